@@ -14,11 +14,13 @@ static bool text_reserve(text *t, size_t count) {
   size_t capacity = t->capacity ? t->capacity : 64;
   while (capacity <= t->length + count)
     capacity *= 2;
-  char *data = realloc(t->data, capacity);
+  char *data = t->memory ? arena_try_alloc(t->memory, capacity) : realloc(t->data, capacity);
   if (!data) {
     t->failed = true;
     return false;
   }
+  if (t->memory && t->data)
+    memcpy(data, t->data, t->length + 1);
   t->data = data;
   t->capacity = capacity;
   return true;
@@ -130,8 +132,9 @@ void text_shell_word(text *t, const char *word) {
 const char *text_content(const text *t) { return t->data ? t->data : ""; }
 
 void text_free(text *t) {
-  free(t->data);
-  *t = (text){0};
+  if (!t->memory)
+    free(t->data);
+  *t = (text){.memory = t->memory};
 }
 
 char *arena_text(arena *a, text *t) {

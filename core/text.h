@@ -5,7 +5,8 @@
 //   const char *copy = arena_text(&a, &t);    // or text_free(&t)
 //
 // A text that memory ran out for notes it (`failed`); arena_text passes that on to the arena's
-// handler. Nothing here exits or prints.
+// handler. One whose `memory` is set grows in that arena: it need not be freed, also where the arena's
+// handler is jumped to before it is complete. Nothing here exits or prints.
 #ifndef PERMC_CORE_TEXT_H
 #define PERMC_CORE_TEXT_H
 
@@ -16,7 +17,8 @@
 typedef struct text {
   char *data;  // 0-terminated once anything was added, else NULL; owned, freed by text_free
   size_t length, capacity;
-  bool failed;  // memory ran out: the rest is missing
+  bool failed;    // memory ran out: the rest is missing
+  arena *memory;  // where it grows; NULL: it is malloc'd
 } text;
 
 void text_add(text *t, const char *bytes, size_t count);

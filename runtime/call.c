@@ -392,9 +392,8 @@ static permc_code execute_copies(permc_compiled *p, call_state *s, array *made, 
   backend_run r = {s->arguments, l->shapes.arrays.count, true, made, {0}};
   context_clear(&p->settings);
   if (!l->backend->execute(&l->program, &r)) {
-    permc_code code = atomic_load(&p->context->stop) ? PERMC_ERROR_INTERRUPTED
-                      : p->device != ARRAY_HOST      ? PERMC_ERROR_DEVICE
-                                                     : PERMC_ERROR_PROGRAM;
+    permc_code code =
+        atomic_load(&p->context->stop) ? PERMC_ERROR_INTERRUPTED : permc_last_code(&p->settings);
     return failure_set(e, code, "%s", permc_message(&p->settings));
   }
   permc_code code = check_data(p, made, e);
@@ -425,6 +424,8 @@ permc_code permc_call(const permc_compiled *compiled, permc_value *const *argume
                       size_t argument_count, permc_value *const *results, size_t result_count,
                       const permc_call_options *options, permc_error *e) {
   permc_compiled *p = (permc_compiled *)(uintptr_t)compiled;  // its states and locks alone change
+  if (!p)
+    return failure_set(e, PERMC_ERROR_ARGUMENT, "the compiled program is NULL");
   call_state *s = take_state(p);
   int32_t device;
   if (!s)
@@ -445,7 +446,9 @@ permc_code permc_call(const permc_compiled *compiled, permc_value *const *argume
   return code;
 }
 
-uint64_t permc_workspace_bytes(const permc_compiled *p) { return p->layout.workspace_bytes; }
+uint64_t permc_workspace_bytes(const permc_compiled *p) {
+  return p ? p->layout.workspace_bytes : 0;
+}
 
 // ---- compiling ---------------------------------------------------------------------------------
 
@@ -454,6 +457,8 @@ typedef struct compile_job {
   const char *backend, *types;  // types NULL: `like`
   permc_value *const *like;
   size_t count;
+  permc_value *
+      *typed;  // `like`, of types; not on the stack of the job, from which failures of memory jump
 } compile_job;
 
 static permc_value *without_data(const permc_value *v) {
@@ -542,20 +547,17 @@ static bool compile_for(permc_context *c, const compile_job *j) {
 
 static bool run_compile(permc_context *c, void *with) {
   compile_job *j = with;
-  permc_value **values = NULL;
   if (j->types &&
-      !values_of_types(c, j->made->entry, "argument types", j->types, &values, &j->count))
+      !values_of_types(c, j->made->entry, "argument types", j->types, &j->typed, &j->count))
     return false;
-  j->like = j->types ? values : j->like;
-  bool good = compile_for(c, j);
-  if (j->types)
-    permc_values_free(values, j->count);
-  return good;
+  j->like = j->types ? j->typed : j->like;
+  return compile_for(c, j);
 }
 
 static permc_compiled *compile(permc_context *c, const char *entry, compile_job j) {
   context_begin_call(c);
-  if (!pipeline_backend(c, j.backend))
+  if (!context_given(c, entry, "the entry point") || !pipeline_backend(c, j.backend) ||
+      !context_given_list(c, j.like, j.count, "arguments"))
     return NULL;
   permc_compiled *p = calloc(1, sizeof *p);
   char *name = strdup(entry);
@@ -570,7 +572,9 @@ static permc_compiled *compile(permc_context *c, const char *entry, compile_job 
   pthread_mutex_init(&p->lock, NULL);
   pthread_mutex_init(&p->turn, NULL);
   j.made = p;
-  if (context_run_job(c, run_compile, &j))
+  bool good = context_run_job(c, run_compile, &j);
+  permc_values_free(j.typed, j.count);
+  if (good)
     return p;
   permc_compiled_free(p);
   return NULL;
@@ -584,7 +588,7 @@ permc_compiled *permc_compile(permc_context *c, const char *entry, const char *b
 
 permc_compiled *permc_compile_types(permc_context *c, const char *entry, const char *backend_name,
                                     const char *types) {
-  return compile(c, entry, (compile_job){.backend = backend_name, .types = types});
+  return compile(c, entry, (compile_job){.backend = backend_name, .types = types ? types : ""});
 }
 
 void permc_compiled_free(permc_compiled *p) {
@@ -610,14 +614,16 @@ void permc_compiled_free(permc_compiled *p) {
 // ---- what it is --------------------------------------------------------------------------------
 
 const permc_value *permc_compiled_argument(const permc_compiled *p, size_t number) {
-  return number < p->argument_count ? p->arguments[number] : NULL;
+  return p && number < p->argument_count ? p->arguments[number] : NULL;
 }
 
 const permc_value *permc_compiled_result(const permc_compiled *p, size_t number) {
-  return number < p->result_count ? p->results[number] : NULL;
+  return p && number < p->result_count ? p->results[number] : NULL;
 }
 
 permc_value **permc_results_new(const permc_compiled *p, size_t *count) {
+  if (!p || !count)
+    return NULL;
   permc_value **values = calloc(p->result_count + 1, sizeof *values);
   bool good = values != NULL;
   for (*count = 0; good && *count < p->result_count; *count += good)
@@ -627,11 +633,13 @@ permc_value **permc_results_new(const permc_compiled *p, size_t *count) {
   return values;
 }
 
-const char *permc_compiled_backend(const permc_compiled *p) { return p->pipeline.backend->name; }
+const char *permc_compiled_backend(const permc_compiled *p) {
+  return p ? p->pipeline.backend->name : NULL;
+}
 
 const char *permc_compiled_device(const permc_compiled *p) {
-  const backend *b = p->pipeline.backend;
-  return b->device ? b->device(&p->pipeline.program) : NULL;
+  const backend *b = p ? p->pipeline.backend : NULL;
+  return b && b->device ? b->device(&p->pipeline.program) : NULL;
 }
 
 // ---- times -------------------------------------------------------------------------------------
@@ -643,8 +651,12 @@ static bool time_on_device(permc_compiled *p, uint64_t copy_bytes, unsigned runs
   if (!b->time)
     return false;
   bool good = b->time(&p->pipeline.program, copy_bytes, runs, seconds);
-  if (!good)
-    text_string(&p->context->program.diagnostics.rendered, permc_message(&p->settings));
+  if (!good) {
+    diagnostics *d = &p->context->program.diagnostics;
+    d->errors++;
+    p->context->code = permc_last_code(&p->settings);
+    text_string(&d->rendered, permc_message(&p->settings));
+  }
   return good;
 }
 

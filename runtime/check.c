@@ -162,6 +162,8 @@ static bool known_size(const permc_context *c, const char *name, text *known) {
 
 bool permc_check(permc_context *c, const char *entry, const permc_size *sizes, size_t count) {
   context_begin_call(c);
+  if (!context_given_sizes(c, sizes, count))
+    return false;
   if (!c->program.ready || c->half_loaded)
     return context_error(c, "there is no program to check: load one first");
   for (size_t i = 0; i < count; i++) {

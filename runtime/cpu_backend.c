@@ -13,13 +13,6 @@ typedef struct cpu_program {
   cpu_executor executor;
 } cpu_program;
 
-static void report_failure(backend_program *p, const error *failure) {
-  span where = SPAN_NONE;
-  if (failure->step != STEP_NONE)
-    where = p->trace->steps.items[failure->step].where;
-  diag_report(&p->context->program.diagnostics, DIAG_ERROR, where, "%s", failure->message);
-}
-
 static cpu_program *new_program(backend_program *p) {
   cpu_program *state = p->state = calloc(1, sizeof *state);
   if (state && (state->store = cpu_store_new()) != NULL)
@@ -51,7 +44,7 @@ static backend_status prepare_portable(backend_program *p, char why[BACKEND_WHY]
   state->executor = (cpu_executor){portable_pass, state->portable};
   if (state->portable)
     return BACKEND_READY;
-  report_failure(p, &failure);
+  backend_fail(p, &failure);
   return BACKEND_FAILED;
 }
 
@@ -70,7 +63,7 @@ static backend_status prepare_compiled(backend_program *p, char why[BACKEND_WHY]
   snprintf(why, BACKEND_WHY, "%s", failure.message);
   if (status == COMPILED_UNAVAILABLE)
     return BACKEND_MISSING;
-  report_failure(p, &failure);
+  backend_fail(p, &failure);
   return BACKEND_FAILED;
 }
 
@@ -95,7 +88,7 @@ static backend_status prepare_adaptive(backend_program *p, char why[BACKEND_WHY]
   state->executor = (cpu_executor){adaptive_pass, state->adaptive};
   if (state->adaptive)
     return adaptive_leaves(state->adaptive) ? BACKEND_SLOWER : BACKEND_READY;
-  report_failure(p, &failure);
+  backend_fail(p, &failure);
   return BACKEND_FAILED;
 }
 
@@ -120,7 +113,7 @@ static bool execute_plan(backend_program *p, backend_run *r) {
                    .store = state->store};
   reuse_results(state, p->trace, r->results);
   if (!cpu_run(p->plan, &o, r->arguments, r->argument_count, r->results, &failure)) {
-    report_failure(p, &failure);
+    backend_fail(p, &failure);
     return false;
   }
   if (state->adaptive && *adaptive_problem(state->adaptive))

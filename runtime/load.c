@@ -32,6 +32,8 @@ static bool run_load(permc_context *c, void *with) {
 
 static bool load(permc_context *c, load_job j) {
   context_begin_call(c);
+  if (!context_given(c, j.name, "the name of the program"))
+    return false;
   c->half_loaded = !context_run_job(c, run_load, &j);
   return !c->half_loaded;
 }
@@ -39,7 +41,10 @@ static bool load(permc_context *c, load_job j) {
 bool permc_load(permc_context *c, const char *path) { return load(c, (load_job){path, NULL, 0}); }
 
 bool permc_load_text(permc_context *c, const char *name, const char *bytes, size_t length) {
-  return load(c, (load_job){name, bytes, length});
+  if (bytes || !length)
+    return load(c, (load_job){name, bytes ? bytes : "", length});
+  context_begin_call(c);
+  return context_given(c, bytes, "the program");
 }
 
 static bool run_define(permc_context *c, void *with) {
@@ -54,6 +59,8 @@ static bool run_define(permc_context *c, void *with) {
 
 bool permc_define(permc_context *c, const char *expression) {
   context_begin_call(c);
+  if (!context_given(c, expression, "the expression"))
+    return false;
   char *copy = strdup(expression);
   if (!copy)
     return context_no_memory(c);
@@ -141,12 +148,17 @@ static bool run_entry_type(permc_context *c, void *with) {
   return true;
 }
 
-const char *permc_entry_type(permc_context *c, const char *entry) {
+const char *context_entry_type(permc_context *c, const char *entry) {
   type_job j = {context_entry(c, entry), NULL};
   return j.entry && context_run_job(c, run_entry_type, &j) ? j.shown : NULL;
 }
 
-size_t permc_parameter_count(permc_context *c, const char *entry) {
+const char *permc_entry_type(permc_context *c, const char *entry) {
+  context_begin_call(c);
+  return context_entry_type(c, entry);
+}
+
+size_t context_parameter_count(permc_context *c, const char *entry) {
   const binding *b = context_entry(c, entry);
   if (!b)
     return (size_t)-1;
@@ -154,6 +166,11 @@ size_t permc_parameter_count(permc_context *c, const char *entry) {
   for (type *t = type_prune(b->scheme->type); t->kind == TYPE_FUNCTION; t = type_prune(t->parts[1]))
     count++;
   return count;
+}
+
+size_t permc_parameter_count(permc_context *c, const char *entry) {
+  context_begin_call(c);
+  return context_parameter_count(c, entry);
 }
 
 // ---- formatting ------------------------------------------------------------------------------
@@ -175,6 +192,12 @@ static bool run_format(permc_context *c, void *with) {
 
 char *permc_format(permc_context *c, const char *name, const char *bytes, size_t length) {
   context_begin_call(c);
+  if (!context_given(c, name, "the name of the program") || !context_given(c,
+                                                                           bytes    ? bytes
+                                                                           : length ? NULL
+                                                                                    : "",
+                                                                           "the program"))
+    return NULL;
   format_job j = {name, bytes, length, {0}};
   bool good = context_run_job(c, run_format, &j);
   if (good)

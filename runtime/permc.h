@@ -40,15 +40,18 @@ typedef struct permc_context permc_context;
 // What a call came to. The numbers stay as they are.
 typedef enum permc_code {
   PERMC_OK = 0,
-  PERMC_ERROR_PROGRAM = 1,      // the program, or what it does with these elements, is wrong
-  PERMC_ERROR_ARGUMENT = 2,     // it takes no such values: their number, type or lengths; NULL
-  PERMC_ERROR_LAYOUT = 3,       // memory: strides, alignment, read-only, overlapping, too small
-  PERMC_ERROR_DEVICE = 4,       // memory of another device; CUDA failed
-  PERMC_ERROR_MISSING = 5,      // what a backend needs is not here
-  PERMC_ERROR_MEMORY = 6,       // there is no more, or its limit is reached
+  PERMC_ERROR_PROGRAM = 1,  // the program, or what it does with these elements, is wrong
+  PERMC_ERROR_ARGUMENT =
+      2,                    // what the call was given: number, type, lengths of values; names; NULL
+  PERMC_ERROR_LAYOUT = 3,   // memory: strides, alignment, read-only, overlapping, too small
+  PERMC_ERROR_DEVICE = 4,   // memory of another device; CUDA failed
+  PERMC_ERROR_MISSING = 5,  // what a backend needs is not here
+  PERMC_ERROR_MEMORY = 6,   // there is no more, or its limit is reached
   PERMC_ERROR_INTERRUPTED = 7,  // by permc_interrupt
   PERMC_ERROR_FILE = 8,         // one cannot be read or written, or holds something else
 } permc_code;
+
+// NULL, where nothing is said of it, is a mistake like others, but for the context itself.
 
 // What went wrong, in memory of the caller: for functions that several threads may call at once.
 // They take NULL, too, where nobody wants to know.
@@ -144,7 +147,7 @@ PERMC_API void permc_use_fast_floats(permc_context *context, bool fast);
 // ---- programs --------------------------------------------------------------------------------
 
 // Parses, resolves and types a program, replacing the context's earlier one. `path`: a .perm
-// file. False: see permc_message.
+// file. False: see permc_message; then no program is loaded.
 PERMC_API bool permc_load(permc_context *context, const char *path);
 // The same of a text. `name` stands for the file in messages, and imports are relative to it.
 PERMC_API bool permc_load_text(permc_context *context, const char *name, const char *text,
@@ -232,7 +235,8 @@ typedef struct permc_memory {
 } permc_memory;
 // NULL: *error says why, and nothing is released.
 PERMC_API permc_value *permc_value_borrow(const permc_memory *memory, permc_error *error);
-// Joins values into one tuple and frees them (also on failure, which gives NULL).
+// Joins values into one tuple and frees them (also on failure, which gives NULL: no memory, or one value
+// twice).
 PERMC_API permc_value *permc_value_tuple(permc_value **parts, size_t count);
 PERMC_API void permc_value_free(permc_value *value);  // NULL is allowed
 PERMC_API void permc_values_free(permc_value **values, size_t count);

@@ -34,7 +34,9 @@ static bool find_shapes(permc_context *c, const pipeline_request *r, binding *en
     return context_error(
         c, "sizes and the types of arguments exclude each other: the types say the sizes");
   if (r->types)
-    return shapes_of_types(c, entry, r->types, memory, &p->shapes);
+    return values_of_types(c, entry->name, "argument types", r->types, &p->typed,
+                           &p->typed_count) &&
+           shapes_of_values(c, entry, p->typed, p->typed_count, memory, &p->shapes);
   if (r->arguments)
     return shapes_of_values(c, entry, r->arguments, r->argument_count, memory, &p->shapes) &&
            (show_places(c, r, &p->shapes.arrays), true);
@@ -90,7 +92,8 @@ static bool make_trace(permc_context *c, const pipeline_request *r, binding *ent
 // Whether nothing is wrong with a product; if something is, it is a fault of permc.
 static bool verified(permc_context *c, const char *what, const char *wrong) {
   if (wrong)
-    context_error(c, "the %s is wrong (please report this): %s", what, wrong);
+    context_error_of(c, PERMC_ERROR_PROGRAM, "the %s is wrong (please report this): %s", what,
+                     wrong);
   return !wrong;
 }
 
@@ -198,11 +201,11 @@ static bool read_target(permc_context *c, arena *memory, const char *path, const
   if (lines) {
     *out = target_read(memory, lines, &wrong);
     if (!*out)
-      context_error(c, "%s: %s", path, wrong);
+      context_error_of(c, PERMC_ERROR_FILE, "%s: %s", path, wrong);
     return *out != NULL;
   }
   if (access(path, F_OK) == 0)
-    return context_error(c, "%s: %s", path, wrong);
+    return context_error_of(c, PERMC_ERROR_FILE, "%s: %s", path, wrong);
   text known = {0};
   for (size_t i = 0; i < target_count(); i++)
     text_printf(&known, "%s%s", i ? ", " : "", target_at(i)->name);
@@ -393,8 +396,9 @@ static bool check_results(permc_context *c, const trace *t) {
     bytes += trace_step_count(s) * scalar_types[s->type].size;
   }
   return bytes <= c->limits.results ||
-         context_error(c, "the results have %s, and the limit is %s (--limit results=BYTES)",
-                       show_bytes(size, bytes), show_bytes(limit, c->limits.results));
+         context_error_of(c, PERMC_ERROR_MEMORY,
+                          "the results have %s, and the limit is %s (--limit results=BYTES)",
+                          show_bytes(size, bytes), show_bytes(limit, c->limits.results));
 }
 
 // The text for the backend's compiler.
@@ -532,33 +536,34 @@ void pipeline_free(pipeline *p) {
   if (p->backend)
     p->backend->release(&p->program);
   c_code_free(&p->code);
+  permc_values_free(p->typed, p->typed_count);
   arena_free(&p->memory);
   *p = (pipeline){0};
 }
 
 typedef struct pipeline_job {
   const pipeline_request *request;
+  pipeline pipeline;  // not on the stack of the job, from which failures of memory jump
   pipeline_use *use;
   void *with;
 } pipeline_job;
 
 static bool run_job(permc_context *c, void *with) {
-  const pipeline_job *j = with;
+  pipeline_job *j = with;
+  pipeline *p = &j->pipeline;
   jmp_buf failure;
-  pipeline p;
-  bool good = pipeline_make(c, j->request, &p);
-  p.memory.failure = &failure;
-  if (good && setjmp(failure)) {
-    context_report_memory(c, &p.memory, p.entry);
-    good = false;
-  } else if (good) {
-    good = j->use(c, &p, j->with);
-  }
-  pipeline_free(&p);
-  return good;
+  if (!pipeline_make(c, j->request, p))
+    return false;
+  p->memory.failure = &failure;
+  if (!setjmp(failure))
+    return j->use(c, p, j->with);
+  context_report_memory(c, &p->memory, p->entry);
+  return false;
 }
 
 bool pipeline_with(permc_context *c, const pipeline_request *r, pipeline_use *use, void *with) {
-  pipeline_job j = {r, use, with};
-  return context_run_job(c, run_job, &j);
+  pipeline_job j = {.request = r, .use = use, .with = with};
+  bool good = context_run_job(c, run_job, &j);
+  pipeline_free(&j.pipeline);
+  return good;
 }

@@ -49,6 +49,8 @@ typedef struct pipeline_request {
 typedef struct pipeline {
   arena memory;  // of all products
   const binding *entry;
+  permc_value **typed;  // arguments whose types were given in words; NULL: none
+  size_t typed_count;
   argument_shapes shapes;
   bool has_static;      // arguments are part of the program: a matrix, say, for this run alone
   trace open;           // of which `trace` is made, where the program has choices

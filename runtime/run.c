@@ -157,18 +157,27 @@ static bool compile_and_execute(permc_context *c, void *with) {
   return p->backend == &cuda_backend && p->program.model ? execute_on_gpu(c, j) : execute(c, j);
 }
 
-// Whether the arguments are in the host's memory; *borrowed: whether any of it is another's, which is not
-// to be written to or freed.
+static bool is_among(const permc_value *v, permc_value *const *values, size_t count) {
+  for (size_t i = 0; i < count; i++)
+    if (values[i] == v)
+      return true;
+  return false;
+}
+
+// Whether the arguments are in the host's memory; *borrowed: whether any of it is another's, or given
+// twice, and is not to be written to or freed.
 static bool are_on_host(permc_context *c, permc_value *const *arguments, size_t count,
                         bool *borrowed) {
   *borrowed = false;
   for (size_t i = 0; i < count; i++)
     for (size_t k = 0; arguments[i] && k < arguments[i]->count; k++) {
       const array *a = &arguments[i]->components[k];
-      *borrowed = *borrowed || a->owner;
+      *borrowed = *borrowed || a->owner || is_among(arguments[i], arguments, i);
+      if (!a->data && array_bytes(a))
+        return context_error(c, "argument %zu has no elements in memory", i + 1);
       if (array_device(a) != ARRAY_HOST)
-        return context_error(
-            c,
+        return context_error_of(
+            c, PERMC_ERROR_DEVICE,
             "argument %zu is in the memory of GPU %d, where compiled programs alone "
             "take it (permc_call)",
             i + 1, (int)array_device(a));
@@ -179,8 +188,9 @@ static bool are_on_host(permc_context *c, permc_value *const *arguments, size_t 
 static bool run_program(permc_context *c, run_job *j) {
   bool consume = !j->keep, borrowed;
   context_begin_call(c);
-  *j->results = NULL;
-  *j->result_count = 0;
+  if (!context_results(c, j->results, j->result_count) ||
+      !context_given_list(c, j->arguments, j->argument_count, "arguments"))
+    return false;
   bool good =
       pipeline_backend(c, j->backend) && are_on_host(c, j->arguments, j->argument_count, &borrowed);
   if (good) {
@@ -189,7 +199,8 @@ static bool run_program(permc_context *c, run_job *j) {
     pipeline_free(&j->pipeline);
   }
   for (size_t i = 0; good && consume && i < j->argument_count; i++) {
-    permc_value_free(j->arguments[i]);
+    if (!is_among(j->arguments[i], j->arguments + i + 1, j->argument_count - i - 1))
+      permc_value_free(j->arguments[i]);
     j->arguments[i] = NULL;
   }
   if (!good)
@@ -225,8 +236,8 @@ bool permc_run_consume(permc_context *c, const char *entry, const char *backend_
 
 bool permc_check_laws(permc_context *c, const char *entry, permc_value *const *arguments,
                       size_t argument_count) {
-  permc_value **kept = (permc_value **)(uintptr_t)arguments, **results;
-  size_t count;
+  permc_value **kept = (permc_value **)(uintptr_t)arguments, **results = NULL;
+  size_t count = 0;
   run_job j = {.entry = entry,
                .backend = "interp",
                .arguments = kept,

@@ -3,6 +3,7 @@
 #include "kernels/banks/banks.h"
 #include "runtime/compiled/compiler.h"
 #include "runtime/context/context.h"
+#include "runtime/system/pool.h"
 
 void permc_allow_extern(permc_context *c, bool allow) { c->allow_extern = allow && !c->untrusted; }
 
@@ -21,7 +22,9 @@ void permc_use_untrusted(permc_context *c) {
 
 bool permc_needs_extern(const permc_context *c) { return c->program.diagnostics.wants_extern; }
 
-void permc_use_threads(permc_context *c, unsigned threads) { c->threads = threads; }
+void permc_use_threads(permc_context *c, unsigned threads) {
+  c->threads = threads < POOL_MOST_THREADS ? threads : POOL_MOST_THREADS;
+}
 
 void permc_use_fast_floats(permc_context *c, bool fast) { c->fuse = fast; }
 
@@ -31,10 +34,14 @@ void permc_limit_compiler(permc_context *c, uint64_t seconds, uint64_t bytes) {
 }
 
 bool permc_use_isa(permc_context *c, const char *name) {
-  c->isa = compiler_isa_named(name);
-  if (!c->isa)
-    context_error(c, "there is no instruction set '%s' here", name);
-  return c->isa != NULL;
+  context_clear(c);
+  if (!context_given(c, name, "the instruction set"))
+    return false;
+  const char *isa = compiler_isa_named(name);
+  if (!isa)
+    return context_error(c, "there is no instruction set '%s' here", name);
+  c->isa = isa;
+  return true;
 }
 
 bool permc_use_device(permc_context *c, int32_t device) {
@@ -46,15 +53,21 @@ bool permc_use_device(permc_context *c, int32_t device) {
 }
 
 bool permc_use_strategy(permc_context *c, const char *name) {
-  c->strategy = name ? plan_strategy_named(name) : NULL;
-  if (name && !c->strategy)
-    context_error(c, "there is no strategy '%s'", name);
-  return !name || c->strategy;
+  context_clear(c);
+  const plan_strategy *strategy = name ? plan_strategy_named(name) : NULL;
+  if (name && !strategy)
+    return context_error(c, "there is no strategy '%s'", name);
+  c->strategy = strategy;
+  return true;
 }
 
 bool permc_use_layout(permc_context *c, const char *name) {
-  c->layout = name ? bank_layout_kind_and_seed(name, &c->layout_seed) : NULL;
-  if (name && !c->layout)
-    context_error(c, "there is no layout '%s'", name);
-  return !name || c->layout;
+  context_clear(c);
+  uint64_t seed = c->layout_seed;
+  const bank_layout_kind *layout = name ? bank_layout_kind_and_seed(name, &seed) : NULL;
+  if (name && !layout)
+    return context_error(c, "there is no layout '%s'", name);
+  c->layout = layout;
+  c->layout_seed = seed;
+  return true;
 }

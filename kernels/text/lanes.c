@@ -21,7 +21,7 @@ static void add_union(c_writer *w, text *t, const char *name, scalar_type type, 
 
 static void define_lanes(c_writer *w, const lane_function *f, uint32_t lanes) {
   static const char *const parts[2] = {"", "_im"};
-  text head = {0}, unions = {0}, call = {0};
+  text head = {.memory = w->memory}, unions = head, call = head;
   const char *comma = "";
   if (f->parameter) {
     text_string(&head, f->parameter);
@@ -65,9 +65,6 @@ static void define_lanes(c_writer *w, const lane_function *f, uint32_t lanes) {
                 "static inline %s %s(%s) {\n%s  for (int i = 0; i < %u; i++)\n"
                 "    r.e[i] = %s(%s);\n  return r.v;\n}\n",
                 type, f->name, head.data, unions.data, lanes, f->callee, text_content(&call));
-  text_free(&head);
-  text_free(&unions);
-  text_free(&call);
 }
 
 static const char *lane_function_name(c_writer *w, lane_function f, uint32_t lanes) {

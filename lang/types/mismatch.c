@@ -20,7 +20,7 @@ static void print_both_types(arena *a, type *const types[2], const char *texts[2
       texts[!i] = type_text(a, types[!i]);
       return;
     }
-  text out[2] = {{0}};
+  text out[2] = {{.memory = a}, {.memory = a}};
   type_print_both(&out[0], types[0], &out[1], types[1]);
   for (int i = 0; i < 2; i++)
     texts[i] = arena_text(a, &out[i]);

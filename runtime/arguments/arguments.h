@@ -48,10 +48,6 @@ typedef struct argument_shapes {
 // Each is false, reported, where the entry takes no such arguments.
 bool shapes_of_values(permc_context *c, binding *entry, permc_value *const *values, size_t count,
                       arena *memory, argument_shapes *out);
-// Types in words, "[2^24]u32 [8](u32, f64)", one for each parameter; or instead of a type a value,
-// such as 5 or [4, 1, 2].
-bool shapes_of_types(permc_context *c, binding *entry, const char *types, arena *memory,
-                     argument_shapes *out);
 // At these sizes, all that the signature names, and values of parameters that are ints, by their
 // names; the lengths of all arrays have to follow from them. Element types that are open get their
 // defaults.
@@ -62,8 +58,9 @@ bool shapes_at(permc_context *c, binding *entry, const permc_size *sizes, size_t
 bool shapes_at_some(permc_context *c, binding *entry, const permc_size *sizes, size_t count,
                     int64_t other, const int64_t *guess, arena *memory, argument_shapes *out);
 
-// As many values as the entry has parameters, of these types; their arrays have no data, but those
-// that are values in `types`. `what`: what the types are, for messages. On failure, which is reported, there are none.
+// As many values as the entry has parameters, of types in words, "[2^24]u32 [8](u32, f64)", one for
+// each; or instead of a type a value, such as 5 or [4, 1, 2]. Other arrays have no data. `what`: what
+// the types are, for messages. On failure, which is reported, there are none.
 bool values_of_types(permc_context *c, const char *entry, const char *what, const char *types,
                      permc_value ***values, size_t *count);
 

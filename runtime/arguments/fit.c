@@ -146,7 +146,7 @@ static const void *copy_known(arena *memory, const permc_value *v) {
 
 bool shapes_of_values(permc_context *c, binding *entry, permc_value *const *values, size_t count,
                       arena *memory, argument_shapes *out) {
-  size_t parameters = permc_parameter_count(c, entry->name);
+  size_t parameters = context_parameter_count(c, entry->name);
   if (parameters != count)
     return context_error_of(c, PERMC_ERROR_ARGUMENT,
                             "'%s' has %zu parameter%s, but is given %zu argument%s", entry->name,

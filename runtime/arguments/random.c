@@ -27,8 +27,8 @@ static bool run_typed(permc_context *c, void *with) {
 bool permc_read_random(permc_context *c, const char *entry, const char *types, uint64_t seed,
                        permc_value ***arguments, size_t *count) {
   context_begin_call(c);
-  *arguments = NULL;
-  *count = 0;
+  if (!context_results(c, arguments, count))
+    return false;
   typed_job j = {entry, types, seed, arguments, count};
   if (context_run_here(c, run_typed, &j))
     return true;
@@ -70,7 +70,7 @@ static bool run_sized(permc_context *c, void *with) {
   binding *b = context_entry(c, j->entry);
   if (!b)
     return false;
-  *j->arguments = calloc(permc_parameter_count(c, j->entry) + 1, sizeof **j->arguments);
+  *j->arguments = calloc(context_parameter_count(c, j->entry) + 1, sizeof **j->arguments);
   if (!*j->arguments)
     context_no_memory(c);
   argument_shapes shapes;
@@ -93,8 +93,8 @@ bool permc_read_random_at(permc_context *c, const char *entry, const permc_size 
                           size_t size_count, uint64_t seed, permc_value ***arguments,
                           size_t *count) {
   context_begin_call(c);
-  *arguments = NULL;
-  *count = 0;
+  if (!context_results(c, arguments, count) || !context_given_sizes(c, sizes, size_count))
+    return false;
   sized_job j = {entry, sizes, size_count, seed, arguments, count};
   if (context_run_job(c, run_sized, &j))
     return true;

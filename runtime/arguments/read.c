@@ -203,7 +203,7 @@ static bool read_arguments(permc_context *c, const char *entry, sources *s,
   if (!b)
     return false;
   entry_types t = entry_types_start(c, b);
-  size_t parameters = permc_parameter_count(c, entry);
+  size_t parameters = context_parameter_count(c, entry);
   *arguments = calloc(parameters + 1, sizeof **arguments);
   if (!*arguments)
     return context_no_memory(c);
@@ -249,8 +249,8 @@ static bool read_and_close(permc_context *c, read_job *j, bool opened) {
 bool permc_read_files(permc_context *c, const char *entry, const char *const *paths,
                       size_t path_count, permc_value ***arguments, size_t *count) {
   context_begin_call(c);
-  *arguments = NULL;
-  *count = 0;
+  if (!context_results(c, arguments, count) || !context_given_list(c, paths, path_count, "paths"))
+    return false;
   value_source **open = calloc(path_count + 1, sizeof *open);
   if (!open)
     return context_no_memory(c);
@@ -258,6 +258,8 @@ bool permc_read_files(permc_context *c, const char *entry, const char *const *pa
   bool good = true;
   for (size_t i = 0; good && i < path_count; i++) {
     error why = {0};
+    if (!(good = context_given(c, paths[i], "a path")))
+      break;
     open[i] = value_source_open(paths[i], &why);
     good = open[i] || context_error_of(c, PERMC_ERROR_FILE, "%s", why.message);
     j.sources.count += good;
@@ -272,8 +274,9 @@ bool permc_read_files(permc_context *c, const char *entry, const char *const *pa
 bool permc_read_bytes(permc_context *c, const char *entry, const char *name, const void *bytes,
                       size_t byte_count, permc_value ***arguments, size_t *count) {
   context_begin_call(c);
-  *arguments = NULL;
-  *count = 0;
+  if (!context_results(c, arguments, count) || !context_given(c, name, "the name of the bytes") ||
+      !context_given_list(c, bytes, byte_count, "bytes"))
+    return false;
   error why = {0};
   value_source *s = value_source_bytes(name, bytes, byte_count, &why);
   if (!s)

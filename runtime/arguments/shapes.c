@@ -145,9 +145,11 @@ static bool read_types(type_reader *r, const char *entry, size_t wanted, permc_v
 
 bool values_of_types(permc_context *c, const char *entry, const char *what, const char *types,
                      permc_value ***values, size_t *count) {
-  size_t wanted = permc_parameter_count(c, entry);
   *count = 0;
   *values = NULL;
+  if (!types)
+    return context_error(c, "the %s are NULL", what);
+  size_t wanted = context_parameter_count(c, entry);
   if (wanted == (size_t)-1)
     return false;
   *values = calloc(wanted + 1, sizeof **values);
@@ -160,17 +162,6 @@ bool values_of_types(permc_context *c, const char *entry, const char *what, cons
     c->code = PERMC_ERROR_ARGUMENT;
   values_drop(values, count);
   return false;
-}
-
-bool shapes_of_types(permc_context *c, binding *entry, const char *types, arena *memory,
-                     argument_shapes *out) {
-  permc_value **values;
-  size_t count;
-  if (!values_of_types(c, entry->name, "argument types", types, &values, &count))
-    return false;
-  bool good = shapes_of_values(c, entry, values, count, memory, out);
-  permc_values_free(values, count);
-  return good;
 }
 
 // ---- sizes -----------------------------------------------------------------------------------

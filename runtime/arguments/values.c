@@ -26,9 +26,9 @@ bool value_append(permc_value *v, const array *component, const char *name) {
 
 permc_value *permc_value_new(const char *element, uint32_t rank, const uint64_t *dims,
                              const void *data) {
-  scalar_type t = scalar_named(element, strlen(element));
+  scalar_type t = element ? scalar_named(element, strlen(element)) : SCALAR_COUNT;
   permc_value *v = value_new(1);
-  if (!v || t == SCALAR_COUNT || !array_create(v->components, t, rank, dims))
+  if (!v || t == SCALAR_COUNT || (rank && !dims) || !array_create(v->components, t, rank, dims))
     return permc_value_free(v), NULL;
   if (data && array_bytes(v->components))
     memcpy(v->components->data, data, array_bytes(v->components));
@@ -36,7 +36,7 @@ permc_value *permc_value_new(const char *element, uint32_t rank, const uint64_t 
 }
 
 permc_value *permc_value_like(const permc_value *like) {
-  permc_value *v = value_new(like->count);
+  permc_value *v = like ? value_new(like->count) : NULL;
   bool good = v != NULL;
   for (size_t k = 0; good && k < like->count; k++) {
     const array *a = &like->components[k];
@@ -81,6 +81,8 @@ static permc_code check_memory(const permc_memory *m, scalar_type t, permc_error
   if (!are_row_major(m, scalar_types[t].size))
     return failure_set(e, PERMC_ERROR_LAYOUT,
                        "the array is not row-major without gaps (C order): it must be copied");
+  if ((uintptr_t)m->data > UINTPTR_MAX - bytes)
+    return failure_set(e, PERMC_ERROR_ARGUMENT, "the array goes beyond the end of memory");
   if (bytes && (uintptr_t)m->data % alignment_of(m, t))
     return failure_set(e, PERMC_ERROR_LAYOUT, "the address %p is no multiple of %d", m->data,
                        (int)alignment_of(m, t));
@@ -88,6 +90,8 @@ static permc_code check_memory(const permc_memory *m, scalar_type t, permc_error
 }
 
 permc_value *permc_value_borrow(const permc_memory *m, permc_error *e) {
+  if (!m)
+    return failure_set(e, PERMC_ERROR_ARGUMENT, "the memory is NULL"), NULL;
   scalar_type t = m->type ? scalar_named(m->type, strlen(m->type)) : SCALAR_COUNT;
   if (check_memory(m, t, e) != PERMC_OK)
     return NULL;
@@ -105,9 +109,18 @@ permc_value *permc_value_borrow(const permc_memory *m, permc_error *e) {
   return v;
 }
 
+// A part that is given twice is one value, of which there can be no two.
+static void drop_doubles(permc_value **parts, size_t count) {
+  for (size_t i = 0; i < count; i++)
+    for (size_t k = 0; k < i && parts[i]; k++)
+      if (parts[k] == parts[i])
+        parts[i] = NULL;
+}
+
 permc_value *permc_value_tuple(permc_value **parts, size_t count) {
   size_t total = 0, next = 0;
   bool good = true;
+  drop_doubles(parts, count);
   for (size_t i = 0; i < count; i++) {
     good = good && parts[i];
     total += parts[i] ? parts[i]->count : 0;
@@ -151,29 +164,39 @@ void values_drop(permc_value ***values, size_t *count) {
   *count = 0;
 }
 
-size_t permc_value_components(const permc_value *v) { return v->count; }
+size_t permc_value_components(const permc_value *v) { return v ? v->count : 0; }
+
+static const array *component_of(const permc_value *v, size_t number) {
+  return number < permc_value_components(v) ? &v->components[number] : NULL;
+}
 
 const char *permc_value_type(const permc_value *v, size_t component) {
-  return scalar_types[v->components[component].type].name;
+  const array *a = component_of(v, component);
+  return a ? scalar_types[a->type].name : NULL;
 }
 
 uint32_t permc_value_rank(const permc_value *v, size_t component) {
-  return v->components[component].rank;
+  const array *a = component_of(v, component);
+  return a ? a->rank : 0;
 }
 
 const uint64_t *permc_value_dims(const permc_value *v, size_t component) {
-  return v->components[component].dims;
+  const array *a = component_of(v, component);
+  return a ? a->dims : NULL;
 }
 
 const void *permc_value_data(const permc_value *v, size_t component) {
-  return v->components[component].data;
+  const array *a = component_of(v, component);
+  return a ? a->data : NULL;
 }
 
 const char *permc_value_name(const permc_value *v, size_t component) {
-  return v->names ? v->names[component] : NULL;
+  return component_of(v, component) && v->names ? v->names[component] : NULL;
 }
 
 bool permc_value_set_name(permc_value *v, size_t component, const char *name) {
+  if (!component_of(v, component))
+    return false;
   char *copy = name && *name ? strdup(name) : NULL;
   if (!v->names && copy)
     v->names = calloc(v->count, sizeof *v->names);
@@ -192,6 +215,8 @@ bool permc_write_file(permc_context *c, const char *path, const permc_value *v) 
   context_begin_call(c);
   error why = {0};
   value_format format;
+  if (!context_given(c, path, "the path") || !context_given(c, v, "the value"))
+    return false;
   for (size_t i = 0; i < v->count; i++)
     if (array_device(&v->components[i]) != ARRAY_HOST ||
         (!v->components[i].data && array_bytes(&v->components[i])))
@@ -251,7 +276,7 @@ static bool check_output(permc_context *c, const outputs_job *j, size_t number, 
     return context_error_of(c, PERMC_ERROR_FILE, "%s", why.message);
   if (result && list_ranks(&c->memory, result, 0, &ranks) &&
       !value_suits(format, ranks.items, ranks.count, &why))
-    return context_error(c, "%s: %s", path, why.message);
+    return context_error_of(c, PERMC_ERROR_FILE, "%s: %s", path, why.message);
   for (size_t i = 0; i < number; i++)
     if (output_same(j->paths[i], path))
       return context_error(c, "-o %s and -o %s are one file; give each result a file of its own",
@@ -284,6 +309,12 @@ static bool check_outputs(permc_context *c, void *with) {
 bool permc_check_outputs(permc_context *c, const char *entry, permc_value *const *arguments,
                          size_t argument_count, const char *const *paths, size_t count) {
   context_begin_call(c);
+  if (!context_given_list(c, paths, count, "paths") ||
+      !context_given_list(c, arguments, argument_count, "arguments"))
+    return false;
+  for (size_t i = 0; i < count; i++)
+    if (!context_given(c, paths[i], "a path"))
+      return false;
   outputs_job j = {context_entry(c, entry), arguments, argument_count, paths, count};
   return j.entry && context_run_here(c, check_outputs, &j);
 }

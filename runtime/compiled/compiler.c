@@ -68,7 +68,8 @@ static batch *start_batch(const compiler_job *jobs, size_t count, const char *fo
   process *processes = calloc(count + 1, sizeof *processes);
   if (b && environment && processes) {
     *b = (batch){.jobs = jobs, .processes = processes, .count = count, .limits = *limits};
-    b->deadline = now() + limits->seconds * 1000000000;
+    uint64_t start = now(), most = (UINT64_MAX - start) / 1000000000;
+    b->deadline = start + (limits->seconds < most ? limits->seconds : most) * 1000000000;
     for (; b->started < count && b->status == COMPILER_RUNNING; b->started++)
       if (!process_start(&processes[b->started], jobs[b->started].arguments, environment, limits)) {
         b->start_error = errno;

@@ -98,6 +98,9 @@ static inline c_options backend_text_options(const backend *b, const permc_conte
       .stream_bytes = b->stream_bytes, .layout = c->layout, .layout_seed = c->layout_seed};
 }
 
+// Reports a run that failed: at its step; without one, memory was out. Returns false.
+bool backend_fail(backend_program *p, const error *failure);
+
 // The shapes of a run's results, which are arrays of one dimension by then.
 void backend_shape_results(const trace *t, array *results);
 

@@ -25,7 +25,7 @@ permc_context *permc_context_new(void) {
 }
 
 bool permc_set_limit(permc_context *c, const char *name, uint64_t value) {
-  uint64_t *limit = limit_named(&c->limits, name);
+  uint64_t *limit = name ? limit_named(&c->limits, name) : NULL;
   if (!limit || !value || value > UINT64_C(1) << 50)
     return false;
   *limit = value;
@@ -66,6 +66,7 @@ void context_truncate_messages(permc_context *c, size_t length) {
 void context_clear(permc_context *c) {
   diagnostics *d = &c->program.diagnostics;
   c->code = PERMC_OK;
+  c->interrupted = false;
   d->errors = d->warnings = 0;
   d->exhausted = d->wants_static = d->can_be_static = d->wants_extern = false;
   d->rendered.failed = false;
@@ -98,6 +99,7 @@ void context_begin_call(permc_context *c) {
 
 bool context_error(permc_context *c, const char *format, ...) {
   va_list arguments;
+  c->code = c->code == PERMC_OK ? PERMC_ERROR_ARGUMENT : c->code;
   va_start(arguments, format);
   diag_vreport(&c->program.diagnostics, DIAG_ERROR, SPAN_NONE, format, arguments);
   va_end(arguments);
@@ -113,18 +115,42 @@ bool context_error_of(permc_context *c, permc_code code, const char *format, ...
   return false;
 }
 
+bool context_given(permc_context *c, const void *pointer, const char *what) {
+  return pointer || context_error(c, "%s is NULL", what);
+}
+
+bool context_given_list(permc_context *c, const void *list, size_t count, const char *what) {
+  return list || !count || context_error(c, "the list of %zu %s is NULL", count, what);
+}
+
+bool context_given_sizes(permc_context *c, const permc_size *sizes, size_t count) {
+  bool good = context_given_list(c, sizes, count, "sizes");
+  for (size_t i = 0; good && i < count; i++)
+    good = context_given(c, sizes[i].name, "the name of a size");
+  return good;
+}
+
+bool context_results(permc_context *c, permc_value ***values, size_t *count) {
+  if (!context_given(c, values, "where values go") ||
+      !context_given(c, count, "where their number goes"))
+    return false;
+  *values = NULL;
+  *count = 0;
+  return true;
+}
+
 bool context_no_memory(permc_context *c) {
   return context_error_of(c, PERMC_ERROR_MEMORY, "out of memory");
 }
 
 permc_code permc_last_code(const permc_context *c) {
   const diagnostics *d = &c->program.diagnostics;
-  return d->rendered.failed      ? PERMC_ERROR_MEMORY
-         : !d->errors            ? PERMC_OK
-         : atomic_load(&c->stop) ? PERMC_ERROR_INTERRUPTED
-         : d->exhausted          ? PERMC_ERROR_MEMORY
-         : c->code != PERMC_OK   ? c->code
-                                 : PERMC_ERROR_PROGRAM;
+  return d->rendered.failed    ? PERMC_ERROR_MEMORY
+         : !d->errors          ? PERMC_OK
+         : c->interrupted      ? PERMC_ERROR_INTERRUPTED
+         : d->exhausted        ? PERMC_ERROR_MEMORY
+         : c->code != PERMC_OK ? c->code
+                               : PERMC_ERROR_PROGRAM;
 }
 
 permc_code failure_set(permc_error *e, permc_code code, const char *format, ...) {
@@ -238,6 +264,7 @@ static void *job_thread(void *with) {
   // A message that is lost must not pass for none.
   j->good = j->good && (lost || !p->diagnostics.rendered.failed);
   p->memory.failure = j->context->memory.failure = NULL;
+  j->context->interrupted = !j->good && atomic_load(&j->context->stop);
   j->context->in_job = !outermost;
   context_end_stages(j->context);
   context_leave(j->context);
@@ -262,7 +289,8 @@ bool context_run_job(permc_context *c, context_job *job, void *with) {
   int failed = pthread_create(&thread, &attributes, job_thread, &j);
   pthread_attr_destroy(&attributes);
   if (failed)
-    return context_error(c, "no thread could be started: %s", strerror(failed));
+    return context_error_of(c, PERMC_ERROR_MEMORY, "no thread could be started: %s",
+                            strerror(failed));
   pthread_join(thread, NULL);
   return j.good;
 }
@@ -307,6 +335,8 @@ const char *context_program_name(const permc_context *c) {
 }
 
 binding *context_entry(permc_context *c, const char *name) {
+  if (!context_given(c, name, "the entry point"))
+    return NULL;
   size_t count = c->program.program.entries.count;
   for (size_t i = 0; i < count; i++)
     if (!strcmp(c->program.program.entries.items[i]->name, name))

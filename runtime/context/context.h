@@ -39,7 +39,8 @@ struct permc_context {
   loaded_program program;
   arena memory;      // of the call in progress: gone when the next one begins
   bool in_job;       // it is in context_run_job
-  permc_code code;   // of its first error, where that was said; PERMC_OK: it follows from the rest
+  bool interrupted;  // its last job failed after permc_interrupt
+  permc_code code;   // of its first error, where that was said; PERMC_OK: it is of the program
   bool half_loaded;  // the last load failed: what is there of its program is not to be used
   bool allow_extern;
   bool untrusted;  // see permc_use_untrusted
@@ -81,10 +82,17 @@ void context_begin_call(permc_context *c);
 // Around what an interrupt ends: jobs (which do this themselves), and permc_call in any thread.
 void context_enter(permc_context *c);
 void context_leave(permc_context *c);
-// "permc: ...". Returns false, for the caller to return.
+// "permc: ...", of what the call was given (PERMC_ERROR_ARGUMENT): errors of the program have a place.
+// Returns false, for the caller to return.
 bool context_error(permc_context *c, const char *format, ...) PRINTF_LIKE(2, 3);
-// The same with a code; else it is PERMC_ERROR_PROGRAM, unless the call was interrupted or memory was out.
+// The same with another code.
 bool context_error_of(permc_context *c, permc_code code, const char *format, ...) PRINTF_LIKE(3, 4);
+// Whether a pointer that the call was given is one: "... is NULL".
+bool context_given(permc_context *c, const void *pointer, const char *what);
+bool context_given_list(permc_context *c, const void *list, size_t count, const char *what);
+bool context_given_sizes(permc_context *c, const permc_size *sizes, size_t count);
+// The same of where a list of values goes, which becomes empty.
+bool context_results(permc_context *c, permc_value ***values, size_t *count);
 bool context_no_memory(permc_context *c);  // "out of memory"
 // A warning, unless the context has shown one of this kind before.
 void context_warn_once(permc_context *c, context_warning kind, const char *format, ...)
@@ -117,8 +125,10 @@ void context_end_stages(permc_context *c);  // the call is over; jobs do this th
 
 // ---- entries ---------------------------------------------------------------------------------
 
-binding *context_entry(permc_context *c, const char *name);  // or NULL, reported
-const char *context_program_name(const permc_context *c);    // of its file
+binding *context_entry(permc_context *c, const char *name);           // or NULL, reported
+const char *context_entry_type(permc_context *c, const char *entry);  // as permc_entry_type
+size_t context_parameter_count(permc_context *c, const char *entry);  // as permc_parameter_count
+const char *context_program_name(const permc_context *c);             // of its file
 size_t context_array_count(type *t);  // arrays that a value of that type is made of
 const char *context_shown_type(permc_context *c, type *t);  // in the memory of the call
 

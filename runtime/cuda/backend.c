@@ -62,7 +62,7 @@ static backend_status prepare_kernels(backend_program *p, char why[BACKEND_WHY])
   snprintf(why, BACKEND_WHY, "%.500s", failure.message);
   if (p->model && !atomic_load(&c->stop))
     return BACKEND_MISSING;  // `auto` has the processor
-  context_error(c, "%s", failure.message);
+  context_error_of(c, PERMC_ERROR_DEVICE, "%s", failure.message);
   return BACKEND_FAILED;
 }
 
@@ -71,7 +71,7 @@ static bool execute_kernels(backend_program *p, backend_run *r) {
   error failure = {0};
   bool good = cuda_program_run(g->program, r->arguments, r->argument_count, r->results, &failure);
   if (!good)
-    context_error(p->context, "%s", failure.message);
+    context_error_of(p->context, PERMC_ERROR_DEVICE, "%s", failure.message);
   if (!r->keep)
     arrays_destroy(r->arguments, r->argument_count);
   if (good)
@@ -114,7 +114,7 @@ static bool time_kernels(backend_program *p, uint64_t copy_bytes, unsigned runs,
   bool good = copy_bytes ? cuda_program_time_copy(g, copy_bytes, runs, seconds, &failure)
                          : cuda_program_time(g, runs, seconds, &failure);
   if (!good)
-    context_error(p->context, "%s", failure.message);
+    context_error_of(p->context, PERMC_ERROR_DEVICE, "%s", failure.message);
   return good;
 }
 

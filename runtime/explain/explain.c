@@ -156,7 +156,7 @@ static bool explain_products(permc_context *c, pipeline *p, void *with) {
 
 bool explain_entry(permc_context *c, const pipeline_request *r, explain_use *use, void *with) {
   context_begin_call(c);
-  explain_job j = {r, permc_entry_type(c, r->entry), use, with};
+  explain_job j = {r, context_entry_type(c, r->entry), use, with};
   return j.type && pipeline_with(c, r, explain_products, &j);
 }
 
@@ -200,6 +200,8 @@ bool permc_explain(permc_context *c, const char *entry, const permc_size *sizes,
   print_job j = {.rules = o->rules};
   bool good;
   context_begin_call(c);
+  if (!context_given(c, out, "where the text goes") || !context_given_sizes(c, sizes, size_count))
+    return false;
   *out = NULL;
   bool page = o->dump && !strcmp(o->dump, "html");
   if (o->dump && !page) {

@@ -50,7 +50,7 @@ static bool check_memory(permc_context *c, arena *scratch, const hmm_state *h, c
   if (problem)
     context_error(c, "%s", problem);
   else if (!memory_suffices(e.with_words, 0, why))
-    context_error(c, "a memory machine for this needs %s", why);
+    context_error_of(c, PERMC_ERROR_MEMORY, "a memory machine for this needs %s", why);
   else
     return true;
   return false;
@@ -73,7 +73,8 @@ static bool run_routine(permc_context *c, arena *scratch, const plan *p, const n
   for (size_t i = 0; i < p->arrays.count; i++)
     data[i] = m->words + m->place[i];
   return routine_run(p, r, data, 1, flag) ||
-         context_error(c, flag && atomic_load(flag) ? "interrupted" : "out of memory");
+         context_error_of(c, PERMC_ERROR_MEMORY,
+                          flag && atomic_load(flag) ? "interrupted" : "out of memory");
 }
 
 static bool run_passes(permc_context *c, arena *scratch, const hmm_state *h, const plan *p,

@@ -19,7 +19,7 @@ static array *copy_arguments(permc_context *c, const backend_run *r) {
   }
   if (good)
     return copy;
-  context_error(c, "there is no memory for a copy of the arguments");
+  context_error_of(c, PERMC_ERROR_MEMORY, "there is no memory for a copy of the arguments");
   if (copy)
     arrays_destroy(copy, r->argument_count);
   free(copy);
@@ -39,8 +39,7 @@ static bool execute_trace(backend_program *p, backend_run *r) {
     free(arguments);
   if (good)
     return true;
-  diag_error(&c->program.diagnostics, &failure);
-  return false;
+  return backend_fail(p, &failure);
 }
 
 static void release_nothing(backend_program *p) { (void)p; }

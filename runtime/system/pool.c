@@ -3,6 +3,7 @@
 #include "runtime/system/pool.h"
 #include "core/hash.h"
 
+#include <fenv.h>
 #include <pthread.h>
 #include <sched.h>
 #include <semaphore.h>
@@ -11,7 +12,6 @@
 #include <unistd.h>
 
 enum {
-  MOST_THREADS = 1024,
   LOOKS = 200,  // at a semaphore before sleeping: some 10 microseconds
 };
 
@@ -67,7 +67,7 @@ static struct {
   atomic_bool busy;  // whoever set it owns the rest
   pid_t process;     // that started the threads
   unsigned count;
-  thread *threads[MOST_THREADS];
+  thread *threads[POOL_MOST_THREADS];
   job *job;  // NULL when the threads are woken: the end
   sem_t done;
 } pool;
@@ -86,6 +86,7 @@ static void wait_for_semaphore(sem_t *s) {
 
 static void *thread_main(void *with) {
   thread *t = with;
+  fesetenv(FE_DFL_ENV);  // not that of whoever started it
   for (;;) {
     wait_for_semaphore(&t->wake);
     job *j = pool.job;
@@ -132,7 +133,7 @@ static unsigned pool_enter(unsigned others) {
     return 0;
   if (pool.process != getpid())
     drop_threads_of_parent();
-  while (pool.count < others && pool.count < MOST_THREADS && start_thread())
+  while (pool.count < others && pool.count < POOL_MOST_THREADS && start_thread())
     ;
   if (pool.count == 0)
     atomic_store_explicit(&pool.busy, false, memory_order_release);

@@ -19,6 +19,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+enum { POOL_MOST_THREADS = 1024 };
+
 // Work on the items first, ..., last - 1. No two calls at once have the same `worker`. False: the
 // items that no thread has begun are not wanted any more.
 typedef bool pool_work(void *with, unsigned worker, uint64_t first, uint64_t last);

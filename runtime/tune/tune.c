@@ -168,7 +168,7 @@ static bool was_interrupted(tuning *t) {
   if (!atomic_load(t->context->limits.interrupted))
     return false;
   context_clear(t->context);
-  context_error(t->context, "interrupted");
+  context_error_of(t->context, PERMC_ERROR_INTERRUPTED, "interrupted");
   return true;
 }
 
@@ -244,7 +244,7 @@ static bool store_best(tuning *t, const tuned_point *p) {
   cache_open(&folder);
   if (!tuned_store(&folder, t->trial.key, t->trial.own, p, path, &why)) {
     context_clear(t->context);
-    context_error(t->context, "the best target cannot be stored: %s", why);
+    context_error_of(t->context, PERMC_ERROR_FILE, "the best target cannot be stored: %s", why);
     return false;
   }
   text_printf(&t->report, "stored in %s\n", path);
@@ -307,7 +307,7 @@ static bool store_choices(tuning *t) {
   cache_open(&folder);
   if (!tuned_store_choices(&folder, t->trial.choice_key, &t->trial.take, path, &why)) {
     context_clear(t->context);
-    context_error(t->context, "the best functions cannot be stored: %s", why);
+    context_error_of(t->context, PERMC_ERROR_FILE, "the best functions cannot be stored: %s", why);
     return false;
   }
   text_printf(&t->report, "stored in %s\n\n", path);
@@ -432,8 +432,11 @@ bool tune_program(permc_context *c, const char *entry, const char *backend_name,
   double seconds = t.options.seconds > 0 ? t.options.seconds : 0.4;
   t.clock = clock ? clock : measure_sides;
   t.with = clock ? with : &seconds;
-  *report = NULL;
   context_begin_call(c);
+  if (!context_given(c, report, "the report") ||
+      !context_given_list(c, arguments, argument_count, "arguments"))
+    return false;
+  *report = NULL;
   c->trial = &t.trial;
   bool good = tune_entry(&t, &best);
   c->trial = NULL;

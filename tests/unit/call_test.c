@@ -2,6 +2,7 @@
 #include "api.h"
 #include "core/clock.h"
 
+#include <dirent.h>
 #include <inttypes.h>
 #include <malloc.h>
 #include <pthread.h>
@@ -357,70 +358,126 @@ TEST(data_that_is_refused) {
 
 // ---- threads -----------------------------------------------------------------------------------
 
+// A thread works until it has made so many rounds; where nothing is left out, for a minute.
 typedef struct caller {
-  const permc_compiled *compiled;
-  uint32_t number, length, calls;
+  const permc_compiled *compiled;  // NULL: it compiles programs of its own
+  const char *backend;
+  uint32_t number, length, rounds;
   bool good;
   pthread_t thread;
 } caller;
 
-static void *call_often(void *with) {
-  caller *t = with;
-  uint32_t *in = malloc(t->length * 4), *out = malloc(t->length * 4);
+typedef struct caller_arrays {
+  uint32_t *in, *out;
+  permc_value *x, *y;
+} caller_arrays;
+
+static bool make_arrays(caller_arrays *a, uint32_t length) {
+  permc_memory m = {"u32", 1, &(uint64_t){length}, NULL, NULL, PERMC_HOST, false, NULL, NULL};
+  m.data = a->in = malloc(length * sizeof *a->in);
+  a->x = permc_value_borrow(&m, NULL);
+  m.data = a->out = malloc(length * sizeof *a->out);
+  a->y = permc_value_borrow(&m, NULL);
+  return a->x && a->y;
+}
+
+static void free_arrays(caller_arrays *a) {
+  permc_value_free(a->x);
+  permc_value_free(a->y);
+  free(a->in);
+  free(a->out);
+}
+
+static bool sorts(const permc_compiled *p, caller_arrays *a, uint32_t length, uint32_t seed) {
   permc_error why;
-  permc_memory m[2] = {
-      {"u32", 1, &(uint64_t){t->length}, NULL, in, PERMC_HOST, true, NULL, NULL},
-      {"u32", 1, &(uint64_t){t->length}, NULL, out, PERMC_HOST, false, NULL, NULL}};
-  permc_value *x = permc_value_borrow(&m[0], &why), *y = permc_value_borrow(&m[1], &why);
-  t->good = x && y;
-  for (uint32_t i = 0; i < t->calls && t->good; i++) {
-    uint64_t sum = 0;
-    fill(in, t->length, t->number * 100 + i);
-    t->good =
-        permc_call(t->compiled, &x, 1, &y, 1, NULL, &why) == PERMC_OK && is_sorted(out, t->length);
-    for (uint32_t k = 0; k < t->length; k++)
-      sum += (uint64_t)in[k] - out[k];
-    t->good = t->good && sum == 0;
-  }
-  permc_value_free(x);
-  permc_value_free(y);
-  free(in);
-  free(out);
+  uint64_t sum = 0;
+  fill(a->in, length, seed);
+  bool good =
+      permc_call(p, &a->x, 1, &a->y, 1, NULL, &why) == PERMC_OK && is_sorted(a->out, length);
+  for (uint32_t k = 0; k < length; k++)
+    sum += (uint64_t)a->in[k] - a->out[k];
+  return good && sum == 0;
+}
+
+// A context of the thread's own: a mistake, a program, some calls.
+static bool compiles_and_sorts(const caller *t, caller_arrays *a, uint32_t round) {
+  char types[32];
+  snprintf(types, sizeof types, "[%" PRIu32 "]u32", t->length);
+  permc_context *c = permc_context_new();
+  bool good = c && !permc_define(c, "sort +") && permc_define(c, "sort");
+  permc_compiled *p = good ? permc_compile_types(c, "-e", t->backend, types) : NULL;
+  for (uint32_t k = 0; p && good && k < 3; k++)
+    good = sorts(p, a, t->length, t->number * 100 + round + k);
+  permc_compiled_free(p);
+  permc_context_free(c);
+  return p && good;
+}
+
+static void *work_often(void *with) {
+  enum { SECONDS = 60 };
+  caller *t = with;
+  caller_arrays a;
+  double start = clock_seconds();
+  t->good = make_arrays(&a, t->length);
+  for (uint32_t i = 0; t->good && (test_all() ? clock_seconds() - start < SECONDS : i < t->rounds);
+       i++)
+    t->good = t->compiled ? sorts(t->compiled, &a, t->length, t->number * 100 + i)
+                          : compiles_and_sorts(t, &a, i);
+  free_arrays(&a);
   return NULL;
+}
+
+enum { CALLERS = 8 };
+
+static void start_callers(caller *all, caller like) {
+  for (uint32_t i = 0; i < CALLERS; i++) {
+    all[i] = like;
+    all[i].number = i;
+    REQUIRE(pthread_create(&all[i].thread, NULL, work_often, &all[i]) == 0);
+  }
+}
+
+static void end_callers(caller *all) {
+  for (uint32_t i = 0; i < CALLERS; i++) {
+    pthread_join(all[i].thread, NULL);
+    CHECK(all[i].good);
+  }
 }
 
 // One program by eight threads, while the context does something else.
 static void call_by_threads(const char *backend, uint32_t length, uint32_t calls) {
-  enum { THREADS = 8 };
   char types[32];
-  caller all[THREADS];
+  caller all[CALLERS];
   snprintf(types, sizeof types, "[%" PRIu32 "]u32", length);
   permc_context *c = load_expression("sort");
   permc_compiled *p = permc_compile_types(c, "-e", backend, types);
   REQUIRE(p != NULL);
-  for (uint32_t i = 0; i < THREADS; i++) {
-    all[i] = (caller){.compiled = p, .number = i, .length = length, .calls = calls};
-    REQUIRE(pthread_create(&all[i].thread, NULL, call_often, &all[i]) == 0);
-  }
+  start_callers(all, (caller){.compiled = p, .length = length, .rounds = calls});
   for (int i = 0; i < 3; i++) {
     permc_compiled *other = permc_compile_types(c, "-e", "portable", "[16]f32");
     CHECK(other != NULL);
     permc_compiled_free(other);
   }
-  for (uint32_t i = 0; i < THREADS; i++) {
-    pthread_join(all[i].thread, NULL);
-    CHECK(all[i].good);
-  }
+  end_callers(all);
   permc_compiled_free(p);
   permc_context_free(c);
 }
 
 TEST(threads) {
   for (size_t i = 0; i < 3; i++) {
-    call_by_threads(backends[i], 16, (uint32_t)test_amount(200, 200000));
-    call_by_threads(backends[i], 1 << 12, (uint32_t)test_amount(10, 10000));
+    call_by_threads(backends[i], 16, (uint32_t)test_amount(200, 200));
+    call_by_threads(backends[i], 1 << 12, (uint32_t)test_amount(10, 10));
   }
-  call_by_threads("cpu", 1 << 15, (uint32_t)test_amount(5, 5000));
+  call_by_threads("cpu", 1 << 15, (uint32_t)test_amount(5, 5));
+}
+
+// Eight contexts, by a thread each.
+TEST(contexts_of_threads) {
+  caller all[CALLERS];
+  for (size_t i = 0; i < BACKENDS; i++) {
+    start_callers(all, (caller){.backend = backends[i], .length = 16, .rounds = 1});
+    end_callers(all);
+  }
 }
 
 // ---- what stays behind -------------------------------------------------------------------------
@@ -433,32 +490,65 @@ static size_t bytes_in_use(void) {
 #endif
 }
 
-// Programs that are compiled, called and freed leave nothing in their context, and contexts nothing.
-TEST(nothing_grows) {
-  enum { WARM = 20 };
-  int cycles = (int)test_amount(200, 100000) + WARM;
-  uint32_t in[16], out[16];
+// Descriptors that are open, and pages of memory: what /proc says of this process.
+static size_t open_files(void) {
+  DIR *folder = opendir("/proc/self/fd");
+  size_t count = 0;
+  while (folder && readdir(folder))
+    count++;
+  if (folder)
+    closedir(folder);
+  return count;
+}
+
+static size_t resident_bytes(void) {
+  long pages = 0;
+  FILE *file = fopen("/proc/self/statm", "r");
+  if (file && fscanf(file, "%*d %ld", &pages) != 1)
+    pages = 0;
+  if (file)
+    fclose(file);
+  return (size_t)pages * (size_t)sysconf(_SC_PAGESIZE);
+}
+
+// Programs that are compiled, called and freed leave nothing in their context, and contexts nothing. The
+// first cycles fill what is kept for later ones.
+static void check_cycles(const char *backend, bool fresh, size_t cycles) {
+  enum { WARM = 20, FRESH_EACH = 10, RESIDENT = 4 << 20 };
+  uint32_t in[16] = {0}, out[16];
   permc_value *x = borrow("u32", 16, in), *y = borrow("u32", 16, out);
-  for (int fresh = 0; fresh < 2; fresh++) {
-    permc_context *c = load_expression("sort");
-    size_t before = 0;
-    for (int i = 0; i < cycles && CHECK(c != NULL); i++) {
-      permc_compiled *p = permc_compile_types(c, "-e", "portable", "[16]u32");
-      CHECK(p && call_1(p, x, y) == PERMC_OK);
-      permc_compiled_free(p);
-      if (fresh && i % 10 == 0) {
-        permc_context_free(c);
-        c = load_expression("sort");
-      }
-      before = i == WARM ? bytes_in_use() : before;
+  permc_context *c = load_expression("sort");
+  size_t before = 0, files = 0, resident = 0;
+  for (size_t i = 0; i < cycles + WARM && CHECK(c != NULL); i++) {
+    permc_compiled *p = permc_compile_types(c, "-e", backend, "[16]u32");
+    CHECK(p && call_1(p, x, y) == PERMC_OK);
+    permc_compiled_free(p);
+    if (fresh && i % FRESH_EACH == 0) {
+      permc_context_free(c);
+      c = load_expression("sort");
     }
-    size_t after = bytes_in_use();
-    if (!CHECK(after <= before + 65536))
-      printf("%zu bytes more after %d cycles\n", after - before, cycles);
-    permc_context_free(c);
+    if (i == WARM)
+      before = bytes_in_use(), files = open_files(), resident = resident_bytes();
   }
+  size_t after = bytes_in_use(), grown = resident_bytes() - resident;
+  if (test_all())
+    printf("%s, %zu cycles%s: %+ld bytes in use, %+ld resident, %zu files open\n", backend, cycles,
+           fresh ? " with new contexts" : "", (long)(after - before), (long)grown, files);
+  CHECK(after <= before + 65536);
+  CHECK((long)grown <= RESIDENT || slower() > 1);
+  CHECK_EQ_U64(open_files(), files);
+  permc_context_free(c);
   permc_value_free(x);
   permc_value_free(y);
+}
+
+TEST(nothing_grows) {
+  for (size_t i = 0; i < BACKENDS; i++) {
+    bool portable = !strcmp(backends[i], "portable");
+    size_t cycles = (size_t)test_amount(portable ? 200 : 20, 100000);
+    check_cycles(backends[i], false, cycles);
+    check_cycles(backends[i], true, cycles);
+  }
 }
 
 // ---- what it costs -----------------------------------------------------------------------------
