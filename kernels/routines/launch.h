@@ -20,8 +20,8 @@ typedef struct routine_launch {
   uint64_t numbers[LAUNCH_NUMBERS];
 } routine_launch;
 
-static inline void launch_add_array(routine_launch *l, uint32_t array) {
-  l->arrays[l->array_count++] = array;
+static inline void launch_add_array(routine_launch *l, uint32_t which) {
+  l->arrays[l->array_count++] = which;
 }
 static inline void launch_add_number(routine_launch *l, uint64_t number) {
   l->numbers[l->number_count++] = number;

@@ -1,5 +1,6 @@
 // From an entry and types to the files of a library. See ahead.h.
 #include "runtime/ahead/making.h"
+#include "runtime/cuda/nvrtc.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -72,6 +73,16 @@ static bool add_size(permc_context *c, pipeline *p, void *with) {
   return true;
 }
 
+// Without NVRTC there are only the kernels' texts.
+static void warn_of_code(permc_context *c) {
+  char why[NVRTC_WHY];
+  if (!nvrtc_find(why, sizeof why))
+    diag_report(&c->program.diagnostics, DIAG_WARNING, SPAN_NONE,
+                "the library has the text of its kernels, but no machine code, and will open no "
+                "GPU: %s",
+                why);
+}
+
 // ---- the whole ---------------------------------------------------------------------------------
 
 static bool is_complete(const ahead_library *l) {
@@ -92,11 +103,15 @@ bool ahead_make(permc_context *c, const ahead_request *r, ahead_library *out) {
                                 .types = r->types[i],
                                 .last = STAGE_PLAN,
                                 .backend = cuda ? "cuda" : "cpu",
-                                .target = cuda || c->isa ? NULL : "baseline",
+                                .target = cuda     ? "gpu"
+                                          : c->isa ? NULL
+                                                   : "baseline",
                                 .often = true};
     good = pipeline_with(c, &request, add_size, &m);
   }
   good = good && ahead_add_library(&m) && (is_complete(out) || context_no_memory(c));
+  if (good && r->target == AHEAD_CUDA)
+    warn_of_code(c);
   for (size_t i = 0; i < r->type_count && m.sizes; i++)
     free(m.sizes[i].arrays);
   free(m.sizes);

@@ -20,9 +20,14 @@
 //   NAME_private.h   what the sources share
 //   CMakeLists.txt   library, installation, find_package
 //
-//   ahead.c    sizes, one after the other       size.c      the source of one size
-//   library.c  header, dispatch, package        routine.c   the routines of one size
-//   files.c    files, shapes
+// For CUDA, NAME_1.c has the machine code of the kernels, and tables of what is launched; NAME_1_1.cu is
+// their text.
+//
+//   ahead.c    sizes, one after the other       size.c     the text of one size, and its source:
+//   library.c  header, dispatch, package        host.c     ... for a processor
+//   files.c    files, shapes                    gpu.c      ... for GPUs
+//   place.c    where arrays are                 tables.c   tables that both have
+//                                               routine.c  the routines of a processor
 #ifndef PERMC_RUNTIME_AHEAD_AHEAD_H
 #define PERMC_RUNTIME_AHEAD_AHEAD_H
 

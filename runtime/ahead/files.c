@@ -35,3 +35,8 @@ void ahead_write_shape(text *out, const ahead_array *a) {
     text_printf(out, "[%llu]", (unsigned long long)a->dims[i]);
   text_string(out, scalar_types[a->type].name);
 }
+
+void ahead_write_head(text *out, const ahead_making *m) {
+  text_printf(out, "// %s\n// at %s. Written by permc %s.\n#include \"%s_private.h\"\n\n", m->title,
+              m->request->types[m->size_count], PERMC_VERSION, m->request->name);
+}

@@ -5,6 +5,8 @@
 #include <ctype.h>
 #include <string.h>
 
+static bool is_for_gpu(const ahead_making *m) { return m->request->target == AHEAD_CUDA; }
+
 // ---- lengths -----------------------------------------------------------------------------------
 
 // A length that is not the same at all sizes: of dimension `dimension` of argument `argument`.
@@ -124,6 +126,16 @@ static void write_length_parameters(text *out, const lengths *l) {
     text_printf(out, "size_t length_%zu%s", i + 1, i + 1 < l->count ? ", " : "");
 }
 
+static void write_prototype(text *out, const ahead_making *m, const lengths *l) {
+  const char *name = m->request->name;
+  text_printf(out, "int %s_call(", name);
+  if (is_for_gpu(m))
+    text_printf(out, "const %s_device *device, ", name);
+  write_parameters(out, m, l);
+  text_printf(out, "void *workspace, %s%s_error *error)", is_for_gpu(m) ? "void *stream, " : "",
+              name);
+}
+
 static void write_lengths_comment(text *out, const ahead_making *m, const lengths *l) {
   for (size_t i = 0; i < l->count; i++) {
     text_printf(out, "//   length_%zu  of dimension %u of argument_%zu: ", i + 1,
@@ -161,52 +173,68 @@ static void write_errors(text *out, const char *name) {
       name, name);
 }
 
-// Of C, and of CUDA where it is the same.
 static void write_workspace(text *out, const ahead_making *m, const lengths *l) {
   const char *name = m->request->name;
   text_string(out, "// Bytes of workspace of a call: ");
   for (size_t i = 0; i < m->size_count; i++)
     text_printf(out, "%s%llu", i ? ", " : "", (unsigned long long)m->sizes[i].workspace_bytes);
-  text_printf(out, ". 0: not for these lengths.\nsize_t %s_workspace_bytes(", name);
+  text_printf(out, ".\nsize_t %s_workspace_bytes(", name);
   write_length_parameters(out, l);
-  text_string(out, l->count ? ");\n" : "void);\n");
+  text_string(out, l->count ? ");  // 0 as well: not for these lengths\n" : "void);\n");
+  if (is_for_gpu(m))
+    return;
   text_printf(
       out,
-      "// Makes memory of so many bytes, at a multiple of 256, a workspace, once. Any number of\n"
-      "// calls may use it, one at a time; it stays where it is.\nint %s_prepare(",
+      "// Makes memory of so many bytes, at a multiple of 256, a workspace, once. Any number "
+      "of\n// calls may use it, one at a time; it stays where it is.\nint %s_prepare(",
       name);
   write_length_parameters(out, l);
-  text_printf(out, "%svoid *workspace);\n\n", l->count ? ", " : "");
+  text_printf(out, "%svoid *workspace);\n", l->count ? ", " : "");
 }
+
+static void write_device(text *out, const char *name) {
+  text_printf(out,
+              "// The library on a GPU: its code and tables, in the CUDA context that is current.\n"
+              "typedef struct %s_device %s_device;\n"
+              "int %s_open(%s_device **device, %s_error *error);\n"
+              "void %s_close(%s_device *device);  // when no call uses it; NULL is allowed\n\n",
+              name, name, name, name, name, name, name);
+}
+
+// What a call does with memory, for a processor and for a GPU.
+static const char *const call_notes[] = {
+    "//   workspace  prepared, or NULL: the call makes one%s\n"
+    "//   error  may be NULL; set when the call does not return 0\n//\n"
+    "// Arrays are row-major, the last dimension the fastest. Results overlap neither arguments "
+    "nor\n"
+    "// each other. Any number of threads may call it at once, each with a workspace of its own.\n",
+    "//   workspace  memory of the GPU at a multiple of 256, or NULL: memory of the stream's "
+    "order%s\n"
+    "//   stream  a CUstream or cudaStream_t; NULL is CUDA's default\n"
+    "//   error  may be NULL; set when the call does not return 0\n//\n"
+    "// Arrays are memory of the GPU, row-major, the last dimension the fastest. Results overlap\n"
+    "// neither arguments nor each other. The work is put on the stream, and the call returns; "
+    "where\n"
+    "// elements are checked it waits for the checks. The context of the device is current. Any "
+    "number\n"
+    "// of threads may call it at once, each with a workspace of its own.\n"};
 
 static void write_call(text *out, const ahead_making *m, const lengths *l) {
   const ahead_size *s = &m->sizes[0];
-  const char *name = m->request->name;
   text_printf(out, "// %s\n//\n", m->title);
   write_lengths_comment(out, m, l);
   for (size_t i = 0; i < s->argument_count + s->result_count; i++)
     write_array_comment(out, m, i);
-  text_printf(out,
-              "//   workspace  prepared, or NULL: the call makes one%s\n"
-              "//   error  may be NULL; set when the call does not return ",
+  text_printf(out, call_notes[is_for_gpu(m)],
               s->has_roots ? ", which takes longer than the call" : "");
-  write_upper(out, name);
-  text_printf(out,
-              "_OK\n//\n"
-              "// Arrays are row-major, the last dimension the fastest. Results overlap neither "
-              "arguments nor\n"
-              "// each other. Any number of threads may call it at once, each with a workspace of "
-              "its own.\n"
-              "int %s_call(",
-              name);
-  write_parameters(out, m, l);
-  text_printf(out, "void *workspace, %s_error *error);\n", name);
+  write_prototype(out, m, l);
+  text_string(out, ";\n");
 }
 
 static void write_header(text *out, const ahead_making *m, const lengths *l) {
   const char *name = m->request->name;
-  text_printf(out, "// %s: %s\n// A library written by permc %s. It needs the C library alone.\n",
-              name, m->title, PERMC_VERSION);
+  text_printf(out, "// %s: %s\n// A library written by permc %s. It needs %s alone.\n", name,
+              m->title, PERMC_VERSION, is_for_gpu(m) ? "CUDA's driver" : "the C library");
   text_string(out, "#ifndef PERMC_AHEAD_");
   write_upper(out, name);
   text_string(out, "_H\n#define PERMC_AHEAD_");
@@ -215,7 +243,10 @@ static void write_header(text *out, const ahead_making *m, const lengths *l) {
   text_string(out, m->externs.length ? "#include <stdbool.h>\n" : "");
   text_string(out, "\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n");
   write_errors(out, name);
+  if (is_for_gpu(m))
+    write_device(out, name);
   write_workspace(out, m, l);
+  text_string(out, "\n");
   write_call(out, m, l);
   if (m->externs.length)
     text_printf(
@@ -253,18 +284,24 @@ static void write_private(text *out, const ahead_making *m) {
   text_printf(out, "#include \"%s.h\"\n", name);
   c_source_add(out, "kernels/text/host.h");
   c_source_add(out, "runtime/ahead/program_text.h");
+  c_source_add(out, is_for_gpu(m) ? "runtime/ahead/gpu_program_text.h"
+                                  : "runtime/ahead/host_program_text.h");
   for (size_t i = 0; i < m->size_count; i++)
     text_printf(
         out, "extern __attribute__((visibility(\"hidden\"))) const permc_program %s_program_%zu;\n",
         name, i + 1);
 }
 
+// The number of the program for lengths; PROGRAMS: there is none.
 static void write_find(text *out, const ahead_making *m, const lengths *l) {
-  size_t columns = l->count ? l->count : 1;
+  text_printf(out, "\nenum { PROGRAMS = %zu };\nstatic const permc_program *const programs[] = {",
+              m->size_count);
+  for (size_t i = 0; i < m->size_count; i++)
+    text_printf(out, "%s&%s_program_%zu", i ? ", " : "", m->request->name, i + 1);
   text_printf(out,
-              "\nstatic const permc_program *find_program(const size_t *lengths) {\n"
-              "  static const size_t known[%zu][%zu] = {",
-              m->size_count, columns);
+              "};\n\nstatic size_t find_program(const size_t *lengths) {\n"
+              "  static const size_t known[PROGRAMS][%zu] = {",
+              l->count ? l->count : 1);
   for (size_t i = 0; i < m->size_count; i++) {
     text_string(out, i ? ", {" : "{");
     for (size_t k = 0; k < l->count; k++)
@@ -272,16 +309,11 @@ static void write_find(text *out, const ahead_making *m, const lengths *l) {
                   (unsigned long long)length_at(&m->sizes[i], l->items[k]));
     text_string(out, l->count ? "}" : "0}");
   }
-  text_string(out, "};\n  static const permc_program *const programs[] = {");
-  for (size_t i = 0; i < m->size_count; i++)
-    text_printf(out, "%s&%s_program_%zu", i ? ", " : "", m->request->name, i + 1);
-  text_printf(out,
-              "};\n  size_t i;\n"
-              "  for (i = 0; i < %zu; i++)\n"
-              "    if (memcmp(known[i], lengths, sizeof known[i]) == 0)\n"
-              "      return programs[i];\n"
-              "  return NULL;\n}\n",
-              m->size_count);
+  text_string(out, "};\n  size_t i;\n"
+                   "  for (i = 0; i < PROGRAMS; i++)\n"
+                   "    if (memcmp(known[i], lengths, sizeof known[i]) == 0)\n"
+                   "      break;\n"
+                   "  return i;\n}\n");
 }
 
 static void write_length_list(text *out, const lengths *l) {
@@ -289,61 +321,115 @@ static void write_length_list(text *out, const lengths *l) {
   for (size_t i = 0; i < l->count; i++)
     text_printf(out, "%slength_%zu", i ? ", " : "", i + 1);
   text_string(out, l->count ? "};\n" : "0};\n");
-  text_string(out, "  const permc_program *p = find_program(lengths);\n");
+  text_string(out, "  size_t number = find_program(lengths);\n");
+}
+
+// The parameters that are arrays, by number.
+static void write_array_list(text *out, const ahead_making *m, bool results) {
+  const ahead_size *s = &m->sizes[0];
+  size_t first = results ? s->argument_count : 0;
+  size_t last = results ? s->argument_count + s->result_count : s->argument_count;
+  text_printf(out, "  %s[%zu] = {", results ? "void *const results" : "const void *const arguments",
+              last - first + 1);
+  for (size_t i = first; i < last; i++) {
+    if (s->arrays[i].is_static)
+      text_string(out, "NULL");
+    else
+      write_name(out, s, i);
+    text_string(out, ", ");
+  }
+  text_string(out, "NULL};\n");
 }
 
 static void write_call_body(text *out, const ahead_making *m, const lengths *l) {
-  const ahead_size *s = &m->sizes[0];
-  text_printf(out, "\nint %s_call(", m->request->name);
-  write_parameters(out, m, l);
-  text_printf(out, "void *workspace, %s_error *error) {\n", m->request->name);
+  text_string(out, "\n");
+  write_prototype(out, m, l);
+  text_string(out, " {\n");
   write_length_list(out, l);
-  for (int results = 0; results < 2; results++) {
-    size_t first = results ? s->argument_count : 0;
-    size_t last = results ? s->argument_count + s->result_count : s->argument_count;
-    text_printf(
-        out, results ? "  void *const results[%zu] = {" : "  const void *const arguments[%zu] = {",
-        last - first + 1);
-    for (size_t i = first; i < last; i++) {
-      if (s->arrays[i].is_static)
-        text_string(out, "NULL");
-      else
-        write_name(out, s, i);
-      text_string(out, ", ");
-    }
-    text_string(out, "NULL};\n");
-  }
+  write_array_list(out, m, false);
+  write_array_list(out, m, true);
+  if (is_for_gpu(m))
+    text_string(out, "  permc_call_state call;\n");
   text_string(out,
-              "  if (!p)\n"
-              "    return permc_refuse(error, PERMC_LENGTHS, \"not made for these lengths\");\n"
-              "  return permc_call(p, arguments, results, workspace, error);\n}\n");
+              "  if (number == PROGRAMS)\n"
+              "    return permc_refuse(error, PERMC_LENGTHS, \"not made for these lengths\");\n");
+  text_string(out, is_for_gpu(m)
+                       ? "  call.program = programs[number];\n"
+                         "  call.loaded = &device->programs[number];\n"
+                         "  call.overlapping = device->overlapping;\n"
+                         "  call.stream = stream;\n"
+                         "  call.error = error;\n"
+                         "  return permc_call(&call, arguments, results, workspace);\n}\n"
+                       : "  return permc_call(programs[number], arguments, results, workspace, "
+                         "error);\n}\n");
+}
+
+static void write_workspace_body(text *out, const ahead_making *m, const lengths *l) {
+  text_printf(out, "\nsize_t %s_workspace_bytes(", m->request->name);
+  write_length_parameters(out, l);
+  text_string(out, l->count ? ") {\n" : "void) {\n");
+  write_length_list(out, l);
+  text_string(out,
+              "  return number < PROGRAMS ? (size_t)programs[number]->workspace_bytes : 0;\n}\n");
+}
+
+static void write_prepare_body(text *out, const ahead_making *m, const lengths *l) {
+  text_printf(out, "\nint %s_prepare(", m->request->name);
+  write_length_parameters(out, l);
+  text_printf(out, "%svoid *workspace) {\n", l->count ? ", " : "");
+  write_length_list(out, l);
+  text_string(out, "  if (number == PROGRAMS)\n    return PERMC_LENGTHS;\n"
+                   "  if ((uintptr_t)workspace % PERMC_ALIGNED)\n    return PERMC_ALIGNMENT;\n"
+                   "  permc_prepare(programs[number], workspace);\n  return PERMC_OK;\n}\n");
+}
+
+// Kernels may begin before those before them end where GPU and driver allow that.
+static void write_open_body(text *out, const char *name) {
+  text_printf(out,
+              "\nstruct %s_device {\n  int overlapping;\n  permc_loaded programs[PROGRAMS];\n};\n"
+              "\nvoid %s_close(%s_device *device) {\n  size_t i;\n"
+              "  for (i = 0; device && i < PROGRAMS; i++)\n"
+              "    permc_unload(programs[i], &device->programs[i]);\n  free(device);\n}\n",
+              name, name, name);
+  text_printf(out,
+              "\nint %s_open(%s_device **device, %s_error *error) {\n"
+              "  %s_device *d = (%s_device *)calloc(1, sizeof *d);\n"
+              "  int capability = permc_capability(error), version = 0, good = d && capability;\n"
+              "  size_t i;\n"
+              "  *device = NULL;\n"
+              "  if (!d)\n    return permc_refuse(error, PERMC_MEMORY, \"out of memory\");\n"
+              "  for (i = 0; good && i < PROGRAMS; i++)\n"
+              "    good = permc_load(programs[i], capability, &d->programs[i], error);\n"
+              "  if (!good) {\n    %s_close(d);\n    return PERMC_DEVICE;\n  }\n"
+              "  d->overlapping = capability >= 90 && cuDriverGetVersion(&version) == 0 &&\n"
+              "                   version >= PERMC_OVERLAPPING_DRIVER;\n"
+              "  *device = d;\n  return PERMC_OK;\n}\n",
+              name, name, name, name, name, name);
 }
 
 static void write_main(text *out, const ahead_making *m, const lengths *l) {
+  static const char *const parts[2][5] = {
+      {"core/scalar/root.inc", "runtime/ahead/prepare_text.h", "runtime/ahead/check_text.h",
+       "runtime/ahead/routines_text.h", "runtime/ahead/call_text.h"},
+      {"core/scalar/root.inc", "runtime/ahead/prepare_text.h", "runtime/ahead/check_text.h",
+       "runtime/ahead/gpu_call_text.h", NULL}};
   const char *name = m->request->name;
   text_printf(out, "// %s: %s\n// Written by permc %s.\n#include \"%s_private.h\"\n", name,
               m->title, PERMC_VERSION, name);
   text_printf(out,
               "#include <math.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n\n"
-              "#define PERMC_ERROR %s_error\n",
-              name);
-  c_source_add(out, "core/scalar/root.inc");
-  c_source_add(out, "runtime/ahead/prepare_text.h");
-  c_source_add(out, "runtime/ahead/check_text.h");
-  c_source_add(out, "runtime/ahead/routines_text.h");
-  c_source_add(out, "runtime/ahead/call_text.h");
+              "#define PERMC_ERROR %s_error\n"
+              "#define PERMC_MOST_ARRAYS %zu\n#define PERMC_MOST_PARAMETERS %zu\n",
+              name, m->most_arrays + 1, m->most_arrays + 32);
+  for (size_t i = 0; i < 5; i++)
+    if (parts[is_for_gpu(m)][i])
+      c_source_add(out, parts[is_for_gpu(m)][i]);
   write_find(out, m, l);
-  text_printf(out, "\nsize_t %s_workspace_bytes(", name);
-  write_length_parameters(out, l);
-  text_string(out, l->count ? ") {\n" : "void) {\n");
-  write_length_list(out, l);
-  text_printf(out, "  return p ? (size_t)p->workspace_bytes : 0;\n}\n\nint %s_prepare(", name);
-  write_length_parameters(out, l);
-  text_printf(out, "%svoid *workspace) {\n", l->count ? ", " : "");
-  write_length_list(out, l);
-  text_string(out, "  if (!p)\n    return PERMC_LENGTHS;\n"
-                   "  if ((uintptr_t)workspace % PERMC_ALIGNED)\n    return PERMC_ALIGNMENT;\n"
-                   "  permc_prepare(p, workspace);\n  return PERMC_OK;\n}\n");
+  write_workspace_body(out, m, l);
+  if (is_for_gpu(m))
+    write_open_body(out, name);
+  else
+    write_prepare_body(out, m, l);
   write_call_body(out, m, l);
 }
 
@@ -374,12 +460,13 @@ static void write_package(text *out, const ahead_making *m) {
       "# Floats are computed as written.\n"
       "target_compile_options(%s PRIVATE -ffp-contract=off -fno-strict-aliasing -fwrapv\n"
       "  -fno-math-errno)\n"
-      "target_link_libraries(%s PUBLIC m)\n"
+      "target_link_libraries(%s PUBLIC m%s)\n"
       "install(TARGETS %s EXPORT %s-targets)\n"
       "install(FILES %s.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})\n"
       "install(EXPORT %s-targets NAMESPACE %s:: FILE %s-config.cmake\n"
       "  DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/%s)\n",
-      name, name, name, name, name, name, name, name, name, name, name);
+      name, name, name, name, is_for_gpu(m) ? " cuda" : "", name, name, name, name, name, name,
+      name);
 }
 
 bool ahead_add_library(ahead_making *m) {

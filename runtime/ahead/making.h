@@ -30,8 +30,9 @@ typedef struct ahead_making {
   ahead_library *library;
   size_t size_count;  // made so far
   ahead_size *sizes;
-  char title[400];  // "main : [2^n]u32 -> [2^n]u32"
-  text externs;     // declarations of foreign functions
+  char title[400];     // "main : [2^n]u32 -> [2^n]u32"
+  text externs;        // declarations of foreign functions
+  size_t most_arrays;  // of a program
 } ahead_making;
 
 // A file of the library, to be filled: FORMAT is its name. NULL: there is no memory.
@@ -39,12 +40,49 @@ text *ahead_add_file(ahead_library *l, const char *format, ...) PRINTF_LIKE(2, 3
 // "[16][4]u32".
 void ahead_write_shape(text *out, const ahead_array *a);
 
+// A call of the plan: where all is, in what order.
+typedef struct ahead_plan {
+  const plan *plan;
+  const trace *trace;
+  const c_code *code;
+  array_layout layout;
+  uint32_t checked_after;  // passes, after which the checks are looked at; 0: there are none
+  bool copies;             // results are in the workspace until the checks are passed
+  uint32_t root_count;
+  uint64_t *roots_at;  // by table of roots: its place in the memory that is made once
+} ahead_plan;
+
 // The source of the next size (size.c), from a Plan. False: reported.
 bool ahead_add_size(ahead_making *m, const pipeline *p);
+bool ahead_add_host_source(ahead_making *m, ahead_plan *s);  // host.c
+bool ahead_add_gpu_source(ahead_making *m, ahead_plan *s);   // gpu.c
+void ahead_write_head(text *out, const ahead_making *m);     // of a source
 // The files that all sizes share (library.c). False: reported.
 bool ahead_add_library(ahead_making *m);
 
-// Routine number `number` of a source, as tables of C (routine.c): the name is routine_NUMBER.
+// ---- place.c ---------------------------------------------------------------------------------
+
+// Layout and checks, of passes as they are executed. False: memory is out.
+bool ahead_place_arrays(ahead_plan *s, const layout_pass *passes);
+// The tables of roots, from *at on; then *at is behind them. False: memory is out.
+bool ahead_place_roots(ahead_plan *s, uint64_t *at);
+uint64_t ahead_aligned(uint64_t bytes);
+net_id ahead_array_of_result(const plan *p, size_t result);
+
+// ---- tables.c --------------------------------------------------------------------------------
+
+// The tables places, tables, roots and roots_at_0, checks, copies.
+void ahead_write_places(text *out, const ahead_plan *s);
+void ahead_write_tables(text *out, const ahead_plan *s);
+void ahead_write_roots(text *out, const ahead_plan *s);
+void ahead_write_checks(text *out, const ahead_plan *s);
+uint32_t ahead_write_copies(text *out, const ahead_plan *s);  // returns how many
+// Words of 8 bytes, between braces; the last may have less.
+void ahead_write_words(text *out, const unsigned char *bytes, uint64_t count);
+
+// ---- routine.c -------------------------------------------------------------------------------
+
+// Routine number `number` of a source, as tables of C: the name is routine_NUMBER.
 void ahead_write_routine(text *out, const plan *p, const net_routine *r, uint32_t number);
 // What it needs of memory while it runs, on a processor. False: it cannot be written; *why.
 bool ahead_routine_bytes(const net_routine *r, uint64_t *bytes, const char **why);

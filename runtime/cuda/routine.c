@@ -13,7 +13,8 @@
 typedef enum routine_kernels { OF_SORT, OF_COUNT, OF_PARTITION, OF_TRANSPOSE } routine_kernels;
 
 struct cuda_routine {
-  cuda_device *device;
+  cuda_device *device;  // NULL: it is only described
+  cuda_machine machine;
   const net_routine *routine;
   cuda_module *module;
   routine_kernels kind;
@@ -59,8 +60,8 @@ static const char *plan_sort(cuda_routine *c, const plan *p, const net_routine *
                  .rows = r->rows,
                  .length = r->length,
                  .offsets = r->ragged ? p->arrays.items[r->offsets].count / r->rows : 0,
-                 .multiprocessors = (uint32_t)cuda_facts_of(c->device)->multiprocessors,
-                 .shared_bytes = (uint32_t)cuda_facts_of(c->device)->shared_per_block,
+                 .multiprocessors = c->machine.multiprocessors,
+                 .shared_bytes = c->machine.shared_per_block,
                  .wants_keys = sorts && r->pairs[0].to != NET_NONE,
                  .wants_places = !sorts,
                  .payload_count = r->pair_count - 1,
@@ -107,7 +108,7 @@ static bool plan_partition(cuda_routine *c, const plan *p, const plan_pass *pass
   partition_work w = {.bits = plan_routine_bits(p, r),
                       .rows = r->rows,
                       .length = r->length,
-                      .multiprocessors = (uint32_t)cuda_facts_of(c->device)->multiprocessors,
+                      .multiprocessors = c->machine.multiprocessors,
                       .wants_places = r->kind == NET_PLACES,
                       .payloads = c->moved};
   if (!plan_inputs(c, p, pass, &w))
@@ -134,7 +135,7 @@ static const char *plan_work(cuda_routine *c, const plan *p, const plan_pass *pa
             : plan_partition(c, p, pass)                        ? OF_PARTITION
                                                                 : OF_SORT;
   c->count = (count_kernels){p->arrays.items[r->pairs[0].from].type, r->rows, r->length, r->limit,
-                             (uint32_t)cuda_facts_of(c->device)->multiprocessors};
+                             c->machine.multiprocessors};
   if (c->kind == OF_TRANSPOSE)
     transpose_kernel_of((uint32_t)scalar_types[p->arrays.items[r->pairs[0].from].type].size,
                         r->dimension_count, r->dimensions, &c->transpose);
@@ -204,16 +205,24 @@ uint64_t cuda_routine_bytes(const cuda_routine *c) {
   return bytes;
 }
 
-// One after the other; the state is 0.
-static bool place_temporaries(cuda_routine *c, cuda_address at) {
-  uint32_t state = c->kind == OF_SORT ? (uint32_t)SORT_STATE : (uint32_t)PARTITION_STATE;
+// One after the other.
+static void locate_temporaries(cuda_routine *c, cuda_address at) {
   for (uint32_t i = 0; i < SORT_PAYLOADS; i++)
     if (temporary_bytes(c, i)) {
       c->addresses[i] = at;
       at += aligned(temporary_bytes(c, i));
     }
-  uint64_t bytes = temporary_bytes(c, state);
-  return !bytes || cuda_clear(c->device, c->addresses[state], bytes);
+}
+
+// The one that is 0 before the first launch.
+static uint32_t state_of(const cuda_routine *c) {
+  return c->kind == OF_SORT ? (uint32_t)SORT_STATE : (uint32_t)PARTITION_STATE;
+}
+
+static bool place_temporaries(cuda_routine *c, cuda_address at) {
+  uint64_t bytes = temporary_bytes(c, state_of(c));
+  locate_temporaries(c, at);
+  return !bytes || cuda_clear(c->device, c->addresses[state_of(c)], bytes);
 }
 
 bool cuda_routine_place(cuda_routine *c, const cuda_address *addresses, error *failure) {
@@ -226,20 +235,24 @@ bool cuda_routine_place(cuda_routine *c, const cuda_address *addresses, error *f
 
 // ---- its kernels -------------------------------------------------------------------------------
 
+void cuda_routine_write(const cuda_routine *c, text *out) {
+  if (c->kind == OF_COUNT)
+    count_kernels_write(out, &c->count);
+  else if (c->kind == OF_PARTITION)
+    partition_kernels_write(out, &c->partition);
+  else if (c->kind == OF_TRANSPOSE)
+    transpose_kernel_write(out, &c->transpose);
+  else
+    sort_kernels_write(out, &c->sort);
+}
+
 // Code from the cache that cannot be loaded is compiled again.
 static bool load(cuda_routine *c, const cuda_code_source *s, error *failure) {
   cuda_code code = {0};
   bool made = true;
   for (int i = 0; i < 2 && made && !c->module && (i == 0 || code.cached); i++) {
     text t = {0};
-    if (c->kind == OF_COUNT)
-      count_kernels_write(&t, &c->count);
-    else if (c->kind == OF_PARTITION)
-      partition_kernels_write(&t, &c->partition);
-    else if (c->kind == OF_TRANSPOSE)
-      transpose_kernel_write(&t, &c->transpose);
-    else
-      sort_kernels_write(&t, &c->sort);
+    cuda_routine_write(c, &t);
     made = cuda_code_make(&code, &t, s, i > 0);
     if (made)
       c->module = cuda_module_load(c->device, code.cubin, code.size);
@@ -279,26 +292,40 @@ static bool allocate(cuda_routine *c) {
 
 // ---- the whole ---------------------------------------------------------------------------------
 
-bool cuda_routine_new(cuda_routine **out, cuda_device *d, const plan *p, const plan_pass *pass,
-                      const cuda_code_source *s, error *failure) {
+// d: NULL, or where its kernels are loaded.
+static bool make(cuda_routine **out, cuda_device *d, const cuda_machine *m, const plan *p,
+                 const plan_pass *pass, const cuda_code_source *s, error *failure) {
   const net_routine *r = plan_routine_of(p, pass);
   cuda_routine *c = *out = calloc(1, sizeof *c);
   if (!c)
     return error_set(failure, SPAN_NONE, "out of memory");
   c->device = d;
+  c->machine = *m;
   c->routine = r;
   c->payloads = calloc(r->pair_count, sizeof *c->payloads);
   uint32_t arrays = SORT_PAYLOADS + 2 * r->pair_count;
   c->address_count = arrays > PARTITION_ARRAYS ? arrays : PARTITION_ARRAYS;
   c->addresses = calloc(c->address_count, sizeof *c->addresses);
   bool good = c->payloads && c->addresses, none = good && plan_work(c, p, pass);
-  if (good && !none && allocate(c) && load(c, s, failure) && find_kernels(c, failure))
+  if (good && !none && allocate(c) && (!d || (load(c, s, failure) && find_kernels(c, failure))))
     return true;
   if (!none)
     error_set(failure, SPAN_NONE, "out of memory");  // unless it says something already
   cuda_routine_free(c);
   *out = NULL;
   return none;
+}
+
+bool cuda_routine_new(cuda_routine **out, cuda_device *d, const plan *p, const plan_pass *pass,
+                      const cuda_code_source *s, error *failure) {
+  const cuda_facts *f = cuda_facts_of(d);
+  cuda_machine m = {(uint32_t)f->multiprocessors, (uint32_t)f->shared_per_block};
+  return make(out, d, &m, p, pass, s, failure);
+}
+
+bool cuda_routine_describe(cuda_routine **out, const cuda_machine *m, const plan *p,
+                           const plan_pass *pass, error *failure) {
+  return make(out, NULL, m, p, pass, NULL, failure);
 }
 
 void cuda_routine_free(cuda_routine *c) {
@@ -314,15 +341,35 @@ void cuda_routine_free(cuda_routine *c) {
   free(c);
 }
 
-static bool launch(const cuda_routine *c, uint32_t number) {
-  const routine_launch *l = &c->launches[number];
-  uint64_t values[1 + LAUNCH_ARRAYS + LAUNCH_NUMBERS] = {0};  // the first block
-  void *parameters[1 + LAUNCH_ARRAYS + LAUNCH_NUMBERS];
-  uint32_t count = 1;
+uint32_t cuda_routine_parameters(const cuda_routine *c, const routine_launch *l,
+                                 uint64_t values[CUDA_ROUTINE_PARAMETERS]) {
+  uint32_t count = 0;
+  values[count++] = 0;
   for (uint32_t i = 0; i < l->array_count; i++)
     values[count++] = l->arrays[i] == LAUNCH_NOTHING ? 0 : c->addresses[l->arrays[i]];
   for (uint32_t i = 0; i < l->number_count; i++)
     values[count++] = l->numbers[i];
+  return count;
+}
+
+const routine_launch *cuda_routine_launches(cuda_routine *c, const cuda_address *addresses,
+                                            cuda_address temporaries, uint32_t *count) {
+  place_given(c, addresses);
+  locate_temporaries(c, temporaries);
+  *count = c->launch_count;
+  return c->launches;
+}
+
+cuda_address cuda_routine_state(const cuda_routine *c, uint64_t *bytes) {
+  *bytes = temporary_bytes(c, state_of(c));
+  return c->addresses[state_of(c)];
+}
+
+static bool launch(const cuda_routine *c, uint32_t number) {
+  const routine_launch *l = &c->launches[number];
+  uint64_t values[CUDA_ROUTINE_PARAMETERS];
+  void *parameters[CUDA_ROUTINE_PARAMETERS];
+  uint32_t count = cuda_routine_parameters(c, l, values);
   for (uint32_t i = 0; i < count; i++)
     parameters[i] = &values[i];
   cuda_grid grid = {.x = l->blocks, .threads = l->threads, .overlapping = true};

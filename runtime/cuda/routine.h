@@ -11,6 +11,7 @@
 
 #include "core/error.h"
 #include "fusion/plan/plan.h"
+#include "kernels/routines/launch.h"
 #include "runtime/cuda/code.h"
 #include "runtime/cuda/cuda.h"
 
@@ -31,5 +32,26 @@ bool cuda_routine_launch(const cuda_routine *c);
 uint64_t cuda_routine_bytes(const cuda_routine *c);
 bool cuda_routine_call(const cuda_routine *c, cuda_device *d, const cuda_address *addresses,
                        cuda_address temporaries);
+
+// ---- written down, for other programs (runtime/ahead/) -------------------------------------------
+
+// The GPU that launches are for.
+typedef struct cuda_machine {
+  uint32_t multiprocessors, shared_per_block;
+} cuda_machine;
+
+// The same without a device.
+bool cuda_routine_describe(cuda_routine **out, const cuda_machine *m, const plan *p,
+                           const plan_pass *pass, error *failure);
+void cuda_routine_write(const cuda_routine *c, text *out);  // the text of its kernels
+// Its launches in their order, on such arrays; of one of them the parameters, of 8 bytes each: returns
+// how many.
+const routine_launch *cuda_routine_launches(cuda_routine *c, const cuda_address *addresses,
+                                            cuda_address temporaries, uint32_t *count);
+enum { CUDA_ROUTINE_PARAMETERS = 1 + LAUNCH_ARRAYS + LAUNCH_NUMBERS };
+uint32_t cuda_routine_parameters(const cuda_routine *c, const routine_launch *l,
+                                 uint64_t values[CUDA_ROUTINE_PARAMETERS]);
+// What is to be 0 before the first launch.
+cuda_address cuda_routine_state(const cuda_routine *c, uint64_t *bytes);
 
 #endif

@@ -93,5 +93,50 @@ if command -v c++ >/dev/null; then
   echo '#include "sorter/sorter.h"' | c++ -x c++ -Wall -Wextra -Werror -fsyntax-only -I. -
   same "$?" 0
 fi
+
+# For CUDA: what is launched, by a driver that executes the kernels' text on the host (ahead_driver.c).
+# Beside the library for C, in one program.
+cat >both.c <<'END'
+#include "gpu.h"
+#include "cpu.h"
+#include <stdio.h>
+#include <string.h>
+static float in[2048], host[2048], device[2048];
+int main(void) {
+  gpu_device *d;
+  gpu_error e = {0, 0, 0, 0, ""};
+  int i;
+  for (i = 0; i < 2048; i++)
+    in[i] = (float)(i * 389 % 2048) / 16;
+  if (gpu_open(&d, &e) != GPU_OK || gpu_call(d, 1024, in, device, NULL, NULL, &e) != GPU_OK)
+    puts(e.message);
+  gpu_close(d);
+  cpu_call(in, host, NULL, NULL);
+  puts(memcmp(host, device, sizeof host) ? "differs" : "same");
+  return 0;
+}
+END
+PERMC_NVRTC=$PWD/absent permc build -e fft --arguments '[64]c64' --arguments '[1024]c64' \
+  --target cuda -o gpu 2>warning
+same "$(cut -c 1-84 warning)" \
+  "permc: warning: the library has the text of its kernels, but no machine code, and wi"
+permc build -e fft --arguments '[1024]c64' -o cpu
+sed -i 's/^\(static const permc_image images_[0-9]*\[\] = {\){0, NULL}/\1{90, ""}, {0, NULL}/' gpu/gpu_2.c gpu/gpu_1.c
+awk '/^PERMC_KERNEL\(/ {
+  number = $0
+  sub(/^PERMC_KERNEL\(/, "", number)
+  sub(/,.*/, "", number)
+  count = gsub(/void \*/, "")
+  printf "KERNEL(%d, %d", number, count
+  for (i = 1; i <= count; i++)
+    printf ", *(void **)p[%d]", i
+  printf ", *(const permc_imports **)p[%d])\n", count + 1
+}' gpu/gpu_2_1.cu >kernels.inc
+"$compiler" -std=gnu11 -w -O1 -I. -DTEXT='"gpu/gpu_2_1.cu"' "$source/tests/tools/ahead_driver.c" -c -o driver.o &&
+  "$compiler" -std=c99 -Wall -Wextra -Werror -Igpu -Icpu both.c gpu/*.c cpu/*.c driver.o -lm -o both
+same "$(./both)" same
+# With NVRTC, if it is there, machine code is in the source.
+permc build -e 'map (+ 1)' --arguments '[100]i32' --target cuda -o inc 2>warning
+same "$(grep -c '^static const uint64_t code_0_90' inc/inc_1.c)" "$(grep -q 'no machine code' warning && echo 0 || echo 1)"
 echo "$passed passed, $failed failed, 0 skipped"
 [ "$failed" -eq 0 ]

@@ -141,7 +141,7 @@ static const cli_option build_options[] = {
     VALUE("-e", "EXPR", "build this expression, in FILE's scope if there is one"),
     VALUE("--entry", "NAME", "the entry point to build (default: main)"),
     VALUES("--arguments", "TYPES", "types, or values, of its arguments at a size: '[2^10]u32 5'"),
-    VALUE("--target", "c", "C for one processor"),
+    VALUE("--target", "c|cuda", "C for one processor (the default), or for NVIDIA GPUs"),
     VALUE("-o", "DIR", "the folder that the library goes to: a new or an empty one"),
     VALUE("--name", "NAME",
           "what its names begin with (default: the entry's name, or that of DIR)"),

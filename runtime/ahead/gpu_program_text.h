@@ -1,0 +1,64 @@
+// The same of a program for a GPU: modules of kernels, and what is launched.
+//
+// Of each program a device has a block of memory that does not change: two addresses and the list of the
+// tables of roots, as kernels take them; these tables, and the program's own.
+#ifndef PERMC_AHEAD_GPU_PROGRAM
+#define PERMC_AHEAD_GPU_PROGRAM
+
+// Machine code of a module for one architecture: 90 is sm_90. The last of a list has 0.
+typedef struct permc_image {
+  int architecture;
+  const void *code;
+} permc_image;
+
+typedef struct permc_kernel {
+  uint32_t module, shared_bytes;
+  const char *name;
+} permc_kernel;
+
+enum {
+  PERMC_IS_FIRST,      // the number of the first block of the launch
+  PERMC_IS_ARRAY,      // the address of array `value`
+  PERMC_IS_TEMPORARY,  // an address in the workspace
+  PERMC_IS_NUMBER,
+  PERMC_IS_BLOCK,  // the address of the device's block
+  PERMC_IS_DATA    // what is at `data`
+};
+typedef struct permc_parameter {
+  int kind;
+  uint64_t value;
+  const void *data;
+} permc_parameter;
+
+typedef struct permc_launch {
+  uint32_t kernel, threads;
+  uint64_t blocks;
+  uint32_t first_parameter, parameter_count;
+  uint64_t clear_at, clear_bytes;  // of the workspace, before it
+} permc_launch;
+
+typedef struct permc_program {
+  uint32_t array_count, launch_count, kernel_count, module_count, root_count, check_count,
+      copy_count;
+  uint32_t checked_after;  // so many launches
+  const permc_place *places;
+  const permc_launch *launches;
+  const permc_parameter *parameters;
+  const permc_kernel *kernels;
+  const permc_image *const *modules;
+  const void *const *tables;  // by array, and below their bytes and places in the block
+  const uint64_t *table_bytes, *tables_at;
+  const permc_root_table *roots;
+  const uint64_t *roots_at;
+  const permc_check *checks;
+  const permc_copy *copies;
+  uint64_t block_bytes, workspace_bytes;
+} permc_program;
+
+// What a device has of a program.
+typedef struct permc_loaded {
+  void **modules, **functions;
+  uint64_t block;
+} permc_loaded;
+
+#endif

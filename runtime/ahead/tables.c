@@ -1,0 +1,122 @@
+// Tables of C that say of a program what program_text.h wants to know. See making.h.
+#include "runtime/ahead/making.h"
+#include "runtime/cpu/cpu.h"
+
+#include <string.h>
+
+static unsigned long long number(uint64_t n) { return n; }
+
+static const char *const homes[] = {[HOME_NONE] = "PERMC_NOWHERE",
+                                    [HOME_ARGUMENT] = "PERMC_ARGUMENT",
+                                    [HOME_TABLE] = "PERMC_TABLE",
+                                    [HOME_RESULT] = "PERMC_RESULT",
+                                    [HOME_WORKSPACE] = "PERMC_WORKSPACE"};
+
+void ahead_write_places(text *out, const ahead_plan *s) {
+  text_printf(out, "\nstatic const permc_place places[%zu] = {\n", s->plan->arrays.count + 1);
+  for (size_t a = 0; a < s->plan->arrays.count; a++) {
+    array_place place = s->layout.places[a];
+    text_printf(out, "  {%s, UINT64_C(%llu)},\n", homes[place.home],
+                number(place.home == HOME_TABLE ? a : place.at));
+  }
+  text_string(out, "  {PERMC_NOWHERE, 0}\n};\n");
+}
+
+// Words of 8 bytes; the last may have less.
+void ahead_write_words(text *out, const unsigned char *bytes, uint64_t count) {
+  for (uint64_t i = 0; i < count; i += 8) {
+    uint64_t word = 0;
+    memcpy(&word, bytes + i, count - i < 8 ? count - i : 8);
+    text_printf(out, "%s0x%llx", i == 0 ? "\n  " : i % 48 == 0 ? ",\n  " : ", ", number(word));
+  }
+}
+
+void ahead_write_tables(text *out, const ahead_plan *s) {
+  const plan *p = s->plan;
+  for (size_t a = 0; a < p->arrays.count; a++) {
+    const net_array *of = &p->arrays.items[a];
+    if (s->layout.places[a].home != HOME_TABLE || !of->count)
+      continue;
+    text_printf(out, "static const uint64_t table_%zu[] = {", a);
+    ahead_write_words(out, of->table, cpu_array_bytes(of));
+    text_string(out, "\n};\n");
+  }
+  text_printf(out, "static const void *const tables[%zu] = {", p->arrays.count + 1);
+  for (size_t a = 0; a < p->arrays.count; a++)
+    if (s->layout.places[a].home == HOME_TABLE && p->arrays.items[a].count)
+      text_printf(out, "table_%zu, ", a);
+    else
+      text_string(out, "NULL, ");
+  text_string(out, "NULL};\n");
+}
+
+static void write_list(text *out, const char *name, uint32_t which, const uint64_t *words,
+                       uint64_t count) {
+  text_printf(out, "static const uint64_t %s_%u[] = {", name, which);
+  ahead_write_words(out, (const unsigned char *)words, count * sizeof *words);
+  text_string(out, count ? "};\n" : "0};\n");
+}
+
+static uint64_t count_weights(const permc_root_table *t) {
+  uint64_t rows = t->constant, count = 0;
+  for (uint64_t i = 0; i < t->bits; i++)
+    rows |= t->vectors[i];
+  while (count < 64 && rows >> count)
+    count++;
+  return count;
+}
+
+void ahead_write_roots(text *out, const ahead_plan *s) {
+  const permc_root_table *roots = s->code->roots;
+  for (uint32_t i = 0; i < s->root_count; i++)
+    if (roots[i].vectors) {
+      write_list(out, "vectors", i, roots[i].vectors, roots[i].bits);
+      write_list(out, "weights", i, roots[i].weights, count_weights(&roots[i]));
+    }
+  text_printf(out, "static const permc_root_table roots[%u] = {\n", s->root_count + 1);
+  for (uint32_t i = 0; i < s->root_count; i++) {
+    const permc_root_table *t = &roots[i];
+    text_printf(out, "  {UINT64_C(%llu), %llu, %llu, UINT64_C(%llu), UINT64_C(%llu), ",
+                number(t->m), number(t->part_bytes), number(t->bits), number(t->offset),
+                number(t->constant));
+    if (t->vectors)
+      text_printf(out, "vectors_%u, weights_%u},\n", i, i);
+    else
+      text_string(out, "NULL, NULL},\n");
+  }
+  text_string(out, "  {0, 0, 0, 0, 0, NULL, NULL}\n};\n");
+  write_list(out, "roots_at", 0, s->roots_at, s->root_count);
+}
+
+void ahead_write_checks(text *out, const ahead_plan *s) {
+  static const char *const kinds[CHECK_KINDS] = {[CHECK_PADDING] = "PERMC_PADDING",
+                                                 [CHECK_PLACES] = "PERMC_PLACE",
+                                                 [CHECK_KEYS] = "PERMC_KEY",
+                                                 [CHECK_ROWS] = "PERMC_ROW",
+                                                 [CHECK_OFFSETS] = "PERMC_OFFSET"};
+  const trace *t = s->trace;
+  text_printf(out, "static const permc_check checks[%zu] = {\n", t->checks.count + 1);
+  for (size_t i = 0; i < t->checks.count; i++) {
+    const trace_check *k = &t->checks.items[i];
+    net_id a = ahead_array_of_result(s->plan, trace_returned(t) + i);
+    text_printf(out, "  {%s, %d, %u, UINT64_C(%llu), UINT64_C(%llu), UINT64_C(%llu)},\n",
+                kinds[k->kind], k->is_unsigned, (unsigned)a, number(s->plan->arrays.items[a].count),
+                number(k->length), number(k->inner));
+  }
+  text_string(out, "  {0, 0, 0, 0, 0, 0}\n};\n");
+}
+
+// Returns how many there are.
+uint32_t ahead_write_copies(text *out, const ahead_plan *s) {
+  uint32_t count = 0;
+  text_string(out, "static const permc_copy copies[] = {");
+  for (net_id a = 0; a < s->plan->arrays.count && s->copies; a++) {
+    const net_array *of = &s->plan->arrays.items[a];
+    if (of->role != NET_RESULT || of->number >= trace_returned(s->trace) || !of->count)
+      continue;
+    text_printf(out, "{%u, %u, UINT64_C(%llu)}, ", a, of->number, number(cpu_array_bytes(of)));
+    count++;
+  }
+  text_string(out, "{0, 0, 0}};\n");
+  return count;
+}
