@@ -2,7 +2,7 @@
 // functions, names) is gone; what remains is a straight line of first-order steps on arrays, each
 // step making one value. elaborate/ writes it, runtime/interp/ executes it literally, and fusion/
 // makes a network of it. The door of the floor for fusion/; its room holds trace.c, which checks
-// and prints, and choices.c, which leaves one of several functions.
+// and prints, choices.c, which leaves one of several functions, and ranges.c.
 //
 // A value is a batch of equal arrays: `batch` instances, each of shape dims[0] x ... x
 // dims[rank-1]. At the outermost level batch = 1. Entering `parm m f` splits every instance in two,
@@ -250,6 +250,11 @@ trace trace_of_function(arena *a, const trace *open, uint32_t choice, uint32_t n
 // False: there is no memory.
 #define TRACE_COMPUTED UINT32_MAX
 bool trace_find_origins(const trace *t, uint32_t *origins);
+// Of each step that makes integers, bounds of them; INT64_MIN and INT64_MAX: or beyond (ranges.c).
+typedef struct number_range {
+  int64_t least, most;
+} number_range;
+void trace_find_ranges(const trace *t, number_range *ranges);
 // One line per step, as in the picture above.
 void trace_print(text *out, const trace *t);
 extern const char trace_legend[];  // what the lines mean, as comments (#)

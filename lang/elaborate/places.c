@@ -437,13 +437,13 @@ static void recognise_places(const elaborator *e, const trace_step *s) {
 }
 
 // Whether none can be wrong.
-static bool are_right(const elaborator *e, const checked_places *l) {
+static bool are_right(const elaborator *e, const checked_places *l, const number_range *ranges) {
   const trace_step *s = step_at(e, l->places);
   uint64_t count = permuted_elements(e, l->places);
-  size_t bits = 8 * scalar_types[s->type].size;
-  bool all = scalar_types[s->type].kind == KIND_UNSIGNED && bits < 64 && l->length >> bits != 0;
+  number_range r = ranges[l->places];
+  bool inside = r.least >= 0 && r.most < INT64_MAX && (uint64_t)r.most < l->length;
   return trace_step_count(s) == 0 || s->trusted || (count && count <= l->length) ||
-         (all && !l->distinct);
+         (inside && !l->distinct);
 }
 
 // Whether the places of a step are checked by another of `lists`: equal, but for being distinct.
@@ -459,12 +459,19 @@ void add_place_checks(elaborator *e) {
   VEC(checked_places) lists = {0};
   VEC(span) where = {0};
   const bool *needed = needed_steps(e);
+  number_range *ranges = NULL;
   for (size_t id = 0; id < t->steps.count; id++) {
     const trace_step *s = &t->steps.items[id];
     checked_places l, *known;
     if (needed[id])
       recognise_places(e, s);
-    if (!needed[id] || s->shadow || !places_of_step(e, s, &l) || are_right(e, &l))
+    if (!needed[id] || s->shadow || !places_of_step(e, s, &l))
+      continue;
+    if (!ranges) {
+      ranges = NEW_ARRAY(e->memory, number_range, t->steps.count);
+      trace_find_ranges(t, ranges);
+    }
+    if (are_right(e, &l, ranges))
       continue;
     known = find_list(lists.items, lists.count, &l);
     if (known) {
