@@ -79,8 +79,8 @@ static bool execute_kernels(backend_program *p, backend_run *r) {
   return good;
 }
 
-static const cuda_program *program_of(const backend_program *p) {
-  return ((const gpu_program *)p->state)->program;
+static cuda_program *program_of(const backend_program *p) {
+  return ((gpu_program *)p->state)->program;
 }
 
 static bool call_kernels(const backend_program *p, const backend_call *call, error *failure) {

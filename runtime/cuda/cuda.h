@@ -25,7 +25,8 @@
 //
 //   driver.h     CUDA's functions, loaded at run time (library.c looks them up)
 //   device.h     the device; call.c: how it is called, and messages
-//   cuda.c       opening and closing      memory.c   memory and copies      launch.c   the rest
+//   cuda.c       opening and closing      memory.c   memory and copies
+//   sequence.c   sequences                launch.c   the rest
 //
 // A device is the primary context of a GPU and one stream: what is launched
 // and copied happens in this order, and the host goes on meanwhile. An error inside of a kernel is
@@ -150,6 +151,25 @@ bool cuda_graph_begin(cuda_device *d);
 cuda_graph *cuda_graph_end(cuda_device *d, bool is_complete);
 bool cuda_graph_launch(cuda_device *d, cuda_graph *g);
 void cuda_graph_free(cuda_device *d, cuda_graph *g);  // NULL is allowed
+
+// ---- sequences ---------------------------------------------------------------------------------
+
+// Launches and clears, one after the other, that are started as one, on other addresses each time:
+//
+//   cuda_sequence *s = cuda_sequence_new(d);          // NULL: the driver has none, or failed
+//   cuda_sequence_write(d, s);
+//   bool good = cuda_launch(d, ...) && cuda_clear(d, ...);      // nothing is done yet
+//   good = cuda_sequence_launch(d, s, good);                    // now, on the device's stream
+//
+// When it is written again, there must be the same kernels and grids. It can be written while it
+// runs. One that runs twice at once, on two streams, does so one after the other.
+typedef struct cuda_sequence cuda_sequence;
+enum { CUDA_SEQUENCE_MOST = 64 };  // launches and clears
+cuda_sequence *cuda_sequence_new(cuda_device *d);
+void cuda_sequence_free(cuda_device *d, cuda_sequence *s);  // NULL is allowed
+void cuda_sequence_write(cuda_device *d, cuda_sequence *s);
+// As it was written. `is_complete` false, something failed meanwhile: it is not started, false.
+bool cuda_sequence_launch(cuda_device *d, cuda_sequence *s, bool is_complete);
 
 // ---- waiting -----------------------------------------------------------------------------------
 

@@ -27,7 +27,9 @@ struct cuda_device {
   cuda_event *time[2];    // begin, end
   cuda_stage stages[2];   // allocated for the first large transfer
   bool recording;
-  char last[80];  // what was launched last
+  cuda_sequence *sequence;  // what is launched is written into it; NULL: done
+  unsigned launched;        // launches and clears so far
+  char last[80];            // what was launched last
   char message[CUDA_WHY];
 };
 
@@ -54,6 +56,17 @@ bool cuda_refuse(cuda_device *d, const char *format, ...) PRINTF_LIKE(2, 3);
 static inline cuda_stream *cuda_recorded_stream(const cuda_device *d) {
   return d->recording ? d->own : d->stream;
 }
+
+// Whether kernels may start while those before them end. Recordings keep that since CUDA 12.3.
+static inline bool cuda_can_overlap(const cuda_device *d) {
+  enum { LEAST_CAPABILITY = 90, LEAST_DRIVER = 12030 };
+  return d->facts.capability >= LEAST_CAPABILITY && d->api->version >= LEAST_DRIVER;
+}
+
+// What is launched, or cleared, is the next of the device's sequence.
+bool cuda_sequence_add_launch(cuda_device *d, const cuda_kernel *k, const cuda_grid *g,
+                              void **parameters);
+bool cuda_sequence_add_clear(cuda_device *d, cuda_address a, uint64_t bytes);
 
 void cuda_stages_free(cuda_device *d);
 

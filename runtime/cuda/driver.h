@@ -26,7 +26,7 @@ enum {
 };
 
 // What CUDA calls CUdevice, CUdeviceptr, CUcontext, CUstream, CUevent, CUmodule, CUfunction,
-// CUgraph and CUgraphExec.
+// CUgraph, CUgraphExec and CUgraphNode.
 typedef int cuda_ordinal;
 typedef uint64_t cuda_address;
 typedef struct cuda_context cuda_context;
@@ -36,6 +36,7 @@ typedef struct cuda_module cuda_module;
 typedef struct cuda_function cuda_function;
 typedef struct cuda_recording cuda_recording;
 typedef struct cuda_graph cuda_graph;
+typedef struct cuda_node cuda_node;
 
 // CUDA's numbers of attributes of devices (CUdevice_attribute) and functions
 // (CUfunction_attribute), and of options.
@@ -81,6 +82,35 @@ typedef struct cuda_launch_config {
   cuda_launch_attribute *attributes;
   unsigned attribute_count;
 } cuda_launch_config;
+
+// What a graph's node does, as CUgraphNodeParams has it: a kernel, or bytes that are set.
+enum { CUDA_NODE_KERNEL = 0, CUDA_NODE_MEMSET = 2 };
+typedef struct cuda_node_parameters {
+  int type, reserved[3];
+  union {
+    struct {
+      cuda_function *function;
+      unsigned blocks[3], threads[3], shared_bytes;
+      void **parameters, **extra;
+      void *kernel;
+      cuda_context *context;
+    } kernel;
+    struct {
+      cuda_address to;
+      size_t pitch;
+      unsigned value, element_bytes;
+      size_t width, height;
+      cuda_context *context;
+    } memset;
+    long long bytes[29];
+  } of;
+  long long end;
+} cuda_node_parameters;
+
+// CUgraphEdgeData. Port and type 1: the next kernel waits itself (CUDA_LAUNCH_OVERLAPPING).
+typedef struct cuda_edge {
+  unsigned char from_port, to_port, type, reserved[5];
+} cuda_edge;
 
 // All functions that are called: name here, symbol (with the version of its parameters), parameters.
 // Every driver for CUDA 12.0 or later has them.
@@ -145,10 +175,20 @@ typedef struct cuda_launch_config {
        (const cuda_launch_config *config, cuda_function *function, void **parameters,              \
         void **extra))
 
+// Drivers for CUDA 12.3 or later have these as well; of others the last field is NULL.
+#define CUDA_LATER_CALLS(CALL)                                                                     \
+  CALL(graph_create, cuGraphCreate, (cuda_recording * *graph, unsigned flags))                     \
+  CALL(graph_set_node, cuGraphExecNodeSetParams,                                                   \
+       (cuda_graph * graph, cuda_node * node, cuda_node_parameters * parameters))                  \
+  CALL(graph_add_node, cuGraphAddNode_v2,                                                          \
+       (cuda_node * *node, cuda_recording * graph, cuda_node *const *after,                        \
+        const cuda_edge *edges, size_t count, cuda_node_parameters *parameters))
+
 typedef struct cuda_driver {
   int version;  // of CUDA that the driver is for, such as 12040: 12.4
 #define CUDA_FIELD(name, symbol, parameters) cuda_status(*name) parameters;
   CUDA_CALLS(CUDA_FIELD)
+  CUDA_LATER_CALLS(CUDA_FIELD)
 #undef CUDA_FIELD
 } cuda_driver;
 

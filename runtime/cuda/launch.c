@@ -80,12 +80,6 @@ static bool check_grid(cuda_device *d, const cuda_kernel *k, const cuda_grid *g)
   return true;
 }
 
-// Recordings keep the overlap since CUDA 12.3.
-static bool can_overlap(const cuda_device *d) {
-  enum { LEAST_CAPABILITY = 90, LEAST_DRIVER = 12030 };
-  return d->facts.capability >= LEAST_CAPABILITY && d->api->version >= LEAST_DRIVER;
-}
-
 static bool launch_kernel(cuda_device *d, const cuda_kernel *k, const cuda_grid *g,
                           void **parameters) {
   cuda_launch_attribute overlapping = {CUDA_LAUNCH_OVERLAPPING, {1}};
@@ -95,7 +89,7 @@ static bool launch_kernel(cuda_device *d, const cuda_kernel *k, const cuda_grid 
       .shared_bytes = k->dynamic_shared,
       .stream = cuda_recorded_stream(d),
       .attributes = &overlapping,
-      .attribute_count = g->overlapping && can_overlap(d),
+      .attribute_count = g->overlapping && cuda_can_overlap(d),
   };
   cuda_status status = d->api->launch_kernel(&config, k->function, parameters, NULL);
   snprintf(d->last, sizeof d->last, "%s", k->name);
@@ -108,8 +102,10 @@ static bool launch_kernel(cuda_device *d, const cuda_kernel *k, const cuda_grid 
 bool cuda_launch(cuda_device *d, const cuda_kernel *k, cuda_grid grid, void **parameters) {
   grid.y += grid.y == 0;
   grid.z += grid.z == 0;
+  d->launched++;
   return check_grid(d, k, &grid) && cuda_enter(d) &&
-         cuda_leave(d, launch_kernel(d, k, &grid, parameters));
+         cuda_leave(d, d->sequence ? cuda_sequence_add_launch(d, k, &grid, parameters)
+                                   : launch_kernel(d, k, &grid, parameters));
 }
 
 // ---- recordings --------------------------------------------------------------------------------

@@ -59,9 +59,12 @@ bool cuda_copy(cuda_device *d, cuda_address to, cuda_address from, uint64_t byte
 }
 
 bool cuda_clear(cuda_device *d, cuda_address a, uint64_t bytes) {
+  d->launched++;
   return cuda_enter(d) &&
-         cuda_leave(d, cuda_check(d, d->api->memset_8(a, 0, bytes, cuda_recorded_stream(d)),
-                                  "cuMemsetD8Async", "%" PRIu64 " bytes", bytes));
+         cuda_leave(d, d->sequence
+                           ? cuda_sequence_add_clear(d, a, bytes)
+                           : cuda_check(d, d->api->memset_8(a, 0, bytes, cuda_recorded_stream(d)),
+                                        "cuMemsetD8Async", "%" PRIu64 " bytes", bytes));
 }
 
 // ---- copies through stages ---------------------------------------------------------------------

@@ -6,6 +6,7 @@
 #include "runtime/cuda/device.h"
 #include "runtime/cuda/permuting.h"
 #include "runtime/cuda/routine.h"
+#include "runtime/cuda/streams.h"
 #include "runtime/routines/routine.h"
 #include "runtime/system/pool.h"
 #include "runtime/system/profiler.h"
@@ -64,7 +65,9 @@ struct cuda_program {
   cuda_routine **routines;  // by pass; NULL: it is none, or the host's
   cache cache;
   cuda_code_source source;
-  buffer copied;  // two halves, of cuda_program_time_copy
+  buffer copied;                 // two halves, of cuda_program_time_copy
+  cuda_streams streams;          // the sequences of calls
+  atomic_uint launches_of_call;  // 0: not known yet
 };
 
 static bool fail_with_device_message(const cuda_program *g, error *failure) {
@@ -534,6 +537,7 @@ static cuda_program *allocate_program(cuda_device *d, const plan *p, const cuda_
   if (!g)
     return NULL;
   *g = (cuda_program){.device = d, .plan = p, .interrupted = o->interrupted};
+  streams_begin(&g->streams, (uint32_t)p->arrays.count);
   cache_open(&g->cache);
   if (o->no_cache)
     g->cache.folder[0] = 0;
@@ -605,6 +609,7 @@ void cuda_program_free(cuda_program *g) {
   }
   for (size_t i = 0; i < g->plan->passes.count && g->launches; i++)
     free(g->launches[i].arrays);
+  streams_end(&g->streams, g->device);
   free(g->launches);
   free(g->own);
   free(g->kernels);
@@ -784,7 +789,35 @@ static bool call_pass(const cuda_program *g, cuda_device *d, uint32_t number,
   return launch_kernel(g, d, number, addresses);
 }
 
-bool cuda_program_call(const cuda_program *g, cuda_stream *stream, void **arrays, void *temporaries,
+static bool call_passes(const cuda_program *g, cuda_device *d, cuda_address *addresses,
+                        cuda_address temporaries) {
+  bool good = true;
+  for (uint32_t i = 0; i < g->plan->passes.count && good; i++) {
+    begin_range(g->plan, i, 1);
+    good = call_pass(g, d, i, addresses, temporaries);
+    end_range(g->plan);
+  }
+  return good;
+}
+
+static bool call_sequence(cuda_program *g, cuda_device *d, stream_sequence *s,
+                          cuda_address *addresses, cuda_address temporaries) {
+  bool good = true;
+  if (!stream_sequence_holds(&g->streams, s, addresses, temporaries)) {
+    cuda_sequence_write(d, s->launches);
+    good = call_passes(g, d, addresses, temporaries);
+  }
+  good = cuda_sequence_launch(d, s->launches, good);
+  if (good)
+    streams_give(&g->streams, s);
+  else
+    streams_drop(&g->streams, d, s);
+  return good;
+}
+
+// Several launches are a sequence from the second call on; where there can be none, they are done
+// one by one, then and ever after. Profilers see them one by one.
+bool cuda_program_call(cuda_program *g, cuda_stream *stream, void **arrays, void *temporaries,
                        error *failure) {
   cuda_device d = call_device(g, stream);
   const plan *p = g->plan;
@@ -793,12 +826,13 @@ bool cuda_program_call(const cuda_program *g, cuda_stream *stream, void **arrays
   for (size_t a = 0; a < p->arrays.count; a++)
     if (p->arrays.items[a].role == NET_TABLE)
       addresses[a] = array_address(g, (net_id)a);
-  bool good = true;
-  for (uint32_t i = 0; i < p->passes.count && good; i++) {
-    begin_range(p, i, 1);
-    good = call_pass(g, &d, i, addresses, (uintptr_t)temporaries);
-    end_range(p);
-  }
+  unsigned launches = atomic_load(&g->launches_of_call);
+  bool as_one = launches > 1 && launches <= CUDA_SEQUENCE_MOST && !p->lines;
+  stream_sequence *s = as_one ? streams_take(&g->streams, &d) : NULL;
+  bool done = s && call_sequence(g, &d, s, addresses, (uintptr_t)temporaries);
+  bool good = done || call_passes(g, &d, addresses, (uintptr_t)temporaries);
+  if (s ? !done : good && !launches)
+    atomic_store(&g->launches_of_call, s ? NEVER : d.launched);
   return good || fail_with_message(&d, failure);
 }
 

@@ -54,7 +54,7 @@ bool cuda_program_run(cuda_program *g, const array *arguments, size_t count, arr
 // The same on arrays that are in the device's memory: by array of the plan, but for tables, places,
 // and temporaries of passes (runtime/cpu/layout.h). The work is put on the stream, which is not waited for. Several threads may
 // do so at once. False: *failure says why.
-bool cuda_program_call(const cuda_program *g, cuda_stream *stream, void **arrays, void *temporaries,
+bool cuda_program_call(cuda_program *g, cuda_stream *stream, void **arrays, void *temporaries,
                        error *failure);
 layout_pass cuda_program_pass(const cuda_program *g, uint32_t pass);
 // Memory for such a call, taken in the order of the stream; and (bytes are 0) given back.

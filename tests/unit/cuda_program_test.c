@@ -207,6 +207,66 @@ TEST(memory_of_the_caller) {
   fake_driver_check();
 }
 
+// Several launches are started as one from the second call on, by graphs of their own: written once for
+// each stream, and again for other addresses; one by one while the stream is captured, or if that fails.
+TEST(launches_as_one) {
+  enum { LENGTH = 1 << 16 };
+  uint64_t dims[1] = {LENGTH};
+  char why[CUDA_WHY];
+  enter("");
+  for (int pass = 1; pass < 16; pass++) {
+    char name[32];
+    snprintf(name, sizeof name, "permc_pass_%d", pass);
+    fake.define(name, 3, NULL);
+  }
+  permc_context *c = load_text("main : [m]u32 -> [m]u32\nmain = sort_network\n");
+  permc_compiled *p = permc_compile_types(c, "main", "cuda", "[2^16]u32");
+  cuda_device *d = cuda_open(0, why, sizeof why);
+  REQUIRE(p != NULL && d != NULL);
+  cuda_address at[3];
+  permc_value *v[3];
+  for (int i = 0; i < 3; i++) {
+    at[i] = cuda_memory_new(d, 4 * LENGTH);
+    permc_memory m = {.type = "u32", .rank = 1, .dims = dims, .data = (void *)(uintptr_t)at[i]};
+    v[i] = permc_value_borrow(&m, NULL);
+  }
+  cuda_address workspace = cuda_memory_new(d, permc_workspace_bytes(p) + 1);
+  permc_call_options o = {d->own, (void *)(uintptr_t)workspace, permc_workspace_bytes(p)};
+  permc_error e;
+#define CALLS(to) CHECK_EQ_U64(permc_call(p, &v[0], 1, &v[to], 1, &o, &e), PERMC_OK)
+  CALLS(1);
+  size_t launches = fake.calls("cuLaunchKernelEx");
+  CHECK(launches > 1);
+  CALLS(1);
+  CALLS(1);
+  CHECK_EQ_U64(fake.calls("cuGraphAddNode_v2"), launches);
+  CHECK_EQ_U64(fake.calls("cuGraphExecNodeSetParams"), 0);
+  CALLS(2);
+  CHECK_EQ_U64(fake.calls("cuGraphExecNodeSetParams"), launches);
+  CHECK_EQ_U64(fake.calls("cuGraphLaunch"), 3);
+  CHECK_EQ_U64(fake.calls("cuLaunchKernelEx"), launches);
+  REQUIRE(cuda_graph_begin(d));
+  CALLS(2);
+  cuda_graph_free(d, cuda_graph_end(d, true));
+  CHECK_EQ_U64(fake.calls("cuLaunchKernelEx"), 2 * launches);
+  fake.set("fail=cuGraphLaunch at=1 status=999");
+  for (size_t i = 1; i < 3; i++) {
+    CALLS(1);
+    CHECK_EQ_U64(fake.calls("cuLaunchKernelEx"), i * launches);
+  }
+#undef CALLS
+  CHECK(cuda_wait(d, NULL));
+  for (int i = 0; i < 3; i++) {
+    permc_value_free(v[i]);
+    cuda_memory_free(d, at[i]);
+  }
+  cuda_memory_free(d, workspace);
+  permc_compiled_free(p);
+  permc_context_free(c);
+  cuda_close(d);
+  fake_driver_check();
+}
+
 // A program is for the GPU that was chosen when it was compiled.
 TEST(several_devices) {
   uint64_t dims[1] = {COUNT};

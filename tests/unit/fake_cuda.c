@@ -9,6 +9,7 @@
 #define EXPORT __attribute__((visibility("default")))
 #define PROTOTYPE(name, symbol, parameters) EXPORT cuda_status symbol parameters;
 CUDA_CALLS(PROTOTYPE)
+CUDA_LATER_CALLS(PROTOTYPE)
 
 enum { SHARED_OPTIN = 232448 };
 
@@ -439,11 +440,8 @@ cuda_status cuFuncSetAttribute(cuda_function *function, int attribute, int value
   return CUDA_STATUS_GOOD;
 }
 
-cuda_status cuLaunchKernelEx(const cuda_launch_config *c, cuda_function *function,
-                             void **parameters, void **extra) {
-  BEGIN(CURRENT);
-  NEEDS(function, FUNCTION);
-  NEEDS(c->stream, STREAM);
+static cuda_status make_launch(const cuda_launch_config *c, cuda_function *function,
+                               void **parameters, void **extra, op *made) {
   const object *f = (object *)function;
   unsigned x = c->blocks[0], y = c->blocks[1], z = c->blocks[2], threads = c->threads[0];
   op o = {.is = f->is, .launch = {f->is->name, {x, y, z}, threads, c->shared_bytes, {0}}};
@@ -457,7 +455,18 @@ cuda_status cuLaunchKernelEx(const cuda_launch_config *c, cuda_function *functio
     return wrong(INVALID_VALUE, "%u bytes of shared memory were not allowed", c->shared_bytes);
   for (unsigned i = 0; i < f->is->parameter_count; i++)
     memcpy(&o.launch.parameters[i], parameters[i], sizeof o.launch.parameters[i]);
-  return do_later(&o);
+  *made = o;
+  return CUDA_STATUS_GOOD;
+}
+
+cuda_status cuLaunchKernelEx(const cuda_launch_config *c, cuda_function *function,
+                             void **parameters, void **extra) {
+  op o;
+  BEGIN(CURRENT);
+  NEEDS(function, FUNCTION);
+  NEEDS(c->stream, STREAM);
+  cuda_status status = make_launch(c, function, parameters, extra, &o);
+  return status ? status : do_later(&o);
 }
 
 // ---- recordings --------------------------------------------------------------------------------
@@ -486,8 +495,7 @@ cuda_status cuGraphInstantiateWithFlags(cuda_graph **graph, cuda_recording *reco
   BEGIN(CURRENT);
   NEEDS(recording, RECORDING);
   object *g = new_object(GRAPH);
-  for (const op *o = ((object *)recording)->ops; o; o = o->next)
-    append_op(&g->ops, o);
+  copy_ops(&g->ops, ((object *)recording)->ops);
   *graph = (cuda_graph *)g;
   return flags == 0 ? CUDA_STATUS_GOOD : INVALID_VALUE;
 }
@@ -500,8 +508,70 @@ cuda_status cuGraphLaunch(cuda_graph *graph, cuda_stream *stream) {
   BEGIN(CURRENT);
   NEEDS(graph, GRAPH);
   NEEDS(stream, STREAM);
-  for (const op *o = ((object *)graph)->ops; o; o = o->next)
-    do_later(o);
+  copy_ops(fake_captured ? &fake_captured->ops : &fake_queue, ((object *)graph)->ops);
+  return CUDA_STATUS_GOOD;
+}
+
+// A node is its number, from 1.
+static cuda_status make_node(const cuda_node_parameters *p, op *o) {
+  if (p->type == CUDA_NODE_KERNEL) {
+    NEEDS(p->of.kernel.function, FUNCTION);
+    cuda_launch_config c = {.shared_bytes = p->of.kernel.shared_bytes};
+    memcpy(c.blocks, p->of.kernel.blocks, sizeof c.blocks);
+    memcpy(c.threads, p->of.kernel.threads, sizeof c.threads);
+    return make_launch(&c, p->of.kernel.function, p->of.kernel.parameters, p->of.kernel.extra, o);
+  }
+  void *to = (void *)(uintptr_t)p->of.memset.to;
+  size_t bytes = p->of.memset.width;
+  if (p->type != CUDA_NODE_MEMSET || p->of.memset.element_bytes != 1 || p->of.memset.height != 1 ||
+      p->of.memset.value || !holds(MEMORY, to, bytes))
+    return wrong(INVALID_VALUE, "a node of %zu bytes that are cleared", bytes);
+  *o = (op){.to = to, .bytes = bytes, .own = calloc(1, bytes)};
+  return CUDA_STATUS_GOOD;
+}
+
+cuda_status cuGraphCreate(cuda_recording **graph, unsigned flags) {
+  BEGIN(CURRENT);
+  *graph = (cuda_recording *)new_object(RECORDING);
+  return flags == 0 ? CUDA_STATUS_GOOD : INVALID_VALUE;
+}
+
+cuda_status cuGraphAddNode_v2(cuda_node **node, cuda_recording *graph, cuda_node *const *after,
+                              const cuda_edge *edges, size_t count,
+                              cuda_node_parameters *parameters) {
+  op o;
+  uintptr_t number = 1;
+  BEGIN(CURRENT);
+  NEEDS(graph, RECORDING);
+  const op *last = NULL;
+  for (const op *before = ((object *)graph)->ops; before; before = before->next, number++)
+    last = before;
+  if (count != (number > 1) || (count && (uintptr_t)*after != number - 1) ||
+      (count && edges->type && !last->is))
+    return wrong(INVALID_VALUE, "node %zu is not behind the one before", (size_t)number);
+  cuda_status status = make_node(parameters, &o);
+  if (status == CUDA_STATUS_GOOD)
+    append_op(&((object *)graph)->ops, &o);
+  *node = (cuda_node *)number;
+  return status;
+}
+
+cuda_status cuGraphExecNodeSetParams(cuda_graph *graph, cuda_node *node,
+                                     cuda_node_parameters *parameters) {
+  op o;
+  BEGIN(CURRENT);
+  NEEDS(graph, GRAPH);
+  op *at = ((object *)graph)->ops;
+  for (uintptr_t i = 1; at && i < (uintptr_t)node; i++)
+    at = at->next;
+  cuda_status status = at ? make_node(parameters, &o) : INVALID_HANDLE;
+  if (status)
+    return status;
+  if (o.is != at->is)
+    return wrong(INVALID_VALUE, "a node becomes another");
+  free(at->own);
+  o.next = at->next;
+  *at = o;
   return CUDA_STATUS_GOOD;
 }
 

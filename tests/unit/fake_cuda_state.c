@@ -22,7 +22,7 @@ static const fake_settings first_settings = {
 fake_settings fake_now;
 
 #define CALL_NAME(name, symbol, parameters) #symbol,
-static const char *const call_names[] = {CUDA_CALLS(CALL_NAME)};
+static const char *const call_names[] = {CUDA_CALLS(CALL_NAME) CUDA_LATER_CALLS(CALL_NAME)};
 enum { CALLS = sizeof call_names / sizeof *call_names };
 static size_t call_counts[CALLS];
 static char misuse[256];
@@ -163,7 +163,7 @@ cuda_status check_handle(const void *handle, kind k, const char *symbol) {
 
 static definition definitions[32];
 static size_t definition_count;
-static op *queue;       // what the streams have to do, in order
+op *fake_queue;
 object *fake_captured;  // what is being recorded
 
 void fake_cuda_define(const char *name, unsigned parameter_count, fake_cuda_kernel *run) {
@@ -194,8 +194,19 @@ void append_op(op **to, const op *like) {
   *to = o;
 }
 
+void copy_ops(op **to, const op *from) {
+  for (; from; from = from->next) {
+    op o = *from;
+    if (from->own && !(o.own = malloc(from->bytes)))
+      abort();
+    if (from->own)
+      memcpy(o.own, from->own, from->bytes);
+    append_op(to, &o);
+  }
+}
+
 cuda_status do_later(const op *o) {
-  append_op(fake_captured ? &fake_captured->ops : &queue, o);
+  append_op(fake_captured ? &fake_captured->ops : &fake_queue, o);
   return CUDA_STATUS_GOOD;
 }
 
@@ -223,21 +234,21 @@ static void execute(const op *o) {
 }
 
 cuda_status do_all(const object *until) {
-  for (bool found = false; queue && !found && !lost;) {
-    op *o = queue;
-    queue = o->next;
+  for (bool found = false; fake_queue && !found && !lost;) {
+    op *o = fake_queue;
+    fake_queue = o->next;
     execute(o);
     found = until && o->event == until;
     free(o->own);
     free(o);
   }
   if (lost)
-    free_ops(&queue);
+    free_ops(&fake_queue);
   return lost;
 }
 
 bool is_to_be_done(const object *event) {
-  const op *o = queue;
+  const op *o = fake_queue;
   while (o && o->event != event)
     o = o->next;
   return o != NULL;
@@ -245,7 +256,7 @@ bool is_to_be_done(const object *event) {
 
 // With the last context goes all that is left, which is a mistake.
 void forget_all(void) {
-  free_ops(&queue);
+  free_ops(&fake_queue);
   for (object *o; (o = fake_objects) != NULL; remove_object(o)) {
     if (o->kind != FUNCTION)
       wrong(0, "an object of kind %d is left over", (int)o->kind);
@@ -257,7 +268,7 @@ size_t fake_cuda_left(void) {
   size_t count = fake_depth;
   for (const object *o = fake_objects; o; o = o->next)
     count++;
-  for (const op *o = queue; o; o = o->next)
+  for (const op *o = fake_queue; o; o = o->next)
     count++;
   return count;
 }

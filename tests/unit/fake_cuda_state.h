@@ -98,7 +98,9 @@ struct op {
   fake_cuda_launch launch;
 };
 
+extern op *fake_queue;  // what the streams have to do, in order
 void append_op(op **to, const op *like);
+void copy_ops(op **to, const op *from);  // with bytes of their own
 void free_ops(op **ops);
 // Has it done after all that came before, or recorded. Returns a good status.
 cuda_status do_later(const op *o);

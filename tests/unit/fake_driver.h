@@ -15,8 +15,8 @@
 #include <dlfcn.h>
 
 #define FAKE_SYMBOL(field, symbol, parameters) #symbol,
-static const char *const symbols[] = {CUDA_CALLS(FAKE_SYMBOL)};
-enum { SYMBOLS = sizeof symbols / sizeof *symbols };
+static const char *const symbols[] = {CUDA_CALLS(FAKE_SYMBOL) CUDA_LATER_CALLS(FAKE_SYMBOL)};
+enum { SYMBOLS = sizeof symbols / sizeof *symbols, LATER_SYMBOLS = 3 };  // the last ones
 
 static struct {
   void (*set)(const char *settings);

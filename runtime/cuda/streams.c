@@ -1,0 +1,95 @@
+#include "runtime/cuda/streams.h"
+#include "runtime/cuda/device.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_STREAMS = 16 };
+
+void streams_begin(cuda_streams *s, uint32_t addresses) {
+  *s = (cuda_streams){.addresses = addresses};
+  pthread_mutex_init(&s->lock, NULL);
+}
+
+void streams_end(cuda_streams *s, cuda_device *d) {
+  while (s->idle) {
+    stream_sequence *one = s->idle;
+    s->idle = one->next;
+    streams_drop(s, d, one);
+  }
+  pthread_mutex_destroy(&s->lock);
+}
+
+static bool is_capturing(cuda_device *d) {
+  int capturing = 0;
+  if (!cuda_enter(d))
+    return true;
+  cuda_status status = d->api->is_capturing(d->stream, &capturing);
+  return cuda_leave(d, status != CUDA_STATUS_GOOD || capturing);
+}
+
+// Takes from the idle ones that of the stream; if there are as many as there may be, the one that
+// was not used for the longest time.
+static stream_sequence *take_idle(cuda_streams *s, cuda_stream *stream, bool *is_full) {
+  stream_sequence **at = &s->idle, **last = NULL;
+  pthread_mutex_lock(&s->lock);
+  for (; *at && (*at)->stream != stream; at = &(*at)->next)
+    last = at;
+  *is_full = s->count == MOST_STREAMS;
+  if (!*at && *is_full && last)
+    at = last;
+  stream_sequence *one = *at;
+  if (one)
+    *at = one->next;
+  else
+    s->count += !*is_full;  // it is made
+  pthread_mutex_unlock(&s->lock);
+  return one;
+}
+
+static stream_sequence *make(const cuda_streams *s, cuda_device *d) {
+  stream_sequence *one = calloc(1, sizeof *one + (s->addresses + 1) * sizeof *one->addresses);
+  if (one && (one->launches = cuda_sequence_new(d)))
+    return one;
+  free(one);
+  return NULL;
+}
+
+stream_sequence *streams_take(cuda_streams *s, cuda_device *d) {
+  bool is_full;
+  if (!d->api->graph_add_node || is_capturing(d))
+    return NULL;
+  stream_sequence *one = take_idle(s, d->stream, &is_full);
+  if (!one && !is_full && !(one = make(s, d)))
+    streams_drop(s, d, NULL);
+  if (one)
+    one->stream = d->stream;
+  return one;
+}
+
+void streams_give(cuda_streams *s, stream_sequence *one) {
+  pthread_mutex_lock(&s->lock);
+  one->next = s->idle;
+  s->idle = one;
+  pthread_mutex_unlock(&s->lock);
+}
+
+void streams_drop(cuda_streams *s, cuda_device *d, stream_sequence *one) {
+  pthread_mutex_lock(&s->lock);
+  s->count--;
+  pthread_mutex_unlock(&s->lock);
+  if (one)
+    cuda_sequence_free(d, one->launches);
+  free(one);
+}
+
+bool stream_sequence_holds(const cuda_streams *s, stream_sequence *one,
+                           const cuda_address *addresses, cuda_address temporaries) {
+  size_t bytes = s->addresses * sizeof *addresses;
+  cuda_address *last = &one->addresses[s->addresses];
+  bool same = one->written && *last == temporaries && !memcmp(one->addresses, addresses, bytes);
+  memcpy(one->addresses, addresses, bytes);
+  *last = temporaries;
+  one->written = true;
+  return same;
+}
