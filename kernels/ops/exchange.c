@@ -182,27 +182,44 @@ static void define_odd_nan(c_writer *w, const key_names *n) {
               (n->bytes * n->lanes + 7) / 8);
 }
 
+// Each thread's own elements. Those of 4 bytes are looked at closely if any of them is not finite.
+static void find_odd_nan_of_thread(c_phase *f, const key_names *n, const c_registers *s) {
+  c_writer *w = f->w;
+  uint64_t registers = UINT64_C(1) << f->space->r;
+  uint32_t special = w->next++;
+  if (n->bytes == 4) {
+    c_line(w, "float v%u = 0;", special);
+    for (uint64_t i = 0; i < registers; i++)
+      c_join(w, "v%u = PERMC_NOT_FINITE(v%u, v%u);", special, special, s->id[i]);
+    c_line(w, "if (__builtin_expect(v%u != 0, 0)) {", special);
+  }
+  for (uint64_t i = 0; i < registers; i++)
+    (i ? c_join : c_line)(w, "odd_nan |= odd_nan_%s(v%u);", n->name, s->id[i]);
+  if (n->bytes == 4)
+    c_line(w, "}");
+}
+
+static void find_odd_nan_of_lanes(c_phase *f, const key_names *n, const c_registers *s) {
+  c_writer *w = f->w;
+  uint32_t odd_nan = w->next++;
+  c_line(w, "%s v%u = odd_nan_%s(v%u);", n->mask, odd_nan, n->name, s->id[0]);
+  for (uint64_t i = 1; i < UINT64_C(1) << f->space->r; i++)
+    c_line(w, "v%u = %s(v%u, odd_nan_%s(v%u));", odd_nan,
+           c_mask_function(w, OP_OR, n->bytes, n->lanes), odd_nan, n->name, s->id[i]);
+  c_line(w, "odd_nan |= any_%s(v%u);", n->name, odd_nan);
+}
+
 void c_to_keys(c_phase *f, uint32_t slot) {
   c_writer *w = f->w;
   key_names n = key_names_of(f, slot);
-  uint32_t odd_nan = w->next++;
   c_registers *s = &f->slots[slot];
   define_key(w, &n);
   define_odd_nan(w, &n);
-  c_line(w, "%s v%u = odd_nan_%s(v%u);", n.mask, odd_nan, n.name, s->id[0]);
+  (n.lanes == 1 ? find_odd_nan_of_thread : find_odd_nan_of_lanes)(f, &n, s);
   for (uint64_t i = 0; i < UINT64_C(1) << f->space->r; i++) {
-    if (i > 0 && n.lanes == 1)
-      c_line(w, "v%u |= odd_nan_%s(v%u);", odd_nan, n.name, s->id[i]);
-    else if (i > 0)
-      c_line(w, "v%u = %s(v%u, odd_nan_%s(v%u));", odd_nan,
-             c_mask_function(w, OP_OR, n.bytes, n.lanes), odd_nan, n.name, s->id[i]);
     c_line(w, "const %s v%u = key_%s(v%u);", n.type, w->next, n.name, s->id[i]);
     s->id[i] = w->next++;
   }
-  if (n.lanes == 1)
-    c_line(w, "odd_nan |= v%u;", odd_nan);
-  else
-    c_line(w, "odd_nan |= any_%s(v%u);", n.name, odd_nan);
 }
 
 c_registers c_from_keys(c_phase *f, uint32_t slot) {

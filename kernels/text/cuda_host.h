@@ -33,6 +33,13 @@
 #define PERMC_OTHER(a, b, one) ((a) + (b) - (one))
 #endif
 
+// 0, and not 0 as soon as one x was no finite f32: a product, as above, where tests have another pipe.
+#ifdef __CUDA_ARCH__
+#define PERMC_NOT_FINITE(so_far, x) __fmaf_rn(__uint_as_float(x), 0.0f, so_far)
+#else
+#define PERMC_NOT_FINITE(so_far, x) ((so_far) + (((x) >> 23 & 255) == 255))
+#endif
+
 #if defined(__CUDACC__) || defined(__CUDACC_RTC__)
 #define PERMC_TABLE static __device__ const
 
