@@ -48,6 +48,7 @@ bool permc_use_device(permc_context *c, int32_t device) {
   context_clear(c);
   if (device < 0 || device >= CONTEXT_GPUS)
     return context_error_of(c, PERMC_ERROR_DEVICE, "there is no GPU %d", (int)device);
+  c->gpu_failed = c->gpu_failed && c->device == device;
   c->device = device;
   return true;
 }

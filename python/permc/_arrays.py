@@ -319,6 +319,7 @@ class CuPy(Library):
 
     def __init__(self, cupy):
         self.cupy, self.array = cupy, cupy.ndarray
+        self.single = cupy.cuda.runtime.getDeviceCount() == 1  # then it is the current one
 
     def _key_of_array(self, a):
         return a.dtype, a.shape, a.data.device_id
@@ -340,17 +341,18 @@ class CuPy(Library):
             with device:
                 return empty(shape, dtype)
 
-        return make if device.id else lambda: empty(shape, dtype)
+        return (lambda: empty(shape, dtype)) if self.single else make
 
     def number(self, value, like):
-        return self.cupy.array(value)
+        with like.device:
+            return self.cupy.array(value)
 
     def key_like(self, word, shape, like):
         return numpy.dtype(_names[word]), shape, like.data.device_id
 
     def streams(self, like):
-        current = self.cupy.cuda.get_current_stream
-        return lambda: current().ptr
+        current, device = self.cupy.cuda.get_current_stream, like.device.id
+        return (lambda: current().ptr) if self.single else lambda: current(device).ptr
 
 
 class Foreign:

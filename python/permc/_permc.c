@@ -378,7 +378,7 @@ static PyObject *context_compile(PyObject *self, PyObject *args) {
   int device;
   if (!PyArg_ParseTuple(args, "szsi", &entry, &backend, &types, &device))
     return NULL;
-  if (device != PERMC_HOST && !permc_use_device(c, device))
+  if (!permc_use_device(c, device == PERMC_HOST ? 0 : device))
     return context_raise(c);
   do {
     WITHOUT_GIL(c, compiled = permc_compile_types(c, entry, backend, types));

@@ -299,6 +299,23 @@ TEST(several_devices) {
     CHECK_EQ_U64(permc_call(p[i], &x[1 - i], 1, &y[1 - i], 1, &o, &call_error), PERMC_ERROR_DEVICE);
     CHECK_EQ_U64(permc_call(p[i], &x[i], 1, &y[1 - i], 1, &o, &call_error), PERMC_ERROR_DEVICE);
   }
+  // Values in the memory of the host: copied to the device that each program is for, in turn; and what
+  // a run takes is the device of the context.
+  uint32_t keys[COUNT] = {1};
+  permc_value *host = value_1("u32", COUNT, keys), *result = value_1("u32", COUNT, NULL), **made;
+  size_t count;
+  double seconds;
+  for (int i = 0; i < 4; i++) {
+    CHECK(permc_use_device(c, (i + 1) % 2));
+    CHECK_EQ_U64(permc_call(p[i % 2], &host, 1, &result, 1, NULL, &call_error), PERMC_OK);
+    CHECK_EQ_U64(((const uint32_t *)permc_value_data(result, 0))[0], 2);
+    CHECK(permc_run(c, "main", "cuda", &host, 1, &made, &count));
+    CHECK(permc_time_call(p[i % 2], 1, &seconds));
+    CHECK(permc_time_copy(p[i % 2], 64, 1, &seconds));
+    permc_values_free(made, count);
+  }
+  permc_value_free(host);
+  permc_value_free(result);
   for (int i = 0; i < 2; i++) {
     CHECK(cuda_wait(d[i], NULL));
     cuda_memory_free(d[i], (uintptr_t)permc_value_data(x[i], 0));

@@ -250,8 +250,11 @@ cuda_status cuMemFreeHost(void *data) {
 
 static cuda_status check_copy(const void *device, size_t bytes, cuda_stream *stream,
                               const char *symbol) {
-  if (!holds(MEMORY, device, bytes) || bytes == 0)
+  const object *memory = holds(MEMORY, device, bytes);
+  if (!memory || bytes == 0)
     return wrong(INVALID_VALUE, "%s of %zu bytes is not inside of an allocation", symbol, bytes);
+  if (memory->context != fake_current[fake_depth - 1])
+    return wrong(INVALID_CONTEXT, "%s of the memory of another device", symbol);
   return check_handle(stream, STREAM, symbol);
 }
 

@@ -112,6 +112,7 @@ object *new_object(kind k) {
   if (!o)
     abort();
   o->kind = k;
+  o->context = k != CONTEXT && fake_depth ? fake_current[fake_depth - 1] : NULL;
   o->next = fake_objects;
   fake_objects = o;
   return o;
@@ -156,8 +157,12 @@ cuda_status begin_call(const char *symbol, need n) {
   return n >= CURRENT ? lost : CUDA_STATUS_GOOD;
 }
 cuda_status check_handle(const void *handle, kind k, const char *symbol) {
-  return lives(handle, k) ? CUDA_STATUS_GOOD
-                          : wrong(INVALID_HANDLE, "%s of what does not live", symbol);
+  const object *o = lives(handle, k);
+  if (!o)
+    return wrong(INVALID_HANDLE, "%s of what does not live", symbol);
+  return !o->context || (fake_depth && fake_current[fake_depth - 1] == o->context)
+             ? CUDA_STATUS_GOOD
+             : wrong(INVALID_CONTEXT, "%s of what is another device's", symbol);
 }
 // ---- work that is done later -------------------------------------------------------------------
 

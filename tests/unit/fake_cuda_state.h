@@ -39,6 +39,7 @@ typedef struct op op;
 
 typedef struct object {
   struct object *next;
+  struct object *context;  // that it is of
   kind kind;
   unsigned char *data;  // of memory
   size_t bytes;
