@@ -80,6 +80,16 @@ static uint64_t permc_rank(const permc_routine *r, uint64_t key) {
   return rank;
 }
 
+// The key of a rank, but for NaN, of which there are many.
+static uint64_t permc_key(const permc_routine *r, uint64_t rank) {
+  uint64_t all = UINT64_MAX >> (64 - 8 * r->key_bytes), sign = (all >> 1) + 1;
+  if (r->descending)
+    rank ^= r->bits ? UINT64_MAX >> (64 - r->bits) : all;
+  if (r->key_kind == PERMC_FLOAT)
+    return rank & sign ? rank ^ sign : ~rank & all;
+  return r->key_kind == PERMC_SIGNED && !r->bits ? rank ^ sign : rank;
+}
+
 static void permc_insert(permc_order *o, uint64_t length) {
   uint64_t i, k;
   for (i = 1; i < length; i++) {
@@ -94,8 +104,8 @@ static void permc_insert(permc_order *o, uint64_t length) {
   }
 }
 
-// By one digit, unless all have the same.
-static void permc_distribute(permc_order *o, uint64_t length, uint32_t shift) {
+// By one digit, unless all have the same. `alone`: indices are not wanted.
+static void permc_distribute(permc_order *o, uint64_t length, uint32_t shift, int alone) {
   uint64_t starts[PERMC_DIGIT] = {0}, sum = 0, i;
   for (i = 0; i < length; i++)
     starts[o->ranks[0][i] >> shift & 255]++;
@@ -106,7 +116,9 @@ static void permc_distribute(permc_order *o, uint64_t length, uint32_t shift) {
     starts[i] = sum;
     sum += count;
   }
-  for (i = 0; i < length; i++) {
+  for (i = 0; i < length && alone; i++)
+    o->ranks[1][starts[o->ranks[0][i] >> shift & 255]++] = o->ranks[0][i];
+  for (i = 0; i < length && !alone; i++) {
     uint64_t to = starts[o->ranks[0][i] >> shift & 255]++;
     o->ranks[1][to] = o->ranks[0][i];
     o->index[1][to] = o->index[0][i];
@@ -121,20 +133,40 @@ static void permc_distribute(permc_order *o, uint64_t length, uint32_t shift) {
   }
 }
 
-// Then o->index[0] has the index of the key that is first in the order, and so on.
-static void permc_order_keys(const permc_routine *r, const char *keys, uint64_t length,
-                             permc_order *o) {
+// Then o->index[0] has the index of the key that is first in the order, and so on; or (it returns 1)
+// o->ranks[0] alone is in order, from which keys can be made: no other elements go with them.
+static int permc_order_keys(const permc_routine *r, const char *keys, uint64_t length,
+                            permc_order *o) {
   uint32_t bits = r->bits ? r->bits : 8 * r->key_bytes, shift;
-  uint64_t i;
+  uint64_t i, nan = r->descending ? 0 : UINT64_MAX >> (64 - 8 * r->key_bytes);
+  int alone = r->kind == PERMC_SORT && r->pair_count - (uint32_t)r->counts == 1;
   for (i = 0; i < length; i++) {
     o->ranks[0][i] = permc_rank(r, permc_word(keys + i * r->key_bytes, r->key_bytes));
     o->index[0][i] = (uint32_t)i;
+    alone = alone && !(r->key_kind == PERMC_FLOAT && o->ranks[0][i] == nan);
   }
   if (length <= PERMC_FEW)
     permc_insert(o, length);
   else
     for (shift = 0; shift < bits; shift += 8)
-      permc_distribute(o, length, shift);
+      permc_distribute(o, length, shift, alone);
+  return alone;
+}
+
+static void permc_write_keys(const permc_routine *r, char *to, uint64_t length,
+                             const uint64_t *ranks) {
+  uint64_t i;
+  for (i = 0; i < length; i++) {
+    uint64_t key = permc_key(r, ranks[i]);
+    uint32_t four = (uint32_t)key;
+    uint16_t two = (uint16_t)key;
+    uint8_t one = (uint8_t)key;
+    const void *from = r->key_bytes == 8   ? (const void *)&key
+                       : r->key_bytes == 4 ? (const void *)&four
+                       : r->key_bytes == 2 ? (const void *)&two
+                                           : (const void *)&one;
+    permc_move(to + i * r->key_bytes, (const char *)from, r->key_bytes);
+  }
 }
 
 // Where row `number` of a routine is cut: by its offsets, if they are in order and inside.
@@ -153,9 +185,13 @@ static void permc_sort_part(const permc_routine *r, void *const *arrays, uint64_
   uint64_t base = row * r->length, i;
   permc_order o = permc_order_at(memory, length);
   uint32_t k;
-  if (length)
-    permc_order_keys(r, (const char *)arrays[r->pairs[0].from] + (base + first) * r->key_bytes,
-                     length, &o);
+  if (length &&
+      permc_order_keys(r, (const char *)arrays[r->pairs[0].from] + (base + first) * r->key_bytes,
+                       length, &o)) {
+    permc_write_keys(r, (char *)arrays[r->pairs[0].to] + (base + first) * r->key_bytes, length,
+                     o.ranks[0]);
+    return;
+  }
   if (r->kind == PERMC_PLACES) {
     int64_t *places = (int64_t *)arrays[r->pairs[0].to] + base;
     for (i = 0; i < length; i++)

@@ -39,11 +39,12 @@ bool ahead_add_size(ahead_making *m, const pipeline *p) {
   c_code code = {0};
   ahead_plan s = {.plan = p->plan, .trace = &p->trace, .code = &code};
   const char *problem = write_text(m, p, &code);
-  bool good = problem      ? context_error(m->context, "%s", problem)
+  bool gpu = m->request->target == AHEAD_CUDA;
+  bool good = problem      ? context_error(m->context, "%s%s", problem,
+                                      gpu ? "; a library for --target c has them" : "")
               : code.roots ? check_bounds(m->context, &s)
                            : context_no_memory(m->context);
-  good = good && (m->request->target == AHEAD_CUDA ? ahead_add_gpu_source(m, &s)
-                                                   : ahead_add_host_source(m, &s));
+  good = good && (gpu ? ahead_add_gpu_source(m, &s) : ahead_add_host_source(m, &s));
   free(s.layout.places);
   free(s.roots_at);
   c_code_free(&code);

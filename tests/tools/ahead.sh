@@ -138,5 +138,9 @@ same "$(./both)" same
 # With NVRTC, if it is there, machine code is in the source.
 permc build -e 'map (+ 1)' --arguments '[100]i32' --target cuda -o inc 2>warning
 same "$(grep -c '^static const uint64_t code_0_90' inc/inc_1.c)" "$(grep -q 'no machine code' warning && echo 0 || echo 1)"
+
+# A library writes to no memory but the caller's.
+"$compiler" -std=c99 -O1 -fno-pic -c sorter/*.c gpu/*.c
+same "$(nm ./sorter*.o ./gpu*.o | awk 'NF == 3 && $2 ~ /[bBdDC]/')" ""
 echo "$passed passed, $failed failed, 0 skipped"
 [ "$failed" -eq 0 ]

@@ -104,6 +104,7 @@ static void *compile_batch(batch *b) {
   size_t n = 0;
   static const char *const options[] = {"-std=c99", "-Wall", "-Wextra", "-Werror",
                                         "-O0",      "-fPIC", "-shared"};
+  const compiler_limits patient = {.seconds = 1000};
   if (!compiler_find(&found, &why))
     return NULL;
   write_file(b->folder, "glue.c", &b->glue);
@@ -117,7 +118,7 @@ static void *compile_batch(batch *b) {
   const char *rest[] = {glue, "-o", product, "-lm", NULL};
   memcpy(words + n, rest, sizeof rest);
   compiler_status status =
-      compiler_run(&(compiler_job){words, product}, 1, b->folder, NULL, NULL, NULL, &why);
+      compiler_run(&(compiler_job){words, product}, 1, b->folder, &patient, NULL, NULL, &why);
   CHECK_STR(why.message, "");
   return status == COMPILER_DONE ? dlopen(product, RTLD_NOW | RTLD_LOCAL) : NULL;
 }
@@ -224,6 +225,8 @@ static const struct library_row {
 
 static const struct library_row more_library[] = {
     {"sort", "[5000]f64"},
+    {"sort_desc", "[5000]i16"},
+    {"sort_desc . map (\\x -> if x > 0.5 then 0 / 0 else x)", "[5000]f32"},
     {"map sort", "[100][37]u8"},
     {"sort_on (\\x -> x % 10)", "[1000]i32"},
     {"argsort", "[5000]f16"},
