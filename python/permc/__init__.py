@@ -27,6 +27,10 @@ __all__ = ["compile", "load", "Settings", "Error", "ProgramError", "ArgumentErro
            "DeviceError", "MissingError", "Interrupted", "FileError", "Program", "Function"]
 
 
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]
+
+
 # ---- errors -------------------------------------------------------------------------------------
 
 
@@ -401,14 +405,15 @@ def _load(settings, how, *source):
 
 
 def load(path: str | os.PathLike[str], **settings: Unpack[Settings]) -> Program:
-    """The program in a file; settings are those of Program."""
+    """The program in a file. settings: backend, threads and others, which permc.Settings lists."""
     return _load(settings, "load", os.fsdecode(path))
 
 
 def compile(source: str | os.PathLike[str], *, entry: str | None = None,
             **settings: Unpack[Settings]) -> Function:
     """A Function: of an expression ("sort", "map (+ 1)"), of a program's text, or of a file
-    (a path, or text that ends in .perm). entry: of a text or a file; "main" if not given."""
+    (a path, or text that ends in .perm). entry: of a text or a file; "main" if not given. settings:
+    backend, threads and others, which permc.Settings lists."""
     text = os.fsdecode(source)
     if isinstance(source, os.PathLike) or text.endswith(".perm"):
         return load(text, **settings)[entry or "main"]

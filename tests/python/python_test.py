@@ -459,6 +459,9 @@ class Annotations(unittest.TestCase):
                 self.assertEqual(set(words),
                                  {"return", *inspect.signature(f).parameters} - {"self"})
 
+    def test_names(self):
+        self.assertEqual(dir(permc), sorted([*permc.__all__, "__version__"]))
+
     def test_version(self):
         text = (pathlib.Path(__file__).parents[2] / "pyproject.toml").read_text()
         self.assertEqual(tomllib.loads(text)["project"]["version"], permc.__version__)
