@@ -8,6 +8,7 @@ others come and go by DLPack as NumPy's.
 """
 
 import functools
+import importlib
 import sys
 
 import numpy
@@ -19,6 +20,7 @@ _words = {"bool": "bool", "int8": "i8", "uint8": "u8", "int16": "i16", "uint16":
           "float32": "f32", "float64": "f64", "complex64": "c64", "complex128": "c128"}
 _names = {word: name for name, word in _words.items()}
 HOST = -1
+CUDA = 2        # what DLPack calls the device of memory of a GPU
 ALIGNMENT = 16  # of the memory of a GPU
 
 
@@ -249,7 +251,8 @@ class Torch(Library):
     refused = "requires_grad", "is_neg", "is_conj"
 
     def __init__(self, torch):
-        self.torch, self.array = torch, torch.Tensor
+        self.module = self.torch = torch
+        self.array = torch.Tensor
 
     def _key_of_array(self, a):
         if a.requires_grad and self.torch.is_grad_enabled():
@@ -282,6 +285,9 @@ class Torch(Library):
     def number(self, value, like):
         dtype = getattr(self.torch, numpy.asarray(value).dtype.name)
         return self.torch.tensor(value, dtype=dtype, device=like.device)
+
+    def wait(self, like):
+        self.torch.cuda.current_stream(like.device).synchronize()
 
     def streams(self, like):
         device, raw = like.device, getattr(self.torch._C, "_cuda_getCurrentRawStream", None)
@@ -318,7 +324,8 @@ class CuPy(Library):
     """CuPy: arrays of a GPU, on its current stream."""
 
     def __init__(self, cupy):
-        self.cupy, self.array = cupy, cupy.ndarray
+        self.module = self.cupy = cupy
+        self.array = cupy.ndarray
         self.single = cupy.cuda.runtime.getDeviceCount() == 1  # then it is the current one
 
     def _key_of_array(self, a):
@@ -350,18 +357,34 @@ class CuPy(Library):
     def key_like(self, word, shape, like):
         return numpy.dtype(_names[word]), shape, like.data.device_id
 
+    def wait(self, like):
+        self.cupy.cuda.get_current_stream(like.device.id).synchronize()
+
     def streams(self, like):
         current, device = self.cupy.cuda.get_current_stream, like.device.id
         return (lambda: current().ptr) if self.single else lambda: current(device).ptr
 
 
+def _way_to_gpu():
+    """The row of PyTorch or CuPy: that which is in use, or is there."""
+    for name in sorted(_rows, key=lambda name: name not in sys.modules):
+        try:
+            importlib.import_module(name)
+            return _row(name)
+        except ImportError:
+            pass
+    from . import MissingError
+    raise MissingError("arrays of a GPU, but for PyTorch's and CuPy's, need one of these two")
+
+
 class Foreign:
-    """Any other library whose arrays are in the memory of the host: they come as NumPy's by DLPack,
-    and results go back by it."""
+    """Any other library: its arrays come by DLPack as NumPy's, and results go back by it. Those of a
+    GPU come as PyTorch's or CuPy's, which have its streams wait for each other."""
 
     @staticmethod
     def run(function, arguments, out):
         spaces = []  # the namespaces of the arrays' libraries
+        ways = []    # the rows of the libraries that those of a GPU have come by
 
         def come(a):
             if isinstance(a, tuple):
@@ -372,6 +395,9 @@ class Foreign:
                 raise _wrong(f"a result cannot be a {type(a).__name__}, which has no "
                              "__array_namespace__")
             spaces.append(a.__array_namespace__())
+            if hasattr(a, "__dlpack_device__") and a.__dlpack_device__()[0] == CUDA:
+                ways.append(_way_to_gpu())
+                return ways[0].module.from_dlpack(a)
             try:
                 capsule = a.__dlpack__(max_version=(1, 0))
             except TypeError:  # of a library from before that
@@ -381,12 +407,15 @@ class Foreign:
         def go(a):
             if isinstance(a, tuple):
                 return tuple(go(part) for part in a)
-            return spaces[0].from_dlpack(numpy.asarray(a))
+            return spaces[0].from_dlpack(a if ways else numpy.asarray(a))
 
         arguments = [come(a) for a in arguments]
         if out is None:
             return go(function(*arguments))
-        function(*arguments, out=come(out))
+        taken = come(out)
+        function(*arguments, out=taken)
+        if ways:  # the library of `out` does not know that it has to
+            ways[0].wait(taken[0] if isinstance(taken, tuple) else taken)
         return out
 
 

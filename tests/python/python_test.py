@@ -253,6 +253,25 @@ class Foreign(unittest.TestCase):
         with self.assertRaisesRegex(permc.ArgumentError, "__array_namespace__"):
             sort(nameless)
 
+    def test_gpus_by_way_of_another_library(self):
+        class OnGpu(Wrapped):
+            def __dlpack_device__(self):
+                return 2, 0
+
+        way = unittest.mock.Mock()
+        way.module.from_dlpack = lambda a: a.array
+        with unittest.mock.patch("permc._arrays._way_to_gpu", lambda: way):
+            result = permc.compile("sort")(OnGpu(numpy.array([3, 1, 2])))
+            self.assertEqual(list(result.array), [1, 2, 3])
+            way.wait.assert_not_called()
+            out = OnGpu(numpy.zeros(3, int))
+            self.assertIs(permc.compile("sort")(OnGpu(numpy.array([3, 1, 2])), out=out), out)
+            self.assertEqual(list(out.array), [1, 2, 3])
+            way.wait.assert_called_once()
+        with unittest.mock.patch("permc._arrays._rows", {"no_such_module": None}):
+            with self.assertRaises(permc.MissingError):
+                permc.compile("sort")(OnGpu(numpy.array([3])))
+
     def test_capsules(self):
         with self.assertRaises(permc.DeviceError):
             permc.compile("sort")(Elsewhere(numpy.arange(3)))
@@ -263,6 +282,7 @@ class Foreign(unittest.TestCase):
                 permc._permc.Tensor(wrong)
         deleted = Wrapped(unittest.mock.Mock())
         deleted.array.__dlpack__ = unittest.mock.Mock(side_effect=RuntimeError("deleted"))
+        deleted.array.__dlpack_device__ = lambda: (1, 0)
         with self.assertRaisesRegex(RuntimeError, "deleted"):
             permc.compile("sort")(deleted)
 
