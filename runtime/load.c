@@ -79,14 +79,14 @@ static bool is_name(const char *name) {
 }
 
 // "f64 -> i32 -> f64" as three element types. False: it is no such type.
-static bool read_type(const char *at, scalar_type types[C_CALLBACK_TYPES], uint32_t *count) {
+static bool read_type(const char *at, scalar_type types[C_FUNCTION_TYPES], uint32_t *count) {
   for (*count = 0;; at += 2) {
     at += strspn(at, " ");
     size_t length = strcspn(at, " -");
     scalar_type t = scalar_named(at, length);
     at += length;
     at += strspn(at, " ");
-    if (t == SCALAR_COUNT || t == SCALAR_F16 || *count == C_CALLBACK_TYPES)
+    if (t == SCALAR_COUNT || t == SCALAR_F16 || *count == C_FUNCTION_TYPES)
       return false;
     types[(*count)++] = t;
     if (strncmp(at, "->", 2) != 0)
@@ -96,7 +96,7 @@ static bool read_type(const char *at, scalar_type types[C_CALLBACK_TYPES], uint3
 
 bool permc_define_extern(permc_context *c, const char *name, const char *written,
                          permc_function *address, void *with) {
-  scalar_type types[C_CALLBACK_TYPES];
+  scalar_type types[C_FUNCTION_TYPES];
   uint32_t count = 1;
   context_begin_call(c);
   if (!is_name(name) || !address)

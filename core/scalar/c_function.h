@@ -7,7 +7,7 @@
 
 #include "core/scalar/scalar.h"
 
-enum { C_CALLBACK_TYPES = 64 };  // at most, with the result
+enum { C_FUNCTION_TYPES = 64 };  // at most, with the result
 
 // A function that the caller of permc has given for the `extern` of that name (permc_define_extern).
 // With `with`, which is not NULL: that comes before the operands. It lives as long as the context.

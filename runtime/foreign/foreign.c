@@ -70,6 +70,9 @@ static bool find_function(foreign *f, const c_function *e, error *why) {
 }
 
 static bool prepare_call(foreign *f, const c_function *e, error *why) {
+  if (e->arity >= C_FUNCTION_TYPES)
+    return error_set(why, SPAN_NONE, "\"%s\" has more than %d parameters", e->name,
+                     C_FUNCTION_TYPES - 1);
   f->types = calloc(e->arity + 1, sizeof(ffi_type *));
   f->sizes = calloc(e->arity + 1, sizeof *f->sizes);
   if (f->types == NULL || f->sizes == NULL)
@@ -132,7 +135,7 @@ void foreign_call(const foreign *f, size_t n, const void *const *in, void *out) 
   size_t size = scalar_types[f->result].size;
   ffi_cif cif = f->cif;         // ffi_call takes it without const
   void *with = f->called.with;  // and the addresses of operands
-  void *slots[f->arity + 1];
+  void *slots[C_FUNCTION_TYPES];
   slots[0] = &with;
   for (size_t i = 0; i < n; i++) {
     foreign_result result = {.bits = {{0}}};

@@ -146,6 +146,8 @@ static const struct {
     {"compact odd", "[100000]u32"},
     {"bucket 3 (\\x -> x & 7)", "[2^16]u32"},
     {"histogram 8 id", "[2^16]u8"},
+    {"histogram 4 (\\x -> int (x / 16))", "[100000]u8"},
+    {"\\is xs -> gather (map (% 1000) is) xs", "[5000]u32 [1000]f32"},
     {"sort_on fst", "[2^20](u32, u32)"},
 };
 enum { PROGRAMS = sizeof programs / sizeof *programs };
@@ -199,10 +201,10 @@ TEST(in_a_graph) {
       permc_code code =
           permc_call(s.compiled, s.arguments, s.count, s.results, s.result_count, &o, &call_error);
       CUDA(end_capture(stream, &recording));
-      if (code != PERMC_OK)  // the host looks at the keys
-        CHECK_CONTAINS(call_error.message, "checks its data");
-      else
+      if (CHECK_EQ_U64(code, PERMC_OK))
         CUDA(graph_instantiate(&graph, recording, 0));
+      else
+        printf("%s: %s\n", programs[i].expression, call_error.message);
       for (int run = 0; run < 3 && graph; run++) {
         clear_results(&s);
         CUDA(graph_launch(graph, stream));

@@ -1,6 +1,7 @@
 // Foreign functions of the C library: every element type, batches, errors, interruption.
 #include "tests/test.h"
 
+#include "runtime/foreign/foreign.h"
 #include "runtime/interp/interp.h"
 #include "tests/unit/trace_builder.h"
 #include <math.h>
@@ -73,6 +74,20 @@ TEST(foreign_types) {
   CHECK(call((c_function){"c", "abs", 1, TYPES(SCALAR_BOOL), SCALAR_I32, NULL}, BITS({.b = true}),
              &v, &failure));
   CHECK_EQ_I64(v.i32, 1);
+}
+
+TEST(too_many_parameters) {
+  scalar_type parameters[C_FUNCTION_TYPES];
+  for (int i = 0; i < C_FUNCTION_TYPES; i++)
+    parameters[i] = SCALAR_I32;
+  error failure = {0};
+  c_function e = {"c", "abs", C_FUNCTION_TYPES, parameters, SCALAR_I32, NULL};
+  CHECK(foreign_open(&e, true, &failure) == NULL);
+  CHECK_CONTAINS(failure.message, "\"abs\" has more than 63 parameters");
+  e.arity = C_FUNCTION_TYPES - 1;
+  foreign *f = foreign_open(&e, true, &failure);
+  CHECK(f != NULL);
+  foreign_close(f);
 }
 
 TEST(foreign_complex) {
