@@ -1,17 +1,12 @@
 #include "core/memory.h"
 
+#include "core/sanitized.h"
+
 #include <stdalign.h>
 
 // Under the address sanitizer what lies between two allocations of an arena is poisoned, as
 // malloc's would be.
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define POISONED 1
-#endif
-#elif defined(__SANITIZE_ADDRESS__)
-#define POISONED 1
-#endif
-#ifdef POISONED
+#if SANITIZED_ADDRESS
 #include <sanitizer/asan_interface.h>
 enum { GAP = alignof(max_align_t) };
 #else

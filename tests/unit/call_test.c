@@ -1,6 +1,7 @@
 // permc_call: compiled programs on memory of the caller, by several threads, and what is refused.
 #include "api.h"
 #include "core/clock.h"
+#include "core/sanitized.h"
 
 #include <dirent.h>
 #include <inttypes.h>
@@ -483,7 +484,7 @@ TEST(contexts_of_threads) {
 // ---- what stays behind -------------------------------------------------------------------------
 
 static size_t bytes_in_use(void) {
-#if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#if defined(__GLIBC__) && !SANITIZED
   return mallinfo2().uordblks;
 #else
   return 0;

@@ -8,6 +8,7 @@
 // Allocations fail in a preloaded library (fake_memory.c), system calls under ptrace, since the C
 // library's own calls (of stdio, say) cannot be replaced otherwise. Tries a random sample with a
 // fixed seed; `injection_test --all` tries every one (minutes).
+#include "core/sanitized.h"
 #include "tests/test.h"
 #include "tests/unit/fake_memory.h"
 #include "tests/unit/splitmix.h"
@@ -389,12 +390,6 @@ static void try_failure(const command *c, const plan *p, const outcome *whole) {
 }
 
 // Sanitizers take memory of their own, and cannot do without it.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-enum { SANITIZED = 1 };
-#else
-enum { SANITIZED = 0 };
-#endif
-
 static void inject(command c) {
   enum { SAMPLE = 3 };
   if (SANITIZED)

@@ -1,6 +1,7 @@
 // interp on whole programs: sorting, peak memory, arguments and results, failures, interruption.
 #include "tests/test.h"
 
+#include "core/sanitized.h"
 #include "runtime/interp/buffers.h"
 #include "runtime/interp/interp.h"
 #include "runtime/interp/move.h"
@@ -109,16 +110,8 @@ TEST(too_large) {
   builder_free(&b);
 }
 
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define ADDRESS_SANITIZER
-#endif
-#elif defined(__SANITIZE_ADDRESS__)
-#define ADDRESS_SANITIZER
-#endif
-
 TEST(too_large_for_the_process) {
-#ifdef ADDRESS_SANITIZER
+#if SANITIZED_ADDRESS
   SKIP("the address sanitizer needs all of the address space");
 #else
   builder b;

@@ -25,6 +25,7 @@
 #ifndef PERMC_TESTS_UNIT_KERNELS_H
 #define PERMC_TESTS_UNIT_KERNELS_H
 
+#include "core/sanitized.h"
 #include "fusion/plan/planning.h"
 #include "kernels/emit/emit.h"
 #include "kernels/hmm/plan.h"
@@ -410,7 +411,7 @@ static inline void kernels_check_hmm(const kernels *k) {
 // NULL, or why NVRTC is not to be asked here. (With sanitizers it takes minutes, and none of what
 // they see is permc's.)
 static inline const char *kernels_no_nvrtc(char *why, size_t size) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if SANITIZED
   snprintf(why, size, "NVRTC has no part in what sanitizers look for");
   return why;
 #else

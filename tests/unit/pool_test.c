@@ -2,6 +2,7 @@
 // same time; fork.
 #include "tests/test.h"
 
+#include "core/sanitized.h"
 #include "runtime/system/pool.h"
 
 #include <pthread.h>
@@ -118,7 +119,7 @@ TEST(job_in_a_job) {
 // ---- processes -------------------------------------------------------------------------------
 
 TEST(after_fork) {
-#ifdef __SANITIZE_THREAD__
+#if SANITIZED_THREAD
   SKIP("threads in a child of a process with threads");
 #endif
   check_once(3, 100, 1);  // there are threads
