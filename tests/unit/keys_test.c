@@ -32,11 +32,17 @@ static uint32_t is_long(const void *x, const void *y) {
   return !(*(const uint64_t *)x / 3 < 1000 || *(const uint64_t *)x >> 40 == 5);
 }
 
+static uint32_t third_of_4(const void *x, const void *y) {
+  (void)y;
+  return (uint32_t)(*(const uint64_t *)x / 3 % 4);
+}
+
 static const row rows[] = {
     {"compact even", "[70001]u32", true, is_odd},
     {"compact (\\(x, y) -> x * 1.5f32 > f32 y)", "[2^13](f32, i16)", true, is_far},
     {"\\xs -> compact (\\_ -> true) (mapi (\\i x -> x + i) xs)", "[5000]int", false, NULL},
-    {"bucket 2 (\\x -> x / 3 % 4)", "[5000]u64", false,
+    {"bucket 2 (\\x -> x / 3 % 4)", "[5000]u64", true, third_of_4},
+    {"bucket 2 (\\x -> x / 3 % 5)", "[5000]u64", false,
      NULL},  // keys are checked: others read them
     {"map (fst . compact (\\x -> x / 3 < 1000 || x >> 40 == 5))", "[7][3000]u64", true, is_long},
     {"bucket 8 (\\x -> x % 256)", "[5000]u32", false, NULL},
