@@ -10,7 +10,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <sys/utsname.h>
 #include <time.h>
@@ -357,6 +356,7 @@ enum { POLL_NANOSECONDS = 1000000 };
 
 struct compilation {
   pthread_t thread;
+  pid_t process;  // that has the thread: not one that was forked from it
   c_code code;
   compiled_options options;
   double patience;
@@ -376,16 +376,11 @@ static void *run_compilation(void *with) {
 compilation *compilation_begin(c_code *code, const compiled_options *o) {
   compilation *c = calloc(1, sizeof *c);
   compiled *made = calloc(1, sizeof *made);
-  sigset_t all, before;
   if (c && made) {
-    *c = (compilation){.code = *code, .options = *o, .made = made};
+    *c = (compilation){.process = getpid(), .code = *code, .options = *o, .made = made};
     c->options.interrupted = &c->stop;
     c->options.record = NULL;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    bool good = pthread_create(&c->thread, NULL, run_compilation, c) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (good) {
+    if (pool_start_thread(&c->thread, run_compilation, c)) {
       *code = (c_code){0};
       return c;
     }
@@ -403,7 +398,7 @@ static bool same_text(const text *a, const text *b) {
 
 bool compilation_is_of(const compilation *c, const c_code *code) {
   const c_code *own = &c->code;
-  bool same = own->pass_count == code->pass_count &&
+  bool same = c->process == getpid() && own->pass_count == code->pass_count &&
               same_text(&own->definitions, &code->definitions) &&
               same_text(&own->tables, &code->tables) && same_text(&own->library, &code->library);
   for (uint32_t i = 0; same && i < code->pass_count; i++)
@@ -429,7 +424,7 @@ compilation *compilation_leave(compilation *c, double patience) {
 }
 
 void compilation_end(compilation *c, bool at_once) {
-  if (!c)
+  if (!c || c->process != getpid())
     return;
   for (double end = clock_seconds() + c->patience;
        !at_once && !compilation_has_ended(c) && clock_seconds() < end;)

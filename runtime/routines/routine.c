@@ -223,28 +223,33 @@ static count_function *const count_functions[SCALAR_COUNT] = {
     [SCALAR_U32] = count_uint32_t, [SCALAR_U64] = count_uint64_t};
 
 static bool run_count(const routine_call *c) {
-  enum { SLICE = 1 << 22, SECOND = 1 << 12 };  // keys between looks at the flag; most counts of two
+  enum {
+    SLICE = 1 << 22,   // keys between looks at the flag
+    SECOND = 1 << 12,  // most counts of two tables
+    FEW = 1 << 8       // those of a second table on the stack, which may be small
+  };
   const net_routine *r = c->routine;
   const net_array *keys = array_at(c, r->pairs[0].from);
   size_t size = scalar_types[keys->type].size;
-  int64_t *counts = c->data[r->pairs[0].to], second[SECOND];
-  bool two = r->limit <= SECOND;
+  int64_t *counts = c->data[r->pairs[0].to], few[FEW] = {0};
+  int64_t *many = r->limit > FEW && r->limit <= SECOND ? calloc(r->limit, sizeof *many) : NULL;
+  int64_t *second = r->limit <= FEW ? few : many;
+  bool good = true;
   memset(counts, 0, array_bytes_of(c, r->pairs[0].to));
-  memset(second, 0, sizeof second);
-  for (uint64_t row = 0; row < r->rows; row++, counts += r->limit) {
+  for (uint64_t row = 0; row < r->rows && good; row++, counts += r->limit) {
     const char *first = (const char *)c->data[r->pairs[0].from] + row * r->length * size;
-    for (uint64_t i = 0; i < r->length; i += SLICE) {
+    for (uint64_t i = 0; i < r->length && good; i += SLICE) {
       uint64_t n = r->length - i < SLICE ? r->length - i : SLICE;
-      if (c->interrupted && atomic_load_explicit(c->interrupted, memory_order_relaxed))
-        return false;
-      count_functions[keys->type](first + i * size, n, r->limit, counts, two ? second : counts);
+      good = !c->interrupted || !atomic_load_explicit(c->interrupted, memory_order_relaxed);
+      count_functions[keys->type](first + i * size, n, r->limit, counts, second ? second : counts);
     }
-    for (uint64_t k = 0; k < r->limit && two; k++) {
+    for (uint64_t k = 0; k < r->limit && second; k++) {
       counts[k] += second[k];
       second[k] = 0;
     }
   }
-  return true;
+  free(many);
+  return good;
 }
 
 // ---- permutations ------------------------------------------------------------------------------

@@ -4,7 +4,6 @@
 #include "core/hash.h"
 
 #include <fenv.h>
-#include <pthread.h>
 #include <sched.h>
 #include <semaphore.h>
 #include <signal.h>
@@ -98,18 +97,28 @@ static void *thread_main(void *with) {
   }
 }
 
+bool pool_start_thread(pthread_t *id, void *(*run)(void *with), void *with) {
+  enum { STACK_BYTES = 8 << 20 };
+  pthread_attr_t attributes;
+  sigset_t all, before;
+  if (pthread_attr_init(&attributes) != 0)
+    return false;
+  pthread_attr_setstacksize(&attributes, STACK_BYTES);
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  bool good = pthread_create(id, &attributes, run, with) == 0;
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  pthread_attr_destroy(&attributes);
+  return good;
+}
+
 static bool start_thread(void) {
   thread *t = calloc(1, sizeof *t);
-  sigset_t all, before;
   if (t == NULL)
     return false;
   t->worker = pool.count + 1;
   sem_init(&t->wake, 0, 0);
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  bool good = pthread_create(&t->id, NULL, thread_main, t) == 0;
-  pthread_sigmask(SIG_SETMASK, &before, NULL);
-  if (!good) {
+  if (!pool_start_thread(&t->id, thread_main, t)) {
     sem_destroy(&t->wake);
     free(t);
     return false;

@@ -481,6 +481,40 @@ TEST(contexts_of_threads) {
   }
 }
 
+// A thread of the caller's whose stack is small.
+static void *call_on_small_stack(void *with) {
+  caller *t = with;
+  caller_arrays a;
+  t->good = make_arrays(&a, t->length) &&
+            permc_call(t->compiled, &a.x, 1, &a.y, 1, NULL, NULL) == PERMC_OK;
+  free_arrays(&a);
+  return NULL;
+}
+
+TEST(small_stacks) {
+  enum { STACK = 1 << 16, SLOWER_STACK = 1 << 20, N = 1 << 12 };
+  static const char *const programs[] = {"sort",        "sort_network",
+                                         "scan (+)",    "map u32 . ranks",
+                                         "bitrev",      "radix_sort",
+                                         "sample_sort", "shuffle_random 3",
+                                         "reverse",     "map u32 . histogram 12 (\\x -> x & 4095)"};
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  pthread_attr_setstacksize(&attributes, slower() > 1 ? SLOWER_STACK : STACK);
+  permc_context *c = permc_context_new();
+  for (size_t i = 0; i < sizeof programs / sizeof *programs; i++) {
+    CHECK(permc_define(c, programs[i]));
+    permc_compiled *p = permc_compile_types(c, "-e", "portable", "[2^12]u32");
+    caller t = {.compiled = p, .length = N};
+    if (CHECK(p && pthread_create(&t.thread, &attributes, call_on_small_stack, &t) == 0))
+      pthread_join(t.thread, NULL);
+    CHECK(t.good);
+    permc_compiled_free(p);
+  }
+  pthread_attr_destroy(&attributes);
+  permc_context_free(c);
+}
+
 // ---- what stays behind -------------------------------------------------------------------------
 
 static size_t bytes_in_use(void) {
