@@ -85,6 +85,9 @@ static const char *hint_for_kinds(const type *wanted, const type *found) {
       {is_scalar_of(wanted, CLASS_BOOL) && number, "a condition is a comparison, such as x != 0"},
       {is_scalar_of(found, CLASS_BOOL) && (open || is_scalar_of(wanted, CLASS_NUM)),
        "a condition b as a number is if b then 1 else 0"},
+      {(wanted->kind == TYPE_COMPLEX || (open && !(wanted->constraint.allowed & ~CLASS_COMPLEX))) &&
+           is_scalar_of(found, CLASS_REAL),
+       "no conversion is implicit: c64 x or c128 x is the real number x as a complex one"},
       {open && !(wanted->constraint.allowed & CLASS_INTEGER) && is_scalar_of(found, CLASS_INTEGER),
        "no conversion is implicit: f32 n or f64 n is the integer n as a float"},
       {any && !(found->constraint.allowed & CLASS_INTEGER) && is_scalar_of(wanted, CLASS_INTEGER),
@@ -132,7 +135,7 @@ static bool hint_on_variable(diagnostics *d, span where, type *v, type *t) {
               type_constraint_name(v->constraint),
               t->kind == TYPE_ARRAY ? "; map f xss works on each row, and join xss makes one array "
                                       "of all elements"
-                                    : "");
+                                    : type_conversion_hint(v->constraint, t));
   return true;
 }
 

@@ -26,6 +26,16 @@ const char *type_constraint_name(constraint c) {
   return "a scalar";
 }
 
+const char *type_conversion_hint(constraint c, const type *t) {
+  bool of_one = c.kind != CONSTRAINT_EACH && t->kind == TYPE_SCALAR;
+  scalar_class wanted = c.allowed, found = of_one ? CLASS_OF(t->scalar) : 0;
+  if (found & CLASS_REAL && !(wanted & ~CLASS_COMPLEX))
+    return "; c64 x or c128 x is the number x as one; fft_real takes real numbers";
+  if (found & CLASS_INTEGER && !(wanted & ~CLASS_FRAC))
+    return "; f32 n or f64 n is the integer n as a float";
+  return "";
+}
+
 // Unnamed variables are called t1, t2, ... in the order in which they are met.
 enum { MOST_VARIABLES = 32 };
 

@@ -125,6 +125,8 @@ void type_print_both(text *first, type *a, text *second, type *b);
 // inside of it are indented.
 void types_print(text *out, const program *of);
 const char *type_constraint_name(constraint c);  // "an ordered scalar"
+// What is to be written where a scalar of type t is not such: "; ...", or "".
+const char *type_conversion_hint(constraint c, const type *t);
 // Part i of a pruned type: what it is made of, or a component that a variable is known to have.
 // Behind the last, NULL.
 type *type_part(const type *t, size_t i);

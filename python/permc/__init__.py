@@ -293,7 +293,11 @@ class Function:
 
     def draw(self, *arguments: Any, what: str = "picture") -> "Picture":
         """Its picture for such arguments, which notebooks show. what: "network", "matrix" or
-        "passes"; if not given, a network of what computes, a matrix of what only moves."""
+        "passes"; if not given, a network of what computes, a matrix of what only moves, the passes
+        of what is neither."""
+        pictures = ("picture", "network", "matrix", "passes")
+        if what not in pictures:
+            raise ArgumentError(f"there is no picture {what!r}, but {', '.join(pictures)}")
         picture = Picture(self.explain(*arguments, dump=what + ".svg"))
         picture.shown = self.explain(*arguments, dump=what).rstrip("\n")
         return picture

@@ -460,13 +460,16 @@ static void write_package(text *out, const ahead_making *m) {
       "# Floats are computed as written.\n"
       "target_compile_options(%s PRIVATE -ffp-contract=off -fno-strict-aliasing -fwrapv\n"
       "  -fno-math-errno)\n"
+      "# Vectors are arguments of static functions alone, so that their ABI does not matter.\n"
+      "if(CMAKE_C_COMPILER_ID STREQUAL GNU)\n"
+      "  target_compile_options(%s PRIVATE -Wno-psabi)\nendif()\n"
       "target_link_libraries(%s PUBLIC m%s)\n"
       "install(TARGETS %s EXPORT %s-targets)\n"
       "install(FILES %s.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})\n"
       "install(EXPORT %s-targets NAMESPACE %s:: FILE %s-config.cmake\n"
       "  DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/%s)\n",
-      name, name, name, name, is_for_gpu(m) ? " cuda" : "", name, name, name, name, name, name,
-      name);
+      name, name, name, name, name, is_for_gpu(m) ? " cuda" : "", name, name, name, name, name,
+      name, name);
 }
 
 bool ahead_add_library(ahead_making *m) {

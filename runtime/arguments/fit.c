@@ -28,6 +28,25 @@ typedef struct fitter {
   const char *wrong;
 } fitter;
 
+// depth: dimensions of the parameter's type around `wanted`
+static const char *why_unequal(permc_context *c, type *wanted, type *found, uint32_t depth) {
+  if (wanted->kind == TYPE_SCALAR && found->kind == TYPE_SCALAR) {
+    const char *name = scalar_types[wanted->scalar].name;
+    return arena_printf(&c->memory, "no conversion is implicit: %s x is the number x as %s", name,
+                        name);
+  }
+  if (wanted->kind != TYPE_VARIABLE || wanted->constraint.kind == CONSTRAINT_NONE)
+    return "it has another type";
+  const char *hint =
+      found->kind != TYPE_ARRAY ? type_conversion_hint(wanted->constraint, found)
+      : depth                   ? "; map f xss works on each row"
+      : type_prune(found->parts[0])->kind == TYPE_ARRAY
+          ? "; map (map f) xss works on each element"
+          : "; map f xs works on each element, zip_with f xs ys on those of two arrays";
+  return arena_printf(&c->memory, "%s is not %s%s", context_shown_type(c, found),
+                      type_constraint_name(wanted->constraint), hint);
+}
+
 // A type variable takes all that is left of the value; everything else is one array a scalar.
 static void fit(fitter *f, type *t, uint32_t depth) {
   arena *a = &f->context->memory;
@@ -50,15 +69,8 @@ static void fit(fitter *f, type *t, uint32_t depth) {
     if (f->wrong)
       return;
     type *found = type_of_arrays(a, f->components + f->next, taken, depth);
-    if (!type_unify(a, t, found)) {
-      bool constrained = t->kind == TYPE_VARIABLE && t->constraint.kind != CONSTRAINT_NONE;
-      f->wrong =
-          constrained
-              ? arena_printf(a, "%s is not %s%s", context_shown_type(f->context, found),
-                             type_constraint_name(t->constraint),
-                             found->kind == TYPE_ARRAY ? "; map f xss works on each row" : "")
-              : "it has another type; no conversion is implicit: f64 x is the integer x as a float";
-    }
+    if (!type_unify(a, t, found))
+      f->wrong = why_unequal(f->context, t, found, depth);
     f->next += taken;
   }
 }

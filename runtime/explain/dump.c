@@ -39,19 +39,32 @@ static bool print_plan(text *out, permc_context *c, const pipeline *p) {
 
 // ---- pictures (runtime/draw) -------------------------------------------------------------------
 
-static bool print_picture(text *out, permc_context *c, const pipeline *p, const draw_row *row,
-                          bool svg) {
+// NULL, or why the program cannot be drawn so.
+static const char *add_picture(text *out, permc_context *c, const pipeline *p, const draw_row *row,
+                               bool svg) {
   draw_picture picture = {.svg = svg};
   const char *problem = row->draw(&picture, &c->program.memory, p);
-  if (problem)
-    context_error(c, "%s is not %s: %s", p->entry->name, row->what, problem);
-  else if (svg)
+  if (!problem && svg)
     svg_write(out, &picture.body, picture.width, picture.height);
-  else
+  else if (!problem)
     text_add(out, text_content(&picture.body), picture.body.length);
   out->failed = out->failed || picture.body.failed;
   text_free(&picture.body);
-  return !problem;
+  return problem;
+}
+
+// asked: NULL, then it is the usual picture, or that of the passes if the program has no such picture.
+static bool print_picture(text *out, permc_context *c, const pipeline *p, const draw_row *asked,
+                          bool svg) {
+  const draw_row *row = asked ? asked : draw_usual(p->net);
+  const char *problem = add_picture(out, c, p, row, svg);
+  if (!problem)
+    return true;
+  if (asked || add_picture(out, c, p, draw_named("passes"), svg))
+    return context_error(c, "%s is not %s: %s", p->entry->name, row->what, problem);
+  diag_report(&c->program.diagnostics, DIAG_NOTE, SPAN_NONE,
+              "these are the passes, as %s is not %s: %s", p->entry->name, row->what, problem);
+  return true;
 }
 
 #define PICTURE(name, row)                                                                         \
@@ -61,7 +74,7 @@ static bool print_picture(text *out, permc_context *c, const pipeline *p, const 
   static bool svg_of_##name(text *out, permc_context *c, const pipeline *p) {                      \
     return print_picture(out, c, p, row, true);                                                    \
   }
-PICTURE(picture_of_most, draw_usual(p->net))
+PICTURE(picture_of_most, NULL)
 PICTURE(network, draw_named("network"))
 PICTURE(matrix, draw_named("matrix"))
 PICTURE(passes, draw_named("passes"))

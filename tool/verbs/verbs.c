@@ -126,7 +126,7 @@ static const cli_option draw_options[] = {
     VALUE("--arguments", "TYPES", "... or types, or values, of its arguments: '[2^4]u32 5'"),
     VALUES("-i", "FILE", "... or arguments from FILE"),
     VALUE("--what", "network|matrix|passes",
-          "the picture (default: a network, or a matrix of what only moves)"),
+          "the picture (default: a network, or a matrix of what only moves; else passes)"),
     VALUE("-o", "FILE", "write the picture to FILE, as SVG if it ends in .svg, else as text"),
     LISTED("--target", "TARGET", print_targets,
            "plan for this machine: a name, or a FILE; help lists them"),
@@ -287,7 +287,7 @@ const cli_verb cli_verbs[] = {
      "for each of up to 64 elements; data go from left to right. Permutations take no room: an\n"
      "element stays on its line, which ends with its place in the result. A matrix is that of a\n"
      "program which is one permutation of 2^n elements, with the tiles of its plan. Passes are\n"
-     "those of the plan over memory.",
+     "those of the plan over memory; they are drawn of what is neither.",
      "permc draw -e sort --arguments '[2^4]u32' -o sort.svg", draw_options,
      "--entry -e, --size --arguments -i", "FILE -e", verb_draw},
     {"build", "[FILE]", 0, 1, "write a C library that runs a program without permc",

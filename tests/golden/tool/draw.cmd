@@ -21,10 +21,13 @@ permc draw -e 'flip_bits 5 . bitrev' --arguments '[2^3](i8, f64)'
 permc draw -e bitrev --arguments '[2^12]u32' --what matrix
 permc draw -e 'map (+ 1)' --arguments '[3]i32'
 permc draw -e sort --arguments '[2^20]u32' --what passes --target gpu
-permc draw -e sort --arguments '[2^20]u32'
-permc draw -e sort_network --arguments '[2^7]u32'
+permc draw -e sort --arguments '[2^20]u32' --target gpu
+permc draw -e sort --arguments '[2^20]u32' --what network
+permc draw -e sort_network --arguments '[2^7]u32' --what network
 permc draw -e sort --arguments '[2^4]u32' --what matrix
-permc draw -e reverse --arguments '[10]u32'
+permc draw -e reverse --arguments '[10]u32' --what matrix
+permc draw -e reverse --arguments '[10]u32' --target gpu
+permc draw -e reverse --arguments '[0]u32'
 permc draw -e sort --arguments '[2^3]'
 permc draw -e sort --what tiles
 permc draw -e sort_network --arguments '[2^3]u32' -o sort.svg && head -n 1 sort.svg
