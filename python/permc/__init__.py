@@ -259,7 +259,8 @@ class Function:
             call = self._ready[key] = library.caller(compiled, arguments)
             call.program = compiled
             if isinstance(compiled, _permc.Program):
-                self._fast.add(library.array, library.refused, arguments, compiled)
+                refused = library.refused(arguments, compiled.results())
+                self._fast.add(library.array, refused, arguments, compiled)
             if len(self._ready) > MOST_READY:
                 del self._ready[next(iter(self._ready))]
             return call

@@ -45,7 +45,6 @@ class Library:
     """NumPy: arrays, structured arrays, tuples of arrays, and Python's numbers."""
 
     array = numpy.ndarray
-    refused = ()  # attributes and methods that must be false where C reads an array
 
     # ---- types ----------------------------------------------------------------------------------
 
@@ -85,6 +84,10 @@ class Library:
             return "(" + ", ".join(self._element(dtype[name]) for name in dtype.names) + ")"
         name = None if getattr(dtype, "kind", "") == "V" else getattr(dtype, "name", None)
         return _word_of(name or str(dtype).split(".")[-1])
+
+    def refused(self, arguments, results):
+        """Attributes and methods that must be false where C reads such arrays."""
+        return ()
 
     # ---- memory ---------------------------------------------------------------------------------
 
@@ -248,8 +251,6 @@ def _shown(parts, names):
 class Torch(Library):
     """PyTorch: tensors of the processor, or of a GPU on its current stream."""
 
-    refused = "requires_grad", "is_neg", "is_conj"
-
     def __init__(self, torch):
         self.module = self.torch = torch
         self.array = torch.Tensor
@@ -285,6 +286,13 @@ class Torch(Library):
     def number(self, value, like):
         dtype = getattr(self.torch, numpy.asarray(value).dtype.name)
         return self.torch.tensor(value, dtype=dtype, device=like.device)
+
+    def refused(self, arguments, results):
+        words = [word for parts in results for word, _ in parts]
+        words += [self._element(a.dtype) for a in arguments if isinstance(a, self.array)]
+        kinds = {word[0] for word in words}
+        return (("requires_grad", "is_neg") if kinds & {"f", "c"} else ()) + (
+            ("is_conj",) if "c" in kinds else ())
 
     def wait(self, like):
         self.torch.cuda.current_stream(like.device).synchronize()

@@ -113,8 +113,8 @@ static bool is_plain(PyObject *tensor, PyObject *refused) {
 // The tensor of an object of the form's library. False: it is none that can be taken as it is; an error
 // may be set.
 static bool find_tensor(PyObject *object, const call_form *f, dl_tensor *out) {
-  return Py_TYPE(object) == f->type && is_plain(object, f->refused) &&
-         f->exchange->tensor_of_object(object, out) == 0 && is_compact(out);
+  return Py_TYPE(object) == f->type && f->exchange->tensor_of_object(object, out) == 0 &&
+         is_compact(out);
 }
 
 // ---- forms -------------------------------------------------------------------------------------
@@ -255,8 +255,11 @@ static const call_form *find_form(const ready_object *r, PyObject *arguments, dl
   for (; f; f = f->next)
     if (f->argument_count == count && f->word_count == word_count &&
         !memcmp(f->words, words, word_count * sizeof *words))
-      return f;
-  return NULL;
+      break;
+  for (size_t i = 0; i < count && f; i++)
+    if (!is_plain(PyTuple_GetItem(arguments, (Py_ssize_t)i), f->refused))
+      return NULL;
+  return f;
 }
 
 // The caller's array for a result. False: it is another, or none that can be taken as it is.
@@ -264,7 +267,8 @@ static bool take_output(tensor_call *c, size_t number, PyObject *object) {
   int64_t words[MOST_WORDS], wanted[MOST_WORDS];
   size_t count = 0, wanted_count = 0;
   dl_tensor *t = &c->tensors[c->form->argument_count + number];
-  if (!find_tensor(object, c->form, t) || !add_words(t, words, &count) ||
+  if (!find_tensor(object, c->form, t) || !is_plain(object, c->form->refused) ||
+      !add_words(t, words, &count) ||
       !add_words(&c->form->results[number].like, wanted, &wanted_count) || count != wanted_count ||
       memcmp(words, wanted, count * sizeof *words))
     return false;
@@ -334,7 +338,7 @@ static bool run(tensor_call *c) {
   }
   permc_code code;
   do {
-    WITHOUT_GIL(f->program->context->context,
+    WITHOUT_GIL(f->workspace.device_type == DL_CUDA ? NULL : f->program->context->context,
                 code = permc_call(f->program->compiled, c->values, f->argument_count,
                                   c->values + f->argument_count, f->result_count, &options, &why));
   } while (ended_in_vain(code));

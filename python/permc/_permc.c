@@ -66,7 +66,7 @@ static void chain_handler(void) {
 
 // One of the main thread is ended by Ctrl-C.
 void begin_call(permc_context *context) {
-  if (PyThread_get_thread_ident() != main_thread)
+  if (!context || PyThread_get_thread_ident() != main_thread)
     return;
   chain_handler();
   atomic_store(&in_call, context);
@@ -461,7 +461,7 @@ static PyObject *program_call(PyObject *self, PyObject *args) {
     permc_call_options options = {(void *)(uintptr_t)stream, (void *)(uintptr_t)workspace, bytes};
     permc_code code;
     do {
-      WITHOUT_GIL(p->context->context,
+      WITHOUT_GIL(PyTuple_Size(args) > 2 ? NULL : p->context->context,  // a stream: of a GPU
                   code = permc_call(p->compiled, values, given_count, values + given_count,
                                     made_count, &options, &why));
     } while (ended_in_vain(code));

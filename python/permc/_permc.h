@@ -33,7 +33,8 @@ extern PyType_Spec ready_spec;  // _exchange.c
 PyObject *raise_code(permc_code code, const char *message);
 PyObject *raise_argument(const char *message);
 
-// Around a call on the context: other threads run meanwhile, and Ctrl-C ends it.
+// Around a call on the context: other threads run meanwhile, and Ctrl-C ends it. NULL: one that does
+// not wait for its work.
 void begin_call(permc_context *context);
 void end_call(void);
 #define WITHOUT_GIL(context, call)                                                                 \
