@@ -33,6 +33,8 @@ const char *type_conversion_hint(constraint c, const type *t) {
     return "; c64 x or c128 x is the number x as one; fft_real takes real numbers";
   if (found & CLASS_INTEGER && !(wanted & ~CLASS_FRAC))
     return "; f32 n or f64 n is the integer n as a float";
+  if (found & CLASS_BOOL && !(wanted & ~CLASS_NUM))
+    return "; a condition b as a number is if b then 1 else 0";
   return "";
 }
 
