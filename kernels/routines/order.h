@@ -9,7 +9,9 @@
 const char *unsigned_of(uint32_t bytes);
 
 // A function `name` that makes a key of this type an unsigned number with the order of the key: a flipped sign, all
-// bits of negative floats flipped, all NaN equal, all bits flipped where they descend.
-void write_sort_order(text *out, const char *name, scalar_type type, bool descending);
+// bits of negative floats flipped, all NaN equal, all bits flipped where they descend. And `last`, a key that none
+// comes behind.
+void write_sort_order(text *out, const char *name, const char *last, scalar_type type,
+                      bool descending);
 
 #endif

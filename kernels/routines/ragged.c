@@ -4,13 +4,13 @@
 #include "kernels/routines/order.h"
 #include "kernels/text/text.h"
 
-enum { ENTRY_WORDS = 3, STATE_WORDS = 6, MOST_BLOCKS = INT32_MAX };
+enum { ENTRY_WORDS = 3, STATE_WORDS = 6, MOST_BLOCKS = INT32_MAX, DIGITS = 256 };
 
 static uint32_t key_bytes(const sort_kernels *k) {
   return (uint32_t)scalar_types[k->work.type].size;
 }
 
-// Numbers of keys go with them: with floats too, as NaN of different bits are equal, and a network of
+// Numbers of keys go with them in tiles: with floats too, as NaN of different bits are equal, and a network of
 // comparators is stable by numbers.
 static bool has_numbers(const sort_kernels *k) {
   return k->along_bytes || scalar_types[k->work.type].kind == KIND_FLOAT;
@@ -18,26 +18,61 @@ static bool has_numbers(const sort_kernels *k) {
 
 static uint64_t room_of(sort_shape s) { return (uint64_t)s.threads * s.items; }
 
-// Of scratch, as kernels/routines/ragged_text.h divides it.
-static uint32_t scratch_bytes(const sort_kernels *k, sort_shape s) {
+// Of scratch, as kernels/routines/ragged_head.h divides it: keys, or payloads, and numbers.
+static uint32_t key_room(const sort_kernels *k, sort_shape s, bool numbers) {
   uint64_t wide = k->along_bytes > key_bytes(k) ? k->along_bytes : key_bytes(k);
-  uint64_t words = divide_up(room_of(s), 64), room = room_of(s) + 2;
-  uint64_t bytes = divide_up(room * wide + (has_numbers(k) ? 2 * room : 0), 16) * 16;
-  return (uint32_t)(bytes + 8 * (words + divide_up(words, 64) + 1) + 8 * 4 + 4 * 4);
+  uint64_t room = room_of(s) + 2;
+  return (uint32_t)(divide_up(room * wide + (numbers ? 2 * room : 0), 16) * 16);
+}
+
+// As kernels/routines/ragged_text.h.
+static uint32_t tile_bytes(const sort_kernels *k) {
+  uint32_t words = (uint32_t)divide_up(room_of(k->tile), 64);
+  return key_room(k, k->tile, has_numbers(k)) + 8 * (words + (uint32_t)divide_up(words, 64) + 1) +
+         8 * 4 + 4 * 4;
+}
+
+// As kernels/routines/ragged_parts_text.h.
+static uint32_t part_bytes(const sort_kernels *k) {
+  return key_room(k, k->part, k->along_bytes > 0) + k->part.threads / 32 * DIGITS * 2 + 8 * 4 +
+         8 * 2;
 }
 
 // By the mean length of rows, as measured on an H200.
+static const struct {
+  uint64_t mean;                // up to
+  uint32_t short_row;           // keys that a thread sorts by itself
+  bool lists;                   // all rows
+  sort_shape tile, part, wide;  // wide: parts whose keys are not one word by themselves
+} shapes[] = {
+    {16, 40, false, {128, 17, 8}, {1024, 33, 1}, {1024, 17, 1}},
+    {32, 64, false, {128, 33, 5}, {1024, 33, 1}, {1024, 17, 1}},
+    {128, 0, false, {128, 31, 8}, {1024, 33, 1}, {1024, 17, 1}},
+    {1024, 0, false, {512, 15, 3}, {1024, 33, 1}, {1024, 17, 1}},
+    {2048, 0, true, {512, 31, 3}, {256, 17, 6}, {512, 17, 2}},
+    {4096, 0, true, {512, 31, 3}, {256, 33, 4}, {512, 17, 2}},
+    {8192, 0, true, {512, 31, 3}, {512, 33, 2}, {1024, 17, 1}},
+    {UINT64_MAX, 0, true, {512, 31, 3}, {1024, 33, 1}, {1024, 17, 1}},
+};
+enum { SHORT_WORDS = 64, WIDE_SHORT_BLOCKS = 5 };
+
 static void choose_shapes(sort_kernels *k) {
+  uint32_t i = 0, words = key_bytes(k) == 8 ? 2 : 1;
   uint64_t mean = k->work.length / k->work.offsets;
-  k->tile = mean <= 16     ? (sort_shape){128, 15, 10}
-            : mean <= 128  ? (sort_shape){128, 31, 8}
-            : mean <= 1024 ? (sort_shape){512, 15, 3}
-                           : (sort_shape){512, 31, 3};
-  k->part = (sort_shape){1024, 31, 1};
-  while (scratch_bytes(k, k->part) > k->work.shared_bytes)
+  while (mean > shapes[i].mean)
+    i++;
+  k->tile = shapes[i].tile;
+  k->part = words + (k->along_bytes > 0) > 1 ? shapes[i].wide : shapes[i].part;
+  k->short_row = shapes[i].short_row;
+  if (k->short_row && words + has_numbers(k) > 1) {
+    k->short_row = SHORT_WORDS / (words + has_numbers(k));
+    k->tile.blocks = WIDE_SHORT_BLOCKS;
+  }
+  while (part_bytes(k) > k->work.shared_bytes)
     k->part.items -= 2;
-  while (scratch_bytes(k, k->tile) > k->work.shared_bytes)
+  while (tile_bytes(k) > k->work.shared_bytes)
     k->tile.items -= 2;
+  k->longest = shapes[i].lists ? 0 : (uint32_t)room_of(k->tile);
   uint64_t room = room_of(k->tile), overhang = 8 * mean;
   overhang = overhang > room / 2 ? room / 2 : overhang < room / 8 ? room / 8 : overhang;
   k->window = (uint32_t)((room - overhang) / 64 * 64);
@@ -49,37 +84,43 @@ const char *ragged_kernels_of(sort_kernels *k) {
   choose_shapes(k);
   if (divide_up(w->length, k->window) > MOST_BLOCKS / w->rows)
     return "there are too many tiles of keys";
-  k->room = elements / (room_of(k->tile) - k->window) + 2 * elements / room_of(k->part) + 1;
+  k->room = 2 * elements / room_of(k->part) + 1;
+  k->room += k->longest ? elements / (room_of(k->tile) - k->window) : w->rows * w->offsets;
   k->bytes[SORT_SPARE_KEYS] = elements * key_bytes(k);
   k->bytes[SORT_SPARE_SORTED] = w->wants_keys ? 0 : elements * key_bytes(k);
   k->bytes[SORT_ALONG] = k->along_order ? elements * k->along_bytes : 0;
   k->bytes[SORT_SPARE_ALONG] = elements * k->along_bytes;
-  k->bytes[SORT_STATE] = 8 * (STATE_WORDS + 2 * ENTRY_WORDS * k->room);
+  uint64_t windows = w->rows * divide_up(w->length, k->window);
+  k->bytes[SORT_STATE] = 8 * (STATE_WORDS + 2 * ENTRY_WORDS * k->room + windows);
   return NULL;
 }
 
 // ---- text --------------------------------------------------------------------------------------
 
 // A kernel's text, in its shape.
-static void write_kernel(text *out, const char *name, sort_shape s) {
-  text_printf(out, "#define RAGGED_NAME(x) %s_##x\n#define RAGGED_%s\n", name, name);
+static void write_kernel(text *out, const char *name, sort_shape s, bool numbers) {
   text_printf(out, "#define RAGGED_THREADS %u\n#define RAGGED_ITEMS %u\n", s.threads, s.items);
-  text_printf(out, "#define RAGGED_BLOCKS %u\n", s.blocks);
-  c_source_add(out, "kernels/routines/ragged_text.h");
-  text_printf(out, "#undef RAGGED_NAME\n#undef RAGGED_%s\n#undef RAGGED_THREADS\n", name);
-  text_string(out, "#undef RAGGED_ITEMS\n#undef RAGGED_BLOCKS\n");
+  text_printf(out, "#define RAGGED_BLOCKS %u\n#define RAGGED_NUMBER_BYTES %u\n", s.blocks,
+              numbers ? 2 : 0);
+  c_source_add(out, name);
+  text_string(out, "#undef RAGGED_THREADS\n#undef RAGGED_ITEMS\n#undef RAGGED_BLOCKS\n");
+  text_string(out, "#undef RAGGED_NUMBER_BYTES\n#undef RAGGED_SHARED\n");
 }
 
 void ragged_kernels_write(text *out, const sort_kernels *k) {
-  write_sort_order(out, "RAGGED_ORDER", k->work.type, k->work.descending);
-  text_printf(out, "typedef %s RAGGED_KEY;\n", unsigned_of(key_bytes(k)));
+  write_sort_order(out, "RAGGED_ORDER", "RAGGED_LAST", k->work.type, k->work.descending);
+  text_printf(out, "typedef %s SORT_KEY;\ntypedef uint32_t TILE_COUNT;\n",
+              unsigned_of(key_bytes(k)));
   text_printf(out, "#define RAGGED_ALONG_BYTES %u\n#define RAGGED_WINDOW %u\n", k->along_bytes,
               k->window);
-  text_printf(out, "#define RAGGED_NUMBER_BYTES %u\n", has_numbers(k) ? 2 : 0);
   text_printf(out, "#define RAGGED_PART %u\n", (uint32_t)room_of(k->part));
+  text_printf(out, "#define RAGGED_SHORT %u\n#define RAGGED_LONGEST %u\n", k->short_row,
+              k->longest);
+  c_source_add(out, "kernels/routines/tile_text.h");
+  c_source_add(out, "kernels/routines/digit_text.h");
   c_source_add(out, "kernels/routines/ragged_head.h");
-  write_kernel(out, "tiles", k->tile);
-  write_kernel(out, "parts", k->part);
+  write_kernel(out, "kernels/routines/ragged_text.h", k->tile, has_numbers(k));
+  write_kernel(out, "kernels/routines/ragged_parts_text.h", k->part, k->along_bytes > 0);
 }
 
 // ---- launches ----------------------------------------------------------------------------------
@@ -99,11 +140,23 @@ static void add_arrays(routine_launch *l, const sort_kernels *k, bool spare) {
   }
 }
 
+static routine_launch starts_launch(const sort_kernels *k) {
+  uint64_t all = k->work.rows * k->work.offsets;
+  routine_launch l = {.kernel = "starts", .blocks = divide_up(all, 256), .threads = 256};
+  launch_add_array(&l, SORT_OFFSETS);
+  launch_add_array(&l, SORT_STATE);
+  launch_add_number(&l, k->work.offsets - 1);
+  launch_add_number(&l, k->work.length);
+  launch_add_number(&l, k->room);
+  launch_add_number(&l, all);
+  return l;
+}
+
 static routine_launch tiles_launch(const sort_kernels *k) {
   routine_launch l = {.kernel = "tiles",
                       .blocks = k->work.rows * divide_up(k->work.length, k->window),
                       .threads = k->tile.threads,
-                      .shared_bytes = scratch_bytes(k, k->tile)};
+                      .shared_bytes = tile_bytes(k)};
   add_arrays(&l, k, false);
   launch_add_array(&l, SORT_OFFSETS);
   launch_add_array(&l, SORT_STATE);
@@ -117,7 +170,7 @@ static routine_launch parts_launch(const sort_kernels *k) {
   routine_launch l = {.kernel = "parts",
                       .blocks = (uint64_t)k->work.multiprocessors * k->part.blocks,
                       .threads = k->part.threads,
-                      .shared_bytes = scratch_bytes(k, k->part)};
+                      .shared_bytes = part_bytes(k)};
   add_arrays(&l, k, true);
   launch_add_array(&l, SORT_STATE);
   launch_add_number(&l, k->work.length);
@@ -127,6 +180,7 @@ static routine_launch parts_launch(const sort_kernels *k) {
 }
 
 void ragged_launches(const sort_kernels *k, routine_launch *out) {
-  out[0] = tiles_launch(k);
-  out[1] = parts_launch(k);
+  out[0] = starts_launch(k);
+  out[1] = tiles_launch(k);
+  out[2] = parts_launch(k);
 }

@@ -177,6 +177,7 @@ static void write_digits(text *out, const sort_kernels *k) {
   text_printf(out, "#define SORT_COPIES %u\n", k->copies);
   write_words(out, k);
   c_source_add(out, "kernels/routines/tile_text.h");
+  c_source_add(out, "kernels/routines/digit_text.h");
   c_source_add(out, "kernels/routines/sort_text.h");
 }
 

@@ -9,7 +9,7 @@
 //   sort_launches(&k, launches);          what is launched, in this order:
 //
 //
-// With offsets these are two others, see kernels/routines/ragged.h. Else:
+// With offsets these are others, see kernels/routines/ragged.h. Else:
 //
 //   count    a block for each few tiles             how often each digit of 8 bits occurs
 //   digit    a block for each tile, four times      keys and payload, in the order of that digit
@@ -70,6 +70,7 @@ typedef struct sort_kernels {
   sort_work work;
   sort_shape tile, part;            // of rows of unequal length
   uint32_t window;                  // keys among which the rows of a tile begin
+  uint32_t short_row, longest;      // keys of a row that a thread sorts, or 0; that a tile sorts
   uint64_t room;                    // of parts in a list
   uint32_t threads, items, blocks;  // of a block; of a thread; on a multiprocessor
   uint32_t digits, tiles;           // of a row

@@ -1,6 +1,6 @@
 // The kernels of a stable sort by digits of 8 bits, the lowest first, with one read and one write of
 // memory a digit ("onesweep": Adinets and Merrill, 2022). This text stands in generated files as it is
-// here, behind kernels/text/cuda_host.h and these (kernels/routines/sort.c):
+// here, behind kernels/routines/tile_text.h, kernels/routines/digit_text.h and these (kernels/routines/sort.c):
 //
 //   SORT_KEY       an unsigned type of a key's bytes       TILE_THREADS, TILE_ITEMS   keys of a tile
 //   TILE_COUNT     a type for numbers of keys, of 4 or 8   SORT_BLOCKS   at once on a multiprocessor
@@ -88,15 +88,6 @@ template <typename T> T *sort_near(T *p) {
 }
 #define SORT_NEAR(p) sort_near(p)  // an address that others are constants from
 #endif
-// For keys of a tile that is not cut off by the row's end without a question.
-#define SORT_EACH_LIVE(is_live, ...)                                                               \
-  if (live == TILE_ELEMENTS) {                                                                     \
-    TILE_EACH_ITEM __VA_ARGS__;                                                                    \
-    TILE_END                                                                                       \
-  } else {                                                                                         \
-    TILE_EACH_ITEM if (is_live) { __VA_ARGS__; }                                                   \
-    TILE_END                                                                                       \
-  }
 // In scratch: neighbours stay so, and places 32 apart are in different banks.
 #define SORT_SPREAD(place) ((place) + ((place) >> 5))
 // The places of keys in their tile, two of 16 bits in a register.
@@ -116,10 +107,10 @@ template <typename T> T *sort_near(T *p) {
     TILE_EACH_ITEM PERMC_AT(word, i) = SORT_LAST;                                                  \
     TILE_END                                                                                       \
   }                                                                                                \
-  SORT_EACH_LIVE(TILE_IS_LIVE(i), PERMC_AT(word, i) = __VA_ARGS__)
+  TILE_EACH_LIVE(TILE_IS_LIVE(i), PERMC_AT(word, i) = __VA_ARGS__)
 #define SORT_LOAD_PAYLOADS                                                                         \
   if (payload_from) {                                                                              \
-    SORT_EACH_LIVE(TILE_IS_LIVE(i), PERMC_AT(payload, i) = SORT_OWN(SORT_PAYLOAD, payload_from))   \
+    TILE_EACH_LIVE(TILE_IS_LIVE(i), PERMC_AT(payload, i) = SORT_OWN(SORT_PAYLOAD, payload_from))   \
   } else {                                                                                         \
     TILE_EACH_ITEM                                                                                 \
     PERMC_AT(payload, i) = (SORT_PAYLOAD)((uint64_t)tile * TILE_ELEMENTS + TILE_PLACE + 32 * i);   \
@@ -127,7 +118,7 @@ template <typename T> T *sort_near(T *p) {
   }
 // In the order of the tile: at the targets.
 #define SORT_STORE_ALL(type, array, value)                                                         \
-  SORT_EACH_LIVE(TILE_THREADS *i + t < live,                                                       \
+  TILE_EACH_LIVE(TILE_THREADS *i + t < live,                                                       \
                  PERMC_STORE(type,                                                                 \
                              SORT_AT((type *)(array) + t, PERMC_AT(target, i)) + TILE_THREADS * i, \
                              value))
@@ -155,16 +146,6 @@ template <typename T> T *sort_near(T *p) {
 #endif
 
 #ifdef PERMC_HOST
-static inline uint32_t sort_digit(SORT_KEY w, uint32_t number) {
-  return (uint32_t)(w >> 8 * number) & 255;
-}
-
-// How many keys of the warp before this one have the digit. Counts this one.
-static inline uint32_t sort_rank(uint32_t *counter, uint32_t digit, uint32_t t) {
-  (void)digit, (void)t;
-  return (*counter)++;
-}
-
 #define SORT_AT(all, offset) ((all) + (offset))
 #define SORT_COUNTER(digit) (counters + t / 32 * 256 + (digit))
 
@@ -172,29 +153,6 @@ static inline TILE_COUNT sort_look(const TILE_COUNT *state) { return *state; }
 
 static inline void sort_publish(TILE_COUNT *state, TILE_COUNT value) { *state = value; }
 #else
-static inline uint32_t sort_digit(SORT_KEY w, uint32_t number) {
-  if (sizeof w == 4)
-    return __byte_perm((uint32_t)w, 0, 0x4440 + number);
-  return (uint32_t)(w >> 8 * number) & 255;
-}
-
-// The lanes whose bit is the same. The others' complement is a product here: sums and logic have one
-// unit, and this kernel waits for it.
-static inline uint32_t sort_vote(uint32_t digit, uint32_t bit) {
-  uint32_t vote;
-  asm volatile("{ .reg .pred one; .reg .b32 b; and.b32 b, %1, %2; setp.ne.u32 one, b, 0;\n"
-               "vote.sync.ballot.b32 %0, one, -1; @!one mad.lo.u32 %0, %0, %3, %3; }"
-               : "=r"(vote)
-               : "r"(digit), "r"(bit), "r"(0U - blockDim.y));
-  return vote;
-}
-
-static inline uint32_t sort_and(uint32_t a, uint32_t b, uint32_t c) {
-  uint32_t all;
-  asm("lop3.b32 %0, %1, %2, %3, 0x80;" : "=r"(all) : "r"(a), "r"(b), "r"(c));
-  return all;
-}
-
 // Else compilers extend the sign by itself.
 template <typename T> T *sort_at(T *all, int64_t offset) { return all + offset; }
 template <typename T> T *sort_at(T *all, int32_t offset) {
@@ -205,26 +163,6 @@ template <typename T> T *sort_at(T *all, int32_t offset) {
 #define SORT_AT(all, offset) sort_at(all, offset)
 #define SORT_COUNTER(digit)                                                                        \
   ((uint32_t *)((char *)(counters + t / 32 * 256) + (digit) * (4 * blockDim.y)))
-
-// The lanes whose digit is the same.
-static inline uint32_t sort_same(uint32_t digit) {
-  uint32_t same = sort_vote(digit, 1), vote[7];
-  PERMC_UNROLL for (uint32_t k = 0; k < 7; k++) vote[k] = sort_vote(digit, 2U << k);
-  same = sort_and(same, vote[0], vote[1]);
-  same = sort_and(same, vote[2], vote[3]);
-  same = sort_and(same, vote[4], vote[5]);
-  return same & vote[6];
-}
-
-static inline uint32_t sort_rank(volatile uint32_t *counter, uint32_t digit, uint32_t t) {
-  const uint32_t same = sort_same(digit), before = __popc(same & ((1U << t % 32) - 1));
-  const uint32_t old = *counter;
-  __syncwarp();
-  if (before == 0)
-    *counter = old + __popc(same);
-  __syncwarp();
-  return old + before;
-}
 
 static inline TILE_COUNT sort_look(const TILE_COUNT *state) {
   TILE_COUNT value;

@@ -37,6 +37,15 @@
 #define TILE_EACH_ITEM PERMC_UNROLL for (uint32_t i = 0; i < TILE_ITEMS; i++) {
 #endif
 #define TILE_END }
+// For elements of a tile that is not cut off by the row's end without a question.
+#define TILE_EACH_LIVE(is_live, ...)                                                               \
+  if (live == TILE_ELEMENTS) {                                                                     \
+    TILE_EACH_ITEM __VA_ARGS__;                                                                    \
+    TILE_END                                                                                       \
+  } else {                                                                                         \
+    TILE_EACH_ITEM if (is_live) { __VA_ARGS__; }                                                   \
+    TILE_END                                                                                       \
+  }
 
 #ifdef PERMC_HOST
 // Adds, and gives what was there before.

@@ -108,7 +108,7 @@ typedef struct suite_row {
   }
 #define RAGGED(type, sorter, which, gpu_cub)                                                       \
   .suite = "ragged", .series = which " rows of " type, .name = which " rows of 2^$n " type,        \
-  .expression = sorter, .types = "[$O]i64 [16777216]" type, .first = 4, .last = 14, .step = 2,     \
+  .expression = sorter, .types = "[$O]i64 [16777216]" type, .first = 4, .last = 14, .step = 1,     \
   .property = BENCH_RAGGED, .lengths = which,                                                      \
   .gpu_peers = {{"cub", "--count 16777216 --row $N --lengths " which " --type " gpu_cub}}
 #define MOVE(kind, words, type, dims, text, width, from, to, gpu_to, other, torch)                 \
