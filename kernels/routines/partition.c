@@ -3,12 +3,12 @@
 #include "core/number.h"
 #include "kernels/text/text.h"
 
-enum { LEAST_THREADS = 128, MOST_BLOCKS = INT32_MAX, MOST_TILES = 8 };
+enum { LEAST_THREADS = 128, MOST_BLOCKS = INT32_MAX };
 
 // Of a block, by the widest word that moves; measured on an H200.
 static const struct {
   uint32_t bytes, threads, items, blocks;
-} shapes[] = {{4, 256, 8, 6}, {8, 512, 12, 2}};
+} shapes[] = {{4, 256, 16, 4}, {8, 512, 12, 2}};
 
 static uint32_t tile_of(const partition_kernels *k) { return k->threads * k->items; }
 static uint32_t keys_of(const partition_kernels *k) { return 1U << k->work.bits; }
@@ -30,13 +30,8 @@ static uint32_t widest_word(const partition_work *w) {
 
 // As PARTITION_HEAD, and what is staged behind it.
 static uint32_t moved_bytes(const partition_kernels *k) {
-  uint32_t head = (k->threads / 32 + 2) * keys_of(k) * 4 + keys_of(k) * k->count_bytes;
+  uint32_t head = (k->threads / 32 + 1) * keys_of(k) * 4 + 4 * keys_of(k) * k->count_bytes;
   return (head + 15) / 16 * 16 + tile_of(k) * widest_word(&k->work);
-}
-
-// As PARTITION_SUM_BYTES.
-static uint32_t sum_bytes(const partition_kernels *k) {
-  return k->group * k->threads / 32 * keys_of(k) * 4 + (k->threads / 32 + 1) * k->count_bytes;
 }
 
 // Rows that are shorter than a tile have smaller tiles.
@@ -65,10 +60,11 @@ bool partition_kernels_of(const partition_work *w, partition_kernels *out) {
   if (tiles > MOST_BLOCKS / w->rows)
     return false;
   out->tiles = (uint32_t)tiles;
-  uint64_t each = divide_up(tiles * w->rows, (uint64_t)w->multiprocessors * out->blocks);
-  out->group = each < MOST_TILES ? (uint32_t)each : MOST_TILES;
+  // As many groups as blocks are there at once.
+  out->group = (uint32_t)divide_up(tiles * w->rows, (uint64_t)w->multiprocessors * out->blocks);
+  out->group = out->group < out->tiles ? out->group : out->tiles;
   out->groups = (uint32_t)divide_up(tiles, out->group);
-  out->state_bytes = w->rows * (keys_of(out) * (out->groups * out->count_bytes + tiles * 4) + 4);
+  out->state_bytes = w->rows * keys_of(out) * out->groups * out->count_bytes;
   return true;
 }
 
@@ -107,16 +103,20 @@ static void write_move(text *out, const partition_work *w, uint32_t p) {
   const partition_moved *m = &w->payloads[p];
   uint32_t word = word_of(m->bytes), words = m->bytes / word;
   for (uint32_t i = 0; i < words; i++) {
-    text_printf(out, " PARTITION_MOVE(%s, %u, %u, ", unsigned_of(word), words, i);
+    text_printf(out, "%s PARTITION_MOVE(%s, %u, %u, ", p + i > 0 ? " PERMC_BARRIER" : "",
+                unsigned_of(word), words, i);
     if (m->numbers)
       text_printf(out, "(%s)((uint64_t)tile * TILE_ELEMENTS + TILE_PLACE + 32 * i)",
                   unsigned_of(word));
     else if (m->input != PARTITION_NO_INPUT && words == 1)
       text_printf(out, "PERMC_AT(value%u, i)", m->input);
     else
-      text_printf(out, "PERMC_LOAD(%s, from%u + (start + TILE_PLACE + 32 * i) * %u + %u)",
+      text_printf(out,
+                  "TILE_IS_LIVE(i) ? PERMC_LOAD(%s, from%u + (start + TILE_PLACE + 32 * i) * %u + "
+                  "%u) : 0",
                   unsigned_of(word), p, words, i);
-    text_printf(out, ", to%u)", p);
+    text_printf(out, ", to%u, %s)", p,
+                p == w->payload_count - 1 && i == words - 1 ? "PARTITION_LOAD_NEXT" : "");
   }
 }
 
@@ -129,6 +129,8 @@ static void write_payloads(text *out, const partition_work *w) {
   text_string(out, "\n#define PARTITION_MOVES");
   for (uint32_t i = 0; i < w->payload_count; i++)
     write_move(out, w, i);
+  if (w->payload_count == 0)
+    text_string(out, " PARTITION_LOAD_NEXT");
   text_printf(out, "\n%s", w->wants_places ? "#define PARTITION_PLACES\n" : "");
 }
 
@@ -157,12 +159,11 @@ void partition_launches(const partition_kernels *k, routine_launch out[PARTITION
   out[0] = (routine_launch){.kernel = "count",
                             .blocks = w->rows * k->groups,
                             .threads = k->threads,
-                            .shared_bytes = sum_bytes(k)};
+                            .shared_bytes = k->threads / 32 * keys_of(k) * 4};
   add_inputs(&out[0], k);
   launch_add_array(&out[0], PARTITION_STATE);
-  launch_add_array(&out[0], PARTITION_TOTALS);
   out[1] = (routine_launch){.kernel = "partition",
-                            .blocks = w->rows * k->tiles,
+                            .blocks = w->rows * k->groups,
                             .threads = k->threads,
                             .shared_bytes = moved_bytes(k)};
   add_inputs(&out[1], k);
@@ -171,6 +172,7 @@ void partition_launches(const partition_kernels *k, routine_launch out[PARTITION
                                   ? LAUNCH_NOTHING
                                   : PARTITION_FIRST_PAYLOAD + i);
   launch_add_array(&out[1], PARTITION_STATE);
+  launch_add_array(&out[1], PARTITION_TOTALS);
   if (w->wants_places)
     launch_add_array(&out[1], PARTITION_PLACED);
   for (int i = 0; i < PARTITION_LAUNCHES; i++) {

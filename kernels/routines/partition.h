@@ -46,7 +46,7 @@ typedef struct partition_work {
 
 // Arrays of launches. Inputs follow, and then payload i: before, and at the next number after.
 enum {
-  PARTITION_STATE,   // is 0 before the first run, and after each
+  PARTITION_STATE,   // counts of groups
   PARTITION_TOTALS,  // how many keys there are of each, as i64; may be a null pointer
   PARTITION_PLACED,
   PARTITION_FIRST_INPUT,
