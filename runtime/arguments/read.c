@@ -84,18 +84,40 @@ static bool read_parameter(permc_context *c, sources *s, type *t, size_t number,
   return good;
 }
 
+typedef struct text_reading {
+  const char *name, *bytes;
+  size_t count;
+  type *wanted;
+  value_source *open;
+  permc_value *value;
+  bool good;
+} text_reading;
+
+static bool read_text(permc_context *c, void *with) {
+  text_reading *r = with;
+  error why = {0};
+  r->open = value_source_bytes(r->name, r->bytes, r->count, &why);
+  sources s = {.open = &r->open, .count = 1, .wrong = PERMC_ERROR_ARGUMENT};
+  if (!r->open)
+    return context_error_of(c, s.wrong, "%s", why.message);
+  r->good = read_parameter(c, &s, r->wanted, 0, &r->value);
+  if (!r->good && !c->program.diagnostics.errors)
+    context_error_of(c, s.wrong, "%s: '%.*s' is not the whole argument", r->name, (int)r->count,
+                     r->bytes);
+  return r->good;
+}
+
+static void end_text(void *with) {
+  text_reading *r = with;
+  value_source_close(r->open);
+  if (!r->good)
+    permc_value_free(r->value);
+}
+
 permc_value *value_of_text(permc_context *c, const char *name, const char *bytes, size_t count,
                            type *t) {
-  error why = {0};
-  permc_value *v = NULL;
-  value_source *open = value_source_bytes(name, bytes, count, &why);
-  sources s = {.open = &open, .count = 1, .wrong = PERMC_ERROR_ARGUMENT};
-  if (!open)
-    context_error_of(c, s.wrong, "%s", why.message);
-  else if (!read_parameter(c, &s, t, 0, &v) && !c->program.diagnostics.errors)
-    context_error_of(c, s.wrong, "%s: '%.*s' is not the whole argument", name, (int)count, bytes);
-  value_source_close(open);
-  return v;
+  text_reading r = {name, bytes, count, t, NULL, NULL, false};
+  return context_do_and_end(c, read_text, end_text, &r) ? r.value : NULL;
 }
 
 static bool all_read(permc_context *c, sources *s, const char *entry, size_t parameters) {

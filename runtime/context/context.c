@@ -278,6 +278,18 @@ bool context_run_here(permc_context *c, context_job *job, void *with) {
   return j.good;
 }
 
+bool context_do_and_end(permc_context *c, context_job *part, void (*end)(void *with), void *with) {
+  jmp_buf failure, *outer = c->memory.failure;
+  c->program.memory.failure = c->memory.failure = &failure;
+  bool failed = setjmp(failure) != 0;
+  bool good = !failed && part(c, with);
+  c->program.memory.failure = c->memory.failure = outer;
+  end(with);
+  if (failed)
+    longjmp(*outer, 1);
+  return good;
+}
+
 bool context_run_job(permc_context *c, context_job *job, void *with) {
   threaded_job j = {c, job, with, false};
   if (c->in_place)

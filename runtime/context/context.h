@@ -117,6 +117,8 @@ typedef bool context_job(permc_context *c, void *with);
 bool context_run_job(permc_context *c, context_job *job, void *with);
 // The same on the caller's stack: for jobs that do not recurse.
 bool context_run_here(permc_context *c, context_job *job, void *with);
+// Inside of a job: does the part, then ends what it holds besides arenas, also where memory ends in it.
+bool context_do_and_end(permc_context *c, context_job *part, void (*end)(void *with), void *with);
 
 // A stage of the call begins, and is reported: permc_on_progress. `unit`: what its work is counted
 // in. The result tells how far it is; it may be ignored.
