@@ -437,39 +437,44 @@ static void write_main(text *out, const ahead_making *m, const lengths *l) {
 
 static void write_package(text *out, const ahead_making *m) {
   const char *name = m->request->name;
-  text_printf(out,
-              "# %s: %s\n# Written by permc %s.\n#\n"
-              "#   cmake -B build && cmake --build build && cmake --install build --prefix PREFIX\n"
-              "#\n"
-              "# Then, in a program's CMakeLists.txt:\n#\n"
-              "#   find_package(%s)\n#   target_link_libraries(program %s::%s)\n"
-              "cmake_minimum_required(VERSION 3.15)\nproject(%s C)\n"
-              "include(GNUInstallDirs)\n"
-              "if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)\n"
-              "  set(CMAKE_BUILD_TYPE Release)\nendif()\n"
-              "add_library(%s %s.c",
-              name, m->title, PERMC_VERSION, name, name, name, name, name, name);
+  text_printf(
+      out,
+      "# %s: %s\n# Written by permc %s.\n#\n"
+      "#   cmake -B build && cmake --build build && cmake --install build --prefix PREFIX\n"
+      "#\n"
+      "# Then, in a program's CMakeLists.txt:\n#\n"
+      "#   find_package(%s)\n#   target_link_libraries(program %s::%s)\n"
+      "cmake_minimum_required(VERSION 3.15)\nproject(%s C)\n"
+      "include(GNUInstallDirs)\n"
+      "if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)\n"
+      "  set(CMAKE_BUILD_TYPE Release)\nendif()\n"
+      "# The target's own name is none that CMake or a system has, such as all, test and m.\n"
+      "add_library(%s_library %s.c",
+      name, m->title, PERMC_VERSION, name, name, name, name, name, name);
   for (size_t i = 0; i < m->size_count; i++)
     text_printf(out, " %s_%zu.c", name, i + 1);
   text_printf(
       out,
       ")\n"
-      "target_include_directories(%s PUBLIC $<BUILD_INTERFACE:${CMAKE_CURRENT_SOURCE_DIR}>\n"
+      "add_library(%s::%s ALIAS %s_library)\n"
+      "target_include_directories(%s_library PUBLIC "
+      "$<BUILD_INTERFACE:${CMAKE_CURRENT_SOURCE_DIR}>\n"
       "  $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)\n"
-      "set_target_properties(%s PROPERTIES C_STANDARD 99 POSITION_INDEPENDENT_CODE ON)\n"
+      "set_target_properties(%s_library PROPERTIES OUTPUT_NAME %s EXPORT_NAME %s\n"
+      "  C_STANDARD 99 POSITION_INDEPENDENT_CODE ON)\n"
       "# Floats are computed as written.\n"
-      "target_compile_options(%s PRIVATE -ffp-contract=off -fno-strict-aliasing -fwrapv\n"
+      "target_compile_options(%s_library PRIVATE -ffp-contract=off -fno-strict-aliasing -fwrapv\n"
       "  -fno-math-errno)\n"
       "# Vectors are arguments of static functions alone, so that their ABI does not matter.\n"
       "if(CMAKE_C_COMPILER_ID STREQUAL GNU)\n"
-      "  target_compile_options(%s PRIVATE -Wno-psabi)\nendif()\n"
-      "target_link_libraries(%s PUBLIC m%s)\n"
-      "install(TARGETS %s EXPORT %s-targets)\n"
+      "  target_compile_options(%s_library PRIVATE -Wno-psabi)\nendif()\n"
+      "target_link_libraries(%s_library PUBLIC m%s)\n"
+      "install(TARGETS %s_library EXPORT %s-targets)\n"
       "install(FILES %s.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})\n"
       "install(EXPORT %s-targets NAMESPACE %s:: FILE %s-config.cmake\n"
       "  DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/%s)\n",
-      name, name, name, name, name, is_for_gpu(m) ? " cuda" : "", name, name, name, name, name,
-      name, name);
+      name, name, name, name, name, name, name, name, name, name, is_for_gpu(m) ? " cuda" : "",
+      name, name, name, name, name, name, name);
 }
 
 bool ahead_add_library(ahead_making *m) {
