@@ -47,6 +47,11 @@ refused "build: say the types and lengths of the arguments, such as --arguments 
 refused "absent/no: No such file or directory" -e sort --arguments '[4]u32' -o absent/no
 same "$(find . -name 'no*')" ""
 
+# Names begin with --name; the package's target is none that CMake has itself.
+permc build -e sort --arguments '[4]u32' --name all -o named
+same "$(grep -o '^int all_call' named/all.h) $(grep -o '^add_library(all_library' named/CMakeLists.txt)" \
+  "int all_call add_library(all_library"
+
 # An index outside of its array: nothing is written.
 cat >gather.c <<'END'
 #include "picks.h"
