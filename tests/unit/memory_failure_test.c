@@ -5,7 +5,9 @@
 //
 // Calls that have effects of their own, then the life of fifty programs that cover the language.
 // Each program has a process of its own. Of the allocations some are drawn at random; all of them
-// with ./bootstrap test --all.
+// with ./bootstrap test --all. That takes half an hour, which processes can share:
+//
+//   PERMC_ALL=1 memory_failure_test programs --part 3/16    each 16th allocation of each call
 //
 // The linker's --wrap (tests/CMakeLists.txt) replaces what the library calls, not what the C
 // library calls inside.
@@ -526,12 +528,16 @@ static const call program_calls[] = {
 
 // ---- trials ------------------------------------------------------------------------------------
 
-// What a process at work is about, in memory that its parent reads when it has crashed.
+// What a process at work is about, in memory that its parent reads, even when it has crashed.
 typedef struct trial {
   const char *call, *problem;
   long allocation;
+  long count;  // of all trials
 } trial;
 static trial *current;
+
+// The allocations that are tried, where all are: the one of this number in each `of` of them.
+static struct { unsigned long number, of; } part = {0, 1};
 
 // How many errors a text has: their lines begin with a place or with the library's name.
 static int count_errors(const char *message) {
@@ -572,29 +578,37 @@ static long count_allocations(session *s, const call *c) {
   return good ? LONG_MAX - atomic_load(&allocations_left) : 0;
 }
 
-// Lets some allocations of the call fail; all of them where nothing is left out.
+// Lets one allocation of the call's `count` fail: it alone, or all later ones, too.
+static void fail_allocation(session *s, const call *c, long allocation, bool alone, long count) {
+  current->allocation = allocation;
+  current->count++;
+  atomic_store(&only_one, alone);
+  current->problem = try_allocation(s, c);
+  if (current->problem && test_fail(__FILE__, __LINE__, c->name))
+    printf(": allocation %ld of %ld%s: %s\n%s", allocation, count,
+           alone ? "" : " and all later ones", current->problem,
+           s->context ? permc_message(s->context) : "");
+  current->allocation = 0;
+}
+
+// Lets some allocations of the call fail; all of this part where nothing is left out.
 static void try_call(session *s, const call *c, unsigned some) {
-  // The first load types the library, with hundreds of allocations at few places.
-  enum { ALL_UP_TO = 100, STRIDE = 7 };
   current->call = c->name;
   if (!CHECK(c->make(s))) {
     printf("%s: %s\n", c->name, s->context ? permc_message(s->context) : "");
     return;
   }
   long count = count_allocations(s, c);
-  for (unsigned i = 0; i < (test_all() ? 2u * (unsigned)count : some); i++) {
-    uint64_t choice = test_all() ? i : random_u64() % (2 * (uint64_t)count + 1);
-    current->allocation = (long)(choice / 2 + 1);
-    if (test_all() && current->allocation > ALL_UP_TO && current->allocation % STRIDE)
-      continue;
-    atomic_store(&only_one, choice % 2);
-    current->problem = try_allocation(s, c);
-    if (current->problem && test_fail(__FILE__, __LINE__, c->name))
-      printf(": allocation %ld of %ld%s: %s\n%s", current->allocation, count,
-             only_one ? "" : " and all later ones", current->problem,
-             s->context ? permc_message(s->context) : "");
+  if (test_all()) {
+    for (long i = (long)part.number; i < count; i += (long)part.of)
+      for (int alone = 0; alone < 2; alone++)
+        fail_allocation(s, c, i + 1, alone, count);
+    return;
   }
-  current->allocation = 0;
+  for (unsigned i = 0; i < some; i++) {
+    uint64_t choice = random_u64() % (2 * (uint64_t)count + 1);
+    fail_allocation(s, c, (long)(choice / 2 + 1), choice % 2, count);
+  }
 }
 
 // After the destructors of the library, which has memory that it keeps for later calls.
@@ -646,6 +660,18 @@ TEST(programs) {
     random_state = i;
     try_calls(&programs[i], program_calls, sizeof program_calls / sizeof *program_calls, 1);
   }
+  if (test_all())
+    printf("part %lu of %lu: %ld trials\n", part.number, part.of, current->count);
 }
 
-TEST_MAIN()
+int main(int count, char **arguments) {
+  int kept = 1;
+  for (int i = 1; i < count; i++)
+    if (strcmp(arguments[i], "--part") != 0)
+      arguments[kept++] = arguments[i];
+    else if (i + 1 == count || sscanf(arguments[++i], "%lu/%lu", &part.number, &part.of) != 2 ||
+             part.number >= part.of)
+      return fprintf(stderr, "memory_failure_test: --part needs a part, such as 3/16\n"), 2;
+  arguments[kept] = NULL;
+  return test_main(kept, arguments);
+}
