@@ -249,6 +249,10 @@ typedef struct net_stage {
   uint64_t *extents;        // turns of loops, outermost first
   net_pace *paces;          // of loops; NULL: indices are turns, as they always are before planning
   int n;                    // index bits
+  // A stage may be executed in shares, each by another machine, or one after the other (fusion/shares). Its
+  // ops then work inside of shares. At most one of the two is not 0:
+  int shares;            // the highest so many bits of the index number the share; then there are no loops
+  uint64_t share_turns;  // share s has turns s * share_turns, ... of the first loop
   VEC(scalar_type) values;  // the type of each value
   VEC(net_node) nodes;
   VEC(net_load) loads;
@@ -386,6 +390,9 @@ void net_loop_indices(const net_stage *s, uint64_t number, uint64_t *indices);
 bool net_loop_overlaps(const net_stage *s, uint32_t loop);
 // Whether there are elements that are computed more than once.
 bool net_stage_overlaps(const net_stage *s);
+// The index bits of one share: no direction of an op has another.
+static inline int net_share_bits(const net_stage *s) { return s->n - s->shares; }
+static inline bool net_stage_is_shared(const net_stage *s) { return s->shares || s->share_turns; }
 // The addresses of an array of them all, or where address has less than n rows, of a coset: bit i of
 // address(x) weighs 2^i, the loops follow, innermost first.
 net_map net_stage_map(arena *a, const net_stage *s, f2_affine address);

@@ -1,0 +1,147 @@
+// What holds of a Net in shares, and its text. See shares.h.
+#include "fusion/shares/shares.h"
+
+#include <inttypes.h>
+
+const char *const share_kind_names[] = {"split", "exchange", "gather", "whole"};
+
+int shares_bits(uint64_t ranks) {
+  enum { MOST = 20 };
+  bool good = ranks && !(ranks & (ranks - 1)) && ranks <= f2_unit(MOST);
+  return good ? f2_msb(ranks) : -1;
+}
+
+// ---- verification -------------------------------------------------------------------------------
+
+// Whether each share of a stage has these addresses in its own slab. The map is a multiple of the slab,
+// the number of the share, and less than a slab.
+static bool stays_in_share(const net_stage *s, const net_map *m, uint64_t slab) {
+  uint64_t rest = (uint64_t)m->offset;
+  int found = 0;
+  if (m->offset < 0)
+    return false;
+  for (uint32_t r = 0; r < m->row_count; r++) {
+    const net_row *row = &m->rows[r];
+    int bit = s->n - s->shares + found;
+    if (row->weight < 0)
+      return false;
+    if ((uint64_t)row->weight < slab)
+      rest += (uint64_t)row->weight;
+    else if (found++ >= s->shares || (uint64_t)row->weight != slab << (bit + s->shares - s->n) ||
+             row->form.mask != f2_unit(bit) || row->form.constant)
+      return false;
+  }
+  for (uint32_t l = 0; l < m->loop_count; l++) {
+    bool shared = s->share_turns && l == 0;
+    uint64_t turns = shared ? s->share_turns : s->extents[l];
+    if (m->strides[l] < 0 || (shared && (uint64_t)m->strides[l] * turns != slab))
+      return false;
+    uint64_t last = shared ? 0 : turns - 1;
+    rest += (uint64_t)m->strides[l] * last;
+  }
+  uint64_t room = s->share_turns && m->loop_count ? (uint64_t)m->strides[0] : slab;
+  return found == s->shares && rest < room;
+}
+
+static const char *problem_of_split(const shares *s, const net_stage *stage) {
+  if (stage->routine || (!stage->shares && !stage->share_turns))
+    return "a stage that is split has no shares";
+  for (size_t i = 0; i < stage->loads.count; i++) {
+    const net_load *l = &stage->loads.items[i];
+    if (s->slab[l->array] && !stays_in_share(stage, &l->map, s->slab[l->array]))
+      return "a share loads what another has";
+  }
+  for (size_t i = 0; i < stage->stores.count; i++) {
+    const net_store *o = &stage->stores.items[i];
+    if (!s->slab[o->array] || !stays_in_share(stage, &o->map, s->slab[o->array]))
+      return "a share stores what another has";
+  }
+  for (size_t i = 0; i < stage->nodes.count; i++)
+    if (net_node_has_array(stage->nodes.items[i].kind) &&
+        (stage->nodes.items[i].kind == NET_SCATTER || s->slab[stage->nodes.items[i].number]))
+      return "a share goes to places that another has";
+  return NULL;
+}
+
+static const char *problem_of_whole(const shares *s, const net_stage *stage) {
+  const net_routine *r = stage->routine;
+  bool good = !stage->shares && !stage->share_turns;
+  for (size_t i = 0; i < stage->loads.count; i++)
+    good = good && !s->slab[stage->loads.items[i].array];
+  for (size_t i = 0; i < stage->stores.count; i++)
+    good = good && !s->slab[stage->stores.items[i].array];
+  for (size_t i = 0; i < stage->nodes.count; i++)
+    if (net_node_has_array(stage->nodes.items[i].kind))
+      good = good && !s->slab[stage->nodes.items[i].number];
+  for (uint32_t i = 0; r && i < r->pair_count; i++)
+    good = good && (r->pairs[i].from == NET_NONE || !s->slab[r->pairs[i].from]) &&
+           (r->pairs[i].to == NET_NONE || !s->slab[r->pairs[i].to]);
+  return good && !(r && r->ragged && s->slab[r->offsets])
+             ? NULL
+             : "a stage that each rank executes needs an array that none has";
+}
+
+// Whether the stage, and what is said of it, are the same.
+static const char *problem_of_exchange(const shares *s, const share_exchange *e,
+                                       const net_stage *stage) {
+  uint64_t count = s->net->arrays.items[e->from].count;
+  f2_affine back;
+  if (e->blocks.a.rows + e->block > F2_MAX || count != f2_unit(e->blocks.a.rows + e->block) ||
+      s->net->arrays.items[e->to].count != count || !f2_affine_inverse(e->blocks, &back))
+    return "an exchange is not one of all blocks";
+  if (s->slab[e->from] != count >> s->p || s->slab[e->to] != count >> s->p ||
+      e->blocks.a.rows < s->p)
+    return "an exchange is not one between slabs";
+  if (stage->loads.count != 1 || stage->stores.count != 1 || stage->ops.count ||
+      stage->loads.items[0].array != e->from || stage->stores.items[0].array != e->to)
+    return "an exchange is another stage than it says";
+  return NULL;
+}
+
+const char *shares_verify(arena *a, const shares *s) {
+  const char *problem = net_verify(a, s->net);
+  for (size_t i = 0; i < s->net->stages.count && !problem; i++) {
+    const net_stage *stage = &s->net->stages.items[i];
+    const share_stage *as = &s->stages[i];
+    switch (as->kind) {
+    case SHARE_SPLIT:
+      problem = problem_of_split(s, stage);
+      break;
+    case SHARE_WHOLE:
+      problem = problem_of_whole(s, stage);
+      break;
+    case SHARE_EXCHANGE:
+      problem = problem_of_exchange(s, &as->exchange, stage);
+      break;
+    case SHARE_GATHER:
+      if (!s->slab[as->from] || s->slab[as->to])
+        problem = "an array is gathered that each rank has";
+      break;
+    }
+  }
+  return problem;
+}
+
+// ---- text ---------------------------------------------------------------------------------------
+
+void shares_print(text *out, const shares *s) {
+  text_printf(out, "ranks %" PRIu64 "\n", f2_unit(s->p));
+  for (size_t i = 0; i < s->net->arrays.count; i++)
+    if (s->slab[i])
+      text_printf(out, "slab a%zu %" PRIu64 "\n", i, s->slab[i]);
+  for (size_t i = 0; i < s->net->stages.count; i++) {
+    const share_stage *as = &s->stages[i];
+    text_printf(out, "stage %zu %s", i, share_kind_names[as->kind]);
+    if (as->kind == SHARE_EXCHANGE) {
+      text_printf(out, " a%" PRIu32 " to a%" PRIu32 " blocks of %" PRIu64 ":", as->exchange.from,
+                  as->exchange.to, f2_unit(as->exchange.block));
+      for (int r = 0; r < as->exchange.blocks.a.rows; r++)
+        net_write_mask(out, as->exchange.blocks.a.row[r], as->exchange.blocks.a.columns);
+      text_printf(out, " ^ %" PRIu64, as->exchange.blocks.c);
+    }
+    if (as->kind == SHARE_GATHER)
+      text_printf(out, " a%" PRIu32 " to a%" PRIu32, as->from, as->to);
+    text_string(out, "\n");
+  }
+  net_print(out, s->net);
+}

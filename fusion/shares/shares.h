@@ -1,0 +1,72 @@
+// A Net in shares: the parts of its elements that ranks have, which work on them at one time.
+//
+// In: a Net, and p: there are 2^p ranks. Out: a Net that computes the same, in stages of which each says
+// how ranks share it. A SHARE is to a rank what a tile is to a block of threads: a coset of a subspace V
+// of the stage's index space that contains the directions of its ops. The p other index bits number it.
+//
+//   main : [2^n]i32 -> [2^n]i32          n = 3, 2 ranks (p = 1), main xs = parm 4 (column 1 cs)
+//                                        in two columns: ops in directions 1, then 4
+//
+//   stage 0  split     S = x2: rank 0 has elements 0 ... 3, V = <1, 2>        op 1
+//                      stores T at (S | J | rest) = (x2 | x1 | x0)
+//   stage 1  exchange  T to T': blocks of 2 elements, (share, block) -> (block, share)
+//   stage 2  split     S = x1: rank 0 has elements 0 1 4 5, V = <1, 4>        op 4
+//                      loads T' at (S | I | rest) = (x1 | x2 | x0)
+//   stage 3, 4         an exchange and a copy: the result lies in slabs, too
+//
+// The forms that number shares for a writer (S_a) and a reader (S_b) span a space W of p + rho forms. J
+// are forms of S_b, I forms of S_a that complete the other to W, and `rest` tells elements of one block
+// apart, for both alike. So any affine exchange is one message of 2^(n - p - rho) elements for each pair
+// of 2^rho ranks, and what is before and behind it are maps of loads and stores.
+//
+// Addresses are those in whole arrays. A rank's memory for an array in slabs begins at the address of its
+// share; code gets a pointer that is shifted by this, so that it is the same for all ranks, and what
+// depends on the rank follows from the highest bits of the index.
+//
+//   ranks.c   stages as such stages        shares.c   what holds of them, text
+#ifndef PERMC_FUSION_SHARES_SHARES_H
+#define PERMC_FUSION_SHARES_SHARES_H
+
+#include "fusion/net/net.h"
+
+typedef enum share_kind {
+  SHARE_SPLIT,  // each rank executes its share: of the index bits, or of the turns of a loop (net.h)
+  SHARE_EXCHANGE,  // blocks of an array change shares: a stage of one load and one store
+  SHARE_GATHER,    // every rank gets all elements of an array: a stage of one load and one store
+  SHARE_WHOLE      // every rank executes all of the stage, on arrays that each has as a whole
+} share_kind;
+extern const char *const share_kind_names[];  // "split", ...
+
+// Block q, of 2^block elements, of `from` becomes block blocks(q) of `to`. The highest p bits of a number
+// of a block are its share.
+typedef struct share_exchange {
+  net_id from, to;
+  int block;
+  f2_affine blocks;
+} share_exchange;
+
+typedef struct share_stage {
+  share_kind kind;
+  share_exchange exchange;  // EXCHANGE
+  net_id from, to;          // GATHER
+} share_stage;
+
+typedef struct shares {
+  const net *net;  // any backend may execute it as a whole
+  int p;
+  share_stage *stages;  // by stage
+  uint64_t
+      *slab;  // by array: share s has its elements s * slab, ..., (s + 1) * slab - 1, as far as
+              // they exist; 0: each rank has all of it
+} shares;
+
+// For 2^p ranks at one time. `n` has been accepted by net_verify. The arrays of `n` keep their numbers.
+const shares *shares_of_ranks(arena *a, const net *n, int p);
+// How many bits number the ranks; -1: not a power of two, or too many.
+int shares_bits(uint64_t ranks);
+// NULL, or what is wrong: an array that is read in another way than it is written, or the net.
+const char *shares_verify(arena *a, const shares *s);
+// As the net, with the kind of each stage and the slab of each array.
+void shares_print(text *out, const shares *s);
+
+#endif
