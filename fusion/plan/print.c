@@ -2,7 +2,7 @@
 //
 //   array a0 i32 16777216 argument 0      the net, as net/print.c writes it
 //   ...
-//   target avx512 line_bytes 128 ...      all fields of target.h
+//   target avx512 line_bytes 128 ...      the fields that plans depend on (target.h)
 //   stage 0 strategy free padding none    a line of each stage
 //   array a2 i32 16777216 temporary       arrays that only passes know
 //   pass 0 of stage 0 seconds 0.0012      predicted
@@ -120,7 +120,7 @@ static void print_pass(plan_printer *p, size_t number) {
 
 static void print_target(text *out, const target *t) {
   text_printf(out, "target %s", t->name);
-  for (size_t i = 0; i < target_field_count(); i++) {
+  for (size_t i = 0; i < target_plan_field_count(); i++) {
     text_printf(out, " %s ", target_field_at(i).name);
     target_print_field(out, t, i);
   }

@@ -5,20 +5,31 @@
 
 enum { KIB = 1024 };
 
+// A GPU is a rank; eight are on a host. Links of H200s (NV18): between what NCCL's all-to-all and a kernel
+// that stores to its peers reach with 1 GiB a GPU, 311 to 367 GB/s; NCCL's all-to-all of 16 MiB a GPU takes
+// 0.119 ms with four of them, which fixes the sum of latency and half_bytes, not each of them. Network: an
+// adapter of 400 Gbit/s for each GPU; its latency and half_bytes are guesses.
+// clang-format off
+#define GPU_LEVELS  8, 1024, 1 << 16, {{340e9, 20e-6, 6.8e6}, {50e9, 20e-6, 1e6}, {2e9, 100e-6, 0}}
+// A processor is a rank, and has its host: the rates of its row are those of the whole machine. Network: an
+// adapter of 100 Gbit/s. Peers, where a file says that there are some, copy through the host's memory.
+#define HOST_LEVELS 1, 1024, 1 << 16, {{10e9, 10e-6, 4096}, {12.5e9, 20e-6, 64e3}, {2e9, 100e-6, 0}}
+// clang-format on
+
 // Rates are those of a current server core pair and of an H200 (docs/benchmarks.md); they only have
 // to put plans in the right order.
 static const target rows[] = {
-    {"avx512", 128, 128 * KIB, 64, 4, 1024, 0, 16, 40e9, 30e9, 2, 3e-6},
-    {"avx2", 128, 128 * KIB, 32, 3, 256, 0, 16, 35e9, 15e9, 2, 3e-6},
-    {"baseline", 128, 128 * KIB, 16, 2, 128, 0, 16, 30e9, 6e9, 2, 3e-6},
-    {"gpu", 128, 64 * KIB, 0, 5, 128, 1, 16, 4e12, 15e12, 4, 3e-6},
+    {"avx512", 128, 128 * KIB, 64, 4, 1024, 0, 16, 40e9, 30e9, 2, 3e-6, HOST_LEVELS},
+    {"avx2", 128, 128 * KIB, 32, 3, 256, 0, 16, 35e9, 15e9, 2, 3e-6, HOST_LEVELS},
+    {"baseline", 128, 128 * KIB, 16, 2, 128, 0, 16, 30e9, 6e9, 2, 3e-6, HOST_LEVELS},
+    {"gpu", 128, 64 * KIB, 0, 5, 128, 1, 16, 4e12, 15e12, 4, 3e-6, GPU_LEVELS},
     // For tests and for the figures of the design: lines and tiles in round numbers.
-    {"line32-tile128k", 32, 128 * KIB, 64, 4, 1024, 0, 16, 40e9, 30e9, 2, 3e-6},
-    {"line64-tile128k", 64, 128 * KIB, 64, 4, 1024, 0, 16, 40e9, 30e9, 2, 3e-6},
-    {"line128-tile128k", 128, 128 * KIB, 64, 4, 1024, 0, 16, 40e9, 30e9, 2, 3e-6},
-    {"line128-tile32k", 128, 32 * KIB, 64, 4, 1024, 0, 16, 40e9, 30e9, 2, 3e-6},
+    {"line32-tile128k", 32, 128 * KIB, 64, 4, 1024, 0, 16, 40e9, 30e9, 2, 3e-6, HOST_LEVELS},
+    {"line64-tile128k", 64, 128 * KIB, 64, 4, 1024, 0, 16, 40e9, 30e9, 2, 3e-6, HOST_LEVELS},
+    {"line128-tile128k", 128, 128 * KIB, 64, 4, 1024, 0, 16, 40e9, 30e9, 2, 3e-6, HOST_LEVELS},
+    {"line128-tile32k", 128, 32 * KIB, 64, 4, 1024, 0, 16, 40e9, 30e9, 2, 3e-6, HOST_LEVELS},
     // For pictures: lines of 4 words, tiles of 16, so that few elements are many tiles.
-    {"sketch", 16, 64, 0, 2, 16, 0, 4, 4e10, 3e10, 4, 3e-6},
+    {"sketch", 16, 64, 0, 2, 16, 0, 4, 4e10, 3e10, 4, 3e-6, HOST_LEVELS},
 };
 
 size_t target_count(void) { return sizeof rows / sizeof *rows; }

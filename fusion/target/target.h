@@ -4,11 +4,26 @@
 //   avx512   lines of 128 bytes; tiles of 128 KiB in L2; 16 vectors of 64 bytes in registers
 //   gpu      lines of 128 bytes; tiles of 64 KiB in shared memory; 2^5 lanes, 32 registers each
 //
+// Beyond its memory there are OUTER LEVELS: ranks, each with a memory of its own, and disks. Of 2^p ranks
+// the number's lowest bits, up to `peers` ranks, are on one host; the other bits are the host:
+//
+//   p = 5, peers = 8       rank  4 3 | 2 1 0       bits 4 3: hosts, reached by the network
+//                                                  bits 2 1 0: peers, reached by the host's own links
+//
 // In: a name of the table (target.c), or the text of a file (text.c). Out: a row, for the planner.
 #ifndef PERMC_FUSION_TARGET_TARGET_H
 #define PERMC_FUSION_TARGET_TARGET_H
 
 #include "core/text.h"
+
+// What a level moves, at most: an exchange of m messages a rank, b bytes in all, is predicted to take
+// latency + (b + m * half_bytes) / bytes_per_second.
+typedef struct target_link {
+  double bytes_per_second;  // out of a rank, while as many come in
+  double latency;           // seconds, of an exchange: its messages wait together
+  double half_bytes;        // a message of so many bytes gets half of that rate
+} target_link;
+typedef enum target_level { TARGET_PEER, TARGET_NETWORK, TARGET_DISK, TARGET_LEVELS } target_level;
 
 typedef struct target {
   const char *name;
@@ -27,6 +42,10 @@ typedef struct target {
   double ops_per_second;           // min/max of 4-byte elements
   double exchange_ops;             // what moving one element between phases costs, in ops
   double pass_seconds;             // starting a pass
+  // The outer levels. Plans of what a rank does do not depend on them.
+  uint32_t peers, nodes;  // at most so many ranks of a host, and hosts: powers of two
+  uint64_t disk_block;    // files are read and written in blocks of so many bytes: a power of two
+  target_link links[TARGET_LEVELS];
 } target;
 
 // The table's rows.
@@ -36,11 +55,13 @@ const target *target_named(const char *name);  // or NULL
 
 // ---- as text (target/text.c) -----------------------------------------------------------------
 
-// The fields in words: rows of a table.
+// The fields in words: rows of a table. The first of them are what plans depend on; the outer levels
+// follow.
 typedef struct target_field {
   const char *name, *summary;
 } target_field;
 size_t target_field_count(void);
+size_t target_plan_field_count(void);
 target_field target_field_at(size_t index);
 // "128", "4e+10": the field's value, so that it reads back exactly.
 void target_print_field(text *out, const target *t, size_t field);
@@ -50,7 +71,8 @@ bool target_set_field(target *t, const char *name, const char *value, const char
 
 // A target from lines such as
 //
-//   base = avx2            # what is not said below is as there; without it all has to be said
+//   base = avx2            # what is not said below is as there; without it all has to be said but for
+//                          # the outer levels, which are those of avx512
 //   name = laptop
 //   tile_bytes = 65536
 //

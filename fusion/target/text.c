@@ -20,6 +20,17 @@ typedef struct field {
 // clang-format off
 #define FIELD(name, kind, power, least, most, allowed, summary)                                    \
   {{#name, summary}, offsetof(target, name), kind, power, least, most, allowed}
+// Three fields for each level.
+#define LINK_FIELD(prefix, level, field, least, most, allowed, summary)                            \
+  {{#prefix "_" #field, summary}, offsetof(target, links) + (level) * sizeof(target_link) +        \
+   offsetof(target_link, field), FIELD_F64, 0, least, most, allowed}
+#define LINK(prefix, level, among)                                                                 \
+  LINK_FIELD(prefix, level, bytes_per_second, 1, 1e18, "a number from 1 to 1e18",                  \
+             "out of a rank, among " among),                                                       \
+  LINK_FIELD(prefix, level, latency, 0, 1e3, "a number from 0 to 1000",                            \
+             "in seconds, of an exchange"),                                                        \
+  LINK_FIELD(prefix, level, half_bytes, 0, 1e18, "a number from 0 to 1e18",                        \
+             "a message of so many gets half of that rate")
 
 static const field fields[] = {
     FIELD(line_bytes, FIELD_U32, 16, 16, 1 << 16, "a power of two from 16 to 65536",
@@ -44,11 +55,21 @@ static const field fields[] = {
           "what moving an element between phases costs, in such operations"),
     FIELD(pass_seconds, FIELD_F64, 0, 0, 1, "a number from 0 to 1",
           "for starting a pass"),
+    FIELD(peers, FIELD_U32, 1, 1, 1 << 16, "a power of two from 1 to 65536",
+          "ranks of one host, at most"),
+    FIELD(nodes, FIELD_U32, 1, 1, 1 << 16, "a power of two from 1 to 65536",
+          "hosts, at most"),
+    FIELD(disk_block, FIELD_U64, 512, 512, 1 << 30, "a power of two from 512 to 2^30",
+          "bytes that files are read and written in"),
+    LINK(peer, TARGET_PEER, "ranks of one host"),
+    LINK(network, TARGET_NETWORK, "ranks of several hosts"),
+    LINK(disk, TARGET_DISK, "memory and disk"),
 };
 // clang-format on
-enum { FIELDS = sizeof fields / sizeof *fields };
+enum { FIELDS = sizeof fields / sizeof *fields, PLAN_FIELDS = 11 };
 
 size_t target_field_count(void) { return FIELDS; }
+size_t target_plan_field_count(void) { return PLAN_FIELDS; }
 target_field target_field_at(size_t index) { return fields[index].shown; }
 
 static void *field_place(target *t, const field *f) { return (char *)t + f->offset; }
@@ -184,13 +205,14 @@ static const char *read_line(target_reader *r, const char *at) {
 
 target *target_read(arena *a, const char *string, const char **wrong) {
   target_reader r = {.memory = a, .target = NEW(a, target), .line = 1};
+  *r.target = *target_named("avx512");
   r.target->name = "custom";
   for (*wrong = NULL; *string && !*wrong; r.line++) {
     *wrong = read_line(&r, string);
     string += strcspn(string, "\n");
     string += *string == '\n';
   }
-  for (size_t i = 0; i < FIELDS && !*wrong && !r.based; i++)
+  for (size_t i = 0; i < PLAN_FIELDS && !*wrong && !r.based; i++)
     if (!r.given[i])
       *wrong = arena_printf(a,
                             "there is no %s; give it, or the target that it is taken from, as "

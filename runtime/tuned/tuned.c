@@ -54,14 +54,14 @@ static void describe_machine(const target *own, const char *gpu, char *out, size
     snprintf(out, size, "%s, %u processors", own->name, pool_processors());
 }
 
-// Of the program's net, or of its open Trace. With all fields of the target: what was stored for
+// Of the program's net, or of its open Trace. With all fields that plans depend on: what was stored for
 // another table of targets is not found.
 static bool make_key(const net *n, const trace *open, const target *own, const char *machine,
                      char key[CACHE_KEY]) {
   unsigned char out[DIGEST_BYTES];
   text all = {0};
   text_printf(&all, "permc " PERMC_VERSION " tuned\n%s\n", machine);
-  for (size_t i = 0; i < target_field_count(); i++) {
+  for (size_t i = 0; i < target_plan_field_count(); i++) {
     text_printf(&all, "%s ", target_field_at(i).name);
     target_print_field(&all, own, i);
     text_string(&all, "\n");

@@ -190,6 +190,7 @@ TEST(a_target) {
   CHECK(t->memory_bytes_per_second == 1.5e10);
   CHECK_EQ_U64(t->line_bytes, target_named("avx2")->line_bytes);
   CHECK(t->ops_per_second == target_named("avx2")->ops_per_second);
+  CHECK(t->links[TARGET_DISK].latency == target_named("avx2")->links[TARGET_DISK].latency);
   arena_free(&memory);
 }
 
@@ -214,7 +215,8 @@ TEST(every_field_of_every_target) {
             t->wide_bytes == u->wide_bytes &&
             t->memory_bytes_per_second == u->memory_bytes_per_second &&
             t->ops_per_second == u->ops_per_second && t->exchange_ops == u->exchange_ops &&
-            t->pass_seconds == u->pass_seconds);
+            t->pass_seconds == u->pass_seconds && t->peers == u->peers && t->nodes == u->nodes &&
+            t->disk_block == u->disk_block && !memcmp(t->links, u->links, sizeof t->links));
     }
     text_free(&lines);
   }
@@ -249,6 +251,9 @@ static const struct {
     {"base = avx2\nops_per_second = nan\n",
      "line 2: ops_per_second is a number from 1 to 1e18, not 'nan'"},
     {"base = avx2\npass_seconds = -1\n", "line 2: pass_seconds is a number from 0 to 1, not '-1'"},
+    {"base = gpu\npeers = 3\n", "line 2: peers is a power of two from 1 to 65536, not '3'"},
+    {"base = gpu\nnetwork_latency = -1\n",
+     "line 2: network_latency is a number from 0 to 1000, not '-1'"},
 };
 
 TEST(mistakes_in_targets) {

@@ -65,7 +65,7 @@ static void add_program(json_t *to, const explanation *e) {
 // Its fields are numbers.
 static json_t *json_of_target(const target *t, bool tuned) {
   json_t *to = json_pack("{s:o, s:b}", "name", report_string(t->name), "tuned", tuned);
-  for (size_t i = 0; i < target_field_count(); i++) {
+  for (size_t i = 0; i < target_plan_field_count(); i++) {
     text field = {0};
     target_print_field(&field, t, i);
     json_object_set_new(to, target_field_at(i).name,
