@@ -246,13 +246,13 @@ typedef struct net_pace {
 typedef struct net_stage {
   net_routine *routine;  // then the stage has nothing else: no bits, loops, values; or NULL
   uint32_t loop_count;
-  uint64_t *extents;        // turns of loops, outermost first
-  net_pace *paces;          // of loops; NULL: indices are turns, as they always are before planning
-  int n;                    // index bits
+  uint64_t *extents;  // turns of loops, outermost first
+  net_pace *paces;    // of loops; NULL: indices are turns, as they always are before planning
+  int n;              // index bits
   // A stage may be executed in shares, each by another machine, or one after the other (fusion/shares). Its
   // ops then work inside of shares. At most one of the two is not 0:
-  int shares;            // the highest so many bits of the index number the share; then there are no loops
-  uint64_t share_turns;  // share s has turns s * share_turns, ... of the first loop
+  int shares;  // the highest so many bits of the index number the share; then there are no loops
+  uint64_t share_turns;     // share s has turns s * share_turns, ... of the first loop
   VEC(scalar_type) values;  // the type of each value
   VEC(net_node) nodes;
   VEC(net_load) loads;
