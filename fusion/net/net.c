@@ -390,7 +390,8 @@ static void copy_nodes(arena *a, net_stage *c, const net_stage *s) {
 }
 
 static net_stage stage_copy(arena *a, const net_stage *s) {
-  net_stage c = {.loop_count = s->loop_count, .n = s->n};
+  net_stage c = {
+      .loop_count = s->loop_count, .n = s->n, .shares = s->shares, .share_turns = s->share_turns};
   if (s->routine) {
     c.routine = NEW(a, net_routine);
     *c.routine = *s->routine;

@@ -238,6 +238,10 @@ static void print_stage(printer *p, size_t number, const net_stage *s) {
   p->names = NEW_ARRAY(&p->memory, uint32_t, s->nodes.count);
   p->order = NEW_ARRAY(&p->memory, net_id, s->nodes.count);
   text_printf(p->out, "stage %zu n=%d", number, s->n);
+  if (s->shares)
+    text_printf(p->out, " shares %d", s->shares);
+  if (s->share_turns)
+    text_printf(p->out, " turns %" PRIu64, s->share_turns);
   for (uint32_t l = 0; l < s->loop_count; l++) {
     text_printf(p->out, "%s %" PRIu64, l == 0 ? " loops" : "", s->extents[l]);
     if (s->paces)
@@ -285,6 +289,8 @@ const char net_legend[] =
     "# Net: operations on index spaces.\n"
     "#   array      element type, number of elements, role\n"
     "#   stage      an index x has n bits x0, x1, ...; o0, o1, ... count the loops around it\n"
+    "#              shares 2: the highest 2 bits number the share of whoever executes it;\n"
+    "#              turns 5: a share has 5 turns of o0\n"
     "#   load       a value has an element at every index: the one at this address, a sum of\n"
     "#              weighted bits (x0^x2 is an exclusive or)\n"
     "#   op         a group is the indices that differ by sums of the directions (0b0011 flips\n"

@@ -135,8 +135,8 @@ static const char *check_offsets(const checker *c) {
 const char *net_routine_problem(arena *a, const net *t, const net_stage *s) {
   const net_routine *r = s->routine;
   checker c = {a, t, r, 0};
-  if (s->n || s->loop_count || s->values.count || s->nodes.count || s->loads.count ||
-      s->ops.count || s->stores.count)
+  if (s->n || s->loop_count || net_stage_is_shared(s) || s->values.count || s->nodes.count ||
+      s->loads.count || s->ops.count || s->stores.count)
     return "a routine has bits, loops or values";
   if ((unsigned)r->kind >= NET_ROUTINE_KINDS)
     return "there is no such routine";

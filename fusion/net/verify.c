@@ -294,6 +294,8 @@ static const char *check_directions(const checker *c, const net_op *op) {
     if (!is_in_space(c, op->directions[i]))
       return arena_printf(c->memory, "direction %" PRIu32 " has a bit beyond x%d", i,
                           c->stage->n - 1);
+    if (op->directions[i] >> net_share_bits(c->stage))
+      return arena_printf(c->memory, "direction %" PRIu32 " has a bit that numbers shares", i);
     if (!is_in_space(c, op->coordinates[i].mask))
       return arena_printf(c->memory, "coordinate %" PRIu32 " has a bit beyond x%d", i,
                           c->stage->n - 1);
@@ -445,10 +447,25 @@ static const char *check_store(const checker *c, const net_store *store) {
 
 // ---- stages ----------------------------------------------------------------------------------
 
+static const char *check_shares(const checker *c) {
+  const net_stage *s = c->stage;
+  if (s->shares < 0 || s->shares > s->n)
+    return arena_printf(c->memory, "%d of its %d index bits number shares", s->shares, s->n);
+  if (s->shares && s->loop_count)
+    return "its index bits number shares, and it has loops";
+  if (s->share_turns && (s->shares || !s->loop_count))
+    return s->shares ? "bits and turns of a loop number its shares"
+                     : "its shares have turns, and it has no loops";
+  return NULL;
+}
+
 static const char *check_space(const checker *c) {
   const net_stage *s = c->stage;
   if (s->n < 0 || s->n > LIVE_MAX)
     return arena_printf(c->memory, "it has %d index bits", s->n);
+  const char *wrong = check_shares(c);
+  if (wrong)
+    return wrong;
   uint64_t points = UINT64_C(1) << s->n;
   for (uint32_t l = 0; l < s->loop_count && !c->empty; l++)
     if (__builtin_mul_overflow(points, s->extents[l], &points) || points > INT64_MAX)

@@ -356,8 +356,12 @@ static void write_part(writing *w, const part *of) {
 static net_stage write_stage(const commuting *c, const part_list *order) {
   arena *a = c->memory;
   const net_stage *old = c->s;
-  net_stage s = {
-      .loop_count = old->loop_count, .extents = old->extents, .paces = old->paces, .n = old->n};
+  net_stage s = {.loop_count = old->loop_count,
+                 .extents = old->extents,
+                 .paces = old->paces,
+                 .n = old->n,
+                 .shares = old->shares,
+                 .share_turns = old->share_turns};
   writing w = {c, &s, NEW_ARRAY(a, net_id, c->components + 1),
                NEW_ARRAY(a, net_id, old->nodes.count + 1)};
   net_nodes_reserve(a, &s, old->nodes.count);

@@ -106,8 +106,12 @@ static bool must_factor(const net_stage *s, bool always) {
 }
 
 static net_stage empty_like(const net_stage *s) {
-  return (net_stage){
-      .loop_count = s->loop_count, .extents = s->extents, .paces = s->paces, .n = s->n};
+  return (net_stage){.loop_count = s->loop_count,
+                     .extents = s->extents,
+                     .paces = s->paces,
+                     .n = s->n,
+                     .shares = s->shares,
+                     .share_turns = s->share_turns};
 }
 
 // A stage that loads `from` and stores it as `to`, besides what it does already.

@@ -315,8 +315,12 @@ static void renumber_op(renumbering *n, net_op op) {
 }
 
 static net_stage compact_stage(arena *a, const net_stage *old, const net_id *arrays) {
-  net_stage s = {
-      .loop_count = old->loop_count, .extents = old->extents, .n = old->n, .routine = old->routine};
+  net_stage s = {.loop_count = old->loop_count,
+                 .extents = old->extents,
+                 .n = old->n,
+                 .shares = old->shares,
+                 .share_turns = old->share_turns,
+                 .routine = old->routine};
   for (uint32_t i = 0; s.routine && i < s.routine->pair_count; i++) {
     net_routine_pair *p = &s.routine->pairs[i];
     p->from = p->from == NET_NONE ? NET_NONE : arrays[p->from];

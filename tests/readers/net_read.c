@@ -395,6 +395,10 @@ static void read_stage(net_reader *r) {
   if (n > F2_MAX)
     read_fail(&r->in, "%" PRIu64 " index bits are too many", n);
   r->stage->n = (int)n;
+  if (read_word(&r->in, "shares"))
+    r->stage->shares = (int)(read_number(&r->in) & 0xff);
+  if (read_word(&r->in, "turns"))
+    r->stage->share_turns = read_number(&r->in);
   if (read_literal(&r->in, "loops"))
     while (!read_at_end(&r->in)) {
       vec_push(r->in.memory, &extents, read_number(&r->in));

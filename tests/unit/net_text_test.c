@@ -104,7 +104,11 @@ static const char everything[] =
     "  from a0 to none\n"
     "  from a1 to a3\n"
     "stage 7 n=0 routine transpose rows 1 length 6 dimensions 3:1:2 2:3:1\n"
-    "  from a0 to a3\n";
+    "  from a0 to a3\n"
+    "stage 8 n=3 shares 2\n"
+    "  v0 = load a1 at x0\n"
+    "stage 9 n=1 turns 2 loops 3\n"
+    "  v0 = load a1 at x0\n";
 
 TEST(every_line) {
   START();

@@ -320,6 +320,32 @@ TEST(wrong_data) {
   arena_free(&memory);
 }
 
+// Shares by index bits, and by turns of a loop.
+TEST(shares) {
+  static const struct {
+    const char *head, *wrong;
+  } rows[] = {
+      {"shares 1", NULL},
+      {"shares 2", "stage 0: op 0: direction 0 has a bit that numbers shares"},
+      {"shares 4", "stage 0: 4 of its 3 index bits number shares"},
+      {"shares 1 loops 1", "stage 0: its index bits number shares, and it has loops"},
+      {"turns 2 loops 5", NULL},
+      {"turns 2", "stage 0: its shares have turns, and it has no loops"},
+      {"shares 1 turns 1", "stage 0: bits and turns of a loop number its shares"},
+  };
+  START();
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    net *t = read(arena_printf(&memory,
+                               "array a0 i8 8 argument 0\nstage n=3 %s\n"
+                               "v0 = load a0 at x0 + 2*x1 + 4*x2\n"
+                               "op directions 0b11 coordinates x0\n"
+                               "v1[0] = min v0[0] v0[1]\nv1[1] = max v0[0] v0[1]\n",
+                               rows[i].head));
+    CHECK_STR(net_verify(&memory, t), rows[i].wrong);
+  }
+  arena_free(&memory);
+}
+
 // Sums of dependent rows, of which the verifier knows the true range.
 TEST(dependent_rows) {
   static const struct {
