@@ -6,6 +6,7 @@
 // then, among those that are equal, the rest.
 #include "runtime/routines/sort.h"
 #include "core/sizes.h"
+#include "runtime/routines/key_order.h"
 #include "runtime/routines/words_team.h"
 #include "runtime/system/pool.h"
 #include "runtime/values/value.h"
@@ -68,63 +69,21 @@ typedef struct row {
   workspace *memory;
   uint64_t first, count;
   unsigned threads;
-  // The keys' ranks: bits that are used, and how they are made, as by word_code. NaN are magnitudes
-  // above infinity, and of rank nan.
-  uint32_t bits;
-  word_code code;
-  uint64_t magnitude, infinity, nan;
+  key_order order;
   const word_sorter *sorters[2];  // of words of 4 and 8 bytes
 } row;
 
-static size_t key_size(const row *r) { return scalar_types[r->task->type].size; }
+static size_t key_size(const row *r) { return r->order.size; }
 static const char *keys_of(const row *r) {
   return (const char *)r->task->keys + r->first * key_size(r);
 }
 static char *sorted_of(const row *r) { return (char *)r->task->sorted + r->first * key_size(r); }
 
 static row describe_rows(const sort_task *t) {
-  row described = {.task = t, .sorters = {word_sorter_find(4, 0), word_sorter_find(8, 0)}};
-  row *r = &described;
-  uint32_t bits = 8 * (uint32_t)key_size(r);
-  uint64_t all = UINT64_MAX >> (64 - bits), sign = (all >> 1) + 1;
-  scalar_kind kind = scalar_types[t->type].kind;
-  r->bits = t->bits ? t->bits : bits;
-  r->magnitude = all >> 1;
-  r->infinity = UINT64_MAX;
-  if (kind == KIND_FLOAT) {
-    r->infinity = bits == 16 ? 0x7c00 : bits == 32 ? 0x7f800000 : (uint64_t)0x7ff << 52;
-    r->code.negative = all >> 1;
-  }
-  if (kind == KIND_FLOAT || (kind == KIND_SIGNED && !t->bits))
-    r->code.all = sign;
-  r->nan = t->descending ? 0 : all;
-  if (t->descending)
-    r->code.all ^= t->bits ? UINT64_MAX >> (64 - t->bits) : all;
-  return described;
+  return (row){.task = t,
+               .order = key_order_of(t->type, t->descending, t->bits),
+               .sorters = {word_sorter_find(4, 0), word_sorter_find(8, 0)}};
 }
-
-// Keys have at most 8 bytes; FOR_ELEMENT_SIZE goes on to 16.
-static inline uint64_t load_key(const char *keys, uint64_t i, size_t size) {
-  uint64_t x = 0;
-  memcpy(&x, keys + i * size, size < 8 ? size : 8);
-  return x;
-}
-
-static inline void store_key(char *to, uint64_t i, size_t size, uint64_t key) {
-  memcpy(to + i * size, &key, size < 8 ? size : 8);
-}
-
-// Of a key that is no NaN.
-static inline uint64_t encode(const row *r, uint64_t key) {
-  return key ^ (key > r->magnitude ? r->code.negative : 0) ^ r->code.all;
-}
-
-static inline uint64_t decode(const row *r, uint64_t rank) {
-  uint64_t key = rank ^ r->code.all;
-  return key ^ (key > r->magnitude ? r->code.negative : 0);
-}
-
-static inline bool is_nan(const row *r, uint64_t key) { return (key & r->magnitude) > r->infinity; }
 
 static bool sort_words(const row *r, size_t size, word_code in, word_code out, const void *from,
                        void *to, uint64_t count, unsigned threads) {
@@ -138,8 +97,8 @@ static bool sort_words(const row *r, size_t size, word_code in, word_code out, c
 
 // Sorts keys of few bits by how many there are of each.
 static bool count_keys(const row *r) {
-  uint64_t *counts = reserve(r->memory, BLOCK_WORDS, sizeof *counts << r->bits), at = 0;
-  uint64_t ranks = (uint64_t)1 << r->bits;
+  uint64_t *counts = reserve(r->memory, BLOCK_WORDS, sizeof *counts << r->order.bits), at = 0;
+  uint64_t ranks = (uint64_t)1 << r->order.bits;
   if (!counts)
     return false;
   memset(counts, 0, ranks * sizeof *counts);
@@ -147,9 +106,9 @@ static bool count_keys(const row *r) {
   char *to = sorted_of(r);
 #define COUNT(U)                                                                                   \
   for (uint64_t i = 0; i < r->count; i++)                                                          \
-    counts[encode(r, load_key(keys, i, (U))) & (ranks - 1)]++;                                     \
+    counts[key_encode(&r->order, load_key(keys, i, (U))) & (ranks - 1)]++;                         \
   for (uint64_t rank = 0; rank < ranks; rank++) {                                                  \
-    uint64_t key = decode(r, rank);                                                                \
+    uint64_t key = key_decode(&r->order, rank);                                                    \
     for (uint64_t k = counts[rank]; k > 0; k--, at++)                                              \
       store_key(to, at, (U), key);                                                                 \
   }
@@ -165,11 +124,11 @@ static bool widen_keys(const row *r) {
   if (!words)
     return false;
   for (uint64_t i = 0; i < r->count; i++)
-    words[i] = (uint32_t)encode(r, load_key(keys_of(r), i, size));
+    words[i] = (uint32_t)key_encode(&r->order, load_key(keys_of(r), i, size));
   if (!sort_words(r, 4, (word_code){0, 0}, (word_code){0, 0}, words, words, r->count, r->threads))
     return false;
   for (uint64_t i = 0; i < r->count; i++)
-    store_key(sorted_of(r), i, size, decode(r, words[i]));
+    store_key(sorted_of(r), i, size, key_decode(&r->order, words[i]));
   return true;
 }
 
@@ -179,7 +138,7 @@ static uint64_t collect_nan(const row *r, const char *keys, char *to) {
   uint64_t found = 0;
   for (uint64_t i = 0; i < r->count; i++) {
     uint64_t key = load_key(keys, i, size);
-    if (!is_nan(r, key))
+    if (!key_is_nan(&r->order, key))
       continue;
     if (to)
       store_key(to, found, size, key);
@@ -193,9 +152,10 @@ static void place_nan(const row *r, const char *nan) {
   size_t size = key_size(r);
   char *to = sorted_of(r);
   uint64_t before = 0, after = 0;
-  while (before < r->count && is_nan(r, load_key(to, before, size)))
+  while (before < r->count && key_is_nan(&r->order, load_key(to, before, size)))
     before++;
-  while (before + after < r->count && is_nan(r, load_key(to, r->count - 1 - after, size)))
+  while (before + after < r->count &&
+         key_is_nan(&r->order, load_key(to, r->count - 1 - after, size)))
     after++;
   uint64_t numbers = r->count - before - after, nans = before + after;
   if (nans == 0)
@@ -212,22 +172,24 @@ static void place_nan(const row *r, const char *nan) {
 static bool sort_keys(const row *r) {
   size_t size = key_size(r);
   char *nan = NULL;
-  if (r->infinity != UINT64_MAX && r->task->keys == r->task->sorted) {
+  if (r->order.infinity != UINT64_MAX && r->task->keys == r->task->sorted) {
     uint64_t nans = collect_nan(r, keys_of(r), NULL);
     if (nans && !(nan = reserve(r->memory, BLOCK_MOVED, nans * size)))
       return false;
     if (nans)
       collect_nan(r, keys_of(r), nan);
   }
-  uint32_t least = r->bits <= COUNTING_SMALL ? 5 : r->bits - 3;  // log2 of the shortest row
+  uint32_t least =
+      r->order.bits <= COUNTING_SMALL ? 5 : r->order.bits - 3;  // log2 of the shortest row
   bool good = false;
-  if (r->bits <= COUNTING_BITS && r->count >> least)
+  if (r->order.bits <= COUNTING_BITS && r->count >> least)
     good = count_keys(r);
   else if (size < 4)
     good = widen_keys(r);
   else
-    good = sort_words(r, size, r->code, r->code, keys_of(r), sorted_of(r), r->count, r->threads);
-  if (good && r->infinity != UINT64_MAX)
+    good = sort_words(r, size, r->order.code, r->order.code, keys_of(r), sorted_of(r), r->count,
+                      r->threads);
+  if (good && r->order.infinity != UINT64_MAX)
     place_nan(r, nan);
   return good;
 }
@@ -252,10 +214,6 @@ static inline uint64_t index_at(const order *o, uint64_t i) {
   return word_at(o, i) & (((uint64_t)1 << o->index_bits) - 1);
 }
 
-static inline uint64_t rank_of(const row *r, uint64_t key) {
-  return is_nan(r, key) ? r->nan : encode(r, key);
-}
-
 static bool make_words(void *with, unsigned worker, uint64_t first, uint64_t last) {
   const order *o = with;
   const row r = *o->row;
@@ -263,7 +221,7 @@ static bool make_words(void *with, unsigned worker, uint64_t first, uint64_t las
   (void)worker;
 #define MAKE_AS(U, word)                                                                           \
   for (uint64_t i = first; i < last; i++) {                                                        \
-    uint64_t window = (rank_of(&r, load_key(keys, i, (U))) & o->rank) >> o->low;                   \
+    uint64_t window = (key_rank(&r.order, load_key(keys, i, (U))) & o->rank) >> o->low;            \
     ((word *)o->words)[i] = (word)(window << o->index_bits | i);                                   \
   }
 #define MAKE(U)                                                                                    \
@@ -292,7 +250,7 @@ static bool refine(const order *o, uint64_t first, uint64_t last, uint32_t low) 
     for (uint64_t i = start; i < end; i++) {
       uint64_t at = words[i] & index;
       uint64_t rank =
-          rank_of(r, load_key(keys_of(r), at, key_size(r))) & (((uint64_t)1 << low) - 1);
+          key_rank(&r->order, load_key(keys_of(r), at, key_size(r))) & (((uint64_t)1 << low) - 1);
       words[i] = rank >> next << o->index_bits | at;
     }
     const word_code none = {0, 0};
@@ -306,10 +264,10 @@ static bool refine(const order *o, uint64_t first, uint64_t last, uint32_t low) 
 // The bits from the lowest to the highest in which ranks differ.
 static uint64_t differing(const row *r) {
   uint64_t first = load_key(keys_of(r), 0, key_size(r)), differ = 0;
-  first = rank_of(r, first);
+  first = key_rank(&r->order, first);
 #define DIFFER(U)                                                                                  \
   for (uint64_t i = 0; i < r->count; i++)                                                          \
-    differ |= rank_of(r, load_key(keys_of(r), i, (U))) ^ first;
+    differ |= key_rank(&r->order, load_key(keys_of(r), i, (U))) ^ first;
   FOR_ELEMENT_SIZE(key_size(r), DIFFER)
 #undef DIFFER
   return differ ? UINT64_MAX >> __builtin_clzll(differ) : 0;
@@ -317,11 +275,11 @@ static uint64_t differing(const row *r) {
 
 // `room` (may be NULL) has 8 bytes for each element.
 static bool make_order(const row *r, void *room, order *o) {
-  *o = (order){.row = r, .size = 8, .rank = UINT64_MAX >> (64 - r->bits)};
+  *o = (order){.row = r, .size = 8, .rank = UINT64_MAX >> (64 - r->order.bits)};
   o->index_bits = r->count > 1 ? 64 - (uint32_t)__builtin_clzll(r->count - 1) : 0;
-  if (r->bits + o->index_bits <= 32)
+  if (r->order.bits + o->index_bits <= 32)
     o->size = 4;
-  if (r->bits + o->index_bits > 64)
+  if (r->order.bits + o->index_bits > 64)
     o->rank = differing(r);
   uint32_t bits = o->rank ? 64 - (uint32_t)__builtin_clzll(o->rank) : 0;
   o->low = bits + o->index_bits > 64 ? bits + o->index_bits - 64 : 0;
@@ -379,10 +337,10 @@ static bool move_payload(const order *o, const sort_payload *p) {
 // Keys that the words have whole. There is NaN if there is one in the last place, or the first.
 static bool has_whole_keys(const order *o) {
   const row *r = o->row;
-  uint64_t end = r->task->descending ? 0 : r->count - 1, all = UINT64_MAX >> (64 - r->bits);
+  uint64_t end = r->task->descending ? 0 : r->count - 1, all = UINT64_MAX >> (64 - r->order.bits);
   if (o->low > 0 || o->rank != all)
     return false;
-  return r->infinity == UINT64_MAX || word_at(o, end) >> o->index_bits != r->nan;
+  return r->order.infinity == UINT64_MAX || word_at(o, end) >> o->index_bits != r->order.nan;
 }
 
 static bool decode_keys(void *with, unsigned worker, uint64_t first, uint64_t last) {
@@ -392,7 +350,7 @@ static bool decode_keys(void *with, unsigned worker, uint64_t first, uint64_t la
   (void)worker;
 #define DECODE(U)                                                                                  \
   for (uint64_t i = first; i < last; i++)                                                          \
-    store_key(to, i, (U), decode(&r, word_at(&o, i) >> o.index_bits));
+    store_key(to, i, (U), key_decode(&r.order, word_at(&o, i) >> o.index_bits));
   FOR_ELEMENT_SIZE(key_size(&r), DECODE)
 #undef DECODE
   return true;
@@ -452,23 +410,25 @@ static bool sort_row(const rows *a, unsigned worker, uint64_t number, unsigned t
 static bool are_words(const rows *a) {
   const row *r = &a->like;
   const sort_task *t = r->task;
-  bool floats = r->infinity != UINT64_MAX;
+  bool floats = r->order.infinity != UINT64_MAX;
   return !t->offsets && !t->payload_count && t->sorted && key_size(r) >= 4 &&
-         r->bits > COUNTING_BITS && !(floats && t->keys == t->sorted) && t->length <= a->longest;
+         r->order.bits > COUNTING_BITS && !(floats && t->keys == t->sorted) &&
+         t->length <= a->longest;
 }
 
 // Whether a row that is sorted as words has NaN: they are at its ends. `size` is a constant.
 static inline bool has_nan(const row *r, size_t size) {
   const char *sorted = sorted_of(r);
-  return is_nan(r, load_key(sorted, 0, size)) || is_nan(r, load_key(sorted, r->count - 1, size));
+  return key_is_nan(&r->order, load_key(sorted, 0, size)) ||
+         key_is_nan(&r->order, load_key(sorted, r->count - 1, size));
 }
 
 static bool sort_rows_of_words(const rows *a, unsigned worker, uint64_t first, uint64_t last) {
   row r = a->like;
   const sort_task *t = r.task;
   size_t size = key_size(&r);
-  bool floats = r.infinity != UINT64_MAX;
-  word_job j = {r.code, r.code, t->keys, t->sorted, NULL, t->interrupted};
+  bool floats = r.order.infinity != UINT64_MAX;
+  word_job j = {r.order.code, r.order.code, t->keys, t->sorted, NULL, t->interrupted};
   j.scratch = reserve(&a->workspaces[worker], BLOCK_SCRATCH, word_scratch(t->length) * size);
   if (!j.scratch ||
       !r.sorters[size == 8]->sort_rows(&j, first * t->length, t->length, last - first))

@@ -12,19 +12,11 @@
 #ifndef PERMC_RUNTIME_ROUTINES_WORDS_H
 #define PERMC_RUNTIME_ROUTINES_WORDS_H
 
+#include "runtime/routines/key_order.h"
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-// Keys that are no unsigned numbers are encoded as words of the same order and back: x becomes
-// x ^ (x < 0 ? negative : 0) ^ all, where negative lacks the sign. {0, 0}: as they are.
-//   i32, ascending    {0, 0x80000000}
-//   f32, ascending    {0x7fffffff, 0x80000000}     -0.0 before 0.0; NaN at both ends
-//   descending        the same with ~all
-typedef struct word_code {
-  uint64_t negative, all;
-} word_code;
 
 enum { WORD_SCRATCH = 1 << 12 };  // words: fewer are partitioned to and fro, more in place
 
