@@ -1,0 +1,234 @@
+// What all kinds of transport share. See transport.h.
+#include "runtime/transport/transport.h"
+#include "core/hash.h"
+
+const transport_kind *const transport_kinds[] = {&transport_threads, NULL};
+
+const transport_kind *transport_kind_named(const char *name) {
+  const transport_kind *const *k = transport_kinds;
+  while (*k != NULL && strcmp((*k)->name, name) != 0)
+    k++;
+  return *k;
+}
+
+transport *transport_open(const transport_options *o, error *failure) {
+  transport *t = o->kind->open(o, failure);
+  if (t == NULL)
+    return NULL;
+  t->kind = o->kind;
+  t->sent = calloc(t->ranks, sizeof *t->sent);
+  if (t->sent != NULL)
+    return t;
+  t->kind->fail(t, "out of memory");
+  error_set(failure, SPAN_NONE, "rank %u: out of memory", t->rank);
+  t->kind->close(t);
+  return NULL;
+}
+
+void transport_close(transport *t) {
+  if (t == NULL)
+    return;
+  free(t->sent);
+  t->kind->close(t);
+}
+
+void transport_fail(transport *t, const char *cause) { t->kind->fail(t, cause); }
+
+bool transport_barrier(transport *t, error *failure) { return t->kind->barrier(t, failure); }
+
+// This rank cannot go on, and the others need not wait for it.
+static bool fail_here(transport *t, error *failure, const char *cause) {
+  t->kind->fail(t, cause);
+  return error_set(failure, SPAN_NONE, "rank %u: %s", t->rank, cause);
+}
+
+// ---- an exchange -------------------------------------------------------------------------------
+
+static const char *problem_of(const transport *t, const transport_message *m, uint32_t count) {
+  for (uint32_t i = 0; i < count; i++) {
+    if (m[i].rank >= t->ranks)
+      return "a message for a rank that does not exist";
+    for (uint32_t k = 0; k < i; k++)
+      if (m[k].rank == m[i].rank)
+        return "two messages of one exchange for one rank";
+  }
+  return NULL;
+}
+
+bool transport_exchange(transport *t, const transport_message *sends, uint32_t send_count,
+                        const transport_message *receives, uint32_t receive_count, error *failure) {
+  const char *problem = problem_of(t, sends, send_count);
+  if (problem == NULL)
+    problem = problem_of(t, receives, receive_count);
+  if (problem != NULL)
+    return fail_here(t, failure, problem);
+  if (!t->kind->exchange(t, sends, send_count, receives, receive_count, failure))
+    return false;
+  for (uint32_t i = 0; i < send_count; i++) {
+    t->sent[sends[i].rank].messages++;
+    t->sent[sends[i].rank].bytes += sends[i].bytes;
+  }
+  return true;
+}
+
+bool transport_gather(transport *t, const void *mine, const uint64_t *bytes, void *all,
+                      error *failure) {
+  transport_message *m = calloc(2 * (size_t)t->ranks, sizeof *m), *receives = m + t->ranks;
+  if (m == NULL)
+    return fail_here(t, failure, "out of memory");
+  unsigned char *place = all;
+  for (uint32_t r = 0; r < t->ranks; r++) {
+    m[r] = (transport_message){r, (void *)mine, bytes[t->rank]};
+    receives[r] = (transport_message){r, place, bytes[r]};
+    place += bytes[r];
+  }
+  bool good = transport_exchange(t, m, t->ranks, receives, t->ranks, failure);
+  free(m);
+  return good;
+}
+
+// ---- exchanges of blocks -----------------------------------------------------------------------
+
+// A block that this rank sends or receives: its number in `from`, its place in what this rank has.
+typedef struct block {
+  uint32_t peer;
+  uint64_t number, place;
+} block;
+
+// A message has its blocks in the order that they have in `from`.
+static int compare_blocks(const void *a, const void *b) {
+  const block *x = a, *y = b;
+  if (x->peer != y->peer)
+    return x->peer < y->peer ? -1 : 1;
+  return x->number < y->number ? -1 : x->number > y->number;
+}
+
+// One direction of an exchange: this rank's blocks in the order of the messages.
+typedef struct side {
+  block *blocks;
+  uint64_t count, bytes;  // blocks; bytes of one
+  unsigned char *base;    // this rank's part of `from` or `to`
+  unsigned char *packed;  // all blocks in the order of the messages, or NULL: no message needs it
+  transport_message *messages;
+  uint32_t message_count;
+} side;
+
+static void side_free(side *s) {
+  free(s->blocks);
+  free(s->packed);
+  free(s->messages);
+}
+
+// The number of blocks from the first on that are one message; *neighbours: as they lie.
+static uint64_t message_blocks(const side *s, uint64_t first, bool *neighbours) {
+  uint64_t end = first + 1;
+  *neighbours = true;
+  for (; end < s->count && s->blocks[end].peer == s->blocks[first].peer; end++)
+    *neighbours = *neighbours && s->blocks[end].place == s->blocks[end - 1].place + 1;
+  return end - first;
+}
+
+// Why it cannot be made, or NULL. `other` gives for a block of this rank the one that it becomes,
+// or that becomes it.
+static const char *side_make(side *s, const transport *t, f2_affine other, bool sends) {
+  s->blocks = calloc(s->count, sizeof *s->blocks);
+  s->messages = calloc(s->count < t->ranks ? s->count : t->ranks, sizeof *s->messages);
+  if (s->blocks == NULL || s->messages == NULL)
+    return "out of memory";
+  for (uint64_t place = 0; place < s->count; place++) {
+    uint64_t own = t->rank * s->count + place, its = f2_affine_apply(other, own);
+    s->blocks[place] = (block){(uint32_t)(its / s->count), sends ? own : its, place};
+  }
+  qsort(s->blocks, s->count, sizeof *s->blocks, compare_blocks);
+  bool neighbours;
+  for (uint64_t i = 0, some; i < s->count; i += some) {
+    some = message_blocks(s, i, &neighbours);
+    if (!neighbours && !t->kind->host)
+      return "blocks of a message are not neighbours in memory";
+    if (!neighbours && s->packed == NULL && (s->packed = malloc(s->count * s->bytes)) == NULL)
+      return "out of memory";
+    s->messages[s->message_count++] = (transport_message){
+        s->blocks[i].peer,
+        neighbours ? s->base + s->blocks[i].place * s->bytes : s->packed + i * s->bytes,
+        some * s->bytes};
+  }
+  return NULL;
+}
+
+// Copies the blocks of messages that are packed to their messages, or back.
+static void side_copy(const side *s, bool to_message) {
+  bool neighbours;
+  for (uint64_t i = 0, some; s->packed != NULL && i < s->count; i += some) {
+    some = message_blocks(s, i, &neighbours);
+    for (uint64_t k = i; !neighbours && k < i + some; k++) {
+      unsigned char *in_message = s->packed + k * s->bytes;
+      unsigned char *in_place = s->base + s->blocks[k].place * s->bytes;
+      memcpy(to_message ? in_message : in_place, to_message ? in_place : in_message, s->bytes);
+    }
+  }
+}
+
+bool transport_exchange_blocks(transport *t, const transport_blocks *b, const void *from, void *to,
+                               error *failure) {
+  uint64_t count = ((uint64_t)1 << b->blocks.a.rows) / t->ranks;
+  side sends = {.count = count, .bytes = b->bytes, .base = (unsigned char *)from};
+  side receives = {.count = count, .bytes = b->bytes, .base = to};
+  f2_affine back;
+  const char *problem = NULL;
+  if (!f2_affine_inverse(b->blocks, &back) || count * t->ranks != (uint64_t)1 << b->blocks.a.rows)
+    problem = "an exchange that is no permutation of blocks, the same number on each rank";
+  if (problem == NULL)
+    problem = side_make(&sends, t, b->blocks, true);
+  if (problem == NULL)
+    problem = side_make(&receives, t, back, false);
+  if (problem == NULL)
+    side_copy(&sends, true);
+  bool good = problem == NULL
+                  ? transport_exchange(t, sends.messages, sends.message_count, receives.messages,
+                                       receives.message_count, failure)
+                  : fail_here(t, failure, problem);
+  if (good)
+    side_copy(&receives, false);
+  side_free(&sends);
+  side_free(&receives);
+  return good;
+}
+
+// ---- agreement ---------------------------------------------------------------------------------
+
+// Gathers a digest of each part (`all`: of ranks x count) and compares them with rank 0's.
+static bool agree_on(transport *t, const transport_part *parts, size_t count, uint64_t *bytes,
+                     uint64_t *all, error *failure) {
+  uint64_t *mine = all + t->rank * count;
+  for (uint32_t r = 0; r < t->ranks; r++)
+    bytes[r] = count * sizeof *all;
+  for (size_t i = 0; i < count; i++)
+    mine[i] = hash_bytes(parts[i].bytes, parts[i].count);
+  if (!transport_gather(t, mine, bytes, all, failure))
+    return false;
+  for (uint32_t r = 1; r < t->ranks; r++)
+    for (size_t i = 0; i < count; i++)
+      if (all[r * count + i] != all[i])
+        return error_set(failure, SPAN_NONE, "rank %u differs from rank 0 in its %s", r,
+                         parts[i].name);
+  return true;
+}
+
+bool transport_agree(transport *t, const transport_part *parts, size_t count, error *failure) {
+  text names = {0};
+  for (size_t i = 0; i < count; i++)
+    text_printf(&names, "%s\n", parts[i].name);
+  const transport_part version = {"version", text_content(&names), names.length};
+  uint64_t *bytes = calloc(t->ranks, sizeof *bytes);
+  uint64_t *all = calloc(t->ranks, (count + 1) * sizeof *all);
+  bool good = false;
+  if (names.failed || bytes == NULL || all == NULL)
+    fail_here(t, failure, "out of memory");
+  else
+    good = agree_on(t, &version, 1, bytes, all, failure) &&
+           agree_on(t, parts, count, bytes, all, failure);
+  free(bytes);
+  free(all);
+  text_free(&names);
+  return good;
+}

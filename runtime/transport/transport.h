@@ -1,0 +1,130 @@
+// Transport: ranks that exchange arrays. A rank is a thread, a process or a GPU; what it holds of an
+// array is its share (fusion/shares). One operation moves data: an exchange, in which each rank
+// sends at most one message to each rank and receives at most one from each. For example an
+// all-to-all of 2 elements among 4 ranks, a matrix of 4 x 4 pairs that is transposed:
+//
+//   rank 0 has  a a  b b  c c  d d          rank 0 gets  a a  e e  i i  m m
+//   rank 1 has  e e  f f  g g  h h          rank 1 gets  b b  f f  j j  n n
+//   rank 2 has  i i  j j  k k  l l          rank 2 gets  c c  g g  k k  o o
+//   rank 3 has  m m  n n  o o  p p          rank 3 gets  d d  h h  l l  p p
+//
+//   transport *t = transport_open(&(transport_options){.kind = &transport_threads, .rank = rank,
+//                                 .ranks = 4, .timeout = 10, .group = group}, &failure);
+//   for (uint32_t peer = 0; peer < 4; peer++) {
+//     sends[peer] = (transport_message){peer, has + 2 * peer, 2 * sizeof *has};
+//     receives[peer] = (transport_message){peer, gets + 2 * peer, 2 * sizeof *gets};
+//   }
+//   if (!transport_exchange(t, sends, 4, receives, 4, &failure))
+//     puts(failure.message);     // "rank 2 did not come within 10 s", the same line on all ranks
+//   transport_close(t);
+//
+// A kind is a row of functions (transport_kind). What is the same for all kinds is in transport.c:
+// checks, counts, exchanges of blocks, gathers, agreement. All ranks make the same calls in the
+// same order. Every wait has an end: where a rank fails, leaves or does not come, the calls of all
+// others return false, with one line that names the rank and the cause, and so does every later
+// call. Nothing here prints or exits.
+//
+//   transport.c  what all kinds share, and the table of kinds
+//   threads.c    ranks that are threads of this process
+#ifndef PERMC_RUNTIME_TRANSPORT_TRANSPORT_H
+#define PERMC_RUNTIME_TRANSPORT_TRANSPORT_H
+
+#include "core/error.h"
+#include "core/f2.h"
+
+typedef struct transport_message {
+  uint32_t rank;   // to whom, or from whom; oneself: a copy
+  void *data;      // what is sent is only read; what is received lies elsewhere
+  uint64_t bytes;  // 0 allowed; the same on both sides
+} transport_message;
+
+typedef struct transport_count {
+  uint64_t messages, bytes;
+} transport_count;
+
+typedef struct transport_kind transport_kind;
+typedef struct transport_group transport_group;
+
+typedef struct transport_options {
+  const transport_kind *kind;
+  uint32_t rank, ranks;    // ranks 0: those of the launcher, of kinds that have one
+  double timeout;          // seconds that a rank waits for another, from which nothing comes
+  transport_group *group;  // threads: where they meet
+} transport_options;
+
+// Kinds add what is theirs behind it.
+typedef struct transport {
+  const transport_kind *kind;
+  uint32_t rank, ranks;
+  double timeout;
+  transport_count *sent;  // by rank, oneself included: for tests and predictions
+} transport;
+
+// What a kind does. Messages are as described above, already checked: ranks that exist, each at most
+// once, one's own with the same bytes on both sides.
+struct transport_kind {
+  const char *name, *summary;
+  bool host;  // whether data lies where the processor can read it
+  // A transport whose rank, ranks and timeout are set, or NULL.
+  transport *(*open)(const transport_options *o, error *failure);
+  // All messages have come, and what was sent may be changed.
+  bool (*exchange)(transport *t, const transport_message *sends, uint32_t send_count,
+                   const transport_message *receives, uint32_t receive_count, error *failure);
+  // No rank returns before all have come.
+  bool (*barrier)(transport *t, error *failure);
+  // Memory of so many bytes, the same number on all ranks, that each rank may read and write:
+  // rank r's is peers[r]. It stays until the end (threads: of the group). NULL: no such memory.
+  bool (*memory)(transport *t, uint64_t bytes, void **peers, error *failure);
+  // This rank cannot go on: the others end with the line "rank 3: CAUSE".
+  void (*fail)(transport *t, const char *cause);
+  // After a failure the message is to be shown before: the end of this rank may end the others.
+  void (*close)(transport *t);
+};
+
+// ---- kinds -----------------------------------------------------------------------------------
+
+extern const transport_kind transport_threads;
+extern const transport_kind *const transport_kinds[];  // NULL at the end
+const transport_kind *transport_kind_named(const char *name);
+
+// Where the threads of one process meet: made before they start, freed when all have ended.
+transport_group *transport_group_make(uint32_t ranks);  // NULL: no memory
+void transport_group_free(transport_group *g);
+
+// ---- what all kinds do -----------------------------------------------------------------------
+
+// NULL with a failure. All ranks open together.
+transport *transport_open(const transport_options *o, error *failure);
+void transport_close(transport *t);  // t may be NULL
+
+bool transport_exchange(transport *t, const transport_message *sends, uint32_t send_count,
+                        const transport_message *receives, uint32_t receive_count, error *failure);
+bool transport_barrier(transport *t, error *failure);
+void transport_fail(transport *t, const char *cause);
+
+// Blocks of an array change ranks: block q of `from` becomes block blocks(q) of `to`. The array has
+// 2^n blocks, n = blocks.a.rows; the highest bits of a block's number are its rank (ranks = 2^p),
+// the others its place in `from` or `to`, which are what this rank has. One message for each pair
+// of ranks. Blocks of a pair that are not neighbours in memory are packed.
+typedef struct transport_blocks {
+  f2_affine blocks;
+  uint64_t bytes;  // of a block
+} transport_blocks;
+bool transport_exchange_blocks(transport *t, const transport_blocks *b, const void *from, void *to,
+                               error *failure);
+
+// Every rank gets what all have: rank r's bytes[r] bytes lie in `all` behind those of the ranks
+// below. `mine` may be this rank's place in `all`.
+bool transport_gather(transport *t, const void *mine, const uint64_t *bytes, void *all,
+                      error *failure);
+
+// Whether all ranks have the same parts, say program, sizes and options: "rank 2 differs from rank 0
+// in its sizes". Names and number of the parts are compared first, as those of a version.
+typedef struct transport_part {
+  const char *name;
+  const void *bytes;
+  size_t count;
+} transport_part;
+bool transport_agree(transport *t, const transport_part *parts, size_t count, error *failure);
+
+#endif
