@@ -3,7 +3,7 @@
 
 // ---- the Net that is made -----------------------------------------------------------------------
 
-static void add_stage(sharing *s, share_stage as, net_stage stage) {
+void sharing_add_stage(sharing *s, share_stage as, net_stage stage) {
   vec_push(s->memory, &s->to->stages, stage);
   vec_push(s->memory, &s->kinds, as);
 }
@@ -24,20 +24,21 @@ static net_stage copying_stage(sharing *s, net_id from, net_id to) {
 net_id sharing_add_array(sharing *s, scalar_type type, uint64_t count, uint64_t slab) {
   net_id id = net_array_add(s->memory, s->to, type, count, NET_TEMPORARY, 0);
   vec_push(s->memory, &s->slab, slab);
+  vec_push(s->memory, &s->whole, NET_NONE);
   return id;
 }
 
-// What each rank has of an array as a whole: that itself, or a copy.
-static net_id whole_array(sharing *s, net_id array) {
+net_id sharing_whole_array(sharing *s, net_id array) {
   if (!s->slab.items[array])
     return array;
-  if (s->whole[array] == NET_NONE) {
+  if (s->whole.items[array] == NET_NONE) {
     const net_array *of = &s->to->arrays.items[array];
-    net_id copy = s->whole[array] = sharing_add_array(s, of->type, of->count, 0);
-    add_stage(s, (share_stage){.kind = SHARE_GATHER, .from = array, .to = copy},
-              copying_stage(s, array, copy));
+    net_id copy = sharing_add_array(s, of->type, of->count, 0);
+    s->whole.items[array] = copy;
+    sharing_add_stage(s, (share_stage){.kind = SHARE_GATHER, .from = array, .to = copy},
+                      copying_stage(s, array, copy));
   }
-  return s->whole[array];
+  return s->whole.items[array];
 }
 
 // ---- stages that each rank executes as a whole --------------------------------------------------
@@ -49,10 +50,10 @@ static net_routine *whole_routine(sharing *s, const net_routine *of) {
   for (uint32_t i = 0; i < r->pair_count; i++) {
     r->pairs[i] = of->pairs[i];
     if (of->pairs[i].from != NET_NONE)
-      r->pairs[i].from = whole_array(s, of->pairs[i].from);
+      r->pairs[i].from = sharing_whole_array(s, of->pairs[i].from);
   }
   if (r->ragged)
-    r->offsets = whole_array(s, of->offsets);
+    r->offsets = sharing_whole_array(s, of->offsets);
   return r;
 }
 
@@ -63,34 +64,43 @@ static void share_whole(sharing *s, const net_stage *from) {
   } else {
     net_stage_merge(s->memory, &stage, from, f2_affine_identity(from->n));
     for (size_t i = 0; i < stage.loads.count; i++)
-      stage.loads.items[i].array = whole_array(s, stage.loads.items[i].array);
+      stage.loads.items[i].array = sharing_whole_array(s, stage.loads.items[i].array);
     for (size_t i = 0; i < stage.nodes.count; i++)
       if (stage.nodes.items[i].kind == NET_GATHER)
-        stage.nodes.items[i].number = whole_array(s, (net_id)stage.nodes.items[i].number);
+        stage.nodes.items[i].number = sharing_whole_array(s, (net_id)stage.nodes.items[i].number);
   }
-  add_stage(s, (share_stage){.kind = SHARE_WHOLE}, stage);
+  sharing_add_stage(s, (share_stage){.kind = SHARE_WHOLE}, stage);
 }
 
 // ---- the whole ----------------------------------------------------------------------------------
 
-// The slab of an array of so many elements: a power of two; 0: there are too few.
-static uint64_t slab_of_count(uint64_t count, int p) {
-  int n = count > 1 ? f2_msb(count - 1) + 1 : 0;
-  return n < p || count == 0 || p == 0 ? 0 : f2_unit(n - p);
+static void note_writes(sharing *s, const net_stage *stage) {
+  const net_routine *r = stage->routine;
+  for (uint32_t i = 0; r && i < r->pair_count; i++)
+    if (r->pairs[i].to != NET_NONE)
+      s->writes[r->pairs[i].to] += 2;
+  for (size_t i = 0; i < stage->stores.count; i++)
+    s->writes[stage->stores.items[i].array]++;
+  for (size_t i = 0; i < stage->nodes.count; i++)
+    if (stage->nodes.items[i].kind == NET_SCATTER)
+      s->writes[stage->nodes.items[i].number] += 2;
 }
 
 const shares *shares_of_ranks(arena *a, const net *n, int p) {
   sharing s = {.memory = a, .from = n, .to = NEW(a, net), .p = p};
   *s.to = (net){.externs = n->externs};
-  s.whole = NEW_ARRAY(a, net_id, n->arrays.count + 1);
   for (size_t i = 0; i < n->arrays.count; i++) {
     const net_array *array = &n->arrays.items[i];
     vec_push(a, &s.to->arrays, *array);
-    vec_push(a, &s.slab, array->role == NET_ARGUMENT ? slab_of_count(array->count, p) : 0);
-    s.whole[i] = NET_NONE;
+    vec_push(a, &s.slab, array->role == NET_ARGUMENT ? sharing_slab(array->count, p) : 0);
+    vec_push(a, &s.whole, NET_NONE);
   }
+  s.writes = NEW_ARRAY(a, uint32_t, n->arrays.count + 1);
   for (size_t i = 0; i < n->stages.count; i++)
-    share_whole(&s, &n->stages.items[i]);
+    note_writes(&s, &n->stages.items[i]);
+  for (size_t i = 0; i < n->stages.count; i++)
+    if (!sharing_by_bits(&s, &n->stages.items[i]))
+      share_whole(&s, &n->stages.items[i]);
   shares *made = NEW(a, shares);
   *made = (shares){s.to, p, s.kinds.items, s.slab.items};
   return made;

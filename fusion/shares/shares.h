@@ -23,7 +23,8 @@
 // share; code gets a pointer that is shifted by this, so that it is the same for all ranks, and what
 // depends on the rank follows from the highest bits of the index.
 //
-//   ranks.c   stages as such stages        shares.c   what holds of them, text
+//   ranks.c    stages one after the other     bits.c    one in shares by bits of its index
+//   passage.c  arrays that change shares      shares.c  what holds of all this; text
 #ifndef PERMC_FUSION_SHARES_SHARES_H
 #define PERMC_FUSION_SHARES_SHARES_H
 

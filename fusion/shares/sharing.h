@@ -11,10 +11,46 @@ typedef struct sharing {
   int p;
   VEC(share_stage) kinds;  // of the stages of `to`
   VEC(uint64_t) slab;      // of its arrays
-  net_id *whole;  // by array of `from` that lies in slabs: a copy that each rank has, or NET_NONE
+  VEC(net_id) whole;       // ... that lie in slabs: the copy that each rank has, or NET_NONE
+  uint32_t *writes;        // by array of `from`: how many stores, routines and scatters write to it
 } sharing;
+
+// ---- the Net that is made (ranks.c) -------------------------------------------------------------
 
 // Another array between stages.
 net_id sharing_add_array(sharing *s, scalar_type type, uint64_t count, uint64_t slab);
+void sharing_add_stage(sharing *s, share_stage as, net_stage stage);
+// What each rank has of an array as a whole: that itself, or a copy, which is gathered.
+net_id sharing_whole_array(sharing *s, net_id array);
+
+// The slab of an array of so many elements: a power of two; 0: there are too few, each rank has all.
+uint64_t sharing_slab(uint64_t count, int p);
+
+// ---- one stage as several (bits.c) --------------------------------------------------------------
+
+// The stage in shares by bits of its index. False: it cannot be, and nothing is done.
+bool sharing_by_bits(sharing *s, const net_stage *stage);
+
+// ---- passages (passage.c) -----------------------------------------------------------------------
+//
+// An affine map of p rows NUMBERS shares: index x belongs to share number(x).
+
+// An array of 2^n elements that passes from shares to others: element x is stored by the writer at
+// before(x) and read at after(x), and blocks of 2^block elements change places between.
+typedef struct passage {
+  f2_affine before, after;
+  int block;
+  f2_affine blocks;
+} passage;
+passage sharing_passage(f2_affine writer, f2_affine reader);
+
+f2_affine sharing_stack(f2_affine low, f2_affine high);  // the rows of both
+// Index bits, the lowest first, that complete the forms of `known` to all forms.
+f2_affine sharing_rest(f2_space known);
+// An index that begins with its share: the bits of sharing_rest, and above them the number.
+f2_affine sharing_coordinates(f2_affine number);
+// A number of shares that are cosets of v, with as many rows as `before`, and those of `before` that
+// serve.
+f2_affine sharing_number(f2_space v, f2_affine before);
 
 #endif

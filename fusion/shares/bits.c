@@ -1,0 +1,550 @@
+// A stage in shares by bits of its index: runs of its ops, each with a V that contains their directions.
+// See shares.h.
+#include "fusion/shares/sharing.h"
+
+// A run of ops that shares execute without others.
+typedef struct part {
+  uint32_t first, end;
+  bool whole;        // each rank executes all of it: it has at most an element of each share
+  f2_affine number;  // of shares
+} part;
+
+// Where a part finds a value of another.
+typedef struct arrival {
+  net_id array;  // NET_NONE: it does not read it
+  f2_affine at;  // the address of element x
+} arrival;
+
+typedef struct cutting {
+  sharing *s;
+  const net_stage *stage;
+  uint32_t *defined;  // by value: the op that makes it; UINT32_MAX: a load
+  VEC(part) parts;
+  bool *reads;        // by part and value: whether the part's ops read it
+  arrival *arrivals;  // by part and value
+  f2_affine loaded;   // the number of shares in which the largest argument lies
+  f2_affine stored;   // ... a result shall lie; of no rows: none does
+} cutting;
+
+static size_t slot(const cutting *c, uint32_t number, net_id v) {
+  return number * (c->stage->values.count + 1) + v;
+}
+
+// ---- arrays in slabs ----------------------------------------------------------------------------
+
+uint64_t sharing_slab(uint64_t count, int p) {
+  int n = count > 1 ? f2_msb(count - 1) + 1 : 0;
+  return n < p || count == 0 || p == 0 ? 0 : f2_unit(n - p);
+}
+
+// Whether the map goes to slabs by bits: *address are the bits of the address, the highest p of them
+// number the slab.
+static bool goes_to_slabs(const cutting *c, const net_map *m, uint64_t slab, f2_affine *address) {
+  int shift;
+  return slab && m->offset == 0 && net_map_affine(m, c->stage->n, address, &shift) && shift == 0 &&
+         f2_unit(address->a.rows) == slab << c->s->p;
+}
+
+static f2_affine highest_rows(f2_affine of, int p) {
+  f2_affine high = {f2_zero(p, of.a.columns), of.c >> (of.a.rows - p)};
+  for (int i = 0; i < p; i++)
+    high.a.row[i] = of.a.row[of.a.rows - p + i];
+  return high;
+}
+
+static bool is_bijective(f2_affine f) {
+  return f.a.rows == f.a.columns && f2_rank(f.a) == f.a.rows;
+}
+
+// Whether the result of a store may lie in slabs: it is the only one, and each element has its address.
+static bool stores_in_slabs(const cutting *c, const net_store *o, f2_affine *address) {
+  uint64_t slab = sharing_slab(c->s->to->arrays.items[o->array].count, c->s->p);
+  return c->s->writes[o->array] == 1 && goes_to_slabs(c, &o->map, slab, address) &&
+         is_bijective(*address);
+}
+
+// ---- parts --------------------------------------------------------------------------------------
+
+static bool acts_in(const net_op *op, f2_space v) {
+  for (uint32_t i = 0; i < op->k; i++)
+    if (!f2_space_has(v, op->directions[i]))
+      return false;
+  return true;
+}
+
+static f2_space with_directions(f2_space v, const net_op *op) {
+  for (uint32_t i = 0; i < op->k; i++)
+    f2_space_insert(&v, op->directions[i]);
+  return v;
+}
+
+static bool has_few(const cutting *c, f2_space live) {
+  return c->stage->n - live.dimension <= c->s->p;
+}
+
+// Whether each rank should rather execute the op as a whole: it acts on few elements, and none of them
+// is loaded.
+static bool is_few(const cutting *c, const net_op *op, net_id *reads) {
+  bool few = has_few(c, live_of_op(c->stage, op));
+  uint32_t count = few ? net_op_reads(c->stage, op, reads) : 0;
+  for (uint32_t i = 0; i < count && few; i++)
+    few = c->defined[reads[i]] != UINT32_MAX;
+  return few;
+}
+
+// The space with vectors of others, in their order, until it has that dimension.
+static f2_space widened(f2_space v, const f2_space *by, size_t count, int dimension) {
+  for (size_t i = 0; i < count; i++)
+    for (int k = 0; k < by[i].dimension && v.dimension < dimension; k++)
+      f2_space_insert(&v, by[i].basis[k]);
+  return v;
+}
+
+// The space of a part's shares, from that of its directions: where what it loads or stores lies already,
+// or else with as much as can be of the space before.
+static f2_space space_of_part(const cutting *c, f2_space v, bool first, bool last) {
+  int n = c->stage->n;
+  f2_space by[4], *next = by;
+  f2_space loaded = f2_kernel(c->loaded.a), stored = f2_kernel(c->stored.a);
+  if (first && c->loaded.a.rows && f2_space_contains(loaded, v))
+    return loaded;
+  if (last && c->stored.a.rows && f2_space_contains(stored, v))
+    return stored;
+  if (c->parts.count)
+    *next++ = f2_kernel(c->parts.items[c->parts.count - 1].number.a);
+  if (c->loaded.a.rows)
+    *next++ = loaded;
+  *next++ = f2_space_full(n);
+  return widened(v, by, (size_t)(next - by), n - c->s->p);
+}
+
+static f2_affine number_of_part(const cutting *c, f2_space v) {
+  f2_affine before = {f2_zero(c->s->p, c->stage->n), 0};
+  if (c->loaded.a.rows && f2_space_equal(v, f2_kernel(c->loaded.a)))
+    return c->loaded;
+  if (c->stored.a.rows && f2_space_equal(v, f2_kernel(c->stored.a)))
+    return c->stored;
+  for (size_t i = c->parts.count; i-- > 0;)
+    if (!c->parts.items[i].whole)
+      return sharing_number(v, c->parts.items[i].number);
+  return sharing_number(v, c->loaded.a.rows ? c->loaded : before);
+}
+
+// The longest part from op `first`.
+static part next_part(const cutting *c, uint32_t first, net_id *reads) {
+  const net_stage *s = c->stage;
+  uint32_t end = first, ops = (uint32_t)s->ops.count;
+  while (end < ops && is_few(c, &s->ops.items[end], reads))
+    end++;
+  if (end > first)
+    return (part){first, end, true, {f2_zero(0, s->n), 0}};
+  f2_space loaded = f2_kernel(c->loaded.a), v = f2_space_zero(s->n);
+  bool begins = first == 0 && c->loaded.a.rows;
+  for (; end < ops && begins && acts_in(&s->ops.items[end], loaded); end++)
+    v = with_directions(v, &s->ops.items[end]);
+  bool generic = v.dimension == 0;
+  for (; end < ops && generic; end++) {
+    const net_op *op = &s->ops.items[end];
+    f2_space wider = with_directions(v, op);
+    if (wider.dimension > s->n - c->s->p || (wider.dimension > v.dimension && is_few(c, op, reads)))
+      break;
+    v = wider;
+  }
+  v = space_of_part(c, v, first == 0, end == ops);
+  return (part){first, end, false, number_of_part(c, v)};
+}
+
+static void find_definitions(cutting *c) {
+  const net_stage *s = c->stage;
+  c->defined = NEW_ARRAY(c->s->memory, uint32_t, s->values.count + 1);
+  for (size_t v = 0; v < s->values.count; v++)
+    c->defined[v] = UINT32_MAX;
+  for (uint32_t i = 0; i < s->ops.count; i++)
+    for (uint32_t o = 0; o < s->ops.items[i].output_count; o++)
+      c->defined[s->ops.items[i].outputs[o].value] = i;
+}
+
+// Where the largest of what is loaded lies, and of what is stored shall lie.
+static void find_homes(cutting *c) {
+  f2_affine address;
+  uint64_t most = 0;
+  for (size_t i = 0; i < c->stage->loads.count; i++) {
+    const net_load *l = &c->stage->loads.items[i];
+    if (goes_to_slabs(c, &l->map, c->s->slab.items[l->array], &address) && is_bijective(address) &&
+        scalar_types[c->stage->values.items[l->value]].size > most) {
+      most = scalar_types[c->stage->values.items[l->value]].size;
+      c->loaded = highest_rows(address, c->s->p);
+    }
+  }
+  for (size_t i = 0; i < c->stage->stores.count && !c->stored.a.rows; i++)
+    if (stores_in_slabs(c, &c->stage->stores.items[i], &address))
+      c->stored = highest_rows(address, c->s->p);
+}
+
+static void find_reads(cutting *c) {
+  const net_stage *s = c->stage;
+  size_t slots = slot(c, (uint32_t)c->parts.count, 0);
+  net_id *reads = NEW_ARRAY(c->s->memory, net_id, s->values.count + 1);
+  c->reads = NEW_ARRAY(c->s->memory, bool, slots);
+  c->arrivals = NEW_ARRAY(c->s->memory, arrival, slots);
+  for (size_t i = 0; i < slots; i++)
+    c->arrivals[i].array = NET_NONE;
+  for (uint32_t k = 0; k < c->parts.count; k++)
+    for (uint32_t i = c->parts.items[k].first; i < c->parts.items[k].end; i++)
+      for (uint32_t r = net_op_reads(s, &s->ops.items[i], reads); r-- > 0;)
+        c->reads[slot(c, k, reads[r])] = true;
+}
+
+static bool find_parts(cutting *c) {
+  const net_stage *s = c->stage;
+  net_id *reads = NEW_ARRAY(c->s->memory, net_id, s->values.count + 1);
+  c->loaded = c->stored = (f2_affine){f2_zero(0, s->n), 0};
+  find_definitions(c);
+  find_homes(c);
+  for (uint32_t at = 0; at < s->ops.count || c->parts.count == 0;) {
+    part k = next_part(c, at, reads);
+    vec_push(c->s->memory, &c->parts, k);
+    at = k.end;
+  }
+  find_reads(c);
+  return true;
+}
+
+static uint32_t part_of_value(const cutting *c, net_id v) {
+  uint32_t k = 0;
+  if (c->defined[v] == UINT32_MAX) {
+    while (k < c->parts.count && !c->reads[slot(c, k, v)])
+      k++;
+    return k < c->parts.count ? k : 0;
+  }
+  while (c->defined[v] >= c->parts.items[k].end)
+    k++;
+  return k;
+}
+
+// ---- stages -------------------------------------------------------------------------------------
+
+// Whether later parts read the value.
+static bool leaves_part(const cutting *c, const part *k, net_id v) {
+  for (uint32_t i = 0; i < c->parts.count; i++)
+    if (c->parts.items[i].first >= k->end && c->reads[slot(c, i, v)])
+      return true;
+  return false;
+}
+
+// An output whose nodes have these numbers. Of a value that is stored as a whole no element is dead: one
+// that nobody reads is what another is.
+static net_output output_in_part(const cutting *c, const net_output *of, size_t count,
+                                 const net_id *nodes, bool whole) {
+  net_output o = {.elements = NEW_ARRAY(c->s->memory, net_id, count)};
+  net_id some = NET_NONE;
+  for (size_t j = 0; j < count && some == NET_NONE; j++)
+    some = of->elements[j];
+  for (size_t j = 0; j < count; j++) {
+    net_id node = of->elements[j] == NET_NONE && whole ? some : of->elements[j];
+    o.elements[j] = node == NET_NONE ? NET_NONE : nodes[node];
+  }
+  return o;
+}
+
+// A stage of the ops of a part, without loads and stores. numbers[v]: the number of value v in it, which
+// all values that its ops read or make have.
+static net_stage stage_of_ops(const cutting *c, const part *k, net_id *numbers) {
+  arena *a = c->s->memory;
+  const net_stage *from = c->stage;
+  net_stage to = {.n = from->n};
+  net_id *nodes = NEW_ARRAY(a, net_id, from->nodes.count + 1);
+  net_id *found = NEW_ARRAY(a, net_id, from->nodes.count + from->values.count + 1);
+  for (net_id v = 0; v < from->values.count; v++)
+    numbers[v] = NET_NONE;
+  for (size_t i = 0; i < from->nodes.count; i++)
+    nodes[i] = NET_NONE;
+  for (uint32_t i = k->first; i < k->end; i++) {
+    const net_op *of = &from->ops.items[i];
+    for (uint32_t r = net_op_reads(from, of, found), j = 0; j < r; j++)
+      if (numbers[found[j]] == NET_NONE)
+        numbers[found[j]] = net_value_add(a, &to, from->values.items[found[j]]);
+    for (uint32_t r = net_op_nodes(from, of, found), j = 0; j < r; j++) {
+      if (nodes[found[j]] != NET_NONE)
+        continue;
+      net_node node = from->nodes.items[found[j]];
+      if (node.kind == NET_ELEMENT)
+        node.value = numbers[node.value];
+      if (node.kind == NET_GATHER)
+        node.number = sharing_whole_array(c->s, (net_id)node.number);
+      node = net_node_renumbered(a, &node, nodes);
+      nodes[found[j]] = net_node_add_owned(a, &to, &node);
+    }
+    net_op op = *of;
+    op.outputs = NEW_ARRAY(a, net_output, op.output_count + 1);
+    for (uint32_t o = 0; o < op.output_count; o++) {
+      net_id v = of->outputs[o].value;
+      numbers[v] = net_value_add(a, &to, from->values.items[v]);
+      op.outputs[o] =
+          output_in_part(c, &of->outputs[o], (size_t)1 << op.k, nodes, leaves_part(c, k, v));
+      op.outputs[o].value = numbers[v];
+    }
+    vec_push(a, &to.ops, op);
+  }
+  return to;
+}
+
+static net_map map_of(const cutting *c, f2_affine address) {
+  net_stage s = {.n = c->stage->n};
+  return net_stage_map(c->s->memory, &s, address);
+}
+
+static void load_from(const cutting *c, net_stage *to, net_id value, net_id array, net_map map) {
+  net_load l = {.value = value, .array = array, .map = map, .padding_start = UINT64_MAX};
+  vec_push(c->s->memory, &to->loads, l);
+}
+
+static void store_to(const cutting *c, net_stage *to, net_id value, net_id array, net_map map,
+                     f2_space live) {
+  net_store o = {.value = value, .array = array, .map = map, .padding_start = UINT64_MAX};
+  o.live = live_forms(c->s->memory, live, &o.live_count);
+  vec_push(c->s->memory, &to->stores, o);
+}
+
+// Adds a stage whose index is that of the stage that is cut: in shares, or as a whole.
+static void add_part(const cutting *c, const net_stage *stage, const part *k) {
+  net_stage to = {.n = c->stage->n, .shares = k->whole ? 0 : c->s->p};
+  net_stage_merge(c->s->memory, &to, stage,
+                  k->whole ? f2_affine_identity(to.n) : sharing_coordinates(k->number));
+  sharing_add_stage(c->s, (share_stage){.kind = k->whole ? SHARE_WHOLE : SHARE_SPLIT}, to);
+}
+
+// Adds a stage of one load and one store.
+static void add_move(const cutting *c, const part *k, const net_load *load,
+                     const net_store *store) {
+  net_stage stage = {.n = c->stage->n};
+  net_load l = *load;
+  net_store o = *store;
+  l.value = o.value = net_value_add(c->s->memory, &stage, c->s->to->arrays.items[l.array].type);
+  vec_push(c->s->memory, &stage.loads, l);
+  vec_push(c->s->memory, &stage.stores, o);
+  add_part(c, &stage, k);
+}
+
+// Adds the exchange of an array. Returns the array that it makes.
+static net_id add_exchange(const cutting *c, net_id from, const passage *of) {
+  f2_affine whole = {f2_identity(c->stage->n), of->blocks.c << of->block};
+  for (int i = 0; i < of->blocks.a.rows; i++)
+    whole.a.row[of->block + i] = of->blocks.a.row[i] << of->block;
+  if (f2_affine_equal(whole, f2_affine_identity(c->stage->n)))
+    return from;
+  sharing *s = c->s;
+  net_array array = s->to->arrays.items[from];
+  net_id to = sharing_add_array(s, array.type, array.count, s->slab.items[from]);
+  net_stage stage = {.n = c->stage->n};
+  net_id v = net_value_add(s->memory, &stage, array.type);
+  load_from(c, &stage, v, from, map_of(c, f2_affine_identity(stage.n)));
+  store_to(c, &stage, v, to, map_of(c, whole), live_all(stage.n));
+  share_exchange e = {from, to, of->block, of->blocks};
+  sharing_add_stage(s, (share_stage){.kind = SHARE_EXCHANGE, .exchange = e}, stage);
+  return to;
+}
+
+// ---- values that pass from a part to others -----------------------------------------------------
+
+// An address for the live elements, the share above: those of `rest` tell apart what the others do not.
+static f2_affine live_address(const cutting *c, f2_space live, f2_affine number) {
+  f2_space known = f2_span(c->stage->n, number.a.rows, number.a.row);
+  for (int i = 0; i < live.dimension; i++)
+    f2_space_insert(&known, live_form(live.basis[i]).mask);
+  return sharing_stack(sharing_rest(known), number);
+}
+
+// Something that a part has in its stage, which is being made, and hands on when the stage is there.
+typedef struct handing {
+  net_id array;
+  f2_affine at;  // where the part stores it
+  passage way;   // if it is exchanged
+  bool exchanged, gathered;
+} handing;
+
+// Stores a value for readers in shares of that number; NULL: for all ranks.
+static handing hand_on(const cutting *c, const part *from, net_stage *stage, net_id v,
+                       net_id number, f2_space live, const f2_affine *reader) {
+  sharing *s = c->s;
+  handing h = {.gathered = !from->whole && (!reader || has_few(c, live)),
+               .exchanged = !from->whole && reader && !has_few(c, live)};
+  f2_affine none = {f2_zero(0, c->stage->n), 0};
+  if (h.exchanged) {
+    h.way = sharing_passage(from->number, *reader);
+    h.at = h.way.before;
+  } else {
+    h.at = live_address(c, live, from->whole ? none : from->number);
+  }
+  uint64_t count = f2_unit(h.at.a.rows);
+  h.array = sharing_add_array(s, c->stage->values.items[v], count, from->whole ? 0 : count >> s->p);
+  store_to(c, stage, number, h.array, map_of(c, h.at), live);
+  return h;
+}
+
+// Once the stage is there: where its readers find it.
+static arrival hand_over(const cutting *c, handing *h) {
+  if (h->exchanged)
+    return (arrival){add_exchange(c, h->array, &h->way), h->way.after};
+  return (arrival){h->gathered ? sharing_whole_array(c->s, h->array) : h->array, h->at};
+}
+
+// ---- loads --------------------------------------------------------------------------------------
+
+// Loads of a part, from where its shares have the elements; of another place, they are packed, and
+// exchanged, before.
+static void add_load(const cutting *c, const part *k, net_stage *stage, const net_load *of,
+                     net_id number) {
+  sharing *s = c->s;
+  net_load l = *of;
+  f2_affine address;
+  l.value = number;
+  uint64_t slab = s->slab.items[l.array];
+  bool by_bits = goes_to_slabs(c, &l.map, slab, &address);
+  f2_affine home = by_bits ? highest_rows(address, s->p) : (f2_affine){f2_zero(0, c->stage->n), 0};
+  if (slab &&
+      (k->whole || !by_bits || (!f2_affine_equal(home, k->number) && !is_bijective(address)))) {
+    l.array = sharing_whole_array(s, l.array);
+  } else if (slab && !f2_affine_equal(home, k->number)) {
+    passage way = sharing_passage(home, k->number);
+    net_id packed = sharing_add_array(s, s->to->arrays.items[l.array].type, f2_unit(c->stage->n),
+                                      f2_unit(c->stage->n - s->p));
+    part packs = {.number = home};
+    net_store store = {.array = packed, .map = map_of(c, way.before), .padding_start = UINT64_MAX};
+    add_move(c, &packs, &l, &store);
+    load_from(c, stage, number, add_exchange(c, packed, &way), map_of(c, way.after));
+    return;
+  }
+  vec_push(s->memory, &stage->loads, l);
+}
+
+static net_id number_of(const cutting *c, net_stage *stage, net_id *numbers, net_id v) {
+  if (numbers[v] == NET_NONE)
+    numbers[v] = net_value_add(c->s->memory, stage, c->stage->values.items[v]);
+  return numbers[v];
+}
+
+static void add_loads(const cutting *c, uint32_t k, net_stage *stage, net_id *numbers) {
+  const net_stage *from = c->stage;
+  for (size_t i = 0; i < from->stores.count; i++) {
+    net_id v = from->stores.items[i].value;
+    if (c->defined[v] == UINT32_MAX && part_of_value(c, v) == k)
+      number_of(c, stage, numbers, v);
+  }
+  for (size_t i = 0; i < from->loads.count; i++) {
+    net_id v = from->loads.items[i].value;
+    if (numbers[v] != NET_NONE)
+      add_load(c, &c->parts.items[k], stage, &from->loads.items[i], numbers[v]);
+  }
+  for (net_id v = 0; v < from->values.count; v++) {
+    const arrival *a = &c->arrivals[slot(c, k, v)];
+    if (a->array != NET_NONE)
+      load_from(c, stage, numbers[v], a->array, map_of(c, a->at));
+  }
+}
+
+// ---- stores -------------------------------------------------------------------------------------
+
+// A store of a part whose elements have to go elsewhere first.
+typedef struct late_store {
+  const net_store *of;
+  handing h;
+  part where;
+} late_store;
+
+typedef VEC(late_store) late_stores;
+
+// Stores that the part's shares can do themselves; others wait until what they store is there.
+static void add_stores(const cutting *c, uint32_t k, net_stage *stage, net_id *numbers,
+                       late_stores *late) {
+  const part *own = &c->parts.items[k];
+  for (size_t i = 0; i < c->stage->stores.count; i++) {
+    const net_store *of = &c->stage->stores.items[i];
+    if (part_of_value(c, of->value) != k)
+      continue;
+    f2_affine address;
+    net_store o = *of;
+    bool slabs = stores_in_slabs(c, of, &address);
+    f2_affine home = slabs ? highest_rows(address, c->s->p) : own->number;
+    bool direct = own->whole || (slabs && f2_affine_equal(home, own->number));
+    if (!own->whole && slabs)
+      c->s->slab.items[of->array] = f2_unit(c->stage->n - c->s->p);
+    if (direct) {
+      o.value = numbers[of->value];
+      vec_push(c->s->memory, &stage->stores, o);
+      continue;
+    }
+    f2_space live = live_set(c->stage->n, of->live_count, of->live);
+    late_store l = {
+        of,
+        hand_on(c, own, stage, of->value, numbers[of->value], live, slabs ? &home : NULL),
+        {.whole = !slabs, .number = home}};
+    vec_push(c->s->memory, late, l);
+  }
+}
+
+static void add_late_stores(const cutting *c, late_stores *late) {
+  for (size_t i = 0; i < late->count; i++) {
+    late_store *l = &late->items[i];
+    arrival there = hand_over(c, &l->h);
+    net_load load = {.array = there.array, .map = map_of(c, there.at), .padding_start = UINT64_MAX};
+    add_move(c, &l->where, &load, l->of);
+  }
+}
+
+// ---- the whole ----------------------------------------------------------------------------------
+
+typedef struct crossing {
+  uint32_t reader;
+  net_id value;
+  handing h;
+} crossing;
+
+static void make_part(const cutting *c, uint32_t k) {
+  arena *a = c->s->memory;
+  const part *own = &c->parts.items[k];
+  net_id *numbers = NEW_ARRAY(a, net_id, c->stage->values.count + 1);
+  net_stage stage = stage_of_ops(c, own, numbers);
+  VEC(crossing) crossings = {0};
+  late_stores late = {0};
+  add_loads(c, k, &stage, numbers);
+  add_stores(c, k, &stage, numbers, &late);
+  for (uint32_t reader = k + 1; reader < c->parts.count; reader++)
+    for (net_id v = 0; v < c->stage->values.count; v++) {
+      if (!c->reads[slot(c, reader, v)] || c->defined[v] == UINT32_MAX || part_of_value(c, v) != k)
+        continue;
+      const part *to = &c->parts.items[reader];
+      crossing x = {reader, v,
+                    hand_on(c, own, &stage, v, numbers[v], live_of_value(c->stage, v),
+                            to->whole ? NULL : &to->number)};
+      vec_push(a, &crossings, x);
+    }
+  add_part(c, &stage, own);
+  for (size_t i = 0; i < crossings.count; i++) {
+    crossing *x = &crossings.items[i];
+    c->arrivals[slot(c, x->reader, x->value)] = hand_over(c, &x->h);
+  }
+  add_late_stores(c, &late);
+}
+
+static bool can_be_shared(const sharing *s, const net_stage *stage) {
+  if (stage->routine || stage->loop_count || stage->n < s->p || s->p == 0)
+    return false;
+  for (size_t i = 0; i < stage->ops.count; i++)
+    if ((int)stage->ops.items[i].k > stage->n - s->p)
+      return false;
+  for (size_t i = 0; i < stage->nodes.count; i++)
+    if (stage->nodes.items[i].kind == NET_SCATTER)
+      return false;
+  return stage->n > 0;
+}
+
+bool sharing_by_bits(sharing *s, const net_stage *stage) {
+  cutting c = {.s = s, .stage = stage};
+  if (!can_be_shared(s, stage))
+    return false;
+  find_parts(&c);
+  for (uint32_t k = 0; k < c.parts.count; k++)
+    make_part(&c, k);
+  return true;
+}
