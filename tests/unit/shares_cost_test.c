@@ -106,9 +106,8 @@ TEST(bytes_and_messages_of_exchanges) {
 TEST(an_exchange_among_peers) {
   START();
   trial t = {.target = *target_named("gpu"), .slab = {1 << 22, 1 << 22}};
-  t.stage = (share_stage){SHARE_EXCHANGE,
-                          {0, 1, 20, {f2_permutation(4, (int[]){2, 3, 0, 1}), 0}},
-                          NET_NONE, NET_NONE};
+  t.stage = (share_stage){
+      SHARE_EXCHANGE, {0, 1, 20, {f2_permutation(4, (int[]){2, 3, 0, 1}), 0}}, NET_NONE, NET_NONE};
   for (int i = 0; i < 2; i++)
     net_array_add(&memory, &t.net, SCALAR_U32, 1 << 24, NET_TEMPORARY, 0);
   t.shares = (shares){&t.net, 2, &t.stage, t.slab};
