@@ -23,7 +23,7 @@
 //   cuLaunchKernelEx of permc_pass_0, 4096 blocks of 512 threads, 65536 bytes of shared memory:
 //   CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES: too many resources requested for launch
 //
-//   driver.h     CUDA's functions, loaded at run time (library.c looks them up)
+//   driver.h     CUDA's functions, loaded at run time
 //   device.h     the device; call.c: how it is called, and messages
 //   cuda.c       opening and closing      memory.c   memory and copies
 //   sequence.c   sequences                launch.c   the rest

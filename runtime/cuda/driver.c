@@ -1,7 +1,7 @@
 // Loading the driver API of CUDA. See driver.h.
 #include "runtime/cuda/driver.h"
 
-#include "runtime/cuda/library.h"
+#include "runtime/system/library.h"
 
 #include <dlfcn.h>
 #include <pthread.h>

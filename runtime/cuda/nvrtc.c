@@ -1,7 +1,7 @@
 // Finding, loading and calling NVRTC. See nvrtc.h.
 #include "runtime/cuda/nvrtc.h"
 
-#include "runtime/cuda/library.h"
+#include "runtime/system/library.h"
 
 #include <dlfcn.h>
 #include <pthread.h>

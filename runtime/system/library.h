@@ -1,12 +1,12 @@
-// Functions of a library that is loaded at run time. Private to runtime/cuda/.
+// Functions of a library that is loaded at run time.
 //
 //   static const library_row rows[] = {{"cuInit", offsetof(cuda_driver, init)},
 //                                      {"cuStreamQuery", offsetof(cuda_driver, stream_query)}};
 //   const char *missing = library_find(library, rows, 2, &driver);
 //
 // sets both fields of `driver` and returns NULL, or "cuStreamQuery" if the library lacks that.
-#ifndef PERMC_RUNTIME_CUDA_LIBRARY_H
-#define PERMC_RUNTIME_CUDA_LIBRARY_H
+#ifndef PERMC_RUNTIME_SYSTEM_LIBRARY_H
+#define PERMC_RUNTIME_SYSTEM_LIBRARY_H
 
 #include <stddef.h>
 

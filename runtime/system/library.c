@@ -1,5 +1,5 @@
 // See library.h.
-#include "runtime/cuda/library.h"
+#include "runtime/system/library.h"
 
 #include <dlfcn.h>
 #include <string.h>
