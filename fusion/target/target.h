@@ -2,6 +2,7 @@
 // nothing else.
 //
 //   avx512   lines of 128 bytes; tiles of 128 KiB in L2; 16 vectors of 64 bytes in registers
+//   c-avx512 the same for a library of `permc build`, whose sorts are plain C
 //   gpu      lines of 128 bytes; tiles of 64 KiB in shared memory; 2^5 lanes, 32 registers each
 //
 // Beyond its memory there are OUTER LEVELS: ranks, each with a memory of its own, and disks. Of 2^p ranks
@@ -42,6 +43,8 @@ typedef struct target {
   double ops_per_second;           // min/max of 4-byte elements
   double exchange_ops;             // what moving one element between phases costs, in ops
   double pass_seconds;             // starting a pass
+  double digit_seconds;            // a key and 8 of its bits, of a sort by plain C; 0: sorts are by
+                                   // networks of vectors, or by kernels
   // The outer levels. Plans of what a rank does do not depend on them.
   uint32_t peers, nodes;  // at most so many ranks of a host, and hosts: powers of two
   uint64_t disk_block;    // files are read and written in blocks of so many bytes: a power of two

@@ -1,5 +1,6 @@
 // From an entry and types to the files of a library. See ahead.h.
 #include "runtime/ahead/making.h"
+#include "runtime/compiled/compiled.h"
 #include "runtime/cuda/nvrtc.h"
 
 #include <stdio.h>
@@ -92,20 +93,27 @@ static bool is_complete(const ahead_library *l) {
   return true;
 }
 
+// The row of fusion/target/target.h that a library for a processor is planned for.
+static void name_target(const permc_context *c, char name[32]) {
+  snprintf(name, 32, "c-%s", c->isa ? c->isa : "baseline");
+  if (!target_named(name))  // native
+    snprintf(name, 32, "c-%s", compiler_widest_isa());
+}
+
 bool ahead_make(permc_context *c, const ahead_request *r, ahead_library *out) {
   ahead_making m = {.context = c, .request = r, .library = out};
   *out = (ahead_library){0};
   m.sizes = calloc(r->type_count + 1, sizeof *m.sizes);
   bool good = m.sizes || context_no_memory(c);
+  char plain[32];
+  name_target(c, plain);
   for (size_t i = 0; i < r->type_count && good; i++) {
     bool cuda = r->target == AHEAD_CUDA;
     pipeline_request request = {.entry = r->entry,
                                 .types = r->types[i],
                                 .last = STAGE_PLAN,
                                 .backend = cuda ? "cuda" : "cpu",
-                                .target = cuda     ? "gpu"
-                                          : c->isa ? NULL
-                                                   : "baseline",
+                                .target = cuda ? "gpu" : plain,
                                 .often = true};
     good = pipeline_with(c, &request, add_size, &m);
   }

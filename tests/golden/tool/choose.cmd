@@ -28,3 +28,7 @@ explain a.perm --size m=100000 --entry any
 explain a.perm --size m=5 --entry lengths
 explain a.perm --size m=5 --entry empty
 permc explain a.perm --size n=20 --target line128-tile32k --json 2>/dev/null | grep -o '"choices": .*"passes"'
+echo '-- a library, whose radix sort is plain C'
+for target in c-baseline c-avx2; do
+  permc explain -e sort --arguments '[2^12]u32' --target $target 2>&1 | grep -A 1 '^choose'
+done
