@@ -139,6 +139,9 @@ PERMC_API bool permc_use_layout(permc_context *context, const char *name);
 // in CUDA's order. False with a message: there is no such number. Whether there is such a GPU is
 // seen when it is first needed.
 PERMC_API bool permc_use_device(permc_context *context, int32_t device);
+// The same for `count` GPUs of this machine, a power of two, at most 16: permc_run on the backend cuda
+// spreads arrays over their memory, and they share the work. A GPU may be in the list several times.
+PERMC_API bool permc_use_devices(permc_context *context, const int32_t *devices, size_t count);
 // Whether the backends cpu and cuda may round a product and the sum that it goes into once instead
 // of twice: faster, but then results differ in their last bits from interp's. The other backends
 // never do. False by default: every backend gives the same bits.

@@ -50,6 +50,25 @@ bool permc_use_device(permc_context *c, int32_t device) {
     return context_error_of(c, PERMC_ERROR_DEVICE, "there is no GPU %d", (int)device);
   c->gpu_failed = c->gpu_failed && c->device == device;
   c->device = device;
+  c->peer_count = 0;
+  return true;
+}
+
+bool permc_use_devices(permc_context *c, const int32_t *devices, size_t count) {
+  context_clear(c);
+  if (!context_given(c, devices, "the list of devices"))
+    return false;
+  if (count == 0 || count > CONTEXT_GPUS || (count & (count - 1)))
+    return context_error_of(c, PERMC_ERROR_DEVICE,
+                            "several GPUs must be 2, 4, 8 or %d, a power of two, not %zu",
+                            CONTEXT_GPUS, count);
+  for (size_t i = 0; i < count; i++)
+    if (!permc_use_device(c, devices[i]))
+      return false;
+  for (size_t i = 0; i < count; i++)
+    c->peers[i] = devices[i];
+  c->device = devices[0];
+  c->peer_count = (unsigned)count;
   return true;
 }
 

@@ -62,7 +62,9 @@ struct permc_context {
   uint64_t compile_seconds, compile_memory;  // of the C compiler; 0: the default
   bool gpu_failed;                           // in the middle of a run: `auto` takes it no more
   int32_t device;                            // the GPU that programs are compiled for
-  context_device gpus[CONTEXT_GPUS];         // each a cuda_device (runtime/cuda/cuda.h), by number
+  unsigned peer_count;                // the GPUs that share what is compiled, that one first;
+  int peers[CONTEXT_GPUS];            // 0 or 1 of them: it alone
+  context_device gpus[CONTEXT_GPUS];  // each a cuda_device (runtime/cuda/cuda.h), by number
   // A compilation that may go on after the run that began it (runtime/adaptive/adaptive.h).
   struct compilation *pending;
   void (*end_pending)(struct compilation *pending);

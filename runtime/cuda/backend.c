@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 typedef struct gpu_program {
+  cuda_peers *peers;  // NULL: it is the context's GPU alone
   cuda_program *program;
   char device[160];
 } gpu_program;
@@ -38,6 +39,26 @@ static bool name_gpu(const permc_context *c, char name[BACKEND_WHY]) {
   return facts != NULL;
 }
 
+static bool open_peers(permc_context *c, gpu_program *g, error *failure) {
+  char why[CUDA_WHY];
+  if (c->peer_count > 1 && !(g->peers = cuda_peers_open(c->peers, c->peer_count, why, sizeof why)))
+    return error_set(failure, SPAN_NONE, "%s", why);
+  return true;
+}
+
+static uint64_t memory_left(const gpu_program *g, cuda_device *d) {
+  return g->peers ? cuda_peers_memory_left(g->peers) : cuda_memory_left(d);
+}
+
+static void name_devices(gpu_program *g, const cuda_device *d) {
+  const cuda_facts *facts = cuda_facts_of(d);
+  char count[16] = "";
+  if (g->peers)
+    snprintf(count, sizeof count, "%u x ", cuda_peers_count(g->peers));
+  snprintf(g->device, sizeof g->device, "%s%s, CUDA %d.%d", count, facts->name,
+           facts->driver / 1000, facts->driver % 1000 / 10);
+}
+
 static backend_status prepare_kernels(backend_program *p, char why[BACKEND_WHY]) {
   permc_context *c = p->context;
   if (!c_code_is_bounded(p->code, why, BACKEND_WHY))
@@ -48,14 +69,17 @@ static backend_status prepare_kernels(backend_program *p, char why[BACKEND_WHY])
     context_no_memory(c);
     return BACKEND_FAILED;
   }
-  const cuda_facts *facts = cuda_facts_of(d);
-  snprintf(g->device, sizeof g->device, "%s, CUDA %d.%d", facts->name, facts->driver / 1000,
-           facts->driver % 1000 / 10);
   error failure = {0};
-  cuda_options o = {.interrupted = c->limits.interrupted, .fuse = c->fuse, .progress = p->progress};
-  if (p->model && cpu_peak_bytes(p->memory, p->plan) > cuda_memory_left(d))
-    error_set(&failure, SPAN_NONE, "the GPU has too little memory for this");
-  else
+  bool good = open_peers(c, g, &failure);
+  name_devices(g, d);
+  cuda_options o = {.peers = g->peers,
+                    .interrupted = c->limits.interrupted,
+                    .fuse = c->fuse,
+                    .progress = p->progress};
+  if (good && p->model && cpu_peak_bytes(p->memory, p->plan) > memory_left(g, d))
+    good = error_set(&failure, SPAN_NONE, "the GPU has too little memory for this");
+  d = g->peers ? cuda_peer(g->peers, 0) : d;
+  if (good)
     g->program = cuda_program_new(d, p->plan, p->code, &o, &failure);
   if (g->program)
     return BACKEND_READY;
@@ -120,8 +144,10 @@ static bool time_kernels(backend_program *p, uint64_t copy_bytes, unsigned runs,
 
 static void release_kernels(backend_program *p) {
   gpu_program *g = p->state;
-  if (g)
+  if (g) {
     cuda_program_free(g->program);
+    cuda_peers_close(g->peers);
+  }
   free(g);
 }
 

@@ -27,6 +27,7 @@
 //   device.h     the device; call.c: how it is called, and messages
 //   cuda.c       opening and closing      memory.c   memory and copies
 //   sequence.c   sequences                launch.c   the rest
+//   peers.h      several devices
 //
 // A device is the primary context of a GPU and one stream: what is launched
 // and copied happens in this order, and the host goes on meanwhile. An error inside of a kernel is

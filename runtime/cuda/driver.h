@@ -37,6 +37,7 @@ typedef struct cuda_function cuda_function;
 typedef struct cuda_recording cuda_recording;
 typedef struct cuda_graph cuda_graph;
 typedef struct cuda_node cuda_node;
+typedef uint64_t cuda_slab;  // CUmemGenericAllocationHandle: physical memory, without an address
 
 // CUDA's numbers of attributes of devices (CUdevice_attribute) and functions
 // (CUfunction_attribute), and of options.
@@ -52,6 +53,7 @@ enum {
   CUDA_SHARED_PER_MULTIPROCESSOR = 81,
   CUDA_REGISTERS_PER_MULTIPROCESSOR = 82,
   CUDA_SHARED_PER_BLOCK_OPTIN = 97,
+  CUDA_CAN_MAP = 102,  // VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED
 
   CUDA_FUNCTION_MOST_THREADS = 0,
   CUDA_FUNCTION_STATIC_SHARED = 1,
@@ -65,6 +67,26 @@ enum {
 
   CUDA_LAUNCH_OVERLAPPING = 6  // PROGRAMMATIC_STREAM_SERIALIZATION; the value: int 1
 };
+
+// CUmemLocation, CUmemAllocationProp and CUmemAccessDesc: memory of a device, without an address, and who
+// may read and write a range of addresses.
+enum { CUDA_MEMORY_PINNED = 1, CUDA_LOCATION_DEVICE = 1, CUDA_READ_WRITE = 3 };
+typedef struct cuda_location {
+  int type;
+  cuda_ordinal device;
+} cuda_location;
+
+typedef struct cuda_slab_kind {
+  int type, handles;
+  cuda_location location;
+  void *none;
+  unsigned char flags[8];
+} cuda_slab_kind;
+
+typedef struct cuda_access {
+  cuda_location location;
+  int flags;
+} cuda_access;
 
 // CUlaunchAttribute and CUlaunchConfig: how a kernel is launched.
 typedef struct cuda_launch_attribute {
@@ -137,6 +159,22 @@ typedef struct cuda_edge {
   CALL(mem_alloc_async, cuMemAllocAsync,                                                           \
        (cuda_address * address, size_t bytes, cuda_stream * stream))                               \
   CALL(mem_free_async, cuMemFreeAsync, (cuda_address address, cuda_stream * stream))               \
+  CALL(slab_granularity, cuMemGetAllocationGranularity,                                            \
+       (size_t * bytes, const cuda_slab_kind *kind, int recommended))                              \
+  CALL(slab_create, cuMemCreate,                                                                   \
+       (cuda_slab * slab, size_t bytes, const cuda_slab_kind *kind, unsigned long long flags))     \
+  CALL(slab_release, cuMemRelease, (cuda_slab slab))                                               \
+  CALL(range_reserve, cuMemAddressReserve,                                                         \
+       (cuda_address * address, size_t bytes, size_t alignment, cuda_address wanted,               \
+        unsigned long long flags))                                                                 \
+  CALL(range_free, cuMemAddressFree, (cuda_address address, size_t bytes))                         \
+  CALL(range_map, cuMemMap,                                                                        \
+       (cuda_address address, size_t bytes, size_t offset, cuda_slab slab,                         \
+        unsigned long long flags))                                                                 \
+  CALL(range_unmap, cuMemUnmap, (cuda_address address, size_t bytes))                              \
+  CALL(range_allow, cuMemSetAccess,                                                                \
+       (cuda_address address, size_t bytes, const cuda_access *who, size_t count))                 \
+  CALL(can_access_peer, cuDeviceCanAccessPeer, (int *can, cuda_ordinal device, cuda_ordinal peer)) \
   CALL(host_alloc, cuMemHostAlloc, (void **data, size_t bytes, unsigned flags))                    \
   CALL(host_free, cuMemFreeHost, (void *data))                                                     \
   CALL(copy_to_device, cuMemcpyHtoDAsync_v2,                                                       \
@@ -149,6 +187,7 @@ typedef struct cuda_edge {
   CALL(stream_destroy, cuStreamDestroy_v2, (cuda_stream * stream))                                 \
   CALL(stream_query, cuStreamQuery, (cuda_stream * stream))                                        \
   CALL(stream_synchronize, cuStreamSynchronize, (cuda_stream * stream))                            \
+  CALL(stream_wait, cuStreamWaitEvent, (cuda_stream * stream, cuda_event * event, unsigned flags)) \
   CALL(begin_capture, cuStreamBeginCapture_v2, (cuda_stream * stream, int mode))                   \
   CALL(is_capturing, cuStreamIsCapturing, (cuda_stream * stream, int *status))                     \
   CALL(end_capture, cuStreamEndCapture, (cuda_stream * stream, cuda_recording * *recording))       \

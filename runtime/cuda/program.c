@@ -42,13 +42,22 @@ typedef struct pass_launch {
   uint64_t items;
 } pass_launch;
 
-struct cuda_program {
+// What each of the devices has of its own.
+typedef struct program_part {
   cuda_device *device;
-  const plan *plan;
-  const atomic_bool *interrupted;
   size_t module_count;
   cuda_module *modules[MOST_FILES];
-  cuda_kernel *kernels;   // by pass
+  cuda_kernel *kernels;  // by pass
+  cuda_address imports;  // permc_imports, the list of tables, and the tables
+} program_part;
+
+struct cuda_program {
+  cuda_device *device;  // the first
+  cuda_peers *peers;    // all of them; NULL: that one alone
+  const plan *plan;
+  const atomic_bool *interrupted;
+  unsigned part_count;
+  program_part parts[CUDA_MOST_PEERS];
   c_pass_facts *facts;    // by pass
   pass_launch *launches;  // by pass
   uint32_t *buffer_of;    // by array: the number of its buffer, or NEVER
@@ -57,7 +66,6 @@ struct cuda_program {
   bool
       has_own_arrays;  // tables are there from the beginning, the other arrays from the first run on
   cuda_address *own;   // by array: where it is, then
-  cuda_address imports;        // permc_imports, the list of tables, and the tables
   cuda_permuting **permuting;  // by pass: of routines that have kernels, or NULL
   stretch *stretches;          // one run
   size_t stretch_count;
@@ -72,6 +80,30 @@ struct cuda_program {
 
 static bool fail_with_device_message(const cuda_program *g, error *failure) {
   return error_set(failure, SPAN_NONE, "%s", cuda_message(g->device));
+}
+
+static bool fail_with_part_message(const cuda_program *g, const program_part *part,
+                                   error *failure) {
+  if (g->peers)
+    cuda_peers_refuse(g->peers, (unsigned)(part - g->parts));
+  return fail_with_device_message(g, failure);
+}
+
+// Memory that all devices reach.
+static cuda_address program_memory_new(const cuda_program *g, uint64_t bytes) {
+  return g->peers ? cuda_peers_memory_new(g->peers, bytes) : cuda_memory_new(g->device, bytes);
+}
+
+static void program_memory_free(const cuda_program *g, cuda_address a) {
+  if (g->peers)
+    cuda_peers_memory_free(g->peers, a);
+  else
+    cuda_memory_free(g->device, a);
+}
+
+static bool program_wait(const cuda_program *g) {
+  return g->peers ? cuda_peers_wait(g->peers, g->interrupted)
+                  : cuda_wait(g->device, g->interrupted);
 }
 
 // ---- compiling ---------------------------------------------------------------------------------
@@ -107,34 +139,42 @@ static bool compile_files(void *with, unsigned worker, uint64_t first, uint64_t 
 }
 
 // Code from the cache that cannot be loaded is compiled again.
-static bool load_module(cuda_program *g, compilation *c, size_t i, error *failure) {
-  g->modules[i] = cuda_module_load(g->device, c->made[i].cubin, c->made[i].size);
-  if (!g->modules[i] && c->made[i].cached) {
+static bool load_module(cuda_program *g, program_part *part, compilation *c, size_t i,
+                        error *failure) {
+  cuda_module **m = &part->modules[i];
+  *m = cuda_module_load(part->device, c->made[i].cubin, c->made[i].size);
+  if (!*m && c->made[i].cached) {
     if (!compile_file(c, i, true))
       return error_set(failure, SPAN_NONE, "%s", c->made[i].message);
-    g->modules[i] = cuda_module_load(g->device, c->made[i].cubin, c->made[i].size);
+    *m = cuda_module_load(part->device, c->made[i].cubin, c->made[i].size);
   }
-  return g->modules[i] || fail_with_device_message(g, failure);
+  part->module_count = i + 1;
+  return *m || fail_with_part_message(g, part, failure);
+}
+
+static bool find_kernels(cuda_program *g, program_part *part, const compilation *c, size_t i,
+                         error *failure) {
+  for (uint32_t pass = c->first[i]; pass < c->first[i + 1]; pass++) {
+    char name[C_PASS_NAME];
+    uint32_t own = g->facts[pass].kernel;
+    if (own != pass || !g->facts[pass].threads) {  // found before; none
+      part->kernels[pass] = part->kernels[own];
+      continue;
+    }
+    c_pass_name(g->plan, pass, name);
+    if (!cuda_kernel_find(part->device, part->modules[i], name,
+                          (uint32_t)g->facts[pass].scratch_bytes, &part->kernels[pass]))
+      return fail_with_part_message(g, part, failure);
+  }
+  return true;
 }
 
 static bool load_modules(cuda_program *g, compilation *c, error *failure) {
-  for (size_t i = 0; i < c->files; i++) {
-    if (!load_module(g, c, i, failure))
-      return false;
-    g->module_count = i + 1;
-    for (uint32_t pass = c->first[i]; pass < c->first[i + 1]; pass++) {
-      char name[C_PASS_NAME];
-      uint32_t own = g->facts[pass].kernel;
-      if (own != pass || !g->facts[pass].threads) {  // found before; none
-        g->kernels[pass] = g->kernels[own];
-        continue;
-      }
-      c_pass_name(g->plan, pass, name);
-      if (!cuda_kernel_find(g->device, g->modules[i], name, (uint32_t)g->facts[pass].scratch_bytes,
-                            &g->kernels[pass]))
-        return fail_with_device_message(g, failure);
-    }
-  }
+  for (unsigned k = 0; k < g->part_count; k++)
+    for (size_t i = 0; i < c->files; i++)
+      if (!load_module(g, &g->parts[k], c, i, failure) ||
+          !find_kernels(g, &g->parts[k], c, i, failure))
+        return false;
   return true;
 }
 
@@ -245,7 +285,7 @@ static bool allocate_buffers(cuda_program *g, error *failure) {
   for (size_t i = 0; i < g->buffer_count; i++) {
     if (g->buffers[i].address)
       continue;
-    g->buffers[i].address = cuda_memory_new(g->device, g->buffers[i].bytes);
+    g->buffers[i].address = program_memory_new(g, g->buffers[i].bytes);
     needed += g->buffers[i].bytes;
     for (size_t k = i + 1; k < g->buffer_count && !g->buffers[i].address; k++)
       needed += g->buffers[k].bytes;
@@ -290,7 +330,7 @@ static bool place_routines(cuda_program *g, error *failure) {
 static bool allocate_tables(cuda_program *g, error *failure) {
   for (size_t a = 0; a < g->plan->arrays.count; a++) {
     buffer *b = g->plan->arrays.items[a].role == NET_TABLE ? &g->buffers[g->buffer_of[a]] : NULL;
-    if (b && !(b->address = cuda_memory_new(g->device, b->bytes)))
+    if (b && !(b->address = program_memory_new(g, b->bytes)))
       return fail_with_device_message(g, failure);
   }
   return true;
@@ -312,33 +352,38 @@ static bool upload_given(cuda_program *g, net_role role, const array *arguments,
   return true;
 }
 
-// In one piece of memory: permc_imports, the addresses of the tables, the tables.
-static bool upload_roots(cuda_program *g, const permc_root_table *rows, error *failure) {
-  size_t count = 0;
-  void **tables = roots_make(rows, &count, pool_processors());
-  uint64_t total = 2 * sizeof(cuda_address) + count * sizeof(cuda_address);
-  uint64_t *head = calloc(count + 2, sizeof *head);
-  if (!tables || !head) {
-    free(head);
-    roots_free(tables, count);
-    return error_set(failure, SPAN_NONE, "out of memory");
-  }
-  uint64_t at = (total + 255) / 256 * 256;
+// In one piece of memory: permc_imports, the addresses of the tables, the tables. `head` has room for
+// the first two.
+static bool upload_part_roots(program_part *part, const permc_root_table *rows, void **tables,
+                              size_t count, uint64_t *head) {
+  uint64_t total = (2 + count) * sizeof *head, at = (total + 255) / 256 * 256;
   for (size_t i = 0; i < count; i++) {
     head[2 + i] = at;
     at += (roots_bytes(&rows[i]) + 255) / 256 * 256;
   }
-  g->imports = cuda_memory_new(g->device, at);
-  head[1] = g->imports + 2 * sizeof(cuda_address);
-  bool good = g->imports != 0;
+  part->imports = cuda_memory_new(part->device, at);
+  head[1] = part->imports + 2 * sizeof(cuda_address);
+  bool good = part->imports != 0;
   for (size_t i = 0; i < count && good; i++) {
-    head[2 + i] += g->imports;
-    good = cuda_upload(g->device, head[2 + i], tables[i], roots_bytes(&rows[i]));
+    head[2 + i] += part->imports;
+    good = cuda_upload(part->device, head[2 + i], tables[i], roots_bytes(&rows[i]));
   }
-  good = good && cuda_upload(g->device, g->imports, head, total);
+  return good && cuda_upload(part->device, part->imports, head, total);
+}
+
+static bool upload_roots(cuda_program *g, const permc_root_table *rows, error *failure) {
+  size_t count = 0;
+  void **tables = roots_make(rows, &count, pool_processors());
+  uint64_t *head = calloc(count + 2, sizeof *head);
+  bool good = tables && head;
+  if (!good)
+    error_set(failure, SPAN_NONE, "out of memory");
+  for (unsigned k = 0; k < g->part_count && good; k++)
+    good = upload_part_roots(&g->parts[k], rows, tables, count, head) ||
+           fail_with_part_message(g, &g->parts[k], failure);
   free(head);
   roots_free(tables, count);
-  return good || fail_with_device_message(g, failure);
+  return good;
 }
 
 // ---- ranges of profilers -----------------------------------------------------------------------
@@ -389,14 +434,13 @@ static bool plan_launches(cuda_program *g) {
   return true;
 }
 
-// On arrays that lie at these addresses.
-static bool launch_kernel(const cuda_program *g, cuda_device *d, uint32_t number,
-                          cuda_address *addresses) {
+// The items first ... last - 1 of a pass, on arrays that lie at these addresses.
+static bool launch_items(const cuda_program *g, const program_part *part, cuda_device *d,
+                         uint32_t number, uint64_t first, uint64_t last, cuda_address *addresses) {
   enum { MOST_PARAMETERS = 512 };  // CUDA allows 4096 bytes of them
   const pass_launch *l = &g->launches[number];
   void *parameters[MOST_PARAMETERS];
-  cuda_address imports = g->imports;
-  uint64_t first = 0;
+  cuda_address imports = part->imports;
   bool good = true;
   if (!g->facts[number].threads)
     return true;
@@ -407,14 +451,31 @@ static bool launch_kernel(const cuda_program *g, cuda_device *d, uint32_t number
     parameters[1 + i] = &addresses[l->arrays[i]];
   parameters[1 + l->array_count] = &imports;
   parameters[2 + l->array_count] = g->facts[number].matrix;
-  for (; first < l->items && good; first += CUDA_MOST_BLOCKS_X) {
-    uint64_t left = l->items - first;
+  for (; first < last && good; first += CUDA_MOST_BLOCKS_X) {
+    uint64_t left = last - first;
     cuda_grid grid = {.x = left < CUDA_MOST_BLOCKS_X ? left : CUDA_MOST_BLOCKS_X,
                       .threads = g->facts[number].threads,
-                      .overlapping = true};
-    good = cuda_launch(d, &g->kernels[number], grid, parameters);
+                      .overlapping = !g->peers};
+    good = cuda_launch(d, &part->kernels[number], grid, parameters);
   }
   return good;
+}
+
+// By `d`, the first device: on its own stream, or on that of a call.
+static bool launch_kernel(const cuda_program *g, cuda_device *d, uint32_t number,
+                          cuda_address *addresses) {
+  return launch_items(g, &g->parts[0], d, number, 0, g->launches[number].items, addresses);
+}
+
+// By all devices, each the blocks of its part.
+static bool launch_parts(const cuda_program *g, uint32_t number) {
+  uint64_t items = g->launches[number].items;
+  bool good = cuda_peers_fork(g->peers);
+  for (unsigned i = 0; i < g->part_count && good; i++)
+    good = launch_items(g, &g->parts[i], g->parts[i].device, number, items * i / g->part_count,
+                        items * (i + 1) / g->part_count, g->own) ||
+           cuda_peers_refuse(g->peers, i);
+  return good && cuda_peers_join(g->peers);
 }
 
 static bool launch_pass(cuda_program *g, uint32_t number) {
@@ -425,7 +486,8 @@ static bool launch_pass(cuda_program *g, uint32_t number) {
   if (g->plan->passes.items[number].keys_for &&
       cuda_routine_makes_keys(g->routines[g->plan->passes.items[number].keys_for]))
     return true;
-  return launch_kernel(g, g->device, number, g->own);
+  bool together = g->peers && !g->facts[number].one;  // whose blocks wait for each other
+  return together ? launch_parts(g, number) : launch_kernel(g, g->device, number, g->own);
 }
 
 // So many runs of the passes first ... last - 1, one after the other. NULL: failed.
@@ -500,7 +562,7 @@ static bool run_on_host(cuda_program *g, uint32_t number, error *failure) {
   }
   if (!good)
     error_set(failure, SPAN_NONE, "out of memory");
-  else if (!cuda_wait(g->device, g->interrupted))
+  else if (!program_wait(g))
     good = fail_with_device_message(g, failure);
   good = good && move_accesses(g, pass, false, data, failure);
   if (good && !routine_run(p, plan_routine_of(p, pass), data, pool_processors(), g->interrupted)) {
@@ -536,14 +598,20 @@ static cuda_program *allocate_program(cuda_device *d, const plan *p, const cuda_
   cuda_program *g = calloc(1, sizeof *g);
   if (!g)
     return NULL;
-  *g = (cuda_program){.device = d, .plan = p, .interrupted = o->interrupted};
+  *g = (cuda_program){.device = d, .peers = o->peers, .plan = p, .interrupted = o->interrupted};
+  g->part_count = o->peers ? cuda_peers_count(o->peers) : 1;
+  bool has_kernels = true;
+  for (unsigned i = 0; i < g->part_count; i++) {
+    g->parts[i].device = o->peers ? cuda_peer(o->peers, i) : d;
+    g->parts[i].kernels = calloc(p->passes.count + 1, sizeof *g->parts[i].kernels);
+    has_kernels &= g->parts[i].kernels != NULL;
+  }
   streams_begin(&g->streams, (uint32_t)p->arrays.count);
   cache_open(&g->cache);
   if (o->no_cache)
     g->cache.folder[0] = 0;
   g->source =
       (cuda_code_source){&g->cache, cuda_code_options[o->fuse], cuda_facts_of(d)->capability};
-  g->kernels = calloc(p->passes.count + 1, sizeof *g->kernels);
   g->facts = calloc(p->passes.count + 1, sizeof *g->facts);
   g->buffer_of = calloc(p->arrays.count + 1, sizeof *g->buffer_of);
   g->buffers = calloc(p->arrays.count + 1, sizeof *g->buffers);
@@ -554,7 +622,7 @@ static cuda_program *allocate_program(cuda_device *d, const plan *p, const cuda_
   for (size_t i = 0; i < p->passes.count && g->permuting; i++)
     g->permuting[i] = cuda_permuting_new(d, p, &p->passes.items[i]);
   g->routines = calloc(p->passes.count + 1, sizeof *g->routines);
-  if (g->routines && g->permuting && g->stretches && g->kernels && g->facts && g->buffer_of &&
+  if (has_kernels && g->routines && g->permuting && g->stretches && g->facts && g->buffer_of &&
       g->buffers && g->launches && g->own)
     return g;
   cuda_program_free(g);
@@ -587,6 +655,13 @@ cuda_program *cuda_program_new(cuda_device *d, const plan *p, c_code *code, cons
   return NULL;
 }
 
+static void free_part(program_part *part) {
+  cuda_memory_free(part->device, part->imports);
+  for (size_t i = 0; i < part->module_count; i++)
+    cuda_module_free(part->device, part->modules[i]);
+  free(part->kernels);
+}
+
 void cuda_program_free(cuda_program *g) {
   if (!g)
     return;
@@ -596,13 +671,12 @@ void cuda_program_free(cuda_program *g) {
     cuda_permuting_free(g->permuting[i]);
   free(g->permuting);
   for (size_t i = 0; i < g->buffer_count; i++)
-    cuda_memory_free(g->device, g->buffers[i].address);
-  cuda_memory_free(g->device, g->imports);
+    program_memory_free(g, g->buffers[i].address);
   cuda_memory_free(g->device, g->copied.address);
   for (size_t i = 0; i < g->plan->passes.count && g->routines; i++)
     cuda_routine_free(g->routines[i]);
-  for (size_t i = 0; i < g->module_count; i++)
-    cuda_module_free(g->device, g->modules[i]);
+  for (unsigned i = 0; i < g->part_count; i++)
+    free_part(&g->parts[i]);
   for (size_t i = 0; i < g->plan->passes.count && g->facts; i++) {
     free(g->facts[i].matrix);
     free(g->facts[i].one);
@@ -612,7 +686,6 @@ void cuda_program_free(cuda_program *g) {
   streams_end(&g->streams, g->device);
   free(g->launches);
   free(g->own);
-  free(g->kernels);
   free(g->facts);
   free(g->buffer_of);
   free(g->buffers);
@@ -725,7 +798,7 @@ bool cuda_program_run(cuda_program *g, const array *arguments, size_t count, arr
                       error *failure) {
   bool good = make_own_arrays(g, failure) && prepare_permuting(g, arguments, count, failure) &&
               upload_given(g, NET_ARGUMENT, arguments, count, failure) && run_stretches(g, failure);
-  if (good && !cuda_wait(g->device, g->interrupted))
+  if (good && !program_wait(g))
     good = fail_with_device_message(g, failure);
   if (good && download_results(g, results, failure))
     return true;

@@ -19,6 +19,9 @@
 //   graph     permc_pass_0<<<blocks, threads>>>(0, a0, a1, imports) -> permc_pass_1(...)
 //   run       a0 uploaded, graph launched, a2 downloaded
 //
+// Several devices (peers.h) have each array together, and each executes its part of the blocks of a pass;
+// they wait for each other between passes. Blocks that wait for others, and routines, are the first one's.
+//
 // Routines have kernels of their own (routine.h), in the same graph. One that has none is executed by the
 // host, between graphs, on arrays that are downloaded for it.
 #ifndef PERMC_RUNTIME_CUDA_PROGRAM_H
@@ -28,10 +31,13 @@
 #include "runtime/cpu/cpu.h"
 #include "runtime/cpu/layout.h"
 #include "runtime/cuda/cuda.h"
+#include "runtime/cuda/peers.h"
 
 typedef struct cuda_program cuda_program;
 
 typedef struct cuda_options {
+  cuda_peers
+      *peers;  // the devices that share the blocks of each pass, `d` being the first; NULL: `d`
   const atomic_bool *interrupted;  // may be NULL
   bool fuse;  // products and sums of floats may be rounded once: faster, other last bits
   bool no_cache;

@@ -111,6 +111,7 @@ cuda_status cuDeviceGetAttribute(int *value, int attribute, cuda_ordinal device)
       {CUDA_SHARED_PER_MULTIPROCESSOR, 233472},
       {CUDA_REGISTERS_PER_MULTIPROCESSOR, 65536},
       {CUDA_SHARED_PER_BLOCK_OPTIN, SHARED_OPTIN},
+      {CUDA_CAN_MAP, !fake_now.apart},
   };
   BEGIN(DRIVER);
   for (size_t i = 0; i < sizeof known / sizeof *known; i++)
@@ -175,11 +176,17 @@ cuda_status cuCtxPopCurrent_v2(cuda_context **context) {
 
 // ---- memory ------------------------------------------------------------------------------------
 
+static size_t used_bytes(void) {
+  size_t sum = 0;
+  for (const object *o = fake_objects; o; o = o->next)
+    sum += o->kind == MEMORY || o->kind == SLAB ? o->bytes : 0;
+  return sum;
+}
+
 cuda_status cuMemGetInfo_v2(size_t *free_bytes, size_t *all_bytes) {
   BEGIN(CURRENT);
   *free_bytes = *all_bytes = (size_t)fake_now.memory << 20;
-  for (const object *o = fake_objects; o; o = o->next)
-    *free_bytes -= o->kind == MEMORY ? o->bytes : 0;
+  *free_bytes -= used_bytes();
   return CUDA_STATUS_GOOD;
 }
 
@@ -193,10 +200,8 @@ static object *new_memory(kind k, size_t bytes) {
 }
 
 cuda_status cuMemAlloc_v2(cuda_address *address, size_t bytes) {
-  size_t left = (size_t)fake_now.memory << 20;
   BEGIN(CURRENT);
-  for (const object *o = fake_objects; o; o = o->next)
-    left -= o->kind == MEMORY ? o->bytes : 0;
+  size_t left = ((size_t)fake_now.memory << 20) - used_bytes();
   if (bytes == 0)
     return wrong(INVALID_VALUE, "cuMemAlloc_v2 of no bytes");
   if (fake_captured)
@@ -248,12 +253,17 @@ cuda_status cuMemFreeHost(void *data) {
   return status ? status : freed;
 }
 
+static unsigned bit_of(cuda_ordinal device) { return 1U << (device - 7); }
+
 static cuda_status check_copy(const void *device, size_t bytes, cuda_stream *stream,
                               const char *symbol) {
-  const object *memory = holds(MEMORY, device, bytes);
+  const object *memory = holds(MEMORY, device, bytes), *range = holds(RANGE, device, bytes);
+  const object *current = fake_current[fake_depth - 1];
+  if (range && bytes && range->access & bit_of(current->device))
+    return check_handle(stream, STREAM, symbol);
   if (!memory || bytes == 0)
     return wrong(INVALID_VALUE, "%s of %zu bytes is not inside of an allocation", symbol, bytes);
-  if (memory->context != fake_current[fake_depth - 1])
+  if (memory->context != current)
     return wrong(INVALID_CONTEXT, "%s of the memory of another device", symbol);
   return check_handle(stream, STREAM, symbol);
 }
@@ -307,6 +317,125 @@ cuda_status cuMemsetD8Async(cuda_address address, unsigned char byte, size_t cou
     abort();
   memset(o.own, byte, count);
   return do_later(&o);
+}
+
+// ---- memory of several devices at one range of addresses -----------------------------------------
+
+cuda_status cuDeviceCanAccessPeer(int *can, cuda_ordinal device, cuda_ordinal peer) {
+  BEGIN(DRIVER);
+  *can = fake_now.reach;
+  return device == peer ? wrong(INVALID_DEVICE, "a device as its own peer")
+                        : check_device(peer, __func__);
+}
+
+enum { GRANULARITY = 1 << 21 };
+
+static bool is_slab_kind(const cuda_slab_kind *k) {
+  return k->type == CUDA_MEMORY_PINNED && k->location.type == CUDA_LOCATION_DEVICE && !k->handles &&
+         check_device(k->location.device, "cuMemCreate") == CUDA_STATUS_GOOD;
+}
+
+cuda_status cuMemGetAllocationGranularity(size_t *bytes, const cuda_slab_kind *k, int recommended) {
+  BEGIN(DRIVER);
+  *bytes = GRANULARITY;
+  return recommended <= 1 && is_slab_kind(k) ? CUDA_STATUS_GOOD : INVALID_VALUE;
+}
+
+cuda_status cuMemCreate(cuda_slab *slab, size_t bytes, const cuda_slab_kind *k,
+                        unsigned long long flags) {
+  BEGIN(CURRENT);
+  if (!bytes || bytes % GRANULARITY || !is_slab_kind(k) || flags)
+    return wrong(INVALID_VALUE, "cuMemCreate of %zu bytes", bytes);
+  if (bytes > ((size_t)fake_now.memory << 20) - used_bytes())
+    return CUDA_STATUS_OUT_OF_MEMORY;
+  object *o = new_object(SLAB);
+  *o = (object){.next = o->next, .kind = SLAB, .bytes = bytes, .users = 1};
+  o->device = k->location.device;
+  *slab = (uintptr_t)o;
+  return CUDA_STATUS_GOOD;
+}
+
+// A slab lives as long as its handle, or it is mapped.
+static void drop_slab(object *o) {
+  if (--o->users == 0)
+    remove_object(o);
+}
+
+cuda_status cuMemRelease(cuda_slab slab) {
+  cuda_status status = begin_call(__func__, CURRENT);
+  object *o = lives((void *)(uintptr_t)slab, SLAB);
+  if (!o)
+    return wrong(INVALID_VALUE, "cuMemRelease of what does not live");
+  drop_slab(o);
+  return status;
+}
+
+cuda_status cuMemAddressReserve(cuda_address *address, size_t bytes, size_t alignment,
+                                cuda_address wanted, unsigned long long flags) {
+  BEGIN(CURRENT);
+  if (!bytes || bytes % GRANULARITY || alignment || wanted || flags)
+    return wrong(INVALID_VALUE, "cuMemAddressReserve of %zu bytes", bytes);
+  unsigned char *data = aligned_alloc(GRANULARITY, bytes);
+  if (!data)
+    return CUDA_STATUS_OUT_OF_MEMORY;
+  object *o = new_object(RANGE);
+  *o = (object){.next = o->next, .kind = RANGE, .data = data, .bytes = bytes};
+  *address = (uintptr_t)o->data;
+  return CUDA_STATUS_GOOD;
+}
+
+cuda_status cuMemMap(cuda_address address, size_t bytes, size_t offset, cuda_slab slab,
+                     unsigned long long flags) {
+  BEGIN(CURRENT);
+  object *o = lives((void *)(uintptr_t)slab, SLAB);
+  object *range = holds(RANGE, (void *)(uintptr_t)address, bytes);
+  if (!o || !range || o->range || bytes != o->bytes || offset || flags)
+    return wrong(INVALID_VALUE, "cuMemMap of %zu bytes", bytes);
+  o->range = range;
+  o->mapped = 1 + address - (uintptr_t)range->data;
+  o->users++;
+  range->mapped += bytes;
+  return CUDA_STATUS_GOOD;
+}
+
+cuda_status cuMemUnmap(cuda_address address, size_t bytes) {
+  cuda_status status = begin_call(__func__, CURRENT);
+  object *range = holds(RANGE, (void *)(uintptr_t)address, bytes), *o = fake_objects;
+  do_all(NULL);
+  while (o && !(o->kind == SLAB && o->range && o->range == range && o->bytes == bytes &&
+                o->mapped == 1 + address - (uintptr_t)range->data))
+    o = o->next;
+  if (!o)
+    return wrong(INVALID_VALUE, "cuMemUnmap of what is not mapped");
+  range->mapped -= bytes;
+  range->access = 0;
+  o->range = NULL;
+  drop_slab(o);
+  return status;
+}
+
+cuda_status cuMemAddressFree(cuda_address address, size_t bytes) {
+  cuda_status status = begin_call(__func__, CURRENT);
+  object *range = holds(RANGE, (void *)(uintptr_t)address, bytes);
+  if (!range || range->bytes != bytes || range->mapped)
+    return wrong(INVALID_VALUE, "cuMemAddressFree of %zu bytes", bytes);
+  remove_object(range);
+  return status;
+}
+
+cuda_status cuMemSetAccess(cuda_address address, size_t bytes, const cuda_access *who,
+                           size_t count) {
+  BEGIN(CURRENT);
+  object *range = holds(RANGE, (void *)(uintptr_t)address, bytes);
+  if (!range || range->bytes != bytes || range->mapped != bytes)
+    return wrong(INVALID_VALUE, "cuMemSetAccess of what is not mapped");
+  for (size_t i = 0; i < count; i++) {
+    unsigned bit = bit_of(who[i].location.device);
+    if (who[i].flags != CUDA_READ_WRITE || range->access & bit)
+      return wrong(INVALID_VALUE, "cuMemSetAccess for device %d", who[i].location.device);
+    range->access |= bit;
+  }
+  return CUDA_STATUS_GOOD;
 }
 
 // ---- streams and events ------------------------------------------------------------------------
@@ -368,6 +497,15 @@ cuda_status cuEventRecord(cuda_event *event, cuda_stream *stream) {
   NEEDS(event, EVENT);
   NEEDS(stream, STREAM);
   return do_later(&(op){.event = (object *)event});
+}
+
+// Work is done in the order in which it is asked for, so that nothing is to be waited for.
+cuda_status cuStreamWaitEvent(cuda_stream *stream, cuda_event *event, unsigned flags) {
+  BEGIN(CURRENT);
+  NEEDS(stream, STREAM);
+  if (flags || !lives(event, EVENT))
+    return wrong(INVALID_HANDLE, "a wait for what is no event");
+  return CUDA_STATUS_GOOD;
 }
 
 cuda_status cuEventSynchronize(cuda_event *event) {

@@ -12,6 +12,7 @@
 //   FAKE_CUDA="fail=cuMemAlloc_v2 at=3 status=2"      the third call of cuMemAlloc_v2 fails
 //
 //   devices=1   driver=12080   capability=90   memory=1024 (MiB)
+//   apart=1     devices cannot map memory       reach=0   ... nor reach that of others
 //   busy=N      the next N cuStreamQuery say that the work is not done yet
 //   fault=N     from the next kernel that is executed, all calls give the error N
 //   fail=SYMBOL at=1 status=1

@@ -17,8 +17,13 @@ EXPORT size_t fake_cuda_calls(const char *symbol);
 
 // ---- settings ----------------------------------------------------------------------------------
 
-static const fake_settings first_settings = {
-    .devices = 1, .driver = 12080, .capability = 90, .memory = 1024, .at = 1, .status = 1};
+static const fake_settings first_settings = {.devices = 1,
+                                             .driver = 12080,
+                                             .capability = 90,
+                                             .memory = 1024,
+                                             .reach = 1,
+                                             .at = 1,
+                                             .status = 1};
 fake_settings fake_now;
 
 #define CALL_NAME(name, symbol, parameters) #symbol,
@@ -36,6 +41,8 @@ static const struct setting_row {
     {"driver", offsetof(fake_settings, driver)},
     {"capability", offsetof(fake_settings, capability)},
     {"memory", offsetof(fake_settings, memory)},
+    {"apart", offsetof(fake_settings, apart)},
+    {"reach", offsetof(fake_settings, reach)},
     {"busy", offsetof(fake_settings, busy)},
     {"fault", offsetof(fake_settings, fault)},
     {"at", offsetof(fake_settings, at)},

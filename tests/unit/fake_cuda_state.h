@@ -20,14 +20,26 @@ enum {
 };
 
 typedef struct fake_settings {
-  int devices, driver, capability, memory, busy, fault, at, status;
+  int devices, driver, capability, memory, apart, reach, busy, fault, at, status;
   char fail[64];
 } fake_settings;
 extern fake_settings fake_now;
 
 // ---- what there is -----------------------------------------------------------------------------
 
-typedef enum kind { MEMORY, HOST, CONTEXT, STREAM, EVENT, MODULE, FUNCTION, RECORDING, GRAPH } kind;
+typedef enum kind {
+  MEMORY,
+  HOST,
+  SLAB,   // memory of a device, without an address
+  RANGE,  // addresses, and the memory of the host that all of the slabs there are
+  CONTEXT,
+  STREAM,
+  EVENT,
+  MODULE,
+  FUNCTION,
+  RECORDING,
+  GRAPH
+} kind;
 
 typedef struct definition {
   char name[64];
@@ -43,8 +55,11 @@ typedef struct object {
   kind kind;
   unsigned char *data;  // of memory
   size_t bytes;
-  int device, users;  // of a context
-  bool recorded;      // of an event: it was, and when
+  int device, users;     // of a context, of a slab
+  size_t mapped;         // of a range: bytes; of a slab: 1 + its place in that range
+  unsigned access;       // of a range: a bit for each device
+  struct object *range;  // of a slab: where it is mapped
+  bool recorded;         // of an event: it was, and when
   float milliseconds;
   const definition *is;  // of a function
   struct object *module;

@@ -5,6 +5,7 @@
 #include "runtime/context/context.h"
 
 #include "tool/cli/progress.h"
+#include <ctype.h>
 #include <limits.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -66,6 +67,48 @@ static cli_status use_limits(const cli_arguments *a, permc_context *context) {
   return status;
 }
 
+// "0-3" or "0,2,5-6": returns how many numbers; 0: it is no such list, or a longer one.
+static size_t read_devices(const char *word, int32_t *devices, size_t room) {
+  size_t count = 0;
+  for (const char *at = word; *at; at += *at == ',') {
+    unsigned first, last;
+    int used = 0, more = 0;
+    if (sscanf(at, "%4u%n", &first, &used) != 1 || !isdigit((unsigned char)*at))
+      return 0;
+    at += used;
+    last = first;
+    if (*at == '-' && (sscanf(at, "-%4u%n", &last, &more) != 1 || !isdigit((unsigned char)at[1])))
+      return 0;
+    at += more;
+    if (last < first || last - first >= room - count || (*at && (*at != ',' || !at[1])))
+      return 0;
+    for (; first <= last; first++)
+      devices[count++] = (int32_t)first;
+  }
+  return count;
+}
+
+static cli_status use_devices(const cli_arguments *a, permc_context *context) {
+  int32_t devices[CONTEXT_GPUS];
+  const char *word = cli_value(a, "--devices"), *backend = cli_value(a, "--backend");
+  if (!word)
+    return CLI_OK;
+  if (backend && strcmp(backend, "cuda") != 0)
+    return cli_usage_error("%s: --devices are GPUs, which the backend %s does not use",
+                           a->verb->name, backend);
+  size_t count = read_devices(word, devices, CONTEXT_GPUS);
+  if (!count)
+    return cli_usage_error("%s: --devices must be numbers of at most %d GPUs, such as 0-3 or 0,2, "
+                           "not '%s'",
+                           a->verb->name, CONTEXT_GPUS, word);
+  return cli_report(context, permc_use_devices(context, devices, count)) ? CLI_OK : CLI_WRONG;
+}
+
+const char *cli_backend(const cli_arguments *a) {
+  const char *backend = cli_value(a, "--backend");
+  return backend || !cli_is_given(a, "--devices") ? backend : "cuda";
+}
+
 cli_status cli_use_options(const cli_arguments *a, permc_context *context) {
   const char *isa = cli_value(a, "--target-isa"), *strategy = cli_value(a, "--strategy");
   const char *exchange = cli_value(a, "--layout"), *verb = a->verb->name;
@@ -86,7 +129,8 @@ cli_status cli_use_options(const cli_arguments *a, permc_context *context) {
         "%s: --target-isa must be native, baseline, avx2 or avx512, as far as this "
         "processor has it, not '%s'",
         verb, isa);
-  return use_limits(a, context);
+  cli_status status = use_devices(a, context);
+  return status == CLI_OK ? use_limits(a, context) : status;
 }
 
 void cli_list_strategies(void) {

@@ -17,9 +17,11 @@ permc_context *cli_context_new(void);
 void cli_interrupt_contexts(void);  // for a signal handler
 
 // The options of the verb that are settings of a context, as far as given: --threads, --target-isa,
-// --strategy, --layout, --limit, --strict-fp, --fast-fp, --compile-seconds, --compile-memory and
-// --allow-extern. CLI_USAGE: a value is wrong, reported.
+// --strategy, --layout, --limit, --strict-fp, --fast-fp, --compile-seconds, --compile-memory,
+// --devices and --allow-extern. CLI_USAGE: a value is wrong, reported.
 cli_status cli_use_options(const cli_arguments *a, permc_context *context);
+// What --backend says; with --devices cuda, if it says nothing.
+const char *cli_backend(const cli_arguments *a);
 void cli_list_strategies(void);  // --strategy help
 void cli_list_layouts(void);     // --layout help
 

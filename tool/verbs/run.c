@@ -95,13 +95,12 @@ static void print_times(const run_state *s) {
 
 static bool run_program(run_state *s) {
   const cli_arguments *args = s->args;
-  bool good =
-      cli_load(s->context, cli_operand(args, 0), cli_value(args, "-e")) && check_outputs(s) &&
-      read_arguments(s) && check_outputs(s) &&
-      cli_report(s->context,
-                 permc_run_consume(s->context, s->entry, cli_value(args, "--backend"), s->arguments,
-                                   s->argument_count, &s->results, &s->result_count)) &&
-      write_results(s);
+  bool good = cli_load(s->context, cli_operand(args, 0), cli_value(args, "-e")) &&
+              check_outputs(s) && read_arguments(s) && check_outputs(s) &&
+              cli_report(s->context,
+                         permc_run_consume(s->context, s->entry, cli_backend(args), s->arguments,
+                                           s->argument_count, &s->results, &s->result_count)) &&
+              write_results(s);
   if (good && cli_is_given(args, "--time"))
     print_times(s);
   return good;

@@ -52,6 +52,7 @@
 #define JSON SWITCH("--json", "print one JSON object")
 #define TIME SWITCH("--time", "print the time of each stage to standard error")
 #define BACKEND VALUE("--backend", BACKENDS, "what executes the program (default: auto)")
+#define DEVICES VALUE("--devices", "LIST", "GPUs that share the work: 0-3, or 0,2 (default: one)")
 #define SEED(of) NUMBER("--seed", "S", 0, UINT64_MAX, "the seed of " of " (default: 1)")
 // The arguments of what is measured.
 #define RANDOM_ARGUMENTS(sizes)                                                                    \
@@ -74,6 +75,7 @@ static const cli_option run_options[] = {
     SWITCH("--full", "on a terminal, too, print all elements of large results"),
     VALUE("--entry", "NAME", "the entry point to run (default: main)"),
     BACKEND,
+    DEVICES,
     CPU_OPTIONS,
     VALUE("--random", "TYPES", "make arguments at random, such as '[1024]i32 i64'"),
     SEED("--random"),

@@ -1,0 +1,174 @@
+// Several GPUs that work on the same arrays (runtime/cuda/peers.h), and programs on them, without a GPU:
+// the driver is fake_cuda.c, the compiler fake_nvrtc.c.
+#include "tests/unit/api.h"
+
+#include "runtime/cuda/device.h"
+#include "runtime/cuda/peers.h"
+#include "runtime/values/value.h"
+#include "tests/unit/fake_driver.h"
+
+#include <unistd.h>
+
+// ---- a program: map (+ 1) on 2^20 elements ------------------------------------------------------
+
+enum { COUNT = 1 << 20, MOST_LAUNCHES = 64 };
+static struct { uint64_t first, blocks; } launches[MOST_LAUNCHES];
+static size_t launch_count;
+static uint64_t all_blocks;  // of the pass, when one device executes it
+
+static void add_one(const fake_cuda_launch *l) {
+  const uint32_t *in = (const uint32_t *)(uintptr_t)l->parameters[1];
+  uint32_t *out = (uint32_t *)(uintptr_t)l->parameters[2];
+  uint64_t first = l->parameters[0], blocks = l->blocks[0];
+  if (launch_count < MOST_LAUNCHES) {
+    launches[launch_count].first = first;
+    launches[launch_count++].blocks = blocks;
+  }
+  uint64_t size = COUNT / (all_blocks ? all_blocks : blocks);
+  for (uint64_t i = first * size; i < (first + blocks) * size; i++)
+    out[i] = in[i] + 1;
+}
+
+static void enter(const char *settings) {
+  static char place[512];
+  if (fake_driver_load()) {
+    const char *folder = getenv("PERMC_TMP");
+    snprintf(place, sizeof place, "%s/peers-XXXXXX", folder ? folder : "/tmp");
+    REQUIRE(mkdtemp(place) != NULL);
+    setenv("PERMC_NVRTC", FAKE_NVRTC, 1);
+    setenv("FAKE_NVRTC_CUBIN", FAKE_CUDA_MODULE, 1);
+    setenv("PERMC_CACHE", place, 1);
+    fake.define("permc_pass_0", 4, add_one);
+  }
+  fake.set(settings);
+  launch_count = 0;
+}
+
+static bool run_on(const int32_t *devices, size_t count, char *message, size_t size) {
+  static uint32_t values[COUNT], expected[COUNT];
+  permc_context *c = load_text("main : [m]u32 -> [m]u32\nmain = map (+ 1)\n");
+  permc_value *argument, **results = NULL;
+  size_t results_count = 0;
+  for (uint32_t i = 0; i < COUNT; i++)
+    expected[i] = (values[i] = 3 * i) + 1;
+  argument = value_1("u32", COUNT, values);
+  bool good = permc_use_devices(c, devices, count) &&
+              permc_run(c, "main", "cuda", &argument, 1, &results, &results_count);
+  if (good && CHECK_EQ_U64(results_count, 1))
+    check_1(results[0], 0, "u32", COUNT, expected);
+  snprintf(message, size, "%s", permc_message(c));
+  permc_values_free(results, results_count);
+  permc_value_free(argument);
+  permc_context_free(c);
+  return good;
+}
+
+// Each executes its part of the blocks, wherever they are.
+TEST(programs) {
+  static const struct {
+    size_t count;
+    int32_t devices[16];
+  } rows[] = {{1, {0}},
+              {2, {0, 1}},
+              {4, {2, 0, 3, 1}},
+              {4, {1, 1, 1, 1}},
+              {16, {0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3}}};
+  char message[2000];
+  for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
+    enter("devices=4");
+    CHECK(run_on(rows[k].devices, rows[k].count, message, sizeof message));
+    CHECK_STR(message, "");
+    fake_driver_check();
+    uint64_t blocks = 0;
+    CHECK_EQ_U64(launch_count, rows[k].count);
+    for (size_t i = 0; i < launch_count; blocks += launches[i++].blocks)
+      CHECK_EQ_U64(launches[i].first, blocks);
+    all_blocks = all_blocks ? all_blocks : blocks;
+    CHECK_EQ_U64(blocks, all_blocks);
+  }
+}
+
+static void check_refused(const char *settings, const int32_t *devices, size_t count,
+                          const char *expected) {
+  char message[2000];
+  enter(settings);
+  CHECK(!run_on(devices, count, message, sizeof message));
+  CHECK_CONTAINS(message, expected);
+  CHECK_EQ_U64(fake.left(), 0);
+}
+
+TEST(devices_that_do_not_do) {
+  const int32_t some[] = {0, 1, 2, 3};
+  check_refused("devices=2", some, 4, "there is no CUDA device 2; this machine has 2");
+  check_refused("devices=4", some, 3, "must be 2, 4, 8 or 16, a power of two, not 3");
+  check_refused("devices=4 apart=1", some, 2, "GPU 0: the Fake GPU cannot map memory");
+  check_refused("devices=4 reach=0", some, 2,
+                "GPU 1: it and GPU 0 do not reach each other's memory");
+  check_refused("devices=2 memory=7", some, 2, "GPU 1: cuMemCreate of 2097152 bytes");
+  check_refused("devices=2 fault=700", some, 2, "cuStreamQuery of all that was launched");
+}
+
+// The message begins with the GPU, or is of one that is not open yet.
+TEST(failing_calls) {
+  static const char *const called[] = {"cuDeviceCanAccessPeer",
+                                       "cuMemGetAllocationGranularity",
+                                       "cuMemCreate",
+                                       "cuMemAddressReserve",
+                                       "cuMemMap",
+                                       "cuMemSetAccess",
+                                       "cuStreamWaitEvent",
+                                       "cuEventRecord",
+
+                                       "cuLaunchKernelEx",
+                                       "cuStreamQuery",
+                                       "cuDevicePrimaryCtxRetain"};
+  const int32_t devices[] = {0, 1, 1, 0};
+  char message[2000], settings[100];
+  for (size_t k = 0; k < sizeof called / sizeof *called; k++) {
+    size_t calls =
+        (enter("devices=2"), run_on(devices, 4, message, sizeof message), fake.calls(called[k]));
+    CHECK(calls > 0);
+    for (size_t at = 1; at <= calls; at++) {
+      snprintf(settings, sizeof settings, "devices=2 fail=%s at=%zu status=999", called[k], at);
+      enter(settings);
+      if (!CHECK(!run_on(devices, 4, message, sizeof message)))
+        printf("%s\n", settings);
+      CHECK_CONTAINS(message, "error 999");
+      CHECK_EQ_U64(fake.left(), 0);
+      CHECK_STR(fake.misuse(), "");
+    }
+  }
+}
+
+// ---- memory -------------------------------------------------------------------------------------
+
+// An array is one range for all: what one peer writes, another reads, also across slabs.
+TEST(memory) {
+  static unsigned char from[7 << 20], to[7 << 20];
+  char why[CUDA_WHY];
+  enter("devices=2");
+  cuda_peers *p = cuda_peers_open((const int[]){0, 1, 0, 1}, 4, why, sizeof why);
+  REQUIRE(p != NULL);
+  for (size_t i = 0; i < sizeof from; i++)
+    from[i] = (unsigned char)(i * 7 + (i >> 11));
+  uint64_t left = cuda_peers_memory_left(p);
+  cuda_address a = cuda_peers_memory_new(p, sizeof from), b = cuda_peers_memory_new(p, 0);
+  REQUIRE(a && b && a != b);
+  CHECK_EQ_U64(fake.calls("cuMemCreate"), 4 + 1);
+  CHECK(cuda_peers_memory_left(p) < left);
+  for (unsigned i = 0; i < 4; i++) {
+    cuda_device *d = cuda_peer(p, i), *e = cuda_peer(p, (i + 1) % 4);
+    CHECK(cuda_upload(d, a + 5 * i, from, sizeof from - 5 * i) && cuda_peers_wait(p, NULL));
+    memset(to, 0, sizeof to);
+    CHECK(cuda_download(e, to, a + 5 * i, sizeof to - 5 * i));
+    CHECK(memcmp(from, to, sizeof to - 5 * i) == 0);
+  }
+  cuda_peers_memory_free(p, 0);
+  cuda_peers_memory_free(p, a);
+  CHECK(!cuda_peers_memory_new(p, (uint64_t)1 << 31));
+  CHECK_CONTAINS(cuda_message(cuda_peer(p, 0)), "GPU 1: cuMemCreate of 536870912 bytes");
+  cuda_peers_close(p);
+  fake_driver_check();
+}
+
+TEST_MAIN()
