@@ -24,7 +24,8 @@ from ._arrays import HOST, Foreign, library_of, torch_operator
 
 __version__: str = _permc.version
 __all__ = ["compile", "load", "Settings", "Error", "ProgramError", "ArgumentError", "LayoutError",
-           "DeviceError", "MissingError", "Interrupted", "FileError", "Program", "Function"]
+           "DeviceError", "MissingError", "Interrupted", "FileError", "NoFileError", "Program",
+           "Function"]
 
 
 def __dir__() -> list[str]:
@@ -82,6 +83,10 @@ class FileError(Error, OSError):
     code = 8
 
 
+class NoFileError(FileError, FileNotFoundError):
+    """There is no such file."""
+
+
 _error_types = {t.code: t for t in (ProgramError, ArgumentError, LayoutError, DeviceError,
                                     MissingError, Interrupted, FileError)}
 
@@ -134,6 +139,11 @@ class Program:
         try:
             with open(path, encoding="utf-8", newline="") as file:
                 text = file.read()
+        except FileNotFoundError:
+            try:
+                return self._context.load(path)
+            except FileError as error:
+                raise NoFileError(error) from None
         except (OSError, ValueError):  # permc says what is wrong
             return self._context.load(path)
         self._context.load_text(path, text)

@@ -425,6 +425,8 @@ class Mistakes(unittest.TestCase):
                    lambda: permc.compile("bitrev")(numpy.arange(3)))
         self.check(permc.FileError, "absent.perm", lambda: permc.compile("absent.perm"))
         self.check(permc.FileError, "absent", lambda: permc.compile(pathlib.Path("absent")))
+        self.check(FileNotFoundError, "absent.perm", lambda: permc.load("absent.perm"))
+        self.check(permc.FileError, "a folder", lambda: permc.load("."))
         self.check(permc.ArgumentError, "there is 'up'", lambda: permc.compile(
             "up : [m]a -> [m]a\nup xs = xs\n", entry="down"))
         self.check(permc.MissingError, "'gpu'",

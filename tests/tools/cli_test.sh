@@ -119,7 +119,7 @@ usage "run: -o needs a value (FILE)" run sort.perm -o
 usage "run: --entry was given twice" run sort.perm --entry main --entry=main
 usage "run: FILE or -e EXPR is missing (see permc help run)" run
 usage "run: 'b.perm' is one operand too many (usage: permc run [OPTION]... [FILE]; data are read with -i FILE)" run a.perm b.perm
-usage "check: FILE... is missing (usage: permc check [OPTION]... FILE...)" check
+usage "check: FILE or -e EXPR is missing (see permc help check)" check
 usage "fmt: FILE... is missing (usage: permc fmt [OPTION]... FILE...)" fmt --check
 usage "test: PATH... is missing (usage: permc test [OPTION]... PATH...)" test --
 usage "run: --seed needs --random: it is the seed of random arguments" run sort.perm --seed 3

@@ -14,18 +14,20 @@ static bool check_arguments(const cli_arguments *args, permc_context *c) {
   return good;
 }
 
+// `path` may be NULL: an expression alone.
 static cli_status check_file(const cli_arguments *args, const char *path, const cli_sizes *sizes) {
+  const char *expression = cli_value(args, "-e");
+  const char *entry = expression ? "-e" : cli_value(args, "--entry");  // NULL: all
   permc_context *context = cli_context_new();
   if (!context)
     return CLI_WRONG;
   cli_status status = cli_use_options(args, context);
-  bool good = status == CLI_OK && cli_load(context, path, NULL);
+  bool good = status == CLI_OK && cli_load(context, path, expression);
   double loaded = permc_last_times(context).load;
   if (good && (cli_is_given(args, "-i") || cli_is_given(args, "--arguments")))
     good = check_arguments(args, context);
   else if (good)
-    good = cli_report(context,
-                      permc_check(context, cli_value(args, "--entry"), sizes->first, sizes->count));
+    good = cli_report(context, permc_check(context, entry, sizes->first, sizes->count));
   if (cli_is_given(args, "--time")) {
     const char *file = args->operand_count > 1 ? path : NULL;
     cli_print_time(file, "load", loaded);
@@ -38,7 +40,7 @@ static cli_status check_file(const cli_arguments *args, const char *path, const 
 cli_status verb_check(const cli_arguments *args) {
   cli_sizes sizes;
   cli_status status = cli_read_sizes(args, 1, &sizes);
-  for (size_t i = 0; status != CLI_USAGE && i < args->operand_count; i++) {
+  for (size_t i = 0; status != CLI_USAGE && (i == 0 || i < args->operand_count); i++) {
     cli_status one = check_file(args, args->operands[i], &sizes);
     status = one == CLI_OK ? status : one;
   }

@@ -88,6 +88,7 @@ static const cli_option run_options[] = {
 };
 
 static const cli_option check_options[] = {
+    VALUE("-e", "EXPR", "check this expression, in FILE's scope if there is one"),
     VALUE("--entry", "NAME", "only this entry point"),
     VALUES("--size", "NAME=SIZE", "elaborate at this value of a size name or an int, such as n=30"),
     VALUE("--arguments", "TYPES",
@@ -271,12 +272,14 @@ const cli_verb cli_verbs[] = {
      "Each -o takes one result, in order; what is left goes to standard output as text.",
      "permc run examples/sort.perm -i examples/goods.csv:weight -o sorted.csv", run_options,
      "--random -i, --entry -e, --strict-fp --fast-fp", "FILE -e", verb_run},
-    {"check", "FILE...", 1, SIZE_MAX, "find the mistakes of a program without running it",
-     "Checks names and types of each FILE and elaborates its entry points, at sizes 0 to 4 or at\n"
-     "those of --size. Sizes that fail are warnings, unless all above 0 fail or --size asked for\n"
-     "them. With --arguments or -i it elaborates one entry point (default: main) for these.",
+    {"check", "[FILE]...", 0, SIZE_MAX, "find the mistakes of a program without running it",
+     "Checks names and types of each FILE and elaborates its entry points (or the expression of\n"
+     "-e), at sizes 0 to 4 or at those of --size. Sizes that fail are warnings, unless all above "
+     "0\n"
+     "fail or --size asked for them. With --arguments or -i it elaborates one entry point\n"
+     "(default: main) for these.",
      "permc check examples/spectrum.perm --size n=20 --time", check_options,
-     "--size --arguments -i", NULL, verb_check},
+     "--entry -e, --size --arguments -i", "FILE -e", verb_check},
     {"explain", "[FILE]", 0, 1, "show how a program will run at given sizes",
      "Plans an entry point of FILE (or the expression of -e) for given sizes, or for arguments of\n"
      "given types, and prints what it comes to: columns, permutations, and each pass over memory\n"
