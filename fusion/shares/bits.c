@@ -37,30 +37,53 @@ uint64_t sharing_slab(uint64_t count, int p) {
   return n < p || count == 0 || p == 0 ? 0 : f2_unit(n - p);
 }
 
-// Whether the map goes to slabs by bits: *address are the bits of the address, the highest p of them
-// number the slab.
-static bool goes_to_slabs(const cutting *c, const net_map *m, uint64_t slab, f2_affine *address) {
-  int shift;
-  return slab && m->offset == 0 && net_map_affine(m, c->stage->n, address, &shift) && shift == 0 &&
-         f2_unit(address->a.rows) == slab << c->s->p;
+bool sharing_has_bits(const sharing *s, const net_stage *stage) {
+  if (stage->routine || stage->loop_count || stage->n < s->p || s->p == 0)
+    return false;
+  for (size_t i = 0; i < stage->ops.count; i++)
+    if ((int)stage->ops.items[i].k > stage->n - s->p)
+      return false;
+  for (size_t i = 0; i < stage->nodes.count; i++)
+    if (stage->nodes.items[i].kind == NET_SCATTER)
+      return false;
+  return stage->n > 0;
 }
 
-static f2_affine highest_rows(f2_affine of, int p) {
-  f2_affine high = {f2_zero(p, of.a.columns), of.c >> (of.a.rows - p)};
-  for (int i = 0; i < p; i++)
-    high.a.row[i] = of.a.row[of.a.rows - p + i];
-  return high;
+// Whether the map goes to slabs by bits: *number are the highest p bits of the address, of the slab.
+static bool goes_to_slabs(const sharing *s, int n, const net_map *m, uint64_t slab,
+                          f2_affine *number) {
+  int low = slab ? f2_msb(slab) : 0, bits = low + s->p;
+  uint64_t weights = (uint64_t)m->offset;
+  if (!slab || slab & (slab - 1) || m->offset < 0 || weights >> bits)
+    return false;
+  *number = (f2_affine){f2_zero(s->p, n), weights >> low};
+  for (uint32_t r = 0; r < m->row_count; r++) {
+    uint64_t weight = (uint64_t)m->rows[r].weight;
+    if (m->rows[r].weight <= 0 || weight & (weight - 1) || weight & weights || weight >> bits)
+      return false;
+    weights |= weight;
+    if (weight >= slab) {
+      number->a.row[f2_lsb(weight) - low] = m->rows[r].form.mask;
+      number->c |= (uint64_t)m->rows[r].form.constant << (f2_lsb(weight) - low);
+    }
+  }
+  return true;
 }
 
-static bool is_bijective(f2_affine f) {
-  return f.a.rows == f.a.columns && f2_rank(f.a) == f.a.rows;
+// Whether each share of the index has the same part of the elements.
+static bool shares_all(f2_affine number) { return f2_rank(number.a) == number.a.rows; }
+
+bool sharing_stores_by_bits(const sharing *s, const net_stage *stage, const net_store *o) {
+  f2_affine number;
+  uint64_t slab = sharing_slab(s->from->arrays.items[o->array].count, s->p);
+  return sharing_has_bits(s, stage) && goes_to_slabs(s, stage->n, &o->map, slab, &number) &&
+         shares_all(number);
 }
 
-// Whether the result of a store may lie in slabs: it is the only one, and each element has its address.
-static bool stores_in_slabs(const cutting *c, const net_store *o, f2_affine *address) {
+// Whether what is stored lies in slabs: then *number is its share.
+static bool stores_in_slabs(const cutting *c, const net_store *o, f2_affine *number) {
   uint64_t slab = sharing_slab(c->s->to->arrays.items[o->array].count, c->s->p);
-  return c->s->writes[o->array] == 1 && goes_to_slabs(c, &o->map, slab, address) &&
-         is_bijective(*address);
+  return c->s->by_bits[o->array] && goes_to_slabs(c->s, c->stage->n, &o->map, slab, number);
 }
 
 // ---- parts --------------------------------------------------------------------------------------
@@ -166,19 +189,19 @@ static void find_definitions(cutting *c) {
 
 // Where the largest of what is loaded lies, and of what is stored shall lie.
 static void find_homes(cutting *c) {
-  f2_affine address;
+  f2_affine number;
   uint64_t most = 0;
   for (size_t i = 0; i < c->stage->loads.count; i++) {
     const net_load *l = &c->stage->loads.items[i];
-    if (goes_to_slabs(c, &l->map, c->s->slab.items[l->array], &address) && is_bijective(address) &&
-        scalar_types[c->stage->values.items[l->value]].size > most) {
+    if (goes_to_slabs(c->s, c->stage->n, &l->map, c->s->slab.items[l->array], &number) &&
+        shares_all(number) && scalar_types[c->stage->values.items[l->value]].size > most) {
       most = scalar_types[c->stage->values.items[l->value]].size;
-      c->loaded = highest_rows(address, c->s->p);
+      c->loaded = number;
     }
   }
   for (size_t i = 0; i < c->stage->stores.count && !c->stored.a.rows; i++)
-    if (stores_in_slabs(c, &c->stage->stores.items[i], &address))
-      c->stored = highest_rows(address, c->s->p);
+    if (stores_in_slabs(c, &c->stage->stores.items[i], &number))
+      c->stored = number;
 }
 
 static void find_reads(cutting *c) {
@@ -391,21 +414,25 @@ static arrival hand_over(const cutting *c, handing *h) {
 
 // ---- loads --------------------------------------------------------------------------------------
 
+// Whether all elements of the index are less than what a gather sends.
+static bool is_exchange_cheaper(const cutting *c, net_id array) {
+  return f2_unit(c->stage->n - c->s->p) < c->s->to->arrays.items[array].count;
+}
+
 // Loads of a part, from where its shares have the elements; of another place, they are packed, and
 // exchanged, before.
 static void add_load(const cutting *c, const part *k, net_stage *stage, const net_load *of,
                      net_id number) {
   sharing *s = c->s;
   net_load l = *of;
-  f2_affine address;
   l.value = number;
+  f2_affine home;
   uint64_t slab = s->slab.items[l.array];
-  bool by_bits = goes_to_slabs(c, &l.map, slab, &address);
-  f2_affine home = by_bits ? highest_rows(address, s->p) : (f2_affine){f2_zero(0, c->stage->n), 0};
-  if (slab &&
-      (k->whole || !by_bits || (!f2_affine_equal(home, k->number) && !is_bijective(address)))) {
-    l.array = sharing_whole_array(s, l.array);
-  } else if (slab && !f2_affine_equal(home, k->number)) {
+  bool by_bits = !k->whole && goes_to_slabs(s, c->stage->n, &l.map, slab, &home);
+  if (by_bits && f2_affine_equal(home, k->number)) {
+    s->fixed.items[l.array] = true;
+  } else if (by_bits && shares_all(home) && is_exchange_cheaper(c, l.array)) {
+    s->fixed.items[l.array] = true;
     passage way = sharing_passage(home, k->number);
     net_id packed = sharing_add_array(s, s->to->arrays.items[l.array].type, f2_unit(c->stage->n),
                                       f2_unit(c->stage->n - s->p));
@@ -414,6 +441,8 @@ static void add_load(const cutting *c, const part *k, net_stage *stage, const ne
     add_move(c, &packs, &l, &store);
     load_from(c, stage, number, add_exchange(c, packed, &way), map_of(c, way.after));
     return;
+  } else {
+    l.array = sharing_whole_array(s, l.array);
   }
   vec_push(s->memory, &stage->loads, l);
 }
@@ -462,13 +491,10 @@ static void add_stores(const cutting *c, uint32_t k, net_stage *stage, net_id *n
     const net_store *of = &c->stage->stores.items[i];
     if (part_of_value(c, of->value) != k)
       continue;
-    f2_affine address;
     net_store o = *of;
-    bool slabs = stores_in_slabs(c, of, &address);
-    f2_affine home = slabs ? highest_rows(address, c->s->p) : own->number;
-    bool direct = own->whole || (slabs && f2_affine_equal(home, own->number));
-    if (!own->whole && slabs)
-      c->s->slab.items[of->array] = f2_unit(c->stage->n - c->s->p);
+    f2_affine home = own->number;
+    bool slabs = stores_in_slabs(c, of, &home);
+    bool direct = own->whole ? !slabs : slabs && f2_affine_equal(home, own->number);
     if (direct) {
       o.value = numbers[of->value];
       vec_push(c->s->memory, &stage->stores, o);
@@ -527,21 +553,9 @@ static void make_part(const cutting *c, uint32_t k) {
   add_late_stores(c, &late);
 }
 
-static bool can_be_shared(const sharing *s, const net_stage *stage) {
-  if (stage->routine || stage->loop_count || stage->n < s->p || s->p == 0)
-    return false;
-  for (size_t i = 0; i < stage->ops.count; i++)
-    if ((int)stage->ops.items[i].k > stage->n - s->p)
-      return false;
-  for (size_t i = 0; i < stage->nodes.count; i++)
-    if (stage->nodes.items[i].kind == NET_SCATTER)
-      return false;
-  return stage->n > 0;
-}
-
 bool sharing_by_bits(sharing *s, const net_stage *stage) {
   cutting c = {.s = s, .stage = stage};
-  if (!can_be_shared(s, stage))
+  if (!sharing_has_bits(s, stage))
     return false;
   find_parts(&c);
   for (uint32_t k = 0; k < c.parts.count; k++)

@@ -25,6 +25,7 @@ net_id sharing_add_array(sharing *s, scalar_type type, uint64_t count, uint64_t 
   net_id id = net_array_add(s->memory, s->to, type, count, NET_TEMPORARY, 0);
   vec_push(s->memory, &s->slab, slab);
   vec_push(s->memory, &s->whole, NET_NONE);
+  vec_push(s->memory, &s->fixed, true);
   return id;
 }
 
@@ -77,29 +78,47 @@ static void share_whole(sharing *s, const net_stage *from) {
 static void note_writes(sharing *s, const net_stage *stage) {
   const net_routine *r = stage->routine;
   for (uint32_t i = 0; r && i < r->pair_count; i++)
-    if (r->pairs[i].to != NET_NONE)
-      s->writes[r->pairs[i].to] += 2;
-  for (size_t i = 0; i < stage->stores.count; i++)
-    s->writes[stage->stores.items[i].array]++;
+    if (r->pairs[i].to != NET_NONE) {
+      s->writes[r->pairs[i].to]++;
+      s->by_bits[r->pairs[i].to] = false;
+    }
+  for (size_t i = 0; i < stage->stores.count; i++) {
+    const net_store *o = &stage->stores.items[i];
+    s->writes[o->array]++;
+    s->by_bits[o->array] &= sharing_stores_by_bits(s, stage, o);
+  }
   for (size_t i = 0; i < stage->nodes.count; i++)
-    if (stage->nodes.items[i].kind == NET_SCATTER)
-      s->writes[stage->nodes.items[i].number] += 2;
+    if (stage->nodes.items[i].kind == NET_SCATTER) {
+      s->writes[stage->nodes.items[i].number]++;
+      s->by_bits[stage->nodes.items[i].number] = false;
+    }
+}
+
+// Arguments lie in slabs, if they are long enough; so does what all stages that write to it store by bits.
+static void add_array(sharing *s, const net_array *array, bool by_bits) {
+  bool given = array->role == NET_ARGUMENT;
+  vec_push(s->memory, &s->to->arrays, *array);
+  vec_push(s->memory, &s->slab, given || by_bits ? sharing_slab(array->count, s->p) : 0);
+  vec_push(s->memory, &s->whole, NET_NONE);
+  vec_push(s->memory, &s->fixed, !given);
 }
 
 const shares *shares_of_ranks(arena *a, const net *n, int p) {
+  size_t arrays = n->arrays.count;
   sharing s = {.memory = a, .from = n, .to = NEW(a, net), .p = p};
   *s.to = (net){.externs = n->externs};
-  for (size_t i = 0; i < n->arrays.count; i++) {
-    const net_array *array = &n->arrays.items[i];
-    vec_push(a, &s.to->arrays, *array);
-    vec_push(a, &s.slab, array->role == NET_ARGUMENT ? sharing_slab(array->count, p) : 0);
-    vec_push(a, &s.whole, NET_NONE);
-  }
-  s.writes = NEW_ARRAY(a, uint32_t, n->arrays.count + 1);
+  s.writes = NEW_ARRAY(a, uint32_t, arrays + 1);
+  s.by_bits = NEW_ARRAY(a, bool, arrays + 1);
+  for (size_t i = 0; i < arrays; i++)
+    s.by_bits[i] = true;
   for (size_t i = 0; i < n->stages.count; i++)
     note_writes(&s, &n->stages.items[i]);
+  for (size_t i = 0; i < arrays; i++) {
+    s.by_bits[i] &= s.writes[i] > 0;
+    add_array(&s, &n->arrays.items[i], s.by_bits[i]);
+  }
   for (size_t i = 0; i < n->stages.count; i++)
-    if (!sharing_by_bits(&s, &n->stages.items[i]))
+    if (!sharing_by_bits(&s, &n->stages.items[i]) && !sharing_by_turns(&s, &n->stages.items[i]))
       share_whole(&s, &n->stages.items[i]);
   shares *made = NEW(a, shares);
   *made = (shares){s.to, p, s.kinds.items, s.slab.items};

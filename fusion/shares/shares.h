@@ -23,8 +23,9 @@
 // share; code gets a pointer that is shifted by this, so that it is the same for all ranks, and what
 // depends on the rank follows from the highest bits of the index.
 //
-//   ranks.c    stages one after the other     bits.c    one in shares by bits of its index
-//   passage.c  arrays that change shares      shares.c  what holds of all this; text
+//   ranks.c    stages one after the other     shares.c   what holds of shares; text
+//   bits.c     one by bits of its index       turns.c    one by turns of a loop
+//   passage.c  arrays that change shares      cost.c     what is sent, and seconds (cost.h)
 #ifndef PERMC_FUSION_SHARES_SHARES_H
 #define PERMC_FUSION_SHARES_SHARES_H
 

@@ -12,7 +12,9 @@ typedef struct sharing {
   VEC(share_stage) kinds;  // of the stages of `to`
   VEC(uint64_t) slab;      // of its arrays
   VEC(net_id) whole;       // ... that lie in slabs: the copy that each rank has, or NET_NONE
+  VEC(bool) fixed;         // ... whose slab a stage relies on
   uint32_t *writes;        // by array of `from`: how many stores, routines and scatters write to it
+  bool *by_bits;           // ... that shares by bits of the index store to, all of them, in slabs
 } sharing;
 
 // ---- the Net that is made (ranks.c) -------------------------------------------------------------
@@ -26,10 +28,15 @@ net_id sharing_whole_array(sharing *s, net_id array);
 // The slab of an array of so many elements: a power of two; 0: there are too few, each rank has all.
 uint64_t sharing_slab(uint64_t count, int p);
 
-// ---- one stage as several (bits.c) --------------------------------------------------------------
+// ---- one stage as several ------------------------------------------------------------------------
 
+// Whether it can be shared by bits of its index (bits.c), and where a store of it then goes to slabs.
+bool sharing_has_bits(const sharing *s, const net_stage *stage);
+bool sharing_stores_by_bits(const sharing *s, const net_stage *stage, const net_store *o);
 // The stage in shares by bits of its index. False: it cannot be, and nothing is done.
 bool sharing_by_bits(sharing *s, const net_stage *stage);
+// The same by turns of its first loop (turns.c).
+bool sharing_by_turns(sharing *s, const net_stage *stage);
 
 // ---- passages (passage.c) -----------------------------------------------------------------------
 //

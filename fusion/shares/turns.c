@@ -1,0 +1,89 @@
+// A stage in shares by turns of its first loop: of rows, each rank has as many as its share of them.
+// See shares.h.
+//
+//   10 rows of 1000 elements, 4 ranks: shares of 3, 3, 3 and 1 turns, slabs of 3000 elements
+#include "fusion/shares/sharing.h"
+
+// How far apart the elements of two turns are, if those of one turn lie between; 0: they do not.
+static uint64_t turn_length(const net_stage *s, const net_map *m) {
+  uint64_t rest = (uint64_t)m->offset;
+  if (m->offset < 0 || m->strides[0] <= 0)
+    return 0;
+  for (uint32_t l = 1; l < m->loop_count; l++) {
+    if (m->strides[l] < 0 || s->extents[l] == 0)
+      return 0;
+    rest += (uint64_t)m->strides[l] * (s->extents[l] - 1);
+  }
+  for (uint32_t r = 0; r < m->row_count; r++) {
+    if (m->rows[r].weight < 0)
+      return 0;
+    rest += (uint64_t)m->rows[r].weight;
+  }
+  return rest < (uint64_t)m->strides[0] ? (uint64_t)m->strides[0] : 0;
+}
+
+// Whether the array consists of turns of that length, all of them.
+static bool consists_of_turns(const sharing *s, const net_stage *stage, net_id array,
+                              uint64_t length) {
+  return length && s->to->arrays.items[array].count == stage->extents[0] * length;
+}
+
+// Whether only this stage writes to an array, and one turn after the other.
+static bool stores_by_turns(const sharing *s, const net_stage *stage, net_id array) {
+  uint64_t length = 0;
+  uint32_t writes = 0;
+  for (size_t i = 0; i < stage->stores.count; i++) {
+    const net_store *o = &stage->stores.items[i];
+    if (o->array != array)
+      continue;
+    uint64_t own = turn_length(stage, &o->map);
+    if (writes++ && own != length)
+      return false;
+    length = own;
+  }
+  return writes == s->writes[array] && consists_of_turns(s, stage, array, length);
+}
+
+static bool has_turns(const sharing *s, const net_stage *stage) {
+  if (stage->routine || !stage->loop_count || stage->extents[0] < 2 || s->p == 0)
+    return false;
+  for (size_t i = 0; i < stage->nodes.count; i++)
+    if (stage->nodes.items[i].kind == NET_SCATTER)
+      return false;
+  for (size_t i = 0; i < stage->stores.count; i++)
+    if (!stores_by_turns(s, stage, stage->stores.items[i].array))
+      return false;
+  return true;
+}
+
+// An array that the stage loads from: itself, where each share has its turns of it, or a copy.
+static net_id loaded_array(sharing *s, const net_stage *stage, const net_load *l, uint64_t turns) {
+  uint64_t length = turn_length(stage, &l->map);
+  bool has = consists_of_turns(s, stage, l->array, length);
+  uint64_t *slab = &s->slab.items[l->array];
+  if (has && *slab && !s->fixed.items[l->array])
+    *slab = turns * length;
+  if (!has || *slab != turns * length)
+    return sharing_whole_array(s, l->array);
+  s->fixed.items[l->array] = true;
+  return l->array;
+}
+
+bool sharing_by_turns(sharing *s, const net_stage *from) {
+  if (!has_turns(s, from))
+    return false;
+  net_stage stage = {.loop_count = from->loop_count, .extents = from->extents, .n = from->n};
+  uint64_t ranks = f2_unit(s->p);
+  stage.share_turns = (from->extents[0] + ranks - 1) / ranks;
+  net_stage_merge(s->memory, &stage, from, f2_affine_identity(from->n));
+  for (size_t i = 0; i < stage.loads.count; i++)
+    stage.loads.items[i].array = loaded_array(s, from, &stage.loads.items[i], stage.share_turns);
+  for (size_t i = 0; i < stage.nodes.count; i++)
+    if (stage.nodes.items[i].kind == NET_GATHER)
+      stage.nodes.items[i].number = sharing_whole_array(s, (net_id)stage.nodes.items[i].number);
+  for (size_t i = 0; i < stage.stores.count; i++)
+    s->slab.items[stage.stores.items[i].array] =
+        stage.share_turns * (uint64_t)stage.stores.items[i].map.strides[0];
+  sharing_add_stage(s, (share_stage){.kind = SHARE_SPLIT}, stage);
+  return true;
+}
