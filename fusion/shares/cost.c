@@ -75,19 +75,82 @@ static share_cost cost_of_exchange(const shares *s, const share_exchange *e, int
   return c;
 }
 
-// Each rank sends its slab to all others; the last slabs may be shorter, or empty.
-static share_cost cost_of_gather(const shares *s, net_id from, int peer_bits) {
-  const net_array *array = &s->net->arrays.items[from];
-  uint64_t size = scalar_types[array->type].size, ranks = f2_unit(s->p);
+// Each rank sends all others such messages: of all ranks together, and of the one that sends the most.
+static share_cost cost_of_all(const shares *s, share_traffic all, share_traffic most,
+                              int peer_bits) {
   uint64_t to[SHARE_DISTANCES] = {[SHARE_TO_PEER] = f2_mask(peer_bits),
-                                  [SHARE_OVER_NETWORK] = ranks - f2_unit(peer_bits),
+                                  [SHARE_OVER_NETWORK] = f2_unit(s->p) - f2_unit(peer_bits),
                                   [SHARE_TO_ITSELF] = 1};
   share_cost c = {0};
   for (int d = 0; d < SHARE_DISTANCES; d++) {
-    c.all[d] = (share_traffic){ranks * to[d], array->count * size * to[d]};
-    c.most[d] = traffic(to[d], s->slab[from] * size);
+    c.all[d] = (share_traffic){all.messages * to[d], all.bytes * to[d]};
+    c.most[d] = (share_traffic){most.messages * to[d], most.bytes * to[d]};
   }
   return c;
+}
+
+// The last slabs may be shorter, or empty.
+static share_cost cost_of_gather(const shares *s, net_id from, int peer_bits) {
+  const net_array *array = &s->net->arrays.items[from];
+  uint64_t size = scalar_types[array->type].size;
+  return cost_of_all(s, (share_traffic){f2_unit(s->p), array->count * size},
+                     traffic(1, s->slab[from] * size), peer_bits);
+}
+
+// ---- routines -----------------------------------------------------------------------------------
+
+// What a rank sends to each: `exchanges` messages, `each` bytes for each key that goes there, and
+// `others` bytes whatever the keys are.
+typedef struct routine_traffic {
+  uint64_t exchanges, each, others;
+} routine_traffic;
+
+static uint64_t unit_of(const shares *s, const net_routine *r, net_id id) {
+  const net_array *a = &s->net->arrays.items[id];
+  return a->count / (r->rows * r->length) * scalar_types[a->type].size;
+}
+
+// Each array of keys or payloads is exchanged once, and places and numbers of elements are. Before that a
+// sort finds cuts by digits: counts, and a choice (runtime/ranks/cuts.h). One exchange says how many come.
+static routine_traffic traffic_of_routine(const shares *s, const net_routine *r) {
+  enum { DIGIT = 8, COUNTS = 256 * 8, CHOICE = 16, NUMBER = 8, FOUND = 16 };
+  uint64_t key = unit_of(s, r, r->pairs[0].from);
+  uint64_t limit = r->limit > 1 ? (uint64_t)f2_msb(r->limit - 1) + 1 : 1;
+  uint64_t bits = r->limit ? limit : DIGIT * key, digits = (bits + DIGIT - 1) / DIGIT;
+  routine_traffic t = {1, key, NUMBER};
+  switch (r->kind) {
+  case NET_SORT:
+  case NET_PLACES:
+    t.exchanges += 2 * digits + 1;
+    t.others += digits * (COUNTS + CHOICE);
+    break;
+  case NET_WRONG:
+    return (routine_traffic){r->distinct ? 4 : 1, r->distinct ? NUMBER : 0,
+                             FOUND + (r->distinct ? 2 * NUMBER : 0)};
+  case NET_COUNT:
+    return (routine_traffic){2, 0, 2 * r->rows * r->limit * NUMBER / f2_unit(s->p)};
+  default:
+    t.exchanges++;
+  }
+  for (uint32_t i = 1; i < r->pair_count - r->counts; i++) {
+    t.exchanges++;
+    t.each += unit_of(s, r, r->pairs[i].to);
+  }
+  if (r->kind == NET_PLACES) {
+    t.exchanges++;
+    t.each += NUMBER;
+  }
+  return t;
+}
+
+// As if each rank had as many keys for each other one.
+static share_cost cost_of_routine(const shares *s, const net_routine *r, int peer_bits) {
+  routine_traffic t = traffic_of_routine(s, r);
+  uint64_t ranks = f2_unit(s->p), slab = shares_routine_slab(s->net, r, s->slab, ranks);
+  share_traffic most = {t.exchanges, t.others + slab * t.each / ranks};
+  share_traffic all = {ranks * t.exchanges,
+                       ranks * t.others + r->rows * r->length * t.each / ranks};
+  return cost_of_all(s, all, most, peer_bits);
 }
 
 share_cost shares_traffic_cost(const shares *s, size_t stage, const target *t) {
@@ -98,6 +161,8 @@ share_cost shares_traffic_cost(const shares *s, size_t stage, const target *t) {
     c = cost_of_exchange(s, &as->exchange, peer_bits);
   else if (as->kind == SHARE_GATHER)
     c = cost_of_gather(s, as->from, peer_bits);
+  else if (as->kind == SHARE_ROUTINE)
+    c = cost_of_routine(s, s->net->stages.items[stage].routine, peer_bits);
   c.seconds = seconds_of_traffic(c.most, t);
   return c;
 }
@@ -107,7 +172,8 @@ share_cost shares_traffic_cost(const shares *s, size_t stage, const target *t) {
 // What a rank takes for a pass, of which it executes its share: a start is not shared.
 static double seconds_of_pass(const shares *s, const plan *p, const plan_pass *pass) {
   double start = p->target->pass_seconds < pass->seconds ? p->target->pass_seconds : pass->seconds;
-  bool split = s->stages[pass->stage].kind == SHARE_SPLIT;
+  share_kind kind = s->stages[pass->stage].kind;
+  bool split = kind == SHARE_SPLIT || kind == SHARE_ROUTINE;
   return split ? start + (pass->seconds - start) / (double)f2_unit(s->p) : pass->seconds;
 }
 
@@ -126,7 +192,7 @@ share_cost *shares_costs(arena *a, const shares *s, const plan *p, const target 
   for (size_t i = 0; i < p->passes.count; i++) {
     const plan_pass *pass = &p->passes.items[i];
     share_kind kind = s->stages[pass->stage].kind;
-    if (kind == SHARE_SPLIT || kind == SHARE_WHOLE)
+    if (kind != SHARE_EXCHANGE && kind != SHARE_GATHER)
       costs[pass->stage].seconds += seconds_of_pass(s, p, pass);
   }
   costs[count] = (share_cost){0};

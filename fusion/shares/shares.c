@@ -3,7 +3,7 @@
 
 #include <inttypes.h>
 
-const char *const share_kind_names[] = {"split", "exchange", "gather", "whole"};
+const char *const share_kind_names[] = {"split", "exchange", "gather", "routine", "whole"};
 
 int shares_bits(uint64_t ranks) {
   enum { MOST = 20 };
@@ -106,6 +106,10 @@ const char *shares_verify(arena *a, const shares *s) {
     switch (as->kind) {
     case SHARE_SPLIT:
       problem = problem_of_split(s, stage);
+      break;
+    case SHARE_ROUTINE:
+      if (!stage->routine || !shares_routine_slab(s->net, stage->routine, s->slab, f2_unit(s->p)))
+        problem = "a routine has not its slabs";
       break;
     case SHARE_WHOLE:
       problem = problem_of_whole(s, stage);

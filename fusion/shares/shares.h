@@ -25,7 +25,8 @@
 //
 //   ranks.c    stages one after the other     shares.c   what holds of shares; text
 //   bits.c     one by bits of its index       turns.c    one by turns of a loop
-//   passage.c  arrays that change shares      cost.c     what is sent, and seconds (cost.h)
+//   passage.c  arrays that change shares      routine.c  a routine on slabs
+//   cost.c     what is sent, and seconds (cost.h)
 #ifndef PERMC_FUSION_SHARES_SHARES_H
 #define PERMC_FUSION_SHARES_SHARES_H
 
@@ -35,6 +36,7 @@ typedef enum share_kind {
   SHARE_SPLIT,  // each rank executes its share: of the index bits, or of the turns of a loop (net.h)
   SHARE_EXCHANGE,  // blocks of an array change shares: a stage of one load and one store
   SHARE_GATHER,    // every rank gets all elements of an array: a stage of one load and one store
+  SHARE_ROUTINE,   // ranks execute the routine together, on slabs
   SHARE_WHOLE      // every rank executes all of the stage, on arrays that each has as a whole
 } share_kind;
 extern const char *const share_kind_names[];  // "split", ...
@@ -64,6 +66,11 @@ typedef struct shares {
 
 // For 2^p ranks at one time. `n` has been accepted by net_verify. The arrays of `n` keep their numbers.
 const shares *shares_of_ranks(arena *a, const net *n, int p);
+// How many of its keys each rank has, of a routine that ranks execute together; 0: they cannot. `slab`: by
+// array. Arrays of several elements for each key have as many times the slab. Whole arrays may be read;
+// written are counts and what is wrong.
+uint64_t shares_routine_slab(const net *n, const net_routine *r, const uint64_t *slab,
+                             uint64_t ranks);
 // How many bits number the ranks; -1: not a power of two, or too many.
 int shares_bits(uint64_t ranks);
 // NULL, or what is wrong: an array that is read in another way than it is written, or the net.

@@ -38,6 +38,11 @@ bool sharing_by_bits(sharing *s, const net_stage *stage);
 // The same by turns of its first loop (turns.c).
 bool sharing_by_turns(sharing *s, const net_stage *stage);
 
+// ---- routines (routine.c) -----------------------------------------------------------------------
+
+// A routine on slabs of its keys. False: it cannot be, and nothing is done.
+bool sharing_by_keys(sharing *s, const net_stage *stage);
+
 // ---- passages (passage.c) -----------------------------------------------------------------------
 //
 // An affine map of p rows NUMBERS shares: index x belongs to share number(x).

@@ -1,4 +1,4 @@
-// Whether places are places: below a limit, and distinct where they must be. Private to this room.
+// Whether places are places: below a limit, and distinct where they must be. A door of this room.
 //
 //   {.limit = 4, .distinct = true} of 2 0 2 1        found = 0, 2: place 2 occurs twice, first as element 0
 //   {.limit = 4} of 2 0 4 1                          found = 2, 4

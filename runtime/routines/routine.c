@@ -3,6 +3,7 @@
 
 #include "core/permutation/permutation.h"
 #include "runtime/routines/buckets.h"
+#include "runtime/routines/count.h"
 #include "runtime/routines/places.h"
 #include "runtime/routines/sort.h"
 #include "runtime/routines/transpose.h"
@@ -192,64 +193,16 @@ static bool run_places(const routine_call *c) {
 
 // ---- counts ------------------------------------------------------------------------------------
 
-// Keys of one row, as they are counted by two tables in turn: equal keys in sequence do not wait for
-// each other.
-#define COUNT_KEYS(T)                                                                              \
-  static void count_##T(const void *keys, uint64_t n, uint64_t limit, int64_t *a, int64_t *b) {    \
-    const T *k = keys;                                                                             \
-    for (uint64_t i = 0; i + 1 < n; i += 2) {                                                      \
-      uint64_t x = (uint64_t)k[i], y = (uint64_t)k[i + 1];                                         \
-      if (x < limit)                                                                               \
-        a[x]++;                                                                                    \
-      if (y < limit)                                                                               \
-        b[y]++;                                                                                    \
-    }                                                                                              \
-    if (n % 2 && (uint64_t)k[n - 1] < limit)                                                       \
-      a[(uint64_t)k[n - 1]]++;                                                                     \
-  }
-COUNT_KEYS(int8_t)
-COUNT_KEYS(int16_t)
-COUNT_KEYS(int32_t)
-COUNT_KEYS(int64_t)
-COUNT_KEYS(uint8_t)
-COUNT_KEYS(uint16_t)
-COUNT_KEYS(uint32_t)
-COUNT_KEYS(uint64_t)
-
-typedef void count_function(const void *keys, uint64_t n, uint64_t limit, int64_t *a, int64_t *b);
-static count_function *const count_functions[SCALAR_COUNT] = {
-    [SCALAR_I8] = count_int8_t,    [SCALAR_I16] = count_int16_t, [SCALAR_I32] = count_int32_t,
-    [SCALAR_I64] = count_int64_t,  [SCALAR_U8] = count_uint8_t,  [SCALAR_U16] = count_uint16_t,
-    [SCALAR_U32] = count_uint32_t, [SCALAR_U64] = count_uint64_t};
-
 static bool run_count(const routine_call *c) {
-  enum {
-    SLICE = 1 << 22,   // keys between looks at the flag
-    SECOND = 1 << 12,  // most counts of two tables
-    FEW = 1 << 8       // those of a second table on the stack, which may be small
-  };
   const net_routine *r = c->routine;
-  const net_array *keys = array_at(c, r->pairs[0].from);
-  size_t size = scalar_types[keys->type].size;
-  int64_t *counts = c->data[r->pairs[0].to], few[FEW] = {0};
-  int64_t *many = r->limit > FEW && r->limit <= SECOND ? calloc(r->limit, sizeof *many) : NULL;
-  int64_t *second = r->limit <= FEW ? few : many;
-  bool good = true;
-  memset(counts, 0, array_bytes_of(c, r->pairs[0].to));
-  for (uint64_t row = 0; row < r->rows && good; row++, counts += r->limit) {
-    const char *first = (const char *)c->data[r->pairs[0].from] + row * r->length * size;
-    for (uint64_t i = 0; i < r->length && good; i += SLICE) {
-      uint64_t n = r->length - i < SLICE ? r->length - i : SLICE;
-      good = !c->interrupted || !atomic_load_explicit(c->interrupted, memory_order_relaxed);
-      count_functions[keys->type](first + i * size, n, r->limit, counts, second ? second : counts);
-    }
-    for (uint64_t k = 0; k < r->limit && second; k++) {
-      counts[k] += second[k];
-      second[k] = 0;
-    }
-  }
-  free(many);
-  return good;
+  net_id keys = r->pairs[0].from;
+  return routine_count(&(count_task){.type = array_at(c, keys)->type,
+                                     .rows = r->rows,
+                                     .length = r->length,
+                                     .limit = r->limit,
+                                     .keys = c->data[keys],
+                                     .counts = c->data[r->pairs[0].to],
+                                     .interrupted = c->interrupted});
 }
 
 // ---- permutations ------------------------------------------------------------------------------

@@ -6,7 +6,7 @@
 
 #include "fusion/shares/shares.h"
 
-static size_t kinds[4];  // how many stages of each kind there were
+static size_t kinds[5];  // how many stages of each kind there were
 
 static void show(const net *t, const shares *s) {
   text out = {0};
@@ -45,7 +45,7 @@ TEST(random_nets) {
   uint64_t programs = test_all() ? 20000 : 400, seed = 0;
   while (seed < programs && check_seed(seed))
     seed++;
-  for (size_t k = 0; k < 4; k++)
+  for (size_t k = 0; k < SHARE_ROUTINE; k++)
     CHECK(kinds[k] > programs / 10);
 }
 

@@ -1,0 +1,251 @@
+// Every element goes to the rank that has its place in the sorted array; then ranks sort what they have
+// got. What comes from lower ranks comes first, so all is stable. See routine.h.
+#include "runtime/ranks/ranked.h"
+
+#include "core/sizes.h"
+#include "runtime/ranks/cuts.h"
+#include "runtime/ranks/deal.h"
+#include "runtime/routines/sort.h"
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct splitter {
+  uint64_t row, key;
+} splitter;
+
+// Elements on their way. Class 2 i + 1 is what is equal to splitter i, class 2 i what is between i - 1
+// and i.
+typedef struct meeting {
+  const ranked_routine *call;
+  slab slab;  // of the array and, sorted, of the result
+  ranked_keys keys;
+  cut *cuts;            // by rank
+  uint32_t *number_of;  // by rank: the number of the cut's splitter
+  uint32_t splitter_count;
+  splitter *splitters;  // different ones, in order
+  uint64_t *offsets;    // of the rows of the slab
+  uint64_t row_count;
+  deal deal;
+  trade trade;
+} meeting;
+
+// ---- who goes where -----------------------------------------------------------------------------
+
+// How many of the keys, which are in order, are below x.
+static inline uint64_t count_below(const splitter *s, uint64_t count, uint64_t x) {
+  const splitter *at = s;
+  for (uint64_t half; count > 1; count -= half) {
+    half = count / 2;
+    at += at[half - 1].key < x ? half : 0;
+  }
+  return (uint64_t)(at - s) + (count && at->key < x);
+}
+
+static void classify_keys(const void *with, uint64_t first, uint64_t last, uint16_t *classes) {
+  const meeting *m = with;
+  const ranked_keys k = m->keys;
+  uint64_t low = 0, high;
+  for (uint64_t i = first, end; i < last; i = end, low = high) {
+    uint64_t row = (k.first + i) / k.length;
+    end = (row + 1) * k.length - k.first;
+    end = end < last ? end : last;
+    while (low < m->splitter_count && m->splitters[low].row < row)
+      low++;
+    for (high = low; high < m->splitter_count && m->splitters[high].row == row;)
+      high++;
+    const splitter *s = m->splitters + low;
+    uint64_t count = high - low;
+#define CLASSIFY(U)                                                                                \
+  for (uint64_t j = i; j < end; j++) {                                                             \
+    uint64_t x = ranked_key(&k, j, (U)), below = count_below(s, count, x);                         \
+    classes[j - first] = (uint16_t)(2 * (low + below) + (below < count && s[below].key == x));     \
+  }
+    FOR_ELEMENT_SIZE(k.order.size, CLASSIFY)
+#undef CLASSIFY
+  }
+}
+
+static void find_splitters(meeting *m) {
+  uint32_t count = 0;
+  for (uint32_t r = 1; r < m->call->team->transport->ranks; r++) {
+    const cut *c = &m->cuts[r];
+    if (!count || m->splitters[count - 1].row != c->row || m->splitters[count - 1].key != c->key)
+      m->splitters[count++] = (splitter){c->row, c->key};
+    m->number_of[r] = count - 1;
+  }
+  m->splitter_count = count;
+}
+
+static uint32_t bits_of(const net_routine *r) {
+  return r->limit > 1 ? 64 - (uint32_t)__builtin_clzll(r->limit - 1) : (uint32_t)r->limit;
+}
+
+static bool meet(meeting *m) {
+  const ranked_routine *c = m->call;
+  const net_routine *r = c->routine;
+  const team *t = c->team;
+  uint32_t ranks = t->transport->ranks;
+  net_id keys = r->pairs[0].from;
+  m->slab = ranked_slab(c);
+  m->keys =
+      (ranked_keys){.order = key_order_of(ranked_array(c, keys)->type, r->descending, bits_of(r)),
+                    .keys = ranked_at(c, keys, m->slab.first),
+                    .first = m->slab.first,
+                    .count = m->slab.count,
+                    .length = r->length};
+  m->cuts = calloc(ranks, sizeof *m->cuts);
+  m->number_of = calloc(ranks, sizeof *m->number_of);
+  m->splitters = calloc(ranks, sizeof *m->splitters);
+  if (!m->cuts || !m->number_of || !m->splitters)
+    return team_stop(t);
+  if (!find_cuts(t, &m->keys, ranked_slab_size(c), ranked_elements(c), m->cuts))
+    return false;
+  find_splitters(m);
+  m->deal = (deal){.team = t, .count = m->slab.count, .class_count = 2 * m->splitter_count + 1};
+  if (!deal_make(&m->deal, classify_keys, m) || !trade_make(t, &m->trade))
+    return false;
+  for (uint32_t b = 1; b < ranks; b++)
+    m->trade.sent[b] = m->deal.first[2 * m->number_of[b] + 1] + m->cuts[b].equal;
+  m->trade.sent[ranks] = m->slab.count;
+  return trade_agree(t, &m->trade);
+}
+
+static void part(meeting *m) {
+  free(m->cuts);
+  free(m->number_of);
+  free(m->splitters);
+  free(m->offsets);
+  deal_free(&m->deal);
+  trade_free(&m->trade);
+}
+
+// An array's units to where their keys go. `room`: for those of a slab.
+static bool send_array(const meeting *m, const void *from, void *room, void *to, size_t unit) {
+  return deal_out(&m->deal, from, room, unit) &&
+         trade_run(m->call->team, &m->trade, room, to, unit);
+}
+
+// ---- what a rank has got ------------------------------------------------------------------------
+
+// The rows of this rank's slab, of which the first and the last may be parts of rows.
+static bool find_rows(meeting *m) {
+  uint64_t length = m->call->routine->length, end = m->slab.first + m->slab.count;
+  m->offsets = malloc((m->slab.count / length + 3) * sizeof *m->offsets);
+  if (!m->offsets)
+    return team_stop(m->call->team);
+  m->offsets[0] = 0;
+  for (uint64_t at = m->slab.first; at < end;) {
+    at += length - at % length;
+    m->offsets[++m->row_count] = (at < end ? at : end) - m->slab.first;
+  }
+  return true;
+}
+
+static bool sort_slab(const meeting *m, sort_task *task) {
+  const ranked_routine *c = m->call;
+  task->type = ranked_array(c, c->routine->pairs[0].from)->type;
+  task->descending = c->routine->descending;
+  task->bits = bits_of(c->routine);
+  task->rows = m->row_count;
+  task->offsets = m->offsets;
+  task->threads = c->team->threads;
+  task->interrupted = c->team->interrupted;
+  return routine_sort(task) || team_stop(c->team);
+}
+
+// ---- sort ---------------------------------------------------------------------------------------
+
+// The numbers of this rank's elements in their rows.
+static void number_elements(const meeting *m, void *numbers, size_t size) {
+  uint64_t length = m->call->routine->length;
+  for (uint64_t i = 0; i < m->slab.count; i++) {
+    uint64_t number = (m->slab.first + i) % length;
+    uint32_t narrow = (uint32_t)number;
+    memcpy((char *)numbers + i * size, size == 4 ? (void *)&narrow : (void *)&number, size);
+  }
+}
+
+// Pair i: `to` is this rank's slab of it.
+static bool send_pair(const meeting *m, uint32_t i, void *room, void *to) {
+  const ranked_routine *c = m->call;
+  net_routine_pair p = c->routine->pairs[i];
+  if (p.from != NET_NONE)
+    return send_array(m, ranked_at(c, p.from, m->slab.first), room, to, ranked_unit(c, p.from));
+  size_t size = ranked_unit(c, p.to);
+  void *numbers = malloc(m->slab.count * size + 1);
+  if (!numbers)
+    return team_stop(c->team);
+  number_elements(m, numbers, size);
+  bool good = send_array(m, numbers, room, to, size);
+  free(numbers);
+  return good;
+}
+
+static bool send_and_sort(meeting *m, void *room, void *keys, sort_payload *payloads) {
+  const ranked_routine *c = m->call;
+  const net_routine *r = c->routine;
+  if (!send_pair(m, 0, room, keys))
+    return false;
+  for (uint32_t i = 1; i < r->pair_count; i++) {
+    void *to = ranked_at(c, r->pairs[i].to, m->slab.first);
+    payloads[i - 1] = (sort_payload){to, to, ranked_unit(c, r->pairs[i].to)};
+    if (!send_pair(m, i, room, to))
+      return false;
+  }
+  sort_task task = {.keys = keys,
+                    .sorted = r->pairs[0].to == NET_NONE ? NULL : keys,
+                    .payload_count = r->pair_count - 1,
+                    .payloads = payloads};
+  return find_rows(m) && sort_slab(m, &task);
+}
+
+bool run_ranked_sort(const ranked_routine *c) {
+  const net_routine *r = c->routine;
+  meeting m = {.call = c};
+  uint64_t count = ranked_slab(c).count;
+  bool wanted = r->pairs[0].to != NET_NONE;
+  void *room = malloc(count * ranked_largest_unit(c) + 1);
+  void *own = wanted ? NULL : malloc(count * ranked_unit(c, r->pairs[0].from) + 1);
+  sort_payload *payloads = calloc(r->pair_count, sizeof *payloads);
+  void *keys = wanted ? ranked_at(c, r->pairs[0].to, ranked_slab(c).first) : own;
+  bool good = room && payloads && keys ? meet(&m) && send_and_sort(&m, room, keys, payloads)
+                                       : team_stop(c->team);
+  part(&m);
+  free(room);
+  free(own);
+  free(payloads);
+  return good;
+}
+
+// ---- places -------------------------------------------------------------------------------------
+
+// In the rows that were sorted, order[i] is which of the row's keys, as they came, is in place i.
+static void find_places(const meeting *m, const uint64_t *order, int64_t *places) {
+  uint64_t length = m->call->routine->length;
+  for (uint64_t row = 0; row < m->row_count; row++)
+    for (uint64_t i = m->offsets[row]; i < m->offsets[row + 1]; i++)
+      places[m->offsets[row] + order[i]] = (int64_t)((m->slab.first + i) % length);
+}
+
+bool run_ranked_places(const ranked_routine *c) {
+  net_routine_pair p = c->routine->pairs[0];
+  meeting m = {.call = c};
+  uint64_t count = ranked_slab(c).count;
+  size_t size = ranked_unit(c, p.from);
+  char *room = malloc(count * sizeof(int64_t) + 1), *keys = malloc(count * sizeof(int64_t) + 1);
+  uint64_t *order = malloc((count + 1) * sizeof *order);
+  sort_payload index = {NULL, order, sizeof *order};
+  sort_task task = {.keys = keys, .payload_count = 1, .payloads = &index};
+  bool good = room && keys && order ? meet(&m) : team_stop(c->team);
+  good = good && send_array(&m, m.keys.keys, room, keys, size) && find_rows(&m) &&
+         sort_slab(&m, &task);
+  if (good)
+    find_places(&m, order, (int64_t *)(void *)keys);
+  good = good && trade_back(c->team, &m.trade, keys, room, sizeof(int64_t)) &&
+         deal_back(&m.deal, room, ranked_at(c, p.to, m.slab.first), sizeof(int64_t));
+  part(&m);
+  free(room);
+  free(keys);
+  free(order);
+  return good;
+}

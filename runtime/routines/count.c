@@ -1,0 +1,63 @@
+// Counts keys. See count.h.
+#include "runtime/routines/count.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+// Keys of one row, as they are counted by two tables in turn: equal keys in sequence do not wait for
+// each other.
+#define COUNT_KEYS(T)                                                                              \
+  static void count_##T(const void *keys, uint64_t n, uint64_t limit, int64_t *a, int64_t *b) {    \
+    const T *k = keys;                                                                             \
+    for (uint64_t i = 0; i + 1 < n; i += 2) {                                                      \
+      uint64_t x = (uint64_t)k[i], y = (uint64_t)k[i + 1];                                         \
+      if (x < limit)                                                                               \
+        a[x]++;                                                                                    \
+      if (y < limit)                                                                               \
+        b[y]++;                                                                                    \
+    }                                                                                              \
+    if (n % 2 && (uint64_t)k[n - 1] < limit)                                                       \
+      a[(uint64_t)k[n - 1]]++;                                                                     \
+  }
+COUNT_KEYS(int8_t)
+COUNT_KEYS(int16_t)
+COUNT_KEYS(int32_t)
+COUNT_KEYS(int64_t)
+COUNT_KEYS(uint8_t)
+COUNT_KEYS(uint16_t)
+COUNT_KEYS(uint32_t)
+COUNT_KEYS(uint64_t)
+
+typedef void count_function(const void *keys, uint64_t n, uint64_t limit, int64_t *a, int64_t *b);
+static count_function *const count_functions[SCALAR_COUNT] = {
+    [SCALAR_I8] = count_int8_t,    [SCALAR_I16] = count_int16_t, [SCALAR_I32] = count_int32_t,
+    [SCALAR_I64] = count_int64_t,  [SCALAR_U8] = count_uint8_t,  [SCALAR_U16] = count_uint16_t,
+    [SCALAR_U32] = count_uint32_t, [SCALAR_U64] = count_uint64_t};
+
+bool routine_count(const count_task *t) {
+  enum {
+    SLICE = 1 << 22,   // keys between looks at the flag
+    SECOND = 1 << 12,  // most counts of two tables
+    FEW = 1 << 8       // those of a second table on the stack, which may be small
+  };
+  size_t size = scalar_types[t->type].size;
+  int64_t *counts = t->counts, few[FEW] = {0};
+  int64_t *many = t->limit > FEW && t->limit <= SECOND ? calloc(t->limit, sizeof *many) : NULL;
+  int64_t *second = t->limit <= FEW ? few : many;
+  bool good = true;
+  memset(counts, 0, t->rows * t->limit * sizeof *counts);
+  for (uint64_t row = 0; row < t->rows && good; row++, counts += t->limit) {
+    const char *first = (const char *)t->keys + row * t->length * size;
+    for (uint64_t i = 0; i < t->length && good; i += SLICE) {
+      uint64_t n = t->length - i < SLICE ? t->length - i : SLICE;
+      good = !t->interrupted || !atomic_load_explicit(t->interrupted, memory_order_relaxed);
+      count_functions[t->type](first + i * size, n, t->limit, counts, second ? second : counts);
+    }
+    for (uint64_t k = 0; k < t->limit && second; k++) {
+      counts[k] += second[k];
+      second[k] = 0;
+    }
+  }
+  free(many);
+  return good;
+}
