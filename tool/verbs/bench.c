@@ -38,7 +38,7 @@ static cli_status read_request(bench_session *s) {
       .expression = cli_value(args, "-e"),
       .entry = cli_is_given(args, "--suite") ? "-e" : cli_entry(args),
       .data = {.types = cli_value(args, "--arguments"), .seed = cli_number(args, "--seed", 1)},
-      .backend = cli_value(args, "--backend"),
+      .backend = cli_backend(args),
       .threads = (unsigned)cli_number(args, "--threads", 0),
       .args = args};
   s->limits = bench_limits_default;

@@ -177,6 +177,7 @@ static const cli_option bench_options[] = {
     VALUE("--entry", "NAME", "measure this entry point (default: main)"),
     RANDOM_ARGUMENTS("; n=10..20: each of them"),
     BACKEND,
+    DEVICES,
     CPU_OPTIONS,
     VALUE("--seconds", "S", "measure a case no longer than that (default: 2)"),
     VALUE("--only", "TEXT", "only cases with TEXT in their names"),
