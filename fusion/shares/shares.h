@@ -71,6 +71,8 @@ const shares *shares_of_ranks(arena *a, const net *n, int p);
 // written are counts and what is wrong.
 uint64_t shares_routine_slab(const net *n, const net_routine *r, const uint64_t *slab,
                              uint64_t ranks);
+// The same for ranks that reach each other's memory: without exchanges and gathers (peer.c).
+const net *shares_of_peers(arena *a, const shares *s);
 // How many bits number the ranks; -1: not a power of two, or too many.
 int shares_bits(uint64_t ranks);
 // NULL, or what is wrong: an array that is read in another way than it is written, or the net.

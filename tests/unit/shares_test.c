@@ -16,6 +16,18 @@ static void show(const net *t, const shares *s) {
   text_free(&out);
 }
 
+// Those that reach each other's memory need no stages that only move elements between them.
+static bool check_peers(const net *t, const shares *s, uint64_t seed) {
+  const net *n = shares_of_peers(&memory, s);
+  const char *problem = net_verify(&memory, n);
+  size_t exchanged = 0;
+  for (size_t i = 0; i < s->net->stages.count; i++)
+    exchanged += s->stages[i].kind == SHARE_EXCHANGE || s->stages[i].kind == SHARE_GATHER;
+  return CHECK_STR(problem ? problem : "", "") &&
+         CHECK_EQ_U64(n->stages.count, s->net->stages.count - exchanged) &&
+         CHECK(same_results(t, net_evaluate(&memory, t, seed), n, net_evaluate(&memory, n, seed)));
+}
+
 static bool check_shares(const net *t, int p, uint64_t seed) {
   const shares *s = shares_of_ranks(&memory, t, p);
   const char *problem = shares_verify(&memory, s);
@@ -24,6 +36,7 @@ static bool check_shares(const net *t, int p, uint64_t seed) {
                                  net_evaluate(&memory, s->net, seed)));
   for (size_t i = 0; i < s->net->stages.count; i++)
     kinds[s->stages[i].kind]++;
+  good = good && check_peers(t, s, seed);
   if (!good)
     show(t, s);
   return good;

@@ -1,0 +1,108 @@
+// Ranks that reach each other's memory, such as GPUs of one host: arrays lie in slabs, but a store may go
+// to that of any rank, and so may a load. Which stages go then:
+//
+//   split T, exchange T to T', split   T is stored where the exchange would have brought it: its
+//                                      address goes through the map of the blocks. Blocks are whole
+//                                      lines, so that links carry no more than the exchange does
+//   a gather, from A to B              who reads B reads A
+//
+// Whole stages are executed once. What stays is an ordinary Net that computes the same: splits whose
+// loads are a rank's own, and whose stores may be another's. A copy behind an exchange, into a result's
+// slab, stays too: stored straight to their place, elements would be parts of lines.
+//
+//   bit reversal, 2 ranks   split: x, exchange, split: y    becomes   x to T' (over the link), T' to y
+//
+// Law (shares_test): the Net of all, and the one that is made, have the same results.
+#include "fusion/shares/shares.h"
+
+// The map of the exchange, from address to address.
+static f2_affine address_map(const share_exchange *e) {
+  int n = e->blocks.a.rows + e->block;
+  f2_affine whole = {f2_identity(n), e->blocks.c << e->block};
+  for (int i = 0; i < e->blocks.a.rows; i++)
+    whole.a.row[e->block + i] = e->blocks.a.row[i] << e->block;
+  return whole;
+}
+
+static bool reads(const net_stage *s, net_id array) {
+  for (size_t i = 0; i < s->loads.count; i++)
+    if (s->loads.items[i].array == array)
+      return true;
+  for (size_t i = 0; i < s->nodes.count; i++)
+    if (net_node_has_array(s->nodes.items[i].kind) && s->nodes.items[i].number == array)
+      return true;
+  for (uint32_t i = 0; s->routine && i < s->routine->pair_count; i++)
+    if (s->routine->pairs[i].from == array || s->routine->pairs[i].to == array)
+      return true;
+  return s->routine && s->routine->ragged && s->routine->offsets == array;
+}
+
+// Whether all stores to what is exchanged go through bits of an address, and nobody else reads it.
+static bool is_of_stores(const net *n, size_t number, const share_exchange *e) {
+  f2_affine address;
+  int shift;
+  for (size_t i = 0; i < n->stages.count; i++) {
+    const net_stage *s = &n->stages.items[i];
+    if (i != number && reads(s, e->from))
+      return false;
+    for (size_t k = 0; k < s->stores.count; k++)
+      if (s->stores.items[k].array == e->from &&
+          !(s->loop_count == 0 && s->stores.items[k].map.offset == 0 &&
+            net_map_affine(&s->stores.items[k].map, s->n, &address, &shift) && shift == 0 &&
+            address.a.rows == e->blocks.a.rows + e->block))
+        return false;
+  }
+  return true;
+}
+
+static void store_through(arena *a, net *n, const share_exchange *e) {
+  f2_affine through = address_map(e), address;
+  int shift;
+  for (size_t i = 0; i < n->stages.count; i++)
+    for (size_t k = 0; k < n->stages.items[i].stores.count; k++) {
+      net_stage *s = &n->stages.items[i];
+      net_store *o = &s->stores.items[k];
+      if (o->array != e->from)
+        continue;
+      net_map_affine(&o->map, s->n, &address, &shift);
+      o->map = net_stage_map(a, s, f2_affine_compose(through, address));
+      o->array = e->to;
+    }
+}
+
+static void read_instead(net_stage *s, net_id old, net_id array) {
+  for (size_t i = 0; i < s->loads.count; i++)
+    if (s->loads.items[i].array == old)
+      s->loads.items[i].array = array;
+  for (size_t i = 0; i < s->nodes.count; i++)
+    if (s->nodes.items[i].kind == NET_GATHER && s->nodes.items[i].number == old)
+      s->nodes.items[i].number = array;
+  for (uint32_t i = 0; s->routine && i < s->routine->pair_count; i++)
+    if (s->routine->pairs[i].from == old)
+      s->routine->pairs[i].from = array;
+  if (s->routine && s->routine->ragged && s->routine->offsets == old)
+    s->routine->offsets = array;
+}
+
+// Whether the stage of that number is needed no more.
+static bool goes(arena *a, net *n, size_t number, const share_stage *as) {
+  bool stored = as->kind == SHARE_EXCHANGE && is_of_stores(n, number, &as->exchange);
+  if (stored)
+    store_through(a, n, &as->exchange);
+  for (size_t i = number + 1; i < n->stages.count && as->kind == SHARE_GATHER; i++)
+    read_instead(&n->stages.items[i], as->to, as->from);
+  return stored || as->kind == SHARE_GATHER;
+}
+
+const net *shares_of_peers(arena *a, const shares *s) {
+  net *all = net_copy(a, s->net), *kept = NEW(a, net);
+  *kept = (net){.externs = all->externs};
+  kept->arrays = all->arrays;
+  bool *gone = NEW_ARRAY(a, bool, all->stages.count + 1);
+  for (size_t i = 0; i < all->stages.count; i++)
+    gone[i] = goes(a, all, i, &s->stages[i]);
+  for (size_t i = 0; i < all->stages.count; i++)
+    if (!gone[i])
+      vec_push(a, &kept->stages, all->stages.items[i]);
+  return kept;
+}
