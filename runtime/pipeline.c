@@ -4,6 +4,7 @@
 
 #include "core/units.h"
 #include "fusion/lower/lower.h"
+#include "fusion/shares/cost.h"
 #include "runtime/compiled/compiler.h"
 #include "runtime/lines.h"
 #include "runtime/system/pool.h"
@@ -286,6 +287,33 @@ static void log_plan(pipeline *p) {
   }
 }
 
+// Whether arrays are to lie in the slabs of several GPUs: of less than that each, the first one has all.
+static bool is_for_peers(const permc_context *c, const pipeline *p) {
+  const uint64_t least = UINT64_C(1) << 21;
+  uint64_t most = 0;
+  for (size_t i = 0; i < p->net->arrays.count; i++) {
+    const net_array *a = &p->net->arrays.items[i];
+    uint64_t bytes = a->count * scalar_types[a->type].size;
+    most = bytes > most ? bytes : most;
+  }
+  return p->backend == &cuda_backend && c->peer_count > 1 && most / c->peer_count >= least;
+}
+
+// On several GPUs, each pass of the Plan is shared by its blocks; or there are passes that keep to the
+// slab of a GPU in what they load: whatever sends less.
+static bool plan_for_peers(permc_context *c, pipeline *p, const plan_strategy *strategy) {
+  int bits = shares_bits(c->peer_count);
+  if (!is_for_peers(c, p))
+    return true;
+  net *n = shares_of_peers(&p->memory, shares_of_ranks(&p->memory, p->net, bits));
+  if (!verified(c, "net of several GPUs", net_verify(&p->memory, n)))
+    return false;
+  plan *other = plan_make(&p->memory, n, p->target, strategy);
+  if (shares_peers_seconds(other, bits) < shares_peers_seconds(p->plan, bits))
+    p->plan = other;
+  return true;
+}
+
 // The Plan for the backend's target, unless there is one. The next run may have another matrix: on a
 // GPU, one kernel that gets its matrix when it runs serves both.
 static bool make_plan(permc_context *c, const pipeline_request *r, pipeline *p) {
@@ -294,9 +322,12 @@ static bool make_plan(permc_context *c, const pipeline_request *r, pipeline *p) 
   if (!choose_target(c, r, p))
     return false;
   bool first = !p->plan;
-  if (first || p->target != before)
-    p->plan = plan_make(&p->memory, p->net, p->target,
-                        runtime_matrix ? plan_strategy_named("online") : c->strategy);
+  const plan_strategy *strategy = runtime_matrix ? plan_strategy_named("online") : c->strategy;
+  if (first || p->target != before) {
+    p->plan = plan_make(&p->memory, p->net, p->target, strategy);
+    if (!plan_for_peers(c, p, strategy))
+      return false;
+  }
   if (first)
     log_plan(p);
   if (r->last == STAGE_PROGRAM && profiler_wants_names())

@@ -39,6 +39,9 @@ typedef struct share_cost {
 int shares_peer_bits(const target *t, int p);
 // What is sent in a stage, and what that takes by the target's links.
 share_cost shares_traffic_cost(const shares *s, size_t stage, const target *t);
+// What 2^p GPUs of one host take for a plan whose passes they share by their blocks, on arrays that lie in
+// slabs which all of them reach (peer.c).
+double shares_peers_seconds(const plan *p, int bits);
 // Of all stages; `p` is the plan of their Net. Then one of all of them, whose rho is 0.
 share_cost *shares_costs(arena *a, const shares *s, const plan *p, const target *t);
 

@@ -13,7 +13,7 @@
 //   bit reversal, 2 ranks   split: x, exchange, split: y    becomes   x to T' (over the link), T' to y
 //
 // Law (shares_test): the Net of all, and the one that is made, have the same results.
-#include "fusion/shares/shares.h"
+#include "fusion/shares/cost.h"
 
 // The map of the exchange, from address to address.
 static f2_affine address_map(const share_exchange *e) {
@@ -94,7 +94,7 @@ static bool goes(arena *a, net *n, size_t number, const share_stage *as) {
   return stored || as->kind == SHARE_GATHER;
 }
 
-const net *shares_of_peers(arena *a, const shares *s) {
+net *shares_of_peers(arena *a, const shares *s) {
   net *all = net_copy(a, s->net), *kept = NEW(a, net);
   *kept = (net){.externs = all->externs};
   kept->arrays = all->arrays;
@@ -105,4 +105,67 @@ const net *shares_of_peers(arena *a, const shares *s) {
     if (!gone[i])
       vec_push(a, &kept->stages, all->stages.items[i]);
   return kept;
+}
+
+// ---- what that takes -----------------------------------------------------------------------------
+
+// The forms of an index that number the GPU which executes it: the last blocks vectors of a pass are the
+// highest bits of the number of a block. Fewer than `bits`: the others are bits of loops.
+static f2_affine number_of_gpu(const plan *p, const plan_pass *pass, int bits) {
+  int n = p->net->stages.items[pass->stage].n, tile = pass->tile.dimension;
+  int count = n - tile < bits ? n - tile : bits;
+  f2_matrix basis = f2_zero(n, n), coordinates;
+  for (int i = 0; i < n; i++) {
+    uint64_t v = i < tile ? pass->tile.basis[i] : pass->blocks[i - tile];
+    for (int k = 0; k < n; k++)
+      basis.row[k] |= (uint64_t)f2_bit(v, k) << i;
+  }
+  f2_affine number = {f2_zero(count, n), 0};
+  if (f2_inverse(basis, &coordinates))
+    for (int i = 0; i < count; i++)
+      number.a.row[i] = coordinates.row[n - count + i];
+  return number;
+}
+
+// The part of a pass's elements that lie with another GPU than the one that moves them.
+static double far_part(const plan *p, const plan_pass *pass, const plan_move *m, int bits) {
+  const net_stage *s = &p->net->stages.items[pass->stage];
+  uint64_t count = p->arrays.items[m->array].count;
+  f2_affine address, gpu = number_of_gpu(p, pass, bits);
+  int shift;
+  double most = 1 - 1.0 / (double)f2_unit(bits);
+  if (s->loop_count || gpu.a.rows < bits || m->map.offset ||
+      !net_map_affine(&m->map, s->n, &address, &shift) || address.a.rows + shift < bits ||
+      f2_unit(address.a.rows + shift) != count || address.a.rows < bits)
+    return most;
+  f2_matrix differ = f2_zero(bits, s->n);
+  for (int i = 0; i < bits; i++)
+    differ.row[i] = gpu.a.row[i] ^ address.a.row[address.a.rows - bits + i];
+  return f2_rank(differ) ? 1 - 1.0 / (double)f2_unit(f2_rank(differ))
+                         : address.c >> (address.a.rows - bits) != 0;
+}
+
+// Bytes that a GPU sends, of a pass that moves as many to each as from each.
+static double far_bytes(const plan *p, const plan_pass *pass, const plan_move *m, int bits) {
+  double elements = (double)net_stage_elements(&p->net->stages.items[pass->stage]);
+  double size = (double)scalar_types[p->arrays.items[m->array].type].size;
+  return far_part(p, pass, m, bits) * elements * size / (double)f2_unit(bits);
+}
+
+double shares_peers_seconds(const plan *p, int bits) {
+  const target_link *link = &p->target->links[TARGET_PEER];
+  double seconds = 0;
+  for (size_t i = 0; i < p->passes.count; i++) {
+    const plan_pass *pass = &p->passes.items[i];
+    double start =
+        pass->seconds < p->target->pass_seconds ? pass->seconds : p->target->pass_seconds;
+    double own = (pass->seconds - start) / (double)f2_unit(bits), far = 0;
+    for (uint32_t k = 0; k < pass->load_count; k++)
+      far += far_bytes(p, pass, &pass->loads[k], bits);
+    for (uint32_t k = 0; k < pass->store_count; k++)
+      far += far_bytes(p, pass, &pass->stores[k], bits);
+    far = far > 0 ? link->latency + far / link->bytes_per_second : 0;
+    seconds += plan_routine_of(p, pass) ? pass->seconds : start + (own > far ? own : far);
+  }
+  return seconds;
 }

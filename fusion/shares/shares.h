@@ -26,7 +26,7 @@
 //   ranks.c    stages one after the other     shares.c   what holds of shares; text
 //   bits.c     one by bits of its index       turns.c    one by turns of a loop
 //   passage.c  arrays that change shares      routine.c  a routine on slabs
-//   cost.c     what is sent, and seconds (cost.h)
+//   cost.c     what is sent, and seconds      peer.c     for GPUs that reach each other's memory
 #ifndef PERMC_FUSION_SHARES_SHARES_H
 #define PERMC_FUSION_SHARES_SHARES_H
 
@@ -72,7 +72,7 @@ const shares *shares_of_ranks(arena *a, const net *n, int p);
 uint64_t shares_routine_slab(const net *n, const net_routine *r, const uint64_t *slab,
                              uint64_t ranks);
 // The same for ranks that reach each other's memory: without exchanges and gathers (peer.c).
-const net *shares_of_peers(arena *a, const shares *s);
+net *shares_of_peers(arena *a, const shares *s);
 // How many bits number the ranks; -1: not a power of two, or too many.
 int shares_bits(uint64_t ranks);
 // NULL, or what is wrong: an array that is read in another way than it is written, or the net.
