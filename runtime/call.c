@@ -265,7 +265,7 @@ static permc_code check_call(const permc_compiled *p, permc_value *const *argume
 // ---- on the caller's memory --------------------------------------------------------------------
 
 // The memory between the passes; *taken: of the backend, which has it again after the call.
-static permc_code find_workspace(const permc_compiled *p, call_state *s, const backend_call *call,
+static permc_code find_workspace(const permc_compiled *p, call_state *s, backend_call *call,
                                  const permc_call_options *o, void **workspace, bool *taken,
                                  permc_error *e) {
   const backend *b = p->pipeline.backend;
@@ -362,7 +362,7 @@ static permc_code run_checks(const permc_compiled *p, call_state *s, const backe
 static permc_code call_here(permc_compiled *p, call_state *s, const permc_call_options *o,
                             permc_error *e) {
   const pipeline *l = &p->pipeline;
-  backend_call call = {s->data, NULL, s->store, o ? o->stream : NULL};
+  backend_call call = {s->data, NULL, s->store, o ? o->stream : NULL, NULL};
   void *workspace;
   bool taken;
   permc_code code = find_workspace(p, s, &call, o, &workspace, &taken, e);

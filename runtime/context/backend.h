@@ -48,6 +48,7 @@ typedef struct backend_call {
   void *temporaries;        // of passes, while they run
   struct cpu_store *store;  // of the processor: one call's at a time
   void *stream;             // of a GPU: where the work goes; it is not waited for
+  void *kept;               // ... what has the workspace, where it stays for later calls
 } backend_call;
 
 typedef enum backend_status {
@@ -77,8 +78,8 @@ typedef struct backend {
   layout_pass (*pass)(const backend_program *p, uint32_t pass);
   // Memory for the arrays between passes of one call, where it is not the host's: false, or (bytes are 0)
   // given back.
-  bool (*workspace)(const backend_program *p, const backend_call *call, uint64_t bytes,
-                    void **memory, error *failure);
+  bool (*workspace)(const backend_program *p, backend_call *call, uint64_t bytes, void **memory,
+                    error *failure);
   // Waits for the call, and copies from that memory to the host's.
   bool (*fetch)(const backend_program *p, const backend_call *call, void *to, const void *from,
                 uint64_t bytes, error *failure);

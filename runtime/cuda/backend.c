@@ -108,18 +108,23 @@ static cuda_program *program_of(const backend_program *p) {
 }
 
 static bool call_kernels(const backend_program *p, const backend_call *call, error *failure) {
-  return cuda_program_call(program_of(p), call->stream, call->data, call->temporaries, failure);
+  return cuda_program_call(program_of(p), call->stream, call->data, call->temporaries, call->kept,
+                           failure);
 }
 
 static layout_pass describe_pass(const backend_program *p, uint32_t pass) {
   return cuda_program_pass(program_of(p), pass);
 }
 
-static bool take_workspace(const backend_program *p, const backend_call *call, uint64_t bytes,
+static bool take_workspace(const backend_program *p, backend_call *call, uint64_t bytes,
                            void **memory, error *failure) {
   cuda_address a = (uintptr_t)*memory;
-  bool good = cuda_program_workspace(program_of(p), call->stream, bytes, &a, failure);
+  stream_sequence *kept = call->kept;
+  if (!bytes)
+    return cuda_program_give(program_of(p), call->stream, a, kept, failure);
+  bool good = cuda_program_take(program_of(p), call->stream, bytes, &a, &kept, failure);
   *memory = (void *)(uintptr_t)a;
+  call->kept = kept;
   return good;
 }
 

@@ -198,6 +198,14 @@ bool cuda_stream_memory_free(cuda_device *d, cuda_address a) {
                                                    "cuMemFreeAsync", "a workspace"));
 }
 
+void cuda_stream_memory_end(cuda_device *d, cuda_address a) {
+  if (cuda_enter_to_free(d)) {
+    d->api->synchronize();
+    d->api->mem_free_async(a, d->stream);
+    cuda_leave(d, true);
+  }
+}
+
 static bool fetch(cuda_device *d, void *to, cuda_address from, uint64_t bytes) {
   int capturing = 0;
   if (!cuda_check(d, d->api->is_capturing(d->stream, &capturing), "cuStreamIsCapturing",

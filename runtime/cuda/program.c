@@ -18,6 +18,7 @@
 enum {
   FILE_BYTES = 1 << 16,  // of text that is worth a compilation of its own
   MOST_FILES = 32,
+  MOST_KEPT = 1 << 24,  // bytes of a workspace, for each stream
   MANY = 10  // runs that are timed as one graph, without launches by the host between them
 };
 #define NEVER UINT32_MAX
@@ -880,18 +881,19 @@ static bool call_sequence(cuda_program *g, cuda_device *d, stream_sequence *s,
     cuda_sequence_write(d, s->launches);
     good = call_passes(g, d, addresses, temporaries);
   }
-  good = cuda_sequence_launch(d, s->launches, good);
-  if (good)
-    streams_give(&g->streams, s);
-  else
-    streams_drop(&g->streams, d, s);
-  return good;
+  s->failed = !cuda_sequence_launch(d, s->launches, good);
+  return !s->failed;
+}
+
+static bool is_sequence(const cuda_program *g) {
+  unsigned launches = atomic_load(&g->launches_of_call);
+  return launches > 1 && launches <= CUDA_SEQUENCE_MOST && !g->plan->lines;
 }
 
 // Several launches are a sequence from the second call on; where there can be none, they are done
 // one by one, then and ever after. Profilers see them one by one.
 bool cuda_program_call(cuda_program *g, cuda_stream *stream, void **arrays, void *temporaries,
-                       error *failure) {
+                       stream_sequence *kept, error *failure) {
   cuda_device d = call_device(g, stream);
   const plan *p = g->plan;
   cuda_address *addresses = (cuda_address *)(void *)arrays;
@@ -899,22 +901,37 @@ bool cuda_program_call(cuda_program *g, cuda_stream *stream, void **arrays, void
   for (size_t a = 0; a < p->arrays.count; a++)
     if (p->arrays.items[a].role == NET_TABLE)
       addresses[a] = array_address(g, (net_id)a);
-  unsigned launches = atomic_load(&g->launches_of_call);
-  bool as_one = launches > 1 && launches <= CUDA_SEQUENCE_MOST && !p->lines;
-  stream_sequence *s = as_one ? streams_take(&g->streams, &d) : NULL;
+  stream_sequence *s = kept ? kept : is_sequence(g) ? streams_take(&g->streams, &d) : NULL;
   bool done = s && call_sequence(g, &d, s, addresses, (uintptr_t)temporaries);
   bool good = done || call_passes(g, &d, addresses, (uintptr_t)temporaries);
-  if (s ? !done : good && !launches)
-    atomic_store(&g->launches_of_call, s ? NEVER : d.launched);
+  if (s && !done)
+    atomic_store(&g->launches_of_call, NEVER);
+  else if (!s && good && !atomic_load(&g->launches_of_call))
+    atomic_store(&g->launches_of_call, d.launched);
+  if (s && !kept)
+    streams_give(&g->streams, &d, s);
   return good || fail_with_message(&d, failure);
 }
 
-bool cuda_program_workspace(const cuda_program *g, cuda_stream *stream, uint64_t bytes,
-                            cuda_address *memory, error *failure) {
+bool cuda_program_take(cuda_program *g, cuda_stream *stream, uint64_t bytes, cuda_address *memory,
+                       stream_sequence **kept, error *failure) {
   cuda_device d = call_device(g, stream);
-  return (bytes ? cuda_stream_memory_new(&d, bytes, memory)
-                : cuda_stream_memory_free(&d, *memory)) ||
-         fail_with_message(&d, failure);
+  *kept = bytes <= MOST_KEPT && is_sequence(g) ? streams_take(&g->streams, &d) : NULL;
+  if (*kept && (*memory = stream_sequence_memory(*kept, &d, bytes)))
+    return true;
+  if (*kept)
+    streams_give(&g->streams, &d, *kept);
+  *kept = NULL;
+  return cuda_stream_memory_new(&d, bytes, memory) || fail_with_message(&d, failure);
+}
+
+bool cuda_program_give(cuda_program *g, cuda_stream *stream, cuda_address memory,
+                       stream_sequence *kept, error *failure) {
+  cuda_device d = call_device(g, stream);
+  if (!kept)
+    return cuda_stream_memory_free(&d, memory) || fail_with_message(&d, failure);
+  streams_give(&g->streams, &d, kept);
+  return true;
 }
 
 bool cuda_program_fetch(const cuda_program *g, cuda_stream *stream, void *to, cuda_address from,

@@ -35,6 +35,8 @@
 
 typedef struct cuda_program cuda_program;
 
+typedef struct stream_sequence stream_sequence;  // of a stream, with a workspace (streams.h)
+
 typedef struct cuda_options {
   cuda_peers
       *peers;  // the devices that share the blocks of each pass, `d` being the first; NULL: `d`
@@ -59,13 +61,16 @@ bool cuda_program_run(cuda_program *g, const array *arguments, size_t count, arr
 
 // The same on arrays that are in the device's memory: by array of the plan, but for tables, places,
 // and temporaries of passes (runtime/cpu/layout.h). The work is put on the stream, which is not waited for. Several threads may
-// do so at once. False: *failure says why.
+// do so at once. `kept`: what the call's workspace is kept with, or NULL. False: *failure says why.
 bool cuda_program_call(cuda_program *g, cuda_stream *stream, void **arrays, void *temporaries,
-                       error *failure);
+                       stream_sequence *kept, error *failure);
 layout_pass cuda_program_pass(const cuda_program *g, uint32_t pass);
-// Memory for such a call, taken in the order of the stream; and (bytes are 0) given back.
-bool cuda_program_workspace(const cuda_program *g, cuda_stream *stream, uint64_t bytes,
-                            cuda_address *memory, error *failure);
+// Memory for such a call: little is kept with the sequence that the call will be started as; else (*kept
+// is NULL) it is taken in the order of the stream. It is given back when all of the call is on the stream.
+bool cuda_program_take(cuda_program *g, cuda_stream *stream, uint64_t bytes, cuda_address *memory,
+                       stream_sequence **kept, error *failure);
+bool cuda_program_give(cuda_program *g, cuda_stream *stream, cuda_address memory,
+                       stream_sequence *kept, error *failure);
 // Waits for the stream, and copies to the host. False as well if the stream is capturing.
 bool cuda_program_fetch(const cuda_program *g, cuda_stream *stream, void *to, cuda_address from,
                         uint64_t bytes, error *failure);

@@ -11,11 +11,23 @@ void streams_begin(cuda_streams *s, uint32_t addresses) {
   pthread_mutex_init(&s->lock, NULL);
 }
 
+static void drop(cuda_streams *s, cuda_device *d, stream_sequence *one) {
+  pthread_mutex_lock(&s->lock);
+  s->count--;
+  pthread_mutex_unlock(&s->lock);
+  if (!one)
+    return;
+  cuda_sequence_free(d, one->launches);
+  if (one->workspace)
+    cuda_stream_memory_end(d, one->workspace);
+  free(one);
+}
+
 void streams_end(cuda_streams *s, cuda_device *d) {
   while (s->idle) {
     stream_sequence *one = s->idle;
     s->idle = one->next;
-    streams_drop(s, d, one);
+    drop(s, d, one);
   }
   pthread_mutex_destroy(&s->lock);
 }
@@ -61,26 +73,27 @@ stream_sequence *streams_take(cuda_streams *s, cuda_device *d) {
     return NULL;
   stream_sequence *one = take_idle(s, d->stream, &is_full);
   if (!one && !is_full && !(one = make(s, d)))
-    streams_drop(s, d, NULL);
+    drop(s, d, NULL);
   if (one)
     one->stream = d->stream;
   return one;
 }
 
-void streams_give(cuda_streams *s, stream_sequence *one) {
+void streams_give(cuda_streams *s, cuda_device *d, stream_sequence *one) {
+  if (one->failed) {
+    drop(s, d, one);
+    return;
+  }
   pthread_mutex_lock(&s->lock);
   one->next = s->idle;
   s->idle = one;
   pthread_mutex_unlock(&s->lock);
 }
 
-void streams_drop(cuda_streams *s, cuda_device *d, stream_sequence *one) {
-  pthread_mutex_lock(&s->lock);
-  s->count--;
-  pthread_mutex_unlock(&s->lock);
-  if (one)
-    cuda_sequence_free(d, one->launches);
-  free(one);
+cuda_address stream_sequence_memory(stream_sequence *one, cuda_device *d, uint64_t bytes) {
+  if (!one->workspace && !cuda_stream_memory_new(d, bytes, &one->workspace))
+    one->workspace = 0;
+  return one->workspace;
 }
 
 bool stream_sequence_holds(const cuda_streams *s, stream_sequence *one,

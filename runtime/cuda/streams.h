@@ -3,25 +3,30 @@
 //
 //   streams_begin(&streams, addresses);               how many arrays a sequence works on
 //   stream_sequence *s = streams_take(&streams, d);   NULL: launch one by one
+//   stream_sequence_memory(s, d, bytes)               a workspace, if one is wanted
 //   if (!stream_sequence_holds(&streams, s, addresses, temporaries))
 //     ... write it
-//   cuda_sequence_launch(d, s->launches, true);
-//   streams_give(&streams, s);                        streams_drop(&streams, d, s) after a failure
+//   s->failed = !cuda_sequence_launch(d, s->launches, true);
+//   streams_give(&streams, d, s);
 //   streams_end(&streams, d);
+//
+// The workspace is for the launches of the sequence alone, which run one after the other on whatever
+// streams they are.
 #ifndef PERMC_RUNTIME_CUDA_STREAMS_H
 #define PERMC_RUNTIME_CUDA_STREAMS_H
 
-#include "runtime/cuda/cuda.h"
+#include "runtime/cuda/program.h"
 
 #include <pthread.h>
 
-typedef struct stream_sequence {
+struct stream_sequence {
   struct stream_sequence *next;
   cuda_stream *stream;
   cuda_sequence *launches;
-  bool written;
+  bool written, failed;
+  cuda_address workspace;    // 0: none was wanted
   cuda_address addresses[];  // that it was written for; the last: of temporaries
-} stream_sequence;
+};
 
 typedef struct cuda_streams {
   pthread_mutex_t lock;
@@ -35,8 +40,9 @@ void streams_end(cuda_streams *s, cuda_device *d);  // none is taken
 // That of the device's stream. NULL: the stream is being captured, whose owner wants the launches;
 // all are taken; or there are none with this driver.
 stream_sequence *streams_take(cuda_streams *s, cuda_device *d);
-void streams_give(cuda_streams *s, stream_sequence *one);
-void streams_drop(cuda_streams *s, cuda_device *d, stream_sequence *one);
+void streams_give(cuda_streams *s, cuda_device *d, stream_sequence *one);  // one that failed goes
+// So many bytes, the same at each call. 0: failed.
+cuda_address stream_sequence_memory(stream_sequence *one, cuda_device *d, uint64_t bytes);
 
 // Whether it was written for these addresses, as it is from now on.
 bool stream_sequence_holds(const cuda_streams *s, stream_sequence *one,

@@ -201,9 +201,17 @@ TEST(memory_of_the_caller) {
   fake_driver_check();
 }
 
-// Several launches are started as one from the second call on, by graphs of their own: written once for
-// each stream, and again for other addresses; one by one while the stream is captured, or if that fails.
-TEST(launches_as_one) {
+// A program of several launches, whose kernels do nothing, and arrays on the device.
+enum { ARRAYS = 3 };
+typedef struct long_subject {
+  permc_context *context;
+  permc_compiled *compiled;
+  cuda_device *device;
+  cuda_address at[ARRAYS];
+  permc_value *values[ARRAYS];
+} long_subject;
+
+static bool open_long(long_subject *s) {
   enum { LENGTH = 1 << 16 };
   uint64_t dims[1] = {LENGTH};
   char why[CUDA_WHY];
@@ -213,21 +221,40 @@ TEST(launches_as_one) {
     snprintf(name, sizeof name, "permc_pass_%d", pass);
     fake.define(name, 3, NULL);
   }
-  permc_context *c = load_text("main : [m]u32 -> [m]u32\nmain = sort_network\n");
-  permc_compiled *p = permc_compile_types(c, "main", "cuda", "[2^16]u32");
-  cuda_device *d = cuda_open(0, why, sizeof why);
-  REQUIRE(p != NULL && d != NULL);
-  cuda_address at[3];
-  permc_value *v[3];
-  for (int i = 0; i < 3; i++) {
-    at[i] = cuda_memory_new(d, 4 * LENGTH);
-    permc_memory m = {.type = "u32", .rank = 1, .dims = dims, .data = (void *)(uintptr_t)at[i]};
-    v[i] = permc_value_borrow(&m, NULL);
+  s->context = load_text("main : [m]u32 -> [m]u32\nmain = sort_network\n");
+  s->compiled = permc_compile_types(s->context, "main", "cuda", "[2^16]u32");
+  s->device = cuda_open(0, why, sizeof why);
+  for (int i = 0; i < ARRAYS && s->device; i++) {
+    s->at[i] = cuda_memory_new(s->device, sizeof(uint32_t) * LENGTH);
+    permc_memory m = {.type = "u32", .rank = 1, .dims = dims, .data = (void *)(uintptr_t)s->at[i]};
+    s->values[i] = permc_value_borrow(&m, NULL);
   }
+  return s->compiled && s->device;
+}
+
+static void close_long(long_subject *s) {
+  CHECK(cuda_wait(s->device, NULL));
+  for (int i = 0; i < ARRAYS; i++) {
+    permc_value_free(s->values[i]);
+    cuda_memory_free(s->device, s->at[i]);
+  }
+  permc_compiled_free(s->compiled);
+  permc_context_free(s->context);
+  cuda_close(s->device);
+  fake_driver_check();
+}
+
+// Several launches are started as one from the second call on, by graphs of their own: written once for
+// each stream, and again for other addresses; one by one while the stream is captured, or if that fails.
+TEST(launches_as_one) {
+  long_subject s;
+  REQUIRE(open_long(&s));
+  cuda_device *d = s.device;
+  permc_compiled *p = s.compiled;
   cuda_address workspace = cuda_memory_new(d, permc_workspace_bytes(p) + 1);
   permc_call_options o = {d->own, (void *)(uintptr_t)workspace, permc_workspace_bytes(p)};
   permc_error e;
-#define CALLS(to) CHECK_EQ_U64(permc_call(p, &v[0], 1, &v[to], 1, &o, &e), PERMC_OK)
+#define CALLS(to) CHECK_EQ_U64(permc_call(p, &s.values[0], 1, &s.values[to], 1, &o, &e), PERMC_OK)
   CALLS(1);
   size_t launches = fake.calls("cuLaunchKernelEx");
   CHECK(launches > 1);
@@ -249,16 +276,49 @@ TEST(launches_as_one) {
     CHECK_EQ_U64(fake.calls("cuLaunchKernelEx"), i * launches);
   }
 #undef CALLS
-  CHECK(cuda_wait(d, NULL));
-  for (int i = 0; i < 3; i++) {
-    permc_value_free(v[i]);
-    cuda_memory_free(d, at[i]);
-  }
   cuda_memory_free(d, workspace);
-  permc_compiled_free(p);
-  permc_context_free(c);
-  cuda_close(d);
-  fake_driver_check();
+  close_long(&s);
+}
+
+// The call of a program of several launches takes a workspace from the second call on a stream on and
+// keeps it, whatever the streams; but not where it is captured or its launches cannot be one.
+TEST(workspace_is_kept) {
+  char why[CUDA_WHY];
+  long_subject s;
+  REQUIRE(open_long(&s));
+  cuda_device *d = s.device, *other = cuda_open(0, why, sizeof why);
+  REQUIRE(other != NULL);
+  CHECK(permc_workspace_bytes(s.compiled) > 0);
+  permc_call_options o = {.stream = d->own};
+  permc_error e;
+#define CALL_TAKES(count)                                                                          \
+  taken += (count);                                                                                \
+  CHECK_EQ_U64(permc_call(s.compiled, &s.values[0], 1, &s.values[1], 1, &o, &e), PERMC_OK);        \
+  CHECK_EQ_U64(fake.calls("cuMemAllocAsync"), taken)
+  size_t taken = 0;
+  CALL_TAKES(1);  // how many launches there are is not known yet
+  CHECK_EQ_U64(fake.calls("cuMemFreeAsync"), 1);
+  CALL_TAKES(1);
+  CALL_TAKES(0);
+  o.stream = other->own;
+  CALL_TAKES(1);
+  CALL_TAKES(0);
+  o.stream = d->own;
+  CALL_TAKES(0);
+  CHECK_EQ_U64(fake.calls("cuGraphExecNodeSetParams"), 0);
+  CHECK_EQ_U64(fake.calls("cuMemFreeAsync"), 1);
+  REQUIRE(cuda_graph_begin(d));
+  CALL_TAKES(1);
+  cuda_graph_free(d, cuda_graph_end(d, true));
+  CHECK_EQ_U64(fake.calls("cuMemFreeAsync"), 2);
+  fake.set("fail=cuGraphLaunch at=1 status=999");
+  taken = 0;
+  CALL_TAKES(0);  // one by one, in the memory that is then freed
+  CHECK_EQ_U64(fake.calls("cuMemFreeAsync"), 1);
+  CALL_TAKES(1);
+#undef CALL_TAKES
+  cuda_close(other);
+  close_long(&s);
 }
 
 // A program is for the GPU that was chosen when it was compiled.

@@ -551,7 +551,8 @@ static bool may_fail(const char *symbol) {
                                       "cuMemMap",
                                       "cuMemUnmap",
                                       "cuMemSetAccess",
-                                      "cuStreamWaitEvent"};
+                                      "cuStreamWaitEvent",
+                                      "cuCtxSynchronize"};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++)
     if (strcmp(names[i], symbol) == 0)
       return true;

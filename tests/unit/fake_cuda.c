@@ -241,6 +241,12 @@ cuda_status cuMemFreeAsync(cuda_address address, cuda_stream *stream) {
   return status ? status : freed;
 }
 
+cuda_status cuCtxSynchronize(void) {
+  BEGIN(CURRENT);
+  do_all(NULL);
+  return CUDA_STATUS_GOOD;
+}
+
 cuda_status cuMemHostAlloc(void **data, size_t bytes, unsigned flags) {
   BEGIN(CURRENT);
   *data = new_memory(HOST, bytes)->data;
