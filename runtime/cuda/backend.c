@@ -10,7 +10,7 @@
 typedef struct gpu_program {
   cuda_peers *peers;  // NULL: it is the context's GPU alone
   cuda_program *program;
-  char device[160];
+  char device[192];
 } gpu_program;
 
 static void close_device(void *open) { cuda_close(open); }
