@@ -101,12 +101,15 @@ static f2_space with_directions(f2_space v, const net_op *op) {
   return v;
 }
 
+// So few elements that each rank may rather have all of them: a gather sends less than an exchange.
 static bool has_few(const cutting *c, f2_space live) {
-  return c->stage->n - live.dimension <= c->s->p;
+  enum { MOST = 6 };  // log2, of a share
+  int bits = c->stage->n - live.dimension;
+  return bits <= c->s->p + MOST && live.dimension >= c->s->p;
 }
 
-// Whether each rank should rather execute the op as a whole: it acts on few elements, and none of them
-// is loaded.
+// Whether each rank rather executes the op as a whole: it acts on few elements, and none of them is
+// loaded.
 static bool is_few(const cutting *c, const net_op *op, net_id *reads) {
   bool few = has_few(c, live_of_op(c->stage, op));
   uint32_t count = few ? net_op_reads(c->stage, op, reads) : 0;
