@@ -337,6 +337,8 @@ static void add_part(const cutting *c, const net_stage *stage, const part *k) {
   net_stage to = {.n = c->stage->n, .shares = k->whole ? 0 : c->s->p};
   net_stage_merge(c->s->memory, &to, stage,
                   k->whole ? f2_affine_identity(to.n) : sharing_coordinates(k->number));
+  if (!k->whole)
+    sharing_fetch_loads(c->s, &to);
   sharing_add_stage(c->s, (share_stage){.kind = k->whole ? SHARE_WHOLE : SHARE_SPLIT}, to);
 }
 
@@ -444,7 +446,7 @@ static void add_load(const cutting *c, const part *k, net_stage *stage, const ne
     add_move(c, &packs, &l, &store);
     load_from(c, stage, number, add_exchange(c, packed, &way), map_of(c, way.after));
     return;
-  } else {
+  } else if (k->whole) {
     l.array = sharing_whole_array(s, l.array);
   }
   vec_push(s->memory, &stage->loads, l);

@@ -4,7 +4,7 @@
 //   split T, exchange T to T', split   T is stored where the exchange would have brought it: its
 //                                      address goes through the map of the blocks. Blocks are whole
 //                                      lines, so that links carry no more than the exchange does
-//   a gather, from A to B              who reads B reads A
+//   a gather or window, from A to B    who reads B reads A
 //
 // Whole stages are executed once. What stays is an ordinary Net that computes the same: splits whose
 // loads are a rank's own, and whose stores may be another's. A copy behind an exchange, into a result's
@@ -87,11 +87,12 @@ static void read_instead(net_stage *s, net_id old, net_id array) {
 // Whether the stage of that number is needed no more.
 static bool goes(arena *a, net *n, size_t number, const share_stage *as) {
   bool stored = as->kind == SHARE_EXCHANGE && is_of_stores(n, number, &as->exchange);
+  bool copied = as->kind == SHARE_GATHER || as->kind == SHARE_WINDOW;
   if (stored)
     store_through(a, n, &as->exchange);
-  for (size_t i = number + 1; i < n->stages.count && as->kind == SHARE_GATHER; i++)
+  for (size_t i = number + 1; i < n->stages.count && copied; i++)
     read_instead(&n->stages.items[i], as->to, as->from);
-  return stored || as->kind == SHARE_GATHER;
+  return stored || copied;
 }
 
 net *shares_of_peers(arena *a, const shares *s) {

@@ -8,8 +8,7 @@ void sharing_add_stage(sharing *s, share_stage as, net_stage stage) {
   vec_push(s->memory, &s->kinds, as);
 }
 
-// A stage that copies an array, element by element.
-static net_stage copying_stage(sharing *s, net_id from, net_id to) {
+net_stage sharing_copying_stage(sharing *s, net_id from, net_id to) {
   net_stage stage = {.loop_count = 1, .extents = NEW_ARRAY(s->memory, uint64_t, 1)};
   stage.extents[0] = s->to->arrays.items[from].count;
   net_map map = net_stage_map(s->memory, &stage, f2_affine_identity(0));
@@ -25,6 +24,7 @@ net_id sharing_add_array(sharing *s, scalar_type type, uint64_t count, uint64_t 
   net_id id = net_array_add(s->memory, s->to, type, count, NET_TEMPORARY, 0);
   vec_push(s->memory, &s->slab, slab);
   vec_push(s->memory, &s->whole, NET_NONE);
+  vec_push(s->memory, &s->window, NULL);
   vec_push(s->memory, &s->fixed, true);
   return id;
 }
@@ -37,7 +37,7 @@ net_id sharing_whole_array(sharing *s, net_id array) {
     net_id copy = sharing_add_array(s, of->type, of->count, 0);
     s->whole.items[array] = copy;
     sharing_add_stage(s, (share_stage){.kind = SHARE_GATHER, .from = array, .to = copy},
-                      copying_stage(s, array, copy));
+                      sharing_copying_stage(s, array, copy));
   }
   return s->whole.items[array];
 }
@@ -100,6 +100,7 @@ static void add_array(sharing *s, const net_array *array, bool by_bits) {
   vec_push(s->memory, &s->to->arrays, *array);
   vec_push(s->memory, &s->slab, given || by_bits ? sharing_slab(array->count, s->p) : 0);
   vec_push(s->memory, &s->whole, NET_NONE);
+  vec_push(s->memory, &s->window, NULL);
   vec_push(s->memory, &s->fixed, !given);
 }
 
@@ -121,6 +122,6 @@ const shares *shares_of_ranks(arena *a, const net *n, int p) {
     if (!sharing_by_bits(&s, &n->stages.items[i]) && !sharing_by_turns(&s, &n->stages.items[i]))
       share_whole(&s, &n->stages.items[i]);
   shares *made = NEW(a, shares);
-  *made = (shares){s.to, p, s.kinds.items, s.slab.items};
+  *made = (shares){s.to, p, s.kinds.items, s.slab.items, s.window.items};
   return made;
 }

@@ -1,9 +1,10 @@
 // What holds of a Net in shares, and its text. See shares.h.
-#include "fusion/shares/shares.h"
+#include "fusion/shares/sharing.h"
 
 #include <inttypes.h>
 
-const char *const share_kind_names[] = {"split", "exchange", "gather", "routine", "whole"};
+const char *const share_kind_names[] = {"split",  "exchange", "gather",
+                                        "window", "routine",  "whole"};
 
 int shares_bits(uint64_t ranks) {
   enum { MOST = 20 };
@@ -13,34 +14,15 @@ int shares_bits(uint64_t ranks) {
 
 // ---- verification -------------------------------------------------------------------------------
 
-// Whether each share of a stage has these addresses in its own slab. The map is a multiple of the slab,
-// the number of the share, and less than a slab.
-static bool stays_in_share(const net_stage *s, const net_map *m, uint64_t slab) {
-  uint64_t rest = (uint64_t)m->offset;
-  int found = 0;
-  if (m->offset < 0)
-    return false;
-  for (uint32_t r = 0; r < m->row_count; r++) {
-    const net_row *row = &m->rows[r];
-    int bit = s->n - s->shares + found;
-    if (row->weight < 0)
-      return false;
-    if ((uint64_t)row->weight < slab)
-      rest += (uint64_t)row->weight;
-    else if (found++ >= s->shares || (uint64_t)row->weight != slab << (bit + s->shares - s->n) ||
-             row->form.mask != f2_unit(bit) || row->form.constant)
-      return false;
-  }
-  for (uint32_t l = 0; l < m->loop_count; l++) {
-    bool shared = s->share_turns && l == 0;
-    uint64_t turns = shared ? s->share_turns : s->extents[l];
-    if (m->strides[l] < 0 || (shared && (uint64_t)m->strides[l] * turns != slab))
-      return false;
-    uint64_t last = shared ? 0 : turns - 1;
-    rest += (uint64_t)m->strides[l] * last;
-  }
-  uint64_t room = s->share_turns && m->loop_count ? (uint64_t)m->strides[0] : slab;
-  return found == s->shares && rest < room;
+// Whether each share of a stage has these addresses in its own part of the array.
+static bool stays_in_share(const shares *s, const net_stage *stage, net_id array,
+                           const net_map *m) {
+  int64_t slab = (int64_t)s->slab[array];
+  share_window w, has = {0, slab, s->slab[array]};
+  if (s->window[array])
+    has = *s->window[array];
+  return sharing_find_window(stage, m, &w) && w.step == has.step && w.first >= has.first &&
+         (uint64_t)(w.first - has.first) + w.length <= has.length;
 }
 
 static const char *problem_of_split(const shares *s, const net_stage *stage) {
@@ -48,12 +30,12 @@ static const char *problem_of_split(const shares *s, const net_stage *stage) {
     return "a stage that is split has no shares";
   for (size_t i = 0; i < stage->loads.count; i++) {
     const net_load *l = &stage->loads.items[i];
-    if (s->slab[l->array] && !stays_in_share(stage, &l->map, s->slab[l->array]))
+    if (s->slab[l->array] && !stays_in_share(s, stage, l->array, &l->map))
       return "a share loads what another has";
   }
   for (size_t i = 0; i < stage->stores.count; i++) {
     const net_store *o = &stage->stores.items[i];
-    if (!s->slab[o->array] || !stays_in_share(stage, &o->map, s->slab[o->array]))
+    if (!s->slab[o->array] || s->window[o->array] || !stays_in_share(s, stage, o->array, &o->map))
       return "a share stores what another has";
   }
   for (size_t i = 0; i < stage->nodes.count; i++)
@@ -118,8 +100,12 @@ const char *shares_verify(arena *a, const shares *s) {
       problem = problem_of_exchange(s, &as->exchange, stage);
       break;
     case SHARE_GATHER:
-      if (!s->slab[as->from] || s->slab[as->to])
+      if (!s->slab[as->from] || s->window[as->from] || s->slab[as->to])
         problem = "an array is gathered that each rank has";
+      break;
+    case SHARE_WINDOW:
+      if (!s->slab[as->from] || s->window[as->from] || !s->window[as->to])
+        problem = "a window is not one of an array in slabs";
       break;
     }
   }
@@ -131,7 +117,7 @@ const char *shares_verify(arena *a, const shares *s) {
 void shares_print(text *out, const shares *s) {
   text_printf(out, "ranks %" PRIu64 "\n", f2_unit(s->p));
   for (size_t i = 0; i < s->net->arrays.count; i++)
-    if (s->slab[i])
+    if (s->slab[i] && !s->window[i])
       text_printf(out, "slab a%zu %" PRIu64 "\n", i, s->slab[i]);
   for (size_t i = 0; i < s->net->stages.count; i++) {
     const share_stage *as = &s->stages[i];
@@ -143,8 +129,12 @@ void shares_print(text *out, const shares *s) {
         net_write_mask(out, as->exchange.blocks.a.row[r], as->exchange.blocks.a.columns);
       text_printf(out, " ^ %" PRIu64, as->exchange.blocks.c);
     }
-    if (as->kind == SHARE_GATHER)
+    if (as->kind == SHARE_GATHER || as->kind == SHARE_WINDOW)
       text_printf(out, " a%" PRIu32 " to a%" PRIu32, as->from, as->to);
+    const share_window *w = as->kind == SHARE_WINDOW ? s->window[as->to] : NULL;
+    if (w)
+      text_printf(out, " first %" PRId64 " step %" PRId64 " length %" PRIu64, w->first, w->step,
+                  w->length);
     text_string(out, "\n");
   }
   net_print(out, s->net);

@@ -25,19 +25,22 @@
 //
 //   ranks.c    stages one after the other     shares.c   what holds of shares; text
 //   bits.c     one by bits of its index       turns.c    one by turns of a loop
-//   passage.c  arrays that change shares      routine.c  a routine on slabs
-//   cost.c     what is sent, and seconds      peer.c     for GPUs that reach each other's memory
+//   passage.c  arrays that change shares      window.c   what shares load of others' slabs
+//   routine.c  a routine on slabs             peer.c     for GPUs that reach each other's memory
+//   cost.c     what is sent, and seconds (cost.h)
 #ifndef PERMC_FUSION_SHARES_SHARES_H
 #define PERMC_FUSION_SHARES_SHARES_H
 
 #include "fusion/net/net.h"
 
+// How ranks execute a stage. Each of the three that move elements has one load and one store.
 typedef enum share_kind {
-  SHARE_SPLIT,  // each rank executes its share: of the index bits, or of the turns of a loop (net.h)
-  SHARE_EXCHANGE,  // blocks of an array change shares: a stage of one load and one store
-  SHARE_GATHER,    // every rank gets all elements of an array: a stage of one load and one store
-  SHARE_ROUTINE,   // ranks execute the routine together, on slabs
-  SHARE_WHOLE      // every rank executes all of the stage, on arrays that each has as a whole
+  SHARE_SPLIT,     // each its share: of the index bits, or of the turns of a loop (net.h)
+  SHARE_EXCHANGE,  // blocks of an array change shares
+  SHARE_GATHER,    // each gets all elements of an array
+  SHARE_WINDOW,    // each gets those elements of an array that its share loads
+  SHARE_ROUTINE,   // together they execute a routine, on slabs
+  SHARE_WHOLE      // each executes all of it, on arrays that it has as a whole
 } share_kind;
 extern const char *const share_kind_names[];  // "split", ...
 
@@ -49,19 +52,26 @@ typedef struct share_exchange {
   f2_affine blocks;
 } share_exchange;
 
+// Share s has elements first + s * step, ..., first + s * step + length - 1, as far as they exist.
+typedef struct share_window {
+  int64_t first, step;
+  uint64_t length;
+} share_window;
+
 typedef struct share_stage {
   share_kind kind;
   share_exchange exchange;  // EXCHANGE
-  net_id from, to;          // GATHER
+  net_id from, to;          // GATHER, WINDOW
 } share_stage;
 
 typedef struct shares {
   const net *net;  // any backend may execute it as a whole
   int p;
   share_stage *stages;  // by stage
-  uint64_t
-      *slab;  // by array: share s has its elements s * slab, ..., (s + 1) * slab - 1, as far as
-              // they exist; 0: each rank has all of it
+  // By array: share s has elements s * slab, ..., (s + 1) * slab - 1, as far as they exist. 0: each rank
+  // has all of it. Where there is a window, shares have that instead, and may overlap.
+  uint64_t *slab;
+  const share_window **window;
 } shares;
 
 // For 2^p ranks at one time. `n` has been accepted by net_verify. The arrays of `n` keep their numbers.

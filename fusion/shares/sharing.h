@@ -12,9 +12,10 @@ typedef struct sharing {
   VEC(share_stage) kinds;  // of the stages of `to`
   VEC(uint64_t) slab;      // of its arrays
   VEC(net_id) whole;       // ... that lie in slabs: the copy that each rank has, or NET_NONE
-  VEC(bool) fixed;         // ... whose slab a stage relies on
-  uint32_t *writes;        // by array of `from`: how many stores, routines and scatters write to it
-  bool *by_bits;           // ... that shares by bits of the index store to, all of them, in slabs
+  VEC(const share_window *) window;
+  VEC(bool) fixed;   // ... whose slab a stage relies on
+  uint32_t *writes;  // by array of `from`: how many stores, routines and scatters write to it
+  bool *by_bits;     // ... that shares by bits of the index store to, all of them, in slabs
 } sharing;
 
 // ---- the Net that is made (ranks.c) -------------------------------------------------------------
@@ -22,6 +23,8 @@ typedef struct sharing {
 // Another array between stages.
 net_id sharing_add_array(sharing *s, scalar_type type, uint64_t count, uint64_t slab);
 void sharing_add_stage(sharing *s, share_stage as, net_stage stage);
+// A stage that copies an array, element by element.
+net_stage sharing_copying_stage(sharing *s, net_id from, net_id to);
 // What each rank has of an array as a whole: that itself, or a copy, which is gathered.
 net_id sharing_whole_array(sharing *s, net_id array);
 
@@ -42,6 +45,14 @@ bool sharing_by_turns(sharing *s, const net_stage *stage);
 
 // A routine on slabs of its keys. False: it cannot be, and nothing is done.
 bool sharing_by_keys(sharing *s, const net_stage *stage);
+
+// ---- windows (window.c) -------------------------------------------------------------------------
+
+// For a stage with shares: its loads are from arrays in slabs that shares keep to, from windows, or from
+// what each rank has as a whole.
+void sharing_fetch_loads(sharing *s, net_stage *stage);
+// What shares of a stage touch of an array by that map. False: it is no window.
+bool sharing_find_window(const net_stage *stage, const net_map *m, share_window *w);
 
 // ---- passages (passage.c) -----------------------------------------------------------------------
 //

@@ -56,17 +56,12 @@ static bool has_turns(const sharing *s, const net_stage *stage) {
   return true;
 }
 
-// An array that the stage loads from: itself, where each share has its turns of it, or a copy.
-static net_id loaded_array(sharing *s, const net_stage *stage, const net_load *l, uint64_t turns) {
+// An argument that no stage relies on yet lies as this one needs it.
+static void choose_slab(sharing *s, const net_stage *stage, const net_load *l, uint64_t turns) {
   uint64_t length = turn_length(stage, &l->map);
-  bool has = consists_of_turns(s, stage, l->array, length);
-  uint64_t *slab = &s->slab.items[l->array];
-  if (has && *slab && !s->fixed.items[l->array])
-    *slab = turns * length;
-  if (!has || *slab != turns * length)
-    return sharing_whole_array(s, l->array);
-  s->fixed.items[l->array] = true;
-  return l->array;
+  if (s->slab.items[l->array] && !s->fixed.items[l->array] &&
+      consists_of_turns(s, stage, l->array, length))
+    s->slab.items[l->array] = turns * length;
 }
 
 bool sharing_by_turns(sharing *s, const net_stage *from) {
@@ -77,13 +72,14 @@ bool sharing_by_turns(sharing *s, const net_stage *from) {
   stage.share_turns = (from->extents[0] + ranks - 1) / ranks;
   net_stage_merge(s->memory, &stage, from, f2_affine_identity(from->n));
   for (size_t i = 0; i < stage.loads.count; i++)
-    stage.loads.items[i].array = loaded_array(s, from, &stage.loads.items[i], stage.share_turns);
+    choose_slab(s, from, &stage.loads.items[i], stage.share_turns);
   for (size_t i = 0; i < stage.nodes.count; i++)
     if (stage.nodes.items[i].kind == NET_GATHER)
       stage.nodes.items[i].number = sharing_whole_array(s, (net_id)stage.nodes.items[i].number);
   for (size_t i = 0; i < stage.stores.count; i++)
     s->slab.items[stage.stores.items[i].array] =
         stage.share_turns * (uint64_t)stage.stores.items[i].map.strides[0];
+  sharing_fetch_loads(s, &stage);
   sharing_add_stage(s, (share_stage){.kind = SHARE_SPLIT}, stage);
   return true;
 }

@@ -14,6 +14,7 @@ typedef struct trial {
   share_stage stage;
   net net;
   uint64_t slab[2];
+  const share_window *window[2];
   target target;
 } trial;
 
@@ -42,7 +43,7 @@ static void make_trial(arena *a, random_state *r, trial *t) {
     net_array_add(a, &t->net, SCALAR_U32, f2_unit(p + places + 2), NET_TEMPORARY, 0);
     t->slab[i] = f2_unit(places + 2);
   }
-  t->shares = (shares){&t->net, p, &t->stage, t->slab};
+  t->shares = (shares){&t->net, p, &t->stage, t->slab, t->window};
 }
 
 // ---- counts --------------------------------------------------------------------------------------
@@ -110,7 +111,7 @@ TEST(an_exchange_among_peers) {
       SHARE_EXCHANGE, {0, 1, 20, {f2_permutation(4, (int[]){2, 3, 0, 1}), 0}}, NET_NONE, NET_NONE};
   for (int i = 0; i < 2; i++)
     net_array_add(&memory, &t.net, SCALAR_U32, 1 << 24, NET_TEMPORARY, 0);
-  t.shares = (shares){&t.net, 2, &t.stage, t.slab};
+  t.shares = (shares){&t.net, 2, &t.stage, t.slab, t.window};
   share_cost cost = shares_traffic_cost(&t.shares, 0, &t.target);
   CHECK_EQ_U64((uint64_t)cost.rho, 2);
   CHECK_EQ_U64(cost.most[SHARE_TO_PEER].messages, 3);

@@ -6,7 +6,7 @@
 
 #include "fusion/shares/shares.h"
 
-static size_t kinds[5];  // how many stages of each kind there were
+static size_t kinds[SHARE_WHOLE + 1];  // how many stages of each kind there were
 
 static void show(const net *t, const shares *s) {
   text out = {0};

@@ -1,0 +1,115 @@
+// What the shares of a stage load: from slabs, or from windows of arrays that lie in slabs otherwise.
+// See shares.h.
+//
+//   8 elements, 2 ranks, element x of the result is that at x + 1 of the argument, or 0
+//
+//   window     first 1, step 4, length 4      rank 0 gets elements 1 2 3 4, rank 1 elements 5 6 7
+#include "fusion/shares/sharing.h"
+
+static uint64_t magnitude(int64_t x) { return x < 0 ? -(uint64_t)x : (uint64_t)x; }
+
+// The addresses that rows and loops give which no share has to itself: from *low on, *length of them.
+static void add_range(int64_t weight, uint64_t most, share_window *w) {
+  w->length += magnitude(weight) * most;
+  if (weight < 0)
+    w->first += weight * (int64_t)most;
+}
+
+// The row in which a bit of the index stands alone, and weighs the most; NULL: there is none.
+static const net_row *row_of_bit(const net_map *m, int bit) {
+  const net_row *found = NULL;
+  for (uint32_t r = 0; r < m->row_count; r++)
+    if (m->rows[r].form.mask == f2_unit(bit) &&
+        (!found || magnitude(m->rows[r].weight) > magnitude(found->weight)))
+      found = &m->rows[r];
+  return found;
+}
+
+static void add_row(const net_row *row, share_window *w) {
+  if (row->form.mask)
+    add_range(row->weight, 1, w);
+  else
+    w->first += row->weight * row->form.constant;
+}
+
+// Whether the bits of the share shift the addresses of a share, by as much from each share to the next.
+// (What depends on them besides is in the range.)
+static bool shifts_by_bits(const net_stage *s, const net_map *m, share_window *w) {
+  int low = net_share_bits(s);
+  for (uint32_t r = 0; r < m->row_count; r++) {
+    const net_row *row = &m->rows[r];
+    if (!(row->form.mask >> low) || row_of_bit(m, f2_msb(row->form.mask)) != row)
+      add_row(row, w);
+  }
+  for (int i = 0; i < s->shares; i++) {
+    const net_row *row = row_of_bit(m, low + i);
+    if (!row)
+      return false;
+    int64_t by = row->form.constant ? -row->weight : row->weight;
+    w->first += row->form.constant ? row->weight : 0;
+    if (i == 0)
+      w->step = by;
+    else if (by != w->step * (int64_t)f2_unit(i))
+      return false;
+  }
+  return true;
+}
+
+bool sharing_find_window(const net_stage *s, const net_map *m, share_window *w) {
+  *w = (share_window){m->offset, 0, 1};
+  for (uint32_t l = 0; l < m->loop_count; l++) {
+    bool shared = s->share_turns && l == 0;
+    uint64_t turns = shared ? s->share_turns : s->extents[l];
+    if (turns == 0)
+      return false;
+    add_range(m->strides[l], turns - 1, w);
+    if (shared)
+      w->step = m->strides[l] * (int64_t)turns;
+  }
+  if (s->shares)
+    return shifts_by_bits(s, m, w);
+  for (uint32_t r = 0; r < m->row_count; r++)
+    add_row(&m->rows[r], w);
+  return w->step != 0;
+}
+
+static bool is_slab(const share_window *w, uint64_t slab) {
+  return w->first >= 0 && w->step == (int64_t)slab && (uint64_t)w->first + w->length <= slab;
+}
+
+// What shares have of an array in that window.
+static net_id window_of(sharing *s, net_id array, const share_window *w) {
+  for (size_t i = 0; i < s->kinds.count; i++) {
+    const share_stage *k = &s->kinds.items[i];
+    if (k->kind != SHARE_WINDOW || k->from != array)
+      continue;
+    const share_window *o = s->window.items[k->to];
+    if (o->first == w->first && o->step == w->step && o->length == w->length)
+      return k->to;
+  }
+  const net_array *of = &s->to->arrays.items[array];
+  share_window *own = NEW(s->memory, share_window);
+  *own = *w;
+  net_id to = sharing_add_array(s, of->type, of->count, w->length);
+  s->window.items[to] = own;
+  sharing_add_stage(s, (share_stage){.kind = SHARE_WINDOW, .from = array, .to = to},
+                    sharing_copying_stage(s, array, to));
+  return to;
+}
+
+void sharing_fetch_loads(sharing *s, net_stage *stage) {
+  for (size_t i = 0; i < stage->loads.count; i++) {
+    net_load *l = &stage->loads.items[i];
+    uint64_t slab = s->slab.items[l->array], count = s->to->arrays.items[l->array].count;
+    share_window w;
+    bool found = slab && sharing_find_window(stage, &l->map, &w);
+    if (found && is_slab(&w, slab))
+      s->fixed.items[l->array] = true;
+    else if (found && w.length <= count / 2) {
+      s->fixed.items[l->array] = true;
+      l->array = window_of(s, l->array, &w);
+    } else {
+      l->array = sharing_whole_array(s, l->array);
+    }
+  }
+}
