@@ -240,7 +240,7 @@ usage 'give --arguments or --size, not both' two.perm --arguments '[4]i32' --siz
 usage "--size must be NAME=SIZE, or NAME=FIRST..LAST with at most 64 sizes, not 'n=4..3'" two.perm --size n=4..3
 usage "--size must be NAME=SIZE, or NAME=FIRST..LAST with at most 64 sizes, not '=4'" two.perm --size =4
 usage "--threads must be a number from 1 to 1024, such as 96 or 2^10, not '0'" two.perm --size n=4 --threads 0
-usage "--suite must be one of sort, rows, ragged, bmmc, fft, padded, paper, layouts, scan, permute, hmm, transpose, scaling, not 'nothing'" --suite nothing
+usage "--suite must be one of sort, rows, ragged, bmmc, fft, padded, paper, layouts, scan, permute, hmm, transpose, links, scaling, not 'nothing'" --suite nothing
 status 1 two.perm
 has err "the size 'n' of 'main' is not given"
 status 1 two.perm --size n=4 --entry nothing

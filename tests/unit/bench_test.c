@@ -147,8 +147,9 @@ TEST(suites_have_cases) {
   for (size_t i = 0; bench_suite_at(i); i++)
     for (int device = 0; device < 2; device++) {
       bench_case *cases;
-      size_t count = bench_suite_cases(bench_suite_at(i)->name, device, &cases);
-      CHECK(count > 0 || (!device && strcmp(bench_suite_at(i)->name, "hmm") == 0));
+      size_t count = bench_suite_cases(bench_suite_at(i)->name, 4 * (unsigned)device, &cases);
+      CHECK(count > 0 || (!device && (strcmp(bench_suite_at(i)->name, "hmm") == 0 ||
+                                      strcmp(bench_suite_at(i)->name, "links") == 0)));
       for (size_t k = 0; k < count; k++) {
         check_case(&cases[k]);
         CHECK(device || !cases[k].gpu_only);
@@ -195,8 +196,8 @@ TEST(suites_for_a_gpu) {
   };
   for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
     bench_case *cases, *others;
-    size_t count = bench_suite_cases(table[i].suite, true, &cases);
-    size_t other_count = bench_suite_cases(table[i].suite, false, &others);
+    size_t count = bench_suite_cases(table[i].suite, 1, &cases);
+    size_t other_count = bench_suite_cases(table[i].suite, 0, &others);
     const bench_case *c = find_case(cases, count, table[i].name);
     if (CHECK(c != NULL)) {
       CHECK_STR(c->types, table[i].types);
@@ -213,13 +214,33 @@ TEST(suites_for_a_gpu) {
   }
 }
 
+// Sizes are those of one GPU; random maps differ.
+TEST(suites_for_several_gpus) {
+  bench_case *cases[2];
+  size_t count = bench_suite_cases("links", 1, &cases[0]);
+  CHECK_EQ_U64(bench_suite_cases("links", 4, &cases[1]), count);
+  const bench_case *one = find_case(cases[0], count, "random BMMC 0 u32 2^28"),
+                   *of_four = find_case(cases[1], count, "random BMMC 0 u32 2^30"),
+                   *next = find_case(cases[1], count, "random BMMC 1 u32 2^30");
+  if (CHECK(one && of_four && next)) {
+    CHECK_STR(one->types, "[268435456]u32");
+    CHECK_STR(of_four->types, "[1073741824]u32");
+    CHECK(!one->peers[0].name && strcmp(of_four->peers[1].name, "nccl") == 0);
+    CHECK_STR(of_four->peers[1].arguments,
+              "--count 1073741824 --row 268435456 --algorithm alltoall");
+    CHECK(!f2_affine_equal(of_four->map, next->map));
+  }
+  for (int i = 0; i < 2; i++)
+    bench_cases_free(cases[i], count);
+}
+
 // Each strategy that moves elements has rows of its own; the paper has no iterations for any
 // matrix.
 TEST(suites_by_strategy) {
   static const char *const permutations[] = {"bit reversal", "random BPC", "random BMMC"};
   bench_case *cases, *others;
-  size_t count = bench_suite_cases("bmmc", true, &cases), named = 0, expected = 0;
-  size_t other_count = bench_suite_cases("bmmc", false, &others);
+  size_t count = bench_suite_cases("bmmc", 1, &cases), named = 0, expected = 0;
+  size_t other_count = bench_suite_cases("bmmc", 0, &others);
   for (size_t s = 0; plan_strategy_at(s); s++)
     for (int p = 0; p < 3 && plan_strategy_at(s)->moves; p++)
       for (int n = 20; n <= 30; n += 2) {
@@ -259,7 +280,7 @@ TEST(peers_elsewhere) {
       {"fft", "fft c64 2^10", "fftw", "--count 1024", NULL}};
   for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
     bench_case *cases;
-    size_t count = bench_suite_cases(table[i][0], false, &cases);
+    size_t count = bench_suite_cases(table[i][0], 0, &cases);
     const bench_case *c = find_case(cases, count, table[i][1]);
     if (CHECK(c != NULL)) {
       CHECK_STR(c->peers[0].name, table[i][2]);

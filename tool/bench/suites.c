@@ -25,6 +25,8 @@ static const bench_suite suites[] = {
      BENCH_BYTES_PER_SECOND},
     {"transpose", "transposes of lengths that are no powers of two", "elements",
      BENCH_BYTES_PER_SECOND},
+    {"links", "permutations and networks on several GPUs, as much on each as on one", "elements",
+     BENCH_BYTES_PER_SECOND},
     {"scaling", "time per element and column of a sorting network", "keys",
      BENCH_SECONDS_PER_OPERATION},
 };
@@ -70,8 +72,8 @@ typedef struct row_peer {
   const char *name, *arguments;
 } row_peer;
 
-// In texts $l is the layout, $n is n, $N 2^n, $R 2^(24-n), $O one more, $H and $L 2^ceil(n/2) and
-// 2^floor(n/2).
+// In texts $l is the layout, $k the number of the map, $n is n, $N 2^n, $R 2^(24-n), $O one more, $H and
+// $L 2^ceil(n/2) and 2^floor(n/2), $Q 2^n by the number of GPUs.
 // An expression that is NULL is the map's.
 typedef struct suite_row {
   const char *suite, *series, *name, *expression, *types;
@@ -84,7 +86,9 @@ typedef struct suite_row {
   const char *strategy;
   const char *permutation, *lengths;
   unsigned draws;
-  bool by_layouts;  // a case for each
+  bool by_layouts;    // a case for each
+  size_t maps;        // so many cases, each of another map; 0: one
+  bool for_each_gpu;  // sizes are those of one GPU
   const char *program, *beside, *beside_types;
   row_peer peers[BENCH_PEERS], gpu_peers[BENCH_PEERS];  // elsewhere; on a GPU
 } suite_row;
@@ -192,6 +196,18 @@ typedef struct suite_row {
   .suite = "scaling", .series = words, .name = "sort u32 2^$n, " words, .expression = "sort",      \
   .types = "[$N]u32", .first = 10, .last = 26, .step = 1, .property = BENCH_SORTED,                \
   .threads = number
+
+// 16 MiB and 1 GiB of u32, 32 MiB and 2 GiB of c64 on each GPU.
+#define LINKS(words, type, dims, text, of_map, count)                                              \
+  .suite = "links", .series = words " " type, .name = words " " type " 2^$n", .expression = text,  \
+  .types = dims type, .first = 22, .last = 28, .step = 6, .map = of_map, .maps = count,            \
+  .place = ON_GPU, .for_each_gpu = true
+#define LINKS_MOVE(words, dims, text, of_map, count)                                               \
+  LINKS(words, "u32", dims, text, of_map, count),                                                  \
+      .property = BENCH_MOVED,                                                                     \
+      .gpu_peers = {{NULL, NULL},                                                                  \
+                    {"nccl", "--count $N --row $Q --algorithm alltoall"},                          \
+                    {"nccl", "--count $N --row $Q --algorithm permutes"}}
 
 #define BY_LAYOUTS(words, text, dims, type, n, of_map)                                             \
   .suite = "layouts", .series = words, .name = words " by $l", .expression = text,                 \
@@ -336,6 +352,13 @@ static const suite_row rows[] = {
     {TRANSPOSED("16383", "16385", "c128", "16", "--count 268435455"), .place = ON_GPU},
     {TRANSPOSED("10000000", "7", "u32", "4", "--count 70000000")},
     {TRANSPOSED("7", "10000000", "u32", "4", "--count 70000000")},
+    {LINKS_MOVE("random BMMC $k", "[$N]", NULL, RANDOM_BMMC, 20)},
+    {LINKS_MOVE("bit reversal", "[$N]", "bitrev", BIT_REVERSAL, 1)},
+    {LINKS_MOVE("transpose", "[$H][$L]", "transpose", TRANSPOSE, 1)},
+    {LINKS("fft", "c64", "[$N]", "fft", NO_MAP, 1), .property = BENCH_FOURIER},
+    {LINKS("permuted fft", "c64", "[$N]", "\\xs -> bitrev (fft xs)", NO_MAP, 1)},
+    {LINKS("fwht", "f32", "[$N]", "fwht", NO_MAP, 1)},
+    {LINKS("sort", "u32", "[$N]", "sort", NO_MAP, 1), .property = BENCH_SORTED},
     {SCALING(1, "1 thread")},
     {SCALING(2, "2 threads")},
 };
@@ -380,9 +403,9 @@ static f2_matrix gray_code(int n) {
   return f2_from_rows(n, n, row);
 }
 
-// The same on every machine: the random ones depend on n and their kind.
-static f2_affine make_map(map_kind kind, int n) {
-  uint64_t state = 1000 * (uint64_t)kind + (uint64_t)n;
+// The same on every machine: the random ones depend on n, their kind and their number.
+static f2_affine make_map(map_kind kind, int n, size_t number) {
+  uint64_t state = 1000000 * (uint64_t)number + 1000 * (uint64_t)kind + (uint64_t)n;
   f2_affine map = f2_affine_identity(n);
   switch (kind) {
   case BIT_REVERSAL:
@@ -410,20 +433,33 @@ static f2_affine make_map(map_kind kind, int n) {
 
 // ---- expansion ----------------------------------------------------------------------------------
 
-static uint64_t value_of_letter(char name, int n) {
+// Which of the cases of a row.
+typedef struct case_place {
+  int n, gpu_bits;
+  size_t number;  // of its layout or map
+  const char *bank_layout_name;
+} case_place;
+
+static uint64_t value_of_letter(char name, const case_place *at) {
+  int n = at->n;
   bool of_rows = name == 'R' || name == 'O';
-  int exponent = name == 'N' ? n : of_rows ? 24 - n : name == 'H' ? n - n / 2 : n / 2;
-  return name == 'n' ? (uint64_t)n : (UINT64_C(1) << exponent) + (name == 'O');
+  int exponent = name == 'N'   ? n
+                 : name == 'Q' ? n - at->gpu_bits
+                 : of_rows     ? 24 - n
+                 : name == 'H' ? n - n / 2
+                               : n / 2;
+  return name == 'n'   ? (uint64_t)n
+         : name == 'k' ? at->number
+                       : (UINT64_C(1) << exponent) + (name == 'O');
 }
 
-static void substitute(char *to, size_t size, const char *form, int n,
-                       const char *bank_layout_name) {
+static void substitute(char *to, size_t size, const char *form, const case_place *at) {
   size_t length = 0;
   for (const char *c = form ? form : ""; *c && length + 24 < size; c++) {
     if (*c == '$' && c[1] == 'l' && c++)
-      length += (size_t)snprintf(to + length, size - length, "%s", bank_layout_name);
+      length += (size_t)snprintf(to + length, size - length, "%s", at->bank_layout_name);
     else if (*c == '$')
-      length += (size_t)snprintf(to + length, size - length, "%" PRIu64, value_of_letter(*++c, n));
+      length += (size_t)snprintf(to + length, size - length, "%" PRIu64, value_of_letter(*++c, at));
     else
       to[length++] = *c;
   }
@@ -474,29 +510,29 @@ static uint64_t count_columns(const suite_row *row, int n) {
 
 enum { LARGEST = 26 };  // sizes above it are for GPUs only
 
-static bool make_case(const suite_row *row, int n, const char *bank_layout_name, bool device,
-                      bench_case *c) {
+static bool make_case(const suite_row *row, const case_place *at, bool device, bench_case *c) {
+  int n = at->n;
   *c = (bench_case){.suite = row->suite,
                     .series = row->series,
                     .program = row->program,
                     .threads = row->threads,
                     .property = row->property,
-                    .map = make_map(row->map, n),
+                    .map = make_map(row->map, n, at->number),
                     .strategy = row->strategy,
                     .permutation = row->permutation,
                     .lengths = row->lengths,
                     .draws = row->draws,
-                    .layout = row->by_layouts ? bank_layout_name : NULL,
-                    .gpu_only = n > LARGEST || row->strategy};
-  substitute(c->name, sizeof c->name, row->name, n, bank_layout_name);
-  substitute(c->types, sizeof c->types, row->types, n, bank_layout_name);
-  substitute(c->beside, sizeof c->beside, row->beside, n, bank_layout_name);
-  substitute(c->beside_types, sizeof c->beside_types, row->beside_types, n, bank_layout_name);
+                    .layout = row->by_layouts ? at->bank_layout_name : NULL,
+                    .gpu_only = n > LARGEST || row->strategy || row->for_each_gpu};
+  substitute(c->name, sizeof c->name, row->name, at);
+  substitute(c->types, sizeof c->types, row->types, at);
+  substitute(c->beside, sizeof c->beside, row->beside, at);
+  substitute(c->beside_types, sizeof c->beside_types, row->beside_types, at);
   for (int i = 0; i < BENCH_PEERS; i++) {
     const row_peer *from = device ? &row->gpu_peers[i] : &row->peers[i];
     bench_peer_case *peer = &c->peers[i];
     peer->name = from->name;
-    substitute(peer->arguments, sizeof peer->arguments, from->arguments, n, bank_layout_name);
+    substitute(peer->arguments, sizeof peer->arguments, from->arguments, at);
   }
   c->elements = count_elements(c->types);
   c->bytes = c->elements * element_bytes(c->types);
@@ -514,33 +550,38 @@ static int last_size(const suite_row *row, bool device) {
   return device && row->gpu_last ? row->gpu_last : row->last;
 }
 
-static size_t count_layouts(const suite_row *row) {
+static size_t count_numbers(const suite_row *row) {
   size_t count = 0;
   while (row->by_layouts && bank_layout_kind_at(count))
     count++;
-  return row->by_layouts ? count : 1;
+  return row->by_layouts ? count : row->maps ? row->maps : 1;
 }
 
-// All sizes of a row, each by each layout. `cases` may be NULL: they are counted. SIZE_MAX: no
+// All sizes of a row, each by each layout or map. `cases` may be NULL: they are counted. SIZE_MAX: no
 // memory.
-static size_t make_cases(const suite_row *row, bool device, bench_case *cases) {
+static size_t make_cases(const suite_row *row, unsigned gpus, bench_case *cases) {
   size_t count = 0;
-  for (int n = row->first; n <= last_size(row, device); n += row->step)
-    for (size_t k = 0; k < count_layouts(row); k++, count++)
-      if (cases && !make_case(row, n, bank_layout_kind_at(k)->name, device, &cases[count]))
+  case_place at = {.gpu_bits = gpus ? f2_msb(gpus) : 0};
+  for (int n = row->first; n <= last_size(row, gpus > 0); n += row->step)
+    for (at.number = 0; at.number < count_numbers(row); at.number++, count++) {
+      at.n = row->for_each_gpu ? n + at.gpu_bits : n;
+      at.bank_layout_name = row->by_layouts ? bank_layout_kind_at(at.number)->name : "";
+      if (cases && !make_case(row, &at, gpus > 0, &cases[count]))
         return SIZE_MAX;
+    }
   return count;
 }
 
-size_t bench_suite_cases(const char *suite, bool device, bench_case **cases) {
+size_t bench_suite_cases(const char *suite, unsigned gpus, bench_case **cases) {
+  bool device = gpus > 0;
   size_t count = 0, next = 0;
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
     if (is_in_suite(&rows[i], suite, device))
-      count += make_cases(&rows[i], device, NULL);
+      count += make_cases(&rows[i], gpus, NULL);
   *cases = calloc(count + 1, sizeof **cases);
   for (size_t i = 0; *cases && i < sizeof rows / sizeof *rows; i++) {
     size_t made =
-        is_in_suite(&rows[i], suite, device) ? make_cases(&rows[i], device, *cases + next) : 0;
+        is_in_suite(&rows[i], suite, device) ? make_cases(&rows[i], gpus, *cases + next) : 0;
     if (made == SIZE_MAX) {
       bench_cases_free(*cases, count);
       *cases = NULL;

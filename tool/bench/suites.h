@@ -1,7 +1,7 @@
 // The suites of `permc bench`: rows of one table, each a program over a range of sizes.
 //
 //   bench_case *cases = NULL;
-//   size_t count = bench_suite_cases("bmmc", false, &cases);   // 0: no such suite, or no memory
+//   size_t count = bench_suite_cases("bmmc", 0, &cases);   // 0: no such suite, or no memory
 //   cases[0].name                                              // "bit reversal u32 2^20"
 //   cases[0].expression                                        // "bitrev", as of permc run -e
 //   cases[0].types                                             // "[1048576]u32", as of --random
@@ -75,8 +75,8 @@ typedef struct bench_suite {
 const bench_suite *bench_suite_at(size_t index);  // NULL: no more
 const bench_suite *bench_suite_named(const char *name);
 
-// device: with the sizes, the strategies and the peers for a GPU.
-size_t bench_suite_cases(const char *suite, bool device, bench_case **cases);
+// With the sizes, the strategies and the peers for so many GPUs, a power of two; 0: for processors.
+size_t bench_suite_cases(const char *suite, unsigned gpus, bench_case **cases);
 void bench_cases_free(bench_case *cases, size_t count);
 
 // ---- checking results ------------------------------------------------------------------------

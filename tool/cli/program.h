@@ -22,8 +22,9 @@ void cli_interrupt_contexts(void);  // for a signal handler
 cli_status cli_use_options(const cli_arguments *a, permc_context *context);
 // What --backend says; with --devices cuda, if it says nothing.
 const char *cli_backend(const cli_arguments *a);
-void cli_list_strategies(void);  // --strategy help
-void cli_list_layouts(void);     // --layout help
+unsigned cli_device_count(const cli_arguments *a);  // of --devices; 1 without, and if it is wrong
+void cli_list_strategies(void);                     // --strategy help
+void cli_list_layouts(void);                        // --layout help
 
 // Loads a file, then defines an expression in its scope; each may be NULL. False: reported.
 bool cli_load(permc_context *context, const char *file, const char *expression);

@@ -89,7 +89,8 @@ static cli_status find_cases(bench_session *s, const cli_sizes *ranges) {
   const char *suite = cli_value(s->args, "--suite"), *backend = s->request.backend;
   if (!suite)
     return make_cases(s, ranges);
-  s->case_count = bench_suite_cases(suite, backend && !strcmp(backend, "cuda"), &s->cases);
+  unsigned gpus = backend && !strcmp(backend, "cuda") ? cli_device_count(s->args) : 0;
+  s->case_count = bench_suite_cases(suite, gpus, &s->cases);
   if (!s->cases)
     return cli_out_of_memory();
   if (!s->case_count)

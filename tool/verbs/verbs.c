@@ -171,7 +171,7 @@ static const cli_option test_options[] = {
 
 static const cli_option bench_options[] = {
     VALUE("--suite",
-          "sort|rows|ragged|bmmc|fft|padded|paper|layouts|scan|permute|hmm|transpose|scaling",
+          "sort|rows|ragged|bmmc|fft|padded|paper|layouts|scan|permute|hmm|transpose|links|scaling",
           "measure a suite of programs"),
     VALUE("-e", "EXPR", "measure this expression, in FILE's scope if there is one"),
     VALUE("--entry", "NAME", "measure this entry point (default: main)"),
