@@ -24,6 +24,7 @@
 // depends on the rank follows from the highest bits of the index.
 //
 //   ranks.c    stages one after the other     shares.c   what holds of shares; text
+//   sharing.c  the Net while it is made
 //   bits.c     one by bits of its index       turns.c    one by turns of a loop
 //   passage.c  arrays that change shares      window.c   what shares load of others' slabs
 //   routine.c  a routine on slabs             peer.c     for GPUs that reach each other's memory

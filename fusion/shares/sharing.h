@@ -18,7 +18,7 @@ typedef struct sharing {
   bool *by_bits;     // ... that shares by bits of the index store to, all of them, in slabs
 } sharing;
 
-// ---- the Net that is made (ranks.c) -------------------------------------------------------------
+// ---- the Net that is made (sharing.c) ----------------------------------------------------------
 
 // Another array between stages.
 net_id sharing_add_array(sharing *s, scalar_type type, uint64_t count, uint64_t slab);

@@ -1,0 +1,41 @@
+// The Net in shares while it is being made: its stages and arrays. See sharing.h.
+#include "fusion/shares/sharing.h"
+
+void sharing_add_stage(sharing *s, share_stage as, net_stage stage) {
+  vec_push(s->memory, &s->to->stages, stage);
+  vec_push(s->memory, &s->kinds, as);
+}
+
+net_stage sharing_copying_stage(sharing *s, net_id from, net_id to) {
+  net_stage stage = {.loop_count = 1, .extents = NEW_ARRAY(s->memory, uint64_t, 1)};
+  stage.extents[0] = s->to->arrays.items[from].count;
+  net_map map = net_stage_map(s->memory, &stage, f2_affine_identity(0));
+  net_id v = net_value_add(s->memory, &stage, s->to->arrays.items[from].type);
+  net_load load = {.value = v, .array = from, .map = map, .padding_start = UINT64_MAX};
+  net_store store = {.value = v, .array = to, .map = map, .padding_start = UINT64_MAX};
+  vec_push(s->memory, &stage.loads, load);
+  vec_push(s->memory, &stage.stores, store);
+  return stage;
+}
+
+net_id sharing_add_array(sharing *s, scalar_type type, uint64_t count, uint64_t slab) {
+  net_id id = net_array_add(s->memory, s->to, type, count, NET_TEMPORARY, 0);
+  vec_push(s->memory, &s->slab, slab);
+  vec_push(s->memory, &s->whole, NET_NONE);
+  vec_push(s->memory, &s->window, NULL);
+  vec_push(s->memory, &s->fixed, true);
+  return id;
+}
+
+net_id sharing_whole_array(sharing *s, net_id array) {
+  if (!s->slab.items[array])
+    return array;
+  if (s->whole.items[array] == NET_NONE) {
+    const net_array *of = &s->to->arrays.items[array];
+    net_id copy = sharing_add_array(s, of->type, of->count, 0);
+    s->whole.items[array] = copy;
+    sharing_add_stage(s, (share_stage){.kind = SHARE_GATHER, .from = array, .to = copy},
+                      sharing_copying_stage(s, array, copy));
+  }
+  return s->whole.items[array];
+}
