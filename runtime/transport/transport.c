@@ -2,7 +2,7 @@
 #include "runtime/transport/transport.h"
 #include "core/hash.h"
 
-const transport_kind *const transport_kinds[] = {&transport_threads, NULL};
+const transport_kind *const transport_kinds[] = {&transport_threads, &transport_mpi, NULL};
 
 const transport_kind *transport_kind_named(const char *name) {
   const transport_kind *const *k = transport_kinds;
@@ -58,8 +58,13 @@ static const char *problem_of(const transport *t, const transport_message *m, ui
 bool transport_exchange(transport *t, const transport_message *sends, uint32_t send_count,
                         const transport_message *receives, uint32_t receive_count, error *failure) {
   const char *problem = problem_of(t, sends, send_count);
+  const transport_message *to_self = transport_message_of(sends, send_count, t->rank);
+  const transport_message *from_self = transport_message_of(receives, receive_count, t->rank);
   if (problem == NULL)
     problem = problem_of(t, receives, receive_count);
+  if (problem == NULL && ((to_self == NULL) != (from_self == NULL) ||
+                          (to_self != NULL && to_self->bytes != from_self->bytes)))
+    problem = "a message to itself of another length than it expects";
   if (problem != NULL)
     return fail_here(t, failure, problem);
   if (!t->kind->exchange(t, sends, send_count, receives, receive_count, failure))

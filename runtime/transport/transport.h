@@ -26,6 +26,7 @@
 //
 //   transport.c  what all kinds share, and the table of kinds
 //   threads.c    ranks that are threads of this process
+//   mpi.c        ranks that are processes of MPI; mpi_library.c: the library, loaded at run time
 #ifndef PERMC_RUNTIME_TRANSPORT_TRANSPORT_H
 #define PERMC_RUNTIME_TRANSPORT_TRANSPORT_H
 
@@ -37,6 +38,15 @@ typedef struct transport_message {
   void *data;      // what is sent is only read; what is received lies elsewhere
   uint64_t bytes;  // 0 allowed; the same on both sides
 } transport_message;
+
+// The message for, or from, a rank; NULL: there is none.
+static inline const transport_message *transport_message_of(const transport_message *m,
+                                                            uint32_t count, uint32_t rank) {
+  for (uint32_t i = 0; i < count; i++)
+    if (m[i].rank == rank)
+      return &m[i];
+  return NULL;
+}
 
 typedef struct transport_count {
   uint64_t messages, bytes;
@@ -50,6 +60,7 @@ typedef struct transport_options {
   uint32_t rank, ranks;    // ranks 0: those of the launcher, of kinds that have one
   double timeout;          // seconds that a rank waits for another, from which nothing comes
   transport_group *group;  // threads: where they meet
+  uintptr_t communicator;  // mpi: the caller's, an MPI_Comm as a number; 0: MPI_COMM_WORLD
 } transport_options;
 
 // Kinds add what is theirs behind it.
@@ -77,13 +88,13 @@ struct transport_kind {
   bool (*memory)(transport *t, uint64_t bytes, void **peers, error *failure);
   // This rank cannot go on: the others end with the line "rank 3: CAUSE".
   void (*fail)(transport *t, const char *cause);
-  // After a failure the message is to be shown before: the end of this rank may end the others.
+  // After a failure show its line before: when all have closed, launchers end what is left.
   void (*close)(transport *t);
 };
 
 // ---- kinds -----------------------------------------------------------------------------------
 
-extern const transport_kind transport_threads;
+extern const transport_kind transport_threads, transport_mpi;
 extern const transport_kind *const transport_kinds[];  // NULL at the end
 const transport_kind *transport_kind_named(const char *name);
 

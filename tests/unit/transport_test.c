@@ -1,4 +1,5 @@
 // Transport: every kind by one table of laws and one of faults.
+#include "core/sanitized.h"
 #include "runtime/transport/transport.h"
 #include "tests/test.h"
 
@@ -183,7 +184,7 @@ static bool barriers(transport *t, error *failure) {
 static bool a_rank_fails(transport *t, error *failure) {
   if (!exchange_of_round(t, 1, failure))
     return false;
-  if (t->rank == t->ranks - 1)
+  if (t->rank == 1)
     transport_fail(t, "out of memory");
   return exchange_of_round(t, 2, failure) && barriers(t, failure);
 }
@@ -234,20 +235,21 @@ static const struct law {
     {"agreements", agreements, NULL},
     {"barriers", barriers, NULL},
     {"memory_of_all", memory_of_all, NULL},
+    {"a_rank_fails", a_rank_fails, "rank 1: out of memory"},
     {"a_rank_leaves", a_rank_leaves, "rank 1 ended before the others"},
     {"a_rank_hangs", a_rank_hangs, "rank 1 did not come within "},
     {"a_rank_disagrees", a_rank_disagrees, "rank 1 differs from rank 0 in its sizes"},
     {"a_rank_is_of_another_version", a_rank_is_of_another_version,
      "rank 1 differs from rank 0 in its version"},
     {"a_message_is_too_long", a_message_is_too_long,
-     "rank 1 sends 16 bytes to rank 0, which expects 8"},
+     "rank 0 expects another number of bytes than rank 1 sends"},
     {"two_messages_for_one_rank", two_messages_for_one_rank,
      "rank 1: two messages of one exchange for one rank"},
 };
 enum { LAWS = sizeof laws / sizeof *laws };
 
 // Long enough for a rank that only has to wait for a processor.
-static double patience(void) { return slower() > 1 ? 1 : 0.4; }
+static double patience(void) { return slower() > 1 ? 1 : 0.3; }
 
 // ---- threads -----------------------------------------------------------------------------------
 
@@ -273,7 +275,12 @@ static void run_threads(uint32_t ranks, uint32_t absent, double timeout, rank_wo
   rank_thread all[MOST_RANKS];
   transport_group *g = transport_group_make(ranks);
   for (uint32_t r = 0; r < ranks - absent; r++) {
-    all[r] = (rank_thread){.options = {&transport_threads, r, ranks, timeout, g}, .work = work};
+    all[r] = (rank_thread){.options = {.kind = &transport_threads,
+                                       .rank = r,
+                                       .ranks = ranks,
+                                       .timeout = timeout,
+                                       .group = g},
+                           .work = work};
     CHECK(pthread_create(&all[r].id, NULL, run_rank, &all[r]) == 0);
   }
   for (uint32_t r = 0; r < ranks - absent; r++) {
@@ -294,9 +301,8 @@ TEST(laws_of_threads) {
 }
 
 TEST(threads_where_a_rank_fails) {
-  run_threads(1, 0, 60, a_rank_fails, "rank 0: out of memory");
   for (uint64_t i = 0; i < test_amount(20, 1000); i++)
-    run_threads(8, 0, 60, a_rank_fails, "rank 7: out of memory");
+    run_threads(8, 0, 60, a_rank_fails, "rank 1: out of memory");
 }
 
 TEST(threads_where_a_rank_does_not_come) {
@@ -310,4 +316,93 @@ TEST(kinds_have_names) {
   CHECK(transport_kind_named("pigeons") == NULL);
 }
 
-TEST_MAIN()
+// ---- MPI ---------------------------------------------------------------------------------------
+
+// What a rank of mpirun does: all laws, one after the other, on transports of their own within one
+// that stays. Writes to RESULTS.RANK what is wrong, and then that it is done.
+static int run_mpi_rank(const char *results) {
+  char path[4096];
+  error failure = {0};
+  transport *outer =
+      transport_open(&(transport_options){.kind = &transport_mpi, .timeout = 100}, &failure);
+  snprintf(path, sizeof path, "%s.%u", results, outer ? outer->rank : 0);
+  FILE *f = fopen(path, "w");
+  if (outer == NULL)
+    fprintf(f, "%s\n", failure.message);
+  for (int l = 0; outer != NULL && l < LAWS; l++) {
+    transport_options o = {.kind = &transport_mpi, .timeout = 60};
+    o.timeout = laws[l].work == a_rank_hangs ? patience() : 60;
+    failure = (error){0};
+    transport *t = transport_open(&o, &failure);
+    bool good = t != NULL && laws[l].work(t, &failure);
+    transport_close(t);
+    const char *line = laws[l].line ? laws[l].line : "";
+    if (good != (laws[l].line == NULL) || strstr(failure.message, line) == NULL)
+      fprintf(f, "%s: '%s', expected '%s'\n", laws[l].name, failure.message, line);
+  }
+  bool all = outer != NULL && transport_barrier(outer, &failure);
+  fprintf(f, all ? "done\n" : "not done\n");
+  fclose(f);
+  transport_close(outer);
+  return 0;
+}
+
+static void check_results(const char *results, int rank) {
+  char path[4096], found[4096] = "";
+  snprintf(path, sizeof path, "%s.%d", results, rank);
+  FILE *f = fopen(path, "r");
+  if (f) {
+    found[fread(found, 1, sizeof found - 1, f)] = 0;
+    fclose(f);
+  }
+  CHECK_STR(found, "done\n");
+}
+
+static bool run_mpi(const char *launcher, int ranks) {
+  char command[8192], results[2048], self[2048] = "";
+  const char *folder = getenv("PERMC_TMP");
+  if (readlink("/proc/self/exe", self, sizeof self - 1) < 0)
+    return false;
+  snprintf(results, sizeof results, "%s/%s.%d", folder ? folder : "/tmp", launcher, ranks);
+  snprintf(command, sizeof command, "command -v %s >%s.out 2>&1", launcher, results);
+  if (system(command) != 0)
+    return false;
+  // Open MPI wants to be told that this is root's, and that there are few processors.
+  snprintf(command, sizeof command,
+           "OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 "
+           "OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_btl=self,vader "
+           "PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe ASAN_OPTIONS=detect_leaks=0 "
+           "%s -n %d %s --mpi %s >%s.out 2>&1 </dev/null",
+           launcher, ranks, self, results, results);
+  if (system(command) != 0) {
+    // After failures there is no clean end, which the launcher says: results tell.
+  }
+  for (int r = 0; r < ranks; r++)
+    check_results(results, r);
+  return true;
+}
+
+TEST(laws_of_mpi) {
+  static const struct {
+    const char *launcher;
+    int ranks;
+    bool sample;
+  } rows[] = {{"mpirun.openmpi", 4, true},  {"mpirun.mpich", 2, true},
+              {"mpirun.openmpi", 2, false}, {"mpirun.openmpi", 8, false},
+              {"mpirun.mpich", 4, false},   {"mpirun.mpich", 8, false}};
+  bool found = false;
+#if SANITIZED_THREAD
+  SKIP("MPI is not made for the thread sanitizer");
+#endif
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+    if (rows[i].sample || test_all())
+      found = run_mpi(rows[i].launcher, rows[i].ranks) || found;
+  if (!found)
+    SKIP("there is no MPI");
+}
+
+int main(int count, char **words) {
+  if (count == 3 && strcmp(words[1], "--mpi") == 0)
+    return run_mpi_rank(words[2]);
+  return test_main(count, words);
+}

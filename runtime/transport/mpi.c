@@ -1,0 +1,424 @@
+// Ranks that are processes of MPI; data lies in host memory. Nothing here blocks in MPI: what is
+// awaited is polled, so that a rank that does not come is noticed, and so are control messages: a
+// rank that fails or ends tells all others.
+#include "runtime/transport/mpi_library.h"
+#include "runtime/transport/transport.h"
+
+#include "core/clock.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <time.h>
+
+enum {
+  CHUNK = 64 << 20,  // most bytes of an MPI message: each that arrives is a sign of life
+  CONTROL_TAG = 0,
+  DATA_TAGS = 32000,  // from 1 on, by exchange: messages of two exchanges do not mix
+  RESTLESS = 200,     // looks without a rest between them
+};
+static const double last_words =
+    1;  // seconds that a rank which failed stays for the others, at most
+static const double stragglers = 0.2;  // ... that messages may come after the end of their rank
+
+typedef struct control {
+  uint32_t rank;                              // who says this
+  uint32_t ended;                             // that it ends
+  char failure[sizeof((error *)0)->message];  // or empty
+} control;
+
+typedef struct request {
+  mpi_handle handle;
+  uint32_t peer;  // NOBODY: all
+  bool receive, done;
+  int bytes;
+} request;
+#define NOBODY UINT32_MAX
+
+typedef struct mpi_rank {
+  transport base;
+  const mpi_library *m;
+  mpi_handle comm;
+  uint64_t exchanges;
+  error failure;  // the first that is known here
+  bool stuck;  // a request was left behind: its memory is gone, so MPI must not be called any more
+  control heard, said[2];  // said: a failure, the end
+  mpi_handle hearing, *saying;
+  uint32_t say_count, ended_count;
+  bool *ended;  // by rank
+} mpi_rank;
+
+// MPI is ended with the last transport, if the first has begun it.
+static struct {
+  pthread_mutex_t lock;
+  unsigned open;
+  bool ours;
+} use = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+// ---- control messages --------------------------------------------------------------------------
+
+static void say(mpi_rank *t, bool end) {
+  control *c = &t->said[end];
+  *c = (control){.rank = t->base.rank, .ended = end};
+  snprintf(c->failure, sizeof c->failure, "%s", t->failure.message);
+  for (uint32_t r = 0; r < t->base.ranks; r++)
+    if (r != t->base.rank)
+      t->m->isend(c, sizeof *c, t->m->byte, (int)r, CONTROL_TAG, mpi_value(t->m, &t->comm),
+                  &t->saying[t->say_count++]);
+}
+
+static void listen(mpi_rank *t) {
+  if (t->ended_count + 1 < t->base.ranks)
+    t->m->irecv(&t->heard, sizeof t->heard, t->m->byte, t->m->any_source, CONTROL_TAG,
+                mpi_value(t->m, &t->comm), &t->hearing);
+}
+
+// Takes notice of what others have said.
+static void hear(mpi_rank *t) {
+  mpi_status status;
+  int done = 1;
+  while (t->ended_count + 1 < t->base.ranks && t->m->test(&t->hearing, &done, &status) == 0 &&
+         done) {
+    if (t->heard.failure[0] != 0)
+      error_set(&t->failure, SPAN_NONE, "%s", t->heard.failure);
+    t->ended_count += t->heard.ended;
+    t->ended[t->heard.rank] = t->heard.ended;
+    listen(t);
+  }
+}
+
+// The first failure that is found here ends the others.
+static void fail(mpi_rank *t, const char *format, ...) PRINTF_LIKE(2, 3);
+static void fail(mpi_rank *t, const char *format, ...) {
+  char line[sizeof t->failure.message];
+  va_list arguments;
+  if (error_is_set(&t->failure))
+    return;
+  va_start(arguments, format);
+  vsnprintf(line, sizeof line, format, arguments);
+  va_end(arguments);
+  error_set(&t->failure, SPAN_NONE, "%s", line);
+  say(t, false);
+}
+
+static bool end_of_call(const mpi_rank *t, error *failure) {
+  return !error_is_set(&t->failure) || error_set(failure, SPAN_NONE, "%s", t->failure.message);
+}
+
+// ---- waiting -----------------------------------------------------------------------------------
+
+// Errors are returned by the calls; by MPI_Test of MPICH 5 not those of a message.
+static _Thread_local int noticed;
+static void go_on(void *comm, int *code, ...) {
+  (void)comm;
+  noticed = *code;
+}
+
+static void fail_by_code(mpi_rank *t, const char *call, int code) {
+  char why[1024] = "";
+  int length;
+  t->m->error_string(code, why, &length);
+  why[strcspn(why, "\n")] = 0;
+  fail(t, "rank %u: %s: %s", t->base.rank, call, why);
+}
+
+static void test(mpi_rank *t, request *r) {
+  mpi_status status;
+  int done = 0, count = r->bytes;
+  noticed = 0;
+  int code = t->m->test(&r->handle, &done, &status);
+  code = code != 0 ? code : noticed;
+  r->done = done || code != 0;
+  if (r->receive && code == 0 && done)
+    t->m->get_count(&status, t->m->byte, &count);
+  if (r->receive && (code != 0 || count != r->bytes))
+    fail(t, "rank %u expects another number of bytes than rank %u sends", t->base.rank, r->peer);
+  else if (code != 0)
+    fail_by_code(t, "MPI_Test", code);
+}
+
+// Tests all; how many are done now. *pending is one that is not, if there is such: of a rank that
+// has ended rather than of another.
+static uint64_t test_all(mpi_rank *t, request *all, uint64_t count, request **pending) {
+  uint64_t done = 0;
+  *pending = NULL;
+  for (uint64_t i = 0; i < count; i++) {
+    request *r = &all[i];
+    if (r->done)
+      continue;
+    test(t, r);
+    done += r->done;
+    if (!r->done && (*pending == NULL || (r->peer != NOBODY && t->ended[r->peer])))
+      *pending = r;
+  }
+  return done;
+}
+
+static void rest(unsigned looks) {
+  static const struct timespec moment = {.tv_nsec = 50000};
+  if (looks < RESTLESS)
+    sched_yield();
+  else
+    nanosleep(&moment, NULL);
+}
+
+static void fail_waiting(mpi_rank *t, uint32_t peer) {
+  if (peer == NOBODY)
+    fail(t, "rank %u: not all ranks came within %g s", t->base.rank, t->base.timeout);
+  else if (t->ended[peer])
+    fail(t, "rank %u ended before the others", peer);
+  else
+    fail(t, "rank %u did not come within %g s", peer, t->base.timeout);
+}
+
+// Memory of a receive may be freed when it has been cancelled, or has come. What others may still
+// read or write is left behind.
+static void abandon(mpi_rank *t, request *all, uint64_t count) {
+  request *pending = NULL;
+  for (uint64_t i = 0; i < count; i++)
+    if (!all[i].done && all[i].receive)
+      t->m->cancel(&all[i].handle);
+  double end = clock_seconds() + stragglers;
+  for (unsigned looks = 0; clock_seconds() < end; rest(looks++)) {
+    test_all(t, all, count, &pending);
+    if (pending == NULL)
+      return;
+  }
+  t->stuck = true;
+}
+
+static bool wait_for(mpi_rank *t, request *all, uint64_t count) {
+  double last = clock_seconds();  // that something came
+  request *pending;
+  for (unsigned looks = 0; !error_is_set(&t->failure); rest(looks++)) {
+    uint64_t done = test_all(t, all, count, &pending);
+    if (pending == NULL)
+      break;
+    hear(t);
+    double now = clock_seconds();
+    bool ended = pending->peer != NOBODY && t->ended[pending->peer];
+    if (done > 0) {
+      last = now;
+      looks = 0;
+    } else if (now - last > (ended ? stragglers : t->base.timeout)) {
+      fail_waiting(t, pending->peer);
+    }
+  }
+  if (error_is_set(&t->failure))
+    abandon(t, all, count);
+  return !error_is_set(&t->failure);
+}
+
+// ---- an exchange -------------------------------------------------------------------------------
+
+static uint64_t chunks_of(const mpi_rank *t, const transport_message *m, uint32_t count) {
+  uint64_t chunks = 0;
+  for (uint32_t i = 0; i < count; i++)
+    if (m[i].rank != t->base.rank)
+      chunks += m[i].bytes == 0 ? 1 : (m[i].bytes - 1) / CHUNK + 1;
+  return chunks;
+}
+
+// Starts the messages to, or from, others.
+static request *start(mpi_rank *t, request *next, const transport_message *m, uint32_t count,
+                      bool receive) {
+  const mpi_library *l = t->m;
+  int tag = 1 + (int)(t->exchanges % DATA_TAGS), code;
+  void *comm = mpi_value(l, &t->comm);
+  for (uint32_t i = 0; i < count; i++) {
+    uint64_t at = 0;
+    unsigned char *data = m[i].data;
+    while (m[i].rank != t->base.rank) {
+      uint64_t left = m[i].bytes - at;
+      request *r = next++;
+      *r = (request){
+          .peer = m[i].rank, .receive = receive, .bytes = left < CHUNK ? (int)left : CHUNK};
+      if (receive)
+        code = l->irecv(data + at, r->bytes, l->byte, (int)r->peer, tag, comm, &r->handle);
+      else
+        code = l->isend(data + at, r->bytes, l->byte, (int)r->peer, tag, comm, &r->handle);
+      r->done = code != 0;
+      if (code != 0)
+        fail_by_code(t, receive ? "MPI_Irecv" : "MPI_Isend", code);
+      at += (uint64_t)r->bytes;
+      if (at == m[i].bytes)
+        break;
+    }
+  }
+  return next;
+}
+
+static bool mpi_exchange(transport *base, const transport_message *sends, uint32_t send_count,
+                         const transport_message *receives, uint32_t receive_count,
+                         error *failure) {
+  mpi_rank *t = (mpi_rank *)base;
+  uint64_t count = chunks_of(t, sends, send_count) + chunks_of(t, receives, receive_count);
+  hear(t);
+  request *all = calloc(count + 1, sizeof *all);
+  if (all == NULL)
+    fail(t, "rank %u: out of memory", base->rank);
+  if (!error_is_set(&t->failure)) {
+    const transport_message *from = transport_message_of(sends, send_count, base->rank);
+    const transport_message *to = transport_message_of(receives, receive_count, base->rank);
+    request *next = start(t, all, receives, receive_count, true);
+    start(t, next, sends, send_count, false);
+    if (from != NULL && from->bytes > 0 && from->data != to->data)
+      memcpy(to->data, from->data, from->bytes);
+    wait_for(t, all, count);
+    t->exchanges++;
+  }
+  free(all);
+  return end_of_call(t, failure);
+}
+
+// An empty message of each rank to each: it shows which one is missing.
+static bool mpi_barrier(transport *base, error *failure) {
+  transport_message *all = calloc(base->ranks, sizeof *all);
+  for (uint32_t r = 0; all != NULL && r < base->ranks; r++)
+    all[r].rank = r;
+  if (all == NULL)
+    fail((mpi_rank *)base, "rank %u: out of memory", base->rank);
+  bool good = all != NULL ? mpi_exchange(base, all, base->ranks, all, base->ranks, failure)
+                          : end_of_call((mpi_rank *)base, failure);
+  free(all);
+  return good;
+}
+
+static void mpi_fail(transport *base, const char *cause) {
+  fail((mpi_rank *)base, "rank %u: %s", base->rank, cause);
+}
+
+// ---- opening and closing -----------------------------------------------------------------------
+
+static bool begin_use(const mpi_library *m, error *failure) {
+  int yes = 0, ended = 0, level;
+  pthread_mutex_lock(&use.lock);
+  m->initialized(&yes);
+  m->finalized(&ended);
+  if (ended) {
+    error_set(failure, SPAN_NONE, "MPI was ended and cannot begin again in this process");
+  } else if (!yes) {
+    m->init_thread(NULL, NULL, m->funneled, &level);
+    use.ours = true;
+  }
+  use.open += !ended;
+  pthread_mutex_unlock(&use.lock);
+  return !ended;
+}
+
+static void end_use(const mpi_library *m, bool clean) {
+  pthread_mutex_lock(&use.lock);
+  use.ours = use.ours && clean;  // else what is under way may keep MPI from ending
+  if (--use.open == 0 && use.ours) {
+    m->finalize();
+    use.ours = false;
+  }
+  pthread_mutex_unlock(&use.lock);
+}
+
+// MPICH asks MPI_COMM_WORLD's handler about errors of MPI_Test.
+static void return_errors(const mpi_rank *t) {
+  mpi_handle handler;
+  t->m->new_handler(go_on, &handler);
+  t->m->set_handler(mpi_value(t->m, &t->comm), mpi_value(t->m, &handler));
+  if (use.ours)
+    t->m->set_handler(t->m->world, mpi_value(t->m, &handler));
+  t->m->free_handler(&handler);
+}
+
+static void free_rank(mpi_rank *t) {
+  free(t->saying);
+  free(t->ended);
+  free(t);
+}
+
+// A communicator of our own, so that messages of the caller and ours do not mix. Until it is there,
+// nobody can be told anything: t is a rank of one.
+static bool join(mpi_rank *t, const transport_options *o, error *failure) {
+  const mpi_library *m = t->m;
+  void *parent = o->communicator != 0 ? (void *)o->communicator : m->world;
+  int rank, ranks;
+  m->comm_rank(parent, &rank);
+  m->comm_size(parent, &ranks);
+  if (o->ranks != 0 && (o->ranks != (uint32_t)ranks || o->rank != (uint32_t)rank))
+    return error_set(failure, SPAN_NONE,
+                     "rank %u of %u is rank %d of %d for MPI (%s): PERMC_MPI names another library",
+                     o->rank, o->ranks, rank, ranks, m->name);
+  t->base = (transport){.rank = (uint32_t)rank, .ranks = 1, .timeout = o->timeout};
+  t->saying = calloc(2 * (size_t)ranks, sizeof *t->saying);
+  t->ended = calloc((size_t)ranks, sizeof *t->ended);
+  if (t->saying == NULL || t->ended == NULL)
+    return error_set(failure, SPAN_NONE, "rank %d: out of memory", rank);
+  request copy = {.peer = NOBODY};
+  m->comm_idup(parent, &t->comm, &copy.handle);
+  if (!wait_for(t, &copy, 1))
+    return end_of_call(t, failure);
+  t->base.ranks = (uint32_t)ranks;
+  return_errors(t);
+  listen(t);
+  return true;
+}
+
+static transport *mpi_open(const transport_options *o, error *failure) {
+  char why[512];
+  mpi_rank *t = calloc(1, sizeof *t);
+  const mpi_library *m = t != NULL ? mpi_library_find(why, sizeof why) : NULL;
+  if (m == NULL) {
+    error_set(failure, SPAN_NONE, "%s", t != NULL ? why : "out of memory");
+    free(t);
+    return NULL;
+  }
+  t->m = m;
+  if (!begin_use(m, failure)) {
+    free(t);
+    return NULL;
+  }
+  if (join(t, o, failure))
+    return &t->base;
+  end_use(m, false);
+  free_rank(t);
+  return NULL;
+}
+
+// Whether all others have ended, too, and all that was said has arrived.
+static bool part(mpi_rank *t) {
+  double end =
+      clock_seconds() +
+      (error_is_set(&t->failure) && t->base.timeout > last_words ? last_words : t->base.timeout);
+  uint32_t sent = 0;
+  mpi_status status;
+  for (unsigned looks = 0; clock_seconds() < end; rest(looks++)) {
+    if (t->stuck)
+      continue;
+    hear(t);
+    for (int done = 1; sent < t->say_count; sent++)
+      if (t->m->test(&t->saying[sent], &done, &status) != 0 || !done)
+        break;
+    if (t->ended_count + 1 == t->base.ranks && sent == t->say_count)
+      return true;
+  }
+  return false;
+}
+
+// What MPI may still write to stays.
+static void mpi_close(transport *base) {
+  mpi_rank *t = (mpi_rank *)base;
+  say(t, true);
+  bool all = part(t);
+  if (all && !error_is_set(&t->failure))
+    t->m->comm_free(&t->comm);
+  end_use(t->m, all && !error_is_set(&t->failure));
+  if (all)
+    free_rank(t);
+}
+
+const transport_kind transport_mpi = {
+    .name = "mpi",
+    .summary = "ranks that are processes started by mpirun; Open MPI, MPICH or the MPI ABI",
+    .host = true,
+    .open = mpi_open,
+    .exchange = mpi_exchange,
+    .barrier = mpi_barrier,
+    .fail = mpi_fail,
+    .close = mpi_close,
+};
