@@ -35,6 +35,22 @@ typedef struct search {
   uint32_t shift;                // of the digit
 } search;
 
+void find_ranks(const ranked_keys *k, uint64_t first, uint64_t last, uint64_t *ranks) {
+  const key_order o = k->order;
+  const char *keys = k->keys;
+  uint64_t all = UINT64_MAX >> (64 - o.bits);
+  bool plain = !o.code.negative;  // so no NaN either
+#define FIND(U)                                                                                    \
+  if (plain)                                                                                       \
+    for (uint64_t i = first; i < last; i++)                                                        \
+      ranks[i - first] = (load_key(keys, i, (U)) ^ o.code.all) & all;                              \
+  else                                                                                             \
+    for (uint64_t i = first; i < last; i++)                                                        \
+      ranks[i - first] = key_rank(&o, load_key(keys, i, (U))) & all;
+  FOR_ELEMENT_SIZE(o.size, FIND)
+#undef FIND
+}
+
 // ---- counting -----------------------------------------------------------------------------------
 
 typedef struct chunk_counts {
@@ -45,14 +61,16 @@ typedef struct chunk_counts {
 
 static bool count_digits(void *with, unsigned worker, uint64_t first, uint64_t last) {
   const chunk_counts *c = with;
-  const ranked_keys k = c->search->source;
   uint32_t shift = c->search->shift;
-  uint64_t *counts = c->counts[worker], start = c->group->first;
-#define COUNT(U)                                                                                   \
-  for (uint64_t i = start + first; i < start + last; i++)                                          \
-    counts[ranked_key(&k, i, (U)) >> shift & (DIGITS - 1)]++;
-  FOR_ELEMENT_SIZE(k.order.size, COUNT)
-#undef COUNT
+  uint64_t *counts = c->counts[worker], ranks[RANKED_KEYS];
+  first += c->group->first;
+  last += c->group->first;
+  for (uint64_t end; first < last; first = end) {
+    end = ranked_block_end(first, last);
+    find_ranks(&c->search->source, first, end, ranks);
+    for (uint64_t i = 0; i < end - first; i++)
+      counts[ranks[i] >> shift & (DIGITS - 1)]++;
+  }
   return true;
 }
 
@@ -146,17 +164,19 @@ static uint32_t split_group(const search *s, const group *g, const uint64_t *cou
 // Its keys that have the digit of one of these, as ranks.
 static void keep_keys(const search *s, const group *g, const group *into, uint32_t made,
                       uint64_t *kept) {
-  uint64_t *next[DIGITS] = {NULL};
+  uint64_t *next[DIGITS] = {NULL}, ranks[RANKED_KEYS], last = g->first + g->count;
+  uint32_t shift = s->shift;
   for (uint32_t i = 0; i < made; i++)
     next[s->chosen[into[i].cut].digit] = kept + into[i].first;
-#define KEEP(U)                                                                                    \
-  for (uint64_t i = g->first; i < g->first + g->count; i++) {                                      \
-    uint64_t rank = ranked_key(&s->source, i, (U)), digit = rank >> s->shift & (DIGITS - 1);       \
-    if (next[digit])                                                                               \
-      *next[digit]++ = rank;                                                                       \
+  for (uint64_t first = g->first, end; first < last; first = end) {
+    end = ranked_block_end(first, last);
+    find_ranks(&s->source, first, end, ranks);
+    for (uint64_t i = 0; i < end - first; i++) {
+      uint64_t **at = &next[ranks[i] >> shift & (DIGITS - 1)];
+      if (*at)
+        *(*at)++ = ranks[i];
+    }
   }
-  FOR_ELEMENT_SIZE(s->source.order.size, KEEP)
-#undef KEEP
 }
 
 // The source becomes the keys that begin as a cut's, with this digit.

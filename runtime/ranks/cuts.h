@@ -22,9 +22,13 @@ typedef struct ranked_keys {
   uint64_t length;  // of a row
 } ranked_keys;
 
-static inline uint64_t ranked_key(const ranked_keys *k, uint64_t i, size_t size) {
-  uint64_t rank = key_rank(&k->order, load_key(k->keys, i, size));
-  return rank & UINT64_MAX >> (64 - k->order.bits);
+// Ranks of keys first, ..., last - 1 of these: at most so many at once.
+enum { RANKED_KEYS = 1 << 9 };
+void find_ranks(const ranked_keys *k, uint64_t first, uint64_t last, uint64_t *ranks);
+
+// The end of the block of keys that begins with key `first`.
+static inline uint64_t ranked_block_end(uint64_t first, uint64_t last) {
+  return last - first < RANKED_KEYS ? last : first + RANKED_KEYS;
 }
 
 // Of the elements of its row, those with lower keys stand before it, and of this rank's with its key the

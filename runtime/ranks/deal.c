@@ -3,6 +3,7 @@
 
 #include "core/sizes.h"
 #include "runtime/system/pool.h"
+#include "runtime/values/value.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,7 +51,7 @@ static void sum_counts(const deal *d) {
 bool deal_make(deal *d, deal_classify *classify, const void *with) {
   counting c = {d, classify, with};
   const team *t = d->team;
-  d->classes = malloc((d->count + 1) * sizeof *d->classes);
+  d->classes = array_memory((d->count + 1) * sizeof *d->classes);
   d->starts = calloc(chunks_of(d) * d->class_count + 1, sizeof *d->starts);
   d->first = malloc((d->class_count + (size_t)1) * sizeof *d->first);
   if (!d->classes || !d->starts || !d->first ||

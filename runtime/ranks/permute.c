@@ -5,6 +5,7 @@
 #include "core/sizes.h"
 #include "runtime/ranks/deal.h"
 #include "runtime/system/pool.h"
+#include "runtime/values/value.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,7 +41,7 @@ static bool send_places(placing *p, void *room) {
   if (!trade_agree(t, &p->trade))
     return false;
   uint64_t count = p->trade.received[ranks];
-  void *come = malloc(count * size + 1);
+  void *come = array_memory(count * size + 1);
   p->come = (place_list){come, size, count};
   return come ? deal_out(&p->deal, p->places.places, room, size) &&
                     trade_run(t, &p->trade, room, come, size)
@@ -96,10 +97,10 @@ bool run_ranked_permute(const ranked_routine *c) {
   placing p = {.call = c, .slab = ranked_slab(c)};
   p.places = (place_list){ranked_at(c, keys, p.slab.first), ranked_unit(c, keys), p.slab.count};
   size_t unit = ranked_largest_unit(c);
-  void *room = malloc(p.slab.count * unit + 1), *units = NULL;
+  void *room = array_memory(p.slab.count * unit + 1), *units = NULL;
   bool good = room ? send_places(&p, room) : team_stop(c->team);
   if (good)
-    good = (units = malloc(p.come.count * unit + 1)) || team_stop(c->team);
+    good = (units = array_memory(p.come.count * unit + 1)) || team_stop(c->team);
   for (uint32_t i = 1; i < r->pair_count && good; i++)
     good = permute_pair(&p, i, room, units);
   deal_free(&p.deal);

@@ -2,10 +2,10 @@
 // got. What comes from lower ranks comes first, so all is stable. See routine.h.
 #include "runtime/ranks/ranked.h"
 
-#include "core/sizes.h"
 #include "runtime/ranks/cuts.h"
 #include "runtime/ranks/deal.h"
 #include "runtime/routines/sort.h"
+#include "runtime/values/value.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,7 +22,7 @@ typedef struct meeting {
   cut *cuts;            // by rank
   uint32_t *number_of;  // by rank: the number of the cut's splitter
   uint32_t splitter_count;
-  splitter *splitters;  // different ones, in order
+  splitter *splitters;  // different ones, in order, and one more
   uint64_t *offsets;    // of the rows of the slab
   uint64_t row_count;
   deal deal;
@@ -31,37 +31,32 @@ typedef struct meeting {
 
 // ---- who goes where -----------------------------------------------------------------------------
 
-// How many of the keys, which are in order, are below x.
-static inline uint64_t count_below(const splitter *s, uint64_t count, uint64_t x) {
-  const splitter *at = s;
-  for (uint64_t half; count > 1; count -= half) {
-    half = count / 2;
-    at += at[half - 1].key < x ? half : 0;
+// The class of x among those splitters of its row, which are in order. (Without branches that depend on x.)
+static inline uint64_t class_among(const splitter *s, uint64_t count, uint64_t x) {
+  uint64_t below = 0;
+  for (uint64_t left = count, half; left > 0; left -= half) {
+    half = (left + 1) / 2;
+    below += s[below + half - 1].key < x ? half : 0;
   }
-  return (uint64_t)(at - s) + (count && at->key < x);
+  return 2 * below + ((below < count) & (s[below].key == x));
 }
 
 static void classify_keys(const void *with, uint64_t first, uint64_t last, uint16_t *classes) {
   const meeting *m = with;
   const ranked_keys k = m->keys;
-  uint64_t low = 0, high;
-  for (uint64_t i = first, end; i < last; i = end, low = high) {
+  uint64_t low = 0, high = 0, ranks[RANKED_KEYS];
+  for (uint64_t i = first, end; i < last; i = end) {
     uint64_t row = (k.first + i) / k.length;
     end = (row + 1) * k.length - k.first;
-    end = end < last ? end : last;
+    end = ranked_block_end(i, end < last ? end : last);
+    find_ranks(&k, i, end, ranks);
     while (low < m->splitter_count && m->splitters[low].row < row)
       low++;
-    for (high = low; high < m->splitter_count && m->splitters[high].row == row;)
+    while (high < m->splitter_count && m->splitters[high].row <= row)
       high++;
-    const splitter *s = m->splitters + low;
-    uint64_t count = high - low;
-#define CLASSIFY(U)                                                                                \
-  for (uint64_t j = i; j < end; j++) {                                                             \
-    uint64_t x = ranked_key(&k, j, (U)), below = count_below(s, count, x);                         \
-    classes[j - first] = (uint16_t)(2 * (low + below) + (below < count && s[below].key == x));     \
-  }
-    FOR_ELEMENT_SIZE(k.order.size, CLASSIFY)
-#undef CLASSIFY
+    for (uint64_t j = i; j < end; j++)
+      classes[j - first] =
+          (uint16_t)(2 * low + class_among(m->splitters + low, high - low, ranks[j - i]));
   }
 }
 
@@ -95,7 +90,7 @@ static bool meet(meeting *m) {
                     .length = r->length};
   m->cuts = calloc(ranks, sizeof *m->cuts);
   m->number_of = calloc(ranks, sizeof *m->number_of);
-  m->splitters = calloc(ranks, sizeof *m->splitters);
+  m->splitters = calloc(ranks + (size_t)1, sizeof *m->splitters);
   if (!m->cuts || !m->number_of || !m->splitters)
     return team_stop(t);
   if (!find_cuts(t, &m->keys, ranked_slab_size(c), ranked_elements(c), m->cuts))
@@ -172,7 +167,7 @@ static bool send_pair(const meeting *m, uint32_t i, void *room, void *to) {
   if (p.from != NET_NONE)
     return send_array(m, ranked_at(c, p.from, m->slab.first), room, to, ranked_unit(c, p.from));
   size_t size = ranked_unit(c, p.to);
-  void *numbers = malloc(m->slab.count * size + 1);
+  void *numbers = array_memory(m->slab.count * size + 1);
   if (!numbers)
     return team_stop(c->team);
   number_elements(m, numbers, size);
@@ -204,8 +199,8 @@ bool run_ranked_sort(const ranked_routine *c) {
   meeting m = {.call = c};
   uint64_t count = ranked_slab(c).count;
   bool wanted = r->pairs[0].to != NET_NONE;
-  void *room = malloc(count * ranked_largest_unit(c) + 1);
-  void *own = wanted ? NULL : malloc(count * ranked_unit(c, r->pairs[0].from) + 1);
+  void *room = array_memory(count * ranked_largest_unit(c) + 1);
+  void *own = wanted ? NULL : array_memory(count * ranked_unit(c, r->pairs[0].from) + 1);
   sort_payload *payloads = calloc(r->pair_count, sizeof *payloads);
   void *keys = wanted ? ranked_at(c, r->pairs[0].to, ranked_slab(c).first) : own;
   bool good = room && payloads && keys ? meet(&m) && send_and_sort(&m, room, keys, payloads)
@@ -232,8 +227,9 @@ bool run_ranked_places(const ranked_routine *c) {
   meeting m = {.call = c};
   uint64_t count = ranked_slab(c).count;
   size_t size = ranked_unit(c, p.from);
-  char *room = malloc(count * sizeof(int64_t) + 1), *keys = malloc(count * sizeof(int64_t) + 1);
-  uint64_t *order = malloc((count + 1) * sizeof *order);
+  char *room = array_memory(count * sizeof(int64_t) + 1),
+       *keys = array_memory(count * sizeof(int64_t) + 1);
+  uint64_t *order = array_memory((count + 1) * sizeof *order);
   sort_payload index = {NULL, order, sizeof *order};
   sort_task task = {.keys = keys, .payload_count = 1, .payloads = &index};
   bool good = room && keys && order ? meet(&m) : team_stop(c->team);
