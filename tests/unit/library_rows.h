@@ -117,6 +117,7 @@ static const library_row library_rows[] = {
     {"radix_sort_on abs", "[1000]i16"},
     {"sample_sort", "[1000]u32"},
     {"sample_sort_on abs", "[300]i16"},
+    {"column_sort", "[2^10]u32"},
     {"\\xs -> map fst (by_splitters u32 xs)", "[100]f64"},
     {"\\xs -> map (splitters_below 3 (sort_network (take 8 xs))) xs", "[2^10]u32"},
     {"sort_ragged [0, 40, 40, 104, 105]", "[200]u32"},

@@ -338,6 +338,7 @@ static const program programs[] = {
     {"sample_sort", "[10]i32"},
     {"sort_by (\\x y -> x.0 >= y.0)", "[2^3](i32, u8)"},
     {"balanced_sort", "[2^3]f16"},
+    {"column_sort", "[2^4]u32"},
     {"periodic_sort", "[2^3]bool"},
     {"padded maxval sort_network", "[5]u8"},
     {"top_k 3", "[2^4]f64"},
