@@ -1,6 +1,7 @@
 // Ranks that are processes of MPI; data lies in host memory. Nothing here blocks in MPI: what is
 // awaited is polled, so that a rank that does not come is noticed, and so are control messages: a
-// rank that fails or ends tells all others.
+// rank that fails or ends tells all others, and one that waits for long, so that it is not taken for
+// the one that is missing.
 #include "runtime/transport/mpi_library.h"
 #include "runtime/transport/transport.h"
 
@@ -17,13 +18,15 @@ enum {
   DATA_TAGS = 32000,  // from 1 on, by exchange: messages of two exchanges do not mix
   RESTLESS = 200,     // looks without a rest between them
 };
-static const double last_words =
-    1;  // seconds that a rank which failed stays for the others, at most
-static const double stragglers = 0.2;  // ... that messages may come after the end of their rank
+#define NOBODY UINT32_MAX
 
+// Seconds that a rank which failed stays for the others, and that messages of one which has ended may
+// still be under way.
+static const double last_words = 1, stragglers = 0.2;
+
+typedef enum topic { FAILS, ENDS, WAITS, TOPICS } topic;
 typedef struct control {
-  uint32_t rank;                              // who says this
-  uint32_t ended;                             // that it ends
+  uint32_t rank, topic;
   char failure[sizeof((error *)0)->message];  // or empty
 } control;
 
@@ -33,7 +36,6 @@ typedef struct request {
   bool receive, done;
   int bytes;
 } request;
-#define NOBODY UINT32_MAX
 
 typedef struct mpi_rank {
   transport base;
@@ -41,11 +43,14 @@ typedef struct mpi_rank {
   mpi_handle comm;
   uint64_t exchanges;
   error failure;  // the first that is known here
-  bool stuck;  // a request was left behind: its memory is gone, so MPI must not be called any more
-  control heard, said[2];  // said: a failure, the end
+  bool stuck;     // a request was left behind: its memory may be gone, so MPI is left alone
+  control heard, said[TOPICS];
   mpi_handle hearing, *saying;
   uint32_t say_count, ended_count;
-  bool *ended;  // by rank
+  struct peer {
+    bool ended;
+    double waits;  // when it last said so
+  } * peers;
 } mpi_rank;
 
 // MPI is ended with the last transport, if the first has begun it.
@@ -57,14 +62,20 @@ static struct {
 
 // ---- control messages --------------------------------------------------------------------------
 
-static void say(mpi_rank *t, bool end) {
-  control *c = &t->said[end];
-  *c = (control){.rank = t->base.rank, .ended = end};
+static void say(mpi_rank *t, topic what) {
+  control *c = &t->said[what];
+  *c = (control){.rank = t->base.rank, .topic = what};
   snprintf(c->failure, sizeof c->failure, "%s", t->failure.message);
-  for (uint32_t r = 0; r < t->base.ranks; r++)
-    if (r != t->base.rank)
-      t->m->isend(c, sizeof *c, t->m->byte, (int)r, CONTROL_TAG, mpi_value(t->m, &t->comm),
-                  &t->saying[t->say_count++]);
+  for (uint32_t r = 0; r < t->base.ranks; r++) {
+    mpi_handle *sending = &t->saying[t->say_count];
+    if (r == t->base.rank)
+      continue;
+    t->m->isend(c, sizeof *c, t->m->byte, (int)r, CONTROL_TAG, mpi_value(t->m, &t->comm), sending);
+    if (what == WAITS)  // which is said again and again, always the same
+      t->m->request_free(sending);
+    else
+      t->say_count++;
+  }
 }
 
 static void listen(mpi_rank *t) {
@@ -81,8 +92,11 @@ static void hear(mpi_rank *t) {
          done) {
     if (t->heard.failure[0] != 0)
       error_set(&t->failure, SPAN_NONE, "%s", t->heard.failure);
-    t->ended_count += t->heard.ended;
-    t->ended[t->heard.rank] = t->heard.ended;
+    struct peer *p = &t->peers[t->heard.rank];
+    if (t->heard.topic == WAITS)
+      p->waits = clock_seconds();
+    else if (t->heard.topic == ENDS && ++t->ended_count)
+      p->ended = true;
     listen(t);
   }
 }
@@ -98,7 +112,7 @@ static void fail(mpi_rank *t, const char *format, ...) {
   vsnprintf(line, sizeof line, format, arguments);
   va_end(arguments);
   error_set(&t->failure, SPAN_NONE, "%s", line);
-  say(t, false);
+  say(t, FAILS);
 }
 
 static bool end_of_call(const mpi_rank *t, error *failure) {
@@ -124,21 +138,32 @@ static void fail_by_code(mpi_rank *t, const char *call, int code) {
 
 static void test(mpi_rank *t, request *r) {
   mpi_status status;
-  int done = 0, count = r->bytes;
+  int done = 0, class = 0, count = r->bytes;
   noticed = 0;
   int code = t->m->test(&r->handle, &done, &status);
   code = code != 0 ? code : noticed;
   r->done = done || code != 0;
-  if (r->receive && code == 0 && done)
+  if (code != 0)
+    t->m->error_class(code, &class);
+  else if (r->receive && done)
     t->m->get_count(&status, t->m->byte, &count);
-  if (r->receive && (code != 0 || count != r->bytes))
+  if (class == t->m->truncated || count != r->bytes)
     fail(t, "rank %u expects another number of bytes than rank %u sends", t->base.rank, r->peer);
   else if (code != 0)
     fail_by_code(t, "MPI_Test", code);
 }
 
-// Tests all; how many are done now. *pending is one that is not, if there is such: of a rank that
-// has ended rather than of another.
+// How long to wait for a rank: not for one that has ended; for one that waits itself, until it has
+// named another.
+static double patience(const mpi_rank *t, uint32_t peer) {
+  if (peer != NOBODY && t->peers[peer].ended)
+    return stragglers;
+  bool waits = peer != NOBODY && clock_seconds() - t->peers[peer].waits < t->base.timeout;
+  return waits ? 2 * t->base.timeout : t->base.timeout;
+}
+
+// Tests all; how many are done now. *pending is one that is not, of the rank with which patience
+// ends first.
 static uint64_t test_all(mpi_rank *t, request *all, uint64_t count, request **pending) {
   uint64_t done = 0;
   *pending = NULL;
@@ -148,7 +173,7 @@ static uint64_t test_all(mpi_rank *t, request *all, uint64_t count, request **pe
       continue;
     test(t, r);
     done += r->done;
-    if (!r->done && (*pending == NULL || (r->peer != NOBODY && t->ended[r->peer])))
+    if (!r->done && (*pending == NULL || patience(t, r->peer) < patience(t, (*pending)->peer)))
       *pending = r;
   }
   return done;
@@ -165,7 +190,7 @@ static void rest(unsigned looks) {
 static void fail_waiting(mpi_rank *t, uint32_t peer) {
   if (peer == NOBODY)
     fail(t, "rank %u: not all ranks came within %g s", t->base.rank, t->base.timeout);
-  else if (t->ended[peer])
+  else if (t->peers[peer].ended)
     fail(t, "rank %u ended before the others", peer);
   else
     fail(t, "rank %u did not come within %g s", peer, t->base.timeout);
@@ -188,7 +213,7 @@ static void abandon(mpi_rank *t, request *all, uint64_t count) {
 }
 
 static bool wait_for(mpi_rank *t, request *all, uint64_t count) {
-  double last = clock_seconds();  // that something came
+  double last = clock_seconds(), said = last;  // when something came; when this rank said it waits
   request *pending;
   for (unsigned looks = 0; !error_is_set(&t->failure); rest(looks++)) {
     uint64_t done = test_all(t, all, count, &pending);
@@ -196,12 +221,14 @@ static bool wait_for(mpi_rank *t, request *all, uint64_t count) {
       break;
     hear(t);
     double now = clock_seconds();
-    bool ended = pending->peer != NOBODY && t->ended[pending->peer];
     if (done > 0) {
-      last = now;
+      last = said = now;
       looks = 0;
-    } else if (now - last > (ended ? stragglers : t->base.timeout)) {
+    } else if (now - last > patience(t, pending->peer)) {
       fail_waiting(t, pending->peer);
+    } else if (now - said > t->base.timeout / 2) {
+      say(t, WAITS);
+      said = now;
     }
   }
   if (error_is_set(&t->failure))
@@ -219,30 +246,25 @@ static uint64_t chunks_of(const mpi_rank *t, const transport_message *m, uint32_
   return chunks;
 }
 
-// Starts the messages to, or from, others.
+// Starts the messages to, or from, others; the first request behind theirs.
 static request *start(mpi_rank *t, request *next, const transport_message *m, uint32_t count,
                       bool receive) {
   const mpi_library *l = t->m;
   int tag = 1 + (int)(t->exchanges % DATA_TAGS), code;
   void *comm = mpi_value(l, &t->comm);
   for (uint32_t i = 0; i < count; i++) {
-    uint64_t at = 0;
+    request *end = next + chunks_of(t, &m[i], 1);
     unsigned char *data = m[i].data;
-    while (m[i].rank != t->base.rank) {
-      uint64_t left = m[i].bytes - at;
-      request *r = next++;
-      *r = (request){
-          .peer = m[i].rank, .receive = receive, .bytes = left < CHUNK ? (int)left : CHUNK};
-      if (receive)
-        code = l->irecv(data + at, r->bytes, l->byte, (int)r->peer, tag, comm, &r->handle);
-      else
-        code = l->isend(data + at, r->bytes, l->byte, (int)r->peer, tag, comm, &r->handle);
-      r->done = code != 0;
+    for (uint64_t left = m[i].bytes; next < end; next++) {
+      int bytes = left < CHUNK ? (int)left : CHUNK, peer = (int)m[i].rank;
+      *next = (request){.peer = m[i].rank, .receive = receive, .bytes = bytes};
+      code = receive ? l->irecv(data, bytes, l->byte, peer, tag, comm, &next->handle)
+                     : l->isend(data, bytes, l->byte, peer, tag, comm, &next->handle);
+      next->done = code != 0;
       if (code != 0)
         fail_by_code(t, receive ? "MPI_Irecv" : "MPI_Isend", code);
-      at += (uint64_t)r->bytes;
-      if (at == m[i].bytes)
-        break;
+      data += bytes;
+      left -= (uint64_t)bytes;
     }
   }
   return next;
@@ -298,7 +320,7 @@ static bool begin_use(const mpi_library *m, error *failure) {
   if (ended) {
     error_set(failure, SPAN_NONE, "MPI was ended and cannot begin again in this process");
   } else if (!yes) {
-    m->init_thread(NULL, NULL, m->funneled, &level);
+    m->init_thread(NULL, NULL, m->serialized, &level);
     use.ours = true;
   }
   use.open += !ended;
@@ -328,7 +350,7 @@ static void return_errors(const mpi_rank *t) {
 
 static void free_rank(mpi_rank *t) {
   free(t->saying);
-  free(t->ended);
+  free(t->peers);
   free(t);
 }
 
@@ -345,9 +367,9 @@ static bool join(mpi_rank *t, const transport_options *o, error *failure) {
                      "rank %u of %u is rank %d of %d for MPI (%s): PERMC_MPI names another library",
                      o->rank, o->ranks, rank, ranks, m->name);
   t->base = (transport){.rank = (uint32_t)rank, .ranks = 1, .timeout = o->timeout};
-  t->saying = calloc(2 * (size_t)ranks, sizeof *t->saying);
-  t->ended = calloc((size_t)ranks, sizeof *t->ended);
-  if (t->saying == NULL || t->ended == NULL)
+  t->saying = calloc(2 * (size_t)ranks + 1, sizeof *t->saying);
+  t->peers = calloc((size_t)ranks, sizeof *t->peers);
+  if (t->saying == NULL || t->peers == NULL)
     return error_set(failure, SPAN_NONE, "rank %d: out of memory", rank);
   request copy = {.peer = NOBODY};
   m->comm_idup(parent, &t->comm, &copy.handle);
@@ -403,7 +425,7 @@ static bool part(mpi_rank *t) {
 // What MPI may still write to stays.
 static void mpi_close(transport *base) {
   mpi_rank *t = (mpi_rank *)base;
-  say(t, true);
+  say(t, ENDS);
   bool all = part(t);
   if (all && !error_is_set(&t->failure))
     t->m->comm_free(&t->comm);

@@ -20,12 +20,12 @@ typedef struct mpi_abi {
   const char *name, *world_symbol, *byte_symbol;
   ptrdiff_t world, byte;
   bool numbers;
-  int any_source, funneled;
+  int any_source, serialized, truncated;
 } mpi_abi;
 static const mpi_abi open_mpi = {
-    "Open MPI", "ompi_mpi_comm_world", "ompi_mpi_byte", 0, 0, false, -1, 1};
-static const mpi_abi standard = {"the MPI ABI", NULL, NULL, 0x101, 0x247, false, -1, 1024};
-static const mpi_abi mpich = {"MPICH", NULL, NULL, 0x44000000, 0x4c00010d, true, -2, 1};
+    "Open MPI", "ompi_mpi_comm_world", "ompi_mpi_byte", 0, 0, false, -1, 2, 15};
+static const mpi_abi standard = {"the MPI ABI", NULL, NULL, 0x101, 0x247, false, -1, 2048, 15};
+static const mpi_abi mpich = {"MPICH", NULL, NULL, 0x44000000, 0x4c00010d, true, -2, 2, 14};
 
 // Libraries by name, with the variable that their launcher sets for each rank.
 static const struct {
@@ -91,7 +91,8 @@ static bool load(mpi_library *m, char *why, size_t size) {
   m->abi = a->name;
   m->numbers = a->numbers;
   m->any_source = a->any_source;
-  m->funneled = a->funneled;
+  m->serialized = a->serialized;
+  m->truncated = a->truncated;
   m->world = a->world_symbol ? dlsym(library, a->world_symbol) : (void *)a->world;
   m->byte = a->byte_symbol ? dlsym(library, a->byte_symbol) : (void *)a->byte;
   return true;

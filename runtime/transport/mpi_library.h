@@ -42,15 +42,17 @@ typedef void mpi_error_handler(void *comm, int *code, ...);
   ROW(irecv, MPI_Irecv,                                                                            \
       (void *data, int count, void *type, int from, int tag, void *comm, mpi_handle *request))     \
   ROW(test, MPI_Test, (mpi_handle * request, int *done, mpi_status *status))                       \
+  ROW(request_free, MPI_Request_free, (mpi_handle * request))                                      \
   ROW(cancel, MPI_Cancel, (mpi_handle * request))                                                  \
   ROW(get_count, MPI_Get_count, (const mpi_status *status, void *type, int *count))                \
+  ROW(error_class, MPI_Error_class, (int code, int *class))                                        \
   ROW(error_string, MPI_Error_string, (int code, char *text, int *length))
 
 typedef struct mpi_library {
   const char *name, *abi;  // of the library, and of the way of its handles
   void *world, *byte;
-  bool numbers;              // handles are
-  int any_source, funneled;  // MPI_ANY_SOURCE, MPI_THREAD_FUNNELED
+  bool numbers;                           // handles are
+  int any_source, serialized, truncated;  // MPI_ANY_SOURCE, MPI_THREAD_SERIALIZED, MPI_ERR_TRUNCATE
 #define ROW(name, symbol, parameters) int(*name) parameters;
   MPI_CALLS(ROW)
 #undef ROW

@@ -126,7 +126,8 @@ static bool copy_messages(const thread_rank *t, const transport_message *receive
                           error *wrong) {
   const transport_group *g = t->group;
   uint32_t self = t->base.rank;
-  for (uint32_t r = 0; r < g->ranks; r++) {
+  for (uint32_t i = 1; i <= g->ranks; i++) {
+    uint32_t r = (self + i) % g->ranks;  // not all from the same at first
     const transport_message *to = transport_message_of(receives, count, r);
     const transport_message *from =
         transport_message_of(g->members[r].sends, g->members[r].send_count, self);
