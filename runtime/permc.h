@@ -206,6 +206,7 @@ typedef struct permc_explain_options {
   // "cuda"; or a picture: "network", "matrix", "passes" or "picture" (the first of these that it is)
   // for a terminal, "network.svg" ... as SVG; or a page of HTML with all pictures: "html".
   const char *dump;
+  uint32_t ranks;  // not 0: planned for so many, a power of two, and what they send
 } permc_explain_options;
 // The entry at these sizes, which are all that its signature names, or for arguments of
 // options->types (then without sizes). Element types that are open get their defaults. The caller

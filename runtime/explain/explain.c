@@ -4,6 +4,7 @@
 #include "core/units.h"
 #include "runtime/cpu/cpu.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 
 // ---- counts ----------------------------------------------------------------------------------
@@ -136,8 +137,18 @@ typedef struct explain_job {
   void *with;
 } explain_job;
 
+// Whether the target has so many ranks.
+static bool has_ranks(permc_context *c, const target *t, uint64_t ranks) {
+  return ranks <= (uint64_t)t->peers * t->nodes ||
+         context_error(
+             c, "target '%s' has %" PRIu32 " hosts of %" PRIu32 " ranks, not %" PRIu64 " ranks",
+             t->name, t->nodes, t->peers, ranks);
+}
+
 static bool explain_products(permc_context *c, pipeline *p, void *with) {
   const explain_job *j = with;
+  if (!has_ranks(c, p->target, j->request->ranks))
+    return false;
   explanation e = {.entry = p->entry->name,
                    .type = j->type,
                    .request = j->request,
@@ -149,6 +160,8 @@ static bool explain_products(permc_context *c, pipeline *p, void *with) {
                    .planning_seconds = c->times.plan};
   e.chooses = explain_chooses(c, &p->memory, p, &e.choose_count);
   e.boundaries = explain_boundaries(c, &p->memory, p, &e.boundary_count);
+  if (p->shares)
+    e.costs = shares_costs(&p->memory, p->shares, p->plan, p->target);
   for (size_t i = 0; i < p->trace.steps.count; i++)
     e.moving_steps += moves(&p->trace.steps.items[i]) && !p->trace.steps.items[i].shadow;
   return j->use(c, &e, j->with);
@@ -157,6 +170,9 @@ static bool explain_products(permc_context *c, pipeline *p, void *with) {
 bool explain_entry(permc_context *c, const pipeline_request *r, explain_use *use, void *with) {
   context_begin_call(c);
   explain_job j = {r, context_entry_type(c, r->entry), use, with};
+  if (r->ranks && shares_bits(r->ranks) < 0)
+    return context_error(c, "the number of ranks is a power of two up to 2^20, not %" PRIu32,
+                         r->ranks);
   return j.type && pipeline_with(c, r, explain_products, &j);
 }
 
@@ -196,7 +212,8 @@ bool permc_explain(permc_context *c, const char *entry, const permc_size *sizes,
                         .argument_count = o->argument_count,
                         .sizes = sizes,
                         .size_count = size_count,
-                        .target = o->target};
+                        .target = o->target,
+                        .ranks = o->ranks};
   print_job j = {.rules = o->rules};
   bool good;
   context_begin_call(c);

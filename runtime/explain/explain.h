@@ -13,6 +13,7 @@
 #ifndef PERMC_RUNTIME_EXPLAIN_EXPLAIN_H
 #define PERMC_RUNTIME_EXPLAIN_EXPLAIN_H
 
+#include "fusion/shares/cost.h"
 #include "runtime/pipeline.h"
 
 // What the backend auto would do. Names of backends, of which one may be another.
@@ -60,6 +61,7 @@ typedef struct explanation {
   const explained_boundary *boundaries;  // by pass
   uint32_t choose_count;
   const explained_choose *chooses;
+  const share_cost *costs;  // of stages on ranks, and of all of them; NULL: it is for one
   uint64_t moving_steps;    // of the trace, that put elements into another order
   uint64_t peak_bytes;      // of arrays, in a run on the CPU
   double planning_seconds;  // lowering, rules and planner
@@ -83,6 +85,8 @@ const explained_boundary *explain_boundaries(const permc_context *c, arena *a, c
 // "1 column works on groups of 8 elements: 19 comparators in 6 layers".
 void explain_groups_text(text *out, const explained_groups *g);
 void explain_text(text *out, const permc_context *c, const explanation *e, bool show_rules);
+// What ranks execute and send (explain/ranks.c).
+void explain_ranks_text(text *out, const explanation *e);
 // The same beside pictures, as a page of HTML (explain/page.c).
 void explain_page(text *to, const permc_context *c, const explanation *e, bool show_rules);
 

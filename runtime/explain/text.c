@@ -615,6 +615,8 @@ void explain_text(text *out, const permc_context *c, const explanation *e, bool 
     print_auto(out, &e->choice, &e->pipeline->model);
   print_counts(out, c, e);
   print_passes(out, e);
+  if (e->costs)
+    explain_ranks_text(out, e);
   print_boundaries(out, e);
   if (show_rules) {
     text_string(out, "\n");

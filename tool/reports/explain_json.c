@@ -230,6 +230,43 @@ static json_t *json_of_choices(const explanation *e) {
   return list;
 }
 
+// ---- ranks -----------------------------------------------------------------------------------
+
+static json_t *json_of_traffic(const share_traffic *t) {
+  static const char *const names[] = {
+      [SHARE_TO_PEER] = "peers", [SHARE_OVER_NETWORK] = "network", [SHARE_TO_ITSELF] = "itself"};
+  json_t *to = json_object();
+  for (int d = 0; d < SHARE_DISTANCES; d++)
+    json_object_set_new(to, names[d],
+                        json_pack("{s:o, s:o}", "messages", report_count(t[d].messages), "bytes",
+                                  report_count(t[d].bytes)));
+  return to;
+}
+
+static json_t *json_of_cost(const share_cost *c, const char *kind) {
+  json_t *to = json_object();
+  if (kind)
+    json_object_set_new(to, "kind", json_string(kind));
+  if (kind && !strcmp(kind, share_kind_names[SHARE_EXCHANGE]))
+    json_object_set_new(to, "rho", json_integer(c->rho));
+  json_object_set_new(to, "all", json_of_traffic(c->all));
+  json_object_set_new(to, "most", json_of_traffic(c->most));
+  json_object_set_new(to, "seconds", report_number(c->seconds));
+  return to;
+}
+
+// What they send: all of them, and the one that sends the most.
+static json_t *json_of_ranks(const explanation *e) {
+  const shares *s = e->pipeline->shares;
+  size_t count = s->net->stages.count;
+  json_t *list = json_array();
+  for (size_t i = 0; i < count; i++)
+    json_array_append_new(list, json_of_cost(&e->costs[i], share_kind_names[s->stages[i].kind]));
+  return json_pack("{s:o, s:o, s:o, s:o}", "count", report_count(f2_unit(s->p)), "peers",
+                   report_count(f2_unit(shares_peer_bits(e->pipeline->target, s->p))), "stages",
+                   list, "sum", json_of_cost(&e->costs[count], NULL));
+}
+
 // ---- rules -----------------------------------------------------------------------------------
 
 // The rules that fired.
@@ -265,6 +302,8 @@ void report_explain_json(text *out, const explanation *e, bool show_rules) {
   add_counts(to, e);
   json_object_set_new(to, "choices", json_of_choices(e));
   json_object_set_new(to, "passes", json_of_passes(e));
+  if (e->costs)
+    json_object_set_new(to, "ranks", json_of_ranks(e));
   if (show_rules)
     json_object_set_new(to, "rules", json_of_rules(&e->pipeline->rules));
   json_object_set_new(to, "planning_seconds", report_number(e->planning_seconds));

@@ -48,6 +48,10 @@ static bool print_report(permc_context *c, const explanation *e, void *with) {
   return true;
 }
 
+static uint32_t asked_ranks(const cli_arguments *args) {
+  return (uint32_t)cli_number(args, "--ranks", 0);
+}
+
 // A report of the tool; NULL: reported.
 static char *make_report(const cli_arguments *args, const explain_input *in, permc_context *c) {
   explain_output o = {cli_is_given(args, "--json"),
@@ -62,6 +66,7 @@ static char *make_report(const cli_arguments *args, const explain_input *in, per
                         .argument_count = in->argument_count,
                         .sizes = in->sizes->first,
                         .size_count = in->sizes->count,
+                        .ranks = asked_ranks(args),
                         .target = name        ? name
                                   : o.machine ? "gpu"
                                               : NULL};
@@ -82,6 +87,7 @@ static char *make_text(const cli_arguments *args, const explain_input *in, permc
       .arguments = in->arguments,
       .argument_count = in->argument_count,
       .rules = cli_is_given(args, "--rules"),
+      .ranks = asked_ranks(args),
       .dump = cli_is_given(args, "--html") ? "html" : cli_value(args, "--dump")};
   char *out = NULL;
   const cli_sizes *sizes = in->sizes;

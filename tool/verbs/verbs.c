@@ -109,6 +109,8 @@ static const cli_option explain_options[] = {
     VALUES("-i", "FILE", "... or arguments from FILE"),
     LISTED("--target", "TARGET", print_targets,
            "plan for this machine: a name, or a FILE; help lists them"),
+    NUMBER("--ranks", "P", 1, UINT32_MAX,
+           "plan for P ranks, a power of two, and show what they send"),
     STRATEGY,
     LAYOUT,
     LIMIT,
