@@ -105,6 +105,7 @@ static bool take_choices(permc_context *c, pipeline *p, choice_list made) {
   if (same)
     return true;
   p->net = NULL;
+  p->shares = NULL;
   p->plan = NULL;
   p->trace = p->open;
   if (made.count && !elaborate_taken(&c->program.diagnostics, &p->memory, &c->limits, p->entry,
@@ -191,6 +192,28 @@ static bool run_net_step(permc_context *c, pipeline *p, net_step *step) {
 // The Net, unless there is one.
 static bool make_net(permc_context *c, pipeline *p) {
   return p->net || (run_net_step(c, p, lower_trace) && run_net_step(c, p, rewrite_net));
+}
+
+// ---- shares ----------------------------------------------------------------------------------
+
+// For ranks: the Net in shares, unless there are some.
+static bool make_shares(permc_context *c, const pipeline_request *r, pipeline *p) {
+  if (!r->ranks || p->shares)
+    return true;
+  p->shares = shares_of_ranks(&p->memory, p->net, shares_bits(r->ranks));
+  return verified(c, "net in shares", shares_verify(&p->memory, p->shares));
+}
+
+// Whether the plan has the stages that the shares are of, or each rank executes all of it.
+static const char *plan_problem(pipeline *p) {
+  const char *problem = plan_verify(&p->memory, p->plan);
+  const shares *s = p->shares;
+  if (problem || !s || p->plan->net->stages.count == s->net->stages.count)
+    return problem;
+  for (size_t i = 0; i < s->net->stages.count; i++)
+    if (s->stages[i].kind != SHARE_WHOLE)
+      return "it has other stages than the net in shares";
+  return NULL;
 }
 
 // ---- the Plan --------------------------------------------------------------------------------
@@ -324,7 +347,8 @@ static bool make_plan(permc_context *c, const pipeline_request *r, pipeline *p) 
   bool first = !p->plan;
   const plan_strategy *strategy = runtime_matrix ? plan_strategy_named("online") : c->strategy;
   if (first || p->target != before) {
-    p->plan = plan_make(&p->memory, p->net, p->target, strategy);
+    const net *n = p->shares ? p->shares->net : p->net;
+    p->plan = plan_make(&p->memory, n, p->target, strategy);
     if (!plan_for_peers(c, p, strategy))
       return false;
   }
@@ -355,8 +379,8 @@ static bool take_cheapest(permc_context *c, const pipeline_request *r, pipeline 
 static bool make_products(permc_context *c, const pipeline_request *r, pipeline *p) {
   double start = clock_seconds();
   context_begin_stage(c, "planning", "");
-  if (!take_cheapest(c, r, p) || !make_net(c, p) || !make_plan(c, r, p) ||
-      !verified(c, "plan", plan_verify(&p->memory, p->plan)))
+  if (!take_cheapest(c, r, p) || !make_net(c, p) || !make_shares(c, r, p) || !make_plan(c, r, p) ||
+      !verified(c, "plan", plan_problem(p)))
     return false;
   p->program.plan = p->plan;
   c->times.plan += clock_seconds() - start;

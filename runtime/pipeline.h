@@ -14,6 +14,7 @@
 //   stage          product                                                        printed by
 //   STAGE_TRACE    straight-line steps at one size (lang/trace.h)                 trace
 //   STAGE_PLAN     ops on index spaces (fusion/net/net.h), rewritten;             net
+//                  for ranks, in shares (fusion/shares/shares.h);
 //                  passes over memory (fusion/plan/plan.h)                        plan
 //   STAGE_TEXT     their C or CUDA text (kernels/emit/emit.h)                     c, cuda
 //   STAGE_PROGRAM  what the backend has made of it (runtime/context/backend.h)
@@ -22,6 +23,7 @@
 
 #include "fusion/plan/plan.h"
 #include "fusion/rules/rules.h"
+#include "fusion/shares/shares.h"
 #include "runtime/arguments/arguments.h"
 #include "runtime/choices.h"
 #include "runtime/context/backend.h"
@@ -44,6 +46,7 @@ typedef struct pipeline_request {
   bool laws;            // results are those of the laws that it promises (lang/trace.h)
   bool often;           // it will run many times: what that takes counts, not what it takes once
   const char *target;   // instead of the backend's: a name, or a file (fusion/target/target.h)
+  uint32_t ranks;       // a power of two: the Plan is of shares of so many ranks; 0: it is for one
 } pipeline_request;
 
 typedef struct pipeline {
@@ -62,9 +65,10 @@ typedef struct pipeline {
   const target *target;
   rule_log rules;  // that fired
   net *net;
-  plan *plan;
-  bool tuned;   // for a target that permc_tune has stored
-  c_code code;  // until the backend has compiled it
+  const shares *shares;  // of the net, for ranks; or NULL
+  plan *plan;            // of the net in shares, or else of the net
+  bool tuned;            // for a target that permc_tune has stored
+  c_code code;           // until the backend has compiled it
   backend_program program;
 } pipeline;
 
