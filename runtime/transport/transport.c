@@ -78,9 +78,10 @@ bool transport_exchange(transport *t, const transport_message *sends, uint32_t s
 
 bool transport_gather(transport *t, const void *mine, const uint64_t *bytes, void *all,
                       error *failure) {
-  transport_message *m = calloc(2 * (size_t)t->ranks, sizeof *m), *receives = m + t->ranks;
+  transport_message *m = calloc(2 * (size_t)t->ranks, sizeof *m);
   if (m == NULL)
     return fail_here(t, failure, "out of memory");
+  transport_message *receives = m + t->ranks;
   unsigned char *place = all;
   for (uint32_t r = 0; r < t->ranks; r++) {
     m[r] = (transport_message){r, (void *)mine, bytes[t->rank]};

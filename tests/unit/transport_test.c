@@ -4,6 +4,7 @@
 #include "tests/test.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <unistd.h>
 
 enum { MOST_RANKS = 32, LONGEST = 3000, MOST_BLOCKS = 64 };
@@ -253,6 +254,24 @@ static double patience(void) { return slower() > 1 ? 1 : 0.3; }
 
 // ---- threads -----------------------------------------------------------------------------------
 
+// The linker's --wrap (tests/CMakeLists.txt): of the allocations of rank 1, one may fail.
+static long failing = -1;  // its number, from 0; -1: none
+static atomic_bool some_failed;
+static _Thread_local long allocations = -1;  // of this thread; below 0: none of them fails
+static bool allocation_fails(void) {
+  bool fails = allocations >= 0 && allocations++ == failing;
+  if (fails)
+    atomic_store(&some_failed, true);
+  return fails;
+}
+#define WRAP(name, parameters, call)                                                               \
+  void *__real_##name parameters;                                                                  \
+  void *__wrap_##name parameters;                                                                  \
+  void *__wrap_##name parameters { return allocation_fails() ? NULL : __real_##name call; }
+WRAP(malloc, (size_t bytes), (bytes))
+WRAP(calloc, (size_t count, size_t bytes), (count, bytes))
+WRAP(realloc, (void *memory, size_t bytes), (memory, bytes))
+
 typedef struct rank_thread {
   pthread_t id;
   transport_options options;
@@ -263,6 +282,7 @@ typedef struct rank_thread {
 
 static void *run_rank(void *with) {
   rank_thread *r = with;
+  allocations = r->options.rank == 1 && failing >= 0 ? 0 : -1;
   transport *t = transport_open(&r->options, &r->failure);
   r->good = t != NULL && r->work(t, &r->failure);
   transport_close(t);
@@ -285,6 +305,8 @@ static void run_threads(uint32_t ranks, uint32_t absent, double timeout, rank_wo
   }
   for (uint32_t r = 0; r < ranks - absent; r++) {
     pthread_join(all[r].id, NULL);
+    if (atomic_load(&some_failed))
+      line = "rank 1: out of memory";
     CHECK(all[r].good == (line == NULL));
     CHECK_STR(all[r].failure.message, all[0].failure.message);
     CHECK_CONTAINS(all[r].failure.message, line == NULL ? "" : line);
@@ -303,6 +325,19 @@ TEST(laws_of_threads) {
 TEST(threads_where_a_rank_fails) {
   for (uint64_t i = 0; i < test_amount(20, 1000); i++)
     run_threads(8, 0, 60, a_rank_fails, "rank 1: out of memory");
+}
+
+TEST(threads_where_memory_is_out) {
+  static rank_work *const works[] = {barriers, agreements, memory_of_all, exchanges_of_blocks};
+  for (size_t i = 0; i < sizeof works / sizeof *works; i++) {
+    uint64_t step = works[i] == exchanges_of_blocks ? 7 : 1;
+    atomic_store(&some_failed, true);
+    for (failing = 0; atomic_load(&some_failed); failing += (long)step) {
+      atomic_store(&some_failed, false);
+      run_threads(2, 0, 60, works[i], NULL);
+    }
+  }
+  failing = -1;
 }
 
 TEST(threads_where_a_rank_does_not_come) {
