@@ -97,6 +97,46 @@ static share_cost cost_of_gather(const shares *s, net_id from, int peer_bits) {
                      traffic(1, s->slab[from] * size), peer_bits);
 }
 
+// ---- windows ------------------------------------------------------------------------------------
+
+static share_distance distance_of(uint64_t from, uint64_t to, int peer_bits) {
+  if (from == to)
+    return SHARE_TO_ITSELF;
+  return from >> peer_bits == to >> peer_bits ? SHARE_TO_PEER : SHARE_OVER_NETWORK;
+}
+
+// What a rank gets: its window of the slabs that this meets.
+static void add_window(const shares *s, const share_stage *as, uint64_t rank, int peer_bits,
+                       share_traffic *got) {
+  const share_window *w = s->window[as->to];
+  const net_array *array = &s->net->arrays.items[as->from];
+  int64_t first = w->first + (int64_t)rank * w->step, end = first + (int64_t)w->length;
+  int64_t slab = (int64_t)s->slab[as->from], count = (int64_t)array->count;
+  end = end < count ? end : count;
+  for (int64_t at = first < 0 ? 0 : first, next; at < end; at = next) {
+    int64_t owner = at / slab;
+    next = (owner + 1) * slab < end ? (owner + 1) * slab : end;
+    share_traffic *t = &got[distance_of((uint64_t)owner, rank, peer_bits)];
+    t->messages++;
+    t->bytes += (uint64_t)(next - at) * scalar_types[array->type].size;
+  }
+}
+
+static share_cost cost_of_window(const shares *s, const share_stage *as, int peer_bits) {
+  share_cost c = {0};
+  for (uint64_t rank = 0; rank < f2_unit(s->p); rank++) {
+    share_traffic got[SHARE_DISTANCES] = {{0}};
+    add_window(s, as, rank, peer_bits, got);
+    for (int d = 0; d < SHARE_DISTANCES; d++) {
+      c.all[d].messages += got[d].messages;
+      c.all[d].bytes += got[d].bytes;
+      if (got[d].bytes > c.most[d].bytes)
+        c.most[d] = got[d];
+    }
+  }
+  return c;
+}
+
 // ---- routines -----------------------------------------------------------------------------------
 
 // What a rank sends to each: `exchanges` messages, `each` bytes for each key that goes there, and
@@ -161,6 +201,8 @@ share_cost shares_traffic_cost(const shares *s, size_t stage, const target *t) {
     c = cost_of_exchange(s, &as->exchange, peer_bits);
   else if (as->kind == SHARE_GATHER)
     c = cost_of_gather(s, as->from, peer_bits);
+  else if (as->kind == SHARE_WINDOW)
+    c = cost_of_window(s, as, peer_bits);
   else if (as->kind == SHARE_ROUTINE)
     c = cost_of_routine(s, s->net->stages.items[stage].routine, peer_bits);
   c.seconds = seconds_of_traffic(c.most, t);
@@ -192,7 +234,7 @@ share_cost *shares_costs(arena *a, const shares *s, const plan *p, const target 
   for (size_t i = 0; i < p->passes.count; i++) {
     const plan_pass *pass = &p->passes.items[i];
     share_kind kind = s->stages[pass->stage].kind;
-    if (kind != SHARE_EXCHANGE && kind != SHARE_GATHER)
+    if (kind != SHARE_EXCHANGE && kind != SHARE_GATHER && kind != SHARE_WINDOW)
       costs[pass->stage].seconds += seconds_of_pass(s, p, pass);
   }
   costs[count] = (share_cost){0};

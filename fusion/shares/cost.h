@@ -31,7 +31,7 @@ typedef struct share_traffic {
 typedef struct share_cost {
   int rho;                              // EXCHANGE: a rank sends 2^rho messages
   share_traffic all[SHARE_DISTANCES];   // of all ranks together
-  share_traffic most[SHARE_DISTANCES];  // of the rank that sends the most so far
+  share_traffic most[SHARE_DISTANCES];  // of the rank that sends the most so far; WINDOW: gets
   double seconds;
 } share_cost;
 

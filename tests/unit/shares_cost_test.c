@@ -1,9 +1,12 @@
 // What shares are predicted to send (fusion/shares/cost.h): beside a count of all blocks, one by one, of
-// random exchanges.
+// random exchanges; and beside what threads count that exchange them.
 #include "tests/unit/memory.h"
 #include "tests/unit/net_random.h"
 
 #include "fusion/shares/cost.h"
+#include "runtime/transport/transport.h"
+
+#include <pthread.h>
 
 enum { BLOCK_ELEMENTS = 4, RANKS = 16 };  // at most
 
@@ -101,6 +104,71 @@ TEST(bytes_and_messages_of_exchanges) {
     }
     arena_free(&memory);
   }
+}
+
+// ---- beside the transport -------------------------------------------------------------------------
+
+typedef struct sender {
+  const trial *trial;
+  transport_options options;
+  share_traffic sent[SHARE_DISTANCES];
+  bool good;
+} sender;
+
+static void *exchange(void *with) {
+  sender *s = with;
+  const share_exchange *e = &s->trial->stage.exchange;
+  transport_blocks blocks = {e->blocks, sizeof(uint32_t) << e->block};
+  uint64_t bytes = s->trial->slab[0] * sizeof(uint32_t);
+  char *from = calloc(bytes, 2);
+  error why;
+  transport *t = transport_open(&s->options, &why);
+  s->good = from && t && transport_exchange_blocks(t, &blocks, from, from + bytes, &why);
+  for (uint32_t to = 0; s->good && to < t->ranks; to++) {
+    share_traffic *sent = &s->sent[distance(t->rank, to, s->trial->target.peers)];
+    sent->messages += t->sent[to].messages;
+    sent->bytes += t->sent[to].bytes;
+  }
+  transport_close(t);
+  free(from);
+  return NULL;
+}
+
+static void check_transport(const trial *t) {
+  sender senders[RANKS];
+  pthread_t threads[RANKS];
+  uint32_t ranks = 1u << t->shares.p;
+  transport_group *group = transport_group_make(ranks);
+  share_cost cost = shares_traffic_cost(&t->shares, 0, &t->target);
+  for (uint32_t i = 0; i < ranks; i++) {
+    senders[i] = (sender){t, {&transport_threads, i, ranks, 10, group, 0}, {{0}}, false};
+    pthread_create(&threads[i], NULL, exchange, &senders[i]);
+  }
+  for (uint32_t i = 0; i < ranks; i++) {
+    pthread_join(threads[i], NULL);
+    CHECK(senders[i].good);
+    for (int d = 0; d < SHARE_DISTANCES; d++) {
+      cost.all[d].messages -= senders[i].sent[d].messages;
+      cost.all[d].bytes -= senders[i].sent[d].bytes;
+    }
+  }
+  transport_group_free(group);
+  for (int d = 0; d < SHARE_DISTANCES; d++)
+    CHECK(cost.all[d].messages == 0 && cost.all[d].bytes == 0);
+}
+
+static void check_some_transport(random_state *random) {
+  START();
+  trial t;
+  make_trial(&memory, random, &t);
+  check_transport(&t);
+  arena_free(&memory);
+}
+
+TEST(what_threads_send) {
+  random_state random = {4};
+  for (int k = 0; k < (test_all() ? 3000 : 100); k++)
+    check_some_transport(&random);
 }
 
 // 16 MiB of each of four GPUs of a host: 3 messages of 4 MiB to peers, in 0.119 ms as NCCL was measured.
