@@ -263,8 +263,8 @@ static request *start(mpi_rank *t, request *next, const transport_message *m, ui
       next->done = code != 0;
       if (code != 0)
         fail_by_code(t, receive ? "MPI_Irecv" : "MPI_Isend", code);
-      data += bytes;
       left -= (uint64_t)bytes;
+      data = left > 0 ? data + bytes : NULL;
     }
   }
   return next;
