@@ -305,6 +305,8 @@ extern const char *const net_role_names[NET_ROLES];
   ROW(ROUTINE, "routine",                                                                          \
       "Y is a routine, which works on whole arrays, or reads what one has made",                   \
       "nothing: all of X has to be there")                                                         \
+  ROW(SHARES, "shares", "ranks share Y otherwise than X, so its elements are exchanged",           \
+      "nothing: what Y combines lies on several ranks")                                            \
   /* Of the planner: of a tile, plan_boundary has the sizes. */                                    \
   ROW(TILE, "tile", "X and Y in one pass need a larger tile", "a larger tile")                     \
   ROW(LINES, "lines", "a tile with whole lines of memory has no room for X and Y",                 \

@@ -20,6 +20,7 @@ net_stage sharing_copying_stage(sharing *s, net_id from, net_id to) {
 
 net_id sharing_add_array(sharing *s, scalar_type type, uint64_t count, uint64_t slab) {
   net_id id = net_array_add(s->memory, s->to, type, count, NET_TEMPORARY, 0);
+  s->to->arrays.items[id].reason = NET_REASON_SHARES;
   vec_push(s->memory, &s->slab, slab);
   vec_push(s->memory, &s->whole, NET_NONE);
   vec_push(s->memory, &s->window, NULL);
