@@ -12,8 +12,11 @@
 //
 //   bit reversal, 2 ranks   split: x, exchange, split: y    becomes   x to T' (over the link), T' to y
 //
+// A sort becomes sorts of slabs, which are rows, and stages that merge them (merge.c).
+//
 // Law (shares_test): the Net of all, and the one that is made, have the same results.
 #include "fusion/shares/cost.h"
+#include "fusion/shares/sharing.h"
 
 // The map of the exchange, from address to address.
 static f2_affine address_map(const share_exchange *e) {
@@ -105,6 +108,7 @@ net *shares_of_peers(arena *a, const shares *s) {
   for (size_t i = 0; i < all->stages.count; i++)
     if (!gone[i])
       vec_push(a, &kept->stages, all->stages.items[i]);
+  sharing_merge_slabs(a, kept, s->p);
   return kept;
 }
 
@@ -153,6 +157,21 @@ static double far_bytes(const plan *p, const plan_pass *pass, const plan_move *m
   return far_part(p, pass, m, bits) * elements * size / (double)f2_unit(bits);
 }
 
+// A routine of many rows is shared by rows, each within a slab; another the first GPU executes, with what
+// each of its digits reads and writes.
+static double routine_seconds(const plan *p, const plan_pass *pass, int bits) {
+  const net_routine *r = plan_routine_of(p, pass);
+  double ranks = (double)f2_unit(bits), far = 0;
+  if (r->rows % f2_unit(bits) == 0)
+    return pass->seconds / ranks;
+  for (uint32_t i = 0; i < pass->access_count; i++) {
+    const net_array *a = &p->arrays.items[pass->accesses[i].array];
+    far += (1 - 1 / ranks) * (double)a->count * (double)scalar_types[a->type].size;
+  }
+  far *= plan_routine_digits(p, r) / p->target->links[TARGET_PEER].bytes_per_second;
+  return pass->seconds > far ? pass->seconds : far;
+}
+
 double shares_peers_seconds(const plan *p, int bits) {
   const target_link *link = &p->target->links[TARGET_PEER];
   double seconds = 0;
@@ -166,7 +185,8 @@ double shares_peers_seconds(const plan *p, int bits) {
     for (uint32_t k = 0; k < pass->store_count; k++)
       far += far_bytes(p, pass, &pass->stores[k], bits);
     far = far > 0 ? link->latency + far / link->bytes_per_second : 0;
-    seconds += plan_routine_of(p, pass) ? pass->seconds : start + (own > far ? own : far);
+    seconds +=
+        plan_routine_of(p, pass) ? routine_seconds(p, pass, bits) : start + (own > far ? own : far);
   }
   return seconds;
 }

@@ -28,7 +28,7 @@
 //   bits.c     one by bits of its index       turns.c    one by turns of a loop
 //   passage.c  arrays that change shares      window.c   what shares load of others' slabs
 //   routine.c  a routine on slabs             peer.c     for GPUs that reach each other's memory
-//   cost.c     what is sent, and seconds (cost.h)
+//   cost.c     what is sent, and seconds      merge.c    sorts of slabs, for these
 #ifndef PERMC_FUSION_SHARES_SHARES_H
 #define PERMC_FUSION_SHARES_SHARES_H
 

@@ -54,6 +54,11 @@ void sharing_fetch_loads(sharing *s, net_stage *stage);
 // What shares of a stage touch of an array by that map. False: it is no window.
 bool sharing_find_window(const net_stage *stage, const net_map *m, share_window *w);
 
+// ---- sorts of slabs that GPUs reach (merge.c) -----------------------------------------------------
+
+// Sorts of an array by one GPU become sorts of its slabs by each, and stages that merge them.
+void sharing_merge_slabs(arena *a, net *n, int p);
+
 // ---- passages (passage.c) -----------------------------------------------------------------------
 //
 // An affine map of p rows NUMBERS shares: index x belongs to share number(x).

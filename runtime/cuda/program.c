@@ -6,6 +6,7 @@
 #include "runtime/cuda/device.h"
 #include "runtime/cuda/permuting.h"
 #include "runtime/cuda/routine.h"
+#include "runtime/cuda/rows.h"
 #include "runtime/cuda/streams.h"
 #include "runtime/routines/routine.h"
 #include "runtime/system/pool.h"
@@ -72,6 +73,7 @@ struct cuda_program {
   size_t stretch_count;
   cuda_graph *many;         // MANY runs, for cuda_program_time, where no routine is the host's
   cuda_routine **routines;  // by pass; NULL: it is none, or the host's
+  cuda_rows **rows;  // by pass: of those whose rows several devices share; NULL: the first does it
   cache cache;
   cuda_code_source source;
   buffer copied;                 // two halves, of cuda_program_time_copy
@@ -311,7 +313,8 @@ static bool make_routines(cuda_program *g, error *failure) {
   for (uint32_t i = 0; i < p->passes.count; i++) {
     const plan_pass *pass = &p->passes.items[i];
     if (plan_routine_of(p, pass) &&
-        !cuda_routine_new(&g->routines[i], g->device, p, pass, &g->source, failure))
+        !(cuda_routine_new(&g->routines[i], g->device, p, pass, &g->source, failure) &&
+          (!g->peers || cuda_rows_new(&g->rows[i], g->peers, p, pass, &g->source, failure))))
       return false;
   }
   return true;
@@ -320,7 +323,8 @@ static bool make_routines(cuda_program *g, error *failure) {
 // After the arrays have their addresses.
 static bool place_routines(cuda_program *g, error *failure) {
   for (uint32_t i = 0; i < g->plan->passes.count; i++)
-    if (g->routines[i] && !cuda_routine_place(g->routines[i], g->own, failure))
+    if (g->rows[i] ? !cuda_rows_place(g->rows[i], g->own, failure)
+                   : g->routines[i] && !cuda_routine_place(g->routines[i], g->own, failure))
       return false;
   return true;
 }
@@ -482,6 +486,8 @@ static bool launch_parts(const cuda_program *g, uint32_t number) {
 static bool launch_pass(cuda_program *g, uint32_t number) {
   if (g->permuting[number])
     return cuda_permuting_launch(g->permuting[number], address_in, g);
+  if (g->rows[number])
+    return cuda_rows_launch(g->rows[number]);
   if (g->routines[number])
     return cuda_routine_launch(g->routines[number]);
   if (g->plan->passes.items[number].keys_for &&
@@ -623,8 +629,9 @@ static cuda_program *allocate_program(cuda_device *d, const plan *p, const cuda_
   for (size_t i = 0; i < p->passes.count && g->permuting; i++)
     g->permuting[i] = cuda_permuting_new(d, p, &p->passes.items[i]);
   g->routines = calloc(p->passes.count + 1, sizeof *g->routines);
-  if (has_kernels && g->routines && g->permuting && g->stretches && g->facts && g->buffer_of &&
-      g->buffers && g->launches && g->own)
+  g->rows = calloc(p->passes.count + 1, sizeof *g->rows);
+  if (has_kernels && g->rows && g->routines && g->permuting && g->stretches && g->facts &&
+      g->buffer_of && g->buffers && g->launches && g->own)
     return g;
   cuda_program_free(g);
   return NULL;
@@ -676,6 +683,8 @@ void cuda_program_free(cuda_program *g) {
   cuda_memory_free(g->device, g->copied.address);
   for (size_t i = 0; i < g->plan->passes.count && g->routines; i++)
     cuda_routine_free(g->routines[i]);
+  for (size_t i = 0; i < g->plan->passes.count && g->rows; i++)
+    cuda_rows_free(g->rows[i]);
   for (unsigned i = 0; i < g->part_count; i++)
     free_part(&g->parts[i]);
   for (size_t i = 0; i < g->plan->passes.count && g->facts; i++) {
@@ -692,6 +701,7 @@ void cuda_program_free(cuda_program *g) {
   free(g->buffers);
   free(g->stretches);
   free(g->routines);
+  free(g->rows);
   free(g);
 }
 

@@ -20,7 +20,8 @@
 //   run       a0 uploaded, graph launched, a2 downloaded
 //
 // Several devices (peers.h) have each array together, and each executes its part of the blocks of a pass;
-// they wait for each other between passes. Blocks that wait for others, and routines, are the first one's.
+// they wait for each other between passes. Routines of many rows
+// are shared by rows (rows.h). Blocks that wait for others, and other routines, are the first one's.
 //
 // Routines have kernels of their own (routine.h), in the same graph. One that has none is executed by the
 // host, between graphs, on arrays that are downloaded for it.

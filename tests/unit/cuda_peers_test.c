@@ -88,6 +88,43 @@ TEST(programs) {
   }
 }
 
+// ---- a sort -------------------------------------------------------------------------------------
+
+enum { KEYS = 1 << 23 };
+static uint64_t counted[64];  // addresses of the keys whose digits are counted
+static size_t counted_count;
+
+static void note_keys(const fake_cuda_launch *l) {
+  if (counted_count < 64)
+    counted[counted_count++] = l->parameters[1];
+}
+
+// Each sorts its slab; what merges them is passes.
+TEST(sorts) {
+  static uint32_t keys[KEYS];
+  enter("devices=4");
+  fake.define("permc_pass_count", 2, note_keys);
+  fake.define("permc_pass_digit", 1, NULL);
+  for (int pass = 1; pass < 12; pass++) {
+    char name[32];
+    snprintf(name, sizeof name, "permc_pass_%d", pass);
+    fake.define(name, 1, NULL);
+  }
+  permc_context *c = load_text("main : [m]u32 -> [m]u32\nmain = sort\n");
+  permc_value *argument = value_1("u32", KEYS, keys), **results = NULL;
+  size_t result_count = 0;
+  CHECK(permc_use_devices(c, (const int32_t[]){0, 1, 2, 3}, 4) &&
+        permc_run(c, "main", "cuda", &argument, 1, &results, &result_count));
+  CHECK_STR(permc_message(c), "");
+  CHECK_EQ_U64(counted_count, 4);
+  for (size_t i = 0; i < counted_count; i++)
+    CHECK_EQ_U64(counted[i] - counted[0], i * sizeof(uint32_t) * KEYS / 4);
+  permc_values_free(results, result_count);
+  permc_value_free(argument);
+  permc_context_free(c);
+  fake_driver_check();
+}
+
 static void check_refused(const char *settings, const int32_t *devices, size_t count,
                           const char *expected) {
   char message[2000];

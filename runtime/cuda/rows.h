@@ -1,0 +1,24 @@
+// A routine of many rows (fusion/net/net.h) on several GPUs: each executes it on its part of the rows.
+//
+//   cuda_rows *r;
+//   if (cuda_rows_new(&r, peers, plan, pass, &source, &failure) && r && cuda_rows_place(r, addresses, &failure))
+//     cuda_rows_launch(r);               // any number of times; may be recorded
+//   cuda_rows_free(r);
+#ifndef PERMC_RUNTIME_CUDA_ROWS_H
+#define PERMC_RUNTIME_CUDA_ROWS_H
+
+#include "runtime/cuda/peers.h"
+#include "runtime/cuda/routine.h"
+
+typedef struct cuda_rows cuda_rows;
+
+// *out NULL: it has no kernels, or its rows cannot be divided. False: *failure says why.
+bool cuda_rows_new(cuda_rows **out, cuda_peers *peers, const plan *p, const plan_pass *pass,
+                   const cuda_code_source *s, error *failure);
+void cuda_rows_free(cuda_rows *r);  // NULL is allowed
+// Where the arrays of the plan are, by number.
+bool cuda_rows_place(cuda_rows *r, const cuda_address *addresses, error *failure);
+// False: the message of the first of them says why.
+bool cuda_rows_launch(const cuda_rows *r);
+
+#endif
