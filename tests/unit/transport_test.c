@@ -1,4 +1,5 @@
 // Transport: every kind by one table of laws and one of faults.
+#include "core/clock.h"
 #include "core/sanitized.h"
 #include "runtime/transport/transport.h"
 #include "tests/test.h"
@@ -382,6 +383,39 @@ static int run_mpi_rank(const char *results) {
   return 0;
 }
 
+// What a rank does for tests/tools/hosts.py: exchanges with all, of some sizes. Rank 0 writes BYTES
+// SECONDS for each, and what all have sent to the other of two hosts.
+static int run_mpi_times(void) {
+  enum { TIMES = 10, LARGEST = 1 << 14 };  // below what MPI asks the receiver about first
+  static unsigned char from[LARGEST], to[MOST_RANKS][LARGEST];
+  error failure = {0};
+  transport *t =
+      transport_open(&(transport_options){.kind = &transport_mpi, .timeout = 60}, &failure);
+  bool good = t != NULL && transport_barrier(t, &failure);
+  uint64_t crossing = 0;
+  for (uint64_t bytes = 64; good && bytes <= LARGEST; bytes *= 16) {
+    transport_message sends[MOST_RANKS], receives[MOST_RANKS];
+    double start = clock_seconds();
+    for (uint32_t r = 0; r < t->ranks; r++) {
+      sends[r] = (transport_message){r, r == t->rank ? to[r] : from, bytes};
+      receives[r] = (transport_message){r, to[r], bytes};
+    }
+    for (int i = 0; good && i < TIMES; i++)
+      good = transport_exchange(t, sends, t->ranks, receives, t->ranks, &failure);
+    if (t->rank == 0)
+      printf("%" PRIu64 " %g\n", bytes, (clock_seconds() - start) / TIMES);
+  }
+  for (uint32_t r = 0; good && r < t->ranks; r++)
+    crossing += (r < t->ranks / 2) == (t->rank < t->ranks / 2) ? 0 : t->sent[r].bytes;
+  if (good && t->rank == 0)
+    printf("crossing %" PRIu64 "\n", crossing * t->ranks);
+  if (!good)
+    printf("%s\n", failure.message);
+  fflush(stdout);
+  transport_close(t);
+  return !good;
+}
+
 static void check_results(const char *results, int rank) {
   char path[4096], found[4096] = "";
   snprintf(path, sizeof path, "%s.%d", results, rank);
@@ -439,5 +473,7 @@ TEST(laws_of_mpi) {
 int main(int count, char **words) {
   if (count == 3 && strcmp(words[1], "--mpi") == 0)
     return run_mpi_rank(words[2]);
+  if (count == 2 && strcmp(words[1], "--mpi-times") == 0)
+    return run_mpi_times();
   return test_main(count, words);
 }
