@@ -392,6 +392,11 @@ void net_loop_indices(const net_stage *s, uint64_t number, uint64_t *indices);
 bool net_loop_overlaps(const net_stage *s, uint32_t loop);
 // Whether there are elements that are computed more than once.
 bool net_stage_overlaps(const net_stage *s);
+// Into how many shares it is divided: 1 where it has none.
+static inline uint64_t net_share_count(const net_stage *s) {
+  uint64_t turns = s->share_turns;
+  return !turns ? f2_unit(s->shares) : s->extents[0] ? (s->extents[0] + turns - 1) / turns : 1;
+}
 // The index bits of one share: no direction of an op has another.
 static inline int net_share_bits(const net_stage *s) { return s->n - s->shares; }
 static inline bool net_stage_is_shared(const net_stage *s) { return s->shares || s->share_turns; }

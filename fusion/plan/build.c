@@ -130,13 +130,18 @@ static uint64_t array_layout_padding_start(const planning *p, f2_matrix layout) 
 // apart, the lowest first.
 //
 //   n = 4, address = x, live where x0 = x1 = 0: address = x2 + 2 x3, a quarter of the elements
-static f2_matrix live_layout(f2_matrix layout, f2_space live) {
+//
+// The rows that number shares stay the highest: what each share has of the array is together.
+static f2_matrix live_layout(f2_matrix layout, f2_space live, int shares) {
   f2_matrix rows = f2_zero(0, layout.columns);
   f2_space known = f2_space_zero(layout.columns);
+  int share = layout.rows - shares;
   for (int i = 0; i < live.dimension; i++)
     f2_space_insert(&known, live_form(live.basis[i]).mask);
+  for (int i = share; i < layout.rows; i++)
+    f2_space_insert(&known, layout.row[i]);
   for (int i = 0; i < layout.rows; i++)
-    if (f2_space_insert(&known, layout.row[i]))
+    if (i >= share || f2_space_insert(&known, layout.row[i]))
       rows.row[rows.rows++] = layout.row[i];
   return rows;
 }
@@ -176,18 +181,22 @@ static uint32_t pass_of_value(const building *b, net_id v) {
   return p->first_read[v] == UINT32_MAX ? 0 : pass_of_op(b->tiles, p->first_read[v]);
 }
 
+// Whether a tile has whole lines of the map's array.
+static bool has_lines(const planning *p, f2_space tile, const net_map *m, uint32_t width) {
+  return f2_space_contains(tile, line_space(m, p->stage->n, p->target->line_bytes / width));
+}
+
 // The load or store of a spilled value by a pass with that tile; its slot is the value's number yet.
 static plan_move spill_move(const building *b, net_id v, f2_space tile) {
   const net_stage *s = b->p->stage;
   const spill *k = &b->spills[v];
-  f2_space lines = line_space(&k->map, s->n, b->p->target->line_bytes / width_of(s, v));
   return (plan_move){.slot = v,
                      .array = k->array,
                      .map = k->map,
                      .padding_start = k->padding_start,
                      .live_count = k->live_count,
                      .live = k->live,
-                     .coalesced = f2_space_contains(tile, lines)};
+                     .coalesced = has_lines(b->p, tile, &k->map, width_of(s, v))};
 }
 
 // What the pass's ops read and did not make, and what is stored as it was loaded.
@@ -217,7 +226,7 @@ static void add_loads(building *b, uint32_t number, plan_pass *pass, bool *loade
                       .map = l->map,
                       .padding_start = l->padding_start,
                       .padding_value = l->padding_value,
-                      .coalesced = f2_space_contains(r->space, p->load_lines[i])};
+                      .coalesced = has_lines(p, r->space, &l->map, width_of(s, l->value))};
   }
   for (net_id v = 0; v < s->values.count; v++) {
     if (!loaded[v] || b->spills[v].array == NET_NONE)
@@ -265,7 +274,7 @@ static void spill_value(building *b, uint32_t number, plan_pass *pass, net_id v)
   }
   k->layout = over ? over->layout : find_array_layout(p, a, c, plan_lines_of_value(p, v));
   if (!b->free)
-    k->layout = live_layout(k->layout, live);
+    k->layout = live_layout(k->layout, live, s->shares);
   k->map = net_stage_map(p->memory, s, (f2_affine){k->layout, 0});
   k->padding_start = b->free ? array_layout_padding_start(p, k->layout) : UINT64_MAX;
   k->live = live_forms(p->memory, live, &k->live_count);
@@ -300,7 +309,7 @@ static void add_stores(building *b, uint32_t number, plan_pass *pass, bool *stor
                     .padding_start = o->padding_start,
                     .live_count = o->live_count,
                     .live = o->live,
-                    .coalesced = f2_space_contains(r->space, p->store_lines[i])};
+                    .coalesced = has_lines(p, r->space, &o->map, width_of(s, o->value))};
   }
   for (net_id v = 0; v < s->values.count; v++) {
     uint32_t defined = p->defined[v];
@@ -349,26 +358,36 @@ void plan_find_accesses(arena *a, const net_stage *s, plan_pass *pass) {
     }
 }
 
-// A complement of the tile for a pass that only moves: blocks one after the other write lines one
-// after the other (on a GPU a few per cent faster than if they read so).
-static uint64_t *blocks_by_lines(const planning *p, const plan_pass *pass) {
-  const net_stage *s = p->stage;
-  uint64_t *blocks = NEW_ARRAY(p->memory, uint64_t, s->n - pass->tile.dimension + 1);
+// Adds those vectors that are not in *held to the blocks.
+static void add_blocks(plan_pass *pass, int *count, f2_space from, f2_space *held) {
+  for (int i = 0; i < from.dimension; i++)
+    if (f2_space_insert(held, from.basis[i]))
+      pass->blocks[(*count)++] = from.basis[i];
+}
+
+// A complement of the tile in a share for a pass that only moves: blocks one after the other write lines
+// one after the other (on a GPU a few per cent faster than if they read so).
+static int blocks_by_lines(const planning *p, plan_pass *pass) {
   f2_space held = pass->tile;
   int count = 0;
-  for (int i = 0; i <= s->n; i++) {
-    f2_space lines = i < 31 && i < s->n ? line_space(&pass->stores[0].map, s->n, UINT32_C(2) << i)
-                                        : f2_space_full(s->n);
-    for (int k = 0; k < lines.dimension; k++)
-      if (f2_space_insert(&held, lines.basis[k]))
-        blocks[count++] = lines.basis[k];
-  }
-  return blocks;
+  for (int i = 0; i < 31 && i < p->stage->n; i++)
+    add_blocks(pass, &count, lines_in_share(p, &pass->stores[0].map, UINT32_C(2) << i), &held);
+  add_blocks(pass, &count, p->share, &held);
+  return count;
+}
+
+// A complement of the tile in a share, inside the kernels of the ops' coordinates as far as possible.
+static int blocks_in_kernel(const planning *p, plan_pass *pass, f2_space kernel) {
+  f2_space held = pass->tile, own = f2_space_intersection(kernel, p->share);
+  int count = 0;
+  add_blocks(pass, &count, f2_space_complement(held, own), &held);
+  add_blocks(pass, &count, f2_space_complement(held, p->share), &held);
+  return count;
 }
 
 // The vectors along which blocks stay where something is alive come first.
-static void put_live_blocks_first(const planning *p, plan_pass *pass) {
-  int count = p->stage->n - pass->tile.dimension, next = 0;
+static void put_live_blocks_first(const planning *p, plan_pass *pass, int count) {
+  int next = 0;
   uint64_t *sorted = NEW_ARRAY(p->memory, uint64_t, count + 1);
   f2_space masks = f2_space_zero(p->stage->n);
   for (uint32_t i = 0; i < pass->live_count; i++)
@@ -378,24 +397,29 @@ static void put_live_blocks_first(const planning *p, plan_pass *pass) {
     for (int i = 0; i < count; i++)
       if (f2_space_has(alive, pass->blocks[i]) != dead)
         sorted[next++] = pass->blocks[i];
-  pass->blocks = sorted;
+  memcpy(pass->blocks, sorted, (size_t)count * sizeof *sorted);
 }
 
-// A basis of a complement of the tile, inside the kernels of the ops' coordinates as far as
-// possible.
-static uint64_t *find_block_basis(const planning *p, const plan_pass *pass) {
+// The vector that leads from share to share along bit i of their number; inside the kernel, if one is.
+static uint64_t share_block(const planning *p, f2_space kernel, int i) {
+  uint64_t bit = f2_unit(net_share_bits(p->stage) + i);
+  f2_space wider = p->share;
+  f2_space_insert(&wider, bit);
+  f2_space beyond = f2_space_complement(p->share, f2_space_intersection(kernel, wider));
+  return beyond.dimension ? beyond.basis[0] : bit;
+}
+
+// A basis of a complement of the tile: first in a share, then from share to share.
+static void find_block_basis(const planning *p, plan_pass *pass) {
   const net_stage *s = p->stage;
-  if (pass->op_count == 0 && pass->store_count && p->target->lane_bytes == 0 && !p->strategy->plain)
-    return blocks_by_lines(p, pass);
-  f2_space forms = coordinate_forms(s, pass, 0, pass->op_count), v = pass->tile;
-  f2_space inside = f2_space_complement(v, f2_space_orthogonal(forms));
-  f2_space rest = f2_space_complement(f2_space_sum(v, inside), f2_space_full(s->n));
-  uint64_t *blocks = NEW_ARRAY(p->memory, uint64_t, s->n - v.dimension + 1);
-  for (int i = 0; i < inside.dimension; i++)
-    blocks[i] = inside.basis[i];
-  for (int i = 0; i < rest.dimension; i++)
-    blocks[inside.dimension + i] = rest.basis[i];
-  return blocks;
+  f2_space kernel = f2_space_orthogonal(coordinate_forms(s, pass, 0, pass->op_count));
+  bool moves = pass->op_count == 0 && pass->store_count && p->target->lane_bytes == 0;
+  pass->blocks = NEW_ARRAY(p->memory, uint64_t, s->n - pass->tile.dimension + 1);
+  int count =
+      moves && !p->strategy->plain ? blocks_by_lines(p, pass) : blocks_in_kernel(p, pass, kernel);
+  put_live_blocks_first(p, pass, count);
+  for (int i = 0; i < s->shares; i++)
+    pass->blocks[count++] = share_block(p, kernel, i);
 }
 
 // Blocks in which all that the pass stores is dead.
@@ -458,7 +482,7 @@ static void lengthen_lines(const planning *p, run *r, bool loads, bool stores, i
     for (size_t m = 0; m < s->loads.count + s->stores.count; m++) {
       bool load = m < s->loads.count;
       const net_map *map = load ? &s->loads.items[m].map : &s->stores.items[m - s->loads.count].map;
-      f2_space line = line_space(map, s->n, UINT32_C(2) << i);
+      f2_space line = lines_in_share(p, map, UINT32_C(2) << i);
       for (int k = 0; k < line.dimension && (load ? loads : stores); k++)
         if (r->space.dimension < most)
           f2_space_insert(&r->space, line.basis[k]);
@@ -544,8 +568,7 @@ static void build_pass(building *b, uint32_t number) {
     pass.stores[i].slot = pass.slot_of[pass.stores[i].slot];
   find_pass_live(p, &pass);
   find_padding_start(b, &pass);
-  pass.blocks = find_block_basis(p, &pass);
-  put_live_blocks_first(p, &pass);
+  find_block_basis(p, &pass);
   if (p->target->lane_bytes)
     plan_phases(p->memory, s, p->target, &pass);
   else

@@ -158,6 +158,7 @@ pass_cost pass_cost_of(const plan *p, const plan_pass *pass) {
     elements *= (double)s->extents[i];
   for (int i = 0; i < s->n - (int)pass->live_count; i++)
     elements *= 2;
+  elements /= (double)net_share_count(s);
   for (uint32_t i = 0; i < pass->load_count + pass->store_count; i++) {
     const plan_move *m =
         i < pass->load_count ? &pass->loads[i] : &pass->stores[i - pass->load_count];

@@ -320,7 +320,7 @@ static bool suits(const plan *p, uint32_t stage) {
   const net_stage *s = &p->net->stages.items[stage];
   const strategy_row *row = strategy_row_of(p->strategy[stage]);
   return p->target->lane_bytes == 0 && row && row->exchange == EXCHANGE_FREE && !row->plain &&
-         s->loop_count == 0 && s->ops.count > 2;
+         s->loop_count == 0 && !s->shares && s->ops.count > 2;
 }
 
 // What a tile of 2^d loads, but for single elements that it loads for all.

@@ -11,6 +11,8 @@
 //     v0 = load a0 at 24000*o0 + 8*o1 + 3000*x0 + 6000*x1 + ... + x6 + 2*x7 + ...
 //     store v0 in a1 at 8*o0 + 8000*o1 + x0 + 2*x1 + ... + 1000*x6 + 2000*x7 + ...
 //
+// Where shares have turns of the first loop, blocks lie in shares, which so have fewer turns.
+//
 // The last block of a loop begins earlier where 2^k does not divide the length (net.h, net_pace). The
 // elements that it shares with the block before it are computed twice, alike, so that no load and no
 // store has a condition; but the pass must not overwrite what it reads (net_stage_overlaps).
@@ -28,6 +30,7 @@ typedef struct blocking {
   const net_stage *stage;
   uint32_t count;
   blocked_loop *loops;
+  uint64_t share_turns;  // of the first of these loops
 } blocking;
 
 // ---- which loops -------------------------------------------------------------------------------
@@ -51,9 +54,11 @@ static bool all_join(const net_stage *s, uint32_t l) {
 static void join_loops(blocking *b) {
   const net_stage *s = b->stage;
   b->loops = NEW_ARRAY(b->memory, blocked_loop, s->loop_count);
+  b->share_turns = s->share_turns;
   for (uint32_t l = 0; l < s->loop_count; l++) {
     bool again = l > 0 && all_join(s, l - 1);
     blocked_loop *own = &b->loops[again ? b->count - 1 : b->count++];
+    b->share_turns *= again && b->count == 1 ? s->extents[l] : 1;
     *own = (blocked_loop){l, again ? own->extent * s->extents[l] : s->extents[l], 0, 1};
   }
 }
@@ -68,6 +73,14 @@ static int fitting_bits(const blocked_loop *l, int bits) {
     if (f2_unit(bits) <= l->extent && twice <= l->extent / FEW)
       break;
   }
+  return bits;
+}
+
+// The widest blocks of the first loop, of at most 2^bits, that lie in one share each.
+static int bits_in_share(const blocking *b, int bits) {
+  uint64_t turns = b->share_turns, last = turns ? (b->loops[0].extent - 1) % turns + 1 : 0;
+  while (turns && bits > 0 && (turns % f2_unit(bits) || last < f2_unit(bits)))
+    bits--;
   return bits;
 }
 
@@ -96,7 +109,8 @@ static int block_bits(const blocking *b) {
 // As far as there is room.
 static void widen_blocks(const blocking *b, blocked_loop *l, int bits, int most) {
   int room = most - block_bits(b) + l->bits;
-  bits = fitting_bits(l, smaller_of(bits, room));
+  bits = smaller_of(bits, room);
+  bits = fitting_bits(l, l == b->loops ? bits_in_share(b, bits) : bits);
   l->bits = bits > l->bits ? bits : l->bits;
 }
 
@@ -173,7 +187,10 @@ static void set_paces(blocking *b, net_stage *s) {
 
 static net_stage stage_in_blocks(blocking *b) {
   const net_stage *old = b->stage;
-  net_stage s = {.loop_count = b->count, .n = old->n + block_bits(b), .values = old->values};
+  net_stage s = {.loop_count = b->count,
+                 .n = old->n + block_bits(b),
+                 .share_turns = b->share_turns >> b->loops[0].bits,
+                 .values = old->values};
   set_paces(b, &s);
   net_id *numbers = NEW_ARRAY(b->memory, net_id, old->nodes.count + 1);
   net_nodes_reserve(b->memory, &s, old->nodes.count);

@@ -25,8 +25,8 @@ static pass_tiles *tiles_of_one(planning *p, f2_space tile) {
   return tile.dimension <= plan_room(p, &t->runs[0]) ? t : NULL;
 }
 
-static void add_units(f2_space *tile, int dimension) {
-  for (int i = 0; i < tile->n && tile->dimension < dimension; i++)
+static void add_units(const planning *p, f2_space *tile, int dimension) {
+  for (int i = 0; i < net_share_bits(p->stage) && tile->dimension < dimension; i++)
     f2_space_insert(tile, f2_unit(i));
 }
 
@@ -39,8 +39,8 @@ pass_tiles *plan_load_lines(planning *p) {
   const net_stage *s = p->stage;
   f2_space tile = f2_space_zero(s->n);
   for (size_t i = 0; i < s->loads.count && i < 1; i++)
-    tile = line_space(&s->loads.items[i].map, s->n, UINT32_C(1) << TILE);
-  add_units(&tile, NAIVE_BLOCK);
+    tile = lines_in_share(p, &s->loads.items[i].map, UINT32_C(1) << TILE);
+  add_units(p, &tile, NAIVE_BLOCK);
   return tiles_of_one(p, tile);
 }
 
@@ -49,12 +49,12 @@ static pass_tiles *unit_tile(planning *p, int iterations) {
   const net_stage *s = p->stage;
   f2_space tile = f2_space_zero(s->n);
   for (size_t i = 0; i < s->loads.count; i++)
-    tile = f2_space_sum(tile, line_space(&s->loads.items[i].map, s->n, UINT32_C(1) << TILE));
+    tile = f2_space_sum(tile, lines_in_share(p, &s->loads.items[i].map, UINT32_C(1) << TILE));
   for (size_t i = 0; i < s->stores.count; i++)
-    tile = f2_space_sum(tile, line_space(&s->stores.items[i].map, s->n, UINT32_C(1) << TILE));
+    tile = f2_space_sum(tile, lines_in_share(p, &s->stores.items[i].map, UINT32_C(1) << TILE));
   if (tile.dimension > 2 * TILE)
     return NULL;
-  add_units(&tile, tile.dimension + iterations);
+  add_units(p, &tile, tile.dimension + iterations);
   return tiles_of_one(p, tile);
 }
 

@@ -31,7 +31,7 @@ int plan_room(const planning *p, const run *r) {
       bytes += p->slot_bytes[i] / elements_in_place(p, r, i);
   uint64_t elements = (uint64_t)((double)p->target->tile_bytes / (bytes > 0 ? bytes : 1));
   int d = elements ? f2_msb(elements) : 0;
-  return d < p->stage->n ? d : p->stage->n;
+  return smaller_of(d, net_share_bits(p->stage));
 }
 
 // The run with its next op as well.

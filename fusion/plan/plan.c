@@ -102,7 +102,7 @@ static void find_slots(planning *p) {
         p->first_read[s->loads.items[i].value] == UINT32_MAX)
       p->moved_bytes += width_of(s, s->loads.items[i].value);
   p->t = log2_floor(p->target->line_bytes / narrowest);
-  p->t = p->t < s->n ? p->t : s->n;
+  p->t = smaller_of(p->t, net_share_bits(s));
 }
 
 static void find_lines(planning *p) {
@@ -112,10 +112,10 @@ static void find_lines(planning *p) {
   p->store_lines = NEW_ARRAY(p->memory, f2_space, s->stores.count + 1);
   for (size_t i = 0; i < s->loads.count; i++)
     p->load_lines[i] =
-        line_space(&s->loads.items[i].map, s->n, line / width_of(s, s->loads.items[i].value));
+        lines_in_share(p, &s->loads.items[i].map, line / width_of(s, s->loads.items[i].value));
   for (size_t i = 0; i < s->stores.count; i++)
     p->store_lines[i] =
-        line_space(&s->stores.items[i].map, s->n, line / width_of(s, s->stores.items[i].value));
+        lines_in_share(p, &s->stores.items[i].map, line / width_of(s, s->stores.items[i].value));
 }
 
 // What crosses a boundary between passes: the longest lines of the values that are made before an op
@@ -171,21 +171,21 @@ static void find_padding(planning *s, plan *p) {
   // Padding stays at the end of memory where blocks of some size stay: at most a part of 2^-5
   // of the array is stored in vain.
   enum { VAIN = 5 };
-  s->movable = s->stage->n;
+  s->movable = net_share_bits(s->stage);
   if (*kind == PADDING_FREE) {
     p->padding_values[s->stage_number] = s->padding.values;
     int bits = log2_floor(s->padding.start) - VAIN;
-    s->movable = bits < 0 ? 0 : bits;
+    s->movable = bits < 0 ? 0 : smaller_of(bits, s->movable);
   }
 }
 
-// The elements that there is something to do for: of padded arrays those in memory.
+// The elements of a share that there is something to do for: of padded arrays those in memory.
 static uint64_t busy_elements(const net_stage *s) {
   uint64_t start = 0;
   for (size_t i = 0; i < s->loads.count; i++)
     start = s->loads.items[i].padding_start > start ? s->loads.items[i].padding_start : start;
   bool padded = s->loads.count > 0 && s->loop_count == 0 && start < f2_unit(s->n);
-  return padded ? start : net_stage_elements(s);
+  return (padded ? start : net_stage_elements(s)) / net_share_count(s);
 }
 
 // What a GPU gives to a stage: few elements are shared by more threads and more blocks, with less
@@ -211,12 +211,24 @@ const target *plan_stage_target(arena *a, const target *t, const net_stage *s) {
   return own;
 }
 
+static f2_space share_of(const net_stage *s) {
+  return f2_space_units(s->n, f2_mask(net_share_bits(s)));
+}
+
+bool plan_has_shares(const net *t) {
+  bool any = false;
+  for (size_t i = 0; i < t->stages.count; i++)
+    any |= net_stage_is_shared(&t->stages.items[i]);
+  return any;
+}
+
 planning planning_of_stage(arena *a, const plan *p, uint32_t number) {
   planning s = {.memory = a,
                 .net = p->net,
                 .target = plan_stage_target(a, p->target, &p->net->stages.items[number]),
                 .stage_number = number,
                 .stage = &p->net->stages.items[number],
+                .share = share_of(&p->net->stages.items[number]),
                 .alone = NET_NONE};
   find_op_order(&s);
   find_slots(&s);
@@ -418,15 +430,16 @@ static double cost_of_net(arena *a, const net *n, const target *t) {
 
 plan *plan_make(arena *a, const net *n, const target *t, const plan_strategy *strategy) {
   const strategy_row *asked = strategy ? strategy_row_of(strategy->name) : NULL;
-  const net *together = plan_together(a, n, t, cost_of_net);
-  const net *moved = plan_rewritten(a, together, asked);
-  const net *transposed = asked ? moved : plan_transposed(a, moved);
+  bool shared = plan_has_shares(n);  // then stages keep their numbers
+  const net *together = shared ? n : plan_together(a, n, t, cost_of_net);
+  const net *moved = shared ? n : plan_rewritten(a, together, asked);
+  const net *transposed = asked || shared ? moved : plan_transposed(a, moved);
   uint32_t blocked;
   plan *p = plan_stages(a, net_in_blocks(a, transposed, t, asked, &blocked), t, asked);
   p->joined_stages = (uint32_t)(n->stages.count - together->stages.count);
   p->transposed_stages = count_routines(transposed) - count_routines(moved);
   p->blocked_stages = blocked;
-  p->keys_of_elements = plan_keys_of_elements(a, p);
+  p->keys_of_elements = shared ? 0 : plan_keys_of_elements(a, p);
   return p;
 }
 

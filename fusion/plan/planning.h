@@ -43,6 +43,7 @@ struct planning {
   const target *target;
   uint32_t stage_number;
   const net_stage *stage;
+  f2_space share;  // the indices of one share: tiles lie in it. All, where the stage has no shares
   // By value of the stage:
   uint32_t *defined, *last_read;  // op numbers; defined: UINT32_MAX for a load. last_read:
                                   // UINT32_MAX if never
@@ -82,6 +83,8 @@ bool map_matrix(const net_map *m, int n, f2_matrix *rows);
 // What a tile must contain so that the map's lines of 2^t elements are whole (as far as its rows
 // allow).
 f2_space line_space(const net_map *m, int n, uint32_t line_elements);
+// The same, as far as one share of the stage has them.
+f2_space lines_in_share(const planning *p, const net_map *m, uint32_t line_elements);
 // The masks of the coordinates of the ops [first, end) of a pass.
 f2_space coordinate_forms(const net_stage *s, const plan_pass *pass, uint32_t first, uint32_t end);
 f2_space op_directions(const net_stage *s, const plan_pass *pass, uint32_t i);
@@ -89,6 +92,8 @@ f2_space op_directions(const net_stage *s, const plan_pass *pass, uint32_t i);
 f2_space live_directions(const net_stage *s, const plan_pass *pass, uint32_t first, uint32_t end);
 int most_directions(const net_stage *s, const plan_pass *pass);  // of one op of the pass
 
+// Whether the stage, or one of the net's, is executed in shares: who does so knows stages by number.
+bool plan_has_shares(const net *t);
 // What is known of a stage before it is cut (plan/plan.c).
 planning planning_of_stage(arena *a, const plan *p, uint32_t number);
 // The plan of a net of one stage by one pass whose tile is the lowest d bits of the index, where op `alone`

@@ -23,6 +23,11 @@ f2_space line_space(const net_map *m, int n, uint32_t line_elements) {
   return lines;
 }
 
+f2_space lines_in_share(const planning *p, const net_map *m, uint32_t line_elements) {
+  f2_space lines = line_space(m, p->stage->n, line_elements);
+  return p->stage->shares ? f2_space_intersection(lines, p->share) : lines;
+}
+
 f2_space coordinate_forms(const net_stage *s, const plan_pass *pass, uint32_t first, uint32_t end) {
   f2_space forms = f2_space_zero(s->n);
   for (uint32_t i = first; i < end; i++) {

@@ -10,6 +10,28 @@ typedef struct verifying {
   const net_stage *stage;
 } verifying;
 
+// What a share stores in an array between passes is together, and the array's i-th part if it is the i-th
+// share: then a share has no need of the others' parts.
+static const char *verify_layout(const verifying *v, const plan_move *m) {
+  const net_stage *s = v->stage;
+  if (!net_stage_is_shared(s) || m->array < v->plan->net->arrays.count)
+    return NULL;
+  f2_affine bits;
+  int shift, own = net_share_bits(s);
+  if (!net_map_affine(&m->map, s->n, &bits, &shift) || shift || m->map.offset || bits.c)
+    return arena_printf(v->memory, "a%" PRIu32 " between passes has no affine layout", m->array);
+  int low = bits.a.rows - s->shares;
+  for (int i = 0; i < bits.a.rows; i++)
+    if (low < 0 || (i < low ? bits.a.row[i] >> own : bits.a.row[i] != f2_unit(own + i - low)))
+      return arena_printf(v->memory, "elements of a%" PRIu32 " change shares", m->array);
+  uint64_t turn = f2_unit(bits.a.rows);
+  for (uint32_t l = 1; l < s->loop_count; l++)
+    turn *= s->extents[l];
+  if (s->share_turns && (uint64_t)m->map.strides[0] != turn)
+    return arena_printf(v->memory, "a turn's elements of a%" PRIu32 " are apart", m->array);
+  return NULL;
+}
+
 static const char *verify_move(const verifying *v, const plan_move *m, const char *what) {
   if (m->slot >= v->pass->slot_count)
     return arena_printf(v->memory, "a %s has slot %" PRIu32 " of %" PRIu32, what, m->slot,
@@ -23,6 +45,9 @@ static const char *verify_move(const verifying *v, const plan_move *m, const cha
                         what, width, v->pass->slot_bytes[m->slot]);
   uint32_t line = v->plan->target->line_bytes / width;
   f2_space lines = line_space(&m->map, v->stage->n, line);
+  const char *wrong = verify_layout(v, m);
+  if (wrong)
+    return wrong;
   if (m->coalesced && !f2_space_contains(v->pass->tile, lines))
     return arena_printf(v->memory, "a %s that is called coalesced has lines beyond the tile", what);
   return NULL;
@@ -108,6 +133,22 @@ static const char *verify_slots(const verifying *v) {
   return NULL;
 }
 
+// Shares stay apart: tiles lie in shares; block vectors do, but for the last ones, the i-th of which goes
+// to the share whose number has bit i besides.
+static const char *verify_shares(const verifying *v, const plan_pass *p) {
+  int own = net_share_bits(v->stage), d = p->tile.dimension;
+  for (int i = 0; i < d; i++)
+    if (p->tile.basis[i] >> own)
+      return "a tile has elements of two shares";
+  for (int i = 0; i < v->stage->n - d; i++) {
+    uint64_t wanted = i < own - d ? 0 : f2_unit(i - (own - d));
+    if (p->blocks[i] >> own != wanted)
+      return arena_printf(v->memory, "block vector %d leads to share %" PRIu64 ", not %" PRIu64, i,
+                          p->blocks[i] >> own, wanted);
+  }
+  return NULL;
+}
+
 static const char *verify_pass(verifying *v, const plan_pass *p) {
   v->pass = p;
   if (p->stage >= v->plan->net->stages.count)
@@ -126,6 +167,8 @@ static const char *verify_pass(verifying *v, const plan_pass *p) {
     wrong = "its blocks are no complement of its tile";
   if (!wrong && !p->phase_count)
     wrong = "it has no phase";
+  if (!wrong)
+    wrong = verify_shares(v, p);
   for (uint32_t i = 0; i < p->load_count && !wrong; i++)
     wrong = verify_move(v, &p->loads[i], "load");
   for (uint32_t i = 0; i < p->store_count && !wrong; i++)
