@@ -29,6 +29,7 @@
 //   passage.c  arrays that change shares      window.c   what shares load of others' slabs
 //   routine.c  a routine on slabs             peer.c     for GPUs that reach each other's memory
 //   cost.c     what is sent, and seconds      merge.c    sorts of slabs, for these
+//   levels.c   exchanges among peers, then over the network
 #ifndef PERMC_FUSION_SHARES_SHARES_H
 #define PERMC_FUSION_SHARES_SHARES_H
 
