@@ -102,6 +102,29 @@ uint64_t plan_live_blocks(const plan *p, const plan_pass *pass) {
   return last + 1;
 }
 
+void plan_share_items(const plan *p, const plan_pass *pass, uint64_t share, uint64_t *first,
+                      uint64_t *last) {
+  const net_stage *s = stage_of(p, pass);
+  uint64_t items = net_stage_elements(s) >> pass->tile.dimension;
+  uint64_t turns = s->extents && s->extents[0] ? s->extents[0] : 1;
+  uint64_t each = s->share_turns ? items / turns * s->share_turns : items >> s->shares;
+  bool none = share >= net_share_count(s);
+  *first = none ? items : share * each;
+  *last = none || items - *first < each ? items : *first + each;
+}
+
+uint64_t plan_share_elements(const plan *p, net_id array) {
+  for (size_t i = 0; i < p->passes.count; i++)
+    for (uint32_t k = 0; k < p->passes.items[i].store_count; k++) {
+      const plan_move *m = &p->passes.items[i].stores[k];
+      const net_stage *s = stage_of(p, &p->passes.items[i]);
+      if (m->array == array && net_stage_is_shared(s))
+        return s->share_turns ? s->share_turns * (uint64_t)m->map.strides[0]
+                              : f2_unit((int)m->map.row_count - s->shares);
+    }
+  return 0;
+}
+
 // ---- memory ----------------------------------------------------------------------------------
 
 static uint64_t saturating_product(uint64_t a, uint64_t b) {

@@ -174,6 +174,13 @@ bool plan_move_is_wide(const plan_move *m);
 // How many blocks, for one index of the loops, there are up to the last that is executed: b is the sum of
 // the vectors of `blocks` at its bits. 0: none is.
 uint64_t plan_live_blocks(const plan *p, const plan_pass *pass);
+// The items of a pass (runtime/cpu/cpu.h) that are a share's: they follow one another, and the next
+// share's follow them. None where the stage has no such share.
+void plan_share_items(const plan *p, const plan_pass *pass, uint64_t share, uint64_t *first,
+                      uint64_t *last);
+// Of an array between passes, how many elements each share of its stage has (0: the stage has no shares):
+// share s those from s times so many on, as far as there are such.
+uint64_t plan_share_elements(const plan *p, net_id array);
 // Whether one element in 2^dead is so few that a part of a line for each costs no more than whole
 // lines of all: memory moves at least 32 bytes.
 static inline bool plan_are_few(uint32_t dead) { return dead >= 3; }

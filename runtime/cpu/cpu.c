@@ -350,10 +350,10 @@ static bool run_sweep(cpu_state *s, uint32_t number, const sweep *of, cpu_work *
   return true;
 }
 
-static bool run_items(cpu_state *s, uint32_t number, cpu_work work) {
+static bool run_items(cpu_state *s, uint32_t number, cpu_work work, uint64_t first, uint64_t last) {
   const plan_pass *pass = &s->plan->passes.items[number];
-  uint64_t items = cpu_item_count(s->plan, number);
-  sweep w = sweep_first(s->plan, pass, s->threads == 1 || is_small(pass, items));
+  bool whole = s->threads == 1 || is_small(pass, last - first);
+  sweep w = sweep_first(s->plan, pass, whole, first, last);
   bool good = run_sweep(s, number, &w, &work);
   while (good && sweep_next(&w))
     good = run_sweep(s, number, &w, &work);
@@ -383,7 +383,8 @@ static bool run_pass(cpu_state *s, uint32_t number) {
   for (size_t a = 0; a < count; a++)
     shared[a] = NET_NONE;
   bool good = allocate_stored_arrays(s, number, work.in_place, shared) &&
-              (routine ? run_routine(s, number) : run_items(s, number, work));
+              (routine ? run_routine(s, number)
+                       : run_items(s, number, work, 0, cpu_item_count(s->plan, number)));
   release_dead_arrays(s, number, shared);
   free(shared);
   return good;
@@ -514,20 +515,36 @@ static uint64_t count_elements(const plan *p) {
   return all;
 }
 
+static cpu_state state_in_place(const plan *p, const cpu_options *o, void **data, error *failure) {
+  return (cpu_state){.plan = p,
+                     .options = o,
+                     .store = o->store,
+                     .failure = failure,
+                     .threads = o->threads,
+                     .data = data,
+                     .all = o->progress.report ? count_elements(p) : 0};
+}
+
+static bool run_in_place(cpu_state *s, uint32_t number, uint64_t first, uint64_t last) {
+  const cpu_executor *executor = s->options->executor;
+  if (!set_store_threads(s->store, s->threads))
+    return error_set(s->failure, SPAN_NONE, "out of memory");
+  if (plan_routine_of(s->plan, &s->plan->passes.items[number]))
+    return first == last || run_routine(s, number);
+  return run_items(s, number, executor->pass(executor->with, number), first, last);
+}
+
+bool cpu_run_items(const plan *p, const cpu_options *o, uint32_t pass, uint64_t first,
+                   uint64_t last, void **data, error *failure) {
+  cpu_state s = state_in_place(p, o, data, failure);
+  return run_in_place(&s, pass, first, last);
+}
+
 bool cpu_run_in_place(const plan *p, const cpu_options *o, void **data, error *failure) {
-  cpu_state s = {.plan = p,
-                 .options = o,
-                 .store = o->store,
-                 .failure = failure,
-                 .threads = o->threads,
-                 .data = data,
-                 .all = o->progress.report ? count_elements(p) : 0};
-  bool good =
-      set_store_threads(s.store, s.threads) || error_set(failure, SPAN_NONE, "out of memory");
+  cpu_state s = state_in_place(p, o, data, failure);
+  bool good = true;
   for (uint32_t i = 0; good && i < p->passes.count; i++)
-    good = plan_routine_of(p, &p->passes.items[i])
-               ? run_routine(&s, i)
-               : run_items(&s, i, o->executor->pass(o->executor->with, i));
+    good = run_in_place(&s, i, 0, cpu_item_count(p, i));
   return good;
 }
 

@@ -105,6 +105,12 @@ bool cpu_run(const plan *p, const cpu_options *o, array *arguments, size_t argum
 // allocated, but scratch memory in the store, which must be there, as must the number of threads.
 bool cpu_run_in_place(const plan *p, const cpu_options *o, void **data, error *failure);
 
+// Of one pass, and of its items those of a share (plan_share_items); a routine is one item. Only the elements
+// that these items load and store need to be there: an array of which a part is may have the place where
+// all of it would begin.
+bool cpu_run_items(const plan *p, const cpu_options *o, uint32_t pass, uint64_t first,
+                   uint64_t last, void **data, error *failure);
+
 // ---- foreign functions ---------------------------------------------------------------------------
 
 // The foreign functions of a plan, opened, for an executor.

@@ -1,4 +1,4 @@
-// The items of a pass in sweeps, one after the other: no two items of one sweep store to one element.
+// Items of a pass in sweeps, one after the other: no two items of one sweep store to one element.
 //
 // Where the last block of a loop overlaps the block before it (net.h, net_pace), the items of both store
 // the elements that they share, the same values, and two threads must not do so at one time. A sweep has
@@ -20,9 +20,11 @@ typedef struct sweep {
   uint32_t block_bits;  // items of one turn of all loops: 2^block_bits
   bool whole;           // all items in one sweep: for one thread
   uint64_t last;        // bit i: of the i-th loop that overlaps, the last turn
+  uint64_t first, end;  // of the items
 } sweep;
 
-sweep sweep_first(const plan *p, const plan_pass *pass, bool whole);
+// Of the items first, ..., end - 1: if blocks overlap, of whole turns of the first loop.
+sweep sweep_first(const plan *p, const plan_pass *pass, bool whole, uint64_t first, uint64_t end);
 bool sweep_next(sweep *s);  // false: that was the last
 uint64_t sweep_items(const sweep *s);
 // The item that is number `number` of the sweep. *count items from it on are the sweep's next ones.

@@ -25,14 +25,14 @@ static bool is_small_tile(const plan_pass *p, int bits) {
   return bits <= ENOUGH_BITS && count_position_bytes(p) << bits <= ENOUGH_BYTES;
 }
 
-// The plan's tile, enlarged by blocks and then by iterations while it is small.
+// The plan's tile, enlarged by blocks of its share and then by iterations while it is small.
 static void choose_extent(portable_pass_state *s, f2_space *v) {
   const plan_pass *p = s->plan;
   tile *t = &s->tile;
   int blocks = t->stage->n - p->tile.dimension;
   uint64_t iterations = net_stage_elements(t->stage) >> t->stage->n;
   *v = p->tile;
-  while (s->extra_bits < blocks && is_small_tile(p, v->dimension + 1))
+  while (s->extra_bits < blocks - t->stage->shares && is_small_tile(p, v->dimension + 1))
     f2_space_insert(v, p->blocks[s->extra_bits++]);
   t->d = v->dimension;
   t->block_bits = blocks - s->extra_bits;

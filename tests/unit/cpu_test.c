@@ -412,9 +412,9 @@ static uint64_t mark_stored(const plan *p, uint64_t item, uint8_t mark, uint8_t 
   return again;
 }
 
-static void check_sweeps(const plan *p, bool whole, uint8_t sweeps) {
+static void check_sweeps(const plan *p, bool whole, uint8_t sweeps, uint64_t first, uint64_t last) {
   uint8_t marks[210] = {0}, done[2 * 3 * 3 << 4] = {0}, mark = 0;
-  sweep s = sweep_first(p, &p->passes.items[0], whole);
+  sweep s = sweep_first(p, &p->passes.items[0], whole, first, last);
   do {
     mark++;
     for (uint64_t i = 0, count; i < sweep_items(&s); i += count) {
@@ -427,8 +427,8 @@ static void check_sweeps(const plan *p, bool whole, uint8_t sweeps) {
   } while (sweep_next(&s));
   CHECK_EQ_U64(mark, sweeps);
   for (uint64_t i = 0; i < cpu_item_count(p, 0); i++)
-    CHECK_EQ_U64(done[i], 1);
-  for (int i = 0; i < 210; i++)
+    CHECK_EQ_U64(done[i], i >= first && i < last);
+  for (int i = 0; i < 210 && first == 0 && last == cpu_item_count(p, 0); i++)
     CHECK(marks[i] > 0);
 }
 
@@ -440,8 +440,11 @@ TEST(sweeps) {
     pass->tile = f2_space_units(4, f2_mask(d));
     for (int i = d; i < 4; i++)
       pass->blocks[i - d] = f2_unit(i);
-    check_sweeps(p, false, 4);
-    check_sweeps(p, true, 1);
+    uint64_t items = cpu_item_count(p, 0);
+    check_sweeps(p, false, 4, 0, items);
+    check_sweeps(p, true, 1, 0, items);
+    for (uint64_t turn = 0; turn < 2; turn++)  // of the first loop
+      check_sweeps(p, false, 4, turn * items / 2, (turn + 1) * items / 2);
   }
 }
 
