@@ -138,6 +138,10 @@ static layout_pass describe_pass(const backend_program *p, uint32_t pass) {
   return (layout_pass){!routine && e->pass(e->with, pass).in_place, pass, 0};
 }
 
+static const cpu_executor *executor_of(const backend_program *p) {
+  return &((const cpu_program *)p->state)->executor;
+}
+
 static void release_program(backend_program *p) {
   cpu_program *state = p->state;
   if (!state)
@@ -155,7 +159,7 @@ static void release_program(backend_program *p) {
     .target = "", .at_hand = true, .execute = execute_plan, .release = release_program,            \
     __VA_ARGS__                                                                                    \
   }
-#define CALLED .call = call_plan, .pass = describe_pass
+#define CALLED .call = call_plan, .pass = describe_pass, .executor = executor_of
 const backend cpu_backend =
     ON_PROCESSOR(.name = "cpu", .summary = "fused passes, compiled for this machine",
                  .stream_bytes = COMPILED_STREAM_BYTES, .prepare = prepare_compiled, CALLED);

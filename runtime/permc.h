@@ -49,6 +49,7 @@ typedef enum permc_code {
   PERMC_ERROR_MEMORY = 6,   // there is no more, or its limit is reached
   PERMC_ERROR_INTERRUPTED = 7,  // by permc_interrupt
   PERMC_ERROR_FILE = 8,         // one cannot be read or written, or holds something else
+  PERMC_ERROR_RANKS = 9,        // a rank has failed, or is gone (permc_use_ranks)
 } permc_code;
 
 // NULL, where nothing is said of it, is a mistake like others, but for the context itself.
@@ -213,6 +214,27 @@ typedef struct permc_explain_options {
 // frees *out with free().
 PERMC_API bool permc_explain(permc_context *context, const char *entry, const permc_size *sizes,
                              size_t size_count, const permc_explain_options *options, char **out);
+
+// ---- ranks -----------------------------------------------------------------------------------
+
+// Runs of a program whose arrays are shared among ranks: threads of this process, or processes that a
+// launcher has started (docs/reference.md, "Ranks"). All call the same functions in the same order.
+typedef struct permc_ranks {
+  const char *transport;   // "threads", "mpi"; NULL: the launcher's, or else threads
+  uint32_t count;          // a power of two; 0: as many as the launcher has started
+  double timeout;          // seconds that a rank waits for another; 0: 60
+  uintptr_t communicator;  // "mpi": the caller's MPI_Comm as a number; 0: MPI_COMM_WORLD
+} permc_ranks;
+// For permc_run and permc_run_consume from now on (NULL: no longer). Where ranks are processes, arguments
+// that permc_read_files reads from .npy stay in the file until each rank reads its part, and the
+// arrays of results may be in parts: permc_write_file writes such a value to one file, called by all.
+PERMC_API bool permc_use_ranks(permc_context *context, const permc_ranks *ranks);
+// Of this process, of how many: 0 and 1 where it has all of them.
+PERMC_API uint32_t permc_rank(const permc_context *context, uint32_t *processes);
+// Called by all: rank 0's value becomes one in its memory.
+PERMC_API bool permc_gather(permc_context *context, permc_value *value);
+// This process cannot go on; the others end with the line "rank 3: CAUSE", of the first line of a message.
+PERMC_API void permc_fail_ranks(permc_context *context, const char *cause);
 
 // ---- values ----------------------------------------------------------------------------------
 

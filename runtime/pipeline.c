@@ -452,6 +452,23 @@ const backend *pipeline_auto(const permc_context *c, const pipeline_request *r,
   return !planned && model_prefers_interp(m, r->often) ? &interp_backend : planner;
 }
 
+// For ranks: what compiles, where that is worth it, as far as the Trace says.
+static const backend *choose_for_ranks(const permc_context *c, const cost_model *m) {
+  const double worth_compiling = 1;  // second by interp
+  return c->untrusted || m->interp < worth_compiling ? &portable_backend : &cpu_backend;
+}
+
+static const backend *choose_backend(permc_context *c, const pipeline_request *r, pipeline *p) {
+  if (!r->ranks || r->last != STAGE_PROGRAM)
+    return is_auto(r) ? pipeline_auto(c, r, &p->model) : backend_named(r->backend);
+  const backend *b = is_auto(r) ? choose_for_ranks(c, &p->model) : backend_named(r->backend);
+  if (b->executor)
+    return b;
+  context_error_of(c, PERMC_ERROR_MISSING,
+                   "the backend %s does not run on ranks; portable, cpu and auto do", b->name);
+  return NULL;
+}
+
 // Whether the results stay within the limit.
 static bool check_results(permc_context *c, const trace *t) {
   uint64_t bytes = 0;
@@ -534,9 +551,10 @@ static bool run_pipeline(permc_context *c, const pipeline_request *r, pipeline *
     return false;
   c->times = (permc_times){.load = c->times.load, .elaborate = clock_seconds() - start};
   p->model = model_of_trace(&p->trace, threads_of(c));
-  if (r->last != STAGE_TRACE)
-    p->backend = is_auto(r) ? pipeline_auto(c, r, &p->model) : backend_named(r->backend);
-  bool may_use_gpu = runs && is_auto(r) && !c->trial && !c->untrusted && !c->gpu_failed;
+  if (r->last != STAGE_TRACE && !(p->backend = choose_backend(c, r, p)))
+    return false;
+  bool may_use_gpu =
+      runs && is_auto(r) && !r->ranks && !c->trial && !c->untrusted && !c->gpu_failed;
 
   // The Trace to what a backend executes. Where `auto` finds that one lacks what it needs, or with the
   // Plan that another is faster, that has its place.

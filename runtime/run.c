@@ -4,6 +4,8 @@
 #include "runtime/laws.h"
 #include "runtime/names.h"
 #include "runtime/pipeline.h"
+#include "runtime/ranks/ranks.h"
+#include "runtime/system/pool.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -73,8 +75,25 @@ static bool compile(permc_context *c, void *with) {
                         .arguments = j->arguments ? j->arguments : none,
                         .argument_count = j->argument_count,
                         .backend = j->backend,
-                        .laws = j->laws};
+                        .laws = j->laws,
+                        .ranks = c->ranks && !j->laws ? ranks_count(c->ranks) : 0};
   return pipeline_make(c, &r, &j->pipeline);
+}
+
+static bool execute_on_ranks(permc_context *c, pipeline *p, backend_run *r) {
+  error failure = {0};
+  ranks_run run = {.plan = p->plan,
+                   .shares = p->shares,
+                   .executor = p->backend->executor(&p->program),
+                   .threads = c->threads ? c->threads : pool_processors(),
+                   .interrupted = c->limits.interrupted,
+                   .arguments = r->arguments,
+                   .argument_count = r->argument_count,
+                   .returned = (uint32_t)trace_returned(&p->trace)};
+  if (!ranks_execute(c->ranks, &run, r->results, &failure))
+    return context_error_of(c, PERMC_ERROR_RANKS, "%s", failure.message);
+  backend_shape_results(&p->trace, r->results);
+  return true;
 }
 
 static bool execute_arrays(permc_context *c, run_job *j, array *arguments, array *results) {
@@ -83,7 +102,7 @@ static bool execute_arrays(permc_context *c, run_job *j, array *arguments, array
   double start = clock_seconds();
   backend_run r = {arguments, p->shapes.arrays.count, j->keep, results,
                    context_begin_stage(c, "running", "elements")};
-  bool good = p->backend->execute(&p->program, &r);
+  bool good = p->shares ? execute_on_ranks(c, p, &r) : p->backend->execute(&p->program, &r);
   c->times.run = clock_seconds() - start;
   good = good && checks_pass(&c->program.diagnostics, &p->trace, results) &&
          laws_hold(c, &p->trace, results);
@@ -173,6 +192,8 @@ static bool are_on_host(permc_context *c, permc_value *const *arguments, size_t 
     for (size_t k = 0; arguments[i] && k < arguments[i]->count; k++) {
       const array *a = &arguments[i]->components[k];
       *borrowed = *borrowed || a->owner || is_among(arguments[i], arguments, i);
+      if (c->ranks && (array_device(a) == ARRAY_IN_FILE || array_device(a) == ARRAY_IN_PART))
+        continue;
       if (!a->data && array_bytes(a))
         return context_error(c, "argument %zu has no elements in memory", i + 1);
       if (array_device(a) != ARRAY_HOST)

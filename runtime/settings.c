@@ -3,6 +3,7 @@
 #include "kernels/banks/banks.h"
 #include "runtime/compiled/compiler.h"
 #include "runtime/context/context.h"
+#include "runtime/ranks/ranks.h"
 #include "runtime/system/pool.h"
 
 void permc_allow_extern(permc_context *c, bool allow) { c->allow_extern = allow && !c->untrusted; }
@@ -90,4 +91,63 @@ bool permc_use_layout(permc_context *c, const char *name) {
   c->layout = layout;
   c->layout_seed = seed;
   return true;
+}
+
+// ---- ranks -------------------------------------------------------------------------------------
+
+static const transport_kind *transport_wanted(permc_context *c, const char *name) {
+  ranks_launch l;
+  const char *wanted = name ? name : ranks_launched(&l) ? l.transport : "threads";
+  const transport_kind *kind = transport_kind_named(wanted);
+  text known = {0};
+  for (size_t i = 0; !kind && transport_kinds[i]; i++)
+    text_printf(&known, "%s%s", i ? ", " : "", transport_kinds[i]->name);
+  if (!kind)
+    context_error_of(c, PERMC_ERROR_MISSING, "there is no transport '%s'; there is %s", wanted,
+                     text_content(&known));
+  text_free(&known);
+  return kind;
+}
+
+bool permc_use_ranks(permc_context *c, const permc_ranks *wanted) {
+  context_clear(c);
+  if (c->ranks)
+    ranks_close(c->ranks);
+  c->ranks = NULL;
+  c->end_ranks = ranks_close;
+  if (!wanted)
+    return true;
+  error failure = {0};
+  ranks_options o = {.kind = transport_wanted(c, wanted->transport),
+                     .count = wanted->count,
+                     .timeout = wanted->timeout,
+                     .communicator = wanted->communicator};
+  if (!o.kind)
+    return false;
+  c->ranks = ranks_open(&o, &failure);
+  return c->ranks || context_error_of(c, PERMC_ERROR_RANKS, "%s", failure.message);
+}
+
+uint32_t permc_rank(const permc_context *c, uint32_t *processes) {
+  bool apart = c->ranks && !ranks_are_here(c->ranks);
+  if (processes)
+    *processes = apart ? ranks_count(c->ranks) : 1;
+  return apart ? ranks_own(c->ranks) : 0;
+}
+
+bool permc_gather(permc_context *c, permc_value *v) {
+  error failure = {0};
+  context_begin_call(c);
+  return context_given(c, v, "the value") &&
+         (!c->ranks || ranks_gather(c->ranks, v, &failure) ||
+          context_error_of(c, PERMC_ERROR_RANKS, "%s", failure.message));
+}
+
+void permc_fail_ranks(permc_context *c, const char *cause) {
+  char line[400];
+  cause = cause && *cause ? cause : "it has failed";
+  cause += strncmp(cause, "permc: ", 7) ? 0 : 7;
+  snprintf(line, sizeof line, "%.*s", (int)strcspn(cause, "\n"), cause);
+  if (c->ranks)
+    ranks_fail(c->ranks, line);
 }

@@ -35,8 +35,9 @@ net_id sharing_whole_array(sharing *s, net_id array) {
     const net_array *of = &s->to->arrays.items[array];
     net_id copy = sharing_add_array(s, of->type, of->count, 0);
     s->whole.items[array] = copy;
-    sharing_add_stage(s, (share_stage){.kind = SHARE_GATHER, .from = array, .to = copy},
-                      sharing_copying_stage(s, array, copy));
+    net_stage stage = sharing_copying_stage(s, array, copy);
+    stage.share_turns = s->slab.items[array];  // each share copies its slab to all
+    sharing_add_stage(s, (share_stage){.kind = SHARE_GATHER, .from = array, .to = copy}, stage);
   }
   return s->whole.items[array];
 }

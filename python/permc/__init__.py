@@ -83,12 +83,18 @@ class FileError(Error, OSError):
     code = 8
 
 
+class RankError(Error):
+    """A rank has failed, or is gone: the message names it."""
+
+    code = 9
+
+
 class NoFileError(FileError, FileNotFoundError):
     """There is no such file."""
 
 
 _error_types = {t.code: t for t in (ProgramError, ArgumentError, LayoutError, DeviceError,
-                                    MissingError, Interrupted, FileError)}
+                                    MissingError, Interrupted, FileError, RankError)}
 
 
 def _make_error(code, message):

@@ -268,6 +268,9 @@ static bool read_and_close(permc_context *c, read_job *j, bool opened) {
   return good;
 }
 
+// Ranks read their parts of arrays of so many bytes when they need them (runtime/ranks).
+enum { LEFT_BYTES = 1 << 12 };
+
 bool permc_read_files(permc_context *c, const char *entry, const char *const *paths,
                       size_t path_count, permc_value ***arguments, size_t *count) {
   context_begin_call(c);
@@ -287,6 +290,8 @@ bool permc_read_files(permc_context *c, const char *entry, const char *const *pa
     j.sources.count += good;
     if (good)
       value_source_watch(open[i], context_begin_stage(c, "reading", "bytes"));
+    if (good && c->ranks)
+      value_source_leave(open[i], LEFT_BYTES);
   }
   good = read_and_close(c, &j, good);
   free(open);

@@ -1,5 +1,6 @@
 // Values as embedders see them (permc.h).
 #include "runtime/arguments/arguments.h"
+#include "runtime/ranks/ranks.h"
 
 permc_value *value_new(size_t component_count) {
   permc_value *v = calloc(1, sizeof *v);
@@ -211,18 +212,30 @@ bool permc_value_set_name(permc_value *v, size_t component, const char *name) {
 
 // ---- writing -----------------------------------------------------------------------------------
 
+// By all ranks, of a value that they have in parts.
+static bool write_together(permc_context *c, const char *path, value_format format,
+                           const permc_value *v) {
+  error failure = {0};
+  permc_value *shared = (permc_value *)(uintptr_t)v;  // rank 0 may have to have all of it
+  return ranks_write(c->ranks, path, format, shared, &failure) ||
+         context_error_of(c, PERMC_ERROR_RANKS, "%s", failure.message);
+}
+
 bool permc_write_file(permc_context *c, const char *path, const permc_value *v) {
   context_begin_call(c);
   error why = {0};
   value_format format;
   if (!context_given(c, path, "the path") || !context_given(c, v, "the value"))
     return false;
-  for (size_t i = 0; i < v->count; i++)
+  bool together = c->ranks && !ranks_are_here(c->ranks);
+  for (size_t i = 0; i < v->count && !together; i++)
     if (array_device(&v->components[i]) != ARRAY_HOST ||
         (!v->components[i].data && array_bytes(&v->components[i])))
       return context_error_of(c, PERMC_ERROR_DEVICE,
                               "%s: the value is not in the memory of the host", path);
   bool good = value_format_of(path, &format, &why);
+  if (good && together)
+    return write_together(c, path, format, v);
   output_file *o = good ? output_open(path, &why) : NULL;
   if (o) {
     uint64_t bytes = 0;
@@ -271,11 +284,11 @@ static bool check_output(permc_context *c, const outputs_job *j, size_t number, 
   const char *path = j->paths[number];
   error why;
   value_format format;
-  array_ranks ranks = {0};
+  array_ranks arrays = {0};
   if (!value_format_of(path, &format, &why) || !output_check(path, &why))
     return context_error_of(c, PERMC_ERROR_FILE, "%s", why.message);
-  if (result && list_ranks(&c->memory, result, 0, &ranks) &&
-      !value_suits(format, ranks.items, ranks.count, &why))
+  if (result && list_ranks(&c->memory, result, 0, &arrays) &&
+      !value_suits(format, arrays.items, arrays.count, &why))
     return context_error_of(c, PERMC_ERROR_FILE, "%s: %s", path, why.message);
   for (size_t i = 0; i < number; i++)
     if (output_same(j->paths[i], path))

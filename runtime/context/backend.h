@@ -83,6 +83,8 @@ typedef struct backend {
   // Waits for the call, and copies from that memory to the host's.
   bool (*fetch)(const backend_program *p, const backend_call *call, void *to, const void *from,
                 uint64_t bytes, error *failure);
+  // What executes its passes, of several runs at once: for ranks (runtime/ranks). NULL: none is.
+  const struct cpu_executor *(*executor)(const backend_program *p);
   void (*release)(backend_program *p);  // frees the state, if there is one
   // As permc_time_call, or with copy_bytes permc_time_copy. NULL: it has no clock of its own.
   bool (*time)(backend_program *p, uint64_t copy_bytes, unsigned runs, double *seconds);

@@ -40,6 +40,8 @@ void permc_context_free(permc_context *c) {
     return;
   if (c->pending)
     c->end_pending(c->pending);
+  if (c->ranks)
+    c->end_ranks(c->ranks);
   program_free(&c->program);
   arena_free(&c->memory);
   for (int i = 0; i < CONTEXT_GPUS; i++)

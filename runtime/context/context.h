@@ -71,6 +71,9 @@ struct permc_context {
   bool warned[WARNING_COUNT];
   struct tuned_trial *trial;  // of permc_tune (runtime/tuned/tuned.h); NULL: none is at work
   bool in_place;              // jobs run on the caller's stack: of tests, whose programs are small
+  struct rank_world
+      *ranks;  // that runs are shared among (runtime/ranks/ranks.h); NULL: there are none
+  void (*end_ranks)(struct rank_world *ranks);
 };
 
 static inline context_device *context_gpu(permc_context *c) { return &c->gpus[c->device]; }

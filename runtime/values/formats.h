@@ -19,6 +19,9 @@ void text_skip_space(value_source *s);
 bool binary_read(value_source *s, array *out);
 bool binary_write(FILE *to, const permc_value *v, error *e);
 
+// Reverses the bytes of each element (of each part of a complex one).
+void elements_swap(scalar_type type, void *elements, uint64_t count);
+
 // The fields of a structured array go to s->pending, and nothing to *out.
 bool npy_read(value_source *s, array *out);
 bool npy_write(FILE *to, const permc_value *v, error *e);

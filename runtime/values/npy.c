@@ -12,21 +12,6 @@
 
 // ---- reading ----------------------------------------------------------------------------------
 
-// Reverses the bytes of each element (of each part of a complex one).
-static void swap_bytes(array *a) {
-  size_t size = scalar_types[scalar_real_of(a->type)].size;
-  uint64_t count = array_bytes(a) / size;
-  if (size == 2)
-    for (uint16_t *words = a->data; count > 0; count--, words++)
-      *words = __builtin_bswap16(*words);
-  if (size == 4)
-    for (uint32_t *words = a->data; count > 0; count--, words++)
-      *words = __builtin_bswap32(*words);
-  if (size == 8)
-    for (uint64_t *words = a->data; count > 0; count--, words++)
-      *words = __builtin_bswap64(*words);
-}
-
 // Memory for `records` elements in each field's array.
 static bool resize_fields(const npy_header *h, array *fields, uint64_t records) {
   for (size_t f = 0; f < h->count; f++) {
@@ -93,7 +78,7 @@ static bool read_structured(value_source *s, const npy_header *h) {
   bool good = read_records(s, h, fields, bytes / h->record);
   for (size_t f = 0; good && f < h->count; f++) {
     if (h->fields[f].swapped)
-      swap_bytes(&fields[f]);
+      elements_swap(fields[f].type, fields[f].data, array_count(&fields[f]));
     good = source_check_bools(s, &fields[f]);
   }
   return good;
@@ -117,10 +102,15 @@ static bool choose_fields(value_source *s, npy_header *h) {
 static bool read_plain(value_source *s, const npy_header *h, array *out) {
   out->rank = h->rank;
   memcpy(out->dims, h->dims, sizeof h->dims);
+  uint64_t bytes;
+  if (!source_check_size(s, h->record, h->rank, h->dims, &bytes))
+    return false;
+  if (source_may_leave(s, bytes))
+    return source_leave_array(s, out, bytes, h->fields[0].swapped);
   if (!source_read_array(s, out))
     return false;
   if (h->fields[0].swapped)
-    swap_bytes(out);
+    elements_swap(out->type, out->data, array_count(out));
   return true;
 }
 

@@ -333,6 +333,8 @@ output_file *output_open(const char *path, error *e) {
 
 FILE *output_stream(output_file *o) { return o->stream; }
 
+const char *output_temporary(const output_file *o) { return o->temporary; }
+
 void output_watch(output_file *o, progress p, uint64_t total) {
   o->progress = p;
   o->total = total;

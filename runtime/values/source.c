@@ -295,6 +295,16 @@ size_t source_read_bytes(value_source *s, void *to, size_t count) {
   return taken;
 }
 
+bool source_skip(value_source *s, uint64_t count) {
+  uint64_t have = (uint64_t)(s->end - s->at), rest = count < have ? 0 : count - have;
+  if (rest && lseek(s->descriptor, (off_t)rest, SEEK_CUR) < 0)
+    return false;
+  s->at += count - rest;
+  s->loaded += rest;
+  s->unread -= rest;
+  return true;
+}
+
 bool source_holds(const value_source *s, uint64_t count, uint64_t *left) {
   *left = (uint64_t)(s->end - s->at) + s->unread;
   return !s->size_known || count <= *left;

@@ -51,6 +51,7 @@ struct value_source {
   const char *name_read;    // of the field that was read last; NULL: none
   bool is_csv;              // by its name: all of it is a table
   bool may_be_empty;        // a table of that or another name: nothing is an array without elements
+  uint64_t left_from;       // arrays of so many bytes stay in the file; 0: none does
   char *columns;            // that are wanted, "price,0"; NULL: all
   char note[MESSAGE_SIZE];  // value_note
   struct table *table;      // whose columns are being read; NULL: none is
@@ -74,6 +75,8 @@ static inline uint64_t source_offset(const value_source *s) {
 size_t source_read_bytes(value_source *s, void *to, size_t count);
 // False if fewer than `count` bytes are known to be left; *left then says how many.
 bool source_holds(const value_source *s, uint64_t count, uint64_t *left);
+// Steps over bytes that source_holds, without reading them. False: errno says why not.
+bool source_skip(value_source *s, uint64_t count);
 void source_free(value_source *s);  // which has no table any more
 void source_drop_pending(value_source *s);
 void source_drop_fields(value_source *s);
@@ -102,6 +105,10 @@ bool source_check_size(value_source *s, uint64_t size, uint32_t rank, const uint
 bool source_read_array(value_source *s, array *a);
 // Checks that bools are 0 or 1, which C relies on. Frees the array if not.
 bool source_check_bools(value_source *s, array *a);
+// Whether the elements, which begin here, are to stay in the file.
+bool source_may_leave(const value_source *s, uint64_t bytes);
+// Then: steps over them, and makes a->owner say where they are. `swapped`: they are big-endian.
+bool source_leave_array(value_source *s, array *a, uint64_t bytes, bool swapped);
 
 // ---- messages: false, for the caller to return -------------------------------------------------
 

@@ -30,6 +30,7 @@
 //
 //   value.h        this door
 //   array.c        arrays in memory: sizes, random elements, equality
+//   apart.c        arrays that stay in their file
 //   source.c       the bytes of a file or of memory, in hand or taken straight into arrays
 //   number.c       numbers as text, both ways
 //   text.c         Futhark's text format and plain text
@@ -40,6 +41,7 @@
 //   fields.c       names of fields and columns, and the choice of some
 //   value.c        the table of formats, and reading and writing by it
 //   output.c       files that appear whole or not at all
+//   parts.c        one .npy written by several processes
 #ifndef PERMC_RUNTIME_VALUES_VALUE_H
 #define PERMC_RUNTIME_VALUES_VALUE_H
 
@@ -52,12 +54,22 @@ enum { VALUE_MAX_RANK = 16 };
 
 // Whose memory an array's elements are in, where it is not malloc'ed.
 typedef struct array_owner {
-  int32_t device;  // ARRAY_HOST, or the number of a GPU
+  int32_t device;  // where they are, as below, or the number of a GPU
   bool read_only;
   void (*release)(void *with);  // called once, when the array is destroyed; may be NULL
   void *with;
 } array_owner;
-enum { ARRAY_HOST = -1 };
+enum {
+  ARRAY_HOST = -1,
+  ARRAY_IN_FILE = -2,  // the array has no data: array_fetch reads its elements
+  ARRAY_IN_PART = -3,  // the array has no data: `with` is an array_part
+};
+// The elements first, ..., first + count - 1 of an array, which one rank has (runtime/ranks).
+typedef struct array_part {
+  uint64_t first, count;
+  void *data;
+  void *memory;  // to be freed
+} array_part;
 
 typedef struct array {
   scalar_type type;
@@ -96,6 +108,10 @@ void arrays_destroy(array *arrays, size_t count);  // the same of each, which is
 
 // Functions that take an error clear it first; it has no place in a source.
 
+// Elements first, ..., first + count - 1, of an array in memory, in a file or in parts, to `to`. By
+// several threads at once. False: the file cannot be read, or has changed; the part has not all.
+bool array_fetch(const array *a, uint64_t first, uint64_t count, void *to, error *e);
+
 // ---- reading ---------------------------------------------------------------------------------
 
 typedef struct value_source value_source;
@@ -110,6 +126,9 @@ void value_source_close(value_source *s);
 const char *value_source_name(const value_source *s);  // for messages
 bool value_source_is_empty(const value_source *s);     // it had no byte so far
 void value_source_watch(value_source *s, progress p);  // is told the bytes that were read
+// From now on arrays of so many bytes and more stay in their file, where that is a .npy of plain
+// elements and no pipe: their owner is then ARRAY_IN_FILE.
+void value_source_leave(value_source *s, uint64_t bytes);
 
 // What the program expects of the next array. Text without a suffix takes the expected type.
 typedef struct value_expectation {
@@ -178,6 +197,15 @@ void output_watch(output_file *o, progress p, uint64_t total);  // is told the b
 void output_sync(output_file *o);              // waits until the disk has what was written
 bool output_commit(output_file *o, error *e);  // closes and frees; errno says why it failed
 void output_discard(output_file *o);           // removes the temporary file, frees
+
+// One .npy by several processes, or threads (parts.c): where others find it until it is committed; NULL:
+// it is written directly, by one process.
+const char *output_temporary(const output_file *o);
+// Elements first, ..., first + count - 1 of the components of v, which has their shapes, to that file;
+// data: by component, the first of them. Who has element 0 (or, of none, says first is 0) writes the
+// header. False: *e says why.
+bool npy_write_part(const char *path, const permc_value *v, uint64_t first, uint64_t count,
+                    const void *const *data, error *e);
 
 // ---- random data -----------------------------------------------------------------------------
 

@@ -16,6 +16,7 @@ int main(void) {
   NUMBER(PERMC_ERROR_MEMORY);
   NUMBER(PERMC_ERROR_INTERRUPTED);
   NUMBER(PERMC_ERROR_FILE);
+  NUMBER(PERMC_ERROR_RANKS);
   NUMBER(PERMC_HOST);
   NUMBER(PERMC_IMPORT_ANYWHERE);
   NUMBER(PERMC_IMPORT_BESIDE);
@@ -37,6 +38,7 @@ int main(void) {
   MEMBER(permc_call_options, workspace);
   MEMBER(permc_call_options, workspace_bytes);
   SIZE(permc_size);
+  SIZE(permc_ranks);
   SIZE(permc_explain_options);
   SIZE(permc_tune_options);
   SIZE(permc_times);

@@ -213,7 +213,10 @@ difference try_program(permc_context *c, const random_program *p, const rival *o
   if (*failed)
     return (difference){.kind = NO_DIFFERENCE};
   result oracle = run_program(c, p, "interp", false);
+  permc_ranks ranks = {.transport = "threads", .count = other->ranks};
+  permc_use_ranks(c, other->ranks ? &ranks : NULL);
   result second = run_program(c, p, other->backend, true);
+  permc_use_ranks(c, NULL);
   if (other->spoil)
     other->spoil(p, &second);
   tolerated_ulps = strcmp(other->backend, "cuda") ? 0 : ULPS;

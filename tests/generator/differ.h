@@ -81,6 +81,7 @@ uint64_t component_size(const permc_value *v, size_t component);  // elements
 typedef struct rival {
   const char *backend;
   void (*spoil)(const random_program *p, result *r);  // or NULL
+  uint32_t ranks;                                     // threads that share arrays; 0: none
 } rival;
 
 // *failed: whether it fails on interp.

@@ -8,10 +8,12 @@
 //                                                on cpu, which compiles each of them
 //   differential_test --count 100000 --seed 5    a long run
 //   differential_test --backends cpu,portable    on these alone
+//   differential_test --ranks 2,4,8              on so many ranks, threads, by the processor's backends
 //   differential_test --print --seed 7           the program of that seed
 //   differential_test --stats --count 20000      what occurs how often, and whether it runs
 //
-// The tests are backend_NAME; places_NAME for a quarter as many programs with gathers and scatters; and
+// The tests are ranks_P, on P ranks;
+// backend_NAME; places_NAME for a quarter as many programs with gathers and scatters; and
 // rough_NAME for as many with sin, exp and their
 // kin; what is given besides options chooses among them. --max-bits N: arrays of up to 2^N
 // elements. --rough: --print and --stats show programs of that kind. --keep-large: see below.
@@ -25,10 +27,13 @@
 
 static struct {
   uint64_t seed, count;
-  const char *backends;
+  const char *backends, *ranks, *ranks_by;
   program_options program;
   bool long_run, print, stats, keep_large;
-} settings = {.count = 2000, .backends = "interp,portable,cpu,machine"};
+} settings = {.count = 2000,
+              .backends = "interp,portable,cpu,machine",
+              .ranks = "2,4,8,16",
+              .ranks_by = "portable"};
 
 enum { FAILURES_SHOWN = 3, SECONDS_EACH = 60 };
 
@@ -144,6 +149,25 @@ static tally check_programs(const series *s) {
   return t;
 }
 
+// Prints what a long run came to.
+static void run_series(const series *s) {
+  double start = now();
+  tally t = check_programs(s);
+  CHECK_EQ_U64(t.different, 0);
+  if (settings.long_run)
+    printf("%s: %" PRIu64 " programs from seed %" PRIu64 " in %.0f s, %" PRIu64
+           " of them fail alike, %" PRIu64 " are beyond what there is there\n",
+           test_state.name, t.programs, first_seed(), now() - start, t.failed, t.large);
+}
+
+static void ranks_test(void) {
+  series s = {settings.program,
+              settings.long_run ? settings.count : test_amount(60, 10000),
+              {.backend = settings.ranks_by}};
+  s.other.ranks = (uint32_t)strtoul(strchr(test_state.name, '_') + 1, NULL, 10);
+  run_series(&s);
+}
+
 static void backend_test(void) {
   series s = {settings.program,
               settings.long_run ? settings.count : test_amount(2000, 20000),
@@ -158,23 +182,17 @@ static void backend_test(void) {
   const char *missing = missing_backend(s.other.backend);
   if (*missing)
     SKIP(missing);
-  double start = now();
-  tally t = check_programs(&s);
-  CHECK_EQ_U64(t.different, 0);
-  if (settings.long_run)
-    printf("%s: %" PRIu64 " programs from seed %" PRIu64 " in %.0f s, %" PRIu64
-           " of them fail alike, %" PRIu64 " are beyond what there is there\n",
-           test_state.name, t.programs, first_seed(), now() - start, t.failed, t.large);
+  run_series(&s);
 }
 
-static void register_test(const char *kind, const char *backend) {
+static void register_test(const char *kind, const char *backend, void (*run)(void)) {
   test_case *one = calloc(1, sizeof *one);
   size_t room = strlen(kind) + strlen(backend) + 1;
   char *title = malloc(room);
   if (one == NULL || title == NULL)
     abort();
   snprintf(title, room, "%s%s", kind, backend);
-  *one = (test_case){title, backend_test, NULL};
+  *one = (test_case){title, run, NULL};
   test_register(one);
 }
 
@@ -182,10 +200,17 @@ static void register_test(const char *kind, const char *backend) {
 static void register_backends(void) {
   char *list = strdup(settings.backends);
   for (char *name = strtok(list, ","); name != NULL; name = strtok(NULL, ",")) {
-    register_test("backend_", name);
-    register_test("places_", name);
-    register_test("rough_", name);
+    register_test("backend_", name, backend_test);
+    register_test("places_", name, backend_test);
+    register_test("rough_", name, backend_test);
   }
+  free(list);
+}
+
+static void register_ranks(void) {
+  char *list = strdup(settings.ranks);
+  for (char *count = strtok(list, ","); count != NULL; count = strtok(NULL, ","))
+    register_test("ranks_", count, ranks_test);
   free(list);
 }
 
@@ -294,7 +319,9 @@ static bool read_option(char ***next) {
   else if (is_option(next, "--max-bits", &number))
     settings.program.max_bits = atoi(number);
   else if (is_option(next, "--backends", &number))
-    settings.backends = number;
+    settings.backends = settings.ranks_by = number, settings.ranks = "";
+  else if (is_option(next, "--ranks", &number))
+    settings.ranks = number, settings.backends = "";
   else if (is_option(next, "--rough", NULL))
     settings.program.rough = true;
   else if (is_option(next, "--places", NULL))
@@ -324,5 +351,6 @@ int main(int count, char **arguments) {
   if (settings.stats)
     return show_statistics();
   register_backends();
+  register_ranks();
   return test_main(kept, arguments);
 }

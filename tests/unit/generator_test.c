@@ -138,7 +138,7 @@ static void check_found(void (*spoil)(const random_program *, result *), unsigne
     bool failed;
     spoiled = false;
     watch_program(p, seed);
-    difference d = try_program(c, p, &(rival){"interp", spoil}, &failed);
+    difference d = try_program(c, p, &(rival){.backend = "interp", .spoil = spoil}, &failed);
     made += spoiled;
     found += spoiled && d.kind != NO_DIFFERENCE;
     if (spoiled && d.kind == NO_DIFFERENCE)
@@ -295,7 +295,7 @@ static void dislike_reverse(const random_program *p, result *r) {
 
 TEST(what_differs_becomes_small) {
   permc_context *c = new_context();
-  rival other = {"interp", dislike_reverse};
+  rival other = {.backend = "interp", .spoil = dislike_reverse};
   unsigned shrunk = 0;
   for (uint64_t seed = 0; shrunk < 5; seed++) {
     random_program *p = random_program_new(seed, &default_program_options);

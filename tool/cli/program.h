@@ -23,8 +23,11 @@ cli_status cli_use_options(const cli_arguments *a, permc_context *context);
 // What --backend says; with --devices cuda, if it says nothing.
 const char *cli_backend(const cli_arguments *a);
 unsigned cli_device_count(const cli_arguments *a);  // of --devices; 1 without, and if it is wrong
-void cli_list_strategies(void);                     // --strategy help
-void cli_list_layouts(void);                        // --layout help
+// The ranks of --ranks and --transport, or those that mpirun or its like has started. CLI_USAGE:
+// --ranks is no power of two; CLI_WRONG: the others cannot be reached; reported.
+cli_status cli_use_ranks(const cli_arguments *a, permc_context *context);
+void cli_list_strategies(void);  // --strategy help
+void cli_list_layouts(void);     // --layout help
 
 // Loads a file, then defines an expression in its scope; each may be NULL. False: reported.
 bool cli_load(permc_context *context, const char *file, const char *expression);

@@ -62,6 +62,12 @@ static bool check_outputs(const run_state *s) {
   return good;
 }
 
+// By rank 0, if there are several processes.
+static bool print_result(run_state *s, permc_value *v) {
+  return cli_report(s->context, permc_gather(s->context, v)) &&
+         (permc_rank(s->context, NULL) != 0 || cli_print_value(v, cli_is_given(s->args, "--full")));
+}
+
 static bool write_results(run_state *s) {
   size_t count;
   const char **paths = cli_values(s->args, "-o", &count);
@@ -71,7 +77,7 @@ static bool write_results(run_state *s) {
     if (i < count && strcmp(paths[i], "-"))
       good = cli_report(s->context, permc_write_file(s->context, paths[i], s->results[i]));
     else
-      good = cli_print_value(s->results[i], cli_is_given(s->args, "--full"));
+      good = print_result(s, s->results[i]);
   free(paths);
   s->write_seconds = clock_seconds() - start;
   return good;
@@ -114,8 +120,12 @@ cli_status verb_run(const cli_arguments *args) {
   if (!s.context)
     return CLI_WRONG;
   cli_status status = cli_use_options(args, s.context);
-  if (status == CLI_OK && !run_program(&s))
+  if (status == CLI_OK)
+    status = cli_use_ranks(args, s.context);
+  if (status == CLI_OK && !run_program(&s)) {
+    permc_fail_ranks(s.context, permc_message(s.context));
     status = CLI_WRONG;
+  }
   permc_values_free(s.arguments, s.argument_count);
   permc_values_free(s.results, s.result_count);
   cli_progress_work("compiling for the next run", "", 0, 0);  // if that is going on

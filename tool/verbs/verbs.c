@@ -79,6 +79,9 @@ static const cli_option run_options[] = {
     CPU_OPTIONS,
     VALUE("--random", "TYPES", "make arguments at random, such as '[1024]i32 i64'"),
     SEED("--random"),
+    NUMBER("--ranks", "P", 1, 1 << 20,
+           "share arrays among P threads, a power of two; 1: not those of mpirun"),
+    VALUE("--transport", "threads|mpi", "what ranks are (default: as mpirun says, or threads)"),
     TIME,
     LIMIT,
     UNTRUSTED,
@@ -274,7 +277,7 @@ const cli_verb cli_verbs[] = {
      "text or binary (permc help formats).\n"
      "Each -o takes one result, in order; what is left goes to standard output as text.",
      "permc run examples/sort.perm -i examples/goods.csv:weight -o sorted.csv", run_options,
-     "--random -i, --entry -e, --strict-fp --fast-fp", "FILE -e", verb_run},
+     "--random -i, --entry -e, --strict-fp --fast-fp, --ranks --devices", "FILE -e", verb_run},
     {"check", "[FILE]...", 0, SIZE_MAX, "find the mistakes of a program without running it",
      "Checks names and types of each FILE and elaborates its entry points (or the expression of\n"
      "-e), at sizes 0 to 4 or at those of --size. Sizes that fail are warnings, unless all above "

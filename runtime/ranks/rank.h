@@ -1,0 +1,18 @@
+// Private to runtime/ranks: what one rank does, and has.
+#ifndef PERMC_RUNTIME_RANKS_RANK_H
+#define PERMC_RUNTIME_RANKS_RANK_H
+
+#include "runtime/ranks/ranks.h"
+
+// Executes the run's steps as rank t->rank. parts: by result. False: the others were told, *failure is
+// the line, and all parts are {0}.
+bool rank_execute(const ranks_run *run, uint32_t threads, transport *t, array_part *parts,
+                  error *failure);
+
+// Tells the others why this rank cannot go on, and *failure. Returns false.
+bool rank_fail(transport *t, const char *cause, error *failure);
+
+// Of this process; NULL if it has all ranks.
+transport *ranks_transport(const rank_world *r);
+
+#endif

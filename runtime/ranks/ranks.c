@@ -1,0 +1,238 @@
+// The ranks of this process, and a run by them. See ranks.h.
+#include "runtime/ranks/rank.h"
+
+#include "runtime/system/pool.h"
+
+struct rank_world {
+  ranks_options options;
+  uint32_t count;
+  transport *own;  // of this process; NULL: all ranks are threads of it, which each run starts
+};
+
+rank_world *ranks_open(const ranks_options *o, error *failure) {
+  rank_world *r = calloc(1, sizeof *r);
+  if (!r)
+    return error_set(failure, SPAN_NONE, "out of memory"), NULL;
+  r->options = *o;
+  r->options.timeout = o->timeout > 0 ? o->timeout : RANKS_TIMEOUT;
+  r->count = o->count;
+  if (o->kind != &transport_threads || o->group) {
+    transport_options t = {.kind = o->kind,
+                           .rank = o->rank,
+                           .ranks = o->count,
+                           .timeout = r->options.timeout,
+                           .group = o->group,
+                           .communicator = o->communicator};
+    if (!(r->own = transport_open(&t, failure)))
+      return free(r), NULL;
+    r->count = r->own->ranks;
+  }
+  if (o->count && o->count != r->count)
+    error_set(failure, SPAN_NONE, "%u ranks were asked for, and there are %u", (unsigned)o->count,
+              (unsigned)r->count);
+  else if (shares_bits(r->count) < 0)
+    error_set(failure, SPAN_NONE, "%u ranks are no power of two", (unsigned)r->count);
+  else
+    return r;
+  ranks_close(r);
+  return NULL;
+}
+
+void ranks_close(rank_world *r) {
+  if (r)
+    transport_close(r->own);
+  free(r);
+}
+
+uint32_t ranks_count(const rank_world *r) { return r->count; }
+uint32_t ranks_own(const rank_world *r) { return r->own ? r->own->rank : 0; }
+bool ranks_are_here(const rank_world *r) { return !r->own; }
+transport *ranks_transport(const rank_world *r) { return r->own; }
+
+void ranks_fail(rank_world *r, const char *cause) {
+  if (r->own)
+    transport_fail(r->own, cause);
+}
+
+// ---- threads as ranks ---------------------------------------------------------------------------
+
+typedef struct member {
+  const ranks_run *run;
+  uint32_t threads;
+  transport *transport;
+  pthread_t thread;
+  bool started, good;
+  array_part *parts;  // by result
+  error failure;
+} member;
+
+static void *run_member(void *with) {
+  member *m = with;
+  fesetenv(FE_DFL_ENV);
+  m->good = rank_execute(m->run, m->threads, m->transport, m->parts, &m->failure);
+  return NULL;
+}
+
+// Starts a thread for each but the first, whose rank the caller is.
+static void run_members(member *all, uint32_t count) {
+  for (uint32_t i = 1; i < count; i++) {
+    all[i].started = pool_start_thread(&all[i].thread, run_member, &all[i]);
+    if (!all[i].started)
+      rank_fail(all[i].transport, "no thread could be started", &all[i].failure);
+  }
+  run_member(&all[0]);
+  for (uint32_t i = 1; i < count; i++)
+    if (all[i].started)
+      pthread_join(all[i].thread, NULL);
+}
+
+// The whole array of the result, of which the members have parts, or each all.
+static bool join_parts(member *all, uint32_t count, const net_array *of, bool split, array *out) {
+  uint64_t size = scalar_types[of->type].size;
+  *out = (array){.type = of->type, .rank = 1, .dims = {of->count}};
+  out->data = array_memory(of->count * size);
+  for (uint32_t i = 0; i < (split ? count : 1) && out->data; i++) {
+    const array_part *part = &all[i].parts[of->number];
+    if (part->count)
+      memcpy((char *)out->data + part->first * size, part->data, part->count * size);
+  }
+  for (uint32_t i = 0; i < count; i++) {
+    free(all[i].parts[of->number].memory);
+    all[i].parts[of->number] = (array_part){0};
+  }
+  return out->data;
+}
+
+// Whether a rank has a part of a result, and not all of it.
+static bool is_split(const ranks_run *run, net_id a) {
+  return run->shares->slab[a] && run->plan->arrays.items[a].number < run->returned;
+}
+
+static size_t result_count(const plan *p) {
+  size_t count = 0;
+  for (size_t a = 0; a < p->arrays.count; a++)
+    count += p->arrays.items[a].role == NET_RESULT;
+  return count;
+}
+
+// The failure of the rank that failed first, as all others have it.
+static bool execute_members(member *all, uint32_t count, const ranks_run *run, array *results,
+                            error *failure) {
+  run_members(all, count);
+  for (uint32_t i = 0; i < count; i++)
+    if (!all[i].good)
+      return error_set(failure, SPAN_NONE, "%s", all[i].failure.message);
+  bool good = true;
+  for (net_id a = 0; a < run->plan->arrays.count; a++) {
+    const net_array *of = &run->plan->arrays.items[a];
+    if (of->role == NET_RESULT)
+      good = join_parts(all, count, of, is_split(run, a), &results[of->number]) && good;
+  }
+  return good || error_set(failure, SPAN_NONE, "out of memory");
+}
+
+static bool execute_threads(const rank_world *r, const ranks_run *run, array *results,
+                            error *failure) {
+  size_t result = result_count(run->plan) + 1;
+  transport_group *group = transport_group_make(r->count);
+  member *all = calloc(r->count, sizeof *all);
+  array_part *parts = calloc(r->count * result, sizeof *parts);
+  bool good = group && all && parts;
+  if (!good)
+    error_set(failure, SPAN_NONE, "out of memory");
+  for (uint32_t i = 0; good && i < r->count; i++) {
+    transport_options t = {.kind = r->options.kind,
+                           .rank = i,
+                           .ranks = r->count,
+                           .timeout = r->options.timeout,
+                           .group = group};
+    all[i] = (member){.run = run, .parts = parts + i * result};
+    all[i].threads = run->threads > r->count ? run->threads / r->count : 1;
+    good = (all[i].transport = transport_open(&t, failure)) != NULL;
+  }
+  good = good && execute_members(all, r->count, run, results, failure);
+  for (size_t i = 0; parts && i < r->count * result; i++)
+    free(parts[i].memory);
+  for (uint32_t i = 0; all && i < r->count; i++)
+    transport_close(all[i].transport);
+  transport_group_free(group);
+  free(parts);
+  free(all);
+  return good;
+}
+
+// ---- one rank -----------------------------------------------------------------------------------
+
+static void free_part(void *with) {
+  array_part *part = with;
+  free(part->memory);
+  free(part);
+}
+
+// The array of a part, which it takes over.
+static bool array_of_part(array_part *part, array *out) {
+  array_owner *owner = malloc(sizeof *owner);
+  array_part *kept = malloc(sizeof *kept);
+  if (!owner || !kept) {
+    free(owner);
+    free(kept);
+    return false;
+  }
+  *kept = *part;
+  *owner = (array_owner){ARRAY_IN_PART, true, free_part, kept};
+  out->owner = owner;
+  *part = (array_part){0};
+  return true;
+}
+
+// Whether all ranks run the same program, at the same sizes.
+static bool agree(transport *t, const ranks_run *run, error *failure) {
+  text program = {0};
+  shares_print(&program, run->shares);
+  bool good = !program.failed;
+  transport_part parts[] = {
+      {"program, or the sizes of its arguments", program.data, program.length}};
+  good = good ? transport_agree(t, parts, 1, failure) : rank_fail(t, "out of memory", failure);
+  text_free(&program);
+  return good;
+}
+
+static bool execute_one(const rank_world *r, const ranks_run *run, array *results, error *failure) {
+  size_t count = result_count(run->plan);
+  array_part *parts = calloc(count + 1, sizeof *parts);
+  if (!parts)
+    return rank_fail(r->own, "out of memory", failure);
+  bool good =
+      agree(r->own, run, failure) && rank_execute(run, run->threads, r->own, parts, failure);
+  for (net_id a = 0; good && a < run->plan->arrays.count; a++) {
+    const net_array *of = &run->plan->arrays.items[a];
+    if (of->role != NET_RESULT)
+      continue;
+    array *out = &results[of->number];
+    *out = (array){.type = of->type, .rank = 1, .dims = {of->count}};
+    if (is_split(run, a)) {
+      good = array_of_part(&parts[of->number], out) || rank_fail(r->own, "out of memory", failure);
+    } else {
+      // Its data is its memory: element 0 is at a multiple of 64 bytes.
+      out->data = parts[of->number].memory;
+      parts[of->number] = (array_part){0};
+    }
+  }
+  for (size_t i = 0; i < count; i++)
+    free(parts[i].memory);
+  free(parts);
+  return good;
+}
+
+// ---- the whole ----------------------------------------------------------------------------------
+
+bool ranks_execute(rank_world *r, const ranks_run *run, array *results, error *failure) {
+  size_t count = result_count(run->plan);
+  for (size_t i = 0; i < count; i++)
+    results[i] = (array){0};
+  bool good =
+      r->own ? execute_one(r, run, results, failure) : execute_threads(r, run, results, failure);
+  if (!good)
+    arrays_destroy(results, count);
+  return good;
+}

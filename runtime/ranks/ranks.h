@@ -1,0 +1,96 @@
+// Ranks: a program whose arrays lie in shares (fusion/shares) at threads or processes, its RANKS, which
+// all execute it at one time. They exchange by a transport (runtime/transport).
+//
+//   in    a Plan of a Net in shares, an executor for it, the arguments
+//   out   the results: whole, or what this process has of them
+//
+//   $ permc run -e sort --ranks 4 -i keys.npy            ranks 0 ... 3 are threads of this process
+//   $ mpirun -n 4 permc run -e sort -i keys.npy -o s.npy  ranks are processes, one in each
+//
+// For example 4 ranks, a sort of 10 keys; the padded length is 16, so a slab has 4 elements:
+//
+//   rank 0  keys 0 1 2 3   reads these of the file, executes its share of each pass, has 0 1 2 3 of
+//   rank 1  keys 4 5 6 7   the result, and writes them to their place in the file
+//   rank 2  keys 8 9
+//   rank 3  none           (it takes part in exchanges all the same)
+//
+// A rank's memory is its slab of each array in slabs, and all of each other array, from the first step
+// that needs the array to the last. A STEP is a pass, or the exchange or gather that stands for all
+// passes of a stage. Code gets the address that element 0 would have, so that addresses are those in
+// whole arrays on every rank.
+//
+//   rank.c    what one rank does: memory, passes, exchanges
+//   ranks.c   the ranks of this process: threads that do so, the whole arrays of what they have
+//   write.c   one file of what all have
+//   launch.c  what the launcher of a parallel job says of this process
+#ifndef PERMC_RUNTIME_RANKS_RANKS_H
+#define PERMC_RUNTIME_RANKS_RANKS_H
+
+#include "fusion/shares/shares.h"
+#include "runtime/cpu/cpu.h"
+#include "runtime/transport/transport.h"
+
+// ---- all ranks -------------------------------------------------------------------------------
+
+typedef struct rank_world rank_world;
+
+typedef struct ranks_options {
+  const transport_kind *kind;
+  uint32_t count;  // a power of two; 0: as many as the launcher has started
+  double timeout;  // seconds that a rank waits for another; 0: RANKS_TIMEOUT
+  // Threads that are ranks of several contexts, one of each: where they meet, and which this is.
+  transport_group *group;
+  uint32_t rank;
+  uintptr_t communicator;  // mpi: see transport_options
+} ranks_options;
+enum { RANKS_TIMEOUT = 60 };
+
+// Threads without a group are all ranks, of this process; else this process, or context, is one. NULL:
+// *failure says why, with the rank.
+rank_world *ranks_open(const ranks_options *o, error *failure);
+void ranks_close(rank_world *r);  // NULL is allowed
+uint32_t ranks_count(const rank_world *r);
+// Of this process, 0 if it has all.
+uint32_t ranks_own(const rank_world *r);
+bool ranks_are_here(const rank_world *r);  // all of them
+// This process cannot go on, and the others end: "rank 3: CAUSE".
+void ranks_fail(rank_world *r, const char *cause);
+
+// ---- a run -----------------------------------------------------------------------------------
+
+typedef struct ranks_run {
+  const plan *plan;      // of shares->net
+  const shares *shares;  // of as many ranks
+  const cpu_executor *executor;
+  uint32_t threads;  // of this process
+  const atomic_bool *interrupted;
+  const array *arguments;  // stay the caller's; in memory or in files (array_fetch)
+  size_t argument_count;
+  uint32_t returned;  // results from this number on are for each rank as a whole
+} ranks_run;
+
+// Runs it. `results` has room for the net's results, by number, which have one dimension, their count,
+// and are arrays in memory if this process has all ranks, or each rank all elements; else the part
+// that this one has (array_part). False: *failure is the line of a rank, and all are {0}.
+bool ranks_execute(rank_world *r, const ranks_run *run, array *results, error *failure);
+
+// ---- values in parts -------------------------------------------------------------------------
+
+// Both are called by all ranks at one time, with the same value in parts.
+// Rank 0's becomes a value in its memory.
+bool ranks_gather(rank_world *r, permc_value *v, error *failure);
+// One file, which appears whole or not at all. Each rank writes its part of a .npy; of other formats,
+// and what is no regular file, rank 0 writes all.
+bool ranks_write(rank_world *r, const char *path, value_format format, permc_value *v,
+                 error *failure);
+
+// ---- launchers -------------------------------------------------------------------------------
+
+// How this process was started: with others, by mpirun or torchrun.
+typedef struct ranks_launch {
+  const char *launcher, *transport;
+  uint32_t rank, count, local;  // count 0: the transport knows; local: the rank on this machine
+} ranks_launch;
+bool ranks_launched(ranks_launch *out);  // false: alone
+
+#endif

@@ -1,0 +1,178 @@
+// One file of a value whose parts ranks have, or the whole value on rank 0. See ranks.h.
+#include "runtime/ranks/rank.h"
+
+#include <limits.h>
+
+// ---- from rank 0 to all, and to rank 0 ----------------------------------------------------------
+
+// Rank 0's bytes to all.
+static bool tell_all(transport *t, void *bytes, size_t count, error *failure) {
+  transport_message *m = calloc(t->ranks, sizeof *m), from = {0, bytes, count};
+  if (!m)
+    return rank_fail(t, "out of memory", failure);
+  for (uint32_t r = 1; r < t->ranks; r++)
+    m[r - 1] = (transport_message){r, bytes, count};
+  bool good = t->rank ? transport_exchange(t, NULL, 0, &from, 1, failure)
+                      : transport_exchange(t, m, t->ranks - 1, NULL, 0, failure);
+  free(m);
+  return good;
+}
+
+static const array_part *part_of(const array *a) {
+  return array_device(a) == ARRAY_IN_PART ? a->owner->with : NULL;
+}
+
+typedef struct extent {
+  uint64_t first, count;
+} extent;
+
+// The parts of all ranks, of a component that is in parts. The caller frees the list.
+static extent *gather_extents(transport *t, const array_part *part, error *failure) {
+  extent own = {part->first, part->count};
+  extent *all = calloc(t->ranks, sizeof *all);
+  uint64_t *bytes = calloc(t->ranks, sizeof *bytes);
+  bool good = all && bytes;
+  for (uint32_t r = 0; good && r < t->ranks; r++)
+    bytes[r] = sizeof own;
+  good = good ? transport_gather(t, &own, bytes, all, failure)
+              : rank_fail(t, "out of memory", failure);
+  free(bytes);
+  if (!good) {
+    free(all);
+    all = NULL;
+  }
+  return all;
+}
+
+static bool gather_array(transport *t, array *a, error *failure) {
+  const array_part *part = part_of(a);
+  uint64_t size = scalar_types[a->type].size;
+  array whole = {.type = a->type};
+  if (!part)
+    return true;
+  extent *all = gather_extents(t, part, failure);
+  transport_message *m = all ? calloc(t->ranks, sizeof *m) : NULL, own;
+  bool good = m && (t->rank || array_create(&whole, a->type, a->rank, a->dims));
+  for (uint32_t r = 0; good && r < t->ranks; r++)
+    m[r] = (transport_message){r, (char *)whole.data + all[r].first * size, all[r].count * size};
+  own = (transport_message){0, part->data, part->count * size};
+  if (good)
+    good = transport_exchange(t, &own, 1, m, t->rank ? 0 : t->ranks, failure);
+  else if (all)
+    rank_fail(t, "out of memory", failure);
+  free(m);
+  free(all);
+  if (good && !t->rank) {
+    array_destroy(a);
+    *a = whole;
+  } else {
+    array_destroy(&whole);
+  }
+  return good;
+}
+
+bool ranks_gather(rank_world *r, permc_value *v, error *failure) {
+  transport *t = ranks_transport(r);
+  bool good = true;
+  *failure = (error){0};
+  for (size_t i = 0; t && good && i < v->count; i++)
+    good = gather_array(t, &v->components[i], failure);
+  return good;
+}
+
+// ---- a file by all ------------------------------------------------------------------------------
+
+// What this rank writes of the value: its part of all components, or, where each rank has all of them,
+// an equal share. False: their parts differ.
+static bool find_extent(const transport *t, const permc_value *v, extent *out) {
+  const array_part *first = NULL;
+  for (size_t i = 0; i < v->count; i++) {
+    const array_part *part = part_of(&v->components[i]);
+    if (first && part && (first->first != part->first || first->count != part->count))
+      return false;
+    first = first ? first : part;
+  }
+  uint64_t all = array_count(&v->components[0]), each = all / t->ranks + 1;
+  uint64_t from = t->rank * each < all ? t->rank * each : all;
+  *out = first ? (extent){first->first, first->count}
+               : (extent){from, all - from < each ? all - from : each};
+  return true;
+}
+
+// Whether all ranks can write it together. What is so of rank 0 is so of the others: slabs of as many
+// elements are the same on it, or have all elements.
+static bool parts_are_alike(const transport *t, const permc_value *v) {
+  extent own;
+  for (size_t i = 1; i < v->count; i++)
+    if (array_count(&v->components[i]) != array_count(&v->components[0]))
+      return false;
+  return v->count > 0 && find_extent(t, v, &own);
+}
+
+static bool write_part(transport *t, const char *path, const char *temporary, const permc_value *v,
+                       error *failure) {
+  extent own;
+  error why = {0};
+  const void **data = calloc(v->count, sizeof *data);
+  if (!data)
+    return rank_fail(t, "out of memory", failure);
+  bool good =
+      find_extent(t, v, &own) || error_set(&why, SPAN_NONE, "the parts of its components differ");
+  for (size_t i = 0; good && i < v->count; i++) {
+    const array *a = &v->components[i];
+    const array_part *part = part_of(a);
+    data[i] = part ? part->data : (const char *)a->data + own.first * scalar_types[a->type].size;
+  }
+  good = good && npy_write_part(temporary, v, own.first, own.count, data, &why);
+  free(data);
+  if (good)
+    return true;
+  char line[512];
+  snprintf(line, sizeof line, "%.200s: %.300s", path, why.message);
+  return rank_fail(t, line, failure);
+}
+
+// Rank 0 makes the file, all write, rank 0 gives it its name.
+static bool write_together(transport *t, const char *path, output_file *o, const char *temporary,
+                           const permc_value *v, error *failure) {
+  bool good = write_part(t, path, temporary, v, failure) && transport_barrier(t, failure);
+  error why = {0};
+  if (o && !good)
+    output_discard(o);
+  else if (o && !output_commit(o, &why))
+    good = rank_fail(t, why.message, failure);
+  return good && transport_barrier(t, failure);
+}
+
+static bool write_alone(transport *t, output_file *o, value_format format, permc_value *v,
+                        error *failure) {
+  error why = {0};
+  if (!value_write(output_stream(o), format, v, &why) && !ferror(output_stream(o))) {
+    output_discard(o);
+    return rank_fail(t, why.message, failure);
+  }
+  return output_commit(o, &why) || rank_fail(t, why.message, failure);
+}
+
+bool ranks_write(rank_world *r, const char *path, value_format format, permc_value *v,
+                 error *failure) {
+  transport *t = ranks_transport(r);
+  char temporary[PATH_MAX] = "";
+  error why = {0};
+  output_file *o = t->rank ? NULL : output_open(path, &why);
+  *failure = (error){0};
+  if (!t->rank && !o)
+    return rank_fail(t, why.message, failure);
+  if (o && format == FORMAT_NPY && parts_are_alike(t, v) && output_temporary(o))
+    snprintf(temporary, sizeof temporary, "%s", output_temporary(o));
+  bool good = tell_all(t, temporary, sizeof temporary, failure);
+  if (good && *temporary)
+    return write_together(t, path, o, temporary, v, failure);
+  if (good)
+    good = ranks_gather(r, v, failure);
+  if (!good) {
+    output_discard(o);
+    return false;
+  }
+  return (t->rank || write_alone(t, o, format, v, failure)) && transport_barrier(t, failure);
+}

@@ -1,0 +1,126 @@
+// Arrays that stay in their file, of which each rank (runtime/ranks/ranks.h) reads its part.
+//
+//   value_source_leave(s, 1 << 16)
+//   value_read(s, ...)                    // a: no data; the owner has the file, and where they begin
+//   array_fetch(&a, 1000, 10, to, &e)     // reads elements 1000, ..., 1009 of it
+//
+// Only .npy of one field, in C order, of a regular file: its elements are those of memory, but for
+// their byte order.
+#include "runtime/values/formats.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+typedef struct array_file {
+  int descriptor;
+  uint64_t offset;  // of element 0
+  bool swapped;
+  char name[SOURCE_NAME];
+} array_file;
+
+static void close_file(void *with) {
+  array_file *f = with;
+  close(f->descriptor);
+  free(f);
+}
+
+// ---- leaving an array where it is -----------------------------------------------------------------
+
+void value_source_leave(value_source *s, uint64_t bytes) { s->left_from = bytes; }
+
+bool source_may_leave(const value_source *s, uint64_t bytes) {
+  return s->left_from && bytes >= s->left_from && s->size_known && s->owns_descriptor;
+}
+
+bool source_leave_array(value_source *s, array *a, uint64_t bytes, bool swapped) {
+  array_file *f = malloc(sizeof *f);
+  array_owner *owner = malloc(sizeof *owner);
+  int descriptor = f && owner ? dup(s->descriptor) : -1;
+  uint64_t offset = source_offset(s);
+  if (descriptor < 0 || !source_skip(s, bytes)) {
+    if (descriptor >= 0)
+      close(descriptor);
+    free(f);
+    free(owner);
+    return source_fail(s, "the array cannot stay in its file: %s", strerror(errno));
+  }
+  *f = (array_file){.descriptor = descriptor, .offset = offset, .swapped = swapped};
+  memcpy(f->name, s->name, sizeof f->name);
+  *owner = (array_owner){ARRAY_IN_FILE, true, close_file, f};
+  a->data = NULL;
+  a->owner = owner;
+  return true;
+}
+
+// ---- reading a part -------------------------------------------------------------------------------
+
+void elements_swap(scalar_type type, void *elements, uint64_t count) {
+  size_t size = scalar_types[scalar_real_of(type)].size;
+  uint64_t parts = count * scalar_types[type].size / size;
+  if (size == 2)
+    for (uint16_t *words = elements; parts > 0; parts--, words++)
+      *words = __builtin_bswap16(*words);
+  if (size == 4)
+    for (uint32_t *words = elements; parts > 0; parts--, words++)
+      *words = __builtin_bswap32(*words);
+  if (size == 8)
+    for (uint64_t *words = elements; parts > 0; parts--, words++)
+      *words = __builtin_bswap64(*words);
+}
+
+static bool read_at(const array_file *f, uint64_t offset, unsigned char *to, uint64_t bytes,
+                    error *e) {
+  enum { LARGEST_READ = 1 << 24 };
+  while (bytes) {
+    size_t wanted = bytes < LARGEST_READ ? (size_t)bytes : LARGEST_READ;
+    ssize_t got = pread(f->descriptor, to, wanted, (off_t)offset);
+    if (got < 0 && errno == EINTR)
+      continue;
+    if (got < 0)
+      return error_set(e, SPAN_NONE, "%s: %s", f->name, strerror(errno));
+    if (got == 0)
+      return error_set(e, SPAN_NONE, "%s: the file became shorter while it was read", f->name);
+    to += got;
+    offset += (uint64_t)got;
+    bytes -= (uint64_t)got;
+  }
+  return true;
+}
+
+// As source_check_bools, of a part.
+static bool check_bools(const array_file *f, const unsigned char *bytes, uint64_t first,
+                        uint64_t count, error *e) {
+  for (uint64_t i = 0; i < count; i++)
+    if (bytes[i] > 1)
+      return error_set(e, SPAN_NONE, "%s: element %llu is %u, but a bool is 0 or 1", f->name,
+                       (unsigned long long)(first + i), bytes[i]);
+  return true;
+}
+
+static bool fetch_from_file(const array *a, uint64_t first, uint64_t count, void *to, error *e) {
+  uint64_t size = scalar_types[a->type].size;
+  const array_file *f = a->owner->with;
+  if (!read_at(f, f->offset + first * size, to, count * size, e))
+    return false;
+  if (f->swapped)
+    elements_swap(a->type, to, count);
+  return a->type != SCALAR_BOOL || check_bools(f, to, first, count, e);
+}
+
+bool array_fetch(const array *a, uint64_t first, uint64_t count, void *to, error *e) {
+  uint64_t size = scalar_types[a->type].size, before = 0;
+  const char *data = a->data;
+  *e = (error){0};
+  if (array_device(a) == ARRAY_IN_FILE)
+    return fetch_from_file(a, first, count, to, e);
+  if (array_device(a) == ARRAY_IN_PART) {
+    const array_part *own = a->owner->with;
+    data = own->data;
+    before = own->first;
+    if (count && (first < before || first + count > before + own->count))
+      return error_set(e, SPAN_NONE, "this rank has only a part of the array");
+  }
+  if (count)
+    memcpy(to, data + (first - before) * size, count * size);
+  return true;
+}

@@ -1,0 +1,86 @@
+// One .npy that several processes write, each its elements, at their places in the file.
+//
+//   rank 0   output_open("keys.npy")      .permc-1f3a9c.tmp; its name goes to the others
+//   all      npy_write_part(name, v, first, count, data, e)
+//   rank 0   output_commit                when all are done: keys.npy is there, and whole
+//
+//   bytes of the file   0 ... 127 | elements of rank 0 | of rank 1 | ...
+//                        header, which rank 0 writes
+#include "runtime/values/formats.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+static bool write_at(int descriptor, uint64_t offset, const void *bytes, uint64_t count) {
+  enum { LARGEST_WRITE = 1 << 24 };
+  for (const char *from = bytes; count;) {
+    size_t wanted = count < LARGEST_WRITE ? (size_t)count : LARGEST_WRITE;
+    ssize_t written = pwrite(descriptor, from, wanted, (off_t)offset);
+    if (written < 0 && errno != EINTR)
+      return false;
+    written = written < 0 ? 0 : written;
+    from += written;
+    offset += (uint64_t)written;
+    count -= (uint64_t)written;
+  }
+  return true;
+}
+
+// Elements of all components, one after the other, through a buffer.
+static bool write_records(int descriptor, uint64_t offset, const permc_value *v, uint64_t count,
+                          const void *const *data) {
+  unsigned char buffer[1 << 14];
+  size_t used = 0;
+  for (uint64_t i = 0; i < count; i++)
+    for (size_t c = 0; c < v->count; c++) {
+      size_t size = scalar_types[v->components[c].type].size;
+      if (used + size > sizeof buffer) {
+        if (!write_at(descriptor, offset, buffer, used))
+          return false;
+        offset += used;
+        used = 0;
+      }
+      memcpy(buffer + used, (const unsigned char *)data[c] + i * size, size);
+      used += size;
+    }
+  return write_at(descriptor, offset, buffer, used);
+}
+
+// The header as bytes, which the caller frees; NULL: *e says why.
+static char *header_of(const permc_value *v, size_t *length, error *e) {
+  char *bytes = NULL;
+  FILE *to = open_memstream(&bytes, length);
+  bool good = to && npy_write_header(to, v, e);
+  if (to && fclose(to) != 0)
+    good = false;
+  if (good)
+    return bytes;
+  free(bytes);
+  if (!*e->message)
+    error_set(e, SPAN_NONE, "out of memory");
+  return NULL;
+}
+
+bool npy_write_part(const char *path, const permc_value *v, uint64_t first, uint64_t count,
+                    const void *const *data, error *e) {
+  size_t length = 0, record = 0;
+  *e = (error){0};
+  char *header = header_of(v, &length, e);
+  if (!header)
+    return false;
+  for (size_t c = 0; c < v->count; c++)
+    record += scalar_types[v->components[c].type].size;
+  int descriptor = open(path, O_WRONLY | O_CLOEXEC);
+  uint64_t offset = length + first * record;
+  bool good = descriptor >= 0 && (first || write_at(descriptor, 0, header, length)) &&
+              (v->count == 1 ? write_at(descriptor, offset, data[0], count * record)
+                             : write_records(descriptor, offset, v, count, data));
+  int reason = errno;
+  if (descriptor >= 0 && close(descriptor) != 0 && good) {
+    good = false;
+    reason = errno;
+  }
+  free(header);
+  return good || error_set(e, SPAN_NONE, "%.300s: %s", path, strerror(reason));
+}

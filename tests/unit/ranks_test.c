@@ -1,0 +1,409 @@
+// Programs on ranks (runtime/ranks): threads as ranks of one run, and threads that are each a rank with a
+// context of its own, as processes are: each reads its part of a file and writes its part of another.
+//
+//   ranks_test            the list below on 1 to 16 ranks
+//   ranks_test files      whole files beside those of a run on one rank
+#include "api.h"
+#include "runtime/context/context.h"
+#include "runtime/ranks/ranks.h"
+
+#include <dirent.h>
+#include <pthread.h>
+#include <unistd.h>
+
+// ---- results -------------------------------------------------------------------------------------
+
+typedef struct run {
+  permc_context *context;
+  permc_value **arguments, **results;
+  size_t argument_count, result_count;
+} run;
+
+static void end_run(run *r) {
+  permc_values_free(r->arguments, r->argument_count);
+  permc_values_free(r->results, r->result_count);
+  permc_context_free(r->context);
+}
+
+static bool same_results(const run *a, const run *b) {
+  bool same = a->result_count == b->result_count;
+  for (size_t i = 0; same && i < a->result_count; i++) {
+    same = a->results[i]->count == b->results[i]->count;
+    for (size_t k = 0; same && k < a->results[i]->count; k++)
+      same = array_same_bits(&a->results[i]->components[k], &b->results[i]->components[k]);
+  }
+  return same;
+}
+
+// Number-theoretic transforms, whose roots are powers of 3 modulo a prime.
+static const char library[] =
+    "power w k = if k == 0 then 1\n"
+    "  else if k % 2 == 0 then power (w * w % 998244353) (k / 2)\n"
+    "  else w * power w (k - 1) % 998244353\n"
+    "levels 0 xs = xs\n"
+    "levels n xs = butterflies n n 1u64 (two (levels (n - 1)) xs)\n"
+    "butterflies n 1 f [a, b] = let t = b * f % q in [(a + t) % q, (a + q - t) % q]\n"
+    "butterflies n m f xs = parmi 1 (\\bit -> butterflies n (m - 1) (root bit)) xs\n"
+    "  where root bit = if bit == 1\n"
+    "          then f * u64 (power 3 (998244352 / 2^n * 2^(n - m))) % q else f\n"
+    "q = 998244353u64\n"
+    "ntt : [2^n]u64 -> [2^n]u64\n"
+    "ntt xs = levels n (bitrev (map (\\x -> x % q) xs))\n";
+
+static bool run_on(run *r, const char *expression, const char *types, const char *backend,
+                   uint32_t ranks) {
+  permc_ranks wanted = {.transport = "threads", .count = ranks};
+  *r = (run){.context = permc_context_new()};
+  return r->context && permc_load_text(r->context, "library", library, strlen(library)) &&
+         permc_define(r->context, expression) && (!ranks || permc_use_ranks(r->context, &wanted)) &&
+         permc_read_random(r->context, "-e", types, 7, &r->arguments, &r->argument_count) &&
+         permc_run(r->context, "-e", backend, r->arguments, r->argument_count, &r->results,
+                   &r->result_count);
+}
+
+// What the issue of ranks names, and edges: fewer rows or elements than ranks, none at all.
+static const struct {
+  const char *expression, *types;
+} programs[] = {
+    {"sort", "[1024]u32"},
+    {"sort", "[1000]f32"},
+    {"padded maxval sort_network", "[777]i16"},
+    {"sort_network", "[2048](u32, u8)"},
+    {"bitonic_sort", "[512]f64"},
+    {"map sort_network", "[8][64]u32"},
+    {"map sort", "[3][100]u16"},
+    {"map sort_network", "[2][256]u32"},
+    {"sort_network", "[4]u32"},
+    {"sort", "[1]u8"},
+    {"sort", "[0]u8"},
+    {"map sum", "[5][16]i32"},
+    {"fft", "[1024]c64"},
+    {"ifft", "[512]c128"},
+    {"convolve", "[256]c64 [256]c64"},
+    {"fft2", "[32][16]c64"},
+    {"fwht", "[4096]i64"},
+    {"fwht", "[8]i32"},
+    {"ntt", "[512]u64"},
+    {"bitrev", "[1024]u16"},
+    {"transpose", "[32][64]u8"},
+    {"transpose", "[7][15]u64"},
+    {"bmmc [3, 1, 4, 8, 16, 32, 64, 128] 5", "[256]u32"},
+    {"rotate 3", "[256]u8"},
+    {"reverse", "[1000]f32"},
+    {"shuffle", "[64]u8"},
+    {"scan (+)", "[1000]i32"},
+    {"scan (+)", "[1024]u64"},
+    {"sum", "[1024]i32"},
+    {"\\xs -> (sum xs, maximum xs, map (\\x -> x * x) xs)", "[256]u32"},
+    {"\\x y -> x + y", "i64 i64"},
+    {"\\x ys -> map (\\y -> (y, x)) ys", "u32 [64]f32"},
+    {"iota 100", ""},
+    {"42", ""},
+    {"gather", "[0]i64 [16]u32"},
+    {"histogram 16 (\\x -> x & 15u32)", "[1000]u32"},
+    {"compact (\\x -> x > 128u8)", "[500]u8"},
+    {"top_k 5", "[100]u32"},
+    {"zip_with (+)", "[33]f32 [33]f32"},
+};
+
+static void compare_on(const char *backend, uint32_t most, size_t step) {
+  for (size_t i = 0; i < sizeof programs / sizeof *programs; i += step) {
+    const char *e = programs[i].expression, *types = programs[i].types;
+    run expected;
+    if (!CHECK(run_on(&expected, e, types, "interp", 0)))
+      printf("  %s: %s", e, permc_message(expected.context));
+    for (uint32_t ranks = 1; ranks <= most; ranks *= 2) {
+      run found;
+      bool good = run_on(&found, e, types, backend, ranks);
+      if (!CHECK(good && same_results(&expected, &found)))
+        printf("  %s of %s, %u ranks, %s: %s\n", e, types, (unsigned)ranks, backend,
+               permc_message(found.context));
+      end_run(&found);
+    }
+    end_run(&expected);
+  }
+}
+
+TEST(programs_portable) { compare_on("portable", 16, 1); }
+TEST(programs_compiled) { compare_on("cpu", 2, test_amount(7, 1)); }
+
+TEST(wrong_numbers) {
+  run r;
+  CHECK(!run_on(&r, "sort", "[8]u8", NULL, 3));
+  CHECK_CONTAINS(permc_message(r.context), "3 ranks are no power of two");
+  end_run(&r);
+  CHECK(!run_on(&r, "sort", "[8]u8", "interp", 2));
+  CHECK_CONTAINS(permc_message(r.context), "the backend interp does not run on ranks");
+  end_run(&r);
+}
+
+// What a program finds wrong in its data is found on ranks, too.
+TEST(checks) {
+  for (uint32_t ranks = 1; ranks <= 8; ranks *= 2) {
+    run r;
+    CHECK(!run_on(&r, "padded 0u32 sort_network", "[5]u32", "portable", ranks));
+    CHECK_CONTAINS(permc_message(r.context), "is padding");
+    end_run(&r);
+  }
+}
+
+// ---- one rank in each context --------------------------------------------------------------------
+
+enum { RANKS = 4 };
+
+// What a rank does, in a thread that stands for its process.
+typedef struct job {
+  transport_group *group;
+  uint32_t rank;
+  const char *expression, *in, *out;
+  void (*before)(permc_context *c, uint32_t rank);
+  bool good, split;  // split: it had less than the whole result
+  char message[600];
+} job;
+
+static bool run_job(permc_context *c, const job *j, run *r) {
+  bool good = permc_define(c, j->expression) &&
+              permc_read_files(c, "-e", &j->in, 1, &r->arguments, &r->argument_count);
+  if (good && j->before)
+    j->before(c, j->rank);
+  return good &&
+         permc_run_consume(c, "-e", "portable", r->arguments, r->argument_count, &r->results,
+                           &r->result_count) &&
+         permc_write_file(c, j->out, r->results[0]);
+}
+
+static void *run_rank(void *with) {
+  job *j = with;
+  error failure = {0};
+  run r = {.context = permc_context_new()};
+  ranks_options o = {.kind = &transport_threads,
+                     .count = RANKS,
+                     .timeout = 20,
+                     .group = j->group,
+                     .rank = j->rank};
+  r.context->ranks = ranks_open(&o, &failure);
+  r.context->end_ranks = ranks_close;
+  j->good = r.context->ranks && run_job(r.context, j, &r);
+  j->split = j->good && !permc_value_data(r.results[0], 0);
+  snprintf(j->message, sizeof j->message, "%s", permc_message(r.context));
+  if (!j->good)
+    permc_fail_ranks(r.context, j->message);
+  end_run(&r);
+  return NULL;
+}
+
+static bool run_ranks(job *jobs, const job *like) {
+  bool good = true;
+  pthread_t threads[RANKS];
+  transport_group *group = transport_group_make(RANKS);
+  for (uint32_t i = 0; i < RANKS; i++) {
+    jobs[i] = *like;
+    jobs[i].group = group;
+    jobs[i].rank = i;
+    pthread_create(&threads[i], NULL, run_rank, &jobs[i]);
+  }
+  for (uint32_t i = 0; i < RANKS; i++) {
+    pthread_join(threads[i], NULL);
+    good = good && jobs[i].good;
+  }
+  transport_group_free(group);
+  return good;
+}
+
+// ---- files ---------------------------------------------------------------------------------------
+
+// A path in the test's own folder.
+static const char *own_path(const char *name) {
+  static char paths[4][300];
+  static unsigned next;
+  char *path = paths[next++ % 4];
+  snprintf(path, sizeof paths[0], "%s/%s", getenv("PERMC_TMP"), name);
+  return path;
+}
+
+static void write_random(const char *path, const char *types) {
+  permc_context *c = load_expression("\\x -> x");
+  permc_value **values;
+  size_t count;
+  CHECK(permc_read_random(c, "-e", types, 3, &values, &count) &&
+        permc_write_file(c, path, values[0]));
+  permc_values_free(values, count);
+  permc_context_free(c);
+}
+
+static void write_alone(const char *expression, const char *in, const char *out) {
+  run r = {.context = load_expression(expression)};
+  job j = {.expression = expression, .in = in, .out = out};
+  CHECK(run_job(r.context, &j, &r));
+  end_run(&r);
+}
+
+static bool same_files(const char *a, const char *b) {
+  FILE *x = fopen(a, "rb"), *y = fopen(b, "rb");
+  int c = 0, d = 0;
+  while (x && y && c == d && c != EOF)
+    c = fgetc(x), d = fgetc(y);
+  if (x)
+    fclose(x);
+  if (y)
+    fclose(y);
+  return x && y && c == d;
+}
+
+static size_t files_in_folder(void) {
+  size_t count = 0;
+  DIR *folder = opendir(getenv("PERMC_TMP"));
+  while (folder && readdir(folder))
+    count++;
+  if (folder)
+    closedir(folder);
+  return count - 2;  // . and ..
+}
+
+// As numpy writes arrays of big-endian machines.
+static void make_big_endian(const char *path) {
+  FILE *f = fopen(path, "r+b");
+  char header[128];
+  uint32_t word;
+  CHECK(f && fread(header, sizeof header, 1, f) == 1);
+  *(char *)memchr(header, '<', sizeof header) = '>';
+  rewind(f);
+  fwrite(header, sizeof header, 1, f);
+  for (long at = sizeof header; fseek(f, at, SEEK_SET) == 0 && fread(&word, 4, 1, f) == 1;
+       at += 4) {
+    word = __builtin_bswap32(word);
+    fseek(f, at, SEEK_SET);
+    fwrite(&word, 4, 1, f);
+  }
+  fclose(f);
+}
+
+static const struct {
+  const char *expression, *types, *out;
+} file_runs[] = {
+    {"map (\\x -> x + 1u32)", "[4096]u32", "a.npy"},
+    {"sort", "[5000]u32", "b.npy"},
+    {"sort_network", "[4096]f64", "c.npy"},
+    {"\\xs -> map (\\x -> (x, i8 x)) xs", "[2048]i32", "d.npy"},
+    {"sum", "[3000]i64", "e.npy"},
+    {"bitrev", "[8192]u8", "f.csv"},
+    {"transpose", "[64][32]u32", "g.txt"},
+    {"take 3", "[4096]u32", "h.npy"},
+    {"take 0", "[4096]u32", "i.npy"},
+    {"map (\\x -> x)", "[2]u32", "j.npy"},
+};
+
+TEST(files) {
+  size_t split = 0;
+  for (size_t i = 0; i < sizeof file_runs / sizeof *file_runs; i++)
+    for (int swapped = 0; swapped <= (strstr(file_runs[i].types, "]u32") != NULL); swapped++) {
+      const char *in = own_path("in.npy"), *out = own_path(file_runs[i].out);
+      char expected[320];
+      snprintf(expected, sizeof expected, "%s%s", out, strrchr(out, '.'));
+      write_random(in, file_runs[i].types);
+      if (swapped)
+        make_big_endian(in);
+      write_alone(file_runs[i].expression, in, expected);
+      job jobs[RANKS], like = {.expression = file_runs[i].expression, .in = in, .out = out};
+      if (!CHECK(run_ranks(jobs, &like) && same_files(out, expected)))
+        printf("  %s: %s\n", file_runs[i].expression, jobs[0].message);
+      split += jobs[0].split;
+      remove(out);
+      remove(expected);
+      remove(in);
+    }
+  CHECK(split >= 5);
+  CHECK_EQ_U64(files_in_folder(), 0);
+}
+
+// ---- failures ------------------------------------------------------------------------------------
+
+// When all have read the header.
+static void cut_file(permc_context *c, uint32_t rank) {
+  static atomic_uint come;
+  (void)c;
+  for (atomic_fetch_add(&come, 1); rank == 2 && atomic_load(&come) < RANKS;)
+    usleep(100);
+  if (rank == 2)
+    CHECK(truncate(own_path("cut.npy"), 4096) == 0);
+}
+
+static void end_rank(permc_context *c, uint32_t rank) {
+  if (rank == 1)
+    permc_fail_ranks(c, "the machine is on fire");
+}
+
+// All end, with the line of one rank; no file is left.
+static void check_failure(void (*before)(permc_context *, uint32_t), const char *line) {
+  const char *in = own_path("cut.npy"), *out = own_path("cut_out.npy");
+  job jobs[RANKS], like = {.expression = "sort", .in = in, .out = out, .before = before};
+  write_random(in, "[65536]u32");
+  CHECK(!run_ranks(jobs, &like));
+  for (uint32_t i = 0; i < RANKS; i++) {
+    CHECK(!jobs[i].good);
+    CHECK_CONTAINS(jobs[i].message, line);
+  }
+  remove(in);
+  CHECK_EQ_U64(files_in_folder(), 0);
+}
+
+TEST(failures) {
+  check_failure(cut_file, "the file became shorter while it was read");
+  check_failure(end_rank, "rank 1: the machine is on fire");
+}
+
+TEST(no_folder_for_the_result) {
+  const char *in = own_path("in.npy");
+  job jobs[RANKS], like = {.expression = "sort", .in = in, .out = own_path("none/out.npy")};
+  write_random(in, "[4096]u32");
+  CHECK(!run_ranks(jobs, &like));
+  for (uint32_t i = 0; i < RANKS; i++)
+    CHECK_CONTAINS(jobs[i].message, "rank 0: ");
+  remove(in);
+}
+
+// Ranks whose programs differ.
+static void other_length(permc_context *c, uint32_t rank) {
+  if (rank == 3)
+    permc_define(c, "sort_desc");
+}
+
+TEST(other_programs) {
+  const char *in = own_path("in.npy");
+  job jobs[RANKS],
+      like = {.expression = "sort", .in = in, .out = own_path("o.npy"), .before = other_length};
+  write_random(in, "[4096]u32");
+  CHECK(!run_ranks(jobs, &like));
+  for (uint32_t i = 0; i < RANKS; i++)
+    CHECK_CONTAINS(jobs[i].message, "rank 3 differs from rank 0 in its program");
+  remove(in);
+  CHECK_EQ_U64(files_in_folder(), 0);
+}
+
+// ---- launchers -----------------------------------------------------------------------------------
+
+TEST(launchers) {
+  static const struct {
+    const char *variables[4], *launcher, *transport;
+  } cases[] = {
+      {{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"}, "Open MPI", "mpi"},
+      {{"PMI_RANK", "PMI_SIZE"}, "MPICH", "mpi"},
+      {{"RANK", "WORLD_SIZE"}, "torchrun", "nccl"},
+  };
+  ranks_launch found;
+  CHECK(!ranks_launched(&found));
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    setenv(cases[i].variables[0], "3", 1);
+    CHECK(!ranks_launched(&found));
+    setenv(cases[i].variables[1], "8", 1);
+    CHECK(ranks_launched(&found));
+    CHECK_STR(found.launcher, cases[i].launcher);
+    CHECK_STR(found.transport, cases[i].transport);
+    CHECK_EQ_U64(found.rank, 3);
+    CHECK_EQ_U64(found.count, 8);
+    unsetenv(cases[i].variables[0]);
+    unsetenv(cases[i].variables[1]);
+  }
+}
+
+TEST_MAIN()
