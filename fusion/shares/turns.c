@@ -2,6 +2,8 @@
 // See shares.h.
 //
 //   10 rows of 1000 elements, 4 ranks: shares of 3, 3, 3 and 1 turns, slabs of 3000 elements
+//   1000000 elements, 4 ranks: shares of 245 * 2^10 turns, but for the last one, so that blocks of 2^10
+//   turns are in one share each (plan/loops.c)
 #include "fusion/shares/sharing.h"
 
 // How far apart the elements of two turns are, if those of one turn lie between; 0: they do not.
@@ -64,12 +66,21 @@ static void choose_slab(sharing *s, const net_stage *stage, const net_load *l, u
     s->slab.items[l->array] = turns * length;
 }
 
+// The turns of a share. Of many, a multiple of a power of two: then the last share has less than the
+// others, by one turn in MANY at most.
+static uint64_t turns_of_share(uint64_t turns, uint64_t ranks) {
+  enum { MANY = 32, MOST_BITS = 10 };
+  uint64_t each = (turns + ranks - 1) / ranks, block = 1;
+  for (int i = 0; i < MOST_BITS && 2 * block * ranks * MANY <= each; i++)
+    block *= 2;
+  return (each + block - 1) / block * block;
+}
+
 bool sharing_by_turns(sharing *s, const net_stage *from) {
   if (!has_turns(s, from))
     return false;
   net_stage stage = {.loop_count = from->loop_count, .extents = from->extents, .n = from->n};
-  uint64_t ranks = f2_unit(s->p);
-  stage.share_turns = (from->extents[0] + ranks - 1) / ranks;
+  stage.share_turns = turns_of_share(from->extents[0], f2_unit(s->p));
   net_stage_merge(s->memory, &stage, from, f2_affine_identity(from->n));
   for (size_t i = 0; i < stage.loads.count; i++)
     choose_slab(s, from, &stage.loads.items[i], stage.share_turns);

@@ -317,6 +317,17 @@ TEST(padding_dead_elements_and_loops) {
   }
 }
 
+// Turns of shares are in blocks of 2^4, the most that divide 208.
+TEST(blocks_of_turns) {
+  START();
+  random_state r = {1};
+  const target to = target_of_trial(&r, 0);
+  const plan *p = plan_make(&memory, read_net(turns), &to, NULL);
+  CHECK_EQ_U64(p->blocked_stages, 1);
+  CHECK_EQ_U64(p->net->stages.items[0].share_turns, 208 / 16);
+  arena_free(&memory);
+}
+
 TEST(compiled_code) {
   START();
   random_state r = {1};
