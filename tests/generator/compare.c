@@ -207,20 +207,39 @@ difference compare_results(const random_program *p, const result *oracle, const 
   return (difference){.kind = NO_DIFFERENCE};
 }
 
+// On ranks: threads, or processes, of which rank 0 gets the results.
+static result run_on_ranks(permc_context *c, const random_program *p, const rival *other) {
+  permc_ranks threads = {.transport = "threads", .count = other->ranks};
+  if (!other->rank) {
+    permc_use_ranks(c, &threads);
+    result r = run_program(c, p, other->backend, true);
+    permc_use_ranks(c, NULL);
+    return r;
+  }
+  if (!permc_load_text(other->rank, "random", p->text, strlen(p->text)))
+    return (result){NULL, 0, strdup(permc_message(other->rank))};
+  result r = run_program(other->rank, p, other->backend, true);
+  for (size_t i = 0; !r.message && i < r.count; i++)
+    if (!permc_gather(other->rank, r.values[i]))
+      r.message = strdup(permc_message(other->rank));
+  return r;
+}
+
 difference try_program(permc_context *c, const random_program *p, const rival *other,
                        bool *failed) {
   *failed = !permc_load_text(c, "random", p->text, strlen(p->text));
   if (*failed)
     return (difference){.kind = NO_DIFFERENCE};
   result oracle = run_program(c, p, "interp", false);
-  permc_ranks ranks = {.transport = "threads", .count = other->ranks};
-  permc_use_ranks(c, other->ranks ? &ranks : NULL);
-  result second = run_program(c, p, other->backend, true);
-  permc_use_ranks(c, NULL);
+  result second = other->ranks || other->rank ? run_on_ranks(c, p, other)
+                                              : run_program(c, p, other->backend, true);
   if (other->spoil)
     other->spoil(p, &second);
   tolerated_ulps = strcmp(other->backend, "cuda") ? 0 : ULPS;
-  difference d = compare_results(p, &oracle, &second);
+  bool compares = !other->rank || permc_rank(other->rank, NULL) == 0;
+  difference d = {.kind = NO_DIFFERENCE};
+  if (compares)
+    d = compare_results(p, &oracle, &second);
   tolerated_ulps = ULPS;
   *failed = oracle.message != NULL;
   free_result(&oracle);

@@ -9,6 +9,7 @@
 //   differential_test --count 100000 --seed 5    a long run
 //   differential_test --backends cpu,portable    on these alone
 //   differential_test --ranks 2,4,8              on so many ranks, threads, by the processor's backends
+//   mpirun -n 4 differential_test --mpi          on ranks that are processes
 //   differential_test --print --seed 7           the program of that seed
 //   differential_test --stats --count 20000      what occurs how often, and whether it runs
 //
@@ -29,7 +30,7 @@ static struct {
   uint64_t seed, count;
   const char *backends, *ranks, *ranks_by;
   program_options program;
-  bool long_run, print, stats, keep_large;
+  bool long_run, mpi, print, stats, keep_large;
 } settings = {.count = 2000,
               .backends = "interp,portable,cpu,machine",
               .ranks = "2,4,8,16",
@@ -85,7 +86,7 @@ static void show_difference(permc_context *c, random_program *p, uint64_t seed, 
                             difference d) {
   printf("---- seed %" PRIu64 " on %s\n%s\n", seed, s->other.backend, d.text);
   fflush(stdout);
-  if (!settings.keep_large) {
+  if (!settings.keep_large && !s->other.rank) {
     size_t before = p->choice_count;
     bool failed;
     p = shrink_program(c, p, seed, &s->options, &s->other, d.kind);
@@ -160,6 +161,19 @@ static void run_series(const series *s) {
            test_state.name, t.programs, first_seed(), now() - start, t.failed, t.large);
 }
 
+// By all processes that mpirun has started, which draw the same programs. Nothing is made smaller: the
+// others would not know.
+static void mpi_test(void) {
+  permc_ranks ranks = {.transport = "mpi"};
+  series s = {settings.program, settings.count, {.backend = settings.ranks_by}};
+  s.other.rank = new_context();
+  if (CHECK(permc_use_ranks(s.other.rank, &ranks)))
+    run_series(&s);
+  else
+    printf("%s", permc_message(s.other.rank));
+  permc_context_free(s.other.rank);
+}
+
 static void ranks_test(void) {
   series s = {settings.program,
               settings.long_run ? settings.count : test_amount(60, 10000),
@@ -208,6 +222,8 @@ static void register_backends(void) {
 }
 
 static void register_ranks(void) {
+  if (settings.mpi)
+    register_test("mpi", "", mpi_test);
   char *list = strdup(settings.ranks);
   for (char *count = strtok(list, ","); count != NULL; count = strtok(NULL, ","))
     register_test("ranks_", count, ranks_test);
@@ -322,6 +338,8 @@ static bool read_option(char ***next) {
     settings.backends = settings.ranks_by = number, settings.ranks = "";
   else if (is_option(next, "--ranks", &number))
     settings.ranks = number, settings.backends = "";
+  else if (is_option(next, "--mpi", NULL))
+    settings.mpi = true, settings.backends = settings.ranks = "";
   else if (is_option(next, "--rough", NULL))
     settings.program.rough = true;
   else if (is_option(next, "--places", NULL))

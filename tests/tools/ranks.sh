@@ -1,0 +1,61 @@
+#!/bin/sh
+# ranks.sh DIFFERENTIAL_TEST
+# Programs on ranks that are processes, by each mpirun that is here: a file that all read and write, what
+# they print, numbers of ranks that cannot be, a rank that fails; and random programs beside interp.
+set -u
+differential=$1
+cd "$PERMC_TMP" || exit 1
+passed=0
+failed=0
+programs=40
+[ "${PERMC_ALL:-}" ] && programs=3400
+
+verdict() { # verdict NAME STATUS
+  if [ "$2" = 0 ]; then
+    passed=$((passed + 1))
+  else
+    failed=$((failed + 1))
+    echo "$mpirun: $1"
+    cat out err
+  fi
+}
+
+# on RANKS COMMAND...: its output goes to out and err.
+on() {
+  ranks=$1
+  shift
+  $mpirun -n "$ranks" "$@" >out 2>err </dev/null
+}
+
+# Open MPI wants to be told that this is root's, and that there are few processors; it leaks.
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_btl=self,vader
+export OMPI_MCA_rmaps_base_oversubscribe=1 PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe
+export ASAN_OPTIONS=detect_leaks=0
+
+"$PERMC" run -e '\x -> x' --random '[20000]u32' -o in.npy
+"$PERMC" run -e sort -i in.npy -o expected.npy
+"$PERMC" run -e sum -i in.npy >sum
+for mpirun in mpirun.openmpi mpirun.mpich; do
+  command -v $mpirun >/dev/null || continue
+  on 4 "$PERMC" run -e sort -i in.npy -o sorted.npy
+  cmp -s sorted.npy expected.npy
+  verdict "a file by all" $?
+  on 2 "$PERMC" run -e sum -i in.npy
+  cmp -s out sum
+  verdict "what rank 0 prints" $?
+  on 3 "$PERMC" run -e sum -i in.npy
+  [ $? != 0 ] && grep -q '^permc: 3 ranks are no power of two$' err
+  verdict "three ranks" $?
+  on 4 sh -c 'cp in.npy in.$$.npy; [ "${OMPI_COMM_WORLD_RANK:-${PMI_RANK:-}}" != 2 ] ||
+    "$PERMC" run -e "take 5000" -i in.npy --ranks 1 -o in.$$.npy
+    exec "$PERMC" run -e sort -i in.$$.npy -o other.npy'
+  [ $? != 0 ] && grep -q 'rank 2 differs from rank 0 in its program' err && [ ! -e other.npy ]
+  verdict "another file on one rank" $?
+  rm -f in.[0-9]*.npy
+  on 4 "$differential" --mpi --count $programs
+  [ $? = 0 ] && [ "$(grep -c '^1 passed, 0 failed' out)" = 4 ]
+  verdict "random programs" $?
+done
+[ $passed = 0 ] && [ $failed = 0 ] && echo "0 passed, 0 failed, 1 skipped" && exit 0
+echo "$passed passed, $failed failed, 0 skipped"
+[ $failed = 0 ]
