@@ -1,7 +1,9 @@
 # What 16 GPUs on two hosts send for a permutation and for a network; numbers of ranks that there are not.
 reverse='bmmc [2^11, 2^10, 2^9, 2^8, 2^7, 2^6, 2^5, 2^4, 2^3, 2^2, 2^1, 2^0] 0'
-permc explain -e "$reverse" --arguments '[2^12]u32' --target gpu --ranks 16 | sed -n '/^ranks/,/^  all/p'
-permc explain -e fwht --arguments '[2^24]f32' --target gpu --ranks 16 | sed -n '/^ranks/,/^  all/p'
+permc explain -e "$reverse" --arguments '[2^12]u32' --target gpu --ranks 16 | sed -n '/^ranks/,/^  all/p' |
+  sed '/exchange/!s/ *[0-9.]* [mu]*s$//'
+permc explain -e fwht --arguments '[2^24]f32' --target gpu --ranks 16 | sed -n '/^ranks/,/^  all/p' |
+  sed '/exchange/!s/ *[0-9.]* [mu]*s$//'
 permc explain -e fwht --arguments '[2^24]f32' --ranks 12
 printf 'base = gpu\nname = two\nnodes = 2\n' >"$PERMC_TMP/two.target"
 permc explain -e fwht --arguments '[2^24]f32' --ranks 32 --target "$PERMC_TMP/two.target"
