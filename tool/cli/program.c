@@ -143,7 +143,8 @@ cli_status cli_use_options(const cli_arguments *a, permc_context *context) {
 
 cli_status cli_use_ranks(const cli_arguments *a, permc_context *context) {
   permc_ranks wanted = {.transport = cli_value(a, "--transport"),
-                        .count = (uint32_t)cli_number(a, "--ranks", 0)};
+                        .count = (uint32_t)cli_number(a, "--ranks", 0),
+                        .timeout = (double)cli_number(a, "--timeout", 0)};
   ranks_launch launch;
   if (wanted.count & (wanted.count - 1))
     return cli_usage_error("%s: --ranks must be a power of two, not %u", a->verb->name,

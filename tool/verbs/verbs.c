@@ -81,6 +81,7 @@ static const cli_option run_options[] = {
     SEED("--random"),
     NUMBER("--ranks", "P", 1, 1 << 20,
            "share arrays among P threads, a power of two; 1: not those of mpirun"),
+    NUMBER("--timeout", "S", 1, 1000000, "seconds that a rank waits for another (default: 60)"),
     VALUE("--transport", "threads|mpi", "what ranks are (default: as mpirun says, or threads)"),
     TIME,
     LIMIT,
