@@ -231,6 +231,11 @@ typedef struct permc_ranks {
 PERMC_API bool permc_use_ranks(permc_context *context, const permc_ranks *ranks);
 // Of this process, of how many: 0 and 1 where it has all of them.
 PERMC_API uint32_t permc_rank(const permc_context *context, uint32_t *processes);
+// Elements *first, ..., *first + *count - 1 of a component, which this process has of a result, or of any
+// value all. Such a value may be an argument of another run; where that needs other parts, it fails.
+// Valid as long as the value.
+PERMC_API const void *permc_value_part(const permc_value *value, size_t component, uint64_t *first,
+                                       uint64_t *count);
 // Called by all: rank 0's value becomes one in its memory.
 PERMC_API bool permc_gather(permc_context *context, permc_value *value);
 // This process cannot go on; the others end with the line "rank 3: CAUSE", of the first line of a message.

@@ -191,6 +191,16 @@ const void *permc_value_data(const permc_value *v, size_t component) {
   return a ? a->data : NULL;
 }
 
+const void *permc_value_part(const permc_value *v, size_t component, uint64_t *first,
+                             uint64_t *count) {
+  const array *a = &v->components[component];
+  array_part all = {.count = array_count(a), .data = a->data};
+  const array_part *part = array_device(a) == ARRAY_IN_PART ? a->owner->with : &all;
+  *first = part->first;
+  *count = part->count;
+  return part->data;
+}
+
 const char *permc_value_name(const permc_value *v, size_t component) {
   return component_of(v, component) && v->names ? v->names[component] : NULL;
 }
