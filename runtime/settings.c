@@ -96,13 +96,18 @@ bool permc_use_layout(permc_context *c, const char *name) {
 // ---- ranks -------------------------------------------------------------------------------------
 
 static const transport_kind *transport_wanted(permc_context *c, const char *name) {
-  ranks_launch l;
+  ranks_launch l = {0};
   const char *wanted = name ? name : ranks_launched(&l) ? l.transport : "threads";
   const transport_kind *kind = transport_kind_named(wanted);
   text known = {0};
   for (size_t i = 0; !kind && transport_kinds[i]; i++)
     text_printf(&known, "%s%s", i ? ", " : "", transport_kinds[i]->name);
-  if (!kind)
+  if (!kind && !name)
+    context_error_of(c, PERMC_ERROR_MISSING,
+                     "%s has started this as rank %u of %u, and the transport '%s' is not here; "
+                     "there is %s (permc run --ranks 1 runs it alone)",
+                     l.launcher, (unsigned)l.rank, (unsigned)l.count, wanted, text_content(&known));
+  else if (!kind)
     context_error_of(c, PERMC_ERROR_MISSING, "there is no transport '%s'; there is %s", wanted,
                      text_content(&known));
   text_free(&known);

@@ -7,4 +7,5 @@ permc run -e sort --random '[10]u8' --ranks 4 --backend interp
 permc run -e sort --random '[10]u8' --transport threads
 permc run -e sort --random '[10]u8' --transport smoke --ranks 2
 permc run -e sort --random '[10]u8' --ranks 2 --devices 0
-RANK=0 WORLD_SIZE=1 permc run -e sort --random '[10]u8' --ranks 1
+RANK=1 WORLD_SIZE=4 permc run -e sort --random '[10]u8'
+RANK=1 WORLD_SIZE=4 permc run -e sort --random '[10]u8' --ranks 1
