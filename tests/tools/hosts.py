@@ -1,17 +1,22 @@
 #!/usr/bin/env python3
-"""hosts.py TRANSPORT_TEST
+"""hosts.py TRANSPORT_TEST PERMC
 Ranks on two hosts: network namespaces with a TUN device each, whose packets this script hands over
 after DELAY seconds, except for those that it loses. Open MPI starts two ranks on each. Checks
 
   that the time of an exchange is one delay, however many messages it has
   that the bytes that cross are those that the ranks have counted
-  with --all (PERMC_ALL): the laws and faults of transport_test, with delay and loss
+  that transforms by permc have the results of a run alone, and send over the network what permc
+  explain predicts
+  with --all (PERMC_ALL) the same of a permutation and a sort, that all take as long as predicted,
+  and the laws and faults of transport_test, with delay and loss
 
 Skipped without root, /dev/net/tun, ip (iproute2) or mpirun.openmpi.
 """
 import ctypes
 import fcntl
+import filecmp
 import heapq
+import json
 import os
 import random
 import select
@@ -25,6 +30,10 @@ import time
 DELAY = 0.02
 HOSTS = ["10.77.0.1", "10.77.0.2"]
 SPACES = [f"permc_{os.getpid()}_{i}" for i in range(2)]
+
+
+def everything():
+    return "PERMC_ALL" in os.environ
 
 
 def run(*words):
@@ -80,6 +89,7 @@ def ranks(devices, loss, *words):
         f.write("#!/bin/sh\nshift\n" f'exec ip netns exec {SPACES[1]} sh -c "$*"\n')
     os.chmod(agent, 0o755)
     net = ["btl", "self,tcp", "btl_tcp_if_include", "tun0", "oob_tcp_if_include", "tun0"]
+    net += ["btl_tcp_eager_limit", "1048576"]  # one delay a message
     options = [w for i in range(0, len(net), 2) for w in ("--mca", net[i], net[i + 1])]
     command = ["ip", "netns", "exec", SPACES[0], "mpirun.openmpi", "--allow-run-as-root", "-q"]
     command += ["--mca", "plm_rsh_agent", agent, *options]
@@ -91,7 +101,7 @@ def ranks(devices, loss, *words):
         return out.read(), sent
 
 
-def check_laws(devices, test):
+def check_laws(devices, test, _):
     results = os.path.join(os.environ["PERMC_TMP"], "laws")
     out, _ = ranks(devices, 0.01, test, "--mpi", results)
     for rank in range(4):
@@ -101,7 +111,7 @@ def check_laws(devices, test):
             raise AssertionError(f"rank {rank}: {found}{out}")
 
 
-def check_times(devices, test):
+def check_times(devices, test, _):
     for attempt in range(3):  # others may be at work on this machine
         out, crossed = ranks(devices, 0, test, "--mpi-times")
         wrong = problem_of_times(out, sum(crossed))
@@ -123,6 +133,53 @@ def problem_of_times(out, crossed):
     return None
 
 
+REVERSAL = "bmmc [" + ", ".join(f"2^{14 - i}" for i in range(15)) + "] 0"
+PROGRAMS = [("map (+ 1)", "[2^15]u32"), (REVERSAL, "[2^15]u32"), ("sort", "[2^15]u32"),
+            ("fft", "[2^15]c64"), ("fft . fft", "[2^15]c64")]
+
+
+def predicted(permc, program, types):
+    """Bytes over the network, of all ranks, and seconds."""
+    target = os.path.join(os.environ["PERMC_TMP"], "hosts.target")
+    with open(target, "w") as f:
+        f.write(f"base = baseline\npeers = 2\npeer_latency = 0\nnetwork_latency = {DELAY}\n"
+                "network_bytes_per_second = 1e8\nnetwork_half_bytes = 0\n")
+    words = ["explain", "-e", program, "--arguments", types, "--ranks", "4", "--target", target]
+    out = subprocess.run([permc, *words, "--json"], check=True, capture_output=True).stdout
+    sums = json.loads(out)["ranks"]["sum"]
+    return sums["all"]["network"]["bytes"], sums["seconds"]
+
+
+def check_programs(devices, _, permc):
+    folder = os.environ["PERMC_TMP"]
+    alone, shared = (os.path.join(folder, name) for name in ("alone.npy", "shared.npy"))
+    os.environ["PERMC_CACHE"] = os.path.join(folder, "cache")
+    start = 0  # what a run takes without an exchange: connections, agreement
+    for program, types in PROGRAMS if everything() else PROGRAMS[-1:]:
+        words = ["run", "-e", f"{program}", "--random", types, "--target-isa", "baseline", "-o"]
+        subprocess.run([permc, *words, alone], check=True)
+        for attempt in range(3):  # others may be at work on this machine
+            out, crossed = ranks(devices, 0, permc, *words, shared, "--time")
+            if not filecmp.cmp(alone, shared, shallow=False):
+                raise AssertionError(f"{program}: another result\n{out}")
+            took = max(float(line.split()[2]) for line in out.splitlines() if ": run" in line)
+            start = start or took
+            wrong = problem_of_run(took - start, sum(crossed), *predicted(permc, program, types))
+            if wrong is None:
+                break
+        if wrong is not None:
+            raise AssertionError(f"{program}: {wrong}\n{out}")
+
+
+def problem_of_run(took, crossed, sent, seconds):
+    """Ranks do not begin at the same time: the first exchange may hide behind that."""
+    if everything() and not seconds - 1.5 * DELAY <= took <= seconds + 2 * DELAY:
+        return f"exchanges took {took} s, {seconds} s were predicted"
+    if not sent <= crossed <= 1.1 * sent + 500000:
+        return f"{crossed} bytes crossed, {sent} were predicted"
+    return None
+
+
 def main():
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # no namespace stays
     needed = shutil.which("ip") and shutil.which("mpirun.openmpi") and os.getuid() == 0
@@ -135,9 +192,10 @@ def main():
         if len(devices) < 2:
             print("0 passed, 0 failed, 1 skipped")
             return
-        checks = [check_times, check_laws] if "PERMC_ALL" in os.environ else [check_times]
+        checks = [check_times, check_programs]
+        checks += [check_laws] if everything() else []
         for check in checks:
-            check(devices, sys.argv[1])
+            check(devices, *sys.argv[1:])
         print(f"{len(checks)} passed, 0 failed, 0 skipped")
     except AssertionError as wrong:
         print(wrong)
