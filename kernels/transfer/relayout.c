@@ -63,7 +63,8 @@ static uint64_t source_coordinates(const step *s, uint64_t x) {
   return bits;
 }
 
-// Register `number` of the new layout.
+// Register `number` of the new layout, of one or two old ones; of one that is dead it has whatever the
+// other one holds.
 static uint32_t write_register(const step *s, uint64_t number, const uint32_t *in) {
   uint32_t lanes = 1U << s->from->lanes, pattern[64];
   uint64_t registers = f2_mask((int)s->from->registers), a = UINT64_MAX, b = UINT64_MAX;
@@ -80,11 +81,12 @@ static uint32_t write_register(const step *s, uint64_t number, const uint32_t *i
     pattern[j] = (uint32_t)(source >> s->from->registers) + (place == a ? 0 : lanes);
     same = same && pattern[j] == j;
   }
-  if (same)
-    return in[a];
+  uint32_t first = in[a], second = in[b == UINT64_MAX ? a : b];
+  if (same || (first == UINT32_MAX && second == UINT32_MAX))
+    return first;
   c_line(s->w, "const %s v%u = %s(v%u, v%u, %s);", c_vector(s->w, s->bytes, lanes), s->w->next,
-         c_shuffle(s->w, s->bytes, lanes), in[a], in[b == UINT64_MAX ? a : b],
-         lane_list(s->w, lanes, pattern));
+         c_shuffle(s->w, s->bytes, lanes), first == UINT32_MAX ? second : first,
+         second == UINT32_MAX ? first : second, lane_list(s->w, lanes, pattern));
   return s->w->next++;
 }
 
