@@ -109,13 +109,36 @@ static bool parts_are_alike(const transport *t, const permc_value *v) {
   return v->count > 0 && find_extent(t, v, &own);
 }
 
-static bool write_part(transport *t, const char *path, const char *temporary, const permc_value *v,
-                       error *failure) {
+typedef struct outcome {
+  char cause[512];  // "" if all was well
+} outcome;
+
+// Of all ranks, of which each has written its part, or failed to: the first that failed. None ends before,
+// so that all say the same.
+static bool all_have_written(transport *t, const outcome *own, error *failure) {
+  outcome *all = calloc(t->ranks, sizeof *all);
+  uint64_t *bytes = calloc(t->ranks, sizeof *bytes);
+  bool good = all && bytes;
+  for (uint32_t r = 0; good && r < t->ranks; r++)
+    bytes[r] = sizeof *own;
+  good =
+      good ? transport_gather(t, own, bytes, all, failure) : rank_fail(t, "out of memory", failure);
+  for (uint32_t r = 0; good && r < t->ranks; r++)
+    if (all[r].cause[0])
+      good = error_set(failure, SPAN_NONE, "rank %u: %.480s", (unsigned)r, all[r].cause);
+  free(all);
+  free(bytes);
+  return good;
+}
+
+static outcome write_part(transport *t, const char *path, const char *temporary,
+                          const permc_value *v) {
   extent own;
   error why = {0};
+  outcome made = {""};
   const void **data = calloc(v->count, sizeof *data);
   if (!data)
-    return rank_fail(t, "out of memory", failure);
+    return (outcome){"out of memory"};
   bool good =
       find_extent(t, v, &own) || error_set(&why, SPAN_NONE, "the parts of its components differ");
   for (size_t i = 0; good && i < v->count; i++) {
@@ -125,17 +148,16 @@ static bool write_part(transport *t, const char *path, const char *temporary, co
   }
   good = good && npy_write_part(temporary, v, own.first, own.count, data, &why);
   free(data);
-  if (good)
-    return true;
-  char line[512];
-  snprintf(line, sizeof line, "%.200s: %.300s", path, why.message);
-  return rank_fail(t, line, failure);
+  if (!good)
+    snprintf(made.cause, sizeof made.cause, "%.200s: %.300s", path, why.message);
+  return made;
 }
 
 // Rank 0 makes the file, all write, rank 0 gives it its name.
 static bool write_together(transport *t, const char *path, output_file *o, const char *temporary,
                            const permc_value *v, error *failure) {
-  bool good = write_part(t, path, temporary, v, failure) && transport_barrier(t, failure);
+  outcome made = write_part(t, path, temporary, v);
+  bool good = all_have_written(t, &made, failure);
   error why = {0};
   if (o && !good)
     output_discard(o);
