@@ -84,26 +84,29 @@ static void count_rank(const trial *t, uint64_t rank, counts *c) {
   }
 }
 
+static void check_counts(random_state *random) {
+  START();
+  trial t;
+  counts c = {0};
+  make_trial(&memory, random, &t);
+  share_cost cost = shares_traffic_cost(&t.shares, 0, &t.target);
+  for (uint64_t rank = 0; rank < f2_unit(t.shares.p); rank++) {
+    count_rank(&t, rank, &c);
+    CHECK_EQ_U64(c.messages, f2_unit(cost.rho));
+  }
+  for (int d = 0; d < SHARE_DISTANCES; d++) {
+    CHECK_EQ_U64(cost.all[d].messages, c.all[d].messages);
+    CHECK_EQ_U64(cost.all[d].bytes, c.all[d].bytes);
+    CHECK_EQ_U64(cost.most[d].messages, c.most[d].messages);
+    CHECK_EQ_U64(cost.most[d].bytes, c.most[d].bytes);
+  }
+  arena_free(&memory);
+}
+
 TEST(bytes_and_messages_of_exchanges) {
   random_state random = {17};
-  for (int k = 0; k < 3000; k++) {
-    START();
-    trial t;
-    counts c = {0};
-    make_trial(&memory, &random, &t);
-    share_cost cost = shares_traffic_cost(&t.shares, 0, &t.target);
-    for (uint64_t rank = 0; rank < f2_unit(t.shares.p); rank++) {
-      count_rank(&t, rank, &c);
-      CHECK_EQ_U64(c.messages, f2_unit(cost.rho));
-    }
-    for (int d = 0; d < SHARE_DISTANCES; d++) {
-      CHECK_EQ_U64(cost.all[d].messages, c.all[d].messages);
-      CHECK_EQ_U64(cost.all[d].bytes, c.all[d].bytes);
-      CHECK_EQ_U64(cost.most[d].messages, c.most[d].messages);
-      CHECK_EQ_U64(cost.most[d].bytes, c.most[d].bytes);
-    }
-    arena_free(&memory);
-  }
+  for (int k = 0; k < 3000; k++)
+    check_counts(&random);
 }
 
 // ---- levels --------------------------------------------------------------------------------------
@@ -126,15 +129,18 @@ static void check_levels(const trial *t) {
   CHECK(over.rho <= p - peer_bits && over.rho <= one.rho);
 }
 
+static void check_some_levels(random_state *random) {
+  START();
+  trial t;
+  make_trial(&memory, random, &t);
+  check_levels(&t);
+  arena_free(&memory);
+}
+
 TEST(peers_first) {
   random_state random = {3};
-  for (int k = 0; k < 3000; k++) {
-    START();
-    trial t;
-    make_trial(&memory, &random, &t);
-    check_levels(&t);
-    arena_free(&memory);
-  }
+  for (int k = 0; k < 3000; k++)
+    check_some_levels(&random);
 }
 
 // ---- beside the transport -------------------------------------------------------------------------
