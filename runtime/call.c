@@ -1,7 +1,8 @@
 // Compiled programs, and calls of them on the caller's memory (permc.h).
 //
 //   permc_compile    the pipeline; where each array of the plan lies in a call (runtime/cpu/layout.h)
-//   permc_call       checks shapes and memory, fills in the addresses, and has the passes run
+//   permc_call       checks shapes and memory, fills in the addresses, and has the passes run; or, on
+//                    ranks (runtime/ranks), those of this process's part
 //
 // A compiled program does not change. What a call needs beside it is a call_state: the program has a
 // list of those that are idle. Backends without `call` run one call at a time, on copies.
@@ -10,6 +11,7 @@
 #include "runtime/cpu/layout.h"
 #include "runtime/names.h"
 #include "runtime/pipeline.h"
+#include "runtime/ranks/ranks.h"
 #include "runtime/system/pool.h"
 
 #include <inttypes.h>
@@ -37,6 +39,7 @@ struct permc_compiled {
   pthread_mutex_t lock;                // of the next
   call_state *idle;
   pthread_mutex_t turn;  // of calls on copies
+  rank_world *ranks;     // that calls are shared among; NULL: there are none
 };
 
 // ---- call states -------------------------------------------------------------------------------
@@ -94,6 +97,12 @@ static void describe_arrays(text *to, const permc_value *v) {
   }
 }
 
+// Whether its elements are in memory, or, on ranks, what this process has of them.
+static bool has_elements(const permc_compiled *p, const array *a) {
+  bool part = array_device(a) == ARRAY_IN_PART;
+  return part ? p->ranks && !ranks_are_here(p->ranks) : a->data || !array_bytes(a);
+}
+
 static permc_code refuse_shape(const permc_compiled *p, const char *what, size_t number,
                                const permc_value *wanted, const permc_value *found,
                                permc_error *e) {
@@ -120,7 +129,10 @@ static permc_code list_arrays(const permc_compiled *p, const char *what, permc_v
     bool good = found && found[i] && found[i]->count == wanted[i]->count;
     for (size_t k = 0; good && k < wanted[i]->count; k++, row++) {
       *row = found[i]->components[k];
-      good = array_same_shape(row, &wanted[i]->components[k]) && (row->data || !array_bytes(row));
+      good = array_same_shape(row, &wanted[i]->components[k]);
+      if (good && !has_elements(p, row))
+        return failure_set(e, PERMC_ERROR_ARGUMENT, "%s %zu of '%s' has no elements in memory",
+                           what, i + 1, p->entry);
     }
     if (!good)
       return refuse_shape(p, what, i, wanted[i], found ? found[i] : NULL, e);
@@ -193,8 +205,9 @@ static permc_code check_places(const permc_compiled *p, const array *arguments, 
 }
 
 static bool overlap(const array *a, const array *b) {
-  uintptr_t x = (uintptr_t)a->data, y = (uintptr_t)b->data;
-  uint64_t m = array_bytes(a), n = array_bytes(b);
+  array_part own = array_own(a), other = array_own(b);
+  uintptr_t x = (uintptr_t)own.data, y = (uintptr_t)other.data;
+  uint64_t m = own.count * scalar_types[a->type].size, n = other.count * scalar_types[b->type].size;
   return m && n && array_device(a) == array_device(b) && (x < y ? y - x < m : x - y < n);
 }
 
@@ -229,6 +242,8 @@ static permc_code find_device(const permc_compiled *p, const call_state *s, int3
   for (size_t i = 0; i < arguments + count; i++) {
     const array *a = i < arguments ? &s->arguments[i] : &s->results[i - arguments];
     if (!array_bytes(a) || is_known(p, i))
+      continue;
+    if (array_device(a) == ARRAY_IN_PART)
       continue;
     if (any && array_device(a) != *device)
       return failure_set(e, PERMC_ERROR_DEVICE,
@@ -420,6 +435,34 @@ static permc_code call_on_copies(permc_compiled *p, call_state *s, permc_error *
   return code;
 }
 
+// ---- on ranks ------------------------------------------------------------------------------------
+
+static permc_code call_on_ranks(permc_compiled *p, call_state *s, permc_error *e) {
+  const pipeline *l = &p->pipeline;
+  size_t count = l->trace.results.count;
+  array *made = calloc(count + 1, sizeof *made);
+  if (!made)
+    return failure_set(e, PERMC_ERROR_MEMORY, "out of memory");
+  error failure = {0};
+  ranks_run run = {.plan = l->plan,
+                   .shares = l->shares,
+                   .executor = l->backend->executor(&p->pipeline.program),
+                   .threads = p->settings.threads,
+                   .interrupted = p->settings.limits.interrupted,
+                   .arguments = s->arguments,
+                   .argument_count = l->shapes.arrays.count,
+                   .returned = (uint32_t)trace_returned(&l->trace),
+                   .wanted = s->results};
+  permc_code code = PERMC_OK;
+  if (!ranks_execute(p->ranks, &run, made, &failure))
+    code = failure_set(e, PERMC_ERROR_RANKS, "%s", failure.message);
+  else
+    code = check_data(p, made, e);
+  arrays_destroy(made, count);
+  free(made);
+  return code;
+}
+
 permc_code permc_call(const permc_compiled *compiled, permc_value *const *arguments,
                       size_t argument_count, permc_value *const *results, size_t result_count,
                       const permc_call_options *options, permc_error *e) {
@@ -433,8 +476,9 @@ permc_code permc_call(const permc_compiled *compiled, permc_value *const *argume
   permc_code code = check_call(p, arguments, argument_count, results, result_count, s, &device, e);
   if (code == PERMC_OK) {
     context_enter(p->context);
-    code = device == p->device && p->layout.places ? call_here(p, s, options, e)
-                                                   : call_on_copies(p, s, e);
+    code = p->ranks                                  ? call_on_ranks(p, s, e)
+           : device == p->device && p->layout.places ? call_here(p, s, options, e)
+                                                     : call_on_copies(p, s, e);
     context_leave(p->context);
   }
   give_state(p, s);
@@ -500,7 +544,7 @@ static bool list_types(permc_compiled *p, const compile_job *j) {
 
 static bool lay_out(permc_compiled *p) {
   const pipeline *l = &p->pipeline;
-  if (!l->backend->call)
+  if (!l->backend->call || p->ranks)
     return true;
   layout_pass *passes = calloc(l->plan->passes.count + 1, sizeof *passes);
   for (uint32_t i = 0; passes && i < l->plan->passes.count; i++)
@@ -538,9 +582,11 @@ static bool compile_for(permc_context *c, const compile_job *j) {
                         .arguments = j->like ? j->like : none,
                         .argument_count = j->count,
                         .backend = j->backend,
-                        .often = true};
+                        .often = true,
+                        .ranks = c->ranks ? ranks_count(c->ranks) : 0};
   if (!pipeline_make(c, &r, &p->pipeline))
     return false;
+  p->ranks = p->pipeline.shares ? ranks_keep(c->ranks) : NULL;
   p->device = p->pipeline.backend == &cuda_backend ? c->device : ARRAY_HOST;
   return (list_types(p, j) && lay_out(p) && copy_settings(p, c)) || context_no_memory(c);
 }
@@ -599,6 +645,7 @@ void permc_compiled_free(permc_compiled *p) {
     free_state(s);
   }
   pipeline_free(&p->pipeline);
+  ranks_close(p->ranks);
   free(p->layout.places);
   free(p->origins);
   permc_values_free(p->arguments, p->argument_count);

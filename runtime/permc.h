@@ -225,15 +225,16 @@ typedef struct permc_ranks {
   double timeout;          // seconds that a rank waits for another; 0: 60
   uintptr_t communicator;  // "mpi": the caller's MPI_Comm as a number; 0: MPI_COMM_WORLD
 } permc_ranks;
-// For permc_run and permc_run_consume from now on (NULL: no longer). Where ranks are processes, arguments
+// For what is run and compiled from now on (NULL: no longer). Where ranks are processes, arguments
 // that permc_read_files reads from .npy stay in the file until each rank reads its part, and the
 // arrays of results may be in parts: permc_write_file writes such a value to one file, called by all.
 PERMC_API bool permc_use_ranks(permc_context *context, const permc_ranks *ranks);
 // Of this process, of how many: 0 and 1 where it has all of them.
 PERMC_API uint32_t permc_rank(const permc_context *context, uint32_t *processes);
-// Elements *first, ..., *first + *count - 1 of a component, which this process has of a result, or of any
-// value all. Such a value may be an argument of another run; where that needs other parts, it fails.
-// Valid as long as the value.
+// Elements *first, ..., *first + *count - 1 of a component, which this process has of a result, or of
+// any value all. Valid as long as the value. A value in parts, this or one of permc_value_borrow_part,
+// may be an argument of another run or call: the parts of all processes are, in order of ranks, one
+// behind the other, the whole array, and of any lengths.
 PERMC_API const void *permc_value_part(const permc_value *value, size_t component, uint64_t *first,
                                        uint64_t *count);
 // Called by all: rank 0's value becomes one in its memory.
@@ -266,6 +267,10 @@ typedef struct permc_memory {
 } permc_memory;
 // NULL: *error says why, and nothing is released.
 PERMC_API permc_value *permc_value_borrow(const permc_memory *memory, permc_error *error);
+// What this process has of an array that ranks share (permc_use_ranks): elements first, ...,
+// first + count - 1, in memory that begins with the first of them. dims are those of the whole array.
+PERMC_API permc_value *permc_value_borrow_part(const permc_memory *memory, uint64_t first,
+                                               uint64_t count, permc_error *error);
 // Joins values into one tuple and frees them (also on failure, which gives NULL: no memory, or one value
 // twice).
 PERMC_API permc_value *permc_value_tuple(permc_value **parts, size_t count);
@@ -377,6 +382,8 @@ typedef struct permc_call_options {
 //                                 The stream may be capturing. Where the program checks its data
 //                                 (indices, padding), the call waits for the checks.
 //                                 Values in the host's memory: copied there and back.
+//   on ranks                      by all processes, one call at a time: arguments and results in
+//                                 parts (permc_value_borrow_part), or whole on all
 PERMC_API permc_code permc_call(const permc_compiled *compiled, permc_value *const *arguments,
                                 size_t argument_count, permc_value *const *results,
                                 size_t result_count, const permc_call_options *options,

@@ -65,7 +65,9 @@ static uint64_t alignment_of(const permc_memory *m, scalar_type t) {
   return m->device == PERMC_HOST ? scalar_types[scalar_real_of(t)].size : 16;
 }
 
-static permc_code check_memory(const permc_memory *m, scalar_type t, permc_error *e) {
+// `part`: what of the array the memory has; NULL: all.
+static permc_code check_memory(const permc_memory *m, scalar_type t, const array_part *part,
+                               permc_error *e) {
   uint64_t bytes;
   if (t == SCALAR_COUNT)
     return failure_set(e, PERMC_ERROR_ARGUMENT, "there is no element type '%.40s'",
@@ -75,6 +77,15 @@ static permc_code check_memory(const permc_memory *m, scalar_type t, permc_error
                        VALUE_MAX_RANK);
   if (!array_bytes_of(scalar_types[t].size, m->rank, m->dims, &bytes))
     return failure_set(e, PERMC_ERROR_ARGUMENT, "the array is too large for any memory");
+  uint64_t all = bytes / scalar_types[t].size;
+  if (part && (part->first > all || part->count > all - part->first))
+    return failure_set(e, PERMC_ERROR_ARGUMENT,
+                       "the array has %llu elements, and no part of %llu from element %llu on",
+                       (unsigned long long)all, (unsigned long long)part->count,
+                       (unsigned long long)part->first);
+  if (part && m->device != PERMC_HOST)
+    return failure_set(e, PERMC_ERROR_DEVICE, "parts of arrays are in the memory of the host");
+  bytes = part ? part->count * scalar_types[t].size : bytes;
   if (m->device < PERMC_HOST)
     return failure_set(e, PERMC_ERROR_DEVICE, "there is no device %d", (int)m->device);
   if (bytes && !m->data)
@@ -90,23 +101,63 @@ static permc_code check_memory(const permc_memory *m, scalar_type t, permc_error
   return PERMC_OK;
 }
 
-permc_value *permc_value_borrow(const permc_memory *m, permc_error *e) {
+static permc_value *no_value(permc_error *e) {
+  return failure_set(e, PERMC_ERROR_MEMORY, "out of memory"), NULL;
+}
+
+// The array of the description, without data.
+static permc_value *borrow(const permc_memory *m, const array_part *part, permc_error *e) {
   if (!m)
     return failure_set(e, PERMC_ERROR_ARGUMENT, "the memory is NULL"), NULL;
   scalar_type t = m->type ? scalar_named(m->type, strlen(m->type)) : SCALAR_COUNT;
-  if (check_memory(m, t, e) != PERMC_OK)
+  if (check_memory(m, t, part, e) != PERMC_OK)
     return NULL;
   permc_value *v = value_new(1);
-  array_owner *owner = malloc(sizeof *owner);
-  if (!v || !owner) {
-    permc_value_free(v);
-    free(owner);
-    return failure_set(e, PERMC_ERROR_MEMORY, "out of memory"), NULL;
-  }
-  *owner = (array_owner){m->device, m->read_only, m->release, m->with};
-  v->components[0] = (array){.type = t, .rank = m->rank, .data = m->data, .owner = owner};
+  if (!v)
+    return no_value(e);
+  v->components[0] = (array){.type = t, .rank = m->rank};
   if (m->rank)
     memcpy(v->components[0].dims, m->dims, m->rank * sizeof *m->dims);
+  return v;
+}
+
+permc_value *permc_value_borrow(const permc_memory *m, permc_error *e) {
+  permc_value *v = borrow(m, NULL, e);
+  array_owner *owner = v ? malloc(sizeof *owner) : NULL;
+  if (!owner)
+    return v ? permc_value_free(v), no_value(e) : NULL;
+  *owner = (array_owner){m->device, m->read_only, m->release, m->with};
+  v->components[0].data = m->data;
+  v->components[0].owner = owner;
+  return v;
+}
+
+typedef struct borrowed_part {
+  array_part part;  // first: array_own takes it for an array_part
+  void (*release)(void *with);
+  void *with;
+} borrowed_part;
+
+static void release_part(void *with) {
+  borrowed_part *b = with;
+  if (b->release)
+    b->release(b->with);
+  free(b);
+}
+
+permc_value *permc_value_borrow_part(const permc_memory *m, uint64_t first, uint64_t count,
+                                     permc_error *e) {
+  array_part part = {.first = first, .count = count, .data = m ? m->data : NULL};
+  permc_value *v = borrow(m, &part, e);
+  array_owner *owner = v ? malloc(sizeof *owner) : NULL;
+  borrowed_part *b = owner ? malloc(sizeof *b) : NULL;
+  if (!b) {
+    free(owner);
+    return v ? permc_value_free(v), no_value(e) : NULL;
+  }
+  *b = (borrowed_part){part, m->release, m->with};
+  *owner = (array_owner){ARRAY_IN_PART, m->read_only, release_part, b};
+  v->components[0].owner = owner;
   return v;
 }
 
@@ -193,12 +244,10 @@ const void *permc_value_data(const permc_value *v, size_t component) {
 
 const void *permc_value_part(const permc_value *v, size_t component, uint64_t *first,
                              uint64_t *count) {
-  const array *a = &v->components[component];
-  array_part all = {.count = array_count(a), .data = a->data};
-  const array_part *part = array_device(a) == ARRAY_IN_PART ? a->owner->with : &all;
-  *first = part->first;
-  *count = part->count;
-  return part->data;
+  array_part own = array_own(&v->components[component]);
+  *first = own.first;
+  *count = own.count;
+  return own.data;
 }
 
 const char *permc_value_name(const permc_value *v, size_t component) {

@@ -1,5 +1,5 @@
 // What one rank does: its memory, its passes, exchanges with the others. See ranks.h.
-#include "runtime/ranks/rank.h"
+#include "runtime/ranks/parts.h"
 #include "runtime/ranks/routine.h"
 
 #define NEVER UINT32_MAX
@@ -137,6 +137,35 @@ static bool allocate(rank *r, net_id a) {
   return true;
 }
 
+// What each rank has of an array.
+static extent *list_extents(const rank *r, net_id a) {
+  extent *all = malloc(r->transport->ranks * sizeof *all);
+  for (uint32_t i = 0; all && i < r->transport->ranks; i++)
+    all[i] = extent_of(part_of(r, a, i));
+  return all;
+}
+
+// An argument of which each rank has a part, to what each needs of it.
+static bool take_parts(rank *r, net_id a, const array *given) {
+  transport *t = r->transport;
+  array_part own = array_own(given);
+  extent *wants = list_extents(r, a);
+  if (!wants)
+    return fail_memory(r);
+  extent *has = parts_gather(t, extent_of(own), r->failure);
+  bool good = has != NULL;
+  if (good && !parts_are_whole(has, t->ranks, array_count(given)))
+    good = error_set(r->failure, SPAN_NONE,
+                     "what the ranks have of argument %u is not, one behind the other, all of it",
+                     (unsigned)r->run->plan->arrays.items[a].number + 1);
+  good = good && parts_exchange(t, has, own.data, wants, r->parts[a].data,
+                                scalar_types[given->type].size, r->failure);
+  r->told = !good;
+  free(wants);
+  free(has);
+  return good;
+}
+
 // An argument that each rank has as a whole stays where it is, if it is in memory.
 static bool take_given(rank *r, net_id a) {
   const net_array *of = &r->run->plan->arrays.items[a];
@@ -150,6 +179,8 @@ static bool take_given(rank *r, net_id a) {
       return true;
     }
   }
+  if (array_device(given) == ARRAY_IN_PART)
+    return allocate(r, a) && take_parts(r, a, given);
   return allocate(r, a) &&
          array_fetch(given, r->parts[a].first, r->parts[a].count, r->parts[a].data, r->failure);
 }
@@ -198,35 +229,19 @@ static bool gather(rank *r, net_id from, void *to) {
   return good;
 }
 
-// Elements of `of` that `wanted` has, in memory that begins at data, of `has`.
-static transport_message overlap(uint32_t peer, array_part wanted, array_part of, array_part has,
-                                 uint64_t size) {
-  uint64_t first = wanted.first > of.first ? wanted.first : of.first;
-  uint64_t end = wanted.first + wanted.count, other = of.first + of.count;
-  end = end < other ? end : other;
-  if (first >= end)
-    return (transport_message){peer, has.data, 0};
-  return (transport_message){peer, (char *)has.data + (first - has.first) * size,
-                             (end - first) * size};
-}
-
 // From the slabs of all to the window of each.
 static bool fetch_window(rank *r, net_id from, net_id to) {
-  transport *t = r->transport;
+  extent *has = list_extents(r, from), *wants = list_extents(r, to);
   uint64_t size = scalar_types[r->run->plan->arrays.items[from].type].size;
-  transport_message *m = malloc(2 * (size_t)t->ranks * sizeof *m), *receives = m + t->ranks;
-  uint32_t sent = 0, received = 0;
-  if (!m)
-    return fail_memory(r);
-  for (uint32_t i = 0; i < t->ranks; i++) {
-    m[sent] = overlap(i, part_of(r, to, i), r->parts[from], r->parts[from], size);
-    receives[received] = overlap(i, r->parts[to], part_of(r, from, i), r->parts[to], size);
-    sent += m[sent].bytes > 0;
-    received += receives[received].bytes > 0;
-  }
-  r->told = !transport_exchange(t, m, sent, receives, received, r->failure);
-  free(m);
-  return !r->told;
+  bool good = has && wants;
+  if (good)
+    r->told = !(good = parts_exchange(r->transport, has, r->parts[from].data, wants,
+                                      r->parts[to].data, size, r->failure));
+  else
+    fail_memory(r);
+  free(has);
+  free(wants);
+  return good;
 }
 
 // By all ranks together.

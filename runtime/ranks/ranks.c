@@ -1,5 +1,5 @@
 // The ranks of this process, and a run by them. See ranks.h.
-#include "runtime/ranks/rank.h"
+#include "runtime/ranks/parts.h"
 
 #include "runtime/system/pool.h"
 
@@ -7,12 +7,16 @@ struct rank_world {
   ranks_options options;
   uint32_t count;
   transport *own;  // of this process; NULL: all ranks are threads of it, which each run starts
+  unsigned owners;
+  pthread_mutex_t turn;  // of runs, and of the owners
 };
 
 rank_world *ranks_open(const ranks_options *o, error *failure) {
   rank_world *r = calloc(1, sizeof *r);
   if (!r)
     return error_set(failure, SPAN_NONE, "out of memory"), NULL;
+  pthread_mutex_init(&r->turn, NULL);
+  r->owners = 1;
   r->options = *o;
   r->options.timeout = o->timeout > 0 ? o->timeout : RANKS_TIMEOUT;
   r->count = o->count;
@@ -24,7 +28,7 @@ rank_world *ranks_open(const ranks_options *o, error *failure) {
                            .group = o->group,
                            .communicator = o->communicator};
     if (!(r->own = transport_open(&t, failure)))
-      return free(r), NULL;
+      return ranks_close(r), NULL;
     r->count = r->own->ranks;
   }
   if (o->count && o->count != r->count)
@@ -38,9 +42,25 @@ rank_world *ranks_open(const ranks_options *o, error *failure) {
   return NULL;
 }
 
+rank_world *ranks_keep(rank_world *r) {
+  if (!r)
+    return NULL;
+  pthread_mutex_lock(&r->turn);
+  r->owners++;
+  pthread_mutex_unlock(&r->turn);
+  return r;
+}
+
 void ranks_close(rank_world *r) {
-  if (r)
-    transport_close(r->own);
+  if (!r)
+    return;
+  pthread_mutex_lock(&r->turn);
+  unsigned owners = --r->owners;
+  pthread_mutex_unlock(&r->turn);
+  if (owners)
+    return;
+  transport_close(r->own);
+  pthread_mutex_destroy(&r->turn);
   free(r);
 }
 
@@ -185,15 +205,19 @@ static bool array_of_part(array_part *part, array *out) {
   return true;
 }
 
-// Whether all ranks run the same program, at the same sizes.
+// Whether all ranks run the same program, at the same sizes, and exchange the same arguments.
 static bool agree(transport *t, const ranks_run *run, error *failure) {
-  text program = {0};
+  text program = {0}, shared = {0};
   shares_print(&program, run->shares);
-  bool good = !program.failed;
+  for (size_t i = 0; i < run->argument_count; i++)
+    text_string(&shared, array_device(&run->arguments[i]) == ARRAY_IN_PART ? "part " : "all ");
+  bool good = !program.failed && !shared.failed;
   transport_part parts[] = {
-      {"program, or the sizes of its arguments", program.data, program.length}};
-  good = good ? transport_agree(t, parts, 1, failure) : rank_fail(t, "out of memory", failure);
+      {"program, or the sizes of its arguments", program.data, program.length},
+      {"choice of arguments that are in parts", shared.data, shared.length}};
+  good = good ? transport_agree(t, parts, 2, failure) : rank_fail(t, "out of memory", failure);
   text_free(&program);
+  text_free(&shared);
   return good;
 }
 
@@ -226,12 +250,41 @@ static bool execute_one(const rank_world *r, const ranks_run *run, array *result
 
 // ---- the whole ----------------------------------------------------------------------------------
 
+// From where the ranks have the result to where each wants it.
+static bool deliver(transport *t, const array *made, const array *wanted, error *failure) {
+  array_part from = array_own(made), to = array_own(wanted);
+  uint64_t size = scalar_types[made->type].size;
+  if (array_device(made) != ARRAY_IN_PART) {
+    if (to.count)
+      memcpy(to.data, (char *)from.data + to.first * size, to.count * size);
+    return true;
+  }
+  extent *has = parts_gather(t, extent_of(from), failure);
+  extent *wants = has ? parts_gather(t, extent_of(to), failure) : NULL;
+  bool good = wants && parts_exchange(t, has, from.data, wants, to.data, size, failure);
+  free(has);
+  free(wants);
+  return good;
+}
+
+static bool deliver_all(rank_world *r, const ranks_run *run, array *results, error *failure) {
+  bool good = true;
+  for (uint32_t i = 0; run->wanted && i < run->returned; i++) {
+    good = good && deliver(r->own, &results[i], &run->wanted[i], failure);
+    array_destroy(&results[i]);
+  }
+  return good;
+}
+
 bool ranks_execute(rank_world *r, const ranks_run *run, array *results, error *failure) {
   size_t count = result_count(run->plan);
   for (size_t i = 0; i < count; i++)
     results[i] = (array){0};
+  pthread_mutex_lock(&r->turn);
   bool good =
       r->own ? execute_one(r, run, results, failure) : execute_threads(r, run, results, failure);
+  good = good && deliver_all(r, run, results, failure);
+  pthread_mutex_unlock(&r->turn);
   if (!good)
     arrays_destroy(results, count);
   return good;

@@ -20,6 +20,7 @@
 // whole arrays on every rank.
 //
 //   rank.c    what one rank does: memory, passes, exchanges
+//   parts.c   parts of an array that change ranks
 //   ranks.c   the ranks of this process: threads that do so, the whole arrays of what they have
 //   write.c   one file of what all have
 //   launch.c  what the launcher of a parallel job says of this process
@@ -48,7 +49,8 @@ enum { RANKS_TIMEOUT = 60 };
 // Threads without a group are all ranks, of this process; else this process, or context, is one. NULL:
 // *failure says why, with the rank.
 rank_world *ranks_open(const ranks_options *o, error *failure);
-void ranks_close(rank_world *r);  // NULL is allowed
+rank_world *ranks_keep(rank_world *r);  // for another owner; NULL is allowed
+void ranks_close(rank_world *r);        // by each; NULL is allowed
 uint32_t ranks_count(const rank_world *r);
 // Of this process, 0 if it has all.
 uint32_t ranks_own(const rank_world *r);
@@ -67,11 +69,15 @@ typedef struct ranks_run {
   const array *arguments;  // stay the caller's; in memory or in files (array_fetch)
   size_t argument_count;
   uint32_t returned;  // results from this number on are for each rank as a whole
+  // Where the results below `returned` are wanted, in memory: all of them, or a part. NULL: as they are.
+  const array *wanted;
 } ranks_run;
 
 // Runs it. `results` has room for the net's results, by number, which have one dimension, their count,
 // and are arrays in memory if this process has all ranks, or each rank all elements; else the part
-// that this one has (array_part). False: *failure is the line of a rank, and all are {0}.
+// that this one has (array_part). Where they are wanted elsewhere they are copied there, and are {0}.
+// False: *failure is the line of a rank, and all are {0}. Several runs of one process are made one
+// after the other.
 bool ranks_execute(rank_world *r, const ranks_run *run, array *results, error *failure);
 
 // ---- values in parts -------------------------------------------------------------------------

@@ -1,5 +1,5 @@
 // One file of a value whose parts ranks have, or the whole value on rank 0. See ranks.h.
-#include "runtime/ranks/rank.h"
+#include "runtime/ranks/parts.h"
 
 #include <limits.h>
 
@@ -22,46 +22,22 @@ static const array_part *part_of(const array *a) {
   return array_device(a) == ARRAY_IN_PART ? a->owner->with : NULL;
 }
 
-typedef struct extent {
-  uint64_t first, count;
-} extent;
-
-// The parts of all ranks, of a component that is in parts. The caller frees the list.
-static extent *gather_extents(transport *t, const array_part *part, error *failure) {
-  extent own = {part->first, part->count};
-  extent *all = calloc(t->ranks, sizeof *all);
-  uint64_t *bytes = calloc(t->ranks, sizeof *bytes);
-  bool good = all && bytes;
-  for (uint32_t r = 0; good && r < t->ranks; r++)
-    bytes[r] = sizeof own;
-  good = good ? transport_gather(t, &own, bytes, all, failure)
-              : rank_fail(t, "out of memory", failure);
-  free(bytes);
-  if (!good) {
-    free(all);
-    all = NULL;
-  }
-  return all;
-}
-
 static bool gather_array(transport *t, array *a, error *failure) {
-  const array_part *part = part_of(a);
-  uint64_t size = scalar_types[a->type].size;
+  array_part own = array_own(a);
   array whole = {.type = a->type};
-  if (!part)
+  if (!part_of(a))
     return true;
-  extent *all = gather_extents(t, part, failure);
-  transport_message *m = all ? calloc(t->ranks, sizeof *m) : NULL, own;
-  bool good = m && (t->rank || array_create(&whole, a->type, a->rank, a->dims));
-  for (uint32_t r = 0; good && r < t->ranks; r++)
-    m[r] = (transport_message){r, (char *)whole.data + all[r].first * size, all[r].count * size};
-  own = (transport_message){0, part->data, part->count * size};
-  if (good)
-    good = transport_exchange(t, &own, 1, m, t->rank ? 0 : t->ranks, failure);
-  else if (all)
+  extent *has = parts_gather(t, extent_of(own), failure);
+  extent *wants = has ? calloc(t->ranks, sizeof *wants) : NULL;
+  bool good = wants && (t->rank || array_create(&whole, a->type, a->rank, a->dims));
+  if (good) {
+    wants[0].count = array_count(a);
+    good = parts_exchange(t, has, own.data, wants, whole.data, scalar_types[a->type].size, failure);
+  } else if (has) {
     rank_fail(t, "out of memory", failure);
-  free(m);
-  free(all);
+  }
+  free(has);
+  free(wants);
   if (good && !t->rank) {
     array_destroy(a);
     *a = whole;

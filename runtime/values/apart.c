@@ -108,19 +108,14 @@ static bool fetch_from_file(const array *a, uint64_t first, uint64_t count, void
 }
 
 bool array_fetch(const array *a, uint64_t first, uint64_t count, void *to, error *e) {
-  uint64_t size = scalar_types[a->type].size, before = 0;
-  const char *data = a->data;
+  uint64_t size = scalar_types[a->type].size;
+  array_part own = array_own(a);
   *e = (error){0};
   if (array_device(a) == ARRAY_IN_FILE)
     return fetch_from_file(a, first, count, to, e);
-  if (array_device(a) == ARRAY_IN_PART) {
-    const array_part *own = a->owner->with;
-    data = own->data;
-    before = own->first;
-    if (count && (first < before || first + count > before + own->count))
-      return error_set(e, SPAN_NONE, "this rank has only a part of the array");
-  }
+  if (count && (first < own.first || first + count > own.first + own.count))
+    return error_set(e, SPAN_NONE, "this rank has only a part of the array");
   if (count)
-    memcpy(to, data + (first - before) * size, count * size);
+    memcpy(to, (const char *)own.data + (first - own.first) * size, count * size);
   return true;
 }

@@ -77,6 +77,12 @@ void array_destroy(array *a) {
   a->data = NULL;
 }
 
+array_part array_own(const array *a) {
+  if (array_device(a) == ARRAY_IN_PART)
+    return *(const array_part *)a->owner->with;
+  return (array_part){.count = a->data ? array_count(a) : 0, .data = a->data};
+}
+
 void arrays_destroy(array *arrays, size_t count) {
   for (size_t i = 0; i < count; i++) {
     array_destroy(&arrays[i]);

@@ -106,6 +106,9 @@ static inline int32_t array_device(const array *a) {
 }
 void arrays_destroy(array *arrays, size_t count);  // the same of each, which is {0} then
 
+// What of it is in memory here: all, or a part; of an array in a file nothing.
+array_part array_own(const array *a);
+
 // Functions that take an error clear it first; it has no place in a source.
 
 // Elements first, ..., first + count - 1, of an array in memory, in a file or in parts, to `to`. By

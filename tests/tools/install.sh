@@ -1,8 +1,9 @@
 #!/bin/sh
 # install.sh BUILD COMPILER CORE_ARCHIVE
 # Installs BUILD into a folder, moves that folder, and uses what is there as a stranger would: the
-# tool, the manual page, and a C program that pkg-config finds the library for: the example at the
-# head of permc.h, beside functions with the inner names of the library (CORE_ARCHIVE).
+# tool, the manual page, and C programs that pkg-config finds the library for: the example at the
+# head of permc.h, beside functions with the inner names of the library (CORE_ARCHIVE), and those of
+# docs/c.md, of which one needs MPI's headers.
 set -eu
 build=$1
 compiler=$2
@@ -45,9 +46,10 @@ export PKG_CONFIG_PATH
 LD_LIBRARY_PATH=$(pkg-config --variable=libdir permc)
 export LD_LIBRARY_PATH
 
-# The program of docs/c.md.
-awk -v lines=sort.c '/^```c$/ { on = 1; next } /^```/ { on = 0 } on { print > lines }' "$source/docs/c.md"
-awk '/^```output$/ { on = 1; next } /^```/ { on = 0 } on' "$source/docs/c.md" >expected
+# The programs of docs/c.md, and what they print.
+awk '/^```c$/ { file = ++programs == 1 ? "sort.c" : "ranks.c"; next }
+  /^```output$/ { file = ++outputs == 1 ? "sort.expected" : "ranks.expected"; next }
+  /^```/ { file = "" } file { print > file }' "$source/docs/c.md"
 # shellcheck disable=SC2046  # flags are words
 "$compiler" -std=c17 -Wall -Wextra -Wpedantic -Werror sort.c -o sort \
   $(pkg-config --static --cflags --libs permc)
@@ -66,6 +68,15 @@ version=$(pkg-config --modversion permc)
 same "$(./program)" "$version: 0 1 2 3"
 same "$(moved/bin/permc --version)" "permc $version"
 same "$(find moved -name permc.1 | wc -l)" 1
-same "$(./sort)" "$(cat expected)"
-echo "$passed passed, $failed failed, 0 skipped"
+same "$(./sort)" "$(cat sort.expected)"
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_btl=self,vader
+export OMPI_MCA_rmaps_base_oversubscribe=1 PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe
+skipped=2
+for mpi in openmpi mpich; do
+  # shellcheck disable=SC2046  # flags are words
+  mpicc.$mpi ranks.c -o ranks $(pkg-config --static --cflags --libs permc) 2>log || continue
+  same "$(mpirun.$mpi -n 4 ./ranks 2>&1)" "$(cat ranks.expected)"
+  skipped=$((skipped - 1))
+done
+echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" -eq 0 ]

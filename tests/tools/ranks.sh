@@ -1,9 +1,11 @@
 #!/bin/sh
-# ranks.sh DIFFERENTIAL_TEST
+# ranks.sh DIFFERENTIAL_TEST RANKS_TEST
 # Programs on ranks that are processes, by an mpirun that is here (with PERMC_ALL by each): a file that all read and write, what
-# they print, numbers of ranks that cannot be, a rank that fails; and random programs beside interp.
+# they print, numbers of ranks that cannot be, a rank that fails; calls in C on communicators of the
+# caller; and random programs beside interp.
 set -u
 differential=$1
+ranks_test=$2
 cd "$PERMC_TMP" || exit 1
 passed=0
 failed=0
@@ -52,6 +54,10 @@ for mpirun in mpirun.openmpi mpirun.mpich; do
   [ $? != 0 ] && grep -q 'rank 2 differs from rank 0 in its program' err && [ ! -e other.npy ]
   verdict "another file on one rank" $?
   rm -f in.[0-9]*.npy
+  for ranks in 2 4; do
+    on $ranks "$ranks_test" --halves
+    verdict "halves of $ranks ranks" $?
+  done
   on 4 "$differential" --mpi --count $programs
   [ $? = 0 ] && [ "$(grep -c '^1 passed, 0 failed' out)" = 4 ]
   verdict "random programs" $?

@@ -218,6 +218,14 @@ TEST(values) {
                        .device = PERMC_HOST};
   CHECK(!permc_value_borrow(&last, &why));
   CHECK_CONTAINS(why.message, "beyond the end of memory");
+  last.data = dims;
+  CHECK(!permc_value_borrow_part(NULL, 0, 0, &why));
+  CHECK_CONTAINS(why.message, "is NULL");
+  CHECK(!permc_value_borrow_part(&last, dims[0], 1, &why));
+  CHECK_CONTAINS(why.message, "elements, and no part of 1 from element ");
+  last.device = 0;
+  CHECK(!permc_value_borrow_part(&last, 0, 1, &why));
+  CHECK_CONTAINS(why.message, "in the memory of the host");
 }
 
 // One value for two parameters, also where both are given away.

@@ -3,11 +3,14 @@
 //
 //   ranks_test            the list below on 1 to 16 ranks
 //   ranks_test files      whole files beside those of a run on one rank
+//   mpirun -n 4 ranks_test --halves      calls on communicators of the caller: ranks 0 1, ranks 2 3
 #include "api.h"
 #include "runtime/context/context.h"
 #include "runtime/ranks/ranks.h"
+#include "runtime/transport/mpi_library.h"
 
 #include <dirent.h>
+#include <dlfcn.h>
 #include <pthread.h>
 #include <unistd.h>
 
@@ -225,6 +228,146 @@ static bool run_ranks(job *jobs, const job *like) {
   return good;
 }
 
+// ---- calls on parts ------------------------------------------------------------------------------
+
+// The first element of n that rank r has; in other proportions than slabs, and rank 1 of 4 has none.
+static uint64_t first_of(uint64_t n, uint32_t ranks, uint32_t r) {
+  r = ranks > 2 && r == 2 ? 1 : r;
+  return n * r * r / (ranks * ranks);
+}
+
+typedef struct part_call {
+  uint64_t n, copies;  // copies: results have so many elements for each of the argument
+  const char *expression;
+  bool whole;         // the result is wanted by each rank
+  const char *wrong;  // rank 0 leaves out its last element, and all say this
+} part_call;
+
+static permc_value *borrow_part(uint64_t n, uint64_t first, uint64_t end, void *data) {
+  permc_error why;
+  permc_memory m = {.type = "u32", .rank = 1, .dims = &n, .data = data, .device = PERMC_HOST};
+  permc_value *v = permc_value_borrow_part(&m, first, end - first, &why);
+  if (!CHECK(v != NULL))
+    printf("  %s\n", why.message);
+  return v;
+}
+
+// A call on what rank r has of keys, to what it has of `out`, or all. False: *why.
+static bool call_part(permc_context *c, const part_call *t, uint32_t ranks, uint32_t r,
+                      uint32_t *keys, uint32_t *out, permc_error *why) {
+  char types[40];
+  uint64_t first = first_of(t->n, ranks, r), end = first_of(t->n, ranks, r + 1),
+           m = t->n * t->copies;
+  uint64_t begin = t->whole ? 0 : first * t->copies, stop = t->whole ? m : end * t->copies;
+  snprintf(types, sizeof types, "[%u]u32", (unsigned)t->n);
+  permc_compiled *p =
+      permc_define(c, t->expression) ? permc_compile_types(c, "-e", "portable", types) : NULL;
+  if (!p) {
+    why->code = permc_last_code(c);
+    snprintf(why->message, sizeof why->message, "%s", permc_message(c));
+    return false;
+  }
+  permc_value *in = borrow_part(t->n, first, end - (t->wrong && !r), keys + first);
+  permc_value *result = borrow_part(m, begin, stop, out + begin);
+  bool good = permc_call(p, &in, 1, &result, 1, NULL, why) == PERMC_OK &&
+              permc_call(p, &in, 1, &result, 1, NULL, why) == PERMC_OK;
+  permc_value_free(in);
+  permc_value_free(result);
+  permc_compiled_free(p);
+  return good;
+}
+
+typedef struct part_caller {
+  pthread_t thread;
+  const part_call *call;
+  transport_group *group;
+  uint32_t ranks, rank, *keys, *out;
+  bool good;
+  permc_error why;
+} part_caller;
+
+static void *call_as_rank(void *with) {
+  part_caller *j = with;
+  error failure = {0};
+  permc_context *c = permc_context_new();
+  ranks_options o = {.kind = &transport_threads,
+                     .count = j->ranks,
+                     .timeout = 20,
+                     .group = j->group,
+                     .rank = j->rank};
+  c->ranks = ranks_open(&o, &failure);
+  c->end_ranks = ranks_close;
+  j->good = call_part(c, j->call, j->ranks, j->rank, j->keys, j->out, &j->why);
+  permc_context_free(c);
+  return NULL;
+}
+
+static void fill_keys(uint32_t *keys, uint64_t n) {
+  for (uint64_t i = 0; i < n; i++)
+    keys[i] = (uint32_t)(i * 2654435761u % 5003);
+}
+
+static void call_alone(const part_call *t, uint32_t *keys, uint32_t *out) {
+  permc_error why;
+  permc_context *c = permc_context_new();
+  permc_value *in, *result;
+  char types[40];
+  uint64_t m = t->n * t->copies;
+  snprintf(types, sizeof types, "[%u]u32", (unsigned)t->n);
+  CHECK(permc_define(c, t->expression));
+  permc_compiled *p = permc_compile_types(c, "-e", "interp", types);
+  permc_memory memory = {.type = "u32", .rank = 1, .dims = &t->n, .data = keys, .device = -1};
+  in = permc_value_borrow(&memory, &why);
+  memory.dims = &m;
+  memory.data = out;
+  result = permc_value_borrow(&memory, &why);
+  CHECK(permc_call(p, &in, 1, &result, 1, NULL, &why) == PERMC_OK);
+  permc_value_free(in);
+  permc_value_free(result);
+  permc_compiled_free(p);
+  permc_context_free(c);
+}
+
+enum { MOST_KEYS = 5000, MOST_CALLERS = 8 };
+
+static void check_calls(const part_call *t, uint32_t ranks) {
+  static uint32_t keys[MOST_KEYS], expected[2 * MOST_KEYS], found[MOST_CALLERS][2 * MOST_KEYS];
+  part_caller all[MOST_CALLERS];
+  transport_group *group = transport_group_make(ranks);
+  fill_keys(keys, t->n);
+  call_alone(t, keys, expected);
+  memset(found, 0, sizeof found);
+  for (uint32_t r = 0; r < ranks; r++) {
+    all[r] = (part_caller){0, t, group, ranks, r, keys, found[t->whole ? r : 0], false, {0, ""}};
+    pthread_create(&all[r].thread, NULL, call_as_rank, &all[r]);
+  }
+  for (uint32_t r = 0; r < ranks; r++) {
+    pthread_join(all[r].thread, NULL);
+    if (!CHECK(all[r].good == !t->wrong))
+      printf("  %s, %u ranks: %s\n", t->expression, (unsigned)ranks, all[r].why.message);
+    CHECK_CONTAINS(all[r].why.message, t->wrong ? t->wrong : "");
+  }
+  for (uint32_t r = 0; r < (t->whole ? ranks : 1) && !t->wrong; r++)
+    CHECK(memcmp(found[r], expected, t->n * t->copies * sizeof *expected) == 0);
+  transport_group_free(group);
+}
+
+TEST(calls_on_parts) {
+  static const part_call calls[] = {
+      {1024, 1, "sort", false, NULL},
+      {1000, 1, "sort", false, NULL},
+      {5000, 1, "reverse", true, NULL},
+      {4096, 1, "bitrev", false, NULL},
+      {777, 2, "\\xs -> concat xs (map (\\x -> x + 1) xs)", false, NULL},
+      {3, 1, "scan (+)", false, NULL},
+      {0, 1, "map (\\x -> x * 2)", false, NULL},
+      {1000, 1, "sort", false, "what the ranks have of argument 1 is not"},
+  };
+  for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
+    for (uint32_t ranks = 1; ranks <= MOST_CALLERS; ranks *= 2)
+      check_calls(&calls[i], ranks);
+}
+
 // ---- files ---------------------------------------------------------------------------------------
 
 // A path in the test's own folder.
@@ -440,4 +583,57 @@ TEST(launchers) {
   }
 }
 
-TEST_MAIN()
+// ---- a communicator of the caller -----------------------------------------------------------------
+
+// Calls on half of MPI's ranks, while the other half makes others. The line of what is wrong, or NULL.
+static const char *call_in_half(const mpi_library *m, uintptr_t half, int half_rank, int half_size,
+                                bool second) {
+  static uint32_t keys[MOST_KEYS], expected[MOST_KEYS], found[MOST_KEYS];
+  static permc_error why;
+  const part_call call = {second ? 3000 : 4096, 1, second ? "sort" : "bitrev", false, NULL};
+  permc_ranks ranks = {.transport = "mpi", .communicator = half, .timeout = 20};
+  permc_context *c = permc_context_new();
+  uint64_t first = first_of(call.n, (uint32_t)half_size, (uint32_t)half_rank);
+  uint64_t end = first_of(call.n, (uint32_t)half_size, (uint32_t)half_rank + 1);
+  fill_keys(keys, call.n);
+  call_alone(&call, keys, expected);
+  if (!permc_use_ranks(c, &ranks))
+    return permc_message(c);
+  bool good = call_part(c, &call, (uint32_t)half_size, (uint32_t)half_rank, keys, found, &why);
+  permc_context_free(c);
+  int ended = 1;
+  m->finalized(&ended);
+  if (ended)
+    return "permc has ended the caller's MPI";
+  if (good && memcmp(found + first, expected + first, (end - first) * sizeof *found) != 0)
+    return "other elements";
+  return good ? NULL : why.message;
+}
+
+static int run_halves(void) {
+  char missing[500];
+  const mpi_library *m = mpi_library_find(missing, sizeof missing);
+  int (*split)(void *comm, int color, int key, mpi_handle *out) = NULL, level, rank, size;
+  void *symbol = m ? dlsym(RTLD_DEFAULT, "MPI_Comm_split") : NULL;
+  memcpy(&split, &symbol, sizeof split);
+  if (!split)
+    return puts(m ? "there is no MPI_Comm_split" : missing), 1;
+  mpi_handle half;
+  m->init_thread(NULL, NULL, m->serialized, &level);
+  m->comm_rank(m->world, &rank);
+  m->comm_size(m->world, &size);
+  bool second = rank >= size / 2;
+  split(m->world, second, rank, &half);
+  m->comm_rank(mpi_value(m, &half), &rank);
+  m->comm_size(mpi_value(m, &half), &size);
+  const char *wrong = call_in_half(m, (uintptr_t)mpi_value(m, &half), rank, size, second);
+  if (wrong)
+    printf("rank %d of half %d: %s\n", rank, second, wrong);
+  m->comm_free(&half);
+  m->finalize();
+  return wrong != NULL;
+}
+
+int main(int count, char **words) {
+  return count == 2 && strcmp(words[1], "--halves") == 0 ? run_halves() : test_main(count, words);
+}
