@@ -34,6 +34,7 @@ struct permc_compiled {
   size_t argument_count, result_count;
   permc_value **arguments, **results;  // without data
   uint32_t *origins;                   // of the results' names (names.h)
+  bool *on_host;                       // by argument: the host alone reads it, in any call
   int32_t device;                      // ARRAY_HOST, or the number of a GPU
   array_layout layout;                 // of backends that have `call`
   pthread_mutex_t lock;                // of the next
@@ -146,7 +147,7 @@ static permc_code check_known(const permc_compiled *p, const array *arguments, p
   for (size_t i = 0; i < shapes->count; i++) {
     const array_shape *s = &shapes->items[i];
     const array *a = &arguments[i];
-    if (s->data && array_device(a) != ARRAY_HOST)
+    if ((s->data || s->permutation) && array_device(a) != ARRAY_HOST)
       return failure_set(
           e, PERMC_ERROR_DEVICE,
           "'%s' needs to know an argument before it runs: it must be in the memory of "
@@ -227,13 +228,8 @@ static permc_code check_results(const permc_compiled *p, const call_state *s, pe
   return PERMC_OK;
 }
 
-// Whether an argument is part of the program, whose call only compares its elements.
-static bool is_known(const permc_compiled *p, size_t argument) {
-  const array_shapes *shapes = &p->pipeline.shapes.arrays;
-  return argument < shapes->count && shapes->items[argument].data;
-}
-
-// The device that all arrays with elements are on, but for known ones: the host, or the program's GPU.
+// The device that all arrays with elements are on, but for what the host reads: the host, or the program's
+// GPU.
 static permc_code find_device(const permc_compiled *p, const call_state *s, int32_t *device,
                               permc_error *e) {
   size_t arguments = p->pipeline.shapes.arrays.count, count = trace_returned(&p->pipeline.trace);
@@ -241,7 +237,7 @@ static permc_code find_device(const permc_compiled *p, const call_state *s, int3
   *device = ARRAY_HOST;
   for (size_t i = 0; i < arguments + count; i++) {
     const array *a = i < arguments ? &s->arguments[i] : &s->results[i - arguments];
-    if (!array_bytes(a) || is_known(p, i))
+    if (!array_bytes(a) || (i < arguments && p->on_host[i]))
       continue;
     if (array_device(a) == ARRAY_IN_PART)
       continue;
@@ -542,8 +538,39 @@ static bool list_types(permc_compiled *p, const compile_job *j) {
   return true;
 }
 
+// Whether a pass reads the array, but for the places of a permutation by a schedule.
+static bool reads(const plan *p, const plan_pass *pass, net_id id) {
+  const net_routine *r = plan_routine_of(p, pass);
+  bool places = r && r->kind == NET_PERMUTE && r->pairs[0].from == id;
+  bool found = places && r->pairs[1].from == id;
+  for (uint32_t i = 0; i < pass->load_count; i++)
+    found = found || pass->loads[i].array == id;
+  for (uint32_t i = 0; i < pass->access_count; i++)
+    found = found || (pass->accesses[i].array == id && !places);
+  return found;
+}
+
+// Arguments that are part of the program, which a call only compares, and schedules that no pass reads.
+static bool find_what_is_on_host(permc_compiled *p) {
+  const pipeline *l = &p->pipeline;
+  const array_shapes *shapes = &l->shapes.arrays;
+  if (!(p->on_host = calloc(shapes->count + 1, sizeof *p->on_host)))
+    return false;
+  for (size_t i = 0; i < shapes->count; i++)
+    p->on_host[i] = shapes->items[i].data || shapes->items[i].permutation;
+  for (size_t a = 0; l->plan && a < l->plan->arrays.count; a++) {
+    const net_array *of = &l->plan->arrays.items[a];
+    for (size_t i = 0; i < l->plan->passes.count && of->role == NET_ARGUMENT; i++)
+      if (reads(l->plan, &l->plan->passes.items[i], (net_id)a))
+        p->on_host[of->number] = shapes->items[of->number].data;
+  }
+  return true;
+}
+
 static bool lay_out(permc_compiled *p) {
   const pipeline *l = &p->pipeline;
+  if (!find_what_is_on_host(p))
+    return false;
   if (!l->backend->call || p->ranks)
     return true;
   layout_pass *passes = calloc(l->plan->passes.count + 1, sizeof *passes);
@@ -648,6 +675,7 @@ void permc_compiled_free(permc_compiled *p) {
   ranks_close(p->ranks);
   free(p->layout.places);
   free(p->origins);
+  free(p->on_host);
   permc_values_free(p->arguments, p->argument_count);
   permc_values_free(p->results, p->result_count);
   free(p->settings.program.diagnostics.sources.items);

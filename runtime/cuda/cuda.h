@@ -107,6 +107,8 @@ bool cuda_copy(cuda_device *d, cuda_address to, cuda_address from, uint64_t byte
 bool cuda_stream_memory_new(cuda_device *d, uint64_t bytes, cuda_address *a);
 bool cuda_stream_memory_free(cuda_device *d, cuda_address a);
 void cuda_stream_memory_end(cuda_device *d, cuda_address a);  // waits for all streams, and frees it
+// Whether what is put on the stream is recorded by whoever the stream is of; true as well if CUDA cannot say.
+bool cuda_is_capturing(cuda_device *d);
 // Copies to the host and waits, unless the stream is capturing, which is an error.
 bool cuda_fetch(cuda_device *d, void *to, cuda_address from, uint64_t bytes);
 

@@ -68,6 +68,7 @@ bool cuda_sequence_add_launch(cuda_device *d, const cuda_kernel *k, const cuda_g
                               void **parameters);
 bool cuda_sequence_add_clear(cuda_device *d, cuda_address a, uint64_t bytes);
 
-void cuda_stages_free(cuda_device *d);
+void cuda_stages_free(cuda_device *d);  // in its context, when no transfer uses them
+void cuda_stages_end(cuda_device *d);   // after they have ended
 
 #endif

@@ -85,6 +85,14 @@ void cuda_stages_free(cuda_device *d) {
   }
 }
 
+void cuda_stages_end(cuda_device *d) {
+  if (d->stages[0].data && cuda_enter_to_free(d)) {
+    d->api->stream_synchronize(d->stream);
+    cuda_stages_free(d);
+    cuda_leave(d, true);
+  }
+}
+
 typedef struct host_copy {
   unsigned char *to;
   const unsigned char *from;
@@ -196,6 +204,14 @@ bool cuda_stream_memory_new(cuda_device *d, uint64_t bytes, cuda_address *a) {
 bool cuda_stream_memory_free(cuda_device *d, cuda_address a) {
   return cuda_enter(d) && cuda_leave(d, cuda_check(d, d->api->mem_free_async(a, d->stream),
                                                    "cuMemFreeAsync", "a workspace"));
+}
+
+bool cuda_is_capturing(cuda_device *d) {
+  int capturing = 0;
+  if (!cuda_enter(d))
+    return true;
+  cuda_status status = d->api->is_capturing(d->stream, &capturing);
+  return cuda_leave(d, status != CUDA_STATUS_GOOD || capturing);
 }
 
 void cuda_stream_memory_end(cuda_device *d, cuda_address a) {

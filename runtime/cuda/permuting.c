@@ -13,8 +13,9 @@ struct cuda_permuting {
   bool ready;
   uint64_t hash;  // of the places
   permute_shape shape;
-  permute_tables tables;                    // their lengths; the data is on the device:
-  cuda_address memory[PERMUTE_TABLES + 1];  // and then the array in between
+  permute_tables tables;  // their lengths; the data is on the device:
+  cuda_address memory[PERMUTE_TABLES];
+  cuda_address between;  // 0: not placed
   cuda_module *module;
   uint32_t launch_count;
   permute_launch launches[PERMUTE_LAUNCHES];
@@ -44,7 +45,7 @@ cuda_permuting *cuda_permuting_new(cuda_device *d, const plan *p, const plan_pas
 }
 
 static void drop_tables(cuda_permuting *r) {
-  for (int i = 0; i <= PERMUTE_TABLES; i++) {
+  for (int i = 0; i < PERMUTE_TABLES; i++) {
     cuda_memory_free(r->device, r->memory[i]);
     r->memory[i] = 0;
   }
@@ -60,6 +61,7 @@ void cuda_permuting_free(cuda_permuting *r) {
   if (r) {
     drop_tables(r);
     drop_kernels(r);
+    cuda_memory_free(r->device, r->between);
   }
   free(r);
 }
@@ -68,8 +70,8 @@ net_id cuda_permuting_places(const cuda_permuting *r) { return r->routine->pairs
 
 // ---- preparing ---------------------------------------------------------------------------------
 
-static bool fail_with_device_message(const cuda_permuting *r, error *failure) {
-  return error_set(failure, SPAN_NONE, "%s", cuda_message(r->device));
+static bool fail_with_message(const cuda_device *d, error *failure) {
+  return error_set(failure, SPAN_NONE, "%s", cuda_message(d));
 }
 
 static bool fail_to_make(const atomic_bool *interrupted, error *failure) {
@@ -94,8 +96,8 @@ static bool choose_shape(cuda_permuting *r, const place_list *p, const schedule_
 }
 
 // Makes the tables on the host, and uploads them.
-static bool make_tables(cuda_permuting *r, const place_list *p, const schedule_means *means,
-                        error *failure) {
+static bool make_tables(cuda_permuting *r, cuda_device *d, const place_list *p,
+                        const schedule_means *means, error *failure) {
   bool good = true;
   r->tables = permute_tables_of(&r->shape);
   for (int i = 0; i < PERMUTE_TABLES; i++)
@@ -104,9 +106,9 @@ static bool make_tables(cuda_permuting *r, const place_list *p, const schedule_m
          fail_to_make(means->interrupted, failure);
   for (int i = 0; i < PERMUTE_TABLES && good; i++)
     if (r->tables.bytes[i])
-      good = ((r->memory[i] = cuda_memory_new(r->device, r->tables.bytes[i])) &&
-              cuda_upload(r->device, r->memory[i], r->tables.data[i], r->tables.bytes[i])) ||
-             fail_with_device_message(r, failure);
+      good = ((r->memory[i] = cuda_memory_new(d, r->tables.bytes[i])) &&
+              cuda_upload(d, r->memory[i], r->tables.data[i], r->tables.bytes[i])) ||
+             fail_with_message(d, failure);
   for (int i = 0; i < PERMUTE_TABLES; i++) {
     free(r->tables.data[i]);
     r->tables.data[i] = NULL;
@@ -115,7 +117,8 @@ static bool make_tables(cuda_permuting *r, const place_list *p, const schedule_m
 }
 
 // Code from the cache that cannot be loaded is compiled again.
-static bool load_module(cuda_permuting *r, const cuda_code_source *made_of, error *failure) {
+static bool load_module(cuda_permuting *r, cuda_device *d, const cuda_code_source *made_of,
+                        error *failure) {
   cuda_code code = {0};
   bool made = true;
   for (int i = 0; i < 2 && made && !r->module && (i == 0 || code.cached); i++) {
@@ -123,42 +126,46 @@ static bool load_module(cuda_permuting *r, const cuda_code_source *made_of, erro
     permute_text(&t, &r->shape);
     made = cuda_code_make(&code, &t, made_of, i > 0);
     if (made)
-      r->module = cuda_module_load(r->device, code.cubin, code.size);
+      r->module = cuda_module_load(d, code.cubin, code.size);
     text_free(&t);
   }
   if (!made)
     error_set(failure, SPAN_NONE, "%s", code.message);
   cuda_code_free(&code);
-  return made && (r->module || fail_with_device_message(r, failure));
+  return made && (r->module || fail_with_message(d, failure));
 }
 
 // Those of another permutation of the same shape are the same.
-static bool load_kernels(cuda_permuting *r, const permute_shape *before,
+static bool load_kernels(cuda_permuting *r, cuda_device *d, const permute_shape *before,
                          const cuda_code_source *made_of, error *failure) {
   bool good = true;
   if (r->module && permute_shapes_equal(before, &r->shape))
     return true;
   drop_kernels(r);
-  if (!load_module(r, made_of, failure))
+  if (!load_module(r, d, made_of, failure))
     return false;
   r->launch_count = permute_launches(&r->shape, r->launches);
   for (uint32_t i = 0; i < r->launch_count && good; i++) {
     char name[64];
     snprintf(name, sizeof name, "permc_pass_%s", r->launches[i].kernel);
-    good =
-        cuda_kernel_find(r->device, r->module, name, r->launches[i].shared_bytes, &r->kernels[i]);
+    good = cuda_kernel_find(d, r->module, name, r->launches[i].shared_bytes, &r->kernels[i]);
   }
   if (!good)
     drop_kernels(r);
-  return good || fail_with_device_message(r, failure);
+  return good || fail_with_message(d, failure);
 }
 
-static bool needs_between(const cuda_permuting *r) {
+uint64_t cuda_permuting_between(const cuda_permuting *r) {
   for (uint32_t i = 0; i < r->launch_count; i++)
     for (uint32_t k = 0; k < r->launches[i].array_count; k++)
       if (r->launches[i].arrays[k] == PERMUTE_BETWEEN)
-        return true;
-  return false;
+        return r->routine->length * r->bytes;
+  return 0;
+}
+
+bool cuda_permuting_place(cuda_permuting *r) {
+  uint64_t bytes = cuda_permuting_between(r);
+  return !bytes || r->between || (r->between = cuda_memory_new(r->device, bytes));
 }
 
 typedef struct inverting {
@@ -188,43 +195,45 @@ static bool find_targets(const cuda_permuting *r, place_list *p, const schedule_
   return true;
 }
 
-bool cuda_permuting_prepare(cuda_permuting *r, const void *places, const cuda_code_source *made_of,
-                            const atomic_bool *interrupted, bool *changed, error *failure) {
+bool cuda_permuting_prepare(cuda_permuting *r, cuda_device *d, const void *places,
+                            const cuda_code_source *made_of, const atomic_bool *interrupted,
+                            bool *changed, error *failure) {
   uint64_t n = r->routine->length;
   uint64_t hash = pool_hash(pool_processors(), places, n * r->place_bytes);
   permute_shape before = r->shape;
   if (r->ready && r->hash == hash)
     return true;
+  if (cuda_is_capturing(d))
+    return error_set(failure, SPAN_NONE,
+                     "the schedule of a permutation is made by the first call with it: make one "
+                     "before the stream is captured");
   *changed = true;
-  if (!cuda_wait(r->device, interrupted))
-    return fail_with_device_message(r, failure);
+  if (!cuda_wait(d, interrupted))
+    return fail_with_message(d, failure);
   drop_tables(r);
   place_list p = {places, r->place_bytes, n};
   schedule_means means = {
       .threads = pool_processors(), .pool = pool_run, .interrupted = interrupted};
   uint32_t *room = NULL;
   bool good = find_targets(r, &p, &means, &room, failure) && choose_shape(r, &p, &means, failure) &&
-              make_tables(r, &p, &means, failure) && load_kernels(r, &before, made_of, failure);
+              make_tables(r, d, &p, &means, failure) &&
+              load_kernels(r, d, &before, made_of, failure);
   free(room);
-  if (!good)
-    return false;
-  cuda_address *between = &r->memory[PERMUTE_TABLES];
-  if (needs_between(r) && !(*between = cuda_memory_new(r->device, n * r->bytes)))
-    return fail_with_device_message(r, failure);
+  if (good && !cuda_wait(d, interrupted))  // for launches on other streams
+    good = fail_with_message(d, failure);
   r->hash = hash;
-  r->ready = true;
-  return true;
+  r->ready = good;
+  return good;
 }
 
 // ---- launching ---------------------------------------------------------------------------------
 
-bool cuda_permuting_launch(cuda_permuting *r,
-                           cuda_address (*address)(const void *with, net_id array),
-                           const void *with) {
+bool cuda_permuting_launch(cuda_permuting *r, cuda_device *d, const cuda_address *addresses,
+                           cuda_address between) {
   cuda_address arrays[PERMUTE_TABLE + PERMUTE_TABLES] = {
-      [PERMUTE_A] = address(with, r->routine->pairs[1].from),
-      [PERMUTE_B] = address(with, r->routine->pairs[1].to),
-      [PERMUTE_BETWEEN] = r->memory[PERMUTE_TABLES]};
+      [PERMUTE_A] = addresses[r->routine->pairs[1].from],
+      [PERMUTE_B] = addresses[r->routine->pairs[1].to],
+      [PERMUTE_BETWEEN] = between ? between : r->between};
   memcpy(arrays + PERMUTE_TABLE, r->memory, PERMUTE_TABLES * sizeof *arrays);
   bool good = true;
   for (uint32_t i = 0; i < r->launch_count && good; i++) {
@@ -238,7 +247,7 @@ bool cuda_permuting_launch(cuda_permuting *r,
     for (uint32_t k = 0; k < l->number_count; k++)
       parameters[count++] = &l->numbers[k];
     cuda_grid grid = {.x = l->blocks, .threads = l->threads, .overlapping = true};
-    good = cuda_launch(r->device, &r->kernels[i], grid, parameters);
+    good = cuda_launch(d, &r->kernels[i], grid, parameters);
   }
   return good;
 }

@@ -68,7 +68,8 @@ struct cuda_program {
   bool
       has_own_arrays;  // tables are there from the beginning, the other arrays from the first run on
   cuda_address *own;   // by array: where it is, then
-  cuda_permuting **permuting;  // by pass: of routines that have kernels, or NULL
+  cuda_permuting **permuting;  // by pass: of permutations by schedules, or NULL
+  pthread_mutex_t schedules;   // of these, and of the stretches
   stretch *stretches;          // one run
   size_t stretch_count;
   cuda_graph *many;         // MANY runs, for cuda_program_time, where no routine is the host's
@@ -418,10 +419,6 @@ static uint64_t items_to_launch(const plan *p, uint32_t number) {
   return loops ? cpu_item_count(p, number) : plan_live_blocks(p, pass);
 }
 
-static cuda_address address_in(const void *program, net_id id) {
-  return array_address(program, id);
-}
-
 static bool plan_launches(cuda_program *g) {
   for (uint32_t i = 0; i < g->plan->passes.count; i++) {
     const plan_pass *pass = &g->plan->passes.items[i];
@@ -485,7 +482,7 @@ static bool launch_parts(const cuda_program *g, uint32_t number) {
 
 static bool launch_pass(cuda_program *g, uint32_t number) {
   if (g->permuting[number])
-    return cuda_permuting_launch(g->permuting[number], address_in, g);
+    return cuda_permuting_launch(g->permuting[number], g->device, g->own, 0);
   if (g->rows[number])
     return cuda_rows_launch(g->rows[number]);
   if (g->routines[number])
@@ -530,6 +527,9 @@ static void drop_stretches(cuda_program *g) {
 static bool record_stretches(cuda_program *g, error *failure) {
   drop_stretches(g);
   uint32_t count = (uint32_t)g->plan->passes.count;
+  for (uint32_t i = 0; i < count; i++)
+    if (g->permuting[i] && !cuda_permuting_place(g->permuting[i]))
+      return fail_with_device_message(g, failure);
   for (uint32_t first = 0, last; first < count || !g->stretch_count; first = last + 1) {
     stretch *s = &g->stretches[g->stretch_count++];
     for (last = first; last < count && !is_for_host(g, last); last++)
@@ -614,6 +614,7 @@ static cuda_program *allocate_program(cuda_device *d, const plan *p, const cuda_
     has_kernels &= g->parts[i].kernels != NULL;
   }
   streams_begin(&g->streams, (uint32_t)p->arrays.count);
+  pthread_mutex_init(&g->schedules, NULL);
   cache_open(&g->cache);
   if (o->no_cache)
     g->cache.folder[0] = 0;
@@ -635,13 +636,6 @@ static cuda_program *allocate_program(cuda_device *d, const plan *p, const cuda_
     return g;
   cuda_program_free(g);
   return NULL;
-}
-
-static bool has_permuting(const cuda_program *g) {
-  for (size_t i = 0; i < g->plan->passes.count; i++)
-    if (g->permuting[i])
-      return true;
-  return false;
 }
 
 cuda_program *cuda_program_new(cuda_device *d, const plan *p, c_code *code, const cuda_options *o,
@@ -694,6 +688,7 @@ void cuda_program_free(cuda_program *g) {
   for (size_t i = 0; i < g->plan->passes.count && g->launches; i++)
     free(g->launches[i].arrays);
   streams_end(&g->streams, g->device);
+  pthread_mutex_destroy(&g->schedules);
   free(g->launches);
   free(g->own);
   free(g->facts);
@@ -705,20 +700,29 @@ void cuda_program_free(cuda_program *g) {
   free(g);
 }
 
-// The program's own arrays, for runs on arrays of the host, and the graph on them.
+// The program's own arrays, for runs on arrays of the host.
 static bool make_own_arrays(cuda_program *g, error *failure) {
   if (g->has_own_arrays)
     return true;
   if (!allocate_buffers(g, failure))
     return false;
   note_addresses(g);
-  g->has_own_arrays =
-      place_routines(g, failure) && (has_permuting(g) || record_stretches(g, failure));
+  g->has_own_arrays = place_routines(g, failure);
   return g->has_own_arrays;
 }
 
-bool cuda_program_time(cuda_program *g, unsigned runs, double *seconds, error *failure) {
-  if (!make_own_arrays(g, failure))
+// Graphs on them.
+static bool make_stretches(cuda_program *g, error *failure) {
+  if (!make_own_arrays(g, failure) || g->stretch_count > 0)
+    return g->stretch_count > 0;
+  bool good = record_stretches(g, failure);
+  if (!good)
+    drop_stretches(g);
+  return good;
+}
+
+static bool time_runs(cuda_program *g, unsigned runs, double *seconds, error *failure) {
+  if (!make_stretches(g, failure))
     return false;
   bool alone = g->stretch_count == 1 && g->stretches[0].routine == NEVER;
   unsigned many = alone ? runs / MANY : 0;
@@ -736,9 +740,16 @@ bool cuda_program_time(cuda_program *g, unsigned runs, double *seconds, error *f
   return good || fail_with_device_message(g, failure);
 }
 
-bool cuda_program_time_pass(cuda_program *g, uint32_t pass, unsigned runs, double *seconds,
-                            error *failure) {
-  if (!make_own_arrays(g, failure))
+bool cuda_program_time(cuda_program *g, unsigned runs, double *seconds, error *failure) {
+  pthread_mutex_lock(&g->schedules);
+  bool good = time_runs(g, runs, seconds, failure);
+  pthread_mutex_unlock(&g->schedules);
+  return good;
+}
+
+static bool time_pass(cuda_program *g, uint32_t pass, unsigned runs, double *seconds,
+                      error *failure) {
+  if (!make_stretches(g, failure))
     return false;
   double start = clock_seconds();
   for (unsigned i = 0; i < runs && is_for_host(g, pass); i++, *seconds = clock_seconds() - start)
@@ -753,6 +764,14 @@ bool cuda_program_time_pass(cuda_program *g, uint32_t pass, unsigned runs, doubl
     fail_with_device_message(g, failure);
   cuda_graph_free(g->device, graph);
   *seconds /= runs;
+  return good;
+}
+
+bool cuda_program_time_pass(cuda_program *g, uint32_t pass, unsigned runs, double *seconds,
+                            error *failure) {
+  pthread_mutex_lock(&g->schedules);
+  bool good = time_pass(g, pass, runs, seconds, failure);
+  pthread_mutex_unlock(&g->schedules);
   return good;
 }
 
@@ -790,24 +809,31 @@ static bool download_results(cuda_program *g, array *results, error *failure) {
   return true;
 }
 
-// Permutations have their schedules, and launches are recorded if those are others than in the last run.
-static bool prepare_permuting(cuda_program *g, const array *arguments, size_t count,
-                              error *failure) {
+// A permutation has its schedule. What was recorded with another one is dropped.
+static bool prepare_permuting(cuda_program *g, cuda_device *d, cuda_permuting *r,
+                              const void *places, error *failure) {
   bool changed = false;
+  bool good = cuda_permuting_prepare(r, d, places, &g->source, g->interrupted, &changed, failure);
+  if (changed)
+    drop_stretches(g);
+  return good;
+}
+
+static bool prepare_run(cuda_program *g, const array *arguments, size_t count, error *failure) {
   for (size_t i = 0; i < g->plan->passes.count; i++) {
     cuda_permuting *r = g->permuting[i];
     void *places;
     if (r && !(cpu_find_given(&g->plan->arrays.items[cuda_permuting_places(r)], arguments, count,
                               &places, failure) &&
-               cuda_permuting_prepare(r, places, &g->source, g->interrupted, &changed, failure)))
+               prepare_permuting(g, g->device, r, places, failure)))
       return false;
   }
-  return !changed || record_stretches(g, failure);
+  return make_stretches(g, failure);
 }
 
-bool cuda_program_run(cuda_program *g, const array *arguments, size_t count, array *results,
-                      error *failure) {
-  bool good = make_own_arrays(g, failure) && prepare_permuting(g, arguments, count, failure) &&
+static bool run(cuda_program *g, const array *arguments, size_t count, array *results,
+                error *failure) {
+  bool good = make_own_arrays(g, failure) && prepare_run(g, arguments, count, failure) &&
               upload_given(g, NET_ARGUMENT, arguments, count, failure) && run_stretches(g, failure);
   if (good && !program_wait(g))
     good = fail_with_device_message(g, failure);
@@ -817,6 +843,14 @@ bool cuda_program_run(cuda_program *g, const array *arguments, size_t count, arr
     if (g->plan->arrays.items[a].role == NET_RESULT)
       arrays_destroy(&results[g->plan->arrays.items[a].number], 1);
   return false;
+}
+
+bool cuda_program_run(cuda_program *g, const array *arguments, size_t count, array *results,
+                      error *failure) {
+  pthread_mutex_lock(&g->schedules);
+  bool good = run(g, arguments, count, results, failure);
+  pthread_mutex_unlock(&g->schedules);
+  return good;
 }
 
 // ---- calls on arrays of the caller -------------------------------------------------------------
@@ -860,9 +894,21 @@ static bool fail_with_message(const cuda_device *d, error *failure) {
   return error_set(failure, SPAN_NONE, "%s", cuda_message(d));
 }
 
+// The array between launches is the stream's.
+static bool call_permuting(cuda_device *d, cuda_permuting *r, const cuda_address *addresses) {
+  cuda_address between = 0;
+  uint64_t bytes = cuda_permuting_between(r);
+  if (bytes && !cuda_stream_memory_new(d, bytes, &between))
+    return false;
+  bool good = cuda_permuting_launch(r, d, addresses, between);
+  return (!bytes || cuda_stream_memory_free(d, between)) && good;
+}
+
 static bool call_pass(const cuda_program *g, cuda_device *d, uint32_t number,
                       cuda_address *addresses, cuda_address temporaries) {
-  if (g->routines[number] && !g->permuting[number])
+  if (g->permuting[number])
+    return call_permuting(d, g->permuting[number], addresses);
+  if (g->routines[number])
     return cuda_routine_call(g->routines[number], d, addresses, temporaries);
   const plan_pass *pass = &g->plan->passes.items[number];
   if (pass->keys_for && cuda_routine_makes_keys(g->routines[pass->keys_for]))
@@ -900,6 +946,31 @@ static bool is_sequence(const cuda_program *g) {
   return launches > 1 && launches <= CUDA_SEQUENCE_MOST && !g->plan->lines;
 }
 
+static bool permutes(const cuda_program *g) {
+  for (size_t i = 0; i < g->plan->passes.count; i++)
+    if (g->permuting[i])
+      return true;
+  return false;
+}
+
+// Permutations by schedules, whose launches change: one by one. The addresses of their places are those of
+// the host.
+static bool call_with_schedules(cuda_program *g, cuda_device *d, cuda_address *addresses,
+                                cuda_address temporaries, error *failure) {
+  bool good = true;
+  pthread_mutex_lock(&g->schedules);
+  for (size_t i = 0; i < g->plan->passes.count && good; i++) {
+    cuda_permuting *r = g->permuting[i];
+    const void *places = r ? (const void *)(uintptr_t)addresses[cuda_permuting_places(r)] : NULL;
+    good = !r || prepare_permuting(g, d, r, places, failure);
+  }
+  good = good && (call_passes(g, d, addresses, temporaries) ||
+                  error_set(failure, SPAN_NONE, "%s", cuda_message(d)));
+  pthread_mutex_unlock(&g->schedules);
+  cuda_stages_end(d);
+  return good;
+}
+
 // Several launches are a sequence from the second call on; where there can be none, they are done
 // one by one, then and ever after. Profilers see them one by one.
 bool cuda_program_call(cuda_program *g, cuda_stream *stream, void **arrays, void *temporaries,
@@ -911,6 +982,8 @@ bool cuda_program_call(cuda_program *g, cuda_stream *stream, void **arrays, void
   for (size_t a = 0; a < p->arrays.count; a++)
     if (p->arrays.items[a].role == NET_TABLE)
       addresses[a] = array_address(g, (net_id)a);
+  if (permutes(g))
+    return call_with_schedules(g, &d, addresses, (uintptr_t)temporaries, failure);
   stream_sequence *s = kept ? kept : is_sequence(g) ? streams_take(&g->streams, &d) : NULL;
   bool done = s && call_sequence(g, &d, s, addresses, (uintptr_t)temporaries);
   bool good = done || call_passes(g, &d, addresses, (uintptr_t)temporaries);

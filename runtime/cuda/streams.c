@@ -32,14 +32,6 @@ void streams_end(cuda_streams *s, cuda_device *d) {
   pthread_mutex_destroy(&s->lock);
 }
 
-static bool is_capturing(cuda_device *d) {
-  int capturing = 0;
-  if (!cuda_enter(d))
-    return true;
-  cuda_status status = d->api->is_capturing(d->stream, &capturing);
-  return cuda_leave(d, status != CUDA_STATUS_GOOD || capturing);
-}
-
 // Takes from the idle ones that of the stream; if there are as many as there may be, the one that
 // was not used for the longest time.
 static stream_sequence *take_idle(cuda_streams *s, cuda_stream *stream, bool *is_full) {
@@ -69,7 +61,7 @@ static stream_sequence *make(const cuda_streams *s, cuda_device *d) {
 
 stream_sequence *streams_take(cuda_streams *s, cuda_device *d) {
   bool is_full;
-  if (!d->api->graph_add_node || is_capturing(d))
+  if (!d->api->graph_add_node || cuda_is_capturing(d))
     return NULL;
   stream_sequence *one = take_idle(s, d->stream, &is_full);
   if (!one && !is_full && !(one = make(s, d)))

@@ -186,6 +186,67 @@ TEST(on_the_default_stream) {
   close_subject(&s);
 }
 
+static permc_value *a_schedule(uint32_t length) {
+  uint32_t *places = malloc((length + 1) * sizeof *places);
+  for (uint32_t i = 0; i < length; i++)
+    places[i] = i;
+  for (uint32_t i = length; i > 1; i--) {
+    uint32_t k = (uint32_t)random_below(i), last = places[i - 1];
+    places[i - 1] = places[k];
+    places[k] = last;
+  }
+  permc_value *v = value_1("u32", length, places);
+  v->components[0].permutation = true;
+  free(places);
+  return v;
+}
+
+// Permutations by schedules, which are the host's, of values of the device: two of them in turn, by two
+// streams.
+TEST(schedules) {
+  if (!have_device())
+    SKIP(why);
+  static const uint32_t lengths[] = {1000, 1 << 12, 1 << 16, 1000003, 1 << 22};
+  cuda_stream *streams[2] = {new_stream(), new_stream()};
+  for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
+    char types[64];
+    subject s[2];
+    permc_value *one[2] = {a_schedule(lengths[i]), a_schedule(lengths[i])};
+    snprintf(types, sizeof types, "[%u]u32", (unsigned)lengths[i]);
+    permc_context *c = load_expression("permute");
+    permc_compiled *p = NULL;
+    for (int k = 0; k < 2; k++) {
+      CHECK(open_subject(&s[k], "map id", types));
+      permc_value *in[2] = {one[k], s[k].drawn[0]};
+      permc_values_free(s[k].expected, s[k].result_count);
+      CHECK(permc_run(c, "-e", "portable", in, 2, &s[k].expected, &s[k].result_count));
+      CHECK_STR(permc_message(c), "");
+      p = p ? p : permc_compile(c, "-e", "cuda", in, 2);
+    }
+    for (int turn = 0; p && turn < 6; turn++) {
+      int k = turn / 2 % 2;
+      permc_value *in[2] = {one[k], s[k].arguments[0]};
+      permc_call_options o = {.stream = streams[turn % 2]};
+      permc_error e;
+      clear_results(&s[k]);
+      double start = clock_seconds();
+      CHECK_EQ_U64(permc_call(p, in, 2, s[k].results, 1, &o, &e), PERMC_OK);
+      CHECK_STR(e.message, "");
+      double seconds = clock_seconds() - start;
+      CHECK(has_results(&s[k], o.stream));
+      printf("%s: %.3f ms\n", types, seconds * 1e3);
+    }
+    permc_compiled_free(p);
+    permc_context_free(c);
+    for (int k = 0; k < 2; k++) {
+      permc_value_free(one[k]);
+      close_subject(&s[k]);
+    }
+  }
+  for (int k = 0; k < 2; k++)
+    CUDA(stream_destroy(streams[k]));
+}
+
 // Recorded by the caller, and replayed on other data at the same places.
 TEST(in_a_graph) {
   if (!have_device())
@@ -401,26 +462,56 @@ TEST(overhead) {
   CUDA(stream_destroy(stream));
 }
 
-// Calls one after the other on a stream, until all is done.
+// Microseconds of a call: of many one after the other on a stream, of which the host; of one that is
+// waited for.
+typedef struct call_times {
+  double all, host, alone;
+} call_times;
+
+static call_times time_calls(const subject *s, const permc_call_options *o) {
+  enum { TIMES = 100, TURNS = 5 };
+  call_times least = {1, 1, 1};
+  for (int turn = 0; turn < TURNS; turn++) {
+    double all = 0, host = 0, alone = 0;
+    for (int k = 0; k < 2 * TIMES; k++) {
+      double start = clock_seconds();
+      permc_call(s->compiled, s->arguments, s->count, s->results, s->result_count, o, NULL);
+      host += k < TIMES ? clock_seconds() - start : 0;
+      if (k >= TIMES - 1)
+        CUDA(stream_synchronize(o->stream));
+      *(k < TIMES ? &all : &alone) += clock_seconds() - start;
+    }
+    least.all = all < least.all ? all : least.all;
+    least.host = host < least.host ? host : least.host;
+    least.alone = alone < least.alone ? alone : least.alone;
+  }
+  return (call_times){least.all / TIMES * 1e6, least.host / TIMES * 1e6, least.alone / TIMES * 1e6};
+}
+
+// With a workspace of the caller, and without.
 TEST(times) {
   if (!have_device())
     SKIP(why);
-  static const char *const types[] = {"[2^10]u32", "[2^16]u32", "[2^20]u32", "[2^24]u32"};
-  enum { TIMES = 50 };
+  static const char *const types[] = {"[2^10]u32", "[2^16]u32", "[2^20]u32", "[2^22]u32",
+                                      "[2^24]u32"};
   cuda_stream *stream = new_stream();
   for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
     subject s;
     if (CHECK(open_subject(&s, "sort", types[i]))) {
-      call_on(&s, stream);
-      CUDA(stream_synchronize(stream));
-      double start = clock_seconds();
-      for (int k = 0; k < TIMES; k++)
+      uint64_t bytes = permc_workspace_bytes(s.compiled);
+      cuda_address memory = 0;
+      permc_call_options o = {.stream = stream}, with = o;
+      CUDA(mem_alloc(&memory, bytes + 1));
+      with.workspace = (void *)(uintptr_t)memory;
+      with.workspace_bytes = bytes;
+      for (int k = 0; k < 2; k++)  // the graph is written
         call_on(&s, stream);
-      double host = clock_seconds() - start;
-      CUDA(stream_synchronize(stream));
-      double all = clock_seconds() - start;
-      printf("sort %s: %.1f us, of which the host has %.1f us\n", types[i], all / TIMES * 1e6,
-             host / TIMES * 1e6);
+      call_times own = time_calls(&s, &o), callers = time_calls(&s, &with);
+      printf(
+          "sort %s: %.1f us, of which the host has %.1f, and %.1f alone; with a workspace of the "
+          "caller's %.1f, %.1f and %.1f\n",
+          types[i], own.all, own.host, own.alone, callers.all, callers.host, callers.alone);
+      CUDA(mem_free(memory));
     }
     close_subject(&s);
   }

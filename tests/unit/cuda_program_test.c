@@ -667,6 +667,101 @@ TEST(permutations_by_schedules) {
   }
 }
 
+// The values of arguments and results in memory of the device, the schedule in that of the host.
+static permc_value *on_device(cuda_device *d, cuda_address *at, const uint32_t *values) {
+  uint64_t dims[1] = {COUNT};
+  *at = cuda_memory_new(d, COUNT * sizeof *values);
+  CHECK(*at && cuda_upload(d, *at, values, COUNT * sizeof *values) && cuda_wait(d, NULL));
+  permc_memory m = {.type = "u32", .rank = 1, .dims = dims, .data = (void *)(uintptr_t)*at};
+  return permc_value_borrow(&m, NULL);
+}
+
+static permc_value *a_schedule(uint32_t factor) {
+  uint32_t places[COUNT];
+  for (uint32_t i = 0; i < COUNT; i++)
+    places[i] = i * factor % COUNT;
+  permc_value *v = value_1("u32", COUNT, places);
+  v->components[0].permutation = true;
+  return v;
+}
+
+// Then a call on values of the host, which has another schedule, and one on those of the device again.
+TEST(schedules_on_values_of_the_device) {
+  static const uint32_t factors[] = {7, 7, 3, 7};
+  static const char *const failing[] = {"cuMemAlloc_v2", "cuMemcpyHtoDAsync_v2", "cuStreamQuery",
+                                        "cuLaunchKernelEx"};
+  uint32_t values[COUNT], found[COUNT];
+  char why[CUDA_WHY];
+  enter("");
+  fake.define("permc_pass_s_designated", 5, run_s_designated);
+  permc_context *c = load_text("main : [m]i -> [m]u32 -> [m]u32\nmain p xs = permute p xs\n"
+                               "both : [m]u32 -> [m]u32 -> ([m]u32, [m]u32)\n"
+                               "both p xs = (permute p xs, map (+ 1) p)\n");
+  cuda_device *d = cuda_open(0, why, sizeof why);
+  REQUIRE(d != NULL);
+  for (uint32_t i = 0; i < COUNT; i++)
+    values[i] = i * i;
+  cuda_address from, to;
+  permc_value *arguments[2] = {a_schedule(7), on_device(d, &from, values)};
+  permc_value *result = on_device(d, &to, values), *results[2] = {result, result};
+  permc_compiled *p = permc_compile(c, "main", "cuda", arguments, 2);
+  REQUIRE(p != NULL);
+  permc_call_options o = {.stream = d->own};
+  REQUIRE(cuda_graph_begin(d));  // a schedule cannot be made meanwhile
+  CHECK_EQ_U64(permc_call(p, arguments, 2, &result, 1, &o, &call_error), PERMC_ERROR_DEVICE);
+  CHECK_CONTAINS(call_error.message, "before the stream is captured");
+  cuda_graph_free(d, cuda_graph_end(d, true));
+  for (size_t run = 0; run < sizeof factors / sizeof *factors; run++) {
+    permc_value_free(arguments[0]);
+    arguments[0] = a_schedule(factors[run]);
+    CHECK_EQ_U64(permc_call(p, arguments, 2, &result, 1, &o, &call_error), PERMC_OK);
+    CHECK(cuda_fetch(d, found, to, sizeof found));
+    for (uint32_t i = 0; i < COUNT; i++)
+      CHECK_EQ_U64(found[i * factors[run] % COUNT], values[i]);
+    if (run == 2) {
+      permc_value *there[2] = {a_schedule(7), value_1("u32", COUNT, values)}, **out = NULL;
+      size_t count = 0;
+      for (int k = 0; k < 2; k++)
+        call_values(p, there, 2, &out, &count);
+      CHECK_STR(call_error.message, "");
+      REQUIRE(out != NULL);
+      CHECK_EQ_U64(((const uint32_t *)permc_value_data(out[0], 0))[7], 1);
+      permc_values_free(out, count);
+      permc_value_free(there[0]);
+      permc_value_free(there[1]);
+    }
+  }
+  size_t uploads = fake.calls("cuMemcpyHtoDAsync_v2");
+  REQUIRE(cuda_graph_begin(d));  // it is the last one's
+  CHECK_EQ_U64(permc_call(p, arguments, 2, &result, 1, &o, &call_error), PERMC_OK);
+  cuda_graph_free(d, cuda_graph_end(d, true));
+  CHECK_EQ_U64(fake.calls("cuMemcpyHtoDAsync_v2"), uploads);
+  for (size_t k = 0; k < sizeof failing / sizeof *failing; k++) {
+    char settings[100];
+    snprintf(settings, sizeof settings, "fail=%s at=1 status=999", failing[k]);
+    permc_value_free(arguments[0]);
+    arguments[0] = a_schedule(k % 2 ? 7 : 3);
+    fake.set(settings);
+    CHECK_EQ_U64(permc_call(p, arguments, 2, &result, 1, &o, &call_error), PERMC_ERROR_DEVICE);
+    CHECK_CONTAINS(call_error.message, "error 999");
+    CHECK_EQ_U64(permc_call(p, arguments, 2, &result, 1, &o, &call_error), PERMC_OK);
+  }
+  permc_compiled_free(p);
+  p = permc_compile(c, "both", "cuda", arguments, 2);  // reads the schedule on the device, too
+  REQUIRE(p != NULL);
+  CHECK_EQ_U64(permc_call(p, arguments, 2, results, 2, &o, &call_error), PERMC_ERROR_DEVICE);
+  CHECK_CONTAINS(call_error.message, "several devices");
+  permc_compiled_free(p);
+  permc_value_free(arguments[0]);
+  permc_value_free(arguments[1]);
+  permc_value_free(result);
+  cuda_memory_free(d, from);
+  cuda_memory_free(d, to);
+  permc_context_free(c);
+  cuda_close(d);
+  fake_driver_check();
+}
+
 // ---- every call, failing -----------------------------------------------------------------------
 
 static bool run_program(char *message, size_t size) {
