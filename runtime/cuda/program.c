@@ -19,8 +19,8 @@
 enum {
   FILE_BYTES = 1 << 16,  // of text that is worth a compilation of its own
   MOST_FILES = 32,
-  MOST_KEPT = 1 << 24,  // bytes of a workspace, for each stream
-  MANY = 10  // runs that are timed as one graph, without launches by the host between them
+  KEPT_PART = 512,  // of the device's memory, that a stream's workspace may have at most
+  MANY = 10         // runs that are timed as one graph, without launches by the host between them
 };
 #define NEVER UINT32_MAX
 
@@ -999,7 +999,9 @@ bool cuda_program_call(cuda_program *g, cuda_stream *stream, void **arrays, void
 bool cuda_program_take(cuda_program *g, cuda_stream *stream, uint64_t bytes, cuda_address *memory,
                        stream_sequence **kept, error *failure) {
   cuda_device d = call_device(g, stream);
-  *kept = bytes <= MOST_KEPT && is_sequence(g) ? streams_take(&g->streams, &d) : NULL;
+  *kept = bytes <= d.facts.memory_bytes / KEPT_PART && is_sequence(g)
+              ? streams_take(&g->streams, &d)
+              : NULL;
   if (*kept && (*memory = stream_sequence_memory(*kept, &d, bytes)))
     return true;
   if (*kept)
