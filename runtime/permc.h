@@ -219,11 +219,26 @@ PERMC_API bool permc_explain(permc_context *context, const char *entry, const pe
 
 // Runs of a program whose arrays are shared among ranks: threads of this process, or processes that a
 // launcher has started (docs/reference.md, "Ranks"). All call the same functions in the same order.
+typedef struct permc_transfer {
+  uint32_t rank;  // to whom, or from whom
+  void *data;
+  uint64_t bytes;
+} permc_transfer;
+// A function of the caller that carries messages, when all ranks have called it: each sends at most one
+// to each other, and receives at most one of each, of as many bytes as it is sent; there may be none.
+// False: it could not, and this rank does not go on.
+typedef bool permc_carry(void *with, const permc_transfer *sends, size_t send_count,
+                         const permc_transfer *receives, size_t receive_count);
 typedef struct permc_ranks {
   const char *transport;   // "threads", "mpi"; NULL: the launcher's, or else threads
   uint32_t count;          // a power of two; 0: as many as the launcher has started
   double timeout;          // seconds that a rank waits for another; 0: 60
   uintptr_t communicator;  // "mpi": the caller's MPI_Comm as a number; 0: MPI_COMM_WORLD
+  // Not NULL: carries the messages of all ranks, of which this process is number `rank` of `count`.
+  // `timeout` is not used: it is for this function to end.
+  permc_carry *carry;
+  void *with;  // its first argument
+  uint32_t rank;
 } permc_ranks;
 // For what is run and compiled from now on (NULL: no longer). Where ranks are processes, arguments
 // that permc_read_files reads from .npy stay in the file until each rank reads its part, and the
@@ -237,6 +252,11 @@ PERMC_API uint32_t permc_rank(const permc_context *context, uint32_t *processes)
 // behind the other, the whole array, and of any lengths.
 PERMC_API const void *permc_value_part(const permc_value *value, size_t component, uint64_t *first,
                                        uint64_t *count);
+// Called by all: this process has parts of arrays, of these lengths; each begins behind those of the
+// lower ranks, at *first, in an array of the length *whole. `what` is the same text on all, such as the
+// arrays' types, or all fail.
+PERMC_API bool permc_place_parts(permc_context *context, const char *what, const uint64_t *lengths,
+                                 size_t count, uint64_t *first, uint64_t *whole);
 // Called by all: rank 0's value becomes one in its memory.
 PERMC_API bool permc_gather(permc_context *context, permc_value *value);
 // This process cannot go on; the others end with the line "rank 3: CAUSE", of the first line of a message.

@@ -95,10 +95,12 @@ bool permc_use_layout(permc_context *c, const char *name) {
 
 // ---- ranks -------------------------------------------------------------------------------------
 
-static const transport_kind *transport_wanted(permc_context *c, const char *name) {
-  ranks_launch l = {0};
-  const char *wanted = name ? name : ranks_launched(&l) ? l.transport : "threads";
-  const transport_kind *kind = transport_kind_named(wanted);
+static const transport_kind *transport_wanted(permc_context *c, const permc_ranks *ranks,
+                                              const ranks_launch *l) {
+  const char *name = ranks->transport, *wanted = name          ? name
+                                                 : l->launcher ? l->transport
+                                                               : "threads";
+  const transport_kind *kind = ranks->carry ? &transport_caller : transport_kind_named(wanted);
   text known = {0};
   for (size_t i = 0; !kind && transport_kinds[i]; i++)
     text_printf(&known, "%s%s", i ? ", " : "", transport_kinds[i]->name);
@@ -106,7 +108,8 @@ static const transport_kind *transport_wanted(permc_context *c, const char *name
     context_error_of(c, PERMC_ERROR_MISSING,
                      "%s has started this as rank %u of %u, and the transport '%s' is not here; "
                      "there is %s (permc run --ranks 1 runs it alone)",
-                     l.launcher, (unsigned)l.rank, (unsigned)l.count, wanted, text_content(&known));
+                     l->launcher, (unsigned)l->rank, (unsigned)l->count, wanted,
+                     text_content(&known));
   else if (!kind)
     context_error_of(c, PERMC_ERROR_MISSING, "there is no transport '%s'; there is %s", wanted,
                      text_content(&known));
@@ -123,12 +126,22 @@ bool permc_use_ranks(permc_context *c, const permc_ranks *wanted) {
   if (!wanted)
     return true;
   error failure = {0};
-  ranks_options o = {.kind = transport_wanted(c, wanted->transport),
+  ranks_launch l;
+  if (!ranks_launched(&l))
+    l = (ranks_launch){0};
+  ranks_options o = {.kind = transport_wanted(c, wanted, &l),
                      .count = wanted->count,
                      .timeout = wanted->timeout,
-                     .communicator = wanted->communicator};
+                     .rank = wanted->rank,
+                     .communicator = wanted->communicator,
+                     .carry = wanted->carry,
+                     .with = wanted->with};
   if (!o.kind)
     return false;
+  if (o.kind == &transport_mpi) {  // of a communicator MPI alone knows
+    o.rank = l.rank;
+    o.launched = wanted->communicator ? 0 : l.count;
+  }
   c->ranks = ranks_open(&o, &failure);
   return c->ranks || context_error_of(c, PERMC_ERROR_RANKS, "%s", failure.message);
 }
@@ -138,6 +151,20 @@ uint32_t permc_rank(const permc_context *c, uint32_t *processes) {
   if (processes)
     *processes = apart ? ranks_count(c->ranks) : 1;
   return apart ? ranks_own(c->ranks) : 0;
+}
+
+bool permc_place_parts(permc_context *c, const char *what, const uint64_t *lengths, size_t count,
+                       uint64_t *first, uint64_t *whole) {
+  error failure = {0};
+  context_begin_call(c);
+  if (!context_given(c, what, "the text") || !context_given_list(c, lengths, count, "lengths") ||
+      !context_given_list(c, first, count, "first elements") ||
+      !context_given_list(c, whole, count, "whole lengths"))
+    return false;
+  for (size_t i = 0; i < count && !c->ranks; i++)
+    first[i] = 0, whole[i] = lengths[i];
+  return !c->ranks || ranks_place(c->ranks, what, lengths, count, first, whole, &failure) ||
+         context_error_of(c, PERMC_ERROR_RANKS, "%s", failure.message);
 }
 
 bool permc_gather(permc_context *c, permc_value *v) {

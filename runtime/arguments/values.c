@@ -244,7 +244,8 @@ const void *permc_value_data(const permc_value *v, size_t component) {
 
 const void *permc_value_part(const permc_value *v, size_t component, uint64_t *first,
                              uint64_t *count) {
-  array_part own = array_own(&v->components[component]);
+  const array *a = component_of(v, component);
+  array_part own = a ? array_own(a) : (array_part){0};
   *first = own.first;
   *count = own.count;
   return own.data;

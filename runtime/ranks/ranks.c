@@ -23,10 +23,12 @@ rank_world *ranks_open(const ranks_options *o, error *failure) {
   if (o->kind != &transport_threads || o->group) {
     transport_options t = {.kind = o->kind,
                            .rank = o->rank,
-                           .ranks = o->count,
+                           .ranks = o->kind == &transport_mpi ? o->launched : o->count,
                            .timeout = r->options.timeout,
                            .group = o->group,
-                           .communicator = o->communicator};
+                           .communicator = o->communicator,
+                           .carry = o->carry,
+                           .with = o->with};
     if (!(r->own = transport_open(&t, failure)))
       return ranks_close(r), NULL;
     r->count = r->own->ranks;
@@ -72,6 +74,40 @@ transport *ranks_transport(const rank_world *r) { return r->own; }
 void ranks_fail(rank_world *r, const char *cause) {
   if (r->own)
     transport_fail(r->own, cause);
+}
+
+static bool gather_lengths(transport *t, const char *what, const uint64_t *lengths, size_t count,
+                           uint64_t *all, error *failure) {
+  const transport_part call = {"call", what, strlen(what)};
+  uint64_t *bytes = calloc(t->ranks, sizeof *bytes);
+  for (uint32_t r = 0; bytes && r < t->ranks; r++)
+    bytes[r] = count * sizeof *all;
+  bool good = bytes ? transport_agree(t, &call, 1, failure) &&
+                          transport_gather(t, lengths, bytes, all, failure)
+                    : rank_fail(t, "out of memory", failure);
+  free(bytes);
+  return good;
+}
+
+bool ranks_place(rank_world *w, const char *what, const uint64_t *lengths, size_t count,
+                 uint64_t *first, uint64_t *whole, error *failure) {
+  if (!w->own) {
+    for (size_t i = 0; i < count; i++)
+      first[i] = 0, whole[i] = lengths[i];
+    return true;
+  }
+  uint64_t *all = calloc(w->count, (count + 1) * sizeof *all);
+  bool good = all ? gather_lengths(w->own, what, lengths, count, all, failure)
+                  : rank_fail(w->own, "out of memory", failure);
+  for (size_t i = 0; good && i < count; i++) {
+    first[i] = whole[i] = 0;
+    for (uint32_t r = 0; r < w->count; r++) {
+      first[i] += r < w->own->rank ? all[r * count + i] : 0;
+      whole[i] += all[r * count + i];
+    }
+  }
+  free(all);
+  return good;
 }
 
 // ---- threads as ranks ---------------------------------------------------------------------------

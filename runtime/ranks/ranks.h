@@ -39,10 +39,13 @@ typedef struct ranks_options {
   const transport_kind *kind;
   uint32_t count;  // a power of two; 0: as many as the launcher has started
   double timeout;  // seconds that a rank waits for another; 0: RANKS_TIMEOUT
-  // Threads that are ranks of several contexts, one of each: where they meet, and which this is.
+  // Threads that are ranks of several contexts, one of each: where they meet.
   transport_group *group;
-  uint32_t rank;
+  uint32_t rank;           // which of them this is; or of the launcher's, or of the caller's
+  uint32_t launched;       // mpi: so many has the launcher started; 0: it does not say
   uintptr_t communicator;  // mpi: see transport_options
+  transport_carry *carry;  // caller: the same
+  void *with;
 } ranks_options;
 enum { RANKS_TIMEOUT = 60 };
 
@@ -82,6 +85,9 @@ bool ranks_execute(rank_world *r, const ranks_run *run, array *results, error *f
 
 // ---- values in parts -------------------------------------------------------------------------
 
+// Of `count` parts that this rank has of arrays: see permc_place_parts. By all ranks at one time.
+bool ranks_place(rank_world *r, const char *what, const uint64_t *lengths, size_t count,
+                 uint64_t *first, uint64_t *whole, error *failure);
 // Both are called by all ranks at one time, with the same value in parts.
 // Rank 0's becomes a value in its memory.
 bool ranks_gather(rank_world *r, permc_value *v, error *failure);

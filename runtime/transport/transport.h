@@ -27,17 +27,18 @@
 //   transport.c  what all kinds share, and the table of kinds
 //   threads.c    ranks that are threads of this process
 //   mpi.c        ranks that are processes of MPI; mpi_library.c: the library, loaded at run time
+//   caller.c     ranks whose messages a function of the caller carries
 #ifndef PERMC_RUNTIME_TRANSPORT_TRANSPORT_H
 #define PERMC_RUNTIME_TRANSPORT_TRANSPORT_H
 
 #include "core/error.h"
 #include "core/f2.h"
+#include "runtime/permc.h"
 
-typedef struct transport_message {
-  uint32_t rank;   // to whom, or from whom; oneself: a copy
-  void *data;      // what is sent is only read; what is received lies elsewhere
-  uint64_t bytes;  // 0 allowed; the same on both sides
-} transport_message;
+// Its rank: to whom, or from whom; oneself: a copy. What is sent is only read, and what is received
+// lies elsewhere. Bytes are the same on both sides; 0 is allowed.
+typedef permc_transfer transport_message;
+typedef permc_carry transport_carry;
 
 // The message for, or from, a rank; NULL: there is none.
 static inline const transport_message *transport_message_of(const transport_message *m,
@@ -61,6 +62,8 @@ typedef struct transport_options {
   double timeout;          // seconds that a rank waits for another, from which nothing comes
   transport_group *group;  // threads: where they meet
   uintptr_t communicator;  // mpi: the caller's, an MPI_Comm as a number; 0: MPI_COMM_WORLD
+  transport_carry *carry;  // caller: its function, and the function's first argument
+  void *with;
 } transport_options;
 
 // Kinds add what is theirs behind it.
@@ -94,8 +97,9 @@ struct transport_kind {
 
 // ---- kinds -----------------------------------------------------------------------------------
 
-extern const transport_kind transport_threads, transport_mpi;
-extern const transport_kind *const transport_kinds[];  // NULL at the end
+extern const transport_kind transport_threads, transport_mpi, transport_caller;
+extern const transport_kind
+    *const transport_kinds[];  // those with a name for users; NULL at the end
 const transport_kind *transport_kind_named(const char *name);
 
 // Where the threads of one process meet: made before they start, freed when all have ended.

@@ -38,6 +38,10 @@ int main(void) {
   MEMBER(permc_call_options, workspace);
   MEMBER(permc_call_options, workspace_bytes);
   SIZE(permc_size);
+  SIZE(permc_transfer);
+  MEMBER(permc_transfer, rank);
+  MEMBER(permc_transfer, data);
+  MEMBER(permc_transfer, bytes);
   SIZE(permc_ranks);
   SIZE(permc_explain_options);
   SIZE(permc_tune_options);

@@ -125,6 +125,8 @@ TEST(values_and_runs) {
   WRONG(ARGUMENT, "the entry point is NULL", permc_tune(c, NULL, NULL, &d.keys, 1, NULL, &report));
   WRONG(ARGUMENT, "the report is NULL", permc_tune(c, "main", NULL, &d.keys, 1, NULL, NULL));
   WRONG(ARGUMENT, "the entry point is NULL", permc_check_laws(c, NULL, &d.keys, 1));
+  WRONG(ARGUMENT, "the text is NULL", permc_place_parts(c, NULL, NULL, 0, NULL, NULL));
+  WRONG(ARGUMENT, "lengths is NULL", permc_place_parts(c, "", NULL, 1, NULL, NULL));
   CHECK(permc_set_limit(c, "results", 8));
   CHECK(!permc_run(c, "main", NULL, &d.keys, 1, &results, &count));
   CHECK_EQ_U64(permc_last_code(c), PERMC_ERROR_MEMORY);
@@ -205,6 +207,8 @@ TEST(values) {
   CHECK(permc_value_set_name(v, 0, permc_value_name(v, 0)));
   CHECK_STR(permc_value_name(v, 0), "x");
   CHECK(!permc_value_tuple(parts, 2));  // one value is no two; it is freed
+  uint64_t first = 1, length = 1;
+  CHECK(!permc_value_part(NULL, 0, &first, &length) && !first && !length);
   CHECK(!permc_compiled_argument(NULL, 0) && !permc_results_new(NULL, NULL));
   CHECK(!permc_compiled_backend(NULL) && !permc_compiled_device(NULL));
   permc_error why = {PERMC_OK, ""};

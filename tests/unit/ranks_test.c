@@ -256,10 +256,11 @@ static permc_value *borrow_part(uint64_t n, uint64_t first, uint64_t end, void *
 static bool call_part(permc_context *c, const part_call *t, uint32_t ranks, uint32_t r,
                       uint32_t *keys, uint32_t *out, permc_error *why) {
   char types[40];
-  uint64_t first = first_of(t->n, ranks, r), end = first_of(t->n, ranks, r + 1),
-           m = t->n * t->copies;
+  uint64_t first = 0, n = 0, own = first_of(t->n, ranks, r + 1) - first_of(t->n, ranks, r);
+  CHECK(permc_place_parts(c, t->expression, &own, 1, &first, &n) && n == t->n);
+  uint64_t end = first + own, m = n * t->copies;
   uint64_t begin = t->whole ? 0 : first * t->copies, stop = t->whole ? m : end * t->copies;
-  snprintf(types, sizeof types, "[%u]u32", (unsigned)t->n);
+  snprintf(types, sizeof types, "[%u]u32", (unsigned)n);
   permc_compiled *p =
       permc_define(c, t->expression) ? permc_compile_types(c, "-e", "portable", types) : NULL;
   if (!p) {
@@ -277,8 +278,11 @@ static bool call_part(permc_context *c, const part_call *t, uint32_t ranks, uint
   return good;
 }
 
+enum { MOST_KEYS = 5000, MOST_CALLERS = 8 };
+
 typedef struct part_caller {
   pthread_t thread;
+  void (*work)(permc_context *c, struct part_caller *j);
   const part_call *call;
   transport_group *group;
   uint32_t ranks, rank, *keys, *out;
@@ -286,20 +290,49 @@ typedef struct part_caller {
   permc_error why;
 } part_caller;
 
-static void *call_as_rank(void *with) {
+// Messages of permc that this test carries, among its threads.
+static bool carry(void *with, const permc_transfer *sends, size_t send_count,
+                  const permc_transfer *receives, size_t receive_count) {
+  error why = {0};
+  return transport_exchange(with, sends, (uint32_t)send_count, receives, (uint32_t)receive_count,
+                            &why);
+}
+
+// What a rank does, by `work`: a thread with a context of its own.
+static void *run_caller(void *with) {
   part_caller *j = with;
   error failure = {0};
   permc_context *c = permc_context_new();
-  ranks_options o = {.kind = &transport_threads,
-                     .count = j->ranks,
-                     .timeout = 20,
-                     .group = j->group,
-                     .rank = j->rank};
-  c->ranks = ranks_open(&o, &failure);
-  c->end_ranks = ranks_close;
-  j->good = call_part(c, j->call, j->ranks, j->rank, j->keys, j->out, &j->why);
+  transport_options o = {.kind = &transport_threads,
+                         .ranks = j->ranks,
+                         .timeout = 20,
+                         .group = j->group,
+                         .rank = j->rank};
+  transport *t = transport_open(&o, &failure);
+  permc_ranks ranks = {.carry = carry, .with = t, .count = j->ranks, .rank = j->rank};
+  if (CHECK(permc_use_ranks(c, &ranks)))
+    j->work(c, j);
   permc_context_free(c);
+  transport_close(t);
   return NULL;
+}
+
+static void run_callers(part_caller *all, const part_caller *like) {
+  transport_group *group = transport_group_make(like->ranks);
+  for (uint32_t r = 0; r < like->ranks; r++) {
+    all[r] = *like;
+    all[r].group = group;
+    all[r].rank = r;
+    all[r].out = like->out + (like->call && like->call->whole ? r * (2 * MOST_KEYS) : 0);
+    pthread_create(&all[r].thread, NULL, run_caller, &all[r]);
+  }
+  for (uint32_t r = 0; r < like->ranks; r++)
+    pthread_join(all[r].thread, NULL);
+  transport_group_free(group);
+}
+
+static void call_as_rank(permc_context *c, part_caller *j) {
+  j->good = call_part(c, j->call, j->ranks, j->rank, j->keys, j->out, &j->why);
 }
 
 static void fill_keys(uint32_t *keys, uint64_t n) {
@@ -328,28 +361,21 @@ static void call_alone(const part_call *t, uint32_t *keys, uint32_t *out) {
   permc_context_free(c);
 }
 
-enum { MOST_KEYS = 5000, MOST_CALLERS = 8 };
-
 static void check_calls(const part_call *t, uint32_t ranks) {
-  static uint32_t keys[MOST_KEYS], expected[2 * MOST_KEYS], found[MOST_CALLERS][2 * MOST_KEYS];
-  part_caller all[MOST_CALLERS];
-  transport_group *group = transport_group_make(ranks);
+  static uint32_t keys[MOST_KEYS], expected[2 * MOST_KEYS], found[MOST_CALLERS * 2 * MOST_KEYS];
+  part_caller all[MOST_CALLERS],
+      like = {.work = call_as_rank, .call = t, .ranks = ranks, .keys = keys, .out = found};
   fill_keys(keys, t->n);
   call_alone(t, keys, expected);
   memset(found, 0, sizeof found);
+  run_callers(all, &like);
   for (uint32_t r = 0; r < ranks; r++) {
-    all[r] = (part_caller){0, t, group, ranks, r, keys, found[t->whole ? r : 0], false, {0, ""}};
-    pthread_create(&all[r].thread, NULL, call_as_rank, &all[r]);
-  }
-  for (uint32_t r = 0; r < ranks; r++) {
-    pthread_join(all[r].thread, NULL);
     if (!CHECK(all[r].good == !t->wrong))
       printf("  %s, %u ranks: %s\n", t->expression, (unsigned)ranks, all[r].why.message);
     CHECK_CONTAINS(all[r].why.message, t->wrong ? t->wrong : "");
+    if (!t->wrong)
+      CHECK(memcmp(all[r].out, expected, t->n * t->copies * sizeof *expected) == 0);
   }
-  for (uint32_t r = 0; r < (t->whole ? ranks : 1) && !t->wrong; r++)
-    CHECK(memcmp(found[r], expected, t->n * t->copies * sizeof *expected) == 0);
-  transport_group_free(group);
 }
 
 TEST(calls_on_parts) {
@@ -366,6 +392,17 @@ TEST(calls_on_parts) {
   for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
     for (uint32_t ranks = 1; ranks <= MOST_CALLERS; ranks *= 2)
       check_calls(&calls[i], ranks);
+}
+
+static void place_another(permc_context *c, part_caller *j) {
+  uint64_t one = 1, first, all;
+  CHECK(!permc_place_parts(c, j->rank == 1 ? "sort" : "sum", &one, 1, &first, &all));
+  CHECK_CONTAINS(permc_message(c), "rank 1 differs from rank 0 in its call");
+}
+
+TEST(other_calls) {
+  part_caller all[2], like = {.work = place_another, .ranks = 2};
+  run_callers(all, &like);
 }
 
 // ---- files ---------------------------------------------------------------------------------------

@@ -178,7 +178,9 @@ static void check_transport(const trial *t) {
   transport_group *group = transport_group_make(ranks);
   share_cost cost = shares_traffic_cost(&t->shares, 0, &t->target);
   for (uint32_t i = 0; i < ranks; i++) {
-    senders[i] = (sender){t, {&transport_threads, i, ranks, 10, group, 0}, {{0}}, false};
+    transport_options o = {
+        .kind = &transport_threads, .rank = i, .ranks = ranks, .timeout = 10, .group = group};
+    senders[i] = (sender){t, o, {{0}}, false};
     pthread_create(&threads[i], NULL, exchange, &senders[i]);
   }
   for (uint32_t i = 0; i < ranks; i++) {

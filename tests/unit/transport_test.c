@@ -276,23 +276,39 @@ WRAP(realloc, (void *memory, size_t bytes), (memory, bytes))
 typedef struct rank_thread {
   pthread_t id;
   transport_options options;
+  bool carried;  // a function of the test's carries its messages, by that transport
   rank_work *work;
   bool good;
   error failure;
 } rank_thread;
 
+static bool carry(void *with, const permc_transfer *sends, size_t send_count,
+                  const permc_transfer *receives, size_t receive_count) {
+  error why = {0};
+  return transport_exchange(with, sends, (uint32_t)send_count, receives, (uint32_t)receive_count,
+                            &why);
+}
+
 static void *run_rank(void *with) {
   rank_thread *r = with;
   allocations = r->options.rank == 1 && failing >= 0 ? 0 : -1;
-  transport *t = transport_open(&r->options, &r->failure);
+  transport *t = transport_open(&r->options, &r->failure), *below = NULL;
+  if (r->carried) {
+    below = t;
+    r->options.kind = &transport_caller;
+    r->options.carry = carry;
+    r->options.with = below;
+    t = transport_open(&r->options, &r->failure);
+  }
   r->good = t != NULL && r->work(t, &r->failure);
   transport_close(t);
+  transport_close(below);
   return NULL;
 }
 
 // All ranks but the last `absent` ones. `line`: as in a law.
-static void run_threads(uint32_t ranks, uint32_t absent, double timeout, rank_work *work,
-                        const char *line) {
+static void run_ranks(bool carried, uint32_t ranks, uint32_t absent, double timeout,
+                      rank_work *work, const char *line) {
   rank_thread all[MOST_RANKS];
   transport_group *g = transport_group_make(ranks);
   for (uint32_t r = 0; r < ranks - absent; r++) {
@@ -301,6 +317,7 @@ static void run_threads(uint32_t ranks, uint32_t absent, double timeout, rank_wo
                                        .ranks = ranks,
                                        .timeout = timeout,
                                        .group = g},
+                           .carried = carried,
                            .work = work};
     CHECK(pthread_create(&all[r].id, NULL, run_rank, &all[r]) == 0);
   }
@@ -315,12 +332,48 @@ static void run_threads(uint32_t ranks, uint32_t absent, double timeout, rank_wo
   transport_group_free(g);
 }
 
+static void run_threads(uint32_t ranks, uint32_t absent, double timeout, rank_work *work,
+                        const char *line) {
+  run_ranks(false, ranks, absent, timeout, work, line);
+}
+
 TEST(laws_of_threads) {
   static const uint32_t counts[] = {1, 2, 3, 4, 8, 16, 32};
   for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
     for (int l = 0; l < LAWS; l++)
       if ((counts[i] > 1 || laws[l].line == NULL) && laws[l].work != a_rank_hangs)
         run_threads(counts[i], 0, 60, laws[l].work, laws[l].line);
+}
+
+// A rank that leaves or hangs is for the caller's function to find: then it fails.
+TEST(laws_of_callers) {
+  static const uint32_t counts[] = {1, 2, 3, 8};
+  for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+    for (int l = 0; l < LAWS; l++)
+      if ((counts[i] > 1 || laws[l].line == NULL) && laws[l].work != a_rank_hangs &&
+          laws[l].work != a_rank_leaves)
+        run_ranks(true, counts[i], 0, 60, laws[l].work, laws[l].line);
+  rank_thread alone = {
+      .options = {.kind = &transport_caller, .rank = 1, .ranks = 1, .carry = carry}};
+  CHECK(transport_open(&alone.options, &alone.failure) == NULL);
+  CHECK_CONTAINS(alone.failure.message, "there is no rank 1 of 1");
+}
+
+TEST(a_function_of_the_caller_fails) {
+  error failure = {0};
+  transport_group *g = transport_group_make(2);
+  transport_options o = {.kind = &transport_threads, .ranks = 2, .timeout = patience(), .group = g};
+  transport *below = transport_open(&o, &failure);
+  o.kind = &transport_caller;
+  o.carry = carry;
+  o.with = below;
+  transport *t = transport_open(&o, &failure);
+  CHECK(!transport_barrier(t, &failure));
+  CHECK_STR(failure.message, "rank 0: the caller's function for messages has failed");
+  transport_fail(t, "again");
+  transport_close(t);
+  transport_close(below);
+  transport_group_free(g);
 }
 
 TEST(threads_where_a_rank_fails) {
