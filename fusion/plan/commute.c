@@ -305,6 +305,13 @@ static net_id choose(writing *w, scalar_type type, net_id condition, net_id x, n
   return condition == NET_NONE ? x : net_node_add(w->c->memory, w->s, &node);
 }
 
+// An element of a value, as it is now. Where no op has made one yet, none is needed: any constant.
+static net_node latest_element(const writing *w, const net_node *of) {
+  net_node node = *of;
+  node.value = w->now[w->c->component[of->value]];
+  return node.value == NET_NONE ? (net_node){.kind = NET_CONSTANT, .type = of->type} : node;
+}
+
 static void rename_nodes(writing *w, const net_op *op) {
   const net_stage *old = w->c->s;
   uint32_t count = net_op_nodes(old, op, w->c->nodes);
@@ -312,20 +319,19 @@ static void rename_nodes(writing *w, const net_op *op) {
     net_id id = w->c->nodes[i];
     net_node node = net_node_renumbered(w->c->memory, &old->nodes.items[id], w->renamed);
     if (node.kind == NET_ELEMENT)
-      node.value = w->now[w->c->component[node.value]];
+      node = latest_element(w, &node);
     w->renamed[id] = net_node_add_owned(w->c->memory, w->s, &node);
   }
 }
 
 static net_output write_output(writing *w, const part *of, const net_op *op, const net_output *o) {
-  net_id before = w->now[w->c->component[o->value]];
   scalar_type type = w->c->s->values.items[o->value];
   net_output r = {net_value_add(w->c->memory, w->s, type),
                   NEW_ARRAY(w->c->memory, net_id, UINT64_C(1) << op->k)};
   net_id within = of->within ? membership(w, *of->within, w->c->changes[of->op]) : NET_NONE;
   net_id without = of->without ? membership(w, *of->without, *of->set) : NET_NONE;
   for (uint64_t e = 0; e < UINT64_C(1) << op->k; e++) {
-    net_node kept = {.kind = NET_ELEMENT, .type = type, .value = before, .number = e};
+    net_node kept = {.kind = NET_ELEMENT, .type = type, .value = o->value, .number = e};
     if (o->elements[e] == NET_NONE) {
       r.elements[e] = NET_NONE;
       continue;
@@ -333,6 +339,7 @@ static net_output write_output(writing *w, const part *of, const net_op *op, con
     r.elements[e] = w->renamed[o->elements[e]];
     if (within == NET_NONE && without == NET_NONE)
       continue;
+    kept = latest_element(w, &kept);
     net_id keep = net_node_add(w->c->memory, w->s, &kept);
     r.elements[e] = choose(w, type, within, r.elements[e], keep);
     if (without != NET_NONE)
@@ -365,6 +372,8 @@ static net_stage write_stage(const commuting *c, const part_list *order) {
   writing w = {c, &s, NEW_ARRAY(a, net_id, c->components + 1),
                NEW_ARRAY(a, net_id, old->nodes.count + 1)};
   net_nodes_reserve(a, &s, old->nodes.count);
+  for (uint32_t i = 0; i < c->components; i++)
+    w.now[i] = NET_NONE;
   for (size_t i = 0; i < old->loads.count; i++) {
     net_load load = old->loads.items[i];
     uint32_t component = c->component[load.value];

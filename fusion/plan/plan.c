@@ -335,7 +335,7 @@ static void plan_stage_in_any_order(arena *a, plan *p, uint32_t number, const st
   }
   plan_stage(a, p, number, asked);
   uint32_t passes = (uint32_t)(p->passes.count - before.passes.count), parts = 0;
-  if (passes <= FEW)
+  if (passes <= FEW || p->target->keeps_order)
     return;
   planning s = planning_of_stage(a, p, number);
   const net *other = plan_commuted(&s, passes, &parts);

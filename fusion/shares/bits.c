@@ -258,60 +258,20 @@ static bool leaves_part(const cutting *c, const part *k, net_id v) {
   return false;
 }
 
-// An output whose nodes have these numbers. Of a value that is stored as a whole no element is dead: one
-// that nobody reads is what another is.
-static net_output output_in_part(const cutting *c, const net_output *of, size_t count,
-                                 const net_id *nodes, bool whole) {
-  net_output o = {.elements = NEW_ARRAY(c->s->memory, net_id, count)};
-  net_id some = NET_NONE;
-  for (size_t j = 0; j < count && some == NET_NONE; j++)
-    some = of->elements[j];
-  for (size_t j = 0; j < count; j++) {
-    net_id node = of->elements[j] == NET_NONE && whole ? some : of->elements[j];
-    o.elements[j] = node == NET_NONE ? NET_NONE : nodes[node];
-  }
-  return o;
-}
-
-// A stage of the ops of a part, without loads and stores. numbers[v]: the number of value v in it, which
-// all values that its ops read or make have.
-static net_stage stage_of_ops(const cutting *c, const part *k, net_id *numbers) {
+// The stage of a part's ops.
+static net_stage stage_of_part(const cutting *c, const part *k, net_id *numbers) {
   arena *a = c->s->memory;
   const net_stage *from = c->stage;
-  net_stage to = {.n = from->n};
-  net_id *nodes = NEW_ARRAY(a, net_id, from->nodes.count + 1);
-  net_id *found = NEW_ARRAY(a, net_id, from->nodes.count + from->values.count + 1);
+  uint32_t *ops = NEW_ARRAY(a, uint32_t, k->end - k->first + 1);
+  bool *kept = NEW_ARRAY(a, bool, from->values.count + 1);
+  for (uint32_t i = k->first; i < k->end; i++)
+    ops[i - k->first] = i;
   for (net_id v = 0; v < from->values.count; v++)
-    numbers[v] = NET_NONE;
-  for (size_t i = 0; i < from->nodes.count; i++)
-    nodes[i] = NET_NONE;
-  for (uint32_t i = k->first; i < k->end; i++) {
-    const net_op *of = &from->ops.items[i];
-    for (uint32_t r = net_op_reads(from, of, found), j = 0; j < r; j++)
-      if (numbers[found[j]] == NET_NONE)
-        numbers[found[j]] = net_value_add(a, &to, from->values.items[found[j]]);
-    for (uint32_t r = net_op_nodes(from, of, found), j = 0; j < r; j++) {
-      if (nodes[found[j]] != NET_NONE)
-        continue;
-      net_node node = from->nodes.items[found[j]];
-      if (node.kind == NET_ELEMENT)
-        node.value = numbers[node.value];
-      if (node.kind == NET_GATHER)
-        node.number = sharing_whole_array(c->s, (net_id)node.number);
-      node = net_node_renumbered(a, &node, nodes);
-      nodes[found[j]] = net_node_add_owned(a, &to, &node);
-    }
-    net_op op = *of;
-    op.outputs = NEW_ARRAY(a, net_output, op.output_count + 1);
-    for (uint32_t o = 0; o < op.output_count; o++) {
-      net_id v = of->outputs[o].value;
-      numbers[v] = net_value_add(a, &to, from->values.items[v]);
-      op.outputs[o] =
-          output_in_part(c, &of->outputs[o], (size_t)1 << op.k, nodes, leaves_part(c, k, v));
-      op.outputs[o].value = numbers[v];
-    }
-    vec_push(a, &to.ops, op);
-  }
+    kept[v] = leaves_part(c, k, v);
+  net_stage to = sharing_stage_of_ops(a, from, ops, k->end - k->first, kept, numbers);
+  for (size_t i = 0; i < to.nodes.count; i++)
+    if (to.nodes.items[i].kind == NET_GATHER)
+      to.nodes.items[i].number = sharing_whole_array(c->s, (net_id)to.nodes.items[i].number);
   return to;
 }
 
@@ -535,7 +495,7 @@ static void make_part(const cutting *c, uint32_t k) {
   arena *a = c->s->memory;
   const part *own = &c->parts.items[k];
   net_id *numbers = NEW_ARRAY(a, net_id, c->stage->values.count + 1);
-  net_stage stage = stage_of_ops(c, own, numbers);
+  net_stage stage = stage_of_part(c, own, numbers);
   VEC(crossing) crossings = {0};
   late_stores late = {0};
   add_loads(c, k, &stage, numbers);

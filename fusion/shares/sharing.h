@@ -2,7 +2,7 @@
 #ifndef PERMC_FUSION_SHARES_SHARING_H
 #define PERMC_FUSION_SHARES_SHARING_H
 
-#include "fusion/shares/shares.h"
+#include "fusion/shares/external.h"
 
 typedef struct sharing {
   arena *memory;
@@ -31,6 +31,11 @@ net_id sharing_whole_array(sharing *s, net_id array);
 // The slab of an array of so many elements: a power of two; 0: there are too few, each rank has all.
 uint64_t sharing_slab(uint64_t count, int p);
 
+// A stage of some ops of another, in that order, without loads and stores. numbers[v]: the number of value
+// v in it, which all values that its ops read or make have. kept[v]: no element of value v is dead there.
+net_stage sharing_stage_of_ops(arena *a, const net_stage *from, const uint32_t *ops, uint32_t count,
+                               const bool *kept, net_id *numbers);
+
 // ---- one stage as several ------------------------------------------------------------------------
 
 // Whether it can be shared by bits of its index (bits.c), and where a store of it then goes to slabs.
@@ -58,6 +63,19 @@ bool sharing_find_window(const net_stage *stage, const net_map *m, share_window 
 
 // Sorts of an array by one GPU become sorts of its slabs by each, and stages that merge them.
 void sharing_merge_slabs(arena *a, net *n, int p);
+
+// ---- moves between files and memory (external_move.c) ----------------------------------------------
+
+// What shares of a stage have of an array by that map, without the file: by bits of the index, of which
+// those matter where forms are 0 (false: it cannot be), or by a window.
+bool sharing_move_by_bits(arena *a, const net_stage *s, const net_map *m, uint32_t live_count,
+                          const net_form *live, external_move *out);
+void sharing_move_by_window(const net_stage *s, const net_map *m, external_move *out);
+// Two moves as one, if its memory has at most about as much as both have. False: nothing is done.
+bool sharing_join_by_bits(external_move *into, const external_move *m);
+bool sharing_join_windows(external_move *into, const external_move *m);
+// The place of an address that was the map's, and above it the share.
+net_map sharing_place_map(arena *a, const net_stage *s, const net_map *m, const external_move *of);
 
 // ---- passages (passage.c) -----------------------------------------------------------------------
 //

@@ -49,6 +49,8 @@ typedef struct target {
   uint32_t peers, nodes;  // at most so many ranks of a host, and hosts: powers of two
   uint64_t disk_block;    // files are read and written in blocks of so many bytes: a power of two
   target_link links[TARGET_LEVELS];
+  bool
+      keeps_order;  // not in texts: ops are executed in the net's order, even if that takes more passes
 } target;
 
 // The table's rows.

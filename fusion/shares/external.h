@@ -1,0 +1,94 @@
+// A Net whose arrays lie in files, and memory has a part of them at a time (external memory; Aggarwal
+// and Vitter, 1988; Cormen, Sundquist and Wisniewski, 1999).
+//
+// In: a Net, a target, how many bytes of memory there are. Out: a list of STEPS, each of which reads
+// files once and writes files once. The planner makes it: it plans for a target one level further out,
+// whose tile is a part of the memory and whose line is a block of the disk. Each pass of that plan is a
+// step, and each of its tiles a SHARE, which is loaded, worked on, and stored. What is done with a share
+// is a stage of another Net, planned as ever, whose arrays are the memory of shares.
+//
+//   main : [2^4]i32 -> [2^4]i32    main = bitrev; memory for 8 elements, blocks of 2
+//
+//   outer plan  one pass: load at x, store at x3 + 2*x2 + 4*x1 + 8*x0. Blocks that are loaded are cosets
+//               of <1>, blocks that are stored of <8>: the tile is V = <1, 2, 8>, and s = x2 numbers shares
+//   step 0      stage 0, 2 shares
+//     reads     elements x0 + 2*x1 + 4*s + 8*x3 of the argument: for s = 0 blocks 0 1, 2 3, 8 9, 10 11
+//     places    x0 + 2*x1 + 4*x3: in order of addresses, without gaps
+//     writes    elements x3 + 2*s + 4*x1 + 8*x0 of the result: for s = 0 blocks 0 1, 4 5, 8 9, 12 13
+//
+// Of a load or store at A x ^ c, a share with tile V has the addresses of a coset of U = A V. Places are
+// the coordinates of U in its echelon basis (core/f2.h), so that a place grows with its address. Other maps
+// (with loops, or weights that are no powers of two) have a WINDOW: all elements from the first to the
+// last that a share touches.
+//
+//   external.c        steps from outer plans       external_move.c   what shares read and write
+//   external_text.c   verification, text
+#ifndef PERMC_FUSION_SHARES_EXTERNAL_H
+#define PERMC_FUSION_SHARES_EXTERNAL_H
+
+#include "fusion/shares/shares.h"
+#include "fusion/target/target.h"
+
+// Elements first, ..., first + count - 1 of an array in a file are elements place, ... of the memory.
+typedef struct external_block {
+  uint64_t first, count, place;
+} external_block;
+
+// What shares read of an array, or write to it.
+typedef struct external_move {
+  net_id file;        // of external->arrays
+  net_id memory;      // of external->net: an argument to be read into, or a temporary to be written
+  uint64_t elements;  // of a share's memory
+  uint64_t shares;
+  uint64_t end;         // of the array, elements from here on are not in the file
+  scalar_bits padding;  // to be read: what memory has of elements that are not in the file
+  bool whole;           // the same for all shares: read before the first, or written after the last
+  bool partial;  // to be written: not all of it is stored, so what the file has is read first
+  // By index bits; or else a window, whose elements have the place address - first.
+  bool by_bits;
+  f2_space addresses;   // U
+  f2_affine bases;      // share s has the coset of bases(s), which has no leading bit of U
+  uint32_t live_count;  // ... but none where a form of s is 1
+  net_form *live;
+  share_window window;  // of all shares but the last,
+  share_window last;    // which has its first element here, whatever its step says
+} external_move;
+
+typedef VEC(external_move) external_moves;
+
+typedef struct external_step {
+  const net_routine *routine;  // on arrays of external->arrays, as a whole; or NULL:
+  uint32_t stage;              // of external->net
+  uint64_t shares;             // in any order
+  bool serial;                 // ... but one after the other: they read what others write
+  external_moves reads, writes;
+} external_step;
+
+typedef struct external {
+  VEC(net_array) arrays;  // of the program, with its roles, and what is between steps
+  const net *net;         // a stage for each step without a routine; it has tables, too
+  VEC(external_step) steps;
+} external;
+
+// NULL: *wrong is a sentence that says what does not fit in so many bytes of memory, and how many bytes
+// would do, or what cannot be done with files at all. `n` has been accepted by net_verify.
+const external *external_make(arena *a, const net *n, const target *t, uint64_t memory,
+                              const char **wrong);
+// Bytes of memory that a share of a step has at one time, of what it reads and writes.
+uint64_t external_share_bytes(const external *e, const external_step *s);
+
+// Whether anything of a share is written: others need not be executed.
+bool external_share_acts(const external_step *s, uint64_t share);
+// How many blocks a share has of a move, at most; the i-th of them, in order of places. False: none of
+// its elements is in the file. (The others that memory has are padding.)
+uint64_t external_block_count(const external_move *m);
+bool external_block_at(const external_move *m, uint64_t share, uint64_t i, external_block *out);
+// Code addresses a share's memory by those in all shares': the address of its first element.
+int64_t external_origin(const external_move *m, uint64_t share);
+
+// NULL, or what is wrong.
+const char *external_verify(arena *a, const external *e);
+// The steps, then the net.
+void external_print(text *out, const external *e);
+
+#endif

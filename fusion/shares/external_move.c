@@ -1,0 +1,265 @@
+// What shares read of an array in a file, and write to it. See external.h.
+#include "fusion/shares/external.h"
+#include "fusion/shares/sharing.h"
+
+// ---- by index bits ------------------------------------------------------------------------------
+
+// The highest of n index bits number shares. Of the indices where forms are 0, the part of a share:
+// those that differ by vectors of a space from one that is an affine map of the share.
+typedef struct live_part {
+  f2_space vectors;
+  f2_affine first;
+  VEC(net_form) conditions;  // forms of the share: where one is 1, it has no part
+} live_part;
+
+static live_part part_of_live(arena *a, int n, int low, uint32_t count, const net_form *forms) {
+  live_part p = {.vectors = f2_space_units(n, f2_mask(low)), .first = {f2_zero(n, n - low), 0}};
+  for (int i = low; i < n; i++)
+    p.first.a.row[i] = f2_unit(i - low);
+  for (uint32_t k = 0; k < count; k++) {
+    // The form at `first`, and on the vectors: those where it is 0, and one where it is not.
+    net_form at = {0, forms[k].constant ^ f2_dot(forms[k].mask, p.first.c)};
+    f2_space rest = f2_space_zero(n);
+    uint64_t other = 0;
+    for (int i = 0; i < n; i++)
+      if (f2_bit(forms[k].mask, i))
+        at.mask ^= p.first.a.row[i];
+    for (int i = 0; i < p.vectors.dimension; i++) {
+      uint64_t v = p.vectors.basis[i];
+      bool one = f2_dot(forms[k].mask, v);
+      if (one && !other)
+        other = v;
+      else
+        f2_space_insert(&rest, one ? v ^ other : v);
+    }
+    p.vectors = rest;
+    if (!other && (at.mask || at.constant))
+      vec_push(a, &p.conditions, at);
+    for (int i = 0; other && i < n; i++)
+      if (f2_bit(other, i))
+        p.first.a.row[i] ^= at.mask;
+    p.first.c ^= at.constant ? other : 0;
+  }
+  return p;
+}
+
+// Bits of addresses, the same number for all maps, so that those of two can be compared.
+enum { ADDRESS_BITS = F2_MAX - 1 };
+
+// Whether rows of the map, and its offset, are different bits of addresses. (Of a negative weight w it is
+// another offset: w f = -w (1 - f) + w.)
+static bool has_bits(const net_map *m, int n, f2_affine *bits) {
+  uint64_t offset = (uint64_t)m->offset, taken = 0;
+  *bits = (f2_affine){f2_zero(ADDRESS_BITS, n), 0};
+  for (uint32_t r = 0; r < m->row_count; r++) {
+    int64_t w = m->rows[r].weight;
+    uint64_t weight = w < 0 ? -(uint64_t)w : (uint64_t)w;
+    if (!weight || weight & (weight - 1) || weight & taken || weight >> ADDRESS_BITS)
+      return false;
+    taken |= weight;
+    offset -= w < 0 ? weight : 0;
+    bits->a.row[f2_lsb(weight)] = m->rows[r].form.mask;
+    bits->c |= (m->rows[r].form.constant ^ (w < 0)) ? weight : 0;
+  }
+  bits->c |= offset;
+  return m->loop_count == 0 && !(offset & taken) && !(offset >> ADDRESS_BITS);
+}
+
+// The same with images that have no leading bit of v.
+static f2_affine reduced_by(f2_space v, f2_affine f) {
+  uint64_t columns[F2_MAX];
+  for (int i = 0; i < f.a.columns; i++)
+    columns[i] = f2_space_reduce(v, f2_column(f.a, i));
+  return (f2_affine){f2_from_columns(f.a.rows, f.a.columns, columns), f2_space_reduce(v, f.c)};
+}
+
+bool sharing_move_by_bits(arena *a, const net_stage *s, const net_map *m, uint32_t live_count,
+                          const net_form *live, external_move *out) {
+  f2_affine bits;
+  if (!has_bits(m, s->n, &bits))
+    return false;
+  live_part p = part_of_live(a, s->n, net_share_bits(s), live_count, live);
+  out->by_bits = true;
+  out->addresses = f2_space_image(bits.a, p.vectors);
+  out->bases = reduced_by(out->addresses, f2_affine_compose(bits, p.first));
+  out->elements = f2_unit(out->addresses.dimension);
+  out->live_count = (uint32_t)p.conditions.count;
+  out->live = p.conditions.items;
+  return true;
+}
+
+// How far the shares' addresses are apart, which is one distance.
+static bool have_one_distance(const external_move *a, const external_move *b, uint64_t *distance) {
+  f2_affine x = a->bases, y = b->bases;
+  f2_space u = f2_space_sum(a->addresses, b->addresses);
+  for (int i = 0; i < x.a.columns; i++)
+    if (f2_space_reduce(u, f2_column(x.a, i) ^ f2_column(y.a, i)))
+      return false;
+  *distance = f2_space_reduce(u, x.c ^ y.c);
+  return true;
+}
+
+static bool same_live(const external_move *a, const external_move *b) {
+  bool same = a->live_count == b->live_count;
+  for (uint32_t i = 0; same && i < a->live_count; i++)
+    same = a->live[i].mask == b->live[i].mask && a->live[i].constant == b->live[i].constant;
+  return same;
+}
+
+static uint64_t most(uint64_t a, uint64_t b) { return a > b ? a : b; }
+
+bool sharing_join_by_bits(external_move *into, const external_move *m) {
+  uint64_t distance;
+  if (!into->by_bits || !m->by_bits || into->addresses.n != m->addresses.n || !same_live(into, m) ||
+      !have_one_distance(into, m, &distance))
+    return false;
+  f2_space u = f2_space_sum(into->addresses, m->addresses);
+  if (distance)
+    f2_space_insert(&u, distance);
+  uint64_t largest = most(into->elements, m->elements);
+  if (f2_unit(u.dimension) > 2 * largest)
+    return false;
+  into->addresses = u;
+  into->bases = reduced_by(u, into->bases);
+  into->elements = f2_unit(u.dimension);
+  return true;
+}
+
+net_map sharing_place_map(arena *a, const net_stage *s, const net_map *m, const external_move *of) {
+  f2_affine bits, place = {f2_zero(0, s->n), 0};
+  bool good = has_bits(m, s->n, &bits);
+  assert(good);
+  (void)good;
+  for (uint64_t left = f2_space_leading(of->addresses); left; left &= left - 1) {
+    place.a.row[place.a.rows] = bits.a.row[f2_lsb(left)];
+    place.c |= (uint64_t)f2_bit(bits.c, f2_lsb(left)) << place.a.rows++;
+  }
+  for (int i = 0; i < s->shares && !of->whole; i++)
+    place.a.row[place.a.rows++] = f2_unit(net_share_bits(s) + i);
+  return net_stage_map(a, s, place);
+}
+
+// ---- windows ------------------------------------------------------------------------------------
+
+static void widen(int64_t weight, uint64_t most, share_window *w) {
+  w->length += (weight < 0 ? -(uint64_t)weight : (uint64_t)weight) * most;
+  w->first += weight < 0 ? weight * (int64_t)most : 0;
+}
+
+// All addresses that the map has, with so many turns of the first loop.
+static share_window range_of(const net_stage *s, const net_map *m, uint64_t turns) {
+  share_window w = {m->offset, 0, 1};
+  for (uint32_t l = 0; l < m->loop_count; l++)
+    widen(m->strides[l], (l ? s->extents[l] : turns) - 1, &w);
+  for (uint32_t r = 0; r < m->row_count; r++)
+    if (m->rows[r].form.mask)
+      widen(m->rows[r].weight, 1, &w);
+    else
+      w.first += m->rows[r].form.constant ? m->rows[r].weight : 0;
+  return w;
+}
+
+static bool depends_on_share(const net_stage *s, const net_map *m) {
+  bool depends = s->share_turns && m->strides[0];
+  for (uint32_t r = 0; r < m->row_count; r++)
+    depends = depends || m->rows[r].form.mask >> net_share_bits(s);
+  return depends;
+}
+
+void sharing_move_by_window(const net_stage *s, const net_map *m, external_move *out) {
+  uint64_t last = net_share_count(s) - 1, turns = s->share_turns;
+  out->by_bits = false;
+  if (turns) {
+    uint64_t left = s->extents[0] - last * turns;
+    out->window = range_of(s, m, turns < s->extents[0] ? turns : s->extents[0]);
+    out->window.step = m->strides[0] * (int64_t)turns;
+    out->last = range_of(s, m, left);
+    out->last.first += (int64_t)last * out->window.step;
+  } else {
+    if (!depends_on_share(s, m) || !sharing_find_window(s, m, &out->window))
+      out->window = range_of(s, m, 1);
+    out->last = out->window;
+    out->last.first += (int64_t)last * out->window.step;
+  }
+  out->elements = out->window.length;
+}
+
+static share_window joined(share_window a, share_window b) {
+  int64_t first = a.first < b.first ? a.first : b.first;
+  int64_t end = a.first + (int64_t)a.length, other = b.first + (int64_t)b.length;
+  return (share_window){first, a.step, (uint64_t)((end > other ? end : other) - first)};
+}
+
+// Windows that are joined have at most so many times what they have together.
+bool sharing_join_windows(external_move *into, const external_move *m) {
+  if (into->by_bits || m->by_bits || into->window.step != m->window.step)
+    return false;
+  share_window w = joined(into->window, m->window);
+  if (w.length > into->window.length + m->window.length)
+    return false;
+  into->window = w;
+  into->last = joined(into->last, m->last);
+  into->elements = w.length;
+  return true;
+}
+
+// ---- blocks -------------------------------------------------------------------------------------
+
+static bool is_live(const external_move *m, uint64_t share) {
+  bool live = true;
+  for (uint32_t i = 0; i < m->live_count; i++)
+    live = live && !net_form_at(m->live[i], share);
+  return live;
+}
+
+// log2 of the elements of a block: the lowest unit vectors of U.
+static int block_bits(const external_move *m) {
+  int t = 0;
+  while (t < m->addresses.dimension && m->addresses.basis[t] == f2_unit(t))
+    t++;
+  return t;
+}
+
+uint64_t external_block_count(const external_move *m) {
+  return m->by_bits ? f2_unit(m->addresses.dimension - block_bits(m)) : 1;
+}
+
+static share_window window_at(const external_move *m, uint64_t share) {
+  share_window w = share + 1 == m->shares ? m->last : m->window;
+  if (share + 1 < m->shares)
+    w.first += (int64_t)share * w.step;
+  return w;
+}
+
+bool external_block_at(const external_move *m, uint64_t share, uint64_t i, external_block *out) {
+  if (m->by_bits) {
+    int t = block_bits(m);
+    uint64_t first = f2_space_element(m->addresses, i << t) ^ f2_affine_apply(m->bases, share);
+    *out = (external_block){first, f2_unit(t), i << t};
+    if (!is_live(m, share) || first >= m->end)
+      return false;
+  } else {
+    share_window w = window_at(m, share);
+    uint64_t before = w.first < 0 ? -(uint64_t)w.first : 0;
+    if (before >= w.length || (uint64_t)w.first + before >= m->end)
+      return false;
+    *out = (external_block){(uint64_t)w.first + before, w.length - before, before};
+  }
+  out->count = m->end - out->first < out->count ? m->end - out->first : out->count;
+  return true;
+}
+
+int64_t external_origin(const external_move *m, uint64_t share) {
+  if (!m->by_bits)
+    return window_at(m, share).first;
+  return m->whole ? 0 : (int64_t)(share << m->addresses.dimension);
+}
+
+// The least address is that of the first block.
+bool external_share_acts(const external_step *s, uint64_t share) {
+  external_block b;
+  bool acts = false;
+  for (size_t i = 0; i < s->writes.count; i++)
+    acts = acts || s->writes.items[i].whole || external_block_at(&s->writes.items[i], share, 0, &b);
+  return acts;
+}

@@ -1,0 +1,91 @@
+// What holds of the steps on files, and their text. See external.h.
+#include "fusion/shares/external.h"
+
+#include <inttypes.h>
+
+// ---- verification -------------------------------------------------------------------------------
+
+static const char *problem_of_move(const external *e, const external_move *m, net_role role) {
+  if (m->file >= e->arrays.count || m->memory >= e->net->arrays.count)
+    return "a move is of an array that is not there";
+  if (e->arrays.items[m->file].type != e->net->arrays.items[m->memory].type)
+    return "a move is between arrays of different types";
+  if (e->net->arrays.items[m->memory].role != role)
+    return "a move reads into what a stage writes, or writes what it is given";
+  if (m->end > e->arrays.items[m->file].count)
+    return "a move goes beyond its file";
+  if (m->by_bits && m->elements != f2_unit(m->addresses.dimension))
+    return "a move has another number of places than of addresses";
+  for (int i = 0; m->by_bits && i < m->bases.a.columns; i++)
+    if (f2_column(m->bases.a, i) & f2_space_leading(m->addresses))
+      return "a move has places in the number of its share";
+  return NULL;
+}
+
+static const char *problem_of_step(const external *e, const external_step *s) {
+  const char *problem = NULL;
+  if (s->routine)
+    return NULL;
+  if (s->stage >= e->net->stages.count || !net_stage_is_shared(&e->net->stages.items[s->stage]) ||
+      s->shares != net_share_count(&e->net->stages.items[s->stage]))
+    return "a step has other shares than its stage";
+  for (size_t i = 0; i < s->reads.count && !problem; i++)
+    problem = problem_of_move(e, &s->reads.items[i], NET_ARGUMENT);
+  for (size_t i = 0; i < s->writes.count && !problem; i++) {
+    problem = problem_of_move(e, &s->writes.items[i], NET_TEMPORARY);
+    for (size_t k = 0; k < s->reads.count && !problem; k++)
+      if (s->reads.items[k].file == s->writes.items[i].file)
+        problem = "a step writes to what it reads";
+  }
+  return problem;
+}
+
+const char *external_verify(arena *a, const external *e) {
+  const char *problem = net_verify(a, e->net);
+  for (size_t i = 0; i < e->steps.count && !problem; i++)
+    problem = problem_of_step(e, &e->steps.items[i]);
+  return problem;
+}
+
+// ---- text ---------------------------------------------------------------------------------------
+
+static void print_move(text *out, const char *title, const external_move *m) {
+  text_printf(out, "  %s f%u memory a%u elements %" PRIu64 " end %" PRIu64, title,
+              (unsigned)m->file, (unsigned)m->memory, m->elements, m->end);
+  text_printf(out, "%s%s", m->whole ? " whole" : "", m->partial ? " partial" : "");
+  if (!m->by_bits) {
+    text_printf(out, " window %" PRId64 " step %" PRId64 " last %" PRId64 " length %" PRIu64 "\n",
+                m->window.first, m->window.step, m->last.first, m->last.length);
+    return;
+  }
+  text_printf(out, " addresses");
+  for (int i = 0; i < m->addresses.dimension; i++)
+    net_write_mask(out, m->addresses.basis[i], m->addresses.n);
+  text_printf(out, " bases 0x%" PRIx64, m->bases.c);
+  for (int i = 0; i < m->bases.a.columns; i++)
+    net_write_mask(out, f2_column(m->bases.a, i), m->addresses.n);
+  if (m->live_count)
+    net_write_forms(out, " live", m->live_count, m->live);
+  text_printf(out, "\n");
+}
+
+void external_print(text *out, const external *e) {
+  for (size_t i = 0; i < e->arrays.count; i++) {
+    text_printf(out, "file f%zu ", i);
+    net_write_array(out, i, &e->arrays.items[i]);
+  }
+  for (size_t i = 0; i < e->steps.count; i++) {
+    const external_step *s = &e->steps.items[i];
+    if (s->routine) {
+      text_printf(out, "step %zu routine %s\n", i, net_routine_names[s->routine->kind]);
+      continue;
+    }
+    text_printf(out, "step %zu of stage %u shares %" PRIu64 "%s\n", i, (unsigned)s->stage,
+                s->shares, s->serial ? " serial" : "");
+    for (size_t k = 0; k < s->reads.count; k++)
+      print_move(out, "reads", &s->reads.items[k]);
+    for (size_t k = 0; k < s->writes.count; k++)
+      print_move(out, "writes", &s->writes.items[k]);
+  }
+  net_print(out, e->net);
+}

@@ -1,0 +1,218 @@
+// Steps on files (fusion/shares/external.h): those of a random Net compute what the Net does, in any
+// memory, and each share keeps to its own.
+#define RANDOM_NET_BITS 9
+#include "tests/unit/memory.h"
+#include "tests/unit/net_random.h"
+
+#include "fusion/shares/external.h"
+#include "fusion/target/target.h"
+
+static size_t steps, by_bits, windows, partial, several;
+
+static void show(const net *t, const external *e) {
+  text out = {0};
+  net_print(&out, t);
+  external_print(&out, e);
+  printf("%s\n", out.data);
+  text_free(&out);
+}
+
+// ---- files as arrays in memory --------------------------------------------------------------------
+
+typedef struct simulation {
+  const external *e;
+  element **files;   // by array of the files
+  evaluation inner;  // by array of the net: as the memory of all shares
+} simulation;
+
+static element *memory_at(simulation *s, const external_move *m, uint64_t share, uint64_t place) {
+  int64_t at = external_origin(m, share) + (int64_t)place;
+  bool inside = at >= 0 && (uint64_t)at < s->e->net->arrays.items[m->memory].count;
+  return inside ? &s->inner.arrays[m->memory][at] : NULL;
+}
+
+static void read_share(simulation *s, const external_move *m, uint64_t share) {
+  external_block b;
+  for (uint64_t p = 0; p < m->elements; p++)
+    if (memory_at(s, m, share, p))
+      *memory_at(s, m, share, p) = (element){m->padding, true};
+  for (uint64_t i = 0; i < external_block_count(m); i++)
+    for (uint64_t k = 0; external_block_at(m, share, i, &b) && k < b.count; k++)
+      *memory_at(s, m, share, b.place + k) = s->files[m->file][b.first + k];
+}
+
+// What is written of a result, and was not read before, is all stored.
+static bool write_share(simulation *s, const external_move *m, uint64_t share) {
+  external_block b;
+  bool good = true, any = s->inner.garbage || m->partial;
+  any = any || s->e->arrays.items[m->file].role != NET_RESULT;
+  for (uint64_t i = 0; i < external_block_count(m); i++)
+    for (uint64_t k = 0; external_block_at(m, share, i, &b) && k < b.count; k++) {
+      element *x = memory_at(s, m, share, b.place + k);
+      good = good && b.place + k < m->elements && (any || x->defined);
+      s->files[m->file][b.first + k] = *x;
+    }
+  return good;
+}
+
+// ---- what shares touch --------------------------------------------------------------------------
+
+static uint64_t share_of(const net_stage *s, uint64_t loops, uint64_t x) {
+  uint64_t inner = 1;
+  for (uint32_t l = 1; l < s->loop_count; l++)
+    inner *= s->extents[l];
+  return s->share_turns ? loops / inner / s->share_turns : x >> net_share_bits(s);
+}
+
+// Whether the address is in the memory of the share.
+static bool is_in_share(const external_moves *moves, net_id array, uint64_t share, int64_t at) {
+  for (size_t i = 0; i < moves->count; i++)
+    if (moves->items[i].memory == array) {
+      int64_t place = at - external_origin(&moves->items[i], share);
+      return place >= 0 && (uint64_t)place < moves->items[i].elements;
+    }
+  return false;
+}
+
+static bool shares_keep_apart(const external *e, const external_step *step) {
+  const net_stage *s = &e->net->stages.items[step->stage];
+  uint64_t loops = stage_points(s) >> s->n, *o = NEW_ARRAY(&memory, uint64_t, s->loop_count + 1);
+  bool good = true;
+  for (uint64_t k = 0; k < loops && good; k++)
+    for (uint64_t x = 0; x < f2_unit(s->n) && good; x++) {
+      net_loop_indices(s, k, o);
+      uint64_t share = share_of(s, k, x);
+      if (!external_share_acts(step, share))
+        continue;
+      for (size_t i = 0; i < s->loads.count; i++) {
+        const net_load *l = &s->loads.items[i];
+        int64_t at = net_map_at(&l->map, o, x);
+        bool there = (uint64_t)at < l->padding_start;
+        good = good && (!there || e->net->arrays.items[l->array].role == NET_TABLE ||
+                        is_in_share(&step->reads, l->array, share, at));
+      }
+      for (size_t i = 0; i < s->stores.count; i++) {
+        const net_store *w = &s->stores.items[i];
+        int64_t at = net_map_at(&w->map, o, x);
+        bool there = (uint64_t)at < w->padding_start && all_zero(w->live_count, w->live, x);
+        good = good && (!there || is_in_share(&step->writes, w->array, share, at));
+      }
+    }
+  return good;
+}
+
+// ---- steps --------------------------------------------------------------------------------------
+
+static bool simulate_stage(simulation *s, const external_step *step) {
+  const external *e = s->e;
+  bool good = CHECK(shares_keep_apart(e, step));
+  for (uint64_t share = 0; share < step->shares; share++) {
+    for (size_t i = 0; i < step->reads.count; i++)
+      read_share(s, &step->reads.items[i], share);
+    for (size_t i = 0; i < step->writes.count; i++)
+      if (step->writes.items[i].partial)
+        read_share(s, &step->writes.items[i], share);
+  }
+  evaluate_stage(&memory, e->net, &e->net->stages.items[step->stage], &s->inner);
+  for (uint64_t share = 0; share < step->shares; share++)
+    for (size_t i = 0; i < step->writes.count && external_share_acts(step, share); i++)
+      good = CHECK(write_share(s, &step->writes.items[i], share)) && good;
+  for (size_t i = 0; i < step->reads.count; i++)
+    step->reads.items[i].by_bits ? by_bits++ : windows++;
+  for (size_t i = 0; i < step->writes.count; i++)
+    partial += step->writes.items[i].partial;
+  several += step->shares > 1;
+  steps++;
+  return good;
+}
+
+static element **new_arrays(size_t count, const net_array *arrays) {
+  element **of = NEW_ARRAY(&memory, element *, count + 1);
+  for (size_t i = 0; i < count; i++)
+    of[i] = NEW_ARRAY(&memory, element, arrays[i].count);
+  return of;
+}
+
+static void fill_tables(element **of, size_t count, const net_array *arrays) {
+  for (size_t i = 0; i < count; i++)
+    for (uint64_t x = 0; arrays[i].role == NET_TABLE && x < arrays[i].count; x++) {
+      size_t size = scalar_types[arrays[i].type].size;
+      of[i][x].defined = true;
+      memcpy(&of[i][x].bits, (const char *)arrays[i].table + x * size, size);
+    }
+}
+
+static bool simulate(const external *e, const evaluation *arguments, evaluation *out) {
+  simulation s = {e,
+                  new_arrays(e->arrays.count, e->arrays.items),
+                  {new_arrays(e->net->arrays.count, e->net->arrays.items), arguments->garbage}};
+  net files = {0};
+  files.arrays.items = e->arrays.items;
+  files.arrays.count = e->arrays.count;
+  evaluation of = {s.files, false};
+  bool good = true;
+  fill_tables(s.files, e->arrays.count, e->arrays.items);
+  fill_tables(s.inner.arrays, e->net->arrays.count, e->net->arrays.items);
+  for (size_t i = 0; i < e->arrays.count; i++)
+    if (e->arrays.items[i].role == NET_ARGUMENT)
+      memcpy(s.files[i], arguments->arrays[i], e->arrays.items[i].count * sizeof(element));
+  for (size_t i = 0; i < e->steps.count && good; i++) {
+    const net_routine *r = e->steps.items[i].routine;
+    if (r && r->kind == NET_TRANSPOSE)
+      evaluate_transpose(r, &of);
+    else if (r && r->kind == NET_WRONG)
+      evaluate_wrong(&files, r, &of);
+    else if (r)
+      evaluate_routine(&files, r, &of);
+    else
+      good = simulate_stage(&s, &e->steps.items[i]);
+  }
+  out->arrays = s.files;
+  return good;
+}
+
+// ---- the law --------------------------------------------------------------------------------------
+
+static bool check_memory(const net *t, uint64_t bytes, uint64_t seed, bool *made) {
+  target disk = *target_named("avx512");
+  const char *wrong = "";
+  disk.disk_block = 16;
+  const external *e = external_make(&memory, t, &disk, bytes, &wrong);
+  *made = e;
+  if (!e)
+    return CHECK(*wrong);
+  const char *problem = external_verify(&memory, e);
+  evaluation got;
+  evaluation *expected = net_evaluate(&memory, t, seed);
+  bool good = CHECK_STR(problem ? problem : "", "") && simulate(e, expected, &got);
+  good = good && CHECK(same_results(t, expected, t, &got));
+  if (!good) {
+    show(t, e);
+    printf("%" PRIu64 " bytes\n", bytes);
+  }
+  return good;
+}
+
+static bool check_seed(uint64_t seed) {
+  START();
+  random_state r = {seed};
+  const net *t = random_net_of(&memory, &r, seed % 4 == 0);
+  bool made = true, good = true;
+  for (uint64_t bytes = 1 << 16; bytes >= 512 && made && good; bytes /= 2)
+    good = check_memory(t, bytes, seed, &made);
+  if (!good)
+    printf("seed %" PRIu64 "\n", seed);
+  return good;
+}
+
+TEST(random_nets) {
+  uint64_t programs = test_all() ? 20000 : 300, seed = 0;
+  while (seed < programs && check_seed(seed))
+    seed++;
+  CHECK(several > programs);
+  CHECK(by_bits > programs);
+  CHECK(windows > programs / 4);
+  CHECK(partial > programs / 100);
+}
+
+TEST_MAIN()
