@@ -19,13 +19,14 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypedDict, Unpack
 
-from . import _permc
+from . import _permc, _ranks
 from ._arrays import HOST, Foreign, library_of, torch_operator
+from ._ranks import Whole
 
 __version__: str = _permc.version
 __all__ = ["compile", "load", "Settings", "Error", "ProgramError", "ArgumentError", "LayoutError",
-           "DeviceError", "MissingError", "Interrupted", "FileError", "NoFileError", "Program",
-           "Function"]
+           "DeviceError", "MissingError", "Interrupted", "FileError", "NoFileError", "RankError",
+           "Program", "Function", "Whole"]
 
 
 def __dir__() -> list[str]:
@@ -117,6 +118,7 @@ class Settings(TypedDict, total=False):
     untrusted: bool       # the program is somebody else's: docs/security.md
     fast_floats: bool     # a product and its sum may be rounded once, not twice
     externs: Mapping[str, Any]  # for its `extern` names: see Program
+    ranks: Any            # what shares the arrays of calls: docs/python.md, "Ranks"
 
 
 class Program:
@@ -126,13 +128,19 @@ class Program:
 
     def __init__(self, *, backend: str | None = None, threads: int = 0,
                  strategy: str | None = None, allow_extern: bool = False, untrusted: bool = False,
-                 fast_floats: bool = False, externs: Mapping[str, Any] = {}) -> None:
+                 fast_floats: bool = False, externs: Mapping[str, Any] = {},
+                 ranks: Any = None) -> None:
         self._context = _permc.Context()
         self._lock = threading.RLock()
         self._context.settings(allow_extern, untrusted, threads, fast_floats, strategy)
         self._externs = dict(externs)  # they live as long as what calls them
         for name, function in self._externs.items():
             self._context.define_extern(name, *_c_function(name, function))
+        # The number of this process, of how many that have parts of arrays; None: all is whole here
+        self._ranks = None
+        if ranks is not None:
+            place = self._context.use_ranks(*_ranks.connect(ranks))
+            self._ranks = None if isinstance(ranks, int) else place
         self.backend = backend
         self._origin = None  # what _load made it of
         self._text = None    # that of a file
@@ -183,7 +191,7 @@ class Program:
         if entry not in self.entries:
             raise ArgumentError(f"the program has no entry point '{entry}'; there is "
                                 + ", ".join(f"'{name}'" for name in self))
-        return Function(self, entry)
+        return Function(self, entry) if self._ranks is None else RankedFunction(self, entry)
 
     def __getattr__(self, entry: str) -> "Function":
         if entry.startswith("_") or entry not in self.entries:
@@ -318,6 +326,17 @@ class Function:
         picture = Picture(self.explain(*arguments, dump=what + ".svg"))
         picture.shown = self.explain(*arguments, dump=what).rstrip("\n")
         return picture
+
+
+class RankedFunction(Function):
+    """One that all processes call together, each with its parts of arrays."""
+
+    def __call__(self, *arguments: Any, out: Any = None) -> Any:
+        """Runs it; out: this process's parts of the results."""
+        return _ranks.call(self, arguments, out)
+
+    def _program_for(self, arguments):
+        return _ranks.program_for(self, arguments)
 
 
 class Picture(str):

@@ -21,7 +21,8 @@ static PyObject *error_type;  // permc.Error
 
 // Raises what the code stands for, with the message; returns NULL.
 PyObject *raise_code(permc_code code, const char *message) {
-  if (code == PERMC_ERROR_INTERRUPTED && (PyErr_Occurred() || PyErr_CheckSignals()))
+  bool ended = code == PERMC_ERROR_INTERRUPTED || code == PERMC_ERROR_RANKS;
+  if (ended && (PyErr_Occurred() || PyErr_CheckSignals()))
     return NULL;
   if (code == PERMC_ERROR_MEMORY) {
     PyErr_SetString(PyExc_MemoryError, message);
@@ -117,6 +118,7 @@ static PyObject *context_new(PyTypeObject *type, PyObject *args, PyObject *words
 
 static void context_dealloc(PyObject *self) {
   permc_context_free(((context_object *)self)->context);
+  Py_XDECREF(((context_object *)self)->carry);
   free_object(self);
 }
 
@@ -248,9 +250,19 @@ static void borrowed_end(borrowed *b) {
   PyMem_Free(b->buffers);
 }
 
-// The memory of a component: an object with a buffer, or (address, device).
-static bool find_memory(PyObject *from, borrowed *b, permc_memory *memory) {
-  if (PyTuple_Check(from)) {
+// Elements first, ..., first + count - 1, which this process has.
+typedef struct part {
+  bool given;
+  unsigned long long first, count;
+} part;
+
+// The memory of a component: an object with a buffer, (address, device), or (buffer, first, count).
+static bool find_memory(PyObject *from, borrowed *b, permc_memory *memory, part *p) {
+  p->given = PyTuple_Check(from) && PyTuple_Size(from) == 3;
+  if (p->given) {
+    if (!PyArg_ParseTuple(from, "OKK", &from, &p->first, &p->count))
+      return false;
+  } else if (PyTuple_Check(from)) {
     unsigned long long address = 0;
     int device = 0;
     if (!PyArg_ParseTuple(from, "Ki", &address, &device))
@@ -260,10 +272,10 @@ static bool find_memory(PyObject *from, borrowed *b, permc_memory *memory) {
     return true;
   }
   Py_buffer *view = &b->buffers[b->buffer_count];
-  if (PyObject_GetBuffer(from, view, PyBUF_STRIDES) < 0)
+  if (PyObject_GetBuffer(from, view, p->given ? PyBUF_C_CONTIGUOUS : PyBUF_STRIDES) < 0)
     return false;
   b->buffer_count++;
-  if ((uint32_t)view->ndim == memory->rank)
+  if ((uint32_t)view->ndim == memory->rank && !p->given)
     memory->strides = view->strides;
   memory->data = view->buf;
   memory->device = PERMC_HOST;
@@ -271,15 +283,16 @@ static bool find_memory(PyObject *from, borrowed *b, permc_memory *memory) {
   return true;
 }
 
-// The bytes of a component on the host, where they are known.
-static bool has_room(const borrowed *b, const permc_value *like, size_t component) {
+// Whether the memory of a component on the host has as many bytes as it must have, where they are known.
+static bool has_room(const borrowed *b, const permc_value *like, size_t component, const part *p) {
   const uint64_t *dims = permc_value_dims(like, component);
   uint64_t bytes = 0;
   for (size_t i = 0; i < DL_TYPES; i++)
     if (!strcmp(dl_types[i].name, permc_value_type(like, component)))
       bytes = dl_types[i].bits / 8;
-  for (uint32_t i = 0; i < permc_value_rank(like, component); i++)
+  for (uint32_t i = 0; i < permc_value_rank(like, component) && !p->given; i++)
     bytes *= dims[i];
+  bytes *= p->given ? p->count : 1;
   return (uint64_t)b->buffers[b->buffer_count - 1].len == bytes;
 }
 
@@ -300,13 +313,15 @@ static bool borrow(PyObject *from, const permc_value *like, borrowed *b) {
       permc_memory memory = {.type = permc_value_type(like, made),
                              .rank = permc_value_rank(like, made),
                              .dims = permc_value_dims(like, made)};
-      if (!item || !find_memory(item, b, &memory))
+      part p;
+      if (!item || !find_memory(item, b, &memory, &p))
         break;
-      if (memory.device == PERMC_HOST && !PyTuple_Check(item) && !has_room(b, like, made)) {
+      if ((p.given || !PyTuple_Check(item)) && !has_room(b, like, made, &p)) {
         raise_argument("an array has another number of bytes than its type and shape say");
         break;
       }
-      parts[made] = permc_value_borrow(&memory, &why);
+      parts[made] = p.given ? permc_value_borrow_part(&memory, p.first, p.count, &why)
+                            : permc_value_borrow(&memory, &why);
       if (!parts[made]) {
         raise_code(why.code, why.message);
         break;
@@ -590,6 +605,9 @@ static PyMethodDef context_methods[] = {
     {"explain", context_explain, METH_VARARGS, "explain(entry, types, target, dump, rules)"},
     {"settings", context_settings, METH_VARARGS,
      "settings(allow_extern, untrusted, threads, fast_floats, strategy)"},
+    {"use_ranks", context_use_ranks, METH_VARARGS,
+     "use_ranks(transport, count, communicator, rank, carry): (rank, processes)"},
+    {"place", context_place, METH_VARARGS, "place(what, lengths): [(first, whole), ...]"},
     {"define_extern", context_define_extern, METH_VARARGS,
      "define_extern(name, type or None, address)"},
     {"compile", context_compile, METH_VARARGS, "compile(entry, backend, types, device): a Program"},

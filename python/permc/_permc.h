@@ -1,6 +1,7 @@
 // What the files of the module _permc share. Private to it.
 //
 //   _permc.c     contexts, programs, calls of them on lists of memory, arrays by DLPack; the module
+//   _ranks.c     what connects ranks, and where their parts of arrays begin
 //   _exchange.c  calls on tensors of a library that has its DLPack functions in C
 #ifndef PERMC_PYTHON_PERMC_H
 #define PERMC_PYTHON_PERMC_H
@@ -19,6 +20,7 @@
 
 typedef struct context_object {
   PyObject_HEAD permc_context *context;
+  PyObject *carry;  // the function for messages of its ranks; or NULL
 } context_object;
 
 typedef struct program_object {
@@ -28,6 +30,10 @@ typedef struct program_object {
 
 extern PyTypeObject *program_type;
 extern PyType_Spec ready_spec;  // _exchange.c
+
+// _ranks.c, of a context
+PyObject *context_use_ranks(PyObject *self, PyObject *args);
+PyObject *context_place(PyObject *self, PyObject *args);
 
 // Raises what the code stands for, with the message; returns NULL.
 PyObject *raise_code(permc_code code, const char *message);

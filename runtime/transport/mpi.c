@@ -422,9 +422,15 @@ static bool part(mpi_rank *t) {
   return false;
 }
 
-// What MPI may still write to stays.
+// What MPI may still write to stays. Where the caller has ended MPI before, nobody can be told.
 static void mpi_close(transport *base) {
   mpi_rank *t = (mpi_rank *)base;
+  int ended = 0;
+  t->m->finalized(&ended);
+  if (ended) {
+    end_use(t->m, false);
+    return;
+  }
   say(t, ENDS);
   bool all = part(t);
   if (all && !error_is_set(&t->failure))

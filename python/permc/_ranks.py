@@ -1,0 +1,217 @@
+"""Functions that processes call together, each with its part of the arrays: `ranks=` of compile and
+load.
+
+    sort = permc.compile("sort", ranks=MPI.COMM_WORLD)
+    sort(keys)                               # of all processes' keys, as many as this one has given
+
+An array that is given is a part, along the first dimension; the whole array has the parts of all
+processes, in order of ranks. What connects the processes is a row of `_connections`.
+"""
+
+import numpy
+
+from ._arrays import HOST, Library, Torch, _names, _shown, _wrong, _wrong_layout, library_of
+
+
+class Whole:
+    """An array that each process has all of, the same on all: an argument that is no part."""
+
+    def __init__(self, array):
+        self.array = array
+
+
+# ---- what connects processes --------------------------------------------------------------------
+
+
+def _mpi4py(comm):
+    from mpi4py import MPI
+    return "mpi", 0, MPI._handleof(comm), 0, None
+
+
+def _torch(group):
+    """Messages as tensors of bytes; `group` is of processes that exchange tensors of the host."""
+    import torch
+
+    def tensor(memory):
+        return torch.frombuffer(memory, dtype=torch.uint8)
+
+    def carry(sends, receives):
+        works = [group.recv([tensor(memory)], rank, 0) for rank, memory in receives]
+        works += [group.send([tensor(memory)], rank, 0) for rank, memory in sends]
+        for work in works:
+            work.wait()
+
+    return None, group.size(), 0, group.rank(), carry
+
+
+_connections = {"mpi4py": _mpi4py, "torch": _torch}
+
+
+def connect(ranks):
+    """The arguments of Context.use_ranks."""
+    if isinstance(ranks, str):
+        return ranks, 0, 0, 0, None
+    if isinstance(ranks, int):
+        return "threads", ranks, 0, 0, None
+    for base in type(ranks).__mro__:
+        known = _connections.get(base.__module__.partition(".")[0])
+        if known:
+            return known(ranks)
+    try:
+        return None, ranks.size, 0, ranks.rank, ranks.carry
+    except AttributeError:
+        raise _wrong("ranks: a number of threads, \"mpi\", a communicator of mpi4py, a process group "
+                     "of PyTorch, or an object with rank, size and carry(sends, receives) is "
+                     f"expected, not something of type {type(ranks).__name__}") from None
+
+
+# ---- parts --------------------------------------------------------------------------------------
+
+
+def _is_part(a):
+    return isinstance(a, numpy.ndarray) and a.ndim > 0
+
+
+def _map(a, change):
+    """An argument with its parts changed."""
+    if isinstance(a, tuple):
+        return tuple(_map(inner, change) for inner in a)
+    if isinstance(a, Whole):
+        return a.array
+    return change(a) if _is_part(a) else a
+
+
+def _types(arguments, lengths):
+    """Arrays as the arguments, without memory: the first dimensions of parts are `lengths`."""
+    lengths = iter(lengths)
+    return [_map(a, lambda part: numpy.broadcast_to(numpy.zeros((), part.dtype),
+                                                    (next(lengths), *part.shape[1:])))
+            for a in arguments]
+
+
+def _memory_of(array, first):
+    """For the C module: the memory of a part whose first row is row `first`."""
+    return array, first * (array.size // len(array) if len(array) else 0), array.size
+
+
+def _components(a, firsts):
+    """The memory of the components of an argument; `firsts` are the first rows of the parts."""
+    if isinstance(a, tuple):
+        return [component for inner in a for component in _components(inner, firsts)]
+    if isinstance(a, Whole):
+        return _numpy._parts(a.array, None)
+    if not _is_part(a):
+        return _numpy._parts(a, None)
+    first = next(firsts)
+    return [_memory_of(component, first) for component in _numpy._parts(a, None)]
+
+
+_numpy = Library()
+
+# ---- calls --------------------------------------------------------------------------------------
+
+
+class _Call:
+    """A call by all processes. `lengths` are the rows of the parts of arguments and `out`, each of
+    which has its place: (first row, rows of all)."""
+
+    def __init__(self, function, arguments, out):
+        self.program, self.entry = function._program, function._entry
+        self.arguments = arguments
+        self.out = [] if out is None else list(out) if isinstance(out, tuple) else [out]
+        self.lengths = []
+        for a in (*arguments, *self.out):
+            _map(a, lambda part: self.lengths.append(len(part)))
+        types = [_numpy.type_of(a) for a in _types(arguments, [0] * len(self.lengths))]
+        self.places = self.program._context.place(
+            repr((self.program._origin[1:], self.entry, types, len(self.out))), self.lengths)
+        self.types = _types(arguments, [whole for _, whole in self.places])
+
+    def compiled(self, ready):
+        """The program for such arguments, by their key in `ready`."""
+        key = _numpy.key(self.types)
+        if key not in ready:
+            types = " ".join(_numpy.type_of(a) for a in self.types)
+            ready[key] = self.program._context.compile(self.entry, self.program.backend, types, HOST)
+        return ready[key]
+
+    def _rows_of(self, length):
+        """The first row and the rows that this process gets of a result: as of the first argument that
+        is as long, else an equal share."""
+        for own, (first, whole) in zip(self.lengths, self.places):
+            if whole == length:
+                return first, own
+        rank, ranks = self.program._ranks
+        first = length * rank // ranks
+        return first, length * (rank + 1) // ranks - first
+
+    def _new(self, word, shape):
+        first, rows = self._rows_of(shape[0]) if shape else (0, 0)
+        array = numpy.empty((rows, *shape[1:]) if shape else (), _names[word])
+        return array, first
+
+    def _given(self, array, word, shape, places):
+        """A part of `out` where that is for such a result."""
+        if not isinstance(array, numpy.ndarray) or not array.dtype.isnative or not (
+                array.flags.c_contiguous and array.flags.aligned):
+            raise _wrong_layout("out must be an array of NumPy that is row-major without gaps, aligned, "
+                                "and of this machine's byte order")
+        first, rows = next(places) if array.ndim else (0, 0)
+        found, = _types([array], [rows])
+        if (found.dtype, found.shape) != (numpy.dtype(_names[word]), shape):
+            raise _wrong(f"out has parts of {_numpy.type_of(found)}, and the result is of type "
+                         + "".join(f"[{n}]" for n in shape) + word)
+        return array, first
+
+    def run(self, compiled):
+        results = compiled.results()
+        firsts = iter([first for first, _ in self.places])
+        given = [_components(a, firsts) for a in self.arguments]
+        wanted = [part for parts in results for part in parts]
+        if self.out and len(self.out) != len(wanted):
+            raise _wrong(f"out has {len(self.out)} arrays, and the results are {len(wanted)}")
+        places = iter(self.places[len(self.places) - sum(map(_is_part, self.out)):])
+        made = iter([self._given(array, *part, places) for array, part in zip(self.out, wanted)]
+                    if self.out else [self._new(*part) for part in wanted])
+        made = [[next(made) for _ in parts] for parts in results]
+        compiled.call(given, [[_memory_of(a, first) if a.ndim else a for a, first in parts]
+                              for parts in made])
+        names = next((a.dtype.names for a in self.types
+                      if isinstance(a, numpy.ndarray) and a.dtype.names), None)
+        shown = [_shown([a for a, _ in parts], names) for parts in made]
+        return shown[0] if len(shown) == 1 else tuple(shown)
+
+
+def call(function, arguments, out):
+    """What a call of a Function on ranks does. Every process makes the same calls in the same order."""
+    library = library_of(arguments)
+    if isinstance(library, Torch) and library.device_of(arguments) == HOST:
+        return _call_torch(library.torch, function, arguments, out)
+    if library is not library_of(()):
+        raise _wrong("on ranks arrays are NumPy's, or PyTorch's in the memory of the processor")
+    with function._program._lock:
+        this = _Call(function, arguments, out)
+        made = this.run(this.compiled(function._ready))
+        return made if out is None else out
+
+
+def program_for(function, arguments):
+    """The compiled program for such arguments, by all processes."""
+    with function._program._lock:
+        return _Call(function, arguments, None).compiled(function._ready)
+
+
+def _call_torch(torch, function, arguments, out):
+    def come(a):
+        if isinstance(a, tuple):
+            return tuple(come(inner) for inner in a)
+        if isinstance(a, Whole):
+            return Whole(come(a.array))
+        return a.numpy() if isinstance(a, torch.Tensor) else a
+
+    def go(a):
+        return tuple(go(inner) for inner in a) if isinstance(a, tuple) else torch.from_numpy(
+            numpy.asarray(a))
+
+    made = call(function, come(tuple(arguments)), come(out))
+    return go(made) if out is None else out

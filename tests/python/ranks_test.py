@@ -1,0 +1,291 @@
+"""Functions of the Python package that processes call together (ranks=): forked ones, connected by
+pipes; those of mpirun, with mpi4py where it is installed; a process group of PyTorch, likewise. Run
+with the package's folder on PYTHONPATH. The last line counts: N passed, N failed, N skipped.
+
+    mpirun -n 4 python3 ranks_test.py --mpi [mpi4py]       what each process of mpirun does
+"""
+
+import importlib.util
+import multiprocessing
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+import unittest
+
+try:
+    import numpy
+    import permc
+except ImportError as missing:
+    print(f"skipped: {missing}")
+    print("0 passed, 0 failed, 1 skipped")
+    sys.exit(0)
+
+
+class Pipes:
+    """Ranks that are connected by pipes, one for each two of them and direction."""
+
+    def __init__(self, rank, size, ends):
+        self.rank, self.size, self.ends = rank, size, ends
+
+    def carry(self, sends, receives):
+        def send():
+            for rank, memory in sends:
+                self.ends[self.rank, rank][1].send_bytes(memory)
+
+        sender = threading.Thread(target=send)
+        sender.start()
+        for rank, memory in receives:
+            self.ends[rank, self.rank][0].recv_bytes_into(memory)
+        sender.join()
+
+
+def on_ranks(size, work):
+    """What work(ranks) gives in each of the processes, or what it raises."""
+    fork = multiprocessing.get_context("fork")
+    ends = {(a, b): fork.Pipe(duplex=False) for a in range(size) for b in range(size)}
+    answers = [fork.Pipe(duplex=False) for _ in range(size)]
+
+    def run(rank):
+        try:
+            answer = work(Pipes(rank, size, ends))
+        except BaseException as error:
+            answer = type(error).__name__, str(error)
+        answers[rank][1].send(answer)
+
+    processes = [fork.Process(target=run, args=(rank,)) for rank in range(size)]
+    for process in processes:
+        process.start()
+    found = [answer[0].recv() for answer in answers]
+    for process in processes:
+        process.join()
+    return found
+
+
+def parts_of(whole, size):
+    """In other proportions than equal ones, and process 1 of 4 has none."""
+    ends = [len(whole) * rank * rank // size**2 for rank in range(size + 1)]
+    if size > 2:
+        ends[2] = ends[1]
+    return [whole[a:b] for a, b in zip(ends, ends[1:])]
+
+
+class Ranks(unittest.TestCase):
+    def check(self, source, arguments, expected, size=4, **settings):
+        """A function of whole arrays, of which each process has its part."""
+        parts = [parts_of(a, size) if isinstance(a, numpy.ndarray) and a.ndim else [a] * size
+                 for a in arguments]
+
+        def work(ranks):
+            function = permc.compile(source, ranks=ranks, **settings)
+            own = [part[ranks.rank] for part in parts]
+            function(*own)
+            return function(*own)
+
+        found = on_ranks(size, work)
+        for result in found:
+            self.assertNotIsInstance(result, tuple, result)
+        whole = numpy.concatenate(found) if found[0].ndim else found[0]
+        numpy.testing.assert_array_equal(whole, expected)
+        if found[0].ndim and len(expected) == len(arguments[-1]):
+            self.assertEqual([len(part) for part in found], [len(part) for part in parts[-1]])
+
+    def test_parts(self):
+        xs = numpy.random.default_rng(1).integers(0, 99, 1000)
+        for size in (1, 2, 4):
+            self.check("sort", [xs], numpy.sort(xs), size)
+        self.check("scan (+)", [xs], numpy.cumsum(xs), backend="portable")
+        self.check("take 100", [xs], xs[:100])
+        self.check("sum", [xs], numpy.sum(xs))
+
+    def test_rows(self):
+        rows = numpy.random.default_rng(2).random((37, 8))
+        self.check("map sort", [rows], numpy.sort(rows))
+        self.check("transpose", [rows], rows.T)
+        self.check("map sum", [rows[:, ::2]], permc.compile("map sum")(rows[:, ::2]))
+
+    def test_numbers_and_structures(self):
+        xs = numpy.arange(64, dtype="f4")
+        self.check(r"\k y xs -> map (* y) (rotate k xs)", [3, numpy.float32(2), xs],
+                   numpy.roll(xs, -3) * 2)
+        goods = numpy.array([(i * 7 % 50, i) for i in range(50)], "i4, f8")
+        self.check("sort_on fst", [goods], numpy.sort(goods, order="f0"))
+
+    def test_whole_arguments_and_tuples(self):
+        xs, table = numpy.arange(100) % 10, numpy.arange(10) ** 2
+
+        def work(ranks):
+            own = parts_of(xs, 2)[ranks.rank]
+            squares = permc.compile("gather", ranks=ranks)(own, permc.Whole(table))
+            firsts, seconds = permc.compile(r"\p -> (fst p, map (+ 1) (snd p))",
+                                            ranks=ranks)((own, own))
+            return (squares == own**2).all() and (firsts == own).all() and (seconds == own + 1).all()
+
+        self.assertEqual(on_ranks(2, work), [True, True])
+
+    def test_out(self):
+        xs = numpy.arange(10)[::-1].copy()
+
+        def work(ranks):
+            own = parts_of(xs, 2)[ranks.rank]
+            out = numpy.zeros(7 if ranks.rank == 0 else 3, int)
+            sort = permc.compile("sort", ranks=ranks)
+            same = sort(own, out=out) is out
+            try:
+                sort(own, out=numpy.zeros(4, int))
+            except permc.ArgumentError as error:
+                return same, list(out), str(error)
+
+        for found, expected in zip(on_ranks(2, work), ([0, 1, 2, 3, 4, 5, 6], [7, 8, 9])):
+            self.assertEqual(found[:2], (True, expected))
+            self.assertIn("out has parts of [8]i64, and the result is of type [10]i64", found[2])
+
+    def test_tensors(self):
+        try:
+            import torch
+        except ImportError:
+            self.skipTest("there is no PyTorch")
+        xs = torch.arange(16).flip(0)
+
+        def work(ranks):
+            return permc.compile("sort", ranks=ranks)(xs[ranks.rank::2]).tolist()
+
+        self.assertEqual(on_ranks(2, work), [list(range(8)), list(range(8, 16))])
+
+    def test_threads(self):
+        xs = numpy.random.default_rng(3).integers(0, 99, 1000)
+        numpy.testing.assert_array_equal(permc.compile("sort", ranks=4)(xs), numpy.sort(xs))
+        with self.assertRaisesRegex(permc.RankError, "3 ranks are no power of two"):
+            permc.compile("sort", ranks=3)
+
+    def test_others_are_called(self):
+        def work(ranks):
+            xs = numpy.arange(8, dtype="i8" if ranks.rank != 1 else "i4")
+            return permc.compile("sort", ranks=ranks)(xs)
+
+        def programs(ranks):
+            return permc.compile("sort" if ranks.rank != 1 else "reverse", ranks=ranks)(
+                numpy.arange(8))
+
+        for found in (*on_ranks(4, work), *on_ranks(2, programs)):
+            self.assertEqual(found, ("RankError", "permc: rank 1 differs from rank 0 in its call"))
+
+    def test_wrong_programs_are_refused_by_all(self):
+        def work(ranks):
+            sort = permc.compile("sort", ranks=ranks)
+            try:
+                sort("keys")
+            except permc.ArgumentError:
+                pass
+            try:
+                permc.compile("map (+ 1.5)", ranks=ranks)(numpy.arange(8))
+            except permc.Error:
+                return sort(numpy.arange(4)[::-1]).tolist()
+
+        self.assertEqual(on_ranks(2, work), [[0, 0, 1, 1], [2, 2, 3, 3]])
+
+    def test_what_carries_raises(self):
+        class Broken:
+            rank, size = 0, 2
+
+            def carry(self, sends, receives):
+                raise OSError("the line is cut")
+
+        sort = permc.compile("sort", ranks=Broken())
+        with self.assertRaisesRegex(OSError, "the line is cut"):
+            sort(numpy.arange(4))
+        with self.assertRaisesRegex(permc.RankError, "rank 0: the caller's function for messages"):
+            sort(numpy.arange(4))
+
+    def test_no_ranks(self):
+        with self.assertRaisesRegex(permc.ArgumentError, "ranks: .* not something of type list"):
+            permc.compile("sort", ranks=[1, 2])
+
+
+# ---- mpirun -------------------------------------------------------------------------------------
+
+
+def of_mpi(with_mpi4py):
+    """By each process: all together, and, by mpi4py, the halves of them."""
+    def check(ranks, rank, size):
+        xs = numpy.random.default_rng(size).integers(0, 99, 1000)
+        own = permc.compile("sort", ranks=ranks)(parts_of(xs, size)[rank])
+        numpy.testing.assert_array_equal(own, parts_of(numpy.sort(xs), size)[rank])
+
+    sort = permc.compile("sort", ranks="mpi")
+    rank, size = sort._program._ranks
+    check("mpi", rank, size)
+    if with_mpi4py:
+        from mpi4py import MPI
+        check(MPI.COMM_WORLD, rank, size)
+        half = MPI.COMM_WORLD.Split(rank >= size // 2, rank)
+        check(half, half.Get_rank(), half.Get_size())
+        page = (pathlib.Path(__file__).resolve().parents[2] / "docs/python.md").read_text()
+        script, = (text for text in re.findall(r"^```python\n(.*?)^```$", page, re.M | re.S)
+                   if "mpi4py" in text)
+        exec(compile(script, "docs/python.md", "exec"), {})
+    print("done")
+
+
+class Mpi(unittest.TestCase):
+    def check(self, mpi, *words):
+        if not shutil.which(f"mpirun.{mpi}"):
+            self.skipTest(f"there is no mpirun.{mpi}")
+        environment = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1",
+                       "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_btl": "self,vader",
+                       "OMPI_MCA_rmaps_base_oversubscribe": "1",
+                       "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe"}
+        done = subprocess.run([f"mpirun.{mpi}", "-n", "4", sys.executable, __file__, "--mpi",
+                               *words], env=environment, capture_output=True, text=True, timeout=100)
+        self.assertEqual(done.stdout.count("done"), 4, done.stdout + done.stderr)
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_open_mpi(self):
+        self.check("openmpi")
+
+    def test_mpich(self):
+        self.check("mpich")
+
+    def test_mpi4py(self):
+        if not importlib.util.find_spec("mpi4py"):
+            self.skipTest("there is no mpi4py")
+        self.check("openmpi", "mpi4py")
+
+
+# ---- PyTorch ------------------------------------------------------------------------------------
+
+
+class ProcessGroups(unittest.TestCase):
+    def test_gloo(self):
+        try:
+            import torch.distributed
+        except ImportError:
+            self.skipTest("there is no PyTorch")
+        with tempfile.NamedTemporaryFile() as store:
+            def work(ranks):
+                torch.distributed.init_process_group(
+                    "gloo", init_method=f"file://{store.name}", rank=ranks.rank,
+                    world_size=ranks.size)
+                group = torch.distributed.group.WORLD
+                xs = torch.arange(100).flip(0)[50 * ranks.rank:50 * (ranks.rank + 1)]
+                found = permc.compile("sort", ranks=group)(xs).tolist()
+                torch.distributed.barrier()
+                torch.distributed.destroy_process_group()
+                return found
+
+            self.assertEqual(on_ranks(2, work), [list(range(50)), list(range(50, 100))])
+
+
+if __name__ == "__main__":
+    if "--mpi" in sys.argv:
+        of_mpi("mpi4py" in sys.argv)
+        sys.exit(0)
+    result = unittest.main(exit=False, argv=sys.argv).result
+    failed = len(result.failures) + len(result.errors)
+    print(f"{result.testsRun - failed - len(result.skipped)} passed, {failed} failed, "
+          f"{len(result.skipped)} skipped")
+    sys.exit(failed != 0)
