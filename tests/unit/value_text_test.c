@@ -1,7 +1,6 @@
 // Values as text (runtime/values/text.c, number.c), plain numbers one a line among it.
 #include "values.h"
 
-#include <locale.h>
 #include <math.h>
 
 static const text_case text_cases[] = {
@@ -300,20 +299,6 @@ TEST(numbers_print_shortest) {
     CHECK_STR(m.bytes, printed[i].text);
     free(m.bytes);
   }
-}
-
-TEST(locale_of_the_program_does_not_matter) {
-  static const char *const names[] = {"de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8", "de_DE"};
-  bool found = false;
-  for (size_t i = 0; i < LENGTH(names) && !found; i++)
-    found = setlocale(LC_ALL, names[i]) != NULL;
-  if (!found)
-    SKIP("no locale with a decimal comma is installed");
-  static const char content[] = "1.5 0.12345678901234567890123 1.2e-300 1.2e-40f32";
-  memory m = text_of_bytes(content, strlen(content), anything);
-  CHECK_STR(m.bytes, "1.5f64\n0.12345678901234568f64\n1.2e-300f64\n1.2e-40f32\n");
-  free(m.bytes);
-  setlocale(LC_ALL, "C");
 }
 
 TEST(text_keeps_the_bits_of_numbers) {
