@@ -10,6 +10,7 @@
 #include "lang/trace.h"
 
 #define ANY ((number_range){INT64_MIN, INT64_MAX})
+#define NONE ((number_range){INT64_MAX, INT64_MIN})
 
 static int64_t lesser(int64_t a, int64_t b) { return a < b ? a : b; }
 static int64_t greater(int64_t a, int64_t b) { return a > b ? a : b; }
@@ -30,6 +31,8 @@ static number_range range_of_type(scalar_type t) {
     return ANY;
   return (number_range){-(INT64_C(1) << (bits - 1)), (INT64_C(1) << (bits - 1)) - 1};
 }
+
+static bool is_none(number_range r) { return r.least > r.most; }
 
 static bool is_bounded(number_range r) { return r.least > INT64_MIN && r.most < INT64_MAX; }
 
@@ -141,29 +144,108 @@ static number_range apply(scalar_op op, scalar_type t, number_range a, number_ra
 
 // ---- conditions --------------------------------------------------------------------------------
 
+enum { MOST_FACTS = 8, DEPTH = 4 };  // steps that are looked at again, back from a select
+
+// Comparisons that hold, or do not, where an element is computed:
+//
+//   %5  select (x < 16) %4 3       where %4 is read, x < 16
+//   %4  select (x < 8) %3 x        where x is read, also not x < 8: 8 ... 15
+typedef struct known {
+  const trace *t;
+  const number_range *r;  // of the steps so far, wherever they are read
+  uint32_t count;
+  struct {
+    const trace_step *comparison;
+    bool holds;
+  } facts[MOST_FACTS];
+} known;
+
+static bool is_comparison(const trace_step *s) {
+  return s->op == TRACE_SCALAR && (s->scalar == OP_LT || s->scalar == OP_LE || s->scalar == OP_GT ||
+                                   s->scalar == OP_GE || s->scalar == OP_TOTAL_LE);
+}
+
+static bool is_never(number_range r, bool value) { return value ? r.most < 1 : r.least > 0; }
+
+// `a && b` is select a b false.
+static void assume(known *k, value_id condition, bool holds, unsigned depth) {
+  const trace_step *s = &k->t->steps.items[condition];
+  if (is_comparison(s) && k->count < MOST_FACTS) {
+    k->facts[k->count].comparison = s;
+    k->facts[k->count++].holds = holds;
+  }
+  if (depth == 0)
+    return;
+  if (s->op == TRACE_SCALAR && s->scalar == OP_COMPLEMENT)
+    assume(k, s->operands[0], !holds, depth - 1);
+  for (uint32_t i = 1; i < 3 && s->op == TRACE_SELECT; i++)
+    if (is_never(k->r[s->operands[i]], holds)) {
+      assume(k, s->operands[0], i == 2, depth - 1);
+      assume(k, s->operands[3 - i], holds, depth - 1);
+      return;
+    }
+}
+
 static bool is_same(const trace *t, value_id a, value_id b) {
   const trace_step *x = &t->steps.items[a], *y = &t->steps.items[b];
   return a == b || (x->op == TRACE_CONSTANT && y->op == TRACE_CONSTANT && x->type == y->type &&
                     memcmp(&x->constant, &y->constant, scalar_types[x->type].size) == 0);
 }
 
-// Of a value where the condition holds, or does not: of x, where x < 16, at most 15.
-static number_range where(const trace *t, value_id condition, bool holds, value_id of,
-                          const number_range *r) {
-  const trace_step *c = &t->steps.items[condition];
-  bool less = c->scalar == OP_LT || c->scalar == OP_LE || c->scalar == OP_TOTAL_LE;
-  bool more = c->scalar == OP_GT || c->scalar == OP_GE;
-  number_range all = r[of];
-  if (c->op != TRACE_SCALAR || (!less && !more))
-    return all;
+// What is left of the bounds of a value where a comparison holds, or does not: of x, where x < 16, at
+// most 15.
+static number_range where(const known *k, const trace_step *c, bool holds, value_id of,
+                          number_range all) {
+  bool less = c->scalar != OP_GT && c->scalar != OP_GE;
   // low < high, or low <= high.
   value_id low = c->operands[less == holds ? 0 : 1], high = c->operands[less == holds ? 1 : 0];
   int64_t apart = (c->scalar == OP_LT || c->scalar == OP_GT) == holds;
-  if (is_same(t, of, low) && is_bounded(r[high]))
-    all.most = lesser(all.most, r[high].most - apart);
-  if (is_same(t, of, high) && is_bounded(r[low]))
-    all.least = greater(all.least, r[low].least + apart);
+  if (is_same(k->t, of, low) && is_bounded(k->r[high]))
+    all.most = lesser(all.most, k->r[high].most - apart);
+  if (is_same(k->t, of, high) && is_bounded(k->r[low]))
+    all.least = greater(all.least, k->r[low].least + apart);
   return all;
+}
+
+static bool is_elementwise(const trace_step *s) {
+  return s->op == TRACE_SCALAR || s->op == TRACE_SELECT || s->op == TRACE_CONVERT;
+}
+
+static number_range range_of_elementwise(const known *k, const trace_step *s, unsigned depth);
+
+// Of a value where it is read; NONE: it is not, as the conditions cannot hold together.
+static number_range range_where(const known *k, value_id of, unsigned depth) {
+  const trace_step *s = &k->t->steps.items[of];
+  number_range all = k->r[of];
+  for (uint32_t i = 0; i < k->count; i++)
+    all = where(k, k->facts[i].comparison, k->facts[i].holds, of, all);
+  if (k->count && depth && is_elementwise(s) && is_integer(s->type)) {
+    number_range again = range_of_elementwise(k, s, depth - 1);
+    all = (number_range){greater(all.least, again.least), lesser(all.most, again.most)};
+  }
+  return is_none(all) ? NONE : all;
+}
+
+static number_range range_of_select(const known *k, const trace_step *s, unsigned depth) {
+  number_range all = NONE;
+  for (uint32_t i = 1; i < 3; i++) {
+    known branch = *k;
+    assume(&branch, s->operands[0], i == 1, depth);
+    all = both(all, range_where(&branch, s->operands[i], depth));
+  }
+  return all;
+}
+
+static number_range range_of_elementwise(const known *k, const trace_step *s, unsigned depth) {
+  if (s->op == TRACE_SELECT)
+    return range_of_select(k, s, depth);
+  if (!is_integer(k->t->steps.items[s->operands[0]].type))
+    return range_of_type(s->type);
+  number_range a = range_where(k, s->operands[0], depth);
+  number_range b = range_where(k, s->operands[s->operand_count - 1], depth);
+  return is_none(a) || is_none(b) ? NONE
+         : s->op == TRACE_CONVERT ? within(s->type, a)
+                                  : apply(s->scalar, s->type, a, b);
 }
 
 // ---- steps -------------------------------------------------------------------------------------
@@ -209,14 +291,9 @@ static number_range range_of_step(const trace *t, const trace_step *s, const num
   case TRACE_TABLE:
     return range_of_table(s);
   case TRACE_SCALAR:
-    return is_integer(x->type)
-               ? apply(s->scalar, s->type, r[s->operands[0]], r[s->operands[s->operand_count - 1]])
-               : range_of_type(s->type);
   case TRACE_SELECT:
-    return both(where(t, s->operands[0], true, s->operands[1], r),
-                where(t, s->operands[0], false, s->operands[2], r));
   case TRACE_CONVERT:
-    return is_integer(x->type) ? within(s->type, r[s->operands[0]]) : range_of_type(s->type);
+    return range_of_elementwise(&(known){.t = t, .r = r}, s, DEPTH);
   case TRACE_INSTANCE:
     return below(s->number ? s->number : s->batch);
   case TRACE_IOTA:

@@ -66,6 +66,33 @@ static void add_random_step(builder *b, uint64_t *seed) {
     scalar_ops[op].arity == 1 ? add_unary(b, op, x) : add_binary(b, op, x, y);
 }
 
+// Comparisons of one value with others, some of them joined, as conditions within each other.
+static void add_random_conditions(builder *b, uint64_t *seed) {
+  static const scalar_op comparisons[] = {OP_LT, OP_LE, OP_GT, OP_GE};
+  scalar_type t = types[1 + draw_below(seed, COUNT_OF(types) - 1)];
+  value_id x = draw_step(b, seed, t), found = x, before = NO_STEP;
+  if (x == NO_STEP)
+    return;
+  for (uint32_t i = 2 + draw_below(seed, 4); i > 0; i--) {
+    value_id limit = add_constant(b, t, draw_element(seed, t));
+    scalar_op op = comparisons[draw_below(seed, COUNT_OF(comparisons))];
+    bool turned = draw_below(seed, 2), all = draw_below(seed, 2);
+    value_id condition = turned ? add_binary(b, op, limit, x) : add_binary(b, op, x, limit);
+    if (draw_below(seed, 3) == 0)
+      condition = add_unary(b, OP_COMPLEMENT, condition);
+    if (before != NO_STEP && draw_below(seed, 2)) {
+      value_id known = add_constant(b, SCALAR_BOOL, (scalar_bits){.u64 = !all});
+      condition =
+          all ? add_select(b, before, condition, known) : add_select(b, before, known, condition);
+    }
+    if (draw_below(seed, 3) == 0)
+      found = add_binary(b, draw_below(seed, 2) ? OP_ADD : OP_SUB, found, limit);
+    found = draw_below(seed, 2) ? add_select(b, condition, found, limit)
+                                : add_select(b, condition, limit, found);
+    before = condition;
+  }
+}
+
 static bool is_inside(number_range r, scalar_type t, const void *element) {
   scalar_bits x = {{0}};
   memcpy(&x, element, scalar_types[t].size);
@@ -81,7 +108,7 @@ TEST(random_traces) {
     builder b;
     builder_start(&b);
     uint64_t state = seed, length = COUNT;
-    array arguments[COUNT_OF(types)], results[4 * STEPS] = {{0}};
+    array arguments[COUNT_OF(types)], results[8 * STEPS] = {{0}};
     for (uint32_t i = 0; i < COUNT_OF(types); i++) {
       REQUIRE(array_create(&arguments[i], types[i], 1, &length));
       size_t size = scalar_types[types[i]].size;
@@ -93,8 +120,9 @@ TEST(random_traces) {
     }
     for (int i = 0; i < STEPS; i++)
       add_random_step(&b, &state);
+    add_random_conditions(&b, &state);
     size_t steps = b.trace.steps.count;
-    for (size_t i = 0; i < steps && b.trace.results.count < 4 * STEPS; i++)
+    for (size_t i = 0; i < steps && b.trace.results.count < 8 * STEPS; i++)
       if (step_of(&b, (value_id)i)->rank == 0)
         add_result(&b, add_reshape(&b, (value_id)i, 1, 1, &step_of(&b, (value_id)i)->batch));
     number_range *ranges = NEW_ARRAY(&b.memory, number_range, b.trace.steps.count);
@@ -138,6 +166,13 @@ TEST(checks) {
       {"histogram 4 (\\x -> min x 15)", "[100]i32", true},
       {"histogram 4 (\\x -> if x < 16 then x else 3)", "[100]u32", false},
       {"histogram 4 (\\x -> if x <= 16 then x else 3)", "[100]u32", true},
+      {"histogram 4 (\\x -> if x < 0 then 0 else if x > 15 then 15 else x)", "[100]i32", false},
+      {"histogram 4 (\\x -> if x < 0 then 0 else if x > 16 then 15 else x)", "[100]i32", true},
+      {"histogram 4 (\\x -> if x < 16 && x >= 0 then x else 0)", "[100]i32", false},
+      {"histogram 4 (\\x -> if x < 16 || x >= 0 then x else 0)", "[100]i32", true},
+      {"histogram 4 (\\x -> if not (x < 0 || x > 15) then x else 0)", "[100]i32", false},
+      {"histogram 4 (\\x -> if x >= 8 && x < 24 then int x - 8 else 0)", "[100]i32", false},
+      {"histogram 4 (\\x -> if x >= 8 && x < 25 then int x - 8 else 0)", "[100]i32", true},
       {"bucket 4 (\\x -> x / 16)", "[100]u8", false},
       {"\\xs -> gather (map (% 10) xs) (iota 10)", "[100]u32", false},
       {"\\xs -> gather (map (% 11) xs) (iota 10)", "[100]u32", true},
