@@ -1,6 +1,7 @@
 // A run: buffers by the lifetimes of arrays, scratch memory by thread, items by pool.c. See cpu.h.
 #include "runtime/cpu/cpu.h"
 
+#include "runtime/cpu/ranges.h"
 #include "runtime/cpu/sweeps.h"
 #include "runtime/routines/routine.h"
 #include "runtime/system/memory.h"
@@ -373,8 +374,18 @@ static bool run_routine(cpu_state *s, uint32_t number) {
                    flag && atomic_load(flag) ? "interrupted" : "out of memory");
 }
 
+// The items first ... last - 1; a routine is one.
+static bool run_ranged(cpu_state *s, uint32_t number, cpu_work work, uint64_t first,
+                       uint64_t last) {
+  pass_range_begin(s->plan, number, 1);
+  bool good = plan_routine_of(s->plan, &s->plan->passes.items[number])
+                  ? first == last || run_routine(s, number)
+                  : run_items(s, number, work, first, last);
+  pass_range_end(s->plan);
+  return good;
+}
+
 static bool run_pass(cpu_state *s, uint32_t number) {
-  bool routine = plan_routine_of(s->plan, &s->plan->passes.items[number]) != NULL;
   cpu_work work = s->options->executor->pass(s->options->executor->with, number);
   size_t count = s->plan->arrays.count;
   net_id *shared = malloc((count + 1) * sizeof *shared);
@@ -383,8 +394,7 @@ static bool run_pass(cpu_state *s, uint32_t number) {
   for (size_t a = 0; a < count; a++)
     shared[a] = NET_NONE;
   bool good = allocate_stored_arrays(s, number, work.in_place, shared) &&
-              (routine ? run_routine(s, number)
-                       : run_items(s, number, work, 0, cpu_item_count(s->plan, number)));
+              run_ranged(s, number, work, 0, cpu_item_count(s->plan, number));
   release_dead_arrays(s, number, shared);
   free(shared);
   return good;
@@ -529,9 +539,7 @@ static bool run_in_place(cpu_state *s, uint32_t number, uint64_t first, uint64_t
   const cpu_executor *executor = s->options->executor;
   if (!set_store_threads(s->store, s->threads))
     return error_set(s->failure, SPAN_NONE, "out of memory");
-  if (plan_routine_of(s->plan, &s->plan->passes.items[number]))
-    return first == last || run_routine(s, number);
-  return run_items(s, number, executor->pass(executor->with, number), first, last);
+  return run_ranged(s, number, executor->pass(executor->with, number), first, last);
 }
 
 bool cpu_run_items(const plan *p, const cpu_options *o, uint32_t pass, uint64_t first,

@@ -35,6 +35,7 @@
 //   sweeps.c     items that may be executed at one time, where blocks overlap
 //   layout.c     places for arrays in the caller's memory (its own door: layout.h)
 //   externs.c    the foreign functions that an executor calls
+//   ranges.c     the names of passes for profilers (its own door: ranges.h)
 //   roots.c      tables of roots of unity for generated code (its own door: roots.h)
 #ifndef PERMC_RUNTIME_CPU_CPU_H
 #define PERMC_RUNTIME_CPU_CPU_H

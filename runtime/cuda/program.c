@@ -1,6 +1,7 @@
 #include "runtime/cuda/program.h"
 #include "core/clock.h"
 #include "kernels/emit/emit.h"
+#include "runtime/cpu/ranges.h"
 #include "runtime/cpu/roots.h"
 #include "runtime/cuda/code.h"
 #include "runtime/cuda/device.h"
@@ -10,7 +11,6 @@
 #include "runtime/cuda/streams.h"
 #include "runtime/routines/routine.h"
 #include "runtime/system/pool.h"
-#include "runtime/system/profiler.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -392,24 +392,6 @@ static bool upload_roots(cuda_program *g, const permc_root_table *rows, error *f
   return good;
 }
 
-// ---- ranges of profilers -----------------------------------------------------------------------
-
-// Around what launches these passes: the name of the first one, and how many they are.
-static void begin_range(const plan *p, uint32_t first, uint32_t count) {
-  char name[C_PASS_NAME], range[C_PASS_NAME + 32];
-  if (!p->lines)
-    return;
-  if (count > 0)
-    c_pass_name(p, first, name);
-  snprintf(range, sizeof range, count > 1 ? "%s, %u passes" : "%s", count ? name : "permc", count);
-  profiler_begin(range);
-}
-
-static void end_range(const plan *p) {
-  if (p->lines)
-    profiler_end();
-}
-
 // ---- recording ---------------------------------------------------------------------------------
 
 // The items up to the last that has something to do.
@@ -588,12 +570,17 @@ static bool run_stretches(cuda_program *g, error *failure) {
   for (size_t i = 0; i < g->stretch_count; first = g->stretches[i++].routine + 1) {
     const stretch *s = &g->stretches[i];
     uint32_t count = (s->routine == NEVER ? (uint32_t)g->plan->passes.count : s->routine) - first;
-    begin_range(g->plan, first, count);
+    pass_range_begin(g->plan, first, count);
     bool good = !s->graph || cuda_graph_launch(g->device, s->graph);
-    end_range(g->plan);
+    pass_range_end(g->plan);
     if (!good)
       return fail_with_device_message(g, failure);
-    if (s->routine != NEVER && !run_on_host(g, s->routine, failure))
+    if (s->routine == NEVER)
+      continue;
+    pass_range_begin(g->plan, s->routine, 1);
+    good = run_on_host(g, s->routine, failure);
+    pass_range_end(g->plan);
+    if (!good)
       return false;
   }
   return true;
@@ -923,9 +910,9 @@ static bool call_passes(const cuda_program *g, cuda_device *d, cuda_address *add
                         cuda_address temporaries) {
   bool good = true;
   for (uint32_t i = 0; i < g->plan->passes.count && good; i++) {
-    begin_range(g->plan, i, 1);
+    pass_range_begin(g->plan, i, 1);
     good = call_pass(g, d, i, addresses, temporaries);
-    end_range(g->plan);
+    pass_range_end(g->plan);
   }
   return good;
 }

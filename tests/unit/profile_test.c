@@ -72,6 +72,32 @@ TEST(ranges_on_a_gpu) {
   fake_driver_check();
 }
 
+// A map, and a sort, which is a routine: in a run, and in a call.
+TEST(ranges_on_processors) {
+  static const char *const backends[] = {"portable", "cpu"};
+  uint32_t values[COUNT] = {41};
+  for (size_t b = 0; b < sizeof backends / sizeof *backends; b++) {
+    enter();
+    permc_context *c = load_text("main : [m]u32 -> [m]u32\nmain xs =\n  sort_on (\\x -> x / 2) "
+                                 "(map (+ 1) xs)\n");
+    permc_value *x = value_1("u32", COUNT, values), **results = NULL;
+    size_t count = 0;
+    CHECK(permc_run(c, "main", backends[b], &x, 1, &results, &count));
+    CHECK_CONTAINS(ranges, "permc_pass_0_test_3{}permc_pass_1");
+    char run[512];
+    snprintf(run, sizeof run, "%s", ranges);
+    ranges[0] = 0;
+    permc_compiled *p = permc_compile(c, "main", backends[b], &x, 1);
+    REQUIRE(p != NULL && results != NULL);
+    CHECK_EQ_U64(permc_call(p, &x, 1, results, 1, NULL, &call_error), PERMC_OK);
+    CHECK_STR(ranges, run);
+    permc_values_free(results, count);
+    permc_value_free(x);
+    permc_compiled_free(p);
+    permc_context_free(c);
+  }
+}
+
 // Whether a file has these bytes.
 static bool holds(const char *path, const char *word) {
   FILE *f = fopen(path, "rb");
