@@ -3,7 +3,7 @@
 #include "runtime/ahead/making.h"
 #include "runtime/cpu/cpu.h"
 #include "runtime/cuda/code.h"
-#include "runtime/cuda/routine.h"
+#include "runtime/gpu/routine.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
 //   auto       the same Plan, portable at first, compiled where that is worth it
 //              (runtime/adaptive/adaptive.h); the pipeline takes interp or cuda instead where the cost
 //              model says so
-//   cuda       a Plan for a GPU, compiled (runtime/cuda/program.h)
+//   cuda       a Plan for a GPU, compiled (runtime/gpu/program.h)
 //   machine    a Plan for a GPU, executed on a memory machine (kernels/hmm/plan.h), which counts time
 //              units
 //

@@ -1,4 +1,4 @@
-// The device, and how its calls are made (call.c). Private to runtime/cuda/.
+// The device, and how its calls are made (call.c). For what works on streams of callers, too.
 //
 //   bool cuda_copy(cuda_device *d, cuda_address to, cuda_address from, uint64_t bytes) {
 //     return cuda_enter(d) &&

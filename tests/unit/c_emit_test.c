@@ -14,7 +14,7 @@
 #include "runtime/cpu/roots.h"
 #include "runtime/cuda/code.h"
 #include "runtime/cuda/nvrtc.h"
-#include "runtime/cuda/program.h"
+#include "runtime/gpu/program.h"
 #include "runtime/permc.h"
 #include "tests/unit/compiled.h"
 

@@ -6,7 +6,7 @@
 //   It stores where it loads only if it may. Arguments are never overwritten. Buffers are reused.
 #include "tests/unit/evaluated.h"  // first: net_random.h has variables called `array`
 
-#include "runtime/cuda/program.h"
+#include "runtime/gpu/program.h"
 #include "tests/unit/fake_driver.h"
 #include "tests/unit/memory.h"
 

@@ -34,7 +34,7 @@
 #include "runtime/cpu/roots.h"
 #include "runtime/cuda/code.h"
 #include "runtime/cuda/nvrtc.h"
-#include "runtime/cuda/program.h"
+#include "runtime/gpu/program.h"
 #include "runtime/routines/routine.h"
 #include "runtime/system/pool.h"
 #include "tests/generator/differ.h"
@@ -436,7 +436,7 @@ static inline char *kernels_gpu_text(const kernels *k) {
   return t.data;
 }
 
-// With the options of runtime/cuda/program.c. cubin NULL: message says why.
+// With the options of runtime/gpu/program.c. cubin NULL: message says why.
 typedef struct kernels_job {
   const char *text;
   int architecture;

@@ -1,8 +1,8 @@
 // See program.h.
 #include "tool/bench/program.h"
 #include "core/clock.h"
-#include "runtime/cuda/context.h"
 #include "runtime/cuda/cuda.h"
+#include "runtime/gpu/context.h"
 #include "runtime/system/pool.h"
 #include "tool/bench/lengths.h"
 #include "tool/bench/permutation.h"

@@ -1,8 +1,8 @@
 // What each pass of a plan costs on a Hierarchical Memory Machine like a GPU, and, where there is a
 // GPU, how long it takes there.
-#include "runtime/cuda/context.h"
 #include "runtime/cuda/nvrtc.h"
-#include "runtime/cuda/program.h"
+#include "runtime/gpu/context.h"
+#include "runtime/gpu/program.h"
 #include "runtime/system/memory.h"
 #include "tool/reports/explain.h"
 #include "tool/reports/hmm.h"

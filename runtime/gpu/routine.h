@@ -6,8 +6,8 @@
 //     cuda_routine_launch(c);            // any number of times; may be recorded
 //   cuda_routine_call(c, d, others, temporaries);   // on arrays of a call, on its stream
 //   cuda_routine_free(c);
-#ifndef PERMC_RUNTIME_CUDA_ROUTINE_H
-#define PERMC_RUNTIME_CUDA_ROUTINE_H
+#ifndef PERMC_RUNTIME_GPU_ROUTINE_H
+#define PERMC_RUNTIME_GPU_ROUTINE_H
 
 #include "core/error.h"
 #include "fusion/plan/plan.h"

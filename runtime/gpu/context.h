@@ -3,8 +3,8 @@
 //   char why[CUDA_WHY];
 //   if (!cuda_open_for(c, why, sizeof why))       // no driver, or no device
 //     context_error(c, "no GPU: %s", why);
-#ifndef PERMC_RUNTIME_CUDA_CONTEXT_H
-#define PERMC_RUNTIME_CUDA_CONTEXT_H
+#ifndef PERMC_RUNTIME_GPU_CONTEXT_H
+#define PERMC_RUNTIME_GPU_CONTEXT_H
 
 #include "runtime/context/context.h"
 

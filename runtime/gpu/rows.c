@@ -1,4 +1,4 @@
-#include "runtime/cuda/rows.h"
+#include "runtime/gpu/rows.h"
 
 #include <stdlib.h>
 

@@ -25,8 +25,8 @@
 //
 // Routines have kernels of their own (routine.h), in the same graph. One that has none is executed by the
 // host, between graphs, on arrays that are downloaded for it.
-#ifndef PERMC_RUNTIME_CUDA_PROGRAM_H
-#define PERMC_RUNTIME_CUDA_PROGRAM_H
+#ifndef PERMC_RUNTIME_GPU_PROGRAM_H
+#define PERMC_RUNTIME_GPU_PROGRAM_H
 
 #include "kernels/emit/emit.h"
 #include "runtime/cpu/cpu.h"

@@ -1,5 +1,5 @@
 // Permutations by schedules on a GPU. See permuting.h.
-#include "runtime/cuda/permuting.h"
+#include "runtime/gpu/permuting.h"
 #include "kernels/routines/permute.h"
 #include "runtime/system/pool.h"
 

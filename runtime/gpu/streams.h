@@ -1,4 +1,4 @@
-// Private to runtime/cuda/: the sequences (cuda.h) of a program's calls, one for each stream that
+// Private to runtime/gpu/: the sequences (cuda.h) of a program's calls, one for each stream that
 // it is called on, so that calls on several streams run at once. Any thread may take one.
 //
 //   streams_begin(&streams, addresses);               how many arrays a sequence works on
@@ -12,10 +12,10 @@
 //
 // The workspace is for the launches of the sequence alone, which run one after the other on whatever
 // streams they are.
-#ifndef PERMC_RUNTIME_CUDA_STREAMS_H
-#define PERMC_RUNTIME_CUDA_STREAMS_H
+#ifndef PERMC_RUNTIME_GPU_STREAMS_H
+#define PERMC_RUNTIME_GPU_STREAMS_H
 
-#include "runtime/cuda/program.h"
+#include "runtime/gpu/program.h"
 
 #include <pthread.h>
 

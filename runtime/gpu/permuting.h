@@ -1,4 +1,4 @@
-// Private to runtime/cuda/: the routine permute (fusion/net/net.h) by the kernels of
+// Private to runtime/gpu/: the routine permute (fusion/net/net.h) by the kernels of
 // kernels/routines/permute.h.
 //
 //   in    a pass that is the routine, and in each run the argument with the places
@@ -9,8 +9,8 @@
 //   cuda_permuting_launch(r, d, addresses, between)       any number of times; may be recorded
 //
 // By one thread at a time.
-#ifndef PERMC_RUNTIME_CUDA_PERMUTING_H
-#define PERMC_RUNTIME_CUDA_PERMUTING_H
+#ifndef PERMC_RUNTIME_GPU_PERMUTING_H
+#define PERMC_RUNTIME_GPU_PERMUTING_H
 
 #include "core/error.h"
 #include "fusion/plan/plan.h"

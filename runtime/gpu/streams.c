@@ -1,4 +1,4 @@
-#include "runtime/cuda/streams.h"
+#include "runtime/gpu/streams.h"
 #include "runtime/cuda/device.h"
 
 #include <stdlib.h>

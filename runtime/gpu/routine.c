@@ -1,4 +1,4 @@
-#include "runtime/cuda/routine.h"
+#include "runtime/gpu/routine.h"
 #include "core/number.h"
 #include "kernels/emit/emit.h"
 #include "kernels/routines/count.h"

@@ -1,9 +1,9 @@
 // The backend cuda: a Plan for warps, on the context's GPU.
 #include "runtime/context/backend.h"
 #include "runtime/cpu/cpu.h"
-#include "runtime/cuda/context.h"
 #include "runtime/cuda/nvrtc.h"
-#include "runtime/cuda/program.h"
+#include "runtime/gpu/context.h"
+#include "runtime/gpu/program.h"
 
 #include <stdio.h>
 

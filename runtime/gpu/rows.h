@@ -4,11 +4,11 @@
 //   if (cuda_rows_new(&r, peers, plan, pass, &source, &failure) && r && cuda_rows_place(r, addresses, &failure))
 //     cuda_rows_launch(r);               // any number of times; may be recorded
 //   cuda_rows_free(r);
-#ifndef PERMC_RUNTIME_CUDA_ROWS_H
-#define PERMC_RUNTIME_CUDA_ROWS_H
+#ifndef PERMC_RUNTIME_GPU_ROWS_H
+#define PERMC_RUNTIME_GPU_ROWS_H
 
 #include "runtime/cuda/peers.h"
-#include "runtime/cuda/routine.h"
+#include "runtime/gpu/routine.h"
 
 typedef struct cuda_rows cuda_rows;
 
