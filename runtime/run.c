@@ -192,7 +192,7 @@ static bool are_on_host(permc_context *c, permc_value *const *arguments, size_t 
     for (size_t k = 0; arguments[i] && k < arguments[i]->count; k++) {
       const array *a = &arguments[i]->components[k];
       *borrowed = *borrowed || a->owner || is_among(arguments[i], arguments, i);
-      if (c->ranks && (array_device(a) == ARRAY_IN_FILE || array_device(a) == ARRAY_IN_PART))
+      if (c->ranks && array_is_apart(a))
         continue;
       if (!a->data && array_bytes(a))
         return context_error(c, "argument %zu has no elements in memory", i + 1);

@@ -21,6 +21,9 @@
 
 // ---- values ----------------------------------------------------------------------------------
 
+// On ranks, bytes from which on arrays are not read or drawn before a rank needs its part of them.
+enum { VALUES_APART = 1 << 12 };
+
 // With so many components, all {0}. NULL: there is no memory.
 permc_value *value_new(size_t component_count);
 // Adds a component, with a name or NULL. False: there is no memory, and the array is the caller's.

@@ -1,6 +1,15 @@
 // Random arguments: of the types that are given, or of the shapes that an entry has at given sizes.
 #include "runtime/arguments/arguments.h"
 
+// On ranks each draws its part of large arrays when it needs it (runtime/ranks).
+static bool draw(const permc_context *c, array *a, scalar_type t, uint32_t rank,
+                 const uint64_t *dims, uint64_t *state) {
+  uint64_t bytes;
+  bool apart =
+      c->ranks && array_bytes_of(scalar_types[t].size, rank, dims, &bytes) && bytes >= VALUES_APART;
+  return (apart ? array_random_apart : array_random)(a, t, rank, dims, state);
+}
+
 // ---- by types -----------------------------------------------------------------------------------
 
 typedef struct typed_job {
@@ -18,7 +27,7 @@ static bool run_typed(permc_context *c, void *with) {
   for (size_t i = 0; i < *j->count; i++)
     for (size_t k = 0; k < (*j->arguments)[i]->count && good; k++) {
       array *a = &(*j->arguments)[i]->components[k], shape = *a;
-      good = a->data || array_random(a, shape.type, shape.rank, shape.dims, &j->seed);
+      good = a->data || draw(c, a, shape.type, shape.rank, shape.dims, &j->seed);
     }
   return good || context_error_of(c, PERMC_ERROR_MEMORY,
                                   "random data of '%s' does not fit into memory", j->types);
@@ -53,8 +62,7 @@ static permc_value *random_value(permc_context *c, sized_job *j, size_t count,
   permc_value *v = value_new(count);
   bool good = v != NULL;
   for (size_t i = 0; good && i < count; i++)
-    good =
-        array_random(&v->components[i], leaves[i].type, leaves[i].rank, leaves[i].dims, &j->state);
+    good = draw(c, &v->components[i], leaves[i].type, leaves[i].rank, leaves[i].dims, &j->state);
   if (good && leaves->known)
     memcpy(v->components[0].data, leaves->known, array_bytes(&v->components[0]));
   if (good)

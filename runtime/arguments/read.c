@@ -268,9 +268,6 @@ static bool read_and_close(permc_context *c, read_job *j, bool opened) {
   return good;
 }
 
-// Ranks read their parts of arrays of so many bytes when they need them (runtime/ranks).
-enum { LEFT_BYTES = 1 << 12 };
-
 bool permc_read_files(permc_context *c, const char *entry, const char *const *paths,
                       size_t path_count, permc_value ***arguments, size_t *count) {
   context_begin_call(c);
@@ -291,7 +288,7 @@ bool permc_read_files(permc_context *c, const char *entry, const char *const *pa
     if (good)
       value_source_watch(open[i], context_begin_stage(c, "reading", "bytes"));
     if (good && c->ranks)
-      value_source_leave(open[i], LEFT_BYTES);
+      value_source_leave(open[i], VALUES_APART);
   }
   good = read_and_close(c, &j, good);
   free(open);

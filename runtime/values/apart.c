@@ -4,8 +4,9 @@
 //   value_read(s, ...)                    // a: no data; the owner has the file, and where they begin
 //   array_fetch(&a, 1000, 10, to, &e)     // reads elements 1000, ..., 1009 of it
 //
-// Only .npy of one field, in C order, of a regular file: its elements are those of memory, but for
-// their byte order.
+// Only .npy of a regular file, in C order: its elements, or its fields one for one, are those of
+// memory, but for their byte order.
+#include "core/sizes.h"
 #include "runtime/values/formats.h"
 
 #include <errno.h>
@@ -13,7 +14,7 @@
 
 typedef struct array_file {
   int descriptor;
-  uint64_t offset;  // of element 0
+  uint64_t offset, record;  // bytes before element 0, and from each to the next
   bool swapped;
   char name[SOURCE_NAME];
 } array_file;
@@ -32,19 +33,16 @@ bool source_may_leave(const value_source *s, uint64_t bytes) {
   return s->left_from && bytes >= s->left_from && s->size_known && s->owns_descriptor;
 }
 
-bool source_leave_array(value_source *s, array *a, uint64_t bytes, bool swapped) {
+bool source_leave_array(value_source *s, array *a, uint64_t offset, uint64_t record, bool swapped) {
   array_file *f = malloc(sizeof *f);
   array_owner *owner = malloc(sizeof *owner);
   int descriptor = f && owner ? dup(s->descriptor) : -1;
-  uint64_t offset = source_offset(s);
-  if (descriptor < 0 || !source_skip(s, bytes)) {
-    if (descriptor >= 0)
-      close(descriptor);
+  if (descriptor < 0) {
     free(f);
     free(owner);
     return source_fail(s, "the array cannot stay in its file: %s", strerror(errno));
   }
-  *f = (array_file){.descriptor = descriptor, .offset = offset, .swapped = swapped};
+  *f = (array_file){descriptor, source_offset(s) + offset, record, swapped, ""};
   memcpy(f->name, s->name, sizeof f->name);
   *owner = (array_owner){ARRAY_IN_FILE, true, close_file, f};
   a->data = NULL;
@@ -97,14 +95,35 @@ static bool check_bools(const array_file *f, const unsigned char *bytes, uint64_
   return true;
 }
 
+// Of records, in pieces of about so many bytes.
+static bool read_field(const array_file *f, uint64_t size, uint64_t first, uint64_t count,
+                       unsigned char *to, error *e) {
+  enum { PIECE = 1 << 18 };
+  uint64_t most = PIECE / f->record + 1;
+  unsigned char *records = malloc(most * f->record);
+  bool good = records || error_set(e, SPAN_NONE, "out of memory");
+  for (uint64_t done = 0, some; good && done < count; done += some) {
+    some = count - done < most ? count - done : most;
+    good = read_at(f, f->offset + (first + done) * f->record, records,
+                   (some - 1) * f->record + size, e);
+    const unsigned char *from = records;
+#define TAKE(U)                                                                                    \
+  for (uint64_t i = 0; good && i < some; i++, from += f->record, to += (U))                        \
+    memcpy(to, from, (U));
+    FOR_ELEMENT_SIZE(size, TAKE)
+  }
+  free(records);
+  return good;
+}
+
 static bool fetch_from_file(const array *a, uint64_t first, uint64_t count, void *to, error *e) {
   uint64_t size = scalar_types[a->type].size;
   const array_file *f = a->owner->with;
-  if (!read_at(f, f->offset + first * size, to, count * size, e))
-    return false;
-  if (f->swapped)
+  bool good = f->record == size ? read_at(f, f->offset + first * size, to, count * size, e)
+                                : read_field(f, size, first, count, to, e);
+  if (good && f->swapped)
     elements_swap(a->type, to, count);
-  return a->type != SCALAR_BOOL || check_bools(f, to, first, count, e);
+  return good && (a->type != SCALAR_BOOL || check_bools(f, to, first, count, e));
 }
 
 bool array_fetch(const array *a, uint64_t first, uint64_t count, void *to, error *e) {
@@ -113,6 +132,8 @@ bool array_fetch(const array *a, uint64_t first, uint64_t count, void *to, error
   *e = (error){0};
   if (array_device(a) == ARRAY_IN_FILE)
     return fetch_from_file(a, first, count, to, e);
+  if (array_device(a) == ARRAY_AT_RANDOM)
+    return elements_draw(a, first, count, to), true;
   if (count && (first < own.first || first + count > own.first + own.count))
     return error_set(e, SPAN_NONE, "this rank has only a part of the array");
   if (count)

@@ -1,8 +1,6 @@
-// Arrays in memory: sizes, random elements, equality. See value.h.
+// Arrays in memory: sizes, equality. See value.h.
 #include "core/number.h"
-#include "core/random.h"
 #include "runtime/system/memory.h"
-#include "runtime/system/pool.h"
 #include "runtime/values/value.h"
 
 #include <math.h>
@@ -88,67 +86,6 @@ void arrays_destroy(array *arrays, size_t count) {
     array_destroy(&arrays[i]);
     arrays[i] = (array){0};
   }
-}
-
-// ---- random elements --------------------------------------------------------------------------
-
-// What threads fill: the state at element i is that of the first after i draws.
-typedef struct random_elements {
-  void *data;
-  scalar_type type;
-  uint64_t state;
-} random_elements;
-
-#define FILL(c_type, value)                                                                        \
-  for (uint64_t i = first; i < last; i++) {                                                        \
-    uint64_t word = draw_word(&state);                                                             \
-    ((c_type *)e->data)[i] = (c_type)(value);                                                      \
-  }                                                                                                \
-  break
-
-// Floats are uniform in [0, 1): all multiples of 2^-11 (2^-24, 2^-53) are equally likely.
-static bool fill_random_elements(void *with, unsigned worker, uint64_t first, uint64_t last) {
-  (void)worker;
-  const random_elements *e = with;
-  uint64_t state = e->state + first * DRAW_STEP;
-  switch (e->type) {
-  case SCALAR_BOOL:
-    FILL(uint8_t, word >> 63);
-  case SCALAR_I8:
-  case SCALAR_U8:
-    FILL(uint8_t, word >> 56);
-  case SCALAR_I16:
-  case SCALAR_U16:
-    FILL(uint16_t, word >> 48);
-  case SCALAR_I32:
-  case SCALAR_U32:
-    FILL(uint32_t, word >> 32);
-  case SCALAR_I64:
-  case SCALAR_U64:
-    FILL(uint64_t, word);
-  case SCALAR_F16:
-    FILL(uint16_t, scalar_f16_nearest((double)(word >> 53) * 0x1p-11));
-  case SCALAR_F32:
-  case SCALAR_C64:
-    FILL(float, (float)(word >> 40) * 0x1p-24f);
-  case SCALAR_F64:
-  case SCALAR_C128:
-    FILL(double, (double)(word >> 11) * 0x1p-53);
-  case SCALAR_COUNT:
-    break;
-  }
-  return true;
-}
-
-bool array_random(array *a, scalar_type type, uint32_t rank, const uint64_t *dims,
-                  uint64_t *state) {
-  enum { STRETCH = 1 << 20 };
-  if (!array_create(a, type, rank, dims))
-    return false;
-  uint64_t count = array_count(a) * (scalar_types[type].kind == KIND_COMPLEX ? 2 : 1);
-  random_elements e = {a->data, type, *state};
-  *state += count * DRAW_STEP;
-  return pool_run(pool_processors(), count, STRETCH, fill_random_elements, &e, NULL);
 }
 
 // ---- equality ---------------------------------------------------------------------------------

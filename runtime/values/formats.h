@@ -21,6 +21,8 @@ bool binary_write(FILE *to, const permc_value *v, error *e);
 
 // Reverses the bytes of each element (of each part of a complex one).
 void elements_swap(scalar_type type, void *elements, uint64_t count);
+// Those of an array of array_random_apart.
+void elements_draw(const array *a, uint64_t first, uint64_t count, void *to);
 
 // The fields of a structured array go to s->pending, and nothing to *out.
 bool npy_read(value_source *s, array *out);

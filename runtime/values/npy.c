@@ -10,6 +10,8 @@
 #include "core/sizes.h"
 #include "runtime/values/formats.h"
 
+#include <errno.h>
+
 // ---- reading ----------------------------------------------------------------------------------
 
 // Memory for `records` elements in each field's array.
@@ -62,6 +64,13 @@ static bool read_records(value_source *s, const npy_header *h, array *fields, ui
   return good || source_fail(s, "there is no memory for %llu records", (unsigned long long)records);
 }
 
+static bool leave_fields(value_source *s, const npy_header *h, array *fields, uint64_t bytes) {
+  for (size_t f = 0; f < h->count; f++)
+    if (!source_leave_array(s, &fields[f], h->fields[f].offset, h->record, h->fields[f].swapped))
+      return false;
+  return source_skip(s, bytes) || source_fail(s, "%s", strerror(errno));
+}
+
 // All fields become pending arrays of the source, which frees them also after an error.
 static bool read_structured(value_source *s, const npy_header *h) {
   uint64_t bytes;
@@ -75,6 +84,8 @@ static bool read_structured(value_source *s, const npy_header *h) {
     memcpy(fields[f].dims, h->dims, sizeof h->dims);
   }
   s->pending = fields;
+  if (source_may_leave(s, bytes))
+    return leave_fields(s, h, fields, bytes);
   bool good = read_records(s, h, fields, bytes / h->record);
   for (size_t f = 0; good && f < h->count; f++) {
     if (h->fields[f].swapped)
@@ -106,7 +117,8 @@ static bool read_plain(value_source *s, const npy_header *h, array *out) {
   if (!source_check_size(s, h->record, h->rank, h->dims, &bytes))
     return false;
   if (source_may_leave(s, bytes))
-    return source_leave_array(s, out, bytes, h->fields[0].swapped);
+    return source_leave_array(s, out, 0, h->record, h->fields[0].swapped) &&
+           (source_skip(s, bytes) || source_fail(s, "%s", strerror(errno)));
   if (!source_read_array(s, out))
     return false;
   if (h->fields[0].swapped)

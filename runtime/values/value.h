@@ -29,7 +29,8 @@
 // numbers are the shortest that read back as the same bits; NaN have sign and payload.
 //
 //   value.h        this door
-//   array.c        arrays in memory: sizes, random elements, equality
+//   array.c        arrays in memory: sizes, equality
+//   random.c       random elements
 //   apart.c        arrays that stay in their file
 //   source.c       the bytes of a file or of memory, in hand or taken straight into arrays
 //   number.c       numbers as text, both ways
@@ -61,8 +62,10 @@ typedef struct array_owner {
 } array_owner;
 enum {
   ARRAY_HOST = -1,
-  ARRAY_IN_FILE = -2,  // the array has no data: array_fetch reads its elements
-  ARRAY_IN_PART = -3,  // the array has no data: `with` is an array_part
+  // The array has no data:
+  ARRAY_IN_FILE = -2,    // array_fetch reads its elements
+  ARRAY_IN_PART = -3,    // `with` is an array_part
+  ARRAY_AT_RANDOM = -4,  // array_fetch draws its elements; `with` is the state of the first
 };
 // The elements first, ..., first + count - 1 of an array, which one rank has (runtime/ranks).
 typedef struct array_part {
@@ -106,13 +109,15 @@ static inline int32_t array_device(const array *a) {
 }
 void arrays_destroy(array *arrays, size_t count);  // the same of each, which is {0} then
 
+// Whether it has no data, but array_fetch, or a rank, its elements.
+static inline bool array_is_apart(const array *a) { return array_device(a) < ARRAY_HOST; }
 // What of it is in memory here: all, or a part; of an array in a file nothing.
 array_part array_own(const array *a);
 
 // Functions that take an error clear it first; it has no place in a source.
 
-// Elements first, ..., first + count - 1, of an array in memory, in a file or in parts, to `to`. By
-// several threads at once. False: the file cannot be read, or has changed; the part has not all.
+// Elements first, ..., first + count - 1, of an array in memory or apart, to `to`. By several threads
+// at once. False: the file cannot be read, or has changed; the part has not all.
 bool array_fetch(const array *a, uint64_t first, uint64_t count, void *to, error *e);
 
 // ---- reading ---------------------------------------------------------------------------------
@@ -129,8 +134,8 @@ void value_source_close(value_source *s);
 const char *value_source_name(const value_source *s);  // for messages
 bool value_source_is_empty(const value_source *s);     // it had no byte so far
 void value_source_watch(value_source *s, progress p);  // is told the bytes that were read
-// From now on arrays of so many bytes and more stay in their file, where that is a .npy of plain
-// elements and no pipe: their owner is then ARRAY_IN_FILE.
+// From now on arrays of so many bytes and more stay in their file, where that is a .npy and no pipe:
+// their owner is then ARRAY_IN_FILE.
 void value_source_leave(value_source *s, uint64_t bytes);
 
 // What the program expects of the next array. Text without a suffix takes the expected type.
@@ -216,6 +221,9 @@ bool npy_write_part(const char *path, const permc_value *v, uint64_t first, uint
 // 2014). Integers cover their whole range, floats are uniform in [0, 1), complex parts likewise,
 // bools fair.
 bool array_random(array *a, scalar_type type, uint32_t rank, const uint64_t *dims, uint64_t *state);
+// The same array without data: array_fetch draws its elements.
+bool array_random_apart(array *a, scalar_type type, uint32_t rank, const uint64_t *dims,
+                        uint64_t *state);
 
 bool array_same_shape(const array *a, const array *b);  // and type
 // Equal shapes, types and bits, all NaN equal.

@@ -486,6 +486,8 @@ static const struct {
     {"take 3", "[4096]u32", "h.npy"},
     {"take 0", "[4096]u32", "i.npy"},
     {"map (\\x -> x)", "[2]u32", "j.npy"},
+    {"sort_on fst", "[3000](u16, f64)", "k.npy"},
+    {"map (\\(x, b, z) -> (z, b))", "[2048](u32, bool, c64)", "l.npy"},
 };
 
 TEST(files) {
