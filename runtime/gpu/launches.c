@@ -1,0 +1,99 @@
+// How passes are launched, and recorded.
+#include "runtime/cuda/device.h"
+#include "runtime/gpu/state.h"
+
+// The items up to the last that has something to do.
+static uint64_t items_to_launch(const plan *p, uint32_t number) {
+  const plan_pass *pass = &p->passes.items[number];
+  bool loops = p->net->stages.items[pass->stage].loop_count > 0;
+  return loops ? cpu_item_count(p, number) : plan_live_blocks(p, pass);
+}
+
+bool program_plan_launches(cuda_program *g) {
+  for (uint32_t i = 0; i < g->plan->passes.count; i++) {
+    const plan_pass *pass = &g->plan->passes.items[i];
+    program_pass *l = &g->passes[i];
+    const c_one_kernel *one = l->facts.one;
+    l->arrays =
+        calloc((one ? one->array_count : plan_pass_most_arrays(pass)) + 1, sizeof *l->arrays);
+    if (!l->arrays)
+      return false;
+    l->array_count = one ? one->array_count : plan_pass_arrays(pass, l->arrays);
+    l->items = one ? one->blocks : items_to_launch(g->plan, i);
+    if (one)
+      memcpy(l->arrays, one->arrays, one->array_count * sizeof *l->arrays);
+  }
+  return true;
+}
+
+// The items first ... last - 1 of a pass, on arrays that lie at these addresses.
+static bool launch_items(const cuda_program *g, const program_part *part, cuda_device *d,
+                         uint32_t number, uint64_t first, uint64_t last, cuda_address *addresses) {
+  enum { MOST_PARAMETERS = 512 };  // CUDA allows 4096 bytes of them
+  const program_pass *l = &g->passes[number];
+  void *parameters[MOST_PARAMETERS];
+  cuda_address imports = part->imports;
+  bool good = true;
+  if (!l->facts.threads)
+    return true;
+  if (l->array_count + 3 > MOST_PARAMETERS)
+    return cuda_refuse(d, "pass %u has too many arrays", (unsigned)number);
+  parameters[0] = &first;
+  for (uint32_t i = 0; i < l->array_count; i++)
+    parameters[1 + i] = &addresses[l->arrays[i]];
+  parameters[1 + l->array_count] = &imports;
+  parameters[2 + l->array_count] = l->facts.matrix;
+  for (; first < last && good; first += CUDA_MOST_BLOCKS_X) {
+    uint64_t left = last - first;
+    cuda_grid grid = {.x = left < CUDA_MOST_BLOCKS_X ? left : CUDA_MOST_BLOCKS_X,
+                      .threads = l->facts.threads,
+                      .overlapping = !g->peers};
+    good = cuda_launch(d, &part->kernels[number], grid, parameters);
+  }
+  return good;
+}
+
+bool program_launch(const cuda_program *g, cuda_device *d, uint32_t number,
+                    cuda_address *addresses) {
+  return launch_items(g, &g->parts[0], d, number, 0, g->passes[number].items, addresses);
+}
+
+// By all devices, each the blocks of its part.
+static bool launch_parts(const cuda_program *g, uint32_t number) {
+  uint64_t items = g->passes[number].items;
+  bool good = cuda_peers_fork(g->peers);
+  for (unsigned i = 0; i < g->part_count && good; i++)
+    good = launch_items(g, &g->parts[i], g->parts[i].device, number, items * i / g->part_count,
+                        items * (i + 1) / g->part_count, g->own) ||
+           cuda_peers_refuse(g->peers, i);
+  return good && cuda_peers_join(g->peers);
+}
+
+static bool launch_pass(cuda_program *g, uint32_t number) {
+  const program_pass *pass = &g->passes[number];
+  uint32_t keys_for = g->plan->passes.items[number].keys_for;
+  if (pass->permuting)
+    return cuda_permuting_launch(pass->permuting, g->device, g->own, 0);
+  if (pass->rows)
+    return cuda_rows_launch(pass->rows);
+  if (pass->routine)
+    return cuda_routine_launch(pass->routine);
+  if (keys_for && cuda_routine_makes_keys(g->passes[keys_for].routine))
+    return true;
+  bool together = g->peers && !pass->facts.one;  // whose blocks wait for each other
+  return together ? launch_parts(g, number) : program_launch(g, g->device, number, g->own);
+}
+
+cuda_graph *program_record(cuda_program *g, uint32_t first, uint32_t last, unsigned runs,
+                           error *failure) {
+  bool good = cuda_graph_begin(g->device);
+  if (!good)
+    return program_fail(g, failure), NULL;
+  for (unsigned run = 0; run < runs; run++)
+    for (uint32_t i = first; i < last && good; i++)
+      good = launch_pass(g, i);
+  cuda_graph *graph = cuda_graph_end(g->device, good);
+  if (!graph)
+    program_fail(g, failure);
+  return graph;
+}

@@ -1,0 +1,252 @@
+// Runs on the program's own arrays: graphs, between them routines of the host; and their times.
+#include "core/clock.h"
+#include "runtime/cpu/ranges.h"
+#include "runtime/gpu/state.h"
+#include "runtime/routines/routine.h"
+#include "runtime/system/pool.h"
+
+enum { MANY = 10 };  // runs that are timed as one graph, without launches by the host between them
+
+// ---- graphs -------------------------------------------------------------------------------------
+
+static bool is_for_host(const cuda_program *g, uint32_t pass) {
+  return plan_routine_of(g->plan, &g->plan->passes.items[pass]) && !g->passes[pass].permuting &&
+         !g->passes[pass].routine;
+}
+
+void program_drop_graphs(cuda_program *g) {
+  for (size_t i = 0; i < g->stretch_count; i++)
+    cuda_graph_free(g->device, g->stretches[i].graph);
+  cuda_graph_free(g->device, g->many);
+  memset(g->stretches, 0, g->stretch_count * sizeof *g->stretches);
+  g->stretch_count = 0;
+  g->many = NULL;
+}
+
+// The passes in stretches; at least one.
+static bool record_stretches(cuda_program *g, error *failure) {
+  program_drop_graphs(g);
+  uint32_t count = (uint32_t)g->plan->passes.count;
+  for (uint32_t i = 0; i < count; i++)
+    if (g->passes[i].permuting && !cuda_permuting_place(g->passes[i].permuting))
+      return program_fail(g, failure);
+  for (uint32_t first = 0, last; first < count || !g->stretch_count; first = last + 1) {
+    stretch *s = &g->stretches[g->stretch_count++];
+    for (last = first; last < count && !is_for_host(g, last); last++)
+      ;
+    s->routine = last < count ? last : NEVER;
+    if ((last > first || !count) && !(s->graph = program_record(g, first, last, 1, failure)))
+      return false;
+  }
+  return true;
+}
+
+// After the arrays have their addresses.
+static bool place_routines(cuda_program *g, error *failure) {
+  for (uint32_t i = 0; i < g->plan->passes.count; i++) {
+    const program_pass *pass = &g->passes[i];
+    if (pass->rows ? !cuda_rows_place(pass->rows, g->own, failure)
+                   : pass->routine && !cuda_routine_place(pass->routine, g->own, failure))
+      return false;
+  }
+  return true;
+}
+
+// The program's own arrays, for runs on arrays of the host.
+static bool make_own_arrays(cuda_program *g, error *failure) {
+  if (g->has_own_arrays)
+    return true;
+  if (!program_allocate_arrays(g, failure))
+    return false;
+  g->has_own_arrays = place_routines(g, failure);
+  return g->has_own_arrays;
+}
+
+// Graphs on them.
+static bool make_stretches(cuda_program *g, error *failure) {
+  if (!make_own_arrays(g, failure) || g->stretch_count > 0)
+    return g->stretch_count > 0;
+  bool good = record_stretches(g, failure);
+  if (!good)
+    program_drop_graphs(g);
+  return good;
+}
+
+// ---- routines, by the host ----------------------------------------------------------------------
+
+// Arrays that the routine reads are downloaded, those that it writes uploaded.
+static bool move_accesses(cuda_program *g, const plan_pass *pass, bool written, void **data,
+                          error *failure) {
+  for (uint32_t i = 0; i < pass->access_count; i++) {
+    net_id a = pass->accesses[i].array;
+    uint64_t bytes = cpu_array_bytes(&g->plan->arrays.items[a]);
+    if (pass->accesses[i].writes != written)
+      continue;
+    if (!(written ? cuda_upload(g->device, program_array(g, a), data[a], bytes)
+                  : cuda_download(g->device, data[a], program_array(g, a), bytes)))
+      return program_fail(g, failure);
+  }
+  return true;
+}
+
+static bool run_on_host(cuda_program *g, uint32_t number, error *failure) {
+  const plan *p = g->plan;
+  const plan_pass *pass = &p->passes.items[number];
+  void **data = calloc(p->arrays.count + 1, sizeof *data);
+  bool good = data != NULL;
+  for (uint32_t i = 0; i < pass->access_count && good; i++) {
+    net_id a = pass->accesses[i].array;
+    good = data[a] || (data[a] = array_memory(cpu_array_bytes(&p->arrays.items[a])));
+  }
+  if (!good)
+    error_set(failure, SPAN_NONE, "out of memory");
+  else if (!program_wait(g))
+    good = program_fail(g, failure);
+  good = good && move_accesses(g, pass, false, data, failure);
+  if (good && !routine_run(p, plan_routine_of(p, pass), data, pool_processors(), g->interrupted)) {
+    bool stopped = g->interrupted && atomic_load(g->interrupted);
+    good = error_set(failure, SPAN_NONE, stopped ? "interrupted" : "out of memory");
+  }
+  good = good && move_accesses(g, pass, true, data, failure);
+  for (size_t a = 0; a < p->arrays.count && data; a++)
+    free(data[a]);
+  free(data);
+  return good;
+}
+
+// ---- runs ---------------------------------------------------------------------------------------
+
+static bool run_stretches(cuda_program *g, error *failure) {
+  uint32_t first = 0;
+  for (size_t i = 0; i < g->stretch_count; first = g->stretches[i++].routine + 1) {
+    const stretch *s = &g->stretches[i];
+    uint32_t count = (s->routine == NEVER ? (uint32_t)g->plan->passes.count : s->routine) - first;
+    pass_range_begin(g->plan, first, count);
+    bool good = !s->graph || cuda_graph_launch(g->device, s->graph);
+    pass_range_end(g->plan);
+    if (!good)
+      return program_fail(g, failure);
+    if (s->routine == NEVER)
+      continue;
+    pass_range_begin(g->plan, s->routine, 1);
+    good = run_on_host(g, s->routine, failure);
+    pass_range_end(g->plan);
+    if (!good)
+      return false;
+  }
+  return true;
+}
+
+bool program_prepare(cuda_program *g, cuda_device *d, cuda_permuting *r, const void *places,
+                     error *failure) {
+  bool changed = false;
+  bool good = cuda_permuting_prepare(r, d, places, &g->source, g->interrupted, &changed, failure);
+  if (changed)
+    program_drop_graphs(g);
+  return good;
+}
+
+static bool prepare_run(cuda_program *g, const array *arguments, size_t count, error *failure) {
+  for (size_t i = 0; i < g->plan->passes.count; i++) {
+    cuda_permuting *r = g->passes[i].permuting;
+    void *places;
+    if (r && !(cpu_find_given(&g->plan->arrays.items[cuda_permuting_places(r)], arguments, count,
+                              &places, failure) &&
+               program_prepare(g, g->device, r, places, failure)))
+      return false;
+  }
+  return make_stretches(g, failure);
+}
+
+static bool run(cuda_program *g, const array *arguments, size_t count, array *results,
+                error *failure) {
+  bool good = make_own_arrays(g, failure) && prepare_run(g, arguments, count, failure) &&
+              program_upload(g, NET_ARGUMENT, arguments, count, failure) &&
+              run_stretches(g, failure);
+  if (good && !program_wait(g))
+    good = program_fail(g, failure);
+  if (good && program_download(g, results, failure))
+    return true;
+  for (size_t a = 0; a < g->plan->arrays.count; a++)
+    if (g->plan->arrays.items[a].role == NET_RESULT)
+      arrays_destroy(&results[g->plan->arrays.items[a].number], 1);
+  return false;
+}
+
+bool cuda_program_run(cuda_program *g, const array *arguments, size_t count, array *results,
+                      error *failure) {
+  pthread_mutex_lock(&g->schedules);
+  bool good = run(g, arguments, count, results, failure);
+  pthread_mutex_unlock(&g->schedules);
+  return good;
+}
+
+// ---- times --------------------------------------------------------------------------------------
+
+static bool time_runs(cuda_program *g, unsigned runs, double *seconds, error *failure) {
+  if (!make_stretches(g, failure))
+    return false;
+  bool alone = g->stretch_count == 1 && g->stretches[0].routine == NEVER;
+  unsigned many = alone ? runs / MANY : 0;
+  if (many && !g->many &&
+      !(g->many = program_record(g, 0, (uint32_t)g->plan->passes.count, MANY, failure)))
+    return false;
+  bool good = cuda_time_begin(g->device);
+  for (unsigned i = 0; i < many && good; i++)
+    good = cuda_graph_launch(g->device, g->many);
+  for (unsigned i = many * MANY; i < runs && good; i++)
+    if (!run_stretches(g, failure))
+      return false;
+  good = good && cuda_time_end(g->device, seconds);
+  *seconds /= runs;
+  return good || program_fail(g, failure);
+}
+
+bool cuda_program_time(cuda_program *g, unsigned runs, double *seconds, error *failure) {
+  pthread_mutex_lock(&g->schedules);
+  bool good = time_runs(g, runs, seconds, failure);
+  pthread_mutex_unlock(&g->schedules);
+  return good;
+}
+
+static bool time_pass(cuda_program *g, uint32_t pass, unsigned runs, double *seconds,
+                      error *failure) {
+  if (!make_stretches(g, failure))
+    return false;
+  double start = clock_seconds();
+  for (unsigned i = 0; i < runs && is_for_host(g, pass); i++, *seconds = clock_seconds() - start)
+    if (!run_on_host(g, pass, failure))
+      return false;
+  if (is_for_host(g, pass))
+    return *seconds /= runs, true;
+  cuda_graph *graph = program_record(g, pass, pass + 1, runs, failure);
+  bool good = graph && cuda_graph_launch(g->device, graph) && cuda_time_begin(g->device) &&
+              cuda_graph_launch(g->device, graph) && cuda_time_end(g->device, seconds);
+  if (graph && !good)
+    program_fail(g, failure);
+  cuda_graph_free(g->device, graph);
+  *seconds /= runs;
+  return good;
+}
+
+bool cuda_program_time_pass(cuda_program *g, uint32_t pass, unsigned runs, double *seconds,
+                            error *failure) {
+  pthread_mutex_lock(&g->schedules);
+  bool good = time_pass(g, pass, runs, seconds, failure);
+  pthread_mutex_unlock(&g->schedules);
+  return good;
+}
+
+bool cuda_program_time_copy(cuda_program *g, uint64_t bytes, unsigned runs, double *seconds,
+                            error *failure) {
+  if (g->copied.bytes != bytes) {
+    cuda_memory_free(g->device, g->copied.address);
+    g->copied = (buffer){.address = cuda_memory_new(g->device, 2 * bytes), .bytes = bytes};
+  }
+  bool good = g->copied.address && cuda_time_begin(g->device);
+  for (unsigned i = 0; i < runs && good; i++)
+    good = cuda_copy(g->device, g->copied.address + bytes, g->copied.address, bytes);
+  good = good && cuda_time_end(g->device, seconds);
+  *seconds /= runs;
+  return good || program_fail(g, failure);
+}
