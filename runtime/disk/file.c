@@ -1,0 +1,106 @@
+// Files, and what is said where one cannot be read or written.
+#include "runtime/disk/request.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static bool fail_file(error *failure, const disk_file *f, const char *doing, int number) {
+  return error_set(failure, SPAN_NONE, "%s: %s: %s", f->path, doing,
+                   number == ENOSPC ? "the disk is full" : strerror(number));
+}
+
+// The blocks are taken now where the file system can do that. Sparse otherwise.
+static int allocate(int descriptor, uint64_t bytes) {
+  if (bytes == 0 || fallocate(descriptor, 0, 0, (off_t)bytes) == 0)
+    return 0;
+  if (errno != EOPNOTSUPP && errno != ENOSYS)
+    return errno;
+  return ftruncate(descriptor, (off_t)bytes) == 0 ? 0 : errno;
+}
+
+bool disk_open(disk_file *f, const char *path, disk_use use, uint64_t bytes, error *failure) {
+  int flags = O_CLOEXEC | (use == DISK_READ ? O_RDONLY : O_RDWR);
+  *f = (disk_file){.path = path, .direct = -1};
+  f->cached = open(path, flags | (use == DISK_CREATE ? O_CREAT | O_TRUNC : 0), 0666);
+  if (f->cached < 0)
+    return error_set(failure, SPAN_NONE, "%s: %s", path, error_of_reading(errno));
+  int why = use == DISK_CREATE ? allocate(f->cached, bytes) : 0;
+  if (why != 0) {
+    fail_file(failure, f, "making room in it", why);
+    disk_close(f);
+    return false;
+  }
+  f->direct = open(path, flags | O_DIRECT);
+  return true;
+}
+
+void disk_close(disk_file *f) {
+  if (!f->path)
+    return;
+  close(f->cached);
+  if (f->direct >= 0)
+    close(f->direct);
+  f->path = NULL;
+}
+
+bool disk_size(const disk_file *f, uint64_t *bytes, error *failure) {
+  struct stat s;
+  if (fstat(f->cached, &s) != 0)
+    return fail_file(failure, f, "its size", errno);
+  *bytes = (uint64_t)s.st_size;
+  return true;
+}
+
+bool disk_sync(const disk_file *f, error *failure) {
+  return fdatasync(f->cached) == 0 || fail_file(failure, f, "writing", errno);
+}
+
+void disk_give_back(const disk_file *f, uint64_t offset, uint64_t bytes) {
+  (void)!fallocate(f->cached, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)offset,
+                   (off_t)bytes);
+}
+
+bool disk_fail_short(error *failure, const disk_file *f, uint64_t end, uint64_t wanted) {
+  return error_set(failure, SPAN_NONE, "%s: it ends at byte %" PRIu64 ", before byte %" PRIu64,
+                   f->path, end, wanted);
+}
+
+bool disk_fail_at(error *failure, const disk_file *f, bool writes, uint64_t offset, int number) {
+  return error_set(failure, SPAN_NONE, "%s: %s at byte %" PRIu64 ": %s", f->path,
+                   writes ? "writing" : "reading", offset,
+                   number == ENOSPC ? "the disk is full" : strerror(number));
+}
+
+bool disk_read(const disk_file *f, uint64_t offset, void *memory, uint64_t bytes, error *failure) {
+  for (char *to = memory; bytes > 0;) {
+    ssize_t got = pread(f->cached, to, bytes, (off_t)offset);
+    if (got < 0 && errno == EINTR)
+      continue;
+    if (got <= 0)
+      return got == 0 ? disk_fail_short(failure, f, offset, offset + bytes)
+                      : disk_fail_at(failure, f, false, offset, errno);
+    to += got;
+    offset += (uint64_t)got;
+    bytes -= (uint64_t)got;
+  }
+  return true;
+}
+
+bool disk_write(const disk_file *f, uint64_t offset, const void *memory, uint64_t bytes,
+                error *failure) {
+  for (const char *from = memory; bytes > 0;) {
+    ssize_t got = pwrite(f->cached, from, bytes, (off_t)offset);
+    if (got < 0 && errno == EINTR)
+      continue;
+    if (got < 0)
+      return disk_fail_at(failure, f, true, offset, errno);
+    from += got;
+    offset += (uint64_t)got;
+    bytes -= (uint64_t)got;
+  }
+  return true;
+}
