@@ -1,0 +1,20 @@
+// How many there are of each of the keys 0 ... limit - 1 in rows that lie in a file. Private to this room.
+#ifndef PERMC_RUNTIME_EXTERNAL_COUNT_H
+#define PERMC_RUNTIME_EXTERNAL_COUNT_H
+
+#include "core/scalar/scalar.h"
+#include "runtime/external/pipeline.h"
+
+typedef struct external_count {
+  scalar_type type;  // an integer
+  uint64_t rows, length, limit;
+  external_place from, to;  // keys; rows x limit of i64
+  disk *disk;
+  uint64_t memory;                 // bytes, at most
+  const atomic_bool *interrupted;  // may be NULL
+} external_count;
+
+// The keys are read once. False: interrupted, or so much memory does not do, or the disk fails.
+bool external_count_run(const external_count *c, error *failure);
+
+#endif

@@ -1,0 +1,46 @@
+// Work on what lies in files, piece by piece: piece i is worked on while piece i + 1 is read and piece
+// i - 1 is written. Private to this room.
+//
+//   step   read   work   write
+//   0      0
+//   1      1      0
+//   2      2      1      0        then piece 0 is done
+#ifndef PERMC_RUNTIME_EXTERNAL_PIPELINE_H
+#define PERMC_RUNTIME_EXTERNAL_PIPELINE_H
+
+#include "runtime/disk/disk.h"
+
+// Bytes of a file, from there on.
+typedef struct external_place {
+  const disk_file *file;  // NULL: none
+  uint64_t offset;
+} external_place;
+
+static inline external_place place_after(external_place p, uint64_t bytes) {
+  return (external_place){p.file, p.offset + bytes};
+}
+
+// A list that grows.
+typedef struct transfers {
+  disk_part *parts;
+  size_t count, room;
+} transfers;
+
+// False: out of memory. No bytes, or no file: nothing is added.
+bool transfers_add(transfers *t, external_place at, void *memory, uint64_t bytes, bool writes);
+
+enum { PIPELINE_BUFFERS = 3 };  // piece i has buffer i % 3
+
+typedef struct pipeline {
+  disk *disk;
+  uint64_t first, last;  // the pieces first, ..., last - 1
+  void *with;
+  bool (*load)(void *with, uint64_t piece, transfers *t);  // false: out of memory
+  bool (*work)(void *with, uint64_t piece, error *failure);
+  bool (*store)(void *with, uint64_t piece, transfers *t);
+  bool (*done)(void *with, uint64_t piece, error *failure);  // may be NULL
+} pipeline;
+
+bool pipeline_run(const pipeline *p, error *failure);
+
+#endif

@@ -1,0 +1,30 @@
+// Executes the routines of steps (fusion/net/net.h) on arrays in files; each is a row of the table in
+// routine.c. See runtime/routines/routine.h for what they do to arrays in memory.
+#ifndef PERMC_RUNTIME_EXTERNAL_ROUTINE_H
+#define PERMC_RUNTIME_EXTERNAL_ROUTINE_H
+
+#include "fusion/net/net.h"
+#include "runtime/external/pipeline.h"
+
+typedef struct external_routine {
+  const net_routine *routine;
+  const net_array *arrays;
+  const external_place *places;  // by array: element 0
+  // File `number` of those that the routine has for itself: of that many bytes, new, or as it was left.
+  const disk_file *(*between)(void *with, uint32_t number, uint64_t bytes, error *failure);
+  // After each piece, which are done in order: what was written to files for them is not written again, if
+  // the routine goes on with `done` pieces. May be NULL.
+  bool (*report)(void *with, uint64_t done, error *failure);
+  void *with;
+  uint64_t done;
+  disk *disk;
+  uint64_t memory;  // bytes, at most
+  uint32_t threads;
+  const atomic_bool *interrupted;  // may be NULL
+} external_routine;
+
+// How many pieces there are. False: what it asks for is not done in files, or not by so much memory.
+bool external_routine_fit(const external_routine *r, uint64_t *pieces, error *failure);
+bool external_routine_run(const external_routine *r, error *failure);
+
+#endif

@@ -1,0 +1,408 @@
+// Rows in memory, runs, buckets: pieces that are read, sorted and written. See sort.h.
+#include "runtime/external/sort.h"
+
+#include "core/number.h"
+#include "core/units.h"
+#include "runtime/external/cuts.h"
+#include "runtime/routines/sort.h"
+#include "runtime/values/value.h"
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+// ---- shape -------------------------------------------------------------------------------------
+
+enum {
+  SAMPLE_BYTES = 24,       // of memory: its rank, and a sort of ranks
+  SAMPLES_PART = 8,        // of the memory
+  SLACK_PART = 16,         // of a buffer
+  BLOCK_BYTES = 1 << 14,   // between samples, at most
+  PIECES = 48,             // that a row has at least, so that reading, sorting and writing overlap,
+  LEAST_PIECE = 16 << 20,  // ... of so many bytes or more
+};
+
+// Bytes of memory that a key takes: three buffers, and what a sort of them takes (runtime/routines/sort.c).
+static uint64_t bytes_of_key(const external_sort *s) {
+  uint64_t sum = 0, most = 0;
+  for (uint32_t c = 0; c < s->column_count; c++) {
+    sum += s->columns[c].size;
+    most = s->columns[c].size > most ? s->columns[c].size : most;
+  }
+  uint64_t words = s->column_count > 1 ? 2 * sizeof(uint64_t) : most < 4 ? 8 : 0;
+  return PIPELINE_BUFFERS * sum + most + words;
+}
+
+// As few runs as there can be, but some: keys of a run are a multiple of a page's, where there are so many.
+static uint64_t choose_run(const external_sort *s, uint64_t most) {
+  uint64_t few = divide_up(s->length, PIECES), least = LEAST_PIECE / s->columns[0].size;
+  few = few > least ? few : least;
+  uint64_t run = most < few ? most : few;
+  return run > DISK_PAGE ? run / DISK_PAGE * DISK_PAGE : run;
+}
+
+static bool fit_long_row(const external_sort *s, uint64_t most, external_sort_shape *shape) {
+  shape->run = choose_run(s, most);
+  shape->runs = divide_up(s->length, shape->run);
+  // A bucket is of as many keys as a run, and of one stretch of each run besides.
+  uint64_t block = BLOCK_BYTES / s->columns[0].size, step = shape->run / (4 * shape->runs),
+           least = divide_up(s->length * SAMPLE_BYTES * SAMPLES_PART, s->memory);
+  shape->step = block < 1 ? 1 : step < block ? step : block;
+  if (shape->step < least || shape->step == 0)
+    return false;
+  run_cuts c = {.count = s->length, .run = shape->run, .runs = shape->runs, .step = shape->step};
+  shape->piece = shape->run;
+  shape->buckets = divide_up(cuts_samples(&c), shape->run / shape->step - shape->runs);
+  shape->pieces = s->rows * (shape->runs + shape->buckets);
+  return true;
+}
+
+bool external_sort_fit(const external_sort *s, external_sort_shape *shape, error *failure) {
+  uint64_t room = s->memory - s->memory / SAMPLES_PART, each = bytes_of_key(s);
+  uint64_t most = (room - room / SLACK_PART) / each;
+  *shape = (external_sort_shape){.fits = s->length <= most};
+  bool good = true;
+  if (s->length == 0 || s->rows == 0)
+    return true;
+  if (shape->fits) {
+    uint64_t rows = most / s->length, few = LEAST_PIECE / s->columns[0].size / s->length + 1;
+    rows = rows < few ? rows : few;
+    rows = rows < s->rows ? rows : s->rows;
+    shape->piece = rows * s->length;
+    shape->pieces = divide_up(s->rows, rows);
+  } else
+    good = fit_long_row(s, most, shape);
+  shape->slack = shape->piece * each / SLACK_PART / PIPELINE_BUFFERS / s->column_count;
+  shape->slack = shape->slack < DISK_PAGE ? DISK_PAGE : shape->slack;
+  char bytes[NUMBER_SPACE];
+  return good || error_set(failure, SPAN_NONE,
+                           "%s of memory are too few to sort %" PRIu64 " elements in files",
+                           show_bytes(bytes, s->memory), s->length);
+}
+
+// ---- pieces of a row ---------------------------------------------------------------------------
+
+// What pieces are of: rows that fit, runs of a row, or its buckets.
+typedef struct sorting {
+  const external_sort *task;
+  const external_sort_shape *shape;
+  uint64_t count;                     // of keys
+  external_place *sources, *targets;  // of each column
+  uint64_t before;                    // pieces that others were
+  run_cuts cuts;
+  bool buckets;
+  uint64_t *places;   // of buckets: see cuts_find
+  uint64_t *samples;  // of runs: of each buffer's
+  char *memory;       // as it was got
+  char **buffers;     // of each column and each buffer; they begin with a page
+} sorting;
+
+static char *buffer_of(const sorting *s, uint32_t column, uint64_t piece) {
+  return s->buffers[column * PIPELINE_BUFFERS + piece % PIPELINE_BUFFERS];
+}
+
+// Keys first, ..., first + count - 1 of the source.
+typedef struct segment {
+  uint64_t first, count;
+} segment;
+
+static uint64_t segments_of(const sorting *s) { return s->buckets ? s->shape->runs : 1; }
+
+static segment segment_of(const sorting *s, uint64_t piece, uint64_t i) {
+  uint64_t each = s->shape->piece, runs = s->shape->runs;
+  if (!s->buckets) {
+    uint64_t first = piece * each, left = s->count - first;
+    return (segment){first, left < each ? left : each};
+  }
+  uint64_t first = s->places[piece * runs + i];
+  return (segment){i * s->shape->run + first, s->places[(piece + 1) * runs + i] - first};
+}
+
+// Of the target.
+static segment target_of(const sorting *s, uint64_t piece) {
+  if (!s->buckets)
+    return segment_of(s, piece, 0);
+  segment all = {0, 0};
+  for (uint64_t r = 0; r < s->shape->runs; r++) {
+    all.first += s->places[piece * s->shape->runs + r];
+    all.count += segment_of(s, piece, r).count;
+  }
+  return all;
+}
+
+static external_place source_at(const sorting *s, uint32_t column, uint64_t key) {
+  return place_after(s->sources[column], key * s->task->columns[column].size);
+}
+
+static external_place target_at(const sorting *s, uint32_t column, uint64_t key) {
+  return place_after(s->targets[column], key * s->task->columns[column].size);
+}
+
+// The piece in order begins at the same byte of a page here and in the target.
+static char *sorted_of(const sorting *s, uint32_t column, uint64_t piece) {
+  external_place to = target_at(s, column, target_of(s, piece).first);
+  return buffer_of(s, column, piece) + (to.file ? to.offset % DISK_PAGE : 0);
+}
+
+// Where a segment is read to, at `at` or behind it: at the same byte of a page as in the file, while there
+// is slack.
+static char *landing_of(external_place from, char *at, uint64_t *slack) {
+  uint64_t gap = (from.offset - (uintptr_t)at) % DISK_PAGE;
+  if (gap > *slack)
+    return at;
+  *slack -= gap;
+  return at + gap;
+}
+
+static bool load_piece(void *with, uint64_t piece, transfers *t) {
+  const sorting *s = with;
+  for (uint32_t c = 0; c < s->task->column_count; c++) {
+    size_t size = s->task->columns[c].size;
+    char *at = sorted_of(s, c, piece);
+    uint64_t slack = s->shape->slack;
+    for (uint64_t i = 0; i < segments_of(s) && s->sources[c].file; i++) {
+      segment g = segment_of(s, piece, i);
+      external_place from = source_at(s, c, g.first);
+      at = landing_of(from, at, &slack);
+      if (!transfers_add(t, from, at, g.count * size, false))
+        return false;
+      at += g.count * size;
+    }
+  }
+  return true;
+}
+
+// The segments one after the other, without what was left free.
+static void pack_column(const sorting *s, uint64_t piece, uint32_t c) {
+  size_t size = s->task->columns[c].size;
+  char *to = sorted_of(s, c, piece), *at = to;
+  uint64_t slack = s->shape->slack;
+  for (uint64_t i = 0; i < segments_of(s) && s->sources[c].file; i++) {
+    segment g = segment_of(s, piece, i);
+    at = landing_of(source_at(s, c, g.first), at, &slack);
+    if (at != to)
+      memmove(to, at, g.count * size);
+    to += g.count * size;
+    at += g.count * size;
+  }
+}
+
+// The numbers of a run's elements are those of the row.
+static void shift_numbers(void *numbers, size_t size, uint64_t count, uint64_t by) {
+  uint32_t *narrow = numbers;
+  uint64_t *wide = numbers;
+  for (uint64_t i = 0; i < count; i++)
+    if (size == 4)
+      narrow[i] += (uint32_t)by;
+    else
+      wide[i] += by;
+}
+
+static bool sort_piece(const sorting *s, uint64_t piece, uint64_t count) {
+  const external_sort *e = s->task;
+  uint64_t row = s->shape->fits ? e->length : count;
+  sort_payload *payloads = calloc(e->column_count, sizeof *payloads);
+  sort_task t = {.type = e->type,
+                 .descending = e->descending,
+                 .bits = e->bits,
+                 .rows = row ? count / row : 0,
+                 .length = row,
+                 .keys = sorted_of(s, 0, piece),
+                 .payload_count = e->column_count - 1,
+                 .payloads = payloads,
+                 .threads = e->threads,
+                 .interrupted = e->interrupted};
+  t.sorted = s->targets[0].file ? sorted_of(s, 0, piece) : NULL;
+  for (uint32_t c = 1; c < e->column_count && payloads; c++) {
+    char *to = sorted_of(s, c, piece);
+    payloads[c - 1] = (sort_payload){s->sources[c].file ? to : NULL, to, e->columns[c].size};
+  }
+  bool good = payloads && routine_sort(&t);
+  free(payloads);
+  return good;
+}
+
+static uint64_t *samples_of(const sorting *s, uint64_t piece) {
+  return s->samples + piece % PIPELINE_BUFFERS * cuts_samples_of_run(&s->cuts);
+}
+
+static bool work_on_piece(void *with, uint64_t piece, error *failure) {
+  const sorting *s = with;
+  segment all = target_of(s, piece);
+  for (uint32_t c = 0; c < s->task->column_count; c++)
+    pack_column(s, piece, c);
+  if (!sort_piece(s, piece, all.count)) {
+    bool stopped = s->task->interrupted && atomic_load(s->task->interrupted);
+    return error_set(failure, SPAN_NONE, stopped ? "interrupted" : "out of memory");
+  }
+  for (uint32_t c = 1; c < s->task->column_count; c++)
+    if (!s->sources[c].file && !s->shape->fits)
+      shift_numbers(sorted_of(s, c, piece), s->task->columns[c].size, all.count, all.first);
+  if (s->samples)
+    cuts_draw(&s->cuts, sorted_of(s, 0, piece), all.count, samples_of(s, piece));
+  return true;
+}
+
+// Behind the keys that are kept between.
+static external_place samples_place(const external_sort *s) {
+  return place_after(s->columns[0].between, s->length * s->columns[0].size + DISK_PAGE);
+}
+
+static bool store_piece(void *with, uint64_t piece, transfers *t) {
+  const sorting *s = with;
+  segment all = target_of(s, piece);
+  for (uint32_t c = 0; c < s->task->column_count; c++)
+    if (!transfers_add(t, target_at(s, c, all.first), sorted_of(s, c, piece),
+                       all.count * s->task->columns[c].size, true))
+      return false;
+  uint64_t each = s->samples ? cuts_samples_of_run(&s->cuts) : 0;
+  return !s->samples ||
+         transfers_add(t, place_after(samples_place(s->task), piece * each * sizeof *s->samples),
+                       samples_of(s, piece),
+                       divide_up(all.count, s->shape->step) * sizeof *s->samples, true);
+}
+
+// ---- a row after the other ---------------------------------------------------------------------
+
+static bool report_piece(void *with, uint64_t piece, error *failure) {
+  const sorting *s = with;
+  const external_sort *e = s->task;
+  return !e->report || e->report(e->with, s->before + piece + 1, failure);
+}
+
+static bool make_buffers(sorting *s) {
+  uint32_t columns = s->task->column_count;
+  uint64_t bytes = DISK_PAGE;
+  s->buffers = calloc((size_t)columns * PIPELINE_BUFFERS, sizeof *s->buffers);
+  for (int pass = 0; pass < 2 && s->buffers; pass++) {
+    char *at = pass ? s->memory + -(uintptr_t)s->memory % DISK_PAGE : NULL;
+    for (uint32_t c = 0; c < columns; c++)
+      for (uint32_t b = 0; b < PIPELINE_BUFFERS; b++) {
+        uint64_t own = s->shape->piece * s->task->columns[c].size + s->shape->slack + DISK_PAGE;
+        own = divide_up(own, DISK_PAGE) * DISK_PAGE;
+        s->buffers[c * PIPELINE_BUFFERS + b] = at;
+        at = pass ? at + own : NULL;
+        bytes += pass ? 0 : own;
+      }
+    if (!pass && !(s->memory = array_memory(bytes)))
+      return false;
+  }
+  return s->buffers != NULL;
+}
+
+// Pieces from number `done` of these on.
+static bool sort_pieces(sorting *s, uint64_t done, uint64_t count, error *failure) {
+  pipeline p = {.disk = s->task->disk,
+                .first = done,
+                .last = count,
+                .with = s,
+                .load = load_piece,
+                .work = work_on_piece,
+                .store = store_piece,
+                .done = report_piece};
+  bool good =
+      make_buffers(s) ? pipeline_run(&p, failure) : error_set(failure, SPAN_NONE, "out of memory");
+  free(s->memory);
+  free(s->buffers);
+  s->memory = NULL;
+  s->buffers = NULL;
+  return good;
+}
+
+// Where key `first` of the arrays is. What is kept between begins at the same byte of a page as the row.
+static void find_places(sorting *s, uint64_t first, bool from_between, bool to_between) {
+  for (uint32_t c = 0; c < s->task->column_count; c++) {
+    const external_column *own = &s->task->columns[c];
+    external_place from = own->from.file ? place_after(own->from, first * own->size) : own->from;
+    external_place between = place_after(own->between, from.offset % DISK_PAGE);
+    s->sources[c] = from_between ? between : from;
+    s->targets[c] = to_between     ? between
+                    : own->to.file ? place_after(own->to, first * own->size)
+                                   : own->to;
+  }
+}
+
+static bool sort_runs(sorting *s, uint64_t first, uint64_t done, error *failure) {
+  find_places(s, first, false, true);
+  s->samples = malloc(PIPELINE_BUFFERS * cuts_samples_of_run(&s->cuts) * sizeof *s->samples);
+  bool good = s->samples ? sort_pieces(s, done, s->shape->runs, failure)
+                         : error_set(failure, SPAN_NONE, "out of memory");
+  free(s->samples);
+  s->samples = NULL;
+  return good;
+}
+
+static bool cut_runs(sorting *s, error *failure) {
+  uint64_t samples_bytes = cuts_samples(&s->cuts) * sizeof *s->samples;
+  uint64_t *samples = array_memory(samples_bytes);
+  external_place at = samples_place(s->task);
+  s->cuts.keys = s->sources[0];
+  s->cuts.room = array_memory(cuts_room(&s->cuts));
+  s->places = malloc((s->shape->buckets + 1) * s->shape->runs * sizeof *s->places);
+  bool good =
+      (samples && s->cuts.room && s->places) || error_set(failure, SPAN_NONE, "out of memory");
+  good = good && disk_read(at.file, at.offset, samples, samples_bytes, failure) &&
+         cuts_find(&s->cuts, samples, s->places, failure);
+  free(samples);
+  free(s->cuts.room);
+  return good;
+}
+
+static bool sort_buckets(sorting *s, uint64_t first, uint64_t done, error *failure) {
+  find_places(s, first, true, false);
+  s->buckets = true;
+  bool good = cut_runs(s, failure) && sort_pieces(s, done, s->shape->buckets, failure);
+  free(s->places);
+  s->places = NULL;
+  s->buckets = false;
+  return good;
+}
+
+// Row after row: `done` pieces are, of all.
+static bool sort_long_rows(sorting *s, error *failure) {
+  const external_sort_shape *shape = s->shape;
+  uint64_t each = shape->runs + shape->buckets;
+  bool good = true;
+  for (uint64_t row = s->task->done / each; row < s->task->rows && good; row++) {
+    uint64_t done = s->task->done > row * each ? s->task->done - row * each : 0;
+    s->before = row * each;
+    good = done >= shape->runs || sort_runs(s, row * s->count, done, failure);
+    s->before += shape->runs;
+    done = done > shape->runs ? done - shape->runs : 0;
+    good = good && sort_buckets(s, row * s->count, done, failure);
+  }
+  return good;
+}
+
+uint64_t external_sort_between(const external_sort *s, const external_sort_shape *shape,
+                               uint32_t c) {
+  if (shape->fits || s->length == 0)
+    return 0;
+  uint64_t samples = c == 0 ? shape->runs * divide_up(shape->run, shape->step) : 0;
+  return s->length * s->columns[c].size + DISK_PAGE + samples * sizeof(uint64_t);
+}
+
+bool external_sort_run(const external_sort *e, const external_sort_shape *shape, error *failure) {
+  sorting s = {.task = e,
+               .shape = shape,
+               .sources = calloc(e->column_count, sizeof *s.sources),
+               .targets = calloc(e->column_count, sizeof *s.targets)};
+  s.count = shape->fits ? e->rows * e->length : e->length;
+  s.cuts = (run_cuts){.order = key_order_of(e->type, e->descending, e->bits),
+                      .count = e->length,
+                      .run = shape->run,
+                      .runs = shape->runs,
+                      .step = shape->step,
+                      .buckets = shape->buckets,
+                      .disk = e->disk,
+                      .threads = e->threads,
+                      .interrupted = e->interrupted};
+  bool good = (s.sources && s.targets) || error_set(failure, SPAN_NONE, "out of memory");
+  if (good && shape->fits && shape->pieces) {
+    find_places(&s, 0, false, false);
+    good = sort_pieces(&s, e->done, shape->pieces, failure);
+  } else if (good && shape->pieces)
+    good = sort_long_rows(&s, failure);
+  free(s.sources);
+  free(s.targets);
+  return good;
+}

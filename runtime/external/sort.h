@@ -1,0 +1,64 @@
+// Stable sorting of rows that lie in files, with payloads, by as much memory as there is.
+//
+// Rows that fit in memory are sorted there, many at a time: each array is read once and written once. A
+// longer row is read twice and written twice: RUNS of what fits in memory are sorted; then BUCKETS, which fit
+// too, are read from all runs (cuts.h) and sorted.
+//
+//   external_sort s = {.type = SCALAR_U32, .rows = 1, .length = 1 << 30, .column_count = 1,
+//                      .columns = &(external_column){.from = {&in, 128}, .between = {&runs, 0},
+//                                                    .to = {&out, 4096}, .size = 4},
+//                      .disk = d, .memory = 1 << 28, .threads = 2};
+//   external_sort_shape shape;
+//   external_sort_fit(&s, &shape, &failure)       how many bytes `runs` must have, how many pieces there are
+//   external_sort_run(&s, &shape, &failure)
+//
+// The order is that of runtime/routines/sort.h.
+#ifndef PERMC_RUNTIME_EXTERNAL_SORT_H
+#define PERMC_RUNTIME_EXTERNAL_SORT_H
+
+#include "core/scalar/scalar.h"
+#include "runtime/external/pipeline.h"
+
+// The keys, or a payload.
+typedef struct external_column {
+  external_place from;     // no file, of a payload: the numbers 0, 1, ... of a row's elements
+  external_place between;  // of a row that does not fit; see external_sort_between
+  external_place to;       // no file, of the keys: they are not wanted
+  size_t size;             // bytes that a key has of it; of numbers 4 or 8
+} external_column;
+
+typedef struct external_sort {
+  scalar_type type;  // of the keys
+  bool descending;
+  uint32_t bits;  // not 0: the keys are integers 0 ... 2^bits - 1
+  uint64_t rows, length;
+  uint32_t column_count;
+  const external_column *columns;  // the keys first
+  disk *disk;
+  uint64_t memory;  // bytes, at most
+  uint32_t threads;
+  const atomic_bool *interrupted;  // may be NULL
+  // Pieces are done in order. A sort goes on after those that are done: all that it has written to files
+  // for them is there.
+  uint64_t done;
+  bool (*report)(void *with, uint64_t done, error *failure);  // may be NULL
+  void *with;
+} external_sort;
+
+// How a sort is cut into pieces.
+typedef struct external_sort_shape {
+  bool fits;       // a row, in memory
+  uint64_t piece;  // keys that are in memory at one time; if rows fit, of whole rows
+  uint64_t runs, run, step, buckets;  // of a row that does not: see cuts.h
+  uint64_t slack;                     // bytes of a buffer that its segments may leave free
+  uint64_t pieces;                    // of all rows
+} external_sort_shape;
+
+// False: so much memory does not do.
+bool external_sort_fit(const external_sort *s, external_sort_shape *shape, error *failure);
+// Bytes of the file where column c is kept between.
+uint64_t external_sort_between(const external_sort *s, const external_sort_shape *shape,
+                               uint32_t c);
+bool external_sort_run(const external_sort *s, const external_sort_shape *shape, error *failure);
+
+#endif
