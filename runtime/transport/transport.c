@@ -202,39 +202,48 @@ bool transport_exchange_blocks(transport *t, const transport_blocks *b, const vo
 
 // ---- agreement ---------------------------------------------------------------------------------
 
-// Gathers a digest of each part (`all`: of ranks x count) and compares them with rank 0's.
-static bool agree_on(transport *t, const transport_part *parts, size_t count, uint64_t *bytes,
-                     uint64_t *all, error *failure) {
-  uint64_t *mine = all + t->rank * count;
-  for (uint32_t r = 0; r < t->ranks; r++)
-    bytes[r] = count * sizeof *all;
+enum { MOST_PARTS = 8 };
+
+// Digests of the parts' names, and of each part.
+typedef struct digests {
+  uint64_t version, parts[MOST_PARTS];
+} digests;
+
+static digests digests_of(const transport_part *parts, size_t count) {
+  digests d = {0};
+  for (size_t i = 0; i < count; i++) {
+    d.version = d.version * 31 + hash_bytes(parts[i].name, strlen(parts[i].name));
+    d.parts[i] = hash_bytes(parts[i].bytes, parts[i].count);
+  }
+  return d;
+}
+
+// How a rank differs, or NULL.
+static const char *difference(const digests *a, const digests *b, const transport_part *parts,
+                              size_t count) {
+  if (a->version != b->version)
+    return "version";
   for (size_t i = 0; i < count; i++)
-    mine[i] = hash_bytes(parts[i].bytes, parts[i].count);
-  if (!transport_gather(t, mine, bytes, all, failure))
-    return false;
-  for (uint32_t r = 1; r < t->ranks; r++)
-    for (size_t i = 0; i < count; i++)
-      if (all[r * count + i] != all[i])
-        return error_set(failure, SPAN_NONE, "rank %u differs from rank 0 in its %s", r,
-                         parts[i].name);
-  return true;
+    if (a->parts[i] != b->parts[i])
+      return parts[i].name;
+  return NULL;
 }
 
 bool transport_agree(transport *t, const transport_part *parts, size_t count, error *failure) {
-  text names = {0};
-  for (size_t i = 0; i < count; i++)
-    text_printf(&names, "%s\n", parts[i].name);
-  const transport_part version = {"version", text_content(&names), names.length};
+  if (count > MOST_PARTS)
+    return fail_here(t, failure, "too many parts to agree on");
   uint64_t *bytes = calloc(t->ranks, sizeof *bytes);
-  uint64_t *all = calloc(t->ranks, (count + 1) * sizeof *all);
-  bool good = false;
-  if (names.failed || bytes == NULL || all == NULL)
-    fail_here(t, failure, "out of memory");
-  else
-    good = agree_on(t, &version, 1, bytes, all, failure) &&
-           agree_on(t, parts, count, bytes, all, failure);
+  digests *all = calloc(t->ranks, sizeof *all), own = digests_of(parts, count);
+  for (uint32_t r = 0; bytes != NULL && r < t->ranks; r++)
+    bytes[r] = sizeof own;
+  bool good = bytes != NULL && all != NULL ? transport_gather(t, &own, bytes, all, failure)
+                                           : fail_here(t, failure, "out of memory");
+  for (uint32_t r = 1; good && r < t->ranks; r++) {
+    const char *what = difference(&all[r], &all[0], parts, count);
+    if (what != NULL)
+      good = error_set(failure, SPAN_NONE, "rank %u differs from rank 0 in its %s", r, what);
+  }
   free(bytes);
   free(all);
-  text_free(&names);
   return good;
 }
