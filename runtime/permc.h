@@ -454,7 +454,8 @@ typedef struct permc_progress {
   // "reading", "loading", "elaborating", "planning", "compiling", "running", "writing"; "" when the
   // call is over. Static.
   const char *stage;
-  // What is counted: "bytes", "elements", "texts" (of code); "" where nothing is. Static.
+  // What is counted: "bytes", "elements", "texts" (of code), "steps" (on ranks: passes and exchanges);
+  // "" where nothing is. Static.
   const char *unit;
   uint64_t done, total;  // of this stage; total 0: not known
 } permc_progress;

@@ -87,6 +87,7 @@ static bool execute_on_ranks(permc_context *c, pipeline *p, backend_run *r) {
                    .executor = p->backend->executor(&p->program),
                    .threads = c->threads ? c->threads : pool_processors(),
                    .interrupted = c->limits.interrupted,
+                   .progress = r->progress,
                    .arguments = r->arguments,
                    .argument_count = r->argument_count,
                    .returned = (uint32_t)trace_returned(&p->trace)};
@@ -101,7 +102,7 @@ static bool execute_arrays(permc_context *c, run_job *j, array *arguments, array
   list_arrays(j->arguments, j->argument_count, j->keep, arguments);
   double start = clock_seconds();
   backend_run r = {arguments, p->shapes.arrays.count, j->keep, results,
-                   context_begin_stage(c, "running", "elements")};
+                   context_begin_stage(c, "running", p->shares ? "steps" : "elements")};
   bool good = p->shares ? execute_on_ranks(c, p, &r) : p->backend->execute(&p->program, &r);
   c->times.run = clock_seconds() - start;
   good = good && checks_pass(&c->program.diagnostics, &p->trace, results) &&

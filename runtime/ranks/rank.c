@@ -359,9 +359,12 @@ bool rank_execute(const ranks_run *run, uint32_t threads, transport *t, array_pa
                   error *failure) {
   error why = {0};
   rank r = {.run = run, .transport = t, .threads = threads, .failure = &why};
-  bool good = make_rank(&r);
-  for (uint32_t i = 0; good && i < r.step_count; i++)
+  bool good = make_rank(&r), reports = t->kind != &transport_threads || !t->rank;
+  for (uint32_t i = 0; good && i < r.step_count; i++) {
     good = execute_step(&r, i);
+    if (good && reports)
+      progress_report(&run->progress, i + 1, r.step_count);
+  }
   good = good && move_results(&r, parts);
   for (size_t a = 0; !good && a < run->plan->arrays.count; a++)
     if (run->plan->arrays.items[a].role == NET_RESULT) {

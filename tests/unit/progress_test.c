@@ -33,14 +33,17 @@ static void note_stage(void *with, const permc_progress *p) {
   s->last = p->stage;
 }
 
-// A routine is one step of the run.
-TEST(routines_report_that_they_are_done) {
+// A routine is one step of the run; on ranks, which are not 0, they are what is counted.
+static void check_routine(uint32_t ranks) {
   permc_context *c = permc_context_new();
   permc_progress_report *report = note_stage;
   stages s = {.grows = true};
+  permc_ranks threads = {.transport = "threads", .count = ranks};
   permc_value **arguments = NULL, **results = NULL;
   size_t count, result_count;
   permc_use_threads(c, 1);
+  if (ranks)
+    REQUIRE(permc_use_ranks(c, &threads));
   permc_on_progress(c, report, &s);
   REQUIRE(permc_define(c, "radix_sort"));
   REQUIRE(permc_read_random(c, "-e", "[1000]i32", 1, &arguments, &count));
@@ -50,6 +53,11 @@ TEST(routines_report_that_they_are_done) {
   permc_values_free(arguments, count);
   permc_values_free(results, result_count);
   permc_context_free(c);
+}
+
+TEST(routines_report_that_they_are_done) {
+  check_routine(0);
+  check_routine(4);
 }
 
 TEST(contexts_report_their_stages) {
