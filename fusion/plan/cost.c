@@ -40,7 +40,7 @@ bool plan_routine_is_partition(const net_routine *r) {
          r->limit <= NET_MOST_COUNTED && r->pair_count <= PLAN_PARTITION_PAIRS;
 }
 
-// By kernels where lanes are threads (kernels/routines/sort.h), as measured on an H200: for each key, when
+// By kernels where lanes are threads (kernels/routines/sort/sort.h), as measured on an H200: for each key, when
 // it is counted and for each digit, and for each byte that a digit moves; for each place that is written at
 // the end; for each byte that a partition moves. A start is 3.6 us in a graph; here it has the measure of
 // the target's passes, whose starts are counted at more than twice their time too.

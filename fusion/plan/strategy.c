@@ -2,7 +2,7 @@
 #include "fusion/plan/planning.h"
 
 // Strategies for schedules are of the routine permute, which has no tiles here: by name they are
-// rows of kernels/routines/permute.h.
+// rows of kernels/routines/permute/permute.h.
 pass_tiles *plan_routine_alone(planning *p) {
   (void)p;
   return NULL;

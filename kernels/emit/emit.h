@@ -90,7 +90,7 @@ bool c_emit(c_code *code, const plan *p, const c_options *options, const char **
 void c_code_free(c_code *code);
 
 // A file with the function partition_key, the key that the pass makes of an element of each array that its
-// stage loads (fusion/plan/plan.h, keys), for kernels/routines/partition.h. False: as above.
+// stage loads (fusion/plan/plan.h, keys), for kernels/routines/partition/partition.h. False: as above.
 bool c_emit_keys(text *out, const plan *p, uint32_t pass);
 
 // A file with the passes first ... last-1 and, if `tables`, the tables of passes and of roots. One

@@ -21,7 +21,7 @@
 //                 X and Y are sort xs at sort.perm:2:9
 //                 removed by: a tile 2 times as large, or fewer values at a time
 #include "core/units.h"
-#include "kernels/routines/permute.h"
+#include "kernels/routines/permute/permute.h"
 #include "runtime/explain/explain.h"
 
 #include <inttypes.h>

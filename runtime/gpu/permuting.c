@@ -1,6 +1,6 @@
 // Permutations by schedules on a GPU. See permuting.h.
 #include "runtime/gpu/permuting.h"
-#include "kernels/routines/permute.h"
+#include "kernels/routines/permute/permute.h"
 #include "runtime/system/pool.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 // Private to runtime/gpu/: the routine permute (fusion/net/net.h) by the kernels of
-// kernels/routines/permute.h.
+// kernels/routines/permute/permute.h.
 //
 //   in    a pass that is the routine, and in each run the argument with the places
 //   out   kernels compiled and a schedule on the device, when the places are known; launches

@@ -1,10 +1,10 @@
 #include "runtime/gpu/routine.h"
 #include "core/number.h"
 #include "kernels/emit/emit.h"
-#include "kernels/routines/count.h"
-#include "kernels/routines/partition.h"
-#include "kernels/routines/sort.h"
-#include "kernels/routines/transpose.h"
+#include "kernels/routines/partition/count.h"
+#include "kernels/routines/partition/partition.h"
+#include "kernels/routines/sort/sort.h"
+#include "kernels/routines/transpose/transpose.h"
 #include "runtime/cuda/device.h"
 
 #include <stdio.h>

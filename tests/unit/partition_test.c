@@ -1,9 +1,9 @@
-// Kernels of partitions (kernels/routines/partition.h): their text, compiled for the host, sorts stably by
+// Kernels of partitions (kernels/routines/partition/partition.h): their text, compiled for the host, sorts stably by
 // keys of few bits; it asks for as many lines of memory as it has to; NVRTC
 // compiles it, where there is one.
 #include "tests/test.h"
 
-#include "kernels/routines/partition.h"
+#include "kernels/routines/partition/partition.h"
 #include "kernels/text/text.h"
 #include "runtime/cuda/code.h"
 #include "tests/unit/routine_library.h"

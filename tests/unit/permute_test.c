@@ -6,8 +6,8 @@
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #endif
 #define PERMC_COUNT
-#include "kernels/routines/permute.h"
-#include "kernels/routines/permute_mix.h"
+#include "kernels/routines/permute/permute.h"
+#include "kernels/routines/permute/permute_mix.h"
 #include "kernels/text/cuda_host.h"
 #include "tests/unit/permute_kernels.h"
 
@@ -33,14 +33,14 @@ typedef uint8_t permute_element;
 typedef uint32_t permute_word;
 #define PERMUTE_TILE 32768
 #define PERMUTE_THREADS 1024
-#include "kernels/routines/permute_text.h"
+#include "kernels/routines/permute/permute_text.h"
 #undef PERMUTE_CASE
 #undef PERMUTE_STRIP
 #define PERMUTE_CASE 2
 #define PERMUTE_STRIP 64
 typedef uint16_t permute_element;
 typedef uint32_t permute_word;
-#include "kernels/routines/permute_text.h"
+#include "kernels/routines/permute/permute_text.h"
 #undef PERMUTE_CASE
 #undef PERMUTE_TILE
 #undef PERMUTE_THREADS
@@ -51,7 +51,7 @@ typedef uint32_t permute_word;
 #define PERMUTE_STRIP 32
 typedef uint32_t permute_element, permute_word;
 #define PERMUTE_TILE 16384
-#include "kernels/routines/permute_text.h"
+#include "kernels/routines/permute/permute_text.h"
 #undef PERMUTE_CASE
 #undef PERMUTE_TILE
 #undef PERMUTE_STRIP
@@ -59,7 +59,7 @@ typedef uint32_t permute_element, permute_word;
 #define PERMUTE_STRIP 16
 typedef uint64_t permute_element, permute_word;
 #define PERMUTE_TILE 8192
-#include "kernels/routines/permute_text.h"
+#include "kernels/routines/permute/permute_text.h"
 #undef PERMUTE_CASE
 #undef PERMUTE_TILE
 #undef PERMUTE_STRIP
@@ -67,7 +67,7 @@ typedef uint64_t permute_element, permute_word;
 #define PERMUTE_STRIP 8
 typedef two_words permute_element, permute_word;
 #define PERMUTE_TILE 4096
-#include "kernels/routines/permute_text.h"
+#include "kernels/routines/permute/permute_text.h"
 
 // Without tiles and without a matrix, as it is for direct strategies.
 #undef PERMUTE_CASE
@@ -83,7 +83,7 @@ typedef uint32_t permute_element, permute_word;
 #define PERMUTE_THREADS 0
 #define PERMUTE_ROWS 0
 #define PERMUTE_WIDTH 0
-#include "kernels/routines/permute_text.h"
+#include "kernels/routines/permute/permute_text.h"
 PERMC_COUNTERS
 
 #undef permute_element

@@ -1,12 +1,12 @@
-// Kernels of sorts and counts (kernels/routines/sort.h, count.h): their text, compiled for the host, sorts as
+// Kernels of sorts and counts (kernels/routines/sort/sort.h, count.h): their text, compiled for the host, sorts as
 // a stable merge does, whatever the keys' type, the payloads and the rows; it asks for as many lines of
 // memory as a sort by digits has to; NVRTC compiles it, where there is one.
 #include "tests/test.h"
 
 #include "core/number.h"
-#include "kernels/routines/count.h"
-#include "kernels/routines/ragged.h"
-#include "kernels/routines/sort.h"
+#include "kernels/routines/partition/count.h"
+#include "kernels/routines/sort/ragged.h"
+#include "kernels/routines/sort/sort.h"
 #include "runtime/cuda/code.h"
 #include "tests/unit/routine_library.h"
 #include "tests/unit/splitmix.h"

@@ -3,7 +3,7 @@
 #include "tests/unit/kernels.h"
 
 #include "fusion/plan/plan.h"
-#include "kernels/routines/permute.h"
+#include "kernels/routines/permute/permute.h"
 
 #include <sys/mman.h>
 

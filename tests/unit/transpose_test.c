@@ -1,8 +1,8 @@
 // Dimensions in another order: by the routine (runtime/routines/transpose.h), and by the kernel
-// (kernels/routines/transpose.h), whose text is compiled for the host. NVRTC compiles it, where there is one.
+// (kernels/routines/transpose/transpose.h), whose text is compiled for the host. NVRTC compiles it, where there is one.
 #include "tests/test.h"
 
-#include "kernels/routines/transpose.h"
+#include "kernels/routines/transpose/transpose.h"
 #include "runtime/cuda/code.h"
 #include "runtime/routines/transpose.h"
 #include "tests/unit/routine_library.h"

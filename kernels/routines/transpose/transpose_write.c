@@ -1,5 +1,5 @@
 // The text of a transpose. See transpose.h and transpose_text.h.
-#include "kernels/routines/transpose.h"
+#include "kernels/routines/transpose/transpose.h"
 #include "kernels/text/text.h"
 
 #include <inttypes.h>
@@ -165,5 +165,5 @@ void transpose_kernel_write(text *out, const transpose_kernel *k) {
   write_places(out, "GET", &k->writing, true);
   write_limits(out, "IS_WRITTEN", &k->writing);
   write_get(out, k);
-  c_source_add(out, "kernels/routines/transpose_text.h");
+  c_source_add(out, "kernels/routines/transpose/transpose_text.h");
 }

@@ -5,8 +5,8 @@
 //   count_kernels_write(&out, &k);          text, for NVRTC or for the host
 //   routine_launch launches[COUNT_LAUNCHES];
 //   count_launches(&k, launches);           all counts become 0; blocks count in scratch, and add
-#ifndef PERMC_KERNELS_ROUTINES_COUNT_H
-#define PERMC_KERNELS_ROUTINES_COUNT_H
+#ifndef PERMC_KERNELS_ROUTINES_PARTITION_COUNT_H
+#define PERMC_KERNELS_ROUTINES_PARTITION_COUNT_H
 
 #include "core/scalar/scalar.h"
 #include "core/text.h"

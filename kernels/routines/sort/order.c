@@ -1,5 +1,5 @@
 // Keys as unsigned numbers of their order. See order.h.
-#include "kernels/routines/order.h"
+#include "kernels/routines/sort/order.h"
 
 const char *unsigned_of(uint32_t bytes) {
   return bytes == 1 ? "uint8_t" : bytes == 2 ? "uint16_t" : bytes == 4 ? "uint32_t" : "uint64_t";

@@ -12,8 +12,8 @@
 //
 // A key is made of an element of each input, where it is needed: inputs are read twice, and nothing of
 // keys is written. Where sorted keys are wanted, they are a payload.
-#ifndef PERMC_KERNELS_ROUTINES_PARTITION_H
-#define PERMC_KERNELS_ROUTINES_PARTITION_H
+#ifndef PERMC_KERNELS_ROUTINES_PARTITION_PARTITION_H
+#define PERMC_KERNELS_ROUTINES_PARTITION_PARTITION_H
 
 #include "core/text.h"
 #include "kernels/routines/launch.h"

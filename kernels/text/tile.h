@@ -5,8 +5,8 @@
 //
 // The elements of a tile are in the order of memory: a warp has TILE_ITEMS times 32 neighbours, one for
 // each lane.
-#ifndef PERMC_KERNELS_ROUTINES_TILE_TEXT_H
-#define PERMC_KERNELS_ROUTINES_TILE_TEXT_H
+#ifndef PERMC_KERNELS_TEXT_TILE_H
+#define PERMC_KERNELS_TEXT_TILE_H
 
 #define TILE_WARPS (TILE_THREADS / 32)
 #define TILE_ELEMENTS (TILE_THREADS * TILE_ITEMS)

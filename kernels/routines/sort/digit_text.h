@@ -1,7 +1,7 @@
 // Digits of 8 bits, of keys on their way through a sort, and the lanes of a warp that have the same one. This
 // text stands in generated files as it is here, behind kernels/text/cuda_host.h and SORT_KEY, an unsigned type.
-#ifndef PERMC_KERNELS_ROUTINES_DIGIT_TEXT_H
-#define PERMC_KERNELS_ROUTINES_DIGIT_TEXT_H
+#ifndef PERMC_KERNELS_ROUTINES_SORT_DIGIT_TEXT_H
+#define PERMC_KERNELS_ROUTINES_SORT_DIGIT_TEXT_H
 
 #ifdef PERMC_HOST
 static inline uint32_t sort_digit(SORT_KEY w, uint32_t number) {

@@ -1,7 +1,7 @@
 // Shapes, texts and launches of sorts of rows of any lengths. See ragged.h.
-#include "kernels/routines/ragged.h"
+#include "kernels/routines/sort/ragged.h"
 #include "core/number.h"
-#include "kernels/routines/order.h"
+#include "kernels/routines/sort/order.h"
 #include "kernels/text/text.h"
 
 enum { ENTRY_WORDS = 3, STATE_WORDS = 6, MOST_BLOCKS = INT32_MAX, DIGITS = 256 };
@@ -18,21 +18,21 @@ static bool has_numbers(const sort_kernels *k) {
 
 static uint64_t room_of(sort_shape s) { return (uint64_t)s.threads * s.items; }
 
-// Of scratch, as kernels/routines/ragged_head.h divides it: keys, or payloads, and numbers.
+// Of scratch, as kernels/routines/sort/ragged_head.h divides it: keys, or payloads, and numbers.
 static uint32_t key_room(const sort_kernels *k, sort_shape s, bool numbers) {
   uint64_t wide = k->along_bytes > key_bytes(k) ? k->along_bytes : key_bytes(k);
   uint64_t room = room_of(s) + 2;
   return (uint32_t)(divide_up(room * wide + (numbers ? 2 * room : 0), 16) * 16);
 }
 
-// As kernels/routines/ragged_text.h.
+// As kernels/routines/sort/ragged_text.h.
 static uint32_t tile_bytes(const sort_kernels *k) {
   uint32_t words = (uint32_t)divide_up(room_of(k->tile), 64);
   return key_room(k, k->tile, has_numbers(k)) + 8 * (words + (uint32_t)divide_up(words, 64) + 1) +
          8 * 4 + 4 * 4;
 }
 
-// As kernels/routines/ragged_parts_text.h.
+// As kernels/routines/sort/ragged_parts_text.h.
 static uint32_t part_bytes(const sort_kernels *k) {
   return key_room(k, k->part, k->along_bytes > 0) + k->part.threads / 32 * DIGITS * 2 + 8 * 4 +
          8 * 2;
@@ -116,11 +116,11 @@ void ragged_kernels_write(text *out, const sort_kernels *k) {
   text_printf(out, "#define RAGGED_PART %u\n", (uint32_t)room_of(k->part));
   text_printf(out, "#define RAGGED_SHORT %u\n#define RAGGED_LONGEST %u\n", k->short_row,
               k->longest);
-  c_source_add(out, "kernels/routines/tile_text.h");
-  c_source_add(out, "kernels/routines/digit_text.h");
-  c_source_add(out, "kernels/routines/ragged_head.h");
-  write_kernel(out, "kernels/routines/ragged_text.h", k->tile, has_numbers(k));
-  write_kernel(out, "kernels/routines/ragged_parts_text.h", k->part, k->along_bytes > 0);
+  c_source_add(out, "kernels/text/tile.h");
+  c_source_add(out, "kernels/routines/sort/digit_text.h");
+  c_source_add(out, "kernels/routines/sort/ragged_head.h");
+  write_kernel(out, "kernels/routines/sort/ragged_text.h", k->tile, has_numbers(k));
+  write_kernel(out, "kernels/routines/sort/ragged_parts_text.h", k->part, k->along_bytes > 0);
 }
 
 // ---- launches ----------------------------------------------------------------------------------

@@ -5,11 +5,11 @@
 //   tiles    a block for each window of keys      sorts the rows that begin there, and lists those that are too long
 //   parts    a few blocks                         sort the parts of listed rows, and merge them
 //
-// kernels/routines/ragged_head.h says how.
-#ifndef PERMC_KERNELS_ROUTINES_RAGGED_H
-#define PERMC_KERNELS_ROUTINES_RAGGED_H
+// kernels/routines/sort/ragged_head.h says how.
+#ifndef PERMC_KERNELS_ROUTINES_SORT_RAGGED_H
+#define PERMC_KERNELS_ROUTINES_SORT_RAGGED_H
 
-#include "kernels/routines/sort.h"
+#include "kernels/routines/sort/sort.h"
 
 enum { RAGGED_LAUNCHES = 3 };
 

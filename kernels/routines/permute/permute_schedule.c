@@ -1,6 +1,6 @@
 // What the kernels of a permutation read, made of the permutation. See permute.h.
 #include "core/permutation/recognise.h"
-#include "kernels/routines/permute.h"
+#include "kernels/routines/permute/permute.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -30,8 +30,8 @@
 // BANKS. Element i of a tile lies at permute_place(bytes, i): the words of each row of 128 bytes are XORed
 // by a number of the row, so that conflicts are as few as of random addresses, whatever p is (RAP
 // paper). The numbers of the schedule are such places: that costs nothing to read.
-#ifndef PERMC_KERNELS_ROUTINES_PERMUTE_H
-#define PERMC_KERNELS_ROUTINES_PERMUTE_H
+#ifndef PERMC_KERNELS_ROUTINES_PERMUTE_PERMUTE_H
+#define PERMC_KERNELS_ROUTINES_PERMUTE_PERMUTE_H
 
 #include "core/number.h"
 #include "core/permutation/schedule.h"

@@ -1,6 +1,6 @@
 // The first kernel of a stable sort of rows of any lengths: tiles. This text stands in generated files as it
-// is here, behind kernels/text/cuda_host.h, kernels/routines/ragged_head.h and these
-// (kernels/routines/ragged.c):
+// is here, behind kernels/text/cuda_host.h, kernels/routines/sort/ragged_head.h and these
+// (kernels/routines/sort/ragged.c):
 //
 //   RAGGED_THREADS, RAGGED_ITEMS   of a block, of a thread     RAGGED_BLOCKS   at once on a multiprocessor
 //   RAGGED_SHORT                   keys of a row that a thread sorts by itself, or 0

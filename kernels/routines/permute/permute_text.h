@@ -1,5 +1,5 @@
 // The kernels of permutations. This text stands in generated files as it is here, behind
-// kernels/text/cuda_host.h, permute_mix.h and these (kernels/routines/permute.c):
+// kernels/text/cuda_host.h, permute_mix.h and these (kernels/routines/permute/permute.c):
 //
 //   permute_element   a type of 1, 2, 4, 8 or 16 bytes         PERMUTE_THREADS   of a block
 //   permute_word      the same, but of 4 bytes at least        PERMUTE_TILE      elements; 0: none

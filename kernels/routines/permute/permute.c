@@ -1,6 +1,6 @@
 // Shapes, texts and launches of permutations. See permute.h.
-#include "kernels/routines/permute.h"
-#include "kernels/routines/permute_mix.h"
+#include "kernels/routines/permute/permute.h"
+#include "kernels/routines/permute/permute_mix.h"
 #include "kernels/text/text.h"
 
 enum {
@@ -154,9 +154,9 @@ static void add_head(text *out, const permute_shape *s) {
 
 void permute_text(text *out, const permute_shape *s) {
   c_source_add(out, "kernels/text/cuda_host.h");
-  c_source_add(out, "kernels/routines/permute_mix.h");
+  c_source_add(out, "kernels/routines/permute/permute_mix.h");
   add_head(out, s);
-  c_source_add(out, "kernels/routines/permute_text.h");
+  c_source_add(out, "kernels/routines/permute/permute_text.h");
 }
 
 // ---- costs -------------------------------------------------------------------------------------

@@ -1,5 +1,5 @@
 // See count.h.
-#include "kernels/routines/count.h"
+#include "kernels/routines/partition/count.h"
 #include "core/number.h"
 #include "kernels/text/text.h"
 
@@ -19,7 +19,7 @@ void count_kernels_write(text *out, const count_kernels *k) {
               8 * keys.size);
   text_printf(out, "#define COUNT_LIMIT %lluU\n", (unsigned long long)k->limit);
   text_printf(out, "#define COUNT_THREADS %d\n", THREADS);
-  c_source_add(out, "kernels/routines/count_text.h");
+  c_source_add(out, "kernels/routines/partition/count_text.h");
 }
 
 void count_launches(const count_kernels *k, routine_launch out[COUNT_LAUNCHES]) {

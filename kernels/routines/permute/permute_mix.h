@@ -1,7 +1,7 @@
-// Where a tile of a permutation has its elements (kernels/routines/permute.h): this text stands in
+// Where a tile of a permutation has its elements (kernels/routines/permute/permute.h): this text stands in
 // generated files as it is here.
-#ifndef PERMC_KERNELS_ROUTINES_PERMUTE_MIX_H
-#define PERMC_KERNELS_ROUTINES_PERMUTE_MIX_H
+#ifndef PERMC_KERNELS_ROUTINES_PERMUTE_PERMUTE_MIX_H
+#define PERMC_KERNELS_ROUTINES_PERMUTE_PERMUTE_MIX_H
 
 // By what the words of a row of 128 bytes are XORed, less than there are words in a row (a power of
 // two): bits from the middle of a product by the golden ratio, as of a hash.

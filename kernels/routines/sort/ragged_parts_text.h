@@ -1,6 +1,6 @@
 // The second kernel of a stable sort of rows of any lengths: parts of listed rows. This text stands in generated files
-// as it is here, behind kernels/routines/tile_text.h, kernels/routines/digit_text.h,
-// kernels/routines/ragged_head.h and these (kernels/routines/ragged.c):
+// as it is here, behind kernels/text/tile.h, kernels/routines/sort/digit_text.h,
+// kernels/routines/sort/ragged_head.h and these (kernels/routines/sort/ragged.c):
 //
 //   RAGGED_THREADS, RAGGED_ITEMS   of a block, of a thread     RAGGED_BLOCKS   at once on a multiprocessor
 //

@@ -1,11 +1,11 @@
 // The kernels that count keys. This text stands in generated files as it is here, behind
-// kernels/text/cuda_host.h and these (kernels/routines/count.c):
+// kernels/text/cuda_host.h and these (kernels/routines/partition/count.c):
 //
 //   COUNT_KEY       the type of keys
 //   COUNT_LIMIT     keys from here on are passed over
 //   COUNT_THREADS   of a block
-#ifndef PERMC_KERNELS_ROUTINES_COUNT_TEXT_H
-#define PERMC_KERNELS_ROUTINES_COUNT_TEXT_H
+#ifndef PERMC_KERNELS_ROUTINES_PARTITION_COUNT_TEXT_H
+#define PERMC_KERNELS_ROUTINES_PARTITION_COUNT_TEXT_H
 
 #ifdef PERMC_HOST
 #define COUNT_ADD(p, n) (*(p) += (n))

@@ -1,8 +1,8 @@
-// The kernels that follow a sort where the order of its keys has gone along with them (kernels/routines/sort.h). This
-// text stands in generated files as it is here, behind kernels/text/cuda_host.h and SORT_PAYLOAD, the type of
+// The kernels that follow a sort (sort.h) where the order of its keys has gone along with them. This text
+// stands in generated files as it is here, behind kernels/text/cuda_host.h and SORT_PAYLOAD, the type of
 // an order's numbers.
-#ifndef PERMC_KERNELS_ROUTINES_GATHER_TEXT_H
-#define PERMC_KERNELS_ROUTINES_GATHER_TEXT_H
+#ifndef PERMC_KERNELS_ROUTINES_SORT_GATHER_TEXT_H
+#define PERMC_KERNELS_ROUTINES_SORT_GATHER_TEXT_H
 
 // Elements of some words each: to[i] = from[order[i]], in each row; without `from` the order itself.
 #define SORT_GATHER(bytes, word)                                                                   \

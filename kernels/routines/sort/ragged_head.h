@@ -1,5 +1,5 @@
 // What the kernels of a stable sort of rows of any lengths share. This text stands in generated files as it
-// is here, behind kernels/text/cuda_host.h and these (kernels/routines/ragged.c):
+// is here, behind kernels/text/cuda_host.h and these (kernels/routines/sort/ragged.c):
 //
 //   SORT_KEY          an unsigned type of a key's bytes
 //   RAGGED_ORDER(k)   the number whose order is that of keys; RAGGED_LAST   a key that comes behind all
@@ -23,8 +23,8 @@
 //   parts, of rows of several parts; tickets, done, blocks that are through; levels
 //   entries: [part] begin, end of its row, its number in it; then those of rows of several parts
 //   first rows: [window]
-#ifndef PERMC_KERNELS_ROUTINES_RAGGED_HEAD_H
-#define PERMC_KERNELS_ROUTINES_RAGGED_HEAD_H
+#ifndef PERMC_KERNELS_ROUTINES_SORT_RAGGED_HEAD_H
+#define PERMC_KERNELS_ROUTINES_SORT_RAGGED_HEAD_H
 
 enum {
   RAGGED_PARTS,

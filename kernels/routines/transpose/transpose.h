@@ -21,8 +21,8 @@
 //
 //   transpose.c        shapes, and the launch
 //   transpose_write.c  what stands before transpose_text.h
-#ifndef PERMC_KERNELS_ROUTINES_TRANSPOSE_H
-#define PERMC_KERNELS_ROUTINES_TRANSPOSE_H
+#ifndef PERMC_KERNELS_ROUTINES_TRANSPOSE_TRANSPOSE_H
+#define PERMC_KERNELS_ROUTINES_TRANSPOSE_TRANSPOSE_H
 
 #include "core/text.h"
 #include "fusion/net/net.h"

@@ -1,8 +1,8 @@
 // Shapes, texts and launches of sorts. See sort.h.
-#include "kernels/routines/sort.h"
+#include "kernels/routines/sort/sort.h"
 #include "core/number.h"
-#include "kernels/routines/order.h"
-#include "kernels/routines/ragged.h"
+#include "kernels/routines/sort/order.h"
+#include "kernels/routines/sort/ragged.h"
 #include "kernels/text/text.h"
 
 enum {
@@ -176,9 +176,9 @@ static void write_digits(text *out, const sort_kernels *k) {
   text_printf(out, "#define TILE_ITEMS %u\n#define SORT_BLOCKS %u\n", k->items, k->blocks);
   text_printf(out, "#define SORT_COPIES %u\n", k->copies);
   write_words(out, k);
-  c_source_add(out, "kernels/routines/tile_text.h");
-  c_source_add(out, "kernels/routines/digit_text.h");
-  c_source_add(out, "kernels/routines/sort_text.h");
+  c_source_add(out, "kernels/text/tile.h");
+  c_source_add(out, "kernels/routines/sort/digit_text.h");
+  c_source_add(out, "kernels/routines/sort/sort_text.h");
 }
 
 void sort_kernels_write(text *out, const sort_kernels *k) {
@@ -190,7 +190,7 @@ void sort_kernels_write(text *out, const sort_kernels *k) {
   else
     write_digits(out, k);
   if (k->along_order)
-    c_source_add(out, "kernels/routines/gather_text.h");
+    c_source_add(out, "kernels/routines/sort/gather_text.h");
 }
 
 // ---- launches ----------------------------------------------------------------------------------

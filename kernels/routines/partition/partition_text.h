@@ -1,6 +1,6 @@
 // The kernels of stable sorts by keys of few bits: one count, then one read and one write of memory. This
-// text stands in generated files as it is here, behind kernels/routines/tile_text.h and these
-// (kernels/routines/partition.c):
+// text stands in generated files as it is here, behind kernels/text/tile.h and these
+// (kernels/routines/partition/partition.c):
 //
 //   PARTITION_BITS         of a key, at most 5                 PARTITION_BLOCKS   at once on a multiprocessor
 //   PARTITION_GROUP        tiles that a block counts
@@ -19,8 +19,8 @@
 //   behind those before in the warp                      votes of the warp
 //
 // STATE, an array: counts [row][key][group], how many elements the group has of the key.
-#ifndef PERMC_KERNELS_ROUTINES_PARTITION_TEXT_H
-#define PERMC_KERNELS_ROUTINES_PARTITION_TEXT_H
+#ifndef PERMC_KERNELS_ROUTINES_PARTITION_PARTITION_TEXT_H
+#define PERMC_KERNELS_ROUTINES_PARTITION_PARTITION_TEXT_H
 
 #define PARTITION_KEYS (1U << PARTITION_BITS)
 #define PARTITION_GROUPS(length)                                                                   \

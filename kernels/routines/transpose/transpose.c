@@ -1,5 +1,5 @@
 // Shapes and launches of transposes. See transpose.h.
-#include "kernels/routines/transpose.h"
+#include "kernels/routines/transpose/transpose.h"
 #include "core/f2.h"
 #include "core/number.h"
 

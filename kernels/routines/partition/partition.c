@@ -1,5 +1,5 @@
 // Shapes, texts and launches of partitions. See partition.h.
-#include "kernels/routines/partition.h"
+#include "kernels/routines/partition/partition.h"
 #include "core/number.h"
 #include "kernels/text/text.h"
 
@@ -143,8 +143,8 @@ void partition_kernels_write(text *out, const partition_kernels *k) {
   text_printf(out, "#define PARTITION_GROUP %u\n", k->group);
   write_inputs(out, &k->work);
   write_payloads(out, &k->work);
-  c_source_add(out, "kernels/routines/tile_text.h");
-  c_source_add(out, "kernels/routines/partition_text.h");
+  c_source_add(out, "kernels/text/tile.h");
+  c_source_add(out, "kernels/routines/partition/partition_text.h");
 }
 
 // ---- launches ----------------------------------------------------------------------------------

@@ -1,6 +1,6 @@
 // The kernels of a stable sort by digits of 8 bits, the lowest first, with one read and one write of
 // memory a digit ("onesweep": Adinets and Merrill, 2022). This text stands in generated files as it is
-// here, behind kernels/routines/tile_text.h, kernels/routines/digit_text.h and these (kernels/routines/sort.c):
+// here, behind kernels/text/tile.h, kernels/routines/sort/digit_text.h and these (kernels/routines/sort/sort.c):
 //
 //   SORT_KEY       an unsigned type of a key's bytes       TILE_THREADS, TILE_ITEMS   keys of a tile
 //   TILE_COUNT     a type for numbers of keys, of 4 or 8   SORT_BLOCKS   at once on a multiprocessor
@@ -27,8 +27,8 @@
 //   counts    [row][digit's number][digit]    how many keys have it; 0 before the first run, and after each
 //   tickets   [digit's number]                how many tiles have been taken
 //   states    [digit's number % 2][row, tile][digit]
-#ifndef PERMC_KERNELS_ROUTINES_SORT_TEXT_H
-#define PERMC_KERNELS_ROUTINES_SORT_TEXT_H
+#ifndef PERMC_KERNELS_ROUTINES_SORT_SORT_TEXT_H
+#define PERMC_KERNELS_ROUTINES_SORT_SORT_TEXT_H
 
 #define SORT_LOOK 8                             // states that are asked for at once
 #define SORT_STAGED SORT_SPREAD(TILE_ELEMENTS)  // in scratch

@@ -1,6 +1,6 @@
 // Text of what sorts of keys share: keys as unsigned numbers of their order.
-#ifndef PERMC_KERNELS_ROUTINES_ORDER_H
-#define PERMC_KERNELS_ROUTINES_ORDER_H
+#ifndef PERMC_KERNELS_ROUTINES_SORT_ORDER_H
+#define PERMC_KERNELS_ROUTINES_SORT_ORDER_H
 
 #include "core/scalar/scalar.h"
 #include "core/text.h"

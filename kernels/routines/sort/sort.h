@@ -9,7 +9,7 @@
 //   sort_launches(&k, launches);          what is launched, in this order:
 //
 //
-// With offsets these are others, see kernels/routines/ragged.h. Else:
+// With offsets these are others, see ragged.h. Else:
 //
 //   count    a block for each few tiles             how often each digit of 8 bits occurs
 //   digit    a block for each tile, four times      keys and payload, in the order of that digit
@@ -21,8 +21,8 @@
 // PAYLOADS. One of 1, 2, 4 or 8 bytes goes with its key: where it is as wide as the key, up to 4 bytes,
 // both are joined to one word between the first and the last digit. If it is wider, or if there are
 // several, the number of each key goes along instead, the order, by which they are gathered at the end.
-#ifndef PERMC_KERNELS_ROUTINES_SORT_H
-#define PERMC_KERNELS_ROUTINES_SORT_H
+#ifndef PERMC_KERNELS_ROUTINES_SORT_SORT_H
+#define PERMC_KERNELS_ROUTINES_SORT_SORT_H
 
 #include "core/scalar/scalar.h"
 #include "core/text.h"
@@ -39,7 +39,7 @@ typedef struct sort_work {
   bool descending;
   uint32_t bits;  // not 0: keys are integers below 2^bits
   uint64_t rows, length;
-  uint64_t offsets;  // not 0: so many cut each row into rows of its own (kernels/routines/ragged.h)
+  uint64_t offsets;  // not 0: so many cut each row into rows of its own (ragged.h)
   uint32_t multiprocessors, shared_bytes;  // of a block at most
   bool wants_keys;                         // in their order
   bool wants_places;  // the place of each key, as i64: then there are no payloads
