@@ -5,6 +5,7 @@
 #include "tests/test.h"
 
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <unistd.h>
 
@@ -202,6 +203,12 @@ static bool a_rank_hangs(transport *t, error *failure) {
     return false;
   if (t->rank == 1)
     usleep((useconds_t)(1.5e6 * t->timeout));
+  return exchange_of_round(t, 2, failure) && barriers(t, failure);
+}
+
+static bool a_rank_dies(transport *t, error *failure) {
+  if (t->rank == 1)
+    raise(SIGKILL);
   return exchange_of_round(t, 2, failure) && barriers(t, failure);
 }
 
@@ -407,30 +414,40 @@ TEST(kinds_have_names) {
 
 // ---- MPI ---------------------------------------------------------------------------------------
 
-// What a rank of mpirun does: all laws, one after the other, on transports of their own within one
-// that stays. Writes to RESULTS.RANK what is wrong, and then that it is done.
-static int run_mpi_rank(const char *results) {
+// Runs a law on a transport of its own; writes what is wrong.
+static void run_mpi_law(const struct law *l, FILE *f) {
+  error failure = {0};
+  transport_options o = {.kind = &transport_mpi, .timeout = 60};
+  if (l->work == a_rank_hangs || l->work == a_rank_dies)
+    o.timeout = patience();
+  transport *t = transport_open(&o, &failure);
+  bool good = t != NULL && l->work(t, &failure);
+  transport_close(t);
+  if (good != (l->line == NULL) || strstr(failure.message, l->line ? l->line : "") == NULL)
+    fprintf(f, "%s: '%s', expected '%s'\n", l->name, failure.message, l->line ? l->line : "");
+}
+
+// What a rank of mpirun does: all laws, one after the other, while another transport stays. Writes to
+// RESULTS.RANK what is wrong, and then that it is done. At last a rank may die.
+static int run_mpi_rank(const char *results, bool dies) {
+  static const struct law death = {"a_rank_dies", a_rank_dies, "rank 1 did not come within "};
   char path[4096];
   error failure = {0};
-  transport *outer =
-      transport_open(&(transport_options){.kind = &transport_mpi, .timeout = 100}, &failure);
+  transport *outer = transport_open(
+      &(transport_options){.kind = &transport_mpi, .timeout = dies ? 5 : 100}, &failure);
   snprintf(path, sizeof path, "%s.%u", results, outer ? outer->rank : 0);
   FILE *f = fopen(path, "w");
-  if (outer == NULL)
-    fprintf(f, "%s\n", failure.message);
-  for (int l = 0; outer != NULL && l < LAWS; l++) {
-    transport_options o = {.kind = &transport_mpi, .timeout = 60};
-    o.timeout = laws[l].work == a_rank_hangs ? patience() : 60;
-    failure = (error){0};
-    transport *t = transport_open(&o, &failure);
-    bool good = t != NULL && laws[l].work(t, &failure);
-    transport_close(t);
-    const char *line = laws[l].line ? laws[l].line : "";
-    if (good != (laws[l].line == NULL) || strstr(failure.message, line) == NULL)
-      fprintf(f, "%s: '%s', expected '%s'\n", laws[l].name, failure.message, line);
-  }
-  bool all = outer != NULL && transport_barrier(outer, &failure);
-  fprintf(f, all ? "done\n" : "not done\n");
+  for (int l = 0; outer != NULL && l < LAWS; l++)
+    run_mpi_law(&laws[l], f);
+  if (outer != NULL)
+    transport_barrier(outer, &failure);
+  fprintf(f, "%s", failure.message);
+  if (dies && outer != NULL && outer->rank == 1)
+    fprintf(f, "done\n");
+  fflush(f);
+  if (dies)
+    run_mpi_law(&death, f);
+  fprintf(f, "done\n");
   fclose(f);
   transport_close(outer);
   return 0;
@@ -480,7 +497,7 @@ static void check_results(const char *results, int rank) {
   CHECK_STR(found, "done\n");
 }
 
-static bool run_mpi(const char *launcher, int ranks) {
+static bool run_mpi(const char *launcher, int ranks, const char *mode) {
   char command[8192], results[2048], self[2048] = "";
   const char *folder = getenv("PERMC_TMP");
   if (readlink("/proc/self/exe", self, sizeof self - 1) < 0)
@@ -494,8 +511,8 @@ static bool run_mpi(const char *launcher, int ranks) {
            "OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 "
            "OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_btl=self,vader "
            "PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe ASAN_OPTIONS=detect_leaks=0 "
-           "%s -n %d %s --mpi %s >%s.out 2>&1 </dev/null",
-           launcher, ranks, self, results, results);
+           "OMPI_MCA_orte_enable_recovery=1 %s -n %d %s %s %s >%s.out 2>&1 </dev/null",
+           launcher, ranks, self, mode, results, results);
   if (system(command) != 0) {
     // After failures there is no clean end, which the launcher says: results tell.
   }
@@ -508,24 +525,25 @@ TEST(laws_of_mpi) {
   static const struct {
     const char *launcher;
     int ranks;
+    const char *mode;
     bool sample;
-  } rows[] = {{"mpirun.openmpi", 4, true},  {"mpirun.mpich", 2, true},
-              {"mpirun.openmpi", 2, false}, {"mpirun.openmpi", 8, false},
-              {"mpirun.mpich", 4, false},   {"mpirun.mpich", 8, false}};
+  } rows[] = {{"mpirun.openmpi", 4, "--mpi", true},  {"mpirun.mpich", 2, "--mpi", true},
+              {"mpirun.openmpi", 2, "--mpi", false}, {"mpirun.openmpi", 8, "--mpi-death", false},
+              {"mpirun.mpich", 4, "--mpi", false},   {"mpirun.mpich", 8, "--mpi", false}};
   bool found = false;
 #if SANITIZED_THREAD
   SKIP("MPI is not made for the thread sanitizer");
 #endif
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
     if (rows[i].sample || test_all())
-      found = run_mpi(rows[i].launcher, rows[i].ranks) || found;
+      found = run_mpi(rows[i].launcher, rows[i].ranks, rows[i].mode) || found;
   if (!found)
     SKIP("there is no MPI");
 }
 
 int main(int count, char **words) {
-  if (count == 3 && strcmp(words[1], "--mpi") == 0)
-    return run_mpi_rank(words[2]);
+  if (count == 3 && strncmp(words[1], "--mpi", 5) == 0)
+    return run_mpi_rank(words[2], strcmp(words[1], "--mpi-death") == 0);
   if (count == 2 && strcmp(words[1], "--mpi-times") == 0)
     return run_mpi_times();
   return test_main(count, words);
