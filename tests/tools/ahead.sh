@@ -6,31 +6,18 @@ set -u
 permc=$1
 compiler=$2
 source=$PWD
+# shellcheck source=tests/tools/checks.sh
+. "$(dirname "$0")/checks.sh"
 cd "$PERMC_TMP" || exit 1
-passed=0
-failed=0
-same() { # same FOUND EXPECTED
-  if [ "$1" = "$2" ]; then
-    passed=$((passed + 1))
-  else
-    failed=$((failed + 1))
-    printf 'found %s\nexpected %s\n' "$1" "$2"
-  fi
-}
-block() { # block LANGUAGE NUMBER: of the page
-  awk -v fence="\`\`\`$1" -v wanted="$2" '
-    $0 == fence && ++count == wanted { on = 1; next }
-    /^```/ { on = 0 }
-    on' "$source/docs/ahead.md"
-}
+page=$source/docs/ahead.md
 
 PATH=$(dirname "$permc"):$PATH
 export PATH
-block c 1 >main.c
-block sh 1 >build.sh
-block sh 2 | sed "s|^cc |$compiler -Wall -Wextra -Werror |" >run.sh
+block "$page" c 1 >main.c
+block "$page" sh 1 >build.sh
+block "$page" sh 2 | sed "s|^cc |$compiler -Wall -Wextra -Werror |" >run.sh
 sh build.sh && sh run.sh >found 2>&1
-same "$(cat found)" "$(block output 1)"
+same "$(cat found)" "$(block "$page" output 1)"
 
 refused() { # refused LINE OPTION...
   line=$1
@@ -147,5 +134,4 @@ same "$(grep -c '^static const uint64_t code_0_90' inc/inc_1.c)" "$(grep -q 'no 
 # A library writes to no memory but the caller's.
 "$compiler" -std=c99 -O1 -fno-pic -c sorter/*.c gpu/*.c
 same "$(nm ./sorter*.o ./gpu*.o | awk 'NF == 3 && $2 ~ /[bBdDC]/')" ""
-echo "$passed passed, $failed failed, 0 skipped"
-[ "$failed" -eq 0 ]
+tally

@@ -5,10 +5,10 @@
 # result, and leave the folder as it was: no output, no temporary file, an older output untouched.
 # Environment: PERMC, PERMC_TMP, PERMC_SLOWER.
 set -u
+# shellcheck source=tests/tools/checks.sh
+. "$(dirname "$0")/checks.sh"
 cd "$PERMC_TMP" || exit 1
 mkdir data work
-passed=0
-failed=0
 
 # ---- the bad files ------------------------------------------------------------------------------
 
@@ -73,7 +73,7 @@ printf '\000\001\002\003' >data/zeros.txt
 head -c 100000 /dev/zero | tr '\0' '[' >data/deep.txt
 
 # Schedules of the permutation 2 0 1 3 whose steps, header or end is not as it was written.
-echo '[2, 0, 1, 3]' | "$PERMC" schedule - -o four.sched || failed=1
+echo '[2, 0, 1, 3]' | "$PERMC" schedule - -o four.sched || fail "permc schedule"
 { head -c 70 four.sched && printf '\377' && tail -c +72 four.sched; } >data/changed.sched
 { head -c 16 four.sched && printf '\377' && tail -c +18 four.sched; } >data/header.sched
 { head -c 8 four.sched && printf '\011' && tail -c +10 four.sched; } >data/version9.sched
@@ -105,10 +105,10 @@ echo old >work/old.npy
 verdict() { # verdict TITLE STATUS NAME
   wrong=$(complaint "$2" "$3")
   if [ -z "$wrong" ]; then
-    passed=$((passed + 1))
+    pass
   else
-    failed=$((failed + 1))
-    printf '%s:\n%s\n' "$1" "$wrong"
+    fail "$1:
+$wrong"
     head -n 5 err | cut -c 1-300 | sed 's/^/    /'
   fi
 }
@@ -135,10 +135,9 @@ try_length() {
   lacking=
   for word in $words padded; do grep -qw -- "$word" err || lacking="$lacking $word"; done
   if [ "$rc" -eq 1 ] && [ -z "$lacking" ] && [ "$(cat work/old.npy)" = old ]; then
-    passed=$((passed + 1))
+    pass
   else
-    failed=$((failed + 1))
-    echo "permc run -i $1: status $rc; the message lacks:$lacking"
+    fail "permc run -i $1: status $rc; the message lacks:$lacking"
     sed 's/^/    /' err
   fi
 }
@@ -153,7 +152,7 @@ done
 try absent.npy -e sort_network -i data/absent.npy -o work/old.npy
 try data -e sort_network -i data -o work/old.npy
 
-"$PERMC" run -e sort_network -i data/good.npy -o good_result.npy || failed=$((failed + 1))
+"$PERMC" run -e sort_network -i data/good.npy -o good_result.npy || fail "permc run of good.npy"
 try /dev/full -e sort_network -i data/good.npy -o /dev/full
 try nowhere -e sort_network -i data/good.npy -o nowhere/new.npy
 try good.npy -e sort_network -i data/good.npy -o data/good.npy/new.npy
@@ -187,5 +186,4 @@ timeout --preserve-status -s INT 1 "$PERMC" run -e 'iter 1000 sort' --random '[6
   -o work/new.npy >out 2>err </dev/null || rc=$?
 verdict "interrupted" "$rc" "interrupted"
 
-echo "$passed passed, $failed failed, 0 skipped"
-[ "$failed" -eq 0 ]
+tally

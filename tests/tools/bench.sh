@@ -3,6 +3,8 @@
 # PEER is bench/peers/memcpy.c, built. permc bench from end to end: cases, JSON, plots, peers, comparisons. Nothing here looks at how long
 # something takes. Prints a line for each failure, and last `N passed, N failed, N skipped`.
 set -u
+# shellcheck source=tests/tools/checks.sh
+. "$(dirname "$0")/checks.sh"
 permc=$(realpath "${1:-$PERMC}")
 peer=$(realpath "$2")
 work=${PERMC_TMP:-$(mktemp -d)}/bench
@@ -10,11 +12,8 @@ rm -rf "$work"
 mkdir -p "$work"
 cd "$work" || exit 1
 export LC_ALL=C
-passed=0
-failed=0
 
-pass() { passed=$((passed + 1)); }
-fail() {
+fail() { # fail TEXT, and what permc has printed
   failed=$((failed + 1))
   echo "FAIL line ${BASH_LINENO[1]}: $*"
   sed 's/^/  out: /' out
@@ -251,5 +250,4 @@ status 1 -e sort_network --arguments '[3]i32'
 has err 'power of two'
 lacks err 'interp'
 
-echo "$passed passed, $failed failed, 0 skipped"
-[ "$failed" -eq 0 ]
+tally

@@ -3,6 +3,8 @@
 # The command line from end to end: verbs, options, exit statuses, files, signals, test blocks.
 # Prints a line for each failure, and last `N passed, N failed, N skipped`.
 set -u
+# shellcheck source=tests/tools/checks.sh
+. "$(dirname "$0")/checks.sh"
 permc=$(realpath "${1:-$PERMC}")
 root=$(realpath "${2:-.}")
 work=${PERMC_TMP:-$(mktemp -d)}/cli
@@ -10,20 +12,12 @@ rm -rf "$work"
 mkdir -p "$work"
 cd "$work" || exit 1
 export LC_ALL=C
-passed=0
-failed=0
-skipped=0
 
-pass() { passed=$((passed + 1)); }
-fail() {
+fail() { # fail TEXT, and what permc has printed
   failed=$((failed + 1))
   echo "FAIL line ${BASH_LINENO[1]}: $*"
   sed 's/^/  out: /' out
   sed 's/^/  err: /' err
-}
-skip() {
-  skipped=$((skipped + 1))
-  echo "skipped: $*"
 }
 
 # status N ARGUMENT...: permc ARGUMENT... exits with N. Output is in out and err. Input is in `in`.
@@ -1004,5 +998,4 @@ else
 fi
 
 cd / && rm -rf "$work"
-echo "$passed passed, $failed failed, $skipped skipped"
-[ "$failed" -eq 0 ]
+tally

@@ -9,20 +9,10 @@
 #   rooms that include each other in a circle
 set -eu
 tools=$(cd "$(dirname "$0")" && pwd)
-passed=0
-failed=0
+# shellcheck source=tests/tools/checks.sh
+. "$(dirname "$0")/checks.sh"
 out=${PERMC_TMP:-/tmp}
 root=$tools/../..
-
-verdict() { # verdict TEXT FILE: fails if FILE has lines
-  if [ -s "$2" ]; then
-    failed=$((failed + 1))
-    echo "$1:"
-    sed 's/^/  /' "$2"
-  else
-    passed=$((passed + 1))
-  fi
-}
 
 (cd "$root" && grep -rHo '^ *# *include "[^"]*"' --include=*.[chly] --include=*.inc \
   core lang fusion kernels runtime tool) |
@@ -72,10 +62,9 @@ touch "$out/wrong" "$out/unused" "$out/above"
 sort -u "$out/edges.all" >"$out/edges"
 awk '{ if ($1 != last) { if (last) printf "\n"; printf "%s:", $1; last = $1 } printf " %s", $2 }
   END { printf "\n" }' "$out/edges"
-verdict "includes that rooms.txt does not allow" "$out/wrong"
-verdict "edges of rooms.txt that nobody uses" "$out/unused"
+none "includes that rooms.txt does not allow" "$out/wrong"
+none "edges of rooms.txt that nobody uses" "$out/unused"
 tsort "$out/edges" >"$out/order" 2>"$out/loops" || true
-verdict "includes of a floor above" "$out/above"
-verdict "rooms in a circle" "$out/loops"
-echo "$passed passed, $failed failed, 0 skipped"
-[ "$failed" -eq 0 ]
+none "includes of a floor above" "$out/above"
+none "rooms in a circle" "$out/loops"
+tally

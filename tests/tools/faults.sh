@@ -7,12 +7,14 @@ set -u
 permc=$1
 folder=$(mktemp -d)
 trap 'umount "$folder/disk" 2>/dev/null; rm -rf "$folder"' EXIT
+# shellcheck source=tests/tools/checks.sh
+. "$(dirname "$0")/checks.sh"
 cd "$folder" || exit 1
 export PERMC_CACHE="$folder/cache" OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-passed=0 failed=0
 if ! command -v mpirun.openmpi >/dev/null; then
-  echo "0 passed, 0 failed, 1 skipped (no mpirun.openmpi)"
-  exit 0
+  skip "no mpirun.openmpi"
+  tally
+  exit
 fi
 mpi() {  # mpi WORD...: quietly, with more ranks than processors
   timeout 20 mpirun.openmpi -q --oversubscribe --mca btl_base_warn_component_unused 0 "$@"
@@ -24,10 +26,9 @@ ends() {
     sed 's/^permc: rank [0-9]*: rank /permc: rank /; s/^permc: none/permc: rank 3: none/
          s/rank [0-9]*: disk.*: /rank R: /' | sort -u >lines
   if [ "$2" -ne 0 ] && [ "$(cat lines)" = "$3" ] && [ -z "$(ls -A out)" ]; then
-    passed=$((passed + 1))
+    pass
   else
-    failed=$((failed + 1))
-    echo "$1: status $2, left:" out/* out/.[!.]*
+    fail "$1: status $2, left: $(echo out/* out/.[!.]*)"
     cat err
   fi
 }
@@ -78,5 +79,4 @@ if mount -t tmpfs -o size=1m none disk 2>/dev/null; then
   rm -rf out && cp -a disk out
   ends "a full disk of threads" $status 'permc: disk/a.npy: No space left on device'
 fi
-echo "$passed passed, $failed failed, 0 skipped"
-[ "$failed" -eq 0 ]
+tally

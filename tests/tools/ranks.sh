@@ -6,18 +6,17 @@
 set -u
 differential=$1
 ranks_test=$2
+# shellcheck source=tests/tools/checks.sh
+. "$(dirname "$0")/checks.sh"
 cd "$PERMC_TMP" || exit 1
-passed=0
-failed=0
 programs=40
 [ "${PERMC_ALL:-}" ] && programs=3400
 
 verdict() { # verdict NAME STATUS
   if [ "$2" = 0 ]; then
-    passed=$((passed + 1))
+    pass
   else
-    failed=$((failed + 1))
-    echo "$mpirun: $1"
+    fail "$mpirun: $1"
     cat out err
   fi
 }
@@ -69,6 +68,5 @@ for mpirun in mpirun.openmpi mpirun.mpich; do
   verdict "random programs" $?
   [ "${PERMC_ALL:-}" ] || break
 done
-[ $passed = 0 ] && [ $failed = 0 ] && echo "0 passed, 0 failed, 1 skipped" && exit 0
-echo "$passed passed, $failed failed, 0 skipped"
-[ $failed = 0 ]
+[ $passed = 0 ] && [ $failed = 0 ] && skip "no mpirun"
+tally

@@ -10,20 +10,9 @@ archive=$1
 library=$2
 compiler=$3
 source=$PWD
+# shellcheck source=tests/tools/checks.sh
+. "$(dirname "$0")/checks.sh"
 cd "$PERMC_TMP"
-passed=0
-failed=0
-
-verdict() { # verdict TEXT FILE: fails if FILE holds names
-  if [ -s "$2" ]; then
-    failed=$((failed + 1))
-    echo "$1:"
-    cat "$2"
-  else
-    passed=$((passed + 1))
-  fi
-}
-
 nm -g --defined-only "$archive" | awk '$2 ~ /^[TDBRW]$/ { print $3 }' | sort -u >ours
 # The C library of the tool itself: the files that it is linked with.
 ldd "$PERMC" | awk '$3 ~ /^\// && $1 ~ /^lib(c|m)\.so/ { print $3 }' |
@@ -34,14 +23,14 @@ if [ ! -s ours ] || [ ! -s theirs ]; then
   exit 1
 fi
 comm -12 ours theirs >both
-verdict "names of the C library that we define" both
+none "names of the C library that we define" both
 
 # process.c may call _exit: it ends the child process that could not become the compiler.
 nm -u "$archive" | awk '/:$/ { file = $1 } NF == 2 && !(file == "process.c.o:" && $2 == "_exit") {
     print $2 }' | grep -xE \
   'exit|_exit|_Exit|quick_exit|abort|printf|__printf_chk|vprintf|puts|putchar|perror|stderr' |
   sort -u >never || true
-verdict "the library calls" never
+none "the library calls" never
 
 "$compiler" -shared -o whole.so -Wl,--whole-archive "$archive" -Wl,--no-whole-archive
 case $library in
@@ -52,15 +41,14 @@ nm -D --defined-only whole.so | awk '{ print $3 }' | sort -u >shared
 for kind in static shared; do
   grep -qx permc_run "$kind" || { echo "nm found no names in the $kind library"; exit 1; }
   grep -v '^permc_' "$kind" >others || true
-  verdict "names of the $kind library that do not begin with permc_" others
+  none "names of the $kind library that do not begin with permc_" others
 done
 
 # The binary interface: names, numbers of the enums, and where the members of structures lie.
 "$compiler" -std=c17 -I "$source/runtime" "$source/tests/data/abi.c" -o abi
 { cat static; ./abi; } >interface
 diff -N "$source/tests/data/abi.txt" interface >changed || true
-verdict "what the binary interface has no more (<) or anew (>): if on purpose, tests/data/abi.txt" \
+none "what the binary interface has no more (<) or anew (>): if on purpose, tests/data/abi.txt" \
   changed
 
-echo "$passed passed, $failed failed, 0 skipped"
-[ "$failed" -eq 0 ]
+tally

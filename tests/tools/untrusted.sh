@@ -6,8 +6,9 @@ permc=${1:-$PERMC}
 folder=${PERMC_TMP:-$(mktemp -d)}/untrusted
 rm -rf "$folder"
 mkdir -p "$folder/in/lib" "$folder/out"
+# shellcheck source=tests/tools/checks.sh
+. "$(dirname "$0")/checks.sh"
 cd "$folder/in" || exit 1
-passed=0 failed=0
 
 # says STATUS PATTERN WORDS...: permc with these words ends so, its messages match, and neither they
 # nor its output tell the secret or have a control character.
@@ -18,10 +19,9 @@ says() {
   got=$?
   if [ "$got" -eq "$status" ] && { [ -z "$pattern" ] || grep -q -- "$pattern" ../all; } && ! grep -q 'sesame' ../all &&
     ! LC_ALL=C tr -d '\n\t\040-\176\200-\377' <../all | grep -q .; then
-    passed=$((passed + 1))
+    pass
   else
-    failed=$((failed + 1))
-    echo "permc $*: exits with $got, expected $status and '$pattern':"
+    fail "permc $*: exits with $got, expected $status and '$pattern':"
     cat -v ../all
   fi
 }
@@ -88,5 +88,4 @@ printf '%s\n' 'main : i32' 'main = 1' '-- ==' >a.perm
 printf -- '-- error: \033[2J\n' >>a.perm
 says 1 'permc\|a.perm' test a.perm
 
-echo "$passed passed, $failed failed, 0 skipped"
-[ "$failed" -eq 0 ]
+tally
