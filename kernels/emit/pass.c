@@ -166,15 +166,20 @@ static uint64_t words_in_registers(const pass_text *p) {
 
 // How many blocks shall find room on a multiprocessor at once, so that one computes while another
 // exchanges: compilers else keep the addresses of all phases in registers (152 of them, and one
-// block, where 64 and four blocks are a quarter faster). 0: as it comes, where nothing is computed.
+// block, where 64 and four blocks are a quarter faster). Of many phases they keep some all the same,
+// and put them in memory where registers are fewer than LEAST_OF_MANY. 0: as it comes, where nothing
+// is computed.
 static uint32_t blocks_at_once(const pass_text *p) {
   enum { REGISTERS = 65536, THREADS = 2048, BESIDES = 32, BESIDES_WIDE = 64, LEAST = 32 };
+  enum { MANY_PHASES = 24, LEAST_OF_MANY = 56 };
   uint64_t data = words_in_registers(p), threads = UINT64_C(1) << p->of.schedule.spaces[0].threads;
   uint64_t scratch = UINT64_C(160) << 10;
   bool wide = false;
   for (uint32_t slot = 0; slot < p->of.pass->slot_count; slot++)
     wide |= p->of.pass->slot_bytes[slot] > 4;
   data += wide ? BESIDES_WIDE : BESIDES;
+  if (p->of.schedule.phase_count > MANY_PHASES && data < LEAST_OF_MANY)
+    data = LEAST_OF_MANY;
   if (p->look_back) {  // blocks wait for others: as many as can be, and 32 registers will do for 16 words
     data = words_in_registers(p) * 3 / 4;
     data = data < LEAST ? LEAST : data;
