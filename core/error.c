@@ -131,7 +131,3 @@ void diag_report(diagnostics *d, diag_kind kind, span where, const char *format,
   diag_vreport(d, kind, where, format, arguments);
   va_end(arguments);
 }
-
-void diag_error(diagnostics *d, const error *e) {
-  diag_report(d, DIAG_ERROR, e->where, "%s", e->message);
-}

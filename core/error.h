@@ -5,7 +5,7 @@
 //     return error_set(&why, where, "parm's mask is %d, but the array has %d elements", mask,
 //                      length);
 //
-//   diag_error(&diagnostics, &why);            // where errors are collected for the user:
+//   diag_report(&diagnostics, DIAG_ERROR, why.where, "%s", why.message);     // collected for the user:
 //
 //   keys.perm:3:14: error: parm's mask is 9, but the array has 8 elements
 //     main xs = parm 9 f xs
@@ -90,7 +90,5 @@ void diag_report(diagnostics *d, diag_kind kind, span where, const char *format,
     PRINTF_LIKE(4, 5);
 void diag_vreport(diagnostics *d, diag_kind kind, span where, const char *format,
                   va_list arguments);
-// Reports an error that is set, at its place in the source.
-void diag_error(diagnostics *d, const error *e);
 
 #endif

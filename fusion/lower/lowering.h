@@ -255,10 +255,8 @@ typedef struct address_range {
 } address_range;
 // Of the map's addresses; of rows that depend on each other, perhaps a wider one.
 address_range map_range(const net_map *m, const axes *s);
-// Elements number, ..., number + length - 1 of the `whole` that each instance of the batch has.
-lowered slice_value(lowering *l, lowered v, uint64_t batch, uint64_t whole, uint64_t number,
-                    uint64_t length);
-// The same, computed again if v may be: then it is no slice of what passes through an array.
+// Elements number, ..., number + length - 1 of the `whole` that each instance of the batch has, computed
+// again if v may be: then it is no slice of what passes through an array.
 lowered slice_computed(lowering *l, const lowered *v, uint64_t batch, uint64_t whole,
                        uint64_t number, uint64_t length);
 

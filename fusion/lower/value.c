@@ -376,8 +376,8 @@ lowered extend_axes(lowering *l, lowered *v, axis_range range, uint64_t start, u
   return r;
 }
 
-lowered slice_value(lowering *l, lowered v, uint64_t batch, uint64_t whole, uint64_t number,
-                    uint64_t length) {
+static lowered slice_value(lowering *l, lowered v, uint64_t batch, uint64_t whole, uint64_t number,
+                           uint64_t length) {
   if (length == whole)
     return v;
   if (whole % length == 0 && number % length == 0) {

@@ -215,7 +215,8 @@ static f2_space share_of(const net_stage *s) {
   return f2_space_units(s->n, f2_mask(net_share_bits(s)));
 }
 
-bool plan_has_shares(const net *t) {
+// Whether one of the net's stages is executed in shares: who does so knows stages by number.
+static bool has_shares(const net *t) {
   bool any = false;
   for (size_t i = 0; i < t->stages.count; i++)
     any |= net_stage_is_shared(&t->stages.items[i]);
@@ -430,7 +431,7 @@ static double cost_of_net(arena *a, const net *n, const target *t) {
 
 plan *plan_make(arena *a, const net *n, const target *t, const plan_strategy *strategy) {
   const strategy_row *asked = strategy ? strategy_row_of(strategy->name) : NULL;
-  bool shared = plan_has_shares(n);  // then stages keep their numbers
+  bool shared = has_shares(n);  // then stages keep their numbers
   const net *together = shared ? n : plan_together(a, n, t, cost_of_net);
   const net *moved = shared ? n : plan_rewritten(a, together, asked);
   const net *transposed = asked || shared ? moved : plan_transposed(a, moved);

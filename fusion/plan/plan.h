@@ -150,9 +150,9 @@ static inline const net_routine *plan_routine_of(const plan *p, const plan_pass 
 uint32_t plan_routine_bits(const plan *p, const net_routine *r);
 uint32_t plan_routine_digits(const plan *p, const net_routine *r);
 // Whether a GPU executes it; else its host does. Keys are counted in scratch memory.
+enum { PLAN_MOST_COUNTS = 12288 };
 static inline bool plan_routine_has_kernels(const net_routine *r) {
-  enum { MOST_COUNTS = 12288 };
-  return r->kind == NET_COUNT ? r->limit <= MOST_COUNTS : r->kind != NET_WRONG;
+  return r->kind == NET_COUNT ? r->limit <= PLAN_MOST_COUNTS : r->kind != NET_WRONG;
 }
 // Whether it is a sort by few keys, that a GPU does with one read and one write; it can make its keys of
 // elements of some arrays (plan/keys.c).

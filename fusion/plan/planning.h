@@ -92,8 +92,6 @@ f2_space op_directions(const net_stage *s, const plan_pass *pass, uint32_t i);
 f2_space live_directions(const net_stage *s, const plan_pass *pass, uint32_t first, uint32_t end);
 int most_directions(const net_stage *s, const plan_pass *pass);  // of one op of the pass
 
-// Whether the stage, or one of the net's, is executed in shares: who does so knows stages by number.
-bool plan_has_shares(const net *t);
 // What is known of a stage before it is cut (plan/plan.c).
 planning planning_of_stage(arena *a, const plan *p, uint32_t number);
 // The plan of a net of one stage by one pass whose tile is the lowest d bits of the index, where op `alone`
@@ -165,8 +163,6 @@ void plan_routine(arena *a, plan *p, uint32_t number, const strategy_row *asked)
 void plan_add_access(plan_pass *pass, net_id array, bool writes);
 // Sorts that make their keys themselves, on a GPU (plan/keys.c). Returns how many.
 uint32_t plan_keys_of_elements(arena *a, plan *p);
-pass_tiles *
-plan_routine_alone(planning *p);  // how strategies of the routine permute cut others: NULL
 
 // ---- phases -----------------------------------------------------------------------------------
 

@@ -3,7 +3,7 @@
 
 // Strategies for schedules are of the routine permute, which has no tiles here: by name they are
 // rows of kernels/routines/permute/permute.h.
-pass_tiles *plan_routine_alone(planning *p) {
+static pass_tiles *routine_alone(planning *p) {
   (void)p;
   return NULL;
 }
@@ -32,18 +32,18 @@ static const strategy_row rows[] = {
     {{"tile+banks+iters", "permutations: as tile+banks, 8 tiles for each block of threads", true},
      plan_unit_tiles, false, TILED, true, 3, EXCHANGE_FREE},
     {{"d-designated", "schedules on a GPU: element i is written to place p(i)", false},
-     plan_routine_alone, false, WHOLE, false, -1, EXCHANGE_FREE},
+     routine_alone, false, WHOLE, false, -1, EXCHANGE_FREE},
     {{"s-designated", "schedules on a GPU: element q(i) is read, q the inverse of p", false},
-     plan_routine_alone, false, WHOLE, false, -1, EXCHANGE_FREE},
+     routine_alone, false, WHOLE, false, -1, EXCHANGE_FREE},
     {{"scheduled", "schedules on a GPU: the five kernels of the HMM paper, without conflicts", false},
-     plan_routine_alone, false, WHOLE, false, -1, EXCHANGE_FREE},
+     routine_alone, false, WHOLE, false, -1, EXCHANGE_FREE},
     {{"tiled", "schedules on a GPU: each tile is put in order, then collects its segments", false},
-     plan_routine_alone, false, WHOLE, false, -1, EXCHANGE_FREE},
+     routine_alone, false, WHOLE, false, -1, EXCHANGE_FREE},
     {{"in-rows", "schedules on a GPU: one kernel, where elements stay in rows that are small", false},
-     plan_routine_alone, false, WHOLE, false, -1, EXCHANGE_FREE},
+     routine_alone, false, WHOLE, false, -1, EXCHANGE_FREE},
     {{"in-columns", "schedules on a GPU: one kernel, where elements stay in columns that are short",
       false},
-     plan_routine_alone, false, WHOLE, false, -1, EXCHANGE_FREE},
+     routine_alone, false, WHOLE, false, -1, EXCHANGE_FREE},
 };
 // clang-format on
 
@@ -61,7 +61,7 @@ const strategy_row *strategy_row_of(const char *name) {
 }
 
 bool plan_strategy_permutes(const plan_strategy *s) {
-  return strategy_row_of(s->name)->cut == plan_routine_alone;
+  return strategy_row_of(s->name)->cut == routine_alone;
 }
 
 const plan_strategy *plan_strategy_named(const char *name) {

@@ -19,7 +19,9 @@ bool c_pass_in_place(const c_pass *p) {
   return true;
 }
 
-bool c_pass_always_inside(const c_pass *p, const plan_move *move) {
+// Whether the address is in the array, or padding, for indices that are not alive, too.
+// Loads have conditions only where it is not.
+static bool is_always_inside(const c_pass *p, const plan_move *move) {
   __extension__ typedef __int128 wide;
   wide low = move->map.offset, high = low;
   for (uint32_t i = 0; i < move->map.loop_count; i++)
@@ -67,7 +69,7 @@ net_form *c_pass_live_of_move(const c_pass *p, const plan_move *move, f2_space *
   *count = move->live_count;
   if (p->context->warps)
     return c_pass_forms_within(p, live_set(p->pass->tile.n, *count, move->live), known, count);
-  if (loads && c_pass_always_inside(p, move))
+  if (loads && is_always_inside(p, move))
     *count = 0;
   return move->live;
 }

@@ -85,10 +85,6 @@ c_pass c_pass_of(c_context *c, uint32_t number);
 // equal map.
 bool c_pass_in_place(const c_pass *p);
 
-// Whether the address is in the array, or padding, for indices that are not alive, too.
-// Loads have conditions only where it is not.
-bool c_pass_always_inside(const c_pass *p, const plan_move *move);
-
 // The value that the slot holds before op `end` of the pass.
 net_id c_pass_value_before(const c_pass *p, uint32_t slot, uint32_t end);
 

@@ -291,10 +291,8 @@ uint64_t times_batch(elaborator *e, uint64_t factor);  // batch * factor, checke
 value *as_dynamic(elaborator *e, value *v);            // a scalar becomes a constant step
 value *as_array(elaborator *e, value *v);              // a list becomes an ARRAY (packed)
 value *as_data(elaborator *e, value *v);  // all lists inside packed, no functions; else fails
-// f(e, with) for no instances; NULL, and no message, where it fails, is no data, or is being tried.
 typedef value *trial_function(elaborator *e, void *with);
-value *try_value(elaborator *e, const void *what, trial_function *f, void *with);
-// A LIST of nothing, whose elements, if they have lengths, look like that.
+// A LIST of nothing, whose elements, if they have lengths, look like f(e, with) for no instances.
 value *make_empty_like(elaborator *e, type *element, const void *what, trial_function *f,
                        void *with);
 bool same_structure(const value *a, const value *b);

@@ -447,7 +447,8 @@ value *as_data(elaborator *e, value *v) {
   }
 }
 
-value *try_value(elaborator *e, const void *what, trial_function *f, void *with) {
+// f(e, with) for no instances; NULL, and no message, where it fails, is no data, or is being tried.
+static value *try_value(elaborator *e, const void *what, trial_function *f, void *with) {
   for (const trial *t = e->trial; t; t = t->outer)
     if (t->what == what)
       return NULL;

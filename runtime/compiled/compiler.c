@@ -234,7 +234,6 @@ static compiler_status read_version(compiler *c, error *failure) {
   }
   c->version[length > 0 ? length : 0] = 0;
   c->version[strcspn(c->version, "\n")] = 0;
-  c->clang = strstr(c->version, "clang") != NULL;
   compiler_status status = end_batch(b, failure);
   return status == COMPILER_DONE && !c->version[0] ? COMPILER_FAILED : status;
 }

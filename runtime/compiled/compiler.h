@@ -30,7 +30,6 @@ enum { COMPILER_PATH = 4096, COMPILER_OPTIONS = 80, COMPILER_JOBS = 16 };
 typedef struct compiler {
   char path[COMPILER_PATH];
   char version[256];  // the first line of its answer to --version
-  bool clang;
 } compiler;
 
 // False: there is none that works, or none can be started now. What was found, or that there is

@@ -6,16 +6,6 @@
 
 // ---- opening -----------------------------------------------------------------------------------
 
-static const attribute_row fact_rows[] = {
-    {CUDA_MULTIPROCESSORS, offsetof(cuda_facts, multiprocessors)},
-    {CUDA_THREADS_PER_BLOCK, offsetof(cuda_facts, threads_per_block)},
-    {CUDA_THREADS_PER_MULTIPROCESSOR, offsetof(cuda_facts, threads_per_multiprocessor)},
-    {CUDA_REGISTERS_PER_MULTIPROCESSOR, offsetof(cuda_facts, registers_per_multiprocessor)},
-    {CUDA_SHARED_PER_BLOCK_OPTIN, offsetof(cuda_facts, shared_per_block)},
-    {CUDA_SHARED_PER_MULTIPROCESSOR, offsetof(cuda_facts, shared_per_multiprocessor)},
-    {CUDA_L2_BYTES, offsetof(cuda_facts, l2_bytes)},
-};
-
 static bool read_attribute(cuda_device *d, int attribute, int *value) {
   return cuda_check(d, d->api->device_get_attribute(value, attribute, d->ordinal),
                     "cuDeviceGetAttribute", "attribute %d", attribute);
@@ -23,21 +13,18 @@ static bool read_attribute(cuda_device *d, int attribute, int *value) {
 
 static bool read_facts(cuda_device *d) {
   cuda_facts *f = &d->facts;
-  int major = 0, minor = 0, clock = 0, bits = 0;
+  int major = 0, minor = 0;
   size_t bytes = 0;
-  for (size_t i = 0; i < sizeof fact_rows / sizeof *fact_rows; i++)
-    if (!read_attribute(d, fact_rows[i].attribute, (int *)(void *)((char *)f + fact_rows[i].place)))
-      return false;
-  bool good = read_attribute(d, CUDA_CAPABILITY_MAJOR, &major) &&
+  bool good = read_attribute(d, CUDA_MULTIPROCESSORS, &f->multiprocessors) &&
+              read_attribute(d, CUDA_THREADS_PER_MULTIPROCESSOR, &f->threads_per_multiprocessor) &&
+              read_attribute(d, CUDA_SHARED_PER_BLOCK_OPTIN, &f->shared_per_block) &&
+              read_attribute(d, CUDA_CAPABILITY_MAJOR, &major) &&
               read_attribute(d, CUDA_CAPABILITY_MINOR, &minor) &&
-              read_attribute(d, CUDA_MEMORY_CLOCK, &clock) &&
-              read_attribute(d, CUDA_MEMORY_BITS, &bits) &&
               cuda_check(d, d->api->device_total_mem(&bytes, d->ordinal), "cuDeviceTotalMem",
                          "the %s", f->name);
   f->driver = d->api->version;
   f->capability = 10 * major + minor;
   f->memory_bytes = bytes;
-  f->memory_speed = 2e3 * clock * bits / 8;  // two transfers in each cycle
   return good;
 }
 

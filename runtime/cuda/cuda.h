@@ -58,12 +58,9 @@ typedef struct cuda_facts {
   int driver;      // the version of CUDA that the driver is for: 12040 is 12.4
   int capability;  // 90: compute capability 9.0, compiled for as sm_90
   int multiprocessors;
-  int threads_per_block, threads_per_multiprocessor;  // at most
-  int registers_per_multiprocessor;                   // of 32 bits
-  int shared_per_block, shared_per_multiprocessor;    // bytes at most, static and dynamic
-  int l2_bytes;
+  int threads_per_multiprocessor;  // at most
+  int shared_per_block;            // bytes at most, static and dynamic
   uint64_t memory_bytes;
-  double memory_speed;  // bytes per second between chip and memory by its clock; 0: not known
 } cuda_facts;
 
 // How many GPUs there are, old ones included. 0: none, or no driver for CUDA 12.0: `why` is a
@@ -126,8 +123,6 @@ typedef struct cuda_kernel {
   char name[64];
   uint32_t dynamic_shared;  // bytes of a block, as requested
   int static_shared;        // bytes of a block
-  int registers, local;     // of a thread: registers of 32 bits, bytes of local memory
-  int most_threads;         // of a block
 } cuda_kernel;
 
 // Finds a function of a module, to be launched with so many bytes of dynamic shared memory.

@@ -33,12 +33,6 @@ struct cuda_device {
   char message[CUDA_WHY];
 };
 
-// An attribute of a device or kernel, and the int that it is read to.
-typedef struct attribute_row {
-  int attribute;
-  size_t place;  // in the structure
-} attribute_row;
-
 // Makes the device's context current, until cuda_leave, which passes `good` on.
 bool cuda_enter(cuda_device *d);
 bool cuda_leave(cuda_device *d, bool good);

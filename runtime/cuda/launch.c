@@ -25,23 +25,12 @@ void cuda_module_free(cuda_device *d, cuda_module *m) {
     cuda_leave(d, d->api->module_unload(m) == CUDA_STATUS_GOOD);
 }
 
-static const attribute_row kernel_rows[] = {
-    {CUDA_FUNCTION_STATIC_SHARED, offsetof(cuda_kernel, static_shared)},
-    {CUDA_FUNCTION_REGISTERS, offsetof(cuda_kernel, registers)},
-    {CUDA_FUNCTION_LOCAL, offsetof(cuda_kernel, local)},
-    {CUDA_FUNCTION_MOST_THREADS, offsetof(cuda_kernel, most_threads)},
-};
-
-// Reading attributes also makes CUDA load the kernel's code onto the device now, not at its first
-// launch, which may be a recorded one.
-static bool read_kernel_attributes(cuda_device *d, cuda_kernel *k) {
-  bool good = true;
-  for (size_t i = 0; i < sizeof kernel_rows / sizeof *kernel_rows && good; i++) {
-    int *value = (int *)(void *)((char *)k + kernel_rows[i].place);
-    good = cuda_check(d, d->api->func_get_attribute(value, kernel_rows[i].attribute, k->function),
-                      "cuFuncGetAttribute", "%s", k->name);
-  }
-  return good;
+// Also makes CUDA load the kernel's code onto the device now, not at its first launch, which may be a
+// recorded one.
+static bool read_static_shared(cuda_device *d, cuda_kernel *k) {
+  return cuda_check(
+      d, d->api->func_get_attribute(&k->static_shared, CUDA_FUNCTION_STATIC_SHARED, k->function),
+      "cuFuncGetAttribute", "%s", k->name);
 }
 
 static bool allow_shared_memory(cuda_device *d, const cuda_kernel *k) {
@@ -65,7 +54,7 @@ bool cuda_kernel_find(cuda_device *d, cuda_module *m, const char *name, uint32_t
   return cuda_enter(d) &&
          cuda_leave(d, cuda_check(d, d->api->module_get_function(&out->function, m, name),
                                   "cuModuleGetFunction", "%s", name) &&
-                           read_kernel_attributes(d, out) && allow_shared_memory(d, out));
+                           read_static_shared(d, out) && allow_shared_memory(d, out));
 }
 
 // ---- launches ----------------------------------------------------------------------------------

@@ -1,7 +1,7 @@
 // The table of pictures. See draw.h.
 #include "runtime/draw/draw.h"
 
-const char *draw_network_of(draw_picture *to, arena *a, const pipeline *p) {
+static const char *draw_network_of(draw_picture *to, arena *a, const pipeline *p) {
   draw_network network;
   const char *problem = draw_network_make(a, p->net, &network);
   if (!problem)

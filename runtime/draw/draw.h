@@ -77,7 +77,7 @@ void draw_show_network(draw_picture *to, arena *a, const draw_network *n);
 
 // Each draws what the program is, or returns why it is none of that kind, as a clause.
 typedef const char *draw_function(draw_picture *to, arena *a, const pipeline *p);
-draw_function draw_network_of, draw_matrix_of, draw_passes_of;
+draw_function draw_matrix_of, draw_passes_of;
 
 typedef struct draw_row {
   const char *name, *what;  // "matrix"; "a permutation by a matrix"

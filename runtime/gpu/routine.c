@@ -10,6 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+_Static_assert((int)PLAN_MOST_COUNTS == COUNT_MOST, "what has kernels is what they can count");
+
 typedef enum routine_kernels { OF_SORT, OF_COUNT, OF_PARTITION, OF_TRANSPOSE } routine_kernels;
 
 struct cuda_routine {

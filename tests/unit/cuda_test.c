@@ -92,14 +92,9 @@ TEST(facts) {
   CHECK_EQ_I64(f->driver, 12080);
   CHECK_EQ_I64(f->capability, 90);
   CHECK_EQ_I64(f->multiprocessors, 132);
-  CHECK_EQ_I64(f->threads_per_block, 1024);
   CHECK_EQ_I64(f->threads_per_multiprocessor, 2048);
-  CHECK_EQ_I64(f->registers_per_multiprocessor, 65536);
   CHECK_EQ_I64(f->shared_per_block, 232448);
-  CHECK_EQ_I64(f->shared_per_multiprocessor, 233472);
-  CHECK_EQ_I64(f->l2_bytes, 50 << 20);
   CHECK_EQ_U64(f->memory_bytes, UINT64_C(80000) << 20);
-  CHECK(f->memory_speed > 3.3e12 && f->memory_speed < 3.4e12);
   CHECK_STR(cuda_message(d), "");
   cuda_device *same = cuda_open(0, why, sizeof why), *other = cuda_open(1, why, sizeof why);
   CHECK(same && other);
@@ -232,8 +227,7 @@ TEST(launches) {
   cuda_module *m = cuda_module_load(d, module, sizeof module);
   REQUIRE(m && cuda_kernel_find(d, m, "add", 200000, &k));
   CHECK_STR(k.name, "add");
-  CHECK(k.dynamic_shared == 200000 && k.static_shared == 16 && k.registers == 40 && k.local == 0);
-  CHECK(k.most_threads == 1024);
+  CHECK(k.dynamic_shared == 200000 && k.static_shared == 16);
   for (uint32_t i = 0; i < 100; i++) {
     a[i] = i;
     b[i] = 1000 * i;

@@ -34,14 +34,14 @@ TEST(reported_error_shows_its_line) {
       diag_add_source(&d, (source){"a.perm", program, sizeof program - 1, false, false});
   error e = {0};
   CHECK(!error_set(&e, (span){file, 8, 14}, "the mask is 9"));
-  diag_error(&d, &e);
+  diag_report(&d, DIAG_ERROR, e.where, "%s", e.message);
   CHECK_EQ_U64(d.errors, 1);
   CHECK_STR(d.rendered.data, "a.perm:2:3: error: the mask is 9\n"
                              "    parm 9 x\n"
                              "    ^^^^^^\n");
   error nowhere = {0};
   CHECK(!error_set(&nowhere, SPAN_NONE, "out of memory"));
-  diag_error(&d, &nowhere);
+  diag_report(&d, DIAG_ERROR, nowhere.where, "%s", nowhere.message);
   CHECK(strstr(d.rendered.data, "\npermc: out of memory\n") != NULL);
   text_free(&d.rendered);
   arena_free(&memory);

@@ -100,16 +100,10 @@ cuda_status cuDeviceTotalMem_v2(size_t *bytes, cuda_ordinal device) {
 
 cuda_status cuDeviceGetAttribute(int *value, int attribute, cuda_ordinal device) {
   const int known[][2] = {
-      {CUDA_THREADS_PER_BLOCK, 1024},
       {CUDA_MULTIPROCESSORS, 132},
-      {CUDA_MEMORY_CLOCK, 2619000},
-      {CUDA_MEMORY_BITS, 5120},
-      {CUDA_L2_BYTES, 50 << 20},
       {CUDA_THREADS_PER_MULTIPROCESSOR, 2048},
       {CUDA_CAPABILITY_MAJOR, fake_now.capability / 10},
       {CUDA_CAPABILITY_MINOR, fake_now.capability % 10},
-      {CUDA_SHARED_PER_MULTIPROCESSOR, 233472},
-      {CUDA_REGISTERS_PER_MULTIPROCESSOR, 65536},
       {CUDA_SHARED_PER_BLOCK_OPTIN, SHARED_OPTIN},
       {CUDA_CAN_MAP, !fake_now.apart},
   };
@@ -571,10 +565,7 @@ cuda_status cuModuleGetFunction(cuda_function **function, cuda_module *module, c
 cuda_status cuFuncGetAttribute(int *value, int attribute, cuda_function *function) {
   BEGIN(CURRENT);
   NEEDS(function, FUNCTION);
-  *value = attribute == CUDA_FUNCTION_MOST_THREADS    ? 1024
-           : attribute == CUDA_FUNCTION_REGISTERS     ? 40
-           : attribute == CUDA_FUNCTION_STATIC_SHARED ? 16
-                                                      : 0;
+  *value = attribute == CUDA_FUNCTION_STATIC_SHARED ? 16 : 0;
   return CUDA_STATUS_GOOD;
 }
 
