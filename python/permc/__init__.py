@@ -280,14 +280,18 @@ class Function:
             else:
                 compiled = self._program._context.compile(self._entry, backend or "cuda", types,
                                                           device)
-            call = self._ready[key] = library.caller(compiled, arguments)
+            call = self._keep(key, library.caller(compiled, arguments))
             call.program = compiled
             if isinstance(compiled, _permc.Program):
                 refused = library.refused(arguments, compiled.results())
                 self._fast.add(library.array, refused, arguments, compiled)
-            if len(self._ready) > MOST_READY:
-                del self._ready[next(iter(self._ready))]
             return call
+
+    def _keep(self, key, call):
+        self._ready[key] = call
+        if len(self._ready) > MOST_READY:
+            del self._ready[next(iter(self._ready))]
+        return call
 
     def backend(self, *arguments: Any) -> str:
         """What runs it for such arguments now: "portable", "cpu", "cuda", ..."""
@@ -311,10 +315,14 @@ class Function:
         """How it will run for such arguments, as text: passes over memory with their bytes and
         times. dump: instead a form of the program ("plan", "cuda", ...), a picture ("picture",
         "network.svg", ...), or "html"."""
+        types, program = self._types_of(arguments), self._program
+        ranks = program._ranks[1] if program._ranks and dump is None else 0
+        with program._lock:
+            return program._context.explain(self._entry, types, target, dump, rules, ranks)
+
+    def _types_of(self, arguments):
         library = library_of(arguments)
-        types = " ".join(library.type_of(a) for a in arguments)
-        with self._program._lock:
-            return self._program._context.explain(self._entry, types, target, dump, rules)
+        return " ".join(library.type_of(a) for a in arguments)
 
     def draw(self, *arguments: Any, what: str = "picture") -> "Picture":
         """Its picture for such arguments, which notebooks show. what: "network", "matrix" or
@@ -337,6 +345,9 @@ class RankedFunction(Function):
 
     def _program_for(self, arguments):
         return _ranks.program_for(self, arguments)
+
+    def _types_of(self, arguments):
+        return _ranks.words_for(self, arguments)
 
 
 class Picture(str):

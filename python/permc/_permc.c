@@ -183,12 +183,14 @@ static PyObject *context_explain(PyObject *self, PyObject *args) {
   const char *entry;
   permc_explain_options options = {0};
   int rules = 0;
+  unsigned ranks = 0;
   char *text = NULL;
   bool good;
-  if (!PyArg_ParseTuple(args, "szzzp", &entry, &options.types, &options.target, &options.dump,
-                        &rules))
+  if (!PyArg_ParseTuple(args, "szzzpI", &entry, &options.types, &options.target, &options.dump,
+                        &rules, &ranks))
     return NULL;
   options.rules = rules;
+  options.ranks = ranks;
   WITHOUT_GIL(c, good = permc_explain(c, entry, NULL, 0, &options, &text));
   if (!good)
     return context_raise(c);
@@ -602,7 +604,7 @@ static PyMethodDef context_methods[] = {
     {"load_text", context_load_text, METH_VARARGS, "load_text(name, text)"},
     {"define", context_define, METH_VARARGS, "define(expression): the entry -e"},
     {"entries", context_entries, METH_NOARGS, "entries(): {name: type}"},
-    {"explain", context_explain, METH_VARARGS, "explain(entry, types, target, dump, rules)"},
+    {"explain", context_explain, METH_VARARGS, "explain(entry, types, target, dump, rules, ranks)"},
     {"settings", context_settings, METH_VARARGS,
      "settings(allow_extern, untrusted, threads, fast_floats, strategy)"},
     {"use_ranks", context_use_ranks, METH_VARARGS,

@@ -123,17 +123,20 @@ class _Call:
         for a in (*arguments, *self.out):
             _map(a, lambda part: self.lengths.append(len(part)))
         types = [_numpy.type_of(a) for a in _types(arguments, [0] * len(self.lengths))]
-        self.places = self.program._context.place(
-            repr((self.program._origin[1:], self.entry, types, len(self.out))), self.lengths)
+        text = self.program._text or self.program._origin[-1]
+        self.places = self.program._context.place(repr((text, self.entry, types, len(self.out))),
+                                                  self.lengths)
         self.types = _types(arguments, [whole for _, whole in self.places])
 
-    def compiled(self, ready):
-        """The program for such arguments, by their key in `ready`."""
+    def words(self):
+        """The types of the whole arguments."""
+        return " ".join(_numpy.type_of(a) for a in self.types)
+
+    def compiled(self, function):
+        """The program for such arguments."""
         key = _numpy.key(self.types)
-        if key not in ready:
-            types = " ".join(_numpy.type_of(a) for a in self.types)
-            ready[key] = self.program._context.compile(self.entry, self.program.backend, types, HOST)
-        return ready[key]
+        return function._ready.get(key) or function._keep(key, self.program._context.compile(
+            self.entry, self.program.backend, self.words(), HOST))
 
     def _rows_of(self, length):
         """The first row and the rows that this process gets of a result: as of the first argument that
@@ -191,14 +194,20 @@ def call(function, arguments, out):
         raise _wrong("on ranks arrays are NumPy's, or PyTorch's in the memory of the processor")
     with function._program._lock:
         this = _Call(function, arguments, out)
-        made = this.run(this.compiled(function._ready))
+        made = this.run(this.compiled(function))
         return made if out is None else out
 
 
 def program_for(function, arguments):
     """The compiled program for such arguments, by all processes."""
     with function._program._lock:
-        return _Call(function, arguments, None).compiled(function._ready)
+        return _Call(function, arguments, None).compiled(function)
+
+
+def words_for(function, arguments):
+    """The types of whole arguments, by all processes."""
+    with function._program._lock:
+        return _Call(function, arguments, None).words()
 
 
 def _call_torch(torch, function, arguments, out):

@@ -156,6 +156,19 @@ class Ranks(unittest.TestCase):
 
         self.assertEqual(on_ranks(2, work), [list(range(8)), list(range(8, 16))])
 
+    def test_explain_is_of_whole_arrays(self):
+        def work(ranks):
+            function = permc.compile("sort_network", ranks=ranks)
+            own = numpy.arange(512, dtype="u4")
+            return (function.explain(own), function.explain(own, dump="plan"), function.backend(own),
+                    function.results(own))
+
+        text, plan, backend, results = on_ranks(2, work)[0]
+        self.assertIn("on ranks", text)
+        self.assertIn("1024", plan)
+        self.assertIn(backend, ("portable", "cpu"))
+        self.assertEqual(results, [(("u32", (1024,)),)])
+
     def test_threads(self):
         xs = numpy.random.default_rng(3).integers(0, 99, 1000)
         numpy.testing.assert_array_equal(permc.compile("sort", ranks=4)(xs), numpy.sort(xs))
