@@ -51,7 +51,7 @@ def connect(ranks):
     """The arguments of Context.use_ranks."""
     if isinstance(ranks, str):
         return ranks, 0, 0, 0, None
-    if isinstance(ranks, int):
+    if isinstance(ranks, int) and 0 < ranks < 2**31:
         return "threads", ranks, 0, 0, None
     for base in type(ranks).__mro__:
         known = _connections.get(base.__module__.partition(".")[0])
@@ -62,7 +62,7 @@ def connect(ranks):
     except AttributeError:
         raise _wrong("ranks: a number of threads, \"mpi\", a communicator of mpi4py, a process group "
                      "of PyTorch, or an object with rank, size and carry(sends, receives) is "
-                     f"expected, not something of type {type(ranks).__name__}") from None
+                     f"expected, not {ranks!r}") from None
 
 
 # ---- parts --------------------------------------------------------------------------------------

@@ -46,18 +46,21 @@ typedef struct mpi_rank {
   bool stuck;     // a request was left behind: its memory may be gone, so MPI is left alone
   control heard, said[TOPICS];
   mpi_handle hearing, *saying;
-  uint32_t say_count, ended_count;
+  uint32_t say_count, arrived_count, ended_count;
+  struct mpi_rank *next;  // of those that are closed
   struct peer {
     bool ended;
     double waits;  // when it last said so
   } * peers;
 } mpi_rank;
 
-// MPI is ended with the last transport, if the first has begun it.
+// MPI is ended with the last transport, if the first has begun it. Until then those that are closed wait
+// here for the other ranks: these may close theirs in another order.
 static struct {
   pthread_mutex_t lock;
   unsigned open;
   bool ours;
+  mpi_rank *closed;
 } use = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 // ---- control messages --------------------------------------------------------------------------
@@ -312,6 +315,50 @@ static void mpi_fail(transport *base, const char *cause) {
 
 // ---- opening and closing -----------------------------------------------------------------------
 
+static void free_rank(mpi_rank *t) {
+  free(t->saying);
+  free(t->peers);
+  free(t);
+}
+
+// Whether all others have ended, too, and all that was said has arrived.
+static bool has_parted(mpi_rank *t) {
+  mpi_status status;
+  if (t->stuck)
+    return false;
+  hear(t);
+  for (int done = 1; t->arrived_count < t->say_count; t->arrived_count++)
+    if (t->m->test(&t->saying[t->arrived_count], &done, &status) != 0 || !done)
+      return false;
+  return t->ended_count + 1 == t->base.ranks;
+}
+
+static bool part(mpi_rank *t, double seconds) {
+  double end = clock_seconds() + seconds;
+  bool parted = has_parted(t);
+  for (unsigned looks = 0; !parted && clock_seconds() < end; parted = has_parted(t))
+    rest(looks++);
+  return parted;
+}
+
+// Frees those that all have closed; with `wait` all, but false if a rank did not come to it.
+static bool settle(bool wait) {
+  bool all = true;
+  for (mpi_rank **at = &use.closed, *t; (t = *at);) {
+    bool parted = wait ? part(t, t->base.timeout) : has_parted(t);
+    if (parted || wait)
+      *at = t->next;
+    else
+      at = &t->next;
+    all = all && (parted || !wait);
+    if (parted) {
+      t->m->comm_free(&t->comm);
+      free_rank(t);
+    }
+  }
+  return all;
+}
+
 static bool begin_use(const mpi_library *m, error *failure) {
   int yes = 0, ended = 0, level;
   pthread_mutex_lock(&use.lock);
@@ -322,20 +369,22 @@ static bool begin_use(const mpi_library *m, error *failure) {
   } else if (!yes) {
     m->init_thread(NULL, NULL, m->serialized, &level);
     use.ours = true;
+  } else {
+    settle(false);
   }
   use.open += !ended;
   pthread_mutex_unlock(&use.lock);
   return !ended;
 }
 
+// With the lock held, when one was closed. Where it was not `clean`, what is under way may keep MPI from
+// ending.
 static void end_use(const mpi_library *m, bool clean) {
-  pthread_mutex_lock(&use.lock);
-  use.ours = use.ours && clean;  // else what is under way may keep MPI from ending
-  if (--use.open == 0 && use.ours) {
+  use.ours = use.ours && clean;
+  if (use.open == 0 && use.ours) {
     m->finalize();
     use.ours = false;
   }
-  pthread_mutex_unlock(&use.lock);
 }
 
 // MPICH asks MPI_COMM_WORLD's handler about errors of MPI_Test.
@@ -346,12 +395,6 @@ static void return_errors(const mpi_rank *t) {
   if (use.ours)
     t->m->set_handler(t->m->world, mpi_value(t->m, &handler));
   t->m->free_handler(&handler);
-}
-
-static void free_rank(mpi_rank *t) {
-  free(t->saying);
-  free(t->peers);
-  free(t);
 }
 
 // A communicator of our own, so that messages of the caller and ours do not mix. Until it is there,
@@ -397,47 +440,32 @@ static transport *mpi_open(const transport_options *o, error *failure) {
   }
   if (join(t, o, failure))
     return &t->base;
+  pthread_mutex_lock(&use.lock);
+  use.open--;
   end_use(m, false);
+  pthread_mutex_unlock(&use.lock);
   free_rank(t);
   return NULL;
 }
 
-// Whether all others have ended, too, and all that was said has arrived.
-static bool part(mpi_rank *t) {
-  double end =
-      clock_seconds() +
-      (error_is_set(&t->failure) && t->base.timeout > last_words ? last_words : t->base.timeout);
-  uint32_t sent = 0;
-  mpi_status status;
-  for (unsigned looks = 0; clock_seconds() < end; rest(looks++)) {
-    if (t->stuck)
-      continue;
-    hear(t);
-    for (int done = 1; sent < t->say_count; sent++)
-      if (t->m->test(&t->saying[sent], &done, &status) != 0 || !done)
-        break;
-    if (t->ended_count + 1 == t->base.ranks && sent == t->say_count)
-      return true;
-  }
-  return false;
-}
-
-// What MPI may still write to stays. Where the caller has ended MPI before, nobody can be told.
+// Where the caller has ended MPI before, nobody can be told. What MPI may still write to stays.
 static void mpi_close(transport *base) {
   mpi_rank *t = (mpi_rank *)base;
+  bool failed = error_is_set(&t->failure), clean = true;
   int ended = 0;
   t->m->finalized(&ended);
-  if (ended) {
-    end_use(t->m, false);
-    return;
+  pthread_mutex_lock(&use.lock);
+  use.open--;
+  if (!ended) {
+    say(t, ENDS);
+    if (!failed)
+      t->next = use.closed, use.closed = t;
+    else if (part(t, last_words < base->timeout ? last_words : base->timeout))
+      free_rank(t);
+    clean = settle(use.open == 0) && !failed;
   }
-  say(t, ENDS);
-  bool all = part(t);
-  if (all && !error_is_set(&t->failure))
-    t->m->comm_free(&t->comm);
-  end_use(t->m, all && !error_is_set(&t->failure));
-  if (all)
-    free_rank(t);
+  end_use(t->m, clean && !ended);
+  pthread_mutex_unlock(&use.lock);
 }
 
 const transport_kind transport_mpi = {

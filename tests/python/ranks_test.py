@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 import unittest
 
 try:
@@ -215,8 +216,11 @@ class Ranks(unittest.TestCase):
             sort(numpy.arange(4))
 
     def test_no_ranks(self):
-        with self.assertRaisesRegex(permc.ArgumentError, "ranks: .* not something of type list"):
-            permc.compile("sort", ranks=[1, 2])
+        for wrong in ([1, 2], 0, -4, 2**40, 2.5):
+            with self.assertRaisesRegex(permc.ArgumentError, "ranks: .* is expected, not "):
+                permc.compile("sort", ranks=wrong)
+        with self.assertRaisesRegex(permc.MissingError, "there is no transport 'pigeons'"):
+            permc.compile("sort", ranks="pigeons")
 
 
 # ---- mpirun -------------------------------------------------------------------------------------
@@ -232,6 +236,11 @@ def of_mpi(with_mpi4py):
     sort = permc.compile("sort", ranks="mpi")
     rank, size = sort._program._ranks
     check("mpi", rank, size)
+    several = [permc.compile("sum", ranks="mpi") for _ in range(3)]
+    begin = time.monotonic()
+    while several:  # which end in another order on each
+        del several[rank % len(several)]
+    assert time.monotonic() - begin < 30
     if with_mpi4py:
         from mpi4py import MPI
         check(MPI.COMM_WORLD, rank, size)

@@ -437,7 +437,7 @@ static int run_mpi_rank(const char *results, bool dies) {
       &(transport_options){.kind = &transport_mpi, .timeout = dies ? 5 : 100}, &failure);
   snprintf(path, sizeof path, "%s.%u", results, outer ? outer->rank : 0);
   FILE *f = fopen(path, "w");
-  for (int l = 0; outer != NULL && l < LAWS; l++)
+  for (int l = 0; outer != NULL && l < LAWS && transport_barrier(outer, &failure); l++)
     run_mpi_law(&laws[l], f);
   if (outer != NULL)
     transport_barrier(outer, &failure);
