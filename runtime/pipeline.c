@@ -337,8 +337,6 @@ static bool plan_for_peers(permc_context *c, pipeline *p, const plan_strategy *s
   return true;
 }
 
-// The Plan for the backend's target, unless there is one. The next run may have another matrix: on a
-// GPU, one kernel that gets its matrix when it runs serves both.
 // For ranks of several hosts: exchanges over both levels of the target as two each.
 static void split_levels(pipeline *p, bool first) {
   uint32_t split = 0;
@@ -348,6 +346,8 @@ static void split_levels(pipeline *p, bool first) {
     rule_fired(&p->rules, RULE_PEERS_FIRST, NET_NONE, 0, 0);
 }
 
+// The Plan for the backend's target, unless there is one. The next run may have another matrix: on a
+// GPU, one kernel that gets its matrix when it runs serves both.
 static bool make_plan(permc_context *c, const pipeline_request *r, pipeline *p) {
   bool runtime_matrix = !c->strategy && p->has_static && p->backend == &cuda_backend;
   const target *before = p->target;

@@ -112,17 +112,22 @@ static const char *tiny_target(void) {
   return path;
 }
 
-// Whether all is well with the program of that text at arguments of these types, planned for a target.
-static bool check_program_for(permc_context *c, const char *machine, const char *code,
-                              const char *types, uint64_t seed) {
+// Whether all is well with the program of that text, for arguments and a target.
+static bool check_request(permc_context *c, const pipeline_request *r, const char *code,
+                          uint64_t seed) {
   check k = {seed, true};
-  pipeline_request r = {.entry = "main", .last = STAGE_PLAN, .types = types, .target = machine};
   if (permc_load_text(c, "random.perm", code, strlen(code)))
-    pipeline_with(c, &r, check_nets, &k);
+    pipeline_with(c, r, check_nets, &k);
   if (!k.good)
-    printf("seed %" PRIu64 ", arguments %s\n%s", seed, types, code);
+    printf("seed %" PRIu64 ", arguments %s\n%s", seed, r->types, code);
   arena_free(&memory);
   return k.good;
+}
+
+static bool check_program_for(permc_context *c, const char *machine, const char *code,
+                              const char *types, uint64_t seed) {
+  pipeline_request r = {.entry = "main", .last = STAGE_PLAN, .types = types, .target = machine};
+  return check_request(c, &r, code, seed);
 }
 
 static bool check_program(permc_context *c, const char *code, const char *types, uint64_t seed) {
@@ -213,6 +218,23 @@ static bool check_partitions(permc_context *c) {
   return good;
 }
 
+// Short messages from all ranks to all, of 2 and of 4 hosts with 8 GPUs.
+static bool check_peers(permc_context *c) {
+  static const char *const bodies[] = {"bitrev xs", "map (+ 1) (bitrev xs)",
+                                       "bitrev (zip_with (+) xs (reverse xs))"};
+  static const char *const types[] = {"[2^10]u32", "[2^12]u16"};
+  bool good = true;
+  for (uint64_t k = 0; k < 12 && good; k++) {
+    char code[100];
+    snprintf(code, sizeof code, "main : [2^n]a -> [2^n]a\nmain xs = %s\n", bodies[k / 4]);
+    pipeline_request r = {.entry = "main", .last = STAGE_PLAN, .target = "gpu"};
+    r.types = types[k % 2];
+    r.ranks = k % 4 < 2 ? 16 : 32;
+    good = check_request(c, &r, code, k);
+  }
+  return good;
+}
+
 // Networks and trees, with their elements in parts: what such rules are for.
 static bool check_hidden(permc_context *c, hidden_way way, uint64_t seed) {
   enum { SMALL = 7 };
@@ -247,7 +269,8 @@ TEST(random_programs) {
     good = check_hidden(c, ways[seed % (sizeof ways / sizeof *ways)], seed);
   good = good && check_program(c, "main : [2^n]u32 -> [2^n]u32\nmain xs = odd_even_sort xs\n",
                                "[2^8]u32", 2 * HIDDEN + 1);
-  good = good && check_scans(c) && check_sorts(c) && check_known_places(c) && check_partitions(c);
+  good = good && check_scans(c) && check_sorts(c) && check_known_places(c) && check_partitions(c) &&
+         check_peers(c);
   permc_context_free(c);
   CHECK(compared > PROGRAMS / 2);
   for (rule_id rule = 0; rule < RULE_COUNT; rule++)
