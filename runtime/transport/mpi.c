@@ -450,10 +450,11 @@ static transport *mpi_open(const transport_options *o, error *failure) {
 
 // Where the caller has ended MPI before, nobody can be told. What MPI may still write to stays.
 static void mpi_close(transport *base) {
-  mpi_rank *t = (mpi_rank *)base;
+  mpi_rank *t = (mpi_rank *)base;  // which settle may free
+  const mpi_library *m = t->m;
   bool failed = error_is_set(&t->failure), clean = true;
   int ended = 0;
-  t->m->finalized(&ended);
+  m->finalized(&ended);
   pthread_mutex_lock(&use.lock);
   use.open--;
   if (!ended) {
@@ -464,7 +465,7 @@ static void mpi_close(transport *base) {
       free_rank(t);
     clean = settle(use.open == 0) && !failed;
   }
-  end_use(t->m, clean && !ended);
+  end_use(m, clean && !ended);
   pthread_mutex_unlock(&use.lock);
 }
 
