@@ -208,6 +208,7 @@ typedef struct permc_explain_options {
   // for a terminal, "network.svg" ... as SVG; or a page of HTML with all pictures: "html".
   const char *dump;
   uint32_t ranks;  // not 0: planned for so many, a power of two, and what they send
+  uint64_t memory;  // not 0: planned for arrays in files and so many bytes, and what is read and written
 } permc_explain_options;
 // The entry at these sizes, which are all that its signature names, or for arguments of
 // options->types (then without sizes). Element types that are open get their defaults. The caller
@@ -257,10 +258,28 @@ PERMC_API const void *permc_value_part(const permc_value *value, size_t componen
 // arrays' types, or all fail.
 PERMC_API bool permc_place_parts(permc_context *context, const char *what, const uint64_t *lengths,
                                  size_t count, uint64_t *first, uint64_t *whole);
-// Called by all: rank 0's value becomes one in its memory.
+// Called by all: rank 0's value becomes one in its memory. Without ranks: one that is in files does.
 PERMC_API bool permc_gather(permc_context *context, permc_value *value);
 // This process cannot go on; the others end with the line "rank 3: CAUSE", of the first line of a message.
 PERMC_API void permc_fail_ranks(permc_context *context, const char *cause);
+
+// ---- arrays larger than memory -----------------------------------------------------------------
+
+// Runs on arrays that are in files, a part of them at a time in memory (docs/reference.md, "Arrays larger
+// than memory"): large arguments that permc_read_files reads from .npy stay where they are, and results
+// are in files of their own, that go with the value; permc_write_file makes them the user's without a
+// copy, where they are beside each other, and permc_gather brings them to memory.
+typedef struct permc_files {
+  uint64_t memory;     // bytes, at most
+  const char *folder;  // where files between the steps of a run are, and results; NULL: the current one
+  // The folder is made for one run, and stays, so that the same run goes on there after it has failed, or
+  // its process was ended. permc_remove_files ends it.
+  bool resume;
+} permc_files;
+// For what is read and run from now on (NULL: no longer).
+PERMC_API bool permc_use_files(permc_context *context, const permc_files *files);
+// What runs have left in a folder that stays goes, and the folder.
+PERMC_API void permc_remove_files(permc_context *context);
 
 // ---- values ----------------------------------------------------------------------------------
 

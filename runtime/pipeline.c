@@ -106,6 +106,7 @@ static bool take_choices(permc_context *c, pipeline *p, choice_list made) {
     return true;
   p->net = NULL;
   p->shares = NULL;
+  p->steps = NULL;
   p->plan = NULL;
   p->trace = p->open;
   if (made.count && !elaborate_taken(&c->program.diagnostics, &p->memory, &c->limits, p->entry,
@@ -204,10 +205,25 @@ static bool make_shares(permc_context *c, const pipeline_request *r, pipeline *p
   return verified(c, "net in shares", shares_verify(&p->memory, p->shares));
 }
 
+// For arrays in files: the Net in steps, unless there are some.
+static bool make_steps(permc_context *c, const pipeline_request *r, pipeline *p) {
+  const char *wrong;
+  char memory[NUMBER_SPACE];
+  if (!r->memory || p->steps)
+    return true;
+  p->steps = external_make(&p->memory, p->net, p->target, r->memory, &wrong);
+  if (!p->steps)
+    return context_error_of(c, PERMC_ERROR_MEMORY, "this does not run in %s of memory: %s",
+                            show_bytes(memory, r->memory), wrong);
+  return verified(c, "net in steps", external_verify(&p->memory, p->steps));
+}
+
 // Whether the plan has the stages that the shares are of, or each rank executes all of it.
 static const char *plan_problem(pipeline *p) {
   const char *problem = plan_verify(&p->memory, p->plan);
   const shares *s = p->shares;
+  if (!problem && p->steps && p->plan->net->stages.count != p->steps->net->stages.count)
+    return "it has other stages than the steps";
   if (problem || !s || p->plan->net->stages.count == s->net->stages.count)
     return problem;
   for (size_t i = 0; i < s->net->stages.count; i++)
@@ -351,13 +367,13 @@ static void split_levels(pipeline *p, bool first) {
 static bool make_plan(permc_context *c, const pipeline_request *r, pipeline *p) {
   bool runtime_matrix = !c->strategy && p->has_static && p->backend == &cuda_backend;
   const target *before = p->target;
-  if (!choose_target(c, r, p))
+  if (!choose_target(c, r, p) || !make_steps(c, r, p))
     return false;
   bool first = !p->plan;
   split_levels(p, first);
   const plan_strategy *strategy = runtime_matrix ? plan_strategy_named("online") : c->strategy;
   if (first || p->target != before) {
-    const net *n = p->shares ? p->shares->net : p->net;
+    const net *n = p->shares ? p->shares->net : p->steps ? p->steps->net : p->net;
     p->plan = plan_make(&p->memory, n, p->target, strategy);
     if (!plan_for_peers(c, p, strategy))
       return false;
@@ -452,20 +468,21 @@ const backend *pipeline_auto(const permc_context *c, const pipeline_request *r,
   return !planned && model_prefers_interp(m, r->often) ? &interp_backend : planner;
 }
 
-// For ranks: what compiles, where that is worth it, as far as the Trace says.
-static const backend *choose_for_ranks(const permc_context *c, const cost_model *m) {
+// For ranks and files: what compiles, where that is worth it, as far as the Trace says.
+static const backend *choose_executor(const permc_context *c, const cost_model *m) {
   const double worth_compiling = 1;  // second by interp
   return c->untrusted || m->interp < worth_compiling ? &portable_backend : &cpu_backend;
 }
 
 static const backend *choose_backend(permc_context *c, const pipeline_request *r, pipeline *p) {
-  if (!r->ranks || r->last != STAGE_PROGRAM)
+  if ((!r->ranks && !r->memory) || r->last != STAGE_PROGRAM)
     return is_auto(r) ? pipeline_auto(c, r, &p->model) : backend_named(r->backend);
-  const backend *b = is_auto(r) ? choose_for_ranks(c, &p->model) : backend_named(r->backend);
+  const backend *b = is_auto(r) ? choose_executor(c, &p->model) : backend_named(r->backend);
   if (b->executor)
     return b;
   context_error_of(c, PERMC_ERROR_MISSING,
-                   "the backend %s does not run on ranks; portable, cpu and auto do", b->name);
+                   "the backend %s does not run on %s; portable, cpu and auto do", b->name,
+                   r->ranks ? "ranks" : "arrays in files (--memory)");
   return NULL;
 }
 
@@ -554,7 +571,7 @@ static bool run_pipeline(permc_context *c, const pipeline_request *r, pipeline *
   if (r->last != STAGE_TRACE && !(p->backend = choose_backend(c, r, p)))
     return false;
   bool may_use_gpu =
-      runs && is_auto(r) && !r->ranks && !c->trial && !c->untrusted && !c->gpu_failed;
+      runs && is_auto(r) && !r->ranks && !r->memory && !c->trial && !c->untrusted && !c->gpu_failed;
 
   // The Trace to what a backend executes. Where `auto` finds that one lacks what it needs, or with the
   // Plan that another is faster, that has its place.

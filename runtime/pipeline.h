@@ -14,7 +14,8 @@
 //   stage          product                                                        printed by
 //   STAGE_TRACE    straight-line steps at one size (lang/trace.h)                 trace
 //   STAGE_PLAN     ops on index spaces (fusion/net/net.h), rewritten;             net
-//                  for ranks, in shares (fusion/shares/shares.h);
+//                  for ranks, in shares (fusion/shares/shares.h), or for arrays in files
+//                  in steps (fusion/shares/external.h);
 //                  passes over memory (fusion/plan/plan.h)                        plan
 //   STAGE_TEXT     their C or CUDA text (kernels/emit/emit.h)                     c, cuda
 //   STAGE_PROGRAM  what the backend has made of it (runtime/context/backend.h)
@@ -23,7 +24,7 @@
 
 #include "fusion/plan/plan.h"
 #include "fusion/rules/rules.h"
-#include "fusion/shares/shares.h"
+#include "fusion/shares/external.h"
 #include "runtime/arguments/arguments.h"
 #include "runtime/choices.h"
 #include "runtime/context/backend.h"
@@ -47,6 +48,7 @@ typedef struct pipeline_request {
   bool often;           // it will run many times: what that takes counts, not what it takes once
   const char *target;   // instead of the backend's: a name, or a file (fusion/target/target.h)
   uint32_t ranks;       // a power of two: the Plan is of shares of so many ranks; 0: it is for one
+  uint64_t memory;      // bytes: arrays are in files, and the Plan is of steps by so much; 0: they are not
 } pipeline_request;
 
 typedef struct pipeline {
@@ -66,7 +68,8 @@ typedef struct pipeline {
   rule_log rules;  // that fired
   net *net;
   const shares *shares;  // of the net, for ranks; or NULL
-  plan *plan;            // of the net in shares, or else of the net
+  const external *steps;  // of the net, for arrays in files; or NULL
+  plan *plan;            // of the net in shares, or of the steps' net, or else of the net
   bool tuned;            // for a target that permc_tune has stored
   c_code code;           // until the backend has compiled it
   backend_program program;

@@ -1,6 +1,7 @@
 // Running a program once (permc.h): the pipeline, and the backend at its end.
 #include "core/clock.h"
 #include "runtime/checks.h"
+#include "runtime/external/run.h"
 #include "runtime/laws.h"
 #include "runtime/names.h"
 #include "runtime/pipeline.h"
@@ -76,7 +77,8 @@ static bool compile(permc_context *c, void *with) {
                         .argument_count = j->argument_count,
                         .backend = j->backend,
                         .laws = j->laws,
-                        .ranks = c->ranks && !j->laws ? ranks_count(c->ranks) : 0};
+                        .ranks = c->ranks && !j->laws ? ranks_count(c->ranks) : 0,
+                        .memory = j->laws ? 0 : c->file_memory};
   return pipeline_make(c, &r, &j->pipeline);
 }
 
@@ -97,13 +99,40 @@ static bool execute_on_ranks(permc_context *c, pipeline *p, backend_run *r) {
   return true;
 }
 
+enum { NOTE_SECONDS = 1 };  // of a run that may go on later
+
+static bool execute_in_files(permc_context *c, pipeline *p, backend_run *r) {
+  error failure = {0};
+  external_run run = {.steps = p->steps,
+                      .plan = p->plan,
+                      .executor = p->backend->executor(&p->program),
+                      .threads = c->threads ? c->threads : pool_processors(),
+                      .interrupted = c->limits.interrupted,
+                      .progress = r->progress,
+                      .memory = c->file_memory,
+                      .note_seconds = NOTE_SECONDS,
+                      .folder = c->file_folder,
+                      .resume = c->file_resume,
+                      .arguments = r->arguments,
+                      .argument_count = r->argument_count,
+                      .returned = (uint32_t)trace_returned(&p->trace)};
+  if (!external_execute(&run, r->results, &failure))
+    return context_error_of(c, PERMC_ERROR_FILE, "%s", failure.message);
+  backend_shape_results(&p->trace, r->results);
+  return true;
+}
+
 static bool execute_arrays(permc_context *c, run_job *j, array *arguments, array *results) {
   pipeline *p = &j->pipeline;
   list_arrays(j->arguments, j->argument_count, j->keep, arguments);
   double start = clock_seconds();
   backend_run r = {arguments, p->shapes.arrays.count, j->keep, results,
-                   context_begin_stage(c, "running", p->shares ? "steps" : "elements")};
-  bool good = p->shares ? execute_on_ranks(c, p, &r) : p->backend->execute(&p->program, &r);
+                   context_begin_stage(c, "running", p->shares  ? "steps"
+                                                     : p->steps ? "parts"
+                                                                : "elements")};
+  bool good = p->shares  ? execute_on_ranks(c, p, &r)
+              : p->steps ? execute_in_files(c, p, &r)
+                         : p->backend->execute(&p->program, &r);
   c->times.run = clock_seconds() - start;
   good = good && checks_pass(&c->program.diagnostics, &p->trace, results) &&
          laws_hold(c, &p->trace, results);
@@ -193,7 +222,7 @@ static bool are_on_host(permc_context *c, permc_value *const *arguments, size_t 
     for (size_t k = 0; arguments[i] && k < arguments[i]->count; k++) {
       const array *a = &arguments[i]->components[k];
       *borrowed = *borrowed || a->owner || is_among(arguments[i], arguments, i);
-      if (c->ranks && array_is_apart(a))
+      if ((c->ranks || c->file_memory) && array_is_apart(a))
         continue;
       if (!a->data && array_bytes(a))
         return context_error(c, "argument %zu has no elements in memory", i + 1);
@@ -213,6 +242,8 @@ static bool run_program(permc_context *c, run_job *j) {
   if (!context_results(c, j->results, j->result_count) ||
       !context_given_list(c, j->arguments, j->argument_count, "arguments"))
     return false;
+  if (c->ranks && c->file_memory)
+    return context_error(c, "ranks and arrays in files (permc_use_files) exclude each other");
   bool good =
       pipeline_backend(c, j->backend) && are_on_host(c, j->arguments, j->argument_count, &borrowed);
   if (good) {

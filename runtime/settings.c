@@ -1,8 +1,10 @@
 // The settings of a context (permc.h).
 #include "fusion/plan/plan.h"
 #include "kernels/banks/banks.h"
+#include "runtime/arguments/arguments.h"
 #include "runtime/compiled/compiler.h"
 #include "runtime/context/context.h"
+#include "runtime/external/run.h"
 #include "runtime/ranks/ranks.h"
 #include "runtime/system/pool.h"
 
@@ -167,12 +169,16 @@ bool permc_place_parts(permc_context *c, const char *what, const uint64_t *lengt
          context_error_of(c, PERMC_ERROR_RANKS, "%s", failure.message);
 }
 
+// By all ranks, or out of files.
 bool permc_gather(permc_context *c, permc_value *v) {
   error failure = {0};
   context_begin_call(c);
-  return context_given(c, v, "the value") &&
-         (!c->ranks || ranks_gather(c->ranks, v, &failure) ||
-          context_error_of(c, PERMC_ERROR_RANKS, "%s", failure.message));
+  if (!context_given(c, v, "the value"))
+    return false;
+  if (c->ranks)
+    return ranks_gather(c->ranks, v, &failure) ||
+           context_error_of(c, PERMC_ERROR_RANKS, "%s", failure.message);
+  return !c->file_memory || value_load(c, v, &failure) || context_error_of(c, PERMC_ERROR_FILE, "%s", failure.message);
 }
 
 void permc_fail_ranks(permc_context *c, const char *cause) {
@@ -182,4 +188,25 @@ void permc_fail_ranks(permc_context *c, const char *cause) {
   snprintf(line, sizeof line, "%.*s", (int)strcspn(cause, "\n"), cause);
   if (c->ranks)
     ranks_fail(c->ranks, line);
+}
+
+// ---- files -------------------------------------------------------------------------------------
+
+bool permc_use_files(permc_context *c, const permc_files *files) {
+  context_clear(c);
+  char *folder = files ? strdup(files->folder ? files->folder : ".") : NULL;
+  if (files && !folder)
+    return context_no_memory(c);
+  if (files && !files->memory)
+    return free(folder), context_error(c, "the memory of runs on files is 0 bytes");
+  free(c->file_folder);
+  c->file_folder = folder;
+  c->file_memory = files ? files->memory : 0;
+  c->file_resume = files && files->resume;
+  return true;
+}
+
+void permc_remove_files(permc_context *c) {
+  if (c->file_memory && c->file_resume)
+    external_remove(c->file_folder);
 }

@@ -77,6 +77,10 @@ const external *external_make(arena *a, const net *n, const target *t, uint64_t 
 // Bytes of memory that a share of a step has at one time, of what it reads and writes.
 uint64_t external_share_bytes(const external *e, const external_step *s);
 
+// Bytes that all shares of a step without a routine read from files, and write to them.
+void external_step_bytes(const external *e, const external_step *s, uint64_t *reads,
+                         uint64_t *writes);
+
 // Whether anything of a share is written: others need not be executed.
 bool external_share_acts(const external_step *s, uint64_t share);
 // How many blocks a share has of a move, at most; the i-th of them, in order of places. False: none of

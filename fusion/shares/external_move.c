@@ -249,6 +249,31 @@ bool external_block_at(const external_move *m, uint64_t share, uint64_t i, exter
   return true;
 }
 
+static uint64_t elements_moved(const external_step *s, const external_move *m) {
+  external_block b;
+  uint64_t sum = 0, last = m->whole ? 1 : s->shares;
+  for (uint64_t share = 0; share < last; share++)
+    for (uint64_t i = 0; (m->whole || external_share_acts(s, share)) && i < external_block_count(m);
+         i++)
+      sum += external_block_at(m, share, i, &b) ? b.count : 0;
+  return sum;
+}
+
+void external_step_bytes(const external *e, const external_step *s, uint64_t *reads,
+                         uint64_t *writes) {
+  *reads = *writes = 0;
+  for (size_t i = 0; i < s->reads.count; i++) {
+    const external_move *m = &s->reads.items[i];
+    *reads += elements_moved(s, m) * scalar_types[e->arrays.items[m->file].type].size;
+  }
+  for (size_t i = 0; i < s->writes.count; i++) {
+    const external_move *m = &s->writes.items[i];
+    uint64_t bytes = elements_moved(s, m) * scalar_types[e->arrays.items[m->file].type].size;
+    *writes += bytes;
+    *reads += m->partial ? bytes : 0;
+  }
+}
+
 int64_t external_origin(const external_move *m, uint64_t share) {
   if (!m->by_bits)
     return window_at(m, share).first;

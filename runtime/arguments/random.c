@@ -1,12 +1,12 @@
 // Random arguments: of the types that are given, or of the shapes that an entry has at given sizes.
 #include "runtime/arguments/arguments.h"
 
-// On ranks each draws its part of large arrays when it needs it (runtime/ranks).
+// Of large arrays each rank draws its part when it needs it (runtime/ranks), or each step of a run on files.
 static bool draw(const permc_context *c, array *a, scalar_type t, uint32_t rank,
                  const uint64_t *dims, uint64_t *state) {
   uint64_t bytes;
   bool apart =
-      c->ranks && array_bytes_of(scalar_types[t].size, rank, dims, &bytes) && bytes >= VALUES_APART;
+      (c->ranks || c->file_memory) && array_bytes_of(scalar_types[t].size, rank, dims, &bytes) && bytes >= VALUES_APART;
   return (apart ? array_random_apart : array_random)(a, t, rank, dims, state);
 }
 

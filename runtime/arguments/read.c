@@ -287,7 +287,7 @@ bool permc_read_files(permc_context *c, const char *entry, const char *const *pa
     j.sources.count += good;
     if (good)
       value_source_watch(open[i], context_begin_stage(c, "reading", "bytes"));
-    if (good && c->ranks)
+    if (good && (c->ranks || c->file_memory))
       value_source_leave(open[i], VALUES_APART);
   }
   good = read_and_close(c, &j, good);

@@ -1,5 +1,6 @@
 // Values as embedders see them (permc.h).
 #include "runtime/arguments/arguments.h"
+#include "core/units.h"
 #include "runtime/ranks/ranks.h"
 
 permc_value *value_new(size_t component_count) {
@@ -281,6 +282,39 @@ static bool write_together(permc_context *c, const char *path, value_format form
          context_error_of(c, PERMC_ERROR_RANKS, "%s", failure.message);
 }
 
+static bool is_in_files(const permc_value *v) {
+  bool any = false;
+  for (size_t i = 0; i < v->count; i++)
+    any = any || array_device(&v->components[i]) == ARRAY_IN_FILE;
+  return any;
+}
+
+bool value_load(const permc_context *c, permc_value *v, error *why) {
+  uint64_t bytes = 0;
+  char has[NUMBER_SPACE], most[NUMBER_SPACE];
+  bool good = true;
+  for (size_t i = 0; i < v->count; i++)
+    bytes += array_bytes(&v->components[i]);
+  if (is_in_files(v) && bytes > c->file_memory)
+    return error_set(why, SPAN_NONE, "a result has %s, and there are %s of memory; write it to a .npy",
+                     show_bytes(has, bytes), show_bytes(most, c->file_memory));
+  for (size_t i = 0; i < v->count && good; i++)
+    good = array_load(&v->components[i], why);
+  return good;
+}
+
+// A .npy of a value in files: its own file, or a copy piece by piece. Other formats, and what is no regular
+// file, of what is brought to memory.
+static bool write_files(permc_context *c, output_file *o, value_format format, permc_value *v,
+                        error *why) {
+  const char *path = output_temporary(o);
+  bool became;
+  if (format == FORMAT_NPY && path)
+    return value_file_becomes(v, path, &became, why) &&
+           (became || npy_write_apart(path, v, c->file_memory, why));
+  return value_load(c, v, why) && value_write(output_stream(o), format, v, why);
+}
+
 bool permc_write_file(permc_context *c, const char *path, const permc_value *v) {
   context_begin_call(c);
   error why = {0};
@@ -288,7 +322,8 @@ bool permc_write_file(permc_context *c, const char *path, const permc_value *v) 
   if (!context_given(c, path, "the path") || !context_given(c, v, "the value"))
     return false;
   bool together = c->ranks && !ranks_are_here(c->ranks);
-  for (size_t i = 0; i < v->count && !together; i++)
+  bool in_files = c->file_memory && is_in_files(v);
+  for (size_t i = 0; i < v->count && !together && !in_files; i++)
     if (array_device(&v->components[i]) != ARRAY_HOST ||
         (!v->components[i].data && array_bytes(&v->components[i])))
       return context_error_of(c, PERMC_ERROR_DEVICE,
@@ -304,7 +339,8 @@ bool permc_write_file(permc_context *c, const char *path, const permc_value *v) 
     bool as_it_is = format == FORMAT_NPY || format == FORMAT_BINARY;
     output_watch(o, context_begin_stage(c, "writing", "bytes"), as_it_is ? bytes : 0);
   }
-  good = o && value_write(output_stream(o), format, v, &why);
+  good = o && (in_files ? write_files(c, o, format, (permc_value *)(uintptr_t)v, &why)
+                        : value_write(output_stream(o), format, v, &why));
   // What went wrong with the stream is told by commit, which knows the file's name.
   if (good || (o && ferror(output_stream(o))))
     good = output_commit(o, &why);

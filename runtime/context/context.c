@@ -42,6 +42,7 @@ void permc_context_free(permc_context *c) {
     c->end_pending(c->pending);
   if (c->ranks)
     c->end_ranks(c->ranks);
+  free(c->file_folder);
   program_free(&c->program);
   arena_free(&c->memory);
   for (int i = 0; i < CONTEXT_GPUS; i++)

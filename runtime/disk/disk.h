@@ -23,7 +23,7 @@
 //   request.c   which bytes one request moves, and what becomes of its answer
 //   ring.c      requests by io_uring
 //   threads.c   requests by some threads that wait for each
-//   sum.c       checksums of blocks
+//   sum.c       checksums of blocks, and of a file
 #ifndef PERMC_RUNTIME_DISK_DISK_H
 #define PERMC_RUNTIME_DISK_DISK_H
 
@@ -40,13 +40,28 @@ typedef enum disk_use {
   DISK_UPDATE   // has its bytes already
 } disk_use;
 
+// Checksums of the blocks of a file, all of which one user writes and reads. A block that is written as a
+// whole is known, and is what was written when it is read as a whole; 0: it is not known.
+typedef struct disk_sums {
+  uint64_t block;  // bytes: a power of two, whole pages
+  uint64_t count;
+  uint64_t *of;
+} disk_sums;
+
 typedef struct disk_file {
   const char *path;  // as the user wrote it; the caller's
   int cached;        // descriptor
   int direct;        // descriptor for O_DIRECT; -1: the file system has no such transfers
+  disk_sums sums;    // of transfers; {0}: none
 } disk_file;
 
 bool disk_open(disk_file *f, const char *path, disk_use use, uint64_t bytes, error *failure);
+// To be read, by a descriptor of it, which stays the caller's.
+bool disk_open_again(disk_file *f, const char *path, int descriptor, error *failure);
+// New, in the folder, without a name: it is gone when it is closed, or the process has ended. `path`: for
+// messages.
+bool disk_open_unnamed(disk_file *f, const char *path, const char *folder, uint64_t bytes,
+                       error *failure);
 void disk_close(disk_file *f);  // {0} is allowed
 bool disk_size(const disk_file *f, uint64_t *bytes, error *failure);
 // Waits until the disk has what was written.
@@ -97,5 +112,11 @@ disk_counts disk_counts_of(const disk *d);
 
 // 64 bits that any change of one byte changes, and other damage but for one in 2^64.
 uint64_t disk_sum(const void *bytes, uint64_t count);
+// Of the file's bytes from `offset` on, which are in memory: what they are is noted, or compared. A block of
+// which these are a part is not known from then on, or is not compared. False: *wrong is the first that is
+// another.
+void disk_sums_note(const disk_sums *s, uint64_t offset, const void *memory, uint64_t bytes);
+bool disk_sums_hold(const disk_sums *s, uint64_t offset, const void *memory, uint64_t bytes,
+                    uint64_t *wrong);
 
 #endif

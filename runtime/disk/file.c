@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -35,6 +37,51 @@ bool disk_open(disk_file *f, const char *path, disk_use use, uint64_t bytes, err
     return false;
   }
   f->direct = open(path, flags | O_DIRECT);
+  return true;
+}
+
+static int open_by_number(int descriptor, int flags) {
+  char path[64];
+  snprintf(path, sizeof path, "/proc/self/fd/%d", descriptor);
+  return open(path, flags | O_CLOEXEC);
+}
+
+bool disk_open_again(disk_file *f, const char *path, int descriptor, error *failure) {
+  *f = (disk_file){.path = path, .direct = -1};
+  f->cached = fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
+  if (f->cached < 0)
+    return error_set(failure, SPAN_NONE, "%s: %s", path, error_of_reading(errno));
+  f->direct = open_by_number(descriptor, O_RDONLY | O_DIRECT);
+  return true;
+}
+
+// Where the file system has no files without a name, one that has lost it.
+static int create_unnamed(const char *folder) {
+  int descriptor = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+  char path[4096];
+  if (descriptor >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL))
+    return descriptor;
+  if ((size_t)snprintf(path, sizeof path, "%s/.permc-XXXXXX", folder) >= sizeof path)
+    return errno = ENAMETOOLONG, -1;
+  descriptor = mkostemp(path, O_CLOEXEC);
+  if (descriptor >= 0)
+    unlink(path);
+  return descriptor;
+}
+
+bool disk_open_unnamed(disk_file *f, const char *path, const char *folder, uint64_t bytes,
+                       error *failure) {
+  *f = (disk_file){.path = path, .direct = -1};
+  f->cached = create_unnamed(folder);
+  if (f->cached < 0)
+    return error_set(failure, SPAN_NONE, "%s: %s", folder, error_of_reading(errno));
+  int why = allocate(f->cached, bytes);
+  if (why != 0) {
+    fail_file(failure, f, "making room in it", why);
+    disk_close(f);
+    return false;
+  }
+  f->direct = open_by_number(f->cached, O_RDWR | O_DIRECT);
   return true;
 }
 
@@ -75,7 +122,16 @@ bool disk_fail_at(error *failure, const disk_file *f, bool writes, uint64_t offs
                    number == ENOSPC ? "the disk is full" : strerror(number));
 }
 
+bool disk_fail_damaged(error *failure, const disk_file *f, uint64_t block) {
+  uint64_t size = f->sums.block;
+  return error_set(failure, SPAN_NONE,
+                   "%s: bytes %" PRIu64 " to %" PRIu64
+                   " are not what was written there: the disk, or another process, has damaged them",
+                   f->path, block * size, block * size + size - 1);
+}
+
 bool disk_read(const disk_file *f, uint64_t offset, void *memory, uint64_t bytes, error *failure) {
+  uint64_t begin = offset, all = bytes, wrong;
   for (char *to = memory; bytes > 0;) {
     ssize_t got = pread(f->cached, to, bytes, (off_t)offset);
     if (got < 0 && errno == EINTR)
@@ -87,11 +143,13 @@ bool disk_read(const disk_file *f, uint64_t offset, void *memory, uint64_t bytes
     offset += (uint64_t)got;
     bytes -= (uint64_t)got;
   }
-  return true;
+  return disk_sums_hold(&f->sums, begin, memory, all, &wrong) ||
+         disk_fail_damaged(failure, f, wrong);
 }
 
 bool disk_write(const disk_file *f, uint64_t offset, const void *memory, uint64_t bytes,
                 error *failure) {
+  disk_sums_note(&f->sums, offset, memory, bytes);
   for (const char *from = memory; bytes > 0;) {
     ssize_t got = pwrite(f->cached, from, bytes, (off_t)offset);
     if (got < 0 && errno == EINTR)

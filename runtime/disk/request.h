@@ -19,6 +19,7 @@ typedef struct disk_request {
   bool writes;
   uint64_t offset, bytes;  // wanted, and not there yet
   char *memory;
+  uint64_t begin;  // of all that was wanted
   // What is moved for it: the file's bytes from `first` on.
   int descriptor;
   uint64_t first;
@@ -68,6 +69,7 @@ bool disk_answer(disk *d, disk_request *r, int64_t answer);
 
 // What fails, in a line (file.c); false.
 bool disk_fail_short(error *failure, const disk_file *f, uint64_t end, uint64_t wanted);
+bool disk_fail_damaged(error *failure, const disk_file *f, uint64_t block);
 bool disk_fail_at(error *failure, const disk_file *f, bool writes, uint64_t offset, int number);
 
 #endif

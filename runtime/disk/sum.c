@@ -1,4 +1,5 @@
-// Checksums of blocks: eight chains of multiplications, side by side, so that memory is the limit.
+// Checksums of blocks: eight chains of multiplications, side by side, so that memory is the limit. And of
+// the blocks of a file.
 #include "runtime/disk/disk.h"
 
 #include <string.h>
@@ -26,4 +27,41 @@ uint64_t disk_sum(const void *bytes, uint64_t count) {
   for (int c = 0; c < CHAINS; c++)
     sum = add_word(sum, chains[c]);
   return sum ^ sum >> 32;
+}
+
+// ---- of a file ---------------------------------------------------------------------------------
+
+// Blocks first, ..., end - 1 are inside of the bytes.
+static void blocks_inside(const disk_sums *s, uint64_t offset, uint64_t bytes, uint64_t *first,
+                          uint64_t *end) {
+  *first = (offset + s->block - 1) / s->block;
+  *end = (offset + bytes) / s->block;
+}
+
+static uint64_t sum_of_block(const disk_sums *s, uint64_t offset, const void *memory,
+                             uint64_t block) {
+  uint64_t sum = disk_sum((const char *)memory + (block * s->block - offset), s->block);
+  return sum ? sum : 1;
+}
+
+void disk_sums_note(const disk_sums *s, uint64_t offset, const void *memory, uint64_t bytes) {
+  uint64_t first, end;
+  if (!s->count || !bytes)
+    return;
+  blocks_inside(s, offset, bytes, &first, &end);
+  s->of[offset / s->block] = s->of[(offset + bytes - 1) / s->block] = 0;
+  for (uint64_t b = first; b < end; b++)
+    s->of[b] = sum_of_block(s, offset, memory, b);
+}
+
+bool disk_sums_hold(const disk_sums *s, uint64_t offset, const void *memory, uint64_t bytes,
+                    uint64_t *wrong) {
+  uint64_t first, end;
+  if (!s->count || !bytes)
+    return true;
+  blocks_inside(s, offset, bytes, &first, &end);
+  for (*wrong = first; *wrong < end; ++*wrong)
+    if (s->of[*wrong] && s->of[*wrong] != sum_of_block(s, offset, memory, *wrong))
+      return false;
+  return true;
 }

@@ -25,7 +25,10 @@ static bool print_trace(text *out, permc_context *c, const pipeline *p) {
 static bool print_net(text *out, permc_context *c, const pipeline *p) {
   (void)c;
   text_string(out, net_legend);
-  net_print(out, p->net);
+  if (p->steps)
+    external_print(out, p->steps);
+  else
+    net_print(out, p->net);
   return true;
 }
 

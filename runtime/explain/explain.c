@@ -145,6 +145,27 @@ static bool has_ranks(permc_context *c, const target *t, uint64_t ranks) {
              t->name, t->nodes, t->peers, ranks);
 }
 
+// As the disk moves them, or the processor works on them, whichever takes longer.
+static bool explain_steps(permc_context *c, pipeline *p, uint64_t memory,
+                          const explained_step **out) {
+  const external *e = p->steps;
+  const target_link *link = &p->target->links[TARGET_DISK];
+  explained_step *steps = NEW_ARRAY(&p->memory, explained_step, e->steps.count + 1);
+  error why = {0};
+  for (size_t i = 0; i < e->steps.count; i++) {
+    explained_step *s = &steps[i];
+    if (!external_measure(e, i, memory, &s->amount, &why))
+      return context_error_of(c, PERMC_ERROR_MEMORY, "%s", why.message);
+    for (size_t k = 0; k < p->plan->passes.count && !e->steps.items[i].routine; k++)
+      if (p->plan->passes.items[k].stage == e->steps.items[i].stage)
+        s->seconds += p->plan->passes.items[k].seconds;
+    double moved = (double)(s->amount.reads + s->amount.writes) / 2 / link->bytes_per_second;
+    s->seconds = moved > s->seconds ? moved : s->seconds;
+  }
+  *out = steps;
+  return true;
+}
+
 static bool explain_products(permc_context *c, pipeline *p, void *with) {
   const explain_job *j = with;
   if (!has_ranks(c, p->target, j->request->ranks))
@@ -162,6 +183,8 @@ static bool explain_products(permc_context *c, pipeline *p, void *with) {
   e.boundaries = explain_boundaries(c, &p->memory, p, &e.boundary_count);
   if (p->shares)
     e.costs = shares_costs(&p->memory, p->shares, p->plan, p->target);
+  if (p->steps && !explain_steps(c, p, j->request->memory, &e.steps))
+    return false;
   for (size_t i = 0; i < p->trace.steps.count; i++)
     e.moving_steps += moves(&p->trace.steps.items[i]) && !p->trace.steps.items[i].shadow;
   return j->use(c, &e, j->with);
@@ -213,7 +236,8 @@ bool permc_explain(permc_context *c, const char *entry, const permc_size *sizes,
                         .sizes = sizes,
                         .size_count = size_count,
                         .target = o->target,
-                        .ranks = o->ranks};
+                        .ranks = o->ranks,
+                        .memory = o->memory};
   print_job j = {.rules = o->rules};
   bool good;
   context_begin_call(c);

@@ -14,6 +14,7 @@
 #define PERMC_RUNTIME_EXPLAIN_EXPLAIN_H
 
 #include "fusion/shares/cost.h"
+#include "runtime/external/run.h"
 #include "runtime/pipeline.h"
 
 // What the backend auto would do. Names of backends, of which one may be another.
@@ -50,6 +51,12 @@ typedef struct explained_choose {
   uint64_t times;
 } explained_choose;
 
+// A step on files, and what it is predicted to take.
+typedef struct explained_step {
+  external_amount amount;
+  double seconds;
+} explained_step;
+
 typedef struct explanation {
   const char *entry, *type;  // "main", "[2^n]i32 -> [2^n]i32"
   const pipeline_request *request;
@@ -62,6 +69,7 @@ typedef struct explanation {
   uint32_t choose_count;
   const explained_choose *chooses;
   const share_cost *costs;  // of stages on ranks, and of all of them; NULL: it is for one
+  const explained_step *steps;  // on files; NULL: arrays are in memory
   uint64_t moving_steps;    // of the trace, that put elements into another order
   uint64_t peak_bytes;      // of arrays, in a run on the CPU
   double planning_seconds;  // lowering, rules and planner
@@ -85,6 +93,8 @@ const explained_boundary *explain_boundaries(const permc_context *c, arena *a, c
 // "1 column works on groups of 8 elements: 19 comparators in 6 layers".
 void explain_groups_text(text *out, const explained_groups *g);
 void explain_text(text *out, const permc_context *c, const explanation *e, bool show_rules);
+// What steps on files read and write (explain/files.c).
+void explain_files_text(text *out, const explanation *e);
 // What ranks execute and send (explain/ranks.c).
 void explain_ranks_text(text *out, const explanation *e);
 // The same beside pictures, as a page of HTML (explain/page.c).

@@ -617,6 +617,8 @@ void explain_text(text *out, const permc_context *c, const explanation *e, bool 
   print_passes(out, e);
   if (e->costs)
     explain_ranks_text(out, e);
+  if (e->steps)
+    explain_files_text(out, e);
   print_boundaries(out, e);
   if (show_rules) {
     text_string(out, "\n");

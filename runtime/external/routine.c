@@ -193,6 +193,20 @@ static bool fit_sorts(const external_routine *r, uint64_t *pieces, error *failur
   return good;
 }
 
+static bool bytes_of_sorts(const external_routine *r, uint64_t *reads, uint64_t *writes,
+                           error *failure) {
+  sorts s;
+  bool good = make_sorts(&s, r, nowhere, failure);
+  for (uint32_t i = 0; i < s.count && good; i++) {
+    uint64_t some, others;
+    external_sort_bytes(&s.sorts[i], &s.shapes[i], &some, &others);
+    *reads += some;
+    *writes += others;
+  }
+  free_sorts(&s);
+  return good;
+}
+
 // ---- others ------------------------------------------------------------------------------------
 
 static bool run_count_of(const external_routine *r, net_routine_pair p, error *failure) {
@@ -267,16 +281,39 @@ static bool fit_whole(const external_routine *r, uint64_t *pieces, error *failur
   return true;
 }
 
+// All arrays once.
+static bool bytes_of_arrays(const external_routine *r, uint64_t *reads, uint64_t *writes,
+                            error *failure) {
+  (void)failure;
+  for (uint32_t i = 0; i < r->routine->pair_count; i++) {
+    const net_array *from = array_at(r, r->routine->pairs[i].from),
+                    *to = array_at(r, r->routine->pairs[i].to);
+    *reads += from->count * scalar_types[from->type].size;
+    *writes += to->count * scalar_types[to->type].size;
+  }
+  return true;
+}
+
 // ---- the table ---------------------------------------------------------------------------------
 
 static const struct {
   bool (*fit)(const external_routine *r, uint64_t *pieces, error *failure);
   bool (*run)(const external_routine *r, error *failure);
+  bool (*bytes)(const external_routine *r, uint64_t *reads, uint64_t *writes, error *failure);
 } routines[NET_ROUTINE_KINDS] = {
-    [NET_SORT] = {fit_sorts, run_sorts},    [NET_PLACES] = {fit_sorts, run_sorts},
-    [NET_PERMUTE] = {fit_sorts, run_sorts}, [NET_COUNT] = {fit_whole, run_count},
-    [NET_WRONG] = {fit_whole, run_wrong},   [NET_TRANSPOSE] = {fit_transpose, run_transpose},
+    [NET_SORT] = {fit_sorts, run_sorts, bytes_of_sorts},
+    [NET_PLACES] = {fit_sorts, run_sorts, bytes_of_sorts},
+    [NET_PERMUTE] = {fit_sorts, run_sorts, bytes_of_sorts},
+    [NET_COUNT] = {fit_whole, run_count, bytes_of_arrays},
+    [NET_WRONG] = {fit_whole, run_wrong, bytes_of_arrays},
+    [NET_TRANSPOSE] = {fit_transpose, run_transpose, bytes_of_arrays},
 };
+
+bool external_routine_bytes(const external_routine *r, uint64_t *reads, uint64_t *writes,
+                            error *failure) {
+  *reads = *writes = 0;
+  return routines[r->routine->kind].bytes(r, reads, writes, failure);
+}
 
 bool external_routine_fit(const external_routine *r, uint64_t *pieces, error *failure) {
   if (r->routine->ragged)

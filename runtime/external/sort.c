@@ -381,6 +381,18 @@ uint64_t external_sort_between(const external_sort *s, const external_sort_shape
   return s->length * s->columns[c].size + DISK_PAGE + samples * sizeof(uint64_t);
 }
 
+void external_sort_bytes(const external_sort *s, const external_sort_shape *shape, uint64_t *reads,
+                         uint64_t *writes) {
+  *reads = *writes = 0;
+  for (uint32_t c = 0; c < s->column_count; c++) {
+    const external_column *own = &s->columns[c];
+    bool is_read = own->from.file || !c, is_written = own->to.file || c;
+    uint64_t bytes = s->rows * s->length * own->size;
+    *reads += (is_read ? bytes : 0) + (shape->fits ? 0 : bytes);
+    *writes += (is_written ? bytes : 0) + (shape->fits ? 0 : bytes);
+  }
+}
+
 bool external_sort_run(const external_sort *e, const external_sort_shape *shape, error *failure) {
   sorting s = {.task = e,
                .shape = shape,

@@ -1,15 +1,20 @@
-// Arrays that stay in their file, of which each rank (runtime/ranks/ranks.h) reads its part.
+// Arrays that stay in their file, of which each rank (runtime/ranks/ranks.h), or each step of a run beyond
+// memory (runtime/external/run.h), reads its part.
 //
 //   value_source_leave(s, 1 << 16)
 //   value_read(s, ...)                    // a: no data; the owner has the file, and where they begin
 //   array_fetch(&a, 1000, 10, to, &e)     // reads elements 1000, ..., 1009 of it
 //
 // Only .npy of a regular file, in C order: its elements, or its fields one for one, are those of
-// memory, but for their byte order.
+// memory, but for their byte order. Or a file that a run has made, with room before element 0 for the
+// header of a .npy.
 #include "core/sizes.h"
+#include "runtime/system/temporary.h"
 #include "runtime/values/formats.h"
 
 #include <errno.h>
+#include <limits.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 typedef struct array_file {
@@ -17,11 +22,18 @@ typedef struct array_file {
   uint64_t offset, record;  // bytes before element 0, and from each to the next
   bool swapped;
   char name[SOURCE_NAME];
+  char *own;  // the path of a file of its own; or NULL
+  bool stays;
+  int slot;  // of system/temporary.h
 } array_file;
 
 static void close_file(void *with) {
   array_file *f = with;
   close(f->descriptor);
+  if (f->own && !f->stays)
+    unlink(f->own);
+  temporary_unregister(f->slot);
+  free(f->own);
   free(f);
 }
 
@@ -42,7 +54,11 @@ bool source_leave_array(value_source *s, array *a, uint64_t offset, uint64_t rec
     free(owner);
     return source_fail(s, "the array cannot stay in its file: %s", strerror(errno));
   }
-  *f = (array_file){descriptor, source_offset(s) + offset, record, swapped, ""};
+  *f = (array_file){.descriptor = descriptor,
+                    .offset = source_offset(s) + offset,
+                    .record = record,
+                    .swapped = swapped,
+                    .slot = -1};
   memcpy(f->name, s->name, sizeof f->name);
   *owner = (array_owner){ARRAY_IN_FILE, true, close_file, f};
   a->data = NULL;
@@ -139,4 +155,82 @@ bool array_fetch(const array *a, uint64_t first, uint64_t count, void *to, error
   if (count)
     memcpy(to, (const char *)own.data + (first - own.first) * size, count * size);
   return true;
+}
+
+// ---- files of their own ---------------------------------------------------------------------------
+
+bool array_file_place(const array *a, int *descriptor, uint64_t *offset) {
+  const array_file *f = array_device(a) == ARRAY_IN_FILE ? a->owner->with : NULL;
+  if (!f || f->record != scalar_types[a->type].size || f->swapped || a->type == SCALAR_BOOL)
+    return false;
+  *descriptor = f->descriptor;
+  *offset = f->offset;
+  return true;
+}
+
+bool array_of_file(array *a, int descriptor, uint64_t offset, const char *path, bool stays) {
+  array_file *f = calloc(1, sizeof *f);
+  array_owner *owner = malloc(sizeof *owner);
+  int own = f && owner ? dup(descriptor) : -1;
+  char *copy = own >= 0 ? strdup(path) : NULL;
+  if (!copy) {
+    if (own >= 0)
+      close(own);
+    free(f);
+    free(owner);
+    return false;
+  }
+  *f = (array_file){.descriptor = own,
+                    .offset = offset,
+                    .record = scalar_types[a->type].size,
+                    .own = copy,
+                    .stays = stays,
+                    .slot = stays ? -1 : temporary_register(copy)};
+  snprintf(f->name, sizeof f->name, "%s", copy);
+  *owner = (array_owner){ARRAY_IN_FILE, true, close_file, f};
+  a->data = NULL;
+  a->owner = owner;
+  return true;
+}
+
+bool array_load(array *a, error *e) {
+  array whole = {.type = a->type};
+  if (!array_is_apart(a))
+    return true;
+  if (!array_create(&whole, a->type, a->rank, a->dims))
+    return error_set(e, SPAN_NONE, "out of memory");
+  if (!array_fetch(a, 0, array_count(a), whole.data, e))
+    return array_destroy(&whole), false;
+  array_destroy(a);
+  *a = whole;
+  return true;
+}
+
+static bool write_header(const array_file *f, const permc_value *v, error *e) {
+  size_t length;
+  char *header = npy_header_of(v, f->offset, &length, e);
+  bool good = header && length == f->offset;
+  if (good && pwrite(f->descriptor, header, length, 0) != (ssize_t)length)
+    good = error_set(e, SPAN_NONE, "%.300s: %s", f->name, strerror(errno ? errno : ENOSPC));
+  free(header);
+  return good;
+}
+
+bool value_file_becomes(const permc_value *v, const char *path, bool *became, error *e) {
+  const array *a = &v->components[0];
+  const array_file *f = v->count == 1 && array_device(a) == ARRAY_IN_FILE ? a->owner->with : NULL;
+  char other[PATH_MAX];
+  struct stat old;
+  *e = (error){0};
+  *became = false;
+  if (!f || !f->own || snprintf(other, sizeof other, "%s.own", path) >= (int)sizeof other)
+    return true;
+  int slot = temporary_register(other);
+  bool linked = stat(path, &old) == 0 && link(f->own, other) == 0;
+  *became = linked && write_header(f, v, e) && fchmod(f->descriptor, old.st_mode & 07777) == 0 &&
+            rename(other, path) == 0;
+  if (linked && !*became)
+    unlink(other);
+  temporary_unregister(slot);
+  return !error_is_set(e);
 }

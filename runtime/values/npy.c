@@ -191,7 +191,7 @@ bool npy_holds(const array *components, size_t count, error *e) {
 }
 
 bool npy_write(FILE *to, const permc_value *v, error *e) {
-  if (!npy_write_header(to, v, e))
+  if (!npy_write_header(to, v, 0, e))
     return false;
   if (v->count > 1)
     return write_records(to, v->components, v->count);

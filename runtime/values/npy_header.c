@@ -473,10 +473,11 @@ static void add_dictionary(text *t, const permc_value *v) {
 
 // The dictionary, spaces up to a multiple of 64 bytes, a newline. Version 2.0, with a length of 32
 // bits, only where 16 do not do; 3.0, where the text is UTF-8, only for names that are not ASCII.
-static bool write_dictionary(FILE *to, const text *dictionary) {
+static bool write_dictionary(FILE *to, const text *dictionary, uint64_t least) {
   unsigned char prefix[12] = {0x93, 'N', 'U', 'M', 'P', 'Y', 1, 0};
   size_t size = 10;
   size_t total = (size + dictionary->length + 1) / 64 * 64 + 64;
+  total = total < least ? (size_t)least : total;
   bool ascii = true;
   for (size_t i = 0; i < dictionary->length; i++)
     ascii = ascii && (unsigned char)dictionary->data[i] < 128;
@@ -493,11 +494,11 @@ static bool write_dictionary(FILE *to, const text *dictionary) {
          fprintf(to, "%*s\n", padding, "") == padding + 1;
 }
 
-bool npy_write_header(FILE *to, const permc_value *v, error *e) {
+bool npy_write_header(FILE *to, const permc_value *v, uint64_t least, error *e) {
   text dictionary = {0};
   add_dictionary(&dictionary, v);
   bool good = dictionary.failed ? error_set(e, SPAN_NONE, "out of memory")
-                                : write_dictionary(to, &dictionary);
+                                : write_dictionary(to, &dictionary, least);
   text_free(&dictionary);
   return good;
 }

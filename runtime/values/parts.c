@@ -47,11 +47,10 @@ static bool write_records(int descriptor, uint64_t offset, const permc_value *v,
   return write_at(descriptor, offset, buffer, used);
 }
 
-// The header as bytes, which the caller frees; NULL: *e says why.
-static char *header_of(const permc_value *v, size_t *length, error *e) {
+char *npy_header_of(const permc_value *v, uint64_t least, size_t *length, error *e) {
   char *bytes = NULL;
   FILE *to = open_memstream(&bytes, length);
-  bool good = to && npy_write_header(to, v, e);
+  bool good = to && npy_write_header(to, v, least, e);
   if (to && fclose(to) != 0)
     good = false;
   if (good)
@@ -66,7 +65,7 @@ bool npy_write_part(const char *path, const permc_value *v, uint64_t first, uint
                     const void *const *data, error *e) {
   size_t length = 0, record = 0;
   *e = (error){0};
-  char *header = header_of(v, &length, e);
+  char *header = npy_header_of(v, 0, &length, e);
   if (!header)
     return false;
   for (size_t c = 0; c < v->count; c++)
@@ -83,4 +82,30 @@ bool npy_write_part(const char *path, const permc_value *v, uint64_t first, uint
   }
   free(header);
   return good || error_set(e, SPAN_NONE, "%.300s: %s", path, strerror(reason));
+}
+
+bool npy_write_apart(const char *path, const permc_value *v, uint64_t memory, error *e) {
+  uint64_t all = array_count(&v->components[0]), record = 0;
+  for (size_t c = 0; c < v->count; c++)
+    record += scalar_types[v->components[c].type].size;
+  uint64_t most = memory / record ? memory / record : 1, some = most < all ? most : all;
+  void **data = calloc(v->count, sizeof *data);
+  bool good = data != NULL;
+  for (size_t c = 0; c < v->count && good; c++)
+    good = (data[c] = malloc(some * scalar_types[v->components[c].type].size + 1)) != NULL;
+  *e = (error){0};
+  if (!good)
+    error_set(e, SPAN_NONE, "out of memory");
+  for (uint64_t first = 0; good && (first < all || !first); first += some) {
+    uint64_t count = all - first < some ? all - first : some;
+    for (size_t c = 0; c < v->count && good; c++)
+      good = array_fetch(&v->components[c], first, count, data[c], e);
+    good = good && npy_write_part(path, v, first, count, (const void *const *)data, e);
+    if (!some)
+      break;
+  }
+  for (size_t c = 0; data && c < v->count; c++)
+    free(data[c]);
+  free(data);
+  return good;
 }

@@ -42,7 +42,7 @@
 //   fields.c       names of fields and columns, and the choice of some
 //   value.c        the table of formats, and reading and writing by it
 //   output.c       files that appear whole or not at all
-//   parts.c        one .npy written by several processes
+//   parts.c        one .npy written by several processes, or piece by piece
 #ifndef PERMC_RUNTIME_VALUES_VALUE_H
 #define PERMC_RUNTIME_VALUES_VALUE_H
 
@@ -119,6 +119,16 @@ array_part array_own(const array *a);
 // Elements first, ..., first + count - 1, of an array in memory or apart, to `to`. By several threads
 // at once. False: the file cannot be read, or has changed; the part has not all.
 bool array_fetch(const array *a, uint64_t first, uint64_t count, void *to, error *e);
+
+// Of an array in a file: whether its elements are there as in memory, without gaps, and need no check; then
+// where. The descriptor is the array's.
+bool array_file_place(const array *a, int *descriptor, uint64_t *offset);
+// Makes a, which has a type and dims, an array in a file of its own, whose elements begin at `offset`: a
+// multiple of 64, which leaves room for the header of a .npy. The file goes with the array, unless it stays.
+// False: no memory.
+bool array_of_file(array *a, int descriptor, uint64_t offset, const char *path, bool stays);
+// Brings an array that is in a file, or at random, to memory. False: *e says why.
+bool array_load(array *a, error *e);
 
 // ---- reading ---------------------------------------------------------------------------------
 
@@ -214,6 +224,11 @@ const char *output_temporary(const output_file *o);
 // header. False: *e says why.
 bool npy_write_part(const char *path, const permc_value *v, uint64_t first, uint64_t count,
                     const void *const *data, error *e);
+// The same of a value of arrays in files, by pieces of about so many bytes.
+bool npy_write_apart(const char *path, const permc_value *v, uint64_t memory, error *e);
+// The file at `path`, which is there, becomes the file of the value's only array, without a copy of its
+// elements. *became is false where that is not so, and nothing has happened. False: *e says why.
+bool value_file_becomes(const permc_value *v, const char *path, bool *became, error *e);
 
 // ---- random data -----------------------------------------------------------------------------
 

@@ -82,6 +82,7 @@ typedef struct rival {
   const char *backend;
   void (*spoil)(const random_program *p, result *r);  // or NULL
   uint32_t ranks;                                     // threads that share arrays; 0: none
+  const char *folder;                                 // not NULL: arrays are in files there
   permc_context *rank;  // NULL, or this process's, of several that are ranks: rank 0 compares
 } rival;
 

@@ -9,11 +9,12 @@
 //   differential_test --count 100000 --seed 5    a long run
 //   differential_test --backends cpu,portable    on these alone
 //   differential_test --ranks 2,4,8              on so many ranks, threads, by the processor's backends
+//   differential_test --files                    on arrays in files, by 4 to 256 KiB of memory
 //   mpirun -n 4 differential_test --mpi          on ranks that are processes
 //   differential_test --print --seed 7           the program of that seed
 //   differential_test --stats --count 20000      what occurs how often, and whether it runs
 //
-// The tests are ranks_P, on P ranks;
+// The tests are ranks_P, on P ranks; files, on arrays in files;
 // backend_NAME; places_NAME for a quarter as many programs with gathers and scatters; and
 // rough_NAME for as many with sin, exp and their
 // kin; what is given besides options chooses among them. --max-bits N: arrays of up to 2^N
@@ -30,10 +31,11 @@ static struct {
   uint64_t seed, count;
   const char *backends, *ranks, *ranks_by;
   program_options program;
-  bool long_run, mpi, print, stats, keep_large;
+  bool long_run, mpi, files, print, stats, keep_large;
 } settings = {.count = 2000,
               .backends = "interp,portable,cpu,machine",
               .ranks = "2,4,8,16",
+              .files = true,
               .ranks_by = "portable"};
 
 enum { FAILURES_SHOWN = 3, SECONDS_EACH = 60 };
@@ -182,6 +184,14 @@ static void ranks_test(void) {
   run_series(&s);
 }
 
+static void files_test(void) {
+  const char *folder = getenv("PERMC_TMP");
+  series s = {settings.program,
+              settings.long_run ? settings.count : test_amount(200, 10000),
+              {.backend = settings.ranks_by, .folder = folder ? folder : "/tmp"}};
+  run_series(&s);
+}
+
 static void backend_test(void) {
   series s = {settings.program,
               settings.long_run ? settings.count : test_amount(2000, 20000),
@@ -224,6 +234,8 @@ static void register_backends(void) {
 static void register_ranks(void) {
   if (settings.mpi)
     register_test("mpi", "", mpi_test);
+  if (settings.files)
+    register_test("files", "", files_test);
   char *list = strdup(settings.ranks);
   for (char *count = strtok(list, ","); count != NULL; count = strtok(NULL, ","))
     register_test("ranks_", count, ranks_test);
@@ -335,11 +347,13 @@ static bool read_option(char ***next) {
   else if (is_option(next, "--max-bits", &number))
     settings.program.max_bits = atoi(number);
   else if (is_option(next, "--backends", &number))
-    settings.backends = settings.ranks_by = number, settings.ranks = "";
+    settings.backends = settings.ranks_by = number, settings.ranks = "", settings.files = false;
   else if (is_option(next, "--ranks", &number))
-    settings.ranks = number, settings.backends = "";
+    settings.ranks = number, settings.backends = "", settings.files = false;
+  else if (is_option(next, "--files", NULL))
+    settings.files = true, settings.backends = settings.ranks = "";
   else if (is_option(next, "--mpi", NULL))
-    settings.mpi = true, settings.backends = settings.ranks = "";
+    settings.mpi = true, settings.files = false, settings.backends = settings.ranks = "";
   else if (is_option(next, "--rough", NULL))
     settings.program.rough = true;
   else if (is_option(next, "--places", NULL))

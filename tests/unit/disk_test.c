@@ -4,6 +4,7 @@
 
 #include "core/random.h"
 #include "runtime/disk/disk.h"
+#include <unistd.h>
 
 enum { FILE_BYTES = 3 << 20, PARTS = 40 };
 
@@ -114,6 +115,45 @@ TEST(both_at_once) {
   free(a);
   free(b);
   disk_free(d);
+}
+
+// A byte that another has changed is found where its block is read as a whole, by every kind of requests.
+TEST(damage) {
+  enum { BLOCK = 2 * DISK_PAGE, BYTES = 8 * BLOCK };
+  uint64_t state = 4;
+  static uint64_t sums[8];
+  for (size_t k = 0; k < disk_kind_count(); k++) {
+    error e = {0};
+    disk *d = disk_new(disk_kind_name(k), NULL, &e);
+    if (!d)
+      continue;
+    char *a = random_bytes(&state, BYTES), *b = random_bytes(&state, BYTES);
+    disk_file f;
+    CHECK(disk_open_unnamed(&f, "scratch", getenv("PERMC_TMP") ? getenv("PERMC_TMP") : "/tmp", BYTES,
+                            &e));
+    f.sums = (disk_sums){BLOCK, 8, sums};
+    memset(sums, 0, sizeof sums);
+    disk_part writes = {&f, 0, BYTES, a, true}, reads = {&f, 0, BYTES, b, false};
+    CHECK(move(d, &writes, 1, &e) && move(d, &reads, 1, &e) && memcmp(a, b, BYTES) == 0);
+    CHECK(sums[0] && sums[7]);
+    a[3 * BLOCK + 5] ^= 1;
+    CHECK(pwrite(f.cached, a + 3 * BLOCK + 5, 1, 3 * BLOCK + 5) == 1);
+    CHECK(!move(d, &reads, 1, &e));
+    CHECK_STR(e.message, "scratch: bytes 24576 to 32767 are not what was written there: the disk, or "
+                         "another process, has damaged them");
+    // Not of a block that is not read as a whole, or not known.
+    e = (error){0};
+    reads = (disk_part){&f, 3 * BLOCK + 1, BLOCK, b, false};
+    CHECK(move(d, &reads, 1, &e));
+    CHECK(disk_write(&f, 3 * BLOCK, a, 1, &e) && !sums[3] && sums[2]);
+    CHECK(disk_read(&f, 3 * BLOCK, b, BLOCK, &e));
+    b[0] ^= 1;
+    CHECK(pwrite(f.cached, b, 1, 0) == 1 && !disk_read(&f, 0, b, BLOCK, &e));
+    disk_close(&f);
+    disk_free(d);
+    free(a);
+    free(b);
+  }
 }
 
 TEST(what_fails) {

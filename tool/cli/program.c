@@ -158,6 +158,40 @@ cli_status cli_use_ranks(const cli_arguments *a, permc_context *context) {
   return cli_report(context, permc_use_ranks(context, &wanted)) ? CLI_OK : CLI_WRONG;
 }
 
+// The folder of the file: "out/sorted.npy" is in "out", "sorted.npy" in ".".
+static void folder_of(text *out, const char *path) {
+  const char *slash = strrchr(path, '/');
+  if (slash)
+    text_add(out, path, (size_t)(slash - path) + 1);
+  else
+    text_string(out, ".");
+}
+
+cli_status cli_use_files(const cli_arguments *a, permc_context *context) {
+  size_t count;
+  const char **outputs = cli_values(a, "-o", &count);
+  const char *first = outputs && count && strcmp(outputs[0], "-") ? outputs[0] : NULL;
+  permc_files files = {.memory = cli_number(a, "--memory", 0),
+                       .resume = cli_is_given(a, "--resume")};
+  text folder = {0};
+  cli_status status = CLI_OK;
+  if (files.resume && !files.memory)
+    status = cli_usage_error("%s: --resume needs --memory: it is for runs on files", a->verb->name);
+  else if (files.resume && !first)
+    status = cli_usage_error("%s: --resume needs -o FILE: what is done is kept beside it",
+                             a->verb->name);
+  else if (files.resume)
+    text_printf(&folder, "%s.resume", first);
+  else
+    folder_of(&folder, first ? first : ".");
+  files.folder = text_content(&folder);
+  if (status == CLI_OK && files.memory && !cli_report(context, permc_use_files(context, &files)))
+    status = CLI_WRONG;
+  text_free(&folder);
+  free(outputs);
+  return status;
+}
+
 void cli_list_strategies(void) {
   for (size_t i = 0; plan_strategy_at(i); i++)
     printf("%-18s%s\n", plan_strategy_at(i)->name, plan_strategy_at(i)->summary);

@@ -23,6 +23,8 @@ cli_status cli_use_options(const cli_arguments *a, permc_context *context);
 // What --backend says; with --devices cuda, if it says nothing.
 const char *cli_backend(const cli_arguments *a);
 unsigned cli_device_count(const cli_arguments *a);  // of --devices; 1 without, and if it is wrong
+// Of --memory and --resume, and the first -o: where files are. CLI_USAGE: a file is wanted for --resume.
+cli_status cli_use_files(const cli_arguments *a, permc_context *context);
 // The ranks of --ranks and --transport, or those that mpirun or its like has started. CLI_USAGE:
 // --ranks is no power of two; CLI_WRONG: the others cannot be reached; reported.
 cli_status cli_use_ranks(const cli_arguments *a, permc_context *context);

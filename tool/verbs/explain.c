@@ -67,6 +67,7 @@ static char *make_report(const cli_arguments *args, const explain_input *in, per
                         .sizes = in->sizes->first,
                         .size_count = in->sizes->count,
                         .ranks = asked_ranks(args),
+                        .memory = cli_number(args, "--memory", 0),
                         .target = name        ? name
                                   : o.machine ? "gpu"
                                               : NULL};
@@ -88,6 +89,7 @@ static char *make_text(const cli_arguments *args, const explain_input *in, permc
       .argument_count = in->argument_count,
       .rules = cli_is_given(args, "--rules"),
       .ranks = asked_ranks(args),
+      .memory = cli_number(args, "--memory", 0),
       .dump = cli_is_given(args, "--html") ? "html" : cli_value(args, "--dump")};
   char *out = NULL;
   const cli_sizes *sizes = in->sizes;

@@ -107,6 +107,8 @@ static bool run_program(run_state *s) {
                          permc_run_consume(s->context, s->entry, cli_backend(args), s->arguments,
                                            s->argument_count, &s->results, &s->result_count)) &&
               write_results(s);
+  if (good && cli_is_given(args, "--resume"))
+    permc_remove_files(s->context);
   if (good && cli_is_given(args, "--time"))
     print_times(s);
   return good;
@@ -122,6 +124,8 @@ cli_status verb_run(const cli_arguments *args) {
   cli_status status = cli_use_options(args, s.context);
   if (status == CLI_OK)
     status = cli_use_ranks(args, s.context);
+  if (status == CLI_OK)
+    status = cli_use_files(args, s.context);
   if (status == CLI_OK && !run_program(&s)) {
     permc_fail_ranks(s.context, permc_message(s.context));
     status = CLI_WRONG;

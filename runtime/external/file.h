@@ -1,0 +1,39 @@
+// One file of a run. Private to this room.
+//
+//   kind        without a journal                        with one
+//   between     no name: gone with the process           in the folder, with a file of its checksums
+//   result      a name, until it is the user's           in the folder
+#ifndef PERMC_RUNTIME_EXTERNAL_FILE_H
+#define PERMC_RUNTIME_EXTERNAL_FILE_H
+
+#include "runtime/disk/disk.h"
+#include "runtime/external/journal.h"
+
+typedef struct run_file {
+  disk_file disk;
+  char *path;
+  uint64_t offset;       // of element 0
+  uint32_t first, last;  // steps that need it; first is UINT32_MAX: none
+  bool named;            // it has a path in the file system, and is the run's
+  int slot;              // of system/temporary.h; -1: none
+  int sums;              // descriptor of the file that its checksums are in; -1: they are in memory
+  struct run_file *next;  // of a routine's, which have numbers
+  uint32_t number;
+} run_file;
+#define RUN_FILE_NONE ((run_file){.slot = -1, .sums = -1})
+
+typedef struct run_file_options {
+  const char *folder, *name;
+  journal *journal;  // NULL: there is none
+  bool result;       // without checksums
+  uint64_t bytes;
+  uint64_t sum_bytes;  // of memory for checksums, at most
+} run_file_options;
+
+// New, or as the journal's run has left it. False: run_file_close ends it all the same.
+bool run_file_make(run_file *f, const run_file_options *o, error *failure);
+void run_file_close(run_file *f, bool remove);
+// All that was written is on the disk.
+bool run_file_sync(const run_file *f, error *failure);
+
+#endif

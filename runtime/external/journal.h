@@ -1,0 +1,30 @@
+// How far a run is, in a file of its folder, so that the same run can go on there. Private to this room.
+//
+//   permc-journal 1 bddd813c...   what the run is: a digest of its steps, arguments and memory
+//   made f2 8192 4be1             a file of so many bytes was made
+//   done 0 17 9c02                of step 0, 17 parts are done, and on the disk
+//   done 1 0 77aa                 step 0 is
+//
+// Each line ends with a checksum. Lines from the first on that has another are not there.
+#ifndef PERMC_RUNTIME_EXTERNAL_JOURNAL_H
+#define PERMC_RUNTIME_EXTERNAL_JOURNAL_H
+
+#include "core/error.h"
+
+typedef struct journal {
+  char *path;
+  int descriptor;
+  text lines;  // as they are in the file
+  uint32_t step;
+  uint64_t done;
+} journal;
+
+// Of the run that is known by `digest`: new, or as it was left. False: *failure says why; another run is
+// known there, or is at work.
+bool journal_open(journal *j, const char *folder, const char *digest, error *failure);
+void journal_close(journal *j);  // {0} is allowed
+bool journal_note_done(journal *j, uint32_t step, uint64_t done, error *failure);
+bool journal_note_made(journal *j, const char *name, uint64_t bytes, error *failure);
+bool journal_has_made(const journal *j, const char *name, uint64_t bytes);
+
+#endif

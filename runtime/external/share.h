@@ -1,0 +1,24 @@
+// The shares of a step of a stage: what memory they have, and what is read, worked on, and written.
+// Private to this room.
+#ifndef PERMC_RUNTIME_EXTERNAL_SHARE_H
+#define PERMC_RUNTIME_EXTERNAL_SHARE_H
+
+#include "runtime/external/files.h"
+
+typedef struct share_options {
+  const external_run *run;
+  run_files *files;
+  disk *disk;
+  cpu_store *store;
+  uint32_t step;
+  uint64_t done;  // shares
+  // So many are done now.
+  bool (*report)(void *with, uint64_t done, error *failure);
+  void *with;
+} share_options;
+
+// How many parts such a step has: its shares, or one where it cannot go on in the middle.
+uint64_t shares_parts(const external_step *s);
+bool shares_execute(const share_options *o, error *failure);
+
+#endif
