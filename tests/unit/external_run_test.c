@@ -1,0 +1,343 @@
+// Runs on arrays in files (runtime/external/run.h): what is read and written is what is predicted; a run
+// that is killed at any moment goes on, and ends with the same bytes; what is damaged, or of another run,
+// is an error. Random programs are in differential_test.
+#include "tests/unit/api.h"
+
+#include "runtime/external/run.h"
+#include "runtime/pipeline.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static const struct example {
+  const char *text, *types;
+  uint64_t memory;
+} examples[] = {
+    {"bitrev", "[2^16]u32", 1 << 17},
+    {"fft", "[2^14]c64", 1 << 15},
+    {"sort", "[2^18]u32", 1 << 19},
+    {"argsort", "[2^17]i16", 1 << 20},
+    {"scan (+)", "[2^15]i64", 1 << 15},
+    {"transpose", "[1000][700]u16", 1 << 19},
+    {"map sort", "[40][1000]f32", 1 << 16},
+    {"zip_with (+)", "[9999]u8 [9999]u8", 1 << 13},
+    {"histogram 4 (& 15)", "[2^16]u8", 1 << 15},
+};
+enum { EXAMPLES = sizeof examples / sizeof *examples };
+
+static const char *path_of(const char *name) {
+  static char paths[4][1024];
+  static unsigned next;
+  char *path = paths[next++ % 4];
+  snprintf(path, 1024, "%s/%s", getenv("PERMC_TMP") ? getenv("PERMC_TMP") : "/tmp", name);
+  return path;
+}
+
+// ---- a run, in a process of its own ------------------------------------------------------------
+
+// What a process tells its parent.
+typedef struct told {
+  char message[512];
+  uint64_t reports;
+  disk_counts moved;
+  external_amount predicted;
+} told;
+static told *from_child;
+
+typedef struct trial {
+  const struct example *example;
+  uint64_t memory;   // 0: arrays are in memory
+  uint64_t kill_at;  // the report at which the process is killed; 0: none
+  bool resume;
+  const char *result;  // the name of a file of the bytes
+  permc_value **arguments;
+  size_t count;
+} trial;
+
+static void on_progress(void *with, uint64_t done, uint64_t total) {
+  const trial *t = with;
+  CHECK(done <= total);
+  if (++from_child->reports == t->kill_at)
+    raise(SIGKILL);
+}
+
+static void predict(const trial *t, const external *e) {
+  external_amount *all = &from_child->predicted, one;
+  error failure = {0};
+  *all = (external_amount){0};
+  for (size_t i = 0; i < e->steps.count; i++) {
+    CHECK(external_measure(e, i, t->memory, &one, &failure));
+    all->parts += one.parts;
+    all->reads += one.reads;
+    all->writes += one.writes;
+  }
+}
+
+static bool write_result(const trial *t, array *a) {
+  error failure = {0};
+  FILE *to = fopen(path_of(t->result), "w");
+  bool good =
+      to && array_load(a, &failure) && fwrite(a->data, 1, array_bytes(a), to) == array_bytes(a);
+  return to && fclose(to) == 0 && good;
+}
+
+static bool execute(permc_context *c, pipeline *p, void *with) {
+  const trial *t = with;
+  error failure = {0};
+  array results[4] = {{0}}, arguments[4] = {{0}};
+  for (size_t i = 0; i < t->count; i++)
+    arguments[i] = t->arguments[i]->components[0];
+  predict(t, p->steps);
+  external_run run = {.steps = p->steps,
+                      .plan = p->plan,
+                      .executor = p->backend->executor(&p->program),
+                      .threads = 1,
+                      .interrupted = c->limits.interrupted,
+                      .progress = {on_progress, with},
+                      .memory = t->memory,
+                      .folder = path_of(t->resume ? "run" : "."),
+                      .resume = t->resume,
+                      .arguments = arguments,
+                      .argument_count = t->count,
+                      .moved = &from_child->moved,
+                      .returned = (uint32_t)trace_returned(&p->trace)};
+  bool good = external_execute(&run, results, &failure) && write_result(t, &results[0]);
+  snprintf(from_child->message, sizeof from_child->message, "%s", failure.message);
+  arrays_destroy(results, 4);
+  return good;
+}
+
+// The arguments are always the same.
+static bool run_here(trial *t) {
+  permc_context *c = load_expression(t->example->text);
+  permc_value **results = NULL;
+  size_t count = 0;
+  bool good = permc_read_random(c, "-e", t->example->types, 1, &t->arguments, &t->count);
+  pipeline_request r = {.entry = "-e",
+                        .last = STAGE_PROGRAM,
+                        .arguments = t->arguments,
+                        .argument_count = t->count,
+                        .backend = "portable",
+                        .memory = t->memory};
+  if (good && t->memory)
+    good = pipeline_with(c, &r, execute, t);
+  else if (good)
+    good = permc_run(c, "-e", "portable", t->arguments, t->count, &results, &count) &&
+           write_result(t, &results[0]->components[0]);
+  if (!good && !*from_child->message)
+    snprintf(from_child->message, sizeof from_child->message, "%s", permc_message(c));
+  permc_values_free(t->arguments, t->count);
+  permc_values_free(results, count);
+  permc_context_free(c);
+  return good;
+}
+
+typedef enum ending { DONE, FAILED, KILLED } ending;
+
+static ending run_trial(trial t) {
+  int status;
+  if (!from_child)
+    from_child =
+        mmap(NULL, sizeof *from_child, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  *from_child = (told){0};
+  fflush(stdout);
+  pid_t child = fork();
+  if (child == 0) {
+    test_state.failures = 0;
+    bool good = run_here(&t);
+    fflush(stdout);
+    _exit(!good || test_state.failures);
+  }
+  waitpid(child, &status, 0);
+  return WIFSIGNALED(status) ? KILLED : WEXITSTATUS(status) ? FAILED : DONE;
+}
+
+static bool same_files(const char *a, const char *b) {
+  FILE *x = fopen(a, "r"), *y = fopen(b, "r");
+  int at = 0, other = 0;
+  while (x && y && at != EOF && at == other) {
+    at = getc(x);
+    other = getc(y);
+  }
+  if (x)
+    fclose(x);
+  if (y)
+    fclose(y);
+  return x && y && at == other;
+}
+
+static trial reference_of(const struct example *p) {
+  CHECK(run_trial((trial){.example = p, .result = "expected"}) == DONE);
+  return (trial){.example = p, .memory = p->memory, .result = "found"};
+}
+
+// ---- bytes -------------------------------------------------------------------------------------
+
+TEST(what_is_predicted) {
+  for (int i = 0; i < EXAMPLES; i++) {
+    trial t = reference_of(&examples[i]);
+    if (!CHECK(run_trial(t) == DONE))
+      printf("%s: %s\n", t.example->text, from_child->message);
+    CHECK(same_files(path_of("found"), path_of("expected")));
+    const external_amount *predicted = &from_child->predicted;
+    const disk_counts *moved = &from_child->moved;
+    // Samples and cuts of sorts are not predicted, nor how much pages have that is not wanted; what a routine
+    // writes at its end is not counted.
+    uint64_t some = DISK_PAGE * 16 * predicted->parts;
+    if (!CHECK(moved->bytes_written + DISK_PAGE >= predicted->writes &&
+               moved->bytes_written <= predicted->writes + some / 8) ||
+        !CHECK(moved->bytes_read >= predicted->reads &&
+               moved->bytes_read <= predicted->reads + some))
+      printf("%s: read %" PRIu64 " for %" PRIu64 ", written %" PRIu64 " for %" PRIu64 "\n",
+             t.example->text, moved->bytes_read, predicted->reads, moved->bytes_written,
+             predicted->writes);
+  }
+}
+
+// ---- kills -------------------------------------------------------------------------------------
+
+static void remove_run(void) { external_remove(path_of("run")); }
+
+// Killed at each of its reports, or some of them, and then once more in the second run.
+TEST(kills) {
+  for (int i = 0; i < EXAMPLES; i++) {
+    trial t = reference_of(&examples[i]);
+    t.resume = true;
+    uint64_t step = test_amount(61, 1), kills = 0;
+    ending last = KILLED;
+    for (t.kill_at = 1; last == KILLED; t.kill_at += step, kills++) {
+      remove_run();
+      last = run_trial(t);
+      if (last == KILLED) {
+        trial again = t;
+        again.kill_at = 1 + t.kill_at % 3;
+        if (run_trial(again) == KILLED) {
+          again.kill_at = 0;
+          CHECK(run_trial(again) == DONE);
+        }
+      }
+      if (!CHECK(same_files(path_of("found"), path_of("expected"))))
+        printf("%s, killed at report %" PRIu64 ": %s\n", t.example->text, t.kill_at,
+               from_child->message);
+      remove(path_of("found"));
+    }
+    CHECK(last == DONE && kills > 1);
+    remove_run();
+    CHECK(access(path_of("run"), F_OK) != 0);
+  }
+}
+
+// ---- what is not as it was left ----------------------------------------------------------------
+
+// A run of several steps, killed in the last. What it moves at once are whole pages.
+static trial half_a_run(void) {
+  static const struct example large = {"fft", "[2^20]c64", 1 << 24};
+  trial t = reference_of(&large);
+  remove_run();
+  t.resume = true;
+  CHECK(run_trial(t) == DONE);
+  uint64_t reports = from_child->reports;
+  remove_run();
+  t.kill_at = reports - 2;
+  CHECK(run_trial(t) == KILLED);
+  t.kill_at = 0;
+  return t;
+}
+
+static void spoil(const char *name, off_t offset) {
+  char path[1200], byte;
+  snprintf(path, sizeof path, "%s/%s", path_of("run"), name);
+  int file = open(path, O_RDWR);
+  if (file >= 0 && CHECK(pread(file, &byte, 1, offset) == 1)) {
+    byte ^= 4;
+    CHECK(pwrite(file, &byte, 1, offset) == 1);
+  }
+  close(file);
+}
+
+TEST(damage) {
+  trial t = half_a_run();
+  char path[1200];
+  for (int f = 0; f < 40; f++) {  // all files between steps
+    char name[20];
+    snprintf(name, sizeof name, "f%d.sums", f);
+    snprintf(path, sizeof path, "%s/%s", path_of("run"), name);
+    name[strlen(name) - 5] = 0;
+    if (access(path, F_OK) == 0)
+      for (off_t page = 0; page < 8 * (1 << 20); page += DISK_PAGE)
+        spoil(name, page + 7);
+  }
+  CHECK(run_trial(t) == FAILED);
+  CHECK_CONTAINS(from_child->message, "are not what was written there");
+  remove_run();
+  CHECK(run_trial(t) == DONE && same_files(path_of("found"), path_of("expected")));
+  remove_run();
+}
+
+TEST(a_journal_that_is_cut) {
+  trial t = half_a_run();
+  char journal[1200];
+  snprintf(journal, sizeof journal, "%s/journal", path_of("run"));
+  int file = open(journal, O_RDWR);
+  off_t size = lseek(file, 0, SEEK_END);
+  CHECK(size > 100 && ftruncate(file, size - 3) == 0);
+  close(file);
+  CHECK(run_trial(t) == DONE && same_files(path_of("found"), path_of("expected")));
+  remove_run();
+}
+
+TEST(another_run) {
+  trial t = half_a_run(),
+        other = {.example = &examples[0], .memory = examples[0].memory, .result = "found"};
+  other.resume = true;
+  CHECK(run_trial(other) == FAILED);
+  CHECK_CONTAINS(from_child->message, "the run that was begun here has another program");
+  char path[1200];
+  snprintf(path, sizeof path, "%s/journal", path_of("run"));
+  int file = open(path, O_RDWR);
+  CHECK(flock(file, LOCK_EX) == 0);
+  CHECK(run_trial(t) == FAILED);
+  CHECK_CONTAINS(from_child->message, "another run is at work here");
+  close(file);
+  CHECK(run_trial(t) == DONE && same_files(path_of("found"), path_of("expected")));
+  remove_run();
+}
+
+// ---- failures leave nothing --------------------------------------------------------------------
+
+TEST(nothing_is_left) {
+  char folder[1024], path[1200];
+  snprintf(folder, sizeof folder, "%s", path_of("empty"));
+  CHECK(mkdir(folder, 0777) == 0);
+  permc_context *c = load_expression("sort");
+  permc_value **arguments = NULL, **results = NULL;
+  size_t count = 0, result_count = 0;
+  permc_files files = {.memory = 1 << 19, .folder = folder};
+  REQUIRE(c && permc_use_files(c, &files) &&
+          permc_read_random(c, "-e", "[2^18]u32", 1, &arguments, &count));
+  CHECK(permc_run(c, "-e", NULL, arguments, count, &results, &result_count));
+  CHECK(result_count == 1 && !permc_value_data(results[0], 0));
+  CHECK(rmdir(folder) != 0);  // the result is there
+  snprintf(path, sizeof path, "%s/sorted.npy", folder);
+  CHECK(permc_write_file(c, path, results[0]));
+  CHECK(!permc_gather(c, results[0]));
+  CHECK_STR(permc_message(c),
+            "permc: a result has 1 MiB, and there are 512 KiB of memory; write it to "
+            "a .npy\n");
+  files.memory = 1 << 20;
+  CHECK(permc_use_files(c, &files));
+  CHECK(permc_gather(c, results[0]) && permc_value_data(results[0], 0));
+  permc_values_free(results, result_count);
+  CHECK(remove(path) == 0 && rmdir(folder) == 0);
+  CHECK(!permc_run(c, "-e", NULL, arguments, count, &results, &result_count));
+  CHECK_CONTAINS(permc_message(c), "empty: No such file or directory");
+  permc_values_free(arguments, count);
+  permc_context_free(c);
+}
+
+TEST_MAIN()
