@@ -1,0 +1,110 @@
+#!/bin/sh
+# files.sh PERMC
+# Arrays larger than memory: permc run --memory. Results are those in memory; what fails leaves nothing; a
+# run that is killed at any moment goes on with --resume, and its result is right. A full disk is skipped
+# without the right to mount one.
+set -u
+permc=$1
+folder=$(mktemp -d)
+trap 'umount "$folder/disk" 2>/dev/null; rm -rf "$folder"' EXIT
+# shellcheck source=tests/tools/checks.sh
+. "$(dirname "$0")/checks.sh"
+cd "$folder" || exit 1
+export PERMC_CACHE="$folder/cache"
+"$permc" run -e id --random '[2^19]u32' -o keys.npy
+"$permc" run -e 'map (\x -> (x, x + 1))' --random '[4000]i64' -o pairs.npy
+
+# Without the length of headers, which leave room here.
+elements() { tail -c "$2" "$1" | cksum; }
+
+# agrees NAME BYTES ARGS...: the same elements by little memory, and nothing beside the result
+agrees() {
+  name=$1 bytes=$2
+  shift 2
+  mkdir out
+  if "$permc" run "$@" -o expected.npy && "$permc" run "$@" --memory 2MiB -o out/found.npy &&
+    [ "$(elements out/found.npy "$bytes")" = "$(elements expected.npy "$bytes")" ] &&
+    [ "$(ls -A out)" = found.npy ]; then
+    pass
+  else
+    fail "$name: $(ls -A out)"
+  fi
+  rm -rf out
+}
+agrees sort 2097152 -e sort -i keys.npy
+agrees bitrev 2097152 -e bitrev -i keys.npy
+agrees scan 2097152 -e 'scan (+)' -i keys.npy
+agrees pairs 64000 -e id -i pairs.npy
+agrees sorted_pairs 64000 -e 'sort_on (\p -> p.0)' -i pairs.npy
+
+# A number and text go to standard output; a file that exists keeps its mode.
+expected=$("$permc" run -e sum -i keys.npy)
+[ "$("$permc" run -e sum -i keys.npy --memory 1MiB)" = "$expected" ] && pass || fail "sum"
+: >mode.npy && chmod 640 mode.npy
+"$permc" run -e id -i keys.npy --memory 1MiB -o mode.npy
+[ "$(stat -c %a mode.npy)" = 640 ] && pass || fail "mode $(stat -c %a mode.npy)"
+"$permc" run -e id -i keys.npy --memory 4MiB -o text.txt && [ "$(wc -l <text.txt)" -gt 0 ] && pass || fail "text"
+"$permc" run -e id -i keys.npy --memory 4MiB -o /dev/stdout 2>/dev/null | head -c 100 >piped && [ -s piped ] && pass || fail "pipe"
+
+# says NAME LINE ARGS...: an error of that line, and nothing is left
+says() {
+  name=$1 line=$2
+  shift 2
+  mkdir -p out
+  if ! "$permc" run "$@" 2>err && [ "$(head -n 1 err)" = "$line" ] && [ -z "$(ls -A out)" ]; then
+    pass
+  else
+    fail "$name, left: $(ls -A out)"
+    cat err
+  fi
+}
+says little 'permc: 64 KiB of memory are too few to sort 524288 elements in files' \
+  -e sort -i keys.npy --memory 64KiB -o out/a.npy
+says printed 'permc: a result has 2 MiB, and there are 1 MiB of memory; write it to a .npy' \
+  -e id -i keys.npy --memory 1MiB -o out/a.txt
+says resume 'permc: run: --resume needs --memory: it is for runs on files' -e id -i keys.npy --resume -o out/a.npy
+says where 'permc: run: --resume needs -o FILE: what is done is kept beside it' \
+  -e id -i keys.npy --memory 1MiB --resume
+head -c 1000000 keys.npy >short.npy
+says short "permc: short.npy: $("$permc" run -e id -i short.npy 2>&1 | sed 's/^permc: short.npy: //')" \
+  -e id -i short.npy --memory 1MiB -o out/a.npy
+
+# Killed at many moments, then resumed: by the clock, which is another each time; no verdict depends on it.
+"$permc" run -e fft --random '[2^19]c64' -o expected.npy
+kills=0 wrong=0
+for moment in 1 2 3 4 5 6 7 8 9 10; do
+  mkdir -p out
+  "$permc" run -e fft --random '[2^19]c64' --memory 1MiB --resume -o out/a.npy 2>/dev/null &
+  sleep "0.0$moment"
+  kill -9 $! 2>/dev/null && kills=$((kills + 1))
+  wait $! 2>/dev/null
+  [ ! -e out/a.npy ] || [ "$(elements out/a.npy 4194304)" = "$(elements expected.npy 4194304)" ] || wrong=$((wrong + 1))
+  "$permc" run -e fft --random '[2^19]c64' --memory 1MiB --resume -o out/a.npy 2>err || wrong=$((wrong + 1))
+  [ "$(elements out/a.npy 4194304)" = "$(elements expected.npy 4194304)" ] || wrong=$((wrong + 1))
+  [ "$(ls -A out)" = a.npy ] || wrong=$((wrong + 1))
+  rm -rf out
+done
+[ $wrong -eq 0 ] && pass || fail "$wrong of $kills kills"
+
+# Killed without --resume, or interrupted: no result, and no file.
+mkdir out
+"$permc" run -e fft --random '[2^21]c64' --memory 1MiB -o out/a.npy 2>err &
+sleep 0.3
+kill -INT $!
+wait $!
+[ -z "$(ls -A out)" ] || [ "$(ls -A out)" = a.npy ] && pass || fail "interrupted: $(ls -A out)"
+rm -rf out
+
+mkdir out disk
+if mount -t tmpfs -o size=64m none disk 2>/dev/null; then
+  "$permc" run -e fft --random '[2^22]c64' --memory 4MiB -o disk/a.npy 2>err
+  [ $? -eq 1 ] && grep -q 'the disk is full' err && [ -z "$(ls -A disk)" ] && pass || fail "a full disk: $(ls -A disk)"
+  "$permc" run -e fft --random '[2^22]c64' --memory 4MiB --resume -o disk/a.npy 2>err
+  [ $? -eq 1 ] && grep -q 'the disk is full' err && pass || fail "a full disk, with --resume"
+  mount -o remount,size=400m disk
+  "$permc" run -e fft --random '[2^22]c64' --memory 4MiB --resume -o disk/a.npy && [ "$(ls -A disk)" = a.npy ] &&
+    pass || fail "a disk that has room again"
+else
+  skip "no right to mount a disk"
+fi
+tally
