@@ -208,7 +208,8 @@ typedef struct permc_explain_options {
   // for a terminal, "network.svg" ... as SVG; or a page of HTML with all pictures: "html".
   const char *dump;
   uint32_t ranks;  // not 0: planned for so many, a power of two, and what they send
-  uint64_t memory;  // not 0: planned for arrays in files and so many bytes, and what is read and written
+  uint64_t
+      memory;  // not 0: planned for arrays in files and so many bytes, and what is read and written
 } permc_explain_options;
 // The entry at these sizes, which are all that its signature names, or for arguments of
 // options->types (then without sizes). Element types that are open get their defaults. The caller
@@ -270,8 +271,9 @@ PERMC_API void permc_fail_ranks(permc_context *context, const char *cause);
 // are in files of their own, that go with the value; permc_write_file makes them the user's without a
 // copy, where they are beside each other, and permc_gather brings them to memory.
 typedef struct permc_files {
-  uint64_t memory;     // bytes, at most
-  const char *folder;  // where files between the steps of a run are, and results; NULL: the current one
+  uint64_t memory;  // bytes, at most
+  const char
+      *folder;  // where files between the steps of a run are, and results; NULL: the current one
   // The folder is made for one run, and stays, so that the same run goes on there after it has failed, or
   // its process was ended. permc_remove_files ends it.
   bool resume;

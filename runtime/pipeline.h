@@ -48,7 +48,8 @@ typedef struct pipeline_request {
   bool often;           // it will run many times: what that takes counts, not what it takes once
   const char *target;   // instead of the backend's: a name, or a file (fusion/target/target.h)
   uint32_t ranks;       // a power of two: the Plan is of shares of so many ranks; 0: it is for one
-  uint64_t memory;      // bytes: arrays are in files, and the Plan is of steps by so much; 0: they are not
+  uint64_t
+      memory;  // bytes: arrays are in files, and the Plan is of steps by so much; 0: they are not
 } pipeline_request;
 
 typedef struct pipeline {
@@ -67,11 +68,11 @@ typedef struct pipeline {
   const target *target;
   rule_log rules;  // that fired
   net *net;
-  const shares *shares;  // of the net, for ranks; or NULL
+  const shares *shares;   // of the net, for ranks; or NULL
   const external *steps;  // of the net, for arrays in files; or NULL
-  plan *plan;            // of the net in shares, or of the steps' net, or else of the net
-  bool tuned;            // for a target that permc_tune has stored
-  c_code code;           // until the backend has compiled it
+  plan *plan;             // of the net in shares, or of the steps' net, or else of the net
+  bool tuned;             // for a target that permc_tune has stored
+  c_code code;            // until the backend has compiled it
   backend_program program;
 } pipeline;
 

@@ -1,7 +1,7 @@
 // Running a program once (permc.h): the pipeline, and the backend at its end.
+#include "runtime/external/run.h"
 #include "core/clock.h"
 #include "runtime/checks.h"
-#include "runtime/external/run.h"
 #include "runtime/laws.h"
 #include "runtime/names.h"
 #include "runtime/pipeline.h"
@@ -127,9 +127,10 @@ static bool execute_arrays(permc_context *c, run_job *j, array *arguments, array
   list_arrays(j->arguments, j->argument_count, j->keep, arguments);
   double start = clock_seconds();
   backend_run r = {arguments, p->shapes.arrays.count, j->keep, results,
-                   context_begin_stage(c, "running", p->shares  ? "steps"
-                                                     : p->steps ? "parts"
-                                                                : "elements")};
+                   context_begin_stage(c, "running",
+                                       p->shares  ? "steps"
+                                       : p->steps ? "parts"
+                                                  : "elements")};
   bool good = p->shares  ? execute_on_ranks(c, p, &r)
               : p->steps ? execute_in_files(c, p, &r)
                          : p->backend->execute(&p->program, &r);

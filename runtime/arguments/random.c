@@ -5,8 +5,8 @@
 static bool draw(const permc_context *c, array *a, scalar_type t, uint32_t rank,
                  const uint64_t *dims, uint64_t *state) {
   uint64_t bytes;
-  bool apart =
-      (c->ranks || c->file_memory) && array_bytes_of(scalar_types[t].size, rank, dims, &bytes) && bytes >= VALUES_APART;
+  bool apart = (c->ranks || c->file_memory) &&
+               array_bytes_of(scalar_types[t].size, rank, dims, &bytes) && bytes >= VALUES_APART;
   return (apart ? array_random_apart : array_random)(a, t, rank, dims, state);
 }
 

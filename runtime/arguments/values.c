@@ -1,6 +1,6 @@
 // Values as embedders see them (permc.h).
-#include "runtime/arguments/arguments.h"
 #include "core/units.h"
+#include "runtime/arguments/arguments.h"
 #include "runtime/ranks/ranks.h"
 
 permc_value *value_new(size_t component_count) {
@@ -296,7 +296,8 @@ bool value_load(const permc_context *c, permc_value *v, error *why) {
   for (size_t i = 0; i < v->count; i++)
     bytes += array_bytes(&v->components[i]);
   if (is_in_files(v) && bytes > c->file_memory)
-    return error_set(why, SPAN_NONE, "a result has %s, and there are %s of memory; write it to a .npy",
+    return error_set(why, SPAN_NONE,
+                     "a result has %s, and there are %s of memory; write it to a .npy",
                      show_bytes(has, bytes), show_bytes(most, c->file_memory));
   for (size_t i = 0; i < v->count && good; i++)
     good = array_load(&v->components[i], why);

@@ -124,10 +124,11 @@ bool disk_fail_at(error *failure, const disk_file *f, bool writes, uint64_t offs
 
 bool disk_fail_damaged(error *failure, const disk_file *f, uint64_t block) {
   uint64_t size = f->sums.block;
-  return error_set(failure, SPAN_NONE,
-                   "%s: bytes %" PRIu64 " to %" PRIu64
-                   " are not what was written there: the disk, or another process, has damaged them",
-                   f->path, block * size, block * size + size - 1);
+  return error_set(
+      failure, SPAN_NONE,
+      "%s: bytes %" PRIu64 " to %" PRIu64
+      " are not what was written there: the disk, or another process, has damaged them",
+      f->path, block * size, block * size + size - 1);
 }
 
 bool disk_read(const disk_file *f, uint64_t offset, void *memory, uint64_t bytes, error *failure) {

@@ -68,11 +68,11 @@ typedef struct explanation {
   const explained_boundary *boundaries;  // by pass
   uint32_t choose_count;
   const explained_choose *chooses;
-  const share_cost *costs;  // of stages on ranks, and of all of them; NULL: it is for one
+  const share_cost *costs;      // of stages on ranks, and of all of them; NULL: it is for one
   const explained_step *steps;  // on files; NULL: arrays are in memory
-  uint64_t moving_steps;    // of the trace, that put elements into another order
-  uint64_t peak_bytes;      // of arrays, in a run on the CPU
-  double planning_seconds;  // lowering, rules and planner
+  uint64_t moving_steps;        // of the trace, that put elements into another order
+  uint64_t peak_bytes;          // of arrays, in a run on the CPU
+  double planning_seconds;      // lowering, rules and planner
 } explanation;
 
 // Explains the entry, and hands that to `use` while it lives. False: reported, or `use` has

@@ -12,9 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-static bool fail_memory(error *failure) {
-  return error_set(failure, SPAN_NONE, "out of memory");
-}
+static bool fail_memory(error *failure) { return error_set(failure, SPAN_NONE, "out of memory"); }
 
 // ---- checksums ---------------------------------------------------------------------------------
 

@@ -18,9 +18,7 @@ static const net_array *array_at(const run_files *f, net_id a) {
 
 static uint64_t bytes_of(const net_array *a) { return a->count * scalar_types[a->type].size; }
 
-static bool fail_memory(error *failure) {
-  return error_set(failure, SPAN_NONE, "out of memory");
-}
+static bool fail_memory(error *failure) { return error_set(failure, SPAN_NONE, "out of memory"); }
 
 static bool make_file(run_files *f, run_file *file, const char *name, bool result, uint64_t bytes,
                       error *failure) {

@@ -31,8 +31,12 @@ static bool digest_argument(digest *d, const array *a, error *failure) {
   digest_add(d, &type, sizeof type);
   digest_add(d, a->dims, a->rank * sizeof *a->dims);
   if (array_file_place(a, &descriptor, &offset) && fstat(descriptor, &s) == 0) {
-    const uint64_t facts[] = {s.st_dev,  s.st_ino,  (uint64_t)s.st_size, (uint64_t)s.st_mtim.tv_sec,
-                              (uint64_t)s.st_mtim.tv_nsec, offset};
+    const uint64_t facts[] = {s.st_dev,
+                              s.st_ino,
+                              (uint64_t)s.st_size,
+                              (uint64_t)s.st_mtim.tv_sec,
+                              (uint64_t)s.st_mtim.tv_nsec,
+                              offset};
     digest_add(d, facts, sizeof facts);
     return true;
   }
@@ -60,4 +64,3 @@ bool files_identify(const external_run *r, char hex[2 * DIGEST_BYTES + 1], error
   text_free(&steps);
   return good;
 }
-

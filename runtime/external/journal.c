@@ -96,7 +96,7 @@ static char *read_all(const journal *j) {
   off_t size = lseek(j->descriptor, 0, SEEK_END);
   char *all = size >= 0 ? malloc((size_t)size + 1) : NULL;
   size_t count = 0;
-  for (ssize_t got = 1; all && got > 0 && count < (size_t)size; count += got > 0 ? (size_t)got : 0)
+  for (ssize_t got = 1; all && got > 0 && count<(size_t)size; count += got> 0 ? (size_t)got : 0)
     got = pread(j->descriptor, all + count, (size_t)size - count, (off_t)count);
   if (all)
     all[count] = 0;

@@ -13,7 +13,7 @@ typedef struct running {
   run_files files;
   disk *disk;
   cpu_store *store;
-  external_place *places;        // by array
+  external_place *places;  // by array
   uint64_t before, total;  // parts: of the steps before the one at work, of all
 } running;
 
@@ -65,10 +65,8 @@ bool external_measure(const external *e, size_t step, uint64_t memory, external_
   external_place *places = calloc(e->arrays.count + 1, sizeof *places);
   for (size_t a = 0; places && a < e->arrays.count; a++)
     places[a].file = &some;
-  external_routine r = {.routine = s->routine,
-                        .arrays = e->arrays.items,
-                        .places = places,
-                        .memory = memory};
+  external_routine r = {
+      .routine = s->routine, .arrays = e->arrays.items, .places = places, .memory = memory};
   bool good = places ? external_routine_fit(&r, &out->parts, failure) &&
                            external_routine_bytes(&r, &out->reads, &out->writes, failure)
                      : error_set(failure, SPAN_NONE, "out of memory");
@@ -152,8 +150,8 @@ bool external_execute(const external_run *run, array *results, error *failure) {
   size_t count = result_count(run->steps);
   for (size_t i = 0; i < count; i++)
     results[i] = (array){0};
-  bool good = make_running(&r, failure) && run_steps(&r, failure) &&
-              take_results(&r, results, failure);
+  bool good =
+      make_running(&r, failure) && run_steps(&r, failure) && take_results(&r, results, failure);
   if (!good)
     arrays_destroy(results, count);
   files_close(&r.files);

@@ -29,15 +29,15 @@ typedef struct external_run {
   const cpu_executor *executor;
   uint32_t threads;
   const atomic_bool *interrupted;
-  progress progress;      // parts that are done: shares, and pieces of routines
-  uint64_t memory;        // bytes, at most
-  double note_seconds;    // from one note to the next, at least
-  const char *folder;     // where files between steps are, and results
-  bool resume;            // the folder is the run's own, is made, and stays
+  progress progress;       // parts that are done: shares, and pieces of routines
+  uint64_t memory;         // bytes, at most
+  double note_seconds;     // from one note to the next, at least
+  const char *folder;      // where files between steps are, and results
+  bool resume;             // the folder is the run's own, is made, and stays
   const array *arguments;  // stay the caller's
   size_t argument_count;
   disk_counts *moved;  // to be set; may be NULL
-  uint32_t returned;  // results from this number on are small, and wanted in memory
+  uint32_t returned;   // results from this number on are small, and wanted in memory
 } external_run;
 
 // Runs the steps. `results` has room for the program's results, by number, which have one dimension, their

@@ -193,7 +193,8 @@ static void place_arrays(execution *x, uint64_t share) {
     x->data[x->buffers[i].move->memory] = element_0(&x->buffers[i], share);
   for (net_id a = 0; a < p->arrays.count; a++)
     if (x->between[a]) {
-      uint64_t before = share * plan_share_elements(p, a) * scalar_types[p->arrays.items[a].type].size;
+      uint64_t before =
+          share * plan_share_elements(p, a) * scalar_types[p->arrays.items[a].type].size;
       x->data[a] = (void *)((uintptr_t)x->between[a] + before % DISK_PAGE - before);
     }
 }

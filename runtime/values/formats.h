@@ -71,7 +71,7 @@ bool npy_read_header(value_source *s, npy_header *h);
 // Of one array, or of the components of a tuple, which have the same dims. It has at least so many bytes,
 // a multiple of 64.
 bool npy_write_header(FILE *to, const permc_value *v, uint64_t least, error *e);
-// The same as bytes, which the caller frees (parts.c); NULL: *e says why.
+// The same as bytes, which the caller frees; NULL: *e says why.
 char *npy_header_of(const permc_value *v, uint64_t least, size_t *length, error *e);
 
 // ---- numbers as text (number.c) ----------------------------------------------------------------

@@ -502,3 +502,17 @@ bool npy_write_header(FILE *to, const permc_value *v, uint64_t least, error *e) 
   text_free(&dictionary);
   return good;
 }
+
+char *npy_header_of(const permc_value *v, uint64_t least, size_t *length, error *e) {
+  char *bytes = NULL;
+  FILE *to = open_memstream(&bytes, length);
+  bool good = to && npy_write_header(to, v, least, e);
+  if (to && fclose(to) != 0)
+    good = false;
+  if (good)
+    return bytes;
+  free(bytes);
+  if (!*e->message)
+    error_set(e, SPAN_NONE, "out of memory");
+  return NULL;
+}

@@ -47,20 +47,6 @@ static bool write_records(int descriptor, uint64_t offset, const permc_value *v,
   return write_at(descriptor, offset, buffer, used);
 }
 
-char *npy_header_of(const permc_value *v, uint64_t least, size_t *length, error *e) {
-  char *bytes = NULL;
-  FILE *to = open_memstream(&bytes, length);
-  bool good = to && npy_write_header(to, v, least, e);
-  if (to && fclose(to) != 0)
-    good = false;
-  if (good)
-    return bytes;
-  free(bytes);
-  if (!*e->message)
-    error_set(e, SPAN_NONE, "out of memory");
-  return NULL;
-}
-
 bool npy_write_part(const char *path, const permc_value *v, uint64_t first, uint64_t count,
                     const void *const *data, error *e) {
   size_t length = 0, record = 0;

@@ -34,7 +34,7 @@ agrees() {
 agrees sort 2097152 -e sort -i keys.npy
 agrees bitrev 2097152 -e bitrev -i keys.npy
 agrees scan 2097152 -e 'scan (+)' -i keys.npy
-agrees pairs 64000 -e id -i pairs.npy
+agrees pairs 64000 -e 'map (\x -> (x, x + 1))' --random '[4000]i64'
 agrees sorted_pairs 64000 -e 'sort_on (\p -> p.0)' -i pairs.npy
 
 # A number and text go to standard output; a file that exists keeps its mode.

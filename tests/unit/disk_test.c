@@ -129,8 +129,8 @@ TEST(damage) {
       continue;
     char *a = random_bytes(&state, BYTES), *b = random_bytes(&state, BYTES);
     disk_file f;
-    CHECK(disk_open_unnamed(&f, "scratch", getenv("PERMC_TMP") ? getenv("PERMC_TMP") : "/tmp", BYTES,
-                            &e));
+    CHECK(disk_open_unnamed(&f, "scratch", getenv("PERMC_TMP") ? getenv("PERMC_TMP") : "/tmp",
+                            BYTES, &e));
     f.sums = (disk_sums){BLOCK, 8, sums};
     memset(sums, 0, sizeof sums);
     disk_part writes = {&f, 0, BYTES, a, true}, reads = {&f, 0, BYTES, b, false};
@@ -139,8 +139,9 @@ TEST(damage) {
     a[3 * BLOCK + 5] ^= 1;
     CHECK(pwrite(f.cached, a + 3 * BLOCK + 5, 1, 3 * BLOCK + 5) == 1);
     CHECK(!move(d, &reads, 1, &e));
-    CHECK_STR(e.message, "scratch: bytes 24576 to 32767 are not what was written there: the disk, or "
-                         "another process, has damaged them");
+    CHECK_STR(e.message,
+              "scratch: bytes 24576 to 32767 are not what was written there: the disk, or "
+              "another process, has damaged them");
     // Not of a block that is not read as a whole, or not known.
     e = (error){0};
     reads = (disk_part){&f, 3 * BLOCK + 1, BLOCK, b, false};

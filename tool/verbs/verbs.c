@@ -83,7 +83,8 @@ static const cli_option run_options[] = {
            "share arrays among P threads, a power of two; 1: not those of mpirun"),
     NUMBER("--timeout", "S", 1, 1000000, "seconds that a rank waits for another (default: 60)"),
     VALUE("--transport", "threads|mpi", "what ranks are (default: as mpirun says, or threads)"),
-    BYTES("--memory", UINT64_C(1) << 16, "for arrays larger than memory: keep them in files, and use so much"),
+    BYTES("--memory", UINT64_C(1) << 16,
+          "for arrays larger than memory: keep them in files, and use so much"),
     SWITCH("--resume", "... and go on later where this was ended: files stay in OUTPUT.resume"),
     TIME,
     LIMIT,
@@ -281,7 +282,9 @@ const cli_verb cli_verbs[] = {
      "text or binary (permc help formats).\n"
      "Each -o takes one result, in order; what is left goes to standard output as text.",
      "permc run examples/sort.perm -i examples/goods.csv:weight -o sorted.csv", run_options,
-     "--random -i, --entry -e, --strict-fp --fast-fp, --ranks --devices, --ranks --memory, --devices --memory", "FILE -e", verb_run},
+     "--random -i, --entry -e, --strict-fp --fast-fp, --ranks --devices, --ranks --memory, "
+     "--devices --memory",
+     "FILE -e", verb_run},
     {"check", "[FILE]...", 0, SIZE_MAX, "find the mistakes of a program without running it",
      "Checks names and types of each FILE and elaborates its entry points (or the expression of\n"
      "-e), at sizes 0 to 4 or at those of --size. Sizes that fail are warnings, unless all above "
