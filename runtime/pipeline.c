@@ -348,6 +348,8 @@ static bool plan_for_peers(permc_context *c, pipeline *p, const plan_strategy *s
   if (!verified(c, "net of several GPUs", net_verify(&p->memory, n)))
     return false;
   plan *other = plan_make(&p->memory, n, p->target, strategy);
+  shares_peers_overlap(&p->memory, p->plan, bits);
+  shares_peers_overlap(&p->memory, other, bits);
   if (shares_peers_seconds(other, bits) < shares_peers_seconds(p->plan, bits))
     p->plan = other;
   return true;

@@ -94,6 +94,10 @@ typedef struct plan_pass {
   double seconds;          // predicted
   uint32_t keys_from;  // of a routine that makes its keys itself: 1 + the pass that does nothing
   uint32_t keys_for;   // else; of that pass: the routine's (plan/keys.c). 0: none
+  // On several GPUs (overlap.c): not 0: blocks are in 2^turn_bits turns, numbered by bits of their numbers below
+  // those of the GPU; turn t ^ turn_flip of the next pass may begin when turn t of this one is done.
+  uint32_t turn_bits;
+  uint32_t turn_flip;  // of the next pass
 } plan_pass;
 
 // What the padding of a stage costs (plan/padding.h).
@@ -193,6 +197,22 @@ const char *plan_verify(arena *a, const plan *p);
 extern const char plan_legend[];
 // The net, then the plan of it (the form: plan/print.c).
 void plan_print(text *out, const plan *p);
+
+// ---- passes that overlap (plan/overlap.c) ------------------------------------------------------
+
+enum { PLAN_OVERLAP_BITS = 3 };
+typedef struct plan_overlap {
+  int bits;       // log2 of the turns, at most
+  uint32_t flip;  // of the second pass's
+  uint64_t first[PLAN_OVERLAP_BITS],
+      second[PLAN_OVERLAP_BITS];  // forms of the bits of a block's number
+} plan_overlap;
+// How the pass and the next may overlap, where the highest `parts` bits of the number of a block are the
+// GPU's. Returns the bits: 0 if they may not.
+int plan_overlap_bits(arena *a, const plan *p, uint32_t pass, int parts, plan_overlap *out);
+// Puts their blocks into turns, of so many bits.
+void plan_overlap_passes(arena *a, plan *p, uint32_t pass, int parts, const plan_overlap *o,
+                         int bits);
 
 // ---- boundaries (plan/boundaries.c) ------------------------------------------------------------
 

@@ -103,6 +103,10 @@ static void print_pass(plan_printer *p, size_t number) {
               pass->seconds);
   print_vectors(p, "  tile", d, pass->tile.basis);
   print_vectors(p, "\n  blocks", (uint32_t)p->stage->n - d, pass->blocks);
+  if (pass->turn_bits)
+    text_printf(p->out, " turns %u", 1u << pass->turn_bits);
+  if (pass->turn_flip)
+    text_printf(p->out, " turn ^ %u", (unsigned)pass->turn_flip);
   text_string(p->out, "\n");
   for (uint32_t i = 0; i < pass->slot_count; i++)
     print_slot(p, i);

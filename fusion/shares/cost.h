@@ -47,6 +47,8 @@ f2_affine shares_peers_first(f2_affine blocks, int p, int peer_bits);
 // What 2^p GPUs of one host take for a plan whose passes they share by their blocks, on arrays that lie in
 // slabs which all of them reach (peer.c).
 double shares_peers_seconds(const plan *p, int bits);
+// Lets passes overlap with those before them (plan/overlap.c), where that is faster.
+void shares_peers_overlap(arena *a, plan *p, int bits);
 // Of all stages; `p` is the plan of their Net. Then one of all of them, whose rho is 0.
 share_cost *shares_costs(arena *a, const shares *s, const plan *p, const target *t);
 

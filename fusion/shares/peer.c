@@ -172,21 +172,51 @@ static double routine_seconds(const plan *p, const plan_pass *pass, int bits) {
   return pass->seconds > far ? pass->seconds : far;
 }
 
-double shares_peers_seconds(const plan *p, int bits) {
+static double pass_seconds(const plan *p, const plan_pass *pass, int bits) {
   const target_link *link = &p->target->links[TARGET_PEER];
+  if (plan_routine_of(p, pass))
+    return routine_seconds(p, pass, bits);
+  double start = pass->seconds < p->target->pass_seconds ? pass->seconds : p->target->pass_seconds;
+  double own = (pass->seconds - start) / (double)f2_unit(bits), far = 0;
+  for (uint32_t k = 0; k < pass->load_count; k++)
+    far += far_bytes(p, pass, &pass->loads[k], bits);
+  for (uint32_t k = 0; k < pass->store_count; k++)
+    far += far_bytes(p, pass, &pass->stores[k], bits);
+  far = far > 0 ? link->latency + far / link->bytes_per_second : 0;
+  return start + (own > far ? own : far);
+}
+
+// Of two passes in so many turns: but for one, the turns of the shorter cost no time.
+static double overlapping_seconds(const plan *p, double a, double b, int turn_bits) {
+  double turns = (double)f2_unit(turn_bits), longer = a > b ? a : b, shorter = a > b ? b : a;
+  return longer + shorter / turns + 2 * turns * p->target->pass_seconds;
+}
+
+double shares_peers_seconds(const plan *p, int bits) {
   double seconds = 0;
   for (size_t i = 0; i < p->passes.count; i++) {
     const plan_pass *pass = &p->passes.items[i];
-    double start =
-        pass->seconds < p->target->pass_seconds ? pass->seconds : p->target->pass_seconds;
-    double own = (pass->seconds - start) / (double)f2_unit(bits), far = 0;
-    for (uint32_t k = 0; k < pass->load_count; k++)
-      far += far_bytes(p, pass, &pass->loads[k], bits);
-    for (uint32_t k = 0; k < pass->store_count; k++)
-      far += far_bytes(p, pass, &pass->stores[k], bits);
-    far = far > 0 ? link->latency + far / link->bytes_per_second : 0;
-    seconds +=
-        plan_routine_of(p, pass) ? routine_seconds(p, pass, bits) : start + (own > far ? own : far);
+    double own = pass_seconds(p, pass, bits);
+    if (pass->turn_bits)
+      own = overlapping_seconds(p, own, pass_seconds(p, &p->passes.items[++i], bits),
+                                (int)pass->turn_bits);
+    seconds += own;
   }
   return seconds;
+}
+
+void shares_peers_overlap(arena *a, plan *p, int bits) {
+  for (uint32_t i = 0; i + 1 < p->passes.count; i++) {
+    plan_overlap o;
+    int most = plan_overlap_bits(a, p, i, bits, &o), best = 0;
+    double first = pass_seconds(p, &p->passes.items[i], bits),
+           second = pass_seconds(p, &p->passes.items[i + 1], bits), least = first + second;
+    for (int k = 1; k <= most; k++) {
+      double seconds = overlapping_seconds(p, first, second, k);
+      best = seconds < least ? k : best;
+      least = seconds < least ? seconds : least;
+    }
+    if (best)
+      plan_overlap_passes(a, p, i++, bits, &o, best);
+  }
 }

@@ -53,6 +53,7 @@ enum {
   CUDA_FUNCTION_MOST_DYNAMIC_SHARED = 8,
 
   CUDA_STREAM_NON_BLOCKING = 1,
+  CUDA_STREAM_FIRST = -5,  // a priority; where there are fewer, the highest
   CUDA_EVENT_NO_TIMING = 2,
   CUDA_CAPTURE_THREAD_LOCAL = 1,
 
@@ -176,6 +177,8 @@ typedef struct cuda_edge {
   CALL(copy_on_device, cuMemcpyDtoDAsync_v2,                                                       \
        (cuda_address to, cuda_address from, size_t bytes, cuda_stream * stream))                   \
   CALL(stream_create, cuStreamCreate, (cuda_stream * *stream, unsigned flags))                     \
+  CALL(stream_create_first, cuStreamCreateWithPriority,                                            \
+       (cuda_stream * *stream, unsigned flags, int priority))                                      \
   CALL(stream_destroy, cuStreamDestroy_v2, (cuda_stream * stream))                                 \
   CALL(stream_query, cuStreamQuery, (cuda_stream * stream))                                        \
   CALL(stream_synchronize, cuStreamSynchronize, (cuda_stream * stream))                            \

@@ -18,6 +18,7 @@ typedef struct peer {
   int number;  // of the GPU
   cuda_device *device;
   cuda_event *event;  // what it has been given up to a fork or join
+  cuda_event *side;   // ... what its side has
 } peer;
 
 struct cuda_peers {
@@ -91,11 +92,17 @@ static bool check_access(cuda_peers *p, unsigned number) {
   return true;
 }
 
-static bool open_event(peer *q) {
+static bool open_events(peer *q) {
   cuda_device *d = q->device;
   return cuda_enter(d) &&
          cuda_leave(d, cuda_check(d, d->api->event_create(&q->event, CUDA_EVENT_NO_TIMING),
-                                  "cuEventCreate", "the %s", d->facts.name));
+                                  "cuEventCreate", "the %s", d->facts.name) &&
+                           cuda_check(d, d->api->event_create(&q->side, CUDA_EVENT_NO_TIMING),
+                                      "cuEventCreate", "the %s", d->facts.name) &&
+                           cuda_check(d,
+                                      d->api->stream_create_first(
+                                          &d->side, CUDA_STREAM_NON_BLOCKING, CUDA_STREAM_FIRST),
+                                      "cuStreamCreateWithPriority", "the %s", d->facts.name));
 }
 
 static bool open_peer(cuda_peers *p, int number, char *why, size_t size) {
@@ -105,7 +112,7 @@ static bool open_peer(cuda_peers *p, int number, char *why, size_t size) {
     return false;
   p->count++;
   if ((!add_access(p, q->device) || check_mapping(p, q->device)) && check_access(p, p->count - 1) &&
-      open_event(q))
+      open_events(q))
     return true;
   snprintf(why, size, "GPU %d: %.480s", number, cuda_message(q->device));
   return false;
@@ -130,8 +137,15 @@ void cuda_peers_close(cuda_peers *p) {
     cuda_peers_memory_free(p, p->ranges->address);
   for (unsigned i = p->count; i-- > 0;) {
     cuda_device *d = cuda_peer(p, i);
-    if (p->peers[i].event && cuda_enter_to_free(d))
-      cuda_leave(d, d->api->event_destroy(p->peers[i].event) == CUDA_STATUS_GOOD);
+    if (cuda_enter_to_free(d)) {
+      if (p->peers[i].event)
+        d->api->event_destroy(p->peers[i].event);
+      if (p->peers[i].side)
+        d->api->event_destroy(p->peers[i].side);
+      if (d->side)
+        d->api->stream_destroy(d->side);
+      cuda_leave(d, true);
+    }
     cuda_close(d);
   }
   free(p);
@@ -230,20 +244,29 @@ uint64_t cuda_peers_memory_left(cuda_peers *p) {
 
 // ---- order -------------------------------------------------------------------------------------
 
-static bool mark(cuda_peers *p, unsigned number) {
+static bool mark_stream(cuda_peers *p, unsigned number, cuda_event *event, cuda_stream *stream) {
   cuda_device *d = cuda_peer(p, number);
   return (cuda_enter(d) &&
-          cuda_leave(d, cuda_check(d, d->api->event_record(p->peers[number].event, d->own),
-                                   "cuEventRecord", "what it was given, last %s", d->last))) ||
+          cuda_leave(d, cuda_check(d, d->api->event_record(event, stream), "cuEventRecord",
+                                   "what it was given, last %s", d->last))) ||
+         cuda_peers_refuse(p, number);
+}
+
+static bool mark(cuda_peers *p, unsigned number) {
+  return mark_stream(p, number, p->peers[number].event, cuda_peer(p, number)->own);
+}
+
+static bool stream_waits(cuda_peers *p, unsigned number, cuda_stream *stream, unsigned other,
+                         cuda_event *event) {
+  cuda_device *d = cuda_peer(p, number);
+  return (cuda_enter(d) &&
+          cuda_leave(d, cuda_check(d, d->api->stream_wait(stream, event, 0), "cuStreamWaitEvent",
+                                   "GPU %d", p->peers[other].number))) ||
          cuda_peers_refuse(p, number);
 }
 
 static bool wait_for(cuda_peers *p, unsigned number, unsigned other) {
-  cuda_device *d = cuda_peer(p, number);
-  return (cuda_enter(d) &&
-          cuda_leave(d, cuda_check(d, d->api->stream_wait(d->own, p->peers[other].event, 0),
-                                   "cuStreamWaitEvent", "GPU %d", p->peers[other].number))) ||
-         cuda_peers_refuse(p, number);
+  return stream_waits(p, number, cuda_peer(p, number)->own, other, p->peers[other].event);
 }
 
 bool cuda_peers_fork(cuda_peers *p) {
@@ -257,6 +280,28 @@ bool cuda_peers_join(cuda_peers *p) {
   bool good = true;
   for (unsigned i = 1; i < p->count && good; i++)
     good = mark(p, i) && wait_for(p, 0, i);
+  return good;
+}
+
+bool cuda_peers_turn(cuda_peers *p) {
+  bool good = true;
+  for (unsigned i = 0; i < p->count && good; i++)
+    good = mark(p, i);
+  for (unsigned i = 0; i < p->count && good; i++)
+    for (unsigned k = 0; k < p->count && good; k++)
+      good = stream_waits(p, i, cuda_peer(p, i)->side, k, p->peers[k].event);
+  return good;
+}
+
+void cuda_peer_use_side(cuda_peers *p, unsigned number, bool side) {
+  cuda_peer(p, number)->on_side = side;
+}
+
+bool cuda_peers_end_turns(cuda_peers *p) {
+  bool good = true;
+  for (unsigned i = 0; i < p->count && good; i++)
+    good = mark_stream(p, i, p->peers[i].side, cuda_peer(p, i)->side) &&
+           stream_waits(p, i, cuda_peer(p, i)->own, i, p->peers[i].side);
   return good;
 }
 

@@ -47,6 +47,13 @@ uint64_t cuda_peers_memory_left(cuda_peers *p);              // of all together;
 bool cuda_peers_fork(cuda_peers *p);
 bool cuda_peers_join(cuda_peers *p);
 
+// The sides: a second stream of each. What goes there after cuda_peers_turn waits for what all peers have
+// been given before, and may overlap with what they are given then, before which its blocks come.
+bool cuda_peers_turn(cuda_peers *p);
+void cuda_peer_use_side(cuda_peers *p, unsigned number, bool side);  // for launches
+// Each waits for its own side.
+bool cuda_peers_end_turns(cuda_peers *p);
+
 // As cuda_wait. A peer that fails is noticed also where others wait for it.
 bool cuda_peers_wait(cuda_peers *p, const atomic_bool *interrupted);
 

@@ -69,6 +69,56 @@ static bool launch_parts(const cuda_program *g, uint32_t number) {
   return good && cuda_peers_join(g->peers);
 }
 
+// Turn `turn` of a pass, by all devices: of each the range of its part.
+static bool launch_turn(const cuda_program *g, uint32_t number, uint32_t turn, uint32_t turns,
+                        bool side) {
+  uint64_t each = g->passes[number].items / g->part_count / turns;
+  bool good = true;
+  for (unsigned i = 0; i < g->part_count && good; i++) {
+    uint64_t first = (i * (uint64_t)turns + turn) * each;
+    cuda_peer_use_side(g->peers, i, side);
+    good = launch_items(g, &g->parts[i], g->parts[i].device, number, first, first + each, g->own) ||
+           cuda_peers_refuse(g->peers, i);
+    cuda_peer_use_side(g->peers, i, false);
+  }
+  return good;
+}
+
+// The pass and the next, whose turn begins when it has been written (fusion/plan/overlap.c).
+static bool launch_turns(const cuda_program *g, uint32_t number) {
+  uint32_t turns = 1u << g->plan->passes.items[number].turn_bits;
+  uint32_t flip = g->plan->passes.items[number + 1].turn_flip;
+  bool good = cuda_peers_fork(g->peers);
+  for (uint32_t t = 0; t < turns && good; t++)
+    good = launch_turn(g, number, t, turns, false) && cuda_peers_turn(g->peers) &&
+           launch_turn(g, number + 1, t ^ flip, turns, true);
+  return good && cuda_peers_end_turns(g->peers) && cuda_peers_join(g->peers);
+}
+
+// Whether arrays of the two passes share a buffer that the second writes and the first touches.
+static bool share_buffers(const cuda_program *g, uint32_t number) {
+  const plan_pass *first = &g->plan->passes.items[number], *second = first + 1;
+  bool share = false;
+  for (uint32_t i = 0; i < second->store_count; i++) {
+    cuda_address written = g->own[second->stores[i].array];
+    for (uint32_t k = 0; k < first->load_count; k++)
+      share = share || g->own[first->loads[k].array] == written;
+    for (uint32_t k = 0; k < first->store_count; k++)
+      share = share || g->own[first->stores[k].array] == written;
+  }
+  return share;
+}
+
+// Whether the pass and the next are launched in turns.
+static bool overlaps(const cuda_program *g, uint32_t number, uint32_t last) {
+  const plan_pass *pass = &g->plan->passes.items[number];
+  return g->peers && pass->turn_bits && number + 1 < last && !g->passes[number].facts.one &&
+         !g->passes[number + 1].facts.one &&
+         g->passes[number].items % ((uint64_t)g->part_count << pass->turn_bits) == 0 &&
+         g->passes[number + 1].items % ((uint64_t)g->part_count << pass->turn_bits) == 0 &&
+         !share_buffers(g, number);
+}
+
 static bool launch_pass(cuda_program *g, uint32_t number) {
   const program_pass *pass = &g->passes[number];
   uint32_t keys_for = g->plan->passes.items[number].keys_for;
@@ -91,7 +141,7 @@ cuda_graph *program_record(cuda_program *g, uint32_t first, uint32_t last, unsig
     return program_fail(g, failure), NULL;
   for (unsigned run = 0; run < runs; run++)
     for (uint32_t i = first; i < last && good; i++)
-      good = launch_pass(g, i);
+      good = overlaps(g, i, last) ? launch_turns(g, i++) : launch_pass(g, i);
   cuda_graph *graph = cuda_graph_end(g->device, good);
   if (!graph)
     program_fail(g, failure);

@@ -446,6 +446,12 @@ cuda_status cuStreamCreate(cuda_stream **stream, unsigned flags) {
   return flags <= 1 ? CUDA_STATUS_GOOD : INVALID_VALUE;
 }
 
+cuda_status cuStreamCreateWithPriority(cuda_stream **stream, unsigned flags, int priority) {
+  BEGIN(CURRENT);
+  *stream = (cuda_stream *)new_object(STREAM);
+  return flags <= 1 && priority <= 0 ? CUDA_STATUS_GOOD : INVALID_VALUE;
+}
+
 static cuda_status destroy(void *handle, kind k, const char *symbol) {
   cuda_status status = begin_call(symbol, CURRENT);
   object *o = lives(handle, k);

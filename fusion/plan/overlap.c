@@ -1,0 +1,167 @@
+// Passes that overlap: the second begins while the first goes on. Where several GPUs share the blocks of
+// passes, the first may wait for links and the second for memory.
+//
+// Each GPU executes its blocks of both in 2^k TURNS. A turn of the second reads what one turn of the first,
+// on all GPUs, has written. So turns are numbered by forms of the addresses between the two, which the
+// tiles of neither change:
+//
+//   pass 0 stores element x at A x ^ c, tile V     form f of addresses: f A V = 0, so f A numbers
+//   pass 1 loads element y from B y ^ d, tile W    blocks of pass 0; f B W = 0, so f B those of pass 1
+//
+//   turn t of pass 0 are the blocks with f A x = t, turn t ^ f(c ^ d) of pass 1 those that read them
+//
+// The blocks of a pass get another basis, in which the forms are the bits of a block's number below those
+// that number GPUs, so that a turn is a range of blocks.
+#include "fusion/plan/planning.h"
+
+// The store of the first, and the load of the second, of one array; as affine maps of their indices.
+typedef struct passage {
+  f2_affine store, load;
+} passage;
+
+static bool map_of(const plan *p, const plan_pass *pass, const plan_move *m, f2_affine *out) {
+  int shift;
+  const net_stage *s = &p->net->stages.items[pass->stage];
+  return m->map.loop_count == 0 && m->map.offset == 0 &&
+         net_map_affine(&m->map, s->n, out, &shift) && shift == 0;
+}
+
+static uint32_t block_bits(const plan *p, const plan_pass *pass) {
+  return (uint32_t)(p->net->stages.items[pass->stage].n - pass->tile.dimension);
+}
+
+// Whether all of its blocks are executed, each for itself.
+static bool is_plain(const plan *p, const plan_pass *pass) {
+  const net_stage *s = &p->net->stages.items[pass->stage];
+  return !s->routine && !s->loop_count && !pass->access_count && !pass->keys_for &&
+         plan_live_blocks(p, pass) == f2_unit((int)block_bits(p, pass));
+}
+
+static bool touches(const plan_pass *pass, net_id array, bool stores) {
+  bool any = false;
+  for (uint32_t i = 0; i < pass->store_count; i++)
+    any = any || pass->stores[i].array == array;
+  for (uint32_t i = 0; i < pass->load_count && !stores; i++)
+    any = any || pass->loads[i].array == array;
+  return any;
+}
+
+// What passes from the first to the second. False: it is not known, or the second writes what the first
+// touches.
+typedef VEC(passage) passages;
+static bool find_passages(arena *a, const plan *p, const plan_pass *first, const plan_pass *second,
+                          passages *out) {
+  bool good = true;
+  for (uint32_t i = 0; i < second->store_count; i++)
+    good = good && !touches(first, second->stores[i].array, false);
+  for (uint32_t i = 0; i < second->load_count && good; i++)
+    for (uint32_t k = 0; k < first->store_count && good; k++) {
+      passage between;
+      if (first->stores[k].array != second->loads[i].array)
+        continue;
+      good = map_of(p, first, &first->stores[k], &between.store) &&
+             map_of(p, second, &second->loads[i], &between.load);
+      vec_push(a, out, between);
+    }
+  return good && out->count;
+}
+
+// The form of an index that a form of its address is, without its constant.
+static uint64_t pulled_back(f2_matrix m, uint64_t form) {
+  uint64_t back = 0;
+  for (int i = 0; i < m.rows; i++)
+    back ^= f2_bit(form, i) ? m.row[i] : 0;
+  return back;
+}
+
+static uint64_t on_blocks(const plan *p, const plan_pass *pass, uint64_t form) {
+  uint64_t bits = 0;
+  for (uint32_t i = 0; i < block_bits(p, pass); i++)
+    bits |= (uint64_t)f2_dot(form, pass->blocks[i]) << i;
+  return bits;
+}
+
+static f2_space forms_of(const passage *b, const plan_pass *first, const plan_pass *second) {
+  return f2_space_intersection(f2_space_orthogonal(f2_space_image(b->store.a, first->tile)),
+                               f2_space_orthogonal(f2_space_image(b->load.a, second->tile)));
+}
+
+// Whether the form numbers the same turns for each passage.
+static bool is_the_same(const passages *all, uint64_t form) {
+  const passage *one = &all->items[0];
+  bool same = true;
+  for (size_t i = 1; i < all->count; i++) {
+    const passage *b = &all->items[i];
+    same = same && b->store.a.rows == one->store.a.rows && b->load.a.rows == one->load.a.rows &&
+           pulled_back(b->store.a, form) == pulled_back(one->store.a, form) &&
+           pulled_back(b->load.a, form) == pulled_back(one->load.a, form) &&
+           f2_dot(form, b->store.c ^ one->store.c) == 0 &&
+           f2_dot(form, b->load.c ^ one->load.c) == 0;
+  }
+  return same;
+}
+
+int plan_overlap_bits(arena *a, const plan *p, uint32_t pass, int parts, plan_overlap *out) {
+  const plan_pass *first = &p->passes.items[pass], *second = first + 1;
+  passages all = {0};
+  f2_echelon firsts = {0}, seconds = {0};
+  *out = (plan_overlap){0};
+  if (pass + 1 >= p->passes.count || !is_plain(p, first) || !is_plain(p, second) ||
+      !find_passages(a, p, first, second, &all) ||
+      all.items[0].store.a.rows != all.items[0].load.a.rows)
+    return 0;
+  int m = (int)block_bits(p, first), n = (int)block_bits(p, second);
+  if (m < parts || n < parts)
+    return 0;
+  for (int i = 1; i <= parts; i++) {
+    f2_echelon_insert(&firsts, f2_unit(m - i), 0, NULL);
+    f2_echelon_insert(&seconds, f2_unit(n - i), 0, NULL);
+  }
+  f2_space forms = forms_of(&all.items[0], first, second);
+  for (int i = 0; i < forms.dimension && out->bits < PLAN_OVERLAP_BITS; i++) {
+    uint64_t form = forms.basis[i], tag = 0;
+    uint64_t x = on_blocks(p, first, pulled_back(all.items[0].store.a, form));
+    uint64_t y = on_blocks(p, second, pulled_back(all.items[0].load.a, form));
+    if (!is_the_same(&all, form) || !f2_echelon_reduce(&firsts, x, &tag) ||
+        !f2_echelon_reduce(&seconds, y, &tag))
+      continue;
+    f2_echelon_insert(&firsts, x, 0, NULL);
+    f2_echelon_insert(&seconds, y, 0, NULL);
+    out->flip |= (uint32_t)f2_dot(form, all.items[0].store.c ^ all.items[0].load.c) << out->bits;
+    out->first[out->bits] = x;
+    out->second[out->bits++] = y;
+  }
+  return out->bits;
+}
+
+// Of m bits of a number of a block, the highest `parts` stay; the forms are those below, the first the lowest.
+static void renumber(arena *a, plan_pass *pass, int m, int parts, int bits, const uint64_t *forms) {
+  f2_matrix rows = f2_zero(m, m), inverse;
+  f2_echelon kept = {0};
+  uint64_t *blocks = NEW_ARRAY(a, uint64_t, m + 1);
+  int next = 0;
+  for (int i = 0; i < parts; i++)
+    rows.row[m - 1 - i] = f2_unit(m - 1 - i);
+  for (int i = 0; i < bits; i++)
+    rows.row[m - parts - bits + i] = forms[i];
+  for (int i = m - parts - bits; i < m; i++)
+    f2_echelon_insert(&kept, rows.row[i], 0, NULL);
+  for (int i = 0; i < m; i++)
+    if (f2_echelon_insert(&kept, f2_unit(i), 0, NULL))
+      rows.row[next++] = f2_unit(i);
+  bool good = f2_inverse(rows, &inverse);
+  assert(good && next == m - parts - bits);
+  (void)good;
+  for (int i = 0; i < m; i++)
+    blocks[i] = f2_combine(m, pass->blocks, f2_column(inverse, i));
+  pass->blocks = blocks;
+}
+
+void plan_overlap_passes(arena *a, plan *p, uint32_t pass, int parts, const plan_overlap *o,
+                         int bits) {
+  plan_pass *first = &p->passes.items[pass], *second = first + 1;
+  renumber(a, first, (int)block_bits(p, first), parts, bits, o->first);
+  renumber(a, second, (int)block_bits(p, second), parts, bits, o->second);
+  first->turn_bits = (uint32_t)bits;
+  second->turn_flip = o->flip & (uint32_t)f2_mask(bits);
+}
