@@ -3,6 +3,7 @@
 
 #include "fusion/lower/lower.h"
 #include "fusion/rules/rules.h"
+#include "fusion/shares/cost.h"
 
 #include <math.h>
 
@@ -34,23 +35,27 @@ bool choices_same(const choice_list *a, const choice_list *b) {
 
 // ---- predicting --------------------------------------------------------------------------------
 
-// What the plan's costs, which count ops, do not: of ops of several nodes for each element all but one.
-static double node_seconds(arena *scratch, const plan *p) {
-  double sum = 0;
-  for (size_t i = 0; i < p->net->stages.count; i++) {
-    const net_stage *s = &p->net->stages.items[i];
-    net_id *nodes = NEW_ARRAY(scratch, net_id, s->nodes.count + 1);
-    double elements = (double)net_stage_elements(s);
-    for (size_t k = 0; k < s->ops.count; k++) {
-      const net_op *op = &s->ops.items[k];
-      uint32_t count = net_op_nodes(s, op, nodes), computed = 0;
-      for (uint32_t j = 0; j < count; j++)
-        computed += s->nodes.items[nodes[j]].kind != NET_ELEMENT;
-      double each = ldexp((double)computed, -(int)op->k) - 1;
-      sum += each > 0 ? ldexp(elements * each, -(int)op->live_count) : 0;
-    }
+// What the costs of a plan's passes, which count ops, do not: of ops of several nodes for each element all
+// but one. For one share of the stage.
+static double stage_node_seconds(arena *scratch, const plan *p, const net_stage *s) {
+  double sum = 0, elements = (double)net_stage_elements(s) / (double)net_share_count(s);
+  net_id *nodes = NEW_ARRAY(scratch, net_id, s->nodes.count + 1);
+  for (size_t k = 0; k < s->ops.count; k++) {
+    const net_op *op = &s->ops.items[k];
+    uint32_t count = net_op_nodes(s, op, nodes), computed = 0;
+    for (uint32_t j = 0; j < count; j++)
+      computed += s->nodes.items[nodes[j]].kind != NET_ELEMENT;
+    double each = ldexp((double)computed, -(int)op->k) - 1;
+    sum += each > 0 ? ldexp(elements * each, -(int)op->live_count) : 0;
   }
   return sum / p->target->ops_per_second;
+}
+
+static double node_seconds(arena *scratch, const plan *p) {
+  double sum = 0;
+  for (size_t i = 0; i < p->net->stages.count; i++)
+    sum += stage_node_seconds(scratch, p, &p->net->stages.items[i]);
+  return sum;
 }
 
 // Sorts of one array have kernels on a GPU. The host executes other routines for it, between copies of
@@ -80,6 +85,29 @@ static double plan_seconds(arena *scratch, const comparison *c, const plan *p) {
   return s->backend == &auto_backend && compiled < m.portable ? compiled : m.portable;
 }
 
+// On ranks. (Compiling is done once, by each, and not counted: choose_for_ranks takes what compiles where
+// that is worth it.)
+static double ranked_seconds(arena *scratch, const comparison *c, const net *n) {
+  const choice_setting *setting = c->setting;
+  uint32_t split;
+  const shares *s = shares_of_ranks(scratch, n, shares_bits(setting->ranks));
+  s = shares_by_levels(scratch, s, setting->target, &split);
+  plan *p = plan_make(scratch, s->net, setting->target, setting->context->strategy);
+  if (setting->backend == &portable_backend) {
+    cost_model m = {0};
+    model_add_plan(&m, scratch, p, setting->threads, false);
+    for (size_t i = 0; i < p->passes.count; i++)
+      p->passes.items[i].seconds = m.passes[i].portable;
+  }
+  for (size_t i = 0; i < p->net->stages.count; i++)
+    for (size_t k = 0; k < p->passes.count; k++)
+      if (p->passes.items[k].stage == i) {
+        p->passes.items[k].seconds += stage_node_seconds(scratch, p, &p->net->stages.items[i]);
+        break;
+      }
+  return shares_costs(scratch, s, p, setting->target)[s->net->stages.count].seconds;
+}
+
 static double function_seconds(comparison *c, arena *scratch, uint32_t choice, uint32_t number) {
   rule_log log = {.memory = scratch};
   trace t = trace_of_function(scratch, c->open, choice, number, c->made->taken);
@@ -88,6 +116,8 @@ static double function_seconds(comparison *c, arena *scratch, uint32_t choice, u
     return -1;
   net *n = lower(scratch, &t, &log);
   rules_apply(scratch, n, &log);
+  if (c->setting->ranks)
+    return ranked_seconds(scratch, c, n);
   const plan *p = plan_make(scratch, n, c->setting->target, c->setting->context->strategy);
   return plan_seconds(scratch, c, p);
 }

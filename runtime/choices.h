@@ -6,7 +6,8 @@
 //   choose [sort, odd_even_sort] xs         0.0031 s   0.0029 s    predicted: function 1 is taken
 //
 // Each function is planned alone, as a program whose arguments are the values from before the
-// choice; of the choices inside of it the function that these have taken. Equal calls (copies,
+// choice; of the choices inside of it the function that these have taken. For ranks it is planned in
+// shares, and takes what the rank that sends the most takes (fusion/shares/cost.h). Equal calls (copies,
 // trace_choice) are planned once. What would take longer to plan than MOST_PLANNED steps in all is
 // not compared: the first function is taken. So is it by `interp`, everywhere.
 #ifndef PERMC_RUNTIME_CHOICES_H
@@ -36,6 +37,7 @@ typedef struct choice_setting {
   const char *gpu;       // as for tuned_target
   bool may_be_tuned;     // for the machine at hand
   unsigned threads;
+  uint64_t ranks;  // that share the arrays; 0: one has all
 } choice_setting;
 
 // The first function of each.

@@ -344,7 +344,7 @@ static bool plan_for_peers(permc_context *c, pipeline *p, const plan_strategy *s
   int bits = shares_bits(c->peer_count);
   if (!is_for_peers(c, p))
     return true;
-  net *n = shares_of_peers(&p->memory, shares_of_ranks(&p->memory, p->net, bits));
+  net *n = shares_of_peers(&p->memory, shares_for_peers(&p->memory, p->net, bits));
   if (!verified(c, "net of several GPUs", net_verify(&p->memory, n)))
     return false;
   plan *other = plan_make(&p->memory, n, p->target, strategy);
@@ -395,7 +395,8 @@ static unsigned threads_of(const permc_context *c) {
 // Of each choice the function that is the cheapest there.
 static bool take_cheapest(permc_context *c, const pipeline_request *r, pipeline *p) {
   char space[BACKEND_WHY];
-  choice_setting s = {.context = c, .backend = p->backend, .threads = threads_of(c)};
+  choice_setting s = {
+      .context = c, .backend = p->backend, .threads = threads_of(c), .ranks = r->ranks};
   if (!p->open.choices.count)
     return true;
   s.may_be_tuned = is_at_hand(c, r, p->backend, space, &s.gpu);

@@ -1,5 +1,7 @@
 // What a Net in shares is predicted to take. See cost.h.
-#include "fusion/shares/cost.h"
+#include "fusion/shares/traffic.h"
+
+#include <math.h>
 
 int shares_peer_bits(const target *t, int p) {
   int bits = f2_msb(t->peers);
@@ -8,14 +10,16 @@ int shares_peer_bits(const target *t, int p) {
 
 // ---- seconds ------------------------------------------------------------------------------------
 
-// Of an exchange, as the rank that sends the most sees it: one level after the other.
-static double seconds_of_traffic(const share_traffic *most, const target *t) {
-  double seconds = 2 * (double)most[SHARE_TO_ITSELF].bytes / t->memory_bytes_per_second;
+// Of exchanges, as the rank that sends the most sees them: one level after the other.
+static double seconds_of_traffic(const share_cost *c, const target *t) {
+  double own = 2 * (double)c->most[SHARE_TO_ITSELF].bytes + c->moved;
+  double seconds = own / t->memory_bytes_per_second;
   for (int d = 0; d < SHARE_TO_ITSELF; d++) {
     const target_link *link = &t->links[d];
-    double messages = (double)most[d].messages, bytes = (double)most[d].bytes;
+    double messages = (double)c->most[d].messages, bytes = (double)c->most[d].bytes;
     if (messages > 0)
-      seconds += link->latency + (bytes + messages * link->half_bytes) / link->bytes_per_second;
+      seconds += (double)c->rounds * link->latency +
+                 (bytes + messages * link->half_bytes) / link->bytes_per_second;
   }
   return seconds;
 }
@@ -65,7 +69,7 @@ static share_cost cost_of_exchange(const shares *s, const share_exchange *e, int
   uint64_t send_near = ranks_within(m.away, f2_space_sum(m.spread, peers));
   uint64_t send_own = ranks_within(m.away, m.spread);
   uint64_t bytes = s->slab[e->from] * scalar_types[s->net->arrays.items[e->from].type].size / fan;
-  share_cost c = {.rho = m.spread.dimension};
+  share_cost c = {.rho = m.spread.dimension, .rounds = 1};
   c.all[SHARE_TO_ITSELF] = traffic(send_own, bytes);
   c.all[SHARE_TO_PEER] = traffic(send_near * near - send_own, bytes);
   c.all[SHARE_OVER_NETWORK] = traffic(ranks * fan - send_near * near, bytes);
@@ -81,7 +85,7 @@ static share_cost cost_of_all(const shares *s, share_traffic all, share_traffic 
   uint64_t to[SHARE_DISTANCES] = {[SHARE_TO_PEER] = f2_mask(peer_bits),
                                   [SHARE_OVER_NETWORK] = f2_unit(s->p) - f2_unit(peer_bits),
                                   [SHARE_TO_ITSELF] = 1};
-  share_cost c = {0};
+  share_cost c = {.rounds = 1};
   for (int d = 0; d < SHARE_DISTANCES; d++) {
     c.all[d] = (share_traffic){all.messages * to[d], all.bytes * to[d]};
     c.most[d] = (share_traffic){most.messages * to[d], most.bytes * to[d]};
@@ -123,75 +127,16 @@ static void add_window(const shares *s, const share_stage *as, uint64_t rank, in
 }
 
 static share_cost cost_of_window(const shares *s, const share_stage *as, int peer_bits) {
-  share_cost c = {0};
+  share_cost c = {.rounds = 1};
   for (uint64_t rank = 0; rank < f2_unit(s->p); rank++) {
     share_traffic got[SHARE_DISTANCES] = {{0}};
     add_window(s, as, rank, peer_bits, got);
-    for (int d = 0; d < SHARE_DISTANCES; d++) {
-      c.all[d].messages += got[d].messages;
-      c.all[d].bytes += got[d].bytes;
-      if (got[d].bytes > c.most[d].bytes)
-        c.most[d] = got[d];
-    }
+    share_cost_add_rank(&c, got);
   }
   return c;
 }
 
-// ---- routines -----------------------------------------------------------------------------------
-
-// What a rank sends to each: `exchanges` messages, `each` bytes for each key that goes there, and
-// `others` bytes whatever the keys are.
-typedef struct routine_traffic {
-  uint64_t exchanges, each, others;
-} routine_traffic;
-
-static uint64_t unit_of(const shares *s, const net_routine *r, net_id id) {
-  const net_array *a = &s->net->arrays.items[id];
-  return a->count / (r->rows * r->length) * scalar_types[a->type].size;
-}
-
-// Each array of keys or payloads is exchanged once, and places and numbers of elements are. Before that a
-// sort finds cuts by digits: counts, and a choice (runtime/ranks/cuts.h). One exchange says how many come.
-static routine_traffic traffic_of_routine(const shares *s, const net_routine *r) {
-  enum { DIGIT = 8, COUNTS = 256 * 8, CHOICE = 16, NUMBER = 8, FOUND = 16 };
-  uint64_t key = unit_of(s, r, r->pairs[0].from);
-  uint64_t limit = r->limit > 1 ? (uint64_t)f2_msb(r->limit - 1) + 1 : 1;
-  uint64_t bits = r->limit ? limit : DIGIT * key, digits = (bits + DIGIT - 1) / DIGIT;
-  routine_traffic t = {1, key, NUMBER};
-  switch (r->kind) {
-  case NET_SORT:
-  case NET_PLACES:
-    t.exchanges += 2 * digits + 1;
-    t.others += digits * (COUNTS + CHOICE);
-    break;
-  case NET_WRONG:
-    return (routine_traffic){r->distinct ? 4 : 1, r->distinct ? NUMBER : 0,
-                             FOUND + (r->distinct ? 2 * NUMBER : 0)};
-  case NET_COUNT:
-    return (routine_traffic){2, 0, 2 * r->rows * r->limit * NUMBER / f2_unit(s->p)};
-  default:
-    t.exchanges++;
-  }
-  for (uint32_t i = 1; i < r->pair_count - r->counts; i++) {
-    t.exchanges++;
-    t.each += unit_of(s, r, r->pairs[i].to);
-  }
-  if (r->kind == NET_PLACES) {
-    t.exchanges++;
-    t.each += NUMBER;
-  }
-  return t;
-}
-
-// As if each rank had as many keys for each other one.
-static share_cost cost_of_routine(const shares *s, const net_routine *r, int peer_bits) {
-  routine_traffic t = traffic_of_routine(s, r);
-  uint64_t ranks = f2_unit(s->p), slab = shares_routine_slab(s->net, r, s->slab, ranks);
-  share_traffic most = {t.exchanges, t.others + slab * t.each / ranks};
-  share_traffic all = {ranks * t.exchanges,
-                       ranks * t.others + r->rows * r->length * t.each / ranks};
-  return cost_of_all(s, all, most, peer_bits);
-}
+// ---- a stage ------------------------------------------------------------------------------------
 
 share_cost shares_traffic_cost(const shares *s, size_t stage, const target *t) {
   const share_stage *as = &s->stages[stage];
@@ -204,26 +149,27 @@ share_cost shares_traffic_cost(const shares *s, size_t stage, const target *t) {
   else if (as->kind == SHARE_WINDOW)
     c = cost_of_window(s, as, peer_bits);
   else if (as->kind == SHARE_ROUTINE)
-    c = cost_of_routine(s, s->net->stages.items[stage].routine, peer_bits);
-  c.seconds = seconds_of_traffic(c.most, t);
+    c = share_cost_of_routine(s, s->net->stages.items[stage].routine, peer_bits);
+  c.seconds = seconds_of_traffic(&c, t);
   return c;
 }
 
 // ---- the whole ----------------------------------------------------------------------------------
 
-// What a rank takes for a pass, of which it executes its share: a start is not shared.
-static double seconds_of_pass(const shares *s, const plan *p, const plan_pass *pass) {
-  double start = p->target->pass_seconds < pass->seconds ? p->target->pass_seconds : pass->seconds;
-  share_kind kind = s->stages[pass->stage].kind;
-  bool split = kind == SHARE_SPLIT || kind == SHARE_ROUTINE;
-  return split ? start + (pass->seconds - start) / (double)f2_unit(s->p) : pass->seconds;
+// The part of what a plan predicts for a pass that the rank with the most has of it: of a stage in shares
+// that is for one of them.
+static double part_of_pass(const shares *s, const plan_pass *pass) {
+  if (s->stages[pass->stage].kind != SHARE_ROUTINE)
+    return 1;
+  const net_routine *r = s->net->stages.items[pass->stage].routine;
+  double slab = (double)shares_routine_slab(s->net, r, s->slab, f2_unit(s->p));
+  return fmin(1, slab / ((double)r->rows * (double)r->length));
 }
 
-static void add_traffic(share_traffic *to, const share_traffic *from) {
-  for (int d = 0; d < SHARE_DISTANCES; d++) {
-    to[d].messages += from[d].messages;
-    to[d].bytes += from[d].bytes;
-  }
+// What a rank takes for a pass: a start is not shared.
+static double seconds_of_pass(const shares *s, const plan *p, const plan_pass *pass) {
+  double start = p->target->pass_seconds < pass->seconds ? p->target->pass_seconds : pass->seconds;
+  return start + (pass->seconds - start) * part_of_pass(s, pass);
 }
 
 share_cost *shares_costs(arena *a, const shares *s, const plan *p, const target *t) {
@@ -238,10 +184,7 @@ share_cost *shares_costs(arena *a, const shares *s, const plan *p, const target 
       costs[pass->stage].seconds += seconds_of_pass(s, p, pass);
   }
   costs[count] = (share_cost){0};
-  for (size_t i = 0; i < count; i++) {
-    add_traffic(costs[count].all, costs[i].all);
-    add_traffic(costs[count].most, costs[i].most);
-    costs[count].seconds += costs[i].seconds;
-  }
+  for (size_t i = 0; i < count; i++)
+    share_cost_add(&costs[count], &costs[i]);
   return costs;
 }

@@ -10,6 +10,8 @@
 // D, of dimension rho, is where the blocks of one rank go, from M S ^ c on. So how many messages stay on
 // a host is the dimension of an intersection, and how many ranks have such messages is the number of
 // solutions of a system of equations: no list of ranks is made.
+//
+//   cost.c     exchanges, gathers, windows; seconds        routine_cost.c   routines on slabs
 #ifndef PERMC_FUSION_SHARES_COST_H
 #define PERMC_FUSION_SHARES_COST_H
 
@@ -30,6 +32,8 @@ typedef struct share_traffic {
 
 typedef struct share_cost {
   int rho;                              // EXCHANGE: a rank sends 2^rho messages
+  uint64_t rounds;                      // exchanges, one after the other
+  double moved;                         // bytes that a rank reads and writes to put them in order
   share_traffic all[SHARE_DISTANCES];   // of all ranks together
   share_traffic most[SHARE_DISTANCES];  // of the rank that sends the most so far; WINDOW: gets
   double seconds;
@@ -37,7 +41,8 @@ typedef struct share_cost {
 
 // How many of the p bits of a rank number the peers of a host; the others number hosts.
 int shares_peer_bits(const target *t, int p);
-// What is sent in a stage, and what that takes by the target's links.
+// What is sent in a stage, and what that takes by the target's links. Of a sort, places, a permutation: for
+// keys of which each is as likely to belong to any place of its row, as an average.
 share_cost shares_traffic_cost(const shares *s, size_t stage, const target *t);
 // Exchanges over peers and the network as two, the peers' first, where that is faster (levels.c); *split:
 // how many.

@@ -63,7 +63,7 @@ static void add_array(sharing *s, const net_array *array, bool by_bits) {
   vec_push(s->memory, &s->fixed, !given);
 }
 
-const shares *shares_of_ranks(arena *a, const net *n, int p) {
+static const shares *share(arena *a, const net *n, int p, bool routines) {
   size_t arrays = n->arrays.count;
   sharing s = {.memory = a, .from = n, .to = NEW(a, net), .p = p};
   *s.to = (net){.externs = n->externs};
@@ -78,9 +78,14 @@ const shares *shares_of_ranks(arena *a, const net *n, int p) {
     add_array(&s, &n->arrays.items[i], s.by_bits[i]);
   }
   for (size_t i = 0; i < n->stages.count; i++)
-    if (!sharing_by_bits(&s, &n->stages.items[i]) && !sharing_by_turns(&s, &n->stages.items[i]))
+    if (!sharing_by_bits(&s, &n->stages.items[i]) && !sharing_by_turns(&s, &n->stages.items[i]) &&
+        !(routines && sharing_by_keys(&s, &n->stages.items[i])))
       share_whole(&s, &n->stages.items[i]);
   shares *made = NEW(a, shares);
   *made = (shares){s.to, p, s.kinds.items, s.slab.items, s.window.items};
   return made;
 }
+
+const shares *shares_of_ranks(arena *a, const net *n, int p) { return share(a, n, p, true); }
+
+const shares *shares_for_peers(arena *a, const net *n, int p) { return share(a, n, p, false); }

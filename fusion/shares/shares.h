@@ -28,8 +28,9 @@
 //   bits.c     one by bits of its index       turns.c    one by turns of a loop
 //   passage.c  arrays that change shares      window.c   what shares load of others' slabs
 //   routine.c  a routine on slabs             peer.c     for GPUs that reach each other's memory
-//   cost.c     what is sent, and seconds      merge.c    sorts of slabs, for these
-//   levels.c   exchanges among peers, then over the network
+//   levels.c   exchanges among peers, then    merge.c    sorts of slabs, for these
+//              over the network
+//   cost.c, routine_cost.c  what is sent, and seconds
 #ifndef PERMC_FUSION_SHARES_SHARES_H
 #define PERMC_FUSION_SHARES_SHARES_H
 
@@ -78,12 +79,14 @@ typedef struct shares {
 
 // For 2^p ranks at one time. `n` has been accepted by net_verify. The arrays of `n` keep their numbers.
 const shares *shares_of_ranks(arena *a, const net *n, int p);
+// The same for GPUs of one process, of which one executes a routine, on whole arrays.
+const shares *shares_for_peers(arena *a, const net *n, int p);
 // How many of its keys each rank has, of a routine that ranks execute together; 0: they cannot. `slab`: by
 // array. Arrays of several elements for each key have as many times the slab. Whole arrays may be read;
 // written are counts and what is wrong.
 uint64_t shares_routine_slab(const net *n, const net_routine *r, const uint64_t *slab,
                              uint64_t ranks);
-// The same for ranks that reach each other's memory: without exchanges and gathers (peer.c).
+// A Net for ranks that reach each other's memory: without exchanges and gathers (peer.c).
 net *shares_of_peers(arena *a, const shares *s);
 // How many bits number the ranks; -1: not a power of two, or too many.
 int shares_bits(uint64_t ranks);

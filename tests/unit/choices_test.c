@@ -74,6 +74,22 @@ TEST(wherever_it_stands) {
   permc_context_free(c);
 }
 
+// What ranks send is part of what a function takes: work on a rank's own elements is the cheaper one there.
+TEST(ranks_compare_what_they_send) {
+  permc_context *c =
+      load_text("far : [2^n]i32 -> [2^n]i32\n"
+                "far xs = map (+ 1000) (bitrev xs)\n"
+                "near : [2^n]i32 -> [2^n]i32\n"
+                "near xs = map (\\x -> 2000 + (iter 12 (\\y -> y * y + x) x & 1)) xs\n"
+                "main : [2^n]i32 -> [2^n]i32\n"
+                "main = choose [far, near]\n");
+  REQUIRE(c != NULL);
+  CHECK_EQ_I64(first_of(c, "main", "cpu", 1 << 14), 1000);
+  CHECK(permc_use_ranks(c, &(permc_ranks){.transport = "threads", .count = 4}));
+  CHECK_EQ_I64(first_of(c, "main", "cpu", 1 << 14), 2000);
+  permc_context_free(c);
+}
+
 // A place outside, or padding in a result, is an error of the function that is taken only.
 TEST(what_is_not_taken_is_not_checked) {
   permc_context *c = load_text(FUNCTIONS "outside xs = long (gather (map (+ 99) xs) xs)\n"

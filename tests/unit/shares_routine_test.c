@@ -1,8 +1,9 @@
 // Routines over ranks (runtime/ranks/routine.h): for any number of ranks, slabs, keys and rows what
-// routine_run makes of whole arrays, to the byte.
+// routine_run makes of whole arrays, to the byte; and they send what is predicted (fusion/shares/cost.h).
 #include "tests/test.h"
 
 #include "core/random.h"
+#include "fusion/shares/cost.h"
 #include "runtime/ranks/routine.h"
 #include "runtime/routines/routine.h"
 #include <pthread.h>
@@ -23,7 +24,8 @@ typedef struct trial {
   uint64_t slab[MOST_ARRAYS];
   void *whole[MOST_ARRAYS];  // by array: all of it
   void *expected[MOST_ARRAYS];
-  uint32_t ranks, threads;
+  uint32_t ranks, threads, peers;
+  share_traffic sent[SHARE_DISTANCES];  // by all ranks
 } trial;
 
 static size_t bytes_of(const trial *t, net_id id) {
@@ -72,6 +74,7 @@ static void fill_keys(trial *t, net_id id, shape s, uint64_t limit) {
 
 static trial start(net_routine_kind kind, uint32_t ranks, uint64_t rows, uint64_t length) {
   trial t = {.ranks = ranks, .threads = 1 + draw_below(&state, 2)};
+  t.peers = 1U << draw_below(&state, 3);
   t.routine = (net_routine){.kind = kind, .rows = rows, .length = length, .offsets = NET_NONE};
   return t;
 }
@@ -94,6 +97,7 @@ typedef struct rank {
   transport_options options;
   error failure;
   pthread_t thread;
+  share_traffic sent[SHARE_DISTANCES];
   bool good;
 } rank;
 
@@ -102,6 +106,17 @@ static size_t part_of(const trial *t, net_id id, uint32_t number, size_t *first)
   size_t all = bytes_of(t, id), slab = t->slab[id] * scalar_types[t->arrays[id].type].size;
   *first = slab && number * slab < all ? number * slab : slab ? all : 0;
   return slab && slab < all - *first ? slab : all - *first;
+}
+
+static void count_sent(rank *r, const transport *t) {
+  uint32_t peers = r->trial->peers;
+  for (uint32_t to = 0; to < t->ranks; to++) {
+    share_distance d = to == t->rank                   ? SHARE_TO_ITSELF
+                       : to / peers == t->rank / peers ? SHARE_TO_PEER
+                                                       : SHARE_OVER_NETWORK;
+    r->sent[d].messages += t->sent[to].messages;
+    r->sent[d].bytes += t->sent[to].bytes;
+  }
 }
 
 // The memory of a rank is to the byte what it has.
@@ -120,6 +135,8 @@ static void *run_rank(void *with) {
   team all = {open, t->threads, NULL, &r->failure};
   ranked_routine c = {&all, &t->net, &t->routine, t->slab, data};
   r->good = open && routine_run_ranked(&c);
+  if (open)
+    count_sent(r, open);
   transport_close(open);
   for (uint32_t p = 0; p < t->routine.pair_count; p++) {
     net_id id = t->pairs[p].to;
@@ -150,9 +167,46 @@ static bool run_ranks(trial *t) {
   for (uint32_t i = 0; i < t->ranks; i++) {
     pthread_join(ranks[i].thread, NULL);
     good = CHECK_STR(ranks[i].failure.message, "") && ranks[i].good && good;
+    for (int d = 0; d < SHARE_DISTANCES; d++) {
+      t->sent[d].messages += ranks[i].sent[d].messages;
+      t->sent[d].bytes += ranks[i].sent[d].bytes;
+    }
   }
   transport_group_free(group);
   return good;
+}
+
+// ---- what is sent -------------------------------------------------------------------------------
+
+static share_cost predicted(const trial *t) {
+  static const share_window *no_window[MOST_ARRAYS];
+  const share_stage stage = {.kind = SHARE_ROUTINE};
+  net_stage of = {.routine = (net_routine *)&t->routine};
+  net n = t->net;
+  n.stages.items = &of;
+  n.stages.count = 1;
+  target machine = *target_named("gpu");
+  machine.peers = t->peers;
+  shares s = {&n, shares_bits(t->ranks), (share_stage *)&stage, (uint64_t *)t->slab, no_window};
+  return shares_traffic_cost(&s, 0, &machine);
+}
+
+// Messages are those that were sent. Bytes are, too, if no element's way depends on its key; of those that
+// go somewhere all together are.
+static bool check_sent(const trial *t) {
+  const net_routine *r = &t->routine;
+  share_cost cost = predicted(t);
+  bool good = true, fixed = r->kind == NET_COUNT || (r->kind == NET_WRONG && !r->distinct);
+  uint64_t found = 0, all = 0;
+  for (int d = 0; d < SHARE_DISTANCES; d++) {
+    good = CHECK_EQ_U64(cost.all[d].messages, t->sent[d].messages) && good;
+    good = (!fixed || CHECK_EQ_U64(cost.all[d].bytes, t->sent[d].bytes)) && good;
+    found += t->sent[d].bytes;
+    all += cost.all[d].bytes;
+  }
+  uint64_t rounding = 2 * t->ranks, off = found < all ? all - found : found - all;
+  bool none = r->kind == NET_WRONG && r->distinct;  // what is no place goes nowhere
+  return CHECK(none ? found <= all + rounding : off <= rounding) && good;
 }
 
 static void check(trial *t) {
@@ -174,6 +228,7 @@ static void check(trial *t) {
     net_id id = t->pairs[i].to;
     good = id == NET_NONE || CHECK(!memcmp(t->whole[id], t->expected[id], bytes_of(t, id)));
   }
+  good = good && check_sent(t);
   if (!good)
     printf("%s of %s, %" PRIu64 " rows of %" PRIu64 ", %u ranks, slab %" PRIu64 "\n",
            net_routine_names[t->routine.kind], scalar_types[t->arrays[t->pairs[0].from].type].name,
@@ -336,6 +391,54 @@ TEST(wrong_places) {
       scalar_convert(SCALAR_I64, kinds[i % 3], 1, &place, at);
     }
     add_pair(&t, places, add_array(&t, SCALAR_I64, 2, e.ranks == 2 && i % 2 ? 1 : 0));
+    check(&t);
+  }
+}
+
+// ---- keys of which each is as likely to belong to any place ---------------------------------------
+
+// Bytes over the network and to peers, beside those predicted: within 2 %.
+static void check_random(trial *t) {
+  check(t);
+  share_cost cost = predicted(t);
+  for (int d = 0; d < SHARE_DISTANCES; d++) {
+    double found = (double)t->sent[d].bytes, wanted = (double)cost.all[d].bytes;
+    if (!CHECK(found >= 0.98 * wanted && found <= 1.02 * wanted))
+      printf("  %s, %d: %.0f bytes, predicted %.0f\n", net_routine_names[t->routine.kind], d, found,
+             wanted);
+  }
+}
+
+static trial start_random(net_routine_kind kind, uint64_t rows, uint64_t length, scalar_type type) {
+  trial t = start(kind, 8, rows, length);
+  t.peers = 2;
+  add_array(&t, type, rows * length, rows * length / 8);
+  add_array(&t, type, rows * length, rows * length / 8);
+  fill_keys(&t, 0, RANDOM, 0);
+  return t;
+}
+
+TEST(bytes_of_random_keys) {
+  static const uint64_t rows[] = {1, 3};
+  for (size_t i = 0; i < 2; i++) {
+    uint64_t slab = 1 << 14, length = 8 * slab / rows[i];
+    length -= rows[i] > 1 ? length % 8 : 0;
+    trial sort = start_random(NET_SORT, rows[i], length, SCALAR_F32);
+    add_pair(&sort, 0, 1);
+    add_pair(&sort, NET_NONE, add_array(&sort, SCALAR_U32, rows[i] * length, sort.slab[0]));
+    check_random(&sort);
+    trial places = start_random(NET_PLACES, rows[i], length, SCALAR_U32);
+    add_pair(&places, 0, add_array(&places, SCALAR_I64, rows[i] * length, places.slab[0]));
+    check_random(&places);
+  }
+  for (int back = 0; back < 2; back++) {
+    trial t = start_random(NET_PERMUTE, 1, 2000, SCALAR_U16);
+    fill_places(&t, 0);
+    t.routine.back = back;
+    add_pair(&t, 0, NET_NONE);
+    net_id from = add_array(&t, SCALAR_U64, 2000, 250), to = add_array(&t, SCALAR_U64, 2000, 250);
+    fill(&t, from);
+    add_pair(&t, from, to);
     check(&t);
   }
 }

@@ -99,7 +99,7 @@ static bool check_sort(uint64_t seed) {
   vec_push(&memory, &t->stages, ((net_stage){.routine = &r}));
   bool good = true;
   for (int p = 1; p <= 4 && good; p++) {
-    const net *made = shares_of_peers(&memory, shares_of_ranks(&memory, t, p));
+    const net *made = shares_of_peers(&memory, shares_for_peers(&memory, t, p));
     const char *problem = net_verify(&memory, made);
     good = CHECK_STR(problem ? problem : "", "") && CHECK_EQ_U64(made->stages.count, 2) &&
            CHECK_EQ_U64(made->stages.items[0].routine->rows, f2_unit(p)) &&

@@ -249,6 +249,7 @@ static json_t *json_of_cost(const share_cost *c, const char *kind) {
     json_object_set_new(to, "kind", json_string(kind));
   if (kind && !strcmp(kind, share_kind_names[SHARE_EXCHANGE]))
     json_object_set_new(to, "rho", json_integer(c->rho));
+  json_object_set_new(to, "rounds", report_count(c->rounds));
   json_object_set_new(to, "all", json_of_traffic(c->all));
   json_object_set_new(to, "most", json_of_traffic(c->most));
   json_object_set_new(to, "seconds", report_number(c->seconds));
