@@ -596,10 +596,18 @@ static void group_functions(resolver *r, binding **bindings, uint32_t count) {
     bindings[next++] = values.items[i];
 }
 
+// Those of the library may have been used by a program that is gone, and another function is in its place.
+static void forget_users(const program *p) {
+  for (size_t m = 0; m < p->modules.count; m++)
+    for (size_t i = 0; i < p->modules.items[m]->bindings.count; i++)
+      p->modules.items[m]->bindings.items[i]->user = NULL;
+}
+
 bool resolve_program(diagnostics *d, program *p, const builtin_table *t, binding_groups *groups) {
   resolver r = {.d = d, .memory = d->memory, .builtins = t, .groups = groups};
   r.user = table_create(&r, p, false);
   r.library = table_create(&r, p, true);
+  forget_users(p);
   for (size_t m = 0; m < p->modules.count; m++) {
     const module *mod = p->modules.items[m];
     for (size_t i = 0; i < mod->bindings.count; i++)

@@ -69,6 +69,28 @@ TEST(rows_of_unequal_length) {
   arena_free(&memory);
 }
 
+// However often it is loaded, and whatever was before: a program becomes the same steps. (Of the library,
+// which stays, nothing may be known of a function that was where another is now.)
+TEST(the_same_program_again) {
+  static const char lines[] = "main : [2^n]i64 -> [2]i64\n"
+                              "main xs = [max (sum xs) (clz xs[0]), xs[1]]\n";
+  permc_explain_options o = {.types = "[8]i64", .dump = "trace"};
+  permc_context *c = permc_context_new();
+  char *first = NULL;
+  for (int i = 0; i < 4 && CHECK(c != NULL); i++) {
+    char *out = NULL;
+    CHECK(permc_load_text(c, "again", lines, strlen(lines)));
+    CHECK(permc_explain(c, "main", NULL, 0, &o, &out));
+    if (first)
+      CHECK_STR(out, first);
+    else
+      first = strdup(out);
+    free(out);
+  }
+  free(first);
+  permc_context_free(c);
+}
+
 TEST(types_of_arguments) {
   START();
   permc_context *c = load_expression("\\xs ys -> (sort xs, map (+ 1) ys)");
