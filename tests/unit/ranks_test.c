@@ -107,6 +107,40 @@ static const struct {
     {"compact (\\x -> x > 128u8)", "[500]u8"},
     {"top_k 5", "[100]u32"},
     {"zip_with (+)", "[33]f32 [33]f32"},
+    {"sort", "[17]i8"},
+    {"sort_desc", "[999]f16"},
+    {"sort", "[4097](f32, u16)"},
+    {"map sort", "[1][1000]u64"},
+    {"map sort", "[40][3]i32"},
+    {"map sort", "[0][8]u32"},
+    {"map sort", "[3][0]u32"},
+    {"column_sort", "[1024]u32"},
+    {"padded maxval sort_network", "[1]i16"},
+    {"padded maxval sort_network", "[9]f32"},
+    {"argsort", "[1000]u32"},
+    {"argsort", "[0]u32"},
+    {"ranks", "[700]i64"},
+    {"map argsort", "[3][77]u8"},
+    {"\\xs -> permute (argsort xs) xs", "[1001]u32"},
+    {"sort_on (\\(k, v) -> k)", "[600](u16, f64)"},
+    {"fft", "[4]c64"},
+    {"fft", "[1]c64"},
+    {"map fft", "[5][16]c64"},
+    {"ntt", "[8]u64"},
+    {"map ntt", "[3][32]u64"},
+    {"fwht", "[1]i32"},
+    {"map fwht", "[3][8]i32"},
+    {"bmmc [1] 1", "[2]u8"},
+    {"map (bmmc [2, 1, 4] 3)", "[5][8]u16"},
+    {"transpose", "[0][5]u32"},
+    {"scan (+)", "[0]i32"},
+    {"scan (+)", "[3]i32"},
+    {"sum", "[0]i32"},
+    {"reverse", "[0]u8"},
+    {"map (\\x -> x + 1)", "[0]u32"},
+    {"concat", "[0]u32 [3]u32"},
+    {"histogram 16 (\\x -> x & 15u32)", "[0]u32"},
+    {"compact (\\x -> x > 128u8)", "[0]u8"},
 };
 
 static void compare_on(const char *backend, uint32_t most, size_t step) {
@@ -407,12 +441,17 @@ TEST(other_calls) {
 
 // ---- files ---------------------------------------------------------------------------------------
 
+static const char *temporary_folder(void) {
+  const char *folder = getenv("PERMC_TMP");
+  return folder ? folder : "/tmp";
+}
+
 // A path in the test's own folder.
 static const char *own_path(const char *name) {
   static char paths[4][300];
   static unsigned next;
   char *path = paths[next++ % 4];
-  snprintf(path, sizeof paths[0], "%s/%s", getenv("PERMC_TMP"), name);
+  snprintf(path, sizeof paths[0], "%s/%s", temporary_folder(), name);
   return path;
 }
 
@@ -447,7 +486,7 @@ static bool same_files(const char *a, const char *b) {
 
 static size_t files_in_folder(void) {
   size_t count = 0;
-  DIR *folder = opendir(getenv("PERMC_TMP"));
+  DIR *folder = opendir(temporary_folder());
   while (folder && readdir(folder))
     count++;
   if (folder)
