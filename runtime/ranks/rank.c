@@ -355,6 +355,24 @@ bool rank_fail(transport *t, const char *cause, error *failure) {
   return error_set(failure, SPAN_NONE, "rank %u: %.480s", (unsigned)t->rank, cause);
 }
 
+// Always the same parts, so that ranks at different steps get each other's, and not what is no digest.
+bool rank_agree(transport *t, const rank_step *own, error *failure) {
+  const struct {
+    const char *name, *content;
+  } rows[] = {{"steps: what it runs, writes or shows", own->step},
+              {"call", own->call},
+              {"program, or the sizes of its arguments", own->program},
+              {"choice of arguments that are in parts", own->parts},
+              {"output file, and all write one", own->file}};
+  enum { PARTS = sizeof rows / sizeof *rows };
+  transport_part parts[PARTS];
+  for (size_t i = 0; i < PARTS; i++) {
+    const char *content = rows[i].content ? rows[i].content : "";
+    parts[i] = (transport_part){rows[i].name, content, strlen(content)};
+  }
+  return transport_agree(t, parts, PARTS, failure);
+}
+
 bool rank_execute(const ranks_run *run, uint32_t threads, transport *t, array_part *parts,
                   error *failure) {
   error why = {0};

@@ -15,4 +15,14 @@ bool rank_fail(transport *t, const char *cause, error *failure);
 // Of this process; NULL if it has all ranks.
 transport *ranks_transport(const rank_world *r);
 
+// What a rank says it does next, by all at one time: each must say the same. NULL: nothing of the kind.
+typedef struct rank_step {
+  const char *step;     // "run", "write", "gather", "place"
+  const char *call;     // place: what the parts are for
+  const char *program;  // run: of which sizes; which arguments are in parts
+  const char *parts;
+  const char *file;  // write
+} rank_step;
+bool rank_agree(transport *t, const rank_step *own, error *failure);
+
 #endif

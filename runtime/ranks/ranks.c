@@ -34,10 +34,12 @@ rank_world *ranks_open(const ranks_options *o, error *failure) {
     r->count = r->own->ranks;
   }
   if (o->count && o->count != r->count)
-    error_set(failure, SPAN_NONE, "%u ranks were asked for, and there are %u", (unsigned)o->count,
-              (unsigned)r->count);
+    error_set(failure, SPAN_NONE,
+              "%u ranks were asked for, and there are %u; start as many (mpirun -n %u)",
+              (unsigned)o->count, (unsigned)r->count, (unsigned)o->count);
   else if (shares_bits(r->count) < 0)
-    error_set(failure, SPAN_NONE, "%u ranks are no power of two", (unsigned)r->count);
+    error_set(failure, SPAN_NONE, "%u ranks are no power of two; take 2, 4, 8, ...",
+              (unsigned)r->count);
   else
     return r;
   ranks_close(r);
@@ -78,13 +80,13 @@ void ranks_fail(rank_world *r, const char *cause) {
 
 static bool gather_lengths(transport *t, const char *what, const uint64_t *lengths, size_t count,
                            uint64_t *all, error *failure) {
-  const transport_part call = {"call", what, strlen(what)};
+  const rank_step step = {.step = "place", .call = what};
   uint64_t *bytes = calloc(t->ranks, sizeof *bytes);
   for (uint32_t r = 0; bytes && r < t->ranks; r++)
     bytes[r] = count * sizeof *all;
-  bool good = bytes ? transport_agree(t, &call, 1, failure) &&
-                          transport_gather(t, lengths, bytes, all, failure)
-                    : rank_fail(t, "out of memory", failure);
+  bool good =
+      bytes ? rank_agree(t, &step, failure) && transport_gather(t, lengths, bytes, all, failure)
+            : rank_fail(t, "out of memory", failure);
   free(bytes);
   return good;
 }
@@ -134,7 +136,7 @@ static void run_members(member *all, uint32_t count) {
   for (uint32_t i = 1; i < count; i++) {
     all[i].started = pool_start_thread(&all[i].thread, run_member, &all[i]);
     if (!all[i].started)
-      rank_fail(all[i].transport, "no thread could be started", &all[i].failure);
+      rank_fail(all[i].transport, "no thread could be started; take fewer ranks", &all[i].failure);
   }
   run_member(&all[0]);
   for (uint32_t i = 1; i < count; i++)
@@ -247,11 +249,10 @@ static bool agree(transport *t, const ranks_run *run, error *failure) {
   shares_print(&program, run->shares);
   for (size_t i = 0; i < run->argument_count; i++)
     text_string(&shared, array_device(&run->arguments[i]) == ARRAY_IN_PART ? "part " : "all ");
-  bool good = !program.failed && !shared.failed;
-  transport_part parts[] = {
-      {"program, or the sizes of its arguments", program.data, program.length},
-      {"choice of arguments that are in parts", shared.data, shared.length}};
-  good = good ? transport_agree(t, parts, 2, failure) : rank_fail(t, "out of memory", failure);
+  rank_step step = {
+      .step = "run", .program = text_content(&program), .parts = text_content(&shared)};
+  bool good = !program.failed && !shared.failed ? rank_agree(t, &step, failure)
+                                                : rank_fail(t, "out of memory", failure);
   text_free(&program);
   text_free(&shared);
   return good;

@@ -47,13 +47,18 @@ static bool gather_array(transport *t, array *a, error *failure) {
   return good;
 }
 
-bool ranks_gather(rank_world *r, permc_value *v, error *failure) {
-  transport *t = ranks_transport(r);
+static bool gather_value(transport *t, permc_value *v, error *failure) {
   bool good = true;
-  *failure = (error){0};
-  for (size_t i = 0; t && good && i < v->count; i++)
+  for (size_t i = 0; good && i < v->count; i++)
     good = gather_array(t, &v->components[i], failure);
   return good;
+}
+
+bool ranks_gather(rank_world *r, permc_value *v, error *failure) {
+  transport *t = ranks_transport(r);
+  *failure = (error){0};
+  return !t ||
+         (rank_agree(t, &(rank_step){.step = "gather"}, failure) && gather_value(t, v, failure));
 }
 
 // ---- a file by all ------------------------------------------------------------------------------
@@ -152,13 +157,22 @@ static bool write_alone(transport *t, output_file *o, value_format format, permc
   return output_commit(o, &why) || rank_fail(t, why.message, failure);
 }
 
+// Folders may have other names on other hosts.
+static const char *name_in_folder(const char *path) {
+  const char *slash = strrchr(path, '/');
+  return slash ? slash + 1 : path;
+}
+
 bool ranks_write(rank_world *r, const char *path, value_format format, permc_value *v,
                  error *failure) {
   transport *t = ranks_transport(r);
   char temporary[PATH_MAX] = "";
   error why = {0};
-  output_file *o = t->rank ? NULL : output_open(path, &why);
+  rank_step step = {.step = "write", .file = name_in_folder(path)};
   *failure = (error){0};
+  if (!rank_agree(t, &step, failure))
+    return false;
+  output_file *o = t->rank ? NULL : output_open(path, &why);
   if (!t->rank && !o)
     return rank_fail(t, why.message, failure);
   if (o && format == FORMAT_NPY && parts_are_alike(t, v) && output_temporary(o))
@@ -167,7 +181,7 @@ bool ranks_write(rank_world *r, const char *path, value_format format, permc_val
   if (good && *temporary)
     return write_together(t, path, o, temporary, v, failure);
   if (good)
-    good = ranks_gather(r, v, failure);
+    good = gather_value(t, v, failure);
   if (!good) {
     output_discard(o);
     return false;

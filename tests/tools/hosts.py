@@ -7,7 +7,7 @@ after DELAY seconds, except for those that it loses. Open MPI starts two ranks o
   that the bytes that cross are those that the ranks have counted
   that transforms by permc have the results of a run alone, and send over the network what permc
   explain predicts
-  with --all (PERMC_ALL) the same of a permutation and a sort, that all take as long as predicted,
+  with --all (PERMC_ALL) the same of a permutation and two sorts, that all take as long as predicted,
   and the laws and faults of transport_test, with delay and loss
 
 Skipped without root, /dev/net/tun, ip (iproute2) or mpirun.openmpi.
@@ -134,8 +134,8 @@ def problem_of_times(out, crossed):
 
 
 REVERSAL = "bmmc [" + ", ".join(f"2^{14 - i}" for i in range(15)) + "] 0"
-PROGRAMS = [("map (+ 1)", "[2^15]u32"), (REVERSAL, "[2^15]u32"), ("sort", "[2^15]u32"),
-            ("fft", "[2^15]c64"), ("fft . fft", "[2^15]c64")]
+PROGRAMS = [("map (+ 1)", "[2^15]u32"), (REVERSAL, "[2^15]u32"), ("sort_network", "[2^15]u32"),
+            ("radix_sort", "[2^15]u32"), ("fft", "[2^15]c64"), ("fft . fft", "[2^15]c64")]
 
 
 def predicted(permc, program, types):

@@ -45,13 +45,13 @@ for mpirun in mpirun.openmpi mpirun.mpich; do
   cmp -s out sum
   verdict "what rank 0 prints" $?
   on 3 "$PERMC" run -e sum -i in.npy
-  [ $? != 0 ] && grep -q '^permc: 3 ranks are no power of two$' err
+  [ $? != 0 ] && grep -q '^permc: 3 ranks are no power of two; take 2, 4, 8, \.\.\.$' err
   verdict "three ranks" $?
   on 2 "$PERMC" run -e sum -i in.npy --ranks 2
   cmp -s out sum
   verdict "as many as were asked for" $?
   on 2 "$PERMC" run -e sum -i in.npy --ranks 4
-  [ $? != 0 ] && grep -q '^permc: 4 ranks were asked for, and there are 2$' err
+  [ $? != 0 ] && grep -q '^permc: 4 ranks were asked for, and there are 2; start as many (mpirun -n 4)$' err
   verdict "fewer than were asked for" $?
   on 4 sh -c 'cp in.npy in.$$.npy; [ "${OMPI_COMM_WORLD_RANK:-${PMI_RANK:-}}" != 2 ] ||
     "$PERMC" run -e "take 5000" -i in.npy --ranks 1 -o in.$$.npy
@@ -59,6 +59,21 @@ for mpirun in mpirun.openmpi mpirun.mpich; do
   [ $? != 0 ] && grep -q 'rank 2 differs from rank 0 in its program' err && [ ! -e other.npy ]
   verdict "another file on one rank" $?
   rm -f in.[0-9]*.npy
+  same="$PERMC run -e sort -i in.npy"
+  on 1 $same -o x.npy : -n 1 $same -o y.npy
+  [ $? != 0 ] && grep -q 'rank 1 differs from rank 0 in its output file, and all write one$' err &&
+    [ ! -e x.npy ] && [ ! -e y.npy ]
+  verdict "two output files" $?
+  on 1 $same -o x.npy : -n 1 $same
+  [ $? != 0 ] && [ ! -s out ] && [ ! -e x.npy ] &&
+    grep -q 'rank 1 differs from rank 0 in its steps: what it runs, writes or shows$' err
+  verdict "one writes, one shows" $?
+  on 2 $same -i - -o x.npy
+  [ $? != 0 ] && grep -q '^permc: standard input is that of one rank; give all a file' err
+  verdict "standard input" $?
+  on 1 $same --timeout 1 -o x.npy : -n 1 sleep 4
+  [ $? != 0 ] && [ ! -e x.npy ] && grep -q '^permc: rank 0: not all ranks came to MPI within 2 s' err
+  verdict "one that is not permc" $?
   for ranks in 2 4; do
     on $ranks "$ranks_test" --halves
     verdict "halves of $ranks ranks" $?

@@ -3,7 +3,6 @@
 #include "fusion/plan/plan.h"
 #include "kernels/banks/banks.h"
 #include "runtime/context/context.h"
-#include "runtime/ranks/ranks.h"
 
 #include "tool/cli/progress.h"
 #include <ctype.h>
@@ -139,23 +138,6 @@ cli_status cli_use_options(const cli_arguments *a, permc_context *context) {
         verb, isa);
   cli_status status = use_devices(a, context);
   return status == CLI_OK ? use_limits(a, context) : status;
-}
-
-cli_status cli_use_ranks(const cli_arguments *a, permc_context *context) {
-  permc_ranks wanted = {.transport = cli_value(a, "--transport"),
-                        .count = (uint32_t)cli_number(a, "--ranks", 0),
-                        .timeout = (double)cli_number(a, "--timeout", 0)};
-  ranks_launch launch;
-  if (wanted.count & (wanted.count - 1))
-    return cli_usage_error("%s: --ranks must be a power of two, not %u", a->verb->name,
-                           (unsigned)wanted.count);
-  bool threads = wanted.transport && !strcmp(wanted.transport, "threads");
-  if (threads && !wanted.count)
-    return cli_usage_error("%s: --transport threads needs --ranks: how many", a->verb->name);
-  bool launched = !threads && (wanted.transport || ranks_launched(&launch));
-  if (wanted.count == 1 || (!launched && !wanted.count))
-    return CLI_OK;
-  return cli_report(context, permc_use_ranks(context, &wanted)) ? CLI_OK : CLI_WRONG;
 }
 
 // The folder of the file: "out/sorted.npy" is in "out", "sorted.npy" in ".".

@@ -17,6 +17,22 @@ typedef struct run_state {
   double start, read_seconds, write_seconds;
 } run_state;
 
+static bool is_one_of_several(const run_state *s) {
+  uint32_t processes;
+  permc_rank(s->context, &processes);
+  return processes > 1;
+}
+
+// Launchers give it to one rank alone.
+static bool may_read(const run_state *s, const char *const *paths, size_t count) {
+  for (size_t i = 0; i < count && is_one_of_several(s); i++)
+    if (!strcmp(paths[i], "-") || !strncmp(paths[i], "-:", 2)) {
+      cli_error("standard input is that of one rank; give all a file, by -i FILE");
+      return false;
+    }
+  return true;
+}
+
 static bool read_files(run_state *s, size_t parameters) {
   size_t count;
   const char **paths = cli_values(s->args, "-i", &count);
@@ -24,13 +40,15 @@ static bool read_files(run_state *s, size_t parameters) {
     return false;
   if (count == 0 && parameters > 0) {
     paths[count++] = "-";
-    if (isatty(STDIN_FILENO))
+    if (isatty(STDIN_FILENO) && !is_one_of_several(s))
       cli_error("reading the argument%s of %s : %s from standard input", parameters == 1 ? "" : "s",
                 s->entry, permc_entry_type(s->context, s->entry));
   }
-  bool good = count == 0 ||
-              cli_report_reading(s->context, permc_read_files(s->context, s->entry, paths, count,
-                                                              &s->arguments, &s->argument_count));
+  bool good = may_read(s, paths, count);
+  good =
+      good && (count == 0 ||
+               cli_report_reading(s->context, permc_read_files(s->context, s->entry, paths, count,
+                                                               &s->arguments, &s->argument_count)));
   // Numbers of no other type are i64: the program may be what is wrong.
   if (!good && !strcmp(s->entry, "-e") && strstr(permc_message(s->context), ": expected i64, "))
     cli_error("(the program is of type %s)", permc_entry_type(s->context, s->entry));

@@ -1,0 +1,71 @@
+// Ranks of a command line, or of a launcher. See program.h.
+#include "runtime/ranks/ranks.h"
+#include "tool/cli/io.h"
+#include "tool/cli/program.h"
+
+#include <pthread.h>
+#include <unistd.h>
+
+// MPI_Init waits for all that the launcher has started, some libraries without end: one of them may not
+// be permc, or one that runs alone.
+typedef struct watch {
+  pthread_mutex_t lock;
+  pthread_cond_t met;
+  bool is_over;
+  uint32_t rank;
+  double seconds;
+} watch;
+
+static void *end_what_waits(void *with) {
+  watch *w = with;
+  struct timespec end;
+  int late = 0;
+  clock_gettime(CLOCK_REALTIME, &end);
+  end.tv_sec += (time_t)w->seconds;
+  pthread_mutex_lock(&w->lock);
+  while (!w->is_over && !late)
+    late = pthread_cond_timedwait(&w->met, &w->lock, &end);
+  if (!w->is_over) {
+    cli_error(
+        "rank %u: not all ranks came to MPI within %g s; do all run permc, with the same words?",
+        (unsigned)w->rank, w->seconds);
+    _exit(1);
+  }
+  pthread_mutex_unlock(&w->lock);
+  return NULL;
+}
+
+static bool open_ranks(permc_context *context, const permc_ranks *wanted,
+                       const ranks_launch *launch) {
+  watch w = {.lock = PTHREAD_MUTEX_INITIALIZER,
+             .met = PTHREAD_COND_INITIALIZER,
+             .rank = launch ? launch->rank : 0,
+             .seconds = (wanted->timeout > 0 ? wanted->timeout : RANKS_TIMEOUT) + 1};
+  pthread_t thread;
+  bool watches = launch && pthread_create(&thread, NULL, end_what_waits, &w) == 0;
+  bool good = permc_use_ranks(context, wanted);
+  pthread_mutex_lock(&w.lock);
+  w.is_over = true;
+  pthread_cond_signal(&w.met);
+  pthread_mutex_unlock(&w.lock);
+  if (watches)
+    pthread_join(thread, NULL);
+  return cli_report(context, good);
+}
+
+cli_status cli_use_ranks(const cli_arguments *a, permc_context *context) {
+  permc_ranks wanted = {.transport = cli_value(a, "--transport"),
+                        .count = (uint32_t)cli_number(a, "--ranks", 0),
+                        .timeout = (double)cli_number(a, "--timeout", 0)};
+  ranks_launch launch = {0};
+  if (wanted.count & (wanted.count - 1))
+    return cli_usage_error("%s: --ranks must be a power of two, not %u", a->verb->name,
+                           (unsigned)wanted.count);
+  bool threads = wanted.transport && !strcmp(wanted.transport, "threads");
+  if (threads && !wanted.count)
+    return cli_usage_error("%s: --transport threads needs --ranks: how many", a->verb->name);
+  bool launched = (!threads && ranks_launched(&launch)) || (wanted.transport && !threads);
+  if (wanted.count == 1 || (!launched && !wanted.count))
+    return CLI_OK;
+  return open_ranks(context, &wanted, launched ? &launch : NULL) ? CLI_OK : CLI_WRONG;
+}
