@@ -297,8 +297,9 @@ const cli_verb cli_verbs[] = {
      "given types, and prints what it comes to: columns, permutations, and each pass over memory\n"
      "with what it reads, writes and costs. Nothing is run.",
      "permc explain examples/sort.perm --arguments '[2^24]f32'", explain_options,
-     "--entry -e, --size --arguments -i, --dump --json --html, --dump --rules --machine", "FILE -e",
-     verb_explain},
+     "--entry -e, --size --arguments -i, --dump --json --html, --dump --rules --machine, "
+     "--ranks --memory",
+     "FILE -e", verb_explain},
     {"draw", "[FILE]", 0, 1, "draw a program: its network, its matrix, its passes",
      "Draws an entry point of FILE (or the expression of -e) at given sizes. A network has a line\n"
      "for each of up to 64 elements; data go from left to right. Permutations take no room: an\n"
