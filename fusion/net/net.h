@@ -223,6 +223,7 @@ typedef struct net_routine {
   bool descending, distinct;
   bool back;    // PERMUTE: elements come from these places
   bool counts;  // a SORT or PLACES: the last pair goes from the keys to their counts, as of a COUNT
+  bool shared;  // executed by ranks together, each with its slab (fusion/shares)
   bool ragged;  // SORT, PLACES: each of its rows has rows of its own, that offsets cut
   net_id offsets;  // then: an array of i64, as many for each row: see `offsets`
   uint64_t rows, length;

@@ -218,8 +218,10 @@ static f2_space share_of(const net_stage *s) {
 // Whether one of the net's stages is executed in shares: who does so knows stages by number.
 static bool has_shares(const net *t) {
   bool any = false;
-  for (size_t i = 0; i < t->stages.count; i++)
-    any |= net_stage_is_shared(&t->stages.items[i]);
+  for (size_t i = 0; i < t->stages.count; i++) {
+    const net_stage *s = &t->stages.items[i];
+    any |= net_stage_is_shared(s) || (s->routine && s->routine->shared);
+  }
   return any;
 }
 

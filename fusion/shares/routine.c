@@ -78,6 +78,7 @@ bool sharing_by_keys(sharing *s, const net_stage *stage) {
     return false;
   net_routine *r = NEW(s->memory, net_routine);
   *r = *of;
+  r->shared = true;
   r->pairs = NEW_ARRAY(s->memory, net_routine_pair, r->pair_count + 1);
   for (uint32_t i = 0; i < r->pair_count; i++) {
     net_id from = of->pairs[i].from, to = array_of_keys(of, 2 * i + 1);

@@ -141,6 +141,10 @@ static const struct {
     {"concat", "[0]u32 [3]u32"},
     {"histogram 16 (\\x -> x & 15u32)", "[0]u32"},
     {"compact (\\x -> x > 128u8)", "[0]u8"},
+    {"\\xs -> map (\\a -> parm 1 (\\b -> sort_ragged (let r = b[0] % 1 in [r, 0 + r, 0 + r, 0 + "
+     "r]) "
+     "(map (\\x -> (x, x)) b)) a) xs",
+     "[1][2]i64"},
 };
 
 static void compare_on(const char *backend, uint32_t most, size_t step) {
