@@ -85,7 +85,7 @@ static double plan_seconds(arena *scratch, const comparison *c, const plan *p) {
   return s->backend == &auto_backend && compiled < m.portable ? compiled : m.portable;
 }
 
-// On ranks. (Compiling is done once, by each, and not counted: choose_for_ranks takes what compiles where
+// On ranks. (Compiling is done once, by each, and not counted: choose_executor takes what compiles where
 // that is worth it.)
 static double ranked_seconds(arena *scratch, const comparison *c, const net *n) {
   const choice_setting *setting = c->setting;
