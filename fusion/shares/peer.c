@@ -177,7 +177,8 @@ static double pass_seconds(const plan *p, const plan_pass *pass, int bits) {
   if (plan_routine_of(p, pass))
     return routine_seconds(p, pass, bits);
   double start = pass->seconds < p->target->pass_seconds ? pass->seconds : p->target->pass_seconds;
-  bool shared = net_stage_is_shared(&p->net->stages.items[pass->stage]);  // then they are of one share
+  bool shared =
+      net_stage_is_shared(&p->net->stages.items[pass->stage]);  // then they are of one share
   double own = (pass->seconds - start) / (shared ? 1 : (double)f2_unit(bits)), far = 0;
   for (uint32_t k = 0; k < pass->load_count; k++)
     far += far_bytes(p, pass, &pass->loads[k], bits);

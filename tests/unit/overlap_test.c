@@ -110,7 +110,7 @@ static bool check_program(permc_context *c, pipeline *p, void *with) {
   (void)with;
   bool good = true;
   for (int parts = 1; parts <= 3 && good; parts++) {
-    net *n = shares_of_peers(&memory, shares_of_ranks(&memory, p->net, parts));
+    net *n = shares_of_peers(&memory, shares_for_peers(&memory, p->net, parts));
     good = check_plan(plan_make(&memory, n, p->target, NULL), parts) &&
            check_plan(plan_make(&memory, p->net, p->target, NULL), parts);
   }
