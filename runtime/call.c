@@ -440,9 +440,11 @@ static permc_code call_on_ranks(permc_compiled *p, call_state *s, permc_error *e
   if (!made)
     return failure_set(e, PERMC_ERROR_MEMORY, "out of memory");
   error failure = {0};
+  const backend *b = l->backend;
   ranks_run run = {.plan = l->plan,
                    .shares = l->shares,
-                   .executor = l->backend->executor(&p->pipeline.program),
+                   .executor = b->executor ? b->executor(&l->program) : NULL,
+                   .devices = b->devices ? b->devices(&l->program) : NULL,
                    .threads = p->settings.threads,
                    .interrupted = p->settings.limits.interrupted,
                    .arguments = s->arguments,
@@ -614,7 +616,7 @@ static bool compile_for(permc_context *c, const compile_job *j) {
   if (!pipeline_make(c, &r, &p->pipeline))
     return false;
   p->ranks = p->pipeline.shares ? ranks_keep(c->ranks) : NULL;
-  p->device = p->pipeline.backend == &cuda_backend ? c->device : ARRAY_HOST;
+  p->device = p->pipeline.backend == &cuda_backend && !p->ranks ? c->device : ARRAY_HOST;
   return (list_types(p, j) && lay_out(p) && copy_settings(p, c)) || context_no_memory(c);
 }
 

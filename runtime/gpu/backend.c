@@ -4,12 +4,17 @@
 #include "runtime/cuda/nvrtc.h"
 #include "runtime/gpu/context.h"
 #include "runtime/gpu/program.h"
+#include "runtime/ranks/ranks.h"
 
 #include <stdio.h>
 
 typedef struct gpu_program {
   cuda_peers *peers;  // NULL: it is the context's GPU alone
   cuda_program *program;
+  unsigned rank_count;  // of this process, where it runs on ranks
+  bool has_own_ranks;   // which are threads: their devices are the program's
+  cuda_device *ranks[CUDA_MOST_PEERS];
+  ranks_devices devices;
   char device[192];
 } gpu_program;
 
@@ -21,8 +26,22 @@ bool cuda_open_for(permc_context *c, char *why, size_t size) {
   return context_gpu(c)->open != NULL;
 }
 
+// Of a process that is one of several ranks: the GPU of its number on this machine, unless another was
+// chosen.
+static void choose_gpu(permc_context *c) {
+  char why[CUDA_WHY];
+  ranks_launch l;
+  int count = cuda_count(why, sizeof why);
+  if (!c->ranks || ranks_are_here(c->ranks) || c->device || count <= 0)
+    return;
+  uint32_t local = ranks_launched(&l) ? l.local : ranks_own(c->ranks);
+  uint32_t most = count < CONTEXT_GPUS ? (uint32_t)count : CONTEXT_GPUS;
+  c->device = (int32_t)(local % most);
+}
+
 static backend_status open_gpu(permc_context *c, char why[BACKEND_WHY]) {
   char problem[CUDA_WHY];
+  choose_gpu(c);
   if (!cuda_open_for(c, problem, sizeof problem) || !nvrtc_find(problem, sizeof problem)) {
     snprintf(why, BACKEND_WHY,
              "%.400s; it needs an NVIDIA GPU, its driver for CUDA 12 or later, and NVRTC", problem);
@@ -59,6 +78,46 @@ static void name_devices(gpu_program *g, const cuda_device *d) {
            facts->driver / 1000, facts->driver % 1000 / 10);
 }
 
+// The GPU of each rank of this process: the context's, or, of ranks that are threads, each in turn.
+static bool open_ranks(permc_context *c, gpu_program *g, error *failure) {
+  char why[CUDA_WHY] = "";
+  if (!ranks_are_here(c->ranks)) {
+    g->ranks[g->rank_count++] = context_gpu(c)->open;
+    return true;
+  }
+  int count = cuda_count(why, sizeof why);
+  uint32_t ranks = ranks_count(c->ranks);
+  g->has_own_ranks = true;
+  if (ranks > CUDA_MOST_PEERS)
+    return error_set(failure, SPAN_NONE, "a process has at most %d ranks with GPUs, not %u",
+                     CUDA_MOST_PEERS, (unsigned)ranks);
+  while (g->rank_count < ranks) {
+    cuda_device *d = cuda_open((int)g->rank_count % (count ? count : 1), why, sizeof why);
+    if (!d)
+      return error_set(failure, SPAN_NONE, "rank %u: %s", g->rank_count, why);
+    g->ranks[g->rank_count++] = d;
+  }
+  return true;
+}
+
+static void close_ranks(gpu_program *g) {
+  for (unsigned i = 0; i < g->rank_count && g->has_own_ranks; i++)
+    cuda_close(g->ranks[i]);
+}
+
+static cuda_device *device_of_rank(void *with, uint32_t own) {
+  return ((gpu_program *)with)->ranks[own];
+}
+
+static bool run_items(void *with, uint32_t own, uint32_t pass, uint64_t first, uint64_t last,
+                      cuda_address *addresses) {
+  return cuda_program_items(((gpu_program *)with)->program, own, pass, first, last, addresses);
+}
+
+static const ranks_devices *devices_of_ranks(const backend_program *p) {
+  return &((const gpu_program *)p->state)->devices;
+}
+
 static backend_status prepare_kernels(backend_program *p, char why[BACKEND_WHY]) {
   permc_context *c = p->context;
   if (!c_code_is_bounded(p->code, why, BACKEND_WHY))
@@ -70,15 +129,18 @@ static backend_status prepare_kernels(backend_program *p, char why[BACKEND_WHY])
     return BACKEND_FAILED;
   }
   error failure = {0};
-  bool good = open_peers(c, g, &failure);
+  bool good = p->on_ranks ? open_ranks(c, g, &failure) : open_peers(c, g, &failure);
+  g->devices = (ranks_devices){device_of_rank, run_items, g};
   name_devices(g, d);
   cuda_options o = {.peers = g->peers,
+                    .ranks = g->rank_count ? g->ranks : NULL,
+                    .rank_count = g->rank_count,
                     .interrupted = c->limits.interrupted,
                     .fuse = c->fuse,
                     .progress = p->progress};
   if (good && p->model && cpu_peak_bytes(p->memory, p->plan) > memory_left(g, d))
     good = error_set(&failure, SPAN_NONE, "the GPU has too little memory for this");
-  d = g->peers ? cuda_peer(g->peers, 0) : d;
+  d = g->peers ? cuda_peer(g->peers, 0) : g->rank_count ? g->ranks[0] : d;
   if (good)
     g->program = cuda_program_new(d, p->plan, p->code, &o, &failure);
   if (g->program)
@@ -152,6 +214,7 @@ static void release_kernels(backend_program *p) {
   if (g) {
     cuda_program_free(g->program);
     cuda_peers_close(g->peers);
+    close_ranks(g);
   }
   free(g);
 }
@@ -169,6 +232,7 @@ const backend cuda_backend = {.name = "cuda",
                               .pass = describe_pass,
                               .workspace = take_workspace,
                               .fetch = fetch_array,
+                              .devices = devices_of_ranks,
                               .release = release_kernels,
                               .time = time_kernels,
                               .device = describe_device};

@@ -58,6 +58,13 @@ bool program_launch(const cuda_program *g, cuda_device *d, uint32_t number,
   return launch_items(g, &g->parts[0], d, number, 0, g->passes[number].items, addresses);
 }
 
+bool cuda_program_items(const cuda_program *g, unsigned rank, uint32_t pass, uint64_t first,
+                        uint64_t last, cuda_address *addresses) {
+  const program_part *part = &g->parts[rank];
+  last = last < g->passes[pass].items ? last : g->passes[pass].items;
+  return first >= last || launch_items(g, part, part->device, pass, first, last, addresses);
+}
+
 // By all devices, each the blocks of its part.
 static bool launch_parts(const cuda_program *g, uint32_t number) {
   uint64_t items = g->passes[number].items;

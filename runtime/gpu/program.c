@@ -6,10 +6,10 @@ static cuda_program *allocate_program(cuda_device *d, const plan *p, const cuda_
   if (!g)
     return NULL;
   *g = (cuda_program){.device = d, .peers = o->peers, .plan = p, .interrupted = o->interrupted};
-  g->part_count = o->peers ? cuda_peers_count(o->peers) : 1;
+  g->part_count = o->peers ? cuda_peers_count(o->peers) : o->ranks ? o->rank_count : 1;
   bool has_kernels = true;
   for (unsigned i = 0; i < g->part_count; i++) {
-    g->parts[i].device = o->peers ? cuda_peer(o->peers, i) : d;
+    g->parts[i].device = o->peers ? cuda_peer(o->peers, i) : o->ranks ? o->ranks[i] : d;
     g->parts[i].kernels = calloc(p->passes.count + 1, sizeof *g->parts[i].kernels);
     has_kernels &= g->parts[i].kernels != NULL;
   }
@@ -25,7 +25,7 @@ static cuda_program *allocate_program(cuda_device *d, const plan *p, const cuda_
   g->buffers = calloc(p->arrays.count + 1, sizeof *g->buffers);
   g->own = calloc(p->arrays.count + 1, sizeof *g->own);
   g->stretches = calloc(p->passes.count + 1, sizeof *g->stretches);
-  for (size_t i = 0; i < p->passes.count && g->passes; i++)
+  for (size_t i = 0; i < p->passes.count && g->passes && !o->ranks; i++)
     g->passes[i].permuting = cuda_permuting_new(d, p, &p->passes.items[i]);
   if (has_kernels && g->passes && g->stretches && g->buffer_of && g->buffers && g->own)
     return g;
@@ -46,6 +46,11 @@ static bool make_routines(cuda_program *g, error *failure) {
   return true;
 }
 
+static bool make_arrays(cuda_program *g, error *failure) {
+  return program_choose_buffers(g, failure) && program_allocate_tables(g, failure) &&
+         program_upload(g, NET_TABLE, NULL, 0, failure);
+}
+
 cuda_program *cuda_program_new(cuda_device *d, const plan *p, c_code *code, const cuda_options *o,
                                error *failure) {
   cuda_program *g = allocate_program(d, p, o);
@@ -56,9 +61,8 @@ cuda_program *cuda_program_new(cuda_device *d, const plan *p, c_code *code, cons
     code->facts[i].matrix = NULL;  // the program's now
     code->facts[i].one = NULL;
   }
-  if (program_compile(g, o, code, failure) && program_choose_buffers(g, failure) &&
-      program_allocate_tables(g, failure) && program_upload(g, NET_TABLE, NULL, 0, failure) &&
-      program_upload_roots(g, code->roots, failure) && make_routines(g, failure) &&
+  if (program_compile(g, o, code, failure) && (o->ranks || make_arrays(g, failure)) &&
+      program_upload_roots(g, code->roots, failure) && (o->ranks || make_routines(g, failure)) &&
       (program_plan_launches(g) || error_set(failure, SPAN_NONE, "out of memory")))
     return g;
   cuda_program_free(g);

@@ -1,6 +1,8 @@
 // What one rank does: its memory, its passes, exchanges with the others. See ranks.h.
+#include "runtime/ranks/memory.h"
 #include "runtime/ranks/parts.h"
 #include "runtime/ranks/routine.h"
+#include "runtime/routines/routine.h"
 
 #define NEVER UINT32_MAX
 
@@ -11,7 +13,10 @@ typedef struct step {
 
 typedef struct rank {
   const ranks_run *run;
-  transport *transport;
+  transport *transport;  // of what is in memory of the host
+  transport *links;      // of arrays
+  rank_memory memory;    // where these are
+  uint32_t own;          // the number of its GPU
   uint32_t threads;
   cpu_store *store;
   error *failure;
@@ -25,6 +30,10 @@ typedef struct rank {
 } rank;
 
 static bool fail_memory(rank *r) { return error_set(r->failure, SPAN_NONE, "out of memory"); }
+
+static bool fail_device(rank *r, const rank_memory *m) {
+  return error_set(r->failure, SPAN_NONE, "%s", rank_memory_problem(m));
+}
 
 // ---- steps --------------------------------------------------------------------------------------
 
@@ -120,21 +129,35 @@ static array_part part_of(const rank *r, net_id a, uint32_t of) {
 
 // ---- memory -------------------------------------------------------------------------------------
 
-// Element 0 lies, or would lie, at a multiple of 64 bytes, as in whole arrays. Of a slab there is memory
-// for elements, too, that do not exist: tiles are whole.
+static uint64_t element_bytes(const rank *r, net_id a) {
+  return scalar_types[r->run->plan->arrays.items[a].type].size;
+}
+
+// Of a slab there is memory for elements, too, that do not exist: tiles are whole.
+static uint64_t memory_bytes(const rank *r, net_id a) {
+  uint64_t slab = window_of(r, a) ? 0 : r->slab[a];
+  uint64_t count = slab ? slab : part_of(r, a, r->transport->rank).count;
+  return count * element_bytes(r, a) + rank_memory_line(&r->memory);
+}
+
+// Element 0 lies, or would lie, at a multiple of a line, as in whole arrays.
 static bool allocate(rank *r, net_id a) {
-  enum { LINE = 64 };
-  uint64_t size = scalar_types[r->run->plan->arrays.items[a].type].size;
   uint64_t slab = window_of(r, a) ? 0 : r->slab[a], before;
   array_part *part = &r->parts[a];
   *part = part_of(r, a, r->transport->rank);
-  before = (slab ? r->transport->rank * slab : part->first) * size;
-  part->memory = array_memory((slab ? slab : part->count) * size + LINE);
+  before = (slab ? r->transport->rank * slab : part->first) * element_bytes(r, a);
+  part->memory = rank_memory_new(&r->memory, memory_bytes(r, a));
   if (!part->memory)
-    return fail_memory(r);
-  part->data = (char *)part->memory + before % LINE;
+    return fail_device(r, &r->memory);
+  part->data = (char *)part->memory + before % rank_memory_line(&r->memory);
   r->data[a] = (void *)((uintptr_t)part->data - before);
   return true;
+}
+
+static void free_part(rank *r, net_id a) {
+  rank_memory_free(&r->memory, r->parts[a].memory, memory_bytes(r, a));
+  r->parts[a] = (array_part){0};
+  r->data[a] = NULL;
 }
 
 // What each rank has of an array.
@@ -145,8 +168,8 @@ static extent *list_extents(const rank *r, net_id a) {
   return all;
 }
 
-// An argument of which each rank has a part, to what each needs of it.
-static bool take_parts(rank *r, net_id a, const array *given) {
+// An argument of which each rank has a part, to what each needs of it, in memory of the host.
+static bool take_parts(rank *r, net_id a, const array *given, void *to) {
   transport *t = r->transport;
   array_part own = array_own(given);
   extent *wants = list_extents(r, a);
@@ -158,11 +181,47 @@ static bool take_parts(rank *r, net_id a, const array *given) {
     good = error_set(r->failure, SPAN_NONE,
                      "what the ranks have of argument %u is not, one behind the other, all of it",
                      (unsigned)r->run->plan->arrays.items[a].number + 1);
-  good = good && parts_exchange(t, has, own.data, wants, r->parts[a].data,
-                                scalar_types[given->type].size, r->failure);
+  good = good &&
+         parts_exchange(t, has, own.data, wants, to, scalar_types[given->type].size, r->failure);
   r->told = !good;
   free(wants);
   free(has);
+  return good;
+}
+
+// Elements of an argument, by way of memory of the host that has `room` bytes.
+static bool upload_pieces(rank *r, net_id a, const array *given, void *memory, uint64_t room) {
+  const array_part *part = &r->parts[a];
+  uint64_t size = element_bytes(r, a), most = room / size;
+  bool good = true;
+  for (uint64_t i = 0, count; i < part->count && good; i += count) {
+    count = part->count - i < most ? part->count - i : most;
+    good = array_fetch(given, part->first + i, count, memory, r->failure) &&
+           (rank_memory_write(&r->memory, (char *)part->data + i * size, memory, count * size) ||
+            fail_device(r, &r->memory));
+  }
+  return good;
+}
+
+// What this rank's GPU needs of an argument or table. data: all of it, or NULL.
+static bool upload_given(rank *r, net_id a, const array *given, const void *data) {
+  enum { PIECE = 1 << 26 };
+  const array_part *part = &r->parts[a];
+  uint64_t size = element_bytes(r, a), bytes = part->count * size;
+  if (data)
+    return rank_memory_write(&r->memory, part->data, (const char *)data + part->first * size,
+                             bytes) ||
+           fail_device(r, &r->memory);
+  bool in_parts = array_device(given) == ARRAY_IN_PART;
+  uint64_t room = in_parts || bytes < PIECE ? bytes : PIECE;
+  void *memory = array_memory(room + 1);
+  bool good = memory ? true : fail_memory(r);
+  if (good && in_parts)
+    good = take_parts(r, a, given, memory) &&
+           (rank_memory_write(&r->memory, part->data, memory, bytes) || fail_device(r, &r->memory));
+  else if (good)
+    good = upload_pieces(r, a, given, memory, room);
+  free(memory);
   return good;
 }
 
@@ -170,17 +229,19 @@ static bool take_parts(rank *r, net_id a, const array *given) {
 static bool take_given(rank *r, net_id a) {
   const net_array *of = &r->run->plan->arrays.items[a];
   const array *given = of->number < r->run->argument_count ? &r->run->arguments[of->number] : NULL;
+  void *data = NULL;
   if (of->role == NET_TABLE || array_device(given) == ARRAY_HOST) {
-    void *data;
     if (!cpu_find_given(of, r->run->arguments, r->run->argument_count, &data, r->failure))
       return false;
-    if (!r->slab[a]) {
+    if (!r->slab[a] && !r->memory.device) {
       r->data[a] = data;
       return true;
     }
   }
+  if (r->memory.device)
+    return allocate(r, a) && upload_given(r, a, given, data);
   if (array_device(given) == ARRAY_IN_PART)
-    return allocate(r, a) && take_parts(r, a, given);
+    return allocate(r, a) && take_parts(r, a, given, r->parts[a].data);
   return allocate(r, a) &&
          array_fetch(given, r->parts[a].first, r->parts[a].count, r->parts[a].data, r->failure);
 }
@@ -194,12 +255,6 @@ static bool take_arrays(rank *r, uint32_t number) {
   return good;
 }
 
-static void free_part(rank *r, net_id a) {
-  free(r->parts[a].memory);
-  r->parts[a] = (array_part){0};
-  r->data[a] = NULL;
-}
-
 static void free_arrays(rank *r, uint32_t number) {
   for (net_id a = 0; a < r->run->plan->arrays.count; a++)
     if (r->first[a] != NEVER && r->last[a] == number)
@@ -211,19 +266,19 @@ static void free_arrays(rank *r, uint32_t number) {
 static bool exchange(rank *r, const share_exchange *x) {
   uint64_t size = scalar_types[r->run->plan->arrays.items[x->from].type].size;
   transport_blocks b = {x->blocks, size << x->block};
-  return transport_exchange_blocks(r->transport, &b, r->parts[x->from].data, r->parts[x->to].data,
+  return transport_exchange_blocks(r->links, &b, r->parts[x->from].data, r->parts[x->to].data,
                                    r->failure) ||
          (r->told = true, false);
 }
 
-static bool gather(rank *r, net_id from, void *to) {
+static bool gather(rank *r, transport *t, net_id from, void *to) {
   uint64_t size = scalar_types[r->run->plan->arrays.items[from].type].size;
-  uint64_t *bytes = malloc(r->transport->ranks * sizeof *bytes);
+  uint64_t *bytes = malloc(t->ranks * sizeof *bytes);
   if (!bytes)
     return fail_memory(r);
-  for (uint32_t i = 0; i < r->transport->ranks; i++)
+  for (uint32_t i = 0; i < t->ranks; i++)
     bytes[i] = part_of(r, from, i).count * size;
-  bool good = transport_gather(r->transport, r->parts[from].data, bytes, to, r->failure);
+  bool good = transport_gather(t, r->parts[from].data, bytes, to, r->failure);
   r->told = !good;
   free(bytes);
   return good;
@@ -235,8 +290,8 @@ static bool fetch_window(rank *r, net_id from, net_id to) {
   uint64_t size = scalar_types[r->run->plan->arrays.items[from].type].size;
   bool good = has && wants;
   if (good)
-    r->told = !(good = parts_exchange(r->transport, has, r->parts[from].data, wants,
-                                      r->parts[to].data, size, r->failure));
+    r->told = !(good = parts_exchange(r->links, has, r->parts[from].data, wants, r->parts[to].data,
+                                      size, r->failure));
   else
     fail_memory(r);
   free(has);
@@ -244,26 +299,94 @@ static bool fetch_window(rank *r, net_id from, net_id to) {
   return good;
 }
 
-// By all ranks together.
-static bool execute_routine(rank *r, const step *s) {
+// By all ranks together, or, of one that is not shared, by each. On memory of the host.
+static bool run_routine(rank *r, const step *s, void *const *data) {
   const plan *p = r->run->plan;
+  const net_routine *routine = plan_routine_of(p, &p->passes.items[s->pass]);
   error why = {0};
   team all = {r->transport, r->threads, r->run->interrupted, &why};
-  ranked_routine routine = {&all, p->net, p->net->stages.items[s->stage].routine, r->slab, r->data};
-  r->told = !routine_run_ranked(&routine);
-  return !r->told || error_set(r->failure, SPAN_NONE, "%s", why.message);
+  ranked_routine shared = {&all, p->net, routine, r->slab, data};
+  if (s->kind == SHARE_ROUTINE) {
+    r->told = !routine_run_ranked(&shared);
+    return !r->told || error_set(r->failure, SPAN_NONE, "%s", why.message);
+  }
+  bool stopped = r->run->interrupted && atomic_load(r->run->interrupted);
+  return routine_run(p, routine, data, r->threads, r->run->interrupted) ||
+         error_set(r->failure, SPAN_NONE, stopped ? "interrupted" : "out of memory");
+}
+
+// What the pass reads of its arrays comes from the GPU, to parts[i] of its access i, or what it has written
+// goes there.
+static bool move_accesses(rank *r, const plan_pass *pass, bool written, const array_part *host) {
+  bool good = true;
+  for (uint32_t i = 0; i < pass->access_count && good; i++) {
+    net_id a = pass->accesses[i].array;
+    const array_part *part = &r->parts[a];
+    uint64_t bytes = part->count * element_bytes(r, a);
+    if (pass->accesses[i].writes == written)
+      good = written ? rank_memory_write(&r->memory, part->data, host[a].data, bytes)
+                     : rank_memory_read(&r->memory, host[a].data, part->data, bytes);
+  }
+  return good || fail_device(r, &r->memory);
+}
+
+// Memory of the host for each array of the pass, of which this rank has parts.
+static bool make_copies(rank *r, const plan_pass *pass, array_part *host, void **data) {
+  rank_memory none = {0};
+  for (uint32_t i = 0; i < pass->access_count; i++) {
+    net_id a = pass->accesses[i].array;
+    uintptr_t before = (uintptr_t)r->parts[a].data - (uintptr_t)r->data[a];
+    uint64_t line = rank_memory_line(&none);
+    if (host[a].memory)
+      continue;
+    if (!(host[a].memory = array_memory(memory_bytes(r, a) + line)))
+      return fail_memory(r);
+    host[a].data = (char *)host[a].memory + before % line;
+    data[a] = (void *)((uintptr_t)host[a].data - before);
+  }
+  return true;
+}
+
+static bool run_copied_routine(rank *r, const step *s) {
+  const plan_pass *pass = &r->run->plan->passes.items[s->pass];
+  size_t count = r->run->plan->arrays.count + 1;
+  array_part *host = calloc(count, sizeof *host);
+  void **data = calloc(count, sizeof *data);
+  bool good = host && data ? make_copies(r, pass, host, data) : fail_memory(r);
+  good = good && move_accesses(r, pass, false, host) && run_routine(r, s, data) &&
+         move_accesses(r, pass, true, host);
+  for (size_t a = 0; a < count && host; a++)
+    free(host[a].memory);
+  free(host);
+  free(data);
+  return good;
+}
+
+static bool execute_routine(rank *r, const step *s) {
+  return r->memory.device ? run_copied_routine(r, s) : run_routine(r, s, r->data);
+}
+
+static bool launch_items(rank *r, uint32_t pass, uint64_t first, uint64_t last) {
+  const ranks_devices *d = r->run->devices;
+  _Static_assert(sizeof *r->data == sizeof(cuda_address), "addresses of the GPU are pointers");
+  return d->run(d->with, r->own, pass, first, last, (cuda_address *)(void *)r->data) ||
+         fail_device(r, &r->memory);
 }
 
 static bool execute_pass(rank *r, const step *s) {
   const ranks_run *run = r->run;
+  const plan_pass *pass = &run->plan->passes.items[s->pass];
   cpu_options o = {.threads = r->threads,
                    .interrupted = run->interrupted,
                    .executor = run->executor,
                    .store = r->store};
   uint64_t first = 0, last = cpu_item_count(run->plan, s->pass);
   if (s->kind == SHARE_SPLIT)
-    plan_share_items(run->plan, &run->plan->passes.items[s->pass], r->transport->rank, &first,
-                     &last);
+    plan_share_items(run->plan, pass, r->transport->rank, &first, &last);
+  if (r->memory.device && plan_routine_of(run->plan, pass))
+    return first == last || execute_routine(r, s);
+  if (r->memory.device)
+    return launch_items(r, s->pass, first, last);
   return cpu_run_items(run->plan, &o, s->pass, first, last, r->data, r->failure);
 }
 
@@ -274,7 +397,7 @@ static bool execute_step(rank *r, uint32_t number) {
   if (good && s->kind == SHARE_EXCHANGE)
     good = exchange(r, &stages[s->stage].exchange);
   else if (good && s->kind == SHARE_GATHER)
-    good = gather(r, stages[s->stage].from, r->data[stages[s->stage].to]);
+    good = gather(r, r->links, stages[s->stage].from, r->data[stages[s->stage].to]);
   else if (good && s->kind == SHARE_WINDOW)
     good = fetch_window(r, stages[s->stage].from, stages[s->stage].to);
   else if (good && s->kind == SHARE_ROUTINE)
@@ -298,10 +421,36 @@ static bool make_whole(rank *r, net_id a) {
   array_part whole = r->parts[a];
   r->slab[a] = slab;
   r->parts[a] = part;
-  good = good && gather(r, a, whole.data);
+  good = good && gather(r, r->transport, a, whole.data);
   free(good ? part.memory : whole.memory);
   if (good)
     r->parts[a] = whole;
+  return good;
+}
+
+// Results in memory of the GPU come to that of the host, where all else is done with them.
+static bool bring_home(rank *r) {
+  const plan *p = r->run->plan;
+  rank_memory device = r->memory;
+  bool good =
+      !device.device || cuda_wait(device.device, r->run->interrupted) || fail_device(r, &device);
+  if (!device.device || !good)
+    return good;
+  for (net_id a = 0; a < p->arrays.count; a++) {
+    array_part there = r->parts[a];
+    r->memory = device;
+    uint64_t bytes = memory_bytes(r, a);
+    r->memory = (rank_memory){0};
+    r->parts[a] = (array_part){0};
+    if (!there.memory)
+      continue;
+    good = good && allocate(r, a) &&
+           (rank_memory_read(&device, r->parts[a].data, there.data,
+                             there.count * element_bytes(r, a)) ||
+            fail_device(r, &device));
+    rank_memory_free(&device, there.memory, bytes);
+  }
+  rank_memory_end(&device);
   return good;
 }
 
@@ -319,6 +468,20 @@ static bool move_results(rank *r, array_part *parts) {
     r->parts[a] = (array_part){0};
   }
   return good;
+}
+
+// Where its arrays are, and what carries them.
+static bool find_memory(rank *r, uint32_t own, transport **links) {
+  const ranks_devices *d = r->run->devices;
+  r->own = own;
+  r->links = d ? *links : r->transport;
+  if (!d)
+    return true;
+  r->memory.device = d->device(d->with, own);
+  if (!*links)
+    r->told = !(*links = transport_open_device(r->transport, r->memory.device, r->failure));
+  r->links = *links;
+  return *links;
 }
 
 static bool make_rank(rank *r) {
@@ -340,7 +503,9 @@ static bool make_rank(rank *r) {
 
 static void free_rank(rank *r) {
   for (net_id a = 0; r->parts && a < r->run->plan->arrays.count; a++)
-    free(r->parts[a].memory);
+    if (r->parts[a].memory)
+      free_part(r, a);
+  rank_memory_end(&r->memory);
   cpu_store_free(r->store);
   free(r->steps);
   free(r->slab);
@@ -355,17 +520,19 @@ bool rank_fail(transport *t, const char *cause, error *failure) {
   return error_set(failure, SPAN_NONE, "rank %u: %.480s", (unsigned)t->rank, cause);
 }
 
-bool rank_execute(const ranks_run *run, uint32_t threads, transport *t, array_part *parts,
+bool rank_execute(const ranks_run *run, const rank_place *place, array_part *parts,
                   error *failure) {
   error why = {0};
-  rank r = {.run = run, .transport = t, .threads = threads, .failure = &why};
-  bool good = make_rank(&r), reports = t->kind != &transport_threads || !t->rank;
+  transport *t = place->transport;
+  rank r = {.run = run, .transport = t, .threads = place->threads, .failure = &why};
+  bool good = make_rank(&r) && find_memory(&r, place->own, place->links);
+  bool reports = t->kind != &transport_threads || !t->rank;
   for (uint32_t i = 0; good && i < r.step_count; i++) {
     good = execute_step(&r, i);
     if (good && reports)
       progress_report(&run->progress, i + 1, r.step_count);
   }
-  good = good && move_results(&r, parts);
+  good = good && bring_home(&r) && move_results(&r, parts);
   for (size_t a = 0; !good && a < run->plan->arrays.count; a++)
     if (run->plan->arrays.items[a].role == NET_RESULT) {
       free(parts[run->plan->arrays.items[a].number].memory);

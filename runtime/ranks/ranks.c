@@ -6,7 +6,9 @@
 struct rank_world {
   ranks_options options;
   uint32_t count;
-  transport *own;  // of this process; NULL: all ranks are threads of it, which each run starts
+  transport *own;    // of this process; NULL: all ranks are threads of it, which each run starts
+  transport *links;  // ... of arrays in the memory of its GPU, from the first such run on
+  const cuda_device *gpu;  // which is this one
   unsigned owners;
   pthread_mutex_t turn;  // of runs, and of the owners
 };
@@ -61,6 +63,7 @@ void ranks_close(rank_world *r) {
   pthread_mutex_unlock(&r->turn);
   if (owners)
     return;
+  transport_close(r->links);
   transport_close(r->own);
   pthread_mutex_destroy(&r->turn);
   free(r);
@@ -114,7 +117,7 @@ bool ranks_place(rank_world *w, const char *what, const uint64_t *lengths, size_
 
 typedef struct member {
   const ranks_run *run;
-  uint32_t threads;
+  uint32_t threads, number;
   transport *transport;
   pthread_t thread;
   bool started, good;
@@ -124,8 +127,11 @@ typedef struct member {
 
 static void *run_member(void *with) {
   member *m = with;
+  transport *links = NULL;
+  rank_place place = {m->threads, m->transport, m->number, &links};
   fesetenv(FE_DFL_ENV);
-  m->good = rank_execute(m->run, m->threads, m->transport, m->parts, &m->failure);
+  m->good = rank_execute(m->run, &place, m->parts, &m->failure);
+  transport_close(links);
   return NULL;
 }
 
@@ -202,7 +208,7 @@ static bool execute_threads(const rank_world *r, const ranks_run *run, array *re
                            .ranks = r->count,
                            .timeout = r->options.timeout,
                            .group = group};
-    all[i] = (member){.run = run, .parts = parts + i * result};
+    all[i] = (member){.run = run, .number = i, .parts = parts + i * result};
     all[i].threads = run->threads > r->count ? run->threads / r->count : 1;
     good = (all[i].transport = transport_open(&t, failure)) != NULL;
   }
@@ -247,23 +253,36 @@ static bool agree(transport *t, const ranks_run *run, error *failure) {
   shares_print(&program, run->shares);
   for (size_t i = 0; i < run->argument_count; i++)
     text_string(&shared, array_device(&run->arguments[i]) == ARRAY_IN_PART ? "part " : "all ");
+  const char *memory = run->devices ? "gpu" : "host";
   bool good = !program.failed && !shared.failed;
   transport_part parts[] = {
       {"program, or the sizes of its arguments", program.data, program.length},
-      {"choice of arguments that are in parts", shared.data, shared.length}};
-  good = good ? transport_agree(t, parts, 2, failure) : rank_fail(t, "out of memory", failure);
+      {"choice of arguments that are in parts", shared.data, shared.length},
+      {"choice of a GPU, or none", memory, strlen(memory)}};
+  good = good ? transport_agree(t, parts, 3, failure) : rank_fail(t, "out of memory", failure);
   text_free(&program);
   text_free(&shared);
   return good;
 }
 
-static bool execute_one(const rank_world *r, const ranks_run *run, array *results, error *failure) {
+// What carries arrays is of one GPU.
+static void choose_links(rank_world *r, const ranks_run *run) {
+  const cuda_device *gpu = run->devices ? run->devices->device(run->devices->with, 0) : r->gpu;
+  if (gpu != r->gpu) {
+    transport_close(r->links);
+    r->links = NULL;
+  }
+  r->gpu = gpu;
+}
+
+static bool execute_one(rank_world *r, const ranks_run *run, array *results, error *failure) {
   size_t count = result_count(run->plan);
   array_part *parts = calloc(count + 1, sizeof *parts);
   if (!parts)
     return rank_fail(r->own, "out of memory", failure);
-  bool good =
-      agree(r->own, run, failure) && rank_execute(run, run->threads, r->own, parts, failure);
+  choose_links(r, run);
+  rank_place place = {run->threads, r->own, 0, &r->links};
+  bool good = agree(r->own, run, failure) && rank_execute(run, &place, parts, failure);
   for (net_id a = 0; good && a < run->plan->arrays.count; a++) {
     const net_array *of = &run->plan->arrays.items[a];
     if (of->role != NET_RESULT)

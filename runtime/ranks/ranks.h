@@ -19,7 +19,12 @@
 // passes of a stage. Code gets the address that element 0 would have, so that addresses are those in
 // whole arrays on every rank.
 //
+// Where ranks have GPUs, slabs are in their memory and exchanges between these (transport_open_device);
+// arguments are uploaded when they are first needed, results downloaded. A routine that ranks execute
+// together is the host's: what it reads is downloaded, what it writes uploaded.
+//
 //   rank.c    what one rank does: memory, passes, exchanges
+//   memory.c  memory of the host, or of the rank's GPU
 //   parts.c   parts of an array that change ranks
 //   ranks.c   the ranks of this process: threads that do so, the whole arrays of what they have
 //   write.c   one file of what all have
@@ -29,6 +34,7 @@
 
 #include "fusion/shares/shares.h"
 #include "runtime/cpu/cpu.h"
+#include "runtime/cuda/cuda.h"
 #include "runtime/transport/transport.h"
 
 // ---- all ranks -------------------------------------------------------------------------------
@@ -63,11 +69,22 @@ void ranks_fail(rank_world *r, const char *cause);
 
 // ---- a run -----------------------------------------------------------------------------------
 
+// The GPUs of the ranks of this process, and what executes passes there: rank `own` of them has number own.
+typedef struct ranks_devices {
+  cuda_device *(*device)(void *with, uint32_t own);
+  // The items first ... last - 1 of a pass that is no routine, on arrays of which element 0 is at these
+  // addresses. False: the device's message says why.
+  bool (*run)(void *with, uint32_t own, uint32_t pass, uint64_t first, uint64_t last,
+              cuda_address *addresses);
+  void *with;
+} ranks_devices;
+
 typedef struct ranks_run {
-  const plan *plan;      // of shares->net
-  const shares *shares;  // of as many ranks
-  const cpu_executor *executor;
-  uint32_t threads;  // of this process
+  const plan *plan;              // of shares->net
+  const shares *shares;          // of as many ranks
+  const cpu_executor *executor;  // on arrays in memory of the host
+  const ranks_devices *devices;  // not NULL: arrays are in the memory of GPUs, and these execute
+  uint32_t threads;              // of this process
   const atomic_bool *interrupted;
   progress progress;       // of this process, or its rank 0: steps that it has done
   const array *arguments;  // stay the caller's; in memory or in files (array_fetch)
