@@ -11,9 +11,8 @@
 typedef struct gpu_program {
   cuda_peers *peers;  // NULL: it is the context's GPU alone
   cuda_program *program;
-  unsigned rank_count;  // of this process, where it runs on ranks
-  bool has_own_ranks;   // which are threads: their devices are the program's
-  cuda_device *ranks[CUDA_MOST_PEERS];
+  cuda_device *const *ranks;  // those of the ranks of this process, or NULL
+  unsigned rank_count;
   ranks_devices devices;
   char device[192];
 } gpu_program;
@@ -26,22 +25,8 @@ bool cuda_open_for(permc_context *c, char *why, size_t size) {
   return context_gpu(c)->open != NULL;
 }
 
-// Of a process that is one of several ranks: the GPU of its number on this machine, unless another was
-// chosen.
-static void choose_gpu(permc_context *c) {
-  char why[CUDA_WHY];
-  ranks_launch l;
-  int count = cuda_count(why, sizeof why);
-  if (!c->ranks || ranks_are_here(c->ranks) || c->device || count <= 0)
-    return;
-  uint32_t local = ranks_launched(&l) ? l.local : ranks_own(c->ranks);
-  uint32_t most = count < CONTEXT_GPUS ? (uint32_t)count : CONTEXT_GPUS;
-  c->device = (int32_t)(local % most);
-}
-
 static backend_status open_gpu(permc_context *c, char why[BACKEND_WHY]) {
   char problem[CUDA_WHY];
-  choose_gpu(c);
   if (!cuda_open_for(c, problem, sizeof problem) || !nvrtc_find(problem, sizeof problem)) {
     snprintf(why, BACKEND_WHY,
              "%.400s; it needs an NVIDIA GPU, its driver for CUDA 12 or later, and NVRTC", problem);
@@ -72,37 +57,21 @@ static uint64_t memory_left(const gpu_program *g, cuda_device *d) {
 static void name_devices(gpu_program *g, const cuda_device *d) {
   const cuda_facts *facts = cuda_facts_of(d);
   char count[16] = "";
-  if (g->peers)
-    snprintf(count, sizeof count, "%u x ", cuda_peers_count(g->peers));
+  unsigned several = g->peers ? cuda_peers_count(g->peers) : g->rank_count;
+  if (several > 1)
+    snprintf(count, sizeof count, "%u x ", several);
   snprintf(g->device, sizeof g->device, "%s%s, CUDA %d.%d", count, facts->name,
            facts->driver / 1000, facts->driver % 1000 / 10);
 }
 
-// The GPU of each rank of this process: the context's, or, of ranks that are threads, each in turn.
 static bool open_ranks(permc_context *c, gpu_program *g, error *failure) {
   char why[CUDA_WHY] = "";
-  if (!ranks_are_here(c->ranks)) {
-    g->ranks[g->rank_count++] = context_gpu(c)->open;
-    return true;
-  }
-  int count = cuda_count(why, sizeof why);
-  uint32_t ranks = ranks_count(c->ranks);
-  g->has_own_ranks = true;
-  if (ranks > CUDA_MOST_PEERS)
+  if (ranks_are_here(c->ranks) && ranks_count(c->ranks) > CUDA_MOST_PEERS)
     return error_set(failure, SPAN_NONE, "a process has at most %d ranks with GPUs, not %u",
-                     CUDA_MOST_PEERS, (unsigned)ranks);
-  while (g->rank_count < ranks) {
-    cuda_device *d = cuda_open((int)g->rank_count % (count ? count : 1), why, sizeof why);
-    if (!d)
-      return error_set(failure, SPAN_NONE, "rank %u: %s", g->rank_count, why);
-    g->ranks[g->rank_count++] = d;
-  }
-  return true;
-}
-
-static void close_ranks(gpu_program *g) {
-  for (unsigned i = 0; i < g->rank_count && g->has_own_ranks; i++)
-    cuda_close(g->ranks[i]);
+                     CUDA_MOST_PEERS, (unsigned)ranks_count(c->ranks));
+  int chosen = c->device && !ranks_are_here(c->ranks) ? c->device : -1;
+  g->ranks = ranks_gpus(c->ranks, chosen, &g->rank_count, why, sizeof why);
+  return g->ranks || error_set(failure, SPAN_NONE, "%s", why);
 }
 
 static cuda_device *device_of_rank(void *with, uint32_t own) {
@@ -133,14 +102,14 @@ static backend_status prepare_kernels(backend_program *p, char why[BACKEND_WHY])
   g->devices = (ranks_devices){device_of_rank, run_items, g};
   name_devices(g, d);
   cuda_options o = {.peers = g->peers,
-                    .ranks = g->rank_count ? g->ranks : NULL,
+                    .ranks = g->ranks,
                     .rank_count = g->rank_count,
                     .interrupted = c->limits.interrupted,
                     .fuse = c->fuse,
                     .progress = p->progress};
   if (good && p->model && cpu_peak_bytes(p->memory, p->plan) > memory_left(g, d))
     good = error_set(&failure, SPAN_NONE, "the GPU has too little memory for this");
-  d = g->peers ? cuda_peer(g->peers, 0) : g->rank_count ? g->ranks[0] : d;
+  d = g->peers ? cuda_peer(g->peers, 0) : g->ranks ? g->ranks[0] : d;
   if (good)
     g->program = cuda_program_new(d, p->plan, p->code, &o, &failure);
   if (g->program)
@@ -214,7 +183,6 @@ static void release_kernels(backend_program *p) {
   if (g) {
     cuda_program_free(g->program);
     cuda_peers_close(g->peers);
-    close_ranks(g);
   }
   free(g);
 }

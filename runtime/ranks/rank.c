@@ -1,4 +1,5 @@
 // What one rank does: its memory, its passes, exchanges with the others. See ranks.h.
+#include "core/clock.h"
 #include "runtime/ranks/memory.h"
 #include "runtime/ranks/parts.h"
 #include "runtime/ranks/routine.h"
@@ -484,6 +485,58 @@ static bool find_memory(rank *r, uint32_t own, transport **links) {
   return *links;
 }
 
+// ---- times --------------------------------------------------------------------------------------
+
+// Given arrays, which stay: no step takes them, or frees them.
+static bool take_zeros(rank *r) {
+  const plan *p = r->run->plan;
+  bool good = true;
+  for (net_id a = 0; good && a < p->arrays.count; a++) {
+    if (r->first[a] == NEVER || !net_array_is_given(&p->arrays.items[a]))
+      continue;
+    if (p->arrays.items[a].role == NET_TABLE)
+      good = take_given(r, a);
+    else
+      good = allocate(r, a) &&
+             (cuda_clear(r->memory.device, (uintptr_t)r->parts[a].memory, memory_bytes(r, a)) ||
+              fail_device(r, &r->memory));
+    r->first[a] = NEVER;
+  }
+  return good;
+}
+
+static bool execute_all(rank *r) {
+  bool good = true;
+  for (uint32_t i = 0; good && i < r->step_count; i++)
+    good = execute_step(r, i);
+  for (net_id a = 0; a < r->run->plan->arrays.count; a++)
+    if (r->first[a] != NEVER && r->parts[a].memory &&
+        r->run->plan->arrays.items[a].role == NET_RESULT)
+      free_part(r, a);
+  return good;
+}
+
+static bool meet(rank *r, double *now) {
+  bool good = cuda_wait(r->memory.device, r->run->interrupted) || fail_device(r, &r->memory);
+  if (good)
+    r->told = !(good = transport_barrier(r->transport, r->failure));
+  *now = clock_seconds();
+  return good;
+}
+
+static bool time_steps(rank *r) {
+  double start = 0, end = 0;
+  bool good = take_zeros(r) && execute_all(r) && meet(r, &start);
+  for (unsigned i = 0; good && i < r->run->runs; i++)
+    good = execute_all(r);
+  good = good && meet(r, &end);
+  if (good && r->own == 0)
+    *r->run->seconds = (end - start) / r->run->runs;
+  return good;
+}
+
+// ---- a rank -------------------------------------------------------------------------------------
+
 static bool make_rank(rank *r) {
   const plan *p = r->run->plan;
   size_t count = p->arrays.count + 1;
@@ -527,12 +580,12 @@ bool rank_execute(const ranks_run *run, const rank_place *place, array_part *par
   rank r = {.run = run, .transport = t, .threads = place->threads, .failure = &why};
   bool good = make_rank(&r) && find_memory(&r, place->own, place->links);
   bool reports = t->kind != &transport_threads || !t->rank;
-  for (uint32_t i = 0; good && i < r.step_count; i++) {
+  for (uint32_t i = 0; good && !run->runs && i < r.step_count; i++) {
     good = execute_step(&r, i);
     if (good && reports)
       progress_report(&run->progress, i + 1, r.step_count);
   }
-  good = good && bring_home(&r) && move_results(&r, parts);
+  good = good && (run->runs ? time_steps(&r) : bring_home(&r) && move_results(&r, parts));
   for (size_t a = 0; !good && a < run->plan->arrays.count; a++)
     if (run->plan->arrays.items[a].role == NET_RESULT) {
       free(parts[run->plan->arrays.items[a].number].memory);

@@ -6,12 +6,114 @@
 struct rank_world {
   ranks_options options;
   uint32_t count;
-  transport *own;    // of this process; NULL: all ranks are threads of it, which each run starts
-  transport *links;  // ... of arrays in the memory of its GPU, from the first such run on
-  const cuda_device *gpu;  // which is this one
+  transport *own;  // of this process; NULL: all ranks are threads of it, which each run starts
+  // Of the threads, which meet in the group: for one run, or, with GPUs, as long as all goes well.
+  transport_group *group;
+  transport **members;
+  // By rank of this process: its GPU, and what carries arrays there. NULL: not yet.
+  cuda_device **gpus;
+  transport **links;
   unsigned owners;
   pthread_mutex_t turn;  // of runs, and of the owners
 };
+
+static uint32_t ranks_here(const rank_world *r) { return r->own ? 1 : r->count; }
+
+// ---- GPUs ---------------------------------------------------------------------------------------
+
+static void close_gpus(rank_world *r) {
+  for (uint32_t i = 0; r->gpus && i < ranks_here(r); i++)
+    cuda_close(r->gpus[i]);
+  free(r->gpus);
+  free(r->links);
+  r->gpus = NULL;
+  r->links = NULL;
+}
+
+// The GPUs of this machine in turn: by the number of the rank among those of the machine.
+static bool open_gpus(rank_world *r, int chosen, char *why, size_t size) {
+  ranks_launch l;
+  int count = cuda_count(why, size);
+  uint32_t first = !r->own ? 0 : ranks_launched(&l) ? l.local : r->own->rank;
+  for (uint32_t i = 0; count > 0 && i < ranks_here(r); i++) {
+    int number = chosen >= 0 ? chosen : (int)((first + i) % (uint32_t)count);
+    if (!(r->gpus[i] = cuda_open(number, why, size)))
+      return false;
+  }
+  return count > 0;
+}
+
+cuda_device *const *ranks_gpus(rank_world *r, int chosen, unsigned *count, char *why, size_t size) {
+  *count = ranks_here(r);
+  if (r->gpus)
+    return r->gpus;
+  r->gpus = calloc(*count, sizeof(cuda_device *));
+  r->links = calloc(*count, sizeof *r->links);
+  bool good = r->gpus && r->links;
+  if (!good)
+    snprintf(why, size, "out of memory");
+  good = good && open_gpus(r, chosen, why, size);
+  if (!good)
+    close_gpus(r);
+  return r->gpus;
+}
+
+// What carries arrays is closed by all at one time, as it was opened.
+static void *close_link(void *with) {
+  transport **link = with;
+  transport_close(*link);
+  *link = NULL;
+  return NULL;
+}
+
+static void close_links(rank_world *r) {
+  uint32_t count = r->links ? ranks_here(r) : 0;
+  pthread_t *threads = calloc(count + 1, sizeof *threads);
+  bool *started = calloc(count + 1, sizeof *started);
+  for (uint32_t i = 1; i < count && threads && started; i++)
+    started[i] = r->links[i] && pool_start_thread(&threads[i], close_link, &r->links[i]);
+  if (count)
+    close_link(&r->links[0]);
+  for (uint32_t i = 1; i < count; i++)
+    if (threads && started && started[i])
+      pthread_join(threads[i], NULL);
+    else
+      close_link(&r->links[i]);
+  free(threads);
+  free(started);
+}
+
+static void end_team(rank_world *r) {
+  close_links(r);
+  for (uint32_t i = 0; r->members && i < r->count; i++)
+    transport_close(r->members[i]);
+  transport_group_free(r->group);
+  free(r->members);
+  r->members = NULL;
+  r->group = NULL;
+}
+
+// The threads' transports, unless there are some.
+static bool begin_team(rank_world *r, error *failure) {
+  if (r->members)
+    return true;
+  r->group = transport_group_make(r->count);
+  r->members = calloc(r->count, sizeof *r->members);
+  if (!r->group || !r->members)
+    return error_set(failure, SPAN_NONE, "out of memory");
+  bool good = true;
+  for (uint32_t i = 0; good && i < r->count; i++) {
+    transport_options t = {.kind = r->options.kind,
+                           .rank = i,
+                           .ranks = r->count,
+                           .timeout = r->options.timeout,
+                           .group = r->group};
+    good = (r->members[i] = transport_open(&t, failure)) != NULL;
+  }
+  return good;
+}
+
+// ---- opening and closing ------------------------------------------------------------------------
 
 rank_world *ranks_open(const ranks_options *o, error *failure) {
   rank_world *r = calloc(1, sizeof *r);
@@ -63,7 +165,8 @@ void ranks_close(rank_world *r) {
   pthread_mutex_unlock(&r->turn);
   if (owners)
     return;
-  transport_close(r->links);
+  end_team(r);
+  close_gpus(r);
   transport_close(r->own);
   pthread_mutex_destroy(&r->turn);
   free(r);
@@ -117,8 +220,7 @@ bool ranks_place(rank_world *w, const char *what, const uint64_t *lengths, size_
 
 typedef struct member {
   const ranks_run *run;
-  uint32_t threads, number;
-  transport *transport;
+  rank_place place;
   pthread_t thread;
   bool started, good;
   array_part *parts;  // by result
@@ -127,11 +229,8 @@ typedef struct member {
 
 static void *run_member(void *with) {
   member *m = with;
-  transport *links = NULL;
-  rank_place place = {m->threads, m->transport, m->number, &links};
   fesetenv(FE_DFL_ENV);
-  m->good = rank_execute(m->run, &place, m->parts, &m->failure);
-  transport_close(links);
+  m->good = rank_execute(m->run, &m->place, m->parts, &m->failure);
   return NULL;
 }
 
@@ -140,7 +239,7 @@ static void run_members(member *all, uint32_t count) {
   for (uint32_t i = 1; i < count; i++) {
     all[i].started = pool_start_thread(&all[i].thread, run_member, &all[i]);
     if (!all[i].started)
-      rank_fail(all[i].transport, "no thread could be started", &all[i].failure);
+      rank_fail(all[i].place.transport, "no thread could be started", &all[i].failure);
   }
   run_member(&all[0]);
   for (uint32_t i = 1; i < count; i++)
@@ -185,7 +284,7 @@ static bool execute_members(member *all, uint32_t count, const ranks_run *run, a
     if (!all[i].good)
       return error_set(failure, SPAN_NONE, "%s", all[i].failure.message);
   bool good = true;
-  for (net_id a = 0; a < run->plan->arrays.count; a++) {
+  for (net_id a = 0; a < run->plan->arrays.count && !run->runs; a++) {
     const net_array *of = &run->plan->arrays.items[a];
     if (of->role == NET_RESULT)
       good = join_parts(all, count, of, is_split(run, a), &results[of->number]) && good;
@@ -193,31 +292,24 @@ static bool execute_members(member *all, uint32_t count, const ranks_run *run, a
   return good || error_set(failure, SPAN_NONE, "out of memory");
 }
 
-static bool execute_threads(const rank_world *r, const ranks_run *run, array *results,
-                            error *failure) {
+static bool execute_threads(rank_world *r, const ranks_run *run, array *results, error *failure) {
   size_t result = result_count(run->plan) + 1;
-  transport_group *group = transport_group_make(r->count);
   member *all = calloc(r->count, sizeof *all);
   array_part *parts = calloc(r->count * result, sizeof *parts);
-  bool good = group && all && parts;
-  if (!good)
-    error_set(failure, SPAN_NONE, "out of memory");
+  bool good = (all && parts) || error_set(failure, SPAN_NONE, "out of memory");
+  good = good && begin_team(r, failure);
   for (uint32_t i = 0; good && i < r->count; i++) {
-    transport_options t = {.kind = r->options.kind,
-                           .rank = i,
-                           .ranks = r->count,
-                           .timeout = r->options.timeout,
-                           .group = group};
-    all[i] = (member){.run = run, .number = i, .parts = parts + i * result};
-    all[i].threads = run->threads > r->count ? run->threads / r->count : 1;
-    good = (all[i].transport = transport_open(&t, failure)) != NULL;
+    all[i] = (member){.run = run, .parts = parts + i * result};
+    all[i].place = (rank_place){.threads = run->threads > r->count ? run->threads / r->count : 1,
+                                .transport = r->members[i],
+                                .own = i,
+                                .links = run->devices ? &r->links[i] : NULL};
   }
   good = good && execute_members(all, r->count, run, results, failure);
   for (size_t i = 0; parts && i < r->count * result; i++)
     free(parts[i].memory);
-  for (uint32_t i = 0; all && i < r->count; i++)
-    transport_close(all[i].transport);
-  transport_group_free(group);
+  if (!good || !run->devices)
+    end_team(r);
   free(parts);
   free(all);
   return good;
@@ -265,25 +357,14 @@ static bool agree(transport *t, const ranks_run *run, error *failure) {
   return good;
 }
 
-// What carries arrays is of one GPU.
-static void choose_links(rank_world *r, const ranks_run *run) {
-  const cuda_device *gpu = run->devices ? run->devices->device(run->devices->with, 0) : r->gpu;
-  if (gpu != r->gpu) {
-    transport_close(r->links);
-    r->links = NULL;
-  }
-  r->gpu = gpu;
-}
-
 static bool execute_one(rank_world *r, const ranks_run *run, array *results, error *failure) {
   size_t count = result_count(run->plan);
   array_part *parts = calloc(count + 1, sizeof *parts);
   if (!parts)
     return rank_fail(r->own, "out of memory", failure);
-  choose_links(r, run);
-  rank_place place = {run->threads, r->own, 0, &r->links};
+  rank_place place = {run->threads, r->own, 0, run->devices ? &r->links[0] : NULL};
   bool good = agree(r->own, run, failure) && rank_execute(run, &place, parts, failure);
-  for (net_id a = 0; good && a < run->plan->arrays.count; a++) {
+  for (net_id a = 0; good && !run->runs && a < run->plan->arrays.count; a++) {
     const net_array *of = &run->plan->arrays.items[a];
     if (of->role != NET_RESULT)
       continue;

@@ -67,9 +67,13 @@ bool ranks_are_here(const rank_world *r);  // all of them
 // This process cannot go on, and the others end: "rank 3: CAUSE".
 void ranks_fail(rank_world *r, const char *cause);
 
+// The GPUs of the ranks of this process, *count of them, which are opened by the first call and stay as long
+// as the ranks: number `chosen`, or, if that is below 0, those of this machine in turn. NULL: *why.
+cuda_device *const *ranks_gpus(rank_world *r, int chosen, unsigned *count, char *why, size_t size);
+
 // ---- a run -----------------------------------------------------------------------------------
 
-// The GPUs of the ranks of this process, and what executes passes there: rank `own` of them has number own.
+// What executes passes on the GPU of number `own` of these.
 typedef struct ranks_devices {
   cuda_device *(*device)(void *with, uint32_t own);
   // The items first ... last - 1 of a pass that is no routine, on arrays of which element 0 is at these
@@ -90,6 +94,10 @@ typedef struct ranks_run {
   const array *arguments;  // stay the caller's; in memory or in files (array_fetch)
   size_t argument_count;
   uint32_t returned;  // results from this number on are for each rank as a whole
+  // Not 0, on GPUs: how often all is done, after a first time, on arguments that are zeros. *seconds: of one
+  // time; there are no results.
+  unsigned runs;
+  double *seconds;
   // Where the results below `returned` are wanted, in memory: all of them, or a part. NULL: as they are.
   const array *wanted;
 } ranks_run;

@@ -49,8 +49,9 @@ const char *fake_cuda_misuse(void);
 // How much there is of: memory, host memory, contexts, streams, events, modules, functions,
 // recordings, graphs, work not done yet; 0: nothing is left over.
 size_t fake_cuda_left(void);
-// The stream has more, or less, to wait for, until which it is not done (fake_nccl.c).
-void fake_cuda_hold(void *stream, int more);
+// The stream has more, or less, to wait for, until which it is not done (fake_nccl.c); what it was given
+// before is done. Returns a status.
+int fake_cuda_hold(void *stream, int more);
 // How often a function of the driver was called since fake_cuda_set; NULL: any.
 size_t fake_cuda_calls(const char *symbol);
 

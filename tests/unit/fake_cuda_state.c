@@ -15,7 +15,7 @@ EXPORT void fake_cuda_set(const char *settings);
 EXPORT void fake_cuda_define(const char *name, unsigned parameter_count, fake_cuda_kernel *run);
 EXPORT const char *fake_cuda_misuse(void);
 EXPORT size_t fake_cuda_left(void);
-EXPORT void fake_cuda_hold(void *stream, int more);
+EXPORT int fake_cuda_hold(void *stream, int more);
 EXPORT size_t fake_cuda_calls(const char *symbol);
 
 static pthread_mutex_t lock;
@@ -95,11 +95,12 @@ __attribute__((constructor)) static void set_from_environment(void) {
 
 const char *fake_cuda_misuse(void) { return misuse; }
 
-void fake_cuda_hold(void *stream, int more) {
+int fake_cuda_hold(void *stream, int more) {
   LOCKED;
   object *o = lives(stream, STREAM);
   if (o)
     o->held += more;
+  return do_all(NULL);
 }
 
 cuda_status wrong(cuda_status status, const char *format, ...) {

@@ -90,26 +90,16 @@ static bool fails(const char *symbol, int rank) {
          ++now.calls == now.at;
 }
 
-static void hold(void *stream, int more) {
-  void (*call)(void *stream, int more) = NULL;
+// False: the stream has failed.
+static bool hold(void *stream, int more) {
+  int (*call)(void *stream, int more) = NULL;
   void *driver = dlopen(getenv("PERMC_CUDA_DRIVER"), RTLD_NOW | RTLD_NOLOAD);
   void *symbol = driver ? dlsym(driver, "fake_cuda_hold") : NULL;
   memcpy(&call, &symbol, sizeof call);
   if (!call)
     mistake("no fake driver");
-  call(stream, more);
+  bool good = call(stream, more) == 0;
   dlclose(driver);
-}
-
-// What the stream was given before is done.
-static bool wait_for_stream(void *stream) {
-  int (*call)(void *stream) = NULL;
-  void *driver = dlopen(getenv("PERMC_CUDA_DRIVER"), RTLD_NOW | RTLD_NOLOAD);
-  void *symbol = driver ? dlsym(driver, "cuStreamSynchronize") : NULL;
-  memcpy(&call, &symbol, sizeof call);
-  bool good = call && call(stream) == 0;
-  if (driver)
-    dlclose(driver);
   return good;
 }
 
@@ -245,7 +235,7 @@ static nccl_status add(nccl_comm *c, const char *symbol, message m, void *stream
   nccl_status status = begin(symbol, c->rank);
   if (status != NCCL_GOOD)
     return status;
-  if (c->count == 0 && !wait_for_stream(stream))
+  if (c->count == 0 && !hold(stream, 0))
     return 1;
   c->messages[c->count++] = m;
   // Others see it when the group ends.

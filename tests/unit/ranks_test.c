@@ -191,6 +191,43 @@ TEST(programs_on_one_gpu) {
   check_gpus();
 }
 
+// Each function of the driver, and of NCCL, fails at some call: there is a message, and nothing is left.
+static void check_failing(const char *cuda, const char *nccl, const char *line) {
+  run r;
+  use_gpus(cuda, nccl);
+  bool good = run_on(&r, "fft", "[256]c64", "cuda", 2);
+  const char *message = permc_message(r.context), *end = strchr(message, '\n');
+  if (!CHECK(good || (end && !end[1] && strstr(message, line))))
+    printf("  %s %s: %s\n", cuda, nccl, message);
+  end_run(&r);
+  check_gpus();
+}
+
+TEST(gpus_fail) {
+  if (!use_gpus("devices=2", ""))
+    SKIP("there is no C compiler");
+  for (size_t i = 0; i < SYMBOLS; i++)
+    for (int at = 1; at <= 16; at = at * 2 + 1) {
+      char settings[120];
+      bool tells = strncmp(symbols[i], "cuGetError", 10) != 0;
+      snprintf(settings, sizeof settings, "devices=2 fail=%s at=%d status=700", symbols[i], at);
+      check_failing(settings, "", tells ? "CUDA_ERROR_ILLEGAL_ADDRESS" : "");
+    }
+  check_failing("devices=2", "fail=ncclSend rank=1",
+                "permc: rank 1: ncclSend to rank 0: unhandled");
+  check_failing("devices=2", "fail=async rank=0 at=2", "permc: rank 0: NCCL's exchange: unhandled");
+  check_failing("devices=2", "fail=ncclGetUniqueId", "permc: rank 0: ncclGetUniqueId: unhandled");
+}
+
+TEST(more_ranks_than_a_process_has_with_gpus) {
+  run r;
+  if (!use_gpus("devices=2", NULL))
+    SKIP("there is no C compiler");
+  CHECK(!run_on(&r, "sort", "[64]u8", "cuda", 32));
+  CHECK_CONTAINS(permc_message(r.context), "a process has at most 16 ranks with GPUs, not 32");
+  end_run(&r);
+}
+
 TEST(wrong_numbers) {
   run r;
   CHECK(!run_on(&r, "sort", "[8]u8", NULL, 3));
