@@ -1,117 +1,8 @@
 // The ranks of this process, and a run by them. See ranks.h.
 #include "runtime/ranks/parts.h"
+#include "runtime/ranks/world.h"
 
 #include "runtime/system/pool.h"
-
-struct rank_world {
-  ranks_options options;
-  uint32_t count;
-  transport *own;  // of this process; NULL: all ranks are threads of it, which each run starts
-  // Of the threads, which meet in the group: for one run, or, with GPUs, as long as all goes well.
-  transport_group *group;
-  transport **members;
-  // By rank of this process: its GPU, and what carries arrays there. NULL: not yet.
-  cuda_device **gpus;
-  transport **links;
-  unsigned owners;
-  pthread_mutex_t turn;  // of runs, and of the owners
-};
-
-static uint32_t ranks_here(const rank_world *r) { return r->own ? 1 : r->count; }
-
-// ---- GPUs ---------------------------------------------------------------------------------------
-
-static void close_gpus(rank_world *r) {
-  for (uint32_t i = 0; r->gpus && i < ranks_here(r); i++)
-    cuda_close(r->gpus[i]);
-  free(r->gpus);
-  free(r->links);
-  r->gpus = NULL;
-  r->links = NULL;
-}
-
-// The GPUs of this machine in turn: by the number of the rank among those of the machine.
-static bool open_gpus(rank_world *r, int chosen, char *why, size_t size) {
-  ranks_launch l;
-  int count = cuda_count(why, size);
-  uint32_t first = !r->own ? 0 : ranks_launched(&l) ? l.local : r->own->rank;
-  for (uint32_t i = 0; count > 0 && i < ranks_here(r); i++) {
-    int number = chosen >= 0 ? chosen : (int)((first + i) % (uint32_t)count);
-    if (!(r->gpus[i] = cuda_open(number, why, size)))
-      return false;
-  }
-  return count > 0;
-}
-
-cuda_device *const *ranks_gpus(rank_world *r, int chosen, unsigned *count, char *why, size_t size) {
-  *count = ranks_here(r);
-  if (r->gpus)
-    return r->gpus;
-  r->gpus = calloc(*count, sizeof(cuda_device *));
-  r->links = calloc(*count, sizeof *r->links);
-  bool good = r->gpus && r->links;
-  if (!good)
-    snprintf(why, size, "out of memory");
-  good = good && open_gpus(r, chosen, why, size);
-  if (!good)
-    close_gpus(r);
-  return r->gpus;
-}
-
-// What carries arrays is closed by all at one time, as it was opened.
-static void *close_link(void *with) {
-  transport **link = with;
-  transport_close(*link);
-  *link = NULL;
-  return NULL;
-}
-
-static void close_links(rank_world *r) {
-  uint32_t count = r->links ? ranks_here(r) : 0;
-  pthread_t *threads = calloc(count + 1, sizeof *threads);
-  bool *started = calloc(count + 1, sizeof *started);
-  for (uint32_t i = 1; i < count && threads && started; i++)
-    started[i] = r->links[i] && pool_start_thread(&threads[i], close_link, &r->links[i]);
-  if (count)
-    close_link(&r->links[0]);
-  for (uint32_t i = 1; i < count; i++)
-    if (threads && started && started[i])
-      pthread_join(threads[i], NULL);
-    else
-      close_link(&r->links[i]);
-  free(threads);
-  free(started);
-}
-
-static void end_team(rank_world *r) {
-  close_links(r);
-  for (uint32_t i = 0; r->members && i < r->count; i++)
-    transport_close(r->members[i]);
-  transport_group_free(r->group);
-  free(r->members);
-  r->members = NULL;
-  r->group = NULL;
-}
-
-// The threads' transports, unless there are some.
-static bool begin_team(rank_world *r, error *failure) {
-  if (r->members)
-    return true;
-  r->group = transport_group_make(r->count);
-  r->members = calloc(r->count, sizeof *r->members);
-  if (!r->group || !r->members)
-    return error_set(failure, SPAN_NONE, "out of memory");
-  bool good = true;
-  for (uint32_t i = 0; good && i < r->count; i++) {
-    transport_options t = {.kind = r->options.kind,
-                           .rank = i,
-                           .ranks = r->count,
-                           .timeout = r->options.timeout,
-                           .group = r->group};
-    good = (r->members[i] = transport_open(&t, failure)) != NULL;
-  }
-  return good;
-}
 
 // ---- opening and closing ------------------------------------------------------------------------
 
@@ -165,8 +56,8 @@ void ranks_close(rank_world *r) {
   pthread_mutex_unlock(&r->turn);
   if (owners)
     return;
-  end_team(r);
-  close_gpus(r);
+  world_end_team(r);
+  world_close_gpus(r);
   transport_close(r->own);
   pthread_mutex_destroy(&r->turn);
   free(r);
@@ -297,7 +188,7 @@ static bool execute_threads(rank_world *r, const ranks_run *run, array *results,
   member *all = calloc(r->count, sizeof *all);
   array_part *parts = calloc(r->count * result, sizeof *parts);
   bool good = (all && parts) || error_set(failure, SPAN_NONE, "out of memory");
-  good = good && begin_team(r, failure);
+  good = good && world_begin_team(r, failure);
   for (uint32_t i = 0; good && i < r->count; i++) {
     all[i] = (member){.run = run, .parts = parts + i * result};
     all[i].place = (rank_place){.threads = run->threads > r->count ? run->threads / r->count : 1,
@@ -309,7 +200,7 @@ static bool execute_threads(rank_world *r, const ranks_run *run, array *results,
   for (size_t i = 0; parts && i < r->count * result; i++)
     free(parts[i].memory);
   if (!good || !run->devices)
-    end_team(r);
+    world_end_team(r);
   free(parts);
   free(all);
   return good;

@@ -23,8 +23,9 @@
 // arguments are uploaded when they are first needed, results downloaded. A routine that ranks execute
 // together is the host's: what it reads is downloaded, what it writes uploaded.
 //
-//   rank.c    what one rank does: memory, passes, exchanges
+//   rank.c    what one rank does (state.h)    steps.c   passes, exchanges    arrays.c   its arrays
 //   memory.c  memory of the host, or of the rank's GPU
+//   world.c   GPUs, and transports that stay from run to run
 //   parts.c   parts of an array that change ranks
 //   ranks.c   the ranks of this process: threads that do so, the whole arrays of what they have
 //   write.c   one file of what all have

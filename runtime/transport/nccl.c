@@ -121,32 +121,35 @@ static bool agree_on_lengths(nccl_rank *t, const transport_message *sends, uint3
   return transport_barrier(t->device.base.below, failure) || (abort_comm(t), false);
 }
 
-// One message; false after a failure.
-static bool post(nccl_rank *t, const transport_message *m, bool receive, error *failure) {
-  char call[64];
+enum { CALL = 64 };
+
+// One message, and the name of the call.
+static nccl_status post(const nccl_rank *t, const transport_message *m, bool receive,
+                        char call[CALL]) {
   const nccl_library *n = t->n;
-  int peer = (int)m->rank;
   void *stream = t->device.device->stream;
+  snprintf(call, CALL, "%s rank %u", receive ? "ncclRecv from" : "ncclSend to", m->rank);
   if (m->rank == t->device.base.rank || m->bytes == 0)
-    return true;
-  nccl_status status = receive ? n->receive(m->data, m->bytes, NCCL_UINT8, peer, t->comm, stream)
-                               : n->send(m->data, m->bytes, NCCL_UINT8, peer, t->comm, stream);
-  snprintf(call, sizeof call, "%s rank %u", receive ? "ncclRecv from" : "ncclSend to", m->rank);
-  return is_under_way(status) || fail_call(t, status, call, failure);
+    return NCCL_GOOD;
+  return receive ? n->receive(m->data, m->bytes, NCCL_UINT8, (int)m->rank, t->comm, stream)
+                 : n->send(m->data, m->bytes, NCCL_UINT8, (int)m->rank, t->comm, stream);
 }
 
+// A group that has begun is ended, whatever happens.
 static bool post_all(nccl_rank *t, const transport_message *sends, uint32_t send_count,
                      const transport_message *receives, uint32_t receive_count, error *failure) {
+  char call[CALL] = "ncclGroupStart";
   nccl_status status = t->n->group_start();
   if (status != NCCL_GOOD)
-    return fail_call(t, status, "ncclGroupStart", failure);
-  bool good = true;
-  for (uint32_t i = 0; i < receive_count && good; i++)
-    good = post(t, &receives[i], true, failure);
-  for (uint32_t i = 0; i < send_count && good; i++)
-    good = post(t, &sends[i], false, failure);
-  status = t->n->group_end();
-  return good && (is_under_way(status) || fail_call(t, status, "ncclGroupEnd", failure));
+    return fail_call(t, status, call, failure);
+  for (uint32_t i = 0; i < receive_count && is_under_way(status); i++)
+    status = post(t, &receives[i], true, call);
+  for (uint32_t i = 0; i < send_count && is_under_way(status); i++)
+    status = post(t, &sends[i], false, call);
+  nccl_status end = t->n->group_end();
+  if (!is_under_way(status))
+    return fail_call(t, status, call, failure);
+  return is_under_way(end) || fail_call(t, end, "ncclGroupEnd", failure);
 }
 
 static bool nccl_exchange(transport *base, const transport_message *sends, uint32_t send_count,

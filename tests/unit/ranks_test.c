@@ -724,7 +724,7 @@ TEST(launchers) {
   } cases[] = {
       {{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"}, "Open MPI", "mpi"},
       {{"PMI_RANK", "PMI_SIZE"}, "MPICH", "mpi"},
-      {{"RANK", "WORLD_SIZE"}, "torchrun", "nccl"},
+      {{"RANK", "WORLD_SIZE"}, "torchrun", "gloo"},
   };
   ranks_launch found;
   CHECK(!ranks_launched(&found));

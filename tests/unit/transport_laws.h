@@ -130,6 +130,10 @@ static f2_affine random_blocks(int n, uint64_t seed) {
 static bool blocks_of_seed(transport *t, int n, uint64_t seed, error *failure) {
   enum { MOST_BYTES = 40, ROOM = MOST_BLOCKS * MOST_BYTES };
   unsigned char *from = memory_new(t, 2 * ROOM), *to = from + ROOM;
+  if (from == NULL) {
+    transport_fail(t, "out of memory");
+    return error_set(failure, SPAN_NONE, "rank %u: out of memory", t->rank);
+  }
   transport_blocks b = {random_blocks(n, seed), seed % MOST_BYTES};
   uint64_t count = ((uint64_t)1 << n) / t->ranks;
   for (uint64_t i = 0; i < count; i++)
