@@ -83,6 +83,12 @@ static bool run_items(void *with, uint32_t own, uint32_t pass, uint64_t first, u
   return cuda_program_items(((gpu_program *)with)->program, own, pass, first, last, addresses);
 }
 
+static bool run_routine(void *with, uint32_t own, uint32_t pass, uint32_t parts, uint32_t part,
+                        const cuda_address *addresses, bool *done, error *failure) {
+  return cuda_program_routine(((gpu_program *)with)->program, own, pass, parts, part, addresses,
+                              done, failure);
+}
+
 static const ranks_devices *devices_of_ranks(const backend_program *p) {
   return &((const gpu_program *)p->state)->devices;
 }
@@ -99,7 +105,7 @@ static backend_status prepare_kernels(backend_program *p, char why[BACKEND_WHY])
   }
   error failure = {0};
   bool good = p->on_ranks ? open_ranks(c, g, &failure) : open_peers(c, g, &failure);
-  g->devices = (ranks_devices){device_of_rank, run_items, g};
+  g->devices = (ranks_devices){device_of_rank, run_items, run_routine, g};
   name_devices(g, d);
   cuda_options o = {.peers = g->peers,
                     .ranks = g->ranks,

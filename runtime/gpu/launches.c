@@ -65,6 +65,19 @@ bool cuda_program_items(const cuda_program *g, unsigned rank, uint32_t pass, uin
   return first >= last || launch_items(g, part, part->device, pass, first, last, addresses);
 }
 
+bool cuda_program_routine(cuda_program *g, unsigned rank, uint32_t pass, uint32_t parts,
+                          uint32_t part, const cuda_address *addresses, bool *done,
+                          error *failure) {
+  program_part *p = &g->parts[rank];
+  *done = false;
+  if (!p->rows[pass] && !cuda_rows_new_part(&p->rows[pass], p->device, parts, g->plan,
+                                            &g->plan->passes.items[pass], &g->source, failure))
+    return false;
+  *done = p->rows[pass] != NULL;
+  return !*done || cuda_rows_run_part(p->rows[pass], part, addresses) ||
+         error_set(failure, SPAN_NONE, "%s", cuda_message(p->device));
+}
+
 // By all devices, each the blocks of its part.
 static bool launch_parts(const cuda_program *g, uint32_t number) {
   uint64_t items = g->passes[number].items;

@@ -11,7 +11,8 @@ static cuda_program *allocate_program(cuda_device *d, const plan *p, const cuda_
   for (unsigned i = 0; i < g->part_count; i++) {
     g->parts[i].device = o->peers ? cuda_peer(o->peers, i) : o->ranks ? o->ranks[i] : d;
     g->parts[i].kernels = calloc(p->passes.count + 1, sizeof *g->parts[i].kernels);
-    has_kernels &= g->parts[i].kernels != NULL;
+    g->parts[i].rows = calloc(p->passes.count + 1, sizeof(cuda_rows *));
+    has_kernels &= g->parts[i].kernels != NULL && g->parts[i].rows != NULL;
   }
   streams_begin(&g->streams, (uint32_t)p->arrays.count);
   pthread_mutex_init(&g->schedules, NULL);
@@ -69,7 +70,10 @@ cuda_program *cuda_program_new(cuda_device *d, const plan *p, c_code *code, cons
   return NULL;
 }
 
-static void free_part(program_part *part) {
+static void free_part(program_part *part, size_t pass_count) {
+  for (size_t i = 0; i < pass_count && part->rows; i++)
+    cuda_rows_free(part->rows[i]);
+  free(part->rows);
   cuda_memory_free(part->device, part->imports);
   for (size_t i = 0; i < part->module_count; i++)
     cuda_module_free(part->device, part->modules[i]);
@@ -96,7 +100,7 @@ void cuda_program_free(cuda_program *g) {
     program_memory_free(g, g->buffers[i].address);
   cuda_memory_free(g->device, g->copied.address);
   for (unsigned i = 0; i < g->part_count; i++)
-    free_part(&g->parts[i]);
+    free_part(&g->parts[i], g->plan->passes.count);
   streams_end(&g->streams, g->device);
   pthread_mutex_destroy(&g->schedules);
   free(g->passes);

@@ -86,6 +86,11 @@ bool cuda_program_fetch(const cuda_program *g, cuda_stream *stream, void *to, cu
 bool cuda_program_items(const cuda_program *g, unsigned rank, uint32_t pass, uint64_t first,
                         uint64_t last, cuda_address *addresses);
 
+// A routine, of which the device executes part `part` of the rows, of `parts` (1: all). *done: it has kernels
+// for that. False: *failure.
+bool cuda_program_routine(cuda_program *g, unsigned rank, uint32_t pass, uint32_t parts,
+                          uint32_t part, const cuda_address *addresses, bool *done, error *failure);
+
 // Seconds of the device's clock: of one run on the arguments of the last (they are still there),
 // and of a copy of so many bytes within its memory; the mean of `runs`.
 bool cuda_program_time(cuda_program *g, unsigned runs, double *seconds, error *failure);

@@ -20,8 +20,8 @@
 // whole arrays on every rank.
 //
 // Where ranks have GPUs, slabs are in their memory and exchanges between these (transport_open_device);
-// arguments are uploaded when they are first needed, results downloaded. A routine that ranks execute
-// together is the host's: what it reads is downloaded, what it writes uploaded.
+// arguments are uploaded when they are first needed, results downloaded. Sorts of rows, of which each rank
+// has some, are the GPU's; other routines the host's: what they read is downloaded, what they write uploaded.
 //
 //   rank.c    what one rank does (state.h)    steps.c   passes, exchanges    arrays.c   its arrays
 //   memory.c  memory of the host, or of the rank's GPU
@@ -81,6 +81,10 @@ typedef struct ranks_devices {
   // addresses. False: the device's message says why.
   bool (*run)(void *with, uint32_t own, uint32_t pass, uint64_t first, uint64_t last,
               cuda_address *addresses);
+  // A pass that is a routine, on part `part` of its rows, of `parts`. *done: it has kernels for that.
+  // False: *failure.
+  bool (*routine)(void *with, uint32_t own, uint32_t pass, uint32_t parts, uint32_t part,
+                  const cuda_address *addresses, bool *done, error *failure);
   void *with;
 } ranks_devices;
 

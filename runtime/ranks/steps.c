@@ -170,8 +170,32 @@ static bool run_copied_routine(rank *r, const step *s) {
   return good;
 }
 
+// Of how many ranks each has as many rows of a routine as the others: whole ones, of all its arrays. 1: this
+// one has all rows; 0: some have parts of rows.
+static uint32_t ranks_of_rows(const rank *r, const step *s) {
+  const plan *p = r->run->plan;
+  const net_routine *routine = plan_routine_of(p, &p->passes.items[s->pass]);
+  uint32_t ranks = r->transport->ranks;
+  if (s->kind != SHARE_ROUTINE)
+    return 1;
+  uint64_t own = shares_routine_slab(p->net, routine, r->slab, ranks);
+  bool sorts = routine->kind == NET_SORT || routine->kind == NET_PLACES;
+  return sorts && !routine->counts && own % routine->length == 0 &&
+                 own * ranks == routine->rows * routine->length
+             ? ranks
+             : 0;
+}
+
 static bool execute_routine(rank *r, const step *s) {
-  return r->memory.device ? run_copied_routine(r, s) : run_routine(r, s, r->data);
+  const ranks_devices *d = r->run->devices;
+  uint32_t parts = r->memory.device ? ranks_of_rows(r, s) : 0;
+  bool done = false;
+  if (!r->memory.device)
+    return run_routine(r, s, r->data);
+  if (parts && !d->routine(d->with, r->own, s->pass, parts, parts > 1 ? r->transport->rank : 0,
+                           (const cuda_address *)(void *)r->data, &done, r->failure))
+    return false;
+  return done || run_copied_routine(r, s);
 }
 
 static bool launch_items(rank *r, uint32_t pass, uint64_t first, uint64_t last) {

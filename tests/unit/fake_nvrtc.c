@@ -76,31 +76,40 @@ FUNCTION(nvrtcDestroyProgram, (program * *p)) {
 
 // ---- for the host ------------------------------------------------------------------------------
 
-// A function of addresses as numbers, for a kernel whose parameters the text has: behind number, threads,
-// blocks and bytes, each is a pointer.
-static void write_entry(FILE *f, const char *kernel) {
-  unsigned number = 0, parameters = 0;
-  const char *end = strchr(kernel, ')');
-  if (sscanf(kernel, "%u", &number) != 1 || !end)
-    return;
-  for (const char *c = kernel; c < end; c++)
-    parameters += *c == ',';
-  parameters -= 3;
-  fprintf(f,
-          "\nextern const unsigned fake_permc_pass_%u_parameters;\n"
-          "const unsigned fake_permc_pass_%u_parameters = %u;\n"
-          "void fake_permc_pass_%u(const uint64_t *p, unsigned blocks, void *scratch);\n"
-          "void fake_permc_pass_%u(const uint64_t *p, unsigned blocks, void *scratch) {\n"
-          "  for (uint64_t b = 0; b < blocks; b++)\n"
-          "    permc_kernel_%u(scratch, p[0] + b",
-          number, number, parameters + 1, number, number, number);
-  for (unsigned i = 0; i < parameters; i++)
-    fprintf(f, ", (void *)p[%u]", i + 1);
-  fprintf(f, ");\n}\n");
+// In front of each kernel NAME: fake_permc_pass_NAME, which calls it for all blocks, with its parameters as
+// numbers of 8 bytes, which pointers are here, too; and how many these are.
+static const char entries[] =
+    "#include <stdbool.h>\n#include <stddef.h>\n#include <stdint.h>\n#include <stdlib.h>\n"
+    "#include <string.h>\n"
+    "#define FAKE_PICK(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x, y, "
+    "...) y\n"
+    "#define FAKE_COUNT(...) FAKE_PICK(__VA_ARGS__, 24, 23, 22, 21, 20, 19, 18, 17, 16, 15, 14, "
+    "13, "
+    "12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1)\n"
+    "#define FAKE_ENTRY(number, ...) \\\n"
+    "  static void permc_kernel_##number(char *scratch, uint64_t item, __VA_ARGS__); \\\n"
+    "  const unsigned fake_permc_pass_##number##_parameters = 1 + FAKE_COUNT(__VA_ARGS__); \\\n"
+    "  void fake_permc_pass_##number(const uint64_t *p, unsigned blocks, void *scratch) { \\\n"
+    "    void (*run)() = (void (*)())permc_kernel_##number; \\\n"
+    "    uint64_t q[25] = {0}; \\\n"
+    "    __builtin_memcpy(q, p, 8 * fake_permc_pass_##number##_parameters); \\\n"
+    "    for (unsigned b = 0; b < blocks; b++) \\\n"
+    "      run((char *)scratch, q[0] + b, q[1], q[2], q[3], q[4], q[5], q[6], q[7], q[8], q[9], "
+    "q[10], q[11], q[12], q[13], q[14], q[15], q[16], q[17], q[18], q[19], q[20], q[21], q[22], "
+    "q[23], q[24]); \\\n"
+    "  }\n";
+
+// The text, with an entry in front of what begins each kernel.
+static void write_text(FILE *f, const char *text) {
+  static const char begin[] = "  static void permc_kernel_##number(";
+  const char *at = strstr(text, begin);
+  size_t before = at ? (size_t)(at - text) : strlen(text);
+  fputs(entries, f);
+  fwrite(text, 1, before, f);
+  fprintf(f, "%s%s\n", at ? "  FAKE_ENTRY(number, __VA_ARGS__)" : "", text + before);
 }
 
 static bool compile_for_host(program *p, const char *folder) {
-  static const char begin[] = "\nPERMC_KERNEL(";
   static atomic_uint numbers;
   char source[600], command[2000];
   snprintf(source, sizeof source, "%s/kernels-%ld-%u", folder, (long)getpid(),
@@ -108,9 +117,7 @@ static bool compile_for_host(program *p, const char *folder) {
   FILE *f = fopen(source, "w");
   if (!f)
     return false;
-  fprintf(f, "%s\n", p->all);
-  for (const char *at = p->all; (at = strstr(at, begin)) != NULL;)
-    write_entry(f, at += sizeof begin - 1);
+  write_text(f, p->all);
   fclose(f);
   snprintf(command, sizeof command,
            "cc -x c -std=gnu17 -w -O0 -ffp-contract=off -fno-strict-aliasing -fno-builtin -fPIC "

@@ -121,6 +121,8 @@ static const struct {
     {"bitonic_sort", "[512]f64"},
     {"map sort_network", "[8][64]u32"},
     {"map sort", "[3][100]u16"},
+    {"map radix_sort", "[4][600]u32"},
+    {"map (radix_sort_on fst)", "[8][200](u16, u64)"},
     {"map sort_network", "[2][256]u32"},
     {"sort_network", "[4]u32"},
     {"sort", "[1]u8"},

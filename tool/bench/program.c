@@ -60,7 +60,8 @@ static bool compile_and_run(bench_program *p, const bench_request *r) {
   p->compiled = permc_compile(p->context, r->entry, r->backend, p->arguments, p->argument_count);
   p->times = permc_last_times(p->context);
   p->passes = p->context->passes;
-  permc_use_ranks(p->context, NULL);  // interp, which verifies, is on none
+  if (p->compiled && r->ranks > 1)
+    permc_use_ranks(p->context, NULL);  // interp, which verifies, is on none
   if (!cli_report(p->context, p->compiled != NULL))
     return false;
   if (r->gpu_only && !permc_compiled_device(p->compiled)) {
