@@ -217,8 +217,10 @@ cuda_status cuMemAlloc_v2(cuda_address *address, size_t bytes) {
 
 static cuda_status free_memory(kind k, const void *data, const char *symbol) {
   do_all(NULL);
-  object *o = holds(k, data, 0);
-  if (!o || o->data != data)
+  object *o = fake_objects;  // (one that ends where another begins holds that place, too)
+  while (o && (o->kind != k || o->data != data))
+    o = o->next;
+  if (!o)
     return wrong(INVALID_VALUE, "%s of what is not allocated", symbol);
   remove_object(o);
   return CUDA_STATUS_GOOD;
