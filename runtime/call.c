@@ -433,6 +433,18 @@ static permc_code call_on_copies(permc_compiled *p, call_state *s, permc_error *
 
 // ---- on ranks ------------------------------------------------------------------------------------
 
+static ranks_run run_of_ranks(const permc_compiled *p) {
+  const pipeline *l = &p->pipeline;
+  const backend *b = l->backend;
+  return (ranks_run){.plan = l->plan,
+                     .shares = l->shares,
+                     .executor = b->executor ? b->executor(&l->program) : NULL,
+                     .devices = b->devices ? b->devices(&l->program) : NULL,
+                     .threads = p->settings.threads,
+                     .interrupted = p->settings.limits.interrupted,
+                     .returned = (uint32_t)trace_returned(&l->trace)};
+}
+
 static permc_code call_on_ranks(permc_compiled *p, call_state *s, permc_error *e) {
   const pipeline *l = &p->pipeline;
   size_t count = l->trace.results.count;
@@ -440,15 +452,10 @@ static permc_code call_on_ranks(permc_compiled *p, call_state *s, permc_error *e
   if (!made)
     return failure_set(e, PERMC_ERROR_MEMORY, "out of memory");
   error failure = {0};
-  ranks_run run = {.plan = l->plan,
-                   .shares = l->shares,
-                   .executor = l->backend->executor(&p->pipeline.program),
-                   .threads = p->settings.threads,
-                   .interrupted = p->settings.limits.interrupted,
-                   .arguments = s->arguments,
-                   .argument_count = l->shapes.arrays.count,
-                   .returned = (uint32_t)trace_returned(&l->trace),
-                   .wanted = s->results};
+  ranks_run run = run_of_ranks(p);
+  run.arguments = s->arguments;
+  run.argument_count = l->shapes.arrays.count;
+  run.wanted = s->results;
   permc_code code = PERMC_OK;
   if (!ranks_execute(p->ranks, &run, made, &failure))
     code = failure_set(e, PERMC_ERROR_RANKS, "%s", failure.message);
@@ -614,7 +621,7 @@ static bool compile_for(permc_context *c, const compile_job *j) {
   if (!pipeline_make(c, &r, &p->pipeline))
     return false;
   p->ranks = p->pipeline.shares ? ranks_keep(c->ranks) : NULL;
-  p->device = p->pipeline.backend == &cuda_backend ? c->device : ARRAY_HOST;
+  p->device = p->pipeline.backend == &cuda_backend && !p->ranks ? c->device : ARRAY_HOST;
   return (list_types(p, j) && lay_out(p) && copy_settings(p, c)) || context_no_memory(c);
 }
 
@@ -719,13 +726,27 @@ const char *permc_compiled_device(const permc_compiled *p) {
 
 // ---- times -------------------------------------------------------------------------------------
 
+static bool time_on_ranks(permc_compiled *p, unsigned runs, double *seconds) {
+  array *none = calloc(p->pipeline.trace.results.count + 1, sizeof *none);
+  error failure = {0};
+  ranks_run run = run_of_ranks(p);
+  run.runs = runs;
+  run.seconds = seconds;
+  if (!none)
+    return context_no_memory(&p->settings);
+  bool good = ranks_execute(p->ranks, &run, none, &failure);
+  free(none);
+  return good || context_error_of(&p->settings, PERMC_ERROR_RANKS, "%s", failure.message);
+}
+
 static bool time_on_device(permc_compiled *p, uint64_t copy_bytes, unsigned runs, double *seconds) {
   const backend *b = p->pipeline.backend;
   context_begin_call(p->context);
   context_clear(&p->settings);
   if (!b->time)
     return false;
-  bool good = b->time(&p->pipeline.program, copy_bytes, runs, seconds);
+  bool good = p->ranks && !copy_bytes ? time_on_ranks(p, runs, seconds)
+                                      : b->time(&p->pipeline.program, copy_bytes, runs, seconds);
   if (!good) {
     diagnostics *d = &p->context->program.diagnostics;
     d->errors++;

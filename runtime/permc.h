@@ -245,6 +245,8 @@ typedef struct permc_ranks {
 // For what is run and compiled from now on (NULL: no longer). Where ranks are processes, arguments
 // that permc_read_files reads from .npy stay in the file until each rank reads its part, and the
 // arrays of results may be in parts: permc_write_file writes such a value to one file, called by all.
+// With the backend cuda each rank has a GPU: that of permc_use_device, unless it is 0, or of the process's
+// number on its machine. Values are in memory of the host.
 PERMC_API bool permc_use_ranks(permc_context *context, const permc_ranks *ranks);
 // Of this process, of how many: 0 and 1 where it has all of them.
 PERMC_API uint32_t permc_rank(const permc_context *context, uint32_t *processes);

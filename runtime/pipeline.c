@@ -335,7 +335,8 @@ static bool is_for_peers(const permc_context *c, const pipeline *p) {
     uint64_t bytes = a->count * scalar_types[a->type].size;
     most = bytes > most ? bytes : most;
   }
-  return p->backend == &cuda_backend && c->peer_count > 1 && most / c->peer_count >= least;
+  return p->backend == &cuda_backend && c->peer_count > 1 && !p->shares &&
+         most / c->peer_count >= least;
 }
 
 // On several GPUs, each pass of the Plan is shared by its blocks; or there are passes that keep to the
@@ -367,7 +368,7 @@ static void split_levels(pipeline *p, bool first) {
 // The Plan for the backend's target, unless there is one. The next run may have another matrix: on a
 // GPU, one kernel that gets its matrix when it runs serves both.
 static bool make_plan(permc_context *c, const pipeline_request *r, pipeline *p) {
-  bool runtime_matrix = !c->strategy && p->has_static && p->backend == &cuda_backend;
+  bool runtime_matrix = !c->strategy && p->has_static && p->backend == &cuda_backend && !p->shares;
   const target *before = p->target;
   if (!choose_target(c, r, p) || !make_steps(c, r, p))
     return false;
@@ -481,11 +482,11 @@ static const backend *choose_backend(permc_context *c, const pipeline_request *r
   if ((!r->ranks && !r->memory) || r->last != STAGE_PROGRAM)
     return is_auto(r) ? pipeline_auto(c, r, &p->model) : backend_named(r->backend);
   const backend *b = is_auto(r) ? choose_executor(c, &p->model) : backend_named(r->backend);
-  if (b->executor)
+  if (b->executor || (r->ranks && b->devices))
     return b;
   context_error_of(c, PERMC_ERROR_MISSING,
-                   "the backend %s does not run on %s; portable, cpu and auto do", b->name,
-                   r->ranks ? "ranks" : "arrays in files (--memory)");
+                   "the backend %s does not run on %s; portable, cpu%s and auto do", b->name,
+                   r->ranks ? "ranks" : "arrays in files (--memory)", r->ranks ? ", cuda" : "");
   return NULL;
 }
 
@@ -506,6 +507,7 @@ static bool check_results(permc_context *c, const trace *t) {
 // The text for the backend's compiler.
 static backend_status make_text(permc_context *c, pipeline *p, char why[BACKEND_WHY]) {
   c_options options = backend_text_options(p->backend, c);
+  options.apart = p->shares != NULL;  // a kernel of several passes has all their items
   const char *problem = p->target->lane_bytes ? NULL : c_missing_on_gpu(p->plan);
   if (!problem && c_emit(&p->code, p->plan, &options, &problem))
     return BACKEND_READY;
@@ -581,8 +583,9 @@ static bool run_pipeline(permc_context *c, const pipeline_request *r, pipeline *
   for (backend_status status = BACKEND_MISSING; p->backend && status != BACKEND_READY;) {
     char why[BACKEND_WHY] = "";
     const backend *b = p->backend;
-    p->program = (backend_program){
-        c, memory, &p->trace, NULL, &p->code, is_auto(r) ? &p->model : NULL, NULL, {0}};
+    p->program =
+        (backend_program){c,    memory, &p->trace,   NULL, &p->code, is_auto(r) ? &p->model : NULL,
+                          NULL, {0},    r->ranks > 0};
     start = clock_seconds();
     status = runs && b->open ? b->open(c, why) : BACKEND_READY;
     if (b->open && status == BACKEND_READY)

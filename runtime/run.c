@@ -84,9 +84,11 @@ static bool compile(permc_context *c, void *with) {
 
 static bool execute_on_ranks(permc_context *c, pipeline *p, backend_run *r) {
   error failure = {0};
+  const backend *b = p->backend;
   ranks_run run = {.plan = p->plan,
                    .shares = p->shares,
-                   .executor = p->backend->executor(&p->program),
+                   .executor = b->executor ? b->executor(&p->program) : NULL,
+                   .devices = b->devices ? b->devices(&p->program) : NULL,
                    .threads = c->threads ? c->threads : pool_processors(),
                    .interrupted = c->limits.interrupted,
                    .progress = r->progress,

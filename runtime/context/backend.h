@@ -32,6 +32,7 @@ typedef struct backend_program {
   const cost_model *model;  // of trace and plan; NULL: the backend was asked for by name
   void *state;              // the backend's own; NULL on entry to `prepare`
   progress progress;        // to be told how many texts `prepare` has compiled, of several
+  bool on_ranks;            // the plan is of a net in shares, for `executor` or `devices`
 } backend_program;
 
 typedef struct backend_run {
@@ -85,6 +86,8 @@ typedef struct backend {
                 uint64_t bytes, error *failure);
   // What executes its passes, of several runs at once: for ranks (runtime/ranks). NULL: none is.
   const struct cpu_executor *(*executor)(const backend_program *p);
+  // The same on arrays in the memory of the ranks' GPUs. NULL: there are none.
+  const struct ranks_devices *(*devices)(const backend_program *p);
   void (*release)(backend_program *p);  // frees the state, if there is one
   // As permc_time_call, or with copy_bytes permc_time_copy. NULL: it has no clock of its own.
   bool (*time)(backend_program *p, uint64_t copy_bytes, unsigned runs, double *seconds);

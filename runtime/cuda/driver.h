@@ -138,6 +138,7 @@ typedef struct cuda_edge {
   CALL(device_get_name, cuDeviceGetName, (char *name, int size, cuda_ordinal device))              \
   CALL(device_get_attribute, cuDeviceGetAttribute,                                                 \
        (int *value, int attribute, cuda_ordinal device))                                           \
+  CALL(device_get_uuid, cuDeviceGetUuid_v2, (unsigned char uuid[16], cuda_ordinal device))         \
   CALL(device_total_mem, cuDeviceTotalMem_v2, (size_t * bytes, cuda_ordinal device))               \
   CALL(primary_retain, cuDevicePrimaryCtxRetain, (cuda_context * *context, cuda_ordinal device))   \
   CALL(primary_release, cuDevicePrimaryCtxRelease_v2, (cuda_ordinal device))                       \

@@ -4,12 +4,16 @@
 #include "runtime/cuda/nvrtc.h"
 #include "runtime/gpu/context.h"
 #include "runtime/gpu/program.h"
+#include "runtime/ranks/ranks.h"
 
 #include <stdio.h>
 
 typedef struct gpu_program {
   cuda_peers *peers;  // NULL: it is the context's GPU alone
   cuda_program *program;
+  cuda_device *const *ranks;  // those of the ranks of this process, or NULL
+  unsigned rank_count;
+  ranks_devices devices;
   char device[192];
 } gpu_program;
 
@@ -53,10 +57,40 @@ static uint64_t memory_left(const gpu_program *g, cuda_device *d) {
 static void name_devices(gpu_program *g, const cuda_device *d) {
   const cuda_facts *facts = cuda_facts_of(d);
   char count[16] = "";
-  if (g->peers)
-    snprintf(count, sizeof count, "%u x ", cuda_peers_count(g->peers));
+  unsigned several = g->peers ? cuda_peers_count(g->peers) : g->rank_count;
+  if (several > 1)
+    snprintf(count, sizeof count, "%u x ", several);
   snprintf(g->device, sizeof g->device, "%s%s, CUDA %d.%d", count, facts->name,
            facts->driver / 1000, facts->driver % 1000 / 10);
+}
+
+static bool open_ranks(permc_context *c, gpu_program *g, error *failure) {
+  char why[CUDA_WHY] = "";
+  if (ranks_are_here(c->ranks) && ranks_count(c->ranks) > CUDA_MOST_PEERS)
+    return error_set(failure, SPAN_NONE, "a process has at most %d ranks with GPUs, not %u",
+                     CUDA_MOST_PEERS, (unsigned)ranks_count(c->ranks));
+  int chosen = c->device && !ranks_are_here(c->ranks) ? c->device : -1;
+  g->ranks = ranks_gpus(c->ranks, chosen, &g->rank_count, why, sizeof why);
+  return g->ranks || error_set(failure, SPAN_NONE, "%s", why);
+}
+
+static cuda_device *device_of_rank(void *with, uint32_t own) {
+  return ((gpu_program *)with)->ranks[own];
+}
+
+static bool run_items(void *with, uint32_t own, uint32_t pass, uint64_t first, uint64_t last,
+                      cuda_address *addresses) {
+  return cuda_program_items(((gpu_program *)with)->program, own, pass, first, last, addresses);
+}
+
+static bool run_routine(void *with, uint32_t own, uint32_t pass, uint32_t parts, uint32_t part,
+                        const cuda_address *addresses, bool *done, error *failure) {
+  return cuda_program_routine(((gpu_program *)with)->program, own, pass, parts, part, addresses,
+                              done, failure);
+}
+
+static const ranks_devices *devices_of_ranks(const backend_program *p) {
+  return &((const gpu_program *)p->state)->devices;
 }
 
 static backend_status prepare_kernels(backend_program *p, char why[BACKEND_WHY]) {
@@ -70,15 +104,18 @@ static backend_status prepare_kernels(backend_program *p, char why[BACKEND_WHY])
     return BACKEND_FAILED;
   }
   error failure = {0};
-  bool good = open_peers(c, g, &failure);
+  bool good = p->on_ranks ? open_ranks(c, g, &failure) : open_peers(c, g, &failure);
+  g->devices = (ranks_devices){device_of_rank, run_items, run_routine, g};
   name_devices(g, d);
   cuda_options o = {.peers = g->peers,
+                    .ranks = g->ranks,
+                    .rank_count = g->rank_count,
                     .interrupted = c->limits.interrupted,
                     .fuse = c->fuse,
                     .progress = p->progress};
   if (good && p->model && cpu_peak_bytes(p->memory, p->plan) > memory_left(g, d))
     good = error_set(&failure, SPAN_NONE, "the GPU has too little memory for this");
-  d = g->peers ? cuda_peer(g->peers, 0) : d;
+  d = g->peers ? cuda_peer(g->peers, 0) : g->ranks ? g->ranks[0] : d;
   if (good)
     g->program = cuda_program_new(d, p->plan, p->code, &o, &failure);
   if (g->program)
@@ -169,6 +206,7 @@ const backend cuda_backend = {.name = "cuda",
                               .pass = describe_pass,
                               .workspace = take_workspace,
                               .fetch = fetch_array,
+                              .devices = devices_of_ranks,
                               .release = release_kernels,
                               .time = time_kernels,
                               .device = describe_device};

@@ -6,8 +6,9 @@ bool program_fail(const cuda_program *g, error *failure) {
 }
 
 bool program_fail_of(const cuda_program *g, const program_part *part, error *failure) {
-  if (g->peers)
-    cuda_peers_refuse(g->peers, (unsigned)(part - g->parts));
+  if (!g->peers)
+    return error_set(failure, SPAN_NONE, "%s", cuda_message(part->device));
+  cuda_peers_refuse(g->peers, (unsigned)(part - g->parts));
   return program_fail(g, failure);
 }
 

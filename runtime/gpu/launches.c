@@ -58,6 +58,26 @@ bool program_launch(const cuda_program *g, cuda_device *d, uint32_t number,
   return launch_items(g, &g->parts[0], d, number, 0, g->passes[number].items, addresses);
 }
 
+bool cuda_program_items(const cuda_program *g, unsigned rank, uint32_t pass, uint64_t first,
+                        uint64_t last, cuda_address *addresses) {
+  const program_part *part = &g->parts[rank];
+  last = last < g->passes[pass].items ? last : g->passes[pass].items;
+  return first >= last || launch_items(g, part, part->device, pass, first, last, addresses);
+}
+
+bool cuda_program_routine(cuda_program *g, unsigned rank, uint32_t pass, uint32_t parts,
+                          uint32_t part, const cuda_address *addresses, bool *done,
+                          error *failure) {
+  program_part *p = &g->parts[rank];
+  *done = false;
+  if (!p->rows[pass] && !cuda_rows_new_part(&p->rows[pass], p->device, parts, g->plan,
+                                            &g->plan->passes.items[pass], &g->source, failure))
+    return false;
+  *done = p->rows[pass] != NULL;
+  return !*done || cuda_rows_run_part(p->rows[pass], part, addresses) ||
+         error_set(failure, SPAN_NONE, "%s", cuda_message(p->device));
+}
+
 // By all devices, each the blocks of its part.
 static bool launch_parts(const cuda_program *g, uint32_t number) {
   uint64_t items = g->passes[number].items;

@@ -6,12 +6,13 @@ static cuda_program *allocate_program(cuda_device *d, const plan *p, const cuda_
   if (!g)
     return NULL;
   *g = (cuda_program){.device = d, .peers = o->peers, .plan = p, .interrupted = o->interrupted};
-  g->part_count = o->peers ? cuda_peers_count(o->peers) : 1;
+  g->part_count = o->peers ? cuda_peers_count(o->peers) : o->ranks ? o->rank_count : 1;
   bool has_kernels = true;
   for (unsigned i = 0; i < g->part_count; i++) {
-    g->parts[i].device = o->peers ? cuda_peer(o->peers, i) : d;
+    g->parts[i].device = o->peers ? cuda_peer(o->peers, i) : o->ranks ? o->ranks[i] : d;
     g->parts[i].kernels = calloc(p->passes.count + 1, sizeof *g->parts[i].kernels);
-    has_kernels &= g->parts[i].kernels != NULL;
+    g->parts[i].rows = calloc(p->passes.count + 1, sizeof(cuda_rows *));
+    has_kernels &= g->parts[i].kernels != NULL && g->parts[i].rows != NULL;
   }
   streams_begin(&g->streams, (uint32_t)p->arrays.count);
   pthread_mutex_init(&g->schedules, NULL);
@@ -25,7 +26,7 @@ static cuda_program *allocate_program(cuda_device *d, const plan *p, const cuda_
   g->buffers = calloc(p->arrays.count + 1, sizeof *g->buffers);
   g->own = calloc(p->arrays.count + 1, sizeof *g->own);
   g->stretches = calloc(p->passes.count + 1, sizeof *g->stretches);
-  for (size_t i = 0; i < p->passes.count && g->passes; i++)
+  for (size_t i = 0; i < p->passes.count && g->passes && !o->ranks; i++)
     g->passes[i].permuting = cuda_permuting_new(d, p, &p->passes.items[i]);
   if (has_kernels && g->passes && g->stretches && g->buffer_of && g->buffers && g->own)
     return g;
@@ -46,6 +47,11 @@ static bool make_routines(cuda_program *g, error *failure) {
   return true;
 }
 
+static bool make_arrays(cuda_program *g, error *failure) {
+  return program_choose_buffers(g, failure) && program_allocate_tables(g, failure) &&
+         program_upload(g, NET_TABLE, NULL, 0, failure);
+}
+
 cuda_program *cuda_program_new(cuda_device *d, const plan *p, c_code *code, const cuda_options *o,
                                error *failure) {
   cuda_program *g = allocate_program(d, p, o);
@@ -56,16 +62,18 @@ cuda_program *cuda_program_new(cuda_device *d, const plan *p, c_code *code, cons
     code->facts[i].matrix = NULL;  // the program's now
     code->facts[i].one = NULL;
   }
-  if (program_compile(g, o, code, failure) && program_choose_buffers(g, failure) &&
-      program_allocate_tables(g, failure) && program_upload(g, NET_TABLE, NULL, 0, failure) &&
-      program_upload_roots(g, code->roots, failure) && make_routines(g, failure) &&
+  if (program_compile(g, o, code, failure) && (o->ranks || make_arrays(g, failure)) &&
+      program_upload_roots(g, code->roots, failure) && (o->ranks || make_routines(g, failure)) &&
       (program_plan_launches(g) || error_set(failure, SPAN_NONE, "out of memory")))
     return g;
   cuda_program_free(g);
   return NULL;
 }
 
-static void free_part(program_part *part) {
+static void free_part(program_part *part, size_t pass_count) {
+  for (size_t i = 0; i < pass_count && part->rows; i++)
+    cuda_rows_free(part->rows[i]);
+  free(part->rows);
   cuda_memory_free(part->device, part->imports);
   for (size_t i = 0; i < part->module_count; i++)
     cuda_module_free(part->device, part->modules[i]);
@@ -92,7 +100,7 @@ void cuda_program_free(cuda_program *g) {
     program_memory_free(g, g->buffers[i].address);
   cuda_memory_free(g->device, g->copied.address);
   for (unsigned i = 0; i < g->part_count; i++)
-    free_part(&g->parts[i]);
+    free_part(&g->parts[i], g->plan->passes.count);
   streams_end(&g->streams, g->device);
   pthread_mutex_destroy(&g->schedules);
   free(g->passes);

@@ -39,6 +39,10 @@ typedef struct cuda_program cuda_program;
 typedef struct stream_sequence stream_sequence;  // of a stream, with a workspace (streams.h)
 
 typedef struct cuda_options {
+  // The devices of ranks, `d` being the first, for cuda_program_items alone: it has no arrays, and no
+  // routines. NULL: it has.
+  cuda_device *const *ranks;
+  unsigned rank_count;  // at most CUDA_MOST_PEERS
   cuda_peers
       *peers;  // the devices that share the blocks of each pass, `d` being the first; NULL: `d`
   const atomic_bool *interrupted;  // may be NULL
@@ -75,6 +79,17 @@ bool cuda_program_give(cuda_program *g, cuda_stream *stream, cuda_address memory
 // Waits for the stream, and copies to the host. False as well if the stream is capturing.
 bool cuda_program_fetch(const cuda_program *g, cuda_stream *stream, void *to, cuda_address from,
                         uint64_t bytes, error *failure);
+
+// The items first ... last - 1 of a pass that is no routine (runtime/cpu/cpu.h), on the stream of device
+// `rank`. By array of the plan: the address that element 0 has, or would have if the device had it; those
+// of tables, too. False: the device's message says why.
+bool cuda_program_items(const cuda_program *g, unsigned rank, uint32_t pass, uint64_t first,
+                        uint64_t last, cuda_address *addresses);
+
+// A routine, of which the device executes part `part` of the rows, of `parts` (1: all). *done: it has kernels
+// for that. False: *failure.
+bool cuda_program_routine(cuda_program *g, unsigned rank, uint32_t pass, uint32_t parts,
+                          uint32_t part, const cuda_address *addresses, bool *done, error *failure);
 
 // Seconds of the device's clock: of one run on the arguments of the last (they are still there),
 // and of a copy of so many bytes within its memory; the mean of `runs`.

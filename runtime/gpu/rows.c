@@ -3,8 +3,10 @@
 #include <stdlib.h>
 
 struct cuda_rows {
-  cuda_peers *peers;
-  unsigned count;
+  cuda_peers *peers;    // NULL: it is of one part, which is any
+  cuda_device *device;  // ... that this one executes
+  unsigned count;       // of parts
+  unsigned made;        // of these, that have kernels
   cuda_routine *parts[CUDA_MOST_PEERS];
   // The plan as one part sees it: fewer rows, shorter arrays.
   plan plan;
@@ -51,20 +53,19 @@ static bool make_part_plan(cuda_rows *r, const plan *p, const plan_pass *pass) {
   return true;
 }
 
-bool cuda_rows_new(cuda_rows **out, cuda_peers *peers, const plan *p, const plan_pass *pass,
-                   const cuda_code_source *s, error *failure) {
-  unsigned count = cuda_peers_count(peers);
-  *out = NULL;
-  if (!can_be_divided(p, pass, count))
-    return true;
+// `like`: whose parts there are.
+static bool make(cuda_rows **out, const cuda_rows *like, const plan *p, const plan_pass *pass,
+                 const cuda_code_source *s, error *failure) {
   cuda_rows *r = calloc(1, sizeof *r);
   bool good = r != NULL;
   if (good)
-    *r = (cuda_rows){.peers = peers, .count = count};
+    *r = *like;
   if (!good || !make_part_plan(r, p, pass))
     good = error_set(failure, SPAN_NONE, "out of memory");
-  for (unsigned i = 0; i < count && good; i++)
-    good = cuda_routine_new(&r->parts[i], cuda_peer(peers, i), &r->plan, pass, s, failure);
+  r->made = good ? r->peers ? r->count : 1 : 0;
+  for (unsigned i = 0; good && i < r->made; i++)
+    good = cuda_routine_new(&r->parts[i], r->peers ? cuda_peer(r->peers, i) : r->device, &r->plan,
+                            pass, s, failure);
   if (good && r->parts[0])
     *out = r;
   else
@@ -72,10 +73,24 @@ bool cuda_rows_new(cuda_rows **out, cuda_peers *peers, const plan *p, const plan
   return good;
 }
 
+bool cuda_rows_new(cuda_rows **out, cuda_peers *peers, const plan *p, const plan_pass *pass,
+                   const cuda_code_source *s, error *failure) {
+  cuda_rows like = {.peers = peers, .count = cuda_peers_count(peers)};
+  *out = NULL;
+  return !can_be_divided(p, pass, like.count) || make(out, &like, p, pass, s, failure);
+}
+
+bool cuda_rows_new_part(cuda_rows **out, cuda_device *d, uint32_t parts, const plan *p,
+                        const plan_pass *pass, const cuda_code_source *s, error *failure) {
+  cuda_rows like = {.device = d, .count = parts};
+  *out = NULL;
+  return !can_be_divided(p, pass, parts) || make(out, &like, p, pass, s, failure);
+}
+
 void cuda_rows_free(cuda_rows *r) {
   if (!r)
     return;
-  for (unsigned i = 0; i < r->count; i++)
+  for (unsigned i = 0; i < r->made; i++)
     cuda_routine_free(r->parts[i]);
   free(r->stages);
   free(r->arrays);
@@ -90,13 +105,17 @@ static void place(cuda_rows *r, const cuda_address *addresses, net_id array, uns
   r->addresses[array] = addresses[array] + part * bytes;
 }
 
+static void place_part(cuda_rows *r, const cuda_address *addresses, unsigned part) {
+  for (uint32_t i = 0; i < r->routine.pair_count; i++) {
+    place(r, addresses, r->routine.pairs[i].from, part);
+    place(r, addresses, r->routine.pairs[i].to, part);
+  }
+}
+
 bool cuda_rows_place(cuda_rows *r, const cuda_address *addresses, error *failure) {
   bool good = true;
   for (unsigned part = 0; part < r->count && good; part++) {
-    for (uint32_t i = 0; i < r->routine.pair_count; i++) {
-      place(r, addresses, r->routine.pairs[i].from, part);
-      place(r, addresses, r->routine.pairs[i].to, part);
-    }
+    place_part(r, addresses, part);
     good = cuda_routine_place(r->parts[part], r->addresses, failure);
   }
   return good;
@@ -107,4 +126,14 @@ bool cuda_rows_launch(const cuda_rows *r) {
   for (unsigned i = 0; i < r->count && good; i++)
     good = cuda_routine_launch(r->parts[i]) || cuda_peers_refuse(r->peers, i);
   return good && cuda_peers_join(r->peers);
+}
+
+bool cuda_rows_run_part(cuda_rows *r, uint32_t part, const cuda_address *addresses) {
+  cuda_address temporaries = 0;
+  uint64_t bytes = cuda_routine_bytes(r->parts[0]);
+  place_part(r, addresses, part);
+  if (bytes && !cuda_stream_memory_new(r->device, bytes, &temporaries))
+    return false;
+  bool good = cuda_routine_call(r->parts[0], r->device, r->addresses, temporaries);
+  return (!bytes || cuda_stream_memory_free(r->device, temporaries)) && good;
 }

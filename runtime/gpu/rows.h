@@ -4,6 +4,11 @@
 //   if (cuda_rows_new(&r, peers, plan, pass, &source, &failure) && r && cuda_rows_place(r, addresses, &failure))
 //     cuda_rows_launch(r);               // any number of times; may be recorded
 //   cuda_rows_free(r);
+//
+// Or one GPU executes it on one part of the rows, for a rank:
+//
+//   if (cuda_rows_new_part(&r, d, parts, plan, pass, &source, &failure) && r)
+//     cuda_rows_run_part(r, part, addresses);
 #ifndef PERMC_RUNTIME_GPU_ROWS_H
 #define PERMC_RUNTIME_GPU_ROWS_H
 
@@ -20,5 +25,11 @@ void cuda_rows_free(cuda_rows *r);  // NULL is allowed
 bool cuda_rows_place(cuda_rows *r, const cuda_address *addresses, error *failure);
 // False: the message of the first of them says why.
 bool cuda_rows_launch(const cuda_rows *r);
+
+// The rows are divided among `parts`, of which `d` executes any.
+bool cuda_rows_new_part(cuda_rows **out, cuda_device *d, uint32_t parts, const plan *p,
+                        const plan_pass *pass, const cuda_code_source *s, error *failure);
+// On the stream of `d`; addresses are those of whole arrays. False: the message of `d` says why.
+bool cuda_rows_run_part(cuda_rows *r, uint32_t part, const cuda_address *addresses);
 
 #endif

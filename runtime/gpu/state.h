@@ -52,6 +52,7 @@ typedef struct program_part {
   size_t module_count;
   cuda_module *modules[MOST_FILES];
   cuda_kernel *kernels;  // by pass
+  cuda_rows **rows;      // by pass, of ranks: routines that have kernels, from the first run on
   cuda_address imports;  // permc_imports, the list of tables, and the tables
 } program_part;
 

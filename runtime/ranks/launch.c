@@ -12,7 +12,7 @@ static const launcher launchers[] = {
      "OMPI_COMM_WORLD_LOCAL_RANK"},
     {"MPICH", "mpi", "PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID"},
     {"PMIx", "mpi", "PMIX_RANK", NULL, "PMIX_LOCAL_RANK"},
-    {"torchrun", "nccl", "RANK", "WORLD_SIZE", "LOCAL_RANK"},
+    {"torchrun", "gloo", "RANK", "WORLD_SIZE", "LOCAL_RANK"},
 };
 
 // A number of a variable; false: it is not there, or none.

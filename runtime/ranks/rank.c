@@ -1,290 +1,6 @@
 // What one rank does: its memory, its passes, exchanges with the others. See ranks.h.
-#include "runtime/ranks/parts.h"
-#include "runtime/ranks/routine.h"
-
-#define NEVER UINT32_MAX
-
-typedef struct step {
-  share_kind kind;
-  uint32_t stage, pass;  // the pass; of what only moves the first of its stage
-} step;
-
-typedef struct rank {
-  const ranks_run *run;
-  transport *transport;
-  uint32_t threads;
-  cpu_store *store;
-  error *failure;
-  bool told;  // ... is one that all ranks know
-  step *steps;
-  uint32_t step_count;
-  uint64_t *slab;          // by array of the plan
-  uint32_t *first, *last;  // by array: the steps that need it; first is NEVER: none
-  array_part *parts;       // by array, while it lives
-  void **data;             // ... the address that element 0 would have
-} rank;
-
-static bool fail_memory(rank *r) { return error_set(r->failure, SPAN_NONE, "out of memory"); }
-
-// ---- steps --------------------------------------------------------------------------------------
-
-// Whether each rank executes all of the program: the plan may have other stages than the shares then.
-static bool is_whole(const shares *s) {
-  bool whole = true;
-  for (size_t i = 0; i < s->net->stages.count; i++)
-    whole = whole && s->stages[i].kind == SHARE_WHOLE;
-  return whole;
-}
-
-static bool only_moves(share_kind kind) {
-  return kind == SHARE_EXCHANGE || kind == SHARE_GATHER || kind == SHARE_WINDOW;
-}
-
-static void list_steps(rank *r) {
-  const plan *p = r->run->plan;
-  bool whole = is_whole(r->run->shares);
-  for (uint32_t i = 0; i < p->passes.count; i++) {
-    uint32_t stage = p->passes.items[i].stage;
-    share_kind kind = whole ? SHARE_WHOLE : r->run->shares->stages[stage].kind;
-    const step *before = r->step_count ? &r->steps[r->step_count - 1] : NULL;
-    if (!only_moves(kind) || !before || before->stage != stage)
-      r->steps[r->step_count++] = (step){kind, stage, i};
-  }
-}
-
-// The arrays that a step touches, each once; `arrays` has room for those of its pass, and two.
-static uint32_t step_arrays(const rank *r, const step *s, net_id *arrays) {
-  if (!only_moves(s->kind))
-    return plan_pass_arrays(&r->run->plan->passes.items[s->pass], arrays);
-  const share_stage *as = &r->run->shares->stages[s->stage];
-  arrays[0] = s->kind == SHARE_EXCHANGE ? as->exchange.from : as->from;
-  arrays[1] = s->kind == SHARE_EXCHANGE ? as->exchange.to : as->to;
-  return 2;
-}
-
-static uint32_t most_arrays(const plan *p) {
-  uint32_t most = 2;
-  for (uint32_t i = 0; i < p->passes.count; i++) {
-    uint32_t some = plan_pass_most_arrays(&p->passes.items[i]);
-    most = some > most ? some : most;
-  }
-  return most;
-}
-
-static bool find_lifetimes(rank *r) {
-  const plan *p = r->run->plan;
-  net_id *arrays = malloc(most_arrays(p) * sizeof *arrays);
-  if (!arrays)
-    return fail_memory(r);
-  for (size_t a = 0; a < p->arrays.count; a++)
-    r->first[a] = NEVER, r->last[a] = 0;
-  for (uint32_t i = 0; i < r->step_count; i++) {
-    uint32_t count = step_arrays(r, &r->steps[i], arrays);
-    for (uint32_t k = 0; k < count; k++) {
-      r->first[arrays[k]] = i < r->first[arrays[k]] ? i : r->first[arrays[k]];
-      r->last[arrays[k]] = i;
-    }
-  }
-  free(arrays);
-  for (size_t a = 0; a < p->arrays.count; a++)
-    if (p->arrays.items[a].role == NET_RESULT)
-      r->last[a] = NEVER;
-  return true;
-}
-
-// ---- slabs --------------------------------------------------------------------------------------
-
-static void find_slabs(rank *r) {
-  const shares *s = r->run->shares;
-  for (net_id a = 0; a < r->run->plan->arrays.count; a++)
-    r->slab[a] = a < s->net->arrays.count ? s->slab[a] : plan_share_elements(r->run->plan, a);
-}
-
-static const share_window *window_of(const rank *r, net_id a) {
-  const shares *s = r->run->shares;
-  return a < s->net->arrays.count ? s->window[a] : NULL;
-}
-
-// What a rank has of an array, without memory: a window, a slab, or all.
-static array_part part_of(const rank *r, net_id a, uint32_t of) {
-  int64_t all = (int64_t)r->run->plan->arrays.items[a].count, first = 0, end = all;
-  const share_window *w = window_of(r, a);
-  if (w)
-    first = w->first + of * w->step, end = first + (int64_t)w->length;
-  else if (r->slab[a])
-    first = (int64_t)(of * r->slab[a]), end = first + (int64_t)r->slab[a];
-  first = first < 0 ? 0 : first < all ? first : all;
-  end = end < first ? first : end < all ? end : all;
-  return (array_part){.first = (uint64_t)first, .count = (uint64_t)(end - first)};
-}
-
-// ---- memory -------------------------------------------------------------------------------------
-
-// Element 0 lies, or would lie, at a multiple of 64 bytes, as in whole arrays. Of a slab there is memory
-// for elements, too, that do not exist: tiles are whole.
-static bool allocate(rank *r, net_id a) {
-  enum { LINE = 64 };
-  uint64_t size = scalar_types[r->run->plan->arrays.items[a].type].size;
-  uint64_t slab = window_of(r, a) ? 0 : r->slab[a], before;
-  array_part *part = &r->parts[a];
-  *part = part_of(r, a, r->transport->rank);
-  before = (slab ? r->transport->rank * slab : part->first) * size;
-  part->memory = array_memory((slab ? slab : part->count) * size + LINE);
-  if (!part->memory)
-    return fail_memory(r);
-  part->data = (char *)part->memory + before % LINE;
-  r->data[a] = (void *)((uintptr_t)part->data - before);
-  return true;
-}
-
-// What each rank has of an array.
-static extent *list_extents(const rank *r, net_id a) {
-  extent *all = malloc(r->transport->ranks * sizeof *all);
-  for (uint32_t i = 0; all && i < r->transport->ranks; i++)
-    all[i] = extent_of(part_of(r, a, i));
-  return all;
-}
-
-// An argument of which each rank has a part, to what each needs of it.
-static bool take_parts(rank *r, net_id a, const array *given) {
-  transport *t = r->transport;
-  array_part own = array_own(given);
-  extent *wants = list_extents(r, a);
-  if (!wants)
-    return fail_memory(r);
-  extent *has = parts_gather(t, extent_of(own), r->failure);
-  bool good = has != NULL;
-  if (good && !parts_are_whole(has, t->ranks, array_count(given)))
-    good = error_set(r->failure, SPAN_NONE,
-                     "what the ranks have of argument %u is not, one behind the other, all of it",
-                     (unsigned)r->run->plan->arrays.items[a].number + 1);
-  good = good && parts_exchange(t, has, own.data, wants, r->parts[a].data,
-                                scalar_types[given->type].size, r->failure);
-  r->told = !good;
-  free(wants);
-  free(has);
-  return good;
-}
-
-// An argument that each rank has as a whole stays where it is, if it is in memory.
-static bool take_given(rank *r, net_id a) {
-  const net_array *of = &r->run->plan->arrays.items[a];
-  const array *given = of->number < r->run->argument_count ? &r->run->arguments[of->number] : NULL;
-  if (of->role == NET_TABLE || array_device(given) == ARRAY_HOST) {
-    void *data;
-    if (!cpu_find_given(of, r->run->arguments, r->run->argument_count, &data, r->failure))
-      return false;
-    if (!r->slab[a]) {
-      r->data[a] = data;
-      return true;
-    }
-  }
-  if (array_device(given) == ARRAY_IN_PART)
-    return allocate(r, a) && take_parts(r, a, given);
-  return allocate(r, a) &&
-         array_fetch(given, r->parts[a].first, r->parts[a].count, r->parts[a].data, r->failure);
-}
-
-static bool take_arrays(rank *r, uint32_t number) {
-  const plan *p = r->run->plan;
-  bool good = true;
-  for (net_id a = 0; good && a < p->arrays.count; a++)
-    if (r->first[a] == number)
-      good = net_array_is_given(&p->arrays.items[a]) ? take_given(r, a) : allocate(r, a);
-  return good;
-}
-
-static void free_part(rank *r, net_id a) {
-  free(r->parts[a].memory);
-  r->parts[a] = (array_part){0};
-  r->data[a] = NULL;
-}
-
-static void free_arrays(rank *r, uint32_t number) {
-  for (net_id a = 0; a < r->run->plan->arrays.count; a++)
-    if (r->first[a] != NEVER && r->last[a] == number)
-      free_part(r, a);
-}
-
-// ---- steps, executed ----------------------------------------------------------------------------
-
-static bool exchange(rank *r, const share_exchange *x) {
-  uint64_t size = scalar_types[r->run->plan->arrays.items[x->from].type].size;
-  transport_blocks b = {x->blocks, size << x->block};
-  return transport_exchange_blocks(r->transport, &b, r->parts[x->from].data, r->parts[x->to].data,
-                                   r->failure) ||
-         (r->told = true, false);
-}
-
-static bool gather(rank *r, net_id from, void *to) {
-  uint64_t size = scalar_types[r->run->plan->arrays.items[from].type].size;
-  uint64_t *bytes = malloc(r->transport->ranks * sizeof *bytes);
-  if (!bytes)
-    return fail_memory(r);
-  for (uint32_t i = 0; i < r->transport->ranks; i++)
-    bytes[i] = part_of(r, from, i).count * size;
-  bool good = transport_gather(r->transport, r->parts[from].data, bytes, to, r->failure);
-  r->told = !good;
-  free(bytes);
-  return good;
-}
-
-// From the slabs of all to the window of each.
-static bool fetch_window(rank *r, net_id from, net_id to) {
-  extent *has = list_extents(r, from), *wants = list_extents(r, to);
-  uint64_t size = scalar_types[r->run->plan->arrays.items[from].type].size;
-  bool good = has && wants;
-  if (good)
-    r->told = !(good = parts_exchange(r->transport, has, r->parts[from].data, wants,
-                                      r->parts[to].data, size, r->failure));
-  else
-    fail_memory(r);
-  free(has);
-  free(wants);
-  return good;
-}
-
-// By all ranks together.
-static bool execute_routine(rank *r, const step *s) {
-  const plan *p = r->run->plan;
-  error why = {0};
-  team all = {r->transport, r->threads, r->run->interrupted, &why};
-  ranked_routine routine = {&all, p->net, p->net->stages.items[s->stage].routine, r->slab, r->data};
-  r->told = !routine_run_ranked(&routine);
-  return !r->told || error_set(r->failure, SPAN_NONE, "%s", why.message);
-}
-
-static bool execute_pass(rank *r, const step *s) {
-  const ranks_run *run = r->run;
-  cpu_options o = {.threads = r->threads,
-                   .interrupted = run->interrupted,
-                   .executor = run->executor,
-                   .store = r->store};
-  uint64_t first = 0, last = cpu_item_count(run->plan, s->pass);
-  if (s->kind == SHARE_SPLIT)
-    plan_share_items(run->plan, &run->plan->passes.items[s->pass], r->transport->rank, &first,
-                     &last);
-  return cpu_run_items(run->plan, &o, s->pass, first, last, r->data, r->failure);
-}
-
-static bool execute_step(rank *r, uint32_t number) {
-  const step *s = &r->steps[number];
-  const share_stage *stages = r->run->shares->stages;
-  bool good = take_arrays(r, number);
-  if (good && s->kind == SHARE_EXCHANGE)
-    good = exchange(r, &stages[s->stage].exchange);
-  else if (good && s->kind == SHARE_GATHER)
-    good = gather(r, stages[s->stage].from, r->data[stages[s->stage].to]);
-  else if (good && s->kind == SHARE_WINDOW)
-    good = fetch_window(r, stages[s->stage].from, stages[s->stage].to);
-  else if (good && s->kind == SHARE_ROUTINE)
-    good = execute_routine(r, s);
-  else if (good)
-    good = execute_pass(r, s);
-  if (good)
-    free_arrays(r, number);
-  return good;
-}
+#include "core/clock.h"
+#include "runtime/ranks/state.h"
 
 // ---- the whole ----------------------------------------------------------------------------------
 
@@ -294,11 +10,11 @@ static bool make_whole(rank *r, net_id a) {
   uint64_t slab = r->slab[a];
   r->slab[a] = 0;
   r->parts[a] = (array_part){0};
-  bool good = allocate(r, a);
+  bool good = rank_allocate(r, a);
   array_part whole = r->parts[a];
   r->slab[a] = slab;
   r->parts[a] = part;
-  good = good && gather(r, a, whole.data);
+  good = good && rank_gather(r, r->transport, a, whole.data);
   free(good ? part.memory : whole.memory);
   if (good)
     r->parts[a] = whole;
@@ -313,13 +29,79 @@ static bool move_results(rank *r, array_part *parts) {
     if (of->role != NET_RESULT)
       continue;
     good = (r->first[a] != NEVER ||
-            allocate(r, a)) &&  // without elements, so that no pass stores to it
+            rank_allocate(r, a)) &&  // without elements, so that no pass stores to it
            (!r->slab[a] || of->number < r->run->returned || make_whole(r, a));
     parts[of->number] = r->parts[a];
     r->parts[a] = (array_part){0};
   }
   return good;
 }
+
+// Where its arrays are, and what carries them.
+static bool find_memory(rank *r, uint32_t own, transport **links) {
+  const ranks_devices *d = r->run->devices;
+  r->own = own;
+  r->links = d ? *links : r->transport;
+  if (!d)
+    return true;
+  r->memory.device = d->device(d->with, own);
+  if (!*links)
+    r->told = !(*links = transport_open_device(r->transport, r->memory.device, r->failure));
+  r->links = *links;
+  return *links;
+}
+
+// ---- times --------------------------------------------------------------------------------------
+
+// Given arrays, which stay: no step takes them, or frees them.
+static bool take_zeros(rank *r) {
+  const plan *p = r->run->plan;
+  bool good = true;
+  for (net_id a = 0; good && a < p->arrays.count; a++) {
+    if (r->first[a] == NEVER || !net_array_is_given(&p->arrays.items[a]))
+      continue;
+    if (p->arrays.items[a].role == NET_TABLE)
+      good = rank_take_given(r, a);
+    else
+      good = rank_allocate(r, a) && (cuda_clear(r->memory.device, (uintptr_t)r->parts[a].memory,
+                                                rank_memory_bytes(r, a)) ||
+                                     rank_device_failed(r, &r->memory));
+    r->first[a] = NEVER;
+  }
+  return good;
+}
+
+static bool execute_all(rank *r) {
+  bool good = true;
+  for (uint32_t i = 0; good && i < r->step_count; i++)
+    good = rank_execute_step(r, i);
+  for (net_id a = 0; a < r->run->plan->arrays.count; a++)
+    if (r->first[a] != NEVER && r->parts[a].memory &&
+        r->run->plan->arrays.items[a].role == NET_RESULT)
+      rank_free_part(r, a);
+  return good;
+}
+
+static bool meet(rank *r, double *now) {
+  bool good = cuda_wait(r->memory.device, r->run->interrupted) || rank_device_failed(r, &r->memory);
+  if (good)
+    r->told = !(good = transport_barrier(r->transport, r->failure));
+  *now = clock_seconds();
+  return good;
+}
+
+static bool time_steps(rank *r) {
+  double start = 0, end = 0;
+  bool good = take_zeros(r) && execute_all(r) && meet(r, &start);
+  for (unsigned i = 0; good && i < r->run->runs; i++)
+    good = execute_all(r);
+  good = good && meet(r, &end);
+  if (good && r->own == 0)
+    *r->run->seconds = (end - start) / r->run->runs;
+  return good;
+}
+
+// ---- a rank -------------------------------------------------------------------------------------
 
 static bool make_rank(rank *r) {
   const plan *p = r->run->plan;
@@ -332,15 +114,17 @@ static bool make_rank(rank *r) {
   r->data = calloc(count, sizeof *r->data);
   r->store = cpu_store_new();
   if (!r->steps || !r->slab || !r->first || !r->last || !r->parts || !r->data || !r->store)
-    return fail_memory(r);
-  list_steps(r);
-  find_slabs(r);
-  return find_lifetimes(r);
+    return rank_no_memory(r);
+  rank_list_steps(r);
+  rank_find_slabs(r);
+  return rank_find_lifetimes(r);
 }
 
 static void free_rank(rank *r) {
   for (net_id a = 0; r->parts && a < r->run->plan->arrays.count; a++)
-    free(r->parts[a].memory);
+    if (r->parts[a].memory)
+      rank_free_part(r, a);
+  rank_memory_end(&r->memory);
   cpu_store_free(r->store);
   free(r->steps);
   free(r->slab);
@@ -363,6 +147,7 @@ bool rank_agree(transport *t, const rank_step *own, error *failure) {
               {"call", own->call},
               {"program, or the sizes of its arguments", own->program},
               {"choice of arguments that are in parts", own->parts},
+              {"choice of a GPU, or none", own->memory},
               {"output file, and all write one", own->file}};
   enum { PARTS = sizeof rows / sizeof *rows };
   transport_part parts[PARTS];
@@ -373,17 +158,19 @@ bool rank_agree(transport *t, const rank_step *own, error *failure) {
   return transport_agree(t, parts, PARTS, failure);
 }
 
-bool rank_execute(const ranks_run *run, uint32_t threads, transport *t, array_part *parts,
+bool rank_execute(const ranks_run *run, const rank_place *place, array_part *parts,
                   error *failure) {
   error why = {0};
-  rank r = {.run = run, .transport = t, .threads = threads, .failure = &why};
-  bool good = make_rank(&r), reports = t->kind != &transport_threads || !t->rank;
-  for (uint32_t i = 0; good && i < r.step_count; i++) {
-    good = execute_step(&r, i);
+  transport *t = place->transport;
+  rank r = {.run = run, .transport = t, .threads = place->threads, .failure = &why};
+  bool good = make_rank(&r) && find_memory(&r, place->own, place->links);
+  bool reports = t->kind != &transport_threads || !t->rank;
+  for (uint32_t i = 0; good && !run->runs && i < r.step_count; i++) {
+    good = rank_execute_step(&r, i);
     if (good && reports)
       progress_report(&run->progress, i + 1, r.step_count);
   }
-  good = good && move_results(&r, parts);
+  good = good && (run->runs ? time_steps(&r) : rank_bring_home(&r) && move_results(&r, parts));
   for (size_t a = 0; !good && a < run->plan->arrays.count; a++)
     if (run->plan->arrays.items[a].role == NET_RESULT) {
       free(parts[run->plan->arrays.items[a].number].memory);

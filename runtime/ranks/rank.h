@@ -4,10 +4,17 @@
 
 #include "runtime/ranks/ranks.h"
 
-// Executes the run's steps as rank t->rank. parts: by result. False: the others were told, *failure is
-// the line, and all parts are {0}.
-bool rank_execute(const ranks_run *run, uint32_t threads, transport *t, array_part *parts,
-                  error *failure);
+// What one rank has.
+typedef struct rank_place {
+  uint32_t threads;
+  transport *transport;
+  uint32_t own;       // which of this process's ranks it is: its GPU
+  transport **links;  // with a GPU: *links carries arrays, and is opened if it is NULL
+} rank_place;
+
+// Executes the run's steps as the transport's rank. parts: by result. False: the others were told, *failure
+// is the line, and all parts are {0}.
+bool rank_execute(const ranks_run *run, const rank_place *place, array_part *parts, error *failure);
 
 // Tells the others why this rank cannot go on, and *failure. Returns false.
 bool rank_fail(transport *t, const char *cause, error *failure);
@@ -21,7 +28,8 @@ typedef struct rank_step {
   const char *call;     // place: what the parts are for
   const char *program;  // run: of which sizes; which arguments are in parts
   const char *parts;
-  const char *file;  // write
+  const char *memory;  // run: of the host, or of GPUs
+  const char *file;    // write
 } rank_step;
 bool rank_agree(transport *t, const rank_step *own, error *failure);
 

@@ -1,15 +1,10 @@
 // The ranks of this process, and a run by them. See ranks.h.
 #include "runtime/ranks/parts.h"
+#include "runtime/ranks/world.h"
 
 #include "runtime/system/pool.h"
 
-struct rank_world {
-  ranks_options options;
-  uint32_t count;
-  transport *own;  // of this process; NULL: all ranks are threads of it, which each run starts
-  unsigned owners;
-  pthread_mutex_t turn;  // of runs, and of the owners
-};
+// ---- opening and closing ------------------------------------------------------------------------
 
 rank_world *ranks_open(const ranks_options *o, error *failure) {
   rank_world *r = calloc(1, sizeof *r);
@@ -63,6 +58,8 @@ void ranks_close(rank_world *r) {
   pthread_mutex_unlock(&r->turn);
   if (owners)
     return;
+  world_end_team(r);
+  world_close_gpus(r);
   transport_close(r->own);
   pthread_mutex_destroy(&r->turn);
   free(r);
@@ -116,8 +113,7 @@ bool ranks_place(rank_world *w, const char *what, const uint64_t *lengths, size_
 
 typedef struct member {
   const ranks_run *run;
-  uint32_t threads;
-  transport *transport;
+  rank_place place;
   pthread_t thread;
   bool started, good;
   array_part *parts;  // by result
@@ -127,7 +123,7 @@ typedef struct member {
 static void *run_member(void *with) {
   member *m = with;
   fesetenv(FE_DFL_ENV);
-  m->good = rank_execute(m->run, m->threads, m->transport, m->parts, &m->failure);
+  m->good = rank_execute(m->run, &m->place, m->parts, &m->failure);
   return NULL;
 }
 
@@ -136,7 +132,8 @@ static void run_members(member *all, uint32_t count) {
   for (uint32_t i = 1; i < count; i++) {
     all[i].started = pool_start_thread(&all[i].thread, run_member, &all[i]);
     if (!all[i].started)
-      rank_fail(all[i].transport, "no thread could be started; take fewer ranks", &all[i].failure);
+      rank_fail(all[i].place.transport, "no thread could be started; take fewer ranks",
+                &all[i].failure);
   }
   run_member(&all[0]);
   for (uint32_t i = 1; i < count; i++)
@@ -181,7 +178,7 @@ static bool execute_members(member *all, uint32_t count, const ranks_run *run, a
     if (!all[i].good)
       return error_set(failure, SPAN_NONE, "%s", all[i].failure.message);
   bool good = true;
-  for (net_id a = 0; a < run->plan->arrays.count; a++) {
+  for (net_id a = 0; a < run->plan->arrays.count && !run->runs; a++) {
     const net_array *of = &run->plan->arrays.items[a];
     if (of->role == NET_RESULT)
       good = join_parts(all, count, of, is_split(run, a), &results[of->number]) && good;
@@ -189,31 +186,24 @@ static bool execute_members(member *all, uint32_t count, const ranks_run *run, a
   return good || error_set(failure, SPAN_NONE, "out of memory");
 }
 
-static bool execute_threads(const rank_world *r, const ranks_run *run, array *results,
-                            error *failure) {
+static bool execute_threads(rank_world *r, const ranks_run *run, array *results, error *failure) {
   size_t result = result_count(run->plan) + 1;
-  transport_group *group = transport_group_make(r->count);
   member *all = calloc(r->count, sizeof *all);
   array_part *parts = calloc(r->count * result, sizeof *parts);
-  bool good = group && all && parts;
-  if (!good)
-    error_set(failure, SPAN_NONE, "out of memory");
+  bool good = (all && parts) || error_set(failure, SPAN_NONE, "out of memory");
+  good = good && world_begin_team(r, failure);
   for (uint32_t i = 0; good && i < r->count; i++) {
-    transport_options t = {.kind = r->options.kind,
-                           .rank = i,
-                           .ranks = r->count,
-                           .timeout = r->options.timeout,
-                           .group = group};
     all[i] = (member){.run = run, .parts = parts + i * result};
-    all[i].threads = run->threads > r->count ? run->threads / r->count : 1;
-    good = (all[i].transport = transport_open(&t, failure)) != NULL;
+    all[i].place = (rank_place){.threads = run->threads > r->count ? run->threads / r->count : 1,
+                                .transport = r->members[i],
+                                .own = i,
+                                .links = run->devices ? &r->links[i] : NULL};
   }
   good = good && execute_members(all, r->count, run, results, failure);
   for (size_t i = 0; parts && i < r->count * result; i++)
     free(parts[i].memory);
-  for (uint32_t i = 0; all && i < r->count; i++)
-    transport_close(all[i].transport);
-  transport_group_free(group);
+  if (!good || !run->devices)
+    world_end_team(r);
   free(parts);
   free(all);
   return good;
@@ -249,8 +239,10 @@ static bool agree(transport *t, const ranks_run *run, error *failure) {
   shares_print(&program, run->shares);
   for (size_t i = 0; i < run->argument_count; i++)
     text_string(&shared, array_device(&run->arguments[i]) == ARRAY_IN_PART ? "part " : "all ");
-  rank_step step = {
-      .step = "run", .program = text_content(&program), .parts = text_content(&shared)};
+  rank_step step = {.step = "run",
+                    .program = text_content(&program),
+                    .parts = text_content(&shared),
+                    .memory = run->devices ? "gpu" : "host"};
   bool good = !program.failed && !shared.failed ? rank_agree(t, &step, failure)
                                                 : rank_fail(t, "out of memory", failure);
   text_free(&program);
@@ -258,14 +250,14 @@ static bool agree(transport *t, const ranks_run *run, error *failure) {
   return good;
 }
 
-static bool execute_one(const rank_world *r, const ranks_run *run, array *results, error *failure) {
+static bool execute_one(rank_world *r, const ranks_run *run, array *results, error *failure) {
   size_t count = result_count(run->plan);
   array_part *parts = calloc(count + 1, sizeof *parts);
   if (!parts)
     return rank_fail(r->own, "out of memory", failure);
-  bool good =
-      agree(r->own, run, failure) && rank_execute(run, run->threads, r->own, parts, failure);
-  for (net_id a = 0; good && a < run->plan->arrays.count; a++) {
+  rank_place place = {run->threads, r->own, 0, run->devices ? &r->links[0] : NULL};
+  bool good = agree(r->own, run, failure) && rank_execute(run, &place, parts, failure);
+  for (net_id a = 0; good && !run->runs && a < run->plan->arrays.count; a++) {
     const net_array *of = &run->plan->arrays.items[a];
     if (of->role != NET_RESULT)
       continue;

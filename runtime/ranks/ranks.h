@@ -19,7 +19,13 @@
 // passes of a stage. Code gets the address that element 0 would have, so that addresses are those in
 // whole arrays on every rank.
 //
-//   rank.c    what one rank does: memory, passes, exchanges
+// Where ranks have GPUs, slabs are in their memory and exchanges between these (transport_open_device);
+// arguments are uploaded when they are first needed, results downloaded. Sorts of rows, of which each rank
+// has some, are the GPU's; other routines the host's: what they read is downloaded, what they write uploaded.
+//
+//   rank.c    what one rank does (state.h)    steps.c   passes, exchanges    arrays.c   its arrays
+//   memory.c  memory of the host, or of the rank's GPU
+//   world.c   GPUs, and transports that stay from run to run
 //   parts.c   parts of an array that change ranks
 //   ranks.c   the ranks of this process: threads that do so, the whole arrays of what they have
 //   write.c   one file of what all have
@@ -29,6 +35,7 @@
 
 #include "fusion/shares/shares.h"
 #include "runtime/cpu/cpu.h"
+#include "runtime/cuda/cuda.h"
 #include "runtime/transport/transport.h"
 
 // ---- all ranks -------------------------------------------------------------------------------
@@ -61,18 +68,41 @@ bool ranks_are_here(const rank_world *r);  // all of them
 // This process cannot go on, and the others end: "rank 3: CAUSE".
 void ranks_fail(rank_world *r, const char *cause);
 
+// The GPUs of the ranks of this process, *count of them, which are opened by the first call and stay as long
+// as the ranks: number `chosen`, or, if that is below 0, those of this machine in turn. NULL: *why.
+cuda_device *const *ranks_gpus(rank_world *r, int chosen, unsigned *count, char *why, size_t size);
+
 // ---- a run -----------------------------------------------------------------------------------
 
+// What executes passes on the GPU of number `own` of these.
+typedef struct ranks_devices {
+  cuda_device *(*device)(void *with, uint32_t own);
+  // The items first ... last - 1 of a pass that is no routine, on arrays of which element 0 is at these
+  // addresses. False: the device's message says why.
+  bool (*run)(void *with, uint32_t own, uint32_t pass, uint64_t first, uint64_t last,
+              cuda_address *addresses);
+  // A pass that is a routine, on part `part` of its rows, of `parts`. *done: it has kernels for that.
+  // False: *failure.
+  bool (*routine)(void *with, uint32_t own, uint32_t pass, uint32_t parts, uint32_t part,
+                  const cuda_address *addresses, bool *done, error *failure);
+  void *with;
+} ranks_devices;
+
 typedef struct ranks_run {
-  const plan *plan;      // of shares->net
-  const shares *shares;  // of as many ranks
-  const cpu_executor *executor;
-  uint32_t threads;  // of this process
+  const plan *plan;              // of shares->net
+  const shares *shares;          // of as many ranks
+  const cpu_executor *executor;  // on arrays in memory of the host
+  const ranks_devices *devices;  // not NULL: arrays are in the memory of GPUs, and these execute
+  uint32_t threads;              // of this process
   const atomic_bool *interrupted;
   progress progress;       // of this process, or its rank 0: steps that it has done
   const array *arguments;  // stay the caller's; in memory or in files (array_fetch)
   size_t argument_count;
   uint32_t returned;  // results from this number on are for each rank as a whole
+  // Not 0, on GPUs: how often all is done, after a first time, on arguments that are zeros. *seconds: of one
+  // time; there are no results.
+  unsigned runs;
+  double *seconds;
   // Where the results below `returned` are wanted, in memory: all of them, or a part. NULL: as they are.
   const array *wanted;
 } ranks_run;

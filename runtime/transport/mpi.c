@@ -309,6 +309,11 @@ static bool mpi_barrier(transport *base, error *failure) {
   return good;
 }
 
+static bool mpi_check(transport *base, error *failure) {
+  hear((mpi_rank *)base);
+  return end_of_call((mpi_rank *)base, failure);
+}
+
 static void mpi_fail(transport *base, const char *cause) {
   fail((mpi_rank *)base, "rank %u: %s", base->rank, cause);
 }
@@ -476,6 +481,7 @@ const transport_kind transport_mpi = {
     .open = mpi_open,
     .exchange = mpi_exchange,
     .barrier = mpi_barrier,
+    .check = mpi_check,
     .fail = mpi_fail,
     .close = mpi_close,
 };

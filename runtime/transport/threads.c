@@ -183,6 +183,12 @@ static void group_fail(transport_group *g, uint32_t rank, const char *cause) {
   pthread_mutex_unlock(&g->lock);
 }
 
+static bool threads_check(transport *base, error *failure) {
+  thread_rank *t = (thread_rank *)base;
+  pthread_mutex_lock(&t->group->lock);
+  return end_of_call(t, failure);
+}
+
 static void threads_fail(transport *base, const char *cause) {
   group_fail(((thread_rank *)base)->group, base->rank, cause);
 }
@@ -240,6 +246,7 @@ const transport_kind transport_threads = {
     .exchange = threads_exchange,
     .barrier = threads_barrier,
     .memory = threads_memory,
+    .check = threads_check,
     .fail = threads_fail,
     .close = threads_close,
 };

@@ -36,6 +36,10 @@ void transport_fail(transport *t, const char *cause) { t->kind->fail(t, cause); 
 
 bool transport_barrier(transport *t, error *failure) { return t->kind->barrier(t, failure); }
 
+bool transport_check(transport *t, error *failure) {
+  return !t->kind->check || t->kind->check(t, failure);
+}
+
 // This rank cannot go on, and the others need not wait for it.
 static bool fail_here(transport *t, error *failure, const char *cause) {
   t->kind->fail(t, cause);
@@ -111,6 +115,7 @@ static int compare_blocks(const void *a, const void *b) {
 
 // One direction of an exchange: this rank's blocks in the order of the messages.
 typedef struct side {
+  transport *t;
   block *blocks;
   uint64_t count, bytes;  // blocks; bytes of one
   unsigned char *base;    // this rank's part of `from` or `to`
@@ -119,9 +124,16 @@ typedef struct side {
   uint32_t message_count;
 } side;
 
+static void *room_new(transport *t, uint64_t bytes) {
+  return t->kind->host ? malloc(bytes) : t->kind->room(t, bytes);
+}
+
 static void side_free(side *s) {
   free(s->blocks);
-  free(s->packed);
+  if (s->t->kind->host)
+    free(s->packed);
+  else if (s->packed != NULL)
+    s->t->kind->room_end(s->t, s->packed);
   free(s->messages);
 }
 
@@ -136,7 +148,8 @@ static uint64_t message_blocks(const side *s, uint64_t first, bool *neighbours) 
 
 // Why it cannot be made, or NULL. `other` gives for a block of this rank the one that it becomes,
 // or that becomes it.
-static const char *side_make(side *s, const transport *t, f2_affine other, bool sends) {
+static const char *side_make(side *s, f2_affine other, bool sends) {
+  const transport *t = s->t;
   s->blocks = calloc(s->count, sizeof *s->blocks);
   s->messages = calloc(s->count < t->ranks ? s->count : t->ranks, sizeof *s->messages);
   if (s->blocks == NULL || s->messages == NULL)
@@ -149,9 +162,8 @@ static const char *side_make(side *s, const transport *t, f2_affine other, bool 
   bool neighbours;
   for (uint64_t i = 0, some; i < s->count; i += some) {
     some = message_blocks(s, i, &neighbours);
-    if (!neighbours && !t->kind->host)
-      return "blocks of a message are not neighbours in memory";
-    if (!neighbours && s->packed == NULL && (s->packed = malloc(s->count * s->bytes)) == NULL)
+    if (!neighbours && s->packed == NULL &&
+        (s->packed = room_new(s->t, s->count * s->bytes)) == NULL)
       return "out of memory";
     s->messages[s->message_count++] = (transport_message){
         s->blocks[i].peer,
@@ -161,40 +173,49 @@ static const char *side_make(side *s, const transport *t, f2_affine other, bool 
   return NULL;
 }
 
+static bool copy_bytes(transport *t, void *to, const void *from, uint64_t bytes) {
+  if (!t->kind->host)
+    return t->kind->copy(t, to, from, bytes);
+  memcpy(to, from, bytes);
+  return true;
+}
+
 // Copies the blocks of messages that are packed to their messages, or back.
-static void side_copy(const side *s, bool to_message) {
-  bool neighbours;
+static bool side_copy(const side *s, bool to_message) {
+  bool neighbours, good = true;
   for (uint64_t i = 0, some; s->packed != NULL && i < s->count; i += some) {
     some = message_blocks(s, i, &neighbours);
-    for (uint64_t k = i; !neighbours && k < i + some; k++) {
+    for (uint64_t k = i; !neighbours && k < i + some && good; k++) {
       unsigned char *in_message = s->packed + k * s->bytes;
       unsigned char *in_place = s->base + s->blocks[k].place * s->bytes;
-      memcpy(to_message ? in_message : in_place, to_message ? in_place : in_message, s->bytes);
+      good = copy_bytes(s->t, to_message ? in_message : in_place,
+                        to_message ? in_place : in_message, s->bytes);
     }
   }
+  return good;
 }
 
 bool transport_exchange_blocks(transport *t, const transport_blocks *b, const void *from, void *to,
                                error *failure) {
   uint64_t count = ((uint64_t)1 << b->blocks.a.rows) / t->ranks;
-  side sends = {.count = count, .bytes = b->bytes, .base = (unsigned char *)from};
-  side receives = {.count = count, .bytes = b->bytes, .base = to};
+  side sends = {.t = t, .count = count, .bytes = b->bytes, .base = (unsigned char *)from};
+  side receives = {.t = t, .count = count, .bytes = b->bytes, .base = to};
   f2_affine back;
   const char *problem = NULL;
   if (!f2_affine_inverse(b->blocks, &back) || count * t->ranks != (uint64_t)1 << b->blocks.a.rows)
     problem = "an exchange that is no permutation of blocks, the same number on each rank";
   if (problem == NULL)
-    problem = side_make(&sends, t, b->blocks, true);
+    problem = side_make(&sends, b->blocks, true);
   if (problem == NULL)
-    problem = side_make(&receives, t, back, false);
-  if (problem == NULL)
-    side_copy(&sends, true);
+    problem = side_make(&receives, back, false);
+  if (problem == NULL && !side_copy(&sends, true))
+    problem = "blocks could not be copied";
   bool good = problem == NULL
                   ? transport_exchange(t, sends.messages, sends.message_count, receives.messages,
                                        receives.message_count, failure)
                   : fail_here(t, failure, problem);
-  if (good)
-    side_copy(&receives, false);
+  if (good && !side_copy(&receives, false))
+    good = fail_here(t, failure, "blocks could not be copied");
   side_free(&sends);
   side_free(&receives);
   return good;
@@ -230,6 +251,8 @@ static const char *difference(const digests *a, const digests *b, const transpor
 }
 
 bool transport_agree(transport *t, const transport_part *parts, size_t count, error *failure) {
+  if (t->below != NULL)
+    return transport_agree(t->below, parts, count, failure);
   if (count > MOST_PARTS)
     return fail_here(t, failure, "too many parts to agree on");
   uint64_t *bytes = calloc(t->ranks, sizeof *bytes);

@@ -28,6 +28,9 @@
 //   threads.c    ranks that are threads of this process
 //   mpi.c        ranks that are processes of MPI; mpi_library.c: the library, loaded at run time
 //   caller.c     ranks whose messages a function of the caller carries
+//   open_device.c  arrays in the memory of each rank's GPU: which of these carries them
+//   staged.c     ... through memory of the host    nccl.c   ... by NCCL (nccl_library.c)
+//   device.c     what is the same for both
 #ifndef PERMC_RUNTIME_TRANSPORT_TRANSPORT_H
 #define PERMC_RUNTIME_TRANSPORT_TRANSPORT_H
 
@@ -56,6 +59,7 @@ typedef struct transport_count {
 typedef struct transport_kind transport_kind;
 typedef struct transport_group transport_group;
 
+typedef struct transport transport;
 typedef struct transport_options {
   const transport_kind *kind;
   uint32_t rank, ranks;    // ranks 0: those of the launcher, of kinds that have one
@@ -64,15 +68,18 @@ typedef struct transport_options {
   uintptr_t communicator;  // mpi: the caller's, an MPI_Comm as a number; 0: MPI_COMM_WORLD
   transport_carry *carry;  // caller: its function, and the function's first argument
   void *with;
+  transport *below;            // staged, nccl: what carries all but the elements of arrays
+  struct cuda_device *device;  // ... whose memory these are in
 } transport_options;
 
 // Kinds add what is theirs behind it.
-typedef struct transport {
+struct transport {
   const transport_kind *kind;
   uint32_t rank, ranks;
   double timeout;
+  transport *below;       // what carries things in memory of the host; NULL: it does
   transport_count *sent;  // by rank, oneself included: for tests and predictions
-} transport;
+};
 
 // What a kind does. Messages are as described above, already checked: ranks that exist, each at most
 // once, one's own with the same bytes on both sides.
@@ -89,6 +96,12 @@ struct transport_kind {
   // Memory of so many bytes, the same number on all ranks, that each rank may read and write:
   // rank r's is peers[r]. It stays until the end (threads: of the group). NULL: no such memory.
   bool (*memory)(transport *t, uint64_t bytes, void **peers, error *failure);
+  // Not host: memory beside arrays (NULL: failed), and a copy within such memory.
+  void *(*room)(transport *t, uint64_t bytes);
+  void (*room_end)(transport *t, void *room);
+  bool (*copy)(transport *t, void *to, const void *from, uint64_t bytes);
+  // Whether no failure is known here; does not wait. NULL: it hears of one in the next call only.
+  bool (*check)(transport *t, error *failure);
   // This rank cannot go on: the others end with the line "rank 3: CAUSE".
   void (*fail)(transport *t, const char *cause);
   // After a failure show its line before: when all have closed, launchers end what is left.
@@ -101,6 +114,12 @@ extern const transport_kind transport_threads, transport_mpi, transport_caller;
 extern const transport_kind
     *const transport_kinds[];  // those with a name for users; NULL at the end
 const transport_kind *transport_kind_named(const char *name);
+
+// Ranks whose arrays are in the memory of their GPUs, and which have the transport `below`: by NCCL where
+// all have it and each has a GPU of its own, else through memory of the host. The variable PERMC_NCCL
+// names the library, or its folder (then there must be NCCL), or is "off". `below` must outlive it.
+extern const transport_kind transport_staged, transport_nccl;
+transport *transport_open_device(transport *below, struct cuda_device *d, error *failure);
 
 // Where the threads of one process meet: made before they start, freed when all have ended.
 transport_group *transport_group_make(uint32_t ranks);  // NULL: no memory
@@ -115,6 +134,7 @@ void transport_close(transport *t);  // t may be NULL
 bool transport_exchange(transport *t, const transport_message *sends, uint32_t send_count,
                         const transport_message *receives, uint32_t receive_count, error *failure);
 bool transport_barrier(transport *t, error *failure);
+bool transport_check(transport *t, error *failure);
 void transport_fail(transport *t, const char *cause);
 
 // Blocks of an array change ranks: block q of `from` becomes block blocks(q) of `to`. The array has

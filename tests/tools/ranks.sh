@@ -1,11 +1,14 @@
 #!/bin/sh
-# ranks.sh DIFFERENTIAL_TEST RANKS_TEST
+# ranks.sh DIFFERENTIAL_TEST RANKS_TEST FAKE_CUDA FAKE_NVRTC
 # Programs on ranks that are processes, by an mpirun that is here (with PERMC_ALL by each): a file that all read and write, what
 # they print, numbers of ranks that cannot be, a rank that fails; calls in C on communicators of the
-# caller; and random programs beside interp.
+# caller; and random programs beside interp. With a GPU each as well: those of the fake driver, whose
+# arrays are exchanged through memory of the host.
 set -u
 differential=$1
 ranks_test=$2
+fake_cuda=$3
+fake_nvrtc=$4
 # shellcheck source=tests/tools/checks.sh
 . "$(dirname "$0")/checks.sh"
 cd "$PERMC_TMP" || exit 1
@@ -28,6 +31,14 @@ on() {
   $mpirun -n "$ranks" "$@" >out 2>err </dev/null
 }
 
+# on_gpus RANKS COMMAND...
+on_gpus() {
+  ranks=$1
+  shift
+  on "$ranks" env PERMC_CUDA_DRIVER="$fake_cuda" PERMC_NVRTC="$fake_nvrtc" PERMC_NCCL=off \
+    FAKE_NVRTC_HOST="$PWD" FAKE_CUDA=devices=4 "$@"
+}
+
 # Open MPI wants to be told that this is root's, and that there are few processors; it leaks.
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_btl=self,vader
 export OMPI_MCA_rmaps_base_oversubscribe=1 PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe
@@ -41,6 +52,12 @@ for mpirun in mpirun.openmpi mpirun.mpich; do
   on 4 "$PERMC" run -e sort -i in.npy -o sorted.npy
   cmp -s sorted.npy expected.npy
   verdict "a file by all" $?
+  on_gpus 4 "$PERMC" run -e sort -i in.npy -o sorted_by_gpus.npy --backend cuda
+  cmp -s sorted_by_gpus.npy expected.npy
+  verdict "a file by GPUs" $?
+  on_gpus 4 "$differential" --backends cuda --mpi --count $((programs / 8))
+  [ $? = 0 ] && [ "$(grep -c '^1 passed, 0 failed' out)" = 4 ]
+  verdict "random programs on GPUs" $?
   on 2 "$PERMC" run -e sum -i in.npy
   cmp -s out sum
   verdict "what rank 0 prints" $?

@@ -125,6 +125,44 @@ TEST(sorts) {
   fake_driver_check();
 }
 
+// ---- passes that overlap ------------------------------------------------------------------------
+
+// A bit reversal of so many elements that its second pass begins while the first still waits for links: by
+// kernels that are executed.
+TEST(turns) {
+  enum { BITS = 25, ELEMENTS = 1 << BITS };
+  static char folder[600];
+  if (system("command -v cc >/dev/null") != 0)
+    SKIP("no C compiler");
+  enter("devices=2");
+  snprintf(folder, sizeof folder, "%s", getenv("PERMC_CACHE"));
+  setenv("FAKE_NVRTC_HOST", folder, 1);
+  unsetenv("FAKE_NVRTC_CUBIN");
+  permc_context *c = load_expression("bitrev");
+  permc_value **arguments = NULL, **results = NULL;
+  size_t count = 0, result_count = 0, wrong = 0;
+  REQUIRE(permc_read_random(c, "-e", "[2^25]u32", 1, &arguments, &count));
+  CHECK(permc_use_devices(c, (const int32_t[]){0, 1}, 2) &&
+        permc_run(c, "-e", "cuda", arguments, count, &results, &result_count));
+  CHECK_STR(permc_message(c), "");
+  CHECK_EQ_U64(fake.calls("cuLaunchKernelEx"), 2 * 2 * 2);  // passes, turns, GPUs
+  const uint32_t *in = permc_value_data(arguments[0], 0);
+  const uint32_t *out = results ? permc_value_data(results[0], 0) : in;
+  for (uint32_t i = 0; i < ELEMENTS; i++) {
+    uint32_t reversed = 0;
+    for (int k = 0; k < BITS; k++)
+      reversed |= (i >> k & 1) << (BITS - 1 - k);
+    wrong += out[reversed] != in[i];
+  }
+  CHECK_EQ_U64(wrong, 0);
+  permc_values_free(arguments, count);
+  permc_values_free(results, result_count);
+  permc_context_free(c);
+  fake_driver_check();
+  unsetenv("FAKE_NVRTC_HOST");
+  setenv("FAKE_NVRTC_CUBIN", FAKE_CUDA_MODULE, 1);
+}
+
 static void check_refused(const char *settings, const int32_t *devices, size_t count,
                           const char *expected) {
   char message[2000];

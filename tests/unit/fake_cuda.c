@@ -1,6 +1,7 @@
 // The calls of a driver of CUDA that needs no GPU. See fake_cuda.h.
 #include "tests/unit/fake_cuda_state.h"
 
+#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -92,6 +93,12 @@ cuda_status cuDeviceGetName(char *name, int size, cuda_ordinal device) {
   return check_device(device, __func__);
 }
 
+cuda_status cuDeviceGetUuid_v2(unsigned char uuid[16], cuda_ordinal device) {
+  BEGIN(DRIVER);
+  memset(uuid, fake_now.same ? 0 : device, 16);
+  return check_device(device, __func__);
+}
+
 cuda_status cuDeviceTotalMem_v2(size_t *bytes, cuda_ordinal device) {
   BEGIN(DRIVER);
   *bytes = (size_t)fake_now.memory << 20;
@@ -137,6 +144,7 @@ cuda_status cuDevicePrimaryCtxRetain(cuda_context **context, cuda_ordinal device
 }
 
 cuda_status cuDevicePrimaryCtxRelease_v2(cuda_ordinal device) {
+  LOCKED;
   cuda_status status = begin_call(__func__, DRIVER);
   object *o = context_of(device);
   if (!o)
@@ -161,6 +169,7 @@ cuda_status cuCtxPushCurrent_v2(cuda_context *context) {
 }
 
 cuda_status cuCtxPopCurrent_v2(cuda_context **context) {
+  LOCKED;
   cuda_status status = begin_call(__func__, DRIVER);
   if (fake_depth == 0)
     return wrong(INVALID_CONTEXT, "no context to pop");
@@ -208,14 +217,17 @@ cuda_status cuMemAlloc_v2(cuda_address *address, size_t bytes) {
 
 static cuda_status free_memory(kind k, const void *data, const char *symbol) {
   do_all(NULL);
-  object *o = holds(k, data, 0);
-  if (!o || o->data != data)
+  object *o = fake_objects;  // (one that ends where another begins holds that place, too)
+  while (o && (o->kind != k || o->data != data))
+    o = o->next;
+  if (!o)
     return wrong(INVALID_VALUE, "%s of what is not allocated", symbol);
   remove_object(o);
   return CUDA_STATUS_GOOD;
 }
 
 cuda_status cuMemFree_v2(cuda_address address) {
+  LOCKED;
   cuda_status status = begin_call(__func__, CURRENT);
   cuda_status freed = free_memory(MEMORY, (void *)(uintptr_t)address, __func__);
   return status ? status : freed;
@@ -229,6 +241,7 @@ cuda_status cuMemAllocAsync(cuda_address *address, size_t bytes, cuda_stream *st
 }
 
 cuda_status cuMemFreeAsync(cuda_address address, cuda_stream *stream) {
+  LOCKED;
   cuda_status status = begin_call(__func__, CURRENT);
   NEEDS(stream, STREAM);
   cuda_status freed = free_memory(MEMORY, (void *)(uintptr_t)address, __func__);
@@ -248,6 +261,7 @@ cuda_status cuMemHostAlloc(void **data, size_t bytes, unsigned flags) {
 }
 
 cuda_status cuMemFreeHost(void *data) {
+  LOCKED;
   cuda_status status = begin_call(__func__, CURRENT);
   cuda_status freed = free_memory(HOST, data, __func__);
   return status ? status : freed;
@@ -362,6 +376,7 @@ static void drop_slab(object *o) {
 }
 
 cuda_status cuMemRelease(cuda_slab slab) {
+  LOCKED;
   cuda_status status = begin_call(__func__, CURRENT);
   object *o = lives((void *)(uintptr_t)slab, SLAB);
   if (!o)
@@ -399,6 +414,7 @@ cuda_status cuMemMap(cuda_address address, size_t bytes, size_t offset, cuda_sla
 }
 
 cuda_status cuMemUnmap(cuda_address address, size_t bytes) {
+  LOCKED;
   cuda_status status = begin_call(__func__, CURRENT);
   object *range = holds(RANGE, (void *)(uintptr_t)address, bytes), *o = fake_objects;
   do_all(NULL);
@@ -415,6 +431,7 @@ cuda_status cuMemUnmap(cuda_address address, size_t bytes) {
 }
 
 cuda_status cuMemAddressFree(cuda_address address, size_t bytes) {
+  LOCKED;
   cuda_status status = begin_call(__func__, CURRENT);
   object *range = holds(RANGE, (void *)(uintptr_t)address, bytes);
   if (!range || range->bytes != bytes || range->mapped)
@@ -453,6 +470,7 @@ cuda_status cuStreamCreateWithPriority(cuda_stream **stream, unsigned flags, int
 }
 
 static cuda_status destroy(void *handle, kind k, const char *symbol) {
+  LOCKED;
   cuda_status status = begin_call(symbol, CURRENT);
   object *o = lives(handle, k);
   if (!o)
@@ -463,6 +481,7 @@ static cuda_status destroy(void *handle, kind k, const char *symbol) {
 }
 
 cuda_status cuStreamDestroy_v2(cuda_stream *stream) {
+  LOCKED;
   do_all(NULL);
   return destroy(stream, STREAM, __func__);
 }
@@ -472,7 +491,9 @@ cuda_status cuStreamQuery(cuda_stream *stream) {
   NEEDS(stream, STREAM);
   if (fake_captured)
     return wrong(CAPTURE_UNSUPPORTED, "a query while launches are recorded");
-  return fake_now.busy > 0 ? (fake_now.busy--, CUDA_STATUS_NOT_READY) : do_all(NULL);
+  if (fake_now.busy > 0 || ((object *)stream)->held)
+    return fake_now.busy -= fake_now.busy > 0, CUDA_STATUS_NOT_READY;
+  return do_all(NULL);
 }
 
 cuda_status cuStreamIsCapturing(cuda_stream *stream, int *status) {
@@ -538,13 +559,20 @@ cuda_status cuEventElapsedTime(float *milliseconds, cuda_event *first, cuda_even
 
 cuda_status cuModuleLoadData(cuda_module **module, const void *image) {
   BEGIN(CURRENT);
-  if (strncmp(image, FAKE_CUDA_MODULE, strlen(FAKE_CUDA_MODULE)) != 0)
+  const char *path = image;
+  bool is_library = strncmp(path, FAKE_CUDA_LIBRARY, strlen(FAKE_CUDA_LIBRARY)) == 0;
+  path += is_library ? strlen(FAKE_CUDA_LIBRARY) : 0;
+  void *library = is_library ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
+  if (!library && strncmp(image, FAKE_CUDA_MODULE, strlen(FAKE_CUDA_MODULE)) != 0)
     return INVALID_IMAGE;
-  *module = (cuda_module *)new_object(MODULE);
+  object *o = new_object(MODULE);
+  o->library = library;
+  *module = (cuda_module *)o;
   return CUDA_STATUS_GOOD;
 }
 
 cuda_status cuModuleUnload(cuda_module *module) {
+  LOCKED;
   do_all(NULL);
   for (object *o = fake_objects, *next; o; o = next) {
     next = o->next;
@@ -554,14 +582,32 @@ cuda_status cuModuleUnload(cuda_module *module) {
   return destroy(module, MODULE, __func__);
 }
 
+// The function fake_NAME of a library, and how many parameters it has.
+static bool find_code(void *library, const char *name, definition *out) {
+  char symbol[100];
+  snprintf(symbol, sizeof symbol, "fake_%s", name);
+  void *code = dlsym(library, symbol);
+  snprintf(symbol, sizeof symbol, "fake_%s_parameters", name);
+  const unsigned *count = dlsym(library, symbol);
+  if (!code || !count || *count > FAKE_CUDA_PARAMETERS)
+    return false;
+  snprintf(out->name, sizeof out->name, "%s", name);
+  out->parameter_count = *count;
+  memcpy(&out->code, &code, sizeof code);
+  return true;
+}
+
 cuda_status cuModuleGetFunction(cuda_function **function, cuda_module *module, const char *name) {
   BEGIN(CURRENT);
   NEEDS(module, MODULE);
-  const definition *is = definition_of(name);
-  if (!is)
+  definition own = {.parameter_count = 0};
+  void *library = ((object *)module)->library;
+  bool is_there = library ? find_code(library, name, &own) : definition_of(name) != NULL;
+  if (!is_there)
     return NOT_FOUND;
   object *o = new_object(FUNCTION);
-  o->is = is;
+  o->own = own;
+  o->is = library ? &o->own : definition_of(name);
   o->module = (object *)module;
   o->dynamic_shared = 49152;
   *function = (cuda_function *)o;
@@ -625,6 +671,7 @@ cuda_status cuStreamBeginCapture_v2(cuda_stream *stream, int mode) {
 }
 
 cuda_status cuStreamEndCapture(cuda_stream *stream, cuda_recording **recording) {
+  LOCKED;
   cuda_status status = begin_call(__func__, CURRENT);
   NEEDS(stream, STREAM);
   if (!fake_captured)

@@ -13,11 +13,14 @@
 //
 //   devices=1   driver=12080   capability=90   memory=1024 (MiB)
 //   apart=1     devices cannot map memory       reach=0   ... nor reach that of others
+//   same=1      all devices are one and the same GPU
 //   busy=N      the next N cuStreamQuery say that the work is not done yet
 //   fault=N     from the next kernel that is executed, all calls give the error N
 //   fail=SYMBOL at=1 status=1
 //
-// Modules are the text FAKE_CUDA_MODULE; their kernels are functions that the test has defined.
+// Modules are the text FAKE_CUDA_MODULE; their kernels are functions that the test has defined. Or they are
+// FAKE_CUDA_LIBRARY and the path of a library (fake_nvrtc.c): kernels K are its functions fake_K.
+// Several threads may call at once; the work of all streams is done in the order in which it was given.
 // The functions here are found by dlsym.
 #ifndef PERMC_TESTS_FAKE_CUDA_H
 #define PERMC_TESTS_FAKE_CUDA_H
@@ -26,7 +29,8 @@
 #include <stdint.h>
 
 #define FAKE_CUDA_MODULE "fake cubin"
-enum { FAKE_CUDA_PARAMETERS = 16 };
+#define FAKE_CUDA_LIBRARY "fake library "
+enum { FAKE_CUDA_PARAMETERS = 64 };
 
 typedef struct fake_cuda_launch {
   const char *name;
@@ -45,6 +49,9 @@ const char *fake_cuda_misuse(void);
 // How much there is of: memory, host memory, contexts, streams, events, modules, functions,
 // recordings, graphs, work not done yet; 0: nothing is left over.
 size_t fake_cuda_left(void);
+// The stream has more, or less, to wait for, until which it is not done (fake_nccl.c); what it was given
+// before is done. Returns a status.
+int fake_cuda_hold(void *stream, int more);
 // How often a function of the driver was called since fake_cuda_set; NULL: any.
 size_t fake_cuda_calls(const char *symbol);
 

@@ -2,6 +2,8 @@
 // fake_cuda.h.
 #include "tests/unit/fake_cuda_state.h"
 
+#include <dlfcn.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +15,18 @@ EXPORT void fake_cuda_set(const char *settings);
 EXPORT void fake_cuda_define(const char *name, unsigned parameter_count, fake_cuda_kernel *run);
 EXPORT const char *fake_cuda_misuse(void);
 EXPORT size_t fake_cuda_left(void);
+EXPORT int fake_cuda_hold(void *stream, int more);
 EXPORT size_t fake_cuda_calls(const char *symbol);
+
+static pthread_mutex_t lock;
+__attribute__((constructor)) static void make_lock(void) {
+  pthread_mutexattr_t recursive;
+  pthread_mutexattr_init(&recursive);
+  pthread_mutexattr_settype(&recursive, PTHREAD_MUTEX_RECURSIVE);
+  pthread_mutex_init(&lock, &recursive);
+}
+int fake_lock(void) { return pthread_mutex_lock(&lock); }
+void fake_unlock(int *locked) { *locked = pthread_mutex_unlock(&lock); }
 
 // ---- settings ----------------------------------------------------------------------------------
 
@@ -42,6 +55,7 @@ static const struct setting_row {
     {"capability", offsetof(fake_settings, capability)},
     {"memory", offsetof(fake_settings, memory)},
     {"apart", offsetof(fake_settings, apart)},
+    {"same", offsetof(fake_settings, same)},
     {"reach", offsetof(fake_settings, reach)},
     {"busy", offsetof(fake_settings, busy)},
     {"fault", offsetof(fake_settings, fault)},
@@ -80,6 +94,14 @@ __attribute__((constructor)) static void set_from_environment(void) {
 }
 
 const char *fake_cuda_misuse(void) { return misuse; }
+
+int fake_cuda_hold(void *stream, int more) {
+  LOCKED;
+  object *o = lives(stream, STREAM);
+  if (o)
+    o->held += more;
+  return do_all(NULL);
+}
 
 cuda_status wrong(cuda_status status, const char *format, ...) {
   va_list arguments;
@@ -138,6 +160,8 @@ void remove_object(object *o) {
   while (*at != o)
     at = &(*at)->next;
   *at = o->next;
+  if (o->library)
+    dlclose(o->library);
   free(o->data);
   free(o);
 }
@@ -230,6 +254,14 @@ void free_ops(op **ops) {
   }
 }
 
+static void execute_code(const definition *d, const fake_cuda_launch *l) {
+  void *scratch = aligned_alloc(256, (l->shared_bytes / 256 + 1) * (size_t)256);
+  if (!scratch)
+    abort();
+  d->code(l->parameters, l->blocks[0], scratch);
+  free(scratch);
+}
+
 static void execute(const op *o) {
   if (o->bytes)
     memmove(o->to, o->own ? o->own : o->from, o->bytes);
@@ -241,6 +273,8 @@ static void execute(const op *o) {
     clock_milliseconds += 1;
     if (o->is->run)
       o->is->run(&o->launch);
+    if (o->is->code)
+      execute_code(o->is, &o->launch);
     lost = fake_now.fault;
   }
 }

@@ -20,7 +20,7 @@ enum {
 };
 
 typedef struct fake_settings {
-  int devices, driver, capability, memory, apart, reach, busy, fault, at, status;
+  int devices, driver, capability, memory, apart, same, reach, busy, fault, at, status;
   char fail[64];
 } fake_settings;
 extern fake_settings fake_now;
@@ -41,10 +41,13 @@ typedef enum kind {
   GRAPH
 } kind;
 
+// Of a kernel: what the test has defined, or a function of a library (fake_nvrtc.c).
+typedef void fake_cuda_code(const uint64_t *parameters, unsigned blocks, void *scratch);
 typedef struct definition {
   char name[64];
   unsigned parameter_count;
   fake_cuda_kernel *run;
+  fake_cuda_code *code;
 } definition;
 
 typedef struct op op;
@@ -62,7 +65,10 @@ typedef struct object {
   bool recorded;         // of an event: it was, and when
   float milliseconds;
   const definition *is;  // of a function
+  definition own;        // ... of a library
   struct object *module;
+  void *library;       // of a module
+  int held;            // of a stream: it waits for others' messages (fake_cuda_hold)
   int dynamic_shared;  // that it may have
   op *ops;             // of a recording or graph
 } object;
@@ -88,11 +94,14 @@ cuda_status wrong(cuda_status status, const char *format, ...)
 typedef enum need { NOTHING, DRIVER, CURRENT } need;
 cuda_status begin_call(const char *symbol, need n);
 #define BEGIN(need)                                                                                \
-  do {                                                                                             \
-    cuda_status early = begin_call(__func__, need);                                                \
-    if (early)                                                                                     \
-      return early;                                                                                \
-  } while (0)
+  LOCKED;                                                                                          \
+  cuda_status early = begin_call(__func__, need);                                                  \
+  if (early)                                                                                       \
+  return early
+// One call at a time, whatever thread it is of: until the function ends.
+#define LOCKED __attribute__((cleanup(fake_unlock), unused)) int locked = fake_lock()
+int fake_lock(void);
+void fake_unlock(int *locked);
 
 cuda_status check_handle(const void *handle, kind k, const char *symbol);
 #define NEEDS(handle, kind)                                                                        \

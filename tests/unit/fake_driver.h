@@ -35,10 +35,10 @@ static inline bool fake_driver_load(void) {
     return false;
   void *library = dlopen(FAKE_CUDA, RTLD_NOW);
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-    void *function = library ? dlsym(library, names[i]) : NULL;
-    if (!function)
+    void *symbol = library ? dlsym(library, names[i]) : NULL;
+    if (!symbol)
       abort();
-    memcpy((char *)&fake + i * sizeof function, &function, sizeof function);
+    memcpy((char *)&fake + i * sizeof symbol, &symbol, sizeof symbol);
   }
   return true;
 }

@@ -4,15 +4,61 @@
 //   ranks_test            the list below on 1 to 16 ranks
 //   ranks_test files      whole files beside those of a run on one rank
 //   mpirun -n 4 ranks_test --halves      calls on communicators of the caller: ranks 0 1, ranks 2 3
+//
+// GPUs are those of fake_cuda.c, which execute kernels that fake_nvrtc.c compiles for the host; messages
+// are carried by fake_nccl.c, or through memory of the host.
 #include "api.h"
 #include "runtime/context/context.h"
 #include "runtime/ranks/ranks.h"
 #include "runtime/transport/mpi_library.h"
+#include "tests/unit/fake_driver.h"
 
 #include <dirent.h>
-#include <dlfcn.h>
 #include <pthread.h>
+#include <sys/stat.h>
 #include <unistd.h>
+
+// Of ranks that are contexts of their own.
+static const char *backend_of_each = "portable";
+
+// ---- GPUs ----------------------------------------------------------------------------------------
+
+static void (*set_nccl)(const char *settings);
+static size_t (*nccl_left)(void);
+
+static bool find_nccl(void) {
+  void *library = dlopen(FAKE_NCCL, RTLD_NOW);
+  void *set = library ? dlsym(library, "fake_nccl_set") : NULL;
+  void *left = library ? dlsym(library, "fake_nccl_left") : NULL;
+  memcpy(&set_nccl, &set, sizeof set);
+  memcpy(&nccl_left, &left, sizeof left);
+  return set && left;
+}
+
+// From here on, contexts have these GPUs. There is no compiler: false.
+static bool use_gpus(const char *cuda, const char *nccl) {
+  static char folder[300], cache[310];
+  if (system("command -v cc >/dev/null") != 0)
+    return false;
+  if (fake_driver_load()) {
+    snprintf(folder, sizeof folder, "%s/.gpu", getenv("PERMC_TMP"));
+    snprintf(cache, sizeof cache, "%s/cache", folder);
+    CHECK(mkdir(folder, 0700) == 0 && find_nccl());
+    setenv("PERMC_NVRTC", FAKE_NVRTC, 1);
+    setenv("FAKE_NVRTC_HOST", folder, 1);
+    setenv("PERMC_CACHE", cache, 1);
+  }
+  fake.set(cuda);
+  set_nccl(nccl ? nccl : "");
+  setenv("PERMC_NCCL", nccl ? FAKE_NCCL : "off", 1);
+  return true;
+}
+
+// They were used as they want to be, and nothing is left.
+static void check_gpus(void) {
+  fake_driver_check();
+  CHECK_EQ_U64(nccl_left(), 0);
+}
 
 // ---- results -------------------------------------------------------------------------------------
 
@@ -75,6 +121,8 @@ static const struct {
     {"bitonic_sort", "[512]f64"},
     {"map sort_network", "[8][64]u32"},
     {"map sort", "[3][100]u16"},
+    {"map radix_sort", "[4][600]u32"},
+    {"map (radix_sort_on fst)", "[8][200](u16, u64)"},
     {"map sort_network", "[2][256]u32"},
     {"sort_network", "[4]u32"},
     {"sort", "[1]u8"},
@@ -147,17 +195,17 @@ static const struct {
      "[1][2]i64"},
 };
 
-static void compare_on(const char *backend, uint32_t most, size_t step) {
-  for (size_t i = 0; i < sizeof programs / sizeof *programs; i += step) {
+static void compare_on(const char *by, uint32_t most, size_t first, size_t step) {
+  for (size_t i = first; i < sizeof programs / sizeof *programs; i += step) {
     const char *e = programs[i].expression, *types = programs[i].types;
     run expected;
     if (!CHECK(run_on(&expected, e, types, "interp", 0)))
       printf("  %s: %s", e, permc_message(expected.context));
     for (uint32_t ranks = 1; ranks <= most; ranks *= 2) {
       run found;
-      bool good = run_on(&found, e, types, backend, ranks);
+      bool good = run_on(&found, e, types, by, ranks);
       if (!CHECK(good && same_results(&expected, &found)))
-        printf("  %s of %s, %u ranks, %s: %s\n", e, types, (unsigned)ranks, backend,
+        printf("  %s of %s, %u ranks, %s: %s\n", e, types, (unsigned)ranks, by,
                permc_message(found.context));
       end_run(&found);
     }
@@ -165,8 +213,60 @@ static void compare_on(const char *backend, uint32_t most, size_t step) {
   }
 }
 
-TEST(programs_portable) { compare_on("portable", 16, 1); }
-TEST(programs_compiled) { compare_on("cpu", 2, test_amount(7, 1)); }
+TEST(programs_portable) { compare_on("portable", 16, 0, 1); }
+TEST(programs_compiled) { compare_on("cpu", 2, 0, test_amount(7, 1)); }
+
+TEST(programs_on_gpus) {
+  if (!use_gpus("devices=8", ""))
+    SKIP("there is no C compiler");
+  compare_on("cuda", 8, 0, test_amount(3, 1));
+  check_gpus();
+}
+
+// Ranks that have one GPU together, through memory of the host.
+TEST(programs_on_one_gpu) {
+  if (!use_gpus("devices=1", NULL))
+    SKIP("there is no C compiler");
+  compare_on("cuda", 4, 1, test_amount(6, 1));
+  check_gpus();
+}
+
+// Each function of the driver, and of NCCL, fails at some call: there is a message, and nothing is left.
+static void check_failing(const char *cuda, const char *nccl, const char *line) {
+  run r;
+  use_gpus(cuda, nccl);
+  bool good = run_on(&r, "fft", "[256]c64", "cuda", 2);
+  const char *message = permc_message(r.context), *end = strchr(message, '\n');
+  if (!CHECK(good || (end && !end[1] && strstr(message, line))))
+    printf("  %s %s: %s\n", cuda, nccl, message);
+  end_run(&r);
+  check_gpus();
+}
+
+TEST(gpus_fail) {
+  if (!use_gpus("devices=2", ""))
+    SKIP("there is no C compiler");
+  for (size_t i = 0; i < SYMBOLS; i++)
+    for (int at = 1; at <= 16; at = at * 2 + 1) {
+      char settings[120];
+      bool tells = strncmp(symbols[i], "cuGetError", 10) != 0;
+      snprintf(settings, sizeof settings, "devices=2 fail=%s at=%d status=700", symbols[i], at);
+      check_failing(settings, "", tells ? "CUDA_ERROR_ILLEGAL_ADDRESS" : "");
+    }
+  check_failing("devices=2", "fail=ncclSend rank=1",
+                "permc: rank 1: ncclSend to rank 0: unhandled");
+  check_failing("devices=2", "fail=async rank=0 at=2", "permc: rank 0: NCCL's exchange: unhandled");
+  check_failing("devices=2", "fail=ncclGetUniqueId", "permc: rank 0: ncclGetUniqueId: unhandled");
+}
+
+TEST(more_ranks_than_a_process_has_with_gpus) {
+  run r;
+  if (!use_gpus("devices=2", NULL))
+    SKIP("there is no C compiler");
+  CHECK(!run_on(&r, "sort", "[64]u8", "cuda", 32));
+  CHECK_CONTAINS(permc_message(r.context), "a process has at most 16 ranks with GPUs, not 32");
+  end_run(&r);
+}
 
 TEST(wrong_numbers) {
   run r;
@@ -208,7 +308,7 @@ typedef struct job {
 static bool run_again(permc_context *c, run *r) {
   permc_value **results = NULL;
   size_t count = 0;
-  bool good = permc_run(c, "-e", "portable", r->results, r->result_count, &results, &count);
+  bool good = permc_run(c, "-e", backend_of_each, r->results, r->result_count, &results, &count);
   permc_values_free(r->results, r->result_count);
   r->results = results;
   r->result_count = count;
@@ -221,7 +321,7 @@ static bool run_job(permc_context *c, const job *j, run *r) {
   if (good && j->before)
     j->before(c, j->rank);
   return good &&
-         permc_run_consume(c, "-e", "portable", r->arguments, r->argument_count, &r->results,
+         permc_run_consume(c, "-e", backend_of_each, r->arguments, r->argument_count, &r->results,
                            &r->result_count) &&
          (!j->twice || run_again(c, r)) && permc_write_file(c, j->out, r->results[0]);
 }
@@ -300,7 +400,7 @@ static bool call_part(permc_context *c, const part_call *t, uint32_t ranks, uint
   uint64_t begin = t->whole ? 0 : first * t->copies, stop = t->whole ? m : end * t->copies;
   snprintf(types, sizeof types, "[%u]u32", (unsigned)n);
   permc_compiled *p =
-      permc_define(c, t->expression) ? permc_compile_types(c, "-e", "portable", types) : NULL;
+      permc_define(c, t->expression) ? permc_compile_types(c, "-e", backend_of_each, types) : NULL;
   if (!p) {
     why->code = permc_last_code(c);
     snprintf(why->message, sizeof why->message, "%s", permc_message(c));
@@ -416,7 +516,7 @@ static void check_calls(const part_call *t, uint32_t ranks) {
   }
 }
 
-TEST(calls_on_parts) {
+static void check_all_calls(size_t step) {
   static const part_call calls[] = {
       {1024, 1, "sort", false, NULL},
       {1000, 1, "sort", false, NULL},
@@ -427,9 +527,20 @@ TEST(calls_on_parts) {
       {0, 1, "map (\\x -> x * 2)", false, NULL},
       {1000, 1, "sort", false, "what the ranks have of argument 1 is not"},
   };
-  for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
+  for (size_t i = 0; i < sizeof calls / sizeof *calls; i += step)
     for (uint32_t ranks = 1; ranks <= MOST_CALLERS; ranks *= 2)
       check_calls(&calls[i], ranks);
+}
+
+TEST(calls_on_parts) { check_all_calls(1); }
+
+TEST(calls_on_parts_on_gpus) {
+  if (!use_gpus("devices=8", ""))
+    SKIP("there is no C compiler");
+  backend_of_each = "cuda";
+  check_all_calls(1);
+  backend_of_each = "portable";
+  check_gpus();
 }
 
 static void place_another(permc_context *c, part_caller *j) {
@@ -491,11 +602,11 @@ static bool same_files(const char *a, const char *b) {
 static size_t files_in_folder(void) {
   size_t count = 0;
   DIR *folder = opendir(temporary_folder());
-  while (folder && readdir(folder))
-    count++;
+  for (const struct dirent *d; folder && (d = readdir(folder));)
+    count += d->d_name[0] != '.';
   if (folder)
     closedir(folder);
-  return count - 2;  // . and ..
+  return count;
 }
 
 // As numpy writes arrays of big-endian machines.
@@ -533,9 +644,9 @@ static const struct {
     {"map (\\(x, b, z) -> (z, b))", "[2048](u32, bool, c64)", "l.npy"},
 };
 
-TEST(files) {
+static void check_files(size_t step) {
   size_t split = 0;
-  for (size_t i = 0; i < sizeof file_runs / sizeof *file_runs; i++)
+  for (size_t i = 0; i < sizeof file_runs / sizeof *file_runs; i += step)
     for (int swapped = 0; swapped <= (strstr(file_runs[i].types, "]u32") != NULL); swapped++) {
       const char *in = own_path("in.npy"), *out = own_path(file_runs[i].out);
       char expected[320];
@@ -552,8 +663,19 @@ TEST(files) {
       remove(expected);
       remove(in);
     }
-  CHECK(split >= 5);
+  CHECK(split >= 5 / step);
   CHECK_EQ_U64(files_in_folder(), 0);
+}
+
+TEST(files) { check_files(1); }
+
+TEST(files_on_gpus) {
+  if (!use_gpus("devices=4", ""))
+    SKIP("there is no C compiler");
+  backend_of_each = "cuda";
+  check_files(test_amount(3, 1));
+  backend_of_each = "portable";
+  check_gpus();
 }
 
 TEST(parts) {
@@ -647,7 +769,7 @@ TEST(launchers) {
   } cases[] = {
       {{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"}, "Open MPI", "mpi"},
       {{"PMI_RANK", "PMI_SIZE"}, "MPICH", "mpi"},
-      {{"RANK", "WORLD_SIZE"}, "torchrun", "nccl"},
+      {{"RANK", "WORLD_SIZE"}, "torchrun", "gloo"},
   };
   ranks_launch found;
   CHECK(!ranks_launched(&found));

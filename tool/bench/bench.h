@@ -38,6 +38,7 @@ typedef struct bench_request {
   const char *strategy;  // NULL: that of the options
   const char *layout;    // likewise
   unsigned threads;
+  uint32_t ranks;             // threads that share arrays; 1: none
   const cli_arguments *args;  // for the settings of contexts
   const char *permutation;    // that the first argument, of u32, is to be; NULL: none
   const char

@@ -48,10 +48,20 @@ static bool open_gpu(bench_program *p, const bench_request *r) {
   return false;
 }
 
+// After the arguments are made, all of each.
+static bool use_ranks(bench_program *p, const bench_request *r) {
+  permc_ranks ranks = {.transport = "threads", .count = r->ranks};
+  return r->ranks == 1 || cli_report(p->context, permc_use_ranks(p->context, &ranks));
+}
+
 static bool compile_and_run(bench_program *p, const bench_request *r) {
+  if (!use_ranks(p, r))
+    return false;
   p->compiled = permc_compile(p->context, r->entry, r->backend, p->arguments, p->argument_count);
   p->times = permc_last_times(p->context);
   p->passes = p->context->passes;
+  if (p->compiled && r->ranks > 1)
+    permc_use_ranks(p->context, NULL);  // interp, which verifies, is on none
   if (!cli_report(p->context, p->compiled != NULL))
     return false;
   if (r->gpu_only && !permc_compiled_device(p->compiled)) {

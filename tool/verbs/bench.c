@@ -40,6 +40,7 @@ static cli_status read_request(bench_session *s) {
       .data = {.types = cli_value(args, "--arguments"), .seed = cli_number(args, "--seed", 1)},
       .backend = cli_backend(args),
       .threads = (unsigned)cli_number(args, "--threads", 0),
+      .ranks = (uint32_t)cli_number(args, "--ranks", 1),
       .args = args};
   s->limits = bench_limits_default;
   return read_seconds(args, &s->limits.seconds);
@@ -90,6 +91,7 @@ static cli_status find_cases(bench_session *s, const cli_sizes *ranges) {
   if (!suite)
     return make_cases(s, ranges);
   unsigned gpus = backend && !strcmp(backend, "cuda") ? cli_device_count(s->args) : 0;
+  gpus = gpus && s->request.ranks > 1 ? s->request.ranks : gpus;
   s->case_count = bench_suite_cases(suite, gpus, &s->cases);
   if (!s->cases)
     return cli_out_of_memory();

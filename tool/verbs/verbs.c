@@ -187,6 +187,8 @@ static const cli_option bench_options[] = {
     RANDOM_ARGUMENTS("; n=10..20: each of them"),
     BACKEND,
     DEVICES,
+    NUMBER("--ranks", "P", 1, 1 << 10,
+           "on P ranks, a power of two: threads, with --backend cuda a GPU each"),
     CPU_OPTIONS,
     VALUE("--seconds", "S", "measure a case no longer than that (default: 2)"),
     VALUE("--only", "TEXT", "only cases with TEXT in their names"),
@@ -325,7 +327,8 @@ const cli_verb cli_verbs[] = {
      "Prints median and least time, half the 95 % interval of the median, bytes of arguments and\n"
      "results per second, and the speed as a part of the copy's. See docs/measuring.md.",
      "permc bench -e sort --arguments '[1048576]u32'", bench_options,
-     "--suite -e --entry, --suite --arguments --size -i, --suite FILE, --strict-fp --fast-fp",
+     "--suite -e --entry, --suite --arguments --size -i, --suite FILE, --strict-fp --fast-fp, "
+     "--ranks --devices",
      "FILE -e --suite", verb_bench},
     {"tune", "[FILE]", 0, 1, "measure how a program runs best on this machine",
      "Plans an entry point of FILE (or the expression of -e) with other tiles, registers and\n"

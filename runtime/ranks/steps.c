@@ -1,0 +1,242 @@
+// The steps of a rank. See state.h.
+#include "runtime/ranks/routine.h"
+#include "runtime/ranks/state.h"
+#include "runtime/routines/routine.h"
+
+// ---- steps --------------------------------------------------------------------------------------
+
+// Whether each rank executes all of the program: the plan may have other stages than the shares then.
+static bool is_whole(const shares *s) {
+  bool whole = true;
+  for (size_t i = 0; i < s->net->stages.count; i++)
+    whole = whole && s->stages[i].kind == SHARE_WHOLE;
+  return whole;
+}
+
+static bool only_moves(share_kind kind) {
+  return kind == SHARE_EXCHANGE || kind == SHARE_GATHER || kind == SHARE_WINDOW;
+}
+
+void rank_list_steps(rank *r) {
+  const plan *p = r->run->plan;
+  bool whole = is_whole(r->run->shares);
+  for (uint32_t i = 0; i < p->passes.count; i++) {
+    uint32_t stage = p->passes.items[i].stage;
+    share_kind kind = whole ? SHARE_WHOLE : r->run->shares->stages[stage].kind;
+    const step *before = r->step_count ? &r->steps[r->step_count - 1] : NULL;
+    if (!only_moves(kind) || !before || before->stage != stage)
+      r->steps[r->step_count++] = (step){kind, stage, i};
+  }
+}
+
+// The arrays that a step touches, each once; `arrays` has room for those of its pass, and two.
+static uint32_t step_arrays(const rank *r, const step *s, net_id *arrays) {
+  if (!only_moves(s->kind))
+    return plan_pass_arrays(&r->run->plan->passes.items[s->pass], arrays);
+  const share_stage *as = &r->run->shares->stages[s->stage];
+  arrays[0] = s->kind == SHARE_EXCHANGE ? as->exchange.from : as->from;
+  arrays[1] = s->kind == SHARE_EXCHANGE ? as->exchange.to : as->to;
+  return 2;
+}
+
+static uint32_t most_arrays(const plan *p) {
+  uint32_t most = 2;
+  for (uint32_t i = 0; i < p->passes.count; i++) {
+    uint32_t some = plan_pass_most_arrays(&p->passes.items[i]);
+    most = some > most ? some : most;
+  }
+  return most;
+}
+
+bool rank_find_lifetimes(rank *r) {
+  const plan *p = r->run->plan;
+  net_id *arrays = malloc(most_arrays(p) * sizeof *arrays);
+  if (!arrays)
+    return rank_no_memory(r);
+  for (size_t a = 0; a < p->arrays.count; a++)
+    r->first[a] = NEVER, r->last[a] = 0;
+  for (uint32_t i = 0; i < r->step_count; i++) {
+    uint32_t count = step_arrays(r, &r->steps[i], arrays);
+    for (uint32_t k = 0; k < count; k++) {
+      r->first[arrays[k]] = i < r->first[arrays[k]] ? i : r->first[arrays[k]];
+      r->last[arrays[k]] = i;
+    }
+  }
+  free(arrays);
+  for (size_t a = 0; a < p->arrays.count; a++)
+    if (p->arrays.items[a].role == NET_RESULT)
+      r->last[a] = NEVER;
+  return true;
+}
+
+// ---- steps, executed ----------------------------------------------------------------------------
+
+static bool exchange(rank *r, const share_exchange *x) {
+  uint64_t size = scalar_types[r->run->plan->arrays.items[x->from].type].size;
+  transport_blocks b = {x->blocks, size << x->block};
+  return transport_exchange_blocks(r->links, &b, r->parts[x->from].data, r->parts[x->to].data,
+                                   r->failure) ||
+         (r->told = true, false);
+}
+
+bool rank_gather(rank *r, transport *t, net_id from, void *to) {
+  uint64_t size = scalar_types[r->run->plan->arrays.items[from].type].size;
+  uint64_t *bytes = malloc(t->ranks * sizeof *bytes);
+  if (!bytes)
+    return rank_no_memory(r);
+  for (uint32_t i = 0; i < t->ranks; i++)
+    bytes[i] = rank_part_of(r, from, i).count * size;
+  bool good = transport_gather(t, r->parts[from].data, bytes, to, r->failure);
+  r->told = !good;
+  free(bytes);
+  return good;
+}
+
+// From the slabs of all to the window of each.
+static bool fetch_window(rank *r, net_id from, net_id to) {
+  extent *has = rank_list_extents(r, from), *wants = rank_list_extents(r, to);
+  uint64_t size = scalar_types[r->run->plan->arrays.items[from].type].size;
+  bool good = has && wants;
+  if (good)
+    r->told = !(good = parts_exchange(r->links, has, r->parts[from].data, wants, r->parts[to].data,
+                                      size, r->failure));
+  else
+    rank_no_memory(r);
+  free(has);
+  free(wants);
+  return good;
+}
+
+// By all ranks together, or, of one that is not shared, by each. On memory of the host.
+static bool run_routine(rank *r, const step *s, void *const *data) {
+  const plan *p = r->run->plan;
+  const net_routine *routine = plan_routine_of(p, &p->passes.items[s->pass]);
+  error why = {0};
+  team all = {r->transport, r->threads, r->run->interrupted, &why};
+  ranked_routine shared = {&all, p->net, routine, r->slab, data};
+  if (s->kind == SHARE_ROUTINE) {
+    r->told = !routine_run_ranked(&shared);
+    return !r->told || error_set(r->failure, SPAN_NONE, "%s", why.message);
+  }
+  bool stopped = r->run->interrupted && atomic_load(r->run->interrupted);
+  return routine_run(p, routine, data, r->threads, r->run->interrupted) ||
+         error_set(r->failure, SPAN_NONE, stopped ? "interrupted" : "out of memory");
+}
+
+// What the pass reads of its arrays comes from the GPU, to parts[i] of its access i, or what it has written
+// goes there.
+static bool move_accesses(rank *r, const plan_pass *pass, bool written, const array_part *host) {
+  bool good = true;
+  for (uint32_t i = 0; i < pass->access_count && good; i++) {
+    net_id a = pass->accesses[i].array;
+    const array_part *part = &r->parts[a];
+    uint64_t bytes = part->count * rank_element_bytes(r, a);
+    if (pass->accesses[i].writes == written)
+      good = written ? rank_memory_write(&r->memory, part->data, host[a].data, bytes)
+                     : rank_memory_read(&r->memory, host[a].data, part->data, bytes);
+  }
+  return good || rank_device_failed(r, &r->memory);
+}
+
+// Memory of the host for each array of the pass, of which this rank has parts.
+static bool make_copies(rank *r, const plan_pass *pass, array_part *host, void **data) {
+  rank_memory none = {0};
+  for (uint32_t i = 0; i < pass->access_count; i++) {
+    net_id a = pass->accesses[i].array;
+    uintptr_t before = (uintptr_t)r->parts[a].data - (uintptr_t)r->data[a];
+    uint64_t line = rank_memory_line(&none);
+    if (host[a].memory)
+      continue;
+    if (!(host[a].memory = array_memory(rank_memory_bytes(r, a) + line)))
+      return rank_no_memory(r);
+    host[a].data = (char *)host[a].memory + before % line;
+    data[a] = (void *)((uintptr_t)host[a].data - before);
+  }
+  return true;
+}
+
+static bool run_copied_routine(rank *r, const step *s) {
+  const plan_pass *pass = &r->run->plan->passes.items[s->pass];
+  size_t count = r->run->plan->arrays.count + 1;
+  array_part *host = calloc(count, sizeof *host);
+  void **data = calloc(count, sizeof *data);
+  bool good = host && data ? make_copies(r, pass, host, data) : rank_no_memory(r);
+  good = good && move_accesses(r, pass, false, host) && run_routine(r, s, data) &&
+         move_accesses(r, pass, true, host);
+  for (size_t a = 0; a < count && host; a++)
+    free(host[a].memory);
+  free(host);
+  free(data);
+  return good;
+}
+
+// Of how many ranks each has as many rows of a routine as the others: whole ones, of all its arrays. 1: this
+// one has all rows; 0: some have parts of rows.
+static uint32_t ranks_of_rows(const rank *r, const step *s) {
+  const plan *p = r->run->plan;
+  const net_routine *routine = plan_routine_of(p, &p->passes.items[s->pass]);
+  uint32_t ranks = r->transport->ranks;
+  if (s->kind != SHARE_ROUTINE)
+    return 1;
+  uint64_t own = shares_routine_slab(p->net, routine, r->slab, ranks);
+  bool sorts = routine->kind == NET_SORT || routine->kind == NET_PLACES;
+  return sorts && !routine->counts && own % routine->length == 0 &&
+                 own * ranks == routine->rows * routine->length
+             ? ranks
+             : 0;
+}
+
+static bool execute_routine(rank *r, const step *s) {
+  const ranks_devices *d = r->run->devices;
+  uint32_t parts = r->memory.device ? ranks_of_rows(r, s) : 0;
+  bool done = false;
+  if (!r->memory.device)
+    return run_routine(r, s, r->data);
+  if (parts && !d->routine(d->with, r->own, s->pass, parts, parts > 1 ? r->transport->rank : 0,
+                           (const cuda_address *)(void *)r->data, &done, r->failure))
+    return false;
+  return done || run_copied_routine(r, s);
+}
+
+static bool launch_items(rank *r, uint32_t pass, uint64_t first, uint64_t last) {
+  const ranks_devices *d = r->run->devices;
+  _Static_assert(sizeof *r->data == sizeof(cuda_address), "addresses of the GPU are pointers");
+  return d->run(d->with, r->own, pass, first, last, (cuda_address *)(void *)r->data) ||
+         rank_device_failed(r, &r->memory);
+}
+
+static bool execute_pass(rank *r, const step *s) {
+  const ranks_run *run = r->run;
+  const plan_pass *pass = &run->plan->passes.items[s->pass];
+  cpu_options o = {.threads = r->threads,
+                   .interrupted = run->interrupted,
+                   .executor = run->executor,
+                   .store = r->store};
+  uint64_t first = 0, last = cpu_item_count(run->plan, s->pass);
+  if (s->kind == SHARE_SPLIT)
+    plan_share_items(run->plan, pass, r->transport->rank, &first, &last);
+  if (r->memory.device && plan_routine_of(run->plan, pass))
+    return first == last || execute_routine(r, s);
+  if (r->memory.device)
+    return launch_items(r, s->pass, first, last);
+  return cpu_run_items(run->plan, &o, s->pass, first, last, r->data, r->failure);
+}
+
+bool rank_execute_step(rank *r, uint32_t number) {
+  const step *s = &r->steps[number];
+  const share_stage *stages = r->run->shares->stages;
+  bool good = rank_take_arrays(r, number);
+  if (good && s->kind == SHARE_EXCHANGE)
+    good = exchange(r, &stages[s->stage].exchange);
+  else if (good && s->kind == SHARE_GATHER)
+    good = rank_gather(r, r->links, stages[s->stage].from, r->data[stages[s->stage].to]);
+  else if (good && s->kind == SHARE_WINDOW)
+    good = fetch_window(r, stages[s->stage].from, stages[s->stage].to);
+  else if (good && s->kind == SHARE_ROUTINE)
+    good = execute_routine(r, s);
+  else if (good)
+    good = execute_pass(r, s);
+  if (good)
+    rank_free_arrays(r, number);
+  return good;
+}
