@@ -505,8 +505,14 @@ static bool check_results(permc_context *c, const trace *t) {
 }
 
 // The text for the backend's compiler.
-static backend_status make_text(permc_context *c, pipeline *p, char why[BACKEND_WHY]) {
+static backend_status make_text(permc_context *c, const pipeline_request *r, pipeline *p,
+                                char why[BACKEND_WHY]) {
+  enum { LEAST_ROOT_BITS = 4, BYTES_OF_ROOT = 8, ROOTS_PART = 64 };  // of the memory, each table
   c_options options = backend_text_options(p->backend, c);
+  uint64_t roots = r->memory / ROOTS_PART / BYTES_OF_ROOT;
+  int bits = roots ? f2_msb(roots) : 0;
+  if (r->memory)
+    options.root_bits = bits < LEAST_ROOT_BITS ? LEAST_ROOT_BITS : (uint32_t)bits;
   options.apart = p->shares != NULL;  // a kernel of several passes has all their items
   const char *problem = p->target->lane_bytes ? NULL : c_missing_on_gpu(p->plan);
   if (!problem && c_emit(&p->code, p->plan, &options, &problem))
@@ -609,7 +615,7 @@ static bool run_pipeline(permc_context *c, const pipeline_request *r, pipeline *
     p->program.progress = context_begin_stage(c, "compiling", "texts");
     bool has_text = runs ? b->stream_bytes > 0 : r->last == STAGE_TEXT;
     if (status == BACKEND_READY && has_text)
-      status = make_text(c, p, why);
+      status = make_text(c, r, p, why);
     if (status == BACKEND_READY && runs) {
       status = b->prepare(&p->program, why);
       c->times.compile += clock_seconds() - start;

@@ -103,6 +103,10 @@ static void add_library(const c_writer *w, const c_context *c, c_code *code) {
     add_source(code, "core/scalar/convert.c");
     add_source(code, "core/scalar/math.c");
   }
+  if (w->roots_needed) {
+    add_source(code, "core/scalar/root.inc");
+    add_source(code, "kernels/text/root_text.h");
+  }
 }
 
 #define VISIBLE "\n__attribute__((visibility(\"default\"))) "
@@ -293,6 +297,8 @@ static bool allocate(c_code *code) {
 }
 
 // keys_of: the pass whose key is to be written alone, or ALL_PASSES.
+enum { MOST_ROOT_BITS = 26 };
+
 static bool emit(c_code *code, const plan *p, const c_options *options, uint32_t keys_of,
                  const char **problem) {
   *problem = find_problem(p);
@@ -308,6 +314,7 @@ static bool emit(c_code *code, const plan *p, const c_options *options, uint32_t
     writer->memory = &memory;
     writer->net = p->net;
     writer->warps = c.warps;
+    writer->root_bits = options->root_bits ? options->root_bits : MOST_ROOT_BITS;
     writer->index = c.warps && fits_32_bits(p) ? "uint32_t" : "uint64_t";
     write_names(writer, p);
     if (keys_of == ALL_PASSES)

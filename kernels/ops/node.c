@@ -351,13 +351,27 @@ static c_value convert_value(c_writer *w, scalar_type to, const c_value *v, uint
 
 // ---- roots and foreign functions -------------------------------------------------------------
 
+enum { MOST_FACTORED = 40 };  // bits of an order whose roots are products of two of tables
+
 static c_value root_value(c_writer *w, const net_node *node, const c_value *k, uint32_t lanes) {
   if (k->level == C_KNOWN)
     return c_known(node->type, scalar_root(node->type, k->known.i64, (int64_t)node->number));
+  uint32_t width = k->level == C_VECTOR ? lanes : 1;
+  uint64_t m = node->number;
+  if (!w->warps && m >> w->root_bits > 1) {
+    uint32_t bits = (uint32_t)f2_msb(m), low = bits / 2, high_table = 0, low_table = 0;
+    bool factored = node->type == SCALAR_C64 && m == f2_unit((int)bits) && bits <= MOST_FACTORED;
+    if (factored) {
+      high_table = c_root_table(w, SCALAR_C128, f2_unit((int)(bits - low)));
+      low_table = c_low_root_table(w, m, low);
+    }
+    return call_lanes(
+        w, c_lane_large_root(w, node->type, m, factored ? low : 0, high_table, low_table, width),
+        "imports->roots", 1, k, node->type, k->level, lanes);
+  }
   const char *table = c_format(w, "(const %s *)imports->roots[%u]",
                                node->type == SCALAR_C64 ? "complex_f32" : "complex_f64",
                                c_root_table(w, node->type, node->number));
-  uint32_t width = k->level == C_VECTOR ? lanes : 1;
   return call_lanes(w, c_lane_root(w, node->type, node->number, width), table, 1, k, node->type,
                     k->level, lanes);
 }

@@ -1,7 +1,5 @@
 #include "kernels/ops/root.h"
 
-enum { MOST_BITS = 26 };  // of a table by index
-
 // ---- tables ----------------------------------------------------------------------------------
 
 static bool same_words(uint32_t count, const uint64_t *a, const uint64_t *b) {
@@ -25,6 +23,13 @@ static uint32_t table_number(c_writer *w, const c_roots *table) {
 
 uint32_t c_root_table(c_writer *w, scalar_type type, uint64_t m) {
   return table_number(w, &(c_roots){.type = type, .m = m, .bits = UINT32_MAX});
+}
+
+uint32_t c_low_root_table(c_writer *w, uint64_t m, uint32_t bits) {
+  uint64_t *units = NEW_ARRAY(w->memory, uint64_t, bits + 1);
+  for (uint32_t i = 0; i < bits; i++)
+    units[i] = f2_unit((int)i);
+  return table_number(w, &(c_roots){SCALAR_C128, m, 0, 0, bits, bits, units, units});
 }
 
 static void add_words(text *out, uint32_t count, const uint64_t *words) {
@@ -89,11 +94,11 @@ struct c_root_access {
   uint32_t bits;
 };
 
-// The vectors of `count` that are independent of those before.
-static void add_basis(f2_space *all, uint32_t *bits, uint64_t *basis, uint32_t count,
+// The vectors of `count` that are independent of those before: `most` at most, or one more, which is too many.
+static void add_basis(f2_space *all, uint32_t most, uint32_t *bits, uint64_t *basis, uint32_t count,
                       const uint64_t *vectors) {
   for (uint32_t i = 0; i < count; i++)
-    if (*bits < MOST_BITS + 1 && f2_space_insert(all, vectors[i]))
+    if (*bits < most + 1 && f2_space_insert(all, vectors[i]))
       basis[(*bits)++] = vectors[i];
 }
 
@@ -111,25 +116,25 @@ static void map_to_table(const c_map *k, const uint64_t *basis, uint32_t bits, c
 }
 
 // What lanes change must be apart from what registers, threads and blocks change.
-static bool choose_basis(const c_map *k, const c_space *s, uint64_t *basis, uint32_t *lane_bits,
-                         uint32_t *bits) {
+static bool choose_basis(const c_map *k, const c_space *s, uint32_t most, uint64_t *basis,
+                         uint32_t *lane_bits, uint32_t *bits) {
   f2_space lanes = f2_span((int)k->rows, (int)s->l, k->vector + s->r), all = lanes, others;
   *bits = *lane_bits = 0;
   f2_space of_lanes = f2_space_zero((int)k->rows);
-  add_basis(&of_lanes, lane_bits, basis, s->l, k->vector + s->r);
+  add_basis(&of_lanes, most, lane_bits, basis, s->l, k->vector + s->r);
   *bits = *lane_bits;
-  add_basis(&all, bits, basis, s->r, k->vector);
-  add_basis(&all, bits, basis, s->threads, k->thread);
-  add_basis(&all, bits, basis, s->blocks, k->block);
+  add_basis(&all, most, bits, basis, s->r, k->vector);
+  add_basis(&all, most, bits, basis, s->threads, k->thread);
+  add_basis(&all, most, bits, basis, s->blocks, k->block);
   others = f2_span((int)k->rows, (int)(*bits - *lane_bits), basis + *lane_bits);
   for (uint32_t i = 0; i < s->r + s->threads + s->blocks; i++) {
     uint64_t x = i < s->r                ? k->vector[i]
                  : i < s->r + s->threads ? k->thread[i - s->r]
                                          : k->block[i - s->r - s->threads];
-    if (*bits <= MOST_BITS && !f2_space_has(others, x))
+    if (*bits <= most && !f2_space_has(others, x))
       return false;
   }
-  return *bits <= MOST_BITS;
+  return *bits <= most;
 }
 
 static const struct c_root_access *bind_table(c_phase *f, const net_node *root, net_id index) {
@@ -140,7 +145,7 @@ static const struct c_root_access *bind_table(c_phase *f, const net_node *root, 
   for (uint32_t i = 0; i < k.loops; i++)
     if (k.strides[i] != 0)
       return a;
-  if (k.rows > F2_MAX || !choose_basis(&k, f->space, basis, &a->lane_bits, &a->bits))
+  if (k.rows > F2_MAX || !choose_basis(&k, f->space, w->root_bits, basis, &a->lane_bits, &a->bits))
     return a;
   weights = NEW_ARRAY(w->memory, uint64_t, k.rows);
   memcpy(weights, k.weight, k.rows * sizeof *weights);

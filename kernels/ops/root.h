@@ -21,6 +21,8 @@ bool c_root_of_index(c_phase *f, const net_node *root, net_id index, uint64_t x,
 
 // The table that has root k at k, for any k: its number.
 uint32_t c_root_table(c_writer *w, scalar_type type, uint64_t m);
+// That of c128 with the roots 0 ... 2^bits - 1 of order m.
+uint32_t c_low_root_table(c_writer *w, uint64_t m, uint32_t bits);
 
 void c_root_tables_write(const c_writer *w, text *out);
 // The same as data, in one piece of memory of malloc. NULL: it is out.

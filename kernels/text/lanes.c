@@ -184,16 +184,46 @@ const char *c_lane_scatter(c_writer *w, scalar_type type, uint64_t count, uint32
       lanes);
 }
 
+// k within 0 ... m - 1.
+static const char *root_index(c_writer *w, uint64_t m) {
+  return (m & (m - 1)) == 0
+             ? c_format(w, "(uint64_t)k & %s", c_number(w, m - 1))
+             : c_format(w, "(uint64_t)(k %% %s < 0 ? k %% %s + %s : k %% %s)", c_number(w, m),
+                        c_number(w, m), c_number(w, m), c_number(w, m));
+}
+
+const char *c_lane_large_root(c_writer *w, scalar_type type, uint64_t m, uint32_t low,
+                              uint32_t high_table, uint32_t low_table, uint32_t lanes) {
+  static const scalar_type number = SCALAR_I64;
+  const char *name =
+      c_format(w, "large_root_%s_%llu", scalar_types[type].name, (unsigned long long)m);
+  const char *index = root_index(w, m), *order = c_number(w, m);
+  w->scalars_needed[1] = w->roots_needed = true;
+  if (c_define(w, name)) {
+    const char *value =
+        low ? c_format(
+                  w,
+                  "root_of_two((const double *)first[%u], (const double *)first[%u], %u, %s, %s)",
+                  high_table, low_table, low, index, order)
+            : c_format(w, "root_alone(%s, %s)", index, order);
+    if (!low && type == SCALAR_C64)
+      value = c_format(w, "root_alone_narrow(%s, %s)", index, order);
+    text_printf(&w->definitions,
+                "static inline %s %s(const void *const *first, int64_t k) {\n"
+                "  (void)first;\n  return %s;\n}\n",
+                c_element_type(type), name, value);
+  }
+  return lane_function_name(
+      w, (lane_function){name, name, "const void *const *first", 1, &number, type}, lanes);
+}
+
 const char *c_lane_root(c_writer *w, scalar_type type, uint64_t m, uint32_t lanes) {
   static const scalar_type number = SCALAR_I64;
   const char *name = c_format(w, "root_%s_%llu", scalar_types[type].name, (unsigned long long)m);
   const char *element = c_element_type(type);
   w->scalars_needed[1] = true;
   if (c_define(w, name)) {
-    const char *index = (m & (m - 1)) == 0
-                            ? c_format(w, "k & %s", c_number(w, m - 1))
-                            : c_format(w, "k %% %s < 0 ? k %% %s + %s : k %% %s", c_number(w, m),
-                                       c_number(w, m), c_number(w, m), c_number(w, m));
+    const char *index = root_index(w, m);
     text_printf(&w->definitions,
                 "static inline %s %s(const %s *first, int64_t k) {\n"
                 "  return first[%s];\n}\n",

@@ -39,9 +39,11 @@ typedef struct c_writer {
   bool sums;        // the kernel may find a maximum as a sum less the minimum (c_other)
   uint32_t others;  // maxima so far
   VEC(c_roots) roots;
+  uint32_t root_bits;      // the most of a table
   bool joining;            // the last statement of the body came by c_join
   bool halves_needed;      // vectors of f16 (kernels/text/half.h)
   bool scalars_needed[2];  // of integers; of floats, conversions and mathematics
+  bool roots_needed;       // those without a table (kernels/text/root_text.h)
   bool masks_needed, runtime_matrix_needed, look_back_needed;
 } c_writer;
 

@@ -84,7 +84,7 @@ static void find_root(const table_job *f, uint64_t k, double parts[2]) {
   bool power = (row->m & (row->m - 1)) == 0;
   k = power ? k & (row->m - 1)
             : (uint64_t)(((int64_t)k % (int64_t)row->m + (int64_t)row->m) % (int64_t)row->m);
-  if (power && f->octant->m >= 8)
+  if (power && f->octant->m >= 8 && f->octant->m >= row->m)
     look_up_root(f->octant, k * (f->octant->m / row->m), parts);
   else
     compute_root(f->octant->type, k, row->m, parts);
@@ -126,13 +126,16 @@ static void find_low_sums(table_job *f) {
                     : 0;
 }
 
+static uint64_t table_entries(const permc_root_table *row) {
+  return row->vectors ? UINT64_C(1) << row->bits : row->m;
+}
+
 uint64_t roots_bytes(const permc_root_table *row) {
-  uint64_t entries = row->vectors ? UINT64_C(1) << row->bits : row->m;
-  return (2 * entries + PADDING) * row->part_bytes;
+  return (2 * table_entries(row) + PADDING) * row->part_bytes;
 }
 
 static void *make_table(const permc_root_table *row, const octant *o, unsigned threads) {
-  uint64_t entries = row->vectors ? UINT64_C(1) << row->bits : row->m;
+  uint64_t entries = table_entries(row);
   if (entries > SIZE_MAX / 32)
     return NULL;
   table_job *f = malloc(sizeof *f);
@@ -154,10 +157,11 @@ static void *make_table(const permc_root_table *row, const octant *o, unsigned t
 
 // ---- all ---------------------------------------------------------------------------------------
 
+// Not for tables with few of many roots.
 static bool make_octant(octant *o, const permc_root_table *rows, unsigned threads) {
   for (; rows->m > 0; rows++)
     if (rows->part_bytes == (o->type == SCALAR_C64 ? 4 : 8) && (rows->m & (rows->m - 1)) == 0 &&
-        rows->m > o->m)
+        rows->m > o->m && table_entries(rows) >= rows->m / 8)
       o->m = rows->m;
   if (o->m < 8)
     return true;
