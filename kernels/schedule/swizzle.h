@@ -29,7 +29,8 @@ typedef struct c_options {
   const bank_layout_kind *layout;  // of scratch; NULL: the planner's own
   uint64_t layout_seed;
   bool apart;  // each pass has a kernel of its own, as memory machines execute them
-  uint32_t root_bits;  // tables of roots have at most 2^root_bits; larger orders are computed. 0: 2^26
+  uint32_t
+      root_bits;  // tables of roots have at most 2^root_bits; larger orders are computed. 0: 2^26
   const struct c_comments *comments;  // for a reader (kernels/emit/emit.h); NULL: for compilers
 } c_options;
 // Those of a GPU, which has no such stores.
