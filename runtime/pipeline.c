@@ -550,7 +550,7 @@ static bool fall_back(permc_context *c, const pipeline_request *r, pipeline *p, 
 static void warn_of_choices(permc_context *c, const pipeline *p) {
   bool used = !c->strategy;
   uint64_t exchanges = 0;
-  for (size_t i = 0; p->plan && i < p->net->stages.count; i++)
+  for (size_t i = 0; p->plan && i < p->plan->net->stages.count; i++)
     used = used || !strcmp(p->plan->strategy[i], c->strategy->name);
   for (size_t i = 0; p->plan && i < p->plan->passes.count; i++)
     exchanges += plan_pass_facts_of(p->plan, i).exchanges;

@@ -40,6 +40,7 @@ static void on_signal(int number) {
 static void catch_signals(void) {
   static const int caught[] = {SIGINT, SIGTERM, SIGHUP, SIGALRM};
   signal(SIGPIPE, SIG_IGN);  // writes then fail with EPIPE, which is reported like any other error
+  signal(SIGXFSZ, SIG_IGN);  // the same, with EFBIG
   for (size_t i = 0; i < sizeof caught / sizeof *caught; i++) {
     struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_NODEFER}, before;
     sigemptyset(&action.sa_mask);

@@ -31,12 +31,20 @@ static bool count_part(void *with, const scan_part *p, error *failure) {
 }
 
 // Half of the memory is for keys, half for counts.
-bool external_count_run(const external_count *c, error *failure) {
-  uint64_t most = c->memory / 2 / sizeof(int64_t) / 2;
+static uint64_t most_counts(const external_count *c) { return c->memory / 2 / sizeof(int64_t) / 2; }
+
+bool external_count_fit(const external_count *c, error *failure) {
   char bytes[NUMBER_SPACE];
-  if (c->limit > most)
-    return error_set(failure, SPAN_NONE, "%s of memory are too few for %" PRIu64 " counts",
-                     show_bytes(bytes, c->memory), c->limit);
+  return c->limit <= most_counts(c) ||
+         error_set(failure, SPAN_NONE, "%s of memory are too few for %" PRIu64 " counts",
+                   show_bytes(bytes, c->memory), c->limit);
+}
+
+bool external_count_run(const external_count *c, error *failure) {
+  if (!external_count_fit(c, failure))
+    return false;
+  if (c->limit == 0)
+    return true;
   counting s = {.task = c};
   scan keys = {.disk = c->disk,
                .from = c->from,
@@ -44,7 +52,7 @@ bool external_count_run(const external_count *c, error *failure) {
                .rows = c->rows,
                .length = c->length,
                .memory = c->memory / 2,
-               .most_rows = most / c->limit,
+               .most_rows = most_counts(c) / c->limit,
                .with = &s,
                .work = count_part};
   uint64_t counts = scan_rows(&keys) * c->limit;

@@ -14,6 +14,8 @@ typedef struct external_count {
   const atomic_bool *interrupted;  // may be NULL
 } external_count;
 
+// False: so much memory does not do.
+bool external_count_fit(const external_count *c, error *failure);
 // The keys are read once. False: interrupted, or so much memory does not do, or the disk fails.
 bool external_count_run(const external_count *c, error *failure);
 

@@ -8,6 +8,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
@@ -68,8 +69,9 @@ static void free_sums(run_file *f) {
 // ---- files -------------------------------------------------------------------------------------
 
 static char *path_in(const char *folder, const char *name) {
+  size_t length = strlen(folder);
   text path = {0};
-  text_printf(&path, "%s/%s", folder, name);
+  text_printf(&path, "%s%s%s", folder, length && folder[length - 1] == '/' ? "" : "/", name);
   if (path.failed)
     text_free(&path);
   return path.data;
@@ -80,6 +82,9 @@ static bool make_by_journal(run_file *f, const run_file_options *o, uint64_t byt
   bool is_there = journal_has_made(o->journal, o->name, bytes);
   uint64_t size;
   f->named = true;
+  if (is_there && access(f->path, F_OK) != 0)
+    return error_set(failure, SPAN_NONE, "%s: it is gone; remove its folder to begin anew",
+                     f->path);
   if (!disk_open(&f->disk, f->path, is_there ? DISK_UPDATE : DISK_CREATE, bytes, failure))
     return false;
   if (!is_there)
@@ -98,6 +103,17 @@ static void choose_name(char name[80]) {
            (long)now.tv_nsec);
 }
 
+// Its name is of no use to anyone: messages have the folder.
+static bool make_hidden(run_file *f, const run_file_options *o, uint64_t bytes, error *failure) {
+  error why = {0};
+  size_t length = strlen(f->path);
+  if (disk_open(&f->disk, f->path, DISK_CREATE, bytes, &why))
+    return true;
+  bool named = strncmp(why.message, f->path, length) == 0;
+  return error_set(failure, SPAN_NONE, "%s%s", named ? o->folder : "",
+                   why.message + (named ? length : 0));
+}
+
 bool run_file_make(run_file *f, const run_file_options *o, error *failure) {
   uint64_t bytes = divide_up(o->bytes, DISK_PAGE) * DISK_PAGE;
   bool good, hidden = o->result && !o->journal;
@@ -110,7 +126,7 @@ bool run_file_make(run_file *f, const run_file_options *o, error *failure) {
   } else if (hidden) {
     f->named = true;
     f->slot = temporary_register(f->path);
-    good = disk_open(&f->disk, f->path, DISK_CREATE, bytes, failure);
+    good = make_hidden(f, o, bytes, failure);
   } else {
     good = disk_open_unnamed(&f->disk, f->path, o->folder, bytes, failure);
   }

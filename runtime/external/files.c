@@ -65,11 +65,12 @@ static bool open_argument(run_files *f, net_id a, run_file *file, error *failure
   char name[40];
   if (!given || given->type != of->type || array_count(given) != of->count)
     return error_set(failure, SPAN_NONE, "an argument is missing, or has another length");
-  snprintf(name, sizeof name, "argument%" PRIu32, of->number);
-  if (!array_file_place(given, &descriptor, &file->offset))
+  if (!array_file_place(given, &descriptor, &file->offset)) {
+    snprintf(name, sizeof name, "argument%" PRIu32, of->number);
     return make_file(f, file, name, false, bytes_of(of), failure) &&
            copy_argument(f, a, file, failure);
-  file->path = strdup(name);
+  }
+  file->path = strdup(array_file_name(given));
   return file->path ? disk_open_again(&file->disk, file->path, descriptor, failure)
                     : fail_memory(failure);
 }
@@ -213,10 +214,20 @@ bool files_take_result(run_files *f, net_id a, array *out, error *failure) {
   return true;
 }
 
+static bool make_folder(const char *folder, error *failure) {
+  struct stat s;
+  int why = mkdir(folder, 0777) == 0 ? 0 : errno;
+  if (why == 0 || (why == EEXIST && stat(folder, &s) == 0 && S_ISDIR(s.st_mode)))
+    return true;
+  return error_set(failure, SPAN_NONE, "%s: %s", folder,
+                   why == EEXIST ? "it is no folder; remove it, or write elsewhere"
+                                 : strerror(why));
+}
+
 static bool open_journal(run_files *f, error *failure) {
   char hex[2 * DIGEST_BYTES + 1];
-  if (mkdir(f->run->folder, 0777) != 0 && errno != EEXIST)
-    return error_set(failure, SPAN_NONE, "%s: %s", f->run->folder, strerror(errno));
+  if (!make_folder(f->run->folder, failure))
+    return false;
   if (!files_identify(f->run, hex, failure))
     return false;
   f->has_journal = true;

@@ -2,6 +2,7 @@
 #include "runtime/external/journal.h"
 #include "runtime/disk/disk.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -9,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static const char title[] = "permc-journal 1 ";
@@ -92,14 +94,16 @@ bool journal_has_made(const journal *j, const char *name, uint64_t bytes) {
 
 // ---- opening -----------------------------------------------------------------------------------
 
-static char *read_all(const journal *j) {
+static char *read_all(const journal *j, size_t *count) {
   off_t size = lseek(j->descriptor, 0, SEEK_END);
   char *all = size >= 0 ? malloc((size_t)size + 1) : NULL;
-  size_t count = 0;
-  for (ssize_t got = 1; all && got > 0 && count<(size_t)size; count += got> 0 ? (size_t)got : 0)
-    got = pread(j->descriptor, all + count, (size_t)size - count, (off_t)count);
+  *count = 0;
+  for (ssize_t got = 1; all && got > 0 && *count < (size_t)size;) {
+    got = pread(j->descriptor, all + *count, (size_t)size - *count, (off_t)*count);
+    *count += got > 0 ? (size_t)got : 0;
+  }
   if (all)
-    all[count] = 0;
+    all[*count] = 0;
   return all;
 }
 
@@ -111,14 +115,15 @@ static bool begin(journal *j, const char *digest, error *failure) {
   return fail_journal(failure, j, errno == ENOSPC ? "the disk is full" : strerror(errno));
 }
 
-// What is there, of the run of this digest; nothing of it: a new one.
-static bool take_up(journal *j, char *all, const char *digest, error *failure) {
+// What is there, of the run of this digest; nothing of it, or a part of its first line: a new one.
+static bool take_up(journal *j, char *all, size_t size, const char *digest, error *failure) {
   size_t prefix = sizeof title - 1, length = strlen(digest), good;
-  char *end = strchr(all, '\n');
+  char *end = memchr(all, '\n', size);
+  if (memcmp(all, title, size < prefix ? size : prefix) != 0)
+    return fail_journal(failure, j, "it is no journal of permc; remove it, or write elsewhere");
   if (!end)
     return begin(j, digest, failure);
-  if (strncmp(all, title, prefix) != 0 || (size_t)(end - all) != prefix + length ||
-      memcmp(all + prefix, digest, length) != 0)
+  if ((size_t)(end - all) != prefix + length || memcmp(all + prefix, digest, length) != 0)
     return fail_journal(failure, j,
                         "the run that was begun here has another program, other arguments, or "
                         "another --memory; repeat that one, or remove the folder to begin anew");
@@ -130,21 +135,59 @@ static bool take_up(journal *j, char *all, const char *digest, error *failure) {
          fail_journal(failure, j, strerror(errno));
 }
 
+// Before a journal is made: the folder has nothing but it then. Hidden files are the system's.
+static bool is_empty(const char *folder, error *failure) {
+  DIR *all = opendir(folder);
+  bool good = true;
+  for (struct dirent *e; all && good && (e = readdir(all));)
+    good = e->d_name[0] == '.' ||
+           error_set(failure, SPAN_NONE,
+                     "%s: it has '%s', which is of no run; remove it, or write elsewhere", folder,
+                     e->d_name);
+  if (all)
+    closedir(all);
+  return good;
+}
+
+static bool open_file(journal *j, const char *folder, error *failure) {
+  struct stat s;
+  j->descriptor = open(j->path, O_RDWR | O_CLOEXEC | O_NONBLOCK);
+  if (j->descriptor < 0 && errno == ENOENT) {
+    if (!is_empty(folder, failure))
+      return false;
+    j->descriptor = open(j->path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+  }
+  if (j->descriptor < 0 || fstat(j->descriptor, &s) != 0)
+    return fail_journal(failure, j, strerror(errno));
+  if (!S_ISREG(s.st_mode))
+    return fail_journal(failure, j, "it is no file; remove it, or write elsewhere");
+  return flock(j->descriptor, LOCK_EX | LOCK_NB) == 0 ||
+         fail_journal(failure, j, "another run is at work here");
+}
+
 bool journal_open(journal *j, const char *folder, const char *digest, error *failure) {
   *j = (journal){.descriptor = -1};
   text path = {0};
+  size_t size;
   text_printf(&path, "%s/journal", folder);
   if (path.failed)
     return text_free(&path), error_set(failure, SPAN_NONE, "out of memory");
   j->path = path.data;
-  j->descriptor = open(j->path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-  if (j->descriptor < 0)
-    return fail_journal(failure, j, strerror(errno));
-  if (flock(j->descriptor, LOCK_EX | LOCK_NB) != 0)
-    return fail_journal(failure, j, "another run is at work here");
-  char *all = read_all(j);
-  bool good = all ? take_up(j, all, digest, failure) : fail_journal(failure, j, "out of memory");
+  if (!open_file(j, folder, failure))
+    return false;
+  char *all = read_all(j, &size);
+  bool good =
+      all ? take_up(j, all, size, digest, failure) : fail_journal(failure, j, "out of memory");
   free(all);
+  return good;
+}
+
+bool journal_clear(int folder) {
+  int descriptor = openat(folder, "journal", O_RDWR | O_CLOEXEC | O_NONBLOCK);
+  bool good =
+      descriptor >= 0 && flock(descriptor, LOCK_EX | LOCK_NB) == 0 && ftruncate(descriptor, 0) == 0;
+  if (descriptor >= 0)
+    close(descriptor);
   return good;
 }
 

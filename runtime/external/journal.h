@@ -20,9 +20,12 @@ typedef struct journal {
 } journal;
 
 // Of the run that is known by `digest`: new, or as it was left. False: *failure says why; another run is
-// known there, or is at work.
+// known there, or is at work, or what is there is of no run.
 bool journal_open(journal *j, const char *folder, const char *digest, error *failure);
 void journal_close(journal *j);  // {0} is allowed
+// Of a run that has ended: what is left of its files is no run's any more. False: there is none, or a run is
+// at work.
+bool journal_clear(int folder);
 bool journal_note_done(journal *j, uint32_t step, uint64_t done, error *failure);
 bool journal_note_made(journal *j, const char *name, uint64_t bytes, error *failure);
 bool journal_has_made(const journal *j, const char *name, uint64_t bytes);

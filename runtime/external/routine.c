@@ -1,6 +1,7 @@
 // The table of routines, most of which are sorts. See routine.h.
 #include "runtime/external/routine.h"
 
+#include "core/units.h"
 #include "runtime/external/count.h"
 #include "runtime/external/sort.h"
 #include "runtime/external/transpose.h"
@@ -209,21 +210,27 @@ static bool bytes_of_sorts(const external_routine *r, uint64_t *reads, uint64_t 
 
 // ---- others ------------------------------------------------------------------------------------
 
-static bool run_count_of(const external_routine *r, net_routine_pair p, error *failure) {
-  return external_count_run(&(external_count){.type = array_at(r, p.from)->type,
-                                              .rows = r->routine->rows,
-                                              .length = r->routine->length,
-                                              .limit = r->routine->limit,
-                                              .from = place_at(r, p.from),
-                                              .to = place_at(r, p.to),
-                                              .disk = r->disk,
-                                              .memory = r->memory,
-                                              .interrupted = r->interrupted},
-                            failure);
+static external_count count_of(const external_routine *r, net_routine_pair p) {
+  return (external_count){.type = array_at(r, p.from)->type,
+                          .rows = r->routine->rows,
+                          .length = r->routine->length,
+                          .limit = r->routine->limit,
+                          .from = place_at(r, p.from),
+                          .to = place_at(r, p.to),
+                          .disk = r->disk,
+                          .memory = r->memory,
+                          .interrupted = r->interrupted};
 }
 
 static bool run_count(const external_routine *r, error *failure) {
-  return run_count_of(r, r->routine->pairs[0], failure);
+  external_count c = count_of(r, r->routine->pairs[0]);
+  return external_count_run(&c, failure);
+}
+
+static bool fit_count(const external_routine *r, uint64_t *pieces, error *failure) {
+  external_count c = count_of(r, r->routine->pairs[0]);
+  *pieces = 1;
+  return external_count_fit(&c, failure);
 }
 
 static bool run_wrong(const external_routine *r, error *failure) {
@@ -304,7 +311,7 @@ static const struct {
     [NET_SORT] = {fit_sorts, run_sorts, bytes_of_sorts},
     [NET_PLACES] = {fit_sorts, run_sorts, bytes_of_sorts},
     [NET_PERMUTE] = {fit_sorts, run_sorts, bytes_of_sorts},
-    [NET_COUNT] = {fit_whole, run_count, bytes_of_arrays},
+    [NET_COUNT] = {fit_count, run_count, bytes_of_arrays},
     [NET_WRONG] = {fit_whole, run_wrong, bytes_of_arrays},
     [NET_TRANSPOSE] = {fit_transpose, run_transpose, bytes_of_arrays},
 };
@@ -315,15 +322,48 @@ bool external_routine_bytes(const external_routine *r, uint64_t *reads, uint64_t
   return routines[r->routine->kind].bytes(r, reads, writes, failure);
 }
 
-bool external_routine_fit(const external_routine *r, uint64_t *pieces, error *failure) {
-  if (r->routine->ragged)
-    return error_set(failure, SPAN_NONE, "rows of unequal length are not sorted in files");
-  return routines[r->routine->kind].fit(r, pieces, failure);
+static bool fit_in(const external_routine *r, uint64_t memory, uint64_t *pieces, error *failure) {
+  external_routine other = *r;
+  const net_routine *own = r->routine;
+  other.memory = memory;
+  if (own->counts) {
+    external_count c = count_of(&other, own->pairs[own->pair_count - 1]);
+    if (!external_count_fit(&c, failure))
+      return false;
+  }
+  return routines[own->kind].fit(&other, pieces, failure);
 }
 
-// Counts of a sort's keys are few.
+// The first power of two that is; 0: none.
+static uint64_t enough_memory(const external_routine *r) {
+  uint64_t pieces;
+  for (uint32_t bits = bits_below(r->memory + 1); bits < 63; bits++) {
+    error why = {0};
+    if (fit_in(r, UINT64_C(1) << bits, &pieces, &why))
+      return UINT64_C(1) << bits;
+  }
+  return 0;
+}
+
+bool external_routine_fit(const external_routine *r, uint64_t *pieces, error *failure) {
+  error why = {0};
+  char bytes[NUMBER_SPACE];
+  if (r->routine->ragged)
+    return error_set(failure, SPAN_NONE, "rows of unequal length are not sorted in files");
+  if (fit_in(r, r->memory, pieces, &why))
+    return true;
+  uint64_t enough = enough_memory(r);
+  return enough ? error_set(failure, SPAN_NONE, "%s; %s would do", why.message,
+                            show_bytes(bytes, enough))
+                : error_set(failure, SPAN_NONE, "%s", why.message);
+}
+
 bool external_routine_run(const external_routine *r, error *failure) {
   const net_routine *own = r->routine;
-  return (!own->counts || run_count_of(r, own->pairs[own->pair_count - 1], failure)) &&
-         routines[own->kind].run(r, failure);
+  if (own->counts) {
+    external_count c = count_of(r, own->pairs[own->pair_count - 1]);
+    if (!external_count_run(&c, failure))
+      return false;
+  }
+  return routines[own->kind].run(r, failure);
 }

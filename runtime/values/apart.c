@@ -168,6 +168,11 @@ bool array_file_place(const array *a, int *descriptor, uint64_t *offset) {
   return true;
 }
 
+const char *array_file_name(const array *a) {
+  const array_file *f = a->owner->with;
+  return f->name;
+}
+
 bool array_of_file(array *a, int descriptor, uint64_t offset, const char *path, bool stays) {
   array_file *f = calloc(1, sizeof *f);
   array_owner *owner = malloc(sizeof *owner);

@@ -123,6 +123,7 @@ bool array_fetch(const array *a, uint64_t first, uint64_t count, void *to, error
 // Of an array in a file: whether its elements are there as in memory, without gaps, and need no check; then
 // where. The descriptor is the array's.
 bool array_file_place(const array *a, int *descriptor, uint64_t *offset);
+const char *array_file_name(const array *a);  // of an array in a file: as the user wrote it
 // Makes a, which has a type and dims, an array in a file of its own, whose elements begin at `offset`: a
 // multiple of 64, which leaves room for the header of a .npy. The file goes with the array, unless it stays.
 // False: no memory.

@@ -58,7 +58,7 @@ says() {
     cat err
   fi
 }
-says little 'permc: 64 KiB of memory are too few to sort 524288 elements in files' \
+says little 'permc: 64 KiB of memory are too few to sort 524288 elements in files; 512 KiB would do' \
   -e sort -i keys.npy --memory 64KiB -o out/a.npy
 says printed 'permc: a result has 2 MiB, and there are 1 MiB of memory; write it to a .npy' \
   -e id -i keys.npy --memory 1MiB -o out/a.txt
@@ -68,6 +68,36 @@ says where 'permc: run: --resume needs -o FILE: what is done is kept beside it' 
 head -c 1000000 keys.npy >short.npy
 says short "permc: short.npy: $("$permc" run -e id -i short.npy 2>&1 | sed 's/^permc: short.npy: //')" \
   -e id -i short.npy --memory 1MiB -o out/a.npy
+
+says counts 'permc: 64 KiB of memory are too few for 65536 counts; 2 MiB would do' \
+  -e 'histogram 16 (& 65535)' -i keys.npy --memory 64KiB -o out/a.npy
+"$permc" run -e 'histogram 4 (& 15)' --random '[0]u32' --memory 64KiB >counts 2>&1 && pass || fail "no keys: $(cat counts)"
+"$permc" run -e bitrev -i keys.npy --memory 1MiB --strategy tiled -o other.npy 2>/dev/null; [ $? -le 2 ] && pass || fail "strategy"
+
+# refuses NAME LINE: a folder of --resume that is of no run stays as it is
+refuses() {
+  find out | sort >before
+  "$permc" run -e bitrev -i keys.npy --memory 1MiB --resume -o out/a.npy 2>err
+  if [ $? -eq 1 ] && [ "$(cat err)" = "$2" ] && find out | sort | cmp -s - before; then
+    pass
+  else
+    fail "$1"
+    cat err
+  fi
+  rm -rf out
+}
+mkdir -p out && : >out/a.npy.resume
+refuses "a file" 'permc: out/a.npy.resume: it is no folder; remove it, or write elsewhere'
+mkdir -p out/a.npy.resume && echo mine >out/a.npy.resume/f1
+refuses "files of others" "permc: out/a.npy.resume: it has 'f1', which is of no run; remove it, or write elsewhere"
+mkdir -p out/a.npy.resume && echo garbage >out/a.npy.resume/journal
+refuses "no journal" 'permc: out/a.npy.resume/journal: it is no journal of permc; remove it, or write elsewhere'
+
+# Files that the system lets be no longer.
+mkdir -p out
+(ulimit -f 100; "$permc" run -e bitrev -i keys.npy --memory 1MiB -o out/a.npy 2>err)
+[ $? -eq 1 ] && grep -q '^permc: ' err && [ "$(wc -l <err)" -eq 1 ] && [ -z "$(ls -A out)" ] && pass ||
+  fail "files that may not be large: $(cat err) $(ls -A out)"
 
 # Killed at many moments, then resumed: by the clock, which is another each time; no verdict depends on it.
 "$permc" run -e fft --random '[2^19]c64' -o expected.npy
