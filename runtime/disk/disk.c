@@ -13,9 +13,18 @@ static void *move_batch(void *with) {
   return NULL;
 }
 
+uint64_t disk_threads_worth(const disk_part *parts, size_t count) {
+  enum { LEAST = 1 << 16 };
+  uint64_t bytes = 0;
+  for (size_t i = 0; i < count; i++)
+    bytes += parts[i].bytes;
+  return bytes / LEAST;
+}
+
 void disk_begin(disk *d, const disk_part *parts, size_t count) {
   d->batch = (disk_batch){.parts = parts, .count = count};
-  d->has_thread = count > 0 && pool_start_thread(&d->thread, move_batch, d);
+  d->has_thread =
+      disk_threads_worth(parts, count) > 0 && pool_start_thread(&d->thread, move_batch, d);
   if (!d->has_thread)
     move_batch(d);
 }

@@ -67,6 +67,9 @@ bool disk_next(disk *d, disk_request *r);
 // After `answer` bytes, or an error's negative number. Whether something is left to be done.
 bool disk_answer(disk *d, disk_request *r, int64_t answer);
 
+// How many threads are worth their start for so many bytes: a few pages are moved in less time.
+uint64_t disk_threads_worth(const disk_part *parts, size_t count);
+
 // What fails, in a line (file.c); false.
 bool disk_fail_short(error *failure, const disk_file *f, uint64_t end, uint64_t wanted);
 bool disk_fail_damaged(error *failure, const disk_file *f, uint64_t block);

@@ -27,9 +27,10 @@ static void move(disk *d) {
   requester by[DISK_DEPTH];
   pthread_t threads[DISK_DEPTH];
   bool started[DISK_DEPTH] = {0};
+  uint64_t most = disk_threads_worth(d->batch.parts, d->batch.count);
   for (int i = 0; i < DISK_DEPTH; i++) {
     by[i] = (requester){d, &d->requests[i]};
-    started[i] = i > 0 && (uint64_t)i < d->batch.count &&
+    started[i] = i > 0 && (uint64_t)i < d->batch.count && (uint64_t)i <= most &&
                  pool_start_thread(&threads[i], make_requests, &by[i]);
   }
   make_requests(&by[0]);
