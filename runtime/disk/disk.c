@@ -13,14 +13,6 @@ static void *move_batch(void *with) {
   return NULL;
 }
 
-uint64_t disk_threads_worth(const disk_part *parts, size_t count) {
-  enum { LEAST = 1 << 16 };
-  uint64_t bytes = 0;
-  for (size_t i = 0; i < count; i++)
-    bytes += parts[i].bytes;
-  return bytes / LEAST;
-}
-
 void disk_begin(disk *d, const disk_part *parts, size_t count) {
   d->batch = (disk_batch){.parts = parts, .count = count};
   d->has_thread =

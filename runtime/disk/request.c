@@ -169,3 +169,11 @@ bool disk_next(disk *d, disk_request *r) {
     disk_sums_note(&r->file->sums, r->offset, r->memory, r->bytes);
   return more;
 }
+
+uint64_t disk_threads_worth(const disk_part *parts, size_t count) {
+  enum { LEAST = 1 << 16 };
+  uint64_t bytes = 0;
+  for (size_t i = 0; i < count; i++)
+    bytes += parts[i].bytes;
+  return bytes / LEAST;
+}
