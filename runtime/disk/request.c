@@ -170,6 +170,8 @@ bool disk_next(disk *d, disk_request *r) {
   return more;
 }
 
+// ---- threads -----------------------------------------------------------------------------------
+
 uint64_t disk_threads_worth(const disk_part *parts, size_t count) {
   enum { LEAST = 1 << 16 };
   uint64_t bytes = 0;

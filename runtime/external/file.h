@@ -1,5 +1,8 @@
 // One file of a run. Private to this room.
 //
+//   in    a folder and a name, bytes, a journal or none
+//   out   an open file with so much room, whose blocks have checksums; what was written, on the disk
+//
 //   kind        without a journal                        with one
 //   between     no name: gone with the process           in the folder, with a file of its checksums
 //   result      a name, until it is the user's           in the folder

@@ -1,5 +1,8 @@
 // The shares of a step of a stage: what memory they have, and what is read, worked on, and written.
 // Private to this room.
+//
+//   in    a step, open files, an executor of its stage, how many shares are done
+//   out   the step's files, written; each share that is done is reported, in order
 #ifndef PERMC_RUNTIME_EXTERNAL_SHARE_H
 #define PERMC_RUNTIME_EXTERNAL_SHARE_H
 

@@ -30,5 +30,8 @@ bool device_copy(transport *t, void *to, const void *from, uint64_t bytes);
 bool device_barrier(transport *t, error *failure);
 bool device_check(transport *t, error *failure);
 void device_fail(transport *t, const char *cause);
+#define DEVICE_ROWS                                                                                \
+  .barrier = device_barrier, .room = device_room, .room_end = device_room_end,                     \
+  .copy = device_copy, .check = device_check, .fail = device_fail
 
 #endif

@@ -258,11 +258,6 @@ const transport_kind transport_nccl = {
     .summary = "arrays in the memory of GPUs, exchanged by NCCL",
     .open = nccl_open,
     .exchange = nccl_exchange,
-    .barrier = device_barrier,
-    .room = device_room,
-    .room_end = device_room_end,
-    .copy = device_copy,
-    .check = device_check,
-    .fail = device_fail,
+    DEVICE_ROWS,
     .close = nccl_close,
 };

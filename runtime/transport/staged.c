@@ -81,11 +81,6 @@ const transport_kind transport_staged = {
     .summary = "arrays in the memory of GPUs, exchanged through memory of the host",
     .open = staged_open,
     .exchange = staged_exchange,
-    .barrier = device_barrier,
-    .room = device_room,
-    .room_end = device_room_end,
-    .copy = device_copy,
-    .check = device_check,
-    .fail = device_fail,
+    DEVICE_ROWS,
     .close = staged_close,
 };

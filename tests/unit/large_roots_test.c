@@ -2,16 +2,10 @@
 #include "tests/test.h"
 
 #include "core/random.h"
+#include "core/scalar/loops.h"
 #include "core/scalar/scalar.h"
 
 #include <math.h>
-
-typedef struct complex_f32 {
-  float re, im;
-} complex_f32;
-typedef struct complex_f64 {
-  double re, im;
-} complex_f64;
 
 #include "core/scalar/root.inc"
 #include "kernels/text/root_text.h"

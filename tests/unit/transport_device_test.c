@@ -46,13 +46,6 @@ typedef struct rank_thread {
   error failure;
 } rank_thread;
 
-static bool carry(void *with, const permc_transfer *sends, size_t send_count,
-                  const permc_transfer *receives, size_t receive_count) {
-  error why = {0};
-  return transport_exchange(with, sends, (uint32_t)send_count, receives, (uint32_t)receive_count,
-                            &why);
-}
-
 static void work(rank_thread *r, transport *below) {
   char why[CUDA_WHY];
   cuda_device *d = cuda_open((int)r->options.rank, why, sizeof why);

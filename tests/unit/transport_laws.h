@@ -17,6 +17,14 @@ enum { MOST_RANKS = 32, LONGEST = 3000, MOST_BLOCKS = 64 };
 // What a rank does. False: *failure says why.
 typedef bool rank_work(transport *t, error *failure);
 
+// As a function of a caller does (permc_carry), by another transport.
+static bool carry(void *with, const permc_transfer *sends, size_t send_count,
+                  const permc_transfer *receives, size_t receive_count) {
+  error why = {0};
+  return transport_exchange(with, sends, (uint32_t)send_count, receives, (uint32_t)receive_count,
+                            &why);
+}
+
 // A number that all ranks can tell, from up to three others.
 static uint64_t number_of(uint64_t a, uint64_t b, uint64_t c) {
   uint64_t x = a * UINT64_C(0x9e3779b97f4a7c15) + b * UINT64_C(0xc2b2ae3d27d4eb4f) + c;

@@ -34,13 +34,6 @@ typedef struct rank_thread {
   error failure;
 } rank_thread;
 
-static bool carry(void *with, const permc_transfer *sends, size_t send_count,
-                  const permc_transfer *receives, size_t receive_count) {
-  error why = {0};
-  return transport_exchange(with, sends, (uint32_t)send_count, receives, (uint32_t)receive_count,
-                            &why);
-}
-
 static void *run_rank(void *with) {
   rank_thread *r = with;
   allocations = r->options.rank == 1 && failing >= 0 ? 0 : -1;
