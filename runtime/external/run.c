@@ -52,14 +52,16 @@ static bool run_routine(running *r, const external_step *s, uint64_t done, error
 
 // ---- steps -------------------------------------------------------------------------------------
 
-bool external_measure(const external *e, size_t step, uint64_t memory, external_amount *out,
-                      error *failure) {
+// Its parts alone, or with `bytes` also what it reads and writes, for which all blocks are looked at.
+static bool measure(const external *e, size_t step, uint64_t memory, bool bytes,
+                    external_amount *out, error *failure) {
   static const disk_file some;
   const external_step *s = &e->steps.items[step];
   *out = (external_amount){0};
   if (!s->routine) {
     out->parts = shares_parts(s);
-    external_step_bytes(e, s, &out->reads, &out->writes);
+    if (bytes)
+      external_step_bytes(e, s, &out->reads, &out->writes);
     return true;
   }
   external_place *places = calloc(e->arrays.count + 1, sizeof *places);
@@ -67,11 +69,17 @@ bool external_measure(const external *e, size_t step, uint64_t memory, external_
     places[a].file = &some;
   external_routine r = {
       .routine = s->routine, .arrays = e->arrays.items, .places = places, .memory = memory};
-  bool good = places ? external_routine_fit(&r, &out->parts, failure) &&
-                           external_routine_bytes(&r, &out->reads, &out->writes, failure)
-                     : error_set(failure, SPAN_NONE, "out of memory");
+  bool good = places
+                  ? external_routine_fit(&r, &out->parts, failure) &&
+                        (!bytes || external_routine_bytes(&r, &out->reads, &out->writes, failure))
+                  : error_set(failure, SPAN_NONE, "out of memory");
   free(places);
   return good;
+}
+
+bool external_measure(const external *e, size_t step, uint64_t memory, external_amount *out,
+                      error *failure) {
+  return measure(e, step, memory, true, out, failure);
 }
 
 // Of all steps: none is begun where one does not fit.
@@ -79,7 +87,7 @@ static bool count_all(running *r, error *failure) {
   bool good = true;
   for (size_t i = 0; i < r->run->steps->steps.count && good; i++) {
     external_amount amount;
-    good = external_measure(r->run->steps, i, r->run->memory, &amount, failure);
+    good = measure(r->run->steps, i, r->run->memory, false, &amount, failure);
     r->total += amount.parts;
   }
   return good;
@@ -109,7 +117,7 @@ static bool run_steps(running *r, error *failure) {
   uint32_t begin = r->files.has_journal ? r->files.journal.step : 0;
   for (uint32_t i = 0; i < r->run->steps->steps.count && good; i++) {
     external_amount amount;
-    good = external_measure(r->run->steps, i, r->run->memory, &amount, failure) &&
+    good = measure(r->run->steps, i, r->run->memory, false, &amount, failure) &&
            (i < begin || run_step(r, i, failure));
     r->before += amount.parts;
   }
