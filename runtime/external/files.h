@@ -13,7 +13,7 @@
 #define PERMC_RUNTIME_EXTERNAL_FILES_H
 
 #include "runtime/external/file.h"
-#include "runtime/external/pipeline.h"
+#include "runtime/external/routines/pipeline.h"
 #include "runtime/external/run.h"
 #include "runtime/system/digest.h"
 

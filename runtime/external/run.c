@@ -1,6 +1,6 @@
 // The steps of a run on arrays in files. See run.h.
 #include "runtime/external/run.h"
-#include "runtime/external/routine.h"
+#include "runtime/external/routines/routine.h"
 #include "runtime/external/share.h"
 
 #include <dirent.h>

@@ -2,7 +2,7 @@
 #include "tests/test.h"
 
 #include "core/random.h"
-#include "runtime/external/routine.h"
+#include "runtime/external/routines/routine.h"
 #include "runtime/routines/routine.h"
 
 enum { MOST_ARRAYS = 6, MOST_FILES = 16 };

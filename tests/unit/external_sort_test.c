@@ -3,7 +3,7 @@
 #include "tests/test.h"
 
 #include "core/random.h"
-#include "runtime/external/sort.h"
+#include "runtime/external/routines/sort.h"
 #include "runtime/routines/sort.h"
 
 enum { COLUMNS = 4, ELEMENTS = 200000 };

@@ -3,8 +3,8 @@
 #include "tests/test.h"
 
 #include "core/random.h"
-#include "runtime/external/count.h"
-#include "runtime/external/transpose.h"
+#include "runtime/external/routines/count.h"
+#include "runtime/external/routines/transpose.h"
 #include "runtime/routines/count.h"
 
 static const char *path_of(char *path, const char *name) {

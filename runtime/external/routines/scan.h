@@ -2,10 +2,10 @@
 //
 //   rows of 3 keys, memory for 8      rows 0 1, rows 2 3, ...
 //   rows of 10 keys, memory for 8     keys 0 ... 7 of row 0, keys 8 9 of row 0, keys 0 ... 7 of row 1, ...
-#ifndef PERMC_RUNTIME_EXTERNAL_SCAN_H
-#define PERMC_RUNTIME_EXTERNAL_SCAN_H
+#ifndef PERMC_RUNTIME_EXTERNAL_ROUTINES_SCAN_H
+#define PERMC_RUNTIME_EXTERNAL_ROUTINES_SCAN_H
 
-#include "runtime/external/pipeline.h"
+#include "runtime/external/routines/pipeline.h"
 
 // Keys start, ..., start + length - 1 of the rows first, ..., first + rows - 1.
 typedef struct scan_part {

@@ -1,8 +1,8 @@
 // Bits for a part of the places, which are met, and met again. See wrong.h.
-#include "runtime/external/wrong.h"
+#include "runtime/external/routines/wrong.h"
 
 #include "core/number.h"
-#include "runtime/external/scan.h"
+#include "runtime/external/routines/scan.h"
 #include <stdlib.h>
 #include <string.h>
 

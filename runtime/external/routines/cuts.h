@@ -11,10 +11,10 @@
 // keys are equal, and what is sorted stably bucket by bucket is sorted stably.
 //
 // A bucket of q samples of r runs, of which one is taken every s elements, has less than (q + r) s elements.
-#ifndef PERMC_RUNTIME_EXTERNAL_CUTS_H
-#define PERMC_RUNTIME_EXTERNAL_CUTS_H
+#ifndef PERMC_RUNTIME_EXTERNAL_ROUTINES_CUTS_H
+#define PERMC_RUNTIME_EXTERNAL_ROUTINES_CUTS_H
 
-#include "runtime/external/pipeline.h"
+#include "runtime/external/routines/pipeline.h"
 #include "runtime/routines/key_order.h"
 
 typedef struct run_cuts {

@@ -1,8 +1,8 @@
 // Counts of parts, added up for each row. See count.h.
-#include "runtime/external/count.h"
+#include "runtime/external/routines/count.h"
 
 #include "core/units.h"
-#include "runtime/external/scan.h"
+#include "runtime/external/routines/scan.h"
 #include "runtime/routines/count.h"
 #include <inttypes.h>
 #include <stdlib.h>

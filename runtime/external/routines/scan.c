@@ -1,5 +1,5 @@
 // Parts of rows in three buffers. See scan.h.
-#include "runtime/external/scan.h"
+#include "runtime/external/routines/scan.h"
 
 #include "core/number.h"
 #include "runtime/values/value.h"

@@ -1,5 +1,5 @@
 // Pieces in three buffers. See pipeline.h.
-#include "runtime/external/pipeline.h"
+#include "runtime/external/routines/pipeline.h"
 
 #include <stdlib.h>
 

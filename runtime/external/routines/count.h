@@ -1,9 +1,9 @@
 // How many there are of each of the keys 0 ... limit - 1 in rows that lie in a file. Private to this room.
-#ifndef PERMC_RUNTIME_EXTERNAL_COUNT_H
-#define PERMC_RUNTIME_EXTERNAL_COUNT_H
+#ifndef PERMC_RUNTIME_EXTERNAL_ROUTINES_COUNT_H
+#define PERMC_RUNTIME_EXTERNAL_ROUTINES_COUNT_H
 
 #include "core/scalar/scalar.h"
-#include "runtime/external/pipeline.h"
+#include "runtime/external/routines/pipeline.h"
 
 typedef struct external_count {
   scalar_type type;  // an integer

@@ -1,11 +1,11 @@
 // The table of routines, most of which are sorts. See routine.h.
-#include "runtime/external/routine.h"
+#include "runtime/external/routines/routine.h"
 
 #include "core/units.h"
-#include "runtime/external/count.h"
-#include "runtime/external/sort.h"
-#include "runtime/external/transpose.h"
-#include "runtime/external/wrong.h"
+#include "runtime/external/routines/count.h"
+#include "runtime/external/routines/sort.h"
+#include "runtime/external/routines/transpose.h"
+#include "runtime/external/routines/wrong.h"
 #include <stdlib.h>
 
 static const net_array *array_at(const external_routine *r, net_id id) { return &r->arrays[id]; }

@@ -6,11 +6,11 @@
 // A box has some neighbours of each dimension. It is read in stretches, each of which the array has without
 // a gap, and written in others. Its dimensions are chosen so that both kinds are long. Each array is read
 // once, or written once.
-#ifndef PERMC_RUNTIME_EXTERNAL_TRANSPOSE_H
-#define PERMC_RUNTIME_EXTERNAL_TRANSPOSE_H
+#ifndef PERMC_RUNTIME_EXTERNAL_ROUTINES_TRANSPOSE_H
+#define PERMC_RUNTIME_EXTERNAL_ROUTINES_TRANSPOSE_H
 
 #include "fusion/net/net.h"
-#include "runtime/external/pipeline.h"
+#include "runtime/external/routines/pipeline.h"
 
 typedef struct external_transpose {
   size_t size;     // of an element: 1, 2, 4, 8 or 16 bytes

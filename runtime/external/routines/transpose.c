@@ -1,5 +1,5 @@
 // Boxes that are read, transposed and written. See transpose.h.
-#include "runtime/external/transpose.h"
+#include "runtime/external/routines/transpose.h"
 
 #include "core/number.h"
 #include "core/units.h"

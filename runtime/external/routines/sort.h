@@ -13,11 +13,11 @@
 //   external_sort_run(&s, &shape, &failure)
 //
 // The order is that of runtime/routines/sort.h.
-#ifndef PERMC_RUNTIME_EXTERNAL_SORT_H
-#define PERMC_RUNTIME_EXTERNAL_SORT_H
+#ifndef PERMC_RUNTIME_EXTERNAL_ROUTINES_SORT_H
+#define PERMC_RUNTIME_EXTERNAL_ROUTINES_SORT_H
 
 #include "core/scalar/scalar.h"
-#include "runtime/external/pipeline.h"
+#include "runtime/external/routines/pipeline.h"
 
 // The keys, or a payload.
 typedef struct external_column {

@@ -1,10 +1,10 @@
 // Executes the routines of steps (fusion/net/net.h) on arrays in files; each is a row of the table in
 // routine.c. See runtime/routines/routine.h for what they do to arrays in memory.
-#ifndef PERMC_RUNTIME_EXTERNAL_ROUTINE_H
-#define PERMC_RUNTIME_EXTERNAL_ROUTINE_H
+#ifndef PERMC_RUNTIME_EXTERNAL_ROUTINES_ROUTINE_H
+#define PERMC_RUNTIME_EXTERNAL_ROUTINES_ROUTINE_H
 
 #include "fusion/net/net.h"
-#include "runtime/external/pipeline.h"
+#include "runtime/external/routines/pipeline.h"
 
 typedef struct external_routine {
   const net_routine *routine;

@@ -1,5 +1,5 @@
 // Splitters from samples; then, in each run, the place of each. See cuts.h.
-#include "runtime/external/cuts.h"
+#include "runtime/external/routines/cuts.h"
 
 #include "core/number.h"
 #include "runtime/routines/sort.h"

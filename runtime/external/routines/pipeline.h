@@ -1,12 +1,12 @@
 // Work on what lies in files, piece by piece: piece i is worked on while piece i + 1 is read and piece
-// i - 1 is written. Private to this room.
+// i - 1 is written.
 //
 //   step   read   work   write
 //   0      0
 //   1      1      0
 //   2      2      1      0        then piece 0 is done
-#ifndef PERMC_RUNTIME_EXTERNAL_PIPELINE_H
-#define PERMC_RUNTIME_EXTERNAL_PIPELINE_H
+#ifndef PERMC_RUNTIME_EXTERNAL_ROUTINES_PIPELINE_H
+#define PERMC_RUNTIME_EXTERNAL_ROUTINES_PIPELINE_H
 
 #include "runtime/disk/disk.h"
 

@@ -1,9 +1,9 @@
 // Whether places in a file are places: see runtime/routines/places.h. Private to this room.
-#ifndef PERMC_RUNTIME_EXTERNAL_WRONG_H
-#define PERMC_RUNTIME_EXTERNAL_WRONG_H
+#ifndef PERMC_RUNTIME_EXTERNAL_ROUTINES_WRONG_H
+#define PERMC_RUNTIME_EXTERNAL_ROUTINES_WRONG_H
 
 #include "core/scalar/scalar.h"
-#include "runtime/external/pipeline.h"
+#include "runtime/external/routines/pipeline.h"
 
 typedef struct external_wrong {
   scalar_type type;  // an integer

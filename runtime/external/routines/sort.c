@@ -1,9 +1,9 @@
 // Rows in memory, runs, buckets: pieces that are read, sorted and written. See sort.h.
-#include "runtime/external/sort.h"
+#include "runtime/external/routines/sort.h"
 
 #include "core/number.h"
 #include "core/units.h"
-#include "runtime/external/cuts.h"
+#include "runtime/external/routines/cuts.h"
 #include "runtime/routines/sort.h"
 #include "runtime/values/value.h"
 #include <inttypes.h>
