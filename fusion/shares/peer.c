@@ -172,53 +172,70 @@ static double routine_seconds(const plan *p, const plan_pass *pass, int bits) {
   return pass->seconds > far ? pass->seconds : far;
 }
 
-static double pass_seconds(const plan *p, const plan_pass *pass, int bits) {
+static double link_seconds(const plan *p, const plan_pass *pass, int bits) {
   const target_link *link = &p->target->links[TARGET_PEER];
-  if (plan_routine_of(p, pass))
-    return routine_seconds(p, pass, bits);
-  double start = pass->seconds < p->target->pass_seconds ? pass->seconds : p->target->pass_seconds;
-  bool shared =
-      net_stage_is_shared(&p->net->stages.items[pass->stage]);  // then they are of one share
-  double own = (pass->seconds - start) / (shared ? 1 : (double)f2_unit(bits)), far = 0;
+  double far = 0;
   for (uint32_t k = 0; k < pass->load_count; k++)
     far += far_bytes(p, pass, &pass->loads[k], bits);
   for (uint32_t k = 0; k < pass->store_count; k++)
     far += far_bytes(p, pass, &pass->stores[k], bits);
-  far = far > 0 ? link->latency + far / link->bytes_per_second : 0;
-  return start + (own > far ? own : far);
+  return far > 0 ? link->latency + far / link->bytes_per_second : 0;
 }
 
-// Of two passes in so many turns: but for one, the turns of the shorter cost no time.
-static double overlapping_seconds(const plan *p, double a, double b, int turn_bits) {
-  double turns = (double)f2_unit(turn_bits), longer = a > b ? a : b, shorter = a > b ? b : a;
-  return longer + shorter / turns + 2 * turns * p->target->pass_seconds;
+// What a pass takes: to be started, of memory, and of links.
+typedef struct pass_cost {
+  double start, memory, links;
+} pass_cost;
+
+static pass_cost cost_of(const plan *p, const plan_pass *pass, int bits) {
+  if (plan_routine_of(p, pass))
+    return (pass_cost){.memory = routine_seconds(p, pass, bits)};
+  double start = pass->seconds < p->target->pass_seconds ? pass->seconds : p->target->pass_seconds;
+  bool shared =
+      net_stage_is_shared(&p->net->stages.items[pass->stage]);  // then they are of one share
+  double memory = (pass->seconds - start) / (shared ? 1 : (double)f2_unit(bits));
+  return (pass_cost){start, memory, link_seconds(p, pass, bits)};
+}
+
+static double larger(double a, double b) { return a > b ? a : b; }
+
+static double alone(pass_cost c) { return c.start + larger(c.memory, c.links); }
+
+// Of two passes in so many turns: those of the shorter cost no time, but for one, as far as one waits for links
+// while the other waits for memory.
+static double overlapping_seconds(pass_cost a, pass_cost b, int turn_bits) {
+  double turns = (double)f2_unit(turn_bits), x = alone(a), y = alone(b);
+  double together = larger(larger(x, y), larger(a.memory + b.memory, a.links + b.links));
+  return together + (x < y ? x : y) / turns + 2 * turns * larger(a.start, b.start);
 }
 
 double shares_peers_seconds(const plan *p, int bits) {
   double seconds = 0;
   for (size_t i = 0; i < p->passes.count; i++) {
-    const plan_pass *pass = &p->passes.items[i];
-    double own = pass_seconds(p, pass, bits);
-    if (pass->turn_bits)
-      own = overlapping_seconds(p, own, pass_seconds(p, &p->passes.items[++i], bits),
-                                (int)pass->turn_bits);
-    seconds += own;
+    pass_cost own = cost_of(p, &p->passes.items[i], bits);
+    int turns = (int)p->passes.items[i].turn_bits;
+    seconds += turns ? overlapping_seconds(own, cost_of(p, &p->passes.items[++i], bits), turns)
+                     : alone(own);
   }
   return seconds;
 }
 
 void shares_peers_overlap(arena *a, plan *p, int bits) {
   for (uint32_t i = 0; i + 1 < p->passes.count; i++) {
+    plan_pass *first = &p->passes.items[i], *second = first + 1;
+    pass_cost one = cost_of(p, first, bits), two = cost_of(p, second, bits);
+    double least = alone(one) + alone(two);
     plan_overlap o;
     int most = plan_overlap_bits(a, p, i, bits, &o), best = 0;
-    double first = pass_seconds(p, &p->passes.items[i], bits),
-           second = pass_seconds(p, &p->passes.items[i + 1], bits), least = first + second;
     for (int k = 1; k <= most; k++) {
-      double seconds = overlapping_seconds(p, first, second, k);
+      double seconds = overlapping_seconds(one, two, k);
       best = seconds < least ? k : best;
       least = seconds < least ? seconds : least;
     }
-    if (best)
+    if (best) {
+      first->waits_for_links = one.links > two.links;
+      second->waits_for_links = !first->waits_for_links;
       plan_overlap_passes(a, p, i++, bits, &o, best);
+    }
   }
 }

@@ -7,7 +7,9 @@
 #ifndef PERMC_RUNTIME_CUDA_CODE_H
 #define PERMC_RUNTIME_CUDA_CODE_H
 
+#include "core/error.h"
 #include "core/text.h"
+#include "runtime/cuda/cuda.h"
 #include "runtime/cuda/nvrtc.h"
 #include "runtime/system/cache.h"
 
@@ -31,5 +33,9 @@ typedef struct cuda_code {
 // `anew`: not from the cache. Adds a 0 behind the text. False: the message says why.
 bool cuda_code_make(cuda_code *out, text *t, const cuda_code_source *s, bool anew);
 void cuda_code_free(cuda_code *c);
+
+// The text as a module of the device. What the cache has and the device does not load is compiled again.
+bool cuda_code_load(cuda_module **out, cuda_device *d, text *t, const cuda_code_source *s,
+                    error *failure);
 
 #endif

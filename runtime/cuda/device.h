@@ -24,10 +24,9 @@ struct cuda_device {
   cuda_context *context;  // retained; NULL: not
   cuda_stream *own;       // created with it: launches are recorded there
   cuda_stream *stream;    // where work goes: own, or that of a call (cuda_program_call)
-  cuda_stream *side;  // of a peer; its blocks come before those of the others. NULL: there is none
-  bool on_side;       // launches go there
-  cuda_event *time[2];   // begin, end
-  cuda_stage stages[2];  // allocated for the first large transfer
+  cuda_stream *side;      // of a peer: where launches go instead, if not NULL
+  cuda_event *time[2];    // begin, end
+  cuda_stage stages[2];   // allocated for the first large transfer
   bool recording;
   cuda_sequence *sequence;  // what is launched is written into it; NULL: done
   unsigned launched;        // launches and clears so far
@@ -50,7 +49,7 @@ bool cuda_refuse(cuda_device *d, const char *format, ...) PRINTF_LIKE(2, 3);
 
 // The stream for a call that may be recorded.
 static inline cuda_stream *cuda_recorded_stream(const cuda_device *d) {
-  return d->on_side ? d->side : d->recording ? d->own : d->stream;
+  return d->side ? d->side : d->recording ? d->own : d->stream;
 }
 
 // Whether kernels may start while those before them end. Recordings keep that since CUDA 12.3.

@@ -14,6 +14,7 @@ static const library_row rows[] = {
 #define ROW(name, symbol, parameters) {#symbol, offsetof(cuda_driver, name)},
     CUDA_CALLS(ROW)};
 static const library_row later_rows[] = {CUDA_LATER_CALLS(ROW)};
+static const library_row share_rows[] = {CUDA_SHARE_CALLS(ROW)};
 #undef ROW
 
 void cuda_status_text(const cuda_driver *api, cuda_status status, char *text, size_t size) {
@@ -40,8 +41,10 @@ static bool find_functions(void *library, const char *path, cuda_driver *api, ch
            false;
   if (!missing)
     missing = library_find(library, rows, sizeof rows / sizeof *rows, api);
-  if (!missing)
+  if (!missing) {
     library_find(library, later_rows, sizeof later_rows / sizeof *later_rows, api);
+    library_find(library, share_rows, sizeof share_rows / sizeof *share_rows, api);
+  }
   if (missing)
     snprintf(why, size, "the NVIDIA driver (%s) has no function %s; install a newer one", path,
              missing);

@@ -26,7 +26,7 @@ enum {
 };
 
 // What CUDA calls CUdevice, CUdeviceptr, CUcontext, CUstream, CUevent, CUmodule, CUfunction,
-// CUgraph, CUgraphExec and CUgraphNode.
+// CUgraph, CUgraphExec, CUgraphNode, CUgreenCtx and CUdevResourceDesc.
 typedef int cuda_ordinal;
 typedef uint64_t cuda_address;
 typedef struct cuda_context cuda_context;
@@ -37,6 +37,8 @@ typedef struct cuda_function cuda_function;
 typedef struct cuda_recording cuda_recording;
 typedef struct cuda_graph cuda_graph;
 typedef struct cuda_node cuda_node;
+typedef struct cuda_share cuda_share;
+typedef struct cuda_share_plan cuda_share_plan;
 typedef uint64_t cuda_slab;  // CUmemGenericAllocationHandle: physical memory, without an address
 
 // CUDA's numbers of attributes of devices (CUdevice_attribute) and functions
@@ -53,7 +55,6 @@ enum {
   CUDA_FUNCTION_MOST_DYNAMIC_SHARED = 8,
 
   CUDA_STREAM_NON_BLOCKING = 1,
-  CUDA_STREAM_FIRST = -5,  // a priority; where there are fewer, the highest
   CUDA_EVENT_NO_TIMING = 2,
   CUDA_CAPTURE_THREAD_LOCAL = 1,
 
@@ -126,6 +127,19 @@ typedef struct cuda_edge {
   unsigned char from_port, to_port, type, reserved[5];
 } cuda_edge;
 
+// CUdevResource: multiprocessors of a device, `count` of them, which are divided by `unit` at once.
+enum { CUDA_RESOURCE_MULTIPROCESSORS = 1, CUDA_SHARE_DEFAULT_STREAM = 1 };
+typedef struct cuda_resource {
+  int type;
+  unsigned char padding[92];
+  union {
+    struct {
+      unsigned count, least, unit;
+    } multiprocessors;
+    unsigned char bytes[48];
+  } of;
+} cuda_resource;
+
 // All functions that are called: name here, symbol (with the version of its parameters), parameters.
 // Every driver for CUDA 12.0 or later has them.
 #define CUDA_CALLS(CALL)                                                                           \
@@ -178,8 +192,6 @@ typedef struct cuda_edge {
   CALL(copy_on_device, cuMemcpyDtoDAsync_v2,                                                       \
        (cuda_address to, cuda_address from, size_t bytes, cuda_stream * stream))                   \
   CALL(stream_create, cuStreamCreate, (cuda_stream * *stream, unsigned flags))                     \
-  CALL(stream_create_first, cuStreamCreateWithPriority,                                            \
-       (cuda_stream * *stream, unsigned flags, int priority))                                      \
   CALL(stream_destroy, cuStreamDestroy_v2, (cuda_stream * stream))                                 \
   CALL(stream_query, cuStreamQuery, (cuda_stream * stream))                                        \
   CALL(stream_synchronize, cuStreamSynchronize, (cuda_stream * stream))                            \
@@ -219,11 +231,27 @@ typedef struct cuda_edge {
        (cuda_node * *node, cuda_recording * graph, cuda_node *const *after,                        \
         const cuda_edge *edges, size_t count, cuda_node_parameters *parameters))
 
+// Drivers for CUDA 12.5 or later: shares of a device's multiprocessors, which CUDA calls green contexts.
+#define CUDA_SHARE_CALLS(CALL)                                                                     \
+  CALL(resource_of, cuDeviceGetDevResource,                                                        \
+       (cuda_ordinal device, cuda_resource * resource, int type))                                  \
+  CALL(resource_split, cuDevSmResourceSplitByCount,                                                \
+       (cuda_resource * groups, unsigned *group_count, const cuda_resource *of,                    \
+        cuda_resource *rest, unsigned flags, unsigned least))                                      \
+  CALL(share_plan, cuDevResourceGenerateDesc,                                                      \
+       (cuda_share_plan * *plan, cuda_resource * resources, unsigned count))                       \
+  CALL(share_create, cuGreenCtxCreate,                                                             \
+       (cuda_share * *share, cuda_share_plan * plan, cuda_ordinal device, unsigned flags))         \
+  CALL(share_destroy, cuGreenCtxDestroy, (cuda_share * share))                                     \
+  CALL(share_stream, cuGreenCtxStreamCreate,                                                       \
+       (cuda_stream * *stream, cuda_share * share, unsigned flags, int priority))
+
 typedef struct cuda_driver {
   int version;  // of CUDA that the driver is for, such as 12040: 12.4
 #define CUDA_FIELD(name, symbol, parameters) cuda_status(*name) parameters;
   CUDA_CALLS(CUDA_FIELD)
   CUDA_LATER_CALLS(CUDA_FIELD)
+  CUDA_SHARE_CALLS(CUDA_FIELD)
 #undef CUDA_FIELD
 } cuda_driver;
 

@@ -33,6 +33,7 @@ cuda_peers *cuda_peers_open(const int *numbers, unsigned count, char *why, size_
 void cuda_peers_close(cuda_peers *p);
 
 unsigned cuda_peers_count(const cuda_peers *p);
+bool cuda_peers_are_distinct(const cuda_peers *p);  // no GPU is there twice
 cuda_device *cuda_peer(const cuda_peers *p, unsigned number);
 
 // What fails in the following is a message of the first peer that begins with the GPU: "GPU 2: ...".
@@ -47,12 +48,18 @@ uint64_t cuda_peers_memory_left(cuda_peers *p);              // of all together;
 bool cuda_peers_fork(cuda_peers *p);
 bool cuda_peers_join(cuda_peers *p);
 
-// The sides: a second stream of each. What goes there after cuda_peers_turn waits for what all peers have
-// been given before, and may overlap with what they are given then, before which its blocks come.
-bool cuda_peers_turn(cuda_peers *p);
-void cuda_peer_use_side(cuda_peers *p, unsigned number, bool side);  // for launches
-// Each waits for its own side.
-bool cuda_peers_end_turns(cuda_peers *p);
+// The sides of a peer: two streams, each on multiprocessors of its own. Where kernels share a multiprocessor,
+// stores that wait for a link hold up those to memory behind them; on two sides each goes at its own speed.
+enum { CUDA_LINK_SIDE, CUDA_MEMORY_SIDE, CUDA_SIDES };
+// Makes them, the first time. False: there are none, as the driver is older than CUDA 12.5, or a GPU is there
+// twice.
+bool cuda_peers_have_sides(cuda_peers *p);
+bool cuda_peers_begin_sides(
+    cuda_peers *p);  // what is given to them waits for what each has been given
+bool cuda_peers_end_sides(cuda_peers *p);           // the other way round
+void cuda_peers_use_side(cuda_peers *p, int side);  // for launches; CUDA_SIDES: none
+bool cuda_peers_follow(cuda_peers *p,
+                       int side);  // the other one waits for what this has been given
 
 // As cuda_wait. A peer that fails is noticed also where others wait for it.
 bool cuda_peers_wait(cuda_peers *p, const atomic_bool *interrupted);

@@ -78,65 +78,78 @@ bool cuda_program_routine(cuda_program *g, unsigned rank, uint32_t pass, uint32_
          error_set(failure, SPAN_NONE, "%s", cuda_message(p->device));
 }
 
-// By all devices, each the blocks of its part.
-static bool launch_parts(const cuda_program *g, uint32_t number) {
-  uint64_t items = g->passes[number].items;
-  bool good = cuda_peers_fork(g->peers);
-  for (unsigned i = 0; i < g->part_count && good; i++)
-    good = launch_items(g, &g->parts[i], g->parts[i].device, number, items * i / g->part_count,
-                        items * (i + 1) / g->part_count, g->own) ||
-           cuda_peers_refuse(g->peers, i);
-  return good && cuda_peers_join(g->peers);
+// All devices see what all have been given before.
+static bool meet(const cuda_program *g) {
+  return g->barrier ? gpu_barrier_launch(g->barrier)
+                    : cuda_peers_join(g->peers) && cuda_peers_fork(g->peers);
 }
 
-// Turn `turn` of a pass, by all devices: of each the range of its part.
-static bool launch_turn(const cuda_program *g, uint32_t number, uint32_t turn, uint32_t turns,
-                        bool side) {
-  uint64_t each = g->passes[number].items / g->part_count / turns;
+// The items first ... last - 1 of each of the devices' parts of a pass.
+static bool launch_parts(const cuda_program *g, uint32_t number, uint32_t turn, uint32_t turns) {
+  uint64_t items = g->passes[number].items, parts = g->part_count * (uint64_t)turns;
   bool good = true;
   for (unsigned i = 0; i < g->part_count && good; i++) {
-    uint64_t first = (i * (uint64_t)turns + turn) * each;
-    cuda_peer_use_side(g->peers, i, side);
-    good = launch_items(g, &g->parts[i], g->parts[i].device, number, first, first + each, g->own) ||
+    uint64_t part = i * (uint64_t)turns + turn;
+    good = launch_items(g, &g->parts[i], g->parts[i].device, number, items * part / parts,
+                        items * (part + 1) / parts, g->own) ||
            cuda_peers_refuse(g->peers, i);
-    cuda_peer_use_side(g->peers, i, false);
   }
   return good;
 }
 
-// The pass and the next, whose turn begins when it has been written (fusion/plan/overlap.c).
-static bool launch_turns(const cuda_program *g, uint32_t number) {
-  uint32_t turns = 1u << g->plan->passes.items[number].turn_bits;
-  uint32_t flip = g->plan->passes.items[number + 1].turn_flip;
-  bool good = cuda_peers_fork(g->peers);
-  for (uint32_t t = 0; t < turns && good; t++)
-    good = launch_turn(g, number, t, turns, false) && cuda_peers_turn(g->peers) &&
-           launch_turn(g, number + 1, t ^ flip, turns, true);
-  return good && cuda_peers_end_turns(g->peers) && cuda_peers_join(g->peers);
+// A turn of one of two passes that overlap, on its side.
+static bool launch_on_side(const cuda_program *g, uint32_t number, uint32_t turn, uint32_t turns,
+                           bool after_all) {
+  bool links = g->plan->passes.items[number].waits_for_links;
+  cuda_peers_use_side(g->peers, links ? CUDA_LINK_SIDE : CUDA_MEMORY_SIDE);
+  bool good =
+      (!after_all || gpu_barrier_launch(g->barrier)) && launch_parts(g, number, turn, turns);
+  cuda_peers_use_side(g->peers, CUDA_SIDES);
+  return good;
 }
 
-// Whether arrays of the two passes share a buffer that the second writes and the first touches.
-static bool share_buffers(const cuda_program *g, uint32_t number) {
+// The pass and the next, whose turns begin as they have been written (fusion/plan/overlap.c).
+static bool launch_turns(const cuda_program *g, uint32_t number) {
   const plan_pass *first = &g->plan->passes.items[number], *second = first + 1;
-  bool share = false;
+  uint32_t turns = 1u << first->turn_bits;
+  bool good = cuda_peers_begin_sides(g->peers);
+  for (uint32_t t = 0; t < turns && good; t++)
+    good =
+        launch_on_side(g, number, t, turns, false) &&
+        cuda_peers_follow(g->peers, first->waits_for_links ? CUDA_LINK_SIDE : CUDA_MEMORY_SIDE) &&
+        launch_on_side(g, number + 1, t ^ second->turn_flip, turns, true);
+  return good && cuda_peers_end_sides(g->peers);
+}
+
+static bool is_among(const cuda_program *g, const plan_move *moves, uint32_t count,
+                     cuda_address at) {
+  bool among = false;
+  for (uint32_t i = 0; i < count; i++)
+    among = among || g->own[moves[i].array] == at;
+  return among;
+}
+
+// Whether the second pass writes over what turns of the first have yet to load. A pass that loads and stores
+// in one buffer does so in place, so that a turn keeps to its own elements.
+static bool overwrites(const cuda_program *g, uint32_t number) {
+  const plan_pass *first = &g->plan->passes.items[number], *second = first + 1;
+  bool over = false;
   for (uint32_t i = 0; i < second->store_count; i++) {
     cuda_address written = g->own[second->stores[i].array];
-    for (uint32_t k = 0; k < first->load_count; k++)
-      share = share || g->own[first->loads[k].array] == written;
-    for (uint32_t k = 0; k < first->store_count; k++)
-      share = share || g->own[first->stores[k].array] == written;
+    over = over || (is_among(g, first->loads, first->load_count, written) &&
+                    !is_among(g, first->stores, first->store_count, written));
   }
-  return share;
+  return over;
 }
 
 // Whether the pass and the next are launched in turns.
 static bool overlaps(const cuda_program *g, uint32_t number, uint32_t last) {
   const plan_pass *pass = &g->plan->passes.items[number];
-  return g->peers && pass->turn_bits && number + 1 < last && !g->passes[number].facts.one &&
+  return g->has_sides && pass->turn_bits && number + 1 < last && !g->passes[number].facts.one &&
          !g->passes[number + 1].facts.one &&
          g->passes[number].items % ((uint64_t)g->part_count << pass->turn_bits) == 0 &&
          g->passes[number + 1].items % ((uint64_t)g->part_count << pass->turn_bits) == 0 &&
-         !share_buffers(g, number);
+         !overwrites(g, number);
 }
 
 static bool launch_pass(cuda_program *g, uint32_t number) {
@@ -151,7 +164,7 @@ static bool launch_pass(cuda_program *g, uint32_t number) {
   if (keys_for && cuda_routine_makes_keys(g->passes[keys_for].routine))
     return true;
   bool together = g->peers && !pass->facts.one;  // whose blocks wait for each other
-  return together ? launch_parts(g, number) : program_launch(g, g->device, number, g->own);
+  return together ? launch_parts(g, number, 0, 1) : program_launch(g, g->device, number, g->own);
 }
 
 cuda_graph *program_record(cuda_program *g, uint32_t first, uint32_t last, unsigned runs,
@@ -159,9 +172,12 @@ cuda_graph *program_record(cuda_program *g, uint32_t first, uint32_t last, unsig
   bool good = cuda_graph_begin(g->device);
   if (!good)
     return program_fail(g, failure), NULL;
+  good = good && (!g->peers || cuda_peers_fork(g->peers));
   for (unsigned run = 0; run < runs; run++)
     for (uint32_t i = first; i < last && good; i++)
-      good = overlaps(g, i, last) ? launch_turns(g, i++) : launch_pass(g, i);
+      good = (overlaps(g, i, last) ? launch_turns(g, i++) : launch_pass(g, i)) &&
+             (!g->peers || meet(g));
+  good = good && (!g->peers || cuda_peers_join(g->peers));
   cuda_graph *graph = cuda_graph_end(g->device, good);
   if (!graph)
     program_fail(g, failure);

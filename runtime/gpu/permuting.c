@@ -116,23 +116,13 @@ static bool make_tables(cuda_permuting *r, cuda_device *d, const place_list *p,
   return good;
 }
 
-// Code from the cache that cannot be loaded is compiled again.
 static bool load_module(cuda_permuting *r, cuda_device *d, const cuda_code_source *made_of,
                         error *failure) {
-  cuda_code code = {0};
-  bool made = true;
-  for (int i = 0; i < 2 && made && !r->module && (i == 0 || code.cached); i++) {
-    text t = {0};
-    permute_text(&t, &r->shape);
-    made = cuda_code_make(&code, &t, made_of, i > 0);
-    if (made)
-      r->module = cuda_module_load(d, code.cubin, code.size);
-    text_free(&t);
-  }
-  if (!made)
-    error_set(failure, SPAN_NONE, "%s", code.message);
-  cuda_code_free(&code);
-  return made && (r->module || fail_with_message(d, failure));
+  text t = {0};
+  permute_text(&t, &r->shape);
+  bool good = cuda_code_load(&r->module, d, &t, made_of, failure);
+  text_free(&t);
+  return good;
 }
 
 // Those of another permutation of the same shape are the same.

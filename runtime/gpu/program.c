@@ -52,6 +52,17 @@ static bool make_arrays(cuda_program *g, error *failure) {
          program_upload(g, NET_TABLE, NULL, 0, failure);
 }
 
+// How its devices wait for each other.
+static bool make_barrier(cuda_program *g, error *failure) {
+  if (!g->peers || !cuda_peers_are_distinct(g->peers))
+    return true;
+  bool overlap = false;
+  for (uint32_t i = 0; i < g->plan->passes.count; i++)
+    overlap = overlap || g->plan->passes.items[i].turn_bits;
+  g->has_sides = overlap && cuda_peers_have_sides(g->peers);
+  return gpu_barrier_new(&g->barrier, g->peers, &g->source, failure);
+}
+
 cuda_program *cuda_program_new(cuda_device *d, const plan *p, c_code *code, const cuda_options *o,
                                error *failure) {
   cuda_program *g = allocate_program(d, p, o);
@@ -62,8 +73,9 @@ cuda_program *cuda_program_new(cuda_device *d, const plan *p, c_code *code, cons
     code->facts[i].matrix = NULL;  // the program's now
     code->facts[i].one = NULL;
   }
-  if (program_compile(g, o, code, failure) && (o->ranks || make_arrays(g, failure)) &&
-      program_upload_roots(g, code->roots, failure) && (o->ranks || make_routines(g, failure)) &&
+  if (make_barrier(g, failure) && program_compile(g, o, code, failure) &&
+      (o->ranks || make_arrays(g, failure)) && program_upload_roots(g, code->roots, failure) &&
+      (o->ranks || make_routines(g, failure)) &&
       (program_plan_launches(g) || error_set(failure, SPAN_NONE, "out of memory")))
     return g;
   cuda_program_free(g);
@@ -101,6 +113,7 @@ void cuda_program_free(cuda_program *g) {
   cuda_memory_free(g->device, g->copied.address);
   for (unsigned i = 0; i < g->part_count; i++)
     free_part(&g->parts[i], g->plan->passes.count);
+  gpu_barrier_free(g->barrier);
   streams_end(&g->streams, g->device);
   pthread_mutex_destroy(&g->schedules);
   free(g->passes);

@@ -248,20 +248,12 @@ void cuda_routine_write(const cuda_routine *c, text *out) {
     sort_kernels_write(out, &c->sort);
 }
 
-// Code from the cache that cannot be loaded is compiled again.
 static bool load(cuda_routine *c, const cuda_code_source *s, error *failure) {
-  cuda_code code = {0};
-  bool made = true;
-  for (int i = 0; i < 2 && made && !c->module && (i == 0 || code.cached); i++) {
-    text t = {0};
-    cuda_routine_write(c, &t);
-    made = cuda_code_make(&code, &t, s, i > 0);
-    if (made)
-      c->module = cuda_module_load(c->device, code.cubin, code.size);
-    text_free(&t);
-  }
-  cuda_code_free(&code);
-  return made ? c->module || fail(c, failure) : error_set(failure, SPAN_NONE, "%s", code.message);
+  text t = {0};
+  cuda_routine_write(c, &t);
+  bool good = cuda_code_load(&c->module, c->device, &t, s, failure);
+  text_free(&t);
+  return good;
 }
 
 static bool find_kernels(cuda_routine *c, error *failure) {

@@ -122,10 +122,10 @@ bool cuda_rows_place(cuda_rows *r, const cuda_address *addresses, error *failure
 }
 
 bool cuda_rows_launch(const cuda_rows *r) {
-  bool good = cuda_peers_fork(r->peers);
+  bool good = true;
   for (unsigned i = 0; i < r->count && good; i++)
     good = cuda_routine_launch(r->parts[i]) || cuda_peers_refuse(r->peers, i);
-  return good && cuda_peers_join(r->peers);
+  return good;
 }
 
 bool cuda_rows_run_part(cuda_rows *r, uint32_t part, const cuda_address *addresses) {

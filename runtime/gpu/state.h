@@ -11,6 +11,7 @@
 #define PERMC_RUNTIME_GPU_STATE_H
 
 #include "runtime/cuda/code.h"
+#include "runtime/gpu/barrier.h"
 #include "runtime/gpu/permuting.h"
 #include "runtime/gpu/program.h"
 #include "runtime/gpu/routine.h"
@@ -57,8 +58,10 @@ typedef struct program_part {
 } program_part;
 
 struct cuda_program {
-  cuda_device *device;  // the first
-  cuda_peers *peers;    // all of them; NULL: that one alone
+  cuda_device *device;   // the first
+  cuda_peers *peers;     // all of them; NULL: that one alone
+  gpu_barrier *barrier;  // of these; NULL: some are the same GPU
+  bool has_sides;        // of these, for passes that overlap
   const plan *plan;
   const atomic_bool *interrupted;
   unsigned part_count;

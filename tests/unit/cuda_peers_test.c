@@ -29,6 +29,12 @@ static void add_one(const fake_cuda_launch *l) {
     out[i] = in[i] + 1;
 }
 
+static size_t barriers;  // a launch of each GPU
+static void note_barrier(const fake_cuda_launch *l) {
+  (void)l;
+  barriers++;
+}
+
 static void enter(const char *settings) {
   static char place[512];
   if (fake_driver_load()) {
@@ -39,9 +45,11 @@ static void enter(const char *settings) {
     setenv("FAKE_NVRTC_CUBIN", FAKE_CUDA_MODULE, 1);
     setenv("PERMC_CACHE", place, 1);
     fake.define("permc_pass_0", 4, add_one);
+    fake.define("permc_pass_barrier", 5, note_barrier);
   }
   fake.set(settings);
   launch_count = 0;
+  barriers = 0;
 }
 
 static bool run_on(const int32_t *devices, size_t count, char *message, size_t size) {
@@ -66,13 +74,13 @@ static bool run_on(const int32_t *devices, size_t count, char *message, size_t s
 // Each executes its part of the blocks, wherever they are.
 TEST(programs) {
   static const struct {
-    size_t count;
+    size_t count, barriers;
     int32_t devices[16];
-  } rows[] = {{1, {0}},
-              {2, {0, 1}},
-              {4, {2, 0, 3, 1}},
-              {4, {1, 1, 1, 1}},
-              {16, {0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3}}};
+  } rows[] = {{1, 0, {0}},
+              {2, 2, {0, 1}},
+              {4, 4, {2, 0, 3, 1}},
+              {4, 0, {1, 1, 1, 1}},
+              {16, 0, {0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3}}};
   char message[2000];
   for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
     enter("devices=4");
@@ -81,6 +89,7 @@ TEST(programs) {
     fake_driver_check();
     uint64_t blocks = 0;
     CHECK_EQ_U64(launch_count, rows[k].count);
+    CHECK_EQ_U64(barriers, rows[k].barriers);
     for (size_t i = 0; i < launch_count; blocks += launches[i++].blocks)
       CHECK_EQ_U64(launches[i].first, blocks);
     all_blocks = all_blocks ? all_blocks : blocks;
@@ -128,24 +137,21 @@ TEST(sorts) {
 // ---- passes that overlap ------------------------------------------------------------------------
 
 // A bit reversal of so many elements that its second pass begins while the first still waits for links: by
-// kernels that are executed.
-TEST(turns) {
+// kernels that are executed. Returns the launches.
+static size_t launches_of_reversal(const char *settings) {
   enum { BITS = 25, ELEMENTS = 1 << BITS };
   static char folder[600];
-  if (system("command -v cc >/dev/null") != 0)
-    SKIP("no C compiler");
-  enter("devices=2");
+  enter(settings);
   snprintf(folder, sizeof folder, "%s", getenv("PERMC_CACHE"));
   setenv("FAKE_NVRTC_HOST", folder, 1);
   unsetenv("FAKE_NVRTC_CUBIN");
   permc_context *c = load_expression("bitrev");
   permc_value **arguments = NULL, **results = NULL;
   size_t count = 0, result_count = 0, wrong = 0;
-  REQUIRE(permc_read_random(c, "-e", "[2^25]u32", 1, &arguments, &count));
+  CHECK(permc_read_random(c, "-e", "[2^25]u32", 1, &arguments, &count));
   CHECK(permc_use_devices(c, (const int32_t[]){0, 1}, 2) &&
         permc_run(c, "-e", "cuda", arguments, count, &results, &result_count));
   CHECK_STR(permc_message(c), "");
-  CHECK_EQ_U64(fake.calls("cuLaunchKernelEx"), 2 * 2 * 2);  // passes, turns, GPUs
   const uint32_t *in = permc_value_data(arguments[0], 0);
   const uint32_t *out = results ? permc_value_data(results[0], 0) : in;
   for (uint32_t i = 0; i < ELEMENTS; i++) {
@@ -155,12 +161,30 @@ TEST(turns) {
     wrong += out[reversed] != in[i];
   }
   CHECK_EQ_U64(wrong, 0);
+  size_t launched = fake.calls("cuLaunchKernelEx");
   permc_values_free(arguments, count);
   permc_values_free(results, result_count);
   permc_context_free(c);
   fake_driver_check();
   unsetenv("FAKE_NVRTC_HOST");
   setenv("FAKE_NVRTC_CUBIN", FAKE_CUDA_MODULE, 1);
+  return launched;
+}
+
+// Without sides, which is no error, the passes come one after the other.
+TEST(turns) {
+  static const char *const needed[] = {"cuDeviceGetDevResource", "cuDevSmResourceSplitByCount",
+                                       "cuDevResourceGenerateDesc", "cuGreenCtxCreate",
+                                       "cuGreenCtxStreamCreate"};
+  enum { GPUS = 2, TURNS = 2, IN_TURNS = GPUS * (2 * TURNS + TURNS + 1), APART = GPUS * (2 + 2) };
+  char settings[100];
+  if (system("command -v cc >/dev/null") != 0)
+    SKIP("no C compiler");
+  CHECK_EQ_U64(launches_of_reversal("devices=2"), IN_TURNS);
+  for (size_t i = 0; i < sizeof needed / sizeof *needed; i++) {
+    snprintf(settings, sizeof settings, "devices=2 fail=%s at=2 status=801", needed[i]);
+    CHECK_EQ_U64(launches_of_reversal(settings), APART);
+  }
 }
 
 static void check_refused(const char *settings, const int32_t *devices, size_t count,
@@ -183,6 +207,22 @@ TEST(devices_that_do_not_do) {
   check_refused("devices=2 fault=700", some, 2, "cuStreamQuery of all that was launched");
 }
 
+static void check_failing(const char *symbol, const int32_t *devices, size_t count) {
+  char message[2000], settings[100];
+  size_t calls =
+      (enter("devices=2"), run_on(devices, count, message, sizeof message), fake.calls(symbol));
+  CHECK(calls > 0);
+  for (size_t at = 1; at <= calls; at++) {
+    snprintf(settings, sizeof settings, "devices=2 fail=%s at=%zu status=999", symbol, at);
+    enter(settings);
+    if (!CHECK(!run_on(devices, count, message, sizeof message)))
+      printf("%s\n", settings);
+    CHECK_CONTAINS(message, "error 999");
+    CHECK_EQ_U64(fake.left(), 0);
+    CHECK_STR(fake.misuse(), "");
+  }
+}
+
 // The message begins with the GPU, or is of one that is not open yet.
 TEST(failing_calls) {
   static const char *const called[] = {"cuDeviceCanAccessPeer",
@@ -193,25 +233,12 @@ TEST(failing_calls) {
                                        "cuMemSetAccess",
                                        "cuStreamWaitEvent",
                                        "cuEventRecord",
-
                                        "cuLaunchKernelEx",
                                        "cuStreamQuery",
                                        "cuDevicePrimaryCtxRetain"};
-  const int32_t devices[] = {0, 1, 1, 0};
-  char message[2000], settings[100];
   for (size_t k = 0; k < sizeof called / sizeof *called; k++) {
-    size_t calls =
-        (enter("devices=2"), run_on(devices, 4, message, sizeof message), fake.calls(called[k]));
-    CHECK(calls > 0);
-    for (size_t at = 1; at <= calls; at++) {
-      snprintf(settings, sizeof settings, "devices=2 fail=%s at=%zu status=999", called[k], at);
-      enter(settings);
-      if (!CHECK(!run_on(devices, 4, message, sizeof message)))
-        printf("%s\n", settings);
-      CHECK_CONTAINS(message, "error 999");
-      CHECK_EQ_U64(fake.left(), 0);
-      CHECK_STR(fake.misuse(), "");
-    }
+    check_failing(called[k], (const int32_t[]){0, 1, 1, 0}, 4);
+    check_failing(called[k], (const int32_t[]){0, 1}, 2);
   }
 }
 

@@ -528,7 +528,6 @@ static bool may_fail(const char *symbol) {
                                       "cuMemFree_v2",
                                       "cuMemFreeHost",
                                       "cuDevicePrimaryCtxRelease_v2",
-                                      "cuStreamCreateWithPriority",
                                       "cuStreamDestroy_v2",
                                       "cuGraphDestroy",
                                       "cuGraphExecDestroy",

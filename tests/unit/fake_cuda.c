@@ -11,8 +11,9 @@
 #define PROTOTYPE(name, symbol, parameters) EXPORT cuda_status symbol parameters;
 CUDA_CALLS(PROTOTYPE)
 CUDA_LATER_CALLS(PROTOTYPE)
+CUDA_SHARE_CALLS(PROTOTYPE)
 
-enum { SHARED_OPTIN = 232448 };
+enum { SHARED_OPTIN = 232448, MULTIPROCESSORS = 132 };
 
 // ---- errors and devices ------------------------------------------------------------------------
 
@@ -107,7 +108,7 @@ cuda_status cuDeviceTotalMem_v2(size_t *bytes, cuda_ordinal device) {
 
 cuda_status cuDeviceGetAttribute(int *value, int attribute, cuda_ordinal device) {
   const int known[][2] = {
-      {CUDA_MULTIPROCESSORS, 132},
+      {CUDA_MULTIPROCESSORS, MULTIPROCESSORS},
       {CUDA_THREADS_PER_MULTIPROCESSOR, 2048},
       {CUDA_CAPABILITY_MAJOR, fake_now.capability / 10},
       {CUDA_CAPABILITY_MINOR, fake_now.capability % 10},
@@ -463,12 +464,6 @@ cuda_status cuStreamCreate(cuda_stream **stream, unsigned flags) {
   return flags <= 1 ? CUDA_STATUS_GOOD : INVALID_VALUE;
 }
 
-cuda_status cuStreamCreateWithPriority(cuda_stream **stream, unsigned flags, int priority) {
-  BEGIN(CURRENT);
-  *stream = (cuda_stream *)new_object(STREAM);
-  return flags <= 1 && priority <= 0 ? CUDA_STATUS_GOOD : INVALID_VALUE;
-}
-
 static cuda_status destroy(void *handle, kind k, const char *symbol) {
   LOCKED;
   cuda_status status = begin_call(symbol, CURRENT);
@@ -478,6 +473,58 @@ static cuda_status destroy(void *handle, kind k, const char *symbol) {
   free_ops(&o->ops);
   remove_object(o);
   return status;
+}
+
+// Shares of the multiprocessors: one of at least so many, and the rest.
+enum { UNIT = 8 };
+
+cuda_status cuDeviceGetDevResource(cuda_ordinal device, cuda_resource *resource, int type) {
+  BEGIN(DRIVER);
+  if (check_device(device, __func__))
+    return INVALID_DEVICE;
+  *resource = (cuda_resource){.type = type};
+  resource->of.multiprocessors.count = MULTIPROCESSORS;
+  resource->of.multiprocessors.unit = UNIT;
+  return type == CUDA_RESOURCE_MULTIPROCESSORS ? CUDA_STATUS_GOOD : INVALID_VALUE;
+}
+
+cuda_status cuDevSmResourceSplitByCount(cuda_resource *groups, unsigned *group_count,
+                                        const cuda_resource *of, cuda_resource *rest,
+                                        unsigned flags, unsigned least) {
+  BEGIN(DRIVER);
+  unsigned all = of->of.multiprocessors.count, some = (least + UNIT - 1) / UNIT * UNIT;
+  if (*group_count != 1 || flags || some > all || of->type != CUDA_RESOURCE_MULTIPROCESSORS)
+    return wrong(INVALID_VALUE, "a share of %u multiprocessors", least);
+  *groups = *rest = *of;
+  groups->of.multiprocessors.count = some;
+  rest->of.multiprocessors.count = all - some;
+  return CUDA_STATUS_GOOD;
+}
+
+cuda_status cuDevResourceGenerateDesc(cuda_share_plan **plan, cuda_resource *resources,
+                                      unsigned count) {
+  BEGIN(DRIVER);
+  *plan = (cuda_share_plan *)(void *)resources;  // it is used at once
+  return count == 1 && resources->of.multiprocessors.count ? CUDA_STATUS_GOOD : INVALID_VALUE;
+}
+
+cuda_status cuGreenCtxCreate(cuda_share **share, cuda_share_plan *plan, cuda_ordinal device,
+                             unsigned flags) {
+  BEGIN(CURRENT);
+  if (check_device(device, __func__))
+    return INVALID_DEVICE;
+  *share = (cuda_share *)new_object(SHARE);
+  return plan && flags == CUDA_SHARE_DEFAULT_STREAM ? CUDA_STATUS_GOOD : INVALID_VALUE;
+}
+
+cuda_status cuGreenCtxDestroy(cuda_share *share) { return destroy(share, SHARE, __func__); }
+
+cuda_status cuGreenCtxStreamCreate(cuda_stream **stream, cuda_share *share, unsigned flags,
+                                   int priority) {
+  BEGIN(CURRENT);
+  NEEDS(share, SHARE);
+  *stream = (cuda_stream *)new_object(STREAM);
+  return flags == CUDA_STREAM_NON_BLOCKING && !priority ? CUDA_STATUS_GOOD : INVALID_VALUE;
 }
 
 cuda_status cuStreamDestroy_v2(cuda_stream *stream) {

@@ -40,7 +40,8 @@ static const fake_settings first_settings = {.devices = 1,
 fake_settings fake_now;
 
 #define CALL_NAME(name, symbol, parameters) #symbol,
-static const char *const call_names[] = {CUDA_CALLS(CALL_NAME) CUDA_LATER_CALLS(CALL_NAME)};
+static const char *const call_names[] = {CUDA_CALLS(CALL_NAME) CUDA_LATER_CALLS(CALL_NAME)
+                                             CUDA_SHARE_CALLS(CALL_NAME)};
 enum { CALLS = sizeof call_names / sizeof *call_names };
 static size_t call_counts[CALLS];
 static char misuse[256];

@@ -33,6 +33,7 @@ typedef enum kind {
   SLAB,   // memory of a device, without an address
   RANGE,  // addresses, and the memory of the host that all of the slabs there are
   CONTEXT,
+  SHARE,  // of a device's multiprocessors
   STREAM,
   EVENT,
   MODULE,
