@@ -350,13 +350,13 @@ class CuPy(Library):
         return a.data.ptr, a.data.device_id
 
     def maker(self, word, shape, like):
-        dtype, empty, device = numpy.dtype(_names[word]), self.cupy.empty, like.device
+        dtype, new, device = numpy.dtype(_names[word]), self.array, like.device
 
         def make():
             with device:
-                return empty(shape, dtype)
+                return new(shape, dtype)
 
-        return (lambda: empty(shape, dtype)) if self.single else make
+        return (lambda: new(shape, dtype)) if self.single else make
 
     def number(self, value, like):
         with like.device:
@@ -448,6 +448,9 @@ def library_of(arguments):
     for a in arguments:
         if type(a) is numpy.ndarray or isinstance(a, (int, float)):
             continue
+        own = _row_of(type(a))
+        if own is not None:
+            return own
         if isinstance(a, tuple):
             own = library_of(a)
             if own is not _numpy:
