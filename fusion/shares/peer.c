@@ -183,27 +183,27 @@ static double link_seconds(const plan *p, const plan_pass *pass, int bits) {
 }
 
 // What a pass takes: to be started, of memory, and of links.
-typedef struct pass_cost {
+typedef struct peer_cost {
   double start, memory, links;
-} pass_cost;
+} peer_cost;
 
-static pass_cost cost_of(const plan *p, const plan_pass *pass, int bits) {
+static peer_cost cost_of(const plan *p, const plan_pass *pass, int bits) {
   if (plan_routine_of(p, pass))
-    return (pass_cost){.memory = routine_seconds(p, pass, bits)};
+    return (peer_cost){.memory = routine_seconds(p, pass, bits)};
   double start = pass->seconds < p->target->pass_seconds ? pass->seconds : p->target->pass_seconds;
   bool shared =
       net_stage_is_shared(&p->net->stages.items[pass->stage]);  // then they are of one share
   double memory = (pass->seconds - start) / (shared ? 1 : (double)f2_unit(bits));
-  return (pass_cost){start, memory, link_seconds(p, pass, bits)};
+  return (peer_cost){start, memory, link_seconds(p, pass, bits)};
 }
 
 static double larger(double a, double b) { return a > b ? a : b; }
 
-static double alone(pass_cost c) { return c.start + larger(c.memory, c.links); }
+static double alone(peer_cost c) { return c.start + larger(c.memory, c.links); }
 
 // Of two passes in so many turns: those of the shorter cost no time, but for one, as far as one waits for links
 // while the other waits for memory.
-static double overlapping_seconds(pass_cost a, pass_cost b, int turn_bits) {
+static double overlapping_seconds(peer_cost a, peer_cost b, int turn_bits) {
   double turns = (double)f2_unit(turn_bits), x = alone(a), y = alone(b);
   double together = larger(larger(x, y), larger(a.memory + b.memory, a.links + b.links));
   return together + (x < y ? x : y) / turns + 2 * turns * larger(a.start, b.start);
@@ -212,7 +212,7 @@ static double overlapping_seconds(pass_cost a, pass_cost b, int turn_bits) {
 double shares_peers_seconds(const plan *p, int bits) {
   double seconds = 0;
   for (size_t i = 0; i < p->passes.count; i++) {
-    pass_cost own = cost_of(p, &p->passes.items[i], bits);
+    peer_cost own = cost_of(p, &p->passes.items[i], bits);
     int turns = (int)p->passes.items[i].turn_bits;
     seconds += turns ? overlapping_seconds(own, cost_of(p, &p->passes.items[++i], bits), turns)
                      : alone(own);
@@ -220,13 +220,19 @@ double shares_peers_seconds(const plan *p, int bits) {
   return seconds;
 }
 
+// Whether it would take twice as long with half of the multiprocessors.
+static bool needs_all(const plan *p, uint32_t pass) {
+  return plan_pass_facts_of(p, pass).bound == PLAN_BY_WORK;
+}
+
 void shares_peers_overlap(arena *a, plan *p, int bits) {
   for (uint32_t i = 0; i + 1 < p->passes.count; i++) {
     plan_pass *first = &p->passes.items[i], *second = first + 1;
-    pass_cost one = cost_of(p, first, bits), two = cost_of(p, second, bits);
+    peer_cost one = cost_of(p, first, bits), two = cost_of(p, second, bits);
     double least = alone(one) + alone(two);
     plan_overlap o;
     int most = plan_overlap_bits(a, p, i, bits, &o), best = 0;
+    most = needs_all(p, i) || needs_all(p, i + 1) ? 0 : most;
     for (int k = 1; k <= most; k++) {
       double seconds = overlapping_seconds(one, two, k);
       best = seconds < least ? k : best;

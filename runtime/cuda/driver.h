@@ -138,6 +138,7 @@ typedef struct cuda_resource {
     } multiprocessors;
     unsigned char bytes[48];
   } of;
+  unsigned char later[64];  // room for what later drivers may add
 } cuda_resource;
 
 // All functions that are called: name here, symbol (with the version of its parameters), parameters.
