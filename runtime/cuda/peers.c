@@ -307,7 +307,8 @@ static bool share_multiprocessors(const cuda_device *d, cuda_resource *parts) {
     return false;
   unsigned unit = all.of.multiprocessors.unit ? all.of.multiprocessors.unit : 1;
   unsigned half = all.of.multiprocessors.count / 2 / unit * unit;
-  return d->api->resource_split(&parts[CUDA_LINK_SIDE], &groups, &all, &parts[CUDA_MEMORY_SIDE], 0,
+  return half > 0 &&
+         d->api->resource_split(&parts[CUDA_LINK_SIDE], &groups, &all, &parts[CUDA_MEMORY_SIDE], 0,
                                 half) == CUDA_STATUS_GOOD &&
          groups == 1 && parts[CUDA_MEMORY_SIDE].of.multiprocessors.count > 0;
 }

@@ -129,15 +129,17 @@ static bool is_among(const cuda_program *g, const plan_move *moves, uint32_t cou
   return among;
 }
 
-// Whether the second pass writes over what turns of the first have yet to load. A pass that loads and stores
+// Whether the second pass writes over what turns of the first have yet to load, or they over that. A pass that loads and stores
 // in one buffer does so in place, so that a turn keeps to its own elements.
 static bool overwrites(const cuda_program *g, uint32_t number) {
   const plan_pass *first = &g->plan->passes.items[number], *second = first + 1;
   bool over = false;
   for (uint32_t i = 0; i < second->store_count; i++) {
     cuda_address written = g->own[second->stores[i].array];
-    over = over || (is_among(g, first->loads, first->load_count, written) &&
-                    !is_among(g, first->stores, first->store_count, written));
+    bool loaded = is_among(g, first->loads, first->load_count, written);
+    bool stored = is_among(g, first->stores, first->store_count, written);
+    bool own = is_among(g, second->loads, second->load_count, written);
+    over = over || (loaded && !stored) || (stored && !own);
   }
   return over;
 }
