@@ -97,8 +97,9 @@ typedef struct plan_pass {
   // On several GPUs (overlap.c): not 0: blocks are in 2^turn_bits turns, numbered by bits of their numbers below
   // those of the GPU; turn t ^ turn_flip of the next pass may begin when turn t of this one is done.
   uint32_t turn_bits;
-  uint32_t turn_flip;    // of the next pass
-  bool waits_for_links;  // ... one of the two, the other for memory
+  uint32_t turn_flip;  // of the next pass
+  bool
+      waits_for_links;  // of two passes that overlap, the one that links hold up more; else memory does
 } plan_pass;
 
 // What the padding of a stage costs (plan/padding.h).
@@ -201,7 +202,7 @@ void plan_print(text *out, const plan *p);
 
 // ---- passes that overlap (plan/overlap.c) ------------------------------------------------------
 
-enum { PLAN_OVERLAP_BITS = 4 };
+enum { PLAN_OVERLAP_BITS = 4 };  // so that there are 16 turns at most
 typedef struct plan_overlap {
   int bits;       // log2 of the turns, at most
   uint32_t flip;  // of the second pass's

@@ -228,18 +228,18 @@ static bool needs_all(const plan *p, uint32_t pass) {
 void shares_peers_overlap(arena *a, plan *p, int bits) {
   for (uint32_t i = 0; i + 1 < p->passes.count; i++) {
     plan_pass *first = &p->passes.items[i], *second = first + 1;
-    peer_cost one = cost_of(p, first, bits), two = cost_of(p, second, bits);
-    double least = alone(one) + alone(two);
+    peer_cost first_cost = cost_of(p, first, bits), second_cost = cost_of(p, second, bits);
+    double least = alone(first_cost) + alone(second_cost);
     plan_overlap o;
     int most = plan_overlap_bits(a, p, i, bits, &o), best = 0;
     most = needs_all(p, i) || needs_all(p, i + 1) ? 0 : most;
     for (int k = 1; k <= most; k++) {
-      double seconds = overlapping_seconds(one, two, k);
+      double seconds = overlapping_seconds(first_cost, second_cost, k);
       best = seconds < least ? k : best;
       least = seconds < least ? seconds : least;
     }
     if (best) {
-      first->waits_for_links = one.links > two.links;
+      first->waits_for_links = first_cost.links > second_cost.links;
       second->waits_for_links = !first->waits_for_links;
       plan_overlap_passes(a, p, i++, bits, &o, best);
     }

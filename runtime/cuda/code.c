@@ -93,6 +93,7 @@ bool cuda_code_load(cuda_module **out, cuda_device *d, text *t, const cuda_code_
     made = cuda_code_make(&code, t, s, true);
     *out = made ? cuda_module_load(d, code.cubin, code.size) : NULL;
   }
+  t->length = length;
   if (!*out)
     error_set(failure, SPAN_NONE, "%s", made ? cuda_message(d) : code.message);
   cuda_code_free(&code);

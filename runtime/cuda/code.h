@@ -35,6 +35,7 @@ bool cuda_code_make(cuda_code *out, text *t, const cuda_code_source *s, bool ane
 void cuda_code_free(cuda_code *c);
 
 // The text as a module of the device. What the cache has and the device does not load is compiled again.
+// The text stays as it is.
 bool cuda_code_load(cuda_module **out, cuda_device *d, text *t, const cuda_code_source *s,
                     error *failure);
 

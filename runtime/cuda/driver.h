@@ -37,7 +37,7 @@ typedef struct cuda_function cuda_function;
 typedef struct cuda_recording cuda_recording;
 typedef struct cuda_graph cuda_graph;
 typedef struct cuda_node cuda_node;
-typedef struct cuda_share cuda_share;
+typedef struct cuda_share cuda_share;  // a green context: a share of the multiprocessors
 typedef struct cuda_share_plan cuda_share_plan;
 typedef uint64_t cuda_slab;  // CUmemGenericAllocationHandle: physical memory, without an address
 

@@ -336,7 +336,7 @@ static bool open_sides(peer *q) {
   return cuda_leave(q->device, good);
 }
 
-bool cuda_peers_have_sides(cuda_peers *p) {
+bool cuda_peers_make_sides(cuda_peers *p) {
   bool good = cuda_peers_are_distinct(p);
   for (unsigned i = 0; i < p->count && good && !p->has_sides; i++)
     good = p->peers[i].sides[0] || open_sides(&p->peers[i]);

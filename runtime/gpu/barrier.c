@@ -16,13 +16,12 @@ static bool find_kernels(gpu_barrier *b, const cuda_code_source *s, error *failu
   text t = {0};
   bool good = true;
   barrier_kernel_write(&t);
-  size_t length = t.length;
   for (unsigned i = 0; i < cuda_peers_count(b->peers) && good; i++) {
     cuda_device *d = cuda_peer(b->peers, i);
-    t.length = length;
     good = cuda_code_load(&b->modules[i], d, &t, s, failure) &&
            (cuda_kernel_find(d, b->modules[i], "permc_pass_barrier", 0, &b->kernels[i]) ||
-            error_set(failure, SPAN_NONE, "%s", cuda_message(d)));
+            (cuda_peers_refuse(b->peers, i),
+             error_set(failure, SPAN_NONE, "%s", cuda_message(cuda_peer(b->peers, 0)))));
   }
   text_free(&t);
   return good;

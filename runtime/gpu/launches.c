@@ -84,7 +84,7 @@ static bool meet(const cuda_program *g) {
                     : cuda_peers_join(g->peers) && cuda_peers_fork(g->peers);
 }
 
-// The items first ... last - 1 of each of the devices' parts of a pass.
+// A turn of a pass, of `turns`: each device executes the items of its part.
 static bool launch_parts(const cuda_program *g, uint32_t number, uint32_t turn, uint32_t turns) {
   uint64_t items = g->passes[number].items, parts = g->part_count * (uint64_t)turns;
   bool good = true;
@@ -99,16 +99,16 @@ static bool launch_parts(const cuda_program *g, uint32_t number, uint32_t turn, 
 
 // A turn of one of two passes that overlap, on its side.
 static bool launch_on_side(const cuda_program *g, uint32_t number, uint32_t turn, uint32_t turns,
-                           bool after_all) {
+                           bool behind_barrier) {
   bool links = g->plan->passes.items[number].waits_for_links;
   cuda_peers_use_side(g->peers, links ? CUDA_LINK_SIDE : CUDA_MEMORY_SIDE);
   bool good =
-      (!after_all || gpu_barrier_launch(g->barrier)) && launch_parts(g, number, turn, turns);
+      (!behind_barrier || gpu_barrier_launch(g->barrier)) && launch_parts(g, number, turn, turns);
   cuda_peers_use_side(g->peers, CUDA_SIDES);
   return good;
 }
 
-// The pass and the next, whose turns begin as they have been written (fusion/plan/overlap.c).
+// The pass and the next, of which a turn begins when the pass has written what it reads (fusion/plan/overlap.c).
 static bool launch_turns(const cuda_program *g, uint32_t number) {
   const plan_pass *first = &g->plan->passes.items[number], *second = first + 1;
   uint32_t turns = 1u << first->turn_bits;

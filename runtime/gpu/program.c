@@ -59,7 +59,7 @@ static bool make_barrier(cuda_program *g, error *failure) {
   bool overlap = false;
   for (uint32_t i = 0; i < g->plan->passes.count; i++)
     overlap = overlap || g->plan->passes.items[i].turn_bits;
-  g->has_sides = overlap && cuda_peers_have_sides(g->peers);
+  g->has_sides = overlap && cuda_peers_make_sides(g->peers);
   return gpu_barrier_new(&g->barrier, g->peers, &g->source, failure);
 }
 
