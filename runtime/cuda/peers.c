@@ -364,7 +364,7 @@ bool cuda_peers_end_sides(cuda_peers *p) {
 
 void cuda_peers_use_side(cuda_peers *p, int side) {
   for (unsigned i = 0; i < p->count; i++)
-    cuda_peer(p, i)->side = side == CUDA_SIDES ? NULL : p->peers[i].sides[side];
+    cuda_peer(p, i)->side = side == CUDA_NO_SIDE ? NULL : p->peers[i].sides[side];
 }
 
 bool cuda_peers_follow(cuda_peers *p, int side) {

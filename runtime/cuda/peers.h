@@ -50,14 +50,14 @@ bool cuda_peers_join(cuda_peers *p);
 
 // The sides of a peer: two streams, each on multiprocessors of its own. Where kernels share a multiprocessor,
 // stores that wait for a link hold up those to memory behind them; on two sides each goes at its own speed.
-enum { CUDA_LINK_SIDE, CUDA_MEMORY_SIDE, CUDA_SIDES };
+enum { CUDA_LINK_SIDE, CUDA_MEMORY_SIDE, CUDA_SIDES, CUDA_NO_SIDE = CUDA_SIDES };
 // Once for all programs. False: there are none, as the driver is older than CUDA 12.5 or does not make them,
 // or a GPU is there twice.
 bool cuda_peers_make_sides(cuda_peers *p);
 bool cuda_peers_begin_sides(
     cuda_peers *p);  // what is given to them waits for what each has been given
 bool cuda_peers_end_sides(cuda_peers *p);           // the other way round
-void cuda_peers_use_side(cuda_peers *p, int side);  // for launches; CUDA_SIDES: none
+void cuda_peers_use_side(cuda_peers *p, int side);  // for launches; or CUDA_NO_SIDE
 bool cuda_peers_follow(cuda_peers *p,
                        int side);  // the other one waits for what this has been given
 

@@ -1,7 +1,10 @@
 #include "runtime/gpu/barrier.h"
 #include "kernels/routines/barrier/barrier.h"
+#include "runtime/cuda/device.h"
 
+#include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { STRIDE_BYTES = 1 << 21 };  // a slab, which is a GPU's own memory
 
@@ -10,6 +13,7 @@ struct gpu_barrier {
   cuda_address flags;
   cuda_module *modules[CUDA_MOST_PEERS];
   cuda_kernel kernels[CUDA_MOST_PEERS];
+  cuda_stream *apart[CUDA_MOST_PEERS];  // does not wait for what the GPU waits in
 };
 
 static bool find_kernels(gpu_barrier *b, const cuda_code_source *s, error *failure) {
@@ -27,24 +31,52 @@ static bool find_kernels(gpu_barrier *b, const cuda_code_source *s, error *failu
   return good;
 }
 
+static bool is_by_events(void) {
+  const char *how = getenv("PERMC_BARRIER");
+  return how && strcmp(how, "events") == 0;
+}
+
+static bool make_streams(gpu_barrier *b, error *failure) {
+  bool good = true;
+  for (unsigned i = 0; i < cuda_peers_count(b->peers) && good; i++) {
+    cuda_device *d = cuda_peer(b->peers, i);
+    good =
+        (cuda_enter(d) &&
+         cuda_leave(d, cuda_check(d, d->api->stream_create(&b->apart[i], CUDA_STREAM_NON_BLOCKING),
+                                  "cuStreamCreate", "the %s", d->facts.name))) ||
+        (cuda_peers_refuse(b->peers, i),
+         error_set(failure, SPAN_NONE, "%s", cuda_message(cuda_peer(b->peers, 0))));
+  }
+  return good;
+}
+
 bool gpu_barrier_new(gpu_barrier **out, cuda_peers *p, const cuda_code_source *s, error *failure) {
   uint64_t bytes = cuda_peers_count(p) * (uint64_t)STRIDE_BYTES;
   cuda_device *d = cuda_peer(p, 0);
-  gpu_barrier *b = *out = calloc(1, sizeof *b);
+  gpu_barrier *b = *out = is_by_events() ? NULL : calloc(1, sizeof *b);
+  if (is_by_events())
+    return true;
   if (!b)
     return error_set(failure, SPAN_NONE, "out of memory");
   b->peers = p;
-  return find_kernels(b, s, failure) && (((b->flags = cuda_peers_memory_new(p, bytes)) &&
-                                          cuda_clear(d, b->flags, bytes) && cuda_wait(d, NULL)) ||
-                                         error_set(failure, SPAN_NONE, "%s", cuda_message(d)));
+  return find_kernels(b, s, failure) && make_streams(b, failure) &&
+         (((b->flags = cuda_peers_memory_new(p, bytes)) && cuda_clear(d, b->flags, bytes) &&
+           cuda_wait(d, NULL)) ||
+          error_set(failure, SPAN_NONE, "%s", cuda_message(d)));
 }
 
 void gpu_barrier_free(gpu_barrier *b) {
   if (!b)
     return;
   cuda_peers_memory_free(b->peers, b->flags);  // which waits for them
-  for (unsigned i = 0; i < cuda_peers_count(b->peers); i++)
-    cuda_module_free(cuda_peer(b->peers, i), b->modules[i]);
+  for (unsigned i = 0; i < cuda_peers_count(b->peers); i++) {
+    cuda_device *d = cuda_peer(b->peers, i);
+    cuda_module_free(d, b->modules[i]);
+    if (b->apart[i] && cuda_enter_to_free(d)) {
+      d->api->stream_destroy(b->apart[i]);
+      cuda_leave(d, true);
+    }
+  }
   free(b);
 }
 
@@ -59,4 +91,31 @@ bool gpu_barrier_launch(const gpu_barrier *b) {
            cuda_peers_refuse(b->peers, (unsigned)rank);
   }
   return good;
+}
+
+// ---- turns, and ends -----------------------------------------------------------------------------
+
+static pthread_mutex_t turns = PTHREAD_MUTEX_INITIALIZER;  // of all programs of the process
+
+void gpu_barrier_begin(const gpu_barrier *b) {
+  if (b)
+    pthread_mutex_lock(&turns);
+}
+
+void gpu_barrier_end(const gpu_barrier *b) {
+  if (b)
+    pthread_mutex_unlock(&turns);
+}
+
+// To each GPU all have come, to the last round there is (barrier_text.h).
+void gpu_barrier_open(const gpu_barrier *b) {
+  unsigned count = cuda_peers_count(b->peers);
+  for (unsigned i = 0; i < count; i++) {
+    cuda_device *d = cuda_peer(b->peers, i);
+    if (!cuda_enter_to_free(d))
+      continue;
+    d->api->memset_8(b->flags + i * (uint64_t)STRIDE_BYTES, 0xFF, count * sizeof(uint64_t),
+                     b->apart[i]);
+    cuda_leave(d, true);
+  }
 }

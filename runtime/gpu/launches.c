@@ -104,7 +104,7 @@ static bool launch_on_side(const cuda_program *g, uint32_t number, uint32_t turn
   cuda_peers_use_side(g->peers, links ? CUDA_LINK_SIDE : CUDA_MEMORY_SIDE);
   bool good =
       (!behind_barrier || gpu_barrier_launch(g->barrier)) && launch_parts(g, number, turn, turns);
-  cuda_peers_use_side(g->peers, CUDA_SIDES);
+  cuda_peers_use_side(g->peers, CUDA_NO_SIDE);
   return good;
 }
 
@@ -169,18 +169,27 @@ static bool launch_pass(cuda_program *g, uint32_t number) {
   return together ? launch_parts(g, number, 0, 1) : program_launch(g, g->device, number, g->own);
 }
 
+// Between passes devices meet; the end of a graph is that of all.
+static bool launch_runs(cuda_program *g, uint32_t first, uint32_t last, unsigned runs) {
+  bool good = !g->peers || cuda_peers_fork(g->peers);
+  for (unsigned run = 0; run < runs; run++)
+    for (uint32_t i = first; i < last && good; i++) {
+      good = overlaps(g, i, last) ? launch_turns(g, i++) : launch_pass(g, i);
+      bool is_end = run + 1 == runs && i + 1 >= last;
+      good = good && (!g->peers || is_end || meet(g));
+    }
+  return good && (!g->peers || cuda_peers_join(g->peers));
+}
+
 cuda_graph *program_record(cuda_program *g, uint32_t first, uint32_t last, unsigned runs,
                            error *failure) {
-  bool good = cuda_graph_begin(g->device);
-  if (!good)
+  if (!cuda_graph_begin(g->device))
     return program_fail(g, failure), NULL;
-  good = good && (!g->peers || cuda_peers_fork(g->peers));
-  for (unsigned run = 0; run < runs; run++)
-    for (uint32_t i = first; i < last && good; i++)
-      good = (overlaps(g, i, last) ? launch_turns(g, i++) : launch_pass(g, i)) &&
-             (!g->peers || meet(g));
-  good = good && (!g->peers || cuda_peers_join(g->peers));
-  cuda_graph *graph = cuda_graph_end(g->device, good);
+  cuda_graph *graph = cuda_graph_end(g->device, launch_runs(g, first, last, runs));
+  if (!graph && g->has_sides) {  // a driver that has sides may not record on them
+    g->has_sides = false;
+    return program_record(g, first, last, runs, failure);
+  }
   if (!graph)
     program_fail(g, failure);
   return graph;

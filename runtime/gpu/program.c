@@ -59,8 +59,10 @@ static bool make_barrier(cuda_program *g, error *failure) {
   bool overlap = false;
   for (uint32_t i = 0; i < g->plan->passes.count; i++)
     overlap = overlap || g->plan->passes.items[i].turn_bits;
-  g->has_sides = overlap && cuda_peers_make_sides(g->peers);
-  return gpu_barrier_new(&g->barrier, g->peers, &g->source, failure);
+  if (!gpu_barrier_new(&g->barrier, g->peers, &g->source, failure))
+    return false;
+  g->has_sides = overlap && g->barrier && cuda_peers_make_sides(g->peers);
+  return true;
 }
 
 cuda_program *cuda_program_new(cuda_device *d, const plan *p, c_code *code, const cuda_options *o,

@@ -173,11 +173,21 @@ static bool run(cuda_program *g, const array *arguments, size_t count, array *re
   return false;
 }
 
+static void begin_runs(cuda_program *g) {
+  pthread_mutex_lock(&g->schedules);
+  gpu_barrier_begin(g->barrier);
+}
+
+static void end_runs(cuda_program *g) {
+  gpu_barrier_end(g->barrier);
+  pthread_mutex_unlock(&g->schedules);
+}
+
 bool cuda_program_run(cuda_program *g, const array *arguments, size_t count, array *results,
                       error *failure) {
-  pthread_mutex_lock(&g->schedules);
+  begin_runs(g);
   bool good = run(g, arguments, count, results, failure);
-  pthread_mutex_unlock(&g->schedules);
+  end_runs(g);
   return good;
 }
 
@@ -203,9 +213,9 @@ static bool time_runs(cuda_program *g, unsigned runs, double *seconds, error *fa
 }
 
 bool cuda_program_time(cuda_program *g, unsigned runs, double *seconds, error *failure) {
-  pthread_mutex_lock(&g->schedules);
+  begin_runs(g);
   bool good = time_runs(g, runs, seconds, failure);
-  pthread_mutex_unlock(&g->schedules);
+  end_runs(g);
   return good;
 }
 
@@ -231,9 +241,9 @@ static bool time_pass(cuda_program *g, uint32_t pass, unsigned runs, double *sec
 
 bool cuda_program_time_pass(cuda_program *g, uint32_t pass, unsigned runs, double *seconds,
                             error *failure) {
-  pthread_mutex_lock(&g->schedules);
+  begin_runs(g);
   bool good = time_pass(g, pass, runs, seconds, failure);
-  pthread_mutex_unlock(&g->schedules);
+  end_runs(g);
   return good;
 }
 

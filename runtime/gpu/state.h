@@ -60,7 +60,7 @@ typedef struct program_part {
 struct cuda_program {
   cuda_device *device;   // the first
   cuda_peers *peers;     // all of them; NULL: that one alone
-  gpu_barrier *barrier;  // of these; NULL: some are the same GPU
+  gpu_barrier *barrier;  // of these; NULL: they wait by events, as where some are the same GPU
   bool has_sides;        // of these, for passes that overlap
   const plan *plan;
   const atomic_bool *interrupted;

@@ -77,8 +77,8 @@ TEST(programs) {
     size_t count, barriers;
     int32_t devices[16];
   } rows[] = {{1, 0, {0}},
-              {2, 2, {0, 1}},
-              {4, 4, {2, 0, 3, 1}},
+              {2, 0, {0, 1}},
+              {4, 0, {2, 0, 3, 1}},
               {4, 0, {1, 1, 1, 1}},
               {16, 0, {0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3}}};
   char message[2000];
@@ -176,7 +176,7 @@ TEST(turns) {
   static const char *const needed[] = {"cuDeviceGetDevResource", "cuDevSmResourceSplitByCount",
                                        "cuDevResourceGenerateDesc", "cuGreenCtxCreate",
                                        "cuGreenCtxStreamCreate"};
-  enum { GPUS = 2, TURNS = 2, IN_TURNS = GPUS * (2 * TURNS + TURNS + 1), APART = GPUS * (2 + 2) };
+  enum { GPUS = 2, TURNS = 2, IN_TURNS = GPUS * (2 * TURNS + TURNS), APART = GPUS * (2 + 1) };
   char settings[100];
   if (system("command -v cc >/dev/null") != 0)
     SKIP("no C compiler");
@@ -185,6 +185,23 @@ TEST(turns) {
     snprintf(settings, sizeof settings, "devices=2 fail=%s at=2 status=801", needed[i]);
     CHECK_EQ_U64(launches_of_reversal(settings), APART);
   }
+  // Sides on which nothing is recorded: the first GPU's fork is the first wait.
+  CHECK_EQ_U64(launches_of_reversal("devices=2 fail=cuStreamWaitEvent at=3 status=900"), APART);
+  setenv("PERMC_BARRIER", "events", 1);
+  CHECK_EQ_U64(launches_of_reversal("devices=2"), GPUS * 2);
+  unsetenv("PERMC_BARRIER");
+}
+
+// Where a GPU fails, the words of each are filled, so that none waits for it.
+TEST(barrier_of_gpus_that_fail) {
+  char message[2000];
+  size_t clears[2];
+  for (int failing = 0; failing < 2; failing++) {
+    enter(failing ? "devices=2 fault=700" : "devices=2");
+    CHECK_EQ_U64(run_on((const int32_t[]){0, 1}, 2, message, sizeof message), !failing);
+    clears[failing] = fake.calls("cuMemsetD8Async");
+  }
+  CHECK_EQ_U64(clears[1] - clears[0], 2);
 }
 
 static void check_refused(const char *settings, const int32_t *devices, size_t count,
