@@ -66,6 +66,8 @@ float scalar_cospi_f32(float x) { return sine_f32(quarter_turn_later(angle_of(fa
 #ifndef SCALAR_FUNCTIONS_ONLY
 // ---- roots of unity ------------------------------------------------------------------------
 
+#include "core/scalar/root_product.inc"
+
 #include "core/scalar/root.inc"
 
 scalar_bits scalar_root(scalar_type complex, int64_t k, int64_t m) {

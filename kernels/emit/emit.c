@@ -104,7 +104,9 @@ static void add_library(const c_writer *w, const c_context *c, c_code *code) {
     add_source(code, "core/scalar/math.c");
   }
   if (w->roots_needed) {
-    add_source(code, "core/scalar/root.inc");
+    add_source(code, "core/scalar/root_product.inc");
+    if (!w->warps)
+      add_source(code, "core/scalar/root.inc");
     add_source(code, "kernels/text/root_text.h");
   }
 }

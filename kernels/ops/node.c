@@ -1,4 +1,5 @@
 #include "kernels/ops/node.h"
+#include "core/scalar/root_product.inc"
 #include "kernels/ops/root.h"
 
 // ---- values ----------------------------------------------------------------------------------
@@ -351,29 +352,44 @@ static c_value convert_value(c_writer *w, scalar_type to, const c_value *v, uint
 
 // ---- roots and foreign functions -------------------------------------------------------------
 
-enum { MOST_FACTORED = 40 };  // bits of an order whose roots are products of two of tables
+// What computes a root of order m where there is no table of them all; NULL: there is to be one.
+static const char *large_root(c_writer *w, scalar_type type, uint64_t m, uint32_t width) {
+  enum { MOST_LOW_BITS = 22 };  // of the second table, 64 MiB
+  uint32_t bits = (uint32_t)f2_msb(m), low = bits - ROOT_HIGH_BITS;
+  if (m >> w->root_bits <= 1 || m >> ROOT_HIGH_BITS <= 1)
+    return NULL;
+  if (type != SCALAR_C64 || m != f2_unit((int)bits) || low > MOST_LOW_BITS)
+    return w->warps ? NULL : c_lane_large_root(w, type, m, 0, 0, 0, width);
+  uint32_t high_table = c_root_table(w, SCALAR_C128, f2_unit(ROOT_HIGH_BITS));
+  return c_lane_large_root(w, type, m, low, high_table, c_low_root_table(w, m, low), width);
+}
 
 static c_value root_value(c_writer *w, const net_node *node, const c_value *k, uint32_t lanes) {
   if (k->level == C_KNOWN)
     return c_known(node->type, scalar_root(node->type, k->known.i64, (int64_t)node->number));
   uint32_t width = k->level == C_VECTOR ? lanes : 1;
-  uint64_t m = node->number;
-  if (!w->warps && m >> w->root_bits > 1) {
-    uint32_t bits = (uint32_t)f2_msb(m), low = bits / 2, high_table = 0, low_table = 0;
-    bool factored = node->type == SCALAR_C64 && m == f2_unit((int)bits) && bits <= MOST_FACTORED;
-    if (factored) {
-      high_table = c_root_table(w, SCALAR_C128, f2_unit((int)(bits - low)));
-      low_table = c_low_root_table(w, m, low);
-    }
-    return call_lanes(
-        w, c_lane_large_root(w, node->type, m, factored ? low : 0, high_table, low_table, width),
-        "imports->roots", 1, k, node->type, k->level, lanes);
-  }
+  const char *large = large_root(w, node->type, node->number, width);
+  if (large)
+    return call_lanes(w, large, "imports->roots", 1, k, node->type, k->level, lanes);
   const char *table = c_format(w, "(const %s *)imports->roots[%u]",
                                node->type == SCALAR_C64 ? "complex_f32" : "complex_f64",
                                c_root_table(w, node->type, node->number));
   return call_lanes(w, c_lane_root(w, node->type, node->number, width), table, 1, k, node->type,
                     k->level, lanes);
+}
+
+// 0 - 0 is 0, as roots have it.
+static c_value negative(c_writer *w, c_value part, uint32_t lanes) {
+  return real_scalar_of_two(w, OP_SUB, c_known(part.type, (scalar_bits){{0}}), part, lanes);
+}
+
+c_value c_turned_root(c_writer *w, const c_value *root, unsigned quarters, uint32_t lanes) {
+  c_value re = part_of(root, quarters & 1), im = part_of(root, ~quarters & 1);
+  if ((quarters + 1) & 2)
+    re = negative(w, re, lanes);
+  if (quarters & 2)
+    im = negative(w, im, lanes);
+  return complex_of_parts(w, re, im, lanes);
 }
 
 static c_value extern_value(c_writer *w, const net_node *node, const c_value *o, uint32_t lanes) {

@@ -34,6 +34,9 @@ c_value c_select(c_writer *w, const c_value *condition, const c_value *a, const 
 // A mask of lanes as it is for elements of that width: c_select converts others each time.
 void c_set_mask_width(c_writer *w, c_value *v, uint32_t bytes, uint32_t lanes);
 
+// A root times i^quarters, bit for bit as core/scalar/root.inc folds the circle.
+c_value c_turned_root(c_writer *w, const c_value *root, unsigned quarters, uint32_t lanes);
+
 // What is left of a and b when `one` of them is taken, bit for bit.
 c_value c_other(c_writer *w, const c_value *a, const c_value *b, const c_value *one,
                 uint32_t lanes);

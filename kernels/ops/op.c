@@ -10,10 +10,11 @@ c_registers c_registers_of(c_writer *w, const c_space *space, scalar_type type) 
   return s;
 }
 
-// A value that depends on the index alone: node `id`, where the rows of its index have these bits.
+// A value that depends on the index alone: node `id`, of the coset at `first`, where the rows of its index have
+// these bits.
 typedef struct known_index {
   net_id id;
-  uint64_t bits;
+  uint64_t first, bits;
   c_value value;
 } known_index;
 
@@ -138,11 +139,13 @@ static c_value index_value(op_view *v, net_id id, uint64_t first) {
   return c_index_value(f->w, index_bound(v, id), first, f->space->l, lane);
 }
 
-// The index that the node is, or compares with a constant; or NET_NONE.
+// The index that the node is, of which it is a root, or that it compares with a constant; or NET_NONE.
 static net_id only_index(const net_stage *s, net_id id) {
   const net_node *node = &s->nodes.items[id];
   if (node->kind == NET_INDEX)
     return id;
+  if (node->kind == NET_ROOT && s->nodes.items[node->operands[0]].kind == NET_INDEX)
+    return node->operands[0];
   bool compares = node->kind == NET_SCALAR && node->operand_count == 2 &&
                   s->nodes.items[node->operands[0]].kind == NET_INDEX &&
                   s->nodes.items[node->operands[1]].kind == NET_CONSTANT;
@@ -155,6 +158,23 @@ static c_value *find_known(op_view *v, net_id id, uint64_t bits) {
     if (v->known.items[i].id == id && v->known.items[i].bits == bits)
       return &v->known.items[i].value;
   return NULL;
+}
+
+// Of a root: exp(2 pi i k / m) i^q from the value at another coset, where k is q m/4 less.
+static bool turn_known_root(op_view *v, const net_node *root, net_id id, uint64_t first,
+                            c_value *out) {
+  const c_bound *k = index_bound(v, root->operands[0]);
+  int64_t quarter = (int64_t)(root->number / 4), at, other;
+  if (root->number % 4 != 0 || !c_bound_constant(k, first, &at))
+    return false;
+  for (size_t i = 0; i < v->known.count; i++) {
+    const known_index *known = &v->known.items[i];
+    if (known->id == id && c_bound_constant(k, known->first, &other) && (at - other) % quarter == 0)
+      return *out = c_turned_root(v->phase->w, &known->value,
+                                  (unsigned)((at - other) / quarter) & 3, v->lanes),
+             true;
+  }
+  return false;
 }
 
 // Whether x and y are two elements in this order and in the other: two selects that are each
@@ -240,33 +260,42 @@ static uint32_t width_chosen(const op_view *v, net_id condition) {
   return width;
 }
 
+// Of a root of an index: from one that is known, or a table. False: it is to be computed.
+static bool root_of_index(op_view *v, net_id id, net_id index, uint64_t first, c_value *out) {
+  c_phase *f = v->phase;
+  const net_node *root = &f->stage->nodes.items[id];
+  return root->kind == NET_ROOT && f->stage->nodes.items[root->operands[0]].kind == NET_INDEX &&
+         ((index != NET_NONE && turn_known_root(v, root, id, first, out)) ||
+          c_root_of_index(f, root, root->operands[0], first, out));
+}
+
+static c_value node_value(op_view *v, net_id id, uint32_t i, net_id index, uint64_t first) {
+  c_phase *f = v->phase;
+  const net_node *node = &f->stage->nodes.items[id];
+  c_value root, *operands = NEW_ARRAY(f->w->memory, c_value, node->operand_count);
+  if (root_of_index(v, id, index, first, &root))
+    return root;
+  for (uint32_t k = 0; k < node->operand_count; k++)
+    operands[k] = f->values[node->operands[k]];
+  return node->kind == NET_ELEMENT ? element_value(v, node, first)
+         : node->kind == NET_INDEX ? index_value(v, id, first)
+                                   : operation_value(v, i, node, operands);
+}
+
 // Node `id` of the coset at `first`; i: its number in the op, or UINT32_MAX.
 static void evaluate_node(op_view *v, net_id id, uint32_t i, uint64_t first) {
   enum { MOST_KNOWN = 64 };
   c_phase *f = v->phase;
-  const net_node *node = &f->stage->nodes.items[id];
-  c_value *operands = NEW_ARRAY(f->w->memory, c_value, node->operand_count);
   net_id index = i < v->node_count ? only_index(f->stage, id) : NET_NONE;
   uint64_t bits = index == NET_NONE ? 0 : c_map_bits(index_bound(v, index)->map, first);
   const c_value *known = index == NET_NONE ? NULL : find_known(v, id, bits);
-  if (known) {
-    f->values[id] = *known;
-    return;
-  }
-  if (node->kind == NET_ROOT && f->stage->nodes.items[node->operands[0]].kind == NET_INDEX &&
-      c_root_of_index(f, node, node->operands[0], first, &f->values[id]))
-    return;
-  for (uint32_t k = 0; k < node->operand_count; k++)
-    operands[k] = f->values[node->operands[k]];
-  f->values[id] = node->kind == NET_ELEMENT ? element_value(v, node, first)
-                  : node->kind == NET_INDEX ? index_value(v, id, first)
-                                            : operation_value(v, i, node, operands);
-  if (index == NET_NONE || v->known.count == MOST_KNOWN)
+  f->values[id] = known ? *known : node_value(v, id, i, index, first);
+  if (known || index == NET_NONE || v->known.count == MOST_KNOWN)
     return;
   uint32_t width = f->values[id].mask ? width_chosen(v, id) : 0;
   if (width)
     c_set_mask_width(f->w, &f->values[id], width, v->lanes);
-  vec_push(f->w->memory, &v->known, ((known_index){id, bits, f->values[id]}));
+  vec_push(f->w->memory, &v->known, ((known_index){id, first, bits, f->values[id]}));
 }
 
 // Elements that the op does not define stay as they were where that is simple.

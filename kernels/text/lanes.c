@@ -201,10 +201,8 @@ const char *c_lane_large_root(c_writer *w, scalar_type type, uint64_t m, uint32_
   w->scalars_needed[1] = w->roots_needed = true;
   if (c_define(w, name)) {
     const char *value =
-        low ? c_format(
-                  w,
-                  "root_of_two((const double *)first[%u], (const double *)first[%u], %u, %s, %s)",
-                  high_table, low_table, low, index, order)
+        low ? c_format(w, "root_of_two(ROOT_TABLE(first, %u), ROOT_TABLE(first, %u), %u, %s)",
+                       high_table, low_table, low, index)
             : c_format(w, "root_alone(%s, %s)", index, order);
     if (!low && type == SCALAR_C64)
       value = c_format(w, "root_alone_narrow(%s, %s)", index, order);

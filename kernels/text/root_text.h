@@ -1,14 +1,36 @@
-// Roots of unity of large orders m = 2^n, for generated code: there is no table of them.
-//
-// One of c64 is the product of two of c128 from small tables, unless its rounding is in doubt:
-//
-//   k = h 2^low + l      exp(2 pi i k / m) = exp(2 pi i h / 2^(n - low)) exp(2 pi i l / m)
-//
-// The product is within 2^-50 of what root.inc computes, which is rounded to the same f32 where all numbers
-// within 2^-50 are. So bits are those of scalar_root. Others are computed.
+// Roots of unity of large orders m, for generated code: there is no table of them. Behind root_product.inc.
 #ifndef PERMC_KERNELS_TEXT_ROOT_TEXT_H
 #define PERMC_KERNELS_TEXT_ROOT_TEXT_H
 
+#if defined(__CUDA_ARCH__)
+#define ROOT_ENTRY(p) __ldg(p)  // so that two readings of an entry are one
+#define ROOT_PAIR(p, a, b)                                                                         \
+  const double2 both = __ldg((const double2 *)(p));                                                \
+  const double a = both.x, b = both.y
+#define ROOT_TABLE(tables, number)                                                                 \
+  ((const double *)__ldg((const unsigned long long *)((tables) + (number))))
+#else
+#define ROOT_ENTRY(p) (*(p))
+#define ROOT_PAIR(p, a, b) const double a = (p)[0], b = (p)[1]
+#define ROOT_TABLE(tables, number) ((const double *)(tables)[number])
+#endif
+
+// high: 2^ROOT_HIGH_BITS pairs of a real and an imaginary part; lows: 2^low real parts, then imaginary ones, of
+// order m. 0 <= k < m = 2^(ROOT_HIGH_BITS + low).
+static inline complex_f32 root_of_two(const double *high, const double *lows, unsigned low,
+                                      uint64_t k) {
+  const uint32_t h = (uint32_t)(k >> low), l = (uint32_t)k & ((1U << low) - 1);
+  ROOT_PAIR(high + 2 * h, a, b);
+  const double c = ROOT_ENTRY(lows + l), d = ROOT_ENTRY(lows + l + (1U << low));
+  double re, im;
+  complex_f32 root;
+  root_product(a, b, c, d, &re, &im);
+  root.re = (float)re;
+  root.im = (float)im;
+  return root;
+}
+
+#if !defined(PERMC_HOST) && !defined(__CUDA_ARCH__)
 static inline complex_f32 root_alone_narrow(uint64_t k, uint64_t m) {
   complex_f32 root;
   double parts[2];
@@ -16,23 +38,6 @@ static inline complex_f32 root_alone_narrow(uint64_t k, uint64_t m) {
   root.re = (float)parts[0];
   root.im = (float)parts[1];
   return root;
-}
-
-static inline int root_is_certain(double x, float *out) {
-  const double doubt = 0x1p-50;
-  *out = (float)(x - doubt);
-  return *out == (float)(x + doubt);
-}
-
-// high: 2^(n - low) pairs of a real and an imaginary part; lows: 2^low real parts, then imaginary ones.
-static inline complex_f32 root_of_two(const double *high, const double *lows, unsigned low,
-                                      uint64_t k, uint64_t m) {
-  complex_f32 root;
-  uint64_t h = k >> low, l = k & ((UINT64_C(1) << low) - 1);
-  double a = high[2 * h], b = high[2 * h + 1], c = lows[l], d = lows[l + (UINT64_C(1) << low)];
-  if (root_is_certain(a * c - b * d, &root.re) & root_is_certain(a * d + b * c, &root.im))
-    return root;
-  return root_alone_narrow(k, m);
 }
 
 static inline complex_f64 root_alone(uint64_t k, uint64_t m) {
@@ -43,5 +48,6 @@ static inline complex_f64 root_alone(uint64_t k, uint64_t m) {
   root.im = parts[1];
   return root;
 }
+#endif
 
 #endif

@@ -408,11 +408,11 @@ static void write_open_body(text *out, const char *name) {
 }
 
 static void write_main(text *out, const ahead_making *m, const lengths *l) {
-  static const char *const parts[2][5] = {
-      {"core/scalar/root.inc", "runtime/ahead/prepare_text.h", "runtime/ahead/check_text.h",
-       "runtime/ahead/routines_text.h", "runtime/ahead/call_text.h"},
-      {"core/scalar/root.inc", "runtime/ahead/prepare_text.h", "runtime/ahead/check_text.h",
-       "runtime/ahead/gpu_call_text.h", NULL}};
+  static const char *const parts[2][6] = {
+      {"core/scalar/root_product.inc", "core/scalar/root.inc", "runtime/ahead/prepare_text.h",
+       "runtime/ahead/check_text.h", "runtime/ahead/routines_text.h", "runtime/ahead/call_text.h"},
+      {"core/scalar/root_product.inc", "core/scalar/root.inc", "runtime/ahead/prepare_text.h",
+       "runtime/ahead/check_text.h", "runtime/ahead/gpu_call_text.h", NULL}};
   const char *name = m->request->name;
   text_printf(out, "// %s: %s\n// Written by permc %s.\n#include \"%s_private.h\"\n", name,
               m->title, PERMC_VERSION, name);
@@ -421,7 +421,7 @@ static void write_main(text *out, const ahead_making *m, const lengths *l) {
               "#define PERMC_ERROR %s_error\n"
               "#define PERMC_MOST_ARRAYS %zu\n#define PERMC_MOST_PARAMETERS %zu\n",
               name, m->most_arrays + 1, m->most_arrays + 32);
-  for (size_t i = 0; i < 5; i++)
+  for (size_t i = 0; i < 6; i++)
     if (parts[is_for_gpu(m)][i])
       c_source_add(out, parts[is_for_gpu(m)][i]);
   write_find(out, m, l);

@@ -91,6 +91,8 @@ typedef struct backend {
   void (*release)(backend_program *p);  // frees the state, if there is one
   // As permc_time_call, or with copy_bytes permc_time_copy. NULL: it has no clock of its own.
   bool (*time)(backend_program *p, uint64_t copy_bytes, unsigned runs, double *seconds);
+  // The most roots of a table, as a power of two: others are computed. NULL, or 0: what c_emit takes.
+  uint32_t (*root_bits)(const permc_context *c);
   // The device that it runs on: "NVIDIA H200, CUDA 13.0". NULL: the processor.
   const char *(*device)(const backend_program *p);
 } backend;
@@ -100,8 +102,10 @@ extern const backend auto_backend, interp_backend, cpu_backend, portable_backend
 
 // The options of the text that this backend compiles.
 static inline c_options backend_text_options(const backend *b, const permc_context *c) {
-  return (c_options){
-      .stream_bytes = b->stream_bytes, .layout = c->layout, .layout_seed = c->layout_seed};
+  return (c_options){.stream_bytes = b->stream_bytes,
+                     .layout = c->layout,
+                     .layout_seed = c->layout_seed,
+                     .root_bits = b->root_bits ? b->root_bits(c) : 0};
 }
 
 // Reports a run that failed: at its step; without one, memory was out. Returns false.

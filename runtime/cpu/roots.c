@@ -1,5 +1,6 @@
 #include "runtime/cpu/roots.h"
 
+#include "core/scalar/root_product.inc"
 #include "core/scalar/scalar.h"
 #include "runtime/system/pool.h"
 #include <stdlib.h>
@@ -9,48 +10,62 @@ enum { LOW_BITS = 10, CHUNK = 1 << LOW_BITS, PADDING = 64 };  // a vector has at
 
 // ---- one root ----------------------------------------------------------------------------------
 
-// The first eighth of the circle, for the largest power of two among the orders of a type: the
-// others are those with signs changed and parts exchanged, as in scalar_root.
-typedef struct octant {
+// The first quarter of the circle, for the largest power of two among the orders of a type: the others are
+// those with parts exchanged and signs changed, as in scalar_root (core/scalar/root_product.inc).
+typedef struct quarter {
   scalar_type type;
-  uint64_t m;  // 0: none
-  double *parts;
-} octant;
+  uint64_t m;            // 0: none
+  uint64_t apart;        // c64: so many in turn have the same first factor
+  double *parts, *lows;  // pairs; c64: their second factors
+} quarter;
 
 static void compute_root(scalar_type type, uint64_t k, uint64_t m, double parts[2]) {
   scalar_bits root = scalar_root(type, (int64_t)k, (int64_t)m);
   scalar_convert(type, SCALAR_C128, 1, &root, parts);
 }
 
-static bool fill_octant(void *with, unsigned worker, uint64_t first, uint64_t last) {
-  octant *o = with;
+// The roots first, ..., last - 1 of c128, of the first eighth; the others have their parts exchanged.
+static bool fill_wide(void *with, unsigned worker, uint64_t first, uint64_t last) {
+  const quarter *o = with;
   (void)worker;
-  for (uint64_t k = first; k < last; k++)
-    compute_root(o->type, k, o->m, o->parts + 2 * k);
+  for (uint64_t k = first; k < last; k++) {
+    double *near = o->parts + 2 * k, *far = o->parts + 2 * (o->m / 4 - k);
+    compute_root(SCALAR_C128, k, o->m, near);
+    far[0] = near[1];
+    far[1] = near[0];
+  }
   return true;
 }
 
-static void look_up_root(const octant *o, uint64_t k, double parts[2]) {
-  uint64_t m = o->m;
-  bool below = k > m / 2;
-  k = below ? m - k : k;
-  bool left = k > m / 4;
-  k = left ? m / 2 - k : k;
-  bool steep = k > m / 8;
-  k = steep ? m / 4 - k : k;
-  parts[steep] = o->parts[2 * k];
-  parts[!steep] = o->parts[2 * k + 1];
-  if (left)
-    parts[0] = -parts[0];
-  if (below)
-    parts[1] = -parts[1];
+static bool fill_products(void *with, unsigned worker, uint64_t first, uint64_t last) {
+  const quarter *o = with;
+  double high[2];
+  (void)worker;
+  for (uint64_t k = first; k < last; k++) {
+    const double *low = o->lows + 2 * (k % o->apart);
+    double re, im, *out = o->parts + 2 * k;
+    if (k == first || k % o->apart == 0)
+      compute_root(SCALAR_C128, k / o->apart, o->m / o->apart, high);
+    root_product(high[0], high[1], low[0], low[1], &re, &im);
+    out[0] = (double)(float)re;
+    out[1] = (double)(float)im;
+  }
+  return true;
+}
+
+static void look_up_root(const quarter *o, uint64_t k, double parts[2]) {
+  const uint64_t quarters = k / (o->m / 4);
+  const double *root = o->parts + 2 * (k % (o->m / 4));
+  double re = root[quarters & 1], im = root[~quarters & 1];
+  parts[0] = (quarters + 1) & 2 ? 0 - re : re;  // 0 - 0 is 0
+  parts[1] = quarters & 2 ? 0 - im : im;
 }
 
 // ---- one table ---------------------------------------------------------------------------------
 
 typedef struct table_job {
   const permc_root_table *row;
-  const octant *octant;
+  const quarter *quarter;
   bool sums;            // no two vectors, nor the constant, have a row in common
   uint64_t low[CHUNK];  // sums: what the low bits of an entry's number add to k
   unsigned char *table;
@@ -84,10 +99,10 @@ static void find_root(const table_job *f, uint64_t k, double parts[2]) {
   bool power = (row->m & (row->m - 1)) == 0;
   k = power ? k & (row->m - 1)
             : (uint64_t)(((int64_t)k % (int64_t)row->m + (int64_t)row->m) % (int64_t)row->m);
-  if (power && f->octant->m >= 8 && f->octant->m >= row->m)
-    look_up_root(f->octant, k * (f->octant->m / row->m), parts);
+  if (power && f->quarter->m >= 8 && f->quarter->m >= row->m)
+    look_up_root(f->quarter, k * (f->quarter->m / row->m), parts);
   else
-    compute_root(f->octant->type, k, row->m, parts);
+    compute_root(f->quarter->type, k, row->m, parts);
 }
 
 static bool fill_entries(void *with, unsigned worker, uint64_t first, uint64_t last) {
@@ -134,7 +149,7 @@ uint64_t roots_bytes(const permc_root_table *row) {
   return (2 * table_entries(row) + PADDING) * row->part_bytes;
 }
 
-static void *make_table(const permc_root_table *row, const octant *o, unsigned threads) {
+static void *make_table(const permc_root_table *row, const quarter *o, unsigned threads) {
   uint64_t entries = table_entries(row);
   if (entries > SIZE_MAX / 32)
     return NULL;
@@ -142,7 +157,7 @@ static void *make_table(const permc_root_table *row, const octant *o, unsigned t
   size_t bytes = (size_t)roots_bytes(row);
   void *table = aligned_alloc(64, (bytes + 63) / 64 * 64);
   if (f && table) {
-    *f = (table_job){.row = row, .octant = o, .table = table};
+    *f = (table_job){.row = row, .quarter = o, .table = table};
     memset((char *)table + 2 * entries * row->part_bytes, 0, PADDING * row->part_bytes);
     if (row->vectors)
       find_low_sums(f);
@@ -157,36 +172,57 @@ static void *make_table(const permc_root_table *row, const octant *o, unsigned t
 
 // ---- all ---------------------------------------------------------------------------------------
 
+static double *new_pairs(uint64_t count) {
+  return count < SIZE_MAX / 32 ? malloc(count * 2 * sizeof(double)) : NULL;
+}
+
+static bool make_products(quarter *o, unsigned threads) {
+  o->apart = o->m >> ROOT_HIGH_BITS ? o->m >> ROOT_HIGH_BITS : 1;
+  o->lows = new_pairs(o->apart);
+  for (uint64_t l = 0; l < o->apart && o->lows; l++)
+    compute_root(SCALAR_C128, l, o->m, o->lows + 2 * l);
+  if (o->lows && o->parts)
+    pool_run(threads, o->m / 4, CHUNK, fill_products, o, NULL);
+  return o->lows && o->parts;
+}
+
 // Not for tables with few of many roots.
-static bool make_octant(octant *o, const permc_root_table *rows, unsigned threads) {
+static bool make_quarter(quarter *o, const permc_root_table *rows, unsigned threads) {
   for (; rows->m > 0; rows++)
     if (rows->part_bytes == (o->type == SCALAR_C64 ? 4 : 8) && (rows->m & (rows->m - 1)) == 0 &&
         rows->m > o->m && table_entries(rows) >= rows->m / 8)
       o->m = rows->m;
   if (o->m < 8)
     return true;
-  o->parts = o->m / 8 < SIZE_MAX / 32 ? malloc((o->m / 8 + 1) * 2 * sizeof *o->parts) : NULL;
+  o->parts = new_pairs(o->m / 4 + 1);
+  if (o->type == SCALAR_C64)
+    return make_products(o, threads);
   if (o->parts)
-    pool_run(threads, o->m / 8 + 1, CHUNK, fill_octant, o, NULL);
+    pool_run(threads, o->m / 8 + 1, CHUNK, fill_wide, o, NULL);
   return o->parts != NULL;
 }
 
+static void free_quarter(quarter *o) {
+  free(o->parts);
+  free(o->lows);
+}
+
 void **roots_make(const permc_root_table *rows, size_t *count, unsigned threads) {
-  octant octants[2] = {{.type = SCALAR_C64}, {.type = SCALAR_C128}};
+  quarter quarters[2] = {{.type = SCALAR_C64}, {.type = SCALAR_C128}};
   size_t wanted = 0;
   while (rows && rows[wanted].m > 0)
     wanted++;
   *count = 0;
   void **tables = calloc(wanted + 1, sizeof *tables);
-  bool good = tables && (wanted == 0 || (make_octant(&octants[0], rows, threads) &&
-                                         make_octant(&octants[1], rows, threads)));
+  bool good = tables && (wanted == 0 || (make_quarter(&quarters[0], rows, threads) &&
+                                         make_quarter(&quarters[1], rows, threads)));
   for (; good && *count < wanted; ++*count) {
     const permc_root_table *row = &rows[*count];
-    tables[*count] = make_table(row, &octants[row->part_bytes == 8], threads);
+    tables[*count] = make_table(row, &quarters[row->part_bytes == 8], threads);
     good = tables[*count] != NULL;
   }
-  free(octants[0].parts);
-  free(octants[1].parts);
+  free_quarter(&quarters[0]);
+  free_quarter(&quarters[1]);
   if (good)
     return tables;
   roots_free(tables, *count);

@@ -24,8 +24,8 @@ void program_memory_free(const cuda_program *g, cuda_address a) {
 }
 
 bool program_wait(const cuda_program *g) {
-  bool good = g->peers ? cuda_peers_wait(g->peers, g->interrupted)
-                       : cuda_wait(g->device, g->interrupted);
+  bool good =
+      g->peers ? cuda_peers_wait(g->peers, g->interrupted) : cuda_wait(g->device, g->interrupted);
   if (!good && g->barrier)
     gpu_barrier_open(g->barrier);
   return good;

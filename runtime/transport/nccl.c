@@ -129,7 +129,7 @@ static nccl_status post(const nccl_rank *t, const transport_message *m, bool rec
   const nccl_library *n = t->n;
   void *stream = t->device.device->stream;
   snprintf(call, CALL, "%s rank %u", receive ? "ncclRecv from" : "ncclSend to", m->rank);
-  if (m->rank == t->device.base.rank || m->bytes == 0)
+  if (m->bytes == 0)
     return NCCL_GOOD;
   return receive ? n->receive(m->data, m->bytes, NCCL_UINT8, (int)m->rank, t->comm, stream)
                  : n->send(m->data, m->bytes, NCCL_UINT8, (int)m->rank, t->comm, stream);
@@ -159,8 +159,6 @@ static bool nccl_exchange(transport *base, const transport_message *sends, uint3
   device_rank *d = &t->device;
   if (!agree_on_lengths(t, sends, send_count, receives, receive_count, failure))
     return false;
-  if (!device_copy_own(d, sends, send_count, receives, receive_count, failure))
-    return abort_comm(t), false;
   if (!cuda_enter(d->device))
     return fail(t, failure, "%s", cuda_message(d->device));
   bool good = post_all(t, sends, send_count, receives, receive_count, failure) &&

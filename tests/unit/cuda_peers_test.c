@@ -173,9 +173,7 @@ static size_t launches_of_reversal(const char *settings) {
 
 // Without sides, which is no error, the passes come one after the other.
 TEST(turns) {
-  static const char *const needed[] = {"cuDeviceGetDevResource", "cuDevSmResourceSplitByCount",
-                                       "cuDevResourceGenerateDesc", "cuGreenCtxCreate",
-                                       "cuGreenCtxStreamCreate"};
+  static const char *const needed[] = {"cuDevSmResourceSplitByCount", "cuGreenCtxStreamCreate"};
   enum { GPUS = 2, TURNS = 2, IN_TURNS = GPUS * (2 * TURNS + TURNS), APART = GPUS * (2 + 1) };
   char settings[100];
   if (system("command -v cc >/dev/null") != 0)
