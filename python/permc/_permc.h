@@ -38,6 +38,7 @@ PyObject *context_place(PyObject *self, PyObject *args);
 // Raises what the code stands for, with the message; returns NULL.
 PyObject *raise_code(permc_code code, const char *message);
 PyObject *raise_argument(const char *message);
+void raised_line(permc_error *why);  // the first line of what is raised, and stays so
 
 // Around a call on the context: other threads run meanwhile, and Ctrl-C ends it. NULL: one that does
 // not wait for its work.

@@ -212,7 +212,7 @@ class Ranks(unittest.TestCase):
         sort = permc.compile("sort", ranks=Broken())
         with self.assertRaisesRegex(OSError, "the line is cut"):
             sort(numpy.arange(4))
-        with self.assertRaisesRegex(permc.RankError, "rank 0: the caller's function for messages"):
+        with self.assertRaisesRegex(permc.RankError, "rank 0: the line is cut"):
             sort(numpy.arange(4))
 
     def test_no_ranks(self):
