@@ -287,10 +287,10 @@ class ProcessGroups(unittest.TestCase):
             import torch.distributed
         except ImportError:
             self.skipTest("there is no PyTorch")
-        with tempfile.NamedTemporaryFile() as store:
+        with tempfile.TemporaryDirectory() as folder:  # PyTorch may remove the file itself
             def work(ranks):
                 torch.distributed.init_process_group(
-                    "gloo", init_method=f"file://{store.name}", rank=ranks.rank,
+                    "gloo", init_method=f"file://{folder}/store", rank=ranks.rank,
                     world_size=ranks.size)
                 group = torch.distributed.group.WORLD
                 xs = torch.arange(100).flip(0)[50 * ranks.rank:50 * (ranks.rank + 1)]
