@@ -34,6 +34,7 @@ extern PyType_Spec ready_spec;  // _exchange.c
 // _ranks.c, of a context
 PyObject *context_use_ranks(PyObject *self, PyObject *args);
 PyObject *context_place(PyObject *self, PyObject *args);
+permc_carry carry_messages;                          // by a function of Python
 
 // Raises what the code stands for, with the message; returns NULL.
 PyObject *raise_code(permc_code code, const char *message);

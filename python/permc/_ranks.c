@@ -39,9 +39,11 @@ static PyObject *list_transfers(const permc_transfer *all, size_t count) {
   return list;
 }
 
-// What the function raises stays raised until the call of permc returns: see raise_code.
-static bool carry(void *with, const permc_transfer *sends, size_t send_count,
-                  const permc_transfer *receives, size_t receive_count, permc_error *why) {
+// What the function raises stays raised until the call of permc returns: see raise_code. In a thread of
+// permc nothing may stay raised when that leaves Python: objects of PyTorch that then end wait for the GIL.
+bool carry_messages(void *with, const permc_transfer *sends, size_t send_count,
+                    const permc_transfer *receives, size_t receive_count, permc_error *why) {
+  bool of_permc = !PyGILState_GetThisThreadState();
   PyGILState_STATE state = PyGILState_Ensure();
   bool good = false;
   if (!PyErr_Occurred()) {
@@ -54,6 +56,8 @@ static bool carry(void *with, const permc_transfer *sends, size_t send_count,
     Py_XDECREF(done);
     Py_XDECREF(in);
     Py_XDECREF(out);
+    if (of_permc)
+      PyErr_Clear();
   }
   PyGILState_Release(state);
   return good;
@@ -76,7 +80,7 @@ PyObject *context_use_ranks(PyObject *self, PyObject *args) {
     Py_INCREF(function);
     Py_XDECREF(c->carry);
     c->carry = ranks.with = function;
-    ranks.carry = carry;
+    ranks.carry = carry_messages;
   }
   WITHOUT_GIL(c->context, good = permc_use_ranks(c->context, &ranks));
   if (!good)
