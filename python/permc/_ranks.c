@@ -39,8 +39,9 @@ static PyObject *list_transfers(const permc_transfer *all, size_t count) {
   return list;
 }
 
-// What the function raises stays raised until the call of permc returns: see raise_code. In a thread of
-// permc nothing may stay raised when that leaves Python: objects of PyTorch that then end wait for the GIL.
+// What the function raises stays raised until the call of permc returns: see raise_code. In a thread
+// of permc nothing may stay raised when that leaves Python: objects of PyTorch that then end wait for
+// the GIL.
 bool carry_messages(void *with, const permc_transfer *sends, size_t send_count,
                     const permc_transfer *receives, size_t receive_count, permc_error *why) {
   bool of_permc = !PyGILState_GetThisThreadState();

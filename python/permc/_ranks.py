@@ -8,7 +8,10 @@ An array that is given is a part, along the first dimension; the whole array has
 processes, in order of ranks. What connects the processes is a row of `_connections`.
 """
 
+import atexit
 import contextlib
+import datetime
+import os
 import re
 
 import numpy
@@ -64,6 +67,18 @@ def _messages_of(rank):
     except RuntimeError as error:
         raise RankError(f"rank {rank} " + ("did not come in time" if _is_late(error) else
                                            "ended before the others")) from error
+
+
+def connect_torchrun(seconds):
+    """What carries messages among the processes that torchrun has started."""
+    os.environ.setdefault("TORCH_CPP_LOG_LEVEL", "FATAL")  # what it prints is raised, too
+    import torch.distributed
+    try:
+        torch.distributed.init_process_group("gloo", timeout=datetime.timedelta(seconds=seconds))
+    except RuntimeError as error:
+        raise TimeoutError(f"not all came within {seconds:g} s") if _is_late(error) else error
+    atexit.register(torch.distributed.destroy_process_group)
+    return _torch(torch.distributed.group.WORLD)[-1]
 
 
 _connections = {"mpi4py": _mpi4py, "torch": _torch}
