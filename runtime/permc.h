@@ -228,9 +228,10 @@ typedef struct permc_transfer {
 } permc_transfer;
 // A function of the caller that carries messages, when all ranks have called it: each sends at most one
 // to each other, and receives at most one of each, of as many bytes as it is sent; there may be none.
-// False: it could not, and this rank does not go on.
+// False: it could not, and this rank does not go on. why->message, which is empty, may say why in a
+// line.
 typedef bool permc_carry(void *with, const permc_transfer *sends, size_t send_count,
-                         const permc_transfer *receives, size_t receive_count);
+                         const permc_transfer *receives, size_t receive_count, permc_error *why);
 typedef struct permc_ranks {
   const char *transport;   // "threads", "mpi"; NULL: the launcher's, or else threads
   uint32_t count;          // a power of two; 0: as many as the launcher has started

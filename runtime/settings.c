@@ -109,7 +109,7 @@ static const transport_kind *transport_wanted(permc_context *c, const permc_rank
   if (!kind && !name)
     context_error_of(c, PERMC_ERROR_MISSING,
                      "%s has started this as rank %u of %u, and the transport '%s' is not here; "
-                     "there is %s (permc run --ranks 1 runs it alone)",
+                     "there is %s",
                      l->launcher, (unsigned)l->rank, (unsigned)l->count, wanted,
                      text_content(&known));
   else if (!kind)

@@ -655,6 +655,7 @@ static PyObject *set_error_type(PyObject *self, PyObject *type) {
 
 static PyMethodDef functions[] = {
     {"set_error_type", set_error_type, METH_O, "what errors are raised as: type(code, message)"},
+    {"main", run_tool, METH_VARARGS, "main(words, connect): the tool's exit status"},
     {"set_main_thread", set_main_thread, METH_O, "the one whose calls Ctrl-C ends, by its ident"},
     {NULL, NULL, 0, NULL}};
 

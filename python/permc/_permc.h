@@ -3,6 +3,7 @@
 //   _permc.c     contexts, programs, calls of them on lists of memory, arrays by DLPack; the module
 //   _ranks.c     what connects ranks, and where their parts of arrays begin
 //   _exchange.c  calls on tensors of a library that has its DLPack functions in C
+//   _tool.c      the command-line tool
 #ifndef PERMC_PYTHON_PERMC_H
 #define PERMC_PYTHON_PERMC_H
 
@@ -34,10 +35,15 @@ extern PyType_Spec ready_spec;  // _exchange.c
 // _ranks.c, of a context
 PyObject *context_use_ranks(PyObject *self, PyObject *args);
 PyObject *context_place(PyObject *self, PyObject *args);
+permc_carry carry_messages;  // by a function of Python
+
+// _tool.c
+PyObject *run_tool(PyObject *self, PyObject *args);
 
 // Raises what the code stands for, with the message; returns NULL.
 PyObject *raise_code(permc_code code, const char *message);
 PyObject *raise_argument(const char *message);
+void raised_line(permc_error *why);  // the first line of what is raised, and stays so
 
 // Around a call on the context: other threads run meanwhile, and Ctrl-C ends it. NULL: one that does
 // not wait for its work.

@@ -6,9 +6,24 @@
 //   context.place("u32", [5])                      # [(2, 12)]: elements 2, ..., 6 of 12
 #include "_permc.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 // ---- messages by a function of Python ------------------------------------------------------------
+
+// The first line of what is raised, and stays so.
+void raised_line(permc_error *why) {
+  PyObject *type, *value, *trace;
+  PyErr_Fetch(&type, &value, &trace);
+  PyErr_NormalizeException(&type, &value, &trace);
+  PyObject *text = value ? PyObject_Str(value) : NULL;
+  const char *line = text ? PyUnicode_AsUTF8AndSize(text, NULL) : NULL;
+  snprintf(why->message, sizeof why->message, "%.*s", line ? (int)strcspn(line, "\n") : 0,
+           line ? line : "");
+  Py_XDECREF(text);
+  PyErr_Restore(type, value, trace);
+}
 
 // [(rank, memory), ...]; NULL: raised. Memory is writable also of what is sent, for libraries that take
 // no other.
@@ -24,9 +39,12 @@ static PyObject *list_transfers(const permc_transfer *all, size_t count) {
   return list;
 }
 
-// What the function raises stays raised until the call of permc returns: see raise_code.
-static bool carry(void *with, const permc_transfer *sends, size_t send_count,
-                  const permc_transfer *receives, size_t receive_count) {
+// What the function raises stays raised until the call of permc returns: see raise_code. In a thread
+// of permc nothing may stay raised when that leaves Python: objects of PyTorch that then end wait for
+// the GIL.
+bool carry_messages(void *with, const permc_transfer *sends, size_t send_count,
+                    const permc_transfer *receives, size_t receive_count, permc_error *why) {
+  bool of_permc = !PyGILState_GetThisThreadState();
   PyGILState_STATE state = PyGILState_Ensure();
   bool good = false;
   if (!PyErr_Occurred()) {
@@ -34,9 +52,13 @@ static bool carry(void *with, const permc_transfer *sends, size_t send_count,
     PyObject *in = out ? list_transfers(receives, receive_count) : NULL;
     PyObject *done = in ? PyObject_CallFunctionObjArgs(with, out, in, NULL) : NULL;
     good = done != NULL;
+    if (!good)
+      raised_line(why);
     Py_XDECREF(done);
     Py_XDECREF(in);
     Py_XDECREF(out);
+    if (of_permc)
+      PyErr_Clear();
   }
   PyGILState_Release(state);
   return good;
@@ -59,7 +81,7 @@ PyObject *context_use_ranks(PyObject *self, PyObject *args) {
     Py_INCREF(function);
     Py_XDECREF(c->carry);
     c->carry = ranks.with = function;
-    ranks.carry = carry;
+    ranks.carry = carry_messages;
   }
   WITHOUT_GIL(c->context, good = permc_use_ranks(c->context, &ranks));
   if (!good)

@@ -8,6 +8,12 @@ An array that is given is a part, along the first dimension; the whole array has
 processes, in order of ranks. What connects the processes is a row of `_connections`.
 """
 
+import atexit
+import contextlib
+import datetime
+import os
+import re
+
 import numpy
 
 from ._arrays import HOST, Library, Torch, _names, _shown, _wrong, _wrong_layout, library_of
@@ -36,12 +42,43 @@ def _torch(group):
         return torch.frombuffer(memory, dtype=torch.uint8)
 
     def carry(sends, receives):
-        works = [group.recv([tensor(memory)], rank, 0) for rank, memory in receives]
-        works += [group.send([tensor(memory)], rank, 0) for rank, memory in sends]
-        for work in works:
-            work.wait()
+        works = []
+        for begin, transfers in ((group.recv, receives), (group.send, sends)):
+            for rank, memory in transfers:
+                with _messages_of(rank):
+                    works.append((rank, begin([tensor(memory)], rank, 0)))
+        for rank, work in works:
+            with _messages_of(rank):
+                work.wait()
 
     return None, group.size(), 0, group.rank(), carry
+
+
+def _is_late(error):
+    return re.search("timed? ?out", str(error), re.IGNORECASE)
+
+
+@contextlib.contextmanager
+def _messages_of(rank):
+    """What PyTorch raises, as elsewhere."""
+    from . import RankError
+    try:
+        yield
+    except RuntimeError as error:
+        raise RankError(f"rank {rank} " + ("did not come in time" if _is_late(error) else
+                                           "ended before the others")) from error
+
+
+def connect_torchrun(seconds):
+    """What carries messages among the processes that torchrun has started."""
+    os.environ.setdefault("TORCH_CPP_LOG_LEVEL", "FATAL")  # what it prints is raised, too
+    import torch.distributed
+    try:
+        torch.distributed.init_process_group("gloo", timeout=datetime.timedelta(seconds=seconds))
+    except RuntimeError as error:
+        raise TimeoutError(f"not all came within {seconds:g} s") if _is_late(error) else error
+    atexit.register(torch.distributed.destroy_process_group)
+    return _torch(torch.distributed.group.WORLD)[-1]
 
 
 _connections = {"mpi4py": _mpi4py, "torch": _torch}

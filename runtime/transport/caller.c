@@ -26,9 +26,11 @@ static bool end_of_call(const caller_rank *t, error *failure) {
 
 // All ranks come here at one time. The messages to send are the first ones.
 static void carry(caller_rank *t, uint32_t sends, uint32_t receives) {
-  if (t->base.ranks > 1 && !t->carry(t->with, t->messages, sends, t->messages + sends, receives))
-    error_set(&t->failure, SPAN_NONE, "rank %u: the caller's function for messages has failed",
-              t->base.rank);
+  permc_error why = {PERMC_OK, ""};
+  if (t->base.ranks > 1 &&
+      !t->carry(t->with, t->messages, sends, t->messages + sends, receives, &why))
+    error_set(&t->failure, SPAN_NONE, "rank %u: %s", t->base.rank,
+              why.message[0] != 0 ? why.message : "the caller's function for messages has failed");
 }
 
 // Whether all ranks can go on; each knows it of all then, and what it will receive.

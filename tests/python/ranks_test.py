@@ -212,7 +212,7 @@ class Ranks(unittest.TestCase):
         sort = permc.compile("sort", ranks=Broken())
         with self.assertRaisesRegex(OSError, "the line is cut"):
             sort(numpy.arange(4))
-        with self.assertRaisesRegex(permc.RankError, "rank 0: the caller's function for messages"):
+        with self.assertRaisesRegex(permc.RankError, "rank 0: the line is cut"):
             sort(numpy.arange(4))
 
     def test_no_ranks(self):
@@ -282,24 +282,43 @@ class Mpi(unittest.TestCase):
 
 
 class ProcessGroups(unittest.TestCase):
-    def test_gloo(self):
+    def on_group(self, work):
+        """What work(torch, group) gives in each of two processes."""
         try:
             import torch.distributed
         except ImportError:
             self.skipTest("there is no PyTorch")
-        with tempfile.NamedTemporaryFile() as store:
-            def work(ranks):
+        with tempfile.TemporaryDirectory() as folder:  # PyTorch may remove the file itself
+            def run(ranks):
                 torch.distributed.init_process_group(
-                    "gloo", init_method=f"file://{store.name}", rank=ranks.rank,
+                    "gloo", init_method=f"file://{folder}/store", rank=ranks.rank,
                     world_size=ranks.size)
-                group = torch.distributed.group.WORLD
-                xs = torch.arange(100).flip(0)[50 * ranks.rank:50 * (ranks.rank + 1)]
-                found = permc.compile("sort", ranks=group)(xs).tolist()
-                torch.distributed.barrier()
+                found = work(torch, torch.distributed.group.WORLD)
                 torch.distributed.destroy_process_group()
                 return found
 
-            self.assertEqual(on_ranks(2, work), [list(range(50)), list(range(50, 100))])
+            return on_ranks(2, run)
+
+    def test_gloo(self):
+        def work(torch, group):
+            rank = group.rank()
+            xs = torch.arange(100).flip(0)[50 * rank:50 * (rank + 1)]
+            found = permc.compile("sort", ranks=group)(xs).tolist()
+            torch.distributed.barrier()
+            return found
+
+        self.assertEqual(self.on_group(work), [list(range(50)), list(range(50, 100))])
+
+    def test_a_rank_ends(self):
+        for calls in (0, 1):  # in the first one, permc compiles
+            def work(torch, group):
+                sort, xs = permc.compile("sort", ranks=group), torch.arange(10)
+                for _ in range(calls + 1 - group.rank()):
+                    sort(xs)
+
+            name, line = self.on_group(work)[0]
+            self.assertEqual(name, "RankError")
+            self.assertIn("rank 1 ended before the others", line)
 
 
 if __name__ == "__main__":

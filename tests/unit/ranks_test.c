@@ -430,10 +430,12 @@ typedef struct part_caller {
 
 // Messages of permc that this test carries, among its threads.
 static bool carry(void *with, const permc_transfer *sends, size_t send_count,
-                  const permc_transfer *receives, size_t receive_count) {
-  error why = {0};
-  return transport_exchange(with, sends, (uint32_t)send_count, receives, (uint32_t)receive_count,
-                            &why);
+                  const permc_transfer *receives, size_t receive_count, permc_error *why) {
+  error failure = {0};
+  bool good = transport_exchange(with, sends, (uint32_t)send_count, receives,
+                                 (uint32_t)receive_count, &failure);
+  snprintf(why->message, sizeof why->message, "%s", failure.message);
+  return good;
 }
 
 // What a rank does, by `work`: a thread with a context of its own.

@@ -19,10 +19,12 @@ typedef bool rank_work(transport *t, error *failure);
 
 // As a function of a caller does (permc_carry), by another transport.
 static bool carry(void *with, const permc_transfer *sends, size_t send_count,
-                  const permc_transfer *receives, size_t receive_count) {
-  error why = {0};
-  return transport_exchange(with, sends, (uint32_t)send_count, receives, (uint32_t)receive_count,
-                            &why);
+                  const permc_transfer *receives, size_t receive_count, permc_error *why) {
+  error failure = {0};
+  bool good = transport_exchange(with, sends, (uint32_t)send_count, receives,
+                                 (uint32_t)receive_count, &failure);
+  snprintf(why->message, sizeof why->message, "%s", failure.message);
+  return good;
 }
 
 // A number that all ranks can tell, from up to three others.

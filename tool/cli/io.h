@@ -9,7 +9,7 @@
 #include "runtime/permc.h"
 #include <stdio.h>
 
-// A signal ends permc with 128 and its number (tool/main.c).
+// A signal ends permc with 128 and its number (tool/tool.c).
 typedef enum cli_status {
   CLI_OK = 0,
   CLI_WRONG = 1,  // the program, the data or a file is wrong

@@ -31,6 +31,11 @@ cli_status cli_use_ranks(const cli_arguments *a, permc_context *context);
 void cli_list_strategies(void);  // --strategy help
 void cli_list_layouts(void);     // --layout help
 
+// Connects the processes that torchrun has started: sets carry and `with` of ranks, of which all
+// else is set. False: why->message says why not.
+typedef bool cli_connect(permc_ranks *ranks, permc_error *why);
+void cli_connect_by(cli_connect *connect);  // NULL: nothing does, and such ranks are refused
+
 // Loads a file, then defines an expression in its scope; each may be NULL. False: reported.
 bool cli_load(permc_context *context, const char *file, const char *expression);
 // The name of --entry, else "-e" where an expression is given, else "main".

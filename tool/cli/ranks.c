@@ -53,6 +53,36 @@ static bool open_ranks(permc_context *context, const permc_ranks *wanted,
   return cli_report(context, good);
 }
 
+// ---- processes that PyTorch connects ------------------------------------------------------------
+
+static cli_connect *connect_processes;
+
+void cli_connect_by(cli_connect *connect) { connect_processes = connect; }
+
+static bool connect_launched(permc_ranks *wanted, const ranks_launch *launch) {
+  const char *launcher = launch->launcher;
+  unsigned rank = launch->rank, count = launch->count, asked = wanted->count;
+  permc_error why = {PERMC_OK, ""};
+  wanted->rank = rank;
+  wanted->count = count;
+  wanted->timeout = wanted->timeout > 0 ? wanted->timeout : RANKS_TIMEOUT;
+  if (!connect_processes)
+    cli_error("%s has started this as rank %u of %u, and this program cannot reach the others; use "
+              "%s -m permc run ... (permc run --ranks 1 runs it alone)",
+              launcher, rank, count, launcher);
+  else if (asked && asked != count)
+    cli_error("%u ranks were asked for, and there are %u; start as many (%s --nproc-per-node %u)",
+              asked, count, launcher, asked);
+  else if (!connect_processes(wanted, &why))
+    cli_error("rank %u: PyTorch has not connected the %u ranks of %s: %s", rank, count, launcher,
+              why.message);
+  else
+    return true;
+  return false;
+}
+
+// ---- all of them --------------------------------------------------------------------------------
+
 cli_status cli_use_ranks(const cli_arguments *a, permc_context *context) {
   permc_ranks wanted = {.transport = cli_value(a, "--transport"),
                         .count = (uint32_t)cli_number(a, "--ranks", 0),
@@ -65,7 +95,10 @@ cli_status cli_use_ranks(const cli_arguments *a, permc_context *context) {
   if (threads && !wanted.count)
     return cli_usage_error("%s: --transport threads needs --ranks: how many", a->verb->name);
   bool launched = (!threads && ranks_launched(&launch)) || (wanted.transport && !threads);
-  if (wanted.count == 1 || (!launched && !wanted.count))
+  bool by_torch = launched && !wanted.transport && !strcmp(launch.transport, "gloo");
+  if (wanted.count == 1 || (!launched && !wanted.count) || (by_torch && launch.count == 1))
     return CLI_OK;
-  return open_ranks(context, &wanted, launched ? &launch : NULL) ? CLI_OK : CLI_WRONG;
+  if (by_torch && !connect_launched(&wanted, &launch))
+    return CLI_WRONG;
+  return open_ranks(context, &wanted, launched && !by_torch ? &launch : NULL) ? CLI_OK : CLI_WRONG;
 }

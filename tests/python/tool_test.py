@@ -1,0 +1,207 @@
+"""The tool in Python: `python -m permc` beside the program `permc`, and what torchrun starts, by
+PyTorch where that is installed, and by what stands for it (stand_in/torch). Run with the package's
+folder on PYTHONPATH; PERMC names the program. The last line counts: N passed, N failed, N skipped."""
+
+import importlib.util
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import tempfile
+import unittest
+
+try:
+    import numpy
+    import permc
+except ImportError as missing:
+    print(f"skipped: {missing}")
+    print("0 passed, 0 failed, 1 skipped")
+    sys.exit(0)
+
+HERE = pathlib.Path(__file__).resolve().parent
+PROGRAM = os.environ.get("PERMC") or str(pathlib.Path(sys.executable).parent / "permc")
+TOOL = [sys.executable, "-m", "permc"]
+KEYS = numpy.random.default_rng(1).integers(0, 1000, 5000)
+
+
+def environment(*paths, **variables):
+    """That of a process which finds packages in these folders first."""
+    before = os.environ.get("PYTHONPATH")
+    paths = [str(path) for path in paths] + ([before] if before else [])
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(paths), **variables}
+
+
+def run(command, given="", env=None):
+    done = subprocess.run(command, input=given, capture_output=True, text=True, timeout=100,
+                          env=env)
+    return done.returncode, done.stdout, done.stderr
+
+
+class Folder(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        self.keys, self.sorted = self.folder / "keys.npy", self.folder / "sorted.npy"
+        numpy.save(self.keys, KEYS)
+
+
+class Tool(Folder):
+    def test_as_the_program(self):
+        for words, given in (([], ""), (["--version"], ""), (["--help"], ""), (["rum"], ""),
+                             (["run", "--help"], ""), (["run", "-e", "sort", "--rank"], ""),
+                             (["run", "-e", "sort"], "[3, 1, 2]"), (["run", "-e", "sort +"], ""),
+                             (["run", "-e", "iota 2000"], ""), (["run", "-e", "sort"], "[3, 1"),
+                             (["explain", "-e", "sort", "--arguments", "[8]u32", "--dump", "c"], ""),
+                             (["check", "absent.perm"], ""), (["fmt", "-"], "f  x=x")):
+            expected = run([PROGRAM, *words], given)
+            for tool in (TOOL, [sys.executable, "-u", "-m", "permc"]):
+                self.assertEqual(run([*tool, *words], given), expected, words)
+
+    def test_words_and_files_of_any_bytes(self):
+        keys = self.keys.rename(self.folder / os.fsdecode(b"keys\xff.npy"))
+        self.assertEqual(run([*TOOL, "run", "-e", "sort", "-i", keys, "-o", self.sorted]),
+                         (0, "", ""))
+        numpy.testing.assert_array_equal(numpy.load(self.sorted), numpy.sort(KEYS))
+
+    def test_a_reader_that_is_gone(self):
+        process = subprocess.Popen([*TOOL, "run", "-e", "iota 100000"], stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE)
+        process.stdout.close()
+        self.assertEqual((process.stderr.read(), process.wait()), (b"", -signal.SIGPIPE))
+        process.stderr.close()
+
+    def test_signals(self):
+        os.mkfifo(self.folder / "late")
+        for number in (signal.SIGINT, signal.SIGTERM):
+            process = subprocess.Popen([*TOOL, "run", "-e", "sort", "-i", self.folder / "late"],
+                                       stderr=subprocess.PIPE)
+            with open(self.folder / "late", "wb"):  # when the tool reads
+                process.send_signal(number)
+                self.assertEqual(process.communicate()[1], b"permc: interrupted\n")
+            self.assertEqual(process.returncode, 128 + number)
+
+    def test_the_program_is_none_of_torchrun(self):
+        words = ["run", "-e", "sort", "-i", self.keys, "-o", self.sorted]
+        several = environment(RANK="1", WORLD_SIZE="4")
+        self.assertEqual(run([PROGRAM, *words], env=several), (
+            1, "", "permc: torchrun has started this as rank 1 of 4, and this program cannot reach "
+            "the others; use torchrun -m permc run ... (permc run --ranks 1 runs it alone)\n"))
+        for alone in ([PROGRAM, *words, "--ranks", "1"], [*TOOL, *words, "--ranks", "1"]):
+            self.assertEqual(run(alone, env=several), (0, "", ""))
+        for tool in ([PROGRAM], TOOL):
+            self.assertEqual(run([*tool, *words], env=environment(RANK="0", WORLD_SIZE="1")),
+                             (0, "", ""))
+
+
+# ---- what torchrun starts -----------------------------------------------------------------------
+
+
+class Ranks(Folder):
+    def start(self, rank, size, words, package=HERE / "stand_in"):
+        (self.folder / "ranks").mkdir(exist_ok=True)
+        return subprocess.Popen(
+            [*TOOL, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+            env=environment(package, RANK=str(rank), WORLD_SIZE=str(size),
+                            MASTER_ADDR=str(self.folder / "ranks")))
+
+    def end(self, *processes):
+        found = [process.communicate(timeout=100) for process in processes]
+        for socket in (self.folder / "ranks").iterdir():
+            socket.unlink()
+        return [(process.returncode, *texts) for process, texts in zip(processes, found)]
+
+    def check(self, size, words, expected):
+        found = self.end(*[self.start(rank, size, words) for rank in range(size)])
+        self.assertEqual(found, expected)
+
+    def test_files_and_what_is_printed(self):
+        self.check(4, ["run", "-e", "sort", "-i", self.keys, "-o", self.sorted], [(0, "", "")] * 4)
+        numpy.testing.assert_array_equal(numpy.load(self.sorted), numpy.sort(KEYS))
+        self.check(2, ["run", "-e", "sum", "-i", self.keys, "--ranks", "2"],
+                   [(0, f"{KEYS.sum()}i64\n", ""), (0, "", "")])
+
+    def test_other_verbs_are_of_each_alone(self):
+        self.check(2, ["--version"], [(0, f"permc {permc.__version__}\n", "")] * 2)
+
+    def test_numbers_of_ranks(self):
+        words = ["run", "-e", "sort", "-i", self.keys, "-o", self.sorted]
+        line = "permc: 3 ranks are no power of two; take 2, 4, 8, ...\n"
+        self.check(3, words, [(1, "", line)] * 3)
+        line = ("permc: 4 ranks were asked for, and there are 2; start as many "
+                "(torchrun --nproc-per-node 4)\n")
+        self.check(2, [*words, "--ranks", "4"], [(1, "", line)] * 2)
+
+    def test_a_rank_fails(self):
+        words = ["run", "-e", "sort", "-o", self.sorted, "-i"]
+        found = self.end(self.start(0, 2, [*words, self.keys]),
+                         self.start(1, 2, [*words, "absent"]))
+        self.assertEqual(found, [(1, "", "permc: rank 1: absent: No such file or directory\n"),
+                                 (1, "", "permc: absent: No such file or directory\n")])
+        found = self.end(*[self.start(rank, 2, ["run", "-e", expression, "-i", self.keys])
+                           for rank, expression in enumerate(("sort", "reverse"))])
+        line = "permc: rank 1 differs from rank 0 in its program, or the sizes of its arguments\n"
+        self.assertEqual(found, [(1, "", line)] * 2)
+        self.assertFalse(self.sorted.exists())
+
+    def test_a_rank_dies_or_hangs(self):
+        os.mkfifo(self.folder / "late")
+        words = ["run", "-e", "sort", "-o", self.sorted, "--timeout", "2", "-i"]
+        for dies, line in ((True, "ended before the others"), (False, "did not come in time")):
+            first, second = (self.start(0, 2, [*words, self.keys]),
+                             self.start(1, 2, [*words, self.folder / "late"]))
+            with open(self.folder / "late", "wb"):  # when it reads; the other waits for it
+                if dies:
+                    second.kill()
+                self.assertEqual(first.communicate(timeout=100)[1],
+                                 f"permc: rank 0: rank 1 {line}\n")
+                self.assertEqual(first.returncode, 1)
+                second.kill()
+            self.end(second)
+        self.assertFalse(self.sorted.exists())
+
+    def test_a_rank_does_not_come(self):
+        found = self.end(self.start(0, 2, ["run", "-e", "sort", "-i", self.keys, "--timeout", "1"]))
+        self.assertEqual(found, [(1, "", "permc: rank 0: PyTorch has not connected the 2 ranks of "
+                                  "torchrun: not all came within 1 s\n")])
+
+    def test_no_pytorch(self):
+        (self.folder / "torch.py").write_text("raise ImportError(\"No module named 'torch'\")\n")
+        found = self.end(self.start(1, 2, ["run", "-e", "sort", "-i", self.keys], self.folder))
+        self.assertEqual(found, [(1, "", "permc: rank 1: PyTorch has not connected the 2 ranks of "
+                                  "torchrun: No module named 'torch'\n")])
+
+
+@unittest.skipUnless(importlib.util.find_spec("torch"), "there is no PyTorch")
+class Torchrun(Folder):
+    def torchrun(self, *command):
+        return run([sys.executable, "-m", "torch.distributed.run", "--standalone",
+                    "--nproc-per-node", "2", *command], env=environment(OMP_NUM_THREADS="1"))
+
+    def test_files_and_what_is_printed(self):
+        words = ["-m", "permc", "run", "-i", self.keys, "-e"]
+        self.assertEqual(self.torchrun(*words, "sort", "-o", self.sorted)[0], 0)
+        numpy.testing.assert_array_equal(numpy.load(self.sorted), numpy.sort(KEYS))
+        self.assertEqual(self.torchrun(*words, "sum")[:2], (0, f"{KEYS.sum()}i64\n"))
+
+    def test_the_program_is_refused(self):
+        status, _, lines = self.torchrun("--no-python", PROGRAM, "run", "-e", "sort", "-i",
+                                         self.keys)
+        self.assertEqual((status, lines.count("use torchrun -m permc run")), (1, 2), lines)
+
+    def test_a_rank_dies(self):
+        words = "run -e sort -i %s --timeout 20" % self.keys
+        status, _, lines = self.torchrun("--no-python", "sh", "-c", (
+            "[ $RANK = 1 ] && exec %s -c 'import permc._ranks; permc._ranks.connect_torchrun(20)'; "
+            "exec %s -m permc %s" % (sys.executable, sys.executable, words)))
+        self.assertEqual((status, lines.count("permc: rank 0: rank 1 ended before the others\n")),
+                         (1, 1), lines)
+
+
+if __name__ == "__main__":
+    result = unittest.main(exit=False, argv=sys.argv).result
+    failed = len(result.failures) + len(result.errors)
+    print(f"{result.testsRun - failed - len(result.skipped)} passed, {failed} failed, "
+          f"{len(result.skipped)} skipped")
+    sys.exit(failed != 0)

@@ -1,0 +1,105 @@
+// Finds the verb of a command line and runs it; signals. See tool.h.
+//
+//   permc sort.perm          unknown verb 'sort.perm' (did you mean permc run sort.perm?)
+//   permc run --help         the help of a verb
+//   permc run sort.perm      verb_run (tool/verbs/run.c)
+#include "tool/tool.h"
+#include "runtime/compiled/compiler.h"
+#include "runtime/system/temporary.h"
+#include "runtime/values/value.h"
+#include "tool/cli/progress.h"
+#include "tool/reports/json.h"
+#include "tool/verbs/verbs.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+// Ends the process from within the handler: a run may be waiting for input, or be between two
+// looks at the flag, which keeps other threads from going on meanwhile. Files are safe, for they
+// appear by rename; the unfinished ones are removed here. A second signal while this runs ends the
+// process as it is. The status is that of a process that the signal ends, as a shell shows it.
+static void on_signal(int number) {
+  static const char interrupted[] = "permc: interrupted\n";
+  static const char late[] = "permc: the time limit is reached (--limit seconds=N)\n";
+  const char *message = number == SIGALRM ? late : interrupted;
+  static volatile sig_atomic_t seen;
+  int status = number == SIGALRM ? CLI_WRONG : 128 + number;
+  if (seen)
+    _exit(status);
+  seen = 1;
+  cli_interrupt_contexts();
+  compiler_kill_all_from_signal();
+  temporary_remove_all_from_signal();
+  if (isatty(STDERR_FILENO) && write(STDERR_FILENO, "\r\033[K", 4) < 0)
+    _exit(status);
+  if (write(STDERR_FILENO, message, strlen(message)) < 0)
+    _exit(status);
+  _exit(status);
+}
+
+static const int caught[] = {SIGINT, SIGTERM, SIGHUP, SIGALRM};
+
+static void catch_signals(void) {
+  signal(SIGPIPE, SIG_IGN);  // writes then fail with EPIPE, which is reported like any other error
+  signal(SIGXFSZ, SIG_IGN);  // the same, with EFBIG
+  for (size_t i = 0; i < sizeof caught / sizeof *caught; i++) {
+    struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_NODEFER}, before;
+    sigemptyset(&action.sa_mask);
+    if (sigaction(caught[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+      sigaction(caught[i], &action, NULL);
+  }
+}
+
+// What comes from now on ends the process without a word: after a failure of one, launchers end the
+// others, which have said what they know.
+static void leave_signals(void) {
+  for (size_t i = 0; i < sizeof caught / sizeof *caught; i++) {
+    struct sigaction now;
+    if (sigaction(caught[i], NULL, &now) == 0 && now.sa_handler == on_signal)
+      signal(caught[i], SIG_DFL);
+  }
+}
+
+static cli_status run_verb(const cli_verb *verb, int argc, char **argv) {
+  cli_arguments args;
+  cli_status status = cli_parse(&args, cli_verbs, verb, argc, argv);
+  if (status == CLI_OK) {
+    if (args.help)
+      print_verb_help(stdout, verb);
+    else if (args.list)
+      args.list();
+    else {
+      if (cli_has_option(&args, "--quiet"))
+        cli_is_given(&args, "--quiet") ? cli_be_quiet() : cli_progress_start();
+      status = verb->run(&args);
+      cli_progress_end();
+    }
+  }
+  cli_arguments_free(&args);
+  return status;
+}
+
+int tool_main(int argc, char **argv, cli_connect *connect) {
+  catch_signals();
+  cli_connect_by(connect);
+  report_json_setup();
+  cli_status status = CLI_OK;
+  const char *word = argc > 1 ? argv[1] : NULL;
+  const cli_verb *verb = word ? cli_verb_named(cli_verbs, word) : NULL;
+  if (!word) {
+    print_help(stderr, cli_verbs);
+    status = CLI_USAGE;
+  } else if (verb) {
+    status = run_verb(verb, argc - 2, argv + 2);
+  } else if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
+    print_help(stdout, cli_verbs);
+  } else if (strcmp(word, "--version") == 0) {
+    printf("permc %s\n", permc_version());
+  } else {
+    status = report_unknown_verb(cli_verbs, word, argc > 2 ? argv[2] : NULL);
+  }
+  if (!cli_flush_stdout() && status == CLI_OK)
+    status = CLI_WRONG;
+  leave_signals();
+  return (int)status;
+}
