@@ -134,23 +134,27 @@ int plan_overlap_bits(arena *a, const plan *p, uint32_t pass, int parts, plan_ov
   return out->bits;
 }
 
-// Of m bits of a number of a block, the highest `parts` stay; the forms are those below, the first the lowest.
-static void renumber(arena *a, plan_pass *pass, int m, int parts, int bits, const uint64_t *forms) {
+// Of m bits of a number of a block, the highest `kept` stay; the forms are those from bit `at` on.
+static void renumber(arena *a, plan_pass *pass, int m, int kept, int at, int count,
+                     const uint64_t *forms) {
   f2_matrix rows = f2_zero(m, m), inverse;
-  f2_echelon kept = {0};
+  f2_echelon known = {0};
   uint64_t *blocks = NEW_ARRAY(a, uint64_t, m + 1);
-  int next = 0;
-  for (int i = 0; i < parts; i++)
-    rows.row[m - 1 - i] = f2_unit(m - 1 - i);
-  for (int i = 0; i < bits; i++)
-    rows.row[m - parts - bits + i] = forms[i];
-  for (int i = m - parts - bits; i < m; i++)
-    f2_echelon_insert(&kept, rows.row[i], 0, NULL);
+  for (int i = m - kept; i < m; i++)
+    rows.row[i] = f2_unit(i);
+  for (int i = 0; i < count; i++)
+    rows.row[at + i] = forms[i];
   for (int i = 0; i < m; i++)
-    if (f2_echelon_insert(&kept, f2_unit(i), 0, NULL))
-      rows.row[next++] = f2_unit(i);
+    f2_echelon_insert(&known, rows.row[i], 0, NULL);
+  for (int i = 0, next = 0; i < m; i++) {
+    if (!f2_echelon_insert(&known, f2_unit(i), 0, NULL))
+      continue;
+    while (rows.row[next])
+      next++;
+    rows.row[next] = f2_unit(i);
+  }
   bool good = f2_inverse(rows, &inverse);
-  assert(good && next == m - parts - bits);
+  assert(good);
   (void)good;
   for (int i = 0; i < m; i++)
     blocks[i] = f2_combine(m, pass->blocks, f2_column(inverse, i));
@@ -160,8 +164,41 @@ static void renumber(arena *a, plan_pass *pass, int m, int parts, int bits, cons
 void plan_overlap_passes(arena *a, plan *p, uint32_t pass, int parts, const plan_overlap *o,
                          int bits) {
   plan_pass *first = &p->passes.items[pass], *second = first + 1;
-  renumber(a, first, (int)block_bits(p, first), parts, bits, o->first);
-  renumber(a, second, (int)block_bits(p, second), parts, bits, o->second);
+  int m = (int)block_bits(p, first), n = (int)block_bits(p, second);
+  renumber(a, first, m, parts, m - parts - bits, bits, o->first);
+  renumber(a, second, n, parts, n - parts - bits, bits, o->second);
   first->turn_bits = (uint32_t)bits;
   second->turn_flip = o->flip & (uint32_t)f2_mask(bits);
+}
+
+// The forms of a block's number that decide on which GPUs its elements are, but for the `kept` highest bits.
+static int find_places(const plan *p, const plan_pass *pass, int parts, int kept, uint64_t *forms) {
+  int m = (int)block_bits(p, pass), count = 0;
+  f2_echelon known = {0};
+  for (int i = m - kept; i < m; i++)
+    f2_echelon_insert(&known, f2_unit(i), 0, NULL);
+  for (uint32_t k = 0; k < pass->load_count + pass->store_count; k++) {
+    const plan_move *move =
+        k < pass->store_count ? &pass->stores[k] : &pass->loads[k - pass->store_count];
+    f2_affine map;
+    if (!map_of(p, pass, move, &map))
+      continue;
+    for (int i = 0; i < parts && i < map.a.rows && count < m - kept; i++) {
+      forms[count] = on_blocks(p, pass, map.a.row[map.a.rows - 1 - i]);
+      count += f2_echelon_insert(&known, forms[count], 0, NULL);
+    }
+  }
+  return count;
+}
+
+void plan_alternate_blocks(arena *a, plan *p, uint32_t pass, int parts) {
+  plan_pass *own = &p->passes.items[pass];
+  int m = (int)block_bits(p, own), turns = (int)own->turn_bits;
+  if (pass > 0 && p->passes.items[pass - 1].turn_bits)
+    turns = (int)p->passes.items[pass - 1].turn_bits;
+  if (!is_plain(p, own) || m <= parts + turns)
+    return;
+  uint64_t *forms = NEW_ARRAY(a, uint64_t, m + 1);
+  int count = find_places(p, own, parts, parts + turns, forms);
+  renumber(a, own, m, parts + turns, 0, count, forms);
 }

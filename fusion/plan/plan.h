@@ -215,6 +215,9 @@ int plan_overlap_bits(arena *a, const plan *p, uint32_t pass, int parts, plan_ov
 // Puts their blocks into turns, of so many bits.
 void plan_overlap_passes(arena *a, plan *p, uint32_t pass, int parts, const plan_overlap *o,
                          int bits);
+// Puts blocks of the pass that load from, or store to, different GPUs next to each other, within their turns: so
+// that links are not idle while all blocks under way keep to the memory of their own GPU.
+void plan_alternate_blocks(arena *a, plan *p, uint32_t pass, int parts);
 
 // ---- boundaries (plan/boundaries.c) ------------------------------------------------------------
 

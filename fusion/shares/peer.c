@@ -244,4 +244,7 @@ void shares_peers_overlap(arena *a, plan *p, int bits) {
       plan_overlap_passes(a, p, i++, bits, &o, best);
     }
   }
+  for (uint32_t i = 0; i < p->passes.count; i++)
+    if (cost_of(p, &p->passes.items[i], bits).links > 0)
+      plan_alternate_blocks(a, p, i, bits);
 }

@@ -91,6 +91,8 @@ static bool check_plan(plan *p, int parts) {
     numbers first = numbers_of(p, &p->passes.items[i]),
             second = numbers_of(p, &p->passes.items[i + 1]);
     plan_overlap_passes(&memory, p, i, parts, &o, bits);
+    plan_alternate_blocks(&memory, p, i, parts);
+    plan_alternate_blocks(&memory, p, i + 1, parts);
     const char *problem = plan_verify(&memory, p);
     good = CHECK_STR(problem ? problem : "", "") && check_pair(p, i, parts, bits) &&
            same_parts(p, &p->passes.items[i], &first, parts) &&
