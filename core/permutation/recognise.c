@@ -10,7 +10,7 @@ static bool is_rotation(const place_list *p, movement *m) {
     if (place_at(p, i) != to)
       return false;
   }
-  return true;
+  return p->count == 0 || m->by < p->count;
 }
 
 // The first element and those of one bit determine the map.

@@ -65,11 +65,12 @@ static struct {
 
 // ---- control messages --------------------------------------------------------------------------
 
+// To nobody before the ranks have joined: until then base.ranks is 1.
 static void say(mpi_rank *t, topic what) {
   control *c = &t->said[what];
   *c = (control){.rank = t->base.rank, .topic = what};
   snprintf(c->failure, sizeof c->failure, "%s", t->failure.message);
-  for (uint32_t r = 0; r < t->base.ranks; r++) {
+  for (uint32_t r = 0; r < t->base.ranks && t->base.ranks > 1; r++) {
     mpi_handle *sending = &t->saying[t->say_count];
     if (r == t->base.rank)
       continue;

@@ -125,6 +125,19 @@ TEST(rotations) {
   }
 }
 
+// Places in a row that begin behind the array's end are no places of it.
+TEST(rows_of_places_outside) {
+  static const uint64_t counts[] = {1, 2, 3, 4, 64, 1000},
+                        firsts[] = {1, 5, 1000, UINT64_C(1) << 40};
+  for (size_t k = 0; k < sizeof counts / sizeof *counts; k++)
+    for (size_t f = 0; f < sizeof firsts / sizeof *firsts; f++) {
+      permutation p = identity(counts[k]);
+      for (uint64_t i = 0; i < p.count; i++)
+        p.place[i] = counts[k] + firsts[f] - 1 + i;
+      CHECK_EQ_U64(recognise(&p, sizeof(uint64_t)).kind, MOVES_ANYHOW);
+    }
+}
+
 TEST(affine_maps) {
   for (int n = 0; n <= 12; n++) {
     f2_affine map = {f2_identity(n), n ? below(f2_unit(n)) : 0};

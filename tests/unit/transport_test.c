@@ -177,6 +177,19 @@ static void run_mpi_law(const struct law *l, FILE *f) {
     fprintf(f, "%s: '%s', expected '%s'\n", l->name, failure.message, l->line ? l->line : "");
 }
 
+// Rank 0 comes to the others after more than half of the time that they wait for it.
+static void open_late(const transport *outer, FILE *f) {
+  enum { SECONDS = 2 };
+  error failure = {0};
+  if (outer->rank == 0)
+    nanosleep(&(struct timespec){.tv_sec = SECONDS / 2, .tv_nsec = 400000000}, NULL);
+  transport *t =
+      transport_open(&(transport_options){.kind = &transport_mpi, .timeout = SECONDS}, &failure);
+  if (t == NULL)
+    fprintf(f, "late: %s\n", failure.message);
+  transport_close(t);
+}
+
 // What a rank of mpirun does: all laws, one after the other, while another transport stays. Writes to
 // RESULTS.RANK what is wrong, and then that it is done. At last a rank may die.
 static int run_mpi_rank(const char *results, bool dies) {
@@ -189,6 +202,8 @@ static int run_mpi_rank(const char *results, bool dies) {
   FILE *f = fopen(path, "w");
   for (int l = 0; outer != NULL && l < LAWS && transport_barrier(outer, &failure); l++)
     run_mpi_law(&laws[l], f);
+  if (outer != NULL && !dies)
+    open_late(outer, f);
   if (outer != NULL)
     transport_barrier(outer, &failure);
   fprintf(f, "%s", failure.message);
