@@ -442,6 +442,7 @@ static ranks_run run_of_ranks(const permc_compiled *p) {
                      .devices = b->devices ? b->devices(&l->program) : NULL,
                      .threads = p->settings.threads,
                      .interrupted = p->settings.limits.interrupted,
+                     .fast_floats = p->settings.fuse,
                      .returned = (uint32_t)trace_returned(&l->trace)};
 }
 

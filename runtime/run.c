@@ -92,6 +92,7 @@ static bool execute_on_ranks(permc_context *c, pipeline *p, backend_run *r) {
                    .threads = c->threads ? c->threads : pool_processors(),
                    .interrupted = c->limits.interrupted,
                    .progress = r->progress,
+                   .fast_floats = c->fuse,
                    .arguments = r->arguments,
                    .argument_count = r->argument_count,
                    .returned = (uint32_t)trace_returned(&p->trace)};

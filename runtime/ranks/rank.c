@@ -147,6 +147,8 @@ bool rank_agree(transport *t, const rank_step *own, error *failure) {
               {"call", own->call},
               {"program, or the sizes of its arguments", own->program},
               {"choice of arguments that are in parts", own->parts},
+              {"arguments that each rank has all of", own->whole},
+              {"choice of fast floats", own->floats},
               {"choice of a GPU, or none", own->memory},
               {"output file, and all write one", own->file}};
   enum { PARTS = sizeof rows / sizeof *rows };

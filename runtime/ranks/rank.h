@@ -28,6 +28,8 @@ typedef struct rank_step {
   const char *call;     // place: what the parts are for
   const char *program;  // run: of which sizes; which arguments are in parts
   const char *parts;
+  const char *whole;   // run: a digest of the other arguments
+  const char *floats;  // run: fast, or strict
   const char *memory;  // run: of the host, or of GPUs
   const char *file;    // write
 } rank_step;

@@ -2,7 +2,10 @@
 #include "runtime/ranks/parts.h"
 #include "runtime/ranks/world.h"
 
+#include "core/hash.h"
 #include "runtime/system/pool.h"
+
+#include <inttypes.h>
 
 // ---- opening and closing ------------------------------------------------------------------------
 
@@ -233,20 +236,48 @@ static bool array_of_part(array_part *part, array *out) {
   return true;
 }
 
+// Of the first elements: ranks that were given different seeds or numbers are found, at no cost.
+static bool add_digest(text *out, const array *a, error *why) {
+  enum { MOST = 4096, SIZE = 16 };
+  uint64_t count = array_count(a) < MOST ? array_count(a) : MOST, size = scalar_types[a->type].size;
+  unsigned char *elements = calloc(MOST, SIZE);
+  bool good = elements ? array_fetch(a, 0, count, elements, why)
+                       : error_set(why, SPAN_NONE, "out of memory");
+  if (good)
+    text_printf(out, "%" PRIx64 " ", hash_bytes(elements, count * size));
+  free(elements);
+  return good;
+}
+
+static bool describe_arguments(const ranks_run *run, text *shared, text *whole, error *why) {
+  bool good = true;
+  for (size_t i = 0; i < run->argument_count && good; i++) {
+    const array *a = &run->arguments[i];
+    bool in_part = array_device(a) == ARRAY_IN_PART;
+    text_string(shared, in_part ? "part " : "all ");
+    good = in_part || array_device(a) > ARRAY_HOST || add_digest(whole, a, why);
+  }
+  return good;
+}
+
 // Whether all ranks run the same program, at the same sizes, and exchange the same arguments.
 static bool agree(transport *t, const ranks_run *run, error *failure) {
-  text program = {0}, shared = {0};
+  text program = {0}, shared = {0}, whole = {0};
+  error why = {0};
   shares_print(&program, run->shares);
-  for (size_t i = 0; i < run->argument_count; i++)
-    text_string(&shared, array_device(&run->arguments[i]) == ARRAY_IN_PART ? "part " : "all ");
+  bool described = describe_arguments(run, &shared, &whole, &why);
   rank_step step = {.step = "run",
                     .program = text_content(&program),
                     .parts = text_content(&shared),
+                    .whole = text_content(&whole),
+                    .floats = run->fast_floats ? "fast" : "strict",
                     .memory = run->devices ? "gpu" : "host"};
-  bool good = !program.failed && !shared.failed ? rank_agree(t, &step, failure)
-                                                : rank_fail(t, "out of memory", failure);
+  bool good = described && !program.failed && !shared.failed && !whole.failed
+                  ? rank_agree(t, &step, failure)
+                  : rank_fail(t, error_is_set(&why) ? why.message : "out of memory", failure);
   text_free(&program);
   text_free(&shared);
+  text_free(&whole);
   return good;
 }
 

@@ -96,6 +96,7 @@ typedef struct ranks_run {
   uint32_t threads;              // of this process
   const atomic_bool *interrupted;
   progress progress;       // of this process, or its rank 0: steps that it has done
+  bool fast_floats;        // see permc_use_fast_floats
   const array *arguments;  // stay the caller's; in memory or in files (array_fetch)
   size_t argument_count;
   uint32_t returned;  // results from this number on are for each rank as a whole
