@@ -364,6 +364,9 @@ PERMC_API bool permc_check_outputs(permc_context *context, const char *entry,
 // Writes one value in the format of the path's ending ("-": standard output, text). The file
 // appears whole or not at all.
 PERMC_API bool permc_write_file(permc_context *context, const char *path, const permc_value *value);
+// Each value to its own file: all are written, and then get their names, or none does.
+PERMC_API bool permc_write_files(permc_context *context, const char *const *paths,
+                                 permc_value *const *values, size_t count);
 
 // ---- running ---------------------------------------------------------------------------------
 

@@ -273,15 +273,6 @@ bool permc_value_set_name(permc_value *v, size_t component, const char *name) {
 
 // ---- writing -----------------------------------------------------------------------------------
 
-// By all ranks, of a value that they have in parts.
-static bool write_together(permc_context *c, const char *path, value_format format,
-                           const permc_value *v) {
-  error failure = {0};
-  permc_value *shared = (permc_value *)(uintptr_t)v;  // rank 0 may have to have all of it
-  return ranks_write(c->ranks, path, format, shared, &failure) ||
-         context_error_of(c, PERMC_ERROR_RANKS, "%s", failure.message);
-}
-
 static bool is_in_files(const permc_value *v) {
   bool any = false;
   for (size_t i = 0; i < v->count; i++)
@@ -316,41 +307,78 @@ static bool write_files(permc_context *c, output_file *o, value_format format, p
   return value_load(c, v, why) && value_write(output_stream(o), format, v, why);
 }
 
-bool permc_write_file(permc_context *c, const char *path, const permc_value *v) {
-  context_begin_call(c);
+static bool is_shared(const permc_context *c) { return c->ranks && !ranks_are_here(c->ranks); }
+
+// By this process alone, of a value that it has.
+static bool write_alone(permc_context *c, output_file *o, value_format format, permc_value *v,
+                        error *why) {
+  uint64_t bytes = 0;
+  for (size_t i = 0; i < v->count; i++)
+    bytes += array_bytes(&v->components[i]);
+  bool as_it_is = format == FORMAT_NPY || format == FORMAT_BINARY;
+  output_watch(o, context_begin_stage(c, "writing", "bytes"), as_it_is ? bytes : 0);
+  bool good = c->file_memory && is_in_files(v) ? write_files(c, o, format, v, why)
+                                               : value_write(output_stream(o), format, v, why);
+  // What went wrong with the stream is told by closing, which knows the file's name.
+  if (good || ferror(output_stream(o)))
+    good = output_close(o, why);
+  context_end_stages(c);
+  return good;
+}
+
+// Writes a file that has yet to get its name: *made, also where that fails, or NULL.
+static bool write_one(permc_context *c, const char *path, permc_value *v, output_file **made) {
   error why = {0};
   value_format format;
-  if (!context_given(c, path, "the path") || !context_given(c, v, "the value"))
-    return false;
-  bool together = c->ranks && !ranks_are_here(c->ranks);
-  bool in_files = c->file_memory && is_in_files(v);
-  for (size_t i = 0; i < v->count && !together && !in_files; i++)
+  bool shared = is_shared(c), in_files = c->file_memory && is_in_files(v);
+  for (size_t i = 0; i < v->count && !shared && !in_files; i++)
     if (array_device(&v->components[i]) != ARRAY_HOST ||
         (!v->components[i].data && array_bytes(&v->components[i])))
       return context_error_of(c, PERMC_ERROR_DEVICE,
                               "%s: the value is not in the memory of the host", path);
-  bool good = value_format_of(path, &format, &why);
-  if (good && together)
-    return write_together(c, path, format, v);
-  output_file *o = good ? output_open(path, &why) : NULL;
-  if (o) {
-    uint64_t bytes = 0;
-    for (size_t i = 0; i < v->count; i++)
-      bytes += array_bytes(&v->components[i]);
-    bool as_it_is = format == FORMAT_NPY || format == FORMAT_BINARY;
-    output_watch(o, context_begin_stage(c, "writing", "bytes"), as_it_is ? bytes : 0);
-  }
-  good = o && (in_files ? write_files(c, o, format, (permc_value *)(uintptr_t)v, &why)
-                        : value_write(output_stream(o), format, v, &why));
-  // What went wrong with the stream is told by commit, which knows the file's name.
-  if (good || (o && ferror(output_stream(o))))
-    good = output_commit(o, &why);
-  else if (o)
-    output_discard(o);
-  context_end_stages(c);
-  if (!good)
-    context_error_of(c, PERMC_ERROR_FILE, "%s", why.message);
+  if (!value_format_of(path, &format, &why))
+    return context_error_of(c, PERMC_ERROR_FILE, "%s", why.message);
+  if (shared)
+    return ranks_write(c->ranks, path, format, v, made, &why) ||
+           context_error_of(c, PERMC_ERROR_RANKS, "%s", why.message);
+  *made = output_open(path, &why);
+  return (*made && write_alone(c, *made, format, v, &why)) ||
+         context_error_of(c, PERMC_ERROR_FILE, "%s", why.message);
+}
+
+static bool commit_all(permc_context *c, output_file **made, size_t count) {
+  error why = {0};
+  if (is_shared(c))
+    return ranks_commit(c->ranks, made, count, &why) ||
+           context_error_of(c, PERMC_ERROR_RANKS, "%s", why.message);
+  bool good = true;
+  for (size_t i = 0; i < count && good; made[i++] = NULL)
+    good = output_commit(made[i], &why);
+  return good || context_error_of(c, PERMC_ERROR_FILE, "%s", why.message);
+}
+
+bool permc_write_files(permc_context *c, const char *const *paths, permc_value *const *values,
+                       size_t count) {
+  context_begin_call(c);
+  if (!count)
+    return true;
+  if (!context_given(c, paths, "the paths") || !context_given(c, values, "the values"))
+    return false;
+  output_file **made = calloc(count + 1, sizeof *made);
+  bool good = made ? true : context_no_memory(c);
+  for (size_t i = 0; i < count && good; i++)
+    good = context_given(c, paths[i], "the path") && context_given(c, values[i], "the value") &&
+           write_one(c, paths[i], values[i], &made[i]);
+  good = good && commit_all(c, made, count);
+  for (size_t i = 0; i < count && made; i++)
+    output_discard(made[i]);
+  free(made);
   return good;
+}
+
+bool permc_write_file(permc_context *c, const char *path, const permc_value *v) {
+  permc_value *one = (permc_value *)(uintptr_t)v;  // rank 0 may have to have all of it
+  return permc_write_files(c, &path, &one, 1);
 }
 
 typedef VEC(array) array_ranks;

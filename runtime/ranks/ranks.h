@@ -123,10 +123,12 @@ bool ranks_place(rank_world *r, const char *what, const uint64_t *lengths, size_
 // Both are called by all ranks at one time, with the same value in parts.
 // Rank 0's becomes a value in its memory.
 bool ranks_gather(rank_world *r, permc_value *v, error *failure);
-// One file, which appears whole or not at all. Each rank writes its part of a .npy; of other formats,
-// and what is no regular file, rank 0 writes all.
+// One file, which is written whole. Each rank writes its part of a .npy; of other formats, and what is no
+// regular file, rank 0 writes all. Of rank 0 *made is the file, also where that fails; of others NULL.
 bool ranks_write(rank_world *r, const char *path, value_format format, permc_value *v,
-                 error *failure);
+                 output_file **made, error *failure);
+// When all are written: they get their names. What was tried is NULL then.
+bool ranks_commit(rank_world *r, output_file **made, size_t count, error *failure);
 
 // ---- launchers -------------------------------------------------------------------------------
 

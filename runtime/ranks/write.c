@@ -134,15 +134,13 @@ static outcome write_part(transport *t, const char *path, const char *temporary,
   return made;
 }
 
-// Rank 0 makes the file, all write, rank 0 gives it its name.
+// Rank 0 makes the file, all write.
 static bool write_together(transport *t, const char *path, output_file *o, const char *temporary,
                            const permc_value *v, error *failure) {
   outcome made = write_part(t, path, temporary, v);
   bool good = all_have_written(t, &made, failure);
   error why = {0};
-  if (o && !good)
-    output_discard(o);
-  else if (o && !output_commit(o, &why))
+  if (o && good && !output_close(o, &why))
     good = rank_fail(t, why.message, failure);
   return good && transport_barrier(t, failure);
 }
@@ -150,11 +148,8 @@ static bool write_together(transport *t, const char *path, output_file *o, const
 static bool write_alone(transport *t, output_file *o, value_format format, permc_value *v,
                         error *failure) {
   error why = {0};
-  if (!value_write(output_stream(o), format, v, &why) && !ferror(output_stream(o))) {
-    output_discard(o);
-    return rank_fail(t, why.message, failure);
-  }
-  return output_commit(o, &why) || rank_fail(t, why.message, failure);
+  bool good = value_write(output_stream(o), format, v, &why) || ferror(output_stream(o));
+  return (good && output_close(o, &why)) || rank_fail(t, why.message, failure);
 }
 
 // Folders may have other names on other hosts.
@@ -163,8 +158,17 @@ static const char *name_in_folder(const char *path) {
   return slash ? slash + 1 : path;
 }
 
+bool ranks_commit(rank_world *r, output_file **made, size_t count, error *failure) {
+  transport *t = ranks_transport(r);
+  error why = {0};
+  bool good = true;
+  for (size_t i = 0; i < count && good; made[i++] = NULL)
+    good = !made[i] || output_commit(made[i], &why);
+  return good ? transport_barrier(t, failure) : rank_fail(t, why.message, failure);
+}
+
 bool ranks_write(rank_world *r, const char *path, value_format format, permc_value *v,
-                 error *failure) {
+                 output_file **made, error *failure) {
   transport *t = ranks_transport(r);
   char temporary[PATH_MAX] = "";
   error why = {0};
@@ -172,7 +176,7 @@ bool ranks_write(rank_world *r, const char *path, value_format format, permc_val
   *failure = (error){0};
   if (!rank_agree(t, &step, failure))
     return false;
-  output_file *o = t->rank ? NULL : output_open(path, &why);
+  output_file *o = *made = t->rank ? NULL : output_open(path, &why);
   if (!t->rank && !o)
     return rank_fail(t, why.message, failure);
   if (o && format == FORMAT_NPY && parts_are_alike(t, v) && output_temporary(o))
@@ -180,11 +184,6 @@ bool ranks_write(rank_world *r, const char *path, value_format format, permc_val
   bool good = tell_all(t, temporary, sizeof temporary, failure);
   if (good && *temporary)
     return write_together(t, path, o, temporary, v, failure);
-  if (good)
-    good = gather_value(t, v, failure);
-  if (!good) {
-    output_discard(o);
-    return false;
-  }
-  return (t->rank || write_alone(t, o, format, v, failure)) && transport_barrier(t, failure);
+  return good && gather_value(t, v, failure) &&
+         (t->rank || write_alone(t, o, format, v, failure)) && transport_barrier(t, failure);
 }

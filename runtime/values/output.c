@@ -342,21 +342,16 @@ void output_watch(output_file *o, progress p, uint64_t total) {
 
 // ---- closing ----------------------------------------------------------------------------------
 
-static bool finish_output(output_file *o) {
-  bool flushed = fclose(o->stream) == 0;
+bool output_close(output_file *o, error *e) {
+  *e = (error){0};
+  bool flushed = !o->stream || fclose(o->stream) == 0;
   o->stream = NULL;
   if (!flushed && !o->failure)
     o->failure = errno;
   if (o->owns_descriptor && close(o->descriptor) != 0 && !o->failure)
     o->failure = errno;
   o->owns_descriptor = false;
-  if (!o->failure && o->temporary && rename(o->temporary, o->target) != 0)
-    o->failure = errno;
-  if (o->failure)
-    return false;
-  free(o->temporary);
-  o->temporary = NULL;
-  return true;
+  return !o->failure || error_set(e, SPAN_NONE, "%.300s: %s", o->name, strerror(o->failure));
 }
 
 void output_sync(output_file *o) {
@@ -365,10 +360,14 @@ void output_sync(output_file *o) {
 }
 
 bool output_commit(output_file *o, error *e) {
-  *e = (error){0};
-  bool good = finish_output(o);
-  if (!good)
-    error_set(e, SPAN_NONE, "%.300s: %s", o->name, strerror(o->failure));
+  bool good = output_close(o, e);
+  if (good && o->temporary && rename(o->temporary, o->target) != 0) {
+    o->failure = errno;
+    good = error_set(e, SPAN_NONE, "%.300s: %s", o->name, strerror(o->failure));
+  } else if (good) {
+    free(o->temporary);
+    o->temporary = NULL;
+  }
   int reason = o->failure;
   destroy_output(o);
   errno = reason;

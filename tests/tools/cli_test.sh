@@ -362,6 +362,11 @@ if [ $? -eq 1 ]; then pass; else fail "a closed standard output"; fi
 err_is 'permc: standard output: Bad file descriptor'
 status 1 run sort.perm -i four.txt -o /dev/full
 err_is 'permc: /dev/full: No space left on device'
+# All outputs or none: an argument's file is as it was.
+cp four.txt both.txt
+status 1 run -e '\x -> (sort x, x)' -i both.txt -o both.txt -o /dev/full
+if cmp -s four.txt both.txt; then pass; else fail "an output of a run that failed"; fi
+rm both.txt
 for verb in "help" "help run" "--version" "--help"; do
   # shellcheck disable=SC2086
   "$permc" $verb >/dev/full 2>err

@@ -86,16 +86,28 @@ static bool print_result(run_state *s, permc_value *v) {
          (permc_rank(s->context, NULL) != 0 || cli_print_value(v, cli_is_given(s->args, "--full")));
 }
 
+static bool is_printed(const char *const *paths, size_t count, size_t result) {
+  return result >= count || strcmp(paths[result], "-") == 0;
+}
+
+// All files or none, and then what is printed.
 static bool write_results(run_state *s) {
-  size_t count;
+  size_t count, written = 0;
   const char **paths = cli_values(s->args, "-o", &count);
+  const char **names = calloc(s->result_count + 1, sizeof *names);
+  permc_value **files = calloc(s->result_count + 1, sizeof *files);
   double start = clock_seconds();
-  bool good = paths != NULL;
+  bool good = paths && names && files;
   for (size_t i = 0; good && i < s->result_count; i++)
-    if (i < count && strcmp(paths[i], "-"))
-      good = cli_report(s->context, permc_write_file(s->context, paths[i], s->results[i]));
-    else
-      good = print_result(s, s->results[i]);
+    if (!is_printed(paths, count, i)) {
+      names[written] = paths[i];
+      files[written++] = s->results[i];
+    }
+  good = good && cli_report(s->context, permc_write_files(s->context, names, files, written));
+  for (size_t i = 0; good && i < s->result_count; i++)
+    good = !is_printed(paths, count, i) || print_result(s, s->results[i]);
+  free(files);
+  free(names);
   free(paths);
   s->write_seconds = clock_seconds() - start;
   return good;
