@@ -171,7 +171,7 @@ bool journal_open(journal *j, const char *folder, const char *digest, error *fai
   size_t size;
   text_printf(&path, "%s/journal", folder);
   if (path.failed)
-    return text_free(&path), error_set(failure, SPAN_NONE, "out of memory");
+    return text_free(&path), error_no_memory(failure);
   j->path = path.data;
   if (!open_file(j, folder, failure))
     return false;

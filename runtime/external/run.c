@@ -72,7 +72,7 @@ static bool measure(const external *e, size_t step, uint64_t memory, bool bytes,
   bool good = places
                   ? external_routine_fit(&r, &out->parts, failure) &&
                         (!bytes || external_routine_bytes(&r, &out->reads, &out->writes, failure))
-                  : error_set(failure, SPAN_NONE, "out of memory");
+                  : error_no_memory(failure);
   free(places);
   return good;
 }
@@ -146,7 +146,7 @@ static bool make_running(running *r, error *failure) {
   r->places = calloc(r->run->steps->arrays.count + 1, sizeof *r->places);
   r->store = cpu_store_new();
   if (!r->places || !r->store)
-    return error_set(failure, SPAN_NONE, "out of memory");
+    return error_no_memory(failure);
   if (!count_all(r, failure))
     return false;
   r->disk = disk_new(NULL, r->run->interrupted, failure);
