@@ -206,8 +206,9 @@ bool files_take_result(run_files *f, net_id a, array *out, error *failure) {
   // The file ends behind its last element, and is the array's from then on.
   if (ftruncate(file->disk.cached, (off_t)(file->offset + bytes_of(of))) != 0)
     return error_set(failure, SPAN_NONE, "%s: %s", file->path, strerror(errno));
-  if (!array_of_file(out, file->disk.cached, file->offset, file->path, f->has_journal))
-    return error_no_memory(failure);
+  error why;
+  if (!array_of_file(out, file->disk.cached, file->offset, file->path, f->has_journal, &why))
+    return error_set(failure, SPAN_NONE, "%s", why.message);
   file->named = false;  // it is not the run's any more
   return true;
 }
