@@ -156,6 +156,18 @@ static bool is_empty(const char *folder, error *failure) {
   return good;
 }
 
+static const char at_work[] = "another run is at work here";
+
+// Not one that a run which ended has removed, after it was opened here.
+static bool is_at_its_path(const journal *j, error *failure) {
+  struct stat own, there;
+  if (fstat(j->descriptor, &own) != 0)
+    return fail_journal(failure, j, strerror(errno));
+  bool same =
+      stat(j->path, &there) == 0 && own.st_dev == there.st_dev && own.st_ino == there.st_ino;
+  return same || fail_journal(failure, j, at_work);
+}
+
 static bool open_file(journal *j, const char *folder, error *failure) {
   struct stat s;
   j->descriptor = open(j->path, O_RDWR | O_CLOEXEC | O_NONBLOCK);
@@ -168,10 +180,9 @@ static bool open_file(journal *j, const char *folder, error *failure) {
     return fail_journal(failure, j, strerror(errno));
   if (!S_ISREG(s.st_mode))
     return fail_journal(failure, j, "it is no file; remove it, or write elsewhere");
-  bool locked = flock(j->descriptor, LOCK_EX | LOCK_NB) == 0;
-  return locked ||
-         fail_journal(failure, j,
-                      errno == EWOULDBLOCK ? "another run is at work here" : strerror(errno));
+  if (flock(j->descriptor, LOCK_EX | LOCK_NB) == 0)
+    return is_at_its_path(j, failure);
+  return fail_journal(failure, j, errno == EWOULDBLOCK ? at_work : strerror(errno));
 }
 
 bool journal_open(journal *j, const char *folder, const char *digest, error *failure) {
@@ -190,13 +201,20 @@ bool journal_open(journal *j, const char *folder, const char *digest, error *fai
   return good;
 }
 
-bool journal_clear(int folder) {
-  int descriptor = openat(folder, "journal", O_RDWR | O_CLOEXEC | O_NONBLOCK);
-  bool good =
-      descriptor >= 0 && flock(descriptor, LOCK_EX | LOCK_NB) == 0 && ftruncate(descriptor, 0) == 0;
-  if (descriptor >= 0)
-    close(descriptor);
-  return good;
+int journal_keep(journal *j) {
+  int lock = j->descriptor;
+  j->descriptor = -1;
+  return lock;
+}
+
+int journal_clear(int folder, int lock) {
+  int own = lock >= 0 ? lock : openat(folder, "journal", O_RDWR | O_CLOEXEC | O_NONBLOCK);
+  bool locked = own >= 0 && (lock >= 0 || flock(own, LOCK_EX | LOCK_NB) == 0);
+  if (locked && ftruncate(own, 0) == 0)
+    return own;
+  if (own >= 0)
+    close(own);
+  return -1;
 }
 
 void journal_close(journal *j) {

@@ -92,7 +92,7 @@ static void make_folder(void) {
   const char *of = getenv("PERMC_TMP");
   snprintf(folder, sizeof folder, "%s/beyond", of ? of : "/tmp");
   mkdir(folder, 0777);
-  external_remove(path_of("run"));
+  external_remove(path_of("run"), -1);
 }
 
 static int count_files(const char *path) {
