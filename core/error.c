@@ -17,6 +17,8 @@ bool error_set(error *e, span where, const char *format, ...) {
   return false;
 }
 
+bool error_no_memory(error *e) { return error_set(e, SPAN_NONE, "out of memory"); }
+
 const char *error_of_reading(int number) {
   return number == EISDIR ? "this is a folder; name a file in it" : strerror(number);
 }

@@ -58,6 +58,9 @@ typedef struct error {
 // may add the step. Returns false, for the caller to return. e may be NULL.
 bool error_set(error *e, span where, const char *format, ...) PRINTF_LIKE(3, 4);
 
+// There is no memory; false.
+bool error_no_memory(error *e);
+
 // Why a file cannot be read, by errno, and for a folder what to do.
 const char *error_of_reading(int number);
 static inline bool error_is_set(const error *e) { return e->message[0] != 0; }

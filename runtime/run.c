@@ -106,6 +106,7 @@ enum { NOTE_SECONDS = 1 };  // of a run that may go on later
 
 static bool execute_in_files(permc_context *c, pipeline *p, backend_run *r) {
   error failure = {0};
+  context_unlock_files(c);
   external_run run = {.steps = p->steps,
                       .plan = p->plan,
                       .executor = p->backend->executor(&p->program),
@@ -116,6 +117,7 @@ static bool execute_in_files(permc_context *c, pipeline *p, backend_run *r) {
                       .note_seconds = NOTE_SECONDS,
                       .folder = c->file_folder,
                       .resume = c->file_resume,
+                      .lock = &c->file_lock,
                       .arguments = r->arguments,
                       .argument_count = r->argument_count,
                       .returned = (uint32_t)trace_returned(&p->trace)};

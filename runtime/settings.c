@@ -200,6 +200,7 @@ bool permc_use_files(permc_context *c, const permc_files *files) {
     return context_no_memory(c);
   if (files && !files->memory)
     return free(folder), context_error(c, "the memory of runs on files is 0 bytes");
+  context_unlock_files(c);
   free(c->file_folder);
   c->file_folder = folder;
   c->file_memory = files ? files->memory : 0;
@@ -209,5 +210,6 @@ bool permc_use_files(permc_context *c, const permc_files *files) {
 
 void permc_remove_files(permc_context *c) {
   if (c->file_memory && c->file_resume)
-    external_remove(c->file_folder);
+    external_remove(c->file_folder, c->file_lock);
+  c->file_lock = -1;
 }

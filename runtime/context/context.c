@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <unistd.h>
 
 // A call takes at most CALL_STACK of the stack of a job; what is not elaboration takes the rest.
 enum { CALL_STACK = 20 << 10, STACK_BESIDES = 56 << 20 };
@@ -19,6 +20,7 @@ permc_context *permc_context_new(void) {
     c->program.diagnostics.memory = &c->program.memory;
     c->program.memory.limit = c->memory.limit = 2 * c->limits.memory;
     c->limits.interrupted = &c->stop;
+    c->file_lock = -1;
     pthread_mutex_init(&c->lock, NULL);
   }
   return c;
@@ -35,6 +37,12 @@ bool permc_set_limit(permc_context *c, const char *name, uint64_t value) {
   return true;
 }
 
+void context_unlock_files(permc_context *c) {
+  if (c->file_lock >= 0)
+    close(c->file_lock);
+  c->file_lock = -1;
+}
+
 void permc_context_free(permc_context *c) {
   if (!c)
     return;
@@ -42,6 +50,7 @@ void permc_context_free(permc_context *c) {
     c->end_pending(c->pending);
   if (c->ranks)
     c->end_ranks(c->ranks);
+  context_unlock_files(c);
   free(c->file_folder);
   program_free(&c->program);
   arena_free(&c->memory);

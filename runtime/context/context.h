@@ -77,6 +77,7 @@ struct permc_context {
   uint64_t file_memory;  // of runs on arrays in files (permc_use_files); 0: arrays are in memory
   char *file_folder;     // ... where these files are
   bool file_resume;      // ... whose folder stays, for the same run later
+  int file_lock;         // ... and which keeps others out of it (run.h); -1: none
 };
 
 static inline context_device *context_gpu(permc_context *c) { return &c->gpus[c->device]; }
@@ -87,6 +88,7 @@ void context_clear(permc_context *c);  // forgets the messages of the last call
 // At the start of a call of the API: the same, and forgets an interrupt from before. The calls that
 // permc_tune makes are parts of one call.
 void context_begin_call(permc_context *c);
+void context_unlock_files(permc_context *c);  // others may go on in the folder of the last run
 // Around what an interrupt ends: jobs (which do this themselves), and permc_call in any thread.
 void context_enter(permc_context *c);
 void context_leave(permc_context *c);

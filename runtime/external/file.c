@@ -13,8 +13,6 @@
 #include <time.h>
 #include <unistd.h>
 
-static bool fail_memory(error *failure) { return error_set(failure, SPAN_NONE, "out of memory"); }
-
 // ---- checksums ---------------------------------------------------------------------------------
 
 // In blocks so large that all of them take no more memory than there is for them.
@@ -50,7 +48,7 @@ static bool add_sums(run_file *f, const run_file_options *o, uint64_t bytes, err
   if (o->journal && s.count)
     good = map_sums(f, s.count * sizeof *s.of, failure);
   else if (s.count)
-    good = (f->disk.sums.of = calloc(s.count, sizeof *s.of)) || fail_memory(failure);
+    good = (f->disk.sums.of = calloc(s.count, sizeof *s.of)) || error_no_memory(failure);
   if (!good)
     f->disk.sums = (disk_sums){0};
   return good;
@@ -120,7 +118,7 @@ bool run_file_make(run_file *f, const run_file_options *o, error *failure) {
   char name[80];
   choose_name(name);
   if (!(f->path = path_in(o->folder, hidden ? name : o->name)))
-    return fail_memory(failure);
+    return error_no_memory(failure);
   if (o->journal) {
     good = make_by_journal(f, o, bytes, failure);
   } else if (hidden) {

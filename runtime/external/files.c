@@ -18,8 +18,6 @@ static const net_array *array_at(const run_files *f, net_id a) {
 
 static uint64_t bytes_of(const net_array *a) { return a->count * scalar_types[a->type].size; }
 
-static bool fail_memory(error *failure) { return error_set(failure, SPAN_NONE, "out of memory"); }
-
 static bool make_file(run_files *f, run_file *file, const char *name, bool result, uint64_t bytes,
                       error *failure) {
   return run_file_make(file,
@@ -44,7 +42,7 @@ static bool copy_argument(run_files *f, net_id a, run_file *file, error *failure
   const net_array *of = array_at(f, a);
   uint64_t size = scalar_types[of->type].size, some = PIECE / size;
   char *piece = malloc(PIECE);
-  bool good = piece || fail_memory(failure);
+  bool good = piece || error_no_memory(failure);
   for (uint64_t first = 0, count; good && first < of->count; first += count) {
     error why = {0};
     count = of->count - first < some ? of->count - first : some;
@@ -72,7 +70,7 @@ static bool open_argument(run_files *f, net_id a, run_file *file, error *failure
   }
   file->path = strdup(array_file_name(given));
   return file->path ? disk_open_again(&file->disk, file->path, descriptor, failure)
-                    : fail_memory(failure);
+                    : error_no_memory(failure);
 }
 
 // ---- arrays ------------------------------------------------------------------------------------
@@ -130,7 +128,7 @@ const disk_file *files_of_routine(run_files *f, uint32_t number, uint64_t bytes,
   if (file)
     return &file->disk;
   if (!(file = malloc(sizeof *file)))
-    return fail_memory(failure), NULL;
+    return error_no_memory(failure), NULL;
   *file = RUN_FILE_NONE;
   file->number = number;
   file->next = f->routines;
@@ -193,7 +191,7 @@ bool files_end_step(run_files *f, error *failure) {
 static bool load_result(run_file *file, array *out, error *failure) {
   const uint64_t dims[] = {out->dims[0]};
   if (!array_create(out, out->type, 1, dims))
-    return fail_memory(failure);
+    return error_no_memory(failure);
   return disk_read(&file->disk, file->offset, out->data, array_bytes(out), failure);
 }
 
@@ -208,8 +206,9 @@ bool files_take_result(run_files *f, net_id a, array *out, error *failure) {
   // The file ends behind its last element, and is the array's from then on.
   if (ftruncate(file->disk.cached, (off_t)(file->offset + bytes_of(of))) != 0)
     return error_set(failure, SPAN_NONE, "%s: %s", file->path, strerror(errno));
-  if (!array_of_file(out, file->disk.cached, file->offset, file->path, f->has_journal))
-    return fail_memory(failure);
+  error why;
+  if (!array_of_file(out, file->disk.cached, file->offset, file->path, f->has_journal, &why))
+    return error_set(failure, SPAN_NONE, "%s", why.message);
   file->named = false;  // it is not the run's any more
   return true;
 }
@@ -239,7 +238,7 @@ bool files_open(run_files *f, const external_run *r, error *failure) {
   *f = (run_files){.run = r};
   f->arrays = calloc(r->steps->arrays.count + 1, sizeof *f->arrays);
   if (!f->arrays)
-    return fail_memory(failure);
+    return error_no_memory(failure);
   find_lifetimes(f);
   return !r->resume || open_journal(f, failure);
 }

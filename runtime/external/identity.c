@@ -9,7 +9,7 @@ static bool digest_elements(digest *d, const array *a, error *failure) {
   enum { PIECE = 1 << 24 };
   uint64_t size = scalar_types[a->type].size, count = array_count(a), some = PIECE / size;
   char *piece = malloc(PIECE);
-  bool good = piece || error_set(failure, SPAN_NONE, "out of memory");
+  bool good = piece || error_no_memory(failure);
   for (uint64_t first = 0, part; good && first < count; first += part) {
     error why = {0};
     part = count - first < some ? count - first : some;
@@ -48,7 +48,7 @@ bool files_identify(const external_run *r, char hex[2 * DIGEST_BYTES + 1], error
   unsigned char bytes[DIGEST_BYTES];
   digest d = digest_start();
   external_print(&steps, r->steps);
-  bool good = !steps.failed || error_set(failure, SPAN_NONE, "out of memory");
+  bool good = !steps.failed || error_no_memory(failure);
   digest_add(&d, PERMC_VERSION, sizeof PERMC_VERSION);
   digest_add(&d, text_content(&steps), steps.length);
   digest_add(&d, &r->memory, sizeof r->memory);

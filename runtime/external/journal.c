@@ -94,16 +94,23 @@ bool journal_has_made(const journal *j, const char *name, uint64_t bytes) {
 
 // ---- opening -----------------------------------------------------------------------------------
 
-static char *read_all(const journal *j, size_t *count) {
+// NULL: *failure. What cannot be read is not lost: nothing is cut off.
+static char *read_all(const journal *j, size_t *count, error *failure) {
   off_t size = lseek(j->descriptor, 0, SEEK_END);
-  char *all = size >= 0 ? malloc((size_t)size + 1) : NULL;
+  if (size < 0)
+    return fail_journal(failure, j, strerror(errno)), NULL;
+  char *all = malloc((size_t)size + 1);
+  if (!all)
+    return fail_journal(failure, j, "out of memory"), NULL;
   *count = 0;
-  for (ssize_t got = 1; all && got > 0 && *count < (size_t)size;) {
+  for (ssize_t got = 1; got > 0 && *count<(size_t)size; *count += got> 0 ? (size_t)got : 0) {
     got = pread(j->descriptor, all + *count, (size_t)size - *count, (off_t)*count);
-    *count += got > 0 ? (size_t)got : 0;
+    if (got < 0) {
+      fail_journal(failure, j, strerror(errno));
+      return free(all), NULL;
+    }
   }
-  if (all)
-    all[*count] = 0;
+  all[*count] = 0;
   return all;
 }
 
@@ -138,8 +145,8 @@ static bool take_up(journal *j, char *all, size_t size, const char *digest, erro
 // Before a journal is made: the folder has nothing but it then. Hidden files are the system's.
 static bool is_empty(const char *folder, error *failure) {
   DIR *all = opendir(folder);
-  bool good = true;
-  for (struct dirent *e; all && good && (e = readdir(all));)
+  bool good = all || error_set(failure, SPAN_NONE, "%s: %s", folder, strerror(errno));
+  for (struct dirent *e; good && (e = readdir(all));)
     good = e->d_name[0] == '.' ||
            error_set(failure, SPAN_NONE,
                      "%s: it has '%s', which is of no run; remove it, or write elsewhere", folder,
@@ -147,6 +154,18 @@ static bool is_empty(const char *folder, error *failure) {
   if (all)
     closedir(all);
   return good;
+}
+
+static const char at_work[] = "another run is at work here";
+
+// Not one that a run which ended has removed, after it was opened here.
+static bool is_at_its_path(const journal *j, error *failure) {
+  struct stat own, there;
+  if (fstat(j->descriptor, &own) != 0)
+    return fail_journal(failure, j, strerror(errno));
+  bool same =
+      stat(j->path, &there) == 0 && own.st_dev == there.st_dev && own.st_ino == there.st_ino;
+  return same || fail_journal(failure, j, at_work);
 }
 
 static bool open_file(journal *j, const char *folder, error *failure) {
@@ -161,8 +180,9 @@ static bool open_file(journal *j, const char *folder, error *failure) {
     return fail_journal(failure, j, strerror(errno));
   if (!S_ISREG(s.st_mode))
     return fail_journal(failure, j, "it is no file; remove it, or write elsewhere");
-  return flock(j->descriptor, LOCK_EX | LOCK_NB) == 0 ||
-         fail_journal(failure, j, "another run is at work here");
+  if (flock(j->descriptor, LOCK_EX | LOCK_NB) == 0)
+    return is_at_its_path(j, failure);
+  return fail_journal(failure, j, errno == EWOULDBLOCK ? at_work : strerror(errno));
 }
 
 bool journal_open(journal *j, const char *folder, const char *digest, error *failure) {
@@ -171,24 +191,30 @@ bool journal_open(journal *j, const char *folder, const char *digest, error *fai
   size_t size;
   text_printf(&path, "%s/journal", folder);
   if (path.failed)
-    return text_free(&path), error_set(failure, SPAN_NONE, "out of memory");
+    return text_free(&path), error_no_memory(failure);
   j->path = path.data;
   if (!open_file(j, folder, failure))
     return false;
-  char *all = read_all(j, &size);
-  bool good =
-      all ? take_up(j, all, size, digest, failure) : fail_journal(failure, j, "out of memory");
+  char *all = read_all(j, &size, failure);
+  bool good = all && take_up(j, all, size, digest, failure);
   free(all);
   return good;
 }
 
-bool journal_clear(int folder) {
-  int descriptor = openat(folder, "journal", O_RDWR | O_CLOEXEC | O_NONBLOCK);
-  bool good =
-      descriptor >= 0 && flock(descriptor, LOCK_EX | LOCK_NB) == 0 && ftruncate(descriptor, 0) == 0;
-  if (descriptor >= 0)
-    close(descriptor);
-  return good;
+int journal_keep(journal *j) {
+  int lock = j->descriptor;
+  j->descriptor = -1;
+  return lock;
+}
+
+int journal_clear(int folder, int lock) {
+  int own = lock >= 0 ? lock : openat(folder, "journal", O_RDWR | O_CLOEXEC | O_NONBLOCK);
+  bool locked = own >= 0 && (lock >= 0 || flock(own, LOCK_EX | LOCK_NB) == 0);
+  if (locked && ftruncate(own, 0) == 0)
+    return own;
+  if (own >= 0)
+    close(own);
+  return -1;
 }
 
 void journal_close(journal *j) {

@@ -23,9 +23,12 @@ typedef struct journal {
 // known there, or is at work, or what is there is of no run.
 bool journal_open(journal *j, const char *folder, const char *digest, error *failure);
 void journal_close(journal *j);  // {0} is allowed
-// Of a run that has ended: what is left of its files is no run's any more. False: there is none, or a run is
-// at work.
-bool journal_clear(int folder);
+// A descriptor that keeps other runs out until it is closed: of a journal that is closed then.
+int journal_keep(journal *j);
+// Of a run that has ended: what is left of its files is no run's any more. Takes the descriptor that
+// journal_keep has given (-1: nobody has one), and gives one that keeps runs out while the files are removed;
+// -1: there is no journal, or a run is at work.
+int journal_clear(int folder, int lock);
 bool journal_note_done(journal *j, uint32_t step, uint64_t done, error *failure);
 bool journal_note_made(journal *j, const char *name, uint64_t bytes, error *failure);
 bool journal_has_made(const journal *j, const char *name, uint64_t bytes);

@@ -72,7 +72,7 @@ static bool measure(const external *e, size_t step, uint64_t memory, bool bytes,
   bool good = places
                   ? external_routine_fit(&r, &out->parts, failure) &&
                         (!bytes || external_routine_bytes(&r, &out->reads, &out->writes, failure))
-                  : error_set(failure, SPAN_NONE, "out of memory");
+                  : error_no_memory(failure);
   free(places);
   return good;
 }
@@ -146,7 +146,7 @@ static bool make_running(running *r, error *failure) {
   r->places = calloc(r->run->steps->arrays.count + 1, sizeof *r->places);
   r->store = cpu_store_new();
   if (!r->places || !r->store)
-    return error_set(failure, SPAN_NONE, "out of memory");
+    return error_no_memory(failure);
   if (!count_all(r, failure))
     return false;
   r->disk = disk_new(NULL, r->run->interrupted, failure);
@@ -162,6 +162,8 @@ bool external_execute(const external_run *run, array *results, error *failure) {
       make_running(&r, failure) && run_steps(&r, failure) && take_results(&r, results, failure);
   if (!good)
     arrays_destroy(results, count);
+  if (good && run->lock && run->resume)
+    *run->lock = journal_keep(&r.files.journal);
   files_close(&r.files);
   if (run->moved && r.disk)
     *run->moved = disk_counts_of(r.disk);
@@ -187,9 +189,10 @@ static bool is_of_run(const char *name) {
 }
 
 // The journal, which says whose files these are, goes last.
-void external_remove(const char *folder) {
+void external_remove(const char *folder, int lock) {
   DIR *all = opendir(folder);
-  if (all && journal_clear(dirfd(all))) {
+  int own = all ? journal_clear(dirfd(all), lock) : lock;
+  if (all && own >= 0) {
     for (struct dirent *e; (e = readdir(all));)
       if (is_of_run(e->d_name))
         unlinkat(dirfd(all), e->d_name, 0);
@@ -198,4 +201,6 @@ void external_remove(const char *folder) {
   }
   if (all)
     closedir(all);
+  if (own >= 0)
+    close(own);
 }

@@ -37,7 +37,10 @@ typedef struct external_run {
   const array *arguments;  // stay the caller's
   size_t argument_count;
   disk_counts *moved;  // to be set; may be NULL
-  uint32_t returned;   // results from this number on are small, and wanted in memory
+  // To be set where a folder stays: a descriptor that keeps other runs out of it until it is closed, as results
+  // have their files there. NULL: nothing does.
+  int *lock;
+  uint32_t returned;  // results from this number on are small, and wanted in memory
 } external_run;
 
 // Runs the steps. `results` has room for the program's results, by number, which have one dimension, their
@@ -50,7 +53,7 @@ typedef struct external_amount {
 } external_amount;
 bool external_measure(const external *steps, size_t step, uint64_t memory, external_amount *out,
                       error *failure);
-// What a run with a folder of its own has left there goes, and the folder.
-void external_remove(const char *folder);
+// What a run with a folder of its own has left there goes, and the folder. Takes its lock; -1: it has none.
+void external_remove(const char *folder, int lock);
 
 #endif

@@ -176,7 +176,7 @@ static bool move_whole(const execution *x, bool writes, error *failure) {
   transfers t = {0};
   bool good = writes ? add_writes(x, 0, true, &t) : add_reads(x, 0, true, &t);
   if (!good)
-    error_set(failure, SPAN_NONE, "out of memory");
+    error_no_memory(failure);
   if (good && t.count) {
     disk_begin(x->options->disk, t.parts, t.count);
     good = disk_end(x->options->disk, failure);
@@ -266,7 +266,7 @@ static bool run_shares(execution *x, error *failure) {
 
 bool shares_execute(const share_options *o, error *failure) {
   execution x = {.options = o, .step = &o->run->steps->steps.items[o->step]};
-  bool good = make_execution(&x) || error_set(failure, SPAN_NONE, "out of memory");
+  bool good = make_execution(&x) || error_no_memory(failure);
   good = good && move_whole(&x, false, failure) && run_shares(&x, failure) &&
          move_whole(&x, true, failure);
   free_execution(&x);

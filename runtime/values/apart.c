@@ -173,14 +173,19 @@ const char *array_file_name(const array *a) {
   return f->name;
 }
 
-bool array_of_file(array *a, int descriptor, uint64_t offset, const char *path, bool stays) {
+bool array_of_file(array *a, int descriptor, uint64_t offset, const char *path, bool stays,
+                   error *e) {
   array_file *f = calloc(1, sizeof *f);
   array_owner *owner = malloc(sizeof *owner);
-  int own = f && owner ? dup(descriptor) : -1;
-  char *copy = own >= 0 ? strdup(path) : NULL;
-  if (!copy) {
-    if (own >= 0)
-      close(own);
+  char *copy = f && owner ? strdup(path) : NULL;
+  int own = copy ? dup(descriptor) : -1;
+  *e = (error){0};
+  if (own < 0) {
+    if (copy)
+      error_set(e, SPAN_NONE, "%.300s: %s", path, strerror(errno));
+    else
+      error_no_memory(e);
+    free(copy);
     free(f);
     free(owner);
     return false;

@@ -126,8 +126,9 @@ bool array_file_place(const array *a, int *descriptor, uint64_t *offset);
 const char *array_file_name(const array *a);  // of an array in a file: as the user wrote it
 // Makes a, which has a type and dims, an array in a file of its own, whose elements begin at `offset`: a
 // multiple of 64, which leaves room for the header of a .npy. The file goes with the array, unless it stays.
-// False: no memory.
-bool array_of_file(array *a, int descriptor, uint64_t offset, const char *path, bool stays);
+// False: *e says why.
+bool array_of_file(array *a, int descriptor, uint64_t offset, const char *path, bool stays,
+                   error *e);
 // Brings an array that is in a file, or at random, to memory. False: *e says why.
 bool array_load(array *a, error *e);
 

@@ -201,7 +201,7 @@ TEST(what_is_predicted) {
 
 // ---- kills -------------------------------------------------------------------------------------
 
-static void remove_run(void) { external_remove(path_of("run")); }
+static void remove_run(void) { external_remove(path_of("run"), -1); }
 
 // Killed at each of its reports, or some of them, and then once more in the second run.
 TEST(kills) {
@@ -306,6 +306,35 @@ TEST(another_run) {
   close(file);
   CHECK(run_trial(t) == DONE && same_files(path_of("found"), path_of("expected")));
   remove_run();
+}
+
+// Two contexts that resume the same run: the second has to wait until the first has its results where it wants
+// them, and has ended the run.
+TEST(until_the_folder_goes) {
+  permc_context *both[2];
+  permc_value **arguments[2] = {NULL}, **results[2] = {NULL};
+  size_t count[2], result_count[2] = {0};
+  permc_files files = {.memory = 1 << 17, .folder = path_of("run"), .resume = true};
+  remove_run();
+  for (int i = 0; i < 2; i++) {
+    both[i] = load_expression("bitrev");
+    REQUIRE(both[i] && permc_use_files(both[i], &files) &&
+            permc_read_random(both[i], "-e", "[2^16]u32", 1, &arguments[i], &count[i]));
+  }
+  for (int i = 0; i < 2; i++) {
+    CHECK(permc_run(both[i], "-e", "portable", arguments[i], 1, &results[i], &result_count[i]));
+    CHECK(
+        !permc_run(both[!i], "-e", "portable", arguments[!i], 1, &results[!i], &result_count[!i]));
+    CHECK_CONTAINS(permc_message(both[!i]), "another run is at work here");
+    CHECK(permc_write_file(both[i], path_of("result.npy"), results[i][0]));
+    permc_remove_files(both[i]);
+    CHECK(access(path_of("run"), F_OK) != 0 && remove(path_of("result.npy")) == 0);
+    permc_values_free(results[i], result_count[i]);
+  }
+  for (int i = 0; i < 2; i++) {
+    permc_values_free(arguments[i], count[i]);
+    permc_context_free(both[i]);
+  }
 }
 
 // ---- failures leave nothing --------------------------------------------------------------------

@@ -1,92 +1,6 @@
-// Memory that runs out. Each call of the API is made again and again, with its first, second, third ...
-// allocation failing: that one only, or all from it on. The call must succeed, or fail with one
-// error; made again with memory, in the same context, it must succeed, with the same results. When
-// all is freed, no block that the library has allocated is left.
-//
-// Calls that have effects of their own, then the life of fifty programs that cover the language.
-// Each program has a process of its own. Of the allocations some are drawn at random; all of them
-// with ./bootstrap test --all. That takes half an hour, which processes can share:
-//
-//   PERMC_ALL=1 memory_failure_test programs --part 3/16    each 16th allocation of each call
-//
-// The linker's --wrap (tests/CMakeLists.txt) replaces what the library calls, not what the C
-// library calls inside.
-#include "tests/test.h"
-
-#include "runtime/permc.h"
-#include "tests/unit/splitmix.h"
-
-#include <errno.h>
-#include <limits.h>
-#include <locale.h>
-#include <pthread.h>
-#include <stdatomic.h>
-#include <sys/mman.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-// ---- allocations that fail ---------------------------------------------------------------------
-
-static atomic_long allocations_left;  // before the first that fails
-static atomic_bool counting, only_one;
-static atomic_long blocks;  // that the library has, and has not freed
-
-static bool allocation_fails(void) {
-  if (!atomic_load(&counting))
-    return false;
-  long left = atomic_fetch_sub(&allocations_left, 1);
-  bool fails = left == 1 || (left < 1 && !atomic_load(&only_one));
-  if (fails)
-    errno = ENOMEM;
-  return fails;
-}
-
-static void *count_block(void *block) {
-  atomic_fetch_add(&blocks, block != NULL);
-  return block;
-}
-
-#define WRAP(result, name, parameters, value)                                                      \
-  result __real_##name parameters;                                                                 \
-  result __wrap_##name parameters;                                                                 \
-  result __wrap_##name parameters { return allocation_fails() ? 0 : (value); }
-WRAP(void *, malloc, (size_t bytes), count_block(__real_malloc(bytes)))
-WRAP(void *, calloc, (size_t count, size_t bytes), count_block(__real_calloc(count, bytes)))
-WRAP(void *, aligned_alloc, (size_t alignment, size_t bytes),
-     count_block(__real_aligned_alloc(alignment, bytes)))
-WRAP(void *, realloc, (void *memory, size_t bytes),
-     memory ? __real_realloc(memory, bytes) : count_block(__real_realloc(memory, bytes)))
-WRAP(char *, strdup, (const char *string), count_block(__real_strdup(string)))
-WRAP(char *, strndup, (const char *string, size_t most), count_block(__real_strndup(string, most)))
-WRAP(char *, realpath, (const char *path, char *out), count_block(__real_realpath(path, out)))
-WRAP(FILE *, fopen, (const char *path, const char *mode), __real_fopen(path, mode))
-WRAP(FILE *, fdopen, (int file, const char *mode), __real_fdopen(file, mode))
-WRAP(locale_t, newlocale, (int mask, const char *name, locale_t base),
-     __real_newlocale(mask, name, base))
-
-void __real_free(void *block);
-void __wrap_free(void *block);
-void __wrap_free(void *block) {
-  atomic_fetch_sub(&blocks, block != NULL);
-  __real_free(block);
-}
-
-int __real_posix_memalign(void **memory, size_t alignment, size_t bytes);
-int __wrap_posix_memalign(void **memory, size_t alignment, size_t bytes);
-int __wrap_posix_memalign(void **memory, size_t alignment, size_t bytes) {
-  int failed = allocation_fails() ? ENOMEM : __real_posix_memalign(memory, alignment, bytes);
-  atomic_fetch_add(&blocks, !failed);
-  return failed;
-}
-
-int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *),
-                          void *with);
-int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *),
-                          void *with);
-int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *),
-                          void *with) {
-  return allocation_fails() ? EAGAIN : __real_pthread_create(thread, attributes, run, with);
-}
+// Memory that runs out (memory_failure.h): calls that have effects of their own, then the life of fifty
+// programs that cover the language. Each program has a process of its own.
+#include "tests/unit/memory_failure.h"
 
 // ---- calls of one session ----------------------------------------------------------------------
 
@@ -100,26 +14,6 @@ static const char session_program[] = "main : [2^n]i32 -> [2^n]i32\n"
                                       "difference xs = reduce (-) xs\n";
 static const char keys[] = "[7i32, 1i32, 5i32, 3i32, 2i32, 6i32, 0i32, 4i32]";
 
-typedef struct session {
-  const struct program *program;  // one of the fifty, or NULL
-  permc_context *context;
-  permc_value **arguments, **results;
-  size_t argument_count, result_count;
-  permc_compiled *compiled;
-  permc_value **expected;  // of the program, by interp
-  size_t expected_count;
-  permc_error error;  // of functions that do not have the context for it
-} session;
-
-static void free_session(session *s) {
-  permc_values_free(s->arguments, s->argument_count);
-  permc_values_free(s->results, s->result_count);
-  permc_values_free(s->expected, s->expected_count);
-  permc_compiled_free(s->compiled);
-  permc_context_free(s->context);
-  *s = (session){.program = s->program};
-}
-
 static bool create_context(session *s) {
   permc_compiled_free(s->compiled);
   s->compiled = NULL;
@@ -132,10 +26,10 @@ static bool load_program(session *s) {
   return permc_load_text(s->context, "program.perm", session_program, sizeof session_program - 1);
 }
 
-// Whether the text is refused with a message that contains `part`.
-static bool refuse_text(session *s, const char *wrong, const char *part) {
+// Whether the text is refused with a message that contains `says`.
+static bool refuse_text(session *s, const char *wrong, const char *says) {
   return !permc_load_text(s->context, "wrong.perm", wrong, strlen(wrong)) &&
-         strstr(permc_message(s->context), part);
+         strstr(permc_message(s->context), says);
 }
 
 static bool refuse_syntax(session *s) {
@@ -189,12 +83,6 @@ static bool format_program(session *s) {
   bool good = out && !strcmp(out, session_program);
   free(out);
   return good;
-}
-
-static void drop_arguments(session *s) {
-  permc_values_free(s->arguments, s->argument_count);
-  s->arguments = NULL;
-  s->argument_count = 0;
 }
 
 static bool read_arguments(session *s) {
@@ -287,11 +175,6 @@ static bool read_random_at_size(session *s) {
   return permc_read_random_at(s->context, "main", &size, 1, 1, &s->arguments, &s->argument_count);
 }
 
-typedef struct call {
-  const char *name;
-  bool (*make)(session *s);  // whether all is as it is with memory
-} call;
-
 // In an order in which each finds what it needs.
 static const call session_calls[] = {
     {"permc_context_new", create_context},
@@ -323,12 +206,7 @@ static const call session_calls[] = {
 
 // ---- fifty programs ----------------------------------------------------------------------------
 
-typedef struct program {
-  const char *source;  // an expression; of several lines: a program, with an entry "main"
-  const char *types;   // of its arguments, or values
-} program;
-
-static const program programs[] = {
+static const example programs[] = {
     {"sort", "[2^4]u32"},
     {"sort", "[11]f32"},
     {"sort_desc", "[2^3](u16, i8)"},
@@ -392,22 +270,6 @@ static const program programs[] = {
 };
 enum { PROGRAMS = sizeof programs / sizeof *programs };
 
-static const char *entry_of(const session *s) {
-  return strchr(s->program->source, '\n') ? "main" : "-e";
-}
-
-static bool load_source(session *s) {
-  const char *source = s->program->source;
-  return strchr(source, '\n') ? permc_load_text(s->context, "program.perm", source, strlen(source))
-                              : permc_define(s->context, source);
-}
-
-static bool read_program_arguments(session *s) {
-  drop_arguments(s);
-  return permc_read_random(s->context, entry_of(s), s->program->types, 1, &s->arguments,
-                           &s->argument_count);
-}
-
 static bool check_program(session *s) {
   return permc_check_arguments(s->context, entry_of(s), s->program->types, NULL, 0);
 }
@@ -425,33 +287,6 @@ static bool explain_page(session *s) { return explain_program(s, "html"); }
 static bool explain_picture(session *s) { return explain_program(s, "passes.svg"); }
 static bool explain_c(session *s) { return explain_program(s, "c"); }
 static bool explain_cuda(session *s) { return explain_program(s, "cuda"); }
-
-static bool arrays_equal(const permc_value *a, const permc_value *b, size_t component) {
-  const char *type = permc_value_type(a, component);
-  uint32_t rank = permc_value_rank(a, component);
-  const uint64_t *dims = permc_value_dims(a, component);
-  uint64_t bytes = strcmp(type, "bool") ? strtoul(type + 1, NULL, 10) / 8 : 1;
-  for (uint32_t i = 0; i < rank; i++)
-    bytes *= dims[i];
-  return !strcmp(type, permc_value_type(b, component)) && rank == permc_value_rank(b, component) &&
-         !memcmp(dims, permc_value_dims(b, component), rank * sizeof *dims) &&
-         !memcmp(permc_value_data(a, component), permc_value_data(b, component), bytes);
-}
-
-static bool values_equal(const permc_value *a, const permc_value *b) {
-  bool good = permc_value_components(a) == permc_value_components(b);
-  for (size_t i = 0; good && i < permc_value_components(a); i++)
-    good = arrays_equal(a, b, i);
-  return good;
-}
-
-// Whether results are those of interp: the first are.
-static bool are_expected(session *s, permc_value **results, size_t count) {
-  bool good = count == s->expected_count;
-  for (size_t i = 0; good && i < count; i++)
-    good = values_equal(results[i], s->expected[i]);
-  return good;
-}
 
 static bool run_program(session *s, const char *backend) {
   permc_value **results = NULL;
@@ -527,152 +362,18 @@ static const call program_calls[] = {
     {"permc_explain, cuda", explain_cuda},
 };
 
-// ---- trials ------------------------------------------------------------------------------------
-
-// What a process at work is about, in memory that its parent reads, even when it has crashed.
-typedef struct trial {
-  const char *call, *problem;
-  long allocation;
-  long count;  // of all trials
-} trial;
-static trial *current;
-
-// The allocations that are tried, where all are: the one of this number in each `of` of them.
-static struct { unsigned long number, of; } part = {0, 1};
-
-// How many errors a text has: their lines begin with a place or with the library's name.
-static int count_errors(const char *message) {
-  int count = 0;
-  for (const char *line = message, *end; *line; line = *end ? end + 1 : end) {
-    end = line + strcspn(line, "\n");
-    const char *place = strstr(line, ": error: ");
-    bool own = !strncmp(line, "permc: ", 7) && strncmp(line, "permc: warning: ", 16) != 0;
-    count += own || (place && place < end);
-  }
-  return count;
-}
-
-// NULL: with this allocation failing, the call does what it should, and so it does again with memory.
-static const char *try_allocation(session *s, const call *c) {
-  s->error = (permc_error){PERMC_OK, ""};
-  atomic_store(&allocations_left, current->allocation);
-  atomic_store(&counting, true);
-  bool good = c->make(s);
-  atomic_store(&counting, false);
-  const char *message = s->context ? permc_message(s->context) : "";
-  permc_code code = s->context ? permc_last_code(s->context) : PERMC_ERROR_MEMORY;
-  if (!good && !*message && !*s->error.message && s->context)
-    return "a failure without a message";
-  if (!good && *message && count_errors(message) != 1)
-    return "more than one error";
-  if (!good && *message && code == PERMC_OK)
-    return "an error without a code";
-  return c->make(s) ? NULL : "the call fails with memory again";
-}
-
-// How many allocations the call makes.
-static long count_allocations(session *s, const call *c) {
-  atomic_store(&allocations_left, LONG_MAX);
-  atomic_store(&counting, true);
-  bool good = c->make(s);
-  atomic_store(&counting, false);
-  return good ? LONG_MAX - atomic_load(&allocations_left) : 0;
-}
-
-// Lets one allocation of the call's `count` fail: it alone, or all later ones, too.
-static void fail_allocation(session *s, const call *c, long allocation, bool alone, long count) {
-  current->allocation = allocation;
-  current->count++;
-  atomic_store(&only_one, alone);
-  current->problem = try_allocation(s, c);
-  if (current->problem && test_fail(__FILE__, __LINE__, c->name))
-    printf(": allocation %ld of %ld%s: %s\n%s", allocation, count,
-           alone ? "" : " and all later ones", current->problem,
-           s->context ? permc_message(s->context) : "");
-  current->allocation = 0;
-}
-
-// Lets some allocations of the call fail; all of this part where nothing is left out.
-static void try_call(session *s, const call *c, unsigned some) {
-  current->call = c->name;
-  if (!CHECK(c->make(s))) {
-    printf("%s: %s\n", c->name, s->context ? permc_message(s->context) : "");
-    return;
-  }
-  long count = count_allocations(s, c);
-  if (test_all()) {
-    for (long i = (long)part.number; i < count; i += (long)part.of)
-      for (int alone = 0; alone < 2; alone++)
-        fail_allocation(s, c, i + 1, alone, count);
-    return;
-  }
-  for (unsigned i = 0; i < some; i++) {
-    uint64_t choice = random_u64() % (2 * (uint64_t)count + 1);
-    fail_allocation(s, c, (long)(choice / 2 + 1), choice % 2, count);
-  }
-}
-
-// After the destructors of the library, which has memory that it keeps for later calls.
-static bool is_child;
-__attribute__((destructor(101))) static void check_blocks(void) {
-  if (!is_child || atomic_load(&blocks) == 0)
-    return;
-  printf("%ld blocks are left\n", atomic_load(&blocks));
-  fflush(stdout);
-  _exit(1);
-}
-
-// The calls in a process of their own, which ends without a block of the library's.
-static void try_calls(const program *p, const call *calls, size_t count, unsigned some) {
-  fflush(stdout);
-  pid_t child = fork();
-  if (child == 0) {
-    size_t before = test_state.failures;
-    session s = {.program = p};
-    if (p && (s.context = permc_context_new()))
-      CHECK(permc_define(s.context, "1"));  // reads the library
-    for (size_t i = 0; i < count; i++)
-      try_call(&s, &calls[i], some);
-    free_session(&s);
-    is_child = true;
-    exit(test_state.failures > before ? 1 : 0);
-  }
-  int status = 0;
-  CHECK(child > 0 && waitpid(child, &status, 0) == child);
-  if (WIFSIGNALED(status) && test_fail(__FILE__, __LINE__, current->call))
-    printf(": allocation %ld: %s\n", current->allocation, strsignal(WTERMSIG(status)));
-  if (!CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0) && p)
-    printf("the program is %s\n", p->source);
-}
-
-static void share_trial(void) {
-  current = mmap(NULL, sizeof *current, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  REQUIRE(current != MAP_FAILED);
-}
-
 TEST(calls_of_a_session) {
   share_trial();
-  try_calls(NULL, session_calls, sizeof session_calls / sizeof *session_calls, 12);
+  try_calls(NULL, &(call_list){session_calls, COUNT_OF(session_calls), 0, 12, NULL});
 }
 
 TEST(programs) {
   share_trial();
   for (size_t i = 0; i < PROGRAMS; i++) {
     random_state = i;
-    try_calls(&programs[i], program_calls, sizeof program_calls / sizeof *program_calls, 1);
+    try_calls(&programs[i], &(call_list){program_calls, COUNT_OF(program_calls), 0, 1, NULL});
   }
-  if (test_all())
-    printf("part %lu of %lu: %ld trials\n", part.number, part.of, current->count);
+  print_part();
 }
 
-int main(int count, char **arguments) {
-  int kept = 1;
-  for (int i = 1; i < count; i++)
-    if (strcmp(arguments[i], "--part") != 0)
-      arguments[kept++] = arguments[i];
-    else if (i + 1 == count || sscanf(arguments[++i], "%lu/%lu", &part.number, &part.of) != 2 ||
-             part.number >= part.of)
-      return fprintf(stderr, "memory_failure_test: --part needs a part, such as 3/16\n"), 2;
-  arguments[kept] = NULL;
-  return test_main(kept, arguments);
-}
+int main(int count, char **arguments) { return memory_failure_main(count, arguments); }

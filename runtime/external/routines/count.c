@@ -58,7 +58,7 @@ bool external_count_run(const external_count *c, error *failure) {
   uint64_t counts = scan_rows(&keys) * c->limit;
   s.of_part = malloc(2 * counts * sizeof *s.of_part);
   s.of_rows = s.of_part ? s.of_part + counts : NULL;
-  bool good = s.of_part ? scan_run(&keys, failure) : error_set(failure, SPAN_NONE, "out of memory");
+  bool good = s.of_part ? scan_run(&keys, failure) : error_no_memory(failure);
   free(s.of_part);
   return good;
 }

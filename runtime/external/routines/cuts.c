@@ -81,7 +81,7 @@ static bool place_splitter(const run_cuts *c, const uint64_t *samples, const spl
     stretch x = stretch_of(c, samples, s, r);
     external_place at = place_after(c->keys, (r * c->run + x.first) * c->order.size);
     if (!transfers_add(t, at, x.keys, x.count * c->order.size, false))
-      return error_set(failure, SPAN_NONE, "out of memory");
+      return error_no_memory(failure);
   }
   disk_begin(c->disk, t->parts, t->count);
   if (!disk_end(c->disk, failure))
@@ -125,7 +125,7 @@ bool cuts_find(const run_cuts *c, const uint64_t *samples, uint64_t *cuts, error
                  .payloads = &index,
                  .threads = c->threads,
                  .interrupted = c->interrupted};
-  bool good = (order && routine_sort(&t)) || error_set(failure, SPAN_NONE, "out of memory");
+  bool good = (order && routine_sort(&t)) || error_no_memory(failure);
   good = good && place_all(c, samples, order, cuts, failure);
   free(order);
   return good;

@@ -24,7 +24,7 @@ static bool run_step(const pipeline *p, transfers *t, uint64_t reads, error *fai
   bool read = reads<p->last, work = reads> p->first && works<p->last, write = reads> p->first + 1;
   t->count = 0;
   if ((read && !p->load(p->with, reads, t)) || (write && !p->store(p->with, writes, t)))
-    return error_set(failure, SPAN_NONE, "out of memory");
+    return error_no_memory(failure);
   disk_begin(p->disk, t->parts, t->count);
   bool good = !work || p->work(p->with, works, failure);
   good = disk_end(p->disk, failure) && good;

@@ -141,7 +141,7 @@ static bool make_sorts(sorts *s, const external_routine *r, external_place order
   for (uint32_t i = 0; i < MOST_SORTS; i++) {
     s->columns[i] = calloc(r->routine->pair_count + 1, sizeof *s->columns[i]);
     if (!s->columns[i])
-      return error_set(failure, SPAN_NONE, "out of memory");
+      return error_no_memory(failure);
   }
   plans[r->routine->kind](s, order);
   for (uint32_t i = 0; i < s->count; i++)

@@ -73,7 +73,7 @@ bool scan_run(const scan *t, error *failure) {
                 .store = store_nothing};
   for (uint64_t b = 0; b < PIPELINE_BUFFERS && memory; b++)
     s.buffers[b] = memory + -(uintptr_t)memory % DISK_PAGE + b * bytes;
-  bool good = memory ? pipeline_run(&p, failure) : error_set(failure, SPAN_NONE, "out of memory");
+  bool good = memory ? pipeline_run(&p, failure) : error_no_memory(failure);
   free(memory);
   return good;
 }

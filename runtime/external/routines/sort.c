@@ -299,8 +299,7 @@ static bool sort_pieces(sorting *s, uint64_t done, uint64_t count, error *failur
                 .work = work_on_piece,
                 .store = store_piece,
                 .done = report_piece};
-  bool good =
-      make_buffers(s) ? pipeline_run(&p, failure) : error_set(failure, SPAN_NONE, "out of memory");
+  bool good = make_buffers(s) ? pipeline_run(&p, failure) : error_no_memory(failure);
   free(s->memory);
   free(s->buffers);
   s->memory = NULL;
@@ -324,8 +323,7 @@ static void find_places(sorting *s, uint64_t first, bool from_between, bool to_b
 static bool sort_runs(sorting *s, uint64_t first, uint64_t done, error *failure) {
   find_places(s, first, false, true);
   s->samples = malloc(PIPELINE_BUFFERS * cuts_samples_of_run(&s->cuts) * sizeof *s->samples);
-  bool good = s->samples ? sort_pieces(s, done, s->shape->runs, failure)
-                         : error_set(failure, SPAN_NONE, "out of memory");
+  bool good = s->samples ? sort_pieces(s, done, s->shape->runs, failure) : error_no_memory(failure);
   free(s->samples);
   s->samples = NULL;
   return good;
@@ -338,8 +336,7 @@ static bool cut_runs(sorting *s, error *failure) {
   s->cuts.keys = s->sources[0];
   s->cuts.room = array_memory(cuts_room(&s->cuts));
   s->places = malloc((s->shape->buckets + 1) * s->shape->runs * sizeof *s->places);
-  bool good =
-      (samples && s->cuts.room && s->places) || error_set(failure, SPAN_NONE, "out of memory");
+  bool good = (samples && s->cuts.room && s->places) || error_no_memory(failure);
   good = good && disk_read(at.file, at.offset, samples, samples_bytes, failure) &&
          cuts_find(&s->cuts, samples, s->places, failure);
   free(samples);
@@ -408,7 +405,7 @@ bool external_sort_run(const external_sort *e, const external_sort_shape *shape,
                       .disk = e->disk,
                       .threads = e->threads,
                       .interrupted = e->interrupted};
-  bool good = (s.sources && s.targets) || error_set(failure, SPAN_NONE, "out of memory");
+  bool good = (s.sources && s.targets) || error_no_memory(failure);
   if (good && shape->fits && shape->pieces) {
     find_places(&s, 0, false, false);
     good = sort_pieces(&s, e->done, shape->pieces, failure);

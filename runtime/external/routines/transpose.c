@@ -254,8 +254,7 @@ bool external_transpose_run(const external_transpose *t, const external_transpos
                 .work = transpose_box,
                 .store = store_box,
                 .done = report_box};
-  bool good =
-      make_buffers(&s) ? pipeline_run(&p, failure) : error_set(failure, SPAN_NONE, "out of memory");
+  bool good = make_buffers(&s) ? pipeline_run(&p, failure) : error_no_memory(failure);
   free(s.memory);
   return good;
 }

@@ -100,7 +100,7 @@ bool external_wrong_find(const external_wrong *w, int64_t found[2], error *failu
   if (w->distinct) {
     f.met = malloc(2 * words * sizeof *f.met);
     f.again = f.met ? f.met + words : NULL;
-    good = f.met || error_set(failure, SPAN_NONE, "out of memory");
+    good = f.met || error_no_memory(failure);
     for (; f.row < w->rows && f.first == UINT64_MAX && good; f.row++)
       good = visit_distinct(&f, words * WORD, failure);
   } else
