@@ -214,7 +214,7 @@ typedef struct output_file output_file;
 output_file *output_open(const char *path, error *e);  // "-": standard output
 FILE *output_stream(output_file *o);
 void output_watch(output_file *o, progress p, uint64_t total);  // is told the bytes written
-void output_sync(output_file *o);              // waits until the disk has what was written
+void output_sync(output_file *o);  // waits until the disk has what was written
 // All is written, and what went wrong with that is known; it is yet to be committed, or discarded.
 bool output_close(output_file *o, error *e);
 bool output_commit(output_file *o, error *e);  // closes and frees; errno says why it failed
