@@ -249,7 +249,8 @@ static bool run_program(permc_context *c, run_job *j) {
       !context_given_list(c, j->arguments, j->argument_count, "arguments"))
     return false;
   if (c->ranks && c->file_memory)
-    return context_error(c, "ranks and arrays in files (permc_use_files) exclude each other");
+    return context_error(c, "a run on ranks has its arrays in memory; leave out --memory, or run "
+                            "on one rank (--ranks 1)");
   bool good =
       pipeline_backend(c, j->backend) && are_on_host(c, j->arguments, j->argument_count, &borrowed);
   if (good) {

@@ -197,7 +197,8 @@ bool explain_entry(permc_context *c, const pipeline_request *r, explain_use *use
     return context_error(c, "the number of ranks is a power of two up to 2^20, not %" PRIu32,
                          r->ranks);
   if (r->ranks && r->memory)
-    return context_error(c, "ranks and arrays in files exclude each other");
+    return context_error(c,
+                         "a run on ranks has its arrays in memory; leave out --memory, or --ranks");
   return j.type && pipeline_with(c, r, explain_products, &j);
 }
 

@@ -129,8 +129,12 @@ static outcome write_part(transport *t, const char *path, const char *temporary,
   }
   good = good && npy_write_part(temporary, v, own.first, own.count, data, &why);
   free(data);
+  const char *cause = why.message;
+  size_t length = strlen(temporary);
+  if (strncmp(cause, temporary, length) == 0 && strncmp(cause + length, ": ", 2) == 0)
+    cause += length + 2;  // the file is known by the name that it is to get
   if (!good)
-    snprintf(made.cause, sizeof made.cause, "%.200s: %.300s", path, why.message);
+    snprintf(made.cause, sizeof made.cause, "%.200s: %.300s", path, cause);
   return made;
 }
 
