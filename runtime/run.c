@@ -104,6 +104,12 @@ static bool execute_on_ranks(permc_context *c, pipeline *p, backend_run *r) {
 
 enum { NOTE_SECONDS = 1 };  // of a run that may go on later
 
+static permc_code code_in_files(const permc_context *c, const error *failure) {
+  return atomic_load(&c->stop)                            ? PERMC_ERROR_INTERRUPTED
+         : strcmp(failure->message, "out of memory") == 0 ? PERMC_ERROR_MEMORY
+                                                          : PERMC_ERROR_FILE;
+}
+
 static bool execute_in_files(permc_context *c, pipeline *p, backend_run *r) {
   error failure = {0};
   context_unlock_files(c);
@@ -122,7 +128,7 @@ static bool execute_in_files(permc_context *c, pipeline *p, backend_run *r) {
                       .argument_count = r->argument_count,
                       .returned = (uint32_t)trace_returned(&p->trace)};
   if (!external_execute(&run, r->results, &failure))
-    return context_error_of(c, PERMC_ERROR_FILE, "%s", failure.message);
+    return context_error_of(c, code_in_files(c, &failure), "%s", failure.message);
   backend_shape_results(&p->trace, r->results);
   return true;
 }

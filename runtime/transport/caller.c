@@ -64,10 +64,11 @@ static void caller_fail(transport *base, const char *cause) {
 
 static uint64_t bytes_of(const transport_message *m) { return m != NULL ? m->bytes : 0; }
 
-// What others send beside what is expected of them comes to memory of its own. *wrong: such a rank.
-static void *list_messages(caller_rank *t, const transport_message *sends, uint32_t send_count,
-                           const transport_message *receives, uint32_t receive_count,
-                           uint32_t *counts, uint32_t *wrong) {
+// What others send beside what is expected of them comes to memory of its own, *beside. *wrong: such a rank.
+// Without such no memory is needed: when notes are exchanged, others wait for messages and for no further note.
+static bool list_messages(caller_rank *t, const transport_message *sends, uint32_t send_count,
+                          const transport_message *receives, uint32_t receive_count,
+                          uint32_t *counts, uint32_t *wrong, void **beside) {
   uint32_t self = t->base.rank;
   uint64_t most = 0;
   counts[0] = counts[1] = 0;
@@ -81,15 +82,15 @@ static void *list_messages(caller_rank *t, const transport_message *sends, uint3
       most = t->received[r].bytes > most ? t->received[r].bytes : most;
       *wrong = *wrong == self ? r : *wrong;
     }
-  unsigned char *beside = calloc(most + 1, 1);
-  for (uint32_t r = 0; r < t->base.ranks && beside != NULL; r++) {
+  *beside = most > 0 ? calloc(most, 1) : NULL;
+  for (uint32_t r = 0; r < t->base.ranks; r++) {
     const transport_message *m = transport_message_of(receives, receive_count, r);
     uint64_t bytes = r == self ? 0 : t->received[r].bytes;
     if (bytes > 0)
       t->messages[counts[0] + counts[1]++] =
-          (transport_message){r, bytes == bytes_of(m) ? m->data : beside, bytes};
+          (transport_message){r, bytes == bytes_of(m) ? m->data : *beside, bytes};
   }
-  return beside;
+  return most == 0 || *beside != NULL;
 }
 
 static bool caller_exchange(transport *base, const transport_message *sends, uint32_t send_count,
@@ -103,12 +104,13 @@ static bool caller_exchange(transport *base, const transport_message *sends, uin
     t->sent[r].bytes = bytes_of(transport_message_of(sends, send_count, r));
   if (!exchange_notes(t))
     return end_of_call(t, failure);
-  void *beside = list_messages(t, sends, send_count, receives, receive_count, counts, &wrong);
+  void *beside;
+  bool good = list_messages(t, sends, send_count, receives, receive_count, counts, &wrong, &beside);
   const transport_message *from = transport_message_of(sends, send_count, base->rank);
   const transport_message *to = transport_message_of(receives, receive_count, base->rank);
   if (from != NULL && from->bytes > 0 && from->data != to->data)
     memcpy(to->data, from->data, from->bytes);
-  if (beside == NULL) {
+  if (!good) {
     caller_fail(base, "out of memory");
     return end_of_call(t, failure);
   }

@@ -91,6 +91,24 @@ for mpirun in mpirun.openmpi mpirun.mpich; do
   on 1 $same --timeout 1 -o x.npy : -n 1 sleep 4
   [ $? != 0 ] && [ ! -e x.npy ] && grep -q '^permc: rank 0: not all ranks came to MPI within 2 s' err
   verdict "one that is not permc" $?
+  # What all ranks find alike is said once, and no rank is ended by the launcher.
+  while read -r words; do
+    eval "on 4 \"$PERMC\" run $words"
+    [ $? != 0 ] && [ "$(grep -c 'error: \|^permc: ' err)" = 1 ]
+    verdict "said once: $words" $?
+  done <<'END'
+-e 'map (+ '
+-e sort -i absent.npy
+absent.perm
+-e 'parm 1 id' -i in.npy
+-e 'padded 0u32 sort_network' --random '[5]u32'
+-e sort -i in.npy -o absent/sorted.npy
+END
+  on 2 sh -c '[ "${OMPI_COMM_WORLD_RANK:-${PMI_RANK:-}}" != 1 ] || exec "$PERMC" run -e sort -i absent.npy
+    exec "$PERMC" run -e sort -i in.npy'
+  [ $? != 0 ] && grep -q '^permc: absent.npy: No such file' err &&
+    grep -q '^permc: rank 1: absent.npy: No such file' err
+  verdict "one rank without its file" $?
   for ranks in 2 4; do
     on $ranks "$ranks_test" --halves
     verdict "halves of $ranks ranks" $?

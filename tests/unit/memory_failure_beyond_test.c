@@ -132,6 +132,10 @@ static const char *check_files(session *s) {
   const char *problem = check_cause(s);
   bool can_go_on = access(path_of("run"), F_OK) == 0;
   drop_results(s);
+  if (!strncmp(current->call, "permc_run", 9) &&
+      !strcmp(permc_message(s->context), "permc: out of memory\n") &&
+      permc_last_code(s->context) != PERMC_ERROR_MEMORY)
+    return "memory is out, and the code says something else";
   return problem ? problem : count_files(folder) > can_go_on ? "a file is left" : NULL;
 }
 

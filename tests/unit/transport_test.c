@@ -36,7 +36,8 @@ typedef struct rank_thread {
 
 static void *run_rank(void *with) {
   rank_thread *r = with;
-  allocations = r->options.rank == 1 && failing >= 0 ? 0 : -1;
+  long first = r->options.rank == 1 && failing >= 0 ? 0 : -1;
+  allocations = r->carried ? -1 : first;
   transport *t = transport_open(&r->options, &r->failure), *below = NULL;
   if (r->carried) {
     below = t;
@@ -44,6 +45,7 @@ static void *run_rank(void *with) {
     r->options.carry = carry;
     r->options.with = below;
     t = transport_open(&r->options, &r->failure);
+    allocations = first;  // before, the others hear nothing of this one
   }
   r->good = t != NULL && r->work(t, &r->failure);
   transport_close(t);
@@ -138,18 +140,21 @@ TEST(threads_where_a_rank_fails) {
     run_threads(8, 0, 60, a_rank_fails, "rank 1: out of memory");
 }
 
-TEST(threads_where_memory_is_out) {
+static void run_out_of_memory(bool carried) {
   static rank_work *const works[] = {barriers, agreements, memory_of_all, exchanges_of_blocks};
   for (size_t i = 0; i < sizeof works / sizeof *works; i++) {
     uint64_t step = works[i] == exchanges_of_blocks ? 7 : 1;
     atomic_store(&some_failed, true);
     for (failing = 0; atomic_load(&some_failed); failing += (long)step) {
       atomic_store(&some_failed, false);
-      run_threads(2, 0, 60, works[i], NULL);
+      run_ranks(carried, 2, 0, 60, works[i], NULL);
     }
   }
   failing = -1;
 }
+
+TEST(threads_where_memory_is_out) { run_out_of_memory(false); }
+TEST(callers_where_memory_is_out) { run_out_of_memory(true); }
 
 TEST(threads_where_a_rank_does_not_come) {
   run_threads(4, 0, patience(), a_rank_hangs, "rank 1 did not come within ");

@@ -11,13 +11,35 @@
 
 // ---- messages --------------------------------------------------------------------------------
 
+static text kept;
+static bool keeping;
+
+void cli_keep_messages(void) { keeping = true; }
+const char *cli_kept_messages(void) { return text_content(&kept); }
+
+static void print_message(const char *message) {
+  if (keeping)
+    text_string(&kept, message);
+  if (!keeping || kept.failed)
+    fputs(message, stderr);
+}
+
+void cli_end_keeping(bool show) {
+  keeping = false;
+  if (show)
+    print_message(text_content(&kept));
+  text_free(&kept);
+}
+
 static void print_error(const char *format, va_list arguments) {
   cli_progress_clear();
   text message = {0}, shown = {0};
   text_vprintf(&message, format, arguments);
   text_shown(&shown, text_content(&message), message.length);
   bool failed = message.failed || shown.failed;
-  fprintf(stderr, "permc: %s\n", failed ? "out of memory" : text_content(&shown));
+  print_message("permc: ");
+  print_message(failed ? "out of memory" : text_content(&shown));
+  print_message("\n");
   text_free(&message);
   text_free(&shown);
 }
@@ -48,7 +70,7 @@ bool cli_report(const permc_context *context, bool good) {
   const char *message = permc_message(context);
   cli_progress_clear();
   if (*message)
-    fputs(message, stderr);
+    print_message(message);
   else if (!good)
     cli_error("failed without a message (please report this)");
   return good;

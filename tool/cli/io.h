@@ -27,6 +27,10 @@ bool cli_report(const permc_context *context, bool good);
 // The same, but of what went well nothing with --quiet: cli_be_quiet was called.
 bool cli_report_reading(const permc_context *context, bool good);
 void cli_be_quiet(void);
+// Messages from here on are kept; then shown, or thrown away. What was kept stays until it is.
+void cli_keep_messages(void);
+const char *cli_kept_messages(void);
+void cli_end_keeping(bool show);
 // One line of --time, such as "permc: load      0.0012 s"; `file` may be NULL.
 void cli_print_time(const char *file, const char *stage, double seconds);
 

@@ -28,6 +28,9 @@ cli_status cli_use_files(const cli_arguments *a, permc_context *context);
 // The ranks of --ranks and --transport, or those that mpirun or its like has started. CLI_USAGE:
 // --ranks is no power of two; CLI_WRONG: the others cannot be reached; reported.
 cli_status cli_use_ranks(const cli_arguments *a, permc_context *context);
+// Before all ranks run: what this one has kept of messages (io.h) is shown, but what all say alike by rank 0
+// alone. Where it cannot go on, the others end, too. Returns `good`.
+bool cli_meet_ranks(permc_context *context, bool good);
 void cli_list_strategies(void);  // --strategy help
 void cli_list_layouts(void);     // --layout help
 

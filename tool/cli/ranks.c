@@ -1,9 +1,11 @@
 // Ranks of a command line, or of a launcher. See program.h.
 #include "runtime/ranks/ranks.h"
+#include "core/hash.h"
 #include "tool/cli/io.h"
 #include "tool/cli/program.h"
 
 #include <pthread.h>
+#include <signal.h>
 #include <unistd.h>
 
 // MPI_Init waits for all that the launcher has started, some libraries without end: one of them may not
@@ -101,4 +103,21 @@ cli_status cli_use_ranks(const cli_arguments *a, permc_context *context) {
   if (by_torch && !connect_launched(&wanted, &launch))
     return CLI_WRONG;
   return open_ranks(context, &wanted, launched && !by_torch ? &launch : NULL) ? CLI_OK : CLI_WRONG;
+}
+
+// Ranks compare messages as numbers, of which they get the sum. Those that end alike close together, so that
+// none tells the others; nor does the launcher, which ends those that are a moment later than the first.
+bool cli_meet_ranks(permc_context *context, bool good) {
+  const char *kept = cli_kept_messages();
+  uint64_t own = *kept ? hash_bytes(kept, strlen(kept)) | 1 : 0, before, all = 0;
+  uint32_t count, rank = permc_rank(context, &count);
+  bool alike = permc_place_parts(context, "ready", &own, 1, &before, &all) && all == own * count;
+  if (!good && !alike)
+    permc_fail_ranks(context, kept);
+  cli_end_keeping(!alike || rank == 0);
+  if (!good && alike) {
+    signal(SIGTERM, SIG_IGN);
+    permc_use_ranks(context, NULL);
+  }
+  return good;
 }

@@ -129,14 +129,33 @@ static void print_times(const run_state *s) {
   cli_print_time(NULL, "total", clock_seconds() - s->start);
 }
 
+// What all ranks say alike, for their program or files are wrong, is said once.
+static bool prepare(run_state *s) {
+  bool several = is_one_of_several(s);
+  if (several)
+    cli_keep_messages();
+  bool good = cli_load(s->context, cli_operand(s->args, 0), cli_value(s->args, "-e")) &&
+              check_outputs(s) && read_arguments(s) && check_outputs(s);
+  return several ? cli_meet_ranks(s->context, good) : good;
+}
+
+static bool run_entry(run_state *s) {
+  bool several = is_one_of_several(s);
+  if (several)
+    cli_keep_messages();
+  bool good = cli_report(s->context,
+                         permc_run_consume(s->context, s->entry, cli_backend(s->args), s->arguments,
+                                           s->argument_count, &s->results, &s->result_count));
+  if (!good && several && permc_last_code(s->context) == PERMC_ERROR_PROGRAM)
+    return cli_meet_ranks(s->context, good);
+  if (several)
+    cli_end_keeping(true);
+  return good;
+}
+
 static bool run_program(run_state *s) {
   const cli_arguments *args = s->args;
-  bool good = cli_load(s->context, cli_operand(args, 0), cli_value(args, "-e")) &&
-              check_outputs(s) && read_arguments(s) && check_outputs(s) &&
-              cli_report(s->context,
-                         permc_run_consume(s->context, s->entry, cli_backend(args), s->arguments,
-                                           s->argument_count, &s->results, &s->result_count)) &&
-              write_results(s);
+  bool good = prepare(s) && run_entry(s) && write_results(s);
   if (good && cli_is_given(args, "--resume"))
     permc_remove_files(s->context);
   if (good && cli_is_given(args, "--time"))

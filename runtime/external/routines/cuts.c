@@ -125,7 +125,7 @@ bool cuts_find(const run_cuts *c, const uint64_t *samples, uint64_t *cuts, error
                  .payloads = &index,
                  .threads = c->threads,
                  .interrupted = c->interrupted};
-  bool good = (order && routine_sort(&t)) || error_no_memory(failure);
+  bool good = (order && routine_sort(&t)) || work_stopped(c->interrupted, failure);
   good = good && place_all(c, samples, order, cuts, failure);
   free(order);
   return good;

@@ -230,10 +230,8 @@ static bool work_on_piece(void *with, uint64_t piece, error *failure) {
   segment all = target_of(s, piece);
   for (uint32_t c = 0; c < s->task->column_count; c++)
     pack_column(s, piece, c);
-  if (!sort_piece(s, piece, all.count)) {
-    bool stopped = s->task->interrupted && atomic_load(s->task->interrupted);
-    return error_set(failure, SPAN_NONE, stopped ? "interrupted" : "out of memory");
-  }
+  if (!sort_piece(s, piece, all.count))
+    return work_stopped(s->task->interrupted, failure);
   for (uint32_t c = 1; c < s->task->column_count; c++)
     if (!s->sources[c].file && !s->shape->fits)
       shift_numbers(sorted_of(s, c, piece), s->task->columns[c].size, all.count, all.first);
