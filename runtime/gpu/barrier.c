@@ -53,9 +53,10 @@ static bool make_streams(gpu_barrier *b, error *failure) {
 bool gpu_barrier_new(gpu_barrier **out, cuda_peers *p, const cuda_code_source *s, error *failure) {
   uint64_t bytes = cuda_peers_count(p) * (uint64_t)STRIDE_BYTES;
   cuda_device *d = cuda_peer(p, 0);
-  gpu_barrier *b = *out = is_by_events() ? NULL : calloc(1, sizeof *b);
+  *out = NULL;
   if (is_by_events())
     return true;
+  gpu_barrier *b = *out = calloc(1, sizeof *b);
   if (!b)
     return error_set(failure, SPAN_NONE, "out of memory");
   b->peers = p;

@@ -108,7 +108,8 @@ static bool launch_on_side(const cuda_program *g, uint32_t number, uint32_t turn
   return good;
 }
 
-// The pass and the next, of which a turn begins when the pass has written what it reads (fusion/plan/overlap.c).
+// The pass and the next, of which a turn begins when the first has written what it reads
+// (fusion/plan/overlap.c).
 static bool launch_turns(const cuda_program *g, uint32_t number) {
   const plan_pass *first = &g->plan->passes.items[number], *second = first + 1;
   uint32_t turns = 1u << first->turn_bits;
@@ -129,8 +130,8 @@ static bool is_among(const cuda_program *g, const plan_move *moves, uint32_t cou
   return among;
 }
 
-// Whether the second pass writes over what turns of the first have yet to load, or they over that. A pass that loads and stores
-// in one buffer does so in place, so that a turn keeps to its own elements.
+// Whether the second pass writes over what turns of the first have yet to load, or they over what it has
+// written. A pass that loads and stores in one buffer does so in place, so that a turn keeps to its elements.
 static bool overwrites(const cuda_program *g, uint32_t number) {
   const plan_pass *first = &g->plan->passes.items[number], *second = first + 1;
   bool over = false;

@@ -11,6 +11,7 @@
 #include "runtime/context/context.h"
 #include "runtime/ranks/ranks.h"
 #include "runtime/transport/mpi_library.h"
+#include "tests/unit/carry.h"
 #include "tests/unit/fake_driver.h"
 
 #include <dirent.h>
@@ -427,16 +428,6 @@ typedef struct part_caller {
   bool good;
   permc_error why;
 } part_caller;
-
-// Messages of permc that this test carries, among its threads.
-static bool carry(void *with, const permc_transfer *sends, size_t send_count,
-                  const permc_transfer *receives, size_t receive_count, permc_error *why) {
-  error failure = {0};
-  bool good = transport_exchange(with, sends, (uint32_t)send_count, receives,
-                                 (uint32_t)receive_count, &failure);
-  snprintf(why->message, sizeof why->message, "%s", failure.message);
-  return good;
-}
 
 // What a rank does, by `work`: a thread with a context of its own.
 static void *run_caller(void *with) {

@@ -8,6 +8,7 @@
 #include "core/sanitized.h"
 #include "runtime/transport/transport.h"
 #include "tests/test.h"
+#include "tests/unit/carry.h"
 
 #include <signal.h>
 #include <unistd.h>
@@ -16,16 +17,6 @@ enum { MOST_RANKS = 32, LONGEST = 3000, MOST_BLOCKS = 64 };
 
 // What a rank does. False: *failure says why.
 typedef bool rank_work(transport *t, error *failure);
-
-// As a function of a caller does (permc_carry), by another transport.
-static bool carry(void *with, const permc_transfer *sends, size_t send_count,
-                  const permc_transfer *receives, size_t receive_count, permc_error *why) {
-  error failure = {0};
-  bool good = transport_exchange(with, sends, (uint32_t)send_count, receives,
-                                 (uint32_t)receive_count, &failure);
-  snprintf(why->message, sizeof why->message, "%s", failure.message);
-  return good;
-}
 
 // A number that all ranks can tell, from up to three others.
 static uint64_t number_of(uint64_t a, uint64_t b, uint64_t c) {
