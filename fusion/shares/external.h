@@ -81,6 +81,9 @@ uint64_t external_share_bytes(const external *e, const external_step *s);
 void external_step_bytes(const external *e, const external_step *s, uint64_t *reads,
                          uint64_t *writes);
 
+// Whether an element is in one share of the move only, also where the step goes on after some of them, and in
+// no other move of the step from that file (so of some, the first is), or to it.
+bool external_move_is_single(const external_step *s, const external_move *m);
 // Whether anything of a share is written: others need not be executed.
 bool external_share_acts(const external_step *s, uint64_t share);
 // How many blocks a share has of a move, at most; the i-th of them, in order of places. False: none of

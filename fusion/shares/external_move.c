@@ -249,6 +249,32 @@ bool external_block_at(const external_move *m, uint64_t share, uint64_t i, exter
   return true;
 }
 
+static uint64_t magnitude(int64_t a) { return a < 0 ? -(uint64_t)a : (uint64_t)a; }
+
+static bool has_each_once(const external_move *m) {
+  if (m->shares == 1)
+    return true;
+  return m->by_bits
+             ? f2_rank(m->bases.a) == m->bases.a.columns
+             : magnitude(m->window.step) >= m->window.length && m->window.length >= m->last.length;
+}
+
+static bool are_single(const external_moves *of, const external_move *m, bool writes) {
+  bool single = !m->partial && (m->whole ? writes : has_each_once(m));
+  for (size_t i = 0; i < of->count && single; i++) {
+    const external_move *other = &of->items[i];
+    if (other == m && !writes)
+      break;
+    single = other == m || other->file != m->file || (writes && !other->partial);
+  }
+  return single;
+}
+
+bool external_move_is_single(const external_step *s, const external_move *m) {
+  bool reads = s->reads.count && m >= s->reads.items && m < s->reads.items + s->reads.count;
+  return are_single(reads ? &s->reads : &s->writes, m, !reads);
+}
+
 static uint64_t elements_moved(const external_step *s, const external_move *m) {
   external_block b;
   uint64_t sum = 0, last = m->whole ? 1 : s->shares;

@@ -19,10 +19,10 @@ typedef struct running {
 
 // ---- routines ----------------------------------------------------------------------------------
 
-static const disk_file *file_of_routine(void *with, uint32_t number, uint64_t bytes,
-                                        error *failure) {
+static external_place file_of_routine(void *with, uint32_t number, uint64_t offset, uint64_t bytes,
+                                      error *failure) {
   running *r = with;
-  return files_of_routine(&r->files, number, bytes, failure);
+  return files_of_routine(&r->files, number, offset, bytes, failure);
 }
 
 static bool report_part(void *with, uint64_t done, error *failure) {
@@ -45,6 +45,7 @@ static bool run_routine(running *r, const external_step *s, uint64_t done, error
   routine.between = file_of_routine;
   routine.report = report_part;
   routine.with = r;
+  routine.rest = &r->files.rest;
   routine.done = done;
   routine.disk = r->disk;
   return external_routine_run(&routine, failure);

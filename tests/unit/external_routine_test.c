@@ -62,12 +62,14 @@ static void add_pair(example *x, net_id from, net_id to) {
   x->pairs[x->routine.pair_count++] = (net_routine_pair){from, to};
 }
 
-static const disk_file *file_between(void *with, uint32_t number, uint64_t bytes, error *failure) {
+static external_place file_between(void *with, uint32_t number, uint64_t offset, uint64_t bytes,
+                                   error *failure) {
   example *x = with;
   disk_file *f = &x->between[number];
-  if (!f->path && !disk_open(f, path_of(x, MOST_ARRAYS + number), DISK_CREATE, bytes, failure))
-    return NULL;
-  return f;
+  if (!f->path &&
+      !disk_open(f, path_of(x, MOST_ARRAYS + number), DISK_CREATE, offset + bytes, failure))
+    return (external_place){0};
+  return (external_place){f, offset, true};
 }
 
 static bool stop_in_between(void *with, uint64_t done, error *failure) {
@@ -82,7 +84,7 @@ static void write_files(example *x) {
     uint64_t bytes = bytes_of(&x->plan.arrays.items[i]);
     CHECK(disk_open(&x->files[i], path_of(x, i), DISK_CREATE, 128 + bytes, &x->failure) &&
           disk_write(&x->files[i], 128, x->data[i], bytes, &x->failure));
-    x->places[i] = (external_place){&x->files[i], 128};
+    x->places[i] = (external_place){&x->files[i], 128, false};
   }
 }
 

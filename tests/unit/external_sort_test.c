@@ -153,9 +153,14 @@ static uint64_t check_example(const example *x, uint64_t seed) {
   uint64_t state = seed;
   error e = {0};
   disk *d = disk_new(NULL, NULL, &e);
+  disk_file samples;
+  char name[4096];
   prepare(x, &state, files, &e);
   external_sort s = sort_of(x, files, columns, d);
   CHECK(external_sort_fit(&s, &shape, &e));
+  CHECK(disk_open(&samples, path_of(name, "samples", 0), DISK_CREATE,
+                  external_sort_samples(&s, &shape), &e));
+  s.samples = (external_place){&samples, 0, false};
   for (uint32_t c = 0; c < x->column_count; c++)
     CHECK(disk_open(&files[c].between, path_of(files[c].names[1], "between", c), DISK_CREATE,
                     external_sort_between(&s, &shape, c), &e));
@@ -176,6 +181,7 @@ static uint64_t check_example(const example *x, uint64_t seed) {
     disk_close(&files[c].to);
     free(files[c].wanted);
   }
+  disk_close(&samples);
   disk_free(d);
   return shape.pieces;
 }

@@ -20,8 +20,13 @@ static size_t unit_of(const external_routine *r, net_id id) {
   return a->count / elements_of(r) * scalar_types[a->type].size;
 }
 
+// Sorts and transposes read each array once for each pair that it is in, and write each once.
 static external_place place_at(const external_routine *r, net_id id) {
-  return id == NET_NONE ? (external_place){NULL, 0} : r->places[id];
+  if (id == NET_NONE)
+    return (external_place){0};
+  external_place p = r->places[id];
+  p.once = external_routine_reads_once(r->routine, id);
+  return p;
 }
 
 static uint32_t bits_below(uint64_t limit) {
@@ -61,7 +66,8 @@ static external_sort *add_sort(sorts *s, scalar_type type, uint64_t limit) {
                            .threads = r->threads,
                            .interrupted = r->interrupted,
                            .report = report_piece,
-                           .with = s};
+                           .with = s,
+                           .rest = r->rest};
   s->count++;
   return added;
 }
@@ -79,7 +85,7 @@ static void add_payloads(const sorts *s, external_sort *to) {
   }
 }
 
-static const external_place nowhere = {NULL, 0};
+static const external_place nowhere = {0};
 
 static void plan_sort(sorts *s, external_place order) {
   const net_routine *r = s->routine->routine;
@@ -150,28 +156,35 @@ static bool make_sorts(sorts *s, const external_routine *r, external_place order
   return true;
 }
 
+static external_place place_between(const external_routine *r, uint32_t number, uint64_t offset,
+                                    uint64_t bytes, error *failure) {
+  return bytes ? r->between(r->with, number, offset, bytes, failure) : nowhere;
+}
+
 static bool run_sort(sorts *s, uint32_t number, error *failure) {
   external_sort *sort = &s->sorts[number];
   const external_sort_shape *shape = &s->shapes[number];
   const external_routine *r = s->routine;
-  for (uint32_t c = 0; c < sort->column_count; c++) {
+  uint32_t first = 1 + number * (r->routine->pair_count + 2);  // of its files
+  bool good = true;
+  for (uint32_t c = 0; c < sort->column_count && good; c++) {
     uint64_t bytes = external_sort_between(sort, shape, c);
     external_column *own = &s->columns[number][c];
-    if (bytes > 0)
-      own->between.file =
-          r->between(r->with, 1 + number * (r->routine->pair_count + 1) + c, bytes, failure);
-    if (bytes > 0 && !own->between.file)
-      return false;
+    own->between = place_between(r, first + c, own->from.offset % DISK_PAGE, bytes, failure);
+    good = !bytes || own->between.file;
   }
+  uint64_t bytes = external_sort_samples(sort, shape);
+  sort->samples = place_between(r, first + sort->column_count, 0, good ? bytes : 0, failure);
   sort->done = r->done > s->before ? r->done - s->before : 0;
-  return sort->done >= shape->pieces || external_sort_run(sort, shape, failure);
+  return good && (!bytes || sort->samples.file) &&
+         (sort->done >= shape->pieces || external_sort_run(sort, shape, failure));
 }
 
 static bool run_sorts(const external_routine *r, error *failure) {
-  external_place order = {NULL, 0};
+  external_place order = nowhere;
   bool has_order = r->routine->kind == NET_PLACES || r->routine->back, good = true;
   if (has_order) {
-    order.file = r->between(r->with, 0, elements_of(r) * order_size(r), failure);
+    order = r->between(r->with, 0, 0, elements_of(r) * order_size(r), failure);
     good = order.file != NULL;
   }
   sorts s = {0};
@@ -263,7 +276,8 @@ static external_transpose transpose_of(const external_routine *r) {
                               .interrupted = r->interrupted,
                               .done = r->done,
                               .report = r->report,
-                              .with = r->with};
+                              .with = r->with,
+                              .rest = r->rest};
 }
 
 static bool run_transpose(const external_routine *r, error *failure) {
@@ -299,6 +313,13 @@ static bool bytes_of_arrays(const external_routine *r, uint64_t *reads, uint64_t
     *writes += to->count * scalar_types[to->type].size;
   }
   return true;
+}
+
+bool external_routine_reads_once(const net_routine *r, net_id array) {
+  uint32_t pairs = 0;
+  for (uint32_t i = 0; i < r->pair_count; i++)
+    pairs += r->pairs[i].from == array;
+  return pairs <= 1 && r->kind != NET_COUNT && r->kind != NET_WRONG;
 }
 
 // ---- the table ---------------------------------------------------------------------------------

@@ -240,11 +240,6 @@ static bool work_on_piece(void *with, uint64_t piece, error *failure) {
   return true;
 }
 
-// Behind the keys that are kept between.
-static external_place samples_place(const external_sort *s) {
-  return place_after(s->columns[0].between, s->length * s->columns[0].size + DISK_PAGE);
-}
-
 static bool store_piece(void *with, uint64_t piece, transfers *t) {
   const sorting *s = with;
   segment all = target_of(s, piece);
@@ -254,7 +249,7 @@ static bool store_piece(void *with, uint64_t piece, transfers *t) {
       return false;
   uint64_t each = s->samples ? cuts_samples_of_run(&s->cuts) : 0;
   return !s->samples ||
-         transfers_add(t, place_after(samples_place(s->task), piece * each * sizeof *s->samples),
+         transfers_add(t, place_after(s->task->samples, piece * each * sizeof *s->samples),
                        samples_of(s, piece),
                        divide_up(all.count, s->shape->step) * sizeof *s->samples, true);
 }
@@ -296,7 +291,8 @@ static bool sort_pieces(sorting *s, uint64_t done, uint64_t count, error *failur
                 .load = load_piece,
                 .work = work_on_piece,
                 .store = store_piece,
-                .done = report_piece};
+                .done = report_piece,
+                .rest = s->task->rest};
   bool good = make_buffers(s) ? pipeline_run(&p, failure) : error_no_memory(failure);
   free(s->memory);
   free(s->buffers);
@@ -305,14 +301,13 @@ static bool sort_pieces(sorting *s, uint64_t done, uint64_t count, error *failur
   return good;
 }
 
-// Where key `first` of the arrays is. What is kept between begins at the same byte of a page as the row.
+// Where key `first` of the arrays is.
 static void find_places(sorting *s, uint64_t first, bool from_between, bool to_between) {
   for (uint32_t c = 0; c < s->task->column_count; c++) {
     const external_column *own = &s->task->columns[c];
     external_place from = own->from.file ? place_after(own->from, first * own->size) : own->from;
-    external_place between = place_after(own->between, from.offset % DISK_PAGE);
-    s->sources[c] = from_between ? between : from;
-    s->targets[c] = to_between     ? between
+    s->sources[c] = from_between ? own->between : from;
+    s->targets[c] = to_between     ? own->between
                     : own->to.file ? place_after(own->to, first * own->size)
                                    : own->to;
   }
@@ -320,6 +315,8 @@ static void find_places(sorting *s, uint64_t first, bool from_between, bool to_b
 
 static bool sort_runs(sorting *s, uint64_t first, uint64_t done, error *failure) {
   find_places(s, first, false, true);
+  for (uint32_t c = 0; c < s->task->column_count && done == 0; c++)
+    disk_sums_clear(&s->targets[c].file->sums);  // of the row before
   s->samples = malloc(PIPELINE_BUFFERS * cuts_samples_of_run(&s->cuts) * sizeof *s->samples);
   bool good = s->samples ? sort_pieces(s, done, s->shape->runs, failure) : error_no_memory(failure);
   free(s->samples);
@@ -330,8 +327,9 @@ static bool sort_runs(sorting *s, uint64_t first, uint64_t done, error *failure)
 static bool cut_runs(sorting *s, error *failure) {
   uint64_t samples_bytes = cuts_samples(&s->cuts) * sizeof *s->samples;
   uint64_t *samples = array_memory(samples_bytes);
-  external_place at = samples_place(s->task);
+  external_place at = s->task->samples;
   s->cuts.keys = s->sources[0];
+  s->cuts.keys.once = false;  // pieces read them, too
   s->cuts.room = array_memory(cuts_room(&s->cuts));
   s->places = malloc((s->shape->buckets + 1) * s->shape->runs * sizeof *s->places);
   bool good = (samples && s->cuts.room && s->places) || error_no_memory(failure);
@@ -372,8 +370,15 @@ uint64_t external_sort_between(const external_sort *s, const external_sort_shape
                                uint32_t c) {
   if (shape->fits || s->length == 0)
     return 0;
-  uint64_t samples = c == 0 ? shape->runs * divide_up(shape->run, shape->step) : 0;
-  return s->length * s->columns[c].size + DISK_PAGE + samples * sizeof(uint64_t);
+  return s->length * s->columns[c].size;
+}
+
+uint64_t external_sort_samples(const external_sort *s, const external_sort_shape *shape) {
+  if (shape->fits || s->length == 0)
+    return 0;
+  uint64_t whole = shape->runs - 1, last = s->length - whole * shape->run;
+  return (whole * divide_up(shape->run, shape->step) + divide_up(last, shape->step)) *
+         sizeof(uint64_t);
 }
 
 void external_sort_bytes(const external_sort *s, const external_sort_shape *shape, uint64_t *reads,

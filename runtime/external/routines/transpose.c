@@ -253,7 +253,8 @@ bool external_transpose_run(const external_transpose *t, const external_transpos
                 .load = load_box,
                 .work = transpose_box,
                 .store = store_box,
-                .done = report_box};
+                .done = report_box,
+                .rest = t->rest};
   bool good = make_buffers(&s) ? pipeline_run(&p, failure) : error_no_memory(failure);
   free(s.memory);
   return good;
