@@ -299,11 +299,10 @@ bool value_load(const permc_context *c, permc_value *v, error *why) {
 // file, of what is brought to memory.
 static bool write_files(permc_context *c, output_file *o, value_format format, permc_value *v,
                         error *why) {
-  const char *path = output_temporary(o);
   bool became;
-  if (format == FORMAT_NPY && path)
-    return value_file_becomes(v, path, &became, why) &&
-           (became || npy_write_apart(path, v, c->file_memory, why));
+  if (format == FORMAT_NPY && output_descriptor(o) >= 0)
+    return value_file_becomes(v, o, &became, why) &&
+           (became || npy_write_apart(o, v, c->file_memory, why));
   return value_load(c, v, why) && value_write(output_stream(o), format, v, why);
 }
 
@@ -351,10 +350,8 @@ static bool commit_all(permc_context *c, output_file **made, size_t count) {
   if (is_shared(c))
     return ranks_commit(c->ranks, made, count, &why) ||
            context_error_of(c, PERMC_ERROR_RANKS, "%s", why.message);
-  bool good = true;
-  for (size_t i = 0; i < count && good; made[i++] = NULL)
-    good = output_commit(made[i], &why);
-  return good || context_error_of(c, PERMC_ERROR_FILE, "%s", why.message);
+  return outputs_commit(made, count, &why) ||
+         context_error_of(c, PERMC_ERROR_FILE, "%s", why.message);
 }
 
 bool permc_write_files(permc_context *c, const char *const *paths, permc_value *const *values,

@@ -5,7 +5,8 @@
 //
 //   kind        without a journal                        with one
 //   between     no name: gone with the process           in the folder, with a file of its checksums
-//   result      a name, until it is the user's           in the folder
+//   result      none where it can get one later,         in the folder
+//               else one until it is the user's
 #ifndef PERMC_RUNTIME_EXTERNAL_FILE_H
 #define PERMC_RUNTIME_EXTERNAL_FILE_H
 
@@ -38,5 +39,7 @@ bool run_file_make(run_file *f, const run_file_options *o, error *failure);
 void run_file_close(run_file *f, bool remove);
 // All that was written is on the disk.
 bool run_file_sync(const run_file *f, error *failure);
+// Says also what to do, where that is known of the cause.
+void run_file_advise(error *failure);
 
 #endif

@@ -117,7 +117,39 @@ for moment in 1 2 3 4 5 6 7 8 9 10; do
 done
 [ $wrong -eq 0 ] && pass || fail "$wrong of $kills kills"
 
-# Killed without --resume, or interrupted: no result, and no file.
+# Killed without --resume, or in memory: the old file or the new one, and nothing else, where files need no name
+# until they are done.
+case $(stat -f -c %T .) in
+ext2/ext3 | xfs | btrfs | tmpfs) names=none ;;
+*) names=needed ;;
+esac
+# killed NAME BYTES ARGS...
+killed() {
+  name=$1 bytes=$2 wrong=0
+  shift 2
+  "$permc" run "$@" -o expected.npy
+  for moment in 02 05 08 12 16 20; do
+    mkdir out
+    echo old >out/a.npy
+    "$permc" run "$@" -o out/a.npy 2>/dev/null &
+    sleep "0.$moment"
+    kill -9 $! 2>/dev/null
+    wait $! 2>/dev/null
+    [ "$(ls -A out)" = a.npy ] || { wrong=$((wrong + 1)); ls -A out; }
+    [ "$(head -c 4 out/a.npy)" = old ] || [ "$(elements out/a.npy "$bytes")" = "$(elements expected.npy "$bytes")" ] ||
+      wrong=$((wrong + 1))
+    rm -rf out
+  done
+  [ $wrong -eq 0 ] && pass || fail "$name: $wrong wrong"
+}
+if [ $names = none ]; then
+  killed "killed on files" 16777216 -e fft --random '[2^21]c64' --memory 4MiB
+  killed "killed in memory" 33554432 -e id --random '[2^22]c64'
+else
+  skip "files have names until they are done"
+fi
+
+# Interrupted: no result, and no file.
 mkdir out
 "$permc" run -e fft --random '[2^21]c64' --memory 1MiB -o out/a.npy 2>err &
 sleep 0.3
