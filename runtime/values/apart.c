@@ -13,6 +13,7 @@
 #include "runtime/values/formats.h"
 
 #include <errno.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 typedef struct array_file {
@@ -20,9 +21,10 @@ typedef struct array_file {
   uint64_t offset, record;  // bytes before element 0, and from each to the next
   bool swapped;
   char name[SOURCE_NAME];
-  bool made;  // by a run; it has room for a header
-  char *own;  // the path of one that goes with the array; or NULL
-  int slot;   // of system/temporary.h
+  bool made;   // by a run; it has room for a header, and is no output yet
+  bool named;  // it had a name when it was made; without one left it gets no other
+  char *own;   // the path of one that goes with the array; or NULL
+  int slot;    // of system/temporary.h
 } array_file;
 
 static void close_file(void *with) {
@@ -171,6 +173,11 @@ const char *array_file_name(const array *a) {
   return f->name;
 }
 
+static bool has_name(int descriptor) {
+  struct stat s;
+  return fstat(descriptor, &s) == 0 && s.st_nlink > 0;
+}
+
 bool array_of_file(array *a, int descriptor, uint64_t offset, const char *name, const char *own,
                    error *e) {
   array_file *f = calloc(1, sizeof *f);
@@ -193,6 +200,7 @@ bool array_of_file(array *a, int descriptor, uint64_t offset, const char *name, 
                     .offset = offset,
                     .record = scalar_types[a->type].size,
                     .made = true,
+                    .named = has_name(file),
                     .own = copy,
                     .slot = copy ? temporary_register(copy) : -1};
   snprintf(f->name, sizeof f->name, "%s", name);
@@ -227,8 +235,11 @@ static bool write_header(const array_file *f, const permc_value *v, const char *
 
 bool value_file_becomes(const permc_value *v, output_file *o, bool *became, error *e) {
   const array *a = &v->components[0];
-  const array_file *f = v->count == 1 && array_device(a) == ARRAY_IN_FILE ? a->owner->with : NULL;
+  array_file *f = v->count == 1 && array_device(a) == ARRAY_IN_FILE ? a->owner->with : NULL;
+  bool can = f && f->made && (!f->named || has_name(f->descriptor));
   *e = (error){0};
-  *became = f && f->made && output_take(o, f->descriptor);
+  *became = can && output_take(o, f->descriptor);
+  if (*became)
+    f->made = false;  // another output is a copy, and not the same file
   return !*became || write_header(f, v, output_name(o), e);
 }

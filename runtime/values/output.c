@@ -9,7 +9,7 @@
 // removed on any error. A process that is killed leaves that then.
 //
 // A symbolic link keeps pointing where it does: its target is replaced. What is not a regular file
-// (pipe, terminal, /dev/full), and what is named through /dev or /proc, is written directly.
+// (pipe, terminal, /dev/full), and what is named through /dev (but /dev/shm) or /proc, is written directly.
 //
 // The stream writes through a cookie, so that the errno of the first failed write is still known
 // at commit: the C library forgets it.
@@ -76,8 +76,14 @@ static char *follow_links(const char *path) {
   return NULL;
 }
 
-static bool is_special_folder(const char *path) {
-  return strncmp(path, "/dev/", 5) == 0 || strncmp(path, "/proc/", 6) == 0;
+// Where no files are made: names there are those of devices and of open files.
+static bool is_in_special_folder(const char *path) {
+  bool is_device = strncmp(path, "/dev/", 5) == 0 && strncmp(path, "/dev/shm/", 9) != 0;
+  return is_device || strncmp(path, "/proc/", 6) == 0;
+}
+
+static bool is_special(const char *path, const char *target) {
+  return is_in_special_folder(path) || is_in_special_folder(target);
 }
 
 // ---- before any work --------------------------------------------------------------------------
@@ -153,10 +159,22 @@ bool output_check(const char *path, error *e) {
   char *target = follow_links(path);
   if (!target)
     return fail_output(e, path, "%s", strerror(errno));
-  bool direct = is_special_folder(path) || is_special_folder(target);
-  bool good = direct || (exists && !S_ISREG(old.st_mode)) || check_folder(path, target, e);
+  bool special = is_special(path, target), good = exists && (special || !S_ISREG(old.st_mode));
+  if (!exists && special)
+    fail_output(e, path, "there is no such device or open file; write elsewhere");
+  else if (!good)
+    good = check_folder(path, target, e);
   free(target);
   return good;
+}
+
+bool output_is_direct(const char *path) {
+  struct stat old;
+  char *target = follow_links(path);
+  bool direct = strcmp(path, "-") == 0 || (stat(path, &old) == 0 && !S_ISREG(old.st_mode)) ||
+                (target && is_special(path, target));
+  free(target);
+  return direct;
 }
 
 static bool same_status(const struct stat *a, const struct stat *b) {
@@ -302,7 +320,7 @@ static bool open_path(output_file *o, const char *path) {
   o->target = follow_links(path);
   if (!o->target)
     return false;
-  if (is_special_folder(path) || is_special_folder(o->target))
+  if (is_special(path, o->target))
     return open_directly(o, path, O_TRUNC);
   return create_file(o) && (!exists || copy_mode(o->descriptor, &old));
 }

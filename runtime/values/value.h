@@ -203,6 +203,8 @@ bool value_write(FILE *to, value_format format, const permc_value *v, error *e);
 // Whether a file can be written: before the work begins whose result it is to hold. False: *e says
 // what is in the way, and what to do.
 bool output_check(const char *path, error *e);
+// Whether it is written directly: "-", a pipe, a device, a name below /dev or /proc.
+bool output_is_direct(const char *path);
 // Whether two files are one, by links or another spelling ("-" and what is no regular file is not).
 bool output_same(const char *a, const char *b);
 
