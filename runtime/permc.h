@@ -278,8 +278,9 @@ typedef struct permc_files {
   const char
       *folder;  // where files between the steps of a run are, and results; NULL: the current one
   // The folder is made for one run, and stays, so that the same run goes on there after it has failed, or
-  // its process was ended. permc_remove_files ends it; until then, or until this context runs something else,
-  // or is freed, no other run goes on there.
+  // its process was ended; but where a check of the program has failed, as it would again, it goes.
+  // permc_remove_files ends the run; until then, or until this context runs something else, or is freed, no
+  // other run goes on there.
   bool resume;
 } permc_files;
 // For what is read and run from now on (NULL: no longer).

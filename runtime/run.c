@@ -146,8 +146,12 @@ static bool execute_arrays(permc_context *c, run_job *j, array *arguments, array
               : p->steps ? execute_in_files(c, p, &r)
                          : p->backend->execute(&p->program, &r);
   c->times.run = clock_seconds() - start;
-  good = good && checks_pass(&c->program.diagnostics, &p->trace, results) &&
-         laws_hold(c, &p->trace, results);
+  if (good && !checks_pass(&c->program.diagnostics, &p->trace, results)) {
+    good = false;
+    if (p->steps)
+      permc_remove_files(c);  // it would fail again
+  }
+  good = good && laws_hold(c, &p->trace, results);
   move_results(*j->results, *j->result_count, results);
   // What is known of an argument is not known of what it became.
   for (size_t i = 0; i < *j->result_count; i++)

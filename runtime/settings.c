@@ -178,8 +178,8 @@ bool permc_gather(permc_context *c, permc_value *v) {
   if (c->ranks)
     return ranks_gather(c->ranks, v, &failure) ||
            context_error_of(c, PERMC_ERROR_RANKS, "%s", failure.message);
-  return !c->file_memory || value_load(c, v, &failure) ||
-         context_error_of(c, PERMC_ERROR_FILE, "%s", failure.message);
+  permc_code code = c->file_memory ? value_load(c, v, &failure) : PERMC_OK;
+  return code == PERMC_OK || context_error_of(c, code, "%s", failure.message);
 }
 
 void permc_fail_ranks(permc_context *c, const char *cause) {

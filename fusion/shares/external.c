@@ -1,5 +1,6 @@
 // The steps by which files are worked on, from plans for a target one level further out. See external.h.
 #include "fusion/shares/external.h"
+#include "core/units.h"
 #include "fusion/plan/plan.h"
 #include "fusion/shares/sharing.h"
 
@@ -644,20 +645,40 @@ static const external *make(arena *a, const net *n, const target *t, uint64_t ti
   return m.wrong ? NULL : m.out;
 }
 
+enum { LEAST_TILE = 1 << 6, TILES_OF_MEMORY = 8 };
+
+// The first power of two that is enough memory; 0: none is. A tile of which there is a plan does where memory
+// has room for the plan, and begins with it or a larger one.
+static uint64_t enough_memory(arena *a, const net *n, const target *t) {
+  const uint64_t most = UINT64_C(1) << 46;
+  uint64_t enough = most;
+  for (uint64_t tile = LEAST_TILE; TILES_OF_MEMORY * tile < enough; tile *= 2) {
+    const char *wrong;
+    const external *e = make(a, n, t, tile, &wrong);
+    uint64_t bytes = TILES_OF_MEMORY * tile;
+    while (e && bytes < most_bytes(e))
+      bytes *= 2;
+    enough = e && bytes < enough ? bytes : enough;
+  }
+  return enough < most ? enough : 0;
+}
+
 const external *external_make(arena *a, const net *n, const target *t, uint64_t memory,
                               const char **wrong) {
-  enum { LEAST = 1 << 6 };
-  uint64_t tile = LEAST;
-  while (tile < memory / 8)
+  uint64_t tile = LEAST_TILE;
+  char bytes[NUMBER_SPACE];
+  while (tile < memory / TILES_OF_MEMORY)
     tile *= 2;
-  *wrong = arena_printf(a, "at least %d bytes of memory are needed", 8 * LEAST);
-  for (; tile >= LEAST; tile /= 2) {
+  *wrong = "it is too little for any program";
+  for (; tile >= LEAST_TILE; tile /= 2) {
     const external *e = make(a, n, t, tile, wrong);
     if (e && most_bytes(e) <= memory)
       return e;
     if (e)
-      *wrong = arena_printf(a, "a part of it needs %" PRIu64 " bytes of memory at one time",
-                            most_bytes(e));
+      *wrong = "a part of it needs more at one time";
   }
+  uint64_t enough = enough_memory(a, n, t);
+  if (enough)
+    *wrong = arena_printf(a, "%s; %s would do", *wrong, show_bytes(bytes, enough));
   return NULL;
 }

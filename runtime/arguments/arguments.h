@@ -25,8 +25,8 @@
 // part of them.
 enum { VALUES_APART = 1 << 12 };
 
-// Brings what is in files to memory, if there is so much. False: *why says why.
-bool value_load(const permc_context *c, permc_value *v, error *why);
+// Brings what is in files to memory. PERMC_ERROR_ARGUMENT: it has more than there is; *why says so.
+permc_code value_load(const permc_context *c, permc_value *v, error *why);
 // With so many components, all {0}. NULL: there is no memory.
 permc_value *value_new(size_t component_count);
 // Adds a component, with a name or NULL. False: there is no memory, and the array is the caller's.

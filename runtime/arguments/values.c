@@ -280,50 +280,65 @@ static bool is_in_files(const permc_value *v) {
   return any;
 }
 
-bool value_load(const permc_context *c, permc_value *v, error *why) {
+static bool fits_memory(const permc_context *c, const permc_value *v, error *why) {
   uint64_t bytes = 0;
   char has[NUMBER_SPACE], most[NUMBER_SPACE];
-  bool good = true;
   for (size_t i = 0; i < v->count; i++)
     bytes += array_bytes(&v->components[i]);
-  if (is_in_files(v) && bytes > c->file_memory)
-    return error_set(why, SPAN_NONE,
-                     "a result has %s, and there are %s of memory; write it to a .npy",
-                     show_bytes(has, bytes), show_bytes(most, c->file_memory));
+  return !is_in_files(v) || bytes <= c->file_memory ||
+         error_set(why, SPAN_NONE,
+                   "a result has %s, and there are %s of memory; write it to a .npy",
+                   show_bytes(has, bytes), show_bytes(most, c->file_memory));
+}
+
+permc_code value_load(const permc_context *c, permc_value *v, error *why) {
+  bool good = true;
+  if (!fits_memory(c, v, why))
+    return PERMC_ERROR_ARGUMENT;
   for (size_t i = 0; i < v->count && good; i++)
     good = array_load(&v->components[i], why);
-  return good;
+  return good ? PERMC_OK : PERMC_ERROR_FILE;
+}
+
+// Not a failure of the stream, which is told by closing: that knows the file's name.
+static permc_code write_value(output_file *o, value_format format, const permc_value *v,
+                              error *why) {
+  if (value_write(output_stream(o), format, v, why) || ferror(output_stream(o)))
+    return PERMC_OK;
+  return strcmp(why->message, "out of memory") == 0 ? PERMC_ERROR_MEMORY : PERMC_ERROR_ARGUMENT;
 }
 
 // A .npy of a value in files: its own file, or a copy piece by piece. Other formats, and what is no regular
 // file, of what is brought to memory.
-static bool write_files(permc_context *c, output_file *o, value_format format, permc_value *v,
-                        error *why) {
-  const char *path = output_temporary(o);
+static permc_code write_files(permc_context *c, output_file *o, value_format format, permc_value *v,
+                              error *why) {
   bool became;
-  if (format == FORMAT_NPY && path)
-    return value_file_becomes(v, path, &became, why) &&
-           (became || npy_write_apart(path, v, c->file_memory, why));
-  return value_load(c, v, why) && value_write(output_stream(o), format, v, why);
+  permc_code code;
+  if (format == FORMAT_NPY && output_descriptor(o) >= 0)
+    return value_file_becomes(v, o, &became, why) &&
+                   (became || npy_write_apart(o, v, c->file_memory, why))
+               ? PERMC_OK
+               : PERMC_ERROR_FILE;
+  code = value_load(c, v, why);
+  return code == PERMC_OK ? write_value(o, format, v, why) : code;
 }
 
 static bool is_shared(const permc_context *c) { return c->ranks && !ranks_are_here(c->ranks); }
 
 // By this process alone, of a value that it has.
-static bool write_alone(permc_context *c, output_file *o, value_format format, permc_value *v,
-                        error *why) {
+static permc_code write_alone(permc_context *c, output_file *o, value_format format, permc_value *v,
+                              error *why) {
   uint64_t bytes = 0;
   for (size_t i = 0; i < v->count; i++)
     bytes += array_bytes(&v->components[i]);
   bool as_it_is = format == FORMAT_NPY || format == FORMAT_BINARY;
   output_watch(o, context_begin_stage(c, "writing", "bytes"), as_it_is ? bytes : 0);
-  bool good = c->file_memory && is_in_files(v) ? write_files(c, o, format, v, why)
-                                               : value_write(output_stream(o), format, v, why);
-  // What went wrong with the stream is told by closing, which knows the file's name.
-  if (good || ferror(output_stream(o)))
-    good = output_close(o, why);
+  permc_code code = c->file_memory && is_in_files(v) ? write_files(c, o, format, v, why)
+                                                     : write_value(o, format, v, why);
+  if (code == PERMC_OK && !output_close(o, why))
+    code = PERMC_ERROR_FILE;
   context_end_stages(c);
-  return good;
+  return code;
 }
 
 // Writes a file that has yet to get its name: *made, also where that fails, or NULL.
@@ -342,8 +357,8 @@ static bool write_one(permc_context *c, const char *path, permc_value *v, output
     return ranks_write(c->ranks, path, format, v, made, &why) ||
            context_error_of(c, PERMC_ERROR_RANKS, "%s", why.message);
   *made = output_open(path, &why);
-  return (*made && write_alone(c, *made, format, v, &why)) ||
-         context_error_of(c, PERMC_ERROR_FILE, "%s", why.message);
+  permc_code code = *made ? write_alone(c, *made, format, v, &why) : PERMC_ERROR_FILE;
+  return code == PERMC_OK || context_error_of(c, code, "%s", why.message);
 }
 
 static bool commit_all(permc_context *c, output_file **made, size_t count) {
@@ -351,10 +366,8 @@ static bool commit_all(permc_context *c, output_file **made, size_t count) {
   if (is_shared(c))
     return ranks_commit(c->ranks, made, count, &why) ||
            context_error_of(c, PERMC_ERROR_RANKS, "%s", why.message);
-  bool good = true;
-  for (size_t i = 0; i < count && good; made[i++] = NULL)
-    good = output_commit(made[i], &why);
-  return good || context_error_of(c, PERMC_ERROR_FILE, "%s", why.message);
+  return outputs_commit(made, count, &why) ||
+         context_error_of(c, PERMC_ERROR_FILE, "%s", why.message);
 }
 
 bool permc_write_files(permc_context *c, const char *const *paths, permc_value *const *values,

@@ -313,7 +313,9 @@ bool context_run_job(permc_context *c, context_job *job, void *with) {
   int failed = pthread_create(&thread, &attributes, job_thread, &j);
   pthread_attr_destroy(&attributes);
   if (failed)
-    return context_error_of(c, PERMC_ERROR_MEMORY, "no thread could be started: %s",
+    return context_error_of(c, PERMC_ERROR_MEMORY,
+                            "no thread could be started: %s; raise the limit of processes (ulimit "
+                            "-u), or of memory (ulimit -v)",
                             strerror(failed));
   pthread_join(thread, NULL);
   return j.good;

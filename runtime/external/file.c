@@ -1,7 +1,9 @@
 // Files with and without names, and their checksums. See file.h.
 #include "runtime/external/file.h"
 #include "core/number.h"
+#include "core/units.h"
 #include "runtime/system/temporary.h"
+#include "runtime/system/unnamed.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -9,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/statvfs.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -162,35 +165,103 @@ static void choose_name(char name[80]) {
            (long)now.tv_nsec);
 }
 
-// Its name is of no use to anyone: messages have the folder.
+// ---- what is said -------------------------------------------------------------------------------
+
+static const struct {
+  int number;
+  const char *cause;  // NULL: as strerror says
+  bool sized;         // a smaller file would do
+  const char *advice;
+} causes[] = {
+    {ENOSPC, "the disk is full", true, "free space, or write elsewhere (-o)"},
+    {EDQUOT, NULL, true, "free space, or write elsewhere (-o)"},
+    {EFBIG, NULL, true, "raise the limit of the size of files (ulimit -f)"},
+    {EMFILE, NULL, false, "raise the limit of open files (ulimit -n)"},
+};
+enum { CAUSES = sizeof causes / sizeof *causes };
+
+static const char *name_of_cause(int i) {
+  return causes[i].cause ? causes[i].cause : strerror(causes[i].number);
+}
+
+// The number of the cause with which the line ends; CAUSES: another.
+static int cause_of(const char *line) {
+  size_t length = strlen(line);
+  int i = 0;
+  for (; i < CAUSES; i++) {
+    const char *cause = name_of_cause(i);
+    size_t end = strlen(cause);
+    if (length >= end && strcmp(line + length - end, cause) == 0)
+      break;
+  }
+  return i;
+}
+
+void run_file_advise(error *failure) {
+  error why = *failure;
+  int cause = cause_of(why.message);
+  *failure = (error){0};
+  error_set(failure, why.where, "%s%s%s", why.message, cause < CAUSES ? "; " : "",
+            cause < CAUSES ? causes[cause].advice : "");
+}
+
+// Of files whose names are of no use to anyone: the folder, and what is needed there.
+static bool fail_making(const run_file_options *o, uint64_t bytes, const error *why,
+                        error *failure) {
+  struct statvfs s;
+  char needs[NUMBER_SPACE], has[NUMBER_SPACE], beside[NUMBER_SPACE + 20] = "";
+  int cause = cause_of(why->message);
+  if (cause == CAUSES || !causes[cause].sized)
+    return error_set(failure, why->where, "%s", why->message);
+  if (causes[cause].number == ENOSPC && statvfs(o->folder, &s) == 0)
+    snprintf(beside, sizeof beside, " (%s are free)",
+             show_bytes(has, (uint64_t)s.f_bavail * s.f_frsize));
+  return error_set(failure, SPAN_NONE, "%s: a file of this run needs %s there%s: %s", o->folder,
+                   show_bytes(needs, bytes), beside, name_of_cause(cause));
+}
+
+// ---- making -------------------------------------------------------------------------------------
+
+// A result: without a name where it can get one later, else with one.
 static bool make_hidden(run_file *f, const run_file_options *o, uint64_t bytes, error *failure) {
+  int unnamed = unnamed_create(o->folder);
+  char by_number[UNNAMED_PATH];
+  const char *path = f->path;
   error why = {0};
-  size_t length = strlen(f->path);
-  if (disk_open(&f->disk, f->path, DISK_CREATE, bytes, &why))
-    return true;
-  bool named = strncmp(why.message, f->path, length) == 0;
-  return error_set(failure, SPAN_NONE, "%s%s", named ? o->folder : "",
-                   why.message + (named ? length : 0));
+  f->named = unnamed < 0;
+  if (f->named)
+    f->slot = temporary_register(path);
+  else
+    unnamed_path(by_number, unnamed), path = by_number;
+  bool good = disk_open(&f->disk, path, DISK_CREATE, bytes, &why);
+  f->disk.path = good ? o->folder : NULL;
+  if (unnamed >= 0)
+    close(unnamed);
+  size_t length = strlen(path);
+  bool told = strncmp(why.message, path, length) == 0;
+  return good || error_set(failure, SPAN_NONE, "%s%s", told ? o->folder : "",
+                           why.message + (told ? length : 0));
+}
+
+static bool make_file(run_file *f, const run_file_options *o, bool hidden, uint64_t bytes,
+                      error *failure) {
+  if (o->journal)
+    return make_by_journal(f, o, bytes, failure);
+  if (hidden)
+    return make_hidden(f, o, bytes, failure);
+  return disk_open_unnamed(&f->disk, o->folder, o->folder, bytes, failure) &&
+         add_sums(f, o, false, failure);
 }
 
 bool run_file_make(run_file *f, const run_file_options *o, error *failure) {
   uint64_t bytes = divide_up(o->bytes, DISK_PAGE) * DISK_PAGE;
-  bool good, hidden = o->result && !o->journal;
+  bool hidden = o->result && !o->journal;
+  error why = {0};
   char name[80];
   choose_name(name);
   if (!(f->path = path_in(o->folder, hidden ? name : o->name)))
     return error_no_memory(failure);
-  if (o->journal) {
-    good = make_by_journal(f, o, bytes, failure);
-  } else if (hidden) {
-    f->named = true;
-    f->slot = temporary_register(f->path);
-    good = make_hidden(f, o, bytes, failure);
-  } else {
-    good = disk_open_unnamed(&f->disk, f->path, o->folder, bytes, failure) &&
-           add_sums(f, o, false, failure);
-  }
-  return good;
+  return make_file(f, o, hidden, bytes, &why) || fail_making(o, bytes, &why, failure);
 }
 
 static void unlink_both(const run_file *f) {

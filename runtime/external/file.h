@@ -3,9 +3,11 @@
 //   in    a folder and a name, bytes, a journal or none
 //   out   an open file with so much room, whose blocks have checksums; what was written, on the disk
 //
-//   kind        without a journal                                 with one
-//   between     no name: gone with the process                    in the folder, with a file of its checksums
-//   result      a name, until it is the user's; no checksums      in the folder, with a file of its checksums
+//   kind        without a journal                        with one
+//   between     no name: gone with the process           in the folder, with a file of its checksums
+//   result      none where it can get one later,         in the folder, with a file of its checksums
+//               else one until it is the user's;
+//               no checksums
 #ifndef PERMC_RUNTIME_EXTERNAL_FILE_H
 #define PERMC_RUNTIME_EXTERNAL_FILE_H
 
@@ -41,5 +43,7 @@ void run_file_close(run_file *f, bool remove);
 bool run_file_sync(const run_file *f, error *failure);
 // The checksums as they are now, if they have a file, are on the disk: those of that note.
 bool run_file_note_sums(const run_file *f, uint64_t note, error *failure);
+// Says also what to do, where that is known of the cause.
+void run_file_advise(error *failure);
 
 #endif

@@ -251,9 +251,10 @@ bool files_take_result(run_files *f, net_id a, array *out, error *failure) {
     return load_result(file, out, failure);
   // The file ends behind its last element, and is the array's from then on.
   if (ftruncate(file->disk.cached, (off_t)(file->offset + bytes_of(of))) != 0)
-    return error_set(failure, SPAN_NONE, "%s: %s", file->path, strerror(errno));
+    return error_set(failure, SPAN_NONE, "%s: %s", file->disk.path, strerror(errno));
   error why;
-  if (!array_of_file(out, file->disk.cached, file->offset, file->path, f->has_journal, &why))
+  if (!array_of_file(out, file->disk.cached, file->offset, file->disk.path,
+                     file->named && !f->has_journal ? file->path : NULL, &why))
     return error_set(failure, SPAN_NONE, "%s", why.message);
   file->named = false;  // it is not the run's any more
   return true;
@@ -271,9 +272,7 @@ static bool make_folder(const char *folder, error *failure) {
 
 static bool open_journal(run_files *f, error *failure) {
   char hex[2 * DIGEST_BYTES + 1];
-  if (!make_folder(f->run->folder, failure))
-    return false;
-  if (!files_identify(f->run, hex, failure))
+  if (!files_identify(f->run, hex, failure) || !make_folder(f->run->folder, failure))
     return false;
   f->has_journal = true;
   f->noted = clock_seconds();

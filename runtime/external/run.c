@@ -4,6 +4,7 @@
 #include "runtime/external/share.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -161,8 +162,10 @@ bool external_execute(const external_run *run, array *results, error *failure) {
     results[i] = (array){0};
   bool good =
       make_running(&r, failure) && run_steps(&r, failure) && take_results(&r, results, failure);
-  if (!good)
+  if (!good) {
     arrays_destroy(results, count);
+    run_file_advise(failure);
+  }
   if (good && run->lock && run->resume)
     *run->lock = journal_keep(&r.files.journal);
   files_close(&r.files);
@@ -198,7 +201,8 @@ void external_remove(const char *folder, int lock) {
       if (is_of_run(e->d_name))
         unlinkat(dirfd(all), e->d_name, 0);
     unlinkat(dirfd(all), "journal", 0);
-    rmdir(folder);
+    if (rmdir(folder) != 0 && errno == ENOTDIR)
+      unlink(folder);  // a link to a folder, which is the user's
   }
   if (all)
     closedir(all);

@@ -135,7 +135,9 @@ static void run_members(member *all, uint32_t count) {
   for (uint32_t i = 1; i < count; i++) {
     all[i].started = pool_start_thread(&all[i].thread, run_member, &all[i]);
     if (!all[i].started)
-      rank_fail(all[i].place.transport, "no thread could be started; take fewer ranks",
+      rank_fail(all[i].place.transport,
+                "no thread could be started; take fewer ranks, or raise the limit of processes "
+                "(ulimit -u)",
                 &all[i].failure);
   }
   run_member(&all[0]);

@@ -165,9 +165,7 @@ static const char *name_in_folder(const char *path) {
 bool ranks_commit(rank_world *r, output_file **made, size_t count, error *failure) {
   transport *t = ranks_transport(r);
   error why = {0};
-  bool good = true;
-  for (size_t i = 0; i < count && good; made[i++] = NULL)
-    good = !made[i] || output_commit(made[i], &why);
+  bool good = outputs_commit(made, count, &why);
   return good ? transport_barrier(t, failure) : rank_fail(t, why.message, failure);
 }
 
@@ -183,8 +181,9 @@ bool ranks_write(rank_world *r, const char *path, value_format format, permc_val
   output_file *o = *made = t->rank ? NULL : output_open(path, &why);
   if (!t->rank && !o)
     return rank_fail(t, why.message, failure);
-  if (o && format == FORMAT_NPY && parts_are_alike(t, v) && output_temporary(o))
-    snprintf(temporary, sizeof temporary, "%s", output_temporary(o));
+  const char *shared =
+      o && format == FORMAT_NPY && parts_are_alike(t, v) ? output_temporary(o) : NULL;
+  snprintf(temporary, sizeof temporary, "%s", shared ? shared : "");
   bool good = tell_all(t, temporary, sizeof temporary, failure);
   if (good && *temporary)
     return write_together(t, path, o, temporary, v, failure);

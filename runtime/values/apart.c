@@ -13,7 +13,6 @@
 #include "runtime/values/formats.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -22,15 +21,16 @@ typedef struct array_file {
   uint64_t offset, record;  // bytes before element 0, and from each to the next
   bool swapped;
   char name[SOURCE_NAME];
-  char *own;  // the path of a file of its own; or NULL
-  bool stays;
-  int slot;  // of system/temporary.h
+  bool made;   // by a run; it has room for a header, and is no output yet
+  bool named;  // it had a name when it was made; without one left it gets no other
+  char *own;   // the path of one that goes with the array; or NULL
+  int slot;    // of system/temporary.h
 } array_file;
 
 static void close_file(void *with) {
   array_file *f = with;
   close(f->descriptor);
-  if (f->own && !f->stays)
+  if (f->own)
     unlink(f->own);
   temporary_unregister(f->slot);
   free(f->own);
@@ -173,16 +173,22 @@ const char *array_file_name(const array *a) {
   return f->name;
 }
 
-bool array_of_file(array *a, int descriptor, uint64_t offset, const char *path, bool stays,
+static bool has_name(int descriptor) {
+  struct stat s;
+  return fstat(descriptor, &s) == 0 && s.st_nlink > 0;
+}
+
+bool array_of_file(array *a, int descriptor, uint64_t offset, const char *name, const char *own,
                    error *e) {
   array_file *f = calloc(1, sizeof *f);
   array_owner *owner = malloc(sizeof *owner);
-  char *copy = f && owner ? strdup(path) : NULL;
-  int own = copy ? dup(descriptor) : -1;
+  char *copy = f && owner && own ? strdup(own) : NULL;
+  bool memory = f && owner && (copy || !own);
+  int file = memory ? dup(descriptor) : -1;
   *e = (error){0};
-  if (own < 0) {
-    if (copy)
-      error_set(e, SPAN_NONE, "%.300s: %s", path, strerror(errno));
+  if (file < 0) {
+    if (memory)
+      error_set(e, SPAN_NONE, "%.300s: %s", name, strerror(errno));
     else
       error_no_memory(e);
     free(copy);
@@ -190,13 +196,14 @@ bool array_of_file(array *a, int descriptor, uint64_t offset, const char *path, 
     free(owner);
     return false;
   }
-  *f = (array_file){.descriptor = own,
+  *f = (array_file){.descriptor = file,
                     .offset = offset,
                     .record = scalar_types[a->type].size,
+                    .made = true,
+                    .named = has_name(file),
                     .own = copy,
-                    .stays = stays,
-                    .slot = stays ? -1 : temporary_register(copy)};
-  snprintf(f->name, sizeof f->name, "%s", copy);
+                    .slot = copy ? temporary_register(copy) : -1};
+  snprintf(f->name, sizeof f->name, "%s", name);
   *owner = (array_owner){ARRAY_IN_FILE, true, close_file, f};
   a->data = NULL;
   a->owner = owner;
@@ -216,31 +223,23 @@ bool array_load(array *a, error *e) {
   return true;
 }
 
-static bool write_header(const array_file *f, const permc_value *v, error *e) {
+static bool write_header(const array_file *f, const permc_value *v, const char *name, error *e) {
   size_t length;
   char *header = npy_header_of(v, f->offset, &length, e);
   bool good = header && length == f->offset;
   if (good && pwrite(f->descriptor, header, length, 0) != (ssize_t)length)
-    good = error_set(e, SPAN_NONE, "%.300s: %s", f->name, strerror(errno ? errno : ENOSPC));
+    good = error_set(e, SPAN_NONE, "%.300s: %s", name, strerror(errno ? errno : ENOSPC));
   free(header);
   return good;
 }
 
-bool value_file_becomes(const permc_value *v, const char *path, bool *became, error *e) {
+bool value_file_becomes(const permc_value *v, output_file *o, bool *became, error *e) {
   const array *a = &v->components[0];
-  const array_file *f = v->count == 1 && array_device(a) == ARRAY_IN_FILE ? a->owner->with : NULL;
-  char other[PATH_MAX];
-  struct stat old;
+  array_file *f = v->count == 1 && array_device(a) == ARRAY_IN_FILE ? a->owner->with : NULL;
+  bool can = f && f->made && (!f->named || has_name(f->descriptor));
   *e = (error){0};
-  *became = false;
-  if (!f || !f->own || snprintf(other, sizeof other, "%s.own", path) >= (int)sizeof other)
-    return true;
-  int slot = temporary_register(other);
-  bool linked = stat(path, &old) == 0 && link(f->own, other) == 0;
-  *became = linked && write_header(f, v, e) && fchmod(f->descriptor, old.st_mode & 07777) == 0 &&
-            rename(other, path) == 0;
-  if (linked && !*became)
-    unlink(other);
-  temporary_unregister(slot);
-  return !error_is_set(e);
+  *became = can && output_take(o, f->descriptor);
+  if (*became)
+    f->made = false;  // another output is a copy, and not the same file
+  return !*became || write_header(f, v, output_name(o), e);
 }

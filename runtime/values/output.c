@@ -1,15 +1,20 @@
 // Output files that appear whole or not at all.
 //
-//   output_open("keys.npy")   creates .permc-1f3a9c.tmp beside it, with the mode of keys.npy (or
-//                             what the umask gives a new file)
-//   output_commit             renames it to keys.npy; on any error removes it instead
+//   output_open("keys.npy")   makes a file without a name in the same folder, with the mode of
+//                             keys.npy (or what the umask gives a new file)
+//   output_commit             names it keys.npy; where there is an old one, .permc-1f3a9c.tmp, and
+//                             renames that, which replaces the old one
+//
+// Where the file system has no files without a name it is .permc-1f3a9c.tmp from the beginning, and is
+// removed on any error. A process that is killed leaves that then.
 //
 // A symbolic link keeps pointing where it does: its target is replaced. What is not a regular file
-// (pipe, terminal, /dev/full), and what is named through /dev or /proc, is written directly.
+// (pipe, terminal, /dev/full), and what is named through /dev (but /dev/shm) or /proc, is written directly.
 //
 // The stream writes through a cookie, so that the errno of the first failed write is still known
 // at commit: the C library forgets it.
 #include "runtime/system/temporary.h"
+#include "runtime/system/unnamed.h"
 #include "runtime/values/value.h"
 
 #include <errno.h>
@@ -25,8 +30,9 @@ enum { MOST_LINKS = 40 };
 
 struct output_file {
   char *name;       // for messages
-  char *target;     // what the temporary becomes; NULL: written directly
-  char *temporary;  // NULL: written directly
+  char *target;     // what the file becomes
+  char *temporary;  // its name until then; NULL: it has none
+  bool unnamed;     // it gets one; else, without a temporary, it is written directly
   int slot;         // of system/temporary.h; -1: none
   int descriptor;
   bool owns_descriptor;
@@ -70,8 +76,14 @@ static char *follow_links(const char *path) {
   return NULL;
 }
 
-static bool is_special_folder(const char *path) {
-  return strncmp(path, "/dev/", 5) == 0 || strncmp(path, "/proc/", 6) == 0;
+// Where no files are made: names there are those of devices and of open files.
+static bool is_in_special_folder(const char *path) {
+  bool is_device = strncmp(path, "/dev/", 5) == 0 && strncmp(path, "/dev/shm/", 9) != 0;
+  return is_device || strncmp(path, "/proc/", 6) == 0;
+}
+
+static bool is_special(const char *path, const char *target) {
+  return is_in_special_folder(path) || is_in_special_folder(target);
 }
 
 // ---- before any work --------------------------------------------------------------------------
@@ -147,10 +159,22 @@ bool output_check(const char *path, error *e) {
   char *target = follow_links(path);
   if (!target)
     return fail_output(e, path, "%s", strerror(errno));
-  bool direct = is_special_folder(path) || is_special_folder(target);
-  bool good = direct || (exists && !S_ISREG(old.st_mode)) || check_folder(path, target, e);
+  bool special = is_special(path, target), good = exists && (special || !S_ISREG(old.st_mode));
+  if (!exists && special)
+    fail_output(e, path, "there is no such device or open file; write elsewhere");
+  else if (!good)
+    good = check_folder(path, target, e);
   free(target);
   return good;
+}
+
+bool output_is_direct(const char *path) {
+  struct stat old;
+  char *target = follow_links(path);
+  bool direct = strcmp(path, "-") == 0 || (stat(path, &old) == 0 && !S_ISREG(old.st_mode)) ||
+                (target && is_special(path, target));
+  free(target);
+  return direct;
 }
 
 static bool same_status(const struct stat *a, const struct stat *b) {
@@ -220,8 +244,17 @@ static ssize_t stream_write(void *cookie, const char *bytes, size_t count) {
 
 // ---- opening ----------------------------------------------------------------------------------
 
-// A new file in the target's folder. open, unlike mkstemp, applies the umask (and a default ACL).
-static bool create_temporary(output_file *o) {
+// A name beside the target, of the file without one, or of a new file. open, unlike mkstemp, applies the umask
+// (and a default ACL).
+static bool take_temporary(output_file *o) {
+  o->slot = temporary_register(o->temporary);
+  if (o->unnamed)
+    return unnamed_link(o->descriptor, o->temporary);
+  o->descriptor = open(o->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  return o->descriptor >= 0;
+}
+
+static bool add_temporary(output_file *o) {
   static atomic_uint serial;
   for (int tries = 0; tries < 100; tries++) {
     struct timespec now;
@@ -234,12 +267,13 @@ static bool create_temporary(output_file *o) {
       errno = ENOMEM;
       return false;
     }
-    o->slot = temporary_register(o->temporary);
-    o->descriptor = open(o->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (o->descriptor >= 0)
+    if (take_temporary(o)) {
+      o->unnamed = false;
       return true;
+    }
     int reason = errno;
     temporary_unregister(o->slot);
+    o->slot = -1;
     free(o->temporary);
     o->temporary = NULL;
     errno = reason;
@@ -249,17 +283,27 @@ static bool create_temporary(output_file *o) {
   return false;
 }
 
+// In the target's folder, without a name where that is possible.
+static bool create_file(output_file *o) {
+  char *folder = path_beside(o->target, ".");
+  o->descriptor = folder ? unnamed_create(folder) : -1;
+  o->unnamed = o->descriptor >= 0;
+  free(folder);
+  o->owns_descriptor = o->unnamed || add_temporary(o);
+  return o->owns_descriptor;
+}
+
 // The mode and, where allowed, the owner of the file that will be replaced. Where the owner cannot
 // be kept, nor are the set-user-id bits.
-static bool copy_mode(output_file *o, const struct stat *old) {
+static bool copy_mode(int descriptor, const struct stat *old) {
   struct stat created;
-  if (fstat(o->descriptor, &created) != 0)
+  if (fstat(descriptor, &created) != 0)
     return false;
   mode_t mode = old->st_mode & 07777;
   bool same_owner = created.st_uid == old->st_uid && created.st_gid == old->st_gid;
-  if (!same_owner && fchown(o->descriptor, old->st_uid, old->st_gid) != 0)
+  if (!same_owner && fchown(descriptor, old->st_uid, old->st_gid) != 0)
     mode &= 0777;
-  return (created.st_mode & 07777) == mode || fchmod(o->descriptor, mode) == 0;
+  return (created.st_mode & 07777) == mode || fchmod(descriptor, mode) == 0;
 }
 
 static bool open_directly(output_file *o, const char *path, int flags) {
@@ -276,12 +320,9 @@ static bool open_path(output_file *o, const char *path) {
   o->target = follow_links(path);
   if (!o->target)
     return false;
-  if (is_special_folder(path) || is_special_folder(o->target))
+  if (is_special(path, o->target))
     return open_directly(o, path, O_TRUNC);
-  if (!create_temporary(o))
-    return false;
-  o->owns_descriptor = true;
-  return !exists || copy_mode(o, &old);
+  return create_file(o) && (!exists || copy_mode(o->descriptor, &old));
 }
 
 static bool open_stream(output_file *o, const char *path) {
@@ -333,7 +374,45 @@ output_file *output_open(const char *path, error *e) {
 
 FILE *output_stream(output_file *o) { return o->stream; }
 
-const char *output_temporary(const output_file *o) { return o->temporary; }
+const char *output_temporary(output_file *o) {
+  return o->temporary || (o->unnamed && add_temporary(o)) ? o->temporary : NULL;
+}
+
+int output_descriptor(const output_file *o) {
+  return o->temporary || o->unnamed ? o->descriptor : -1;
+}
+
+const char *output_name(const output_file *o) { return o->name; }
+
+// ---- another file in its place ------------------------------------------------------------------
+
+// Of a file system without files that have no name: whether a name can be given is known when it is.
+static bool replace_temporary(const output_file *o, int descriptor) {
+  char other[PATH_MAX];
+  if (snprintf(other, sizeof other, "%s.own", o->temporary) >= (int)sizeof other)
+    return false;
+  int slot = temporary_register(other);
+  bool linked = unnamed_link(descriptor, other);
+  bool good = linked && rename(other, o->temporary) == 0;
+  if (linked && !good)
+    unlink(other);
+  temporary_unregister(slot);
+  return good;
+}
+
+bool output_take(output_file *o, int descriptor) {
+  struct stat created;
+  int own = output_descriptor(o) < 0 ? -1 : fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
+  bool good = own >= 0 && unnamed_together(own, o->descriptor) &&
+              fstat(o->descriptor, &created) == 0 && copy_mode(own, &created) &&
+              (o->unnamed || replace_temporary(o, own));
+  int dropped = good ? o->descriptor : own;
+  if (good)
+    o->descriptor = own;
+  if (dropped >= 0)
+    close(dropped);
+  return good;
+}
 
 void output_watch(output_file *o, progress p, uint64_t total) {
   o->progress = p;
@@ -342,35 +421,69 @@ void output_watch(output_file *o, progress p, uint64_t total) {
 
 // ---- closing ----------------------------------------------------------------------------------
 
+static bool fail_closing(const output_file *o, error *e) {
+  return error_set(e, SPAN_NONE, "%.300s: %s", o->name, strerror(o->failure));
+}
+
+// A file without a name is lost when it is closed; no file system that has these has an error then.
 bool output_close(output_file *o, error *e) {
   *e = (error){0};
   bool flushed = !o->stream || fclose(o->stream) == 0;
   o->stream = NULL;
   if (!flushed && !o->failure)
     o->failure = errno;
-  if (o->owns_descriptor && close(o->descriptor) != 0 && !o->failure)
-    o->failure = errno;
-  o->owns_descriptor = false;
-  return !o->failure || error_set(e, SPAN_NONE, "%.300s: %s", o->name, strerror(o->failure));
+  if (o->owns_descriptor && !o->unnamed) {
+    if (close(o->descriptor) != 0 && !o->failure)
+      o->failure = errno;
+    o->owns_descriptor = false;
+  }
+  return !o->failure || fail_closing(o, e);
 }
 
 void output_sync(output_file *o) {
-  if (fflush(o->stream) == 0 && o->temporary && fsync(o->descriptor) != 0 && !o->failure)
+  if (fflush(o->stream) == 0 && output_descriptor(o) >= 0 && fsync(o->descriptor) != 0 &&
+      !o->failure)
     o->failure = errno;
+}
+
+// False: errno says why.
+static bool appear(output_file *o) {
+  if (o->unnamed && unnamed_link(o->descriptor, o->target))
+    return true;
+  if (o->unnamed && (errno != EEXIST || !add_temporary(o)))
+    return false;
+  if (o->temporary && rename(o->temporary, o->target) != 0)
+    return false;
+  free(o->temporary);
+  o->temporary = NULL;
+  return true;
 }
 
 bool output_commit(output_file *o, error *e) {
   bool good = output_close(o, e);
-  if (good && o->temporary && rename(o->temporary, o->target) != 0) {
+  if (good && !appear(o)) {
     o->failure = errno;
-    good = error_set(e, SPAN_NONE, "%.300s: %s", o->name, strerror(o->failure));
-  } else if (good) {
-    free(o->temporary);
-    o->temporary = NULL;
+    good = fail_closing(o, e);
   }
   int reason = o->failure;
   destroy_output(o);
   errno = reason;
+  return good;
+}
+
+// Renaming hardly fails; what does is done before the first of several is renamed.
+bool outputs_commit(output_file **made, size_t count, error *e) {
+  bool good = true;
+  *e = (error){0};
+  for (size_t i = 0; i < count && good; i++)
+    good = !made[i] || output_close(made[i], e);
+  for (size_t i = 0; i < count && good && count > 1; i++)
+    if (made[i] && made[i]->unnamed && !output_temporary(made[i])) {
+      made[i]->failure = errno;
+      good = fail_closing(made[i], e);
+    }
+  for (size_t i = 0; i < count && good; made[i++] = NULL)
+    good = !made[i] || output_commit(made[i], e);
   return good;
 }
 

@@ -1,6 +1,7 @@
 // One .npy that several processes write, each its elements, at their places in the file.
 //
-//   rank 0   output_open("keys.npy")      .permc-1f3a9c.tmp; its name goes to the others
+//   rank 0   output_open("keys.npy")
+//            output_temporary             .permc-1f3a9c.tmp; its name goes to the others
 //   all      npy_write_part(name, v, first, count, data, e)
 //   rank 0   output_commit                when all are done: keys.npy is there, and whole
 //
@@ -47,30 +48,38 @@ static bool write_records(int descriptor, uint64_t offset, const permc_value *v,
   return write_at(descriptor, offset, buffer, used);
 }
 
-bool npy_write_part(const char *path, const permc_value *v, uint64_t first, uint64_t count,
-                    const void *const *data, error *e) {
+// `name`: for messages.
+static bool write_part(int descriptor, const char *name, const permc_value *v, uint64_t first,
+                       uint64_t count, const void *const *data, error *e) {
   size_t length = 0, record = 0;
-  *e = (error){0};
   char *header = npy_header_of(v, 0, &length, e);
   if (!header)
     return false;
   for (size_t c = 0; c < v->count; c++)
     record += scalar_types[v->components[c].type].size;
-  int descriptor = open(path, O_WRONLY | O_CLOEXEC);
   uint64_t offset = length + first * record;
-  bool good = descriptor >= 0 && (first || write_at(descriptor, 0, header, length)) &&
+  bool good = (first || write_at(descriptor, 0, header, length)) &&
               (v->count == 1 ? write_at(descriptor, offset, data[0], count * record)
                              : write_records(descriptor, offset, v, count, data));
   int reason = errno;
-  if (descriptor >= 0 && close(descriptor) != 0 && good) {
-    good = false;
-    reason = errno;
-  }
   free(header);
-  return good || error_set(e, SPAN_NONE, "%.300s: %s", path, strerror(reason));
+  return good || error_set(e, SPAN_NONE, "%.300s: %s", name, strerror(reason));
 }
 
-bool npy_write_apart(const char *path, const permc_value *v, uint64_t memory, error *e) {
+bool npy_write_part(const char *path, const permc_value *v, uint64_t first, uint64_t count,
+                    const void *const *data, error *e) {
+  *e = (error){0};
+  int descriptor = open(path, O_WRONLY | O_CLOEXEC);
+  bool opened = descriptor >= 0;
+  bool good = opened && write_part(descriptor, path, v, first, count, data, e);
+  if (opened && close(descriptor) == 0)
+    return good;
+  if (!error_is_set(e))
+    error_set(e, SPAN_NONE, "%.300s: %s", path, strerror(errno));
+  return false;
+}
+
+bool npy_write_apart(const output_file *o, const permc_value *v, uint64_t memory, error *e) {
   uint64_t all = array_count(&v->components[0]), record = 0;
   for (size_t c = 0; c < v->count; c++)
     record += scalar_types[v->components[c].type].size;
@@ -86,7 +95,8 @@ bool npy_write_apart(const char *path, const permc_value *v, uint64_t memory, er
     uint64_t count = all - first < some ? all - first : some;
     for (size_t c = 0; c < v->count && good; c++)
       good = array_fetch(&v->components[c], first, count, data[c], e);
-    good = good && npy_write_part(path, v, first, count, (const void *const *)data, e);
+    good = good && write_part(output_descriptor(o), output_name(o), v, first, count,
+                              (const void *const *)data, e);
     if (!some)
       break;
   }

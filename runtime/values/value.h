@@ -125,9 +125,9 @@ bool array_fetch(const array *a, uint64_t first, uint64_t count, void *to, error
 bool array_file_place(const array *a, int *descriptor, uint64_t *offset);
 const char *array_file_name(const array *a);  // of an array in a file: as the user wrote it
 // Makes a, which has a type and dims, an array in a file of its own, whose elements begin at `offset`: a
-// multiple of 64, which leaves room for the header of a .npy. The file goes with the array, unless it stays.
-// False: *e says why.
-bool array_of_file(array *a, int descriptor, uint64_t offset, const char *path, bool stays,
+// multiple of 64, which leaves room for the header of a .npy. `name` is for messages; the file at `own` goes
+// with the array (NULL: it has no name, or stays). False: *e says why.
+bool array_of_file(array *a, int descriptor, uint64_t offset, const char *name, const char *own,
                    error *e);
 // Brings an array that is in a file, or at random, to memory. False: *e says why.
 bool array_load(array *a, error *e);
@@ -203,13 +203,15 @@ bool value_write(FILE *to, value_format format, const permc_value *v, error *e);
 // Whether a file can be written: before the work begins whose result it is to hold. False: *e says
 // what is in the way, and what to do.
 bool output_check(const char *path, error *e);
+// Whether it is written directly: "-", a pipe, a device, a name below /dev or /proc.
+bool output_is_direct(const char *path);
 // Whether two files are one, by links or another spelling ("-" and what is no regular file is not).
 bool output_same(const char *a, const char *b);
 
-// A file that appears whole or not at all: written beside its place, renamed by commit. For what
-// is not a regular file (a pipe, /dev/full) it is written directly. Every write error (disk full,
-// closed pipe) is reported by commit. After a power loss it may be missing or short, unless
-// output_sync was called.
+// A file that appears whole or not at all: written without a name, or beside its place, and given its name by
+// commit. For what is not a regular file (a pipe, /dev/full) it is written directly. Every write error (disk
+// full, closed pipe) is reported by commit. After a power loss it may be missing or short, unless output_sync
+// was called.
 typedef struct output_file output_file;
 output_file *output_open(const char *path, error *e);  // "-": standard output
 FILE *output_stream(output_file *o);
@@ -218,21 +220,31 @@ void output_sync(output_file *o);  // waits until the disk has what was written
 // All is written, and what went wrong with that is known; it is yet to be committed, or discarded.
 bool output_close(output_file *o, error *e);
 bool output_commit(output_file *o, error *e);  // closes and frees; errno says why it failed
-void output_discard(output_file *o);           // removes the temporary file, frees
+// All of them (NULL: none), which are NULL then, or none of those that are left.
+bool outputs_commit(output_file **made, size_t count, error *e);
+void output_discard(output_file *o);  // removes the temporary file, frees
 
-// One .npy by several processes, or threads (parts.c): where others find it until it is committed; NULL:
-// it is written directly, by one process.
-const char *output_temporary(const output_file *o);
+// The file itself; -1: it is written directly. Its bytes may be written by this, and not by the stream.
+int output_descriptor(const output_file *o);
+const char *output_name(const output_file *o);  // for messages
+// Another file, of an open descriptor, takes its place, with its mode. False: it cannot have a name there, and
+// nothing has happened.
+bool output_take(output_file *o, int descriptor);
+
+// One .npy by several processes (parts.c): where others find it until it is committed; NULL: it is written
+// directly, by one process.
+const char *output_temporary(output_file *o);
 // Elements first, ..., first + count - 1 of the components of v, which has their shapes, to that file;
 // data: by component, the first of them. Who has element 0 (or, of none, says first is 0) writes the
 // header. False: *e says why.
 bool npy_write_part(const char *path, const permc_value *v, uint64_t first, uint64_t count,
                     const void *const *data, error *e);
-// The same of a value of arrays in files, by pieces of about so many bytes.
-bool npy_write_apart(const char *path, const permc_value *v, uint64_t memory, error *e);
-// The file at `path`, which is there, becomes the file of the value's only array, without a copy of its
-// elements. *became is false where that is not so, and nothing has happened. False: *e says why.
-bool value_file_becomes(const permc_value *v, const char *path, bool *became, error *e);
+// The same of a value of arrays in files, by pieces of about so many bytes. Not of an output that is written
+// directly.
+bool npy_write_apart(const output_file *o, const permc_value *v, uint64_t memory, error *e);
+// The file of the value's only array becomes the output, without a copy of its elements. *became is false where
+// that is not so, and nothing has happened. False: *e says why.
+bool value_file_becomes(const permc_value *v, output_file *o, bool *became, error *e);
 
 // ---- random data -----------------------------------------------------------------------------
 

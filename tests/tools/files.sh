@@ -13,6 +13,7 @@ cd "$folder" || exit 1
 export PERMC_CACHE="$folder/cache"
 "$permc" run -e id --random '[2^19]u32' -o keys.npy
 "$permc" run -e 'map (\x -> (x, x + 1))' --random '[4000]i64' -o pairs.npy
+"$permc" run -e 'map (\x -> (x & 0) + 7)' -i keys.npy -o sevens.npy
 
 # Without the length of headers, which leave room here.
 elements() { tail -c "$2" "$1" | cksum; }
@@ -69,6 +70,38 @@ head -c 1000000 keys.npy >short.npy
 says short "permc: short.npy: $("$permc" run -e id -i short.npy 2>&1 | sed 's/^permc: short.npy: //')" \
   -e id -i short.npy --memory 1MiB -o out/a.npy
 
+says rows 'permc: this does not run in 64 KiB of memory: an array is worked on by rows, and memory has not room for one of them; 4 MiB would do' \
+  -e 'map reverse' --random '[3][100000]u32' --memory 64KiB -o out/a.npy
+says part 'permc: this does not run in 64 KiB of memory: a part of it needs more at one time; 4 MiB would do' \
+  -e 'map sum' --random '[3][100000]u32' --memory 64KiB -o out/a.npy
+says least "permc: run: --memory must be a number of bytes, at least 64 KiB, such as 512MiB or 2^30, not '4KiB'" \
+  -e id -i keys.npy --memory 4KiB -o out/a.npy
+[ "$("$permc" explain -e id --arguments '[9]u8' --memory 4KiB 2>&1)" = \
+  "permc: explain: --memory must be a number of bytes, at least 64 KiB, such as 512MiB or 2^30, not '4KiB'" ] && pass ||
+  fail "the least --memory of explain"
+says proc 'permc: /proc/o.npy: there is no such device or open file; write elsewhere' \
+  -e sort -i keys.npy --memory 1MiB -o /proc/o.npy
+says device 'permc: run: --resume needs -o FILE: what is done is kept beside it' \
+  -e id -i keys.npy --memory 1MiB --resume -o /dev/full
+says full 'permc: /dev/full: No space left on device' -e id -i keys.npy --memory 4MiB -o /dev/full
+
+# What would fail again keeps nothing, with --resume too.
+says twice '-e:1:1: error: index 7 occurs twice, first at position 0' \
+  -e 'permute' -i sevens.npy -i keys.npy --memory 8MiB --resume -o out/a.npy
+says not_printed 'permc: a result has 2 MiB, and there are 1 MiB of memory; write it to a .npy' \
+  -e id -i keys.npy --memory 1MiB --resume -o out/a.txt
+"$permc" run -e 'map (> 0)' --random '[40000]u32' -o bools.npy
+printf '\007' | dd of=bools.npy bs=1 seek=$(($(stat -c %s bools.npy) - 1)) conv=notrunc status=none
+says bools 'permc: bools.npy: element 39999 is 7, but a bool is 0 or 1' \
+  -e id -i bools.npy --memory 1MiB --resume -o out/a.npy
+rm -rf out
+
+# A link to a folder, which is empty again, and without the link, at the end.
+mkdir -p out elsewhere && ln -s ../elsewhere out/a.npy.resume
+"$permc" run -e bitrev -i keys.npy --memory 1MiB --resume -o out/a.npy && [ "$(ls -A out)$(ls -A elsewhere)" = a.npy ] &&
+  pass || fail "a link: $(ls -A out elsewhere)"
+rm -rf out
+
 says counts 'permc: 64 KiB of memory are too few for 65536 counts; 2 MiB would do' \
   -e 'histogram 16 (& 65535)' -i keys.npy --memory 64KiB -o out/a.npy
 "$permc" run -e 'histogram 4 (& 15)' --random '[0]u32' --memory 64KiB >counts 2>&1 && pass || fail "no keys: $(cat counts)"
@@ -97,8 +130,18 @@ refuses "no journal" 'permc: out/a.npy.resume/journal: it is no journal of permc
 # Files that the system lets be no longer.
 mkdir -p out
 (ulimit -f 100; "$permc" run -e bitrev -i keys.npy --memory 1MiB -o out/a.npy 2>err)
-[ $? -eq 1 ] && grep -q '^permc: ' err && [ "$(wc -l <err)" -eq 1 ] && [ -z "$(ls -A out)" ] && pass ||
-  fail "files that may not be large: $(cat err) $(ls -A out)"
+[ $? -eq 1 ] && [ -z "$(ls -A out)" ] && [ "$(cat err)" = \
+  'permc: out/: a file of this run needs 2 MiB there: File too large; raise the limit of the size of files (ulimit -f)' ] &&
+  pass || fail "files that may not be large: $(cat err) $(ls -A out)"
+told=0 wrong=0
+for most in 4 5 6 7 8 9 10; do
+  if ! sh -c "ulimit -n $most; exec \"$permc\" run -e bitrev -i keys.npy --memory 1MiB -o out/a.npy" 2>err; then
+    grep -q 'Too many open files\|Error 24' err && [ -z "$(ls -A out)" ] || wrong=$((wrong + 1))
+    [ "$(cat err)" = 'permc: out/: Too many open files; raise the limit of open files (ulimit -n)' ] && told=$((told + 1))
+  fi
+  rm -f out/a.npy
+done
+[ $told -gt 0 ] && [ $wrong -eq 0 ] && pass || fail "few files may be open: told $told, wrong $wrong, $(cat err) $(ls -A out)"
 
 # Killed at many moments, then resumed: by the clock, which is another each time; no verdict depends on it.
 "$permc" run -e fft --random '[2^19]c64' -o expected.npy
@@ -117,7 +160,39 @@ for moment in 1 2 3 4 5 6 7 8 9 10; do
 done
 [ $wrong -eq 0 ] && pass || fail "$wrong of $kills kills"
 
-# Killed without --resume, or interrupted: no result, and no file.
+# Killed without --resume, or in memory: the old file or the new one, and nothing else, where files need no name
+# until they are done.
+case $(stat -f -c %T .) in
+ext2/ext3 | xfs | btrfs | tmpfs) names=none ;;
+*) names=needed ;;
+esac
+# killed NAME BYTES ARGS...
+killed() {
+  name=$1 bytes=$2 wrong=0
+  shift 2
+  "$permc" run "$@" -o expected.npy
+  for moment in 02 05 08 12 16 20; do
+    mkdir out
+    echo old >out/a.npy
+    "$permc" run "$@" -o out/a.npy 2>/dev/null &
+    sleep "0.$moment"
+    kill -9 $! 2>/dev/null
+    wait $! 2>/dev/null
+    [ "$(ls -A out)" = a.npy ] || { wrong=$((wrong + 1)); ls -A out; }
+    [ "$(head -c 4 out/a.npy)" = old ] || [ "$(elements out/a.npy "$bytes")" = "$(elements expected.npy "$bytes")" ] ||
+      wrong=$((wrong + 1))
+    rm -rf out
+  done
+  [ $wrong -eq 0 ] && pass || fail "$name: $wrong wrong"
+}
+if [ $names = none ]; then
+  killed "killed on files" 16777216 -e fft --random '[2^21]c64' --memory 4MiB
+  killed "killed in memory" 33554432 -e id --random '[2^22]c64'
+else
+  skip "files have names until they are done"
+fi
+
+# Interrupted: no result, and no file.
 mkdir out
 "$permc" run -e fft --random '[2^21]c64' --memory 1MiB -o out/a.npy 2>err &
 sleep 0.3
@@ -129,7 +204,9 @@ rm -rf out
 mkdir out disk
 if mount -t tmpfs -o size=64m none disk 2>/dev/null; then
   "$permc" run -e fft --random '[2^22]c64' --memory 4MiB -o disk/a.npy 2>err
-  [ $? -eq 1 ] && grep -q 'the disk is full' err && [ -z "$(ls -A disk)" ] && pass || fail "a full disk: $(ls -A disk)"
+  [ $? -eq 1 ] && [ -z "$(ls -A disk)" ] && grep -q \
+    '^permc: disk/: a file of this run needs 32 MiB there (.* free): the disk is full; free space, or write elsewhere (-o)$' err &&
+    pass || fail "a full disk: $(cat err) $(ls -A disk)"
   "$permc" run -e fft --random '[2^22]c64' --memory 4MiB --resume -o disk/a.npy 2>err
   [ $? -eq 1 ] && grep -q 'the disk is full' err && pass || fail "a full disk, with --resume"
   mount -o remount,size=400m disk

@@ -6,6 +6,7 @@
 
 #include "runtime/external/run.h"
 #include "runtime/pipeline.h"
+#include "runtime/system/unnamed.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -415,7 +416,12 @@ TEST(nothing_is_left) {
           permc_read_random(c, "-e", "[2^18]u32", 1, &arguments, &count));
   CHECK(permc_run(c, "-e", NULL, arguments, count, &results, &result_count));
   CHECK(result_count == 1 && !permc_value_data(results[0], 0));
-  CHECK(rmdir(folder) != 0);  // the result is there
+  int unnamed = unnamed_create(folder);
+  CHECK((rmdir(folder) == 0) ==
+        (unnamed >= 0));  // the result is there, with a name if it needs one
+  CHECK(unnamed < 0 || (close(unnamed) == 0 && mkdir(folder, 0777) == 0));
+  permc_values_free(results, result_count);
+  CHECK(permc_run(c, "-e", NULL, arguments, count, &results, &result_count));
   snprintf(path, sizeof path, "%s/sorted.npy", folder);
   CHECK(permc_write_file(c, path, results[0]));
   CHECK(!permc_gather(c, results[0]));
@@ -429,6 +435,65 @@ TEST(nothing_is_left) {
   CHECK(remove(path) == 0 && rmdir(folder) == 0);
   CHECK(!permc_run(c, "-e", NULL, arguments, count, &results, &result_count));
   CHECK_CONTAINS(permc_message(c), "empty: No such file or directory");
+  permc_values_free(arguments, count);
+  permc_context_free(c);
+}
+
+// Their last bytes, whatever the lengths of their headers.
+static bool same_ends(const char *a, const char *b, long bytes) {
+  FILE *x = fopen(a, "r"), *y = fopen(b, "r");
+  bool same = x && y && fseek(x, -bytes, SEEK_END) == 0 && fseek(y, -bytes, SEEK_END) == 0;
+  for (; same && bytes > 0; bytes--)
+    same = getc(x) == getc(y) && !feof(x);
+  if (x)
+    fclose(x);
+  if (y)
+    fclose(y);
+  return same;
+}
+
+// The file of a result becomes the first output, and stays apart from the others; or none, where the run's
+// folder has gone before.
+TEST(outputs_are_files_of_their_own) {
+  char one[1200], two[1200], folder[1200];
+  snprintf(one, sizeof one, "%s", path_of("one.npy"));
+  snprintf(two, sizeof two, "%s", path_of("two.npy"));
+  for (int resume = 0; resume < 2; resume++) {
+    permc_context *c = load_expression("bitrev");
+    permc_value **arguments = NULL, **results = NULL;
+    size_t count = 0, result_count = 0;
+    struct stat first, second;
+    snprintf(folder, sizeof folder, "%s", path_of(resume ? "run" : "."));
+    permc_files files = {.memory = 1 << 17, .folder = folder, .resume = resume};
+    remove_run();
+    REQUIRE(c && permc_use_files(c, &files) &&
+            permc_read_random(c, "-e", "[2^16]u32", 1, &arguments, &count) &&
+            permc_run(c, "-e", "portable", arguments, count, &results, &result_count));
+    if (resume)
+      permc_remove_files(c);
+    CHECK(permc_write_file(c, one, results[0]) && permc_write_file(c, two, results[0]));
+    REQUIRE(stat(one, &first) == 0 && stat(two, &second) == 0);
+    CHECK(first.st_ino != second.st_ino);
+    permc_values_free(results, result_count);
+    permc_values_free(arguments, count);
+    permc_context_free(c);
+    CHECK(same_ends(one, two, 1 << 18));
+    CHECK(remove(one) == 0 && remove(two) == 0);
+  }
+}
+
+// A run of which a check fails would fail again: nothing is kept.
+TEST(a_check_that_fails) {
+  permc_context *c = load_expression("\\xs -> gather xs xs");
+  permc_value **arguments = NULL, **results = NULL;
+  size_t count = 0, result_count = 0;
+  permc_files files = {.memory = 1 << 17, .folder = path_of("run"), .resume = true};
+  remove_run();
+  REQUIRE(c && permc_use_files(c, &files) &&
+          permc_read_random(c, "-e", "[2^13]u32", 1, &arguments, &count));
+  CHECK(!permc_run(c, "-e", "portable", arguments, count, &results, &result_count));
+  CHECK_CONTAINS(permc_message(c), "is outside of an array of 8192 elements");
+  CHECK(access(path_of("run"), F_OK) != 0);
   permc_values_free(arguments, count);
   permc_context_free(c);
 }

@@ -58,6 +58,7 @@ static const failure_class classes[] = {
      {SYS_write, SYS_pwrite64, SYS_writev},
      {"No space left on device", "cannot write"}},
     {"rename", EACCES, 3, {SYS_rename, SYS_renameat, SYS_renameat2}, {"Permission denied"}},
+    {"link", EACCES, 1, {SYS_linkat}, {"Permission denied"}},
     {"mkdir",
      EACCES,
      2,

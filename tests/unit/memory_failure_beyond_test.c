@@ -45,7 +45,8 @@ WRAP_CALL(ssize_t, pread, (int f, void *to, size_t size, off_t at), (f, to, size
 WRAP_CALL(ssize_t, pwrite, (int f, const void *from, size_t size, off_t at), (f, from, size, at),
           ENOSPC)
 WRAP_CALL(ssize_t, write, (int f, const void *from, size_t size), (f, from, size), ENOSPC)
-WRAP_CALL(int, link, (const char *from, const char *to), (from, to), EMLINK)
+WRAP_CALL(int, linkat, (int a, const char *from, int b, const char *to, int how),
+          (a, from, b, to, how), EMLINK)
 WRAP_CALL(int, rename, (const char *from, const char *to), (from, to), EACCES)
 WRAP_CALL(off_t, lseek, (int f, off_t at, int from), (f, at, from), EIO)
 

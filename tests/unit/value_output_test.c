@@ -2,9 +2,33 @@
 #include "values.h"
 
 #include "runtime/system/temporary.h"
+#include "runtime/system/unnamed.h"
 
 #include <errno.h>
+#include <stdarg.h>
 #include <sys/stat.h>
+
+// As on a file system that has no files without names.
+static bool lacks_unnamed;
+
+int __real_open(const char *path, int flags, ...);
+int __wrap_open(const char *path, int flags, ...);
+int __wrap_open(const char *path, int flags, ...) {
+  va_list rest;
+  va_start(rest, flags);
+  mode_t mode = va_arg(rest, mode_t);
+  va_end(rest);
+  if (lacks_unnamed && (flags & O_TMPFILE) == O_TMPFILE)
+    return errno = EOPNOTSUPP, -1;
+  return __real_open(path, flags, mode);
+}
+
+static bool has_unnamed(void) {
+  int file = unnamed_create(temporary_path(""));
+  if (file >= 0)
+    close(file);
+  return file >= 0;
+}
 
 static bool has_content(const char *path, const char *content) {
   memory m = load(path);
@@ -40,7 +64,7 @@ static mode_t mode_of(const char *path) {
   return stat(path, &status) == 0 ? status.st_mode & 07777 : 0;
 }
 
-TEST(output_appears_whole) {
+static void check_appearing(void) {
   const char *path = temporary_path("out.txt");
   error e = {0};
   unlink(path);
@@ -50,7 +74,7 @@ TEST(output_appears_whole) {
   fputs("hello", output_stream(o));
   fflush(output_stream(o));
   CHECK(access(path, F_OK) != 0);
-  CHECK_EQ_I64(temporaries_left(), 1);
+  CHECK_EQ_I64(temporaries_left(), !has_unnamed());
   CHECK(output_commit(o, &e));
   umask(mask);
   CHECK(has_content(path, "hello"));
@@ -66,6 +90,97 @@ TEST(output_appears_whole) {
   CHECK_EQ_I64(temporaries_left(), 0);
   output_discard(NULL);
   unlink(path);
+}
+
+TEST(output_appears_whole) { check_appearing(); }
+
+TEST(output_appears_whole_by_a_name) {
+  lacks_unnamed = true;
+  check_appearing();
+  lacks_unnamed = false;
+}
+
+// Processes of ranks open it, so it has a name; and it appears, or goes.
+TEST(an_output_that_others_find) {
+  const char *path = temporary_path("shared.txt");
+  error e = {0};
+  for (int commits = 0; commits < 2; commits++) {
+    output_file *o = output_open(path, &e);
+    REQUIRE(o != NULL);
+    const char *name = output_temporary(o);
+    REQUIRE(name && name == output_temporary(o));
+    CHECK_EQ_I64(temporaries_left(), 1);
+    save(name, "theirs", 6);
+    CHECK(output_close(o, &e));
+    if (commits)
+      CHECK(output_commit(o, &e) && has_content(path, "theirs"));
+    else
+      output_discard(o);
+    CHECK_EQ_I64(temporaries_left(), 0);
+  }
+  unlink(path);
+}
+
+// The second has lost its folder, so that none appears, and the old file stays.
+TEST(all_outputs_or_none) {
+  char first[512], folder[512], second[600];
+  error e = {0};
+  snprintf(first, sizeof first, "%s", temporary_path("first.txt"));
+  snprintf(folder, sizeof folder, "%s", temporary_path("goes"));
+  snprintf(second, sizeof second, "%s/second.txt", folder);
+  save(first, "old", 3);
+  for (int goes = 0; goes < 2; goes++) {
+    REQUIRE(mkdir(folder, 0777) == 0);
+    output_file *made[3] = {output_open(first, &e), NULL, output_open(second, &e)};
+    REQUIRE(made[0] && made[2]);
+    fputs("new", output_stream(made[0]));
+    if (goes && rmdir(folder) != 0) {
+      output_discard(made[0]);
+      output_discard(made[2]);
+      rmdir(folder);
+      SKIP("files have names here");
+    }
+    CHECK(outputs_commit(made, 3, &e) == !goes);
+    CHECK(has_content(first, goes ? "old" : "new"));
+    if (goes)
+      CHECK_CONTAINS(e.message, "second.txt: No such file or directory");
+    for (int i = 0; i < 3; i++)
+      output_discard(made[i]);
+    CHECK_EQ_I64(temporaries_left(), 0);
+    save(first, "old", 3);
+    unlink(second);
+    rmdir(folder);
+  }
+  unlink(first);
+}
+
+static void check_taking(void) {
+  const char *path = temporary_path("taken.txt"), *other = temporary_path("other.txt");
+  error e = {0};
+  save(path, "old", 3);
+  save(other, "other", 5);
+  chmod(path, 0640);
+  chmod(other, 0600);
+  int file = open(other, O_RDWR), elsewhere = open("/proc/self/status", O_RDONLY);
+  output_file *o = output_open(path, &e);
+  REQUIRE(o && file >= 0);
+  CHECK(!output_take(o, elsewhere));
+  CHECK(output_take(o, file));
+  CHECK(has_content(path, "old"));
+  CHECK(output_commit(o, &e));
+  CHECK(has_content(path, "other"));
+  CHECK_EQ_I64(mode_of(path), 0640);
+  CHECK_EQ_I64(temporaries_left(), 0);
+  close(file);
+  close(elsewhere);
+  unlink(path), unlink(other);
+}
+
+TEST(an_output_takes_a_file) {
+  check_taking();
+  lacks_unnamed = true;
+  check_taking();
+  lacks_unnamed = false;
 }
 
 TEST(output_through_links) {
@@ -202,6 +317,7 @@ TEST(standard_output) {
 
 TEST(signals_remove_temporaries) {
   error e = {0};
+  lacks_unnamed = true;
   output_file *open_files[100];  // more than the registry holds
   for (int i = 0; i < 100; i++) {
     char name[32];
@@ -221,6 +337,7 @@ TEST(signals_remove_temporaries) {
   CHECK_EQ_I64(temporaries_left(), 0);
   CHECK(write_output(temporary_path("signal_0"), "x", &e));  // the slots are free again
   unlink(temporary_path("signal_0"));
+  lacks_unnamed = false;
 }
 
 TEST_MAIN()

@@ -3,6 +3,7 @@
 #include "fusion/plan/plan.h"
 #include "kernels/banks/banks.h"
 #include "runtime/context/context.h"
+#include "runtime/values/value.h"
 
 #include "tool/cli/progress.h"
 #include <ctype.h>
@@ -152,7 +153,7 @@ static void folder_of(text *out, const char *path) {
 cli_status cli_use_files(const cli_arguments *a, permc_context *context) {
   size_t count;
   const char **outputs = cli_values(a, "-o", &count);
-  const char *first = outputs && count && strcmp(outputs[0], "-") ? outputs[0] : NULL;
+  const char *first = outputs && count && !output_is_direct(outputs[0]) ? outputs[0] : NULL;
   permc_files files = {.memory = cli_number(a, "--memory", 0),
                        .resume = cli_is_given(a, "--resume")};
   text folder = {0};

@@ -153,11 +153,19 @@ static bool run_entry(run_state *s) {
   return good;
 }
 
+// With --resume what was done is kept, but where writing fails as it would again: a file of that ending cannot
+// hold the result.
+static bool end_run(run_state *s) {
+  bool good = write_results(s);
+  if (cli_is_given(s->args, "--resume") &&
+      (good || permc_last_code(s->context) == PERMC_ERROR_ARGUMENT))
+    permc_remove_files(s->context);
+  return good;
+}
+
 static bool run_program(run_state *s) {
   const cli_arguments *args = s->args;
-  bool good = prepare(s) && run_entry(s) && write_results(s);
-  if (good && cli_is_given(args, "--resume"))
-    permc_remove_files(s->context);
+  bool good = prepare(s) && run_entry(s) && end_run(s);
   if (good && cli_is_given(args, "--time"))
     print_times(s);
   return good;

@@ -49,6 +49,7 @@
             "the same for its memory (default: 4GiB, or half of what there is)")
 #define QUIET SWITCH("--quiet", "show no progress, and no notes on the data that were read")
 #define ALLOW_EXTERN SWITCH("--allow-extern", "let programs call C functions (extern)")
+#define LEAST_MEMORY (UINT64_C(1) << 16)  // of --memory
 #define JSON SWITCH("--json", "print one JSON object")
 #define TIME SWITCH("--time", "print the time of each stage to standard error")
 #define BACKEND VALUE("--backend", BACKENDS, "what executes the program (default: auto)")
@@ -83,7 +84,7 @@ static const cli_option run_options[] = {
            "share arrays among P threads, a power of two; 1: not those of mpirun"),
     NUMBER("--timeout", "S", 1, 1000000, "seconds that a rank waits for another (default: 60)"),
     VALUE("--transport", "threads|mpi", "what ranks are (default: as mpirun says, or threads)"),
-    BYTES("--memory", UINT64_C(1) << 16,
+    BYTES("--memory", LEAST_MEMORY,
           "for arrays larger than memory: keep them in files, and use so much"),
     SWITCH("--resume", "... and go on later where this was ended: files stay in OUTPUT.resume"),
     TIME,
@@ -117,7 +118,7 @@ static const cli_option explain_options[] = {
     LISTED("--target", "TARGET", print_targets,
            "plan for this machine: a name, or a FILE; help lists them"),
     NUMBER("--ranks", "P", 1, 1 << 20, "plan for P ranks, a power of two, and show what they send"),
-    BYTES("--memory", UINT64_C(1) << 12, "plan for arrays in files and so much memory"),
+    BYTES("--memory", LEAST_MEMORY, "plan for arrays in files and so much memory"),
     STRATEGY,
     LAYOUT,
     LIMIT,
