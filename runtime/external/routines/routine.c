@@ -1,6 +1,7 @@
 // The table of routines, most of which are sorts. See routine.h.
 #include "runtime/external/routines/routine.h"
 
+#include "core/number.h"
 #include "core/units.h"
 #include "runtime/external/routines/count.h"
 #include "runtime/external/routines/sort.h"
@@ -194,16 +195,11 @@ static bool fit_sorts(const external_routine *r, uint64_t *pieces, error *failur
   return good;
 }
 
-static bool bytes_of_sorts(const external_routine *r, uint64_t *reads, uint64_t *writes,
-                           error *failure) {
+static bool traffic_of_sorts(const external_routine *r, external_traffic *out, error *failure) {
   sorts s;
   bool good = make_sorts(&s, r, nowhere, failure);
-  for (uint32_t i = 0; i < s.count && good; i++) {
-    uint64_t some, others;
-    external_sort_bytes(&s.sorts[i], &s.shapes[i], &some, &others);
-    *reads += some;
-    *writes += others;
-  }
+  for (uint32_t i = 0; i < s.count && good; i++)
+    external_sort_add_traffic(&s.sorts[i], &s.shapes[i], out);
   free_sorts(&s);
   return good;
 }
@@ -289,16 +285,27 @@ static bool fit_whole(const external_routine *r, uint64_t *pieces, error *failur
 }
 
 // All arrays once.
-static bool bytes_of_arrays(const external_routine *r, uint64_t *reads, uint64_t *writes,
-                            error *failure) {
+static bool traffic_of_arrays(const external_routine *r, external_traffic *out, error *failure) {
   (void)failure;
   for (uint32_t i = 0; i < r->routine->pair_count; i++) {
     const net_array *from = array_at(r, r->routine->pairs[i].from),
                     *to = array_at(r, r->routine->pairs[i].to);
-    *reads += from->count * scalar_types[from->type].size;
-    *writes += to->count * scalar_types[to->type].size;
+    uint64_t read = from->count * scalar_types[from->type].size;
+    uint64_t written = to->count * scalar_types[to->type].size;
+    out->reads += read;
+    out->writes += written;
+    out->requests += divide_up(read, EXTERNAL_REQUEST) + divide_up(written, EXTERNAL_REQUEST);
   }
   return true;
+}
+
+// The same in stretches of boxes.
+static bool traffic_of_transpose(const external_routine *r, external_traffic *out, error *failure) {
+  external_transpose t = transpose_of(r);
+  external_transpose_shape shape;
+  bool good = traffic_of_arrays(r, out, failure) && external_transpose_fit(&t, &shape, failure);
+  out->requests = good ? external_transpose_requests(&t, &shape) : 0;
+  return good;
 }
 
 // ---- the table ---------------------------------------------------------------------------------
@@ -306,20 +313,19 @@ static bool bytes_of_arrays(const external_routine *r, uint64_t *reads, uint64_t
 static const struct {
   bool (*fit)(const external_routine *r, uint64_t *pieces, error *failure);
   bool (*run)(const external_routine *r, error *failure);
-  bool (*bytes)(const external_routine *r, uint64_t *reads, uint64_t *writes, error *failure);
+  bool (*traffic)(const external_routine *r, external_traffic *out, error *failure);
 } routines[NET_ROUTINE_KINDS] = {
-    [NET_SORT] = {fit_sorts, run_sorts, bytes_of_sorts},
-    [NET_PLACES] = {fit_sorts, run_sorts, bytes_of_sorts},
-    [NET_PERMUTE] = {fit_sorts, run_sorts, bytes_of_sorts},
-    [NET_COUNT] = {fit_count, run_count, bytes_of_arrays},
-    [NET_WRONG] = {fit_whole, run_wrong, bytes_of_arrays},
-    [NET_TRANSPOSE] = {fit_transpose, run_transpose, bytes_of_arrays},
+    [NET_SORT] = {fit_sorts, run_sorts, traffic_of_sorts},
+    [NET_PLACES] = {fit_sorts, run_sorts, traffic_of_sorts},
+    [NET_PERMUTE] = {fit_sorts, run_sorts, traffic_of_sorts},
+    [NET_COUNT] = {fit_count, run_count, traffic_of_arrays},
+    [NET_WRONG] = {fit_whole, run_wrong, traffic_of_arrays},
+    [NET_TRANSPOSE] = {fit_transpose, run_transpose, traffic_of_transpose},
 };
 
-bool external_routine_bytes(const external_routine *r, uint64_t *reads, uint64_t *writes,
-                            error *failure) {
-  *reads = *writes = 0;
-  return routines[r->routine->kind].bytes(r, reads, writes, failure);
+bool external_routine_traffic(const external_routine *r, external_traffic *out, error *failure) {
+  *out = (external_traffic){0};
+  return routines[r->routine->kind].traffic(r, out, failure);
 }
 
 static bool fit_in(const external_routine *r, uint64_t memory, uint64_t *pieces, error *failure) {

@@ -129,17 +129,17 @@ static segment target_of(const sorting *s, uint64_t piece) {
   return all;
 }
 
-static external_place source_at(const sorting *s, uint32_t column, uint64_t key) {
+static external_place source_place(const sorting *s, uint32_t column, uint64_t key) {
   return place_after(s->sources[column], key * s->task->columns[column].size);
 }
 
-static external_place target_at(const sorting *s, uint32_t column, uint64_t key) {
+static external_place target_place(const sorting *s, uint32_t column, uint64_t key) {
   return place_after(s->targets[column], key * s->task->columns[column].size);
 }
 
 // The piece in order begins at the same byte of a page here and in the target.
 static char *sorted_of(const sorting *s, uint32_t column, uint64_t piece) {
-  external_place to = target_at(s, column, target_of(s, piece).first);
+  external_place to = target_place(s, column, target_of(s, piece).first);
   return buffer_of(s, column, piece) + (to.file ? to.offset % DISK_PAGE : 0);
 }
 
@@ -161,7 +161,7 @@ static bool load_piece(void *with, uint64_t piece, transfers *t) {
     uint64_t slack = s->shape->slack;
     for (uint64_t i = 0; i < segments_of(s) && s->sources[c].file; i++) {
       segment g = segment_of(s, piece, i);
-      external_place from = source_at(s, c, g.first);
+      external_place from = source_place(s, c, g.first);
       at = landing_of(from, at, &slack);
       if (!transfers_add(t, from, at, g.count * size, false))
         return false;
@@ -178,7 +178,7 @@ static void pack_column(const sorting *s, uint64_t piece, uint32_t c) {
   uint64_t slack = s->shape->slack;
   for (uint64_t i = 0; i < segments_of(s) && s->sources[c].file; i++) {
     segment g = segment_of(s, piece, i);
-    at = landing_of(source_at(s, c, g.first), at, &slack);
+    at = landing_of(source_place(s, c, g.first), at, &slack);
     if (at != to)
       memmove(to, at, g.count * size);
     to += g.count * size;
@@ -249,7 +249,7 @@ static bool store_piece(void *with, uint64_t piece, transfers *t) {
   const sorting *s = with;
   segment all = target_of(s, piece);
   for (uint32_t c = 0; c < s->task->column_count; c++)
-    if (!transfers_add(t, target_at(s, c, all.first), sorted_of(s, c, piece),
+    if (!transfers_add(t, target_place(s, c, all.first), sorted_of(s, c, piece),
                        all.count * s->task->columns[c].size, true))
       return false;
   uint64_t each = s->samples ? cuts_samples_of_run(&s->cuts) : 0;
@@ -376,16 +376,28 @@ uint64_t external_sort_between(const external_sort *s, const external_sort_shape
   return s->length * s->columns[c].size + DISK_PAGE + samples * sizeof(uint64_t);
 }
 
-void external_sort_bytes(const external_sort *s, const external_sort_shape *shape, uint64_t *reads,
-                         uint64_t *writes) {
-  *reads = *writes = 0;
-  for (uint32_t c = 0; c < s->column_count; c++) {
+// Requests for so many stretches, which have so many bytes together.
+static uint64_t requests_of(uint64_t stretches, uint64_t bytes) {
+  return stretches * divide_up(divide_up(bytes, stretches), EXTERNAL_REQUEST);
+}
+
+void external_sort_add_traffic(const external_sort *s, const external_sort_shape *shape,
+                               external_traffic *to) {
+  uint64_t runs = s->rows * shape->runs, buckets = s->rows * shape->buckets;
+  for (uint32_t c = 0; c < s->column_count && shape->pieces; c++) {
     const external_column *own = &s->columns[c];
     bool is_read = own->from.file || !c, is_written = own->to.file || c;
     uint64_t bytes = s->rows * s->length * own->size;
-    *reads += (is_read ? bytes : 0) + (shape->fits ? 0 : bytes);
-    *writes += (is_written ? bytes : 0) + (shape->fits ? 0 : bytes);
+    to->reads += (is_read ? bytes : 0) + (shape->fits ? 0 : bytes);
+    to->writes += (is_written ? bytes : 0) + (shape->fits ? 0 : bytes);
+    to->requests += is_read ? requests_of(shape->fits ? shape->pieces : runs, bytes) : 0;
+    to->requests += is_written ? requests_of(shape->fits ? shape->pieces : buckets, bytes) : 0;
+    if (!shape->fits)  // runs are written, and of each bucket a stretch of each run is read
+      to->requests += requests_of(runs, bytes) + requests_of(buckets * shape->runs, bytes);
   }
+  // Samples are written, and read; of each cut, a stretch of each run but its own.
+  if (!shape->fits)
+    to->requests += s->rows * (shape->runs + 1 + (shape->buckets - 1) * (shape->runs - 1));
 }
 
 bool external_sort_run(const external_sort *e, const external_sort_shape *shape, error *failure) {

@@ -17,6 +17,7 @@
 #define PERMC_RUNTIME_EXTERNAL_ROUTINES_SORT_H
 
 #include "core/scalar/scalar.h"
+#include "fusion/shares/external.h"
 #include "runtime/external/routines/pipeline.h"
 
 // The keys, or a payload.
@@ -59,9 +60,9 @@ bool external_sort_fit(const external_sort *s, external_sort_shape *shape, error
 // Bytes of the file where column c is kept between.
 uint64_t external_sort_between(const external_sort *s, const external_sort_shape *shape,
                                uint32_t c);
-// Bytes that it reads and writes, but for cuts and samples of long rows.
-void external_sort_bytes(const external_sort *s, const external_sort_shape *shape, uint64_t *reads,
-                         uint64_t *writes);
+// Adds what it reads and writes, but for the bytes of cuts and samples of long rows.
+void external_sort_add_traffic(const external_sort *s, const external_sort_shape *shape,
+                               external_traffic *to);
 bool external_sort_run(const external_sort *s, const external_sort_shape *shape, error *failure);
 
 #endif

@@ -117,6 +117,23 @@ bool external_transpose_fit(const external_transpose *t, external_transpose_shap
                    show_bytes(bytes, t->memory));
 }
 
+static uint64_t requests_of_side(const external_transpose *t, const uint64_t *box,
+                                 const box_side *layout) {
+  uint64_t stretches = 1, bytes = t->size;
+  for (uint32_t d = 0; d < t->count; d++) {
+    uint64_t extent = t->dimensions[d].extent;
+    stretches *= layout->inside[d] ? divide_up(extent, box[d]) : extent;
+    bytes *= layout->inside[d] ? box[d] : 1;
+  }
+  return stretches * divide_up(bytes, EXTERNAL_REQUEST);
+}
+
+uint64_t external_transpose_requests(const external_transpose *t,
+                                     const external_transpose_shape *shape) {
+  return requests_of_side(t, shape->box, &shape->from) +
+         requests_of_side(t, shape->box, &shape->to);
+}
+
 // ---- boxes -------------------------------------------------------------------------------------
 
 typedef struct transposing {
