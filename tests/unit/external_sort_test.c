@@ -180,6 +180,51 @@ static uint64_t check_example(const example *x, uint64_t seed) {
   return shape.pieces;
 }
 
+// Ended in the second row, and known to be done no further than in the first, whose runs are overwritten then;
+// and once between the last two cuts, of which the others are not made again.
+TEST(rows_that_go_on) {
+  const example x = {SCALAR_U32, false, true, 0, 3, 20000, 100 << 10, 2, {4, INDEX_4}, 1000, 128};
+  column_files files[COLUMNS];
+  memset(files, 0, sizeof files);
+  external_column columns[COLUMNS];
+  external_sort_shape shape = {0};
+  uint64_t state = 1;
+  error e = {0};
+  disk *d = disk_new(NULL, NULL, &e);
+  prepare(&x, &state, files, &e);
+  external_sort s = sort_of(&x, files, columns, d);
+  REQUIRE(external_sort_fit(&s, &shape, &e));
+  for (uint32_t c = 0; c < x.column_count; c++)
+    REQUIRE(disk_open(&files[c].between, path_of(files[c].names[1], "between", c), DISK_CREATE,
+                      external_sort_between(&s, &shape, c), &e));
+  uint64_t row = shape.pieces / x.rows, cut = shape.runs + shape.buckets + 1, known = cut + 3;
+  stop at = {.after = row + cut + 2};
+  error ended = {0};
+  s.report = count_pieces;
+  s.with = &at;
+  CHECK(!external_sort_run(&s, &shape, &ended) && at.done == at.after);
+  s.done = known;
+  at.after = 2 * row + cut - 1;
+  CHECK(!external_sort_run(&s, &shape, &ended) && at.done == at.after);
+  s.done = at.done;
+  at.after = 2 * row + cut + 1;
+  uint64_t before = disk_counts_of(d).requests;
+  CHECK(!external_sort_run(&s, &shape, &ended) && at.done == at.after);
+  CHECK(disk_counts_of(d).requests - before < 10 * shape.runs);
+  s.done = at.done;
+  at.after = UINT64_MAX;
+  CHECK(external_sort_run(&s, &shape, &e));
+  compare(&x, files, &e);
+  CHECK_STR(e.message, "");
+  for (uint32_t c = 0; c < x.column_count; c++) {
+    disk_close(&files[c].from);
+    disk_close(&files[c].between);
+    disk_close(&files[c].to);
+    free(files[c].wanted);
+  }
+  disk_free(d);
+}
+
 TEST(a_long_row) {
   const example x = {.type = SCALAR_U32,
                      .keys_wanted = true,

@@ -40,6 +40,11 @@ static uint64_t choose_run(const external_sort *s, uint64_t most) {
   return run > DISK_PAGE ? run / DISK_PAGE * DISK_PAGE : run;
 }
 
+// Its runs, where these are cut, its buckets.
+static uint64_t pieces_of_row(const external_sort_shape *s) {
+  return s->runs + s->buckets + 1 + s->buckets;
+}
+
 static bool fit_long_row(const external_sort *s, uint64_t most, external_sort_shape *shape) {
   shape->run = choose_run(s, most);
   shape->runs = divide_up(s->length, shape->run);
@@ -52,7 +57,7 @@ static bool fit_long_row(const external_sort *s, uint64_t most, external_sort_sh
   run_cuts c = {.count = s->length, .run = shape->run, .runs = shape->runs, .step = shape->step};
   shape->piece = shape->run;
   shape->buckets = divide_up(cuts_samples(&c), shape->run / shape->step - shape->runs);
-  shape->pieces = s->rows * (shape->runs + shape->buckets);
+  shape->pieces = s->rows * pieces_of_row(shape);
   return true;
 }
 
@@ -327,25 +332,111 @@ static bool sort_runs(sorting *s, uint64_t first, uint64_t done, error *failure)
   return good;
 }
 
-static bool cut_runs(sorting *s, error *failure) {
+// ---- what is kept between for a sort that goes on ----------------------------------------------
+
+// Behind the samples: the row whose runs and samples these are; then, for each bucket, where the runs are
+// cut, and a checksum of that.
+typedef struct kept_cuts {
+  uint64_t row_at, cuts_at;  // in the file
+  uint64_t each;             // bytes of the cuts of a bucket
+} kept_cuts;
+
+static kept_cuts kept_of(const external_sort *s, const external_sort_shape *shape) {
+  uint64_t samples = shape->runs * divide_up(shape->run, shape->step);
+  uint64_t bytes = s->length * s->columns[0].size + DISK_PAGE + samples * sizeof(uint64_t);
+  uint64_t at = divide_up(bytes, DISK_PAGE) * DISK_PAGE;
+  return (kept_cuts){at, at + sizeof(uint64_t), shape->runs * sizeof(uint64_t)};
+}
+
+static uint64_t kept_bytes(const external_sort *s, const external_sort_shape *shape) {
+  kept_cuts k = kept_of(s, shape);
+  return k.cuts_at + (shape->buckets + 1) * (k.each + sizeof(uint64_t));
+}
+
+// In the file where the keys are kept between.
+static bool read_kept(const sorting *s, uint64_t at, void *to, uint64_t bytes, error *failure) {
+  external_place from = place_after(s->task->columns[0].between, at);
+  return disk_read(from.file, from.offset, to, bytes, failure);
+}
+
+static bool write_kept(const sorting *s, uint64_t at, const void *from, uint64_t bytes,
+                       error *failure) {
+  external_place to = place_after(s->task->columns[0].between, at);
+  return disk_write(to.file, to.offset, from, bytes, failure);
+}
+
+// Before anything of the row before it is overwritten: a sort that goes on in that begins with its runs.
+static bool begin_row(const sorting *s, uint64_t row, error *failure) {
+  kept_cuts k = kept_of(s->task, s->shape);
+  return write_kept(s, k.row_at, &row, sizeof row, failure) &&
+         disk_sync(s->task->columns[0].between.file, failure);
+}
+
+static bool is_kept(const sorting *s, uint64_t row, bool *is, error *failure) {
+  uint64_t kept;
+  bool good = read_kept(s, kept_of(s->task, s->shape).row_at, &kept, sizeof kept, failure);
+  *is = good && kept == row;
+  return good;
+}
+
+static bool keep_cuts(void *with, uint64_t bucket, error *failure) {
+  sorting *s = with;
+  kept_cuts k = kept_of(s->task, s->shape);
+  const uint64_t *cuts = s->places + bucket * s->shape->runs;
+  uint64_t sum = disk_sum(cuts, k.each), at = k.cuts_at + bucket * (k.each + sizeof sum);
+  return write_kept(s, at, cuts, k.each, failure) &&
+         write_kept(s, at + k.each, &sum, sizeof sum, failure) && report_piece(s, bucket, failure);
+}
+
+// The first of these that are what was kept: *found of them.
+static bool read_cuts(const sorting *s, uint64_t count, uint64_t *found, error *failure) {
+  kept_cuts k = kept_of(s->task, s->shape);
+  bool good = true, same = true;
+  for (*found = 0; *found < count && good && same; *found += good && same) {
+    uint64_t sum = 0, at = k.cuts_at + *found * (k.each + sizeof sum);
+    uint64_t *cuts = s->places + *found * s->shape->runs;
+    good = read_kept(s, at, cuts, k.each, failure) &&
+           read_kept(s, at + k.each, &sum, sizeof sum, failure);
+    same = good && disk_sum(cuts, k.each) == sum;
+  }
+  return good;
+}
+
+// ---- long rows ---------------------------------------------------------------------------------
+
+static bool cut_runs(sorting *s, uint64_t first, error *failure) {
   uint64_t samples_bytes = cuts_samples(&s->cuts) * sizeof *s->samples;
   uint64_t *samples = array_memory(samples_bytes);
   external_place at = samples_place(s->task);
   s->cuts.keys = s->sources[0];
   s->cuts.room = array_memory(cuts_room(&s->cuts));
-  s->places = malloc((s->shape->buckets + 1) * s->shape->runs * sizeof *s->places);
-  bool good = (samples && s->cuts.room && s->places) || error_no_memory(failure);
+  s->cuts.found = keep_cuts;
+  s->cuts.with = s;
+  bool good = (samples && s->cuts.room) || error_no_memory(failure);
   good = good && disk_read(at.file, at.offset, samples, samples_bytes, failure) &&
-         cuts_find(&s->cuts, samples, s->places, failure);
+         cuts_find(&s->cuts, samples, first, s->places, failure);
   free(samples);
   free(s->cuts.room);
   return good;
 }
 
-static bool sort_buckets(sorting *s, uint64_t first, uint64_t done, error *failure) {
-  find_places(s, first, true, false);
+static bool find_cuts(sorting *s, uint64_t done, error *failure) {
+  uint64_t all = s->shape->buckets + 1, found;
+  s->places = malloc(all * s->shape->runs * sizeof *s->places);
+  if (!s->places)
+    return error_no_memory(failure);
+  return read_cuts(s, done < all ? done : all, &found, failure) &&
+         (found == all || cut_runs(s, found, failure));
+}
+
+// Its cuts are pieces, too, which come first.
+static bool sort_buckets(sorting *s, uint64_t row, uint64_t done, error *failure) {
+  uint64_t cuts = s->shape->buckets + 1;
+  find_places(s, row * s->count, true, false);
   s->buckets = true;
-  bool good = cut_runs(s, failure) && sort_pieces(s, done, s->shape->buckets, failure);
+  bool good = find_cuts(s, done, failure);
+  s->before += cuts;
+  good = good && sort_pieces(s, done > cuts ? done - cuts : 0, s->shape->buckets, failure);
   free(s->places);
   s->places = NULL;
   s->buckets = false;
@@ -355,15 +446,19 @@ static bool sort_buckets(sorting *s, uint64_t first, uint64_t done, error *failu
 // Row after row: `done` pieces are, of all.
 static bool sort_long_rows(sorting *s, error *failure) {
   const external_sort_shape *shape = s->shape;
-  uint64_t each = shape->runs + shape->buckets;
+  uint64_t each = pieces_of_row(shape);
   bool good = true;
   for (uint64_t row = s->task->done / each; row < s->task->rows && good; row++) {
     uint64_t done = s->task->done > row * each ? s->task->done - row * each : 0;
+    bool kept = false;
+    good = done == 0 || is_kept(s, row, &kept, failure);
+    done = kept ? done : 0;
+    good = good && (kept || begin_row(s, row, failure));
     s->before = row * each;
-    good = done >= shape->runs || sort_runs(s, row * s->count, done, failure);
+    good = good && (done >= shape->runs || sort_runs(s, row * s->count, done, failure));
     s->before += shape->runs;
     done = done > shape->runs ? done - shape->runs : 0;
-    good = good && sort_buckets(s, row * s->count, done, failure);
+    good = good && sort_buckets(s, row, done, failure);
   }
   return good;
 }
@@ -372,8 +467,7 @@ uint64_t external_sort_between(const external_sort *s, const external_sort_shape
                                uint32_t c) {
   if (shape->fits || s->length == 0)
     return 0;
-  uint64_t samples = c == 0 ? shape->runs * divide_up(shape->run, shape->step) : 0;
-  return s->length * s->columns[c].size + DISK_PAGE + samples * sizeof(uint64_t);
+  return c > 0 ? s->length * s->columns[c].size + DISK_PAGE : kept_bytes(s, shape);
 }
 
 // Requests for so many stretches, which have so many bytes together.
