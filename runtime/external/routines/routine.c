@@ -1,7 +1,6 @@
 // The table of routines, most of which are sorts. See routine.h.
 #include "runtime/external/routines/routine.h"
 
-#include "core/number.h"
 #include "core/units.h"
 #include "runtime/external/routines/count.h"
 #include "runtime/external/routines/sort.h"
@@ -229,18 +228,36 @@ static bool fit_count(const external_routine *r, uint64_t *pieces, error *failur
   return external_count_fit(&c, failure);
 }
 
+static bool traffic_of_count(const external_routine *r, external_traffic *out, error *failure) {
+  external_count c = count_of(r, r->routine->pairs[0]);
+  (void)failure;
+  external_count_add_traffic(&c, out);
+  return true;
+}
+
+static external_wrong wrong_of(const external_routine *r, net_routine_pair p) {
+  return (external_wrong){.type = array_at(r, p.from)->type,
+                          .distinct = r->routine->distinct,
+                          .rows = r->routine->rows,
+                          .length = r->routine->length,
+                          .limit = r->routine->limit,
+                          .from = place_at(r, p.from),
+                          .disk = r->disk,
+                          .memory = r->memory,
+                          .interrupted = r->interrupted};
+}
+
+static bool traffic_of_wrong(const external_routine *r, external_traffic *out, error *failure) {
+  external_wrong w = wrong_of(r, r->routine->pairs[0]);
+  (void)failure;
+  external_wrong_add_traffic(&w, out);
+  return true;
+}
+
 static bool run_wrong(const external_routine *r, error *failure) {
   net_routine_pair p = r->routine->pairs[0];
   int64_t found[2];
-  external_wrong w = {.type = array_at(r, p.from)->type,
-                      .distinct = r->routine->distinct,
-                      .rows = r->routine->rows,
-                      .length = r->routine->length,
-                      .limit = r->routine->limit,
-                      .from = place_at(r, p.from),
-                      .disk = r->disk,
-                      .memory = r->memory,
-                      .interrupted = r->interrupted};
+  external_wrong w = wrong_of(r, p);
   external_place to = place_at(r, p.to);
   return external_wrong_find(&w, found, failure) &&
          disk_write(to.file, to.offset, found, sizeof found, failure);
@@ -284,28 +301,20 @@ static bool fit_whole(const external_routine *r, uint64_t *pieces, error *failur
   return true;
 }
 
-// All arrays once.
-static bool traffic_of_arrays(const external_routine *r, external_traffic *out, error *failure) {
-  (void)failure;
-  for (uint32_t i = 0; i < r->routine->pair_count; i++) {
-    const net_array *from = array_at(r, r->routine->pairs[i].from),
-                    *to = array_at(r, r->routine->pairs[i].to);
-    uint64_t read = from->count * scalar_types[from->type].size;
-    uint64_t written = to->count * scalar_types[to->type].size;
-    out->reads += read;
-    out->writes += written;
-    out->requests += divide_up(read, EXTERNAL_REQUEST) + divide_up(written, EXTERNAL_REQUEST);
-  }
-  return true;
-}
-
-// The same in stretches of boxes.
+// All arrays once, in stretches of boxes.
 static bool traffic_of_transpose(const external_routine *r, external_traffic *out, error *failure) {
   external_transpose t = transpose_of(r);
   external_transpose_shape shape;
-  bool good = traffic_of_arrays(r, out, failure) && external_transpose_fit(&t, &shape, failure);
-  out->requests = good ? external_transpose_requests(&t, &shape) : 0;
-  return good;
+  for (uint32_t i = 0; i < r->routine->pair_count; i++) {
+    const net_array *from = array_at(r, r->routine->pairs[i].from),
+                    *to = array_at(r, r->routine->pairs[i].to);
+    out->reads += from->count * scalar_types[from->type].size;
+    out->writes += to->count * scalar_types[to->type].size;
+  }
+  if (!external_transpose_fit(&t, &shape, failure))
+    return false;
+  out->requests += external_transpose_requests(&t, &shape);
+  return true;
 }
 
 // ---- the table ---------------------------------------------------------------------------------
@@ -318,14 +327,19 @@ static const struct {
     [NET_SORT] = {fit_sorts, run_sorts, traffic_of_sorts},
     [NET_PLACES] = {fit_sorts, run_sorts, traffic_of_sorts},
     [NET_PERMUTE] = {fit_sorts, run_sorts, traffic_of_sorts},
-    [NET_COUNT] = {fit_count, run_count, traffic_of_arrays},
-    [NET_WRONG] = {fit_whole, run_wrong, traffic_of_arrays},
+    [NET_COUNT] = {fit_count, run_count, traffic_of_count},
+    [NET_WRONG] = {fit_whole, run_wrong, traffic_of_wrong},
     [NET_TRANSPOSE] = {fit_transpose, run_transpose, traffic_of_transpose},
 };
 
 bool external_routine_traffic(const external_routine *r, external_traffic *out, error *failure) {
+  const net_routine *own = r->routine;
   *out = (external_traffic){0};
-  return routines[r->routine->kind].traffic(r, out, failure);
+  if (own->counts) {
+    external_count c = count_of(r, own->pairs[own->pair_count - 1]);
+    external_count_add_traffic(&c, out);
+  }
+  return routines[own->kind].traffic(r, out, failure);
 }
 
 static bool fit_in(const external_routine *r, uint64_t memory, uint64_t *pieces, error *failure) {
