@@ -282,7 +282,7 @@ static bool open_journal(run_files *f, error *failure) {
 }
 
 bool files_open(run_files *f, const external_run *r, error *failure) {
-  *f = (run_files){.run = r};
+  *f = (run_files){.run = r, .rest.here = true};
   f->arrays = calloc(r->steps->arrays.count + 1, sizeof *f->arrays);
   if (!f->arrays)
     return error_no_memory(failure);

@@ -54,16 +54,16 @@ static bool run_routine(running *r, const external_step *s, uint64_t done, error
 
 // ---- steps -------------------------------------------------------------------------------------
 
-// Its parts alone, or with `bytes` also what it reads and writes, for which all blocks are looked at.
-static bool measure(const external *e, size_t step, uint64_t memory, bool bytes,
+// Its parts alone, or with `moved` also what it reads and writes, for which all blocks are looked at.
+static bool measure(const external *e, size_t step, uint64_t memory, bool moved,
                     external_amount *out, error *failure) {
   static const disk_file some;
   const external_step *s = &e->steps.items[step];
   *out = (external_amount){0};
   if (!s->routine) {
     out->parts = shares_parts(s);
-    if (bytes)
-      external_step_bytes(e, s, &out->reads, &out->writes);
+    if (moved)
+      out->moved = external_step_traffic(e, s);
     return true;
   }
   external_place *places = calloc(e->arrays.count + 1, sizeof *places);
@@ -71,10 +71,9 @@ static bool measure(const external *e, size_t step, uint64_t memory, bool bytes,
     places[a].file = &some;
   external_routine r = {
       .routine = s->routine, .arrays = e->arrays.items, .places = places, .memory = memory};
-  bool good = places
-                  ? external_routine_fit(&r, &out->parts, failure) &&
-                        (!bytes || external_routine_bytes(&r, &out->reads, &out->writes, failure))
-                  : error_no_memory(failure);
+  bool good = places ? external_routine_fit(&r, &out->parts, failure) &&
+                           (!moved || external_routine_traffic(&r, &out->moved, failure))
+                     : error_no_memory(failure);
   free(places);
   return good;
 }

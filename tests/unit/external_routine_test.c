@@ -98,6 +98,15 @@ static void compare_files(example *x) {
   }
 }
 
+// Of counts and checks, which are one piece. What is wrong twice is read again; rows after one that is wrong are
+// not read.
+static bool is_predicted(const external_routine *r, uint64_t requests, uint64_t bytes_read,
+                         error *failure) {
+  external_traffic wanted;
+  return external_routine_traffic(r, &wanted, failure) && requests <= 2 * wanted.requests &&
+         bytes_read <= 2 * (wanted.reads + wanted.requests * DISK_PAGE);
+}
+
 // Executes it in memory and in files, there in two runs.
 static void check_routine(example *x, uint64_t memory) {
   error stopped = {0};
@@ -119,7 +128,11 @@ static void check_routine(example *x, uint64_t memory) {
   CHECK(pieces == 1 || !external_routine_run(&r, &stopped));
   r.done = x->done;
   x->stop = 0;
+  disk_counts before = disk_counts_of(d), after;
   CHECK(external_routine_run(&r, &x->failure));
+  after = disk_counts_of(d);
+  CHECK(pieces > 1 || is_predicted(&r, after.requests - before.requests,
+                                   after.bytes_read - before.bytes_read, &x->failure));
   CHECK(routine_run(&x->plan, &x->routine, x->data, 1, NULL));
   compare_files(x);
   CHECK_STR(x->failure.message, "");
@@ -210,7 +223,7 @@ TEST(wrong_places) {
     if (i % 3 == 2)
       own[LENGTH / 3] = own[LENGTH / 4];
     add_pair(&x, places, add_array(&x, SCALAR_I64, 2));
-    check_routine(&x, 8 << 10);
+    check_routine(&x, i ? 8 << 10 : 1 << 10);  // of the first, not all places at a time
   }
 }
 

@@ -1,4 +1,4 @@
-// Runs on arrays in files (runtime/external/run.h): what is read and written is what is predicted; a run
+// Runs on arrays in files (runtime/external/run.h): bytes and requests are those that are predicted; a run
 // that is killed at any moment goes on, and ends with the same bytes; what is damaged, or of another run,
 // is an error. Random programs are in differential_test.
 #include "core/random.h"
@@ -77,8 +77,9 @@ static void predict(const trial *t, const external *e) {
   for (size_t i = 0; i < e->steps.count; i++) {
     CHECK(external_measure(e, i, t->memory, &one, &failure));
     all->parts += one.parts;
-    all->reads += one.reads;
-    all->writes += one.writes;
+    all->moved.reads += one.moved.reads;
+    all->moved.writes += one.moved.writes;
+    all->moved.requests += one.moved.requests;
   }
 }
 
@@ -189,11 +190,11 @@ TEST(what_is_predicted) {
     if (!CHECK(run_trial(t) == DONE))
       printf("%s: %s\n", t.example->text, from_child->message);
     CHECK(same_files(path_of("found"), path_of("expected")));
-    const external_amount *predicted = &from_child->predicted;
+    const external_traffic *predicted = &from_child->predicted.moved;
     const disk_counts *moved = &from_child->moved;
     // Samples and cuts of sorts are not predicted, nor how much pages have that is not wanted; what a routine
     // writes at its end is not counted.
-    uint64_t some = DISK_PAGE * 16 * predicted->parts;
+    uint64_t some = DISK_PAGE * 16 * from_child->predicted.parts;
     if (!CHECK(moved->bytes_written + DISK_PAGE >= predicted->writes &&
                moved->bytes_written <= predicted->writes + some / 8) ||
         !CHECK(moved->bytes_read >= predicted->reads &&
@@ -201,6 +202,11 @@ TEST(what_is_predicted) {
       printf("%s: read %" PRIu64 " for %" PRIu64 ", written %" PRIu64 " for %" PRIu64 "\n",
              t.example->text, moved->bytes_read, predicted->reads, moved->bytes_written,
              predicted->writes);
+    // What is written up to a page, or from one on, is a request of its own.
+    uint64_t wanted = predicted->requests, made = moved->requests;
+    if (!CHECK(made + wanted / 16 >= wanted &&
+               made <= wanted + wanted / 16 + 4 * from_child->predicted.parts))
+      printf("%s: %" PRIu64 " requests for %" PRIu64 "\n", t.example->text, made, wanted);
   }
 }
 

@@ -36,7 +36,7 @@ bool transfers_add(transfers *t, external_place at, void *memory, uint64_t bytes
 // others are read.
 typedef struct pipeline_rest {
   bool wanted;  // by `done`; from then on
-  bool here;    // when `done` is called: nothing is under way
+  bool here;    // nothing is under way
 } pipeline_rest;
 
 enum { PIPELINE_BUFFERS = 3 };  // piece i has buffer i % 3

@@ -4,6 +4,7 @@
 #define PERMC_RUNTIME_EXTERNAL_ROUTINES_ROUTINE_H
 
 #include "fusion/net/net.h"
+#include "fusion/shares/external.h"
 #include "runtime/external/routines/pipeline.h"
 
 typedef struct external_routine {
@@ -28,9 +29,8 @@ typedef struct external_routine {
 
 // How many pieces there are. False: what it asks for is not done in files, or not by so much memory.
 bool external_routine_fit(const external_routine *r, uint64_t *pieces, error *failure);
-// Bytes that it reads from files, and writes to them: about.
-bool external_routine_bytes(const external_routine *r, uint64_t *reads, uint64_t *writes,
-                            error *failure);
+// What it reads from files, and writes to them: about.
+bool external_routine_traffic(const external_routine *r, external_traffic *out, error *failure);
 // Whether it reads no element of the array twice, also where it goes on after pieces that are done.
 bool external_routine_reads_once(const net_routine *r, net_id array);
 bool external_routine_run(const external_routine *r, error *failure);

@@ -17,6 +17,7 @@
 #define PERMC_RUNTIME_EXTERNAL_ROUTINES_SORT_H
 
 #include "core/scalar/scalar.h"
+#include "fusion/shares/external.h"
 #include "runtime/external/routines/pipeline.h"
 
 // The keys, or a payload.
@@ -34,7 +35,7 @@ typedef struct external_sort {
   uint64_t rows, length;
   uint32_t column_count;
   const external_column *columns;  // the keys first
-  external_place samples;          // of a row that does not fit
+  external_place samples, cuts;    // of a row that does not fit; see external_sort_cuts
   disk *disk;
   uint64_t memory;  // bytes, at most
   uint32_t threads;
@@ -62,9 +63,10 @@ bool external_sort_fit(const external_sort *s, external_sort_shape *shape, error
 uint64_t external_sort_between(const external_sort *s, const external_sort_shape *shape,
                                uint32_t c);
 uint64_t external_sort_samples(const external_sort *s, const external_sort_shape *shape);
-// Bytes that it reads and writes, but for cuts and samples of long rows.
-void external_sort_bytes(const external_sort *s, const external_sort_shape *shape, uint64_t *reads,
-                         uint64_t *writes);
+uint64_t external_sort_cuts(const external_sort *s, const external_sort_shape *shape);
+// Adds what it reads and writes, but for the bytes of cuts and samples of long rows.
+void external_sort_add_traffic(const external_sort *s, const external_sort_shape *shape,
+                               external_traffic *to);
 bool external_sort_run(const external_sort *s, const external_sort_shape *shape, error *failure);
 
 #endif
