@@ -629,7 +629,8 @@ static void add_turns(making *m, const net_stage *s, uint64_t turns) {
   add_step(m, &to);
 }
 
-// A loop as the highest bits of the index: of its turns that are none, no element is in memory.
+// A loop as the highest bits of the index: of its turns that are none, no element is in memory. (A scatter
+// would write in these, too.)
 static bool has_turns_as_bits(const making *m, const net_map *map, uint64_t turns, net_id array,
                               uint64_t *padding_start) {
   uint64_t count = m->out->arrays.items[array].count, lowest = (uint64_t)map->offset;
@@ -670,9 +671,12 @@ static bool loop_is_bits(making *m, const net_stage *s, net_stage *out) {
     good = good && has_turns_as_bits(m, &o->map, turns, o->array, &o->padding_start);
     o->map = without_loop(m->memory, s, &o->map, bits);
   }
-  for (size_t i = 0; i < loop.nodes.count; i++)
-    if (loop.nodes.items[i].kind == NET_INDEX)
-      loop.nodes.items[i].map = without_loop(m->memory, s, &loop.nodes.items[i].map, bits);
+  for (size_t i = 0; i < loop.nodes.count; i++) {
+    net_node *node = &loop.nodes.items[i];
+    good = good && node->kind != NET_SCATTER;
+    if (node->kind == NET_INDEX)
+      node->map = without_loop(m->memory, s, &node->map, bits);
+  }
   loop.n += bits;
   loop.loop_count = 0;
   if (good)

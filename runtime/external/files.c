@@ -168,6 +168,7 @@ static bool note(run_files *f, uint32_t step, uint64_t done, error *failure) {
   for (run_file *file = f->routines; file && good; file = file->next)
     good = sync_file(f, file, failure);
   f->noted = clock_seconds();
+  f->wait = 2 * f->wait < f->run->note_seconds ? 2 * f->wait : f->run->note_seconds;
   f->rest.wanted = false;
   return good && journal_note_done(&f->journal, step, done, failure);
 }
@@ -214,7 +215,7 @@ bool files_begin_step(run_files *f, uint32_t step, uint64_t *done, error *failur
 }
 
 bool files_report(run_files *f, uint64_t done, error *failure) {
-  f->rest.wanted = f->has_journal && clock_seconds() - f->noted >= f->run->note_seconds;
+  f->rest.wanted = f->has_journal && clock_seconds() - f->noted >= f->wait;
   return !f->rest.wanted || !f->rest.here || note(f, f->step, done, failure);
 }
 
@@ -276,6 +277,7 @@ static bool open_journal(run_files *f, error *failure) {
     return false;
   f->has_journal = true;
   f->noted = clock_seconds();
+  f->wait = f->run->note_seconds / 16;
   bool good = journal_open(&f->journal, f->run->folder, hex, failure);
   f->goes_on = f->journal.notes > 0;
   return good;

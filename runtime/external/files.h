@@ -30,6 +30,7 @@ typedef struct run_files {
   bool goes_on;  // from a note of another process
   uint32_t step;
   double noted;  // when
+  double wait;   // seconds from then to the next note: more and more
   pipeline_rest rest;
 } run_files;
 

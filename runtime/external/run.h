@@ -31,7 +31,7 @@ typedef struct external_run {
   const atomic_bool *interrupted;
   progress progress;       // parts that are done: shares, and pieces of routines
   uint64_t memory;         // bytes, at most
-  double note_seconds;     // from one note to the next, at least
+  double note_seconds;     // from one note to the next, at least, but for the first ones
   const char *folder;      // where files between steps are, and results
   bool resume;             // the folder is the run's own, is made, and stays
   const array *arguments;  // stay the caller's

@@ -28,7 +28,10 @@ static const struct example {
     {"scan (+)", "[2^15]i64", 1 << 15},
     {"transpose", "[1000][700]u16", 1 << 19},
     {"map sort", "[40][1000]f32", 1 << 16},
+    {"map argsort", "[3][40000]u16", 1 << 19},
     {"zip_with (+)", "[9999]u8 [9999]u8", 1 << 13},
+    {"\\xs -> map (+ 1) (permute (map (\\j -> (5 * j + i64 xs[0]) % 33) (iota 33)) xs)", "[33]u32",
+     1 << 13},
     {"histogram 4 (& 15)", "[2^16]u8", 1 << 15},
 };
 enum { EXAMPLES = sizeof examples / sizeof *examples };

@@ -318,10 +318,17 @@ static void find_places(sorting *s, uint64_t first, bool from_between, bool to_b
   }
 }
 
+// What is written of a row takes the place of what the row before has left.
+static void forget_row(const sorting *s) {
+  for (uint32_t c = 0; c < s->task->column_count; c++)
+    disk_sums_clear(&s->targets[c].file->sums);
+  disk_sums_clear(&s->task->samples.file->sums);
+}
+
 static bool sort_runs(sorting *s, uint64_t first, uint64_t done, error *failure) {
   find_places(s, first, false, true);
-  for (uint32_t c = 0; c < s->task->column_count && done == 0; c++)
-    disk_sums_clear(&s->targets[c].file->sums);  // of the row before
+  if (done == 0)
+    forget_row(s);
   s->samples = malloc(PIPELINE_BUFFERS * cuts_samples_of_run(&s->cuts) * sizeof *s->samples);
   bool good = s->samples ? sort_pieces(s, done, s->shape->runs, failure) : error_no_memory(failure);
   free(s->samples);
