@@ -263,6 +263,7 @@ def call(function, arguments, out):
 def _place(function, arguments):
     with told(function._program._context):
         this = _Call(function, arguments, None)
+        this.line = f"what is asked of {this.line}"
     return this.place()
 
 

@@ -61,6 +61,7 @@ rank_world *ranks_open(const ranks_options *o, error *failure) {
               (unsigned)r->count);
   else
     return r;
+  ranks_refuse(r, failure->message);  // the others may have asked for no number
   ranks_close(r);
   return NULL;
 }

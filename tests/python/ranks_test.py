@@ -297,6 +297,8 @@ def other_calls(ranks, rank):
              "rank 1 differs from rank 0 in its call: sum of [0]i64, not sort of [0]i64"),
             (lambda: permc.compile("sum", ranks=ranks) if rank == 1 else sort(xs),
              "rank 1 differs from rank 0 in its step: the start of a program, not a call"),
+            (lambda: sort.results(xs) if rank == 1 else sort(xs),
+             "in its call: what is asked of sort of [0]i64, not sort of [0]i64"),
             (lambda: sort(xs, out=numpy.zeros((8, 2))[:, 0] if rank == 1 else numpy.zeros(8, int)),
              "out must be an array of NumPy that is row-major")):
         try:

@@ -71,6 +71,9 @@ for mpirun in mpirun.openmpi mpirun.mpich; do
   on 2 "$PERMC" run -e sum -i in.npy --ranks 4
   [ $? != 0 ] && grep -q '^permc: 4 ranks were asked for, and there are 2; start as many (mpirun -n 4)$' err
   verdict "fewer than were asked for" $?
+  on 1 "$PERMC" run -e sum -i in.npy : -n 1 "$PERMC" run -e sum -i in.npy --ranks 4
+  [ $? != 0 ] && grep -q '^permc: rank 1: 4 ranks were asked for, and there are 2' err
+  verdict "fewer than one has asked for" $?
   on 4 sh -c 'cp in.npy in.$$.npy; [ "${OMPI_COMM_WORLD_RANK:-${PMI_RANK:-}}" != 2 ] ||
     "$PERMC" run -e "take 5000" -i in.npy --ranks 1 -o in.$$.npy
     exec "$PERMC" run -e sort -i in.$$.npy -o other.npy'
