@@ -4,7 +4,7 @@
 //   context.use_ranks("mpi", 0, communicator, 0, None)
 //   context.use_ranks(None, 4, 0, rank, carry)     # carry(sends, receives): [(rank, memory), ...]
 //   context.place("u32", [5])                      # [(2, 12)]: elements 2, ..., 6 of 12
-//   context.refuse("it has no keys")               # instead: the others raise "rank 1: it has no keys"
+//   context.refuse("it has no keys")               # the others raise "rank 1: it has no keys"
 #include "_permc.h"
 
 #include <stdio.h>

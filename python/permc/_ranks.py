@@ -167,7 +167,8 @@ class _Call:
         """By all processes, which compare what they call: a line for people, and the program."""
         _, how, *source = self.program._origin
         text = "" if how == "define" else self.program._text or source[-1]  # it is in the line
-        self.places = self.program._context.place(f"{self.line}\n{self.entry}\n{text}", self.lengths)
+        what = f"{self.line}\n{self.entry}\n{text}"
+        self.places = self.program._context.place(what, self.lengths)
         self.types = _types(self.arguments, [whole for _, whole in self.places])
         return self
 
@@ -237,8 +238,8 @@ class _Call:
 
 @contextlib.contextmanager
 def told(context):
-    """What this process raises here, before it comes to the others, they are told when they meet: they
-    raise RankError then, and all can go on."""
+    """What this process raises here, before it comes to the others, they are told when they meet:
+    they raise RankError then, and all can go on."""
     try:
         yield
     except Exception as error:
@@ -254,7 +255,8 @@ def call(function, arguments, out):
             library = library_of(arguments)
             tensors = isinstance(library, Torch) and library.device_of(arguments) == HOST
             if not tensors and library is not library_of(()):
-                raise _wrong("on ranks arrays are NumPy's, or PyTorch's in the memory of the processor")
+                raise _wrong("on ranks arrays are NumPy's, or PyTorch's in the memory of the "
+                             "processor")
             this = (_TorchCall if tensors else _Call)(function, arguments, out)
         made = this.place().run(function)
         return made if out is None else out

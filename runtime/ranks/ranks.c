@@ -9,8 +9,8 @@
 
 // ---- opening and closing ------------------------------------------------------------------------
 
-// All ranks come to the transport that others of this process have on the communicator, for calls of all must be
-// in one order. Where it has failed, to a new one.
+// All ranks come to the transport that others of this process have on the communicator: so a call
+// that differs is found, whichever program makes it. Where that has failed, they open a new one.
 static transport *open_own(const transport_options *o, error *failure) {
   for (transport *t; (t = transport_find(o));) {
     error none = {0};

@@ -67,7 +67,8 @@ uint32_t ranks_own(const rank_world *r);
 bool ranks_are_here(const rank_world *r);  // all of them
 // This process cannot go on, and the others end: "rank 3: CAUSE".
 void ranks_fail(rank_world *r, const char *cause);
-// This process does not do what the others do next: they end that so, and all go on. True: all refuse alike.
+// This process does not do what the others do next: they end that so, and all go on. True: all
+// refuse alike.
 bool ranks_refuse(rank_world *r, const char *cause);
 
 // The GPUs of the ranks of this process, *count of them, which are opened by the first call and stay as long

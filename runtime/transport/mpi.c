@@ -58,7 +58,7 @@ typedef struct mpi_rank {
   } * peers;
 } mpi_rank;
 
-// A communicator of the caller keeps the transport that is shared on it (an attribute), so that this is found
+// A communicator of the caller keeps the transport that is shared on it (an attribute): it is found
 // as long as the communicator lives, and not by another that gets its number.
 //
 // MPI is ended with the last transport, if the first has begun it. Until then those that are closed wait
@@ -469,7 +469,7 @@ static transport *mpi_open(const transport_options *o, error *failure) {
   return NULL;
 }
 
-// ---- what is shared on a communicator ------------------------------------------------------------
+// ---- what is shared on a communicator ----------------------------------------------------------
 
 static int copy_none(void *comm, int key, void *with, void *kept, void *copy, int *copies) {
   (void)comm, (void)key, (void)with, (void)kept, (void)copy;
@@ -477,6 +477,7 @@ static int copy_none(void *comm, int key, void *with, void *kept, void *copy, in
   return 0;
 }
 
+// The communicator has ended, or keeps another.
 static int end_kept(void *comm, int key, void *kept, void *with) {
   (void)comm, (void)key, (void)with;
   atomic_store(&((mpi_rank *)kept)->kept, false);

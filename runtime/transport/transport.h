@@ -108,8 +108,8 @@ struct transport_kind {
   bool (*check)(transport *t, error *failure);
   // This rank cannot go on: the others end with the line "rank 3: CAUSE".
   void (*fail)(transport *t, const char *cause);
-  // Of those that are shared (NULL: none is): makes it known; finds one, as another user of it, or NULL; a
-  // user leaves it: whether it was the last.
+  // Of those that are shared; NULL: none is. Makes it known; finds one, as another user of it, or
+  // NULL; a user leaves it: whether it was the last.
   void (*share)(transport *t);
   transport *(*find)(const transport_options *o);
   bool (*leave)(transport *t);
@@ -139,8 +139,8 @@ void transport_group_free(transport_group *g);
 // NULL with a failure. All ranks open together.
 transport *transport_open(const transport_options *o, error *failure);
 void transport_close(transport *t);  // t may be NULL
-// One that is open with the same communicator, and shared; without a message. It is closed by each user. NULL:
-// none is, or a rank has failed there.
+// One that is open with the same communicator, and shared; without a message. It is closed by each
+// user. NULL: none is, or a rank has failed there.
 transport *transport_find(const transport_options *o);
 
 bool transport_exchange(transport *t, const transport_message *sends, uint32_t send_count,
@@ -166,8 +166,8 @@ bool transport_gather(transport *t, const void *mine, const uint64_t *bytes, voi
                       error *failure);
 
 // Whether all ranks have the same parts, say program, sizes and options: "rank 2 differs from rank 0
-// in its sizes". Names and number of the parts are compared first, as those of a version. Where they
-// do not, all ranks end this with the same line, and can go on.
+// in its sizes". Names and number of the parts are compared first, as those of a version. Where
+// they do not, all ranks end this with the same line, and can go on.
 typedef struct transport_part {
   const char *name;
   const void *bytes;
@@ -177,8 +177,8 @@ typedef struct transport_part {
   bool explains, explained;
 } transport_part;
 bool transport_agree(transport *t, const transport_part *parts, size_t count, error *failure);
-// Called instead by a rank that cannot do what the others agree on: they end that with "rank 2: CAUSE", of
-// its first line. True: all ranks have refused, with the same text.
+// Called instead by a rank that cannot do what the others agree on: they end that with
+// "rank 2: CAUSE", of its first line. True: all ranks have refused, with the same text.
 bool transport_refuse(transport *t, const char *cause);
 
 #endif

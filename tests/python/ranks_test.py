@@ -192,7 +192,8 @@ class Ranks(unittest.TestCase):
             self.assertEqual(found, ("RankError", line + "reverse of [0]i64, not sort of [0]i64"))
 
     def test_others_are_told_what_one_finds_wrong(self):
-        xs, apart, fixed = numpy.arange(8)[::-1].copy(), numpy.zeros(16, int)[::2], numpy.zeros(8, int)
+        xs, apart = numpy.arange(8)[::-1].copy(), numpy.zeros(16, int)[::2]
+        fixed = numpy.zeros(8, int)
         fixed.flags.writeable = False
         calls = {  # what process 1 does instead, and what it finds wrong
             "": lambda f: f("keys"),
@@ -288,8 +289,8 @@ class Ranks(unittest.TestCase):
 
 
 def other_calls(ranks, rank):
-    """Processes that call different functions hear of it at once, and so of what one finds wrong; then
-    all go on."""
+    """Processes that call different functions hear of it at once, and so of what one finds wrong;
+    then all go on."""
     sort, total = permc.compile("sort", ranks=ranks), permc.compile("sum", ranks=ranks)
     xs = numpy.arange(8)
     for call, line in (

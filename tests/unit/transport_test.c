@@ -195,7 +195,8 @@ static void open_late(const transport *outer, FILE *f) {
   transport_close(t);
 }
 
-// One for all users on a communicator, until the last has gone, on each rank another; after a failure a new one.
+// One for all users on a communicator, until the last has gone, on each rank another; after a
+// failure a new one.
 static void share(uint32_t rank, FILE *f) {
   error failure = {0}, none = {0};
   transport_options o = {.kind = &transport_mpi, .timeout = 60, .shared = true};

@@ -16,8 +16,8 @@ typedef struct watch {
   bool is_over;
   uint32_t rank;
   double seconds;
-  bool
-      is_wrong;  // its command line is: it waits to say so once with the others, and then says it alone
+  // Its command line is: it waits to say so once with the others, and then says it alone.
+  bool is_wrong;
 } watch;
 
 static void *end_what_waits(void *with) {
@@ -120,7 +120,8 @@ cli_status cli_use_ranks(const cli_arguments *a, permc_context *context) {
   return cli_report(context, open_ranks(context, &wanted, mpi, false)) ? CLI_OK : CLI_WRONG;
 }
 
-// Whether all ranks come to this, none refuses, and they have the same messages: as numbers, whose sum they get.
+// Whether all ranks come to this, and none refuses. *alike: they have the same messages, which they
+// compare as numbers, whose sum they get.
 static bool meet_well(permc_context *context, const char *kept, uint32_t count, bool *alike) {
   uint64_t own = *kept ? hash_bytes(kept, strlen(kept)) | 1 : 0, before, all = 0;
   bool good = permc_place_parts(context, "ready", &own, 1, &before, &all);
@@ -128,8 +129,8 @@ static bool meet_well(permc_context *context, const char *kept, uint32_t count, 
   return good;
 }
 
-// Those that end alike close together, so that none tells the others; nor does the launcher, which ends those
-// that are a moment later than the first.
+// Those that end alike close together, so that none tells the others; nor does the launcher, which
+// ends those that are a moment later than the first.
 bool cli_meet_ranks(permc_context *context, bool good) {
   const char *kept = cli_kept_messages();
   uint32_t count, rank = permc_rank(context, &count);
