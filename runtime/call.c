@@ -6,12 +6,12 @@
 //
 // A compiled program does not change. What a call needs beside it is a call_state: the program has a
 // list of those that are idle. Backends without `call` run one call at a time, on copies.
+#include "runtime/alike.h"
 #include "runtime/checks.h"
 #include "runtime/cpu/cpu.h"
 #include "runtime/cpu/layout.h"
 #include "runtime/names.h"
 #include "runtime/pipeline.h"
-#include "runtime/ranks/ranks.h"
 #include "runtime/system/pool.h"
 
 #include <inttypes.h>
@@ -41,6 +41,7 @@ struct permc_compiled {
   call_state *idle;
   pthread_mutex_t turn;  // of calls on copies
   rank_world *ranks;     // that calls are shared among; NULL: there are none
+  run_origin origin;     // ... where they differ
 };
 
 // ---- call states -------------------------------------------------------------------------------
@@ -443,7 +444,9 @@ static ranks_run run_of_ranks(const permc_compiled *p) {
                      .threads = p->settings.threads,
                      .interrupted = p->settings.limits.interrupted,
                      .fast_floats = p->settings.fuse,
-                     .returned = (uint32_t)trace_returned(&l->trace)};
+                     .returned = (uint32_t)trace_returned(&l->trace),
+                     .entry = p->entry,
+                     .text = p->origin.text};
 }
 
 static permc_code call_on_ranks(permc_compiled *p, call_state *s, permc_error *e) {
@@ -621,6 +624,7 @@ static bool compile_for(permc_context *c, const compile_job *j) {
                         .ranks = c->ranks ? ranks_count(c->ranks) : 0};
   if (!pipeline_make(c, &r, &p->pipeline))
     return false;
+  run_origin_of(c, &p->origin);
   p->ranks = p->pipeline.shares ? ranks_keep(c->ranks) : NULL;
   p->device = p->pipeline.backend == &cuda_backend && !p->ranks ? c->device : ARRAY_HOST;
   return (list_types(p, j) && lay_out(p) && copy_settings(p, c)) || context_no_memory(c);

@@ -258,14 +258,19 @@ PERMC_API uint32_t permc_rank(const permc_context *context, uint32_t *processes)
 PERMC_API const void *permc_value_part(const permc_value *value, size_t component, uint64_t *first,
                                        uint64_t *count);
 // Called by all: this process has parts of arrays, of these lengths; each begins behind those of the
-// lower ranks, at *first, in an array of the length *whole. `what` is the same text on all, such as the
-// arrays' types, or all fail.
+// lower ranks, at *first, in an array of the length *whole. `what` is the same text on all, or all
+// fail: a line that says what is called, which is shown where it differs, and what else must be the
+// same.
 PERMC_API bool permc_place_parts(permc_context *context, const char *what, const uint64_t *lengths,
                                  size_t count, uint64_t *first, uint64_t *whole);
 // Called by all: rank 0's value becomes one in its memory. Without ranks: one that is in files does.
 PERMC_API bool permc_gather(permc_context *context, permc_value *value);
 // This process cannot go on; the others end with the line "rank 3: CAUSE", of the first line of a message.
 PERMC_API void permc_fail_ranks(permc_context *context, const char *cause);
+// Called instead of permc_place_parts or permc_call, by a process that finds its arguments wrong:
+// the others end that call with the line "rank 3: CAUSE", and all can go on. Returns when all have
+// come; true: all have refused, with the same text.
+PERMC_API bool permc_refuse_call(permc_context *context, const char *cause);
 
 // ---- arrays larger than memory -----------------------------------------------------------------
 

@@ -249,7 +249,7 @@ static bool read_target(permc_context *c, arena *memory, const char *path, const
   text known = {0};
   for (size_t i = 0; i < target_count(); i++)
     text_printf(&known, "%s%s", i ? ", " : "", target_at(i)->name);
-  context_error(c, "there is no target '%s', nor a file of that name; there is %s", path,
+  context_error(c, "there is no target '%s', nor a file of that name (known targets: %s)", path,
                 text_content(&known));
   text_free(&known);
   return false;
@@ -450,7 +450,7 @@ const backend *pipeline_backend(permc_context *c, const char *name) {
   text known = {0};
   for (size_t i = 0; i < sizeof backends / sizeof *backends; i++)
     text_printf(&known, "%s%s", i ? ", " : "", backends[i]->name);
-  context_error_of(c, PERMC_ERROR_MISSING, "there is no backend '%s'; there is %s", name,
+  context_error_of(c, PERMC_ERROR_MISSING, "there is no backend '%s' (known backends: %s)", name,
                    text_content(&known));
   text_free(&known);
   return NULL;

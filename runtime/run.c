@@ -1,11 +1,11 @@
 // Running a program once (permc.h): the pipeline, and the backend at its end.
 #include "runtime/external/run.h"
 #include "core/clock.h"
+#include "runtime/alike.h"
 #include "runtime/checks.h"
 #include "runtime/laws.h"
 #include "runtime/names.h"
 #include "runtime/pipeline.h"
-#include "runtime/ranks/ranks.h"
 #include "runtime/system/pool.h"
 
 #include <inttypes.h>
@@ -82,8 +82,10 @@ static bool compile(permc_context *c, void *with) {
   return pipeline_make(c, &r, &j->pipeline);
 }
 
-static bool execute_on_ranks(permc_context *c, pipeline *p, backend_run *r) {
+static bool execute_on_ranks(permc_context *c, const char *entry, pipeline *p, backend_run *r) {
   error failure = {0};
+  run_origin origin;
+  run_origin_of(c, &origin);
   const backend *b = p->backend;
   ranks_run run = {.plan = p->plan,
                    .shares = p->shares,
@@ -95,7 +97,9 @@ static bool execute_on_ranks(permc_context *c, pipeline *p, backend_run *r) {
                    .fast_floats = c->fuse,
                    .arguments = r->arguments,
                    .argument_count = r->argument_count,
-                   .returned = (uint32_t)trace_returned(&p->trace)};
+                   .returned = (uint32_t)trace_returned(&p->trace),
+                   .entry = entry,
+                   .text = origin.text};
   if (!ranks_execute(c->ranks, &run, r->results, &failure))
     return context_error_of(c, PERMC_ERROR_RANKS, "%s", failure.message);
   backend_shape_results(&p->trace, r->results);
@@ -142,7 +146,7 @@ static bool execute_arrays(permc_context *c, run_job *j, array *arguments, array
                                        p->shares  ? "steps"
                                        : p->steps ? "parts"
                                                   : "elements")};
-  bool good = p->shares  ? execute_on_ranks(c, p, &r)
+  bool good = p->shares  ? execute_on_ranks(c, j->entry, p, &r)
               : p->steps ? execute_in_files(c, p, &r)
                          : p->backend->execute(&p->program, &r);
   c->times.run = clock_seconds() - start;

@@ -108,13 +108,13 @@ static const transport_kind *transport_wanted(permc_context *c, const permc_rank
     text_printf(&known, "%s%s", i ? ", " : "", transport_kinds[i]->name);
   if (!kind && !name)
     context_error_of(c, PERMC_ERROR_MISSING,
-                     "%s has started this as rank %u of %u, and the transport '%s' is not here; "
-                     "there is %s",
+                     "%s has started this as rank %u of %u, and the transport '%s' is not here "
+                     "(known transports: %s)",
                      l->launcher, (unsigned)l->rank, (unsigned)l->count, wanted,
                      text_content(&known));
   else if (!kind)
-    context_error_of(c, PERMC_ERROR_MISSING, "there is no transport '%s'; there is %s", wanted,
-                     text_content(&known));
+    context_error_of(c, PERMC_ERROR_MISSING, "there is no transport '%s' (known transports: %s)",
+                     wanted, text_content(&known));
   text_free(&known);
   return kind;
 }
@@ -182,13 +182,22 @@ bool permc_gather(permc_context *c, permc_value *v) {
   return code == PERMC_OK || context_error_of(c, code, "%s", failure.message);
 }
 
+static const char *cause_of(const char *message) {
+  if (!message || !*message)
+    return "it has failed";
+  return message + (strncmp(message, "permc: ", 7) ? 0 : 7);
+}
+
 void permc_fail_ranks(permc_context *c, const char *cause) {
   char line[400];
-  cause = cause && *cause ? cause : "it has failed";
-  cause += strncmp(cause, "permc: ", 7) ? 0 : 7;
+  cause = cause_of(cause);
   snprintf(line, sizeof line, "%.*s", (int)strcspn(cause, "\n"), cause);
   if (c->ranks)
     ranks_fail(c->ranks, line);
+}
+
+bool permc_refuse_call(permc_context *c, const char *cause) {
+  return c->ranks && ranks_refuse(c->ranks, cause_of(cause));
 }
 
 // ---- files -------------------------------------------------------------------------------------

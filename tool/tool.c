@@ -7,6 +7,7 @@
 #include "runtime/compiled/compiler.h"
 #include "runtime/system/temporary.h"
 #include "runtime/values/value.h"
+#include "tool/cli/program.h"
 #include "tool/cli/progress.h"
 #include "tool/reports/json.h"
 #include "tool/verbs/verbs.h"
@@ -62,6 +63,9 @@ static void leave_signals(void) {
 
 static cli_status run_verb(const cli_verb *verb, int argc, char **argv) {
   cli_arguments args;
+  bool several = cli_is_one_of_several(verb);
+  if (several)
+    cli_keep_messages();
   cli_status status = cli_parse(&args, cli_verbs, verb, argc, argv);
   if (status == CLI_OK) {
     if (args.help)
@@ -75,6 +79,10 @@ static cli_status run_verb(const cli_verb *verb, int argc, char **argv) {
       cli_progress_end();
     }
   }
+  if (several && status == CLI_USAGE)
+    cli_say_once();
+  else if (several)
+    cli_end_keeping(true);
   cli_arguments_free(&args);
   return status;
 }

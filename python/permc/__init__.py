@@ -132,19 +132,24 @@ class Program:
                  ranks: Any = None) -> None:
         self._context = _permc.Context()
         self._lock = threading.RLock()
-        self._context.settings(allow_extern, untrusted, threads, fast_floats, strategy)
-        self._externs = dict(externs)  # they live as long as what calls them
-        for name, function in self._externs.items():
-            self._context.define_extern(name, *_c_function(name, function))
         # The number of this process, of how many that have parts of arrays; None: all is whole here
         self._ranks = None
         if ranks is not None:
             place = self._context.use_ranks(*_ranks.connect(ranks))
             self._ranks = None if isinstance(ranks, int) else place
+        with self._told():
+            self._context.settings(allow_extern, untrusted, threads, fast_floats, strategy)
+            self._externs = dict(externs)  # they live as long as what calls them
+            for name, function in self._externs.items():
+                self._context.define_extern(name, *_c_function(name, function))
         self.backend = backend
         self._origin = None  # what _load made it of
         self._text = None    # that of a file
         self._second = None  # see _beside
+
+    def _told(self):
+        """Around what this process may find wrong before the others come."""
+        return _ranks.told(self._context)
 
     def __reduce__(self):
         return _load, self._origin
@@ -446,10 +451,11 @@ os.register_at_fork(before=_wait_compiling)
 def _load(settings, how, *source):
     """The Program that the method `how` of a context makes of the source."""
     program = Program(**settings)
-    if how == "load":
-        program._load_file(*source)
-    else:
-        getattr(program._context, how)(*source)
+    with program._told():
+        if how == "load":
+            program._load_file(*source)
+        else:
+            getattr(program._context, how)(*source)
     program._origin = settings, how, *source
     program._label = source[0]
     return program
@@ -467,10 +473,13 @@ def compile(source: str | os.PathLike[str], *, entry: str | None = None,
     backend, threads and others, which permc.Settings lists."""
     text = os.fsdecode(source)
     if isinstance(source, os.PathLike) or text.endswith(".perm"):
-        return load(text, **settings)[entry or "main"]
-    if entry is not None or "\n" in text:
-        return _load(settings, "load_text", "text", text)[entry or "main"]
-    return _load(settings, "define", text)[EXPRESSION]
+        program, entry = load(text, **settings), entry or "main"
+    elif entry is not None or "\n" in text:
+        program, entry = _load(settings, "load_text", "text", text), entry or "main"
+    else:
+        program, entry = _load(settings, "define", text), EXPRESSION
+    with program._told():
+        return program[entry]
 
 
 def _find_nvrtc():

@@ -454,6 +454,12 @@ static bool borrow_all(PyObject *list, const permc_compiled *compiled, describe_
   return true;
 }
 
+// Whether a call on ranks has ended so together with the others: else its arguments are wrong here.
+static bool is_known_to_all(permc_code code) {
+  return code == PERMC_ERROR_RANKS || code == PERMC_ERROR_PROGRAM ||
+         code == PERMC_ERROR_INTERRUPTED;
+}
+
 // call(arguments, results, stream, workspace, bytes): lists of memory, as the descriptions say;
 // addresses, which may be left out.
 static PyObject *program_call(PyObject *self, PyObject *args) {
@@ -468,6 +474,7 @@ static PyObject *program_call(PyObject *self, PyObject *args) {
   borrowed *all = PyMem_Calloc(count + 1, sizeof *all);
   permc_value **values = PyMem_Calloc(count + 1, sizeof *values);
   permc_error why = {PERMC_OK, ""};
+  permc_context *ranks = PyTuple_Size(args) > 2 ? NULL : p->context->context;
   bool good = all && values;
   if (!good)
     PyErr_NoMemory();
@@ -478,12 +485,17 @@ static PyObject *program_call(PyObject *self, PyObject *args) {
     permc_call_options options = {(void *)(uintptr_t)stream, (void *)(uintptr_t)workspace, bytes};
     permc_code code;
     do {
-      WITHOUT_GIL(PyTuple_Size(args) > 2 ? NULL : p->context->context,  // a stream: of a GPU
+      WITHOUT_GIL(ranks,  // NULL: with a stream of a GPU
                   code = permc_call(p->compiled, values, given_count, values + given_count,
                                     made_count, &options, &why));
     } while (ended_in_vain(code));
+    good = code == PERMC_OK || is_known_to_all(code);
     if (code != PERMC_OK)
       raise_code(code, why.message);
+  }
+  if (!good && ranks) {
+    raised_line(&why);
+    refuse_call(ranks, why.message);
   }
   for (size_t i = 0; all && i < count; i++)
     borrowed_end(&all[i]);
@@ -609,6 +621,7 @@ static PyMethodDef context_methods[] = {
      "settings(allow_extern, untrusted, threads, fast_floats, strategy)"},
     {"use_ranks", context_use_ranks, METH_VARARGS,
      "use_ranks(transport, count, communicator, rank, carry): (rank, processes)"},
+    {"refuse", context_refuse, METH_VARARGS, "refuse(cause): a call, which the others end"},
     {"place", context_place, METH_VARARGS, "place(what, lengths): [(first, whole), ...]"},
     {"define_extern", context_define_extern, METH_VARARGS,
      "define_extern(name, type or None, address)"},

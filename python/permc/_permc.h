@@ -35,7 +35,10 @@ extern PyType_Spec ready_spec;  // _exchange.c
 // _ranks.c, of a context
 PyObject *context_use_ranks(PyObject *self, PyObject *args);
 PyObject *context_place(PyObject *self, PyObject *args);
+PyObject *context_refuse(PyObject *self, PyObject *args);
 permc_carry carry_messages;  // by a function of Python
+// Of what is raised before a call reaches the other ranks.
+void refuse_call(permc_context *c, const char *cause);
 
 // _tool.c
 PyObject *run_tool(PyObject *self, PyObject *args);

@@ -4,6 +4,7 @@
 //   context.use_ranks("mpi", 0, communicator, 0, None)
 //   context.use_ranks(None, 4, 0, rank, carry)     # carry(sends, receives): [(rank, memory), ...]
 //   context.place("u32", [5])                      # [(2, 12)]: elements 2, ..., 6 of 12
+//   context.refuse("it has no keys")               # the others raise "rank 1: it has no keys"
 #include "_permc.h"
 
 #include <stdio.h>
@@ -121,4 +122,24 @@ PyObject *context_place(PyObject *self, PyObject *args) {
   }
   PyMem_Free(lengths);
   return placed;
+}
+
+// The others end the call that this process does not make. What is raised stays so.
+void refuse_call(permc_context *c, const char *cause) {
+  PyObject *type, *value, *trace;
+  PyErr_Fetch(&type, &value, &trace);
+  WITHOUT_GIL(c, permc_refuse_call(c, cause));
+  if (type)
+    PyErr_Restore(type, value, trace);
+}
+
+// refuse(cause): what the others raise is "rank 1: CAUSE".
+PyObject *context_refuse(PyObject *self, PyObject *args) {
+  const char *cause;
+  if (!PyArg_ParseTuple(args, "s", &cause))
+    return NULL;
+  refuse_call(((context_object *)self)->context, cause);
+  if (PyErr_Occurred())
+    return NULL;
+  Py_RETURN_NONE;
 }

@@ -88,7 +88,7 @@ def connect(ranks):
     """The arguments of Context.use_ranks."""
     if isinstance(ranks, str):
         return ranks, 0, 0, 0, None
-    if isinstance(ranks, int) and 0 < ranks < 2**31:
+    if isinstance(ranks, int) and not isinstance(ranks, bool) and 0 < ranks < 2**31:
         return "threads", ranks, 0, 0, None
     for base in type(ranks).__mro__:
         known = _connections.get(base.__module__.partition(".")[0])
@@ -160,10 +160,17 @@ class _Call:
         for a in (*arguments, *self.out):
             _map(a, lambda part: self.lengths.append(len(part)))
         types = [_numpy.type_of(a) for a in _types(arguments, [0] * len(self.lengths))]
-        text = self.program._text or self.program._origin[-1]
-        self.places = self.program._context.place(repr((text, self.entry, types, len(self.out))),
-                                                  self.lengths)
-        self.types = _types(arguments, [whole for _, whole in self.places])
+        self.line = f"{function.__name__} of {' '.join(types) or 'nothing'}".replace("\n", " ")
+        self.line += f" to {len(self.out)} of out" if self.out else ""
+
+    def place(self):
+        """By all processes, which compare what they call: a line for people, and the program."""
+        _, how, *source = self.program._origin
+        text = "" if how == "define" else self.program._text or source[-1]  # it is in the line
+        what = f"{self.line}\n{self.entry}\n{text}"
+        self.places = self.program._context.place(what, self.lengths)
+        self.types = _types(self.arguments, [whole for _, whole in self.places])
+        return self
 
     def words(self):
         """The types of the whole arguments."""
@@ -203,7 +210,8 @@ class _Call:
                          + "".join(f"[{n}]" for n in shape) + word)
         return array, first
 
-    def run(self, compiled):
+    def _lists(self, compiled):
+        """The memory of arguments and results, and these."""
         results = compiled.results()
         firsts = iter([first for first, _ in self.places])
         given = [_components(a, firsts) for a in self.arguments]
@@ -214,50 +222,85 @@ class _Call:
         made = iter([self._given(array, *part, places) for array, part in zip(self.out, wanted)]
                     if self.out else [self._new(*part) for part in wanted])
         made = [[next(made) for _ in parts] for parts in results]
-        compiled.call(given, [[_memory_of(a, first) if a.ndim else a for a, first in parts]
-                              for parts in made])
+        return given, [[_memory_of(a, first) if a.ndim else a for a, first in parts]
+                       for parts in made], made
+
+    def run(self, function):
+        with told(self.program._context):
+            compiled = self.compiled(function)
+            given, memory, made = self._lists(compiled)
+        compiled.call(given, memory)
         names = next((a.dtype.names for a in self.types
                       if isinstance(a, numpy.ndarray) and a.dtype.names), None)
         shown = [_shown([a for a, _ in parts], names) for parts in made]
         return shown[0] if len(shown) == 1 else tuple(shown)
 
 
+@contextlib.contextmanager
+def told(context):
+    """What this process raises here, before it comes to the others, they are told when they meet:
+    they raise RankError then, and all can go on."""
+    try:
+        yield
+    except Exception as error:
+        with contextlib.suppress(Exception):  # the first one is what is wrong
+            context.refuse(str(error) or type(error).__name__)
+        raise
+
+
 def call(function, arguments, out):
     """What a call of a Function on ranks does. Every process makes the same calls in the same order."""
-    library = library_of(arguments)
-    if isinstance(library, Torch) and library.device_of(arguments) == HOST:
-        return _call_torch(library.torch, function, arguments, out)
-    if library is not library_of(()):
-        raise _wrong("on ranks arrays are NumPy's, or PyTorch's in the memory of the processor")
     with function._program._lock:
-        this = _Call(function, arguments, out)
-        made = this.run(this.compiled(function))
+        with told(function._program._context):
+            library = library_of(arguments)
+            tensors = isinstance(library, Torch) and library.device_of(arguments) == HOST
+            if not tensors and library is not library_of(()):
+                raise _wrong("on ranks arrays are NumPy's, or PyTorch's in the memory of the "
+                             "processor")
+            this = (_TorchCall if tensors else _Call)(function, arguments, out)
+        made = this.place().run(function)
         return made if out is None else out
+
+
+def _place(function, arguments):
+    with told(function._program._context):
+        this = _Call(function, arguments, None)
+        this.line = f"what is asked of {this.line}"
+    return this.place()
 
 
 def program_for(function, arguments):
     """The compiled program for such arguments, by all processes."""
     with function._program._lock:
-        return _Call(function, arguments, None).compiled(function)
+        return _place(function, arguments).compiled(function)
 
 
 def words_for(function, arguments):
     """The types of whole arguments, by all processes."""
     with function._program._lock:
-        return _Call(function, arguments, None).words()
+        return _place(function, arguments).words()
 
 
-def _call_torch(torch, function, arguments, out):
-    def come(a):
-        if isinstance(a, tuple):
-            return tuple(come(inner) for inner in a)
-        if isinstance(a, Whole):
-            return Whole(come(a.array))
-        return a.numpy() if isinstance(a, torch.Tensor) else a
+class _TorchCall(_Call):
+    """The same with tensors, which are arrays of NumPy as well."""
 
-    def go(a):
-        return tuple(go(inner) for inner in a) if isinstance(a, tuple) else torch.from_numpy(
-            numpy.asarray(a))
+    def __init__(self, function, arguments, out):
+        import torch
 
-    made = call(function, come(tuple(arguments)), come(out))
-    return go(made) if out is None else out
+        def come(a):
+            if isinstance(a, tuple):
+                return tuple(come(inner) for inner in a)
+            if isinstance(a, Whole):
+                return Whole(come(a.array))
+            return a.numpy() if isinstance(a, torch.Tensor) else a
+
+        super().__init__(function, come(tuple(arguments)), come(out))
+
+    def run(self, function):
+        import torch
+
+        def go(a):
+            return tuple(go(inner) for inner in a) if isinstance(a, tuple) else torch.from_numpy(
+                numpy.asarray(a))
+
+        return go(super().run(function))

@@ -141,21 +141,24 @@ bool rank_fail(transport *t, const char *cause, error *failure) {
 
 // Always the same parts, so that ranks at different steps get each other's, and not what is no digest.
 bool rank_agree(transport *t, const rank_step *own, error *failure) {
-  const struct {
-    const char *name, *content;
-  } rows[] = {{"steps: what it runs, writes or shows", own->step},
-              {"call", own->call},
-              {"program, or the sizes of its arguments", own->program},
-              {"choice of arguments that are in parts", own->parts},
-              {"arguments that each rank has all of", own->whole},
-              {"choice of fast floats", own->floats},
-              {"choice of a GPU, or none", own->memory},
-              {"output file, and all write one", own->file}};
+  const transport_part rows[] = {
+      {.name = "step", .bytes = own->step, .shown = true},
+      {.name = "entry point", .bytes = own->entry, .shown = true, .explains = true},
+      {.name = "argument types", .bytes = own->types, .shown = true, .explains = true},
+      {.name = "program text", .bytes = own->text, .shown = true, .explains = true},
+      {.name = "call", .bytes = own->call, .shown = true, .explained = true},
+      {.name = "plan", .bytes = own->plan, .explained = true},
+      {.name = "choice of arguments that are in parts", .bytes = own->parts},
+      {.name = "arguments that each rank has all of", .bytes = own->whole},
+      {.name = "choice of floats", .bytes = own->floats, .shown = true},
+      {.name = "memory", .bytes = own->memory, .shown = true},
+      {.name = "output file, and all write one", .bytes = own->file, .shown = true}};
   enum { PARTS = sizeof rows / sizeof *rows };
   transport_part parts[PARTS];
   for (size_t i = 0; i < PARTS; i++) {
-    const char *content = rows[i].content ? rows[i].content : "";
-    parts[i] = (transport_part){rows[i].name, content, strlen(content)};
+    parts[i] = rows[i];
+    parts[i].bytes = rows[i].bytes ? rows[i].bytes : "";
+    parts[i].count = strlen(parts[i].bytes);
   }
   return transport_agree(t, parts, PARTS, failure);
 }

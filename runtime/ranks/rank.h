@@ -24,14 +24,15 @@ transport *ranks_transport(const rank_world *r);
 
 // What a rank says it does next, by all at one time: each must say the same. NULL: nothing of the kind.
 typedef struct rank_step {
-  const char *step;     // "run", "write", "gather", "place"
-  const char *call;     // place: what the parts are for
-  const char *program;  // run: of which sizes; which arguments are in parts
-  const char *parts;
-  const char *whole;   // run: a digest of the other arguments
-  const char *floats;  // run: fast, or strict
-  const char *memory;  // run: of the host, or of GPUs
-  const char *file;    // write
+  const char *step;                  // "a run", "a call", "writing a file" ...
+  const char *call;                  // of what
+  const char *entry, *text, *types;  // run, call: what explains that plans, or calls, differ
+  const char *plan;                  // run: stages, where arrays lie
+  const char *parts;                 // run: which arguments are in parts
+  const char *whole;                 // run: a digest of the other arguments
+  const char *floats;                // run: fast, or strict
+  const char *memory;                // run: of the host, or of GPUs
+  const char *file;                  // write
 } rank_step;
 bool rank_agree(transport *t, const rank_step *own, error *failure);
 

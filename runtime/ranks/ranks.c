@@ -9,6 +9,26 @@
 
 // ---- opening and closing ------------------------------------------------------------------------
 
+// All ranks come to the transport that others of this process have on the communicator: so a call
+// that differs is found, whichever program makes it. Where that has failed, they open a new one.
+static transport *open_own(const transport_options *o, error *failure) {
+  for (transport *t; (t = transport_find(o));) {
+    error none = {0};
+    pthread_mutex_lock(&t->turn);
+    t->timeout = o->timeout;
+    bool good = rank_agree(t, &(rank_step){.step = "the start of a program"}, failure);
+    bool works = good || transport_check(t, &none);
+    pthread_mutex_unlock(&t->turn);
+    if (good)
+      return t;
+    transport_close(t);
+    if (works)
+      return NULL;
+    *failure = (error){0};
+  }
+  return transport_open(o, failure);
+}
+
 rank_world *ranks_open(const ranks_options *o, error *failure) {
   rank_world *r = calloc(1, sizeof *r);
   if (!r)
@@ -25,9 +45,10 @@ rank_world *ranks_open(const ranks_options *o, error *failure) {
                            .timeout = r->options.timeout,
                            .group = o->group,
                            .communicator = o->communicator,
+                           .shared = true,
                            .carry = o->carry,
                            .with = o->with};
-    if (!(r->own = transport_open(&t, failure)))
+    if (!(r->own = open_own(&t, failure)))
       return ranks_close(r), NULL;
     r->count = r->own->ranks;
   }
@@ -40,6 +61,7 @@ rank_world *ranks_open(const ranks_options *o, error *failure) {
               (unsigned)r->count);
   else
     return r;
+  ranks_refuse(r, failure->message);  // the others may have asked for no number
   ranks_close(r);
   return NULL;
 }
@@ -74,13 +96,23 @@ bool ranks_are_here(const rank_world *r) { return !r->own; }
 transport *ranks_transport(const rank_world *r) { return r->own; }
 
 void ranks_fail(rank_world *r, const char *cause) {
+  world_begin_turn(r);
   if (r->own)
     transport_fail(r->own, cause);
+  world_end_turn(r);
+}
+
+bool ranks_refuse(rank_world *r, const char *cause) {
+  world_begin_turn(r);
+  bool alike = r->own && transport_refuse(r->own, cause);
+  world_end_turn(r);
+  return alike;
 }
 
 static bool gather_lengths(transport *t, const char *what, const uint64_t *lengths, size_t count,
                            uint64_t *all, error *failure) {
-  const rank_step step = {.step = "place", .call = what};
+  const char *rest = strchr(what, '\n');
+  const rank_step step = {.step = "a call", .call = what, .text = rest};
   uint64_t *bytes = calloc(t->ranks, sizeof *bytes);
   for (uint32_t r = 0; bytes && r < t->ranks; r++)
     bytes[r] = count * sizeof *all;
@@ -99,8 +131,10 @@ bool ranks_place(rank_world *w, const char *what, const uint64_t *lengths, size_
     return true;
   }
   uint64_t *all = calloc(w->count, (count + 1) * sizeof *all);
+  world_begin_turn(w);
   bool good = all ? gather_lengths(w->own, what, lengths, count, all, failure)
                   : rank_fail(w->own, "out of memory", failure);
+  world_end_turn(w);
   for (size_t i = 0; good && i < count; i++) {
     first[i] = whole[i] = 0;
     for (uint32_t r = 0; r < w->count; r++) {
@@ -251,11 +285,15 @@ static bool add_digest(text *out, const array *a, error *why) {
   return good;
 }
 
-static bool describe_arguments(const ranks_run *run, text *shared, text *whole, error *why) {
+static bool describe_arguments(const ranks_run *run, text *types, text *shared, text *whole,
+                               error *why) {
   bool good = true;
   for (size_t i = 0; i < run->argument_count && good; i++) {
     const array *a = &run->arguments[i];
     bool in_part = array_device(a) == ARRAY_IN_PART;
+    for (uint32_t k = 0; k < a->rank; k++)
+      text_printf(types, "[%" PRIu64 "]", a->dims[k]);
+    text_printf(types, "%s%s", scalar_types[a->type].name, i + 1 < run->argument_count ? ", " : "");
     text_string(shared, in_part ? "part " : "all ");
     good = in_part || array_device(a) > ARRAY_HOST || add_digest(whole, a, why);
   }
@@ -264,20 +302,24 @@ static bool describe_arguments(const ranks_run *run, text *shared, text *whole, 
 
 // Whether all ranks run the same program, at the same sizes, and exchange the same arguments.
 static bool agree(transport *t, const ranks_run *run, error *failure) {
-  text program = {0}, shared = {0}, whole = {0};
+  text stages = {0}, types = {0}, shared = {0}, whole = {0};
   error why = {0};
-  shares_print(&program, run->shares);
-  bool described = describe_arguments(run, &shared, &whole, &why);
-  rank_step step = {.step = "run",
-                    .program = text_content(&program),
+  shares_print(&stages, run->shares);
+  bool described = describe_arguments(run, &types, &shared, &whole, &why);
+  rank_step step = {.step = "a run",
+                    .entry = run->entry,
+                    .text = run->text,
+                    .types = text_content(&types),
+                    .plan = text_content(&stages),
                     .parts = text_content(&shared),
                     .whole = text_content(&whole),
-                    .floats = run->fast_floats ? "fast" : "strict",
-                    .memory = run->devices ? "gpu" : "host"};
-  bool good = described && !program.failed && !shared.failed && !whole.failed
+                    .floats = run->fast_floats ? "fast floats" : "strict ones",
+                    .memory = run->devices ? "that of a GPU" : "that of the host"};
+  bool good = described && !stages.failed && !types.failed && !shared.failed && !whole.failed
                   ? rank_agree(t, &step, failure)
                   : rank_fail(t, error_is_set(&why) ? why.message : "out of memory", failure);
-  text_free(&program);
+  text_free(&stages);
+  text_free(&types);
   text_free(&shared);
   text_free(&whole);
   return good;
@@ -342,11 +384,11 @@ bool ranks_execute(rank_world *r, const ranks_run *run, array *results, error *f
   size_t count = result_count(run->plan);
   for (size_t i = 0; i < count; i++)
     results[i] = (array){0};
-  pthread_mutex_lock(&r->turn);
+  world_begin_turn(r);
   bool good =
       r->own ? execute_one(r, run, results, failure) : execute_threads(r, run, results, failure);
   good = good && deliver_all(r, run, results, failure);
-  pthread_mutex_unlock(&r->turn);
+  world_end_turn(r);
   if (!good)
     arrays_destroy(results, count);
   return good;

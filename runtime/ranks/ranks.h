@@ -25,7 +25,7 @@
 //
 //   rank.c    what one rank does (state.h)    steps.c   passes, exchanges    arrays.c   its arrays
 //   memory.c  memory of the host, or of the rank's GPU
-//   world.c   GPUs, and transports that stay from run to run
+//   world.c   whose turn it is; GPUs, and transports that stay from run to run
 //   parts.c   parts of an array that change ranks
 //   ranks.c   the ranks of this process: threads that do so, the whole arrays of what they have
 //   write.c   one file of what all have
@@ -67,6 +67,9 @@ uint32_t ranks_own(const rank_world *r);
 bool ranks_are_here(const rank_world *r);  // all of them
 // This process cannot go on, and the others end: "rank 3: CAUSE".
 void ranks_fail(rank_world *r, const char *cause);
+// This process does not do what the others do next: they end that so, and all go on. True: all
+// refuse alike.
+bool ranks_refuse(rank_world *r, const char *cause);
 
 // The GPUs of the ranks of this process, *count of them, which are opened by the first call and stay as long
 // as the ranks: number `chosen`, or, if that is below 0, those of this machine in turn. NULL: *why.
@@ -106,6 +109,8 @@ typedef struct ranks_run {
   double *seconds;
   // Where the results below `returned` are wanted, in memory: all of them, or a part. NULL: as they are.
   const array *wanted;
+  // What the plan was made of, to say how ranks differ: texts, or NULL.
+  const char *entry, *text;
 } ranks_run;
 
 // Runs it. `results` has room for the net's results, by number, which have one dimension, their count,

@@ -3,6 +3,16 @@
 
 #include "runtime/system/pool.h"
 
+static pthread_mutex_t *turn_of(rank_world *r) { return r->own ? &r->own->turn : &r->turn; }
+
+void world_begin_turn(rank_world *r) {
+  pthread_mutex_lock(turn_of(r));
+  if (r->own)
+    r->own->timeout = r->options.timeout;
+}
+
+void world_end_turn(rank_world *r) { pthread_mutex_unlock(turn_of(r)); }
+
 void world_close_gpus(rank_world *r) {
   for (uint32_t i = 0; r->gpus && i < ranks_here(r); i++)
     cuda_close(r->gpus[i]);

@@ -17,10 +17,14 @@ struct rank_world {
   cuda_device **gpus;
   transport **links;
   unsigned owners;
-  pthread_mutex_t turn;  // of runs, and of the owners
+  pthread_mutex_t turn;  // of the owners; and of runs, where all ranks are threads
 };
 
 static inline uint32_t ranks_here(const rank_world *r) { return r->own ? 1 : r->count; }
+
+// Around what this process does with the other ranks: of several contexts one after the other.
+void world_begin_turn(rank_world *r);
+void world_end_turn(rank_world *r);
 
 // The threads' transports, unless there are some.
 bool world_begin_team(rank_world *r, error *failure);

@@ -1,5 +1,6 @@
 // One file of a value whose parts ranks have, or the whole value on rank 0. See ranks.h.
 #include "runtime/ranks/parts.h"
+#include "runtime/ranks/world.h"
 
 #include <limits.h>
 
@@ -57,8 +58,13 @@ static bool gather_value(transport *t, permc_value *v, error *failure) {
 bool ranks_gather(rank_world *r, permc_value *v, error *failure) {
   transport *t = ranks_transport(r);
   *failure = (error){0};
-  return !t ||
-         (rank_agree(t, &(rank_step){.step = "gather"}, failure) && gather_value(t, v, failure));
+  if (!t)
+    return true;
+  world_begin_turn(r);
+  bool good = rank_agree(t, &(rank_step){.step = "showing a result"}, failure) &&
+              gather_value(t, v, failure);
+  world_end_turn(r);
+  return good;
 }
 
 // ---- a file by all ------------------------------------------------------------------------------
@@ -165,16 +171,18 @@ static const char *name_in_folder(const char *path) {
 bool ranks_commit(rank_world *r, output_file **made, size_t count, error *failure) {
   transport *t = ranks_transport(r);
   error why = {0};
+  world_begin_turn(r);
   bool good = outputs_commit(made, count, &why);
-  return good ? transport_barrier(t, failure) : rank_fail(t, why.message, failure);
+  good = good ? transport_barrier(t, failure) : rank_fail(t, why.message, failure);
+  world_end_turn(r);
+  return good;
 }
 
-bool ranks_write(rank_world *r, const char *path, value_format format, permc_value *v,
-                 output_file **made, error *failure) {
-  transport *t = ranks_transport(r);
+static bool write_value(transport *t, const char *path, value_format format, permc_value *v,
+                        output_file **made, error *failure) {
   char temporary[PATH_MAX] = "";
   error why = {0};
-  rank_step step = {.step = "write", .file = name_in_folder(path)};
+  rank_step step = {.step = "writing a file", .file = name_in_folder(path)};
   *failure = (error){0};
   if (!rank_agree(t, &step, failure))
     return false;
@@ -189,4 +197,12 @@ bool ranks_write(rank_world *r, const char *path, value_format format, permc_val
     return write_together(t, path, o, temporary, v, failure);
   return good && gather_value(t, v, failure) &&
          (t->rank || write_alone(t, o, format, v, failure)) && transport_barrier(t, failure);
+}
+
+bool ranks_write(rank_world *r, const char *path, value_format format, permc_value *v,
+                 output_file **made, error *failure) {
+  world_begin_turn(r);
+  bool good = write_value(ranks_transport(r), path, format, v, made, failure);
+  world_end_turn(r);
+  return good;
 }

@@ -9,6 +9,7 @@
 
 #include <pthread.h>
 #include <sched.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <time.h>
 
@@ -47,6 +48,9 @@ typedef struct mpi_rank {
   control heard, said[TOPICS];
   mpi_handle hearing, *saying;
   uint32_t say_count, arrived_count, ended_count;
+  void *parent;           // the communicator that it was opened for
+  unsigned users;         // with the lock of `use`
+  atomic_bool kept;       // with its parent, for others to find
   struct mpi_rank *next;  // of those that are closed
   struct peer {
     bool ended;
@@ -54,12 +58,17 @@ typedef struct mpi_rank {
   } * peers;
 } mpi_rank;
 
+// A communicator of the caller keeps the transport that is shared on it (an attribute): it is found
+// as long as the communicator lives, and not by another that gets its number.
+//
 // MPI is ended with the last transport, if the first has begun it. Until then those that are closed wait
 // here for the other ranks: these may close theirs in another order.
 static struct {
   pthread_mutex_t lock;
   unsigned open;
   bool ours;
+  int key;  // of what communicators keep; has_key: there is one
+  bool has_key;
   mpi_rank *closed;
 } use = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -403,11 +412,15 @@ static void return_errors(const mpi_rank *t) {
   t->m->free_handler(&handler);
 }
 
+static void *parent_of(const mpi_library *m, const transport_options *o) {
+  return o->communicator != 0 ? (void *)o->communicator : m->world;
+}
+
 // A communicator of our own, so that messages of the caller and ours do not mix. Until it is there,
 // nobody can be told anything: t is a rank of one.
 static bool join(mpi_rank *t, const transport_options *o, error *failure) {
   const mpi_library *m = t->m;
-  void *parent = o->communicator != 0 ? (void *)o->communicator : m->world;
+  void *parent = parent_of(m, o);
   int rank, ranks;
   m->comm_rank(parent, &rank);
   m->comm_size(parent, &ranks);
@@ -416,6 +429,8 @@ static bool join(mpi_rank *t, const transport_options *o, error *failure) {
                      "rank %u of %u is rank %d of %d for MPI (%s): PERMC_MPI names another library",
                      o->rank, o->ranks, rank, ranks, m->name);
   t->base = (transport){.rank = (uint32_t)rank, .ranks = 1, .timeout = o->timeout};
+  t->parent = parent;
+  t->users = 1;
   t->saying = calloc(2 * (size_t)ranks + 1, sizeof *t->saying);
   t->peers = calloc((size_t)ranks, sizeof *t->peers);
   if (t->saying == NULL || t->peers == NULL)
@@ -454,6 +469,63 @@ static transport *mpi_open(const transport_options *o, error *failure) {
   return NULL;
 }
 
+// ---- what is shared on a communicator ----------------------------------------------------------
+
+static int copy_none(void *comm, int key, void *with, void *kept, void *copy, int *copies) {
+  (void)comm, (void)key, (void)with, (void)kept, (void)copy;
+  *copies = 0;
+  return 0;
+}
+
+// The communicator has ended, or keeps another.
+static int end_kept(void *comm, int key, void *kept, void *with) {
+  (void)comm, (void)key, (void)with;
+  atomic_store(&((mpi_rank *)kept)->kept, false);
+  return 0;
+}
+
+static bool mpi_is_running(const mpi_library *m) {
+  int yes = 0, ended = 0;
+  m->initialized(&yes);
+  m->finalized(&ended);
+  return yes && !ended;
+}
+
+static void mpi_share(transport *base) {
+  mpi_rank *t = (mpi_rank *)base;
+  pthread_mutex_lock(&use.lock);
+  use.has_key = use.has_key || t->m->new_key(copy_none, end_kept, &use.key, NULL) == 0;
+  atomic_store(&t->kept, use.has_key && t->m->keep(t->parent, use.key, t) == 0);
+  pthread_mutex_unlock(&use.lock);
+}
+
+static transport *mpi_find(const transport_options *o) {
+  char why[512];
+  const mpi_library *m = mpi_library_find(why, sizeof why);
+  mpi_rank *t = NULL;
+  int found = 0;
+  pthread_mutex_lock(&use.lock);
+  if (m != NULL && use.has_key && mpi_is_running(m))
+    m->kept(parent_of(m, o), use.key, &t, &found);
+  t = found && !error_is_set(&t->failure) ? t : NULL;
+  if (t != NULL)
+    t->users++;
+  pthread_mutex_unlock(&use.lock);
+  return t != NULL ? &t->base : NULL;
+}
+
+static bool mpi_leave(transport *base) {
+  mpi_rank *t = (mpi_rank *)base;
+  pthread_mutex_lock(&use.lock);
+  bool last = --t->users == 0;
+  if (last && atomic_load(&t->kept) && mpi_is_running(t->m))
+    t->m->drop(t->parent, use.key);
+  pthread_mutex_unlock(&use.lock);
+  return last;
+}
+
+// ---- closing -----------------------------------------------------------------------------------
+
 // Where the caller has ended MPI before, nobody can be told. What MPI may still write to stays.
 static void mpi_close(transport *base) {
   mpi_rank *t = (mpi_rank *)base;  // which settle may free
@@ -484,5 +556,8 @@ const transport_kind transport_mpi = {
     .barrier = mpi_barrier,
     .check = mpi_check,
     .fail = mpi_fail,
+    .share = mpi_share,
+    .find = mpi_find,
+    .leave = mpi_leave,
     .close = mpi_close,
 };

@@ -24,6 +24,9 @@ typedef struct mpi_status {  // larger than any
 } mpi_status;
 
 typedef void mpi_error_handler(void *comm, int *code, ...);
+// Of what is kept with a communicator: when that is copied, and when it, or the communicator, ends.
+typedef int mpi_copy(void *comm, int key, void *with, void *kept, void *copy, int *copies);
+typedef int mpi_delete(void *comm, int key, void *kept, void *with);
 
 #define MPI_CALLS(ROW)                                                                             \
   ROW(initialized, MPI_Initialized, (int *yes))                                                    \
@@ -34,6 +37,10 @@ typedef void mpi_error_handler(void *comm, int *code, ...);
   ROW(comm_size, MPI_Comm_size, (void *comm, int *ranks))                                          \
   ROW(comm_idup, MPI_Comm_idup, (void *comm, mpi_handle *copy, mpi_handle *request))               \
   ROW(comm_free, MPI_Comm_free, (mpi_handle * comm))                                               \
+  ROW(new_key, MPI_Comm_create_keyval, (mpi_copy * copy, mpi_delete * end, int *key, void *with))  \
+  ROW(keep, MPI_Comm_set_attr, (void *comm, int key, void *kept))                                  \
+  ROW(kept, MPI_Comm_get_attr, (void *comm, int key, void *kept, int *found))                      \
+  ROW(drop, MPI_Comm_delete_attr, (void *comm, int key))                                           \
   ROW(new_handler, MPI_Comm_create_errhandler, (mpi_error_handler * run, mpi_handle * handler))    \
   ROW(set_handler, MPI_Comm_set_errhandler, (void *comm, void *handler))                           \
   ROW(free_handler, MPI_Errhandler_free, (mpi_handle * handler))                                   \

@@ -16,19 +16,27 @@ transport *transport_open(const transport_options *o, error *failure) {
   if (t == NULL)
     return NULL;
   t->kind = o->kind;
+  pthread_mutex_init(&t->turn, NULL);
   t->sent = calloc(t->ranks, sizeof *t->sent);
+  if (t->sent != NULL && o->shared && t->kind->share)
+    t->kind->share(t);
   if (t->sent != NULL)
     return t;
   t->kind->fail(t, "out of memory");
   error_set(failure, SPAN_NONE, "rank %u: out of memory", t->rank);
-  t->kind->close(t);
+  transport_close(t);
   return NULL;
 }
 
+transport *transport_find(const transport_options *o) {
+  return o->shared && o->kind->find ? o->kind->find(o) : NULL;
+}
+
 void transport_close(transport *t) {
-  if (t == NULL)
+  if (t == NULL || (t->kind->leave && !t->kind->leave(t)))
     return;
   free(t->sent);
+  pthread_mutex_destroy(&t->turn);
   t->kind->close(t);
 }
 
@@ -223,11 +231,12 @@ bool transport_exchange_blocks(transport *t, const transport_blocks *b, const vo
 
 // ---- agreement ---------------------------------------------------------------------------------
 
-enum { MOST_PARTS = 8 };
+enum { MOST_PARTS = 16, LINE = 256 };
 
 // Digests of the parts' names, and of each part.
 typedef struct digests {
   uint64_t version, parts[MOST_PARTS];
+  uint64_t refuses;  // not 0: this rank has a cause instead, of this digest
 } digests;
 
 static digests digests_of(const transport_part *parts, size_t count) {
@@ -239,15 +248,84 @@ static digests digests_of(const transport_part *parts, size_t count) {
   return d;
 }
 
-// How a rank differs, or NULL.
-static const char *difference(const digests *a, const digests *b, const transport_part *parts,
-                              size_t count) {
-  if (a->version != b->version)
-    return "version";
-  for (size_t i = 0; i < count; i++)
-    if (a->parts[i] != b->parts[i])
-      return parts[i].name;
+// The first part that differs, or what explains it; NULL: none.
+static const transport_part *find_difference(const digests *a, const digests *b,
+                                             const transport_part *parts, size_t count) {
+  const transport_part *explains = NULL;
+  for (size_t i = 0; i < count; i++) {
+    if (a->parts[i] == b->parts[i])
+      continue;
+    if (!parts[i].explains)
+      return parts[i].explained && explains != NULL ? explains : &parts[i];
+    explains = explains != NULL ? explains : &parts[i];
+  }
   return NULL;
+}
+
+// The first lines of two ranks, or of one, come to all, in order of ranks.
+static bool gather_lines(transport *t, uint32_t one, uint32_t other, const char *own, size_t count,
+                         char (*lines)[LINE], error *failure) {
+  char mine[LINE] = "";
+  uint64_t *bytes = calloc(t->ranks, sizeof *bytes);
+  if (bytes == NULL)
+    return fail_here(t, failure, "out of memory");
+  for (size_t i = 0; i < count && i + 1 < LINE && own[i] && own[i] != '\n'; i++)
+    mine[i] = (unsigned char)own[i] < ' ' ? '?' : own[i];
+  bytes[one] = bytes[other] = LINE;
+  bool good = transport_gather(t, mine, bytes, lines, failure);
+  free(bytes);
+  return good;
+}
+
+static bool tell_cause(transport *t, uint32_t rank, const char *own, error *failure) {
+  char line[LINE];
+  return gather_lines(t, rank, rank, own, strlen(own), &line, failure) &&
+         error_set(failure, SPAN_NONE, "rank %u: %s", rank, line);
+}
+
+// Where the part is a text, and its first lines differ, they are shown.
+static bool tell_difference(transport *t, uint32_t rank, const transport_part *p, error *failure) {
+  char lines[2][LINE] = {"", ""};
+  if (p->shown && !gather_lines(t, 0, rank, p->bytes, p->count, lines, failure))
+    return false;
+  if (lines[0][0] != 0 && lines[1][0] != 0 && strcmp(lines[0], lines[1]) != 0)
+    return error_set(failure, SPAN_NONE, "rank %u differs from rank 0 in its %s: %s, not %s", rank,
+                     p->name, lines[1], lines[0]);
+  return error_set(failure, SPAN_NONE, "rank %u differs from rank 0 in its %s", rank, p->name);
+}
+
+// Of all ranks' digests.
+static bool compare(transport *t, const digests *all, const transport_part *parts, size_t count,
+                    const char *cause, error *failure) {
+  for (uint32_t r = 0; r < t->ranks; r++)
+    if (all[r].refuses)
+      return tell_cause(t, r, cause, failure);
+  for (uint32_t r = 1; r < t->ranks; r++) {
+    if (all[r].version != all[0].version)
+      return error_set(failure, SPAN_NONE, "rank %u differs from rank 0 in its version", r);
+    const transport_part *p = find_difference(&all[r], &all[0], parts, count);
+    if (p != NULL)
+      return tell_difference(t, r, p, failure);
+  }
+  return true;
+}
+
+static bool agree(transport *t, const transport_part *parts, size_t count, const char *cause,
+                  bool *alike, error *failure) {
+  uint64_t *bytes = calloc(t->ranks, sizeof *bytes);
+  digests *all = calloc(t->ranks, sizeof *all), own = digests_of(parts, count);
+  own.refuses = *cause ? hash_bytes(cause, strlen(cause)) | 1 : 0;
+  for (uint32_t r = 0; bytes != NULL && r < t->ranks; r++)
+    bytes[r] = sizeof own;
+  bool good = bytes != NULL && all != NULL ? transport_gather(t, &own, bytes, all, failure)
+                                           : fail_here(t, failure, "out of memory");
+  *alike = good;
+  for (uint32_t r = 0; *alike && r < t->ranks; r++)
+    *alike = all[r].refuses == own.refuses;
+  good = good && compare(t, all, parts, count, cause, failure);
+  free(bytes);
+  free(all);
+  return good;
 }
 
 bool transport_agree(transport *t, const transport_part *parts, size_t count, error *failure) {
@@ -255,18 +333,14 @@ bool transport_agree(transport *t, const transport_part *parts, size_t count, er
     return transport_agree(t->below, parts, count, failure);
   if (count > MOST_PARTS)
     return fail_here(t, failure, "too many parts to agree on");
-  uint64_t *bytes = calloc(t->ranks, sizeof *bytes);
-  digests *all = calloc(t->ranks, sizeof *all), own = digests_of(parts, count);
-  for (uint32_t r = 0; bytes != NULL && r < t->ranks; r++)
-    bytes[r] = sizeof own;
-  bool good = bytes != NULL && all != NULL ? transport_gather(t, &own, bytes, all, failure)
-                                           : fail_here(t, failure, "out of memory");
-  for (uint32_t r = 1; good && r < t->ranks; r++) {
-    const char *what = difference(&all[r], &all[0], parts, count);
-    if (what != NULL)
-      good = error_set(failure, SPAN_NONE, "rank %u differs from rank 0 in its %s", r, what);
-  }
-  free(bytes);
-  free(all);
-  return good;
+  bool alike;
+  return agree(t, parts, count, "", &alike, failure);
+}
+
+bool transport_refuse(transport *t, const char *cause) {
+  error failure = {0};
+  bool alike;
+  agree(t->below != NULL ? t->below : t, NULL, 0, *cause ? cause : "it has failed", &alike,
+        &failure);
+  return alike;
 }

@@ -38,6 +38,8 @@
 #include "core/f2.h"
 #include "runtime/permc.h"
 
+#include <pthread.h>
+
 // Its rank: to whom, or from whom; oneself: a copy. What is sent is only read, and what is received
 // lies elsewhere. Bytes are the same on both sides; 0 is allowed.
 typedef permc_transfer transport_message;
@@ -66,6 +68,7 @@ typedef struct transport_options {
   double timeout;          // seconds that a rank waits for another, from which nothing comes
   transport_group *group;  // threads: where they meet
   uintptr_t communicator;  // mpi: the caller's, an MPI_Comm as a number; 0: MPI_COMM_WORLD
+  bool shared;             // mpi: others of this process may find it: transport_find
   transport_carry *carry;  // caller: its function, and the function's first argument
   void *with;
   transport *below;            // staged, nccl: what carries all but the elements of arrays
@@ -78,6 +81,7 @@ struct transport {
   uint32_t rank, ranks;
   double timeout;
   transport *below;       // what carries things in memory of the host; NULL: it does
+  pthread_mutex_t turn;   // for those who share it in several threads: not used here
   transport_count *sent;  // by rank, oneself included: for tests and predictions
 };
 
@@ -104,6 +108,11 @@ struct transport_kind {
   bool (*check)(transport *t, error *failure);
   // This rank cannot go on: the others end with the line "rank 3: CAUSE".
   void (*fail)(transport *t, const char *cause);
+  // Of those that are shared; NULL: none is. Makes it known; finds one, as another user of it, or
+  // NULL; a user leaves it: whether it was the last.
+  void (*share)(transport *t);
+  transport *(*find)(const transport_options *o);
+  bool (*leave)(transport *t);
   // After a failure show its line before: when all have closed, launchers end what is left.
   void (*close)(transport *t);
 };
@@ -130,6 +139,9 @@ void transport_group_free(transport_group *g);
 // NULL with a failure. All ranks open together.
 transport *transport_open(const transport_options *o, error *failure);
 void transport_close(transport *t);  // t may be NULL
+// One that is open with the same communicator, and shared; without a message. It is closed by each
+// user. NULL: none is, or a rank has failed there.
+transport *transport_find(const transport_options *o);
 
 bool transport_exchange(transport *t, const transport_message *sends, uint32_t send_count,
                         const transport_message *receives, uint32_t receive_count, error *failure);
@@ -154,12 +166,19 @@ bool transport_gather(transport *t, const void *mine, const uint64_t *bytes, voi
                       error *failure);
 
 // Whether all ranks have the same parts, say program, sizes and options: "rank 2 differs from rank 0
-// in its sizes". Names and number of the parts are compared first, as those of a version.
+// in its sizes". Names and number of the parts are compared first, as those of a version. Where
+// they do not, all ranks end this with the same line, and can go on.
 typedef struct transport_part {
   const char *name;
   const void *bytes;
   size_t count;
+  bool shown;  // a text whose first line is told: "... in its sizes: 8, not 4"
+  // What explains may differ; it is told instead of what differs and is explained.
+  bool explains, explained;
 } transport_part;
 bool transport_agree(transport *t, const transport_part *parts, size_t count, error *failure);
+// Called instead by a rank that cannot do what the others agree on: they end that with
+// "rank 2: CAUSE", of its first line. True: all ranks have refused, with the same text.
+bool transport_refuse(transport *t, const char *cause);
 
 #endif

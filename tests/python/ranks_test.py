@@ -185,8 +185,69 @@ class Ranks(unittest.TestCase):
             return permc.compile("sort" if ranks.rank != 1 else "reverse", ranks=ranks)(
                 numpy.arange(8))
 
-        for found in (*on_ranks(4, work), *on_ranks(2, programs)):
-            self.assertEqual(found, ("RankError", "permc: rank 1 differs from rank 0 in its call"))
+        line = "permc: rank 1 differs from rank 0 in its call: "
+        for found in on_ranks(4, work):
+            self.assertEqual(found, ("RankError", line + "sort of [0]i32, not sort of [0]i64"))
+        for found in on_ranks(2, programs):
+            self.assertEqual(found, ("RankError", line + "reverse of [0]i64, not sort of [0]i64"))
+
+    def test_others_are_told_what_one_finds_wrong(self):
+        xs, apart = numpy.arange(8)[::-1].copy(), numpy.zeros(16, int)[::2]
+        fixed = numpy.zeros(8, int)
+        fixed.flags.writeable = False
+        calls = {  # what process 1 does instead, and what it finds wrong
+            "": lambda f: f("keys"),
+            "row-major": lambda f: f(xs, out=apart),
+            "read-only": lambda f: f(xs, out=fixed),
+            "they cannot": lambda f: f(Wrong()),
+        }
+
+        class Wrong(numpy.ndarray):
+            def __new__(cls):
+                return numpy.arange(8).view(cls)
+
+            def __len__(self):
+                raise ValueError("they cannot be counted")
+
+        def work(ranks):
+            sort, found = permc.compile("sort", ranks=ranks), []
+            for call in calls.values():
+                try:
+                    call(sort) if ranks.rank == 1 else sort(xs, out=numpy.zeros(8, int))
+                except Exception as error:
+                    found.append((type(error).__name__, str(error)))
+            found.append(sort(xs).tolist())
+            return found
+
+        found = on_ranks(4, work)
+        for i, line in enumerate(calls):
+            for rank in (0, 2, 3):
+                self.assertEqual(found[rank][i][0], "RankError")
+                self.assertEqual(found[rank][i][1].removeprefix("permc: "), "rank 1: " +
+                                 found[1][i][1].removeprefix("permc: ").partition("\n")[0])
+            self.assertNotEqual(found[1][i][0], "RankError")
+            self.assertIn(line, found[1][i][1])
+        self.assertEqual([rank[-1] for rank in found],
+                         [[r * 2 + i // 4 for i in range(8)] for r in range(4)])
+
+    def test_others_are_told_that_one_has_no_such_program(self):
+        def work(ranks):
+            source = "sort" if ranks.rank == 0 else "srot"
+            return permc.compile(source, ranks=ranks)(numpy.arange(8)).tolist()
+
+        def settings(ranks):
+            return permc.compile("sort", ranks=ranks, strategy=None if ranks.rank else "none")(
+                numpy.arange(8)).tolist()
+
+        def entries(ranks):
+            return permc.compile("main xs = xs\n", entry="main" if ranks.rank else "other",
+                                 ranks=ranks)(numpy.arange(8)).tolist()
+
+        for wrong, work in ((1, work), (0, settings), (0, entries)):
+            found = on_ranks(2, work)
+            self.assertNotEqual(found[wrong][0], "RankError")
+            self.assertEqual(found[1 - wrong][0], "RankError", found)
+            self.assertIn(f"rank {wrong}: ", found[1 - wrong][1])
 
     def test_wrong_programs_are_refused_by_all(self):
         def work(ranks):
@@ -216,14 +277,39 @@ class Ranks(unittest.TestCase):
             sort(numpy.arange(4))
 
     def test_no_ranks(self):
-        for wrong in ([1, 2], 0, -4, 2**40, 2.5):
+        for wrong in ([1, 2], 0, -4, 2**40, 2.5, True, False):
             with self.assertRaisesRegex(permc.ArgumentError, "ranks: .* is expected, not "):
                 permc.compile("sort", ranks=wrong)
-        with self.assertRaisesRegex(permc.MissingError, "there is no transport 'pigeons'"):
+        with self.assertRaisesRegex(permc.MissingError, r"there is no transport 'pigeons' "
+                                    r"\(known transports: threads, mpi\)"):
             permc.compile("sort", ranks="pigeons")
 
 
 # ---- mpirun -------------------------------------------------------------------------------------
+
+
+def other_calls(ranks, rank):
+    """Processes that call different functions hear of it at once, and so of what one finds wrong;
+    then all go on."""
+    sort, total = permc.compile("sort", ranks=ranks), permc.compile("sum", ranks=ranks)
+    xs = numpy.arange(8)
+    for call, line in (
+            (lambda: (total if rank == 1 else sort)(xs),
+             "rank 1 differs from rank 0 in its call: sum of [0]i64, not sort of [0]i64"),
+            (lambda: permc.compile("sum", ranks=ranks) if rank == 1 else sort(xs),
+             "rank 1 differs from rank 0 in its step: the start of a program, not a call"),
+            (lambda: sort.results(xs) if rank == 1 else sort(xs),
+             "in its call: what is asked of sort of [0]i64, not sort of [0]i64"),
+            (lambda: sort(xs, out=numpy.zeros((8, 2))[:, 0] if rank == 1 else numpy.zeros(8, int)),
+             "out must be an array of NumPy that is row-major")):
+        try:
+            call()
+        except permc.Error as error:
+            assert line in str(error), error
+            assert isinstance(error, permc.RankError) or rank == 1, error
+        else:
+            assert False, "it has not failed"
+    assert total(xs) == 28 * sort._program._ranks[1]
 
 
 def of_mpi(with_mpi4py):
@@ -240,12 +326,21 @@ def of_mpi(with_mpi4py):
     begin = time.monotonic()
     while several:  # which end in another order on each
         del several[rank % len(several)]
+    other_calls("mpi", rank)
     assert time.monotonic() - begin < 30
     if with_mpi4py:
         from mpi4py import MPI
         check(MPI.COMM_WORLD, rank, size)
         half = MPI.COMM_WORLD.Split(rank >= size // 2, rank)
         check(half, half.Get_rank(), half.Get_size())
+        # Others get the number of a communicator that is gone
+        kept = []
+        for i in range(8):
+            some = MPI.COMM_WORLD.Split((rank >> i % 2) % 2, rank)
+            kept.append(permc.compile("sum", ranks=some))
+            assert kept[-1](numpy.arange(1)) == 0
+            check(some, some.Get_rank(), some.Get_size())
+            some.Free()
         page = (pathlib.Path(__file__).resolve().parents[2] / "docs/python.md").read_text()
         script, = (text for text in re.findall(r"^```python\n(.*?)^```$", page, re.M | re.S)
                    if "mpi4py" in text)

@@ -141,7 +141,7 @@ class Ranks(Folder):
                                  (1, "", "permc: absent: No such file or directory\n")])
         found = self.end(*[self.start(rank, 2, ["run", "-e", expression, "-i", self.keys])
                            for rank, expression in enumerate(("sort", "reverse"))])
-        line = "permc: rank 1 differs from rank 0 in its program, or the sizes of its arguments\n"
+        line = "permc: rank 1 differs from rank 0 in its program text: reverse, not sort\n"
         self.assertEqual(found, [(1, "", line)] * 2)
         self.assertFalse(self.sorted.exists())
 

@@ -666,7 +666,7 @@ out_has '^pass_seconds '
 status 1 explain sort.perm
 err_is $'permc: the size \'n\' of \'main\' is not given\nhint: give each size by its name, such as --size n=10'
 status 1 explain sort.perm --size n=4 --target nowhere
-err_has "^permc: there is no target 'nowhere', nor a file of that name; there is avx512, "
+err_has "^permc: there is no target 'nowhere', nor a file of that name (known targets: avx512, "
 printf 'base = avx2\nlanes = 3\n' >mine.target
 status 1 explain sort.perm --size n=4 --target mine.target
 err_is "permc: mine.target: line 2: a target has no field 'lanes'"

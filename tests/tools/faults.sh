@@ -37,16 +37,16 @@ mkdir out disk
 "$permc" run -e id --random '[2^13]i32' -o more.npy
 
 mpi -n 3 "$permc" run -e fwht -i keys.npy -o out/a.npy : -n 1 "$permc" run -e sort -i keys.npy -o out/a.npy 2>err
-ends "another program" $? 'permc: rank 3 differs from rank 0 in its program, or the sizes of its arguments'
+ends "another program" $? 'permc: rank 3 differs from rank 0 in its program text: sort, not fwht'
 
 mpi -n 2 "$permc" run -e fwht -i keys.npy -o out/a.npy : -n 2 "$permc" run -e fwht -i more.npy -o out/a.npy 2>err
-ends "another size" $? 'permc: rank 2 differs from rank 0 in its program, or the sizes of its arguments'
+ends "another size" $? 'permc: rank 2 differs from rank 0 in its argument types: [8192]i32, not [4096]i32'
 
 mpi -n 2 "$permc" run -e sort --random '[30]f32' --seed 3 -o out/a.npy : -n 2 "$permc" run -e sort --random '[30]f32' -o out/a.npy 2>err
 ends "another seed" $? 'permc: rank 2 differs from rank 0 in its arguments that each rank has all of'
 
 mpi -n 2 "$permc" run -e fwht -i keys.npy -o out/a.npy : -n 2 "$permc" run -e fwht --fast-fp -i keys.npy -o out/a.npy 2>err
-ends "fast floats" $? 'permc: rank 2 differs from rank 0 in its choice of fast floats'
+ends "fast floats" $? 'permc: rank 2 differs from rank 0 in its choice of floats: fast floats, not strict ones'
 
 mpi -n 3 "$permc" run -e fwht -i keys.npy -o out/a.npy : -n 1 "$permc" run -e fwht -i none.npy -o out/a.npy 2>err
 ends "no argument" $? 'permc: rank 3: none.npy: No such file or directory'

@@ -47,6 +47,7 @@ export ASAN_OPTIONS=detect_leaks=0
 "$PERMC" run -e '\x -> x' --random '[20000]u32' -o in.npy
 "$PERMC" run -e sort -i in.npy -o expected.npy
 "$PERMC" run -e sum -i in.npy >sum
+printf 'a : [m]u32 -> [m]u32\na = sort\nb : [m]u32 -> [m]u32\nb = reverse\n' >two.perm
 for mpirun in mpirun.openmpi mpirun.mpich; do
   command -v $mpirun >/dev/null || continue
   on 4 "$PERMC" run -e sort -i in.npy -o sorted.npy
@@ -70,21 +71,33 @@ for mpirun in mpirun.openmpi mpirun.mpich; do
   on 2 "$PERMC" run -e sum -i in.npy --ranks 4
   [ $? != 0 ] && grep -q '^permc: 4 ranks were asked for, and there are 2; start as many (mpirun -n 4)$' err
   verdict "fewer than were asked for" $?
+  on 1 "$PERMC" run -e sum -i in.npy : -n 1 "$PERMC" run -e sum -i in.npy --ranks 4
+  [ $? != 0 ] && grep -q '^permc: rank 1: 4 ranks were asked for, and there are 2' err
+  verdict "fewer than one has asked for" $?
   on 4 sh -c 'cp in.npy in.$$.npy; [ "${OMPI_COMM_WORLD_RANK:-${PMI_RANK:-}}" != 2 ] ||
     "$PERMC" run -e "take 5000" -i in.npy --ranks 1 -o in.$$.npy
     exec "$PERMC" run -e sort -i in.$$.npy -o other.npy'
-  [ $? != 0 ] && grep -q 'rank 2 differs from rank 0 in its program' err && [ ! -e other.npy ]
+  [ $? != 0 ] && grep -q 'rank 2 differs from rank 0 in its argument types: \[5000\]u32, not \[20000\]u32$' err &&
+    [ ! -e other.npy ]
   verdict "another file on one rank" $?
   rm -f in.[0-9]*.npy
   same="$PERMC run -e sort -i in.npy"
   on 1 $same -o x.npy : -n 1 $same -o y.npy
-  [ $? != 0 ] && grep -q 'rank 1 differs from rank 0 in its output file, and all write one$' err &&
+  [ $? != 0 ] && grep -q 'rank 1 differs from rank 0 in its output file, and all write one: y.npy, not x.npy$' err &&
     [ ! -e x.npy ] && [ ! -e y.npy ]
   verdict "two output files" $?
   on 1 $same -o x.npy : -n 1 $same
   [ $? != 0 ] && [ ! -s out ] && [ ! -e x.npy ] &&
-    grep -q 'rank 1 differs from rank 0 in its steps: what it runs, writes or shows$' err
+    grep -q 'rank 1 differs from rank 0 in its step: showing a result, not writing a file$' err
   verdict "one writes, one shows" $?
+  while IFS='|' read -r line one other; do
+    eval "on 1 \"$PERMC\" run -i in.npy -o x.npy $one : -n 1 \"$PERMC\" run -i in.npy -o x.npy $other"
+    [ $? != 0 ] && [ ! -e x.npy ] && grep -q "^permc: rank 1 differs from rank 0 in its $line\$" err
+    verdict "$one beside $other" $?
+  done <<'END'
+entry point: b, not a|two.perm --entry a|two.perm --entry b
+program text: padded maxval sort_network, not sort|-e sort|-e 'padded maxval sort_network'
+END
   on 2 $same -i - -o x.npy
   [ $? != 0 ] && grep -q '^permc: standard input is that of one rank; give all a file' err
   verdict "standard input" $?
@@ -103,12 +116,28 @@ absent.perm
 -e 'parm 1 id' -i in.npy
 -e 'padded 0u32 sort_network' --random '[5]u32'
 -e sort -i in.npy -o absent/sorted.npy
+-e sort -i in.npy --backend cuda
+-e sort --bogus
+-e sort -i in.npy --seed 5
+-e sort -i in.npy --strategy none
+-e sort -i in.npy --ranks 3
 END
   on 2 sh -c '[ "${OMPI_COMM_WORLD_RANK:-${PMI_RANK:-}}" != 1 ] || exec "$PERMC" run -e sort -i absent.npy
     exec "$PERMC" run -e sort -i in.npy'
   [ $? != 0 ] && grep -q '^permc: absent.npy: No such file' err &&
     grep -q '^permc: rank 1: absent.npy: No such file' err
   verdict "one rank without its file" $?
+  on 1 $same : -n 1 "$PERMC" run -e sort --bogus
+  [ $? != 0 ] && grep -q "^permc: run: unknown option '--bogus'" err &&
+    grep -q "^permc: rank 1: run: unknown option '--bogus'" err
+  verdict "one rank with another option" $?
+  on 1 "$PERMC" run -e sort --bogus : -n 1 sleep 8
+  [ $? != 0 ] && [ "$(grep -c "^permc: run: unknown option '--bogus'" err)" = 1 ]
+  verdict "a wrong option beside one that is not permc" $?
+  on 1 $same : -n 1 "$PERMC" run -e sort_network -i in.npy
+  [ $? != 0 ] && grep -q "^-e:1:1: error: 'sort_network' needs a length that" err &&
+    grep -q "^permc: rank 1: -e:1:1: error: 'sort_network' needs a length that" err
+  verdict "one rank whose program is wrong" $?
   for ranks in 2 4; do
     on $ranks "$ranks_test" --halves
     verdict "halves of $ranks ranks" $?

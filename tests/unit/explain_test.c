@@ -466,7 +466,7 @@ static const struct {
     {"odd",
      {{0}},
      {.types = "[8]u32", .target = "avx3"},
-     "permc: there is no target 'avx3', nor a file of that name; there is avx512, "},
+     "permc: there is no target 'avx3', nor a file of that name (known targets: avx512, "},
     {"odd",
      {{0}},
      {.types = "[8]u32", .target = "CMakeLists.txt"},

@@ -539,11 +539,30 @@ TEST(calls_on_parts_on_gpus) {
 static void place_another(permc_context *c, part_caller *j) {
   uint64_t one = 1, first, all;
   CHECK(!permc_place_parts(c, j->rank == 1 ? "sort" : "sum", &one, 1, &first, &all));
-  CHECK_CONTAINS(permc_message(c), "rank 1 differs from rank 0 in its call");
+  CHECK_CONTAINS(permc_message(c), "rank 1 differs from rank 0 in its call: sort, not sum");
+  CHECK(!permc_place_parts(c, j->rank == 1 ? "main\n1" : "main\n2", &one, 1, &first, &all));
+  CHECK_CONTAINS(permc_message(c), "rank 1 differs from rank 0 in its program text");
+}
+
+// Its own arguments are wrong; all go on then.
+static void refuse_one(permc_context *c, part_caller *j) {
+  uint64_t one = 1, first, all;
+  if (j->rank == 1) {
+    permc_refuse_call(c, "permc: it has no keys\nat all");
+  } else {
+    CHECK(!permc_place_parts(c, "sort", &one, 1, &first, &all));
+    CHECK_STR(permc_message(c), "permc: rank 1: it has no keys\n");
+  }
+  CHECK(permc_place_parts(c, "sort", &one, 1, &first, &all) && all == 2);
 }
 
 TEST(other_calls) {
   part_caller all[2], like = {.work = place_another, .ranks = 2};
+  run_callers(all, &like);
+}
+
+TEST(refused_calls) {
+  part_caller all[2], like = {.work = refuse_one, .ranks = 2};
   run_callers(all, &like);
 }
 

@@ -178,8 +178,21 @@ static bool gathers(transport *t, error *failure) {
 }
 
 static bool agreements(transport *t, error *failure) {
-  const transport_part parts[] = {{"program", "sort", 4}, {"sizes", "\0\1", 2}};
+  const transport_part parts[] = {{.name = "program", .bytes = "sort", .count = 4},
+                                  {.name = "sizes", .bytes = "\0\1", .count = 2}};
   return transport_agree(t, parts, 2, failure) && transport_agree(t, parts, 0, failure);
+}
+
+// Two programs, or sizes, of the same plan are no difference.
+static transport_part text_part(const char *name, const char *bytes) {
+  return (transport_part){.name = name, .bytes = bytes, .count = strlen(bytes), .shown = true};
+}
+
+static bool agreements_that_explain(transport *t, error *failure) {
+  transport_part parts[] = {text_part("sizes", t->rank == 1 ? "8" : "9"), text_part("plan", "same"),
+                            text_part("file", "x")};
+  parts[0].explains = parts[1].explained = true;
+  return transport_agree(t, parts, 3, failure);
 }
 
 static bool memory_of_all(transport *t, error *failure) {
@@ -236,13 +249,48 @@ static inline bool a_rank_dies(transport *t, error *failure) {
 }
 
 static bool a_rank_disagrees(transport *t, error *failure) {
-  const transport_part parts[] = {{"program", "sort", 4}, {"sizes", t->rank == 1 ? "8" : "9", 1}};
+  transport_part parts[] = {text_part("program", "sort"),
+                            text_part("sizes", t->rank == 1 ? "8\nand more" : "9\nand more")};
+  parts[1].shown = t->ranks > 2;
   return transport_agree(t, parts, 2, failure);
 }
 
+static bool a_rank_has_another_plan(transport *t, error *failure) {
+  bool other = t->rank == 1;
+  transport_part parts[] = {text_part("types", "i64"), text_part("sizes", other ? "8" : "9"),
+                            text_part("plan", other ? "one" : "two")};
+  parts[0].explains = parts[1].explains = parts[2].explained = true;
+  return transport_agree(t, parts, 3, failure);
+}
+
+static bool a_rank_has_another_file(transport *t, error *failure) {
+  bool other = t->rank == 1;
+  transport_part parts[] = {text_part("sizes", other ? "8" : "9"), text_part("plan", "same"),
+                            text_part("file", other ? "y\n" : "y")};
+  parts[0].explains = parts[1].explained = true;
+  return transport_agree(t, parts, 3, failure);
+}
+
 static bool a_rank_is_of_another_version(transport *t, error *failure) {
-  const transport_part parts[] = {{"program", "sort", 4}, {"sizes", "8", 1}};
+  const transport_part parts[] = {text_part("program", "sort"), text_part("sizes", "8")};
   return transport_agree(t, parts, t->rank == 1 ? 1 : 2, failure);
+}
+
+// All can go on then; of two the first is named.
+static bool a_rank_refuses(transport *t, error *failure) {
+  const transport_part parts[] = {text_part("program", "sort")};
+  bool refuses = t->rank == 1 || t->rank == 3;
+  if (!transport_refuse(t, "they are\nalike") ||
+      (t->ranks > 1 && transport_refuse(t, t->rank == 1 ? "one" : "another")))
+    return error_set(failure, SPAN_NONE, "who refuses alike is not known");
+  if (refuses)
+    transport_refuse(t, t->rank == 1 ? "it has no keys\nat all" : "it has no file");
+  else if (transport_agree(t, parts, 1, failure))
+    return true;
+  error later = {0};
+  if (!barriers(t, &later) || !transport_agree(t, parts, 1, &later))
+    return error_set(failure, SPAN_NONE, "later: %s", later.message);
+  return refuses && error_set(failure, SPAN_NONE, "rank 1: it has no keys");
 }
 
 static bool a_message_is_too_long(transport *t, error *failure) {
@@ -268,12 +316,17 @@ static const struct law {
     {"exchanges_of_blocks", exchanges_of_blocks, NULL},
     {"gathers", gathers, NULL},
     {"agreements", agreements, NULL},
+    {"agreements_that_explain", agreements_that_explain, NULL},
     {"barriers", barriers, NULL},
     {"memory_of_all", memory_of_all, NULL},
     {"a_rank_fails", a_rank_fails, "rank 1: out of memory"},
     {"a_rank_leaves", a_rank_leaves, "rank 1 ended before the others"},
     {"a_rank_hangs", a_rank_hangs, "rank 1 did not come within "},
     {"a_rank_disagrees", a_rank_disagrees, "rank 1 differs from rank 0 in its sizes"},
+    {"a_rank_has_another_plan", a_rank_has_another_plan,
+     "rank 1 differs from rank 0 in its sizes: 8, not 9"},
+    {"a_rank_has_another_file", a_rank_has_another_file, "rank 1 differs from rank 0 in its file"},
+    {"a_rank_refuses", a_rank_refuses, "rank 1: it has no keys"},
     {"a_rank_is_of_another_version", a_rank_is_of_another_version,
      "rank 1 differs from rank 0 in its version"},
     {"a_message_is_too_long", a_message_is_too_long,

@@ -195,6 +195,35 @@ static void open_late(const transport *outer, FILE *f) {
   transport_close(t);
 }
 
+// One for all users on a communicator, until the last has gone, on each rank another; after a
+// failure a new one.
+static void share(uint32_t rank, FILE *f) {
+  error failure = {0}, none = {0};
+  transport_options o = {.kind = &transport_mpi, .timeout = 60, .shared = true};
+  bool good = transport_find(&o) == NULL;
+  transport *t = transport_open(&o, &failure), *own = NULL;
+  good = good && t != NULL && transport_find(&o) == t && transport_find(&o) == t;
+  o.shared = false;
+  good = good && transport_find(&o) == NULL && (own = transport_open(&o, &failure)) != t;
+  for (int i = 0; i < 2 && good; i++)
+    transport_close(t);
+  good = good && transport_barrier(t, &failure) && transport_barrier(own, &failure);
+  o.shared = true;
+  if (rank == 0)
+    transport_fail(t, "on purpose");
+  while (good && transport_check(t, &none))
+    sched_yield();
+  good = good && transport_find(&o) == NULL;
+  transport *next = transport_open(&o, &failure);
+  good = good && next != t && transport_find(&o) == next && transport_barrier(next, &failure);
+  transport_close(next);
+  transport_close(rank % 2 ? next : t);
+  transport_close(rank % 2 ? t : next);
+  transport_close(own);
+  if (!good || transport_find(&o) != NULL)
+    fprintf(f, "shared: '%s'\n", failure.message);
+}
+
 // What a rank of mpirun does: all laws, one after the other, while another transport stays. Writes to
 // RESULTS.RANK what is wrong, and then that it is done. At last a rank may die.
 static int run_mpi_rank(const char *results, bool dies) {
@@ -207,8 +236,10 @@ static int run_mpi_rank(const char *results, bool dies) {
   FILE *f = fopen(path, "w");
   for (int l = 0; outer != NULL && l < LAWS && transport_barrier(outer, &failure); l++)
     run_mpi_law(&laws[l], f);
-  if (outer != NULL && !dies)
+  if (outer != NULL && !dies) {
+    share(outer->rank, f);
     open_late(outer, f);
+  }
   if (outer != NULL)
     transport_barrier(outer, &failure);
   fprintf(f, "%s", failure.message);

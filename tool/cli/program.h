@@ -31,6 +31,11 @@ cli_status cli_use_ranks(const cli_arguments *a, permc_context *context);
 // Before all ranks run: what this one has kept of messages (io.h) is shown, but what all say alike by rank 0
 // alone. Where it cannot go on, the others end, too. Returns `good`.
 bool cli_meet_ranks(permc_context *context, bool good);
+// Whether mpirun has started this with others, and the verb is one for all of them together.
+bool cli_is_one_of_several(const cli_verb *verb);
+// Ends the keeping of what is wrong with the command line (io.h): what all say alike rank 0 says.
+// Where others do not come in a moment, each says it.
+void cli_say_once(void);
 void cli_list_strategies(void);  // --strategy help
 void cli_list_layouts(void);     // --layout help
 

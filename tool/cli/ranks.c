@@ -16,6 +16,8 @@ typedef struct watch {
   bool is_over;
   uint32_t rank;
   double seconds;
+  // Its command line is: it waits to say so once with the others, and then says it alone.
+  bool is_wrong;
 } watch;
 
 static void *end_what_waits(void *with) {
@@ -27,6 +29,10 @@ static void *end_what_waits(void *with) {
   pthread_mutex_lock(&w->lock);
   while (!w->is_over && !late)
     late = pthread_cond_timedwait(&w->met, &w->lock, &end);
+  if (!w->is_over && w->is_wrong) {
+    cli_end_keeping(true);
+    _exit(CLI_USAGE);
+  }
   if (!w->is_over) {
     cli_error(
         "rank %u: not all ranks came to MPI within %g s; do all run permc, with the same words?",
@@ -38,10 +44,11 @@ static void *end_what_waits(void *with) {
 }
 
 static bool open_ranks(permc_context *context, const permc_ranks *wanted,
-                       const ranks_launch *launch) {
+                       const ranks_launch *launch, bool is_wrong) {
   watch w = {.lock = PTHREAD_MUTEX_INITIALIZER,
              .met = PTHREAD_COND_INITIALIZER,
              .rank = launch ? launch->rank : 0,
+             .is_wrong = is_wrong,
              .seconds = (wanted->timeout > 0 ? wanted->timeout : RANKS_TIMEOUT) + 1};
   pthread_t thread;
   bool watches = launch && pthread_create(&thread, NULL, end_what_waits, &w) == 0;
@@ -52,7 +59,7 @@ static bool open_ranks(permc_context *context, const permc_ranks *wanted,
   pthread_mutex_unlock(&w.lock);
   if (watches)
     pthread_join(thread, NULL);
-  return cli_report(context, good);
+  return good;
 }
 
 // ---- processes that PyTorch connects ------------------------------------------------------------
@@ -96,28 +103,68 @@ cli_status cli_use_ranks(const cli_arguments *a, permc_context *context) {
   bool threads = wanted.transport && !strcmp(wanted.transport, "threads");
   if (threads && !wanted.count)
     return cli_usage_error("%s: --transport threads needs --ranks: how many", a->verb->name);
+  if (cli_is_given(a, "--timeout") && !wanted.count && !wanted.transport &&
+      !ranks_launched(&launch))
+    return cli_usage_error(
+        "%s: --timeout is for ranks, and this runs alone: give --ranks, or start "
+        "it by mpirun",
+        a->verb->name);
+  cli_end_keeping(true);
   bool launched = (!threads && ranks_launched(&launch)) || (wanted.transport && !threads);
   bool by_torch = launched && !wanted.transport && !strcmp(launch.transport, "gloo");
   if (wanted.count == 1 || (!launched && !wanted.count) || (by_torch && launch.count == 1))
     return CLI_OK;
   if (by_torch && !connect_launched(&wanted, &launch))
     return CLI_WRONG;
-  return open_ranks(context, &wanted, launched && !by_torch ? &launch : NULL) ? CLI_OK : CLI_WRONG;
+  const ranks_launch *mpi = launched && !by_torch ? &launch : NULL;
+  return cli_report(context, open_ranks(context, &wanted, mpi, false)) ? CLI_OK : CLI_WRONG;
 }
 
-// Ranks compare messages as numbers, of which they get the sum. Those that end alike close together, so that
-// none tells the others; nor does the launcher, which ends those that are a moment later than the first.
+// Whether all ranks come to this, and none refuses. *alike: they have the same messages, which they
+// compare as numbers, whose sum they get.
+static bool meet_well(permc_context *context, const char *kept, uint32_t count, bool *alike) {
+  uint64_t own = *kept ? hash_bytes(kept, strlen(kept)) | 1 : 0, before, all = 0;
+  bool good = permc_place_parts(context, "ready", &own, 1, &before, &all);
+  *alike = good && all == own * count;
+  return good;
+}
+
+// Those that end alike close together, so that none tells the others; nor does the launcher, which
+// ends those that are a moment later than the first.
 bool cli_meet_ranks(permc_context *context, bool good) {
   const char *kept = cli_kept_messages();
-  uint64_t own = *kept ? hash_bytes(kept, strlen(kept)) | 1 : 0, before, all = 0;
   uint32_t count, rank = permc_rank(context, &count);
-  bool alike = permc_place_parts(context, "ready", &own, 1, &before, &all) && all == own * count;
-  if (!good && !alike)
-    permc_fail_ranks(context, kept);
+  bool alike, met = false;
+  if (good)
+    met = meet_well(context, kept, count, &alike);
+  else
+    alike = permc_refuse_call(context, kept);
   cli_end_keeping(!alike || rank == 0);
   if (!good && alike) {
     signal(SIGTERM, SIG_IGN);
     permc_use_ranks(context, NULL);
   }
-  return good;
+  return good && cli_report(context, met);
+}
+
+// ---- wrong command lines ------------------------------------------------------------------------
+
+bool cli_is_one_of_several(const cli_verb *verb) {
+  ranks_launch launch;
+  cli_arguments none = {.verb = verb};
+  return cli_has_option(&none, "--transport") && ranks_launched(&launch) && launch.count > 1 &&
+         !strcmp(launch.transport, "mpi");
+}
+
+// Seconds that it waits for others, which may be no permc, or run alone.
+static const double patience = 3;
+
+void cli_say_once(void) {
+  ranks_launch launch;
+  permc_ranks wanted = {.transport = "mpi", .timeout = patience};
+  permc_context *context = permc_context_new();
+  if (context && ranks_launched(&launch) && open_ranks(context, &wanted, &launch, true))
+    cli_meet_ranks(context, false);
+  cli_end_keeping(true);
+  permc_context_free(context);
 }

@@ -146,7 +146,8 @@ static bool run_entry(run_state *s) {
   bool good = cli_report(s->context,
                          permc_run_consume(s->context, s->entry, cli_backend(s->args), s->arguments,
                                            s->argument_count, &s->results, &s->result_count));
-  if (!good && several && permc_last_code(s->context) == PERMC_ERROR_PROGRAM)
+  permc_code code = permc_last_code(s->context);
+  if (!good && several && code != PERMC_ERROR_RANKS && code != PERMC_ERROR_INTERRUPTED)
     return cli_meet_ranks(s->context, good);
   if (several)
     cli_end_keeping(true);
@@ -180,9 +181,9 @@ cli_status verb_run(const cli_arguments *args) {
     return CLI_WRONG;
   cli_status status = cli_use_options(args, s.context);
   if (status == CLI_OK)
-    status = cli_use_ranks(args, s.context);
-  if (status == CLI_OK)
     status = cli_use_files(args, s.context);
+  if (status == CLI_OK)
+    status = cli_use_ranks(args, s.context);
   if (status == CLI_OK && !run_program(&s)) {
     permc_fail_ranks(s.context, permc_message(s.context));
     status = CLI_WRONG;
