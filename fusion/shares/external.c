@@ -9,10 +9,13 @@
 typedef struct making {
   arena *memory;
   const net *from;
+  uint64_t bytes;        // of memory
   const target *target;  // whose tile is what a share may have
+  bool joins_blocks;     // short blocks are read with what is between them
   external *out;
   net *to;
   net_id *arrays;  // of the plan that is made steps of: their numbers in out->arrays
+  bool wide;       // a tile that holds whole lines was too large
   const char *wrong;
 } making;
 
@@ -57,7 +60,24 @@ typedef struct access {
 } access;
 typedef VEC(access) accesses;
 
-// Blocks are so short that all between them may rather be read, too.
+// What all shares move, about: of arrays without an end.
+static void add_traffic(const making *m, const external_move *move, bool writes,
+                        external_traffic *to) {
+  uint64_t times = move->whole ? 1 : move->shares, count = external_block_count(move);
+  uint64_t bytes = times * move->elements * element_bytes(m, move->file);
+  to->requests += times * count * (move->partial ? 2 : 1);
+  to->reads += writes && !move->partial ? 0 : bytes;
+  to->writes += writes ? bytes : 0;
+}
+
+// To read what is between blocks, too, than to make a request for each block.
+static bool is_faster(const making *m, const external_move *a, const external_move *b) {
+  external_traffic of_a = {0}, of_b = {0};
+  add_traffic(m, a, false, &of_a);
+  add_traffic(m, b, false, &of_b);
+  return external_seconds(m->target, of_a, 0) < external_seconds(m->target, of_b, 0);
+}
+
 static bool has_short_blocks(const making *m, const external_move *move) {
   enum { LEAST = 4096 };
   uint64_t count = external_block_count(move);
@@ -74,7 +94,7 @@ static external_move move_of(making *m, const net_stage *s, net_id file, const n
   sharing_move_by_window(s, map, &window);
   if (!sharing_move_by_bits(m->memory, s, map, live_count, live, &bits))
     return window;
-  return has_short_blocks(m, &bits) && window.elements / 8 <= bits.elements ? window : bits;
+  return m->joins_blocks && is_faster(m, &window, &bits) ? window : bits;
 }
 
 static bool join(external_move *into, const external_move *m) {
@@ -250,19 +270,52 @@ static net_stage with_new_nodes(arena *a, const net_stage *s) {
   return to;
 }
 
-uint64_t external_share_bytes(const external *e, const external_step *s) {
+// Of moves that differ by share, or of those that are the same for all.
+static uint64_t moved_bytes(const external *e, const external_moves *moves, bool whole) {
   uint64_t bytes = 0;
-  for (size_t i = 0; i < s->reads.count; i++)
-    bytes += s->reads.items[i].elements *
-             scalar_types[e->arrays.items[s->reads.items[i].file].type].size;
-  for (size_t i = 0; i < s->writes.count; i++)
-    bytes += s->writes.items[i].elements *
-             scalar_types[e->arrays.items[s->writes.items[i].file].type].size;
+  for (size_t i = 0; i < moves->count; i++)
+    if (moves->items[i].whole == whole)
+      bytes +=
+          moves->items[i].elements * scalar_types[e->arrays.items[moves->items[i].file].type].size;
   return bytes;
 }
 
-// A stage whose arrays are files, with its shares: as a step, and a stage whose arrays are memory.
-static void add_step(making *m, net_stage stage) {
+uint64_t external_step_memory(const external *e, const external_step *s) {
+  uint64_t own = moved_bytes(e, &s->reads, false) + moved_bytes(e, &s->writes, false);
+  uint64_t all = moved_bytes(e, &s->reads, true) + moved_bytes(e, &s->writes, true);
+  bool computes = !s->routine && e->net->stages.items[s->stage].ops.count;
+  return 2 * own + all + (!computes ? 0 : s->shares > 1 ? own : own + all);
+}
+
+// What has been made so far, to go back to.
+typedef struct mark {
+  size_t files, steps, arrays, stages;
+} mark;
+
+static mark mark_of(const making *m) {
+  return (mark){m->out->arrays.count, m->out->steps.count, m->to->arrays.count,
+                m->to->stages.count};
+}
+
+static void go_back(making *m, mark to) {
+  m->out->arrays.count = to.files;
+  m->out->steps.count = to.steps;
+  m->to->arrays.count = to.arrays;
+  m->to->stages.count = to.stages;
+}
+
+// The most bytes of a step from that one on.
+static uint64_t most_bytes_from(const making *m, size_t step) {
+  uint64_t most = 0;
+  for (; step < m->out->steps.count; step++) {
+    uint64_t bytes = external_step_memory(m->out, &m->out->steps.items[step]);
+    most = bytes > most ? bytes : most;
+  }
+  return most;
+}
+
+static void add_step_as_is(making *m, const net_stage *of) {
+  net_stage stage = with_new_nodes(m->memory, of);
   external_step step = {.stage = (uint32_t)m->to->stages.count, .shares = net_share_count(&stage)};
   add_reads(m, &stage, &step);
   add_writes(m, &stage, &step);
@@ -271,6 +324,48 @@ static void add_step(making *m, net_stage stage) {
     add_turn(m->memory, &stage);
   vec_push(m->memory, &m->to->stages, with_new_nodes(m->memory, &stage));
   vec_push(m->memory, &m->out->steps, step);
+}
+
+// What the disk takes for steps from that one on, about.
+static double seconds_from(const making *m, size_t step) {
+  double seconds = 0;
+  for (; step < m->out->steps.count; step++) {
+    const external_step *s = &m->out->steps.items[step];
+    external_traffic t = {0};
+    bool waits = s->serial, shared = false;
+    for (size_t i = 0; i < s->reads.count; i++) {
+      add_traffic(m, &s->reads.items[i], false, &t);
+      shared = shared || !s->reads.items[i].whole;
+    }
+    for (size_t i = 0; i < s->writes.count; i++) {
+      add_traffic(m, &s->writes.items[i], true, &t);
+      shared = shared || !s->writes.items[i].whole;
+      waits = waits || s->writes.items[i].partial;
+    }
+    seconds += external_seconds(m->target, t, shared ? s->shares : 1) * (waits ? 2 : 1);
+  }
+  return seconds;
+}
+
+// A stage whose arrays are files, with its shares: as a step, and a stage whose arrays are memory. Short blocks
+// are read with what is between them where that is faster, and memory has room. Whether it has for the step.
+static bool add_step(making *m, const net_stage *stage) {
+  mark before = mark_of(m);
+  double seconds[2];
+  bool fits[2];
+  for (int joins = 0; joins < 2; joins++) {
+    go_back(m, before);
+    m->joins_blocks = joins;
+    add_step_as_is(m, stage);
+    seconds[joins] = seconds_from(m, before.steps);
+    fits[joins] = most_bytes_from(m, before.steps) <= m->bytes;
+  }
+  if (!fits[1] || (fits[0] && seconds[0] <= seconds[1])) {
+    go_back(m, before);
+    m->joins_blocks = false;
+    add_step_as_is(m, stage);
+  }
+  return fits[0] || fits[1];
 }
 
 // ---- a pass as a step ---------------------------------------------------------------------------
@@ -393,6 +488,80 @@ static void add_routine(making *m, const net_routine *of) {
   vec_push(m->memory, &m->out->steps, step);
 }
 
+static bool scatters(const net_stage *s) {
+  bool any = false;
+  for (size_t i = 0; i < s->nodes.count; i++)
+    any = any || s->nodes.items[i].kind == NET_SCATTER;
+  return any;
+}
+
+// The stage with stores first, ..., end - 1 alone, and what these need.
+static net_stage stage_of_stores(making *m, const net_stage *of, size_t first, size_t end) {
+  size_t values = of->values.count + 1;
+  net_id *numbers = NEW_ARRAY(m->memory, net_id, values),
+         *reads = NEW_ARRAY(m->memory, net_id, values);
+  bool *needed = NEW_ARRAY(m->memory, bool, values), *kept = NEW_ARRAY(m->memory, bool, values);
+  uint32_t count = (uint32_t)of->ops.count, last = count;
+  uint32_t *ops = NEW_ARRAY(m->memory, uint32_t, count + 1);
+  for (size_t i = first; i < end; i++)
+    needed[of->stores.items[i].value] = true;
+  while (count-- > 0) {
+    const net_op *op = &of->ops.items[count];
+    bool wanted = false;
+    for (uint32_t k = 0; k < op->output_count; k++)
+      wanted = wanted || needed[op->outputs[k].value];
+    for (uint32_t k = wanted ? net_op_reads(of, op, reads) : 0; k-- > 0;)
+      needed[reads[k]] = true;
+    if (wanted)
+      ops[--last] = count;
+  }
+  net_stage to = sharing_stage_of_ops(m->memory, of, ops + last, (uint32_t)of->ops.count - last,
+                                      kept, numbers);
+  for (size_t i = 0; i < of->loads.count; i++) {
+    net_load load = of->loads.items[i];
+    if (!needed[load.value])
+      continue;
+    load.value = number_of(m, &to, of, numbers, load.value);
+    vec_push(m->memory, &to.loads, load);
+  }
+  for (size_t i = first; i < end; i++) {
+    net_store store = of->stores.items[i];
+    store.value = number_of(m, &to, of, numbers, store.value);
+    vec_push(m->memory, &to.stores, store);
+  }
+  return to;
+}
+
+static void add_stages(making *m, size_t first, size_t end);
+
+// A stage whose arrays are files as two, each with some of the stores: tiles that hold the lines of fewer
+// are smaller.
+static void add_halves(making *m, const net_stage *s) {
+  size_t half = s->stores.count / 2;
+  for (int i = 0; i < 2 && !m->wrong; i++) {
+    net *part = NEW(m->memory, net);
+    making inner = *m;
+    part->externs.items = m->from->externs.items;
+    part->externs.count = m->from->externs.count;
+    for (size_t a = 0; a < m->out->arrays.count; a++)
+      vec_push(m->memory, &part->arrays, m->out->arrays.items[a]);
+    vec_push(m->memory, &part->stages,
+             stage_of_stores(m, s, i ? half : 0, i ? s->stores.count : half));
+    inner.from = part;
+    add_stages(&inner, 0, 1);
+    m->wide = m->wide || inner.wide;
+    m->wrong = inner.wrong;
+  }
+}
+
+// Whether the tile is larger than those of the target, as it holds whole lines.
+static bool is_wide(const making *m, const plan_pass *pass) {
+  uint64_t bytes = 0;
+  for (uint32_t i = 0; i < pass->slot_count; i++)
+    bytes += pass->slot_bytes[i];
+  return bytes << pass->tile.dimension > m->target->tile_bytes;
+}
+
 static void add_pass(making *m, const plan *p, const plan_pass *pass) {
   const net_stage *of = &p->net->stages.items[pass->stage];
   if (of->routine) {
@@ -407,7 +576,15 @@ static void add_pass(making *m, const plan *p, const plan_pass *pass) {
   net_stage stage = stage_of_pass(m, p, pass), to = {.n = of->n, .shares = of->n - v.dimension};
   f2_affine none = {f2_zero(to.shares, of->n), 0};
   net_stage_merge(m->memory, &to, &stage, sharing_coordinates(sharing_number(v, none)));
-  add_step(m, to);
+  mark before = mark_of(m);
+  if (add_step(m, &to) || !is_wide(m, pass))
+    return;
+  if (stage.stores.count > 1 && !scatters(&stage)) {
+    go_back(m, before);
+    add_halves(m, &stage);
+  } else {
+    m->wide = true;
+  }
 }
 
 // ---- stages with loops --------------------------------------------------------------------------
@@ -444,16 +621,12 @@ static uint64_t turns_of_stage(const making *m, const net_stage *s) {
   return !s->routine && s->loop_count && s->extents[0] ? turns_of_share(m, s) : 0;
 }
 
-// Whether the stage can be done by turns of its first loop, and is.
-static bool add_turns(making *m, const net_stage *s) {
-  uint64_t turns = turns_of_stage(m, s);
-  if (!turns)
-    return false;
+// The stage by so many turns of its first loop at a time.
+static void add_turns(making *m, const net_stage *s, uint64_t turns) {
   net_stage to = {.loop_count = s->loop_count, .extents = s->extents, .n = s->n};
   to.share_turns = turns;
   net_stage_merge(m->memory, &to, s, f2_affine_identity(s->n));
-  add_step(m, to);
-  return true;
+  add_step(m, &to);
 }
 
 // A loop as the highest bits of the index: of its turns that are none, no element is in memory.
@@ -615,70 +788,105 @@ static uint64_t line_of(const net *n, const target *t, uint64_t tile) {
   return line;
 }
 
-// The most bytes of a step: what shares read and write, each twice, and what the stage needs besides.
-static uint64_t most_bytes(const external *e) {
-  uint64_t most = 0;
-  for (size_t i = 0; i < e->steps.count; i++) {
-    const external_step *s = &e->steps.items[i];
-    bool computes = !s->routine && e->net->stages.items[s->stage].ops.count;
-    uint64_t bytes = external_share_bytes(e, s) * (computes ? 3 : 2);
-    most = bytes > most ? bytes : most;
+// A stage by turns of its loop, or as passes: what fits, and is faster.
+static void add_turns_or_passes(making *m, size_t stage, uint64_t turns) {
+  const net_stage *s = &m->from->stages.items[stage];
+  mark before = mark_of(m);
+  add_stages(m, stage, stage + 1);
+  double seconds = seconds_from(m, before.steps);
+  bool passes = !m->wrong && most_bytes_from(m, before.steps) <= m->bytes;
+  go_back(m, before);
+  m->wrong = NULL;
+  add_turns(m, s, turns);
+  if (passes &&
+      (most_bytes_from(m, before.steps) > m->bytes || seconds < seconds_from(m, before.steps))) {
+    go_back(m, before);
+    add_stages(m, stage, stage + 1);
   }
-  return most;
 }
 
-static const external *make(arena *a, const net *n, const target *t, uint64_t tile,
+// The steps of the first stages from `first` on, by such a tile and such lines. Returns where the next
+// begin.
+static size_t add_group(making *m, size_t first, uint64_t tile, uint64_t line, const target *t) {
+  size_t end = first + 1;
+  m->target = outer_target(m->memory, t, tile, line);
+  m->wide = false;
+  m->wrong = NULL;
+  uint64_t turns = turns_of_stage(m, &m->from->stages.items[first]);
+  if (turns)
+    add_turns_or_passes(m, first, turns);
+  else
+    add_stages(m, first, end = end_of_group(m, first));
+  return end;
+}
+
+enum { LEAST_TILE = 1 << 6, LEAST_LINE = 16, TILE_PART = 8, LEAST_TILE_PART = 128 };
+
+static uint64_t tile_of(uint64_t memory, uint64_t part) {
+  uint64_t tile = LEAST_TILE;
+  while (tile < memory / part)
+    tile *= 2;
+  return tile;
+}
+
+// The same by the largest tiles that do: the smallest is no small part of the memory, so that shares are
+// not many times as many as they would be by a little more. Where all lines of a pass are too much for a
+// tile, by shorter ones. False: there are none.
+static bool add_fitting_group(making *m, const target *t, size_t *first) {
+  uint64_t least = tile_of(m->bytes, LEAST_TILE_PART), need = 0;
+  mark before = mark_of(m);
+  size_t end = *first;
+  for (uint64_t tile = tile_of(m->bytes, TILE_PART); tile >= least; tile /= 2) {
+    uint64_t line = 2 * line_of(m->from, t, tile);
+    do {
+      go_back(m, before);
+      end = add_group(m, *first, tile, line /= 2, t);
+      need = m->wrong ? 0 : most_bytes_from(m, before.steps);
+    } while (!m->wrong && need > m->bytes && m->wide && line > LEAST_LINE);
+    if (!m->wrong && need <= m->bytes) {
+      *first = end;
+      return true;
+    }
+  }
+  *first = end;
+  return false;
+}
+
+// NULL: so much memory is too little, or *wrong says what else is.
+static const external *make(arena *a, const net *n, const target *t, uint64_t memory,
                             const char **wrong) {
-  making m = {.memory = a, .from = n, .out = NEW(a, external), .to = NEW(a, net)};
-  m.target = outer_target(a, t, tile, line_of(n, t, tile));
+  making m = {.memory = a, .from = n, .bytes = memory, .out = NEW(a, external), .to = NEW(a, net)};
+  bool good = true;
   m.out->net = m.to;
   m.to->externs.items = n->externs.items;
   m.to->externs.count = n->externs.count;
   for (size_t i = 0; i < n->arrays.count; i++)
     vec_push(a, &m.out->arrays, n->arrays.items[i]);
-  for (size_t i = 0, end; i < n->stages.count && !m.wrong; i = end) {
-    end = i + 1;
-    if (!add_turns(&m, &n->stages.items[i]))
-      add_stages(&m, i, end = end_of_group(&m, i));
-  }
+  for (size_t i = 0; i < n->stages.count && (good || !m.wrong);)
+    good = add_fitting_group(&m, t, &i) && good;
   *wrong = m.wrong;
-  return m.wrong ? NULL : m.out;
+  return good ? m.out : NULL;
 }
 
-enum { LEAST_TILE = 1 << 6, TILES_OF_MEMORY = 8 };
-
-// The first power of two that is enough memory; 0: none is. A tile of which there is a plan does where memory
-// has room for the plan, and begins with it or a larger one.
-static uint64_t enough_memory(arena *a, const net *n, const target *t) {
-  const uint64_t most = UINT64_C(1) << 46;
-  uint64_t enough = most;
-  for (uint64_t tile = LEAST_TILE; TILES_OF_MEMORY * tile < enough; tile *= 2) {
-    const char *wrong;
-    const external *e = make(a, n, t, tile, &wrong);
-    uint64_t bytes = TILES_OF_MEMORY * tile;
-    while (e && bytes < most_bytes(e))
-      bytes *= 2;
-    enough = e && bytes < enough ? bytes : enough;
-  }
-  return enough < most ? enough : 0;
-}
+static const uint64_t MOST_MEMORY = UINT64_C(1) << 46;
 
 const external *external_make(arena *a, const net *n, const target *t, uint64_t memory,
                               const char **wrong) {
-  uint64_t tile = LEAST_TILE;
   char bytes[NUMBER_SPACE];
-  while (tile < memory / TILES_OF_MEMORY)
-    tile *= 2;
-  *wrong = "it is too little for any program";
-  for (; tile >= LEAST_TILE; tile /= 2) {
-    const external *e = make(a, n, t, tile, wrong);
-    if (e && most_bytes(e) <= memory)
-      return e;
-    if (e)
-      *wrong = "a part of it needs more at one time";
+  if (memory < TILE_PART * LEAST_TILE) {
+    *wrong = arena_printf(a, "at least %d bytes of memory are needed", TILE_PART * LEAST_TILE);
+    return NULL;
   }
-  uint64_t enough = enough_memory(a, n, t);
-  if (enough)
-    *wrong = arena_printf(a, "%s; %s would do", *wrong, show_bytes(bytes, enough));
+  const external *e = make(a, n, t, memory, wrong);
+  if (e)
+    return e;
+  if (!*wrong)
+    *wrong = "a part of it needs more at one time";
+  for (uint64_t enough = f2_unit(f2_msb(memory)); !e && enough < MOST_MEMORY;) {
+    const char *why;
+    e = make(a, n, t, enough *= 2, &why);
+    if (e)
+      *wrong = arena_printf(a, "%s; %s would do", *wrong, show_bytes(bytes, enough));
+  }
   return NULL;
 }

@@ -74,13 +74,26 @@ typedef struct external {
 // would do, or what cannot be done with files at all. `n` has been accepted by net_verify.
 const external *external_make(arena *a, const net *n, const target *t, uint64_t memory,
                               const char **wrong);
-// Bytes of memory that a share of a step has at one time, of what it reads and writes.
-uint64_t external_share_bytes(const external *e, const external_step *s);
+// Bytes of memory that a step without a routine has at one time: of what shares read and write two buffers, and
+// what a stage that computes keeps between its passes; of what is the same for all one.
+uint64_t external_step_memory(const external *e, const external_step *s);
 
-// Bytes that all shares of a step without a routine read from files, and write to them.
-void external_step_bytes(const external *e, const external_step *s, uint64_t *reads,
-                         uint64_t *writes);
+// What a step moves between files and memory: a request moves at most so much of one stretch of a file
+// (runtime/disk/request.c).
+enum { EXTERNAL_REQUEST = 1 << 20 };
+typedef struct external_traffic {
+  uint64_t reads, writes;  // bytes
+  uint64_t requests;
+} external_traffic;
+// Of a step without a routine, by all its shares.
+external_traffic external_step_traffic(const external *e, const external_step *s);
+// What the disk takes for it: parts wait for their requests, one part after the other; reads and writes
+// are under way at one time.
+double external_seconds(const target *t, external_traffic moved, uint64_t parts);
 
+// Whether an element is in one share of the move only, also where the step goes on after some of them, and in
+// no other move of the step from that file (so of some, the first is), or to it.
+bool external_move_is_single(const external_step *s, const external_move *m);
 // Whether anything of a share is written: others need not be executed.
 bool external_share_acts(const external_step *s, uint64_t share);
 // How many blocks a share has of a move, at most; the i-th of them, in order of places. False: none of

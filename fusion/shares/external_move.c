@@ -1,4 +1,5 @@
 // What shares read of an array in a file, and write to it. See external.h.
+#include "core/number.h"
 #include "fusion/shares/external.h"
 #include "fusion/shares/sharing.h"
 
@@ -249,29 +250,71 @@ bool external_block_at(const external_move *m, uint64_t share, uint64_t i, exter
   return true;
 }
 
-static uint64_t elements_moved(const external_step *s, const external_move *m) {
+static uint64_t magnitude(int64_t a) { return a < 0 ? -(uint64_t)a : (uint64_t)a; }
+
+static bool has_each_once(const external_move *m) {
+  if (m->shares == 1)
+    return true;
+  return m->by_bits
+             ? f2_rank(m->bases.a) == m->bases.a.columns
+             : magnitude(m->window.step) >= m->window.length && m->window.length >= m->last.length;
+}
+
+static bool are_single(const external_moves *of, const external_move *m, bool writes) {
+  bool single = !m->partial && (m->whole ? writes : has_each_once(m));
+  for (size_t i = 0; i < of->count && single; i++) {
+    const external_move *other = &of->items[i];
+    if (other == m && !writes)
+      break;
+    single = other == m || other->file != m->file || (writes && !other->partial);
+  }
+  return single;
+}
+
+bool external_move_is_single(const external_step *s, const external_move *m) {
+  bool reads = s->reads.count && m >= s->reads.items && m < s->reads.items + s->reads.count;
+  return are_single(reads ? &s->reads : &s->writes, m, !reads);
+}
+
+// The bytes of a move, and the requests for them.
+static uint64_t bytes_moved(const external *e, const external_step *s, const external_move *m,
+                            uint64_t *requests) {
   external_block b;
   uint64_t sum = 0, last = m->whole ? 1 : s->shares;
+  size_t size = scalar_types[e->arrays.items[m->file].type].size;
+  *requests = 0;
   for (uint64_t share = 0; share < last; share++)
     for (uint64_t i = 0; (m->whole || external_share_acts(s, share)) && i < external_block_count(m);
-         i++)
-      sum += external_block_at(m, share, i, &b) ? b.count : 0;
+         i++) {
+      uint64_t bytes = external_block_at(m, share, i, &b) ? b.count * size : 0;
+      sum += bytes;
+      *requests += divide_up(bytes, EXTERNAL_REQUEST);
+    }
   return sum;
 }
 
-void external_step_bytes(const external *e, const external_step *s, uint64_t *reads,
-                         uint64_t *writes) {
-  *reads = *writes = 0;
+external_traffic external_step_traffic(const external *e, const external_step *s) {
+  external_traffic t = {0};
+  uint64_t requests;
   for (size_t i = 0; i < s->reads.count; i++) {
-    const external_move *m = &s->reads.items[i];
-    *reads += elements_moved(s, m) * scalar_types[e->arrays.items[m->file].type].size;
+    t.reads += bytes_moved(e, s, &s->reads.items[i], &requests);
+    t.requests += requests;
   }
   for (size_t i = 0; i < s->writes.count; i++) {
     const external_move *m = &s->writes.items[i];
-    uint64_t bytes = elements_moved(s, m) * scalar_types[e->arrays.items[m->file].type].size;
-    *writes += bytes;
-    *reads += m->partial ? bytes : 0;
+    uint64_t bytes = bytes_moved(e, s, m, &requests);
+    t.writes += bytes;
+    t.reads += m->partial ? bytes : 0;
+    t.requests += m->partial ? 2 * requests : requests;
   }
+  return t;
+}
+
+double external_seconds(const target *t, external_traffic moved, uint64_t parts) {
+  const target_link *disk = &t->links[TARGET_DISK];
+  double bytes = (double)moved.reads + (double)moved.writes;
+  bytes += (double)moved.requests * disk->half_bytes;
+  return (double)parts * disk->latency + bytes / 2 / disk->bytes_per_second;
 }
 
 int64_t external_origin(const external_move *m, uint64_t share) {

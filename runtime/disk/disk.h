@@ -40,12 +40,21 @@ typedef enum disk_use {
   DISK_UPDATE   // has its bytes already
 } disk_use;
 
-// Checksums of the blocks of a file, all of which one user writes and reads. A block that is written as a
-// whole is known, and is what was written when it is read as a whole; 0: it is not known.
+// Checksums of the blocks of a file, all of which one user writes and reads. A checksum is a sum over words
+// (sum.c): that of a block is the sum of those of its stretches, in any order, and that of zeros is 0.
+typedef struct disk_block {
+  _Atomic uint64_t written;  // the checksum of what was written
+  _Atomic uint64_t
+      read;  // of what was read since disk_sums_begin, of stretches inside of the block,
+  _Atomic uint32_t bytes;    // and so many bytes of it
+  _Atomic uint32_t unknown;  // parts of it were written, and nobody says how often
+} disk_block;
+
 typedef struct disk_sums {
-  uint64_t block;  // bytes: a power of two, whole pages
+  uint64_t block;       // bytes: a power of two, whole pages, 1 MiB at most
+  uint64_t begin, end;  // of what is in the file, which had zeros there at first
   uint64_t count;
-  uint64_t *of;
+  disk_block *of;
 } disk_sums;
 
 typedef struct disk_file {
@@ -74,6 +83,9 @@ bool disk_read(const disk_file *f, uint64_t offset, void *memory, uint64_t bytes
 bool disk_write(const disk_file *f, uint64_t offset, const void *memory, uint64_t bytes,
                 error *failure);
 
+// Reads all of a file with checksums: false, *failure: a block that is known is another.
+bool disk_verify(const disk_file *f, error *failure);
+
 // ---- transfers ---------------------------------------------------------------------------------
 
 typedef struct disk_part {
@@ -81,6 +93,9 @@ typedef struct disk_part {
   uint64_t offset, bytes;
   void *memory;
   bool writes;
+  // No such part, in this direction, has the same bytes of a file with checksums: blocks that are moved in
+  // pieces are known, too.
+  bool once;
 } disk_part;
 
 typedef struct disk disk;
@@ -112,11 +127,18 @@ disk_counts disk_counts_of(const disk *d);
 
 // 64 bits that any change of one byte changes, and other damage but for one in 2^64.
 uint64_t disk_sum(const void *bytes, uint64_t count);
-// Of the file's bytes from `offset` on, which are in memory: what they are is noted, or compared. A block of
-// which these are a part is not known from then on, or is not compared. False: *wrong is the first that is
-// another.
-void disk_sums_note(const disk_sums *s, uint64_t offset, const void *memory, uint64_t bytes);
-bool disk_sums_hold(const disk_sums *s, uint64_t offset, const void *memory, uint64_t bytes,
-                    uint64_t *wrong);
+// The part of a block's checksum that the file's bytes from `offset` on have, which are in memory: that of
+// stretches of them adds up to it.
+uint64_t disk_sum_of_stretch(uint64_t offset, const void *memory, uint64_t bytes);
+// These bytes of the file are in memory, and are written next, or were read. False: *wrong is a block that
+// is not what was written.
+void disk_sums_note(const disk_sums *s, bool once, uint64_t offset, const void *memory,
+                    uint64_t bytes);
+bool disk_sums_hold(const disk_sums *s, bool once, uint64_t offset, const void *memory,
+                    uint64_t bytes, uint64_t *wrong);
+// Parts that are read once from now on: all of them before are forgotten.
+void disk_sums_begin(const disk_sums *s);
+// As if nothing had been written.
+void disk_sums_clear(const disk_sums *s);
 
 #endif

@@ -144,13 +144,13 @@ bool disk_read(const disk_file *f, uint64_t offset, void *memory, uint64_t bytes
     offset += (uint64_t)got;
     bytes -= (uint64_t)got;
   }
-  return disk_sums_hold(&f->sums, begin, memory, all, &wrong) ||
+  return disk_sums_hold(&f->sums, false, begin, memory, all, &wrong) ||
          disk_fail_damaged(failure, f, wrong);
 }
 
 bool disk_write(const disk_file *f, uint64_t offset, const void *memory, uint64_t bytes,
                 error *failure) {
-  disk_sums_note(&f->sums, offset, memory, bytes);
+  disk_sums_note(&f->sums, false, offset, memory, bytes);
   for (const char *from = memory; bytes > 0;) {
     ssize_t got = pwrite(f->cached, from, bytes, (off_t)offset);
     if (got < 0 && errno == EINTR)
@@ -162,4 +162,18 @@ bool disk_write(const disk_file *f, uint64_t offset, const void *memory, uint64_
     bytes -= (uint64_t)got;
   }
   return true;
+}
+
+bool disk_verify(const disk_file *f, error *failure) {
+  enum { PIECE = 1 << 20 };  // whole blocks
+  const disk_sums *s = &f->sums;
+  char *memory = malloc(PIECE);
+  bool good = memory || error_no_memory(failure);
+  for (uint64_t at = s->begin, bytes; s->count && at < s->end && good; at += bytes) {
+    bytes = PIECE - at % PIECE;
+    bytes = bytes < s->end - at ? bytes : s->end - at;
+    good = disk_read(f, at, memory, bytes, failure);
+  }
+  free(memory);
+  return good;
 }

@@ -84,7 +84,8 @@ static bool give_up(disk *d, const disk_request *r, int number) {
 // Whether what was read is what was written.
 static bool holds(disk *d, const disk_request *r) {
   uint64_t count = r->offset - r->begin, wrong;
-  if (r->writes || disk_sums_hold(&r->file->sums, r->begin, r->memory - count, count, &wrong))
+  if (r->writes ||
+      disk_sums_hold(&r->file->sums, r->once, r->begin, r->memory - count, count, &wrong))
     return true;
   pthread_mutex_lock(&d->mutex);
   disk_fail_damaged(&d->batch.failure, r->file, wrong);
@@ -146,6 +147,7 @@ static void take(disk_batch *b, bool writes, disk_request *r) {
   const disk_part *p = &b->parts[c->part];
   r->file = p->file;
   r->writes = writes;
+  r->once = p->once;
   r->offset = r->begin = p->offset + c->done;
   r->bytes = cut(p, c->done);
   r->memory = (char *)p->memory + c->done;
@@ -166,7 +168,7 @@ bool disk_next(disk *d, disk_request *r) {
     take(b, b->turn, r);
   pthread_mutex_unlock(&d->mutex);
   if (more && r->writes)
-    disk_sums_note(&r->file->sums, r->offset, r->memory, r->bytes);
+    disk_sums_note(&r->file->sums, r->once, r->offset, r->memory, r->bytes);
   return more;
 }
 

@@ -145,11 +145,10 @@ static bool has_ranks(permc_context *c, const target *t, uint64_t ranks) {
              t->name, t->nodes, t->peers, ranks);
 }
 
-// As the disk moves them, or the processor works on them, whichever takes longer.
+// As the disk moves them, or the processor works on them, whichever takes longer (fusion/shares/external.h).
 static bool explain_steps(permc_context *c, pipeline *p, uint64_t memory,
                           const explained_step **out) {
   const external *e = p->steps;
-  const target_link *link = &p->target->links[TARGET_DISK];
   explained_step *steps = NEW_ARRAY(&p->memory, explained_step, e->steps.count + 1);
   error why = {0};
   for (size_t i = 0; i < e->steps.count; i++) {
@@ -159,7 +158,7 @@ static bool explain_steps(permc_context *c, pipeline *p, uint64_t memory,
     for (size_t k = 0; k < p->plan->passes.count && !e->steps.items[i].routine; k++)
       if (p->plan->passes.items[k].stage == e->steps.items[i].stage)
         s->seconds += p->plan->passes.items[k].seconds;
-    double moved = (double)(s->amount.reads + s->amount.writes) / 2 / link->bytes_per_second;
+    double moved = external_seconds(p->target, s->amount.moved, s->amount.parts);
     s->seconds = moved > s->seconds ? moved : s->seconds;
   }
   *out = steps;

@@ -11,58 +11,114 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/statvfs.h>
 #include <time.h>
 #include <unistd.h>
 
 // ---- checksums ---------------------------------------------------------------------------------
+//
+// Of a run that may go on later they are also in a file, as they were at the last note, and at the one before:
+// note n in slot n % 2, where it does not spoil the other if it is not written as a whole.
 
-// In blocks so large that all of them take no more memory than there is for them.
-static disk_sums shape_of_sums(const run_file_options *o, uint64_t bytes) {
-  disk_sums s = {.block = DISK_PAGE};
-  while (bytes / s.block * sizeof *s.of > o->sum_bytes)
-    s.block *= 2;
-  s.count = divide_up(bytes, s.block);
-  return s;
+typedef struct slot {
+  uint64_t note;
+  uint64_t sum;  // of the note's number and the blocks, which follow
+} slot;
+
+static uint64_t blocks_bytes(const disk_sums *s) { return s->count * sizeof *s->of; }
+
+static off_t place_of_slot(const disk_sums *s, uint64_t note) {
+  return (off_t)(note % 2 * (sizeof(slot) + blocks_bytes(s)));
 }
 
-// In a file beside it, so that what is in it stays when the process ends.
-static bool map_sums(run_file *f, uint64_t bytes, error *failure) {
-  text path = {0};
-  text_printf(&path, "%s.sums", f->path);
-  f->sums = path.failed ? -1 : open(path.data, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-  bool good = f->sums >= 0 && ftruncate(f->sums, (off_t)bytes) == 0 &&
-              (errno = posix_fallocate(f->sums, 0, (off_t)bytes)) == 0;
-  void *of = good ? mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, f->sums, 0) : MAP_FAILED;
-  if (of != MAP_FAILED)
-    f->disk.sums.of = of;
-  else
-    error_set(failure, SPAN_NONE, "%s: %s", text_content(&path),
-              errno == ENOSPC ? "the disk is full" : strerror(errno));
-  text_free(&path);
-  return of != MAP_FAILED;
+static uint64_t sum_of_slot(const disk_sums *s, uint64_t note) {
+  return disk_sum(s->of, blocks_bytes(s)) ^ disk_sum(&note, sizeof note);
 }
 
-static bool add_sums(run_file *f, const run_file_options *o, uint64_t bytes, error *failure) {
-  disk_sums s = shape_of_sums(o, bytes);
-  bool good = true;
-  f->disk.sums = s;
-  if (o->journal && s.count)
-    good = map_sums(f, s.count * sizeof *s.of, failure);
-  else if (s.count)
-    good = (f->disk.sums.of = calloc(s.count, sizeof *s.of)) || error_no_memory(failure);
-  if (!good)
-    f->disk.sums = (disk_sums){0};
+static bool fail_sums(const run_file *f, const char *why, error *failure) {
+  return error_set(failure, SPAN_NONE, "%s.sums: %s", f->path, why);
+}
+
+static const char *why_not(int number) {
+  return number == ENOSPC ? "the disk is full" : strerror(number);
+}
+
+// Whether the slot has a note which the journal knows; its blocks are those of the file then.
+static bool load_slot(run_file *f, uint64_t slot_number, uint64_t notes, uint64_t *note) {
+  disk_sums *s = &f->disk.sums;
+  off_t at = place_of_slot(s, slot_number);
+  slot own = {0};
+  ssize_t bytes = (ssize_t)blocks_bytes(s);
+  bool good = pread(f->sums, &own, sizeof own, at) == sizeof own && own.note && own.note <= notes &&
+              pread(f->sums, s->of, (size_t)bytes, at + (off_t)sizeof own) == bytes &&
+              own.sum == sum_of_slot(s, own.note);
+  *note = good ? own.note : 0;
   return good;
 }
 
-static void free_sums(run_file *f) {
+// The blocks as they were at the last note; no slot: none was made since the file was.
+static bool load_sums(run_file *f, uint64_t notes, error *failure) {
+  uint64_t note[2], other;
+  bool there[2];
+  for (uint64_t i = 0; i < 2; i++)
+    there[i] = load_slot(f, i, notes, &note[i]);
+  uint64_t later = there[1] && (!there[0] || note[1] > note[0]);
+  if (there[later])
+    return load_slot(f, later, notes, &other) || fail_sums(f, strerror(EIO), failure);
+  disk_sums_clear(&f->disk.sums);
+  return true;
+}
+
+static bool open_sums(run_file *f, bool is_there, uint64_t notes, error *failure) {
+  text path = {0};
+  int bytes_error = 0;
+  text_printf(&path, "%s.sums", f->path);
+  f->sums = path.failed
+                ? -1
+                : open(path.data, O_RDWR | O_CLOEXEC | (is_there ? 0 : O_CREAT | O_TRUNC), 0666);
+  bool good =
+      f->sums >= 0 || fail_sums(f, path.failed ? "out of memory" : strerror(errno), failure);
+  text_free(&path);
+  if (!good || is_there)
+    return good && load_sums(f, notes, failure);
+  bytes_error = posix_fallocate(f->sums, 0, 2 * place_of_slot(&f->disk.sums, 1));
+  return !bytes_error || fail_sums(f, why_not(bytes_error), failure);
+}
+
+// Blocks are so large that all of them take no more memory than there is for them.
+static void shape_sums(disk_sums *s, const run_file_options *o) {
+  enum { LARGEST = 1 << 20 };
+  *s = (disk_sums){.block = DISK_PAGE, .begin = o->offset, .end = o->bytes};
+  while (o->bytes / s->block * sizeof *s->of > o->sum_bytes && s->block < LARGEST)
+    s->block *= 2;
+  s->count = divide_up(o->bytes, s->block);
+}
+
+static bool add_sums(run_file *f, const run_file_options *o, bool is_there, error *failure) {
   disk_sums *s = &f->disk.sums;
-  if (f->sums >= 0 && s->of)
-    munmap(s->of, s->count * sizeof *s->of);
-  else
-    free(s->of);
+  shape_sums(s, o);
+  if (s->count && !(s->of = calloc(s->count, sizeof *s->of))) {
+    s->count = 0;
+    return error_no_memory(failure);
+  }
+  return !s->count || !o->journal || open_sums(f, is_there, o->journal->notes, failure);
+}
+
+bool run_file_note_sums(const run_file *f, uint64_t note, error *failure) {
+  const disk_sums *s = &f->disk.sums;
+  if (f->sums < 0)
+    return true;
+  slot own = {note, sum_of_slot(s, note)};
+  ssize_t bytes = (ssize_t)blocks_bytes(s);
+  off_t at = place_of_slot(s, note);
+  bool good = pwrite(f->sums, &own, sizeof own, at) == sizeof own &&
+              pwrite(f->sums, s->of, (size_t)bytes, at + (off_t)sizeof own) == bytes &&
+              fdatasync(f->sums) == 0;
+  return good || fail_sums(f, why_not(errno), failure);
+}
+
+static void free_sums(run_file *f) {
+  free(f->disk.sums.of);
   if (f->sums >= 0)
     close(f->sums);
 }
@@ -78,9 +134,7 @@ static char *path_in(const char *folder, const char *name) {
   return path.data;
 }
 
-static bool make_by_journal(run_file *f, const run_file_options *o, uint64_t bytes,
-                            error *failure) {
-  bool is_there = journal_has_made(o->journal, o->name, bytes);
+static bool open_by_journal(run_file *f, bool is_there, uint64_t bytes, error *failure) {
   uint64_t size;
   f->named = true;
   if (is_there && access(f->path, F_OK) != 0)
@@ -88,12 +142,19 @@ static bool make_by_journal(run_file *f, const run_file_options *o, uint64_t byt
                      f->path);
   if (!disk_open(&f->disk, f->path, is_there ? DISK_UPDATE : DISK_CREATE, bytes, failure))
     return false;
-  if (!is_there)
-    return journal_note_made(o->journal, o->name, bytes, failure);
-  return disk_size(&f->disk, &size, failure) &&
-         (size + DISK_PAGE > bytes ||  // a result ends behind its last element
-          error_set(failure, SPAN_NONE, "%s: it has been cut; remove its folder to begin anew",
-                    f->path));
+  return !is_there ||
+         (disk_size(&f->disk, &size, failure) &&
+          (size + DISK_PAGE > bytes ||  // a result ends behind its last element
+           error_set(failure, SPAN_NONE, "%s: it has been cut; remove its folder to begin anew",
+                     f->path)));
+}
+
+// That it was made is noted when it has its checksums.
+static bool make_by_journal(run_file *f, const run_file_options *o, uint64_t bytes,
+                            error *failure) {
+  bool is_there = journal_has_made(o->journal, o->name, bytes);
+  return open_by_journal(f, is_there, bytes, failure) && add_sums(f, o, is_there, failure) &&
+         (is_there || journal_note_made(o->journal, o->name, bytes, failure));
 }
 
 static void choose_name(char name[80]) {
@@ -186,8 +247,10 @@ static bool make_file(run_file *f, const run_file_options *o, bool hidden, uint6
                       error *failure) {
   if (o->journal)
     return make_by_journal(f, o, bytes, failure);
-  return hidden ? make_hidden(f, o, bytes, failure)
-                : disk_open_unnamed(&f->disk, o->folder, o->folder, bytes, failure);
+  if (hidden)
+    return make_hidden(f, o, bytes, failure);
+  return disk_open_unnamed(&f->disk, o->folder, o->folder, bytes, failure) &&
+         add_sums(f, o, false, failure);
 }
 
 bool run_file_make(run_file *f, const run_file_options *o, error *failure) {
@@ -198,9 +261,7 @@ bool run_file_make(run_file *f, const run_file_options *o, error *failure) {
   choose_name(name);
   if (!(f->path = path_in(o->folder, hidden ? name : o->name)))
     return error_no_memory(failure);
-  if (!make_file(f, o, hidden, bytes, &why))
-    return fail_making(o, bytes, &why, failure);
-  return o->result || add_sums(f, o, bytes, failure);
+  return make_file(f, o, hidden, bytes, &why) || fail_making(o, bytes, &why, failure);
 }
 
 static void unlink_both(const run_file *f) {
@@ -226,10 +287,5 @@ void run_file_close(run_file *f, bool remove) {
 }
 
 bool run_file_sync(const run_file *f, error *failure) {
-  const disk_sums *s = &f->disk.sums;
-  if (!f->named)
-    return true;
-  if (f->sums >= 0 && s->of && msync(s->of, s->count * sizeof *s->of, MS_SYNC) != 0)
-    return error_set(failure, SPAN_NONE, "%s.sums: %s", f->path, strerror(errno));
-  return disk_sync(&f->disk, failure);
+  return !f->named || disk_sync(&f->disk, failure);
 }

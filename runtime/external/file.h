@@ -5,8 +5,9 @@
 //
 //   kind        without a journal                        with one
 //   between     no name: gone with the process           in the folder, with a file of its checksums
-//   result      none where it can get one later,         in the folder
-//               else one until it is the user's
+//   result      none where it can get one later,         in the folder, with a file of its checksums
+//               else one until it is the user's;
+//               no checksums
 #ifndef PERMC_RUNTIME_EXTERNAL_FILE_H
 #define PERMC_RUNTIME_EXTERNAL_FILE_H
 
@@ -20,7 +21,7 @@ typedef struct run_file {
   uint32_t first, last;  // steps that need it; first is UINT32_MAX: none
   bool named;            // it has a path in the file system, and is the run's
   int slot;              // of system/temporary.h; -1: none
-  int sums;              // descriptor of the file that its checksums are in; -1: they are in memory
+  int sums;  // descriptor of the file that its checksums go to; -1: they are in memory only
   struct run_file *next;  // of a routine's, which have numbers
   uint32_t number;
 } run_file;
@@ -29,7 +30,8 @@ typedef struct run_file {
 typedef struct run_file_options {
   const char *folder, *name;
   journal *journal;  // NULL: there is none
-  bool result;       // without checksums
+  bool result;
+  uint64_t offset;  // of element 0: nothing is written before it
   uint64_t bytes;
   uint64_t sum_bytes;  // of memory for checksums, at most
 } run_file_options;
@@ -39,6 +41,8 @@ bool run_file_make(run_file *f, const run_file_options *o, error *failure);
 void run_file_close(run_file *f, bool remove);
 // All that was written is on the disk.
 bool run_file_sync(const run_file *f, error *failure);
+// The checksums as they are now, if they have a file, are on the disk: those of that note.
+bool run_file_note_sums(const run_file *f, uint64_t note, error *failure);
 // Says also what to do, where that is known of the cause.
 void run_file_advise(error *failure);
 

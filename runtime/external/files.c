@@ -1,6 +1,7 @@
 // Files of arrays and of routines: which there are, and for how long. See files.h.
 #include "runtime/external/files.h"
 #include "core/clock.h"
+#include "runtime/external/routines/routine.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -25,6 +26,7 @@ static bool make_file(run_files *f, run_file *file, const char *name, bool resul
                                            .name = name,
                                            .journal = f->has_journal ? &f->journal : NULL,
                                            .result = result,
+                                           .offset = file->offset,
                                            .bytes = bytes,
                                            .sum_bytes = f->run->memory / SUMS_PART},
                        failure);
@@ -117,24 +119,27 @@ static void find_lifetimes(run_files *f) {
 }
 
 external_place files_place(const run_files *f, net_id a) {
-  return (external_place){&f->arrays[a].disk, f->arrays[a].offset};
+  return (external_place){&f->arrays[a].disk, f->arrays[a].offset, false};
 }
 
-const disk_file *files_of_routine(run_files *f, uint32_t number, uint64_t bytes, error *failure) {
+external_place files_of_routine(run_files *f, uint32_t number, uint64_t offset, uint64_t bytes,
+                                error *failure) {
   run_file *file = f->routines;
   char name[60];
   while (file && file->number != number)
     file = file->next;
   if (file)
-    return &file->disk;
+    return (external_place){&file->disk, file->offset, true};
   if (!(file = malloc(sizeof *file)))
-    return error_no_memory(failure), NULL;
+    return error_no_memory(failure), (external_place){0};
   *file = RUN_FILE_NONE;
   file->number = number;
+  file->offset = offset;
   file->next = f->routines;
   f->routines = file;
   snprintf(name, sizeof name, "s%" PRIu32 "-%" PRIu32, f->step, number);
-  return make_file(f, file, name, false, bytes, failure) ? &file->disk : NULL;
+  bool good = make_file(f, file, name, false, offset + bytes, failure);
+  return good ? (external_place){&file->disk, offset, true} : (external_place){0};
 }
 
 static void close_routines(run_files *f, bool remove) {
@@ -147,15 +152,51 @@ static void close_routines(run_files *f, bool remove) {
 
 // ---- steps -------------------------------------------------------------------------------------
 
+static bool is_used(const run_files *f, net_id a) {
+  return f->arrays[a].first <= f->step && f->step <= f->arrays[a].last;
+}
+
+static bool sync_file(run_files *f, const run_file *file, error *failure) {
+  return run_file_sync(file, failure) && run_file_note_sums(file, f->journal.notes + 1, failure);
+}
+
 // All that is written is on the disk; then that it is.
 static bool note(run_files *f, uint32_t step, uint64_t done, error *failure) {
   bool good = true;
   for (net_id a = 0; a < f->run->steps->arrays.count && good; a++)
-    good = run_file_sync(&f->arrays[a], failure);
+    good = !is_used(f, a) || sync_file(f, &f->arrays[a], failure);
   for (run_file *file = f->routines; file && good; file = file->next)
-    good = run_file_sync(file, failure);
+    good = sync_file(f, file, failure);
   f->noted = clock_seconds();
+  f->rest.wanted = false;
   return good && journal_note_done(&f->journal, step, done, failure);
+}
+
+// Of what a step reads of the array, whether it compares all as it reads it.
+static bool is_read_once(const run_files *f, net_id a) {
+  const external_step *s = &f->run->steps->steps.items[f->step];
+  bool once = !s->routine || external_routine_reads_once(s->routine, a);
+  for (size_t i = 0; i < s->reads.count; i++)
+    if (s->reads.items[i].file == a)
+      once = once && external_move_is_single(s, &s->reads.items[i]);
+  return once;
+}
+
+static bool is_read(const run_files *f, net_id a) {
+  const external_step *s = &f->run->steps->steps.items[f->step];
+  bool read = false;
+  for (size_t i = 0; i < s->reads.count; i++)
+    read = read || s->reads.items[i].file == a;
+  for (uint32_t i = 0; s->routine && i < s->routine->pair_count; i++)
+    read = read || s->routine->pairs[i].from == a;
+  return read;
+}
+
+static bool begin_reads(run_files *f, net_id a, bool some_are_done, error *failure) {
+  const disk_file *file = &f->arrays[a].disk;
+  if (!some_are_done)
+    disk_sums_begin(&file->sums);
+  return !f->goes_on || !is_read(f, a) || is_read_once(f, a) || disk_verify(file, failure);
 }
 
 bool files_begin_step(run_files *f, uint32_t step, uint64_t *done, error *failure) {
@@ -164,14 +205,17 @@ bool files_begin_step(run_files *f, uint32_t step, uint64_t *done, error *failur
   f->step = step;
   *done = f->has_journal && f->journal.step == step ? f->journal.done : 0;
   for (net_id a = 0; a < e->arrays.count && good; a++)
-    if (f->arrays[a].first <= step && step <= f->arrays[a].last)
+    if (is_used(f, a))
       good = open_array(f, a, failure);
+  for (net_id a = 0; a < e->arrays.count && good; a++)
+    if (is_used(f, a))
+      good = begin_reads(f, a, *done > 0, failure);
   return good;
 }
 
 bool files_report(run_files *f, uint64_t done, error *failure) {
-  return !f->has_journal || clock_seconds() - f->noted < f->run->note_seconds ||
-         note(f, f->step, done, failure);
+  f->rest.wanted = f->has_journal && clock_seconds() - f->noted >= f->run->note_seconds;
+  return !f->rest.wanted || !f->rest.here || note(f, f->step, done, failure);
 }
 
 bool files_end_step(run_files *f, error *failure) {
@@ -199,6 +243,8 @@ bool files_take_result(run_files *f, net_id a, array *out, error *failure) {
   const net_array *of = array_at(f, a);
   run_file *file = &f->arrays[a];
   if (!open_array(f, a, failure))
+    return false;
+  if (f->goes_on && !disk_verify(&file->disk, failure))
     return false;
   *out = (array){.type = of->type, .rank = 1, .dims = {of->count}};
   if (of->number >= f->run->returned)
@@ -230,11 +276,13 @@ static bool open_journal(run_files *f, error *failure) {
     return false;
   f->has_journal = true;
   f->noted = clock_seconds();
-  return journal_open(&f->journal, f->run->folder, hex, failure);
+  bool good = journal_open(&f->journal, f->run->folder, hex, failure);
+  f->goes_on = f->journal.notes > 0;
+  return good;
 }
 
 bool files_open(run_files *f, const external_run *r, error *failure) {
-  *f = (run_files){.run = r};
+  *f = (run_files){.run = r, .rest.here = true};
   f->arrays = calloc(r->steps->arrays.count + 1, sizeof *f->arrays);
   if (!f->arrays)
     return error_no_memory(failure);

@@ -8,7 +8,9 @@
 //   result        one that becomes the user's                     RUN_HEADER
 //
 // Without a folder of its own a run has files without names, but for results. Files of a routine, which it
-// has between its pieces, are gone after its step. All that are made have checksums, but for results.
+// has between its pieces, are gone after its step. Files that are made have checksums (but for a result of a
+// run without a folder of its own, which nothing reads). They are compared as blocks are read. A run that goes
+// on compares what cannot be compared so before it uses it, and results at the end.
 #ifndef PERMC_RUNTIME_EXTERNAL_FILES_H
 #define PERMC_RUNTIME_EXTERNAL_FILES_H
 
@@ -25,8 +27,10 @@ typedef struct run_files {
   run_file *routines;  // of the routine at work
   bool has_journal;
   journal journal;
+  bool goes_on;  // from a note of another process
   uint32_t step;
   double noted;  // when
+  pipeline_rest rest;
 } run_files;
 
 bool files_open(run_files *f, const external_run *r, error *failure);
@@ -35,10 +39,12 @@ void files_close(run_files *f);
 // What the step needs is there: *done parts of it are done.
 bool files_begin_step(run_files *f, uint32_t step, uint64_t *done, error *failure);
 bool files_end_step(run_files *f, error *failure);
-// So many parts of the step are done, and written. Noted now and then, where the run may go on later.
+// So many parts of the step are done, and written. Noted now and then, in a rest, where the run may go on
+// later.
 bool files_report(run_files *f, uint64_t done, error *failure);
 external_place files_place(const run_files *f, net_id a);
-const disk_file *files_of_routine(run_files *f, uint32_t number, uint64_t bytes, error *failure);
+external_place files_of_routine(run_files *f, uint32_t number, uint64_t offset, uint64_t bytes,
+                                error *failure);
 // The result as an array with one dimension; small ones in memory.
 bool files_take_result(run_files *f, net_id a, array *out, error *failure);
 

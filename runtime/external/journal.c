@@ -40,6 +40,7 @@ static void read_line(journal *j, const char *line) {
   if (sscanf(line, "done %" SCNu32 " %" SCNu64, &step, &done) == 2) {
     j->step = step;
     j->done = done;
+    j->notes++;
   } else {
     text_printf(&j->lines, "%s\n", line);
   }
@@ -71,6 +72,7 @@ bool journal_note_done(journal *j, uint32_t step, uint64_t done, error *failure)
   snprintf(line, sizeof line, "done %" PRIu32 " %" PRIu64, step, done);
   j->step = step;
   j->done = done;
+  j->notes++;
   return add_line(j, line, failure);
 }
 

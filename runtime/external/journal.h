@@ -2,7 +2,7 @@
 //
 //   permc-journal 1 bddd813c...   what the run is: a digest of its steps, arguments and memory
 //   made f2 8192 4be1             a file of so many bytes was made
-//   done 0 17 9c02                of step 0, 17 parts are done, and on the disk
+//   done 0 17 9c02                a note: of step 0, 17 parts are done, and on the disk
 //   done 1 0 77aa                 step 0 is
 //
 // Each line ends with a checksum. Lines from the first on that has another are not there.
@@ -17,6 +17,7 @@ typedef struct journal {
   text lines;  // as they are in the file
   uint32_t step;
   uint64_t done;
+  uint64_t notes;  // how many there are, but for the one that is being made
 } journal;
 
 // Of the run that is known by `digest`: new, or as it was left. False: *failure says why; another run is

@@ -20,10 +20,10 @@ typedef struct running {
 
 // ---- routines ----------------------------------------------------------------------------------
 
-static const disk_file *file_of_routine(void *with, uint32_t number, uint64_t bytes,
-                                        error *failure) {
+static external_place file_of_routine(void *with, uint32_t number, uint64_t offset, uint64_t bytes,
+                                      error *failure) {
   running *r = with;
-  return files_of_routine(&r->files, number, bytes, failure);
+  return files_of_routine(&r->files, number, offset, bytes, failure);
 }
 
 static bool report_part(void *with, uint64_t done, error *failure) {
@@ -46,6 +46,7 @@ static bool run_routine(running *r, const external_step *s, uint64_t done, error
   routine.between = file_of_routine;
   routine.report = report_part;
   routine.with = r;
+  routine.rest = &r->files.rest;
   routine.done = done;
   routine.disk = r->disk;
   return external_routine_run(&routine, failure);
@@ -53,16 +54,16 @@ static bool run_routine(running *r, const external_step *s, uint64_t done, error
 
 // ---- steps -------------------------------------------------------------------------------------
 
-// Its parts alone, or with `bytes` also what it reads and writes, for which all blocks are looked at.
-static bool measure(const external *e, size_t step, uint64_t memory, bool bytes,
+// Its parts alone, or with `moved` also what it reads and writes, for which all blocks are looked at.
+static bool measure(const external *e, size_t step, uint64_t memory, bool moved,
                     external_amount *out, error *failure) {
   static const disk_file some;
   const external_step *s = &e->steps.items[step];
   *out = (external_amount){0};
   if (!s->routine) {
     out->parts = shares_parts(s);
-    if (bytes)
-      external_step_bytes(e, s, &out->reads, &out->writes);
+    if (moved)
+      out->moved = external_step_traffic(e, s);
     return true;
   }
   external_place *places = calloc(e->arrays.count + 1, sizeof *places);
@@ -70,10 +71,9 @@ static bool measure(const external *e, size_t step, uint64_t memory, bool bytes,
     places[a].file = &some;
   external_routine r = {
       .routine = s->routine, .arrays = e->arrays.items, .places = places, .memory = memory};
-  bool good = places
-                  ? external_routine_fit(&r, &out->parts, failure) &&
-                        (!bytes || external_routine_bytes(&r, &out->reads, &out->writes, failure))
-                  : error_no_memory(failure);
+  bool good = places ? external_routine_fit(&r, &out->parts, failure) &&
+                           (!moved || external_routine_traffic(&r, &out->moved, failure))
+                     : error_no_memory(failure);
   free(places);
   return good;
 }

@@ -72,7 +72,7 @@ says short "permc: short.npy: $("$permc" run -e id -i short.npy 2>&1 | sed 's/^p
 
 says rows 'permc: this does not run in 64 KiB of memory: an array is worked on by rows, and memory has not room for one of them; 4 MiB would do' \
   -e 'map reverse' --random '[3][100000]u32' --memory 64KiB -o out/a.npy
-says part 'permc: this does not run in 64 KiB of memory: a part of it needs more at one time; 4 MiB would do' \
+says part 'permc: this does not run in 64 KiB of memory: a part of it needs more at one time; 2 MiB would do' \
   -e 'map sum' --random '[3][100000]u32' --memory 64KiB -o out/a.npy
 says least "permc: run: --memory must be a number of bytes, at least 64 KiB, such as 512MiB or 2^30, not '4KiB'" \
   -e id -i keys.npy --memory 4KiB -o out/a.npy

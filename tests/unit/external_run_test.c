@@ -1,12 +1,14 @@
-// Runs on arrays in files (runtime/external/run.h): what is read and written is what is predicted; a run
+// Runs on arrays in files (runtime/external/run.h): bytes and requests are those that are predicted; a run
 // that is killed at any moment goes on, and ends with the same bytes; what is damaged, or of another run,
 // is an error. Random programs are in differential_test.
+#include "core/random.h"
 #include "tests/unit/api.h"
 
 #include "runtime/external/run.h"
 #include "runtime/pipeline.h"
 #include "runtime/system/unnamed.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/file.h>
@@ -55,6 +57,7 @@ typedef struct trial {
   uint64_t memory;   // 0: arrays are in memory
   uint64_t kill_at;  // the report at which the process is killed; 0: none
   bool resume;
+  double note_seconds;
   const char *result;  // the name of a file of the bytes
   permc_value **arguments;
   size_t count;
@@ -74,8 +77,9 @@ static void predict(const trial *t, const external *e) {
   for (size_t i = 0; i < e->steps.count; i++) {
     CHECK(external_measure(e, i, t->memory, &one, &failure));
     all->parts += one.parts;
-    all->reads += one.reads;
-    all->writes += one.writes;
+    all->moved.reads += one.moved.reads;
+    all->moved.writes += one.moved.writes;
+    all->moved.requests += one.moved.requests;
   }
 }
 
@@ -103,6 +107,7 @@ static bool execute(permc_context *c, pipeline *p, void *with) {
                       .memory = t->memory,
                       .folder = path_of(t->resume ? "run" : "."),
                       .resume = t->resume,
+                      .note_seconds = t->note_seconds,
                       .arguments = arguments,
                       .argument_count = t->count,
                       .moved = &from_child->moved,
@@ -185,11 +190,11 @@ TEST(what_is_predicted) {
     if (!CHECK(run_trial(t) == DONE))
       printf("%s: %s\n", t.example->text, from_child->message);
     CHECK(same_files(path_of("found"), path_of("expected")));
-    const external_amount *predicted = &from_child->predicted;
+    const external_traffic *predicted = &from_child->predicted.moved;
     const disk_counts *moved = &from_child->moved;
     // Samples and cuts of sorts are not predicted, nor how much pages have that is not wanted; what a routine
     // writes at its end is not counted.
-    uint64_t some = DISK_PAGE * 16 * predicted->parts;
+    uint64_t some = DISK_PAGE * 16 * from_child->predicted.parts;
     if (!CHECK(moved->bytes_written + DISK_PAGE >= predicted->writes &&
                moved->bytes_written <= predicted->writes + some / 8) ||
         !CHECK(moved->bytes_read >= predicted->reads &&
@@ -197,6 +202,11 @@ TEST(what_is_predicted) {
       printf("%s: read %" PRIu64 " for %" PRIu64 ", written %" PRIu64 " for %" PRIu64 "\n",
              t.example->text, moved->bytes_read, predicted->reads, moved->bytes_written,
              predicted->writes);
+    // What is written up to a page, or from one on, is a request of its own.
+    uint64_t wanted = predicted->requests, made = moved->requests;
+    if (!CHECK(made + wanted / 16 >= wanted &&
+               made <= wanted + wanted / 16 + 4 * from_child->predicted.parts))
+      printf("%s: %" PRIu64 " requests for %" PRIu64 "\n", t.example->text, made, wanted);
   }
 }
 
@@ -277,6 +287,66 @@ TEST(damage) {
   CHECK_CONTAINS(from_child->message, "are not what was written there");
   remove_run();
   CHECK(run_trial(t) == DONE && same_files(path_of("found"), path_of("expected")));
+  remove_run();
+}
+
+// The name of a file of the run but its journal: one of all; false: there is none.
+static bool any_file(uint64_t *state, char name[300]) {
+  DIR *all = opendir(path_of("run"));
+  uint64_t count = 0;
+  for (struct dirent *e; all && (e = readdir(all));)
+    if (e->d_name[0] != '.' && strcmp(e->d_name, "journal") != 0 && draw_word(state) % ++count == 0)
+      snprintf(name, 300, "%s", e->d_name);
+  if (all)
+    closedir(all);
+  return count > 0;
+}
+
+// Where it was, for a message.
+static void spoil_anywhere(uint64_t *state, char where[400]) {
+  struct stat s;
+  char name[300], path[1400];
+  snprintf(where, 400, "nothing");
+  if (!any_file(state, name))
+    return;
+  snprintf(path, sizeof path, "%s/%s", path_of("run"), name);
+  if (stat(path, &s) != 0 || s.st_size == 0)
+    return;
+  uint64_t at = draw_word(state) % (uint64_t)s.st_size;
+  snprintf(where, 400, "%s at %" PRIu64, name, at);
+  spoil(name, (off_t)at);
+}
+
+// One byte of one file is spoiled at some moment: that is found, or does not matter.
+TEST(damage_anywhere) {
+  static const struct example short_stretches[] = {{"fwht", "[2^18]u32", 1 << 16},
+                                                   {"bitrev", "[2^16]u32", 1 << 13}};
+  uint64_t state = 11, found = 0, tries = test_amount(8, 100);
+  for (int i = 0; i < EXAMPLES + 2; i++) {
+    trial t = reference_of(i < EXAMPLES ? &examples[i] : &short_stretches[i - EXAMPLES]);
+    t.resume = true;
+    remove_run();
+    CHECK(run_trial(t) == DONE);
+    uint64_t reports = from_child->reports;
+    for (uint64_t k = 0; k < tries; k++) {
+      remove_run();
+      trial killed = t;
+      killed.kill_at = 1 + draw_word(&state) % reports;
+      killed.note_seconds = k % 2 ? 0.001 : 0;
+      CHECK(run_trial(killed) == KILLED);
+      char where[400];
+      spoil_anywhere(&state, where);
+      ending last = run_trial(t);
+      found += last == FAILED;
+      if (last == DONE && !CHECK(same_files(path_of("found"), path_of("expected"))))
+        printf("%s, killed at report %" PRIu64 " of %" PRIu64 ", spoiled %s\n", t.example->text,
+               killed.kill_at, reports, where);
+      if (last == FAILED && !CHECK(strstr(from_child->message, "are not what was written there")))
+        printf("%s: %s\n", t.example->text, from_child->message);
+    }
+  }
+  CHECK(found > 0);
+  printf("%" PRIu64 " of %" PRIu64 " were found\n", found, tries * (EXAMPLES + 2));
   remove_run();
 }
 

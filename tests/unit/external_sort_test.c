@@ -144,6 +144,36 @@ static external_sort sort_of(const example *x, const column_files *files, extern
                          .threads = 2};
 }
 
+// What a sort has between, but for its columns.
+typedef struct kept_files {
+  disk_file samples, cuts;
+} kept_files;
+
+static void open_kept(external_sort *s, const external_sort_shape *shape, column_files *files,
+                      kept_files *k, error *e) {
+  char name[4096];
+  for (uint32_t c = 0; c < s->column_count; c++)
+    CHECK(disk_open(&files[c].between, path_of(files[c].names[1], "between", c), DISK_CREATE,
+                    external_sort_between(s, shape, c), e));
+  CHECK(
+      disk_open(&k->samples, path_of(name, "samples", 0), DISK_CREATE,
+                external_sort_samples(s, shape), e) &&
+      disk_open(&k->cuts, path_of(name, "cuts", 0), DISK_CREATE, external_sort_cuts(s, shape), e));
+  s->samples = (external_place){&k->samples, 0, false};
+  s->cuts = (external_place){&k->cuts, 0, false};
+}
+
+static void close_files(column_files *files, kept_files *k) {
+  for (uint32_t c = 0; c < COLUMNS; c++) {
+    disk_close(&files[c].from);
+    disk_close(&files[c].between);
+    disk_close(&files[c].to);
+    free(files[c].wanted);
+  }
+  disk_close(&k->samples);
+  disk_close(&k->cuts);
+}
+
 // Sorts, in two runs with an end in between if it has more than one piece. How many pieces those were.
 static uint64_t check_example(const example *x, uint64_t seed) {
   column_files files[COLUMNS];
@@ -156,9 +186,8 @@ static uint64_t check_example(const example *x, uint64_t seed) {
   prepare(x, &state, files, &e);
   external_sort s = sort_of(x, files, columns, d);
   CHECK(external_sort_fit(&s, &shape, &e));
-  for (uint32_t c = 0; c < x->column_count; c++)
-    CHECK(disk_open(&files[c].between, path_of(files[c].names[1], "between", c), DISK_CREATE,
-                    external_sort_between(&s, &shape, c), &e));
+  kept_files kept;
+  open_kept(&s, &shape, files, &kept, &e);
   stop half = {.after = shape.pieces / 2 + draw_word(&state) % (shape.pieces / 2 + 1)};
   s.report = count_pieces;
   s.with = &half;
@@ -170,14 +199,48 @@ static uint64_t check_example(const example *x, uint64_t seed) {
   CHECK_EQ_U64(half.done, shape.pieces);
   compare(x, files, &e);
   CHECK_STR(e.message, "");
-  for (uint32_t c = 0; c < x->column_count; c++) {
-    disk_close(&files[c].from);
-    disk_close(&files[c].between);
-    disk_close(&files[c].to);
-    free(files[c].wanted);
-  }
+  close_files(files, &kept);
   disk_free(d);
   return shape.pieces;
+}
+
+// Ended in the second row, and known to be done no further than in the first, whose runs are overwritten then;
+// and once between the last two cuts, of which the others are not made again.
+TEST(rows_that_go_on) {
+  const example x = {SCALAR_U32, false, true, 0, 3, 20000, 100 << 10, 2, {4, INDEX_4}, 1000, 128};
+  column_files files[COLUMNS];
+  memset(files, 0, sizeof files);
+  external_column columns[COLUMNS];
+  external_sort_shape shape = {0};
+  uint64_t state = 1;
+  error e = {0};
+  disk *d = disk_new(NULL, NULL, &e);
+  prepare(&x, &state, files, &e);
+  external_sort s = sort_of(&x, files, columns, d);
+  REQUIRE(external_sort_fit(&s, &shape, &e));
+  kept_files kept;
+  open_kept(&s, &shape, files, &kept, &e);
+  uint64_t row = shape.pieces / x.rows, cut = shape.runs + shape.buckets + 1, known = cut + 3;
+  stop at = {.after = row + cut + 2};
+  error ended = {0};
+  s.report = count_pieces;
+  s.with = &at;
+  CHECK(!external_sort_run(&s, &shape, &ended) && at.done == at.after);
+  s.done = known;
+  at.after = 2 * row + cut - 1;
+  CHECK(!external_sort_run(&s, &shape, &ended) && at.done == at.after);
+  s.done = at.done;
+  at.after = 2 * row + cut + 1;
+  uint64_t before = disk_counts_of(d).requests;
+  CHECK(!external_sort_run(&s, &shape, &ended) && at.done == at.after);
+  CHECK(disk_counts_of(d).requests - before < 10 * shape.runs);
+  s.done = at.done;
+  at.after = UINT64_MAX;
+  CHECK(external_sort_run(&s, &shape, &e));
+  compare(&x, files, &e);
+  CHECK_STR(e.message, "");
+  close_files(files, &kept);
+  disk_free(d);
 }
 
 TEST(a_long_row) {

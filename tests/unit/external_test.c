@@ -7,7 +7,7 @@
 #include "fusion/shares/external.h"
 #include "fusion/target/target.h"
 
-static size_t steps, by_bits, windows, partial, several;
+static size_t steps, by_bits, windows, partial, several, refused;
 
 static void show(const net *t, const external *e) {
   text out = {0};
@@ -203,6 +203,58 @@ static bool check_seed(uint64_t seed) {
   if (!good)
     printf("seed %" PRIu64 "\n", seed);
   return good;
+}
+
+// ---- the least memory -----------------------------------------------------------------------------
+
+static uint64_t all_shares(const external *e) {
+  uint64_t sum = 0;
+  for (size_t i = 0; i < e->steps.count; i++)
+    sum += e->steps.items[i].shares;
+  return sum;
+}
+
+// Of "...; 4 KiB would do".
+static uint64_t least_named(const char *wrong) {
+  const char *at = strrchr(wrong, ';'), *units[] = {"bytes", "KiB", "MiB", "GiB"};
+  char *unit;
+  uint64_t bytes = at ? strtoull(at + 1, &unit, 10) : 0;
+  for (int i = 0; bytes && i < 4; i++)
+    if (strncmp(unit + 1, units[i], strlen(units[i])) == 0)
+      return bytes << 10 * i;
+  return 0;
+}
+
+// What is named when there is too little memory does; and by twice as much, shares are not many times fewer.
+static bool check_least(uint64_t seed) {
+  enum { LITTLE = 512, TIMES = 64 };
+  START();
+  random_state r = {seed};
+  const net *t = random_net_of(&memory, &r, seed % 4 == 0);
+  target disk = *target_named("avx512");
+  const char *wrong = "";
+  disk.disk_block = 16;
+  if (external_make(&memory, t, &disk, LITTLE, &wrong))
+    return true;
+  uint64_t least = least_named(wrong);
+  if (!CHECK(least))
+    return false;
+  const external *by_least = external_make(&memory, t, &disk, least, &wrong);
+  const external *by_twice = external_make(&memory, t, &disk, 2 * least, &wrong);
+  bool good = CHECK(by_least) && CHECK(by_twice) &&
+              CHECK(all_shares(by_least) <= TIMES * all_shares(by_twice));
+  if (!good)
+    printf("seed %" PRIu64 ": %" PRIu64 " bytes, shares %" PRIu64 " and %" PRIu64 "\n", seed, least,
+           by_least ? all_shares(by_least) : 0, by_twice ? all_shares(by_twice) : 0);
+  refused++;
+  return good;
+}
+
+TEST(least_memory) {
+  uint64_t programs = test_all() ? 20000 : 1000, seed = 0;
+  while (seed < programs && check_least(seed))
+    seed++;
+  CHECK(refused > programs / 100);
 }
 
 TEST(random_nets) {

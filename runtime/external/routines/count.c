@@ -1,6 +1,7 @@
 // Counts of parts, added up for each row. See count.h.
 #include "runtime/external/routines/count.h"
 
+#include "core/number.h"
 #include "core/units.h"
 #include "runtime/external/routines/scan.h"
 #include "runtime/routines/count.h"
@@ -40,21 +41,34 @@ bool external_count_fit(const external_count *c, error *failure) {
                    show_bytes(bytes, c->memory), c->limit);
 }
 
+static scan scan_of(const external_count *c) {
+  return (scan){.disk = c->disk,
+                .from = c->from,
+                .size = scalar_types[c->type].size,
+                .rows = c->rows,
+                .length = c->length,
+                .memory = c->memory / 2,
+                .most_rows = most_counts(c) / c->limit};
+}
+
+void external_count_add_traffic(const external_count *c, external_traffic *to) {
+  if (c->limit == 0)
+    return;
+  scan keys = scan_of(c);
+  scan_add_traffic(&keys, to);
+  to->writes += c->rows * c->limit * sizeof(int64_t);
+  to->requests += divide_up(c->rows, scan_rows(&keys));
+}
+
 bool external_count_run(const external_count *c, error *failure) {
   if (!external_count_fit(c, failure))
     return false;
   if (c->limit == 0)
     return true;
   counting s = {.task = c};
-  scan keys = {.disk = c->disk,
-               .from = c->from,
-               .size = scalar_types[c->type].size,
-               .rows = c->rows,
-               .length = c->length,
-               .memory = c->memory / 2,
-               .most_rows = most_counts(c) / c->limit,
-               .with = &s,
-               .work = count_part};
+  scan keys = scan_of(c);
+  keys.with = &s;
+  keys.work = count_part;
   uint64_t counts = scan_rows(&keys) * c->limit;
   s.of_part = malloc(2 * counts * sizeof *s.of_part);
   s.of_rows = s.of_part ? s.of_part + counts : NULL;

@@ -3,6 +3,7 @@
 #define PERMC_RUNTIME_EXTERNAL_ROUTINES_COUNT_H
 
 #include "core/scalar/scalar.h"
+#include "fusion/shares/external.h"
 #include "runtime/external/routines/pipeline.h"
 
 typedef struct external_count {
@@ -16,6 +17,8 @@ typedef struct external_count {
 
 // False: so much memory does not do.
 bool external_count_fit(const external_count *c, error *failure);
+// Adds what it reads and writes.
+void external_count_add_traffic(const external_count *c, external_traffic *to);
 // The keys are read once. False: interrupted, or so much memory does not do, or the disk fails.
 bool external_count_run(const external_count *c, error *failure);
 

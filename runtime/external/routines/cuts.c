@@ -95,26 +95,23 @@ static bool place_splitter(const run_cuts *c, const uint64_t *samples, const spl
 
 // ---- the whole ---------------------------------------------------------------------------------
 
-static bool place_all(const run_cuts *c, const uint64_t *samples, const uint64_t *order,
-                      uint64_t *cuts, error *failure) {
+// Those of bucket b.
+static bool place_cuts(const run_cuts *c, const uint64_t *samples, const uint64_t *order,
+                       uint64_t b, transfers *t, uint64_t *cuts, error *failure) {
   uint64_t each = cuts_samples_of_run(c), per_bucket = divide_up(cuts_samples(c), c->buckets);
-  transfers t = {0};
-  bool good = true;
-  for (uint64_t b = 0; b <= c->buckets && good; b++) {
-    uint64_t at = b * per_bucket, *own = cuts + b * c->runs;
-    if (b == 0 || at >= cuts_samples(c)) {
-      for (uint64_t r = 0; r < c->runs; r++)
-        own[r] = b == 0 ? 0 : run_length(c, r);
-      continue;
-    }
+  uint64_t at = b * per_bucket;
+  if (b > 0 && at < cuts_samples(c)) {
     splitter s = {samples[order[at]], order[at] / each, order[at] % each * c->step};
-    good = place_splitter(c, samples, &s, &t, own, failure);
+    return place_splitter(c, samples, &s, t, cuts, failure);
   }
-  free(t.parts);
-  return good;
+  for (uint64_t r = 0; r < c->runs; r++)
+    cuts[r] = b == 0 ? 0 : run_length(c, r);
+  return true;
 }
 
-bool cuts_find(const run_cuts *c, const uint64_t *samples, uint64_t *cuts, error *failure) {
+bool cuts_find(const run_cuts *c, const uint64_t *samples, uint64_t first, uint64_t *cuts,
+               error *failure) {
+  transfers parts = {0};
   uint64_t count = cuts_samples(c), *order = malloc(count * sizeof *order);
   sort_payload index = {NULL, order, sizeof *order};
   sort_task t = {.type = SCALAR_U64,
@@ -126,7 +123,10 @@ bool cuts_find(const run_cuts *c, const uint64_t *samples, uint64_t *cuts, error
                  .threads = c->threads,
                  .interrupted = c->interrupted};
   bool good = (order && routine_sort(&t)) || work_stopped(c->interrupted, failure);
-  good = good && place_all(c, samples, order, cuts, failure);
+  for (uint64_t b = first; b <= c->buckets && good; b++)
+    good = place_cuts(c, samples, order, b, &parts, cuts + b * c->runs, failure) &&
+           (!c->found || c->found(c->with, b, failure));
+  free(parts.parts);
   free(order);
   return good;
 }

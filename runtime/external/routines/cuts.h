@@ -28,6 +28,9 @@ typedef struct run_cuts {
   char *room;  // for a stretch of each run
   uint32_t threads;
   const atomic_bool *interrupted;
+  // Bucket b is cut; all before it are. May be NULL.
+  bool (*found)(void *with, uint64_t b, error *failure);
+  void *with;
 } run_cuts;
 
 // How many a whole run has, and all.
@@ -38,8 +41,9 @@ uint64_t cuts_room(const run_cuts *c);
 
 // The ranks of the samples of a run.
 void cuts_draw(const run_cuts *c, const char *keys, uint64_t count, uint64_t *samples);
-// cuts[b * runs + r]: how many keys of run r stand before bucket b, for b = 0 ... buckets. samples: of
+// cuts[b * runs + r]: how many keys of run r stand before bucket b, for b = first ... buckets. samples: of
 // all runs.
-bool cuts_find(const run_cuts *c, const uint64_t *samples, uint64_t *cuts, error *failure);
+bool cuts_find(const run_cuts *c, const uint64_t *samples, uint64_t first, uint64_t *cuts,
+               error *failure);
 
 #endif

@@ -4,7 +4,9 @@
 //   step   read   work   write
 //   0      0
 //   1      1      0
-//   2      2      1      0        then piece 0 is done
+//   2      2      1      0        then piece 0 is done, and a rest is wanted
+//   3             2      1
+//   4                    2        then all are done that were begun
 #ifndef PERMC_RUNTIME_EXTERNAL_ROUTINES_PIPELINE_H
 #define PERMC_RUNTIME_EXTERNAL_ROUTINES_PIPELINE_H
 
@@ -14,10 +16,11 @@
 typedef struct external_place {
   const disk_file *file;  // NULL: none
   uint64_t offset;
+  bool once;  // pieces move no byte of the file twice: see disk_part
 } external_place;
 
 static inline external_place place_after(external_place p, uint64_t bytes) {
-  return (external_place){p.file, p.offset + bytes};
+  return (external_place){p.file, p.offset + bytes, p.once};
 }
 
 // A list that grows.
@@ -29,6 +32,13 @@ typedef struct transfers {
 // False: out of memory. No bytes, or no file: nothing is added.
 bool transfers_add(transfers *t, external_place at, void *memory, uint64_t bytes, bool writes);
 
+// Who notes how far work is wants nothing to be under way then: pieces that are begun are ended before
+// others are read.
+typedef struct pipeline_rest {
+  bool wanted;  // by `done`; from then on
+  bool here;    // nothing is under way
+} pipeline_rest;
+
 enum { PIPELINE_BUFFERS = 3 };  // piece i has buffer i % 3
 
 typedef struct pipeline {
@@ -39,6 +49,7 @@ typedef struct pipeline {
   bool (*work)(void *with, uint64_t piece, error *failure);
   bool (*store)(void *with, uint64_t piece, transfers *t);
   bool (*done)(void *with, uint64_t piece, error *failure);  // may be NULL
+  pipeline_rest *rest;                                       // may be NULL
 } pipeline;
 
 bool pipeline_run(const pipeline *p, error *failure);

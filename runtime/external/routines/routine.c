@@ -20,8 +20,13 @@ static size_t unit_of(const external_routine *r, net_id id) {
   return a->count / elements_of(r) * scalar_types[a->type].size;
 }
 
+// Sorts and transposes read each array once for each pair that it is in, and write each once.
 static external_place place_at(const external_routine *r, net_id id) {
-  return id == NET_NONE ? (external_place){NULL, 0} : r->places[id];
+  if (id == NET_NONE)
+    return (external_place){0};
+  external_place p = r->places[id];
+  p.once = external_routine_reads_once(r->routine, id);
+  return p;
 }
 
 static uint32_t bits_below(uint64_t limit) {
@@ -61,7 +66,8 @@ static external_sort *add_sort(sorts *s, scalar_type type, uint64_t limit) {
                            .threads = r->threads,
                            .interrupted = r->interrupted,
                            .report = report_piece,
-                           .with = s};
+                           .with = s,
+                           .rest = r->rest};
   s->count++;
   return added;
 }
@@ -79,7 +85,7 @@ static void add_payloads(const sorts *s, external_sort *to) {
   }
 }
 
-static const external_place nowhere = {NULL, 0};
+static const external_place nowhere = {0};
 
 static void plan_sort(sorts *s, external_place order) {
   const net_routine *r = s->routine->routine;
@@ -150,28 +156,36 @@ static bool make_sorts(sorts *s, const external_routine *r, external_place order
   return true;
 }
 
+// So many bytes of a file of the routine's own, if any.
+static bool place_between(const external_routine *r, uint32_t number, uint64_t offset,
+                          uint64_t bytes, external_place *to, error *failure) {
+  *to = bytes ? r->between(r->with, number, offset, bytes, failure) : nowhere;
+  return !bytes || to->file;
+}
+
 static bool run_sort(sorts *s, uint32_t number, error *failure) {
   external_sort *sort = &s->sorts[number];
   const external_sort_shape *shape = &s->shapes[number];
   const external_routine *r = s->routine;
-  for (uint32_t c = 0; c < sort->column_count; c++) {
-    uint64_t bytes = external_sort_between(sort, shape, c);
+  uint32_t file = 1 + number * (r->routine->pair_count + 3);
+  bool good = true;
+  for (uint32_t c = 0; c < sort->column_count && good; c++) {
     external_column *own = &s->columns[number][c];
-    if (bytes > 0)
-      own->between.file =
-          r->between(r->with, 1 + number * (r->routine->pair_count + 1) + c, bytes, failure);
-    if (bytes > 0 && !own->between.file)
-      return false;
+    good = place_between(r, file++, own->from.offset % DISK_PAGE,
+                         external_sort_between(sort, shape, c), &own->between, failure);
   }
+  good = good &&
+         place_between(r, file++, 0, external_sort_samples(sort, shape), &sort->samples, failure) &&
+         place_between(r, file++, 0, external_sort_cuts(sort, shape), &sort->cuts, failure);
   sort->done = r->done > s->before ? r->done - s->before : 0;
-  return sort->done >= shape->pieces || external_sort_run(sort, shape, failure);
+  return good && (sort->done >= shape->pieces || external_sort_run(sort, shape, failure));
 }
 
 static bool run_sorts(const external_routine *r, error *failure) {
-  external_place order = {NULL, 0};
+  external_place order = nowhere;
   bool has_order = r->routine->kind == NET_PLACES || r->routine->back, good = true;
   if (has_order) {
-    order.file = r->between(r->with, 0, elements_of(r) * order_size(r), failure);
+    order = r->between(r->with, 0, 0, elements_of(r) * order_size(r), failure);
     good = order.file != NULL;
   }
   sorts s = {0};
@@ -194,16 +208,11 @@ static bool fit_sorts(const external_routine *r, uint64_t *pieces, error *failur
   return good;
 }
 
-static bool bytes_of_sorts(const external_routine *r, uint64_t *reads, uint64_t *writes,
-                           error *failure) {
+static bool traffic_of_sorts(const external_routine *r, external_traffic *out, error *failure) {
   sorts s;
   bool good = make_sorts(&s, r, nowhere, failure);
-  for (uint32_t i = 0; i < s.count && good; i++) {
-    uint64_t some, others;
-    external_sort_bytes(&s.sorts[i], &s.shapes[i], &some, &others);
-    *reads += some;
-    *writes += others;
-  }
+  for (uint32_t i = 0; i < s.count && good; i++)
+    external_sort_add_traffic(&s.sorts[i], &s.shapes[i], out);
   free_sorts(&s);
   return good;
 }
@@ -233,18 +242,36 @@ static bool fit_count(const external_routine *r, uint64_t *pieces, error *failur
   return external_count_fit(&c, failure);
 }
 
+static bool traffic_of_count(const external_routine *r, external_traffic *out, error *failure) {
+  external_count c = count_of(r, r->routine->pairs[0]);
+  (void)failure;
+  external_count_add_traffic(&c, out);
+  return true;
+}
+
+static external_wrong wrong_of(const external_routine *r, net_routine_pair p) {
+  return (external_wrong){.type = array_at(r, p.from)->type,
+                          .distinct = r->routine->distinct,
+                          .rows = r->routine->rows,
+                          .length = r->routine->length,
+                          .limit = r->routine->limit,
+                          .from = place_at(r, p.from),
+                          .disk = r->disk,
+                          .memory = r->memory,
+                          .interrupted = r->interrupted};
+}
+
+static bool traffic_of_wrong(const external_routine *r, external_traffic *out, error *failure) {
+  external_wrong w = wrong_of(r, r->routine->pairs[0]);
+  (void)failure;
+  external_wrong_add_traffic(&w, out);
+  return true;
+}
+
 static bool run_wrong(const external_routine *r, error *failure) {
   net_routine_pair p = r->routine->pairs[0];
   int64_t found[2];
-  external_wrong w = {.type = array_at(r, p.from)->type,
-                      .distinct = r->routine->distinct,
-                      .rows = r->routine->rows,
-                      .length = r->routine->length,
-                      .limit = r->routine->limit,
-                      .from = place_at(r, p.from),
-                      .disk = r->disk,
-                      .memory = r->memory,
-                      .interrupted = r->interrupted};
+  external_wrong w = wrong_of(r, p);
   external_place to = place_at(r, p.to);
   return external_wrong_find(&w, found, failure) &&
          disk_write(to.file, to.offset, found, sizeof found, failure);
@@ -263,7 +290,8 @@ static external_transpose transpose_of(const external_routine *r) {
                               .interrupted = r->interrupted,
                               .done = r->done,
                               .report = r->report,
-                              .with = r->with};
+                              .with = r->with,
+                              .rest = r->rest};
 }
 
 static bool run_transpose(const external_routine *r, error *failure) {
@@ -288,17 +316,27 @@ static bool fit_whole(const external_routine *r, uint64_t *pieces, error *failur
   return true;
 }
 
-// All arrays once.
-static bool bytes_of_arrays(const external_routine *r, uint64_t *reads, uint64_t *writes,
-                            error *failure) {
-  (void)failure;
+// All arrays once, in stretches of boxes.
+static bool traffic_of_transpose(const external_routine *r, external_traffic *out, error *failure) {
+  external_transpose t = transpose_of(r);
+  external_transpose_shape shape;
   for (uint32_t i = 0; i < r->routine->pair_count; i++) {
     const net_array *from = array_at(r, r->routine->pairs[i].from),
                     *to = array_at(r, r->routine->pairs[i].to);
-    *reads += from->count * scalar_types[from->type].size;
-    *writes += to->count * scalar_types[to->type].size;
+    out->reads += from->count * scalar_types[from->type].size;
+    out->writes += to->count * scalar_types[to->type].size;
   }
+  if (!external_transpose_fit(&t, &shape, failure))
+    return false;
+  out->requests += external_transpose_requests(&t, &shape);
   return true;
+}
+
+bool external_routine_reads_once(const net_routine *r, net_id array) {
+  uint32_t pairs = 0;
+  for (uint32_t i = 0; i < r->pair_count; i++)
+    pairs += r->pairs[i].from == array;
+  return pairs <= 1 && r->kind != NET_COUNT && r->kind != NET_WRONG;
 }
 
 // ---- the table ---------------------------------------------------------------------------------
@@ -306,20 +344,24 @@ static bool bytes_of_arrays(const external_routine *r, uint64_t *reads, uint64_t
 static const struct {
   bool (*fit)(const external_routine *r, uint64_t *pieces, error *failure);
   bool (*run)(const external_routine *r, error *failure);
-  bool (*bytes)(const external_routine *r, uint64_t *reads, uint64_t *writes, error *failure);
+  bool (*traffic)(const external_routine *r, external_traffic *out, error *failure);
 } routines[NET_ROUTINE_KINDS] = {
-    [NET_SORT] = {fit_sorts, run_sorts, bytes_of_sorts},
-    [NET_PLACES] = {fit_sorts, run_sorts, bytes_of_sorts},
-    [NET_PERMUTE] = {fit_sorts, run_sorts, bytes_of_sorts},
-    [NET_COUNT] = {fit_count, run_count, bytes_of_arrays},
-    [NET_WRONG] = {fit_whole, run_wrong, bytes_of_arrays},
-    [NET_TRANSPOSE] = {fit_transpose, run_transpose, bytes_of_arrays},
+    [NET_SORT] = {fit_sorts, run_sorts, traffic_of_sorts},
+    [NET_PLACES] = {fit_sorts, run_sorts, traffic_of_sorts},
+    [NET_PERMUTE] = {fit_sorts, run_sorts, traffic_of_sorts},
+    [NET_COUNT] = {fit_count, run_count, traffic_of_count},
+    [NET_WRONG] = {fit_whole, run_wrong, traffic_of_wrong},
+    [NET_TRANSPOSE] = {fit_transpose, run_transpose, traffic_of_transpose},
 };
 
-bool external_routine_bytes(const external_routine *r, uint64_t *reads, uint64_t *writes,
-                            error *failure) {
-  *reads = *writes = 0;
-  return routines[r->routine->kind].bytes(r, reads, writes, failure);
+bool external_routine_traffic(const external_routine *r, external_traffic *out, error *failure) {
+  const net_routine *own = r->routine;
+  *out = (external_traffic){0};
+  if (own->counts) {
+    external_count c = count_of(r, own->pairs[own->pair_count - 1]);
+    external_count_add_traffic(&c, out);
+  }
+  return routines[own->kind].traffic(r, out, failure);
 }
 
 static bool fit_in(const external_routine *r, uint64_t memory, uint64_t *pieces, error *failure) {

@@ -4,18 +4,22 @@
 #define PERMC_RUNTIME_EXTERNAL_ROUTINES_ROUTINE_H
 
 #include "fusion/net/net.h"
+#include "fusion/shares/external.h"
 #include "runtime/external/routines/pipeline.h"
 
 typedef struct external_routine {
   const net_routine *routine;
   const net_array *arrays;
   const external_place *places;  // by array: element 0
-  // File `number` of those that the routine has for itself: of that many bytes, new, or as it was left.
-  const disk_file *(*between)(void *with, uint32_t number, uint64_t bytes, error *failure);
+  // So many bytes in file `number` of those that the routine has for itself, from that offset on: new, or
+  // as they were left.
+  external_place (*between)(void *with, uint32_t number, uint64_t offset, uint64_t bytes,
+                            error *failure);
   // After each piece, which are done in order: what was written to files for them is not written again, if
   // the routine goes on with `done` pieces. May be NULL.
   bool (*report)(void *with, uint64_t done, error *failure);
   void *with;
+  pipeline_rest *rest;  // when `report` is called; may be NULL
   uint64_t done;
   disk *disk;
   uint64_t memory;  // bytes, at most
@@ -25,9 +29,10 @@ typedef struct external_routine {
 
 // How many pieces there are. False: what it asks for is not done in files, or not by so much memory.
 bool external_routine_fit(const external_routine *r, uint64_t *pieces, error *failure);
-// Bytes that it reads from files, and writes to them: about.
-bool external_routine_bytes(const external_routine *r, uint64_t *reads, uint64_t *writes,
-                            error *failure);
+// What it reads from files, and writes to them: about.
+bool external_routine_traffic(const external_routine *r, external_traffic *out, error *failure);
+// Whether it reads no element of the array twice, also where it goes on after pieces that are done.
+bool external_routine_reads_once(const net_routine *r, net_id array);
 bool external_routine_run(const external_routine *r, error *failure);
 
 #endif

@@ -59,14 +59,29 @@ static bool store_nothing(void *with, uint64_t piece, transfers *t) {
   return with != NULL;
 }
 
-bool scan_run(const scan *t, error *failure) {
+static scanning scanning_of(const scan *t) {
   uint64_t keys = keys_of(t);
   scanning s = {.task = t, .rows = scan_rows(t), .length = t->length < keys ? t->length : keys};
-  s.of_row = divide_up(t->length, s.length);
+  s.of_row = s.length ? divide_up(t->length, s.length) : 0;
+  return s;
+}
+
+static uint64_t parts_of(const scanning *s) {
+  return s->rows ? divide_up(s->task->rows, s->rows) * s->of_row : 0;
+}
+
+void scan_add_traffic(const scan *t, external_traffic *to) {
+  scanning s = scanning_of(t);
+  to->reads += t->rows * t->length * t->size;
+  to->requests += parts_of(&s) * divide_up(s.rows * s.length * t->size, EXTERNAL_REQUEST);
+}
+
+bool scan_run(const scan *t, error *failure) {
+  scanning s = scanning_of(t);
   uint64_t bytes = divide_up(s.rows * s.length * t->size, DISK_PAGE) * DISK_PAGE + DISK_PAGE;
   char *memory = array_memory(PIPELINE_BUFFERS * bytes + DISK_PAGE);
   pipeline p = {.disk = t->disk,
-                .last = divide_up(t->rows, s.rows) * s.of_row,
+                .last = parts_of(&s),
                 .with = &s,
                 .load = load_part,
                 .work = work_on_part,

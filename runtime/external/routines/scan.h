@@ -5,6 +5,7 @@
 #ifndef PERMC_RUNTIME_EXTERNAL_ROUTINES_SCAN_H
 #define PERMC_RUNTIME_EXTERNAL_ROUTINES_SCAN_H
 
+#include "fusion/shares/external.h"
 #include "runtime/external/routines/pipeline.h"
 
 // Keys start, ..., start + length - 1 of the rows first, ..., first + rows - 1.
@@ -27,5 +28,7 @@ typedef struct scan {
 // The rows of a part, at most.
 uint64_t scan_rows(const scan *s);
 bool scan_run(const scan *s, error *failure);
+// Adds what it reads.
+void scan_add_traffic(const scan *s, external_traffic *to);
 
 #endif

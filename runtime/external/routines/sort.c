@@ -40,6 +40,11 @@ static uint64_t choose_run(const external_sort *s, uint64_t most) {
   return run > DISK_PAGE ? run / DISK_PAGE * DISK_PAGE : run;
 }
 
+// Its runs, where these are cut, its buckets.
+static uint64_t pieces_of_row(const external_sort_shape *s) {
+  return s->runs + s->buckets + 1 + s->buckets;
+}
+
 static bool fit_long_row(const external_sort *s, uint64_t most, external_sort_shape *shape) {
   shape->run = choose_run(s, most);
   shape->runs = divide_up(s->length, shape->run);
@@ -52,7 +57,7 @@ static bool fit_long_row(const external_sort *s, uint64_t most, external_sort_sh
   run_cuts c = {.count = s->length, .run = shape->run, .runs = shape->runs, .step = shape->step};
   shape->piece = shape->run;
   shape->buckets = divide_up(cuts_samples(&c), shape->run / shape->step - shape->runs);
-  shape->pieces = s->rows * (shape->runs + shape->buckets);
+  shape->pieces = s->rows * pieces_of_row(shape);
   return true;
 }
 
@@ -129,17 +134,17 @@ static segment target_of(const sorting *s, uint64_t piece) {
   return all;
 }
 
-static external_place source_at(const sorting *s, uint32_t column, uint64_t key) {
+static external_place source_place(const sorting *s, uint32_t column, uint64_t key) {
   return place_after(s->sources[column], key * s->task->columns[column].size);
 }
 
-static external_place target_at(const sorting *s, uint32_t column, uint64_t key) {
+static external_place target_place(const sorting *s, uint32_t column, uint64_t key) {
   return place_after(s->targets[column], key * s->task->columns[column].size);
 }
 
 // The piece in order begins at the same byte of a page here and in the target.
 static char *sorted_of(const sorting *s, uint32_t column, uint64_t piece) {
-  external_place to = target_at(s, column, target_of(s, piece).first);
+  external_place to = target_place(s, column, target_of(s, piece).first);
   return buffer_of(s, column, piece) + (to.file ? to.offset % DISK_PAGE : 0);
 }
 
@@ -161,7 +166,7 @@ static bool load_piece(void *with, uint64_t piece, transfers *t) {
     uint64_t slack = s->shape->slack;
     for (uint64_t i = 0; i < segments_of(s) && s->sources[c].file; i++) {
       segment g = segment_of(s, piece, i);
-      external_place from = source_at(s, c, g.first);
+      external_place from = source_place(s, c, g.first);
       at = landing_of(from, at, &slack);
       if (!transfers_add(t, from, at, g.count * size, false))
         return false;
@@ -178,7 +183,7 @@ static void pack_column(const sorting *s, uint64_t piece, uint32_t c) {
   uint64_t slack = s->shape->slack;
   for (uint64_t i = 0; i < segments_of(s) && s->sources[c].file; i++) {
     segment g = segment_of(s, piece, i);
-    at = landing_of(source_at(s, c, g.first), at, &slack);
+    at = landing_of(source_place(s, c, g.first), at, &slack);
     if (at != to)
       memmove(to, at, g.count * size);
     to += g.count * size;
@@ -240,21 +245,16 @@ static bool work_on_piece(void *with, uint64_t piece, error *failure) {
   return true;
 }
 
-// Behind the keys that are kept between.
-static external_place samples_place(const external_sort *s) {
-  return place_after(s->columns[0].between, s->length * s->columns[0].size + DISK_PAGE);
-}
-
 static bool store_piece(void *with, uint64_t piece, transfers *t) {
   const sorting *s = with;
   segment all = target_of(s, piece);
   for (uint32_t c = 0; c < s->task->column_count; c++)
-    if (!transfers_add(t, target_at(s, c, all.first), sorted_of(s, c, piece),
+    if (!transfers_add(t, target_place(s, c, all.first), sorted_of(s, c, piece),
                        all.count * s->task->columns[c].size, true))
       return false;
   uint64_t each = s->samples ? cuts_samples_of_run(&s->cuts) : 0;
   return !s->samples ||
-         transfers_add(t, place_after(samples_place(s->task), piece * each * sizeof *s->samples),
+         transfers_add(t, place_after(s->task->samples, piece * each * sizeof *s->samples),
                        samples_of(s, piece),
                        divide_up(all.count, s->shape->step) * sizeof *s->samples, true);
 }
@@ -296,7 +296,8 @@ static bool sort_pieces(sorting *s, uint64_t done, uint64_t count, error *failur
                 .load = load_piece,
                 .work = work_on_piece,
                 .store = store_piece,
-                .done = report_piece};
+                .done = report_piece,
+                .rest = s->task->rest};
   bool good = make_buffers(s) ? pipeline_run(&p, failure) : error_no_memory(failure);
   free(s->memory);
   free(s->buffers);
@@ -305,14 +306,13 @@ static bool sort_pieces(sorting *s, uint64_t done, uint64_t count, error *failur
   return good;
 }
 
-// Where key `first` of the arrays is. What is kept between begins at the same byte of a page as the row.
+// Where key `first` of the arrays is.
 static void find_places(sorting *s, uint64_t first, bool from_between, bool to_between) {
   for (uint32_t c = 0; c < s->task->column_count; c++) {
     const external_column *own = &s->task->columns[c];
     external_place from = own->from.file ? place_after(own->from, first * own->size) : own->from;
-    external_place between = place_after(own->between, from.offset % DISK_PAGE);
-    s->sources[c] = from_between ? between : from;
-    s->targets[c] = to_between     ? between
+    s->sources[c] = from_between ? own->between : from;
+    s->targets[c] = to_between     ? own->between
                     : own->to.file ? place_after(own->to, first * own->size)
                                    : own->to;
   }
@@ -320,6 +320,8 @@ static void find_places(sorting *s, uint64_t first, bool from_between, bool to_b
 
 static bool sort_runs(sorting *s, uint64_t first, uint64_t done, error *failure) {
   find_places(s, first, false, true);
+  for (uint32_t c = 0; c < s->task->column_count && done == 0; c++)
+    disk_sums_clear(&s->targets[c].file->sums);  // of the row before
   s->samples = malloc(PIPELINE_BUFFERS * cuts_samples_of_run(&s->cuts) * sizeof *s->samples);
   bool good = s->samples ? sort_pieces(s, done, s->shape->runs, failure) : error_no_memory(failure);
   free(s->samples);
@@ -327,25 +329,99 @@ static bool sort_runs(sorting *s, uint64_t first, uint64_t done, error *failure)
   return good;
 }
 
-static bool cut_runs(sorting *s, error *failure) {
+// ---- what is kept between for a sort that goes on ----------------------------------------------
+
+// In a file of its own: the row whose runs and samples are kept, then, for each bucket, where the runs are cut,
+// and a checksum of that.
+enum { ROW_BYTES = sizeof(uint64_t), SUM_BYTES = sizeof(uint64_t) };
+
+// Of the cuts of a bucket.
+static uint64_t cuts_bytes(const external_sort_shape *shape) {
+  return shape->runs * sizeof(uint64_t);
+}
+
+static bool read_kept(const sorting *s, uint64_t at, void *to, uint64_t bytes, error *failure) {
+  external_place from = place_after(s->task->cuts, at);
+  return disk_read(from.file, from.offset, to, bytes, failure);
+}
+
+static bool write_kept(const sorting *s, uint64_t at, const void *from, uint64_t bytes,
+                       error *failure) {
+  external_place to = place_after(s->task->cuts, at);
+  return disk_write(to.file, to.offset, from, bytes, failure);
+}
+
+// Before anything of the row before it is overwritten: a sort that goes on in that begins with its runs.
+static bool begin_row(const sorting *s, uint64_t row, error *failure) {
+  return write_kept(s, 0, &row, ROW_BYTES, failure) && disk_sync(s->task->cuts.file, failure);
+}
+
+static bool is_kept(const sorting *s, uint64_t row, bool *is, error *failure) {
+  uint64_t kept;
+  bool good = read_kept(s, 0, &kept, ROW_BYTES, failure);
+  *is = good && kept == row;
+  return good;
+}
+
+static bool keep_cuts(void *with, uint64_t bucket, error *failure) {
+  sorting *s = with;
+  const uint64_t *cuts = s->places + bucket * s->shape->runs;
+  uint64_t each = cuts_bytes(s->shape), sum = disk_sum(cuts, each);
+  uint64_t at = ROW_BYTES + bucket * (each + SUM_BYTES);
+  return write_kept(s, at, cuts, each, failure) &&
+         write_kept(s, at + each, &sum, SUM_BYTES, failure) && report_piece(s, bucket, failure);
+}
+
+// The first of these that are what was kept: *found of them.
+static bool read_cuts(const sorting *s, uint64_t count, uint64_t *found, error *failure) {
+  uint64_t each = cuts_bytes(s->shape);
+  bool good = true, same = true;
+  for (*found = 0; *found < count && good && same; *found += good && same) {
+    uint64_t sum = 0, at = ROW_BYTES + *found * (each + SUM_BYTES);
+    uint64_t *cuts = s->places + *found * s->shape->runs;
+    good =
+        read_kept(s, at, cuts, each, failure) && read_kept(s, at + each, &sum, SUM_BYTES, failure);
+    same = good && disk_sum(cuts, each) == sum;
+  }
+  return good;
+}
+
+// ---- long rows ---------------------------------------------------------------------------------
+
+static bool cut_runs(sorting *s, uint64_t first, error *failure) {
   uint64_t samples_bytes = cuts_samples(&s->cuts) * sizeof *s->samples;
   uint64_t *samples = array_memory(samples_bytes);
-  external_place at = samples_place(s->task);
+  external_place at = s->task->samples;
   s->cuts.keys = s->sources[0];
+  s->cuts.keys.once = false;  // pieces read them, too
   s->cuts.room = array_memory(cuts_room(&s->cuts));
-  s->places = malloc((s->shape->buckets + 1) * s->shape->runs * sizeof *s->places);
-  bool good = (samples && s->cuts.room && s->places) || error_no_memory(failure);
+  s->cuts.found = keep_cuts;
+  s->cuts.with = s;
+  bool good = (samples && s->cuts.room) || error_no_memory(failure);
   good = good && disk_read(at.file, at.offset, samples, samples_bytes, failure) &&
-         cuts_find(&s->cuts, samples, s->places, failure);
+         cuts_find(&s->cuts, samples, first, s->places, failure);
   free(samples);
   free(s->cuts.room);
   return good;
 }
 
-static bool sort_buckets(sorting *s, uint64_t first, uint64_t done, error *failure) {
-  find_places(s, first, true, false);
+static bool find_cuts(sorting *s, uint64_t done, error *failure) {
+  uint64_t all = s->shape->buckets + 1, found;
+  s->places = malloc(all * s->shape->runs * sizeof *s->places);
+  if (!s->places)
+    return error_no_memory(failure);
+  return read_cuts(s, done < all ? done : all, &found, failure) &&
+         (found == all || cut_runs(s, found, failure));
+}
+
+// Its cuts are pieces, too, which come first.
+static bool sort_buckets(sorting *s, uint64_t row, uint64_t done, error *failure) {
+  uint64_t cuts = s->shape->buckets + 1;
+  find_places(s, row * s->count, true, false);
   s->buckets = true;
-  bool good = cut_runs(s, failure) && sort_pieces(s, done, s->shape->buckets, failure);
+  bool good = find_cuts(s, done, failure);
+  s->before += cuts;
+  good = good && sort_pieces(s, done > cuts ? done - cuts : 0, s->shape->buckets, failure);
   free(s->places);
   s->places = NULL;
   s->buckets = false;
@@ -355,15 +431,19 @@ static bool sort_buckets(sorting *s, uint64_t first, uint64_t done, error *failu
 // Row after row: `done` pieces are, of all.
 static bool sort_long_rows(sorting *s, error *failure) {
   const external_sort_shape *shape = s->shape;
-  uint64_t each = shape->runs + shape->buckets;
+  uint64_t each = pieces_of_row(shape);
   bool good = true;
   for (uint64_t row = s->task->done / each; row < s->task->rows && good; row++) {
     uint64_t done = s->task->done > row * each ? s->task->done - row * each : 0;
+    bool kept = false;
+    good = done == 0 || is_kept(s, row, &kept, failure);
+    done = kept ? done : 0;
+    good = good && (kept || begin_row(s, row, failure));
     s->before = row * each;
-    good = done >= shape->runs || sort_runs(s, row * s->count, done, failure);
+    good = good && (done >= shape->runs || sort_runs(s, row * s->count, done, failure));
     s->before += shape->runs;
     done = done > shape->runs ? done - shape->runs : 0;
-    good = good && sort_buckets(s, row * s->count, done, failure);
+    good = good && sort_buckets(s, row, done, failure);
   }
   return good;
 }
@@ -372,20 +452,44 @@ uint64_t external_sort_between(const external_sort *s, const external_sort_shape
                                uint32_t c) {
   if (shape->fits || s->length == 0)
     return 0;
-  uint64_t samples = c == 0 ? shape->runs * divide_up(shape->run, shape->step) : 0;
-  return s->length * s->columns[c].size + DISK_PAGE + samples * sizeof(uint64_t);
+  return s->length * s->columns[c].size;
 }
 
-void external_sort_bytes(const external_sort *s, const external_sort_shape *shape, uint64_t *reads,
-                         uint64_t *writes) {
-  *reads = *writes = 0;
-  for (uint32_t c = 0; c < s->column_count; c++) {
+uint64_t external_sort_cuts(const external_sort *s, const external_sort_shape *shape) {
+  bool none = shape->fits || s->length == 0;
+  return none ? 0 : ROW_BYTES + (shape->buckets + 1) * (cuts_bytes(shape) + SUM_BYTES);
+}
+
+uint64_t external_sort_samples(const external_sort *s, const external_sort_shape *shape) {
+  if (shape->fits || s->length == 0)
+    return 0;
+  uint64_t whole = shape->runs - 1, last = s->length - whole * shape->run;
+  return (whole * divide_up(shape->run, shape->step) + divide_up(last, shape->step)) *
+         sizeof(uint64_t);
+}
+
+// Requests for so many stretches, which have so many bytes together.
+static uint64_t requests_of(uint64_t stretches, uint64_t bytes) {
+  return stretches * divide_up(divide_up(bytes, stretches), EXTERNAL_REQUEST);
+}
+
+void external_sort_add_traffic(const external_sort *s, const external_sort_shape *shape,
+                               external_traffic *to) {
+  uint64_t runs = s->rows * shape->runs, buckets = s->rows * shape->buckets;
+  for (uint32_t c = 0; c < s->column_count && shape->pieces; c++) {
     const external_column *own = &s->columns[c];
     bool is_read = own->from.file || !c, is_written = own->to.file || c;
     uint64_t bytes = s->rows * s->length * own->size;
-    *reads += (is_read ? bytes : 0) + (shape->fits ? 0 : bytes);
-    *writes += (is_written ? bytes : 0) + (shape->fits ? 0 : bytes);
+    to->reads += (is_read ? bytes : 0) + (shape->fits ? 0 : bytes);
+    to->writes += (is_written ? bytes : 0) + (shape->fits ? 0 : bytes);
+    to->requests += is_read ? requests_of(shape->fits ? shape->pieces : runs, bytes) : 0;
+    to->requests += is_written ? requests_of(shape->fits ? shape->pieces : buckets, bytes) : 0;
+    if (!shape->fits)  // runs are written, and of each bucket a stretch of each run is read
+      to->requests += requests_of(runs, bytes) + requests_of(buckets * shape->runs, bytes);
   }
+  // Samples are written, and read; of each cut, a stretch of each run but its own.
+  if (!shape->fits)
+    to->requests += s->rows * (shape->runs + 1 + (shape->buckets - 1) * (shape->runs - 1));
 }
 
 bool external_sort_run(const external_sort *e, const external_sort_shape *shape, error *failure) {

@@ -7,9 +7,9 @@
 //   external_sort s = {.type = SCALAR_U32, .rows = 1, .length = 1 << 30, .column_count = 1,
 //                      .columns = &(external_column){.from = {&in, 128}, .between = {&runs, 0},
 //                                                    .to = {&out, 4096}, .size = 4},
-//                      .disk = d, .memory = 1 << 28, .threads = 2};
+//                      .samples = {&samples, 0}, .disk = d, .memory = 1 << 28, .threads = 2};
 //   external_sort_shape shape;
-//   external_sort_fit(&s, &shape, &failure)       how many bytes `runs` must have, how many pieces there are
+//   external_sort_fit(&s, &shape, &failure)       how many bytes `runs` and `samples` must have, how many pieces there are
 //   external_sort_run(&s, &shape, &failure)
 //
 // The order is that of runtime/routines/sort.h.
@@ -17,12 +17,13 @@
 #define PERMC_RUNTIME_EXTERNAL_ROUTINES_SORT_H
 
 #include "core/scalar/scalar.h"
+#include "fusion/shares/external.h"
 #include "runtime/external/routines/pipeline.h"
 
 // The keys, or a payload.
 typedef struct external_column {
   external_place from;     // no file, of a payload: the numbers 0, 1, ... of a row's elements
-  external_place between;  // of a row that does not fit; see external_sort_between
+  external_place between;  // of a row that does not fit, best at the same byte of a page as `from`
   external_place to;       // no file, of the keys: they are not wanted
   size_t size;             // bytes that a key has of it; of numbers 4 or 8
 } external_column;
@@ -34,6 +35,7 @@ typedef struct external_sort {
   uint64_t rows, length;
   uint32_t column_count;
   const external_column *columns;  // the keys first
+  external_place samples, cuts;    // of a row that does not fit; see external_sort_cuts
   disk *disk;
   uint64_t memory;  // bytes, at most
   uint32_t threads;
@@ -43,6 +45,7 @@ typedef struct external_sort {
   uint64_t done;
   bool (*report)(void *with, uint64_t done, error *failure);  // may be NULL
   void *with;
+  pipeline_rest *rest;  // when `report` is called; may be NULL
 } external_sort;
 
 // How a sort is cut into pieces.
@@ -56,12 +59,14 @@ typedef struct external_sort_shape {
 
 // False: so much memory does not do.
 bool external_sort_fit(const external_sort *s, external_sort_shape *shape, error *failure);
-// Bytes of the file where column c is kept between.
+// Bytes of column c that are kept between, and of samples.
 uint64_t external_sort_between(const external_sort *s, const external_sort_shape *shape,
                                uint32_t c);
-// Bytes that it reads and writes, but for cuts and samples of long rows.
-void external_sort_bytes(const external_sort *s, const external_sort_shape *shape, uint64_t *reads,
-                         uint64_t *writes);
+uint64_t external_sort_samples(const external_sort *s, const external_sort_shape *shape);
+uint64_t external_sort_cuts(const external_sort *s, const external_sort_shape *shape);
+// Adds what it reads and writes, but for the bytes of cuts and samples of long rows.
+void external_sort_add_traffic(const external_sort *s, const external_sort_shape *shape,
+                               external_traffic *to);
 bool external_sort_run(const external_sort *s, const external_sort_shape *shape, error *failure);
 
 #endif

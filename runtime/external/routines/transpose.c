@@ -13,6 +13,7 @@ enum {
   BUFFERS = 4,            // two of boxes that are read and two of those that are written
   BLOCK_BYTES = 1 << 14,  // of a stretch, if memory is enough for it
   BOXES = 48,             // that there are at least, if blocks are so long
+  LEAST_PART = 8,         // of the memory, that boxes have: smaller ones are very many
 };
 
 typedef enum side { FROM, TO } side;
@@ -95,18 +96,25 @@ static void shape_box(const external_transpose *t, uint64_t least,
     shape->boxes *= divide_up(t->dimensions[d].extent, shape->box[d]);
 }
 
-// The longest stretches that there is memory for; but not longer than blocks if boxes become few.
+// The longest stretches that there is memory for, beside pages that no box has; but not longer than blocks if
+// boxes become few.
 bool external_transpose_fit(const external_transpose *t, external_transpose_shape *shape,
                             error *failure) {
   bool found = false;
+  uint64_t used = 0;
   *shape = (external_transpose_shape){0};
   for (uint64_t least = 1; least > 0; least *= 2) {
     external_transpose_shape next = {0};
     shape_box(t, least, &next);
-    uint64_t bytes = 2 * (next.from.bytes + next.to.bytes) + (BUFFERS + 1) * 2 * DISK_PAGE;
-    if (bytes > t->memory || (next.boxes < BOXES && least * t->size > BLOCK_BYTES && found))
+    uint64_t bytes = 2 * (next.from.bytes + next.to.bytes);
+    if (bytes + (BUFFERS + 1) * 2 * DISK_PAGE > t->memory) {
+      found = found && used >= t->memory / LEAST_PART;
+      break;
+    }
+    if (next.boxes < BOXES && least * t->size > BLOCK_BYTES && found)
       break;
     *shape = next;
+    used = bytes;
     found = true;
     if (next.boxes == 1)
       break;
@@ -115,6 +123,23 @@ bool external_transpose_fit(const external_transpose *t, external_transpose_shap
   return found ||
          error_set(failure, SPAN_NONE, "%s of memory are too few to transpose an array in files",
                    show_bytes(bytes, t->memory));
+}
+
+static uint64_t requests_of_side(const external_transpose *t, const uint64_t *box,
+                                 const box_side *layout) {
+  uint64_t stretches = 1, bytes = t->size;
+  for (uint32_t d = 0; d < t->count; d++) {
+    uint64_t extent = t->dimensions[d].extent;
+    stretches *= layout->inside[d] ? divide_up(extent, box[d]) : extent;
+    bytes *= layout->inside[d] ? box[d] : 1;
+  }
+  return stretches * divide_up(bytes, EXTERNAL_REQUEST);
+}
+
+uint64_t external_transpose_requests(const external_transpose *t,
+                                     const external_transpose_shape *shape) {
+  return requests_of_side(t, shape->box, &shape->from) +
+         requests_of_side(t, shape->box, &shape->to);
 }
 
 // ---- boxes -------------------------------------------------------------------------------------
@@ -253,7 +278,8 @@ bool external_transpose_run(const external_transpose *t, const external_transpos
                 .load = load_box,
                 .work = transpose_box,
                 .store = store_box,
-                .done = report_box};
+                .done = report_box,
+                .rest = t->rest};
   bool good = make_buffers(&s) ? pipeline_run(&p, failure) : error_no_memory(failure);
   free(s.memory);
   return good;

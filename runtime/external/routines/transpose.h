@@ -10,6 +10,7 @@
 #define PERMC_RUNTIME_EXTERNAL_ROUTINES_TRANSPOSE_H
 
 #include "fusion/net/net.h"
+#include "fusion/shares/external.h"
 #include "runtime/external/routines/pipeline.h"
 
 typedef struct external_transpose {
@@ -24,6 +25,7 @@ typedef struct external_transpose {
   uint64_t done;                                              // boxes that are done already
   bool (*report)(void *with, uint64_t done, error *failure);  // may be NULL
   void *with;
+  pipeline_rest *rest;  // when `report` is called; may be NULL
 } external_transpose;
 
 // An array as a box has it in memory: neighbours of each dimension are so many bytes apart.
@@ -42,6 +44,9 @@ typedef struct external_transpose_shape {
 // False: so much memory does not do.
 bool external_transpose_fit(const external_transpose *t, external_transpose_shape *shape,
                             error *failure);
+// For its stretches.
+uint64_t external_transpose_requests(const external_transpose *t,
+                                     const external_transpose_shape *shape);
 bool external_transpose_run(const external_transpose *t, const external_transpose_shape *shape,
                             error *failure);
 

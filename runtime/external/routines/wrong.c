@@ -58,18 +58,21 @@ static bool visit_part(void *with, const scan_part *p, error *failure) {
          error_set(failure, SPAN_NONE, "interrupted");
 }
 
-static bool visit_rows(finding *f, uint64_t rows, error *failure) {
-  const external_wrong *w = f->task;
+static scan scan_of(const external_wrong *w, uint64_t row, uint64_t rows) {
   size_t size = scalar_types[w->type].size;
-  scan s = {.disk = w->disk,
-            .from = place_after(w->from, f->row * w->length * size),
-            .size = size,
-            .rows = rows,
-            .length = w->length,
-            .memory = w->memory / 2,
-            .most_rows = rows,
-            .with = f,
-            .work = visit_part};
+  return (scan){.disk = w->disk,
+                .from = place_after(w->from, row * w->length * size),
+                .size = size,
+                .rows = rows,
+                .length = w->length,
+                .memory = w->memory / 2,
+                .most_rows = rows};
+}
+
+static bool visit_rows(finding *f, uint64_t rows, error *failure) {
+  scan s = scan_of(f->task, f->row, rows);
+  s.with = f;
+  s.work = visit_part;
   return scan_run(&s, failure);
 }
 
@@ -91,11 +94,27 @@ static bool visit_distinct(finding *f, uint64_t most, error *failure) {
   return true;
 }
 
-bool external_wrong_find(const external_wrong *w, int64_t found[2], error *failure) {
-  finding f = {.task = w, .first = UINT64_MAX};
+// Words of bits, as many as there is memory for.
+static uint64_t words_of(const external_wrong *w) {
   uint64_t words = divide_up(w->limit, WORD), room = w->memory / 2 / sizeof(uint64_t) / 2;
   words = words < room ? words : room;
-  words = words < 1 ? 1 : words;
+  return words < 1 ? 1 : words;
+}
+
+void external_wrong_add_traffic(const external_wrong *w, external_traffic *to) {
+  uint64_t rounds = w->distinct ? divide_up(w->limit, words_of(w) * WORD) : 1;
+  external_traffic once = {0};
+  scan s = scan_of(w, 0, w->distinct ? 1 : w->rows);
+  scan_add_traffic(&s, &once);
+  rounds = (rounds < 1 ? 1 : rounds) * (w->distinct ? w->rows : 1);
+  to->reads += rounds * once.reads;
+  to->requests += rounds * once.requests + 1;
+  to->writes += 2 * sizeof(int64_t);
+}
+
+bool external_wrong_find(const external_wrong *w, int64_t found[2], error *failure) {
+  finding f = {.task = w, .first = UINT64_MAX};
+  uint64_t words = words_of(w);
   bool good = true;
   if (w->distinct) {
     f.met = malloc(2 * words * sizeof *f.met);
