@@ -244,10 +244,34 @@ static ssize_t stream_write(void *cookie, const char *bytes, size_t count) {
 
 // ---- opening ----------------------------------------------------------------------------------
 
-// A name beside the target, of the file without one, or of a new file. open, unlike mkstemp, applies the umask
-// (and a default ACL).
-static bool take_temporary(output_file *o) {
+// A name beside the target that no other file has.
+static bool choose_temporary(output_file *o) {
+  static atomic_uint serial;
+  struct timespec now;
+  clock_gettime(CLOCK_REALTIME, &now);
+  char name[64];
+  snprintf(name, sizeof name, ".permc-%lx-%x-%lx.tmp", (long)getpid(), atomic_fetch_add(&serial, 1),
+           (long)now.tv_nsec);
+  o->temporary = path_beside(o->target, name);
+  if (!o->temporary) {
+    errno = ENOMEM;
+    return false;
+  }
   o->slot = temporary_register(o->temporary);
+  return true;
+}
+
+static void drop_temporary(output_file *o) {
+  int reason = errno;
+  temporary_unregister(o->slot);
+  o->slot = -1;
+  free(o->temporary);
+  o->temporary = NULL;
+  errno = reason;
+}
+
+// Of the file without a name, or of a new file. open, unlike mkstemp, applies the umask (and a default ACL).
+static bool take_temporary(output_file *o) {
   if (o->unnamed)
     return unnamed_link(o->descriptor, o->temporary);
   o->descriptor = open(o->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
@@ -255,32 +279,17 @@ static bool take_temporary(output_file *o) {
 }
 
 static bool add_temporary(output_file *o) {
-  static atomic_uint serial;
-  for (int tries = 0; tries < 100; tries++) {
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    char name[64];
-    snprintf(name, sizeof name, ".permc-%lx-%x-%lx.tmp", (long)getpid(),
-             atomic_fetch_add(&serial, 1), (long)now.tv_nsec);
-    o->temporary = path_beside(o->target, name);
-    if (!o->temporary) {
-      errno = ENOMEM;
+  bool good = false, again = true;
+  for (int tries = 0; tries < 100 && again && !good; tries++) {
+    if (!choose_temporary(o))
       return false;
-    }
-    if (take_temporary(o)) {
-      o->unnamed = false;
-      return true;
-    }
-    int reason = errno;
-    temporary_unregister(o->slot);
-    o->slot = -1;
-    free(o->temporary);
-    o->temporary = NULL;
-    errno = reason;
-    if (reason != EEXIST)
-      return false;
+    good = take_temporary(o);
+    if (!good)
+      drop_temporary(o);
+    again = errno == EEXIST;
   }
-  return false;
+  o->unnamed = o->unnamed && !good;
+  return good;
 }
 
 // In the target's folder, without a name where that is possible.
@@ -421,10 +430,6 @@ void output_watch(output_file *o, progress p, uint64_t total) {
 
 // ---- closing ----------------------------------------------------------------------------------
 
-static bool fail_closing(const output_file *o, error *e) {
-  return error_set(e, SPAN_NONE, "%.300s: %s", o->name, strerror(o->failure));
-}
-
 // A file without a name is lost when it is closed; no file system that has these has an error then.
 bool output_close(output_file *o, error *e) {
   *e = (error){0};
@@ -437,7 +442,7 @@ bool output_close(output_file *o, error *e) {
       o->failure = errno;
     o->owns_descriptor = false;
   }
-  return !o->failure || fail_closing(o, e);
+  return !o->failure || error_set(e, SPAN_NONE, "%.300s: %s", o->name, strerror(o->failure));
 }
 
 void output_sync(output_file *o) {
@@ -446,46 +451,57 @@ void output_sync(output_file *o) {
     o->failure = errno;
 }
 
-// False: errno says why.
-static bool appear(output_file *o) {
-  if (o->unnamed && unnamed_link(o->descriptor, o->target))
-    return true;
-  if (o->unnamed && (errno != EEXIST || !add_temporary(o)))
-    return false;
-  if (o->temporary && rename(o->temporary, o->target) != 0)
-    return false;
-  free(o->temporary);
-  o->temporary = NULL;
-  return true;
-}
-
-bool output_commit(output_file *o, error *e) {
-  bool good = output_close(o, e);
-  if (good && !appear(o)) {
-    o->failure = errno;
-    good = fail_closing(o, e);
+// All that are not written directly get their names. False: errno, and which has failed.
+static bool appear(output_file **made, size_t count, size_t *failed) {
+  unnamed_replacement *all = calloc(count + 1, sizeof *all);
+  size_t *numbers = calloc(count + 1, sizeof *numbers), which = 0, used = 0;
+  bool good = all && numbers;
+  if (!good)
+    errno = ENOMEM;
+  for (size_t i = 0; i < count && good; i++) {
+    output_file *o = made[i];
+    if (!o || output_descriptor(o) < 0)
+      continue;
+    good = !o->unnamed || choose_temporary(o);
+    which = used;  // if it is not good
+    numbers[used] = i;
+    all[used++] = (unnamed_replacement){o->unnamed ? o->descriptor : -1, o->temporary, o->target};
   }
-  int reason = o->failure;
-  destroy_output(o);
+  bool linked = good && used == 1 && all->descriptor >= 0 &&
+                unnamed_link(all->descriptor, all->path);  // there is no old file
+  good = linked || (good && unnamed_replace(all, used, &which));
+  int reason = errno;
+  *failed = numbers ? numbers[which] : 0;
+  for (size_t i = 0; i < used && good; i++)
+    drop_temporary(made[numbers[i]]);
+  free(all);
+  free(numbers);
   errno = reason;
   return good;
 }
 
-// Renaming hardly fails; what does is done before the first of several is renamed.
 bool outputs_commit(output_file **made, size_t count, error *e) {
+  size_t failed = 0;
   bool good = true;
+  int reason = 0;
   *e = (error){0};
   for (size_t i = 0; i < count && good; i++)
-    good = !made[i] || output_close(made[i], e);
-  for (size_t i = 0; i < count && good && count > 1; i++)
-    if (made[i] && made[i]->unnamed && !output_temporary(made[i])) {
-      made[i]->failure = errno;
-      good = fail_closing(made[i], e);
+    if (made[i] && !output_close(made[i], e)) {
+      reason = made[i]->failure;
+      good = false;
     }
-  for (size_t i = 0; i < count && good; made[i++] = NULL)
-    good = !made[i] || output_commit(made[i], e);
+  if (good && !appear(made, count, &failed)) {
+    reason = errno;
+    good = error_set(e, SPAN_NONE, "%.300s: %s", made[failed] ? made[failed]->name : "an output",
+                     strerror(reason));
+  }
+  for (size_t i = 0; i < count; made[i++] = NULL)
+    output_discard(made[i]);
+  errno = reason;
   return good;
 }
+
+bool output_commit(output_file *o, error *e) { return outputs_commit(&o, 1, e); }
 
 void output_discard(output_file *o) {
   if (!o)

@@ -93,6 +93,7 @@ static void make_folder(void) {
   const char *of = getenv("PERMC_TMP");
   snprintf(folder, sizeof folder, "%s/beyond", of ? of : "/tmp");
   mkdir(folder, 0777);
+  unlink(path_of("in.npy"));  // of ranks, and of a test that was run here before
   external_remove(path_of("run"), -1);
 }
 

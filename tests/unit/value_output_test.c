@@ -5,8 +5,10 @@
 #include "runtime/system/unnamed.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 
 // As on a file system that has no files without names.
 static bool lacks_unnamed;
@@ -21,6 +23,17 @@ int __wrap_open(const char *path, int flags, ...) {
   if (lacks_unnamed && (flags & O_TMPFILE) == O_TMPFILE)
     return errno = EOPNOTSUPP, -1;
   return __real_open(path, flags, mode);
+}
+
+// Not 0: a process that is killed when a file is to be renamed.
+static pid_t killed;
+
+int __real_rename(const char *from, const char *to);
+int __wrap_rename(const char *from, const char *to);
+int __wrap_rename(const char *from, const char *to) {
+  if (killed)
+    kill(killed, SIGKILL);
+  return __real_rename(from, to);
 }
 
 static bool has_unnamed(void) {
@@ -152,6 +165,54 @@ TEST(all_outputs_or_none) {
     rmdir(folder);
   }
   unlink(first);
+}
+
+// Of a process that is killed where its outputs have their first names, all replace the old ones all the same,
+// a moment later.
+TEST(outputs_of_a_process_that_is_killed) {
+  char path[2][512];
+  int status;
+  if (!has_unnamed())
+    SKIP("files have names here");
+  for (int i = 0; i < 2; i++) {
+    snprintf(path[i], sizeof path[i], "%s", temporary_path(i ? "killed_1" : "killed_0"));
+    save(path[i], "old", 3);
+  }
+  fflush(stdout);
+  pid_t child = fork();
+  if (child == 0) {
+    error e = {0};
+    output_file *made[] = {output_open(path[0], &e), output_open(path[1], &e)};
+    for (int i = 0; i < 2; i++)
+      fputs("new", output_stream(made[i]));
+    killed = getpid();
+    outputs_commit(made, 2, &e);
+    _exit(0);
+  }
+  REQUIRE(waitpid(child, &status, 0) == child);
+  CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+  for (int waits = 0; waits < 5000 && !(temporaries_left() == 0 && has_content(path[1], "new"));
+       waits++)
+    usleep(1000);
+  CHECK_EQ_I64(temporaries_left(), 0);
+  for (int i = 0; i < 2; i++) {
+    CHECK(has_content(path[i], "new"));
+    unlink(path[i]);
+  }
+}
+
+// A folder has come to its place: no other name is left.
+TEST(an_output_that_cannot_be_replaced) {
+  const char *path = temporary_path("place");
+  error e = {0};
+  unlink(path);
+  output_file *o = output_open(path, &e);
+  REQUIRE(o && mkdir(path, 0777) == 0);
+  CHECK(!output_commit(o, &e));
+  CHECK_EQ_I64(errno, EISDIR);
+  CHECK_CONTAINS(e.message, "place: Is a directory");
+  CHECK_EQ_I64(temporaries_left(), 0);
+  CHECK(rmdir(path) == 0);
 }
 
 static void check_taking(void) {

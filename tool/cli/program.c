@@ -158,6 +158,8 @@ cli_status cli_use_files(const cli_arguments *a, permc_context *context) {
                        .resume = cli_is_given(a, "--resume")};
   text folder = {0};
   cli_status status = CLI_OK;
+  if (!outputs)
+    return CLI_WRONG;
   if (files.resume && !files.memory)
     status = cli_usage_error("%s: --resume needs --memory: it is for runs on files", a->verb->name);
   else if (files.resume && !first)

@@ -98,6 +98,8 @@ static bool write_results(run_state *s) {
   permc_value **files = calloc(s->result_count + 1, sizeof *files);
   double start = clock_seconds();
   bool good = paths && names && files;
+  if (paths && !good)
+    cli_out_of_memory();
   for (size_t i = 0; good && i < s->result_count; i++)
     if (!is_printed(paths, count, i)) {
       names[written] = paths[i];
