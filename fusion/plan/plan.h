@@ -95,7 +95,7 @@ typedef struct plan_pass {
   uint32_t keys_from;  // of a routine that makes its keys itself: 1 + the pass that does nothing
   uint32_t keys_for;   // else; of that pass: the routine's (plan/keys.c). 0: none
   // On several GPUs (overlap.c): not 0: blocks are in 2^turn_bits turns, numbered by bits of their numbers below
-  // those of the GPU; turn t ^ turn_flip of the next pass may begin when turn t of this one is done.
+  // those of the GPU, or share; turn t ^ turn_flip of the next pass may begin when turn t of this one is done.
   uint32_t turn_bits;
   uint32_t turn_flip;  // of the next pass
   bool
@@ -204,17 +204,24 @@ void plan_print(text *out, const plan *p);
 
 enum { PLAN_OVERLAP_BITS = 4 };  // so that there are 16 turns at most
 typedef struct plan_overlap {
-  int bits;       // log2 of the turns, at most
-  uint32_t flip;  // of the second pass's
+  int bits;                           // log2 of the turns, at most
+  uint32_t flip;                      // of the second pass's
+  uint64_t forms[PLAN_OVERLAP_BITS];  // of addresses
   uint64_t first[PLAN_OVERLAP_BITS],
       second[PLAN_OVERLAP_BITS];  // forms of the bits of a block's number
 } plan_overlap;
+// The elements of an array become those of another between the passes, and keep these bits of their address.
+typedef struct plan_way {
+  net_id from, to;
+  uint64_t bits;
+} plan_way;
 // How the pass and the next may overlap, where the highest `parts` bits of the number of a block are the
-// GPU's. Returns the bits: 0 if they may not.
-int plan_overlap_bits(arena *a, const plan *p, uint32_t pass, int parts, plan_overlap *out);
+// GPU's, or the share. `way` NULL: one reads what the other writes. Returns the bits: 0 if they may not.
+int plan_overlap_bits(arena *a, const plan *p, uint32_t pass, uint32_t next, const plan_way *way,
+                      int parts, plan_overlap *out);
 // Puts their blocks into turns, of so many bits.
-void plan_overlap_passes(arena *a, plan *p, uint32_t pass, int parts, const plan_overlap *o,
-                         int bits);
+void plan_overlap_passes(arena *a, plan *p, uint32_t pass, uint32_t next, int parts,
+                         const plan_overlap *o, int bits);
 // Puts blocks of the pass that load from, or store to, different GPUs next to each other, within their turns: so
 // that links are not idle while all blocks under way keep to the memory of their own GPU.
 void plan_alternate_blocks(arena *a, plan *p, uint32_t pass, int parts);

@@ -328,7 +328,7 @@ static net_id add_exchange(const cutting *c, net_id from, const passage *of) {
   net_id v = net_value_add(s->memory, &stage, array.type);
   load_from(c, &stage, v, from, map_of(c, f2_affine_identity(stage.n)));
   store_to(c, &stage, v, to, map_of(c, whole), live_all(stage.n));
-  share_exchange e = {from, to, of->block, of->blocks};
+  share_exchange e = {.from = from, .to = to, .block = of->block, .blocks = of->blocks};
   sharing_add_stage(s, (share_stage){.kind = SHARE_EXCHANGE, .exchange = e}, stage);
   return to;
 }

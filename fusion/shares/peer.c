@@ -231,7 +231,7 @@ void shares_peers_overlap(arena *a, plan *p, int bits) {
     peer_cost first_cost = cost_of(p, first, bits), second_cost = cost_of(p, second, bits);
     double least = alone(first_cost) + alone(second_cost);
     plan_overlap o;
-    int most = plan_overlap_bits(a, p, i, bits, &o), best = 0;
+    int most = plan_overlap_bits(a, p, i, i + 1, NULL, bits, &o), best = 0;
     most = needs_all(p, i) || needs_all(p, i + 1) ? 0 : most;
     for (int k = 1; k <= most; k++) {
       double seconds = overlapping_seconds(first_cost, second_cost, k);
@@ -241,7 +241,8 @@ void shares_peers_overlap(arena *a, plan *p, int bits) {
     if (best) {
       first->waits_for_links = first_cost.links > second_cost.links;
       second->waits_for_links = !first->waits_for_links;
-      plan_overlap_passes(a, p, i++, bits, &o, best);
+      plan_overlap_passes(a, p, i, i + 1, bits, &o, best);
+      i++;
     }
   }
   for (uint32_t i = 0; i < p->passes.count; i++)

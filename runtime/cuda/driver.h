@@ -22,7 +22,8 @@ enum {
   CUDA_STATUS_GOOD = 0,
   CUDA_STATUS_OUT_OF_MEMORY = 2,
   CUDA_STATUS_NO_DEVICE = 100,
-  CUDA_STATUS_NOT_READY = 600
+  CUDA_STATUS_NOT_READY = 600,
+  CUDA_STATUS_ACCESS_ENABLED = 704  // it was already
 };
 
 // What CUDA calls CUdevice, CUdeviceptr, CUcontext, CUstream, CUevent, CUmodule, CUfunction,
@@ -159,6 +160,7 @@ typedef struct cuda_resource {
   CALL(primary_release, cuDevicePrimaryCtxRelease_v2, (cuda_ordinal device))                       \
   CALL(push_current, cuCtxPushCurrent_v2, (cuda_context * context))                                \
   CALL(pop_current, cuCtxPopCurrent_v2, (cuda_context * *context))                                 \
+  CALL(enable_access, cuCtxEnablePeerAccess, (cuda_context * peer, unsigned flags))                \
   CALL(synchronize, cuCtxSynchronize, (void))                                                      \
   CALL(mem_get_info, cuMemGetInfo_v2, (size_t * free_bytes, size_t * all_bytes))                   \
   CALL(mem_alloc, cuMemAlloc_v2, (cuda_address * address, size_t bytes))                           \

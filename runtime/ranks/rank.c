@@ -73,8 +73,8 @@ static bool take_zeros(rank *r) {
 
 static bool execute_all(rank *r) {
   bool good = true;
-  for (uint32_t i = 0; good && i < r->step_count; i++)
-    good = rank_execute_step(r, i);
+  for (uint32_t i = 0; good && i < r->step_count;)
+    good = rank_execute_step(r, i, &i);
   for (net_id a = 0; a < r->run->plan->arrays.count; a++)
     if (r->first[a] != NEVER && r->parts[a].memory &&
         r->run->plan->arrays.items[a].role == NET_RESULT)
@@ -168,12 +168,13 @@ bool rank_execute(const ranks_run *run, const rank_place *place, array_part *par
   error why = {0};
   transport *t = place->transport;
   rank r = {.run = run, .transport = t, .threads = place->threads, .failure = &why};
-  bool good = make_rank(&r) && find_memory(&r, place->own, place->links);
+  bool good =
+      make_rank(&r) && find_memory(&r, place->own, place->links) && rank_agree_on_pieces(&r);
   bool reports = t->kind != &transport_threads || !t->rank;
-  for (uint32_t i = 0; good && !run->runs && i < r.step_count; i++) {
-    good = rank_execute_step(&r, i);
+  for (uint32_t i = 0; good && !run->runs && i < r.step_count;) {
+    good = rank_execute_step(&r, i, &i);
     if (good && reports)
-      progress_report(&run->progress, i + 1, r.step_count);
+      progress_report(&run->progress, i, r.step_count);
   }
   good = good && (run->runs ? time_steps(&r) : rank_bring_home(&r) && move_results(&r, parts));
   for (size_t a = 0; !good && a < run->plan->arrays.count; a++)

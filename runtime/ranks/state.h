@@ -15,6 +15,7 @@
 typedef struct step {
   share_kind kind;
   uint32_t stage, pass;  // the pass; of what only moves the first of its stage
+  bool in_pieces;        // of an exchange, at one time with the steps before and behind it
 } step;
 
 typedef struct rank {
@@ -68,7 +69,11 @@ bool rank_bring_home(rank *r);
 
 void rank_list_steps(rank *r);
 bool rank_find_lifetimes(rank *r);
-bool rank_execute_step(rank *r, uint32_t number);
+// Exchanges go in pieces where the transport does that beside passes, and all ranks have room for what the three
+// need at one time.
+bool rank_agree_on_pieces(rank *r);
+// That step, and those at one time with it; *next: the one behind them.
+bool rank_execute_step(rank *r, uint32_t number, uint32_t *next);
 // All elements of an array come to each rank, to `to`, by that transport.
 bool rank_gather(rank *r, transport *t, net_id from, void *to);
 

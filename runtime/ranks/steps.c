@@ -25,8 +25,11 @@ void rank_list_steps(rank *r) {
     share_kind kind = whole ? SHARE_WHOLE : r->run->shares->stages[stage].kind;
     const step *before = r->step_count ? &r->steps[r->step_count - 1] : NULL;
     if (!only_moves(kind) || !before || before->stage != stage)
-      r->steps[r->step_count++] = (step){kind, stage, i};
+      r->steps[r->step_count++] = (step){kind, stage, i, false};
   }
+  for (uint32_t i = 1; i + 1 < r->step_count && !whole; i++)
+    r->steps[i].in_pieces = r->steps[i].kind == SHARE_EXCHANGE &&
+                            r->run->shares->stages[r->steps[i].stage].exchange.pieces;
 }
 
 // The arrays that a step touches, each once; `arrays` has room for those of its pass, and two.
@@ -71,11 +74,11 @@ bool rank_find_lifetimes(rank *r) {
 
 // ---- steps, executed ----------------------------------------------------------------------------
 
-static bool exchange(rank *r, const share_exchange *x) {
+static bool exchange(rank *r, const share_exchange *x, const transport_pieces *pieces) {
   uint64_t size = scalar_types[r->run->plan->arrays.items[x->from].type].size;
   transport_blocks b = {x->blocks, size << x->block};
-  return transport_exchange_blocks(r->links, &b, r->parts[x->from].data, r->parts[x->to].data,
-                                   r->failure) ||
+  return transport_exchange_in_pieces(r->links, &b, r->parts[x->from].data, r->parts[x->to].data,
+                                      pieces, r->failure) ||
          (r->told = true, false);
 }
 
@@ -205,7 +208,8 @@ static bool launch_items(rank *r, uint32_t pass, uint64_t first, uint64_t last) 
          rank_device_failed(r, &r->memory);
 }
 
-static bool execute_pass(rank *r, const step *s) {
+// Of `turns` turns of the rank's share the one of this number.
+static bool execute_turn(rank *r, const step *s, uint32_t turn, uint32_t turns) {
   const ranks_run *run = r->run;
   const plan_pass *pass = &run->plan->passes.items[s->pass];
   cpu_options o = {.threads = r->threads,
@@ -215,6 +219,9 @@ static bool execute_pass(rank *r, const step *s) {
   uint64_t first = 0, last = cpu_item_count(run->plan, s->pass);
   if (s->kind == SHARE_SPLIT)
     plan_share_items(run->plan, pass, r->transport->rank, &first, &last);
+  uint64_t each = (last - first) / turns;
+  first += turn * each;
+  last = turn + 1 < turns ? first + each : last;
   if (r->memory.device && plan_routine_of(run->plan, pass))
     return first == last || execute_routine(r, s);
   if (r->memory.device)
@@ -222,21 +229,100 @@ static bool execute_pass(rank *r, const step *s) {
   return cpu_run_items(run->plan, &o, s->pass, first, last, r->data, r->failure);
 }
 
-bool rank_execute_step(rank *r, uint32_t number) {
-  const step *s = &r->steps[number];
+// ---- an exchange in pieces (fusion/shares/pieces.c) ----------------------------------------------
+
+typedef struct pieces_run {
+  rank *r;
+  const step *s;  // the exchange; the passes are the steps before and behind it
+  uint32_t count;
+  bool failed;
+} pieces_run;
+
+// A turn of a pass has the piece of its number.
+static bool store_piece(void *with, uint32_t piece) {
+  pieces_run *p = with;
+  return execute_turn(p->r, p->s - 1, piece, p->count) || !(p->failed = true);
+}
+
+static bool load_piece(void *with, uint32_t piece) {
+  pieces_run *p = with;
+  return execute_turn(p->r, p->s + 1, piece, p->count) || !(p->failed = true);
+}
+
+static bool exchange_in_pieces(rank *r, const step *s) {
+  const share_exchange *x = &r->run->shares->stages[s->stage].exchange;
+  pieces_run p = {r, s, 1u << x->pieces, false};
+  transport_pieces pieces = {x->pieces, store_piece, load_piece, &p};
+  bool good = exchange(r, x, &pieces);
+  r->told = !good && !p.failed;
+  return good;
+}
+
+// What this rank has during three steps, which need their arrays at one time.
+static uint64_t bytes_of_three(const rank *r, uint32_t first) {
+  uint64_t sum = 0;
+  for (net_id a = 0; a < r->run->plan->arrays.count; a++)
+    if (r->first[a] != NEVER && r->first[a] <= first + 2 && r->last[a] >= first)
+      sum += rank_memory_bytes(r, a);
+  return sum;
+}
+
+bool rank_agree_on_pieces(rank *r) {
+  uint64_t most = 0, left = r->memory.device ? cuda_memory_left(r->memory.device) : UINT64_MAX;
+  for (uint32_t i = 0; i < r->step_count; i++)
+    r->steps[i].in_pieces = r->steps[i].in_pieces && r->links->kind->exchange_pieces;
+  for (uint32_t i = 1; i + 1 < r->step_count; i++)
+    if (r->steps[i].in_pieces) {
+      uint64_t bytes = bytes_of_three(r, i - 1);
+      most = bytes > most ? bytes : most;
+    }
+  if (!most)
+    return true;
+  uint32_t ranks = r->transport->ranks;
+  unsigned char own = most <= left, *all = calloc(ranks, sizeof *all);
+  uint64_t *bytes = calloc(ranks, sizeof *bytes);
+  bool good = (all && bytes) || rank_no_memory(r), fits = true;
+  for (uint32_t i = 0; i < ranks && good; i++)
+    bytes[i] = sizeof own;
+  good =
+      good && (transport_gather(r->transport, &own, bytes, all, r->failure) || !(r->told = true));
+  for (uint32_t i = 0; i < ranks && good; i++)
+    fits = fits && all[i];
+  for (uint32_t i = 0; i < r->step_count && good; i++)
+    r->steps[i].in_pieces = r->steps[i].in_pieces && fits;
+  free(all);
+  free(bytes);
+  return good;
+}
+
+// ---- the whole ----------------------------------------------------------------------------------
+
+static bool execute(rank *r, const step *s) {
   const share_stage *stages = r->run->shares->stages;
-  bool good = rank_take_arrays(r, number);
-  if (good && s->kind == SHARE_EXCHANGE)
-    good = exchange(r, &stages[s->stage].exchange);
-  else if (good && s->kind == SHARE_GATHER)
-    good = rank_gather(r, r->links, stages[s->stage].from, r->data[stages[s->stage].to]);
-  else if (good && s->kind == SHARE_WINDOW)
-    good = fetch_window(r, stages[s->stage].from, stages[s->stage].to);
-  else if (good && s->kind == SHARE_ROUTINE)
-    good = execute_routine(r, s);
-  else if (good)
-    good = execute_pass(r, s);
-  if (good)
-    rank_free_arrays(r, number);
+  switch (s->kind) {
+  case SHARE_EXCHANGE:
+    return s->in_pieces ? exchange_in_pieces(r, s) : exchange(r, &stages[s->stage].exchange, NULL);
+  case SHARE_GATHER:
+    return rank_gather(r, r->links, stages[s->stage].from, r->data[stages[s->stage].to]);
+  case SHARE_WINDOW:
+    return fetch_window(r, stages[s->stage].from, stages[s->stage].to);
+  case SHARE_ROUTINE:
+    return execute_routine(r, s);
+  case SHARE_SPLIT:
+  case SHARE_WHOLE:
+    break;
+  }
+  return execute_turn(r, s, 0, 1);
+}
+
+bool rank_execute_step(rank *r, uint32_t number, uint32_t *next) {
+  bool three = number + 2 < r->step_count && r->steps[number + 1].in_pieces;
+  bool good = true;
+  *next = number + (three ? 3 : 1);
+  for (uint32_t i = number; i < *next && good; i++)
+    good = rank_take_arrays(r, i);
+  good = good && execute(r, &r->steps[three ? number + 1 : number]);
+  for (uint32_t i = number; i < *next && good; i++)
+    rank_free_arrays(r, i);
   return good;
 }

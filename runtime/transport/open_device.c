@@ -8,19 +8,21 @@
 // What a rank says of itself.
 typedef struct offer {
   uint32_t wanted, has;  // nccl_wanted; whether it has NCCL
+  cuda_ordinal ordinal;
   unsigned char gpu[16];
   char why[256];
 } offer;
 
 static bool make_offer(cuda_device *d, offer *own) {
-  *own = (offer){.wanted = nccl_library_wanted()};
-  if (!cuda_check(d, d->api->device_get_uuid(own->gpu, d->ordinal), "cuDeviceGetUuid", "the %s",
-                  d->facts.name))
-    return false;
+  *own = (offer){.wanted = nccl_library_wanted(), .ordinal = d->ordinal};
+  return cuda_check(d, d->api->device_get_uuid(own->gpu, d->ordinal), "cuDeviceGetUuid", "the %s",
+                    d->facts.name);
+}
+
+static void offer_nccl(offer *own) {
   own->has = own->wanted != NCCL_OFF && nccl_library_find(own->why, sizeof own->why);
   if (own->wanted == NCCL_OFF)
     snprintf(own->why, sizeof own->why, "PERMC_NCCL is off");
-  return true;
 }
 
 // Why there can be no NCCL, or "". The same on all ranks.
@@ -35,6 +37,21 @@ static void find_obstacle(const offer *all, uint32_t ranks, char why[320]) {
   }
 }
 
+// Whether this rank's GPU can copy to those of all others, which are of this process. False: failed.
+static bool find_reach(const transport *below, cuda_device *d, const offer *all, bool *reaches) {
+  *reaches = below->kind == &transport_threads && below->ranks > 1;
+  for (uint32_t r = 0; r < below->ranks && *reaches; r++) {
+    int can = all[r].wanted == NCCL_IF_ANY && (r == below->rank || all[r].ordinal != d->ordinal);
+    if (can && r != below->rank &&
+        !cuda_check(d, d->api->can_access_peer(&can, d->ordinal, all[r].ordinal),
+                    "cuDeviceCanAccessPeer", "the %s", d->facts.name))
+      return false;
+    *reaches = can;
+  }
+  return true;
+}
+
+// Not by copies.
 static const transport_kind *choose(const offer *all, uint32_t ranks, error *failure) {
   char why[320];
   find_obstacle(all, ranks, why);
@@ -46,23 +63,57 @@ static const transport_kind *choose(const offer *all, uint32_t ranks, error *fai
   return &transport_staged;
 }
 
+typedef struct opening {
+  transport *below;
+  cuda_device *device;
+  offer *all, own;
+  uint64_t *bytes;  // by rank: as each sends
+} opening;
+
+// What each rank says comes to all.
+static bool gather(const opening *o, const void *own, size_t size, void *all, error *failure) {
+  for (uint32_t r = 0; r < o->below->ranks; r++)
+    o->bytes[r] = size;
+  return transport_gather(o->below, own, o->bytes, all, failure);
+}
+
+static bool fail(const opening *o, const char *cause, error *failure) {
+  transport_fail(o->below, cause);
+  return error_set(failure, SPAN_NONE, "rank %u: %.480s", o->below->rank, cause);
+}
+
+// NULL: failed. NCCL is loaded where it may be needed.
+static const transport_kind *find_kind(opening *o, error *failure) {
+  bool *all_reach = calloc(o->below->ranks, sizeof *all_reach), reaches = false, copies = true;
+  if (all_reach == NULL)
+    return fail(o, "out of memory", failure), NULL;
+  bool good = (make_offer(o->device, &o->own) || fail(o, cuda_message(o->device), failure)) &&
+              gather(o, &o->own, sizeof o->own, o->all, failure) &&
+              (find_reach(o->below, o->device, o->all, &reaches) ||
+               fail(o, cuda_message(o->device), failure)) &&
+              gather(o, &reaches, sizeof reaches, all_reach, failure);
+  for (uint32_t r = 0; r < o->below->ranks; r++)
+    copies = copies && all_reach[r];
+  free(all_reach);
+  if (!good || copies)
+    return good ? &transport_copies : NULL;
+  offer_nccl(&o->own);
+  return gather(o, &o->own, sizeof o->own, o->all, failure)
+             ? choose(o->all, o->below->ranks, failure)
+             : NULL;
+}
+
 transport *transport_open_device(transport *below, cuda_device *d, error *failure) {
-  offer *all = calloc(below->ranks, sizeof *all), own;
-  uint64_t *bytes = calloc(below->ranks, sizeof *bytes);
-  const char *cause = all != NULL && bytes != NULL ? NULL : "out of memory";
+  opening o = {.below = below, .device = d};
   const transport_kind *kind = NULL;
-  if (cause == NULL && !make_offer(d, &own))
-    cause = cuda_message(d);
-  for (uint32_t r = 0; cause == NULL && r < below->ranks; r++)
-    bytes[r] = sizeof own;
-  if (cause != NULL) {
-    transport_fail(below, cause);
-    error_set(failure, SPAN_NONE, "rank %u: %.480s", below->rank, cause);
-  } else if (transport_gather(below, &own, bytes, all, failure)) {
-    kind = choose(all, below->ranks, failure);
-  }
-  free(all);
-  free(bytes);
+  o.all = calloc(below->ranks, sizeof *o.all);
+  o.bytes = calloc(below->ranks, sizeof *o.bytes);
+  if (o.all != NULL && o.bytes != NULL)
+    kind = find_kind(&o, failure);
+  else
+    fail(&o, "out of memory", failure);
+  free(o.all);
+  free(o.bytes);
   return kind == NULL
              ? NULL
              : transport_open(&(transport_options){.kind = kind, .below = below, .device = d},

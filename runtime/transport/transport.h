@@ -30,7 +30,8 @@
 //   caller.c     ranks whose messages a function of the caller carries
 //   open_device.c  arrays in the memory of each rank's GPU: which of these carries them
 //   staged.c     ... through memory of the host    nccl.c   ... by NCCL (nccl_library.c)
-//   device.c     what is the same for both
+//   copies.c     ... from one GPU of this process to another, by its driver
+//   device.c     what is the same for all three
 #ifndef PERMC_RUNTIME_TRANSPORT_TRANSPORT_H
 #define PERMC_RUNTIME_TRANSPORT_TRANSPORT_H
 
@@ -58,6 +59,17 @@ typedef struct transport_count {
   uint64_t messages, bytes;
 } transport_count;
 
+// What goes on beside an exchange of blocks in 2^bits pieces: what piece k sends is made by store(k), which
+// need not be done when it returns; load(k) is for what has come with it. Both on the device's stream.
+// False: this rank has failed, and tells the others.
+typedef struct transport_pieces {
+  int bits;
+  bool (*store)(void *with, uint32_t piece);
+  bool (*load)(void *with, uint32_t piece);
+  void *with;
+} transport_pieces;
+enum { TRANSPORT_PIECE_BITS = 4 };  // at most
+
 typedef struct transport_kind transport_kind;
 typedef struct transport_group transport_group;
 
@@ -71,7 +83,7 @@ typedef struct transport_options {
   bool shared;             // mpi: others of this process may find it: transport_find
   transport_carry *carry;  // caller: its function, and the function's first argument
   void *with;
-  transport *below;            // staged, nccl: what carries all but the elements of arrays
+  transport *below;            // of memory of GPUs: what carries all but the elements of arrays
   struct cuda_device *device;  // ... whose memory these are in
 } transport_options;
 
@@ -95,6 +107,11 @@ struct transport_kind {
   // All messages have come, and what was sent may be changed.
   bool (*exchange)(transport *t, const transport_message *sends, uint32_t send_count,
                    const transport_message *receives, uint32_t receive_count, error *failure);
+  // The same in pieces, of which each message has as many as the others, of the same bytes: loads may be under way yet.
+  // NULL: messages go as a whole.
+  bool (*exchange_pieces)(transport *t, const transport_message *sends, uint32_t send_count,
+                          const transport_message *receives, uint32_t receive_count,
+                          const transport_pieces *pieces, error *failure);
   // No rank returns before all have come.
   bool (*barrier)(transport *t, error *failure);
   // Memory of so many bytes, the same number on all ranks, that each rank may read and write:
@@ -124,10 +141,12 @@ extern const transport_kind
     *const transport_kinds[];  // those with a name for users; NULL at the end
 const transport_kind *transport_kind_named(const char *name);
 
-// Ranks whose arrays are in the memory of their GPUs, and which have the transport `below`: by NCCL where
-// all have it and each has a GPU of its own, else through memory of the host. The variable PERMC_NCCL
-// names the library, or its folder (then there must be NCCL), or is "off". `below` must outlive it.
-extern const transport_kind transport_staged, transport_nccl;
+// Ranks whose arrays are in the memory of their GPUs, and which have the transport `below`: by copies where all
+// are of one process and reach each other's memory; else by NCCL where all have it and each has a GPU of
+// its own; else through memory of the host. The variable PERMC_NCCL names the library, or its folder (then
+// it carries them), or is "off" (then the host does). `below` must outlive it. What is in
+// memory of a GPU has come, or may be changed, in the order of the device's stream.
+extern const transport_kind transport_staged, transport_nccl, transport_copies;
 transport *transport_open_device(transport *below, struct cuda_device *d, error *failure);
 
 // Where the threads of one process meet: made before they start, freed when all have ended.
@@ -159,6 +178,11 @@ typedef struct transport_blocks {
 } transport_blocks;
 bool transport_exchange_blocks(transport *t, const transport_blocks *b, const void *from, void *to,
                                error *failure);
+// The same, with what makes the blocks and needs them: piece after piece, while others are under way, where
+// the kind can do that; else all before and all behind. A piece is one stretch of each block. False: see
+// *failure, if it is set; else a store or load has failed.
+bool transport_exchange_in_pieces(transport *t, const transport_blocks *b, const void *from,
+                                  void *to, const transport_pieces *pieces, error *failure);
 
 // Every rank gets what all have: rank r's bytes[r] bytes lie in `all` behind those of the ranks
 // below. `mine` may be this rank's place in `all`.

@@ -522,6 +522,7 @@ static bool may_fail(const char *symbol) {
   static const char *const names[] = {"cuDriverGetVersion",
                                       "cuInit",
                                       "cuDeviceGetUuid_v2",
+                                      "cuCtxEnablePeerAccess",
                                       "cuGetErrorName",
                                       "cuGetErrorString",
                                       "cuCtxPopCurrent_v2",

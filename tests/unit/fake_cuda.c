@@ -180,10 +180,12 @@ cuda_status cuCtxPopCurrent_v2(cuda_context **context) {
 
 // ---- memory ------------------------------------------------------------------------------------
 
+// Of the current device; slabs are counted for all of them.
 static size_t used_bytes(void) {
   size_t sum = 0;
+  const object *own = fake_depth ? fake_current[fake_depth - 1] : NULL;
   for (const object *o = fake_objects; o; o = o->next)
-    sum += o->kind == MEMORY || o->kind == SLAB ? o->bytes : 0;
+    sum += (o->kind == MEMORY && o->context == own) || o->kind == SLAB ? o->bytes : 0;
   return sum;
 }
 
@@ -278,7 +280,7 @@ static cuda_status check_copy(const void *device, size_t bytes, cuda_stream *str
     return check_handle(stream, STREAM, symbol);
   if (!memory || bytes == 0)
     return wrong(INVALID_VALUE, "%s of %zu bytes is not inside of an allocation", symbol, bytes);
-  if (memory->context != current)
+  if (memory->context != current && !(current->access & bit_of(memory->context->device)))
     return wrong(INVALID_CONTEXT, "%s of the memory of another device", symbol);
   return check_handle(stream, STREAM, symbol);
 }
@@ -332,6 +334,21 @@ cuda_status cuMemsetD8Async(cuda_address address, unsigned char byte, size_t cou
     abort();
   memset(o.own, byte, count);
   return do_later(&o);
+}
+
+cuda_status cuCtxEnablePeerAccess(cuda_context *peer, unsigned flags) {
+  BEGIN(CURRENT);
+  NEEDS(peer, CONTEXT);
+  object *current = fake_current[fake_depth - 1];
+  unsigned bit = bit_of(((object *)peer)->device);
+  if (flags || (object *)peer == current)
+    return wrong(INVALID_VALUE, "a context is to reach itself");
+  if (!fake_now.reach)
+    return INVALID_VALUE;
+  if (current->access & bit)
+    return CUDA_STATUS_ACCESS_ENABLED;
+  current->access |= bit;
+  return CUDA_STATUS_GOOD;
 }
 
 // ---- memory of several devices at one range of addresses -----------------------------------------

@@ -61,7 +61,7 @@ typedef struct object {
   size_t bytes;
   int device, users;     // of a context, of a slab
   size_t mapped;         // of a range: bytes; of a slab: 1 + its place in that range
-  unsigned access;       // of a range: a bit for each device
+  unsigned access;       // of a range: a bit for each device; of a context: those that it reaches
   struct object *range;  // of a slab: where it is mapped
   bool recorded;         // of an event: it was, and when
   float milliseconds;

@@ -114,7 +114,9 @@ static void check_laws(const char *kind, transport_carry *by) {
       if ((counts[i] == 1 && laws[l].line) || (by && waits))
         continue;
       enter("devices=8", "");
-      if (strcmp(kind, "nccl") != 0)
+      if (strcmp(kind, "copies") == 0)
+        unsetenv("PERMC_NCCL");
+      else if (strcmp(kind, "nccl") != 0)
         setenv("PERMC_NCCL", "off", 1);
       double timeout = laws[l].work == a_rank_hangs ? patience() : 60;
       const char *line =
@@ -126,6 +128,7 @@ static void check_laws(const char *kind, transport_carry *by) {
 
 TEST(laws_by_nccl) { check_laws("nccl", NULL); }
 TEST(laws_by_nccl_over_callers) { check_laws("nccl", carry); }
+TEST(laws_by_copies) { check_laws("copies", NULL); }
 TEST(laws_through_the_host) { check_laws("staged", NULL); }
 
 // ---- which of the two ----------------------------------------------------------------------------
@@ -186,20 +189,25 @@ TEST(nothing_comes) {
 // Each function of the driver that is called fails at one of its calls.
 TEST(the_driver_fails) {
   static const char *const functions[] = {
-      "cuDeviceGetUuid_v2",   "cuMemcpyDtoDAsync_v2", "cuStreamQuery",
-      "cuMemcpyDtoHAsync_v2", "cuMemcpyHtoDAsync_v2", "cuStreamSynchronize",
+      "cuDeviceGetUuid_v2",    "cuMemcpyDtoDAsync_v2", "cuStreamQuery",
+      "cuMemcpyDtoHAsync_v2",  "cuMemcpyHtoDAsync_v2", "cuStreamSynchronize",
+      "cuCtxEnablePeerAccess", "cuEventRecord",        "cuStreamWaitEvent",
   };
+  static const char *const kinds[] = {"nccl", "staged", "copies"};
   for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
-    for (int way = 0; way < 2; way++) {
-      char settings[100];
-      snprintf(settings, sizeof settings, "devices=4 fail=%s status=700", functions[i]);
-      enter(settings, "");
-      if (way)
-        setenv("PERMC_NCCL", "off", 1);
-      const char *line = run_ranks(way ? "staged" : "nccl", NULL, 4, 60, random_exchanges);
-      if (*line || i == 0)
-        CHECK_CONTAINS(line, "CUDA_ERROR_ILLEGAL_ADDRESS: an illegal memory access");
-    }
+    for (int way = 0; way < 3; way++)
+      for (int at = 1; at <= 40; at = 3 * at + 1) {
+        char settings[100];
+        snprintf(settings, sizeof settings, "devices=4 fail=%s at=%d status=700", functions[i], at);
+        enter(settings, "");
+        if (way == 1)
+          setenv("PERMC_NCCL", "off", 1);
+        if (way == 2)
+          unsetenv("PERMC_NCCL");
+        const char *line = run_ranks(kinds[way], NULL, 4, 60, random_exchanges);
+        if (*line || (i == 0 && at == 1))
+          CHECK_CONTAINS(line, "CUDA_ERROR_ILLEGAL_ADDRESS: an illegal memory access");
+      }
 }
 
 // ---- the library ---------------------------------------------------------------------------------
