@@ -451,8 +451,15 @@ void output_sync(output_file *o) {
     o->failure = errno;
 }
 
+static bool has_to_appear(const output_file *o) { return o && output_descriptor(o) >= 0; }
+
 // All that are not written directly get their names. False: errno, and which has failed.
 static bool appear(output_file **made, size_t count, size_t *failed) {
+  size_t files = 0;
+  for (size_t i = 0; i < count; i++)
+    files += has_to_appear(made[i]);
+  if (!files)  // of a rank that has none: it cannot fail when another's are there
+    return true;
   unnamed_replacement *all = calloc(count + 1, sizeof *all);
   size_t *numbers = calloc(count + 1, sizeof *numbers), which = 0, used = 0;
   bool good = all && numbers;
@@ -460,7 +467,7 @@ static bool appear(output_file **made, size_t count, size_t *failed) {
     errno = ENOMEM;
   for (size_t i = 0; i < count && good; i++) {
     output_file *o = made[i];
-    if (!o || output_descriptor(o) < 0)
+    if (!has_to_appear(o))
       continue;
     good = !o->unnamed || choose_temporary(o);
     which = used;  // if it is not good
