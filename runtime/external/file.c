@@ -177,6 +177,7 @@ static const struct {
     {EDQUOT, NULL, true, "free space, or write elsewhere (-o)"},
     {EFBIG, NULL, true, "raise the limit of the size of files (ulimit -f)"},
     {EMFILE, NULL, false, "raise the limit of open files (ulimit -n)"},
+    {0, "has damaged them", false, "run it again, with --resume without its folder"},
 };
 enum { CAUSES = sizeof causes / sizeof *causes };
 

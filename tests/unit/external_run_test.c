@@ -293,7 +293,9 @@ TEST(damage) {
         spoil(name, page + 7);
   }
   CHECK(run_trial(t) == FAILED);
-  CHECK_CONTAINS(from_child->message, "are not what was written there");
+  CHECK_CONTAINS(from_child->message,
+                 "are not what was written there: the disk, or another process, has damaged them; "
+                 "run it again, with --resume without its folder");
   remove_run();
   CHECK(run_trial(t) == DONE && same_files(path_of("found"), path_of("expected")));
   remove_run();
