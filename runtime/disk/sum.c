@@ -165,11 +165,13 @@ bool disk_sums_hold(const disk_sums *s, bool once, uint64_t offset, const void *
 }
 
 void disk_sums_begin(const disk_sums *s) {
-  for (uint64_t b = 0; b < s->count; b++)
-    s->of[b].read = s->of[b].bytes = 0;
+  for (uint64_t b = 0; b < s->count; b++) {
+    atomic_store(&s->of[b].read, 0);
+    atomic_store(&s->of[b].bytes, 0);
+  }
 }
 
 void disk_sums_clear(const disk_sums *s) {
   for (uint64_t b = 0; b < s->count; b++)
-    s->of[b] = (disk_block){0};
+    memset(&s->of[b], 0, sizeof s->of[b]);
 }

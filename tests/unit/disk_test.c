@@ -286,9 +286,9 @@ TEST(sums_of_stretches) {
     uint64_t sum = disk_sum_of_stretch(offset, bytes, count);
     CHECK(sum == disk_sum_of_stretch(offset + cut, bytes + cut, count - cut) +
                      disk_sum_of_stretch(offset, bytes, cut));
-    bytes[cut] ^= 1 << i % 8;
+    bytes[cut] = (char)(bytes[cut] ^ 1 << i % 8);
     CHECK(!count || sum != disk_sum_of_stretch(offset, bytes, count));
-    bytes[cut] ^= 1 << i % 8;
+    bytes[cut] = (char)(bytes[cut] ^ 1 << i % 8);
     CHECK(!count || sum != disk_sum_of_stretch(offset + DISK_PAGE, bytes, count));
   }
   memset(bytes, 0, COUNT);
