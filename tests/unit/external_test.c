@@ -219,7 +219,8 @@ static uint64_t least_named(const char *wrong) {
   return strtoull(digits, NULL, 10);
 }
 
-// What is named when there is too little memory does; and by twice as much, shares are not many times fewer.
+// What is named when there is too little memory does; and by twice as much, shares are not many
+// times fewer.
 static bool check_least(uint64_t seed) {
   enum { LITTLE = 512, TIMES = 64 };
   START();

@@ -334,8 +334,8 @@ static bool sort_runs(sorting *s, uint64_t first, uint64_t done, error *failure)
 
 // ---- what is kept between for a sort that goes on ----------------------------------------------
 
-// Behind the samples: the row whose runs and samples these are; then, for each bucket, where the runs are
-// cut, and a checksum of that.
+// Behind the samples: the row whose runs and samples these are; then, for each bucket, where the
+// runs are cut, and a checksum of that.
 typedef struct kept_cuts {
   uint64_t row_at, cuts_at;  // in the file
   uint64_t each;             // bytes of the cuts of a bucket
@@ -365,7 +365,8 @@ static bool write_kept(const sorting *s, uint64_t at, const void *from, uint64_t
   return disk_write(to.file, to.offset, from, bytes, failure);
 }
 
-// Before anything of the row before it is overwritten: a sort that goes on in that begins with its runs.
+// Before anything of the row before it is overwritten: a sort that goes on in that begins with its
+// runs.
 static bool begin_row(const sorting *s, uint64_t row, error *failure) {
   kept_cuts k = kept_of(s->task, s->shape);
   return write_kept(s, k.row_at, &row, sizeof row, failure) &&
