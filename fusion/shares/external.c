@@ -506,19 +506,39 @@ static const external *make(arena *a, const net *n, const target *t, uint64_t me
   return good ? m.out : NULL;
 }
 
+// Memory that does, and more than this; 0: none is found. `need`: of what does not fit, or 0.
+static uint64_t enough_memory(arena *a, const net *n, const target *t, uint64_t memory,
+                              uint64_t need) {
+  static const uint64_t MOST = UINT64_C(1) << 60;
+  const external *e = NULL;
+  while (!e && memory < MOST) {
+    const char *wrong;
+    memory = need > memory ? need : need ? memory + memory / 16 : 2 * memory;
+    e = make(a, n, t, memory, &need, &wrong);  // the smallest tile may be larger, too
+    need = wrong ? 0 : need;
+  }
+  return e ? memory : 0;
+}
+
 const external *external_make(arena *a, const net *n, const target *t, uint64_t memory,
                               const char **wrong) {
-  uint64_t enough = memory, need = 0;
+  enum { HALVES = 3 };
+  uint64_t need, none;
+  const char *why;
   if (memory < TILE_PART * LEAST_TILE) {
     *wrong = arena_printf(a, "at least %d bytes of memory are needed", TILE_PART * LEAST_TILE);
     return NULL;
   }
   const external *e = make(a, n, t, memory, &need, wrong);
-  if (e || *wrong)
+  // By less memory the smallest tile is smaller, which may be what fits.
+  for (int i = 1; i <= HALVES && !e && memory >> i >= TILE_PART * LEAST_TILE; i++)
+    e = make(a, n, t, memory >> i, &none, &why);
+  if (e)
     return e;
-  // By more memory the smallest tile may be larger, too.
-  for (const char *why = NULL; !e && !why; e = make(a, n, t, enough, &need, &why))
-    enough = need > enough ? need : enough + enough / 16;
-  *wrong = arena_printf(a, "a part of it needs %" PRIu64 " bytes of memory at one time", enough);
+  uint64_t enough = enough_memory(a, n, t, memory, *wrong ? 0 : need);
+  if (*wrong && enough)
+    *wrong = arena_printf(a, "%s; %" PRIu64 " bytes would do", *wrong, enough);
+  else if (!*wrong)
+    *wrong = arena_printf(a, "a part of it needs %" PRIu64 " bytes of memory at one time", enough);
   return NULL;
 }
