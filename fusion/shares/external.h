@@ -21,8 +21,8 @@
 // (with loops, or weights that are no powers of two) have a WINDOW: all elements from the first to the
 // last that a share touches.
 //
-//   external.c        steps from outer plans       external_move.c   what shares read and write
-//   external_text.c   verification, text
+//   external.c        steps from outer plans       external_step.c   a stage as a step
+//   external_move.c   what shares read and write   external_text.c   verification, text
 #ifndef PERMC_FUSION_SHARES_EXTERNAL_H
 #define PERMC_FUSION_SHARES_EXTERNAL_H
 
@@ -74,12 +74,13 @@ typedef struct external {
 // would do, or what cannot be done with files at all. `n` has been accepted by net_verify.
 const external *external_make(arena *a, const net *n, const target *t, uint64_t memory,
                               const char **wrong);
-// Bytes of memory that a step without a routine has at one time: of what shares read and write two buffers, and
-// what a stage that computes keeps between its passes; of what is the same for all one.
+// Bytes of memory that a step without a routine has at one time: of what shares read and write two
+// buffers, and what a stage that computes keeps between its passes; of what is the same for all
+// one.
 uint64_t external_step_memory(const external *e, const external_step *s);
 
-// What a step moves between files and memory: a request moves at most so much of one stretch of a file
-// (runtime/disk/request.c).
+// What a step moves between files and memory: a request moves at most so much of one stretch of a
+// file (runtime/disk/request.c).
 enum { EXTERNAL_REQUEST = 1 << 20 };
 typedef struct external_traffic {
   uint64_t reads, writes;  // bytes
@@ -87,8 +88,8 @@ typedef struct external_traffic {
 } external_traffic;
 // Of a step without a routine, by all its shares.
 external_traffic external_step_traffic(const external *e, const external_step *s);
-// What the disk takes for it: parts wait for their requests, one part after the other; reads and writes
-// are under way at one time.
+// What the disk takes for it: parts wait for their requests, one part after the other; reads and
+// writes are under way at one time.
 double external_seconds(const target *t, external_traffic moved, uint64_t parts);
 
 // Whether an element is in one share of the move only, also where the step goes on after some of them, and in

@@ -9,7 +9,8 @@ enum { KIB = 1024 };
 // that stores to its peers reach with 1 GiB a GPU, 311 to 367 GB/s; NCCL's all-to-all of 16 MiB a GPU takes
 // 0.119 ms with four of them, which fixes the sum of latency and half_bytes, not each of them. Network: an
 // adapter of 400 Gbit/s for each GPU; its latency and half_bytes are guesses.
-// A disk: a part's requests wait together, and 32 KiB move at half the rate of 1 MiB (docs/scale.md).
+// A disk: a part's requests wait together, and 32 KiB move at half the rate of 1 MiB
+// (docs/scale.md).
 // clang-format off
 #define DISK        {2e9, 100e-6, 1 << 15}
 #define GPU_LEVELS  8, 1024, 1 << 16, {{340e9, 20e-6, 6.8e6}, {50e9, 20e-6, 1e5}, DISK}

@@ -54,7 +54,8 @@ static bool run_routine(running *r, const external_step *s, uint64_t done, error
 
 // ---- steps -------------------------------------------------------------------------------------
 
-// Its parts alone, or with `moved` also what it reads and writes, for which all blocks are looked at.
+// Its parts alone, or with `moved` also what it reads and writes, for which all blocks are looked
+// at.
 static bool measure(const external *e, size_t step, uint64_t memory, bool moved,
                     external_amount *out, error *failure) {
   static const disk_file some;

@@ -98,8 +98,8 @@ static void compare_files(example *x) {
   }
 }
 
-// Of counts and checks, which are one piece. What is wrong twice is read again; rows after one that is wrong are
-// not read.
+// Of counts and checks, which are one piece. What is wrong twice is read again; rows after one that
+// is wrong are not read.
 static bool is_predicted(const external_routine *r, uint64_t requests, uint64_t bytes_read,
                          error *failure) {
   external_traffic wanted;

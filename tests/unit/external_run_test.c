@@ -1,6 +1,6 @@
-// Runs on arrays in files (runtime/external/run.h): bytes and requests are those that are predicted; a run
-// that is killed at any moment goes on, and ends with the same bytes; what is damaged, or of another run,
-// is an error. Random programs are in differential_test.
+// Runs on arrays in files (runtime/external/run.h): bytes and requests are those that are
+// predicted; a run that is killed at any moment goes on, and ends with the same bytes; what is
+// damaged, or of another run, is an error. Random programs are in differential_test.
 #include "core/random.h"
 #include "tests/unit/api.h"
 

@@ -204,8 +204,8 @@ static uint64_t check_example(const example *x, uint64_t seed) {
   return shape.pieces;
 }
 
-// Ended in the second row, and known to be done no further than in the first, whose runs are overwritten then;
-// and once between the last two cuts, of which the others are not made again.
+// Ended in the second row, and known to be done no further than in the first, whose runs are
+// overwritten then; and once between the last two cuts, of which the others are not made again.
 TEST(rows_that_go_on) {
   const example x = {SCALAR_U32, false, true, 0, 3, 20000, 100 << 10, 2, {4, INDEX_4}, 1000, 128};
   column_files files[COLUMNS];

@@ -7,7 +7,7 @@
 #include "fusion/shares/external.h"
 #include "fusion/target/target.h"
 
-static size_t steps, by_bits, windows, partial, several, refused;
+static size_t steps, by_bits, windows, partial, several, refused, by_rows;
 
 static void show(const net *t, const external *e) {
   text out = {0};
@@ -225,7 +225,8 @@ static uint64_t least_named(const char *wrong) {
   return 0;
 }
 
-// What is named when there is too little memory does; and by twice as much, shares are not many times fewer.
+// What is named when there is too little memory does; and by twice as much, shares are not many
+// times fewer.
 static bool check_least(uint64_t seed) {
   enum { LITTLE = 512, TIMES = 64 };
   START();
@@ -239,6 +240,7 @@ static bool check_least(uint64_t seed) {
   uint64_t least = least_named(wrong);
   if (!CHECK(least))
     return false;
+  by_rows += strstr(wrong, "by rows") != NULL;
   const external *by_least = external_make(&memory, t, &disk, least, &wrong);
   const external *by_twice = external_make(&memory, t, &disk, 2 * least, &wrong);
   bool good = CHECK(by_least) && CHECK(by_twice) &&
@@ -255,6 +257,7 @@ TEST(least_memory) {
   while (seed < programs && check_least(seed))
     seed++;
   CHECK(refused > programs / 100);
+  CHECK(by_rows > 0);
 }
 
 TEST(random_nets) {

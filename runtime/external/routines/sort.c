@@ -358,7 +358,8 @@ static bool write_kept(const sorting *s, uint64_t at, const void *from, uint64_t
   return disk_write(to.file, to.offset, from, bytes, failure);
 }
 
-// Before anything of the row before it is overwritten: a sort that goes on in that begins with its runs.
+// Before anything of the row before it is overwritten: a sort that goes on in that begins with its
+// runs.
 static bool begin_row(const sorting *s, uint64_t row, error *failure) {
   return write_kept(s, 0, &row, ROW_BYTES, failure) && disk_sync(s->task->cuts.file, failure);
 }

@@ -96,8 +96,8 @@ static void shape_box(const external_transpose *t, uint64_t least,
     shape->boxes *= divide_up(t->dimensions[d].extent, shape->box[d]);
 }
 
-// The longest stretches that there is memory for, beside pages that no box has; but not longer than blocks if
-// boxes become few.
+// The longest stretches that there is memory for, beside pages that no box has; but not longer than
+// blocks if boxes become few.
 bool external_transpose_fit(const external_transpose *t, external_transpose_shape *shape,
                             error *failure) {
   bool found = false;
