@@ -69,8 +69,12 @@ typedef struct replacing {
 
 static bool replace_next(replacing *r) {
   const unnamed_replacement *next = &r->all[r->done % r->count];
-  if (r->done >= r->count)
-    return rename(next->temporary, next->path) == 0;
+  if (r->done >= r->count) {
+    bool good = rename(next->temporary, next->path) == 0;
+    if (good)
+      unlink(next->temporary);  // it stays where both were names of one file
+    return good;
+  }
   return next->descriptor < 0 || unnamed_link(next->descriptor, next->temporary);
 }
 

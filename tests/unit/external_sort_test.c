@@ -303,6 +303,12 @@ TEST(too_little_memory) {
   external_sort s = sort_of(&x, files, columns, NULL);
   CHECK(!external_sort_fit(&s, &shape, &e));
   CHECK_STR(e.message, "4 KiB of memory are too few to sort 1048576 elements in files");
+  // Memory has not room for one element.
+  e = (error){0};
+  columns[0].size = 40001;
+  s.length = 3;
+  CHECK(!external_sort_fit(&s, &shape, &e));
+  CHECK_STR(e.message, "4 KiB of memory are too few to sort 3 elements in files");
 }
 
 TEST_MAIN()

@@ -244,6 +244,21 @@ TEST(an_output_takes_a_file) {
   lacks_unnamed = false;
 }
 
+// A run that was killed had put the file there, and had more to do.
+TEST(an_output_that_is_there_already) {
+  const char *path = temporary_path("there.txt"), *other = temporary_path("of_the_run.txt");
+  error e = {0};
+  save(path, "result", 6);
+  REQUIRE(link(path, other) == 0);
+  int file = open(other, O_RDWR);
+  output_file *o = output_open(path, &e);
+  REQUIRE(o && file >= 0 && output_take(o, file));
+  CHECK(output_commit(o, &e) && has_content(path, "result"));
+  CHECK_EQ_I64(temporaries_left(), 0);
+  close(file);
+  unlink(path), unlink(other);
+}
+
 TEST(output_through_links) {
   const char *link = temporary_path("link"), *target = temporary_path("target"),
              *chain = temporary_path("chain");

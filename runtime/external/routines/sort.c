@@ -46,6 +46,8 @@ static uint64_t pieces_of_row(const external_sort_shape *s) {
 }
 
 static bool fit_long_row(const external_sort *s, uint64_t most, external_sort_shape *shape) {
+  if (most == 0)
+    return false;
   shape->run = choose_run(s, most);
   shape->runs = divide_up(s->length, shape->run);
   // A bucket is of as many keys as a run, and of one stretch of each run besides.
