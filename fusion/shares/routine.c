@@ -3,7 +3,7 @@
 
 enum {
   MOST_RANKS = 1 << 14
-};  // twice as many and one are classes of 16 bits (runtime/ranks/deal.h)
+};  // twice as many and one are classes of 16 bits (runtime/ranks/routines/deal.h)
 
 static bool is_counted(const net_routine *r, uint32_t pair) {
   return r->kind == NET_COUNT || r->kind == NET_WRONG || (r->counts && pair == r->pair_count - 1);

@@ -146,7 +146,7 @@ static void trade_others(routine_cost *c) {
   }
 }
 
-// Cuts, how many elements come, and these; places go back (runtime/ranks/sort.c).
+// Cuts, how many elements come, and these; places go back (runtime/ranks/routines/sort.c).
 static share_cost cost_of_sort(routine_cost *c) {
   uint64_t key = unit_of(c, c->routine->pairs[0].from);
   if (c->slab % c->routine->length == 0 || c->slab >= c->keys)

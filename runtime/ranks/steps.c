@@ -1,5 +1,5 @@
 // The steps of a rank. See state.h.
-#include "runtime/ranks/routine.h"
+#include "runtime/ranks/routines/routine.h"
 #include "runtime/ranks/state.h"
 #include "runtime/routines/routine.h"
 

@@ -1,10 +1,10 @@
-// Routines over ranks (runtime/ranks/routine.h): for any number of ranks, slabs, keys and rows what
+// Routines over ranks (runtime/ranks/routines/routine.h): for any number of ranks, slabs, keys and rows what
 // routine_run makes of whole arrays, to the byte; and they send what is predicted (fusion/shares/cost.h).
 #include "tests/test.h"
 
 #include "core/random.h"
 #include "fusion/shares/cost.h"
-#include "runtime/ranks/routine.h"
+#include "runtime/ranks/routines/routine.h"
 #include "runtime/routines/routine.h"
 #include <pthread.h>
 

@@ -20,7 +20,6 @@ static size_t unit_of(const external_routine *r, net_id id) {
   return a->count / elements_of(r) * scalar_types[a->type].size;
 }
 
-// Sorts and transposes read each array once for each pair that it is in, and write each once.
 static external_place place_at(const external_routine *r, net_id id) {
   if (id == NET_NONE)
     return (external_place){0};
@@ -332,27 +331,28 @@ static bool traffic_of_transpose(const external_routine *r, external_traffic *ou
   return true;
 }
 
-bool external_routine_reads_once(const net_routine *r, net_id array) {
-  uint32_t pairs = 0;
-  for (uint32_t i = 0; i < r->pair_count; i++)
-    pairs += r->pairs[i].from == array;
-  return pairs <= 1 && r->kind != NET_COUNT && r->kind != NET_WRONG;
-}
-
 // ---- the table ---------------------------------------------------------------------------------
 
 static const struct {
   bool (*fit)(const external_routine *r, uint64_t *pieces, error *failure);
   bool (*run)(const external_routine *r, error *failure);
   bool (*traffic)(const external_routine *r, external_traffic *out, error *failure);
+  bool once;  // it reads an array once for each pair that it is in, and goes on after its pieces
 } routines[NET_ROUTINE_KINDS] = {
-    [NET_SORT] = {fit_sorts, run_sorts, traffic_of_sorts},
-    [NET_PLACES] = {fit_sorts, run_sorts, traffic_of_sorts},
-    [NET_PERMUTE] = {fit_sorts, run_sorts, traffic_of_sorts},
-    [NET_COUNT] = {fit_count, run_count, traffic_of_count},
-    [NET_WRONG] = {fit_whole, run_wrong, traffic_of_wrong},
-    [NET_TRANSPOSE] = {fit_transpose, run_transpose, traffic_of_transpose},
+    [NET_SORT] = {fit_sorts, run_sorts, traffic_of_sorts, true},
+    [NET_PLACES] = {fit_sorts, run_sorts, traffic_of_sorts, true},
+    [NET_PERMUTE] = {fit_sorts, run_sorts, traffic_of_sorts, true},
+    [NET_COUNT] = {fit_count, run_count, traffic_of_count, false},
+    [NET_WRONG] = {fit_whole, run_wrong, traffic_of_wrong, false},
+    [NET_TRANSPOSE] = {fit_transpose, run_transpose, traffic_of_transpose, true},
 };
+
+bool external_routine_reads_once(const net_routine *r, net_id array) {
+  uint32_t pairs = 0;
+  for (uint32_t i = 0; i < r->pair_count; i++)
+    pairs += r->pairs[i].from == array;
+  return pairs <= 1 && routines[r->kind].once;
+}
 
 bool external_routine_traffic(const external_routine *r, external_traffic *out, error *failure) {
   const net_routine *own = r->routine;

@@ -1,5 +1,5 @@
 // Radix selection of all cuts at once. See cuts.h.
-#include "runtime/ranks/cuts.h"
+#include "runtime/ranks/routines/cuts.h"
 
 #include "core/sizes.h"
 #include "runtime/system/pool.h"

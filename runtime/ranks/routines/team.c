@@ -1,5 +1,5 @@
 // Messages to all ranks at once. See team.h.
-#include "runtime/ranks/team.h"
+#include "runtime/ranks/routines/team.h"
 
 #include <stdlib.h>
 

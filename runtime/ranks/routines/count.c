@@ -1,6 +1,6 @@
 // Each rank counts its slab; the rank that has a count in its slab adds up what all have of it. See
 // routine.h.
-#include "runtime/ranks/ranked.h"
+#include "runtime/ranks/routines/ranked.h"
 
 #include "runtime/routines/count.h"
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 // The first place that is wrong. Each rank looks for places outside of the limit; equal ones meet on one
 // rank. See routine.h.
-#include "runtime/ranks/ranked.h"
+#include "runtime/ranks/routines/ranked.h"
 
-#include "runtime/ranks/deal.h"
+#include "runtime/ranks/routines/deal.h"
 #include "runtime/routines/places.h"
 #include <stdlib.h>
 #include <string.h>

@@ -6,8 +6,8 @@
 //   rank 2 has  b c c c     sent 0 0 1 4
 //
 //   rank 1 gets b b b       received 0 2 2 3: two of rank 0, none of rank 1, one of rank 2
-#ifndef PERMC_RUNTIME_RANKS_TEAM_H
-#define PERMC_RUNTIME_RANKS_TEAM_H
+#ifndef PERMC_RUNTIME_RANKS_ROUTINES_TEAM_H
+#define PERMC_RUNTIME_RANKS_ROUTINES_TEAM_H
 
 #include "runtime/transport/transport.h"
 #include <stdatomic.h>

@@ -4,10 +4,10 @@
 //   first     0 2 4 5          those of class k are to[first[k]] ... to[first[k + 1] - 1]
 //
 // Chunks of elements are counted, then moved, by all threads.
-#ifndef PERMC_RUNTIME_RANKS_DEAL_H
-#define PERMC_RUNTIME_RANKS_DEAL_H
+#ifndef PERMC_RUNTIME_RANKS_ROUTINES_DEAL_H
+#define PERMC_RUNTIME_RANKS_ROUTINES_DEAL_H
 
-#include "runtime/ranks/team.h"
+#include "runtime/ranks/routines/team.h"
 
 // The classes of elements first, ..., last - 1.
 typedef void deal_classify(const void *with, uint64_t first, uint64_t last, uint16_t *classes);

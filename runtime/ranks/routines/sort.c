@@ -1,9 +1,9 @@
 // Every element goes to the rank that has its place in the sorted array; then ranks sort what they have
 // got. What comes from lower ranks comes first, so all is stable. See routine.h.
-#include "runtime/ranks/ranked.h"
+#include "runtime/ranks/routines/ranked.h"
 
-#include "runtime/ranks/cuts.h"
-#include "runtime/ranks/deal.h"
+#include "runtime/ranks/routines/cuts.h"
+#include "runtime/ranks/routines/deal.h"
 #include "runtime/routines/sort.h"
 #include "runtime/values/value.h"
 #include <stdlib.h>

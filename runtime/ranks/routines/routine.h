@@ -1,4 +1,4 @@
-// Executes the routines of a Net in shares (fusion/shares) over ranks. A door of this room.
+// Executes the routines of a Net in shares (fusion/shares) over ranks.
 //
 //   stage 0 routine    n=0 routine sort rows 1 length 2^24       each rank has a slab of 2^22 keys, and
 //     from a0 to a1                                              gets its slab of the sorted array
@@ -15,11 +15,11 @@
 //
 //   routine.c   the table        sort.c   sort, places        deal.c   elements in order of their ranks
 //   cuts.c      where the sorted array is cut                 team.c   what ranks say to each other
-#ifndef PERMC_RUNTIME_RANKS_ROUTINE_H
-#define PERMC_RUNTIME_RANKS_ROUTINE_H
+#ifndef PERMC_RUNTIME_RANKS_ROUTINES_ROUTINE_H
+#define PERMC_RUNTIME_RANKS_ROUTINES_ROUTINE_H
 
 #include "fusion/shares/shares.h"
-#include "runtime/ranks/team.h"
+#include "runtime/ranks/routines/team.h"
 
 typedef struct ranked_routine {
   const team *team;

@@ -1,5 +1,5 @@
 // Counts, sums, and moves. See deal.h.
-#include "runtime/ranks/deal.h"
+#include "runtime/ranks/routines/deal.h"
 
 #include "core/sizes.h"
 #include "runtime/system/pool.h"

@@ -8,10 +8,10 @@
 // The key at a cut is found digit by digit, from the highest on (a distributed radix selection): for all
 // cuts at once, ranks count the digits of their keys that begin as the cut's. Rank r chooses for the cut
 // before its own slab. Two exchanges for each digit, whatever the keys are.
-#ifndef PERMC_RUNTIME_RANKS_CUTS_H
-#define PERMC_RUNTIME_RANKS_CUTS_H
+#ifndef PERMC_RUNTIME_RANKS_ROUTINES_CUTS_H
+#define PERMC_RUNTIME_RANKS_ROUTINES_CUTS_H
 
-#include "runtime/ranks/team.h"
+#include "runtime/ranks/routines/team.h"
 #include "runtime/routines/key_order.h"
 
 // This rank's keys: elements first, ..., first + count - 1 of an array, in rows.

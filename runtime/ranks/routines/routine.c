@@ -1,7 +1,7 @@
 // The table of routines over ranks. See routine.h.
-#include "runtime/ranks/routine.h"
+#include "runtime/ranks/routines/routine.h"
 
-#include "runtime/ranks/ranked.h"
+#include "runtime/ranks/routines/ranked.h"
 #include "runtime/routines/routine.h"
 #include <stdlib.h>
 

@@ -1,9 +1,9 @@
 // Elements go to the ranks that have their places, or come from them. See routine.h.
-#include "runtime/ranks/ranked.h"
+#include "runtime/ranks/routines/ranked.h"
 
 #include "core/permutation/permutation.h"
 #include "core/sizes.h"
-#include "runtime/ranks/deal.h"
+#include "runtime/ranks/routines/deal.h"
 #include "runtime/system/pool.h"
 #include "runtime/values/value.h"
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 // What routines over ranks ask of their arrays. Private to this room.
-#ifndef PERMC_RUNTIME_RANKS_RANKED_H
-#define PERMC_RUNTIME_RANKS_RANKED_H
+#ifndef PERMC_RUNTIME_RANKS_ROUTINES_RANKED_H
+#define PERMC_RUNTIME_RANKS_ROUTINES_RANKED_H
 
-#include "runtime/ranks/routine.h"
+#include "runtime/ranks/routines/routine.h"
 
 // Elements first, ..., first + count - 1: those that a rank has.
 typedef struct slab {
