@@ -14,7 +14,7 @@ import argparse, glob, hashlib, os, random, re, resource, shutil, subprocess, sy
 PERM = "perm/stdlib perm/examples perm/tests/language"
 # Folders, and the tests that run, the quick ones first.
 FOLDERS = {
-    "core/*.c": f"error_test f2_test memory_test {PERM} cli",
+    "core/*.c": f"error_test f2_test f2_space_test memory_test {PERM} cli",
     "core/scalar": "scalar_test scalar_convert_test scalar_float_test scalar_half_test oracle",
     "lang": f"limits_test trace_test program_print_test {PERM} docs/examples cli golden "
     "language_test language_arrays_test language_scalars_test",
