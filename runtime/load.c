@@ -181,13 +181,17 @@ typedef struct format_job {
   text out;
 } format_job;
 
+// The text is no part of the program that is loaded.
 static bool run_format(permc_context *c, void *with) {
   format_job *j = with;
+  diagnostics *d = &c->program.diagnostics;
+  size_t before = d->sources.count;
   source s = {.name = arena_copy(&c->program.memory, j->name, strlen(j->name)),
               .text = arena_copy(&c->program.memory, j->bytes, j->length),
               .length = (uint32_t)j->length};
-  return format_source(&c->program.diagnostics, diag_add_source(&c->program.diagnostics, s),
-                       &j->out);
+  bool good = format_source(d, diag_add_source(d, s), &j->out);
+  d->sources.count = before;
+  return good;
 }
 
 char *permc_format(permc_context *c, const char *name, const char *bytes, size_t length) {

@@ -167,7 +167,7 @@ static void format_tokens(formatter *f, const token_list *list) {
 // The same tokens in the same blocks: what formatting must not change.
 static bool is_same_program(diagnostics *d, uint32_t file, const text *out) {
   source s = {.name = d->sources.items[file].name,
-              .text = text_content(out),
+              .text = arena_copy(d->memory, text_content(out), out->length),
               .length = (uint32_t)out->length};
   uint32_t files[2] = {file, diag_add_source(d, s)};
   token_list laid[2] = {{{0}}};

@@ -234,6 +234,19 @@ TEST(codes) {
 
 // ---- what is refused ---------------------------------------------------------------------------
 
+// A text that was formatted is its owner's, and no part of the program that is compiled after it.
+TEST(formatted_text_is_of_the_caller) {
+  permc_context *c = load_expression("sort");
+  const char written[] = "f   x = x\n";
+  char *text = permc_format(c, "other.perm", written, sizeof written - 1);
+  CHECK_STR(text, "f x = x\n");
+  free(text);
+  permc_compiled *p = permc_compile_types(c, "-e", "portable", "[4]u32");
+  CHECK(p != NULL);
+  permc_compiled_free(p);
+  permc_context_free(c);
+}
+
 TEST(memory_that_is_refused) {
   static _Alignas(16) uint32_t data[64];
   const uint64_t dims[2] = {4, 8};
