@@ -290,12 +290,15 @@ uint64_t making_most_bytes(const making *m, size_t step) {
   return most;
 }
 
+// A stage whose values nothing needs, which is possible after plans in parts, is no step.
 static void add_step_as_is(making *m, const net_stage *of) {
   net_stage stage = making_new_nodes(m->memory, of);
   external_step step = {.stage = (uint32_t)m->to->stages.count, .shares = net_share_count(&stage)};
   add_reads(m, &stage, &step);
   add_writes(m, &stage, &step);
   add_places(m, &stage, &step);
+  if (!step.writes.count)
+    return;
   if (!net_stage_is_shared(&stage))
     add_turn(m->memory, &stage);
   vec_push(m->memory, &m->to->stages, making_new_nodes(m->memory, &stage));
