@@ -729,6 +729,61 @@ static value *run_code(elaborator *e, const closure *c) {
   return v;
 }
 
+// ---- where a call stands -----------------------------------------------------------------------
+
+// The largest batch that the values have; `most` where that would take long to find out. Constants
+// are at home in any.
+static uint64_t batch_of_values(const elaborator *e, value *const *items, size_t count,
+                                uint64_t most, int depth);
+
+static uint64_t batch_of_value(const elaborator *e, const value *v, uint64_t most, int depth) {
+  const closure *c = &v->u.function;
+  const trace_step *s;
+  switch (v->kind) {
+  case VALUE_SCALAR:
+    return 0;
+  case VALUE_DYNAMIC:
+    s = step_of(e, v);
+    return s->fixed && s->batch == 1 ? 0 : s->batch;
+  case VALUE_ARRAY:
+    return batch_of_value(e, v->u.array.element, most, depth);
+  case VALUE_TUPLE:
+  case VALUE_LIST:
+    return batch_of_values(e, v->u.parts.items, v->u.parts.count, most, depth);
+  case VALUE_THUNK:
+    return v->u.thunk.result ? batch_of_value(e, v->u.thunk.result, most, depth) : v->u.thunk.batch;
+  case VALUE_FUNCTION:
+    break;
+  }
+  uint64_t captured =
+      c->code ? batch_of_values(e, c->captures, c->code->captures.count, most, depth) : 0;
+  uint64_t given = batch_of_values(e, c->arguments, c->given, most, depth);
+  return captured > given ? captured : given;
+}
+
+static uint64_t batch_of_values(const elaborator *e, value *const *items, size_t count,
+                                uint64_t most, int depth) {
+  enum { DEEPEST = 4, MOST_ITEMS = 16 };
+  uint64_t batch = 0;
+  if (depth == DEEPEST || count > MOST_ITEMS)
+    return most;
+  for (size_t i = 0; i < count && batch < most; i++) {
+    uint64_t own = batch_of_value(e, items[i], most, depth + 1);
+    batch = own > batch ? own : batch;
+  }
+  return batch;
+}
+
+// map (\y -> y - sum x) x: sum x is the same for every y, so it is computed once, outside of the map:
+// where its arguments are.
+static uint64_t batch_of_call(const elaborator *e, const closure *c) {
+  if (e->batch <= 1)
+    return e->batch;
+  uint64_t batch =
+      batch_of_value(e, &(value){.kind = VALUE_FUNCTION, .u.function = *c}, e->batch, 0);
+  return batch && batch < e->batch ? batch : e->batch;
+}
+
 value *call_function(elaborator *e, const closure *c) {
   active_call here = {.where = e->where, .closure = c, .outer = e->calls};
   if (c->code) {
@@ -745,8 +800,10 @@ value *call_function(elaborator *e, const closure *c) {
                running_name(e), e->limits.calls);
   span where = e->where, caller = e->caller;
   const span *places = e->places;
+  uint64_t batch = e->batch;
   e->caller = own_place(e);
   e->places = c->places;
+  e->batch = batch_of_call(e, c);
   value *v = c->code  ? run_code(e, c)
              : c->row ? c->row->run(e, c->row, c->arguments, c->instance)
                       : run_foreign(e, c);
@@ -755,6 +812,7 @@ value *call_function(elaborator *e, const closure *c) {
   e->where = where;
   e->caller = caller;
   e->places = places;
+  e->batch = batch;
   return v;
 }
 

@@ -9,6 +9,8 @@
 #include "lang/elaborate/memo.h"
 #include "core/hash.h"
 
+__extension__ typedef unsigned __int128 uint128;
+
 typedef struct memo_entry {
   uint64_t hash;
   const char *key;
@@ -200,12 +202,10 @@ static bool renamed_step(copier *c, value_id id, value_id *to) {
 // Steps that depend on the batch where they stand are copied.
 static bool depends_on_batch(trace_op op) { return op == TRACE_INSTANCE || op == TRACE_BROADCAST; }
 
-// Batches are multiples or divisors of the one at the call; in between they scale alike.
+// All batches scale as the one of the call does: also those of calls in it that stand where their
+// arguments are (elaborate.c), at a batch that is as many times smaller.
 static uint64_t scaled_batch(const copier *c, uint64_t batch) {
-  if (!batch)
-    return 0;
-  return batch >= c->from->batch ? batch / c->from->batch * c->e->batch
-                                 : c->e->batch / (c->from->batch / batch);
+  return batch ? (uint64_t)((uint128)batch * c->e->batch / c->from->batch) : 0;
 }
 
 // Those whose functions begin at this step.

@@ -99,6 +99,13 @@ span own_place(const elaborator *e) {
   return e->d->sources.items[e->where.file].library ? e->caller : e->where;
 }
 
+static bool is_fixed(const elaborator *e, const trace_step *s) {
+  bool fixed = s->op != TRACE_ARGUMENT && s->op != TRACE_INSTANCE && s->op != TRACE_BROADCAST;
+  for (uint32_t i = 0; fixed && i < s->operand_count; i++)
+    fixed = e->out->steps.items[s->operands[i]].fixed;
+  return fixed;
+}
+
 value_id emit(elaborator *e, trace_step s) {
   if (e->out->steps.count >= e->limits.operations)
     fail_limit(e, "operations", 0,
@@ -107,6 +114,7 @@ value_id emit(elaborator *e, trace_step s) {
                e->limits.operations);
   if (!trace_size_fits(&s))
     fail(e, "this needs an array of 2^63 bytes or more");
+  s.fixed = is_fixed(e, &s);
   s.where = e->where;
   s.caller = own_place(e);
   vec_push(e->memory, &e->out->steps, s);
