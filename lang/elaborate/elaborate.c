@@ -530,8 +530,13 @@ static value *eval_comprehension(elaborator *e, activation *act, const expr *x) 
   if (x->u.comprehension.count == 1 && q->target && !q->last) {
     value *list = eval_expr(e, act, q->source);
     body_call body = {act, x};
-    if (list->kind == VALUE_ARRAY)
-      return map_elements(e, list, eval_mapped_body, &body);
+    if (list->kind == VALUE_ARRAY) {
+      uint64_t batch = e->batch;
+      e->batch = batch_of_comprehension(e, act, x, list);
+      value *mapped = map_elements(e, list, eval_mapped_body, &body);
+      e->batch = batch;
+      return mapped;
+    }
     run_generator(e, act, x, 0, list, &out);
   } else {
     run_qualifiers(e, act, x, 0, &out);
@@ -727,61 +732,6 @@ static value *run_code(elaborator *e, const closure *c) {
   memo_finish(e, recording, v);
   e->own_from = outer;
   return v;
-}
-
-// ---- where a call stands -----------------------------------------------------------------------
-
-// The largest batch that the values have; `most` where that would take long to find out. Constants
-// are at home in any.
-static uint64_t batch_of_values(const elaborator *e, value *const *items, size_t count,
-                                uint64_t most, int depth);
-
-static uint64_t batch_of_value(const elaborator *e, const value *v, uint64_t most, int depth) {
-  const closure *c = &v->u.function;
-  const trace_step *s;
-  switch (v->kind) {
-  case VALUE_SCALAR:
-    return 0;
-  case VALUE_DYNAMIC:
-    s = step_of(e, v);
-    return s->fixed && s->batch == 1 ? 0 : s->batch;
-  case VALUE_ARRAY:
-    return batch_of_value(e, v->u.array.element, most, depth);
-  case VALUE_TUPLE:
-  case VALUE_LIST:
-    return batch_of_values(e, v->u.parts.items, v->u.parts.count, most, depth);
-  case VALUE_THUNK:
-    return v->u.thunk.result ? batch_of_value(e, v->u.thunk.result, most, depth) : v->u.thunk.batch;
-  case VALUE_FUNCTION:
-    break;
-  }
-  uint64_t captured =
-      c->code ? batch_of_values(e, c->captures, c->code->captures.count, most, depth) : 0;
-  uint64_t given = batch_of_values(e, c->arguments, c->given, most, depth);
-  return captured > given ? captured : given;
-}
-
-static uint64_t batch_of_values(const elaborator *e, value *const *items, size_t count,
-                                uint64_t most, int depth) {
-  enum { DEEPEST = 4, MOST_ITEMS = 16 };
-  uint64_t batch = 0;
-  if (depth == DEEPEST || count > MOST_ITEMS)
-    return most;
-  for (size_t i = 0; i < count && batch < most; i++) {
-    uint64_t own = batch_of_value(e, items[i], most, depth + 1);
-    batch = own > batch ? own : batch;
-  }
-  return batch;
-}
-
-// map (\y -> y - sum x) x: sum x is the same for every y, so it is computed once, outside of the map:
-// where its arguments are.
-static uint64_t batch_of_call(const elaborator *e, const closure *c) {
-  if (e->batch <= 1)
-    return e->batch;
-  uint64_t batch =
-      batch_of_value(e, &(value){.kind = VALUE_FUNCTION, .u.function = *c}, e->batch, 0);
-  return batch && batch < e->batch ? batch : e->batch;
 }
 
 value *call_function(elaborator *e, const closure *c) {

@@ -248,6 +248,13 @@ value_id emit_row_check(elaborator *e, const trace_check *c);  // its result
 
 value *run_choose(elaborator *e, const builtin *row, value **a, type **instance);
 
+// ---- levels.c ----------------------------------------------------------------------------------
+
+// The batch where a call, or a comprehension over an array, is made: that of what it is made of.
+uint64_t batch_of_call(const elaborator *e, const closure *c);
+uint64_t batch_of_comprehension(const elaborator *e, const activation *act, const expr *x,
+                                const value *list);
+
 // ---- closed.c ----------------------------------------------------------------------------------
 
 // The type at this size; equal closed types are one pointer.

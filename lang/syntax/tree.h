@@ -90,6 +90,14 @@ typedef struct qualifier {  // of a comprehension: a generator, or (pattern NULL
   expr *last;    // a range's last number, else NULL
 } qualifier;
 
+// A variable that a part of a function's text uses: of the function's slots or, where it is itself
+// one of those that the function uses, of its captures.
+typedef struct capture {
+  bool from_capture;
+  uint32_t index;
+} capture;
+typedef VEC(capture) capture_list;
+
 struct expr {
   expr_kind kind;
   span where;
@@ -131,6 +139,7 @@ struct expr {
       expr *body;
       qualifier *qualifiers;
       uint32_t count;
+      capture_list variables;  // from outside of it
     } comprehension;
     struct {
       expr *array, *index;
@@ -184,11 +193,6 @@ typedef struct equation {
   uint32_t alternative_count, local_count;
 } equation;
 
-typedef struct capture {  // a variable of the enclosing function that this one uses
-  bool from_capture;      // it is itself a capture there
-  uint32_t index;
-} capture;
-
 struct function {
   const char *name;  // NULL: a lambda
   span where;
@@ -199,7 +203,7 @@ struct function {
   VEC(equation) equations;
   uint32_t slot_count;
   bool repeats;  // its own code names some function twice
-  VEC(capture) captures;
+  capture_list captures;
   function *outer;
 };
 

@@ -25,6 +25,13 @@ typedef struct name_table {
 
 enum { BUCKETS = 1 << 10 };
 
+typedef struct open_comprehension {  // one that is being walked
+  expr *of;
+  function *function;    // in which it stands
+  const local *outside;  // the innermost in scope before it
+  struct open_comprehension *outer;
+} open_comprehension;
+
 typedef struct resolver {
   diagnostics *d;
   arena *memory;
@@ -35,11 +42,12 @@ typedef struct resolver {
   function *function;       // the one whose body is being walked
   binding *global;          // the global binding it belongs to
   binding_group open;       // the local functions around it, innermost last
-  uint32_t blocks;          // of local bindings, so far
-  bool in_sizes;            // of a signature
-  uint32_t depth;           // of the C stack, in expressions and definitions
-  bool too_deep;            // reported
-  uint32_t counter;         // strongly connected components
+  open_comprehension *comprehension;
+  uint32_t blocks;   // of local bindings, so far
+  bool in_sizes;     // of a signature
+  uint32_t depth;    // of the C stack, in expressions and definitions
+  bool too_deep;     // reported
+  uint32_t counter;  // strongly connected components
   binding_group stack;
   binding_groups *groups;
 } resolver;
@@ -209,18 +217,22 @@ static binding *add_local(resolver *r, const char *name, span where, binding *de
   return definition;
 }
 
+// The number of a capture in the list; added where it is missing.
+static uint32_t number_of_capture(resolver *r, capture_list *list, capture c) {
+  for (uint32_t i = 0; i < list->count; i++)
+    if (list->items[i].from_capture == c.from_capture && list->items[i].index == c.index)
+      return i;
+  vec_push(r->memory, list, c);
+  return (uint32_t)list->count - 1;
+}
+
 // The number of the capture in f that holds `slot` of `owner`; added where it is missing, in every
 // function between.
 static uint32_t capture_index(resolver *r, function *f, const function *owner, uint32_t slot) {
   capture c = {false, slot};
   if (f->outer != owner)
     c = (capture){true, capture_index(r, f->outer, owner, slot)};
-  for (uint32_t i = 0; i < f->captures.count; i++)
-    if (f->captures.items[i].from_capture == c.from_capture &&
-        f->captures.items[i].index == c.index)
-      return i;
-  vec_push(r->memory, &f->captures, c);
-  return (uint32_t)f->captures.count - 1;
+  return number_of_capture(r, &f->captures, c);
 }
 
 // The function beside `used` whose definition is being resolved uses it.
@@ -239,12 +251,25 @@ static void note_user(resolver *r, binding *b) {
   b->user = r->function;
 }
 
+// The comprehensions around a use of a local use it, unless it is their own.
+static void note_variable(resolver *r, const local *l) {
+  for (open_comprehension *c = r->comprehension; c; c = c->outer) {
+    if (!c->outside || l->number > c->outside->number)
+      continue;
+    capture v = {false, l->slot};
+    if (c->function != l->owner)
+      v = (capture){true, capture_index(r, c->function, l->owner, l->slot)};
+    number_of_capture(r, &c->of->u.comprehension.variables, v);
+  }
+}
+
 static bool bind_local(resolver *r, expr *e) {
   const local *l = find_local(r, e->u.name.text);
   if (!l)
     return false;
   e->u.name.target = l->definition;
   note_use(r, l->definition);
+  note_variable(r, l);
   if (l->definition->kind == BINDING_FUNCTION)
     note_user(r, l->definition);
   bool own = l->owner == r->function;
@@ -299,6 +324,8 @@ static void group_functions(resolver *r, binding **bindings, uint32_t count);
 
 static void resolve_comprehension(resolver *r, expr *e) {
   local *outside = r->locals;
+  open_comprehension here = {e, r->function, outside, r->comprehension};
+  r->comprehension = &here;
   for (uint32_t i = 0; i < e->u.comprehension.count; i++) {
     qualifier *q = &e->u.comprehension.qualifiers[i];
     resolve_expr(r, q->source);
@@ -310,6 +337,7 @@ static void resolve_comprehension(resolver *r, expr *e) {
       make_pattern_slots(r, q->target, r->locals);
   }
   resolve_expr(r, e->u.comprehension.body);
+  r->comprehension = here.outer;
   leave_scope(r, outside);
 }
 

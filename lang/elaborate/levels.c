@@ -1,0 +1,76 @@
+// Where a call stands in the nest of parm, column and map: where its arguments come from.
+//
+//   \x -> map (\y -> y - sum x) x       of [4]i32
+//
+//   %0   argument 0         batch 1    x
+//   %1   reshape %0         batch 4    y
+//   ...  sum, of %0         batch 1    not 4: each y would get a sum of its own
+//   %9   scalar - %1 %8     batch 4
+//
+// A comprehension over an array stands where the array and what its body uses come from.
+#include "lang/elaborate/elaborator.h"
+
+// The largest batch that the values have; the current one where that would take long to find out. Constants
+// are at home in any.
+static uint64_t batch_of_values(const elaborator *e, value *const *items, size_t count, int depth);
+
+static uint64_t batch_of_value(const elaborator *e, const value *v, int depth) {
+  const closure *c = &v->u.function;
+  const trace_step *s;
+  switch (v->kind) {
+  case VALUE_SCALAR:
+    return 0;
+  case VALUE_DYNAMIC:
+    s = step_of(e, v);
+    return s->fixed && s->batch == 1 ? 0 : s->batch;
+  case VALUE_ARRAY:
+    return batch_of_value(e, v->u.array.element, depth);
+  case VALUE_TUPLE:
+  case VALUE_LIST:
+    return batch_of_values(e, v->u.parts.items, v->u.parts.count, depth);
+  case VALUE_THUNK:
+    return v->u.thunk.result ? batch_of_value(e, v->u.thunk.result, depth) : v->u.thunk.batch;
+  case VALUE_FUNCTION:
+    break;
+  }
+  uint64_t captured = c->code ? batch_of_values(e, c->captures, c->code->captures.count, depth) : 0;
+  uint64_t given = batch_of_values(e, c->arguments, c->given, depth);
+  return captured > given ? captured : given;
+}
+
+static uint64_t batch_of_values(const elaborator *e, value *const *items, size_t count, int depth) {
+  enum { DEEPEST = 4, MOST_ITEMS = 16 };
+  uint64_t batch = 0;
+  if (depth == DEEPEST || count > MOST_ITEMS)
+    return e->batch;
+  for (size_t i = 0; i < count && batch < e->batch; i++) {
+    uint64_t own = batch_of_value(e, items[i], depth + 1);
+    batch = own > batch ? own : batch;
+  }
+  return batch;
+}
+
+static uint64_t batch_within(const elaborator *e, uint64_t batch) {
+  return batch && batch < e->batch ? batch : e->batch;
+}
+
+uint64_t batch_of_call(const elaborator *e, const closure *c) {
+  if (e->batch <= 1)
+    return e->batch;
+  value f = {.kind = VALUE_FUNCTION, .u.function = *c};
+  return batch_within(e, batch_of_value(e, &f, 0));
+}
+
+uint64_t batch_of_comprehension(const elaborator *e, const activation *act, const expr *x,
+                                const value *list) {
+  if (e->batch <= 1)
+    return e->batch;
+  uint64_t batch = batch_of_value(e, list, 0);
+  for (size_t i = 0; i < x->u.comprehension.variables.count; i++) {
+    capture c = x->u.comprehension.variables.items[i];
+    value *const *of = c.from_capture ? act->captures : act->slots;
+    uint64_t own = batch_of_value(e, of[c.index], 0);
+    batch = own > batch ? own : batch;
+  }
+  return batch_within(e, batch);
+}
