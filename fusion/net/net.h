@@ -378,6 +378,8 @@ net_id net_array_add(arena *a, net *t, scalar_type type, uint64_t count, net_rol
 bool net_output_scatters(const net_stage *s, const net_op *op, const net_output *output);
 // Whether anything comes of the stage: it stores, scatters, or is a routine.
 bool net_stage_acts(const net_stage *s);
+// A routine with counts as two: the same without them, and these.
+void net_routine_split(const net_routine *r, net_routine *rest, net_routine *count);
 // NULL, or what is wrong with a stage that is a routine (net/routine.c).
 const char *net_routine_problem(arena *a, const net *t, const net_stage *s);
 uint64_t net_stage_elements(const net_stage *s);  // of its index space, with all loops

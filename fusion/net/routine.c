@@ -21,6 +21,15 @@ static const struct {
     [NET_PERMUTE] = {OF_PAIRS, true}, [NET_TRANSPOSE] = {OF_PAIRS, false},
 };
 
+void net_routine_split(const net_routine *r, net_routine *rest, net_routine *count) {
+  *rest = *count = *r;
+  rest->counts = count->counts = false;
+  rest->pair_count--;
+  count->kind = NET_COUNT;
+  count->pairs += rest->pair_count;
+  count->pair_count = 1;
+}
+
 static bool may_be_ragged(net_routine_kind k) { return k == NET_SORT || k == NET_PLACES; }
 
 typedef struct checker {

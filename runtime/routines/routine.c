@@ -288,15 +288,10 @@ static bool (*const routines[NET_ROUTINE_KINDS])(const routine_call *) = {
     [NET_PERMUTE] = run_permute, [NET_WRONG] = run_wrong,   [NET_TRANSPOSE] = run_transpose,
 };
 
-// The same without its counts; and these.
 static bool run_counting(const routine_call *c) {
-  net_routine rest = *c->routine, count = rest;
+  net_routine rest, count;
   routine_call of_rest = *c, of_count = *c;
-  rest.counts = count.counts = false;
-  rest.pair_count--;
-  count.kind = NET_COUNT;
-  count.pairs += count.pair_count - 1;
-  count.pair_count = 1;
+  net_routine_split(c->routine, &rest, &count);
   of_rest.routine = &rest;
   of_count.routine = &count;
   return run_count(&of_count) && routines[rest.kind](&of_rest);

@@ -52,15 +52,10 @@ static bool run(const ranked_routine *c) {
   return has_rows(c) ? run_rows(c) : routines[c->routine->kind](c);
 }
 
-// The same without its counts; and these.
 static bool run_counting(const ranked_routine *c) {
-  net_routine rest = *c->routine, count = rest;
+  net_routine rest, count;
   ranked_routine of_rest = *c, of_count = *c;
-  rest.counts = count.counts = false;
-  rest.pair_count--;
-  count.kind = NET_COUNT;
-  count.pairs += count.pair_count - 1;
-  count.pair_count = 1;
+  net_routine_split(c->routine, &rest, &count);
   of_rest.routine = &rest;
   of_count.routine = &count;
   return run(&of_count) && run(&of_rest);
