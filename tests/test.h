@@ -150,6 +150,10 @@ static inline uint64_t test_amount(uint64_t sample, uint64_t all) {
   return test_all() ? all : some ? some : 1;
 }
 
+// Of a list, every so many-th in a release, fewer where the build is slower, and each where nothing
+// is left out.
+static inline uint64_t test_step(uint64_t sample) { return test_all() ? 1 : sample * slower(); }
+
 static inline bool test_selected(const char *name, int count, char **parts) {
   bool wanted = true;
   for (int i = 1; i < count; i++) {

@@ -215,12 +215,12 @@ static void compare_on(const char *by, uint32_t most, size_t first, size_t step)
 }
 
 TEST(programs_portable) { compare_on("portable", 16, 0, 1); }
-TEST(programs_compiled) { compare_on("cpu", 2, 0, test_amount(7, 1)); }
+TEST(programs_compiled) { compare_on("cpu", 2, 0, test_step(7)); }
 
 TEST(programs_on_gpus) {
   if (!use_gpus("devices=8", ""))
     SKIP("there is no C compiler");
-  compare_on("cuda", 8, 0, test_amount(3, 1));
+  compare_on("cuda", 8, 0, test_step(3));
   check_gpus();
 }
 
@@ -234,7 +234,7 @@ static bool use_copying_gpus(const char *cuda) {
 TEST(programs_on_gpus_that_copy) {
   if (!use_copying_gpus("devices=8"))
     SKIP("there is no C compiler");
-  compare_on("cuda", 8, 1, test_amount(3, 1));
+  compare_on("cuda", 8, 1, test_step(3));
   check_gpus();
 }
 
@@ -265,7 +265,7 @@ TEST(exchanges_in_pieces) {
 TEST(programs_on_one_gpu) {
   if (!use_gpus("devices=1", NULL))
     SKIP("there is no C compiler");
-  compare_on("cuda", 4, 1, test_amount(6, 1));
+  compare_on("cuda", 4, 1, test_step(6));
   check_gpus();
 }
 
@@ -727,7 +727,7 @@ TEST(files_on_gpus) {
   if (!use_gpus("devices=4", ""))
     SKIP("there is no C compiler");
   backend_of_each = "cuda";
-  check_files(test_amount(3, 1));
+  check_files(test_step(3));
   backend_of_each = "portable";
   check_gpus();
 }
