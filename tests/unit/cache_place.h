@@ -17,7 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static char place[512];  // the folder
+static char cache_place[512];  // the folder
 
 static inline void set(char *out, size_t size, const char *format, ...) PRINTF_LIKE(3, 4);
 static inline void set(char *out, size_t size, const char *format, ...) {
@@ -30,19 +30,19 @@ static inline void set(char *out, size_t size, const char *format, ...) {
 
 static inline void enter(const char *name) {
   const char *folder = getenv("PERMC_TMP");
-  set(place, sizeof place, "%s/%s-XXXXXX", folder ? folder : "/tmp", name);
-  if (!mkdtemp(place))
+  set(cache_place, sizeof cache_place, "%s/%s-XXXXXX", folder ? folder : "/tmp", name);
+  if (!mkdtemp(cache_place))
     abort();
-  setenv("PERMC_CACHE", place, 1);
-  setenv("TMPDIR", place, 1);
+  setenv("PERMC_CACHE", cache_place, 1);
+  setenv("TMPDIR", cache_place, 1);
   unsetenv("PERMC_CC");
 }
 
 static inline void leave(void) {
   char command[600];
-  set(command, sizeof command, "chmod -R u+w %s; rm -rf %s", place, place);
+  set(command, sizeof command, "chmod -R u+w %s; rm -rf %s", cache_place, cache_place);
   if (system(command) != 0)
-    printf("%s is left\n", place);
+    printf("%s is left\n", cache_place);
 }
 
 static inline size_t count_files(const char *folder) {
@@ -57,7 +57,7 @@ static inline size_t count_files(const char *folder) {
 
 static inline const char *in_place(const char *name) {
   static char path[1200];
-  set(path, sizeof path, "%s/%s", place, name);
+  set(path, sizeof path, "%s/%s", cache_place, name);
   return path;
 }
 

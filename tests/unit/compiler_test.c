@@ -88,7 +88,7 @@ TEST(compiled_and_cached) {
   unsetenv("XDG_CACHE_HOME");
   unsetenv("HOME");
   CHECK_EQ_U64(compile(p, &o, message), COMPILED);
-  setenv("PERMC_CACHE", place, 1);
+  setenv("PERMC_CACHE", cache_place, 1);
   CHECK_EQ_U64(count_entries(), 2);
   arena_free(&memory);
   leave();
@@ -120,7 +120,7 @@ TEST(missing_and_failing_compilers) {
   // no compiler on PATH
   char *before = strdup(getenv("PATH"));
   unsetenv("PERMC_CC");
-  setenv("PATH", place, 1);
+  setenv("PATH", cache_place, 1);
   CHECK_EQ_U64(compile(p, &o, message), COMPILED_UNAVAILABLE);
   CHECK_CONTAINS(message, "there is no C compiler");
   setenv("PATH", before, 1);
@@ -174,7 +174,7 @@ TEST(interrupted) {
   nanosleep(&(struct timespec){.tv_nsec = 50 * 1000000}, NULL);
   CHECK(!lives(in_place("pid")));
   CHECK_EQ_U64(count_files(in_place("permc-work")), 0);
-  CHECK_EQ_U64(count_files(place), 4);  // slow, pid, and the two of the cache
+  CHECK_EQ_U64(count_files(cache_place), 4);  // slow, pid, and the two of the cache
   arena_free(&memory);
   leave();
 }
@@ -208,7 +208,7 @@ TEST(ended_by_a_signal) {
   nanosleep(&(struct timespec){.tv_nsec = 50 * 1000000}, NULL);
   CHECK(!lives(in_place("pid")));
   CHECK_EQ_U64(count_files(in_place("permc-work")), 0);
-  CHECK_EQ_U64(count_files(place), 4);
+  CHECK_EQ_U64(count_files(cache_place), 4);
   leave();
 }
 
@@ -345,13 +345,14 @@ TEST(processes_that_are_done_are_told) {
   error why = {0};
   enter("told");
   for (int i = 0; i < 2; i++)
-    set(paths[i], sizeof paths[i], "%s/%d", place, i);
+    set(paths[i], sizeof paths[i], "%s/%d", cache_place, i);
   set(makes, sizeof makes, "echo a >%s", paths[0]);
-  set(waits, sizeof waits, "until [ -e %s/go ]; do sleep 0.01; done; echo b >%s", place, paths[1]);
+  set(waits, sizeof waits, "until [ -e %s/go ]; do sleep 0.01; done; echo b >%s", cache_place,
+      paths[1]);
   const char *const first[] = {"/bin/sh", "-c", makes, NULL};
   const char *const second[] = {"/bin/sh", "-c", waits, NULL};
   const compiler_job jobs[] = {{first, paths[0]}, {second, paths[1]}};
-  CHECK_EQ_U64(compiler_run(jobs, 2, place, NULL, NULL, &watch, &why), COMPILER_DONE);
+  CHECK_EQ_U64(compiler_run(jobs, 2, cache_place, NULL, NULL, &watch, &why), COMPILER_DONE);
   CHECK(seen[0] == 1 && seen[1] == 1 && seen[2] == 2);
   leave();
 }
