@@ -29,8 +29,9 @@ FOLDERS = {
     "runtime/portable runtime/interp": f"interp_run_test portable_test {PERM} oracle interp_test",
     "runtime/cpu runtime/compiled runtime/system": "cpu_test pool_test memory_test cache_test "
     "compiler_test interrupt_test cli oracle",
-    "runtime/cuda": "cuda_test cuda_program_test cuda_peers_test nvrtc_test",
-    "runtime/gpu": "cuda_program_test cuda_buffers_test cuda_peers_test fast_fp_test",
+    "runtime/cuda": "cuda_test cuda_program_test cuda_calls_test cuda_peers_test nvrtc_test",
+    "runtime/gpu": "cuda_program_test cuda_calls_test cuda_routines_test cuda_buffers_test "
+    "cuda_peers_test fast_fp_test",
     "runtime/*.c runtime/context runtime/explain runtime/foreign runtime/hmm runtime/measure": f"error_test limits_test foreign_test explain_test bench_rounds_test api_test {PERM} cli bad_data golden",
     "tool/verbs tool/cli": "docs/help_agrees cli bad_data golden bench docs/outputs",
     "tool/testing": f"{PERM} cli golden",

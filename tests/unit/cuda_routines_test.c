@@ -226,7 +226,9 @@ TEST(schedules_on_values_of_the_device) {
     CHECK_EQ_U64(permc_call(p, arguments, 2, &result, 1, &o, &call_error), PERMC_OK);
   }
   permc_compiled_free(p);
+  fake.define("permc_pass_1", 4, NULL);
   p = permc_compile(c, "both", "cuda", arguments, 2);  // reads the schedule on the device, too
+  CHECK_STR(permc_message(c), "");
   REQUIRE(p != NULL);
   CHECK_EQ_U64(permc_call(p, arguments, 2, results, 2, &o, &call_error), PERMC_ERROR_DEVICE);
   CHECK_CONTAINS(call_error.message, "several devices");
