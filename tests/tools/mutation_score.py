@@ -23,7 +23,8 @@ FOLDERS = {
     "kernels/banks": "address_text_test layout_test banks_plan_test docs/outputs paper_test",
     "kernels/hmm": "hmm_test cli golden hmm_backend_test docs/outputs oracle hmm_papers_test",
     "kernels/emit kernels/ops kernels/schedule kernels/text kernels/transfer": "cpu_test "
-    "explain_test nvrtc_test fast_fp_test oracle c_emit_test",
+    "explain_test nvrtc_test fast_fp_test oracle c_emit_test c_emit_operations_test "
+    "c_emit_programs_test",
     "runtime/values runtime/arguments": f"value_half_test value_text_test value_table_test value_npy_test "
     f"value_output_test value_test {PERM} cli bad_data",
     "runtime/portable runtime/interp": f"interp_run_test portable_test {PERM} oracle interp_test",

@@ -480,12 +480,12 @@ static inline uint64_t stage_points(const net_stage *s) {
   return points;
 }
 
-static inline void random_load(arena *a, random_state *r, net *t, net_stage *s, net_id array) {
-  net_load load = {.array = array, .padding_start = UINT64_MAX, .map = random_address(a, r, s)};
-  scalar_type type = t->arrays.items[array].type;
+static inline void random_load(arena *a, random_state *r, net *t, net_stage *s, net_id from) {
+  net_load load = {.array = from, .padding_start = UINT64_MAX, .map = random_address(a, r, s)};
+  scalar_type type = t->arrays.items[from].type;
   load.value = net_value_add(a, s, type);
   if (random_chance(r, 4)) {
-    load.padding_start = random_below(r, (uint32_t)t->arrays.items[array].count + 1);
+    load.padding_start = random_below(r, (uint32_t)t->arrays.items[from].count + 1);
     load.padding_value = random_bits(r, type);
     if (random_chance(r, 2))  // as a window, that begins before the array or ends behind it
       load.map.offset = (int64_t)random_below(r, 7) - 3;
@@ -906,14 +906,14 @@ static inline evaluation *net_evaluate(arena *a, const net *t, uint64_t seed) {
   random_state r = {seed};
   result->arrays = NEW_ARRAY(a, element *, t->arrays.count);
   for (size_t i = 0; i < t->arrays.count; i++) {
-    const net_array *array = &t->arrays.items[i];
-    result->arrays[i] = NEW_ARRAY(a, element, array->count);
-    for (uint64_t x = 0; x < array->count && array->role == NET_ARGUMENT; x++)
-      result->arrays[i][x] = (element){random_bits(&r, array->type), true};
-    size_t size = scalar_types[array->type].size;
-    for (uint64_t x = 0; x < array->count && array->role == NET_TABLE; x++) {
+    const net_array *given = &t->arrays.items[i];
+    result->arrays[i] = NEW_ARRAY(a, element, given->count);
+    for (uint64_t x = 0; x < given->count && given->role == NET_ARGUMENT; x++)
+      result->arrays[i][x] = (element){random_bits(&r, given->type), true};
+    size_t size = scalar_types[given->type].size;
+    for (uint64_t x = 0; x < given->count && given->role == NET_TABLE; x++) {
       result->arrays[i][x].defined = true;
-      memcpy(&result->arrays[i][x].bits, (const char *)array->table + x * size, size);
+      memcpy(&result->arrays[i][x].bits, (const char *)given->table + x * size, size);
     }
   }
   for (size_t i = 0; i < t->stages.count; i++)
@@ -977,11 +977,11 @@ static inline bool same_element(const element *expected, const element *found) {
 static inline bool same_results(const net *t, const evaluation *expected, const net *u,
                                 const evaluation *found) {
   for (size_t i = 0; i < t->arrays.count; i++) {
-    const net_array *array = &t->arrays.items[i];
-    if (array->role != NET_RESULT)
+    const net_array *result = &t->arrays.items[i];
+    if (result->role != NET_RESULT)
       continue;
-    const element *other = found->arrays[array_with(u, NET_RESULT, array->number)];
-    for (uint64_t x = 0; x < array->count; x++)
+    const element *other = found->arrays[array_with(u, NET_RESULT, result->number)];
+    for (uint64_t x = 0; x < result->count; x++)
       if (!same_element(&expected->arrays[i][x], &other[x]))
         return false;
   }
