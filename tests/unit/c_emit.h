@@ -1,4 +1,4 @@
-// Plans as C code, compiled and run, beside the literal evaluator of net_random.h.
+// Plans as C code, compiled and run, beside the literal evaluator of tests/nets.
 //
 //   evaluation *e = net_evaluate(&memory, t, seed);
 //   check_run(p, e, &usual_text, &(compiled_options){.no_cache = true});   // p: a plan of t
