@@ -23,18 +23,21 @@ FOLDERS = {
     "kernels/banks": "address_text_test layout_test banks_plan_test docs/outputs paper_test",
     "kernels/hmm": "hmm_test cli golden hmm_backend_test docs/outputs oracle hmm_papers_test",
     "kernels/emit kernels/ops kernels/schedule kernels/text kernels/transfer": "cpu_test "
-    "explain_test nvrtc_test fast_fp_test oracle c_emit_test",
+    "explain_test nvrtc_test fast_fp_test oracle c_emit_test c_emit_operations_test "
+    "c_emit_programs_test",
     "runtime/values runtime/arguments": f"value_half_test value_text_test value_table_test value_npy_test "
     f"value_output_test value_test {PERM} cli bad_data",
     "runtime/portable runtime/interp": f"interp_run_test portable_test {PERM} oracle interp_test",
     "runtime/cpu runtime/compiled runtime/system": "cpu_test pool_test memory_test cache_test "
-    "interrupt_test cli oracle",
-    "runtime/cuda": "cuda_test cuda_program_test cuda_peers_test nvrtc_test",
-    "runtime/gpu": "cuda_program_test cuda_buffers_test cuda_peers_test fast_fp_test",
-    "runtime/*.c runtime/context runtime/explain runtime/foreign runtime/hmm runtime/measure": f"error_test limits_test foreign_test explain_test bench_test api_test {PERM} cli bad_data golden",
+    "compiler_test interrupt_test cli oracle",
+    "runtime/cuda": "cuda_test cuda_program_test cuda_calls_test cuda_peers_test nvrtc_test",
+    "runtime/gpu": "cuda_program_test cuda_calls_test cuda_routines_test cuda_buffers_test "
+    "cuda_peers_test fast_fp_test",
+    "runtime/*.c runtime/context runtime/explain runtime/foreign runtime/hmm runtime/measure": f"error_test limits_test foreign_test explain_test bench_rounds_test api_test {PERM} cli bad_data golden",
     "tool/verbs tool/cli": "docs/help_agrees cli bad_data golden bench docs/outputs",
     "tool/testing": f"{PERM} cli golden",
-    "tool/bench tool/reports tool/papers": "bench_test explain_test bench cli docs/outputs golden",
+    "tool/bench tool/reports tool/papers": "bench_suites_test bench_check_test bench_report_test "
+    "bench_plots_test explain_test bench cli docs/outputs golden",
 }
 SWAPS = dict(
     pair.split()

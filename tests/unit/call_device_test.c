@@ -1,5 +1,5 @@
 // permc_call on memory of a GPU: streams of the caller, graphs of the caller, several threads. Skipped where
-// there is no GPU; call_test and cuda_program_test have what needs none.
+// there is no GPU; call_test and cuda_calls_test have what needs none.
 #include "api.h"
 
 #include "core/clock.h"

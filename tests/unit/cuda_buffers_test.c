@@ -4,7 +4,7 @@
 //
 //   A pass finds in an array what was stored in it: no other array has had its buffer since.
 //   It stores where it loads only if it may. Arguments are never overwritten. Buffers are reused.
-#include "tests/unit/evaluated.h"  // first: net_random.h has variables called `array`
+#include "tests/unit/evaluated.h"
 
 #include "runtime/gpu/program.h"
 #include "tests/unit/fake_driver.h"

@@ -1,5 +1,5 @@
 // The portable executor and the driver: random Nets in random Plans against the literal evaluator
-// of net_random.h, and nets made by hand for what those hardly meet: long runs, every vector width
+// of tests/nets, and nets made by hand for what those hardly meet: long runs, every vector width
 // and element type of compare-exchange, batches of loop iterations, NaN bits, foreign functions,
 // interrupts, memory.
 #include "tests/unit/evaluated.h"
@@ -297,7 +297,7 @@ static void check_maps(uint64_t seed) {
     net_load *load = &h.stage.loads.items[value];
     if (random_chance(&random, 2)) {
       load->padding_start = random_below(&random, (uint32_t)count);
-      load->padding_value = random_bits(&random, type);
+      load->padding_value = random_element(&random, type);
       h.net->arrays.items[load->array].count = load->padding_start + random_below(&random, 3);
     }
   }
