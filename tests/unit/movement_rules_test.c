@@ -200,6 +200,20 @@ static bool check_known_places(permc_context *c) {
   return good;
 }
 
+// Dimensions in another order, of rows that are no power of two.
+static bool check_transposes(permc_context *c) {
+  static const char *const bodies[] = {"transpose xs", "transpose (map sort xs)",
+                                       "map reverse (transpose (map (map (+ 1)) xs))"};
+  static const char *const types[] = {"[13][11]u16", "[6][35]f64"};
+  bool good = true;
+  for (uint64_t k = 0; k < 6 && good; k++) {
+    char code[100];
+    snprintf(code, sizeof code, "main xs = %s\n", bodies[k / 2]);
+    good = check_program(c, code, types[k % 2], k);
+  }
+  return good;
+}
+
 // Sorts by few keys that are made of the elements, with their counts. (Their kernels: partition_test.c.)
 static bool check_partitions(permc_context *c) {
   static const char *const bodies[] = {
@@ -269,8 +283,8 @@ TEST(random_programs) {
     good = check_hidden(c, ways[seed % (sizeof ways / sizeof *ways)], seed);
   good = good && check_program(c, "main : [2^n]u32 -> [2^n]u32\nmain xs = odd_even_sort xs\n",
                                "[2^8]u32", 2 * HIDDEN + 1);
-  good = good && check_scans(c) && check_sorts(c) && check_known_places(c) && check_partitions(c) &&
-         check_peers(c);
+  good = good && check_scans(c) && check_sorts(c) && check_known_places(c) && check_transposes(c) &&
+         check_partitions(c) && check_peers(c);
   permc_context_free(c);
   CHECK(compared > PROGRAMS / 2);
   for (rule_id rule = 0; rule < RULE_COUNT; rule++)
