@@ -77,7 +77,9 @@ void external_print(text *out, const external *e) {
   for (size_t i = 0; i < e->steps.count; i++) {
     const external_step *s = &e->steps.items[i];
     if (s->routine) {
-      text_printf(out, "step %zu routine %s\n", i, net_routine_names[s->routine->kind]);
+      text_printf(out, "step %zu", i);
+      net_write_routine(out, s->routine);
+      text_printf(out, "\n");
       continue;
     }
     text_printf(out, "step %zu of stage %u shares %" PRIu64 "%s\n", i, (unsigned)s->stage,
