@@ -85,6 +85,8 @@ bool disk_write(const disk_file *f, uint64_t offset, const void *memory, uint64_
 
 // Reads all of a file with checksums: false, *failure: a block that is known is another.
 bool disk_verify(const disk_file *f, error *failure);
+// All that was written of it was read by parts, each byte once: false, *failure: as another.
+bool disk_verify_read(const disk_file *f, error *failure);
 
 // ---- transfers ---------------------------------------------------------------------------------
 
@@ -136,6 +138,8 @@ void disk_sums_note(const disk_sums *s, bool once, uint64_t offset, const void *
                     uint64_t bytes);
 bool disk_sums_hold(const disk_sums *s, bool once, uint64_t offset, const void *memory,
                     uint64_t bytes, uint64_t *wrong);
+// Of blocks of which not all is written, and all that is was read: false: *wrong is one that was another.
+bool disk_sums_all_hold(const disk_sums *s, uint64_t *wrong);
 // Parts that are read once from now on: all of them before are forgotten.
 void disk_sums_begin(const disk_sums *s);
 // As if nothing had been written.

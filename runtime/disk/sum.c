@@ -164,6 +164,17 @@ bool disk_sums_hold(const disk_sums *s, bool once, uint64_t offset, const void *
   return good;
 }
 
+bool disk_sums_all_hold(const disk_sums *s, uint64_t *wrong) {
+  bool good = true;
+  for (uint64_t b = 0; b < s->count && good; b++) {
+    const disk_block *k = &s->of[b];
+    *wrong = b;
+    good = !atomic_load(&k->bytes) || atomic_load(&k->unknown) ||
+           atomic_load(&k->read) == atomic_load(&k->written);
+  }
+  return good;
+}
+
 void disk_sums_begin(const disk_sums *s) {
   for (uint64_t b = 0; b < s->count; b++) {
     atomic_store(&s->of[b].read, 0);

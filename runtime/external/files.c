@@ -115,6 +115,8 @@ static void find_lifetimes(run_files *f) {
       note_use(f, s->routine->pairs[k].from, i);
       note_use(f, s->routine->pairs[k].to, i);
     }
+    if (s->routine && s->routine->ragged)
+      note_use(f, s->routine->offsets, i);
   }
 }
 
@@ -190,6 +192,7 @@ static bool is_read(const run_files *f, net_id a) {
     read = read || s->reads.items[i].file == a;
   for (uint32_t i = 0; s->routine && i < s->routine->pair_count; i++)
     read = read || s->routine->pairs[i].from == a;
+  read = read || (s->routine && s->routine->ragged && s->routine->offsets == a);
   return read;
 }
 
@@ -217,6 +220,10 @@ bool files_begin_step(run_files *f, uint32_t step, uint64_t *done, error *failur
 bool files_report(run_files *f, uint64_t done, error *failure) {
   f->rest.wanted = f->has_journal && clock_seconds() - f->noted >= f->wait;
   return !f->rest.wanted || !f->rest.here || note(f, f->step, done, failure);
+}
+
+bool files_settle(run_files *f, uint64_t done, error *failure) {
+  return !f->has_journal || note(f, f->step, done, failure);
 }
 
 bool files_end_step(run_files *f, error *failure) {

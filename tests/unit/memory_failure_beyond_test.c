@@ -182,6 +182,8 @@ static const struct {
     {{"sort", "[2^12]u32"}, 1 << 15},
     {{"map sort", "[40][100]f32"}, 1 << 13},
     {{"argsort", "[2^11]u16"}, 1 << 15},
+    {{"\\xs -> sort_ragged (map (\\i -> i64 xs[0] % 2 + 300 * i) (iota 6)) xs", "[2^12]u32"},
+     1 << 16},
     {{"ranks", "[2^11]u32"}, 1 << 15},
     {{"\\xs -> permute (ranks (map (+ 1) xs)) (reverse xs)", "[2^11]u32"}, 1 << 15},
     {{"bucket 4 (\\x -> x & 15)", "[2^11]u32"}, 1 << 15},
