@@ -31,6 +31,7 @@ static const struct example {
     {"map argsort", "[3][40000]u16", 1 << 19},
     {"zip_with (+)", "[9999]u8 [9999]u8", 1 << 13},
     {"histogram 4 (& 15)", "[2^16]u8", 1 << 15},
+    {"merge_sorted", "[30000]u32 [17001]u32", 1 << 16},
     // What these read and write depends on data.
     {"\\xs -> sort_ragged [0, 100001, 2^18] xs", "[2^18]u32", 1 << 20},
     {"\\xs -> sort_ragged (map (\\i -> i64 xs[0] % 5 + 700 * i) (iota 300)) xs", "[2^18]u32",
