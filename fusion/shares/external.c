@@ -549,6 +549,49 @@ static bool add_fitting_group(making *m, const target *t, size_t *first) {
   return good;
 }
 
+// ---- what is replaced in part --------------------------------------------------------------------
+
+static bool is_all_of_file(const external *e, const external_move *m) {
+  return m->whole && !m->by_bits && m->window.first == 0 &&
+         m->elements == e->arrays.items[m->file].count;
+}
+
+// What the first `count` steps write to the file goes to another. Whether they do.
+static bool redirect(external *e, size_t count, net_id file, net_id to) {
+  bool any = false;
+  for (size_t i = 0; i < count; i++) {
+    external_step *s = &e->steps.items[i];
+    for (size_t k = 0; k < s->writes.count; k++) {
+      external_move *m = &s->writes.items[k];
+      any = any || m->file == file;
+      m->before = m->before == file ? to : m->before;
+      m->file = m->file == file ? to : m->file;
+    }
+    for (uint32_t k = 0; s->routine && k < s->routine->pair_count; k++) {
+      any = any || s->routine->pairs[k].to == file;
+      s->routine->pairs[k].to = s->routine->pairs[k].to == file ? to : s->routine->pairs[k].to;
+    }
+  }
+  return any;
+}
+
+// A step that replaces some elements of an array, which is in memory as a whole, writes it to another file
+// than the one it reads: after the half of it, what has been read is still there.
+static void renew_replaced(making *m) {
+  external *e = m->out;
+  for (size_t i = 0; i < e->steps.count; i++)
+    for (size_t k = 0; k < e->steps.items[i].writes.count; k++) {
+      external_move *w = &e->steps.items[i].writes.items[k];
+      if (!w->partial || w->before != w->file || !is_all_of_file(e, w))
+        continue;
+      w->before = add_file(m, &e->arrays.items[w->file]);
+      if (!redirect(e, i, w->file, w->before))
+        w->before = NET_NONE;
+    }
+}
+
+// ---- all steps ----------------------------------------------------------------------------------
+
 // NULL: so much memory is too little, or *wrong says what else is.
 static const external *make(arena *a, const net *n, const target *t, uint64_t memory,
                             const char **wrong) {
@@ -562,6 +605,8 @@ static const external *make(arena *a, const net *n, const target *t, uint64_t me
   for (size_t i = 0; i < n->stages.count && good;)
     good = add_fitting_group(&m, t, &i);
   *wrong = m.wrong;
+  if (good)
+    renew_replaced(&m);
   return good ? m.out : NULL;
 }
 

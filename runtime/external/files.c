@@ -109,8 +109,10 @@ static void find_lifetimes(run_files *f) {
     const external_step *s = &e->steps.items[i];
     for (size_t k = 0; k < s->reads.count; k++)
       note_use(f, s->reads.items[k].file, i);
-    for (size_t k = 0; k < s->writes.count; k++)
+    for (size_t k = 0; k < s->writes.count; k++) {
       note_use(f, s->writes.items[k].file, i);
+      note_use(f, s->writes.items[k].partial ? s->writes.items[k].before : NET_NONE, i);
+    }
     for (uint32_t k = 0; s->routine && k < s->routine->pair_count; k++) {
       note_use(f, s->routine->pairs[k].from, i);
       note_use(f, s->routine->pairs[k].to, i);
@@ -121,7 +123,7 @@ static void find_lifetimes(run_files *f) {
 }
 
 external_place files_place(const run_files *f, net_id a) {
-  return (external_place){&f->arrays[a].disk, f->arrays[a].offset, false};
+  return (external_place){&f->arrays[a].disk, f->arrays[a].offset, false, false};
 }
 
 external_place files_of_routine(run_files *f, uint32_t number, uint64_t offset, uint64_t bytes,
@@ -131,7 +133,7 @@ external_place files_of_routine(run_files *f, uint32_t number, uint64_t offset, 
   while (file && file->number != number)
     file = file->next;
   if (file)
-    return (external_place){&file->disk, file->offset, true};
+    return (external_place){&file->disk, file->offset, true, false};
   if (!(file = malloc(sizeof *file)))
     return error_no_memory(failure), (external_place){0};
   *file = RUN_FILE_NONE;
@@ -141,7 +143,7 @@ external_place files_of_routine(run_files *f, uint32_t number, uint64_t offset, 
   f->routines = file;
   snprintf(name, sizeof name, "s%" PRIu32 "-%" PRIu32, f->step, number);
   bool good = make_file(f, file, name, false, offset + bytes, failure);
-  return good ? (external_place){&file->disk, offset, true} : (external_place){0};
+  return good ? (external_place){&file->disk, offset, true, false} : (external_place){0};
 }
 
 static void close_routines(run_files *f, bool remove) {
@@ -175,6 +177,11 @@ static bool note(run_files *f, uint32_t step, uint64_t done, error *failure) {
   return good && journal_note_done(&f->journal, step, done, failure);
 }
 
+// Whether the move replaces elements of the array, in its own file or as it goes to another one.
+static bool is_replaced(const external_move *m, net_id a, bool in_its_own) {
+  return m->partial && m->before == a && (m->file == a) == in_its_own;
+}
+
 // Of what a step reads of the array, whether it compares all as it reads it.
 static bool is_read_once(const run_files *f, net_id a) {
   const external_step *s = &f->run->steps->steps.items[f->step];
@@ -190,14 +197,26 @@ static bool is_read(const run_files *f, net_id a) {
   bool read = false;
   for (size_t i = 0; i < s->reads.count; i++)
     read = read || s->reads.items[i].file == a;
+  for (size_t i = 0; i < s->writes.count; i++)
+    read = read || is_replaced(&s->writes.items[i], a, false);
   for (uint32_t i = 0; s->routine && i < s->routine->pair_count; i++)
     read = read || s->routine->pairs[i].from == a;
   read = read || (s->routine && s->routine->ragged && s->routine->offsets == a);
   return read;
 }
 
+// Of a file in which the step at hand replaces elements, how many of its blocks were written after the last note
+// is not known.
+static void doubt_replaced(run_files *f, net_id a) {
+  const external_step *s = &f->run->steps->steps.items[f->step];
+  for (size_t i = 0; i < s->writes.count; i++)
+    if (f->goes_on && f->step == f->begun && is_replaced(&s->writes.items[i], a, true))
+      disk_sums_doubt(&f->arrays[a].disk.sums);
+}
+
 static bool begin_reads(run_files *f, net_id a, bool some_are_done, error *failure) {
   const disk_file *file = &f->arrays[a].disk;
+  doubt_replaced(f, a);
   if (!some_are_done)
     disk_sums_begin(&file->sums);
   return !f->goes_on || !is_read(f, a) || is_read_once(f, a) || disk_verify(file, failure);
@@ -287,6 +306,7 @@ static bool open_journal(run_files *f, error *failure) {
   f->wait = f->run->note_seconds / 16;
   bool good = journal_open(&f->journal, f->run->folder, hex, failure);
   f->goes_on = f->journal.notes > 0;
+  f->begun = f->journal.step;
   return good;
 }
 

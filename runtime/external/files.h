@@ -27,7 +27,8 @@ typedef struct run_files {
   run_file *routines;  // of the routine at work
   bool has_journal;
   journal journal;
-  bool goes_on;  // from a note of another process
+  bool goes_on;    // from a note of another process
+  uint32_t begun;  // then: in this step
   uint32_t step;
   double noted;  // when
   double wait;   // seconds from then to the next note: more and more

@@ -32,6 +32,8 @@ static const struct example {
     {"zip_with (+)", "[9999]u8 [9999]u8", 1 << 13},
     {"histogram 4 (& 15)", "[2^16]u8", 1 << 15},
     {"merge_sorted", "[30000]u32 [17001]u32", 1 << 16},
+    {"\\p v xs -> scan (+) (scatter (map (\\i -> 3 * i + i64 p[0] % 2) (iota 100)) v xs)",
+     "[1]u8 [100]u32 [2^14]u32", 1 << 18},
     // What these read and write depends on data.
     {"\\xs -> sort_ragged [0, 100001, 2^18] xs", "[2^18]u32", 1 << 20},
     {"\\xs -> sort_ragged (map (\\i -> i64 xs[0] % 5 + 700 * i) (iota 300)) xs", "[2^18]u32",
