@@ -58,17 +58,24 @@ static bool copy_argument(run_files *f, net_id a, run_file *file, error *failure
   return good;
 }
 
+enum { ARGUMENT_NAME = 40 };
+static void name_argument(const run_files *f, net_id a, char name[ARGUMENT_NAME]) {
+  snprintf(name, ARGUMENT_NAME, "argument%" PRIu32, array_at(f, a)->number);
+}
+
 static bool open_argument(run_files *f, net_id a, run_file *file, error *failure) {
   const net_array *of = array_at(f, a);
   const array *given = argument_of(f, a);
   int descriptor;
-  char name[40];
+  char name[ARGUMENT_NAME];
   if (!given || given->type != of->type || array_count(given) != of->count)
     return error_set(failure, SPAN_NONE, "an argument is missing, or has another length");
   if (!array_file_place(given, &descriptor, &file->offset)) {
-    snprintf(name, sizeof name, "argument%" PRIu32, of->number);
-    return make_file(f, file, name, false, bytes_of(of), failure) &&
-           copy_argument(f, a, file, failure);
+    name_argument(f, a, name);
+    if (!make_file(f, file, name, false, bytes_of(of), failure))
+      return false;
+    file->copied = !f->has_journal || !journal_has_filled(&f->journal, name);
+    return !file->copied || copy_argument(f, a, file, failure);
   }
   file->path = strdup(array_file_name(given));
   return file->path ? disk_open_again(&file->disk, file->path, descriptor, failure)
@@ -222,6 +229,23 @@ static bool begin_reads(run_files *f, net_id a, bool some_are_done, error *failu
   return !f->goes_on || !is_read(f, a) || is_read_once(f, a) || disk_verify(file, failure);
 }
 
+// Arguments are copied once: a run that goes on finds them, and their checksums.
+static bool note_copies(run_files *f, uint64_t done, error *failure) {
+  bool good = true, noted = false;
+  for (net_id a = 0; a < f->run->steps->arrays.count && good; a++) {
+    run_file *file = &f->arrays[a];
+    char name[ARGUMENT_NAME];
+    if (!file->copied || !f->has_journal)
+      continue;
+    name_argument(f, a, name);
+    good = (noted || note(f, f->step, done, failure)) &&
+           journal_note_filled(&f->journal, name, failure);
+    noted = true;
+    file->copied = false;
+  }
+  return good;
+}
+
 bool files_begin_step(run_files *f, uint32_t step, uint64_t *done, error *failure) {
   const external *e = f->run->steps;
   bool good = true;
@@ -233,7 +257,7 @@ bool files_begin_step(run_files *f, uint32_t step, uint64_t *done, error *failur
   for (net_id a = 0; a < e->arrays.count && good; a++)
     if (is_used(f, a))
       good = begin_reads(f, a, *done > 0, failure);
-  return good;
+  return good && note_copies(f, *done, failure);
 }
 
 bool files_report(run_files *f, uint64_t done, error *failure) {

@@ -263,6 +263,20 @@ TEST(kills) {
   }
 }
 
+// Random arguments are no files: what has their elements is written in the first run.
+TEST(arguments_are_copied_once) {
+  struct stat first, second;
+  char path[1200];
+  trial t = {.example = &examples[0], .memory = examples[0].memory, .resume = true, .kill_at = 3};
+  snprintf(path, sizeof path, "%s/argument0", path_of("run"));
+  remove_run();
+  CHECK(run_trial(t) == KILLED && stat(path, &first) == 0);
+  CHECK(run_trial(t) == KILLED && stat(path, &second) == 0);
+  CHECK(first.st_mtim.tv_sec == second.st_mtim.tv_sec &&
+        first.st_mtim.tv_nsec == second.st_mtim.tv_nsec);
+  remove_run();
+}
+
 // ---- what is not as it was left ----------------------------------------------------------------
 
 // A run of several steps, killed in the last. What it moves at once are whole pages.
