@@ -223,19 +223,16 @@ static void add_copy(making *m, int n, net_load *l) {
   making_add_step(m, &to);
 }
 
-// The stage by such shares, after copies of all that it does not read by index bits: a share would have a
-// window of them that is nearly all.
-static bool add_after_copies(making *m, net_stage *stage, net_stage *to, f2_affine coordinates) {
+// Copies of all that the stage, whose shares are those of `shared`, does not read by index bits: a share would
+// have a window of them that is nearly all.
+static void add_copies(making *m, net_stage *stage, const net_stage *shared) {
   for (size_t i = 0; i < stage->loads.count; i++) {
     external_move by_bits;
     net_load *l = &stage->loads.items[i];
     if (m->out->arrays.items[l->array].role != NET_TABLE &&
-        !sharing_move_by_bits(m->memory, to, &to->loads.items[i].map, 0, NULL, &by_bits))
+        !sharing_move_by_bits(m->memory, shared, &shared->loads.items[i].map, 0, NULL, &by_bits))
       add_copy(m, stage->n, l);
   }
-  *to = (net_stage){.n = to->n, .shares = to->shares};
-  net_stage_merge(m->memory, to, stage, coordinates);
-  return making_add_step(m, to);
 }
 
 static void add_pass(making *m, const plan *p, const plan_pass *pass) {
@@ -257,7 +254,11 @@ static void add_pass(making *m, const plan *p, const plan_pass *pass) {
   bool fits = making_add_step(m, &to);
   if (!fits && m->copies) {
     making_go_back(m, before);
-    fits = add_after_copies(m, &stage, &to, coordinates);
+    add_copies(m, &stage, &to);
+    before = making_mark(m);
+    to = (net_stage){.n = to.n, .shares = to.shares};
+    net_stage_merge(m->memory, &to, &stage, coordinates);
+    fits = making_add_step(m, &to);
   }
   if (fits || !is_wide(m, pass))
     return;
