@@ -438,6 +438,7 @@ void net_write_map(text *out, const net_map *m);
 void net_write_mask(text *out, uint64_t mask, int n);
 void net_write_constant(text *out, scalar_type type, const scalar_bits *c);
 void net_write_array(text *out, size_t number, const net_array *array);  // a line
+void net_write_routine(text *out, const net_routine *r);  // lines, without the last one's end
 
 // ---- live sets (net/live.c) -------------------------------------------------------------------
 

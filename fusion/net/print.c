@@ -199,7 +199,7 @@ static void print_store(text *out, const net_store *store) {
   text_string(out, "\n");
 }
 
-static void print_routine(text *out, const net_routine *r) {
+void net_write_routine(text *out, const net_routine *r) {
   text_printf(out, " routine %s rows %" PRIu64 " length %" PRIu64, net_routine_names[r->kind],
               r->rows, r->length);
   if (r->limit)
@@ -248,7 +248,7 @@ static void print_stage(printer *p, size_t number, const net_stage *s) {
       text_printf(p->out, "*%" PRIu64 "..%" PRIu64, s->paces[l].step, s->paces[l].last);
   }
   if (s->routine)
-    print_routine(p->out, s->routine);
+    net_write_routine(p->out, s->routine);
   text_string(p->out, "\n");
   for (size_t i = 0; i < s->loads.count; i++)
     print_load(p->out, &s->loads.items[i], s->values.items[s->loads.items[i].value]);

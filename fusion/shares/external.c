@@ -199,6 +199,42 @@ static bool is_wide(const making *m, const plan_pass *pass) {
   return bytes << pass->tile.dimension > m->target->tile_bytes;
 }
 
+// What the load reads, in the order of the index: a file of its own, and a step that makes it.
+static void add_copy(making *m, int n, net_load *l) {
+  net_array like = m->out->arrays.items[l->array];
+  net_stage copy = {.n = n}, to = {.n = n};
+  f2_affine none = {f2_zero(0, n), 0}, identity = f2_affine_identity(n);
+  int bits = 0;
+  like.count = f2_unit(n);
+  while (bits < n && scalar_types[like.type].size << (bits + 1) <= m->target->tile_bytes)
+    bits++;
+  to.shares = n - bits;
+  none.a = f2_zero(to.shares, n);
+  net_load load = *l;
+  load.value = net_value_add(m->memory, &copy, like.type);
+  l->array = add_file(m, &like);
+  l->map = net_stage_map(m->memory, &copy, identity);
+  l->padding_start = UINT64_MAX;
+  net_store store = {load.value, l->array, l->map, UINT64_MAX, 0, NULL};
+  vec_push(m->memory, &copy.loads, load);
+  vec_push(m->memory, &copy.stores, store);
+  net_stage_merge(m->memory, &to, &copy,
+                  sharing_coordinates(sharing_number(f2_space_units(n, f2_mask(bits)), none)));
+  making_add_step(m, &to);
+}
+
+// Copies of all that the stage, whose shares are those of `shared`, does not read by index bits: a share would
+// have a window of them that is nearly all.
+static void add_copies(making *m, net_stage *stage, const net_stage *shared) {
+  for (size_t i = 0; i < stage->loads.count; i++) {
+    external_move by_bits;
+    net_load *l = &stage->loads.items[i];
+    if (m->out->arrays.items[l->array].role != NET_TABLE &&
+        !sharing_move_by_bits(m->memory, shared, &shared->loads.items[i].map, 0, NULL, &by_bits))
+      add_copy(m, stage->n, l);
+  }
+}
+
 static void add_pass(making *m, const plan *p, const plan_pass *pass) {
   const net_stage *of = &p->net->stages.items[pass->stage];
   if (of->routine) {
@@ -212,9 +248,19 @@ static void add_pass(making *m, const plan *p, const plan_pass *pass) {
   f2_space v = widened_tile(m, pass, of->n);
   net_stage stage = stage_of_pass(m, p, pass), to = {.n = of->n, .shares = of->n - v.dimension};
   f2_affine none = {f2_zero(to.shares, of->n), 0};
-  net_stage_merge(m->memory, &to, &stage, sharing_coordinates(sharing_number(v, none)));
+  f2_affine coordinates = sharing_coordinates(sharing_number(v, none));
+  net_stage_merge(m->memory, &to, &stage, coordinates);
   mark before = making_mark(m);
-  if (making_add_step(m, &to) || !is_wide(m, pass))
+  bool fits = making_add_step(m, &to);
+  if (!fits && m->copies) {
+    making_go_back(m, before);
+    add_copies(m, &stage, &to);
+    before = making_mark(m);
+    to = (net_stage){.n = to.n, .shares = to.shares};
+    net_stage_merge(m->memory, &to, &stage, coordinates);
+    fits = making_add_step(m, &to);
+  }
+  if (fits || !is_wide(m, pass))
     return;
   if (stage.stores.count > 1 && !scatters(&stage)) {
     making_go_back(m, before);
@@ -473,7 +519,7 @@ static uint64_t tile_of(uint64_t memory, uint64_t part) {
 // The same by the largest tiles that do: the smallest is no small part of the memory, so that
 // shares are not many times as many as they would be by a little more. Where all lines of a pass
 // are too much for a tile, by shorter ones. False: there are none.
-static bool add_fitting_group(making *m, const target *t, size_t *first) {
+static bool add_by_some_tile(making *m, const target *t, size_t *first) {
   uint64_t least = tile_of(m->bytes, LEAST_TILE_PART), need;
   mark before = making_mark(m);
   size_t end = *first;
@@ -492,6 +538,61 @@ static bool add_fitting_group(making *m, const target *t, size_t *first) {
   return false;
 }
 
+static bool add_fitting_group(making *m, const target *t, size_t *first) {
+  bool good = false;
+  for (int copies = 0; copies < 2 && !good; copies++) {
+    mark before = making_mark(m);
+    m->copies = copies;
+    good = add_by_some_tile(m, t, first);
+    if (!good && !copies)
+      making_go_back(m, before);
+  }
+  return good;
+}
+
+// ---- what is replaced in part --------------------------------------------------------------------
+
+static bool is_all_of_file(const external *e, const external_move *m) {
+  return m->whole && !m->by_bits && m->window.first == 0 &&
+         m->elements == e->arrays.items[m->file].count;
+}
+
+// What the first `count` steps write to the file goes to another. Whether they do.
+static bool redirect(external *e, size_t count, net_id file, net_id to) {
+  bool any = false;
+  for (size_t i = 0; i < count; i++) {
+    external_step *s = &e->steps.items[i];
+    for (size_t k = 0; k < s->writes.count; k++) {
+      external_move *m = &s->writes.items[k];
+      any = any || m->file == file;
+      m->before = m->before == file ? to : m->before;
+      m->file = m->file == file ? to : m->file;
+    }
+    for (uint32_t k = 0; s->routine && k < s->routine->pair_count; k++) {
+      any = any || s->routine->pairs[k].to == file;
+      s->routine->pairs[k].to = s->routine->pairs[k].to == file ? to : s->routine->pairs[k].to;
+    }
+  }
+  return any;
+}
+
+// A step that replaces some elements of an array, which is in memory as a whole, writes it to another file
+// than the one it reads: after the half of it, what has been read is still there.
+static void renew_replaced(making *m) {
+  external *e = m->out;
+  for (size_t i = 0; i < e->steps.count; i++)
+    for (size_t k = 0; k < e->steps.items[i].writes.count; k++) {
+      external_move *w = &e->steps.items[i].writes.items[k];
+      if (!w->partial || w->before != w->file || !is_all_of_file(e, w))
+        continue;
+      w->before = add_file(m, &e->arrays.items[w->file]);
+      if (!redirect(e, i, w->file, w->before))
+        w->before = NET_NONE;
+    }
+}
+
+// ---- all steps ----------------------------------------------------------------------------------
+
 // NULL: so much memory is too little, or *wrong says what else is.
 static const external *make(arena *a, const net *n, const target *t, uint64_t memory,
                             const char **wrong) {
@@ -505,6 +606,8 @@ static const external *make(arena *a, const net *n, const target *t, uint64_t me
   for (size_t i = 0; i < n->stages.count && good;)
     good = add_fitting_group(&m, t, &i);
   *wrong = m.wrong;
+  if (good)
+    renew_replaced(&m);
   return good ? m.out : NULL;
 }
 

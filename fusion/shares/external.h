@@ -43,7 +43,8 @@ typedef struct external_move {
   uint64_t end;         // of the array, elements from here on are not in the file
   scalar_bits padding;  // to be read: what memory has of elements that are not in the file
   bool whole;           // the same for all shares: read before the first, or written after the last
-  bool partial;  // to be written: not all of it is stored, so what the file has is read first
+  bool partial;         // to be written: not all of it is stored, so what was there is read first:
+  net_id before;        // ... of this file; NET_NONE: there was nothing
   // By index bits; or else a window, whose elements have the place address - first.
   bool by_bits;
   f2_space addresses;   // U

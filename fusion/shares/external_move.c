@@ -304,8 +304,9 @@ external_traffic external_step_traffic(const external *e, const external_step *s
     const external_move *m = &s->writes.items[i];
     uint64_t bytes = bytes_moved(e, s, m, &requests);
     t.writes += bytes;
-    t.reads += m->partial ? bytes : 0;
-    t.requests += m->partial ? 2 * requests : requests;
+    bool reads = m->partial && m->before != NET_NONE;
+    t.reads += reads ? bytes : 0;
+    t.requests += reads ? 2 * requests : requests;
   }
   return t;
 }

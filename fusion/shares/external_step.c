@@ -71,6 +71,7 @@ static external_move move_of(making *m, const net_stage *s, net_id file, const n
                              uint64_t padding_start, uint32_t live_count, const net_form *live) {
   uint64_t count = m->out->arrays.items[file].count;
   external_move bits = {.file = file,
+                        .before = file,
                         .shares = net_share_count(s),
                         .end = padding_start < count ? padding_start : count};
   external_move window = bits;
@@ -195,6 +196,7 @@ static net_id add_all_of(making *m, external_moves *moves, net_id file, uint64_t
         moves->items[i].elements == of->count && !moves->items[i].by_bits)
       return moves->items[i].memory;
   external_move all = {.file = file,
+                       .before = file,
                        .elements = of->count,
                        .shares = share_count,
                        .end = of->count,

@@ -8,6 +8,10 @@
 static const char *problem_of_move(const external *e, const external_move *m, net_role role) {
   if (m->file >= e->arrays.count || m->memory >= e->net->arrays.count)
     return "a move is of an array that is not there";
+  if (m->partial && m->before != NET_NONE &&
+      (m->before >= e->arrays.count ||
+       e->arrays.items[m->before].type != e->arrays.items[m->file].type))
+    return "a move begins with what no such array has";
   if (e->arrays.items[m->file].type != e->net->arrays.items[m->memory].type)
     return "a move is between arrays of different types";
   if (e->net->arrays.items[m->memory].role != role)
@@ -53,6 +57,10 @@ static void print_move(text *out, const char *title, const external_move *m) {
   text_printf(out, "  %s f%u memory a%u elements %" PRIu64 " end %" PRIu64, title,
               (unsigned)m->file, (unsigned)m->memory, m->elements, m->end);
   text_printf(out, "%s%s", m->whole ? " whole" : "", m->partial ? " partial" : "");
+  if (m->partial && m->before == NET_NONE)
+    text_string(out, " of nothing");
+  else if (m->partial && m->before != m->file)
+    text_printf(out, " of f%u", (unsigned)m->before);
   if (!m->by_bits) {
     text_printf(out, " window %" PRId64 " step %" PRId64 " last %" PRId64 " length %" PRIu64 "\n",
                 m->window.first, m->window.step, m->last.first, m->last.length);
@@ -77,7 +85,9 @@ void external_print(text *out, const external *e) {
   for (size_t i = 0; i < e->steps.count; i++) {
     const external_step *s = &e->steps.items[i];
     if (s->routine) {
-      text_printf(out, "step %zu routine %s\n", i, net_routine_names[s->routine->kind]);
+      text_printf(out, "step %zu", i);
+      net_write_routine(out, s->routine);
+      text_printf(out, "\n");
       continue;
     }
     text_printf(out, "step %zu of stage %u shares %" PRIu64 "%s\n", i, (unsigned)s->stage,

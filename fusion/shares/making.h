@@ -11,6 +11,7 @@ typedef struct making {
   uint64_t bytes;        // of memory
   const target *target;  // whose tile is what a share may have
   bool joins_blocks;     // short blocks are read with what is between them
+  bool copies;           // what a share would read all of is first put in the order of the index
   external *out;
   net *to;
   net_id *arrays;  // of the plan that is made steps of: their numbers in out->arrays

@@ -85,6 +85,8 @@ bool disk_write(const disk_file *f, uint64_t offset, const void *memory, uint64_
 
 // Reads all of a file with checksums: false, *failure: a block that is known is another.
 bool disk_verify(const disk_file *f, error *failure);
+// All that was written of it was read by parts, each byte once: false, *failure: as another.
+bool disk_verify_read(const disk_file *f, error *failure);
 
 // ---- transfers ---------------------------------------------------------------------------------
 
@@ -96,6 +98,8 @@ typedef struct disk_part {
   // No such part, in this direction, has the same bytes of a file with checksums: blocks that are moved in
   // pieces are known, too.
   bool once;
+  // These bytes are read to be replaced: a part that is once writes them next.
+  bool replaced;
 } disk_part;
 
 typedef struct disk disk;
@@ -136,8 +140,14 @@ void disk_sums_note(const disk_sums *s, bool once, uint64_t offset, const void *
                     uint64_t bytes);
 bool disk_sums_hold(const disk_sums *s, bool once, uint64_t offset, const void *memory,
                     uint64_t bytes, uint64_t *wrong);
+// These bytes, which are in memory as they were read, are to be replaced.
+void disk_sums_take(const disk_sums *s, uint64_t offset, const void *memory, uint64_t bytes);
+// Of blocks of which not all is written, and all that is was read: false: *wrong is one that was another.
+bool disk_sums_all_hold(const disk_sums *s, uint64_t *wrong);
 // Parts that are read once from now on: all of them before are forgotten.
 void disk_sums_begin(const disk_sums *s);
+// What is in the file now is not known, until it is written again.
+void disk_sums_doubt(const disk_sums *s);
 // As if nothing had been written.
 void disk_sums_clear(const disk_sums *s);
 

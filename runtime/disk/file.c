@@ -164,6 +164,11 @@ bool disk_write(const disk_file *f, uint64_t offset, const void *memory, uint64_
   return true;
 }
 
+bool disk_verify_read(const disk_file *f, error *failure) {
+  uint64_t wrong;
+  return disk_sums_all_hold(&f->sums, &wrong) || disk_fail_damaged(failure, f, wrong);
+}
+
 bool disk_verify(const disk_file *f, error *failure) {
   enum { PIECE = 1 << 20 };  // whole blocks
   const disk_sums *s = &f->sums;

@@ -84,8 +84,11 @@ static bool give_up(disk *d, const disk_request *r, int number) {
 // Whether what was read is what was written.
 static bool holds(disk *d, const disk_request *r) {
   uint64_t count = r->offset - r->begin, wrong;
-  if (r->writes ||
-      disk_sums_hold(&r->file->sums, r->once, r->begin, r->memory - count, count, &wrong))
+  const char *memory = r->memory - count;
+  bool good = r->writes || disk_sums_hold(&r->file->sums, r->once, r->begin, memory, count, &wrong);
+  if (good && r->replaced)
+    disk_sums_take(&r->file->sums, r->begin, memory, count);
+  if (good)
     return true;
   pthread_mutex_lock(&d->mutex);
   disk_fail_damaged(&d->batch.failure, r->file, wrong);
@@ -148,6 +151,7 @@ static void take(disk_batch *b, bool writes, disk_request *r) {
   r->file = p->file;
   r->writes = writes;
   r->once = p->once;
+  r->replaced = p->replaced;
   r->offset = r->begin = p->offset + c->done;
   r->bytes = cut(p, c->done);
   r->memory = (char *)p->memory + c->done;

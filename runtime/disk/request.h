@@ -17,7 +17,7 @@ enum { DISK_DEPTH = 16 };  // requests under way
 typedef struct disk_request {
   const disk_file *file;
   bool writes;
-  bool once;
+  bool once, replaced;
   uint64_t offset, bytes;  // wanted, and not there yet
   char *memory;
   uint64_t begin;  // of all that was wanted

@@ -164,11 +164,35 @@ bool disk_sums_hold(const disk_sums *s, bool once, uint64_t offset, const void *
   return good;
 }
 
+void disk_sums_take(const disk_sums *s, uint64_t offset, const void *memory, uint64_t bytes) {
+  uint64_t end = offset + bytes, at = offset;
+  while (s->count && at < end) {
+    piece p = next_piece(s, &at, end, (const char *)memory + (at - offset));
+    atomic_fetch_sub(&p.block->written, p.sum);
+  }
+}
+
+bool disk_sums_all_hold(const disk_sums *s, uint64_t *wrong) {
+  bool good = true;
+  for (uint64_t b = 0; b < s->count && good; b++) {
+    const disk_block *k = &s->of[b];
+    *wrong = b;
+    good = !atomic_load(&k->bytes) || atomic_load(&k->unknown) ||
+           atomic_load(&k->read) == atomic_load(&k->written);
+  }
+  return good;
+}
+
 void disk_sums_begin(const disk_sums *s) {
   for (uint64_t b = 0; b < s->count; b++) {
     atomic_store(&s->of[b].read, 0);
     atomic_store(&s->of[b].bytes, 0);
   }
+}
+
+void disk_sums_doubt(const disk_sums *s) {
+  for (uint64_t b = 0; b < s->count; b++)
+    atomic_store(&s->of[b].unknown, 1);
 }
 
 void disk_sums_clear(const disk_sums *s) {

@@ -58,17 +58,24 @@ static bool copy_argument(run_files *f, net_id a, run_file *file, error *failure
   return good;
 }
 
+enum { ARGUMENT_NAME = 40 };
+static void name_argument(const run_files *f, net_id a, char name[ARGUMENT_NAME]) {
+  snprintf(name, ARGUMENT_NAME, "argument%" PRIu32, array_at(f, a)->number);
+}
+
 static bool open_argument(run_files *f, net_id a, run_file *file, error *failure) {
   const net_array *of = array_at(f, a);
   const array *given = argument_of(f, a);
   int descriptor;
-  char name[40];
+  char name[ARGUMENT_NAME];
   if (!given || given->type != of->type || array_count(given) != of->count)
     return error_set(failure, SPAN_NONE, "an argument is missing, or has another length");
   if (!array_file_place(given, &descriptor, &file->offset)) {
-    snprintf(name, sizeof name, "argument%" PRIu32, of->number);
-    return make_file(f, file, name, false, bytes_of(of), failure) &&
-           copy_argument(f, a, file, failure);
+    name_argument(f, a, name);
+    if (!make_file(f, file, name, false, bytes_of(of), failure))
+      return false;
+    file->copied = !f->has_journal || !journal_has_filled(&f->journal, name);
+    return !file->copied || copy_argument(f, a, file, failure);
   }
   file->path = strdup(array_file_name(given));
   return file->path ? disk_open_again(&file->disk, file->path, descriptor, failure)
@@ -109,17 +116,21 @@ static void find_lifetimes(run_files *f) {
     const external_step *s = &e->steps.items[i];
     for (size_t k = 0; k < s->reads.count; k++)
       note_use(f, s->reads.items[k].file, i);
-    for (size_t k = 0; k < s->writes.count; k++)
+    for (size_t k = 0; k < s->writes.count; k++) {
       note_use(f, s->writes.items[k].file, i);
+      note_use(f, s->writes.items[k].partial ? s->writes.items[k].before : NET_NONE, i);
+    }
     for (uint32_t k = 0; s->routine && k < s->routine->pair_count; k++) {
       note_use(f, s->routine->pairs[k].from, i);
       note_use(f, s->routine->pairs[k].to, i);
     }
+    if (s->routine && s->routine->ragged)
+      note_use(f, s->routine->offsets, i);
   }
 }
 
 external_place files_place(const run_files *f, net_id a) {
-  return (external_place){&f->arrays[a].disk, f->arrays[a].offset, false};
+  return (external_place){&f->arrays[a].disk, f->arrays[a].offset, false, false};
 }
 
 external_place files_of_routine(run_files *f, uint32_t number, uint64_t offset, uint64_t bytes,
@@ -129,7 +140,7 @@ external_place files_of_routine(run_files *f, uint32_t number, uint64_t offset, 
   while (file && file->number != number)
     file = file->next;
   if (file)
-    return (external_place){&file->disk, file->offset, true};
+    return (external_place){&file->disk, file->offset, true, false};
   if (!(file = malloc(sizeof *file)))
     return error_no_memory(failure), (external_place){0};
   *file = RUN_FILE_NONE;
@@ -139,7 +150,7 @@ external_place files_of_routine(run_files *f, uint32_t number, uint64_t offset, 
   f->routines = file;
   snprintf(name, sizeof name, "s%" PRIu32 "-%" PRIu32, f->step, number);
   bool good = make_file(f, file, name, false, offset + bytes, failure);
-  return good ? (external_place){&file->disk, offset, true} : (external_place){0};
+  return good ? (external_place){&file->disk, offset, true, false} : (external_place){0};
 }
 
 static void close_routines(run_files *f, bool remove) {
@@ -173,6 +184,11 @@ static bool note(run_files *f, uint32_t step, uint64_t done, error *failure) {
   return good && journal_note_done(&f->journal, step, done, failure);
 }
 
+// Whether the move replaces elements of the array, in its own file or as it goes to another one.
+static bool is_replaced(const external_move *m, net_id a, bool in_its_own) {
+  return m->partial && m->before == a && (m->file == a) == in_its_own;
+}
+
 // Of what a step reads of the array, whether it compares all as it reads it.
 static bool is_read_once(const run_files *f, net_id a) {
   const external_step *s = &f->run->steps->steps.items[f->step];
@@ -188,16 +204,46 @@ static bool is_read(const run_files *f, net_id a) {
   bool read = false;
   for (size_t i = 0; i < s->reads.count; i++)
     read = read || s->reads.items[i].file == a;
+  for (size_t i = 0; i < s->writes.count; i++)
+    read = read || is_replaced(&s->writes.items[i], a, false);
   for (uint32_t i = 0; s->routine && i < s->routine->pair_count; i++)
     read = read || s->routine->pairs[i].from == a;
+  read = read || (s->routine && s->routine->ragged && s->routine->offsets == a);
   return read;
+}
+
+// Of a file in which the step at hand replaces elements, how many of its blocks were written after the last note
+// is not known.
+static void doubt_replaced(run_files *f, net_id a) {
+  const external_step *s = &f->run->steps->steps.items[f->step];
+  for (size_t i = 0; i < s->writes.count; i++)
+    if (f->goes_on && f->step == f->begun && is_replaced(&s->writes.items[i], a, true))
+      disk_sums_doubt(&f->arrays[a].disk.sums);
 }
 
 static bool begin_reads(run_files *f, net_id a, bool some_are_done, error *failure) {
   const disk_file *file = &f->arrays[a].disk;
+  doubt_replaced(f, a);
   if (!some_are_done)
     disk_sums_begin(&file->sums);
   return !f->goes_on || !is_read(f, a) || is_read_once(f, a) || disk_verify(file, failure);
+}
+
+// Arguments are copied once: a run that goes on finds them, and their checksums.
+static bool note_copies(run_files *f, uint64_t done, error *failure) {
+  bool good = true, noted = false;
+  for (net_id a = 0; a < f->run->steps->arrays.count && good; a++) {
+    run_file *file = &f->arrays[a];
+    char name[ARGUMENT_NAME];
+    if (!file->copied || !f->has_journal)
+      continue;
+    name_argument(f, a, name);
+    good = (noted || note(f, f->step, done, failure)) &&
+           journal_note_filled(&f->journal, name, failure);
+    noted = true;
+    file->copied = false;
+  }
+  return good;
 }
 
 bool files_begin_step(run_files *f, uint32_t step, uint64_t *done, error *failure) {
@@ -211,12 +257,16 @@ bool files_begin_step(run_files *f, uint32_t step, uint64_t *done, error *failur
   for (net_id a = 0; a < e->arrays.count && good; a++)
     if (is_used(f, a))
       good = begin_reads(f, a, *done > 0, failure);
-  return good;
+  return good && note_copies(f, *done, failure);
 }
 
 bool files_report(run_files *f, uint64_t done, error *failure) {
   f->rest.wanted = f->has_journal && clock_seconds() - f->noted >= f->wait;
   return !f->rest.wanted || !f->rest.here || note(f, f->step, done, failure);
+}
+
+bool files_settle(run_files *f, uint64_t done, error *failure) {
+  return !f->has_journal || note(f, f->step, done, failure);
 }
 
 bool files_end_step(run_files *f, error *failure) {
@@ -280,6 +330,7 @@ static bool open_journal(run_files *f, error *failure) {
   f->wait = f->run->note_seconds / 16;
   bool good = journal_open(&f->journal, f->run->folder, hex, failure);
   f->goes_on = f->journal.notes > 0;
+  f->begun = f->journal.step;
   return good;
 }
 

@@ -27,7 +27,8 @@ typedef struct run_files {
   run_file *routines;  // of the routine at work
   bool has_journal;
   journal journal;
-  bool goes_on;  // from a note of another process
+  bool goes_on;    // from a note of another process
+  uint32_t begun;  // then: in this step
   uint32_t step;
   double noted;  // when
   double wait;   // seconds from then to the next note: more and more
@@ -43,6 +44,8 @@ bool files_end_step(run_files *f, error *failure);
 // So many parts of the step are done, and written. Noted now and then, in a rest, where the run may go on
 // later.
 bool files_report(run_files *f, uint64_t done, error *failure);
+// The same, noted now: nothing is under way.
+bool files_settle(run_files *f, uint64_t done, error *failure);
 external_place files_place(const run_files *f, net_id a);
 external_place files_of_routine(run_files *f, uint32_t number, uint64_t offset, uint64_t bytes,
                                 error *failure);

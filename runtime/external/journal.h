@@ -2,6 +2,7 @@
 //
 //   permc-journal 1 bddd813c...   what the run is: a digest of its steps, arguments and memory
 //   made f2 8192 4be1             a file of so many bytes was made
+//   filled argument0 03c7         it has all that is ever written to it, on the disk
 //   done 0 17 9c02                a note: of step 0, 17 parts are done, and on the disk
 //   done 1 0 77aa                 step 0 is
 //
@@ -33,5 +34,7 @@ int journal_clear(int folder, int lock);
 bool journal_note_done(journal *j, uint32_t step, uint64_t done, error *failure);
 bool journal_note_made(journal *j, const char *name, uint64_t bytes, error *failure);
 bool journal_has_made(const journal *j, const char *name, uint64_t bytes);
+bool journal_note_filled(journal *j, const char *name, error *failure);
+bool journal_has_filled(const journal *j, const char *name);
 
 #endif

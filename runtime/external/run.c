@@ -32,6 +32,11 @@ static bool report_part(void *with, uint64_t done, error *failure) {
   return files_report(&r->files, done, failure);
 }
 
+static bool settle_part(void *with, uint64_t done, error *failure) {
+  running *r = with;
+  return files_settle(&r->files, done, failure);
+}
+
 static external_routine routine_of(const running *r, const external_step *s) {
   return (external_routine){.routine = s->routine,
                             .arrays = r->run->steps->arrays.items,
@@ -45,6 +50,7 @@ static bool run_routine(running *r, const external_step *s, uint64_t done, error
   external_routine routine = routine_of(r, s);
   routine.between = file_of_routine;
   routine.report = report_part;
+  routine.settle = settle_part;
   routine.with = r;
   routine.rest = &r->files.rest;
   routine.done = done;

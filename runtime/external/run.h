@@ -11,7 +11,8 @@
 //   share 1   share 0
 //   share 2   share 1   share 0
 //
-// A step never writes what it reads, so what is done of a step, and is not noted, may be done again. A run
+// A step never writes what it reads, so what is done of a step, and is not noted, may be done again. (Where it
+// replaces some elements of blocks, it reads the others, which are the same before and after.) A run
 // with a folder that stays notes how far it is (journal.h), and goes on there after whatever has ended it.
 //
 //   run.c      steps, one after the other      files.c     the files of a run

@@ -33,7 +33,7 @@ static size_t cut_parts(uint64_t *state, const disk_file *f, char *memory, bool 
   for (uint64_t at = 0; at < FILE_BYTES && count < PARTS; count++) {
     uint64_t bytes = draw_word(state) % (FILE_BYTES / PARTS * 2) / step * step;
     bytes = at + bytes < FILE_BYTES && count + 1 < PARTS ? bytes : FILE_BYTES - at;
-    parts[count] = (disk_part){f, at, bytes, memory + at, writes, false};
+    parts[count] = (disk_part){f, at, bytes, memory + at, writes, false, false};
     at += bytes;
   }
   for (size_t i = count; i > 1; i--) {
@@ -104,8 +104,8 @@ TEST(both_at_once) {
   snprintf(second, sizeof second, "%s", path_of("second"));
   CHECK(disk_open(&f[1], second, DISK_CREATE, FILE_BYTES, &e));
   CHECK(disk_write(&f[0], 0, a, FILE_BYTES, &e));
-  disk_part parts[2] = {{&f[0], 0, FILE_BYTES, b, false, false},
-                        {&f[1], 0, FILE_BYTES, a, true, false}};
+  disk_part parts[2] = {{&f[0], 0, FILE_BYTES, b, false, false, false},
+                        {&f[1], 0, FILE_BYTES, a, true, false, false}};
   CHECK(move(d, parts, 2, &e));
   CHECK(memcmp(a, b, FILE_BYTES) == 0);
   memset(b, 0, FILE_BYTES);
@@ -155,7 +155,7 @@ static bool move_all(checked *c, uint64_t *state, bool writes, uint64_t most, er
   for (uint64_t at = BEGIN; at < END; count++) {
     uint64_t bytes = 1 + draw_word(state) % most;
     bytes = bytes < END - at ? bytes : END - at;
-    parts[count] = (disk_part){&c->file, at, bytes, memory + at, writes, true};
+    parts[count] = (disk_part){&c->file, at, bytes, memory + at, writes, true, false};
     at += bytes;
   }
   for (size_t i = count; i > 1; i--) {
@@ -210,13 +210,48 @@ TEST(damage) {
     }
 }
 
+// Stretches that are read, changed and written, now and then a damaged one: all of the file is known after
+// that, as it was before, and damage is found, at once or then.
+TEST(replaced_stretches) {
+  uint64_t state = 9, found = 0;
+  for (size_t k = 0; k < disk_kind_count(); k++)
+    for (int i = 0; i < 40; i++) {
+      error e = {0};
+      checked c;
+      bool good = true, damaged = i % 2;
+      if (open_checked(&c, disk_kind_name(k), &state)) {
+        CHECK(move_all(&c, &state, true, 1000, &e));
+        if (damaged)
+          spoil(&c, BEGIN + draw_word(&state) % (END - BEGIN));
+        for (int n = 0; n < 10 && good; n++) {
+          uint64_t at = BEGIN + draw_word(&state) % (END - BEGIN);
+          uint64_t bytes = 1 + draw_word(&state) % (END - at);
+          disk_part part = {&c.file, at, bytes, c.written + at, false, false, true};
+          good = move(c.disk, &part, 1, &e);
+          for (int b = 0; b < 5; b++)
+            c.written[at + draw_word(&state) % bytes] ^= (char)draw_word(&state);
+          part.writes = part.once = true;
+          part.replaced = false;
+          good = good && move(c.disk, &part, 1, &e);
+        }
+        good = good && disk_verify(&c.file, &e) && move_all(&c, &state, false, 1000, &e);
+        CHECK(good || damaged);
+        CHECK(!good || !damaged);
+        CHECK(!good || memcmp(c.written + BEGIN, c.read + BEGIN, END - BEGIN) == 0);
+        found += !good;
+      }
+      close_checked(&c);
+    }
+  CHECK(found > 0);
+}
+
 // What is moved in pieces, and nobody says that each byte is once, is not known.
 TEST(unknown_blocks) {
   uint64_t state = 6;
   error e = {0};
   checked c;
   REQUIRE(open_checked(&c, NULL, &state) && move_all(&c, &state, true, 1000, &e));
-  disk_part some = {&c.file, 3 * BLOCK + 1, BLOCK, c.read, false, false};
+  disk_part some = {&c.file, 3 * BLOCK + 1, BLOCK, c.read, false, false, false};
   spoil(&c, 3 * BLOCK + 5);
   CHECK(move(c.disk, &some, 1, &e));
   CHECK(disk_write(&c.file, 3 * BLOCK + 9, c.written, 1, &e));
@@ -239,7 +274,7 @@ TEST(what_fails) {
     CHECK(disk_open(&f, path_of("short"), DISK_CREATE, 1000, &e));
     f.path = "short.npy";
     e = (error){0};
-    disk_part part = {&f, 500, DISK_PAGE, page, false, false};
+    disk_part part = {&f, 500, DISK_PAGE, page, false, false, false};
     CHECK(!move(d, &part, 1, &e));
     CHECK_STR(e.message, "short.npy: it ends at byte 1000, before byte 4596");
     disk_close(&f);
@@ -252,7 +287,7 @@ TEST(what_fails) {
   atomic_bool stop = true;
   disk *d = disk_new(NULL, &stop, &e);
   e = (error){0};
-  disk_part part = {&f, 0, 1, page, false, false};
+  disk_part part = {&f, 0, 1, page, false, false, false};
   CHECK(!move(d, &part, 1, &e));
   CHECK_STR(e.message, "interrupted");
   disk_free(d);

@@ -1,5 +1,5 @@
 // Sorts of files by little memory, beside sorts in memory: every type, payloads of any size, indices, rows
-// that fit and rows that do not, sorts that go on after some pieces.
+// that fit and rows that do not, rows that offsets cut, sorts that go on after some pieces.
 #include "tests/test.h"
 
 #include "core/random.h"
@@ -18,6 +18,22 @@ typedef struct example {
   uint64_t different;     // keys, at most
   uint64_t lead;          // bytes of the files before the arrays
 } example;
+
+// Offsets: in order; all of them in the second half; most are one; not in order; a table.
+typedef enum cut_kind {
+  CUT_ANYWHERE,
+  CUT_BEHIND,
+  CUT_EMPTY,
+  CUT_WRONG,
+  CUT_TABLE,
+  CUT_KINDS
+} cut_kind;
+
+// What the test that runs cuts rows by.
+static struct {
+  uint64_t count;  // of a row; 0: rows are whole
+  cut_kind kind;
+} cutting;
 
 enum { INDEX_4 = 0, INDEX_8 = 1 << 8 };
 
@@ -66,9 +82,66 @@ static char *random_payload(uint64_t *state, uint64_t bytes) {
   return payload;
 }
 
+static int compare_offsets(const void *a, const void *b) {
+  uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+  return (x > y) - (x < y);
+}
+
+static uint64_t *random_offsets(const example *x, uint64_t *state) {
+  uint64_t *offsets = calloc(x->rows * cutting.count + 1, sizeof *offsets), length = x->length;
+  for (uint64_t r = 0; r < x->rows && cutting.count; r++) {
+    uint64_t *own = offsets + r * cutting.count,
+             first = cutting.kind == CUT_BEHIND ? length / 2 : 0;
+    for (uint64_t i = 0; i < cutting.count; i++)
+      own[i] = first + draw_word(state) % (length - first + 1);
+    for (uint64_t i = cutting.count / 4; i < cutting.count && cutting.kind == CUT_EMPTY; i++)
+      own[i] = own[0];
+    if (draw_word(state) & 1)
+      own[0] = 0;
+    if (cutting.count > 1 && draw_word(state) & 1)
+      own[cutting.count - 1] = length;
+    qsort(own, cutting.count, sizeof *own, compare_offsets);
+    if (cutting.kind == CUT_WRONG)
+      own[draw_word(state) % cutting.count] = length + 1;
+  }
+  return offsets;
+}
+
+// Where rows begin that are sorted for themselves: NULL, all are whole. Elements of none are one each.
+static uint64_t *segments_of(const example *x, const uint64_t *offsets, uint64_t *count) {
+  if (!cutting.count)
+    return *count = x->rows, NULL;
+  uint64_t *begins = calloc(x->rows * x->length + 1, sizeof *begins);
+  *count = 0;
+  for (uint64_t r = 0; r < x->rows; r++)
+    for (uint64_t i = 0, next = 0; i < x->length; i++) {
+      const uint64_t *own = offsets + r * cutting.count;
+      bool is_first = next == 0;
+      for (; cutting.kind != CUT_WRONG && next < cutting.count && own[next] <= i; next++)
+        is_first = true;
+      if (is_first || next == cutting.count)
+        begins[(*count)++] = r * x->length + i;
+    }
+  begins[*count] = x->rows * x->length;
+  return begins;
+}
+
+// Indices that are those in segments as those in rows.
+static void number_in_rows(const example *x, const uint64_t *begins, uint64_t count, char *numbers,
+                           size_t size) {
+  for (uint64_t s = 0; begins && s < count; s++)
+    for (uint64_t i = begins[s]; i < begins[s + 1]; i++) {
+      uint64_t number = 0;
+      memcpy(&number, numbers + i * size, size);
+      number += begins[s] % x->length;
+      memcpy(numbers + i * size, &number, size);
+    }
+}
+
 // Writes what is given, and finds what is wanted.
-static void prepare(const example *x, uint64_t *state, column_files *files, error *e) {
-  uint64_t count = x->rows * x->length;
+static void prepare(const example *x, uint64_t *state, column_files *files, const uint64_t *offsets,
+                    error *e) {
+  uint64_t count = x->rows * x->length, rows, *begins = segments_of(x, offsets, &rows);
   sort_payload payloads[COLUMNS] = {{0}};
   char *given[COLUMNS] = {NULL};
   for (uint32_t c = 0; c < x->column_count; c++) {
@@ -88,15 +161,20 @@ static void prepare(const example *x, uint64_t *state, column_files *files, erro
   CHECK(count == 0 || routine_sort(&(sort_task){.type = x->type,
                                                 .descending = x->descending,
                                                 .bits = x->bits,
-                                                .rows = x->rows,
+                                                .rows = rows,
                                                 .length = x->length,
+                                                .offsets = begins,
                                                 .keys = given[0],
                                                 .sorted = files[0].wanted,
                                                 .payload_count = x->column_count - 1,
                                                 .payloads = payloads,
                                                 .threads = 1}));
-  for (uint32_t c = 0; c < x->column_count; c++)
+  for (uint32_t c = 0; c < x->column_count; c++) {
+    if (is_index(x, c))
+      number_in_rows(x, begins, rows, files[c].wanted, size_of(x, c));
     free(given[c]);
+  }
+  free(begins);
 }
 
 static void compare(const example *x, const column_files *files, error *e) {
@@ -112,13 +190,19 @@ static void compare(const example *x, const column_files *files, error *e) {
 
 // Ends after so many pieces, which goes for interrupted.
 typedef struct stop {
-  uint64_t after, done;
+  uint64_t after, done, settled;
 } stop;
 
 static bool count_pieces(void *with, uint64_t done, error *failure) {
   stop *s = with;
   s->done = done;
   return done != s->after || error_set(failure, SPAN_NONE, "enough");
+}
+
+static bool settle_pieces(void *with, uint64_t done, error *failure) {
+  stop *s = with;
+  s->settled = done;
+  return done <= s->done || error_set(failure, SPAN_NONE, "not done yet");
 }
 
 static external_sort sort_of(const example *x, const column_files *files, external_column *columns,
@@ -144,10 +228,23 @@ static external_sort sort_of(const example *x, const column_files *files, extern
                          .threads = 2};
 }
 
-// What a sort has between, but for its columns.
+// What a sort has between, but for its columns; its offsets.
 typedef struct kept_files {
-  disk_file samples, cuts;
+  disk_file samples, cuts, offsets;
+  uint64_t *table;
 } kept_files;
+
+static void open_offsets(external_sort *s, const example *x, kept_files *k, error *e) {
+  char name[4096];
+  uint64_t bytes = x->rows * cutting.count * sizeof *k->table;
+  s->offsets = (external_offsets){.count = cutting.count};
+  if (cutting.kind == CUT_TABLE)
+    s->offsets.table = k->table;
+  else if (cutting.count)
+    CHECK(disk_open(&k->offsets, path_of(name, "offsets", 0), DISK_CREATE, x->lead + bytes, e) &&
+          disk_write(&k->offsets, x->lead, k->table, bytes, e));
+  s->offsets.from = (external_place){&k->offsets, x->lead, false, false};
+}
 
 static void open_kept(external_sort *s, const external_sort_shape *shape, column_files *files,
                       kept_files *k, error *e) {
@@ -159,8 +256,8 @@ static void open_kept(external_sort *s, const external_sort_shape *shape, column
       disk_open(&k->samples, path_of(name, "samples", 0), DISK_CREATE,
                 external_sort_samples(s, shape), e) &&
       disk_open(&k->cuts, path_of(name, "cuts", 0), DISK_CREATE, external_sort_cuts(s, shape), e));
-  s->samples = (external_place){&k->samples, 0, false};
-  s->cuts = (external_place){&k->cuts, 0, false};
+  s->samples = (external_place){&k->samples, 0, false, false};
+  s->cuts = (external_place){&k->cuts, 0, false, false};
 }
 
 static void close_files(column_files *files, kept_files *k) {
@@ -172,6 +269,8 @@ static void close_files(column_files *files, kept_files *k) {
   }
   disk_close(&k->samples);
   disk_close(&k->cuts);
+  disk_close(&k->offsets);
+  free(k->table);
 }
 
 // Sorts, in two runs with an end in between if it has more than one piece. How many pieces those were.
@@ -183,10 +282,11 @@ static uint64_t check_example(const example *x, uint64_t seed) {
   uint64_t state = seed;
   error e = {0};
   disk *d = disk_new(NULL, NULL, &e);
-  prepare(x, &state, files, &e);
+  kept_files kept = {.table = random_offsets(x, &state)};
+  prepare(x, &state, files, kept.table, &e);
   external_sort s = sort_of(x, files, columns, d);
+  open_offsets(&s, x, &kept, &e);
   CHECK(external_sort_fit(&s, &shape, &e));
-  kept_files kept;
   open_kept(&s, &shape, files, &kept, &e);
   stop half = {.after = shape.pieces / 2 + draw_word(&state) % (shape.pieces / 2 + 1)};
   s.report = count_pieces;
@@ -204,7 +304,7 @@ static uint64_t check_example(const example *x, uint64_t seed) {
   return shape.pieces;
 }
 
-// Ended in the second row, and known to be done no further than in the first, whose runs are
+// Ended in the second row, and known to be done no further than there, as the runs of the first are
 // overwritten then; and once between the last two cuts, of which the others are not made again.
 TEST(rows_that_go_on) {
   const example x = {SCALAR_U32, false, true, 0, 3, 20000, 100 << 10, 2, {4, INDEX_4}, 1000, 128};
@@ -215,18 +315,20 @@ TEST(rows_that_go_on) {
   uint64_t state = 1;
   error e = {0};
   disk *d = disk_new(NULL, NULL, &e);
-  prepare(&x, &state, files, &e);
+  prepare(&x, &state, files, NULL, &e);
   external_sort s = sort_of(&x, files, columns, d);
   REQUIRE(external_sort_fit(&s, &shape, &e));
-  kept_files kept;
+  kept_files kept = {.table = NULL};
   open_kept(&s, &shape, files, &kept, &e);
-  uint64_t row = shape.pieces / x.rows, cut = shape.runs + shape.buckets + 1, known = cut + 3;
+  uint64_t row = shape.pieces / x.rows, cut = shape.runs + shape.buckets + 1;
   stop at = {.after = row + cut + 2};
   error ended = {0};
   s.report = count_pieces;
+  s.settle = settle_pieces;
   s.with = &at;
   CHECK(!external_sort_run(&s, &shape, &ended) && at.done == at.after);
-  s.done = known;
+  CHECK_EQ_U64(at.settled, row);
+  s.done = at.settled;
   at.after = 2 * row + cut - 1;
   CHECK(!external_sort_run(&s, &shape, &ended) && at.done == at.after);
   s.done = at.done;
@@ -291,6 +393,27 @@ TEST(every_type) {
                    128};
       check_example(&x, (uint64_t)t * 4 + (uint64_t)k);
     }
+}
+
+// Rows of any lengths: none, one, some, of which some are longer than memory.
+TEST(rows_of_unequal_length) {
+  static const example xs[] = {
+      {SCALAR_U32, false, true, 0, 1, 30000, 320 << 10, 1, {4}, 30000, 128},
+      {SCALAR_U16, false, true, 0, 1, 100000, 400 << 10, 1, {2}, 30000, 128},
+      {SCALAR_F64, true, true, 0, 1, 20000, 320 << 10, 2, {8, INDEX_4}, 100, 128},
+      {SCALAR_I16, false, true, 0, 3, 10000, 200 << 10, 3, {2, INDEX_8, 3}, 200, 4096},
+      {SCALAR_U64, true, false, 0, 2, 20000, 420 << 10, 2, {8, 1}, 3, 8},
+      {SCALAR_U8, false, true, 5, 300, 100, 20 << 10, 2, {1, INDEX_4}, 32, 128},
+      {SCALAR_I32, false, true, 0, 3000, 3, 20 << 10, 2, {4, INDEX_4}, 1000, 128},
+  };
+  uint64_t seed = 1, cuts[] = {1, 2, 3, 10, 100, 3000, 50000};
+  for (size_t i = 0; i < sizeof xs / sizeof *xs; i++)
+    for (size_t k = 0; k < sizeof cuts / sizeof *cuts; k++)
+      for (cutting.kind = 0; cutting.kind < CUT_KINDS; cutting.kind++) {
+        cutting.count = xs[i].rows > 3 && cuts[k] > 100 ? 7 : cuts[k];
+        check_example(&xs[i], seed++);
+      }
+  cutting.count = 0;
 }
 
 TEST(too_little_memory) {

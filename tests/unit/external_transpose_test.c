@@ -153,8 +153,9 @@ static void check_count(scalar_type type, uint64_t rows, uint64_t length, uint64
         disk_write(&from, 128, keys, bytes, &e) &&
         disk_open(&to, path_of(paths[1], "counts"), DISK_CREATE, 128 + counts * 8, &e));
   CHECK(routine_count(&(count_task){type, rows, length, limit, keys, wanted, NULL}));
-  external_count c = {type, rows,  length, limit, {&from, 128, false}, {&to, 128, false},
-                      d,    20000, NULL};
+  external_count c = {
+      type, rows,  length, limit, {&from, 128, false, false}, {&to, 128, false, false},
+      d,    20000, NULL};
   CHECK(external_count_run(&c, &e) && disk_read(&to, 128, found, counts * 8, &e));
   CHECK_STR(e.message, "");
   CHECK(memcmp(found, wanted, counts * sizeof *found) == 0);

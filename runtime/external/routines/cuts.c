@@ -5,9 +5,11 @@
 #include "runtime/routines/sort.h"
 #include <stdlib.h>
 
-// It stands before what is greater, and equal keys of later runs and places.
+// It stands before what is greater, and equal keys of later runs and places, of its segment: keys begin, ...,
+// end - 1. (None are, where no other run has some of them.)
 typedef struct splitter {
   uint64_t rank, run, place;
+  uint64_t begin, end;
 } splitter;
 
 // A stretch of a run without samples: keys first, ..., first + count - 1 of it.
@@ -40,6 +42,33 @@ void cuts_draw(const run_cuts *c, const char *keys, uint64_t count, uint64_t *sa
     *samples++ = rank_at(c, keys, i);
 }
 
+// ---- segments ----------------------------------------------------------------------------------
+
+static uint64_t least(uint64_t a, uint64_t b) { return a < b ? a : b; }
+
+// Keys before the row's key `at` in the run.
+static uint64_t place_in_run(const run_cuts *c, uint64_t run, uint64_t at) {
+  uint64_t first = run * c->run;
+  return at < first ? 0 : least(at - first, run_length(c, run));
+}
+
+// The number of the first sample that is not before the row's key `at`.
+static uint64_t sample_after(const run_cuts *c, uint64_t at) {
+  return at >= c->count ? cuts_samples(c)
+                        : at / c->run * cuts_samples_of_run(c) + divide_up(at % c->run, c->step);
+}
+
+static splitter splitter_of(const run_cuts *c, uint64_t rank, uint64_t sample) {
+  uint64_t each = cuts_samples_of_run(c), run = sample / each, place = sample % each * c->step;
+  uint64_t at = run * c->run + place;
+  if (!c->borders)
+    return (splitter){rank, run, place, 0, c->count};
+  const segment_border *b = &c->borders[run];
+  b += at >= b->end;
+  bool has = at >= b->begin && at < b->end;
+  return (splitter){rank, run, place, has ? b->begin : at, has ? b->end : at};
+}
+
 // ---- places of a splitter ----------------------------------------------------------------------
 
 // Of keys in order, how many stand before it: `ranks`, or those that `keys` have.
@@ -62,12 +91,12 @@ static stretch stretch_of(const run_cuts *c, const uint64_t *samples, const spli
                           uint64_t run) {
   if (run == s->run)
     return (stretch){s->place, 0, NULL};
-  uint64_t each = cuts_samples_of_run(c), length = run_length(c, run);
-  uint64_t before = count_before(c, s, run, samples + run * each, NULL, divide_up(length, c->step));
-  if (before == 0)
-    return (stretch){0, 0, NULL};
-  uint64_t first = (before - 1) * c->step + 1, last = before * c->step;
-  last = last < length ? last : length;
+  uint64_t begin = place_in_run(c, run, s->begin), end = place_in_run(c, run, s->end);
+  uint64_t sample = divide_up(begin, c->step), count = divide_up(end, c->step) - sample;
+  uint64_t before =
+      count_before(c, s, run, samples + run * cuts_samples_of_run(c) + sample, NULL, count);
+  uint64_t first = before ? (sample + before - 1) * c->step + 1 : begin;
+  uint64_t last = least((sample + before) * c->step, end);
   external_place at = place_after(c->keys, (run * c->run + first) * c->order.size);
   char *room = c->room + run * stretch_room(c);
   room += (at.offset - (uintptr_t)room) % DISK_PAGE;
@@ -98,10 +127,9 @@ static bool place_splitter(const run_cuts *c, const uint64_t *samples, const spl
 // Those of bucket b.
 static bool place_cuts(const run_cuts *c, const uint64_t *samples, const uint64_t *order,
                        uint64_t b, transfers *t, uint64_t *cuts, error *failure) {
-  uint64_t each = cuts_samples_of_run(c), per_bucket = divide_up(cuts_samples(c), c->buckets);
-  uint64_t at = b * per_bucket;
+  uint64_t per_bucket = divide_up(cuts_samples(c), c->buckets), at = b * per_bucket;
   if (b > 0 && at < cuts_samples(c)) {
-    splitter s = {samples[order[at]], order[at] / each, order[at] % each * c->step};
+    splitter s = splitter_of(c, samples[order[at]], order[at]);
     return place_splitter(c, samples, &s, t, cuts, failure);
   }
   for (uint64_t r = 0; r < c->runs; r++)
@@ -109,20 +137,48 @@ static bool place_cuts(const run_cuts *c, const uint64_t *samples, const uint64_
   return true;
 }
 
-bool cuts_find(const run_cuts *c, const uint64_t *samples, uint64_t first, uint64_t *cuts,
-               error *failure) {
-  transfers parts = {0};
-  uint64_t count = cuts_samples(c), *order = malloc(count * sizeof *order);
-  sort_payload index = {NULL, order, sizeof *order};
+// The numbers of samples first, ..., first + count - 1 in the order of their ranks.
+static bool order_samples(const run_cuts *c, const uint64_t *samples, uint64_t first,
+                          uint64_t count, uint64_t *order) {
+  sort_payload index = {NULL, order + first, sizeof *order};
   sort_task t = {.type = SCALAR_U64,
                  .rows = 1,
                  .length = count,
-                 .keys = samples,
+                 .keys = samples + first,
                  .payload_count = 1,
                  .payloads = &index,
                  .threads = c->threads,
                  .interrupted = c->interrupted};
-  bool good = (order && routine_sort(&t)) || work_stopped(c->interrupted, failure);
+  bool good = routine_sort(&t);
+  for (uint64_t i = 0; i < count && first; i++)
+    order[first + i] += first;
+  return good;
+}
+
+// ... of all: in the order of their segments first.
+static bool order_all(const run_cuts *c, const uint64_t *samples, uint64_t *order) {
+  uint64_t count = cuts_samples(c), end = 0;
+  bool good = true;
+  if (!c->borders)
+    return order_samples(c, samples, 0, count, order);
+  for (uint64_t i = 0; i < count; i++)
+    order[i] = i;
+  for (uint64_t r = 1; r < c->runs && good; r++) {
+    const segment_border *b = &c->borders[r];
+    if (b->end <= end)
+      continue;
+    end = b->end;
+    uint64_t first = sample_after(c, b->begin);
+    good = order_samples(c, samples, first, sample_after(c, end) - first, order);
+  }
+  return good;
+}
+
+bool cuts_find(const run_cuts *c, const uint64_t *samples, uint64_t first, uint64_t *cuts,
+               error *failure) {
+  transfers parts = {0};
+  uint64_t *order = malloc(cuts_samples(c) * sizeof *order);
+  bool good = (order && order_all(c, samples, order)) || work_stopped(c->interrupted, failure);
   for (uint64_t b = first; b <= c->buckets && good; b++)
     good = place_cuts(c, samples, order, b, &parts, cuts + b * c->runs, failure) &&
            (!c->found || c->found(c->with, b, failure));

@@ -10,11 +10,14 @@
 // own. Samples say between which two of them that place is; that stretch is read. So cuts are exact, whatever
 // keys are equal, and what is sorted stably bucket by bucket is sorted stably.
 //
+// Of a row that segments cut (segments.h), keys stand in the order of their segments first. A run has its
+// segments in order; so where a splitter's is in one run alone, all others stand before it or behind it.
+//
 // A bucket of q samples of r runs, of which one is taken every s elements, has less than (q + r) s elements.
 #ifndef PERMC_RUNTIME_EXTERNAL_ROUTINES_CUTS_H
 #define PERMC_RUNTIME_EXTERNAL_ROUTINES_CUTS_H
 
-#include "runtime/external/routines/pipeline.h"
+#include "runtime/external/routines/segments.h"
 #include "runtime/routines/key_order.h"
 
 typedef struct run_cuts {
@@ -24,6 +27,7 @@ typedef struct run_cuts {
   uint64_t run, runs;   // keys of a run, but perhaps of the last
   uint64_t step;        // keys 0, step, ... of each run are samples
   uint64_t buckets;
+  const segment_border *borders;  // of runs; NULL: the row is one segment
   disk *disk;
   char *room;  // for a stretch of each run
   uint32_t threads;

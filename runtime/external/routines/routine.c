@@ -51,6 +51,20 @@ static bool report_piece(void *with, uint64_t done, error *failure) {
   return !r->report || r->report(r->with, s->before + done, failure);
 }
 
+static bool settle_pieces(void *with, uint64_t done, error *failure) {
+  const sorts *s = with;
+  const external_routine *r = s->routine;
+  return !r->settle || r->settle(r->with, s->before + done, failure);
+}
+
+static external_offsets offsets_of(const external_routine *r) {
+  if (!r->routine->ragged)
+    return (external_offsets){0};
+  const net_array *a = array_at(r, r->routine->offsets);
+  return (external_offsets){a->table, place_at(r, r->routine->offsets),
+                            a->count / r->routine->rows};
+}
+
 // A sort of rows of the routine by keys of that type, without columns.
 static external_sort *add_sort(sorts *s, scalar_type type, uint64_t limit) {
   const external_routine *r = s->routine;
@@ -59,12 +73,14 @@ static external_sort *add_sort(sorts *s, scalar_type type, uint64_t limit) {
                            .bits = bits_below(limit),
                            .rows = r->routine->rows,
                            .length = r->routine->length,
+                           .offsets = offsets_of(r),
                            .columns = s->columns[s->count],
                            .disk = r->disk,
                            .memory = r->memory,
                            .threads = r->threads,
                            .interrupted = r->interrupted,
                            .report = report_piece,
+                           .settle = settle_pieces,
                            .with = s,
                            .rest = r->rest};
   s->count++;
@@ -170,8 +186,9 @@ static bool run_sort(sorts *s, uint32_t number, error *failure) {
   bool good = true;
   for (uint32_t c = 0; c < sort->column_count && good; c++) {
     external_column *own = &s->columns[number][c];
-    good = place_between(r, file++, own->from.offset % DISK_PAGE,
-                         external_sort_between(sort, shape, c), &own->between, failure);
+    external_place like = sort->offsets.count ? own->to : own->from;
+    good = place_between(r, file++, like.offset % DISK_PAGE, external_sort_between(sort, shape, c),
+                         &own->between, failure);
   }
   good = good &&
          place_between(r, file++, 0, external_sort_samples(sort, shape), &sort->samples, failure) &&
@@ -351,7 +368,8 @@ bool external_routine_reads_once(const net_routine *r, net_id array) {
   uint32_t pairs = 0;
   for (uint32_t i = 0; i < r->pair_count; i++)
     pairs += r->pairs[i].from == array;
-  return pairs <= 1 && routines[r->kind].once;
+  bool cuts = r->ragged && r->offsets == array;
+  return pairs <= 1 && !cuts && routines[r->kind].once;
 }
 
 bool external_routine_traffic(const external_routine *r, external_traffic *out, error *failure) {
@@ -390,8 +408,6 @@ static uint64_t enough_memory(const external_routine *r) {
 bool external_routine_fit(const external_routine *r, uint64_t *pieces, error *failure) {
   error why = {0};
   char bytes[NUMBER_SPACE];
-  if (r->routine->ragged)
-    return error_set(failure, SPAN_NONE, "rows of unequal length are not sorted in files");
   if (fit_in(r, r->memory, pieces, &why))
     return true;
   uint64_t enough = enough_memory(r);

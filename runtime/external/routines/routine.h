@@ -18,6 +18,8 @@ typedef struct external_routine {
   // After each piece, which are done in order: what was written to files for them is not written again, if
   // the routine goes on with `done` pieces. May be NULL.
   bool (*report)(void *with, uint64_t done, error *failure);
+  // The routine will not go on after fewer pieces, whatever ends it from now on. May be NULL.
+  bool (*settle)(void *with, uint64_t done, error *failure);
   void *with;
   pipeline_rest *rest;  // when `report` is called; may be NULL
   uint64_t done;

@@ -29,6 +29,7 @@ static uint64_t bytes_of_key(const external_sort *s) {
     most = s->columns[c].size > most ? s->columns[c].size : most;
   }
   uint64_t words = s->column_count > 1 ? 2 * sizeof(uint64_t) : most < 4 ? 8 : 0;
+  words += s->offsets.count ? sizeof(uint64_t) : 0;  // where segments begin
   return PIPELINE_BUFFERS * sum + most + words;
 }
 
@@ -94,13 +95,18 @@ typedef struct sorting {
   const external_sort_shape *shape;
   uint64_t count;                     // of keys
   external_place *sources, *targets;  // of each column
+  external_place *last;               // where keys of runs go that are in their places
   uint64_t before;                    // pieces that others were
   run_cuts cuts;
   bool buckets;
-  uint64_t *places;   // of buckets: see cuts_find
-  uint64_t *samples;  // of runs: of each buffer's
-  char *memory;       // as it was got
-  char **buffers;     // of each column and each buffer; they begin with a page
+  uint64_t row;             // that does not fit
+  segments *segments;       // of rows of unequal length; NULL: there are none
+  segment_border *borders;  // then: of a row that does not fit
+  uint64_t *begins;         // then: of the segments of a piece
+  uint64_t *places;         // of buckets: see cuts_find
+  uint64_t *samples;        // of runs: of each buffer's
+  char *memory;             // as it was got
+  char **buffers;           // of each column and each buffer; they begin with a page
 } sorting;
 
 static char *buffer_of(const sorting *s, uint32_t column, uint64_t piece) {
@@ -108,32 +114,83 @@ static char *buffer_of(const sorting *s, uint32_t column, uint64_t piece) {
 }
 
 // Keys first, ..., first + count - 1 of the source.
-typedef struct segment {
+typedef struct stretch {
   uint64_t first, count;
-} segment;
+} stretch;
 
-static uint64_t segments_of(const sorting *s) { return s->buckets ? s->shape->runs : 1; }
+static uint64_t least(uint64_t a, uint64_t b) { return a < b ? a : b; }
+static uint64_t most(uint64_t a, uint64_t b) { return a > b ? a : b; }
 
-static segment segment_of(const sorting *s, uint64_t piece, uint64_t i) {
-  uint64_t each = s->shape->piece, runs = s->shape->runs;
-  if (!s->buckets) {
-    uint64_t first = piece * each, left = s->count - first;
-    return (segment){first, left < each ? left : each};
-  }
-  uint64_t first = s->places[piece * runs + i];
-  return (segment){i * s->shape->run + first, s->places[(piece + 1) * runs + i] - first};
+// Of a run, what is not in its place when it is sorted: at its beginning, or at its end, keys of a segment that
+// other runs have, too; all of a row that is one.
+static stretch loose_of(const sorting *s, uint64_t run, bool at_end) {
+  uint64_t first = run * s->shape->run, end = least(first + s->shape->run, s->count);
+  if (!s->borders)
+    return at_end ? (stretch){end, 0} : (stretch){first, end - first};
+  uint64_t head = least(s->borders[run].end, end), tail = most(s->borders[run + 1].begin, head);
+  return at_end ? (stretch){tail, end - tail} : (stretch){first, head - first};
 }
 
-// Of the target.
-static segment target_of(const sorting *s, uint64_t piece) {
-  if (!s->buckets)
-    return segment_of(s, piece, 0);
-  segment all = {0, 0};
-  for (uint64_t r = 0; r < s->shape->runs; r++) {
-    all.first += s->places[piece * s->shape->runs + r];
-    all.count += segment_of(s, piece, r).count;
+static stretch within(stretch a, uint64_t first, uint64_t end) {
+  first = most(a.first, first);
+  end = least(a.first + a.count, end);
+  return (stretch){first, end > first ? end - first : 0};
+}
+
+static uint64_t stretches_of(const sorting *s) { return s->buckets ? 2 * s->shape->runs : 1; }
+
+static stretch stretch_of(const sorting *s, uint64_t piece, uint64_t i) {
+  uint64_t each = s->shape->piece, runs = s->shape->runs, run = i / 2;
+  if (!s->buckets) {
+    uint64_t first = piece * each;
+    return (stretch){first, least(s->count - first, each)};
   }
-  return all;
+  uint64_t first = run * s->shape->run;
+  return within(loose_of(s, run, i % 2), first + s->places[piece * runs + run],
+                first + s->places[(piece + 1) * runs + run]);
+}
+
+// Where a part of a piece goes.
+typedef struct part {
+  stretch keys;
+  bool last;  // they are in their places, as other keys of the run are not
+} part;
+
+static uint64_t parts_of(const sorting *s) {
+  if (s->buckets)
+    return s->borders ? s->shape->runs : 1;
+  return s->shape->fits ? 1 : 3;
+}
+
+// The row's keys before a bucket.
+static uint64_t keys_before(const sorting *s, uint64_t bucket) {
+  uint64_t before = 0;
+  for (uint64_t r = 0; r < s->shape->runs; r++)
+    before += s->places[bucket * s->shape->runs + r];
+  return before;
+}
+
+// In order, one after the other in the piece. Those of a bucket are of each border's segment.
+static part part_of(const sorting *s, uint64_t piece, uint64_t i) {
+  stretch all = stretch_of(s, piece, 0);
+  if (!s->buckets && s->shape->fits)
+    return (part){all, false};
+  if (!s->buckets) {
+    stretch head = loose_of(s, piece, false), tail = loose_of(s, piece, true);
+    uint64_t first = head.first + head.count;
+    return i == 1 ? (part){{first, tail.first - first}, true} : (part){i ? tail : head, false};
+  }
+  segment_border whole = {0, s->count, 0}, *b = s->borders ? &s->borders[i] : &whole;
+  bool again = i > 0 && b->begin == b[-1].begin && b->end == b[-1].end;
+  stretch keys = {b->begin, again ? 0 : b->end - b->begin};
+  return (part){within(keys, keys_before(s, piece), keys_before(s, piece + 1)), false};
+}
+
+static uint64_t keys_of(const sorting *s, uint64_t piece) {
+  uint64_t count = 0;
+  for (uint64_t i = 0; i < stretches_of(s); i++)
+    count += stretch_of(s, piece, i).count;
+  return count;
 }
 
 static external_place source_place(const sorting *s, uint32_t column, uint64_t key) {
@@ -144,13 +201,20 @@ static external_place target_place(const sorting *s, uint32_t column, uint64_t k
   return place_after(s->targets[column], key * s->task->columns[column].size);
 }
 
+static uint64_t first_of(const sorting *s, uint64_t piece) {
+  part p = {{0}, false};
+  for (uint64_t i = 0; i < parts_of(s) && !p.keys.count; i++)
+    p = part_of(s, piece, i);
+  return p.keys.first;
+}
+
 // The piece in order begins at the same byte of a page here and in the target.
 static char *sorted_of(const sorting *s, uint32_t column, uint64_t piece) {
-  external_place to = target_place(s, column, target_of(s, piece).first);
+  external_place to = target_place(s, column, first_of(s, piece));
   return buffer_of(s, column, piece) + (to.file ? to.offset % DISK_PAGE : 0);
 }
 
-// Where a segment is read to, at `at` or behind it: at the same byte of a page as in the file, while there
+// Where a stretch is read to, at `at` or behind it: at the same byte of a page as in the file, while there
 // is slack.
 static char *landing_of(external_place from, char *at, uint64_t *slack) {
   uint64_t gap = (from.offset - (uintptr_t)at) % DISK_PAGE;
@@ -166,8 +230,10 @@ static bool load_piece(void *with, uint64_t piece, transfers *t) {
     size_t size = s->task->columns[c].size;
     char *at = sorted_of(s, c, piece);
     uint64_t slack = s->shape->slack;
-    for (uint64_t i = 0; i < segments_of(s) && s->sources[c].file; i++) {
-      segment g = segment_of(s, piece, i);
+    for (uint64_t i = 0; i < stretches_of(s) && s->sources[c].file; i++) {
+      stretch g = stretch_of(s, piece, i);
+      if (!g.count)
+        continue;
       external_place from = source_place(s, c, g.first);
       at = landing_of(from, at, &slack);
       if (!transfers_add(t, from, at, g.count * size, false))
@@ -178,13 +244,15 @@ static bool load_piece(void *with, uint64_t piece, transfers *t) {
   return true;
 }
 
-// The segments one after the other, without what was left free.
+// The stretches one after the other, without what was left free.
 static void pack_column(const sorting *s, uint64_t piece, uint32_t c) {
   size_t size = s->task->columns[c].size;
   char *to = sorted_of(s, c, piece), *at = to;
   uint64_t slack = s->shape->slack;
-  for (uint64_t i = 0; i < segments_of(s) && s->sources[c].file; i++) {
-    segment g = segment_of(s, piece, i);
+  for (uint64_t i = 0; i < stretches_of(s) && s->sources[c].file; i++) {
+    stretch g = stretch_of(s, piece, i);
+    if (!g.count)
+      continue;
     at = landing_of(source_place(s, c, g.first), at, &slack);
     if (at != to)
       memmove(to, at, g.count * size);
@@ -204,15 +272,42 @@ static void shift_numbers(void *numbers, size_t size, uint64_t count, uint64_t b
       wide[i] += by;
 }
 
-static bool sort_piece(const sorting *s, uint64_t piece, uint64_t count) {
+// Where the segments of a piece begin: of rows, of a run, of a bucket.
+static bool find_segments(const sorting *s, uint64_t piece, uint64_t *count, error *failure) {
+  stretch all = stretch_of(s, piece, 0);
+  uint64_t length = s->task->length, end = 0, found;
+  *count = 0;
+  if (!s->buckets && !s->shape->fits)
+    return segments_cut(s->segments, s->row, all.first, all.count, s->borders[piece].next,
+                        s->begins, count, failure);
+  for (; !s->buckets && end < all.count; end += length, *count += found) {
+    uint64_t *begins = s->begins + *count;
+    if (!segments_cut(s->segments, (all.first + end) / length, 0, length, 0, begins, &found,
+                      failure))
+      return false;
+    for (uint64_t i = 0; i < found; i++)
+      begins[i] += end;
+  }
+  for (uint64_t i = 0; s->buckets && i < parts_of(s); i++) {
+    uint64_t some = part_of(s, piece, i).keys.count;
+    s->begins[*count] = end;
+    end += some;
+    *count += some > 0;
+  }
+  s->begins[*count] = end;
+  return true;
+}
+
+// As so many rows, or segments.
+static bool sort_piece(const sorting *s, uint64_t piece, uint64_t rows, uint64_t keys) {
   const external_sort *e = s->task;
-  uint64_t row = s->shape->fits ? e->length : count;
   sort_payload *payloads = calloc(e->column_count, sizeof *payloads);
   sort_task t = {.type = e->type,
                  .descending = e->descending,
                  .bits = e->bits,
-                 .rows = row ? count / row : 0,
-                 .length = row,
+                 .rows = rows,
+                 .length = rows ? keys / rows : 0,
+                 .offsets = s->segments ? s->begins : NULL,
                  .keys = sorted_of(s, 0, piece),
                  .payload_count = e->column_count - 1,
                  .payloads = payloads,
@@ -228,37 +323,65 @@ static bool sort_piece(const sorting *s, uint64_t piece, uint64_t count) {
   return good;
 }
 
+// Numbers of elements are those of the row.
+static void number_piece(const sorting *s, uint64_t piece, uint64_t rows, uint64_t keys) {
+  uint64_t first = stretch_of(s, piece, 0).first, length = s->task->length;
+  for (uint32_t c = 1; c < s->task->column_count; c++) {
+    size_t size = s->task->columns[c].size;
+    char *numbers = sorted_of(s, c, piece);
+    if (s->sources[c].file)
+      continue;
+    if (!s->segments && !s->shape->fits)
+      shift_numbers(numbers, size, keys, first);
+    for (uint64_t i = 0; s->segments && i < rows; i++)
+      shift_numbers(numbers + s->begins[i] * size, size, s->begins[i + 1] - s->begins[i],
+                    (first + s->begins[i]) % length);
+  }
+}
+
 static uint64_t *samples_of(const sorting *s, uint64_t piece) {
   return s->samples + piece % PIPELINE_BUFFERS * cuts_samples_of_run(&s->cuts);
 }
 
 static bool work_on_piece(void *with, uint64_t piece, error *failure) {
   const sorting *s = with;
-  segment all = target_of(s, piece);
+  uint64_t keys = keys_of(s, piece), rows = s->shape->fits ? keys / s->task->length : 1;
   for (uint32_t c = 0; c < s->task->column_count; c++)
     pack_column(s, piece, c);
-  if (!sort_piece(s, piece, all.count))
+  if (s->segments && !find_segments(s, piece, &rows, failure))
+    return false;
+  if (!sort_piece(s, piece, rows, keys))
     return work_stopped(s->task->interrupted, failure);
-  for (uint32_t c = 1; c < s->task->column_count; c++)
-    if (!s->sources[c].file && !s->shape->fits)
-      shift_numbers(sorted_of(s, c, piece), s->task->columns[c].size, all.count, all.first);
+  number_piece(s, piece, rows, keys);
   if (s->samples)
-    cuts_draw(&s->cuts, sorted_of(s, 0, piece), all.count, samples_of(s, piece));
+    cuts_draw(&s->cuts, sorted_of(s, 0, piece), keys, samples_of(s, piece));
   return true;
+}
+
+static bool store_column(const sorting *s, uint64_t piece, uint32_t c, transfers *t) {
+  char *at = sorted_of(s, c, piece);
+  size_t size = s->task->columns[c].size;
+  bool good = true;
+  for (uint64_t i = 0; i < parts_of(s) && good; i++) {
+    part to = part_of(s, piece, i);
+    external_place place =
+        to.last ? place_after(s->last[c], to.keys.first * size) : target_place(s, c, to.keys.first);
+    good = transfers_add(t, place, at, to.keys.count * size, true);
+    at += to.keys.count * size;
+  }
+  return good;
 }
 
 static bool store_piece(void *with, uint64_t piece, transfers *t) {
   const sorting *s = with;
-  segment all = target_of(s, piece);
   for (uint32_t c = 0; c < s->task->column_count; c++)
-    if (!transfers_add(t, target_place(s, c, all.first), sorted_of(s, c, piece),
-                       all.count * s->task->columns[c].size, true))
+    if (!store_column(s, piece, c, t))
       return false;
   uint64_t each = s->samples ? cuts_samples_of_run(&s->cuts) : 0;
   return !s->samples ||
          transfers_add(t, place_after(s->task->samples, piece * each * sizeof *s->samples),
                        samples_of(s, piece),
-                       divide_up(all.count, s->shape->step) * sizeof *s->samples, true);
+                       divide_up(keys_of(s, piece), s->shape->step) * sizeof *s->samples, true);
 }
 
 // ---- a row after the other ---------------------------------------------------------------------
@@ -300,11 +423,16 @@ static bool sort_pieces(sorting *s, uint64_t done, uint64_t count, error *failur
                 .store = store_piece,
                 .done = report_piece,
                 .rest = s->task->rest};
-  bool good = make_buffers(s) ? pipeline_run(&p, failure) : error_no_memory(failure);
+  if (s->segments)
+    s->begins = malloc((s->shape->piece + 1) * sizeof *s->begins);
+  bool good = make_buffers(s) && (s->begins || !s->segments) ? pipeline_run(&p, failure)
+                                                             : error_no_memory(failure);
   free(s->memory);
   free(s->buffers);
+  free(s->begins);
   s->memory = NULL;
   s->buffers = NULL;
+  s->begins = NULL;
   return good;
 }
 
@@ -313,10 +441,10 @@ static void find_places(sorting *s, uint64_t first, bool from_between, bool to_b
   for (uint32_t c = 0; c < s->task->column_count; c++) {
     const external_column *own = &s->task->columns[c];
     external_place from = own->from.file ? place_after(own->from, first * own->size) : own->from;
+    external_place to = own->to.file ? place_after(own->to, first * own->size) : own->to;
     s->sources[c] = from_between ? own->between : from;
-    s->targets[c] = to_between     ? own->between
-                    : own->to.file ? place_after(own->to, first * own->size)
-                                   : own->to;
+    s->targets[c] = to_between ? own->between : to;
+    s->last[c] = to;
   }
 }
 
@@ -340,9 +468,8 @@ static bool sort_runs(sorting *s, uint64_t first, uint64_t done, error *failure)
 
 // ---- what is kept between for a sort that goes on ----------------------------------------------
 
-// In a file of its own: the row whose runs and samples are kept, then, for each bucket, where the runs are cut,
-// and a checksum of that.
-enum { ROW_BYTES = sizeof(uint64_t), SUM_BYTES = sizeof(uint64_t) };
+// In a file of its own, for each bucket: where the runs are cut, and a checksum of that.
+enum { SUM_BYTES = sizeof(uint64_t) };
 
 // Of the cuts of a bucket.
 static uint64_t cuts_bytes(const external_sort_shape *shape) {
@@ -360,24 +487,11 @@ static bool write_kept(const sorting *s, uint64_t at, const void *from, uint64_t
   return disk_write(to.file, to.offset, from, bytes, failure);
 }
 
-// Before anything of the row before it is overwritten: a sort that goes on in that begins with its
-// runs.
-static bool begin_row(const sorting *s, uint64_t row, error *failure) {
-  return write_kept(s, 0, &row, ROW_BYTES, failure) && disk_sync(s->task->cuts.file, failure);
-}
-
-static bool is_kept(const sorting *s, uint64_t row, bool *is, error *failure) {
-  uint64_t kept;
-  bool good = read_kept(s, 0, &kept, ROW_BYTES, failure);
-  *is = good && kept == row;
-  return good;
-}
-
 static bool keep_cuts(void *with, uint64_t bucket, error *failure) {
   sorting *s = with;
   const uint64_t *cuts = s->places + bucket * s->shape->runs;
   uint64_t each = cuts_bytes(s->shape), sum = disk_sum(cuts, each);
-  uint64_t at = ROW_BYTES + bucket * (each + SUM_BYTES);
+  uint64_t at = bucket * (each + SUM_BYTES);
   return write_kept(s, at, cuts, each, failure) &&
          write_kept(s, at + each, &sum, SUM_BYTES, failure) && report_piece(s, bucket, failure);
 }
@@ -387,7 +501,7 @@ static bool read_cuts(const sorting *s, uint64_t count, uint64_t *found, error *
   uint64_t each = cuts_bytes(s->shape);
   bool good = true, same = true;
   for (*found = 0; *found < count && good && same; *found += good && same) {
-    uint64_t sum = 0, at = ROW_BYTES + *found * (each + SUM_BYTES);
+    uint64_t sum = 0, at = *found * (each + SUM_BYTES);
     uint64_t *cuts = s->places + *found * s->shape->runs;
     good =
         read_kept(s, at, cuts, each, failure) && read_kept(s, at + each, &sum, SUM_BYTES, failure);
@@ -429,6 +543,7 @@ static bool sort_buckets(sorting *s, uint64_t row, uint64_t done, error *failure
   uint64_t cuts = s->shape->buckets + 1;
   find_places(s, row * s->count, true, false);
   s->buckets = true;
+  s->cuts.borders = s->borders;
   bool good = find_cuts(s, done, failure);
   s->before += cuts;
   good = good && sort_pieces(s, done > cuts ? done - cuts : 0, s->shape->buckets, failure);
@@ -438,6 +553,25 @@ static bool sort_buckets(sorting *s, uint64_t row, uint64_t done, error *failure
   return good;
 }
 
+// Where the row's segments are.
+static bool find_borders(sorting *s, error *failure) {
+  return !s->segments || segments_scan(s->segments, s->row, 1, s->shape->run, s->borders, failure);
+}
+
+// What segments that runs share have left between is all read.
+static bool check_between(const sorting *s, error *failure) {
+  bool good = true;
+  for (uint32_t c = 0; c < s->task->column_count && s->segments && good; c++)
+    good = disk_verify_read(s->task->columns[c].between.file, failure);
+  return good;
+}
+
+// What the row before has left between is overwritten: a sort does not go on in that any more.
+static bool settle_row(const sorting *s, error *failure) {
+  const external_sort *e = s->task;
+  return s->before <= e->done || !e->settle || e->settle(e->with, s->before, failure);
+}
+
 // Row after row: `done` pieces are, of all.
 static bool sort_long_rows(sorting *s, error *failure) {
   const external_sort_shape *shape = s->shape;
@@ -445,15 +579,13 @@ static bool sort_long_rows(sorting *s, error *failure) {
   bool good = true;
   for (uint64_t row = s->task->done / each; row < s->task->rows && good; row++) {
     uint64_t done = s->task->done > row * each ? s->task->done - row * each : 0;
-    bool kept = false;
-    good = done == 0 || is_kept(s, row, &kept, failure);
-    done = kept ? done : 0;
-    good = good && (kept || begin_row(s, row, failure));
+    s->row = row;
     s->before = row * each;
+    good = find_borders(s, failure) && settle_row(s, failure);
     good = good && (done >= shape->runs || sort_runs(s, row * s->count, done, failure));
     s->before += shape->runs;
     done = done > shape->runs ? done - shape->runs : 0;
-    good = good && sort_buckets(s, row, done, failure);
+    good = good && sort_buckets(s, row, done, failure) && check_between(s, failure);
   }
   return good;
 }
@@ -467,7 +599,7 @@ uint64_t external_sort_between(const external_sort *s, const external_sort_shape
 
 uint64_t external_sort_cuts(const external_sort *s, const external_sort_shape *shape) {
   bool none = shape->fits || s->length == 0;
-  return none ? 0 : ROW_BYTES + (shape->buckets + 1) * (cuts_bytes(shape) + SUM_BYTES);
+  return none ? 0 : (shape->buckets + 1) * (cuts_bytes(shape) + SUM_BYTES);
 }
 
 uint64_t external_sort_samples(const external_sort *s, const external_sort_shape *shape) {
@@ -497,16 +629,43 @@ void external_sort_add_traffic(const external_sort *s, const external_sort_shape
     if (!shape->fits)  // runs are written, and of each bucket a stretch of each run is read
       to->requests += requests_of(runs, bytes) + requests_of(buckets * shape->runs, bytes);
   }
+  // Offsets are looked at, and then cut pieces.
+  to->reads += 2 * s->rows * s->offsets.count * sizeof(uint64_t) * !s->offsets.table;
   // Samples are written, and read; of each cut, a stretch of each run but its own.
   if (!shape->fits)
     to->requests += s->rows * (shape->runs + 1 + (shape->buckets - 1) * (shape->runs - 1));
+}
+
+static bool sort_rows(sorting *s, error *failure) {
+  if (!s->shape->fits)
+    return sort_long_rows(s, failure);
+  find_places(s, 0, false, false);
+  return (!s->segments || segments_scan(s->segments, 0, s->task->rows, 0, NULL, failure)) &&
+         sort_pieces(s, s->task->done, s->shape->pieces, failure);
+}
+
+static bool make_segments(sorting *s) {
+  const external_sort *e = s->task;
+  if (!e->offsets.count)
+    return true;
+  s->segments = malloc(sizeof *s->segments);
+  s->borders = s->shape->fits ? NULL : malloc((s->shape->runs + 1) * sizeof *s->borders);
+  if (!s->segments || (!s->borders && !s->shape->fits))
+    return false;
+  *s->segments = (segments){.offsets = e->offsets,
+                            .rows = e->rows,
+                            .length = e->length,
+                            .disk = e->disk,
+                            .memory = e->memory / 2};
+  return true;
 }
 
 bool external_sort_run(const external_sort *e, const external_sort_shape *shape, error *failure) {
   sorting s = {.task = e,
                .shape = shape,
                .sources = calloc(e->column_count, sizeof *s.sources),
-               .targets = calloc(e->column_count, sizeof *s.targets)};
+               .targets = calloc(e->column_count, sizeof *s.targets),
+               .last = calloc(e->column_count, sizeof *s.last)};
   s.count = shape->fits ? e->rows * e->length : e->length;
   s.cuts = (run_cuts){.order = key_order_of(e->type, e->descending, e->bits),
                       .count = e->length,
@@ -517,13 +676,12 @@ bool external_sort_run(const external_sort *e, const external_sort_shape *shape,
                       .disk = e->disk,
                       .threads = e->threads,
                       .interrupted = e->interrupted};
-  bool good = (s.sources && s.targets) || error_no_memory(failure);
-  if (good && shape->fits && shape->pieces) {
-    find_places(&s, 0, false, false);
-    good = sort_pieces(&s, e->done, shape->pieces, failure);
-  } else if (good && shape->pieces)
-    good = sort_long_rows(&s, failure);
+  bool good = (s.sources && s.targets && s.last && make_segments(&s)) || error_no_memory(failure);
+  good = good && (!shape->pieces || sort_rows(&s, failure));
   free(s.sources);
   free(s.targets);
+  free(s.last);
+  free(s.segments);
+  free(s.borders);
   return good;
 }

@@ -12,20 +12,25 @@
 //   external_sort_fit(&s, &shape, &failure)       how many bytes `runs` and `samples` must have, how many pieces there are
 //   external_sort_run(&s, &shape, &failure)
 //
+// Of rows that offsets cut into segments (segments.h), each segment is sorted for itself. Those that lie
+// in one run are in their places after it; only keys of the others go on to buckets.
+//
 // The order is that of runtime/routines/sort.h.
 #ifndef PERMC_RUNTIME_EXTERNAL_ROUTINES_SORT_H
 #define PERMC_RUNTIME_EXTERNAL_ROUTINES_SORT_H
 
 #include "core/scalar/scalar.h"
 #include "fusion/shares/external.h"
-#include "runtime/external/routines/pipeline.h"
+#include "runtime/external/routines/segments.h"
 
 // The keys, or a payload.
 typedef struct external_column {
-  external_place from;     // no file, of a payload: the numbers 0, 1, ... of a row's elements
-  external_place between;  // of a row that does not fit, best at the same byte of a page as `from`
-  external_place to;       // no file, of the keys: they are not wanted
-  size_t size;             // bytes that a key has of it; of numbers 4 or 8
+  external_place from;  // no file, of a payload: the numbers 0, 1, ... of a row's elements
+  external_place
+      between;        // of a row that does not fit, best at the same byte of a page as `from`; if
+                      // offsets cut it, as `to`
+  external_place to;  // no file, of the keys: they are not wanted
+  size_t size;        // bytes that a key has of it; of numbers 4 or 8
 } external_column;
 
 typedef struct external_sort {
@@ -33,6 +38,7 @@ typedef struct external_sort {
   bool descending;
   uint32_t bits;  // not 0: the keys are integers 0 ... 2^bits - 1
   uint64_t rows, length;
+  external_offsets offsets;
   uint32_t column_count;
   const external_column *columns;  // the keys first
   external_place samples, cuts;    // of a row that does not fit; see external_sort_cuts
@@ -44,6 +50,8 @@ typedef struct external_sort {
   // for them is there.
   uint64_t done;
   bool (*report)(void *with, uint64_t done, error *failure);  // may be NULL
+  // The sort will not go on after fewer pieces, whatever ends it from now on. May be NULL.
+  bool (*settle)(void *with, uint64_t done, error *failure);
   void *with;
   pipeline_rest *rest;  // when `report` is called; may be NULL
 } external_sort;
