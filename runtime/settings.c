@@ -144,6 +144,8 @@ bool permc_use_ranks(permc_context *c, const permc_ranks *wanted) {
     o.rank = l.rank;
     o.launched = wanted->communicator ? 0 : l.count;
   }
+  o.silent = &c->silent;
+  c->silent = false;
   c->ranks = ranks_open(&o, &failure);
   return c->ranks || context_error_of(c, PERMC_ERROR_RANKS, "%s", failure.message);
 }
@@ -199,6 +201,8 @@ void permc_fail_ranks(permc_context *c, const char *cause) {
 bool permc_refuse_call(permc_context *c, const char *cause) {
   return c->ranks && ranks_refuse(c->ranks, cause_of(cause));
 }
+
+bool permc_rank_speaks(permc_context *c) { return c->ranks ? ranks_speaks(c->ranks) : !c->silent; }
 
 // ---- files -------------------------------------------------------------------------------------
 

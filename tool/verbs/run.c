@@ -131,29 +131,15 @@ static void print_times(const run_state *s) {
   cli_print_time(NULL, "total", clock_seconds() - s->start);
 }
 
-// What all ranks say alike, for their program or files are wrong, is said once.
 static bool prepare(run_state *s) {
-  bool several = is_one_of_several(s);
-  if (several)
-    cli_keep_messages();
-  bool good = cli_load(s->context, cli_operand(s->args, 0), cli_value(s->args, "-e")) &&
-              check_outputs(s) && read_arguments(s) && check_outputs(s);
-  return several ? cli_meet_ranks(s->context, good) : good;
+  return cli_load(s->context, cli_operand(s->args, 0), cli_value(s->args, "-e")) &&
+         check_outputs(s) && read_arguments(s) && check_outputs(s);
 }
 
 static bool run_entry(run_state *s) {
-  bool several = is_one_of_several(s);
-  if (several)
-    cli_keep_messages();
-  bool good = cli_report(s->context,
-                         permc_run_consume(s->context, s->entry, cli_backend(s->args), s->arguments,
-                                           s->argument_count, &s->results, &s->result_count));
-  permc_code code = permc_last_code(s->context);
-  if (!good && several && code != PERMC_ERROR_RANKS && code != PERMC_ERROR_INTERRUPTED)
-    return cli_meet_ranks(s->context, good);
-  if (several)
-    cli_end_keeping(true);
-  return good;
+  return cli_report(s->context,
+                    permc_run_consume(s->context, s->entry, cli_backend(s->args), s->arguments,
+                                      s->argument_count, &s->results, &s->result_count));
 }
 
 // With --resume what was done is kept, but where writing fails as it would again: a file of that ending cannot
@@ -166,9 +152,24 @@ static bool end_run(run_state *s) {
   return good;
 }
 
+// A step that all ranks make: what they say alike, for their program or files are wrong, is said once, and so is
+// what ends all.
+static bool run_step(run_state *s, bool (*step)(run_state *s), bool first) {
+  if (!is_one_of_several(s))
+    return step(s);
+  cli_keep_messages();
+  bool good = step(s) && (!first || cli_meet_ranks(s->context));
+  if (good)
+    cli_end_keeping(true);
+  else
+    cli_end_ranks(s->context);
+  return good;
+}
+
 static bool run_program(run_state *s) {
   const cli_arguments *args = s->args;
-  bool good = prepare(s) && run_entry(s) && end_run(s);
+  bool good =
+      run_step(s, prepare, true) && run_step(s, run_entry, false) && run_step(s, end_run, false);
   if (good && cli_is_given(args, "--time"))
     print_times(s);
   return good;
@@ -186,10 +187,8 @@ cli_status verb_run(const cli_arguments *args) {
     status = cli_use_files(args, s.context);
   if (status == CLI_OK)
     status = cli_use_ranks(args, s.context);
-  if (status == CLI_OK && !run_program(&s)) {
-    permc_fail_ranks(s.context, permc_message(s.context));
+  if (status == CLI_OK && !run_program(&s))
     status = CLI_WRONG;
-  }
   permc_values_free(s.arguments, s.argument_count);
   permc_values_free(s.results, s.result_count);
   cli_progress_work("compiling for the next run", "", 0, 0);  // if that is going on
