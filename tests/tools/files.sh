@@ -63,6 +63,8 @@ says little 'permc: 64 KiB of memory are too few to sort 524288 elements in file
   -e sort -i keys.npy --memory 64KiB -o out/a.npy
 says printed 'permc: a result has 2 MiB, and there are 1 MiB of memory; write it to a .npy' \
   -e id -i keys.npy --memory 1MiB -o out/a.txt
+says no_output 'permc: result 2 of 2, which has no -o: a result has 2 MiB, and there are 1 MiB of memory; write it to a .npy' \
+  -e '\x -> (x, x)' -i keys.npy --memory 1MiB -o out/a.npy
 says resume 'permc: run: --resume needs --memory: it is for runs on files' -e id -i keys.npy --resume -o out/a.npy
 says where 'permc: run: --resume needs -o FILE: what is done is kept beside it' \
   -e id -i keys.npy --memory 1MiB --resume

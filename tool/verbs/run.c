@@ -80,10 +80,21 @@ static bool check_outputs(const run_state *s) {
   return good;
 }
 
+// To memory, for print_result.
+static bool gather_result(run_state *s, size_t i) {
+  bool good = permc_gather(s->context, s->results[i]);
+  const char *why = permc_message(s->context);
+  if (good || s->result_count == 1 || permc_last_code(s->context) != PERMC_ERROR_ARGUMENT)
+    return cli_report(s->context, good);
+  why += strncmp(why, "permc: ", 7) ? 0 : 7;
+  cli_error("result %zu of %zu, which has no -o: %.*s", i + 1, s->result_count,
+            (int)strcspn(why, "\n"), why);
+  return false;
+}
+
 // By rank 0, if there are several processes.
 static bool print_result(run_state *s, permc_value *v) {
-  return cli_report(s->context, permc_gather(s->context, v)) &&
-         (permc_rank(s->context, NULL) != 0 || cli_print_value(v, cli_is_given(s->args, "--full")));
+  return permc_rank(s->context, NULL) != 0 || cli_print_value(v, cli_is_given(s->args, "--full"));
 }
 
 static bool is_printed(const char *const *paths, size_t count, size_t result) {
@@ -105,6 +116,8 @@ static bool write_results(run_state *s) {
       names[written] = paths[i];
       files[written++] = s->results[i];
     }
+  for (size_t i = 0; good && i < s->result_count; i++)
+    good = !is_printed(paths, count, i) || gather_result(s, i);
   good = good && cli_report(s->context, permc_write_files(s->context, names, files, written));
   for (size_t i = 0; good && i < s->result_count; i++)
     good = !is_printed(paths, count, i) || print_result(s, s->results[i]);
