@@ -46,8 +46,6 @@ static void on_signal(int number, siginfo_t *from, void *context) {
   (void)context;
   const char *message = number == SIGALRM ? said.late : said.interrupted;
   static volatile sig_atomic_t seen;
-  if (is_silent(from) && cli_is_opening_ranks())
-    return;
   int status = number == SIGALRM ? CLI_WRONG : 128 + number;
   if (seen)
     _exit(status);

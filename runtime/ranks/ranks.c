@@ -68,9 +68,10 @@ rank_world *ranks_open(const ranks_options *o, error *failure) {
     *failure = own;
   else
     error_set(failure, SPAN_NONE, "rank %u: %.480s", (unsigned)ranks_own(r), own.message);
-  if (o->silent)
-    *o->silent = !ranks_speaks(r);
-  ranks_close(r);
+  if (o->refused)
+    *o->refused = r;
+  else
+    ranks_close(r);
   return NULL;
 }
 

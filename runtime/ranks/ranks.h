@@ -53,7 +53,8 @@ typedef struct ranks_options {
   uintptr_t communicator;  // mpi: see transport_options
   transport_carry *carry;  // caller: the same
   void *with;
-  bool *silent;  // to be set where ranks_open refuses: another rank is to show that; may be NULL
+  rank_world **
+      refused;  // to be set where ranks refuse each other: to be closed when that is shown; may be NULL
 } ranks_options;
 enum { RANKS_TIMEOUT = 60 };
 

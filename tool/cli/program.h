@@ -28,8 +28,6 @@ cli_status cli_use_files(const cli_arguments *a, permc_context *context);
 // The ranks of --ranks and --transport, or those that mpirun or its like has started. CLI_USAGE:
 // --ranks is no power of two; CLI_WRONG: the others cannot be reached; reported.
 cli_status cli_use_ranks(const cli_arguments *a, permc_context *context);
-// Ranks that refuse each other have closed when one of them says so, and launchers end it meanwhile: it goes on.
-bool cli_is_opening_ranks(void);
 // Before all ranks run: what this one has kept of messages (io.h) is shown, but what all say alike by rank 0
 // alone. False: another cannot go on, which is kept as a message.
 bool cli_meet_ranks(permc_context *context);

@@ -94,10 +94,6 @@ static bool connect_launched(permc_ranks *wanted, const ranks_launch *launch) {
   return false;
 }
 
-static volatile sig_atomic_t opening;
-
-bool cli_is_opening_ranks(void) { return opening; }
-
 // ---- all of them --------------------------------------------------------------------------------
 
 cli_status cli_use_ranks(const cli_arguments *a, permc_context *context) {
@@ -125,11 +121,11 @@ cli_status cli_use_ranks(const cli_arguments *a, permc_context *context) {
   if (by_torch && !connect_launched(&wanted, &launch))
     return CLI_WRONG;
   const ranks_launch *mpi = launched && !by_torch ? &launch : NULL;
-  opening = true;
   bool good = open_ranks(context, &wanted, mpi, false);
   if (good || permc_rank_speaks(context))
     cli_report(context, good);
-  opening = false;
+  if (!good)
+    permc_use_ranks(context, NULL);
   return good ? CLI_OK : CLI_WRONG;
 }
 
