@@ -14,6 +14,26 @@ bool error_set(error *e, span where, const char *format, ...) {
   va_end(arguments);
   e->where = where;
   e->step = STEP_NONE;
+  e->number = 0;
+  return false;
+}
+
+bool error_set_number(error *e, int number, const char *format, ...) {
+  if (!e || error_is_set(e))
+    return false;
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(e->message, sizeof e->message, format, arguments);
+  va_end(arguments);
+  e->where = SPAN_NONE;
+  e->step = STEP_NONE;
+  e->number = number;
+  return false;
+}
+
+bool error_pass(error *e, const error *from) {
+  if (e && !error_is_set(e))
+    *e = *from;
   return false;
 }
 
@@ -21,6 +41,10 @@ bool error_no_memory(error *e) { return error_set(e, SPAN_NONE, "out of memory")
 
 const char *error_of_reading(int number) {
   return number == EISDIR ? "this is a folder; name a file in it" : strerror(number);
+}
+
+const char *error_of_writing(int number) {
+  return number == ENOSPC ? "the disk is full" : strerror(number);
 }
 
 // ---- the list of messages --------------------------------------------------------------------

@@ -52,17 +52,26 @@ typedef struct error {
   // Once there is one:
   span where;     // the source that it came from; or SPAN_NONE
   uint32_t step;  // the step of the trace (lang/trace.h) that it came from; or STEP_NONE
+  int number;     // errno, where the system has refused something; else 0
 } error;
 
 // Writes an error with its place, unless *e holds one already: the first error stays. The caller
 // may add the step. Returns false, for the caller to return. e may be NULL.
 bool error_set(error *e, span where, const char *format, ...) PRINTF_LIKE(3, 4);
 
+// The same of what the system has refused, by errno; it has no place in a source.
+bool error_set_number(error *e, int number, const char *format, ...) PRINTF_LIKE(3, 4);
+
+// The same of an error that there is.
+bool error_pass(error *e, const error *from);
+
 // There is no memory; false.
 bool error_no_memory(error *e);
 
 // Why a file cannot be read, by errno, and for a folder what to do.
 const char *error_of_reading(int number);
+// Why one cannot be written.
+const char *error_of_writing(int number);
 static inline bool error_is_set(const error *e) { return e->message[0] != 0; }
 
 // ---- the list of messages --------------------------------------------------------------------

@@ -271,6 +271,10 @@ PERMC_API void permc_fail_ranks(permc_context *context, const char *cause);
 // the others end that call with the line "rank 3: CAUSE", and all can go on. Returns when all have
 // come; true: all have refused, with the same text.
 PERMC_API bool permc_refuse_call(permc_context *context, const char *cause);
+// Called by all after a call that has failed with PERMC_ERROR_RANKS, or permc_refuse_call, before the ranks are
+// ended: whether this process is the one that shows the message, so that it is shown once. Of ranks that the
+// caller connects each is, but where they have refused or differ.
+PERMC_API bool permc_rank_speaks(permc_context *context);
 
 // ---- arrays larger than memory -----------------------------------------------------------------
 

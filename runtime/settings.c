@@ -121,9 +121,9 @@ static const transport_kind *transport_wanted(permc_context *c, const permc_rank
 
 bool permc_use_ranks(permc_context *c, const permc_ranks *wanted) {
   context_clear(c);
-  if (c->ranks)
-    ranks_close(c->ranks);
-  c->ranks = NULL;
+  ranks_close(c->ranks);
+  ranks_close(c->refused);
+  c->ranks = c->refused = NULL;
   c->end_ranks = ranks_close;
   if (!wanted)
     return true;
@@ -144,6 +144,7 @@ bool permc_use_ranks(permc_context *c, const permc_ranks *wanted) {
     o.rank = l.rank;
     o.launched = wanted->communicator ? 0 : l.count;
   }
+  o.refused = &c->refused;
   c->ranks = ranks_open(&o, &failure);
   return c->ranks || context_error_of(c, PERMC_ERROR_RANKS, "%s", failure.message);
 }
@@ -198,6 +199,11 @@ void permc_fail_ranks(permc_context *c, const char *cause) {
 
 bool permc_refuse_call(permc_context *c, const char *cause) {
   return c->ranks && ranks_refuse(c->ranks, cause_of(cause));
+}
+
+bool permc_rank_speaks(permc_context *c) {
+  struct rank_world *r = c->ranks ? c->ranks : c->refused;
+  return !r || ranks_speaks(r);
 }
 
 // ---- files -------------------------------------------------------------------------------------

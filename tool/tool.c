@@ -19,10 +19,32 @@
 // looks at the flag, which keeps other threads from going on meanwhile. Files are safe, for they
 // appear by rename; the unfinished ones are removed here. A second signal while this runs ends the
 // process as it is. The status is that of a process that the signal ends, as a shell shows it.
-static void on_signal(int number) {
-  static const char interrupted[] = "permc: interrupted\n";
-  static const char late[] = "permc: the time limit is reached (--limit seconds=N)\n";
-  const char *message = number == SIGALRM ? late : interrupted;
+//
+// Of several ranks, one that its launcher ends is silent: another has failed, and the launcher or that one has
+// said so. What the terminal, or a clock, sends to all is said by rank 0; the launcher then ends the others.
+static struct {
+  int rank;  // -1: alone
+  char interrupted[60], late[100];
+} said = {.rank = -1};
+
+static void prepare_words(void) {
+  char who[30] = "";
+  said.rank = cli_launched_rank();
+  if (said.rank >= 0)
+    snprintf(who, sizeof who, "rank %d: ", said.rank);
+  snprintf(said.interrupted, sizeof said.interrupted, "permc: %sinterrupted\n", who);
+  snprintf(said.late, sizeof said.late, "permc: %sthe time limit is reached (--limit seconds=N)\n",
+           who);
+}
+
+static bool is_silent(const siginfo_t *from) {
+  bool of_process = from->si_code == SI_USER || from->si_code == SI_QUEUE;
+  return said.rank >= 0 && (of_process ? from->si_pid == getppid() : said.rank > 0);
+}
+
+static void on_signal(int number, siginfo_t *from, void *context) {
+  (void)context;
+  const char *message = number == SIGALRM ? said.late : said.interrupted;
   static volatile sig_atomic_t seen;
   int status = number == SIGALRM ? CLI_WRONG : 128 + number;
   if (seen)
@@ -31,6 +53,10 @@ static void on_signal(int number) {
   cli_interrupt_contexts();
   compiler_kill_all_from_signal();
   temporary_remove_all_from_signal();
+  if (is_silent(from) && number == SIGALRM)
+    sleep(1);
+  if (is_silent(from))
+    _exit(status);
   if (isatty(STDERR_FILENO) && write(STDERR_FILENO, "\r\033[K", 4) < 0)
     _exit(status);
   if (write(STDERR_FILENO, message, strlen(message)) < 0)
@@ -41,10 +67,12 @@ static void on_signal(int number) {
 static const int caught[] = {SIGINT, SIGTERM, SIGHUP, SIGALRM};
 
 static void catch_signals(void) {
+  prepare_words();
   signal(SIGPIPE, SIG_IGN);  // writes then fail with EPIPE, which is reported like any other error
   signal(SIGXFSZ, SIG_IGN);  // the same, with EFBIG
   for (size_t i = 0; i < sizeof caught / sizeof *caught; i++) {
-    struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_NODEFER}, before;
+    struct sigaction action = {.sa_sigaction = on_signal, .sa_flags = SA_NODEFER | SA_SIGINFO},
+                     before;
     sigemptyset(&action.sa_mask);
     if (sigaction(caught[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
       sigaction(caught[i], &action, NULL);
@@ -56,7 +84,7 @@ static void catch_signals(void) {
 static void leave_signals(void) {
   for (size_t i = 0; i < sizeof caught / sizeof *caught; i++) {
     struct sigaction now;
-    if (sigaction(caught[i], NULL, &now) == 0 && now.sa_handler == on_signal)
+    if (sigaction(caught[i], NULL, &now) == 0 && now.sa_sigaction == on_signal)
       signal(caught[i], SIG_DFL);
   }
 }
@@ -87,6 +115,16 @@ static cli_status run_verb(const cli_verb *verb, int argc, char **argv) {
   return status;
 }
 
+static cli_status refuse_verb(const char *word, const char *next) {
+  bool several = cli_is_one_of_several(NULL);
+  if (several)
+    cli_keep_messages();
+  cli_status status = report_unknown_verb(cli_verbs, word, next);
+  if (several)
+    cli_say_once();
+  return status;
+}
+
 int tool_main(int argc, char **argv, cli_connect *connect) {
   catch_signals();
   cli_connect_by(connect);
@@ -104,7 +142,7 @@ int tool_main(int argc, char **argv, cli_connect *connect) {
   } else if (strcmp(word, "--version") == 0) {
     printf("permc %s\n", permc_version());
   } else {
-    status = report_unknown_verb(cli_verbs, word, argc > 2 ? argv[2] : NULL);
+    status = refuse_verb(word, argc > 2 ? argv[2] : NULL);
   }
   if (!cli_flush_stdout() && status == CLI_OK)
     status = CLI_WRONG;

@@ -50,6 +50,8 @@ void permc_context_free(permc_context *c) {
     c->end_pending(c->pending);
   if (c->ranks)
     c->end_ranks(c->ranks);
+  if (c->refused)
+    c->end_ranks(c->refused);
   context_unlock_files(c);
   free(c->file_folder);
   program_free(&c->program);

@@ -74,6 +74,7 @@ struct permc_context {
   struct rank_world
       *ranks;  // that runs are shared among (runtime/ranks/ranks.h); NULL: there are none
   void (*end_ranks)(struct rank_world *ranks);
+  struct rank_world *refused;  // they refused each other, and end when that is said
   uint64_t file_memory;  // of runs on arrays in files (permc_use_files); 0: arrays are in memory
   char *file_folder;     // ... where these files are
   bool file_resume;      // ... whose folder stays, for the same run later

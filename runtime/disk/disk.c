@@ -25,8 +25,7 @@ bool disk_end(disk *d, error *failure) {
   if (d->has_thread)
     pthread_join(d->thread, NULL);
   d->has_thread = false;
-  return !error_is_set(&d->batch.failure) ||
-         error_set(failure, SPAN_NONE, "%s", d->batch.failure.message);
+  return !error_is_set(&d->batch.failure) || error_pass(failure, &d->batch.failure);
 }
 
 disk_counts disk_counts_of(const disk *d) { return d->counts; }

@@ -28,9 +28,10 @@
 #define PERMC_RUNTIME_DISK_DISK_H
 
 #include "core/error.h"
+#include <errno.h>
 #include <stdatomic.h>
 
-enum { DISK_PAGE = 4096 };
+enum { DISK_PAGE = 4096, DISK_DAMAGED = EBADMSG };  // error.number, where a checksum is another
 
 // ---- files -------------------------------------------------------------------------------------
 

@@ -11,8 +11,7 @@
 #include <unistd.h>
 
 static bool fail_file(error *failure, const disk_file *f, const char *doing, int number) {
-  return error_set(failure, SPAN_NONE, "%s: %s: %s", f->path, doing,
-                   number == ENOSPC ? "the disk is full" : strerror(number));
+  return error_set_number(failure, number, "%s: %s: %s", f->path, doing, error_of_writing(number));
 }
 
 // The blocks are taken now where the file system can do that. Sparse otherwise.
@@ -29,7 +28,7 @@ bool disk_open(disk_file *f, const char *path, disk_use use, uint64_t bytes, err
   *f = (disk_file){.path = path, .direct = -1};
   f->cached = open(path, flags | (use == DISK_CREATE ? O_CREAT | O_TRUNC : 0), 0666);
   if (f->cached < 0)
-    return error_set(failure, SPAN_NONE, "%s: %s", path, error_of_reading(errno));
+    return error_set_number(failure, errno, "%s: %s", path, error_of_reading(errno));
   int why = use == DISK_CREATE ? allocate(f->cached, bytes) : 0;
   if (why != 0) {
     fail_file(failure, f, "making room in it", why);
@@ -50,7 +49,7 @@ bool disk_open_again(disk_file *f, const char *path, int descriptor, error *fail
   *f = (disk_file){.path = path, .direct = -1};
   f->cached = fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
   if (f->cached < 0)
-    return error_set(failure, SPAN_NONE, "%s: %s", path, error_of_reading(errno));
+    return error_set_number(failure, errno, "%s: %s", path, error_of_reading(errno));
   f->direct = open_by_number(descriptor, O_RDONLY | O_DIRECT);
   return true;
 }
@@ -74,7 +73,7 @@ bool disk_open_unnamed(disk_file *f, const char *path, const char *folder, uint6
   *f = (disk_file){.path = path, .direct = -1};
   f->cached = create_unnamed(folder);
   if (f->cached < 0)
-    return error_set(failure, SPAN_NONE, "%s: %s", folder, error_of_reading(errno));
+    return error_set_number(failure, errno, "%s: %s", folder, error_of_reading(errno));
   int why = allocate(f->cached, bytes);
   if (why != 0) {
     fail_file(failure, f, "making room in it", why);
@@ -117,15 +116,14 @@ bool disk_fail_short(error *failure, const disk_file *f, uint64_t end, uint64_t 
 }
 
 bool disk_fail_at(error *failure, const disk_file *f, bool writes, uint64_t offset, int number) {
-  return error_set(failure, SPAN_NONE, "%s: %s at byte %" PRIu64 ": %s", f->path,
-                   writes ? "writing" : "reading", offset,
-                   number == ENOSPC ? "the disk is full" : strerror(number));
+  return error_set_number(failure, number, "%s: %s at byte %" PRIu64 ": %s", f->path,
+                          writes ? "writing" : "reading", offset, error_of_writing(number));
 }
 
 bool disk_fail_damaged(error *failure, const disk_file *f, uint64_t block) {
   uint64_t size = f->sums.block;
-  return error_set(
-      failure, SPAN_NONE,
+  return error_set_number(
+      failure, DISK_DAMAGED,
       "%s: bytes %" PRIu64 " to %" PRIu64
       " are not what was written there: the disk, or another process, has damaged them",
       f->path, block * size, block * size + size - 1);

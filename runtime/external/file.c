@@ -35,54 +35,62 @@ static uint64_t sum_of_slot(const disk_sums *s, uint64_t note) {
   return disk_sum(s->of, blocks_bytes(s)) ^ disk_sum(&note, sizeof note);
 }
 
-static bool fail_sums(const run_file *f, const char *why, error *failure) {
-  return error_set(failure, SPAN_NONE, "%s.sums: %s", f->path, why);
+static bool fail_sums(const run_file *f, int number, error *failure) {
+  return error_set_number(failure, number, "%s.sums: %s", f->path, error_of_writing(number));
 }
 
-static const char *why_not(int number) {
-  return number == ENOSPC ? "the disk is full" : strerror(number);
-}
-
-// Whether the slot has a note which the journal knows; its blocks are those of the file then.
-static bool load_slot(run_file *f, uint64_t slot_number, uint64_t notes, uint64_t *note) {
+// Whether the blocks of the slot are as they were at its note.
+static bool load_blocks(run_file *f, uint64_t slot_number, const slot *own) {
   disk_sums *s = &f->disk.sums;
-  off_t at = place_of_slot(s, slot_number);
-  slot own = {0};
   ssize_t bytes = (ssize_t)blocks_bytes(s);
-  bool good = pread(f->sums, &own, sizeof own, at) == sizeof own && own.note && own.note <= notes &&
-              pread(f->sums, s->of, (size_t)bytes, at + (off_t)sizeof own) == bytes &&
-              own.sum == sum_of_slot(s, own.note);
-  *note = good ? own.note : 0;
-  return good;
+  off_t at = place_of_slot(s, slot_number) + (off_t)sizeof *own;
+  return pread(f->sums, s->of, (size_t)bytes, at) == bytes && own->sum == sum_of_slot(s, own->note);
 }
 
-// The blocks as they were at the last note; no slot: none was made since the file was.
-static bool load_sums(run_file *f, uint64_t notes, error *failure) {
-  uint64_t note[2], other;
+// The blocks as they were at the last note that the journal knows; no such slot: none was made since the file
+// was. False: the slots are damaged.
+static bool load_sums(run_file *f, uint64_t notes) {
+  slot own[2] = {0};
   bool there[2];
-  for (uint64_t i = 0; i < 2; i++)
-    there[i] = load_slot(f, i, notes, &note[i]);
-  uint64_t later = there[1] && (!there[0] || note[1] > note[0]);
-  if (there[later])
-    return load_slot(f, later, notes, &other) || fail_sums(f, strerror(EIO), failure);
+  for (uint64_t i = 0; i < 2; i++) {
+    if (pread(f->sums, &own[i], sizeof *own, place_of_slot(&f->disk.sums, i)) != sizeof *own ||
+        own[i].note > notes + 1)  // the next one may have been on its way
+      return false;
+    there[i] = own[i].note && own[i].note <= notes;
+  }
+  uint64_t later = there[1] && (!there[0] || own[1].note > own[0].note);
+  for (uint64_t k = 0; k < 2; k++)
+    if (there[later ^ k] && load_blocks(f, later ^ k, &own[later ^ k]))
+      return true;
   disk_sums_clear(&f->disk.sums);
-  return true;
+  return !there[0] && !there[1];
 }
 
-static bool open_sums(run_file *f, bool is_there, uint64_t notes, error *failure) {
+static bool take_up_sums(run_file *f, const run_file_options *o, error *failure) {
+  return load_sums(f, o->journal->notes) ||
+         journal_fail_damaged(failure, o->folder, "%s.sums is not what was written", o->name);
+}
+
+static bool fail_opening_sums(const run_file *f, const run_file_options *o, bool is_there,
+                              error *failure) {
+  return is_there && errno == ENOENT
+             ? journal_fail_damaged(failure, o->folder, "%s.sums is gone", o->name)
+             : fail_sums(f, errno, failure);
+}
+
+static bool open_sums(run_file *f, const run_file_options *o, bool is_there, error *failure) {
   text path = {0};
-  int bytes_error = 0;
   text_printf(&path, "%s.sums", f->path);
+  errno = ENOMEM;
   f->sums = path.failed
                 ? -1
                 : open(path.data, O_RDWR | O_CLOEXEC | (is_there ? 0 : O_CREAT | O_TRUNC), 0666);
-  bool good =
-      f->sums >= 0 || fail_sums(f, path.failed ? "out of memory" : strerror(errno), failure);
+  bool good = f->sums >= 0 || fail_opening_sums(f, o, is_there, failure);
   text_free(&path);
   if (!good || is_there)
-    return good && load_sums(f, notes, failure);
-  bytes_error = posix_fallocate(f->sums, 0, 2 * place_of_slot(&f->disk.sums, 1));
-  return !bytes_error || fail_sums(f, why_not(bytes_error), failure);
+    return good && take_up_sums(f, o, failure);
+  int number = posix_fallocate(f->sums, 0, 2 * place_of_slot(&f->disk.sums, 1));
+  return !number || fail_sums(f, number, failure);
 }
 
 // Blocks are so large that all of them take no more memory than there is for them.
@@ -101,7 +109,7 @@ static bool add_sums(run_file *f, const run_file_options *o, bool is_there, erro
     s->count = 0;
     return error_no_memory(failure);
   }
-  return !s->count || !o->journal || open_sums(f, is_there, o->journal->notes, failure);
+  return !s->count || !o->journal || open_sums(f, o, is_there, failure);
 }
 
 bool run_file_note_sums(const run_file *f, uint64_t note, error *failure) {
@@ -111,10 +119,11 @@ bool run_file_note_sums(const run_file *f, uint64_t note, error *failure) {
   slot own = {note, sum_of_slot(s, note)};
   ssize_t bytes = (ssize_t)blocks_bytes(s);
   off_t at = place_of_slot(s, note);
+  errno = ENOSPC;  // of a part that is written
   bool good = pwrite(f->sums, &own, sizeof own, at) == sizeof own &&
               pwrite(f->sums, s->of, (size_t)bytes, at + (off_t)sizeof own) == bytes &&
               fdatasync(f->sums) == 0;
-  return good || fail_sums(f, why_not(errno), failure);
+  return good || fail_sums(f, errno, failure);
 }
 
 static void free_sums(run_file *f) {
@@ -134,26 +143,24 @@ static char *path_in(const char *folder, const char *name) {
   return path.data;
 }
 
-static bool open_by_journal(run_file *f, bool is_there, uint64_t bytes, error *failure) {
+static bool open_by_journal(run_file *f, const run_file_options *o, bool is_there, uint64_t bytes,
+                            error *failure) {
   uint64_t size;
   f->named = true;
   if (is_there && access(f->path, F_OK) != 0)
-    return error_set(failure, SPAN_NONE, "%s: it is gone; remove its folder to begin anew",
-                     f->path);
+    return journal_fail_damaged(failure, o->folder, "%s is gone", o->name);
   if (!disk_open(&f->disk, f->path, is_there ? DISK_UPDATE : DISK_CREATE, bytes, failure))
     return false;
-  return !is_there ||
-         (disk_size(&f->disk, &size, failure) &&
-          (size + DISK_PAGE > bytes ||  // a result ends behind its last element
-           error_set(failure, SPAN_NONE, "%s: it has been cut; remove its folder to begin anew",
-                     f->path)));
+  return !is_there || (disk_size(&f->disk, &size, failure) &&
+                       (size >= o->bytes ||  // a result ends behind its last element
+                        journal_fail_damaged(failure, o->folder, "%s has been cut", o->name)));
 }
 
 // That it was made is noted when it has its checksums.
 static bool make_by_journal(run_file *f, const run_file_options *o, uint64_t bytes,
                             error *failure) {
   bool is_there = journal_has_made(o->journal, o->name, bytes);
-  return open_by_journal(f, is_there, bytes, failure) && add_sums(f, o, is_there, failure) &&
+  return open_by_journal(f, o, is_there, bytes, failure) && add_sums(f, o, is_there, failure) &&
          (is_there || journal_note_made(o->journal, o->name, bytes, failure));
 }
 
@@ -169,41 +176,32 @@ static void choose_name(char name[80]) {
 
 static const struct {
   int number;
-  const char *cause;  // NULL: as strerror says
-  bool sized;         // a smaller file would do
+  bool sized;  // a smaller file would do
   const char *advice;
 } causes[] = {
-    {ENOSPC, "the disk is full", true, "free space, or write elsewhere (-o)"},
-    {EDQUOT, NULL, true, "free space, or write elsewhere (-o)"},
-    {EFBIG, NULL, true, "raise the limit of the size of files (ulimit -f)"},
-    {EMFILE, NULL, false, "raise the limit of open files (ulimit -n)"},
-    {0, "has damaged them", false, "run it again, with --resume without its folder"},
+    {ENOSPC, true, "free space, or write elsewhere (-o)"},
+    {EDQUOT, true, "free space, or write elsewhere (-o)"},
+    {EFBIG, true, "raise the limit of the size of files (ulimit -f)"},
+    {EMFILE, false, "raise the limit of open files (ulimit -n)"},
+    {DISK_DAMAGED, false, "run it again, with --resume without its folder"},
 };
 enum { CAUSES = sizeof causes / sizeof *causes };
 
-static const char *name_of_cause(int i) {
-  return causes[i].cause ? causes[i].cause : strerror(causes[i].number);
-}
-
-// The number of the cause with which the line ends; CAUSES: another.
-static int cause_of(const char *line) {
-  size_t length = strlen(line);
+// CAUSES: another.
+static int cause_of(const error *why) {
   int i = 0;
-  for (; i < CAUSES; i++) {
-    const char *cause = name_of_cause(i);
-    size_t end = strlen(cause);
-    if (length >= end && strcmp(line + length - end, cause) == 0)
-      break;
-  }
+  while (i < CAUSES && causes[i].number != why->number)
+    i++;
   return i;
 }
 
 void run_file_advise(error *failure) {
   error why = *failure;
-  int cause = cause_of(why.message);
+  int cause = cause_of(&why);
+  if (cause == CAUSES)
+    return;
   *failure = (error){0};
-  error_set(failure, why.where, "%s%s%s", why.message, cause < CAUSES ? "; " : "",
-            cause < CAUSES ? causes[cause].advice : "");
+  error_set_number(failure, why.number, "%s; %s", why.message, causes[cause].advice);
 }
 
 // Of files whose names are of no use to anyone: the folder, and what is needed there.
@@ -211,14 +209,15 @@ static bool fail_making(const run_file_options *o, uint64_t bytes, const error *
                         error *failure) {
   struct statvfs s;
   char needs[NUMBER_SPACE], has[NUMBER_SPACE], beside[NUMBER_SPACE + 20] = "";
-  int cause = cause_of(why->message);
+  int cause = cause_of(why);
   if (cause == CAUSES || !causes[cause].sized)
-    return error_set(failure, why->where, "%s", why->message);
-  if (causes[cause].number == ENOSPC && statvfs(o->folder, &s) == 0)
+    return error_pass(failure, why);
+  if (why->number == ENOSPC && statvfs(o->folder, &s) == 0)
     snprintf(beside, sizeof beside, " (%s are free)",
              show_bytes(has, (uint64_t)s.f_bavail * s.f_frsize));
-  return error_set(failure, SPAN_NONE, "%s: a file of this run needs %s there%s: %s", o->folder,
-                   show_bytes(needs, bytes), beside, name_of_cause(cause));
+  return error_set_number(failure, why->number, "%s: a file of this run needs %s there%s: %s",
+                          o->folder, show_bytes(needs, bytes), beside,
+                          error_of_writing(why->number));
 }
 
 // ---- making -------------------------------------------------------------------------------------
@@ -240,8 +239,8 @@ static bool make_hidden(run_file *f, const run_file_options *o, uint64_t bytes, 
     close(unnamed);
   size_t length = strlen(path);
   bool told = strncmp(why.message, path, length) == 0;
-  return good || error_set(failure, SPAN_NONE, "%s%s", told ? o->folder : "",
-                           why.message + (told ? length : 0));
+  return good || error_set_number(failure, why.number, "%s%s", told ? o->folder : "",
+                                  why.message + (told ? length : 0));
 }
 
 static bool make_file(run_file *f, const run_file_options *o, bool hidden, uint64_t bytes,

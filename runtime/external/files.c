@@ -48,8 +48,7 @@ static bool copy_argument(run_files *f, net_id a, run_file *file, error *failure
   for (uint64_t first = 0, count; good && first < of->count; first += count) {
     error why = {0};
     count = of->count - first < some ? of->count - first : some;
-    good = array_fetch(argument_of(f, a), first, count, piece, &why) ||
-           error_set(failure, SPAN_NONE, "%s", why.message);
+    good = array_fetch(argument_of(f, a), first, count, piece, &why) || error_pass(failure, &why);
     good = good && disk_write(&file->disk, first * size, piece, count * size, failure);
     if (good && f->run->interrupted && atomic_load(f->run->interrupted))
       good = error_set(failure, SPAN_NONE, "interrupted");
@@ -302,11 +301,11 @@ bool files_take_result(run_files *f, net_id a, array *out, error *failure) {
     return load_result(file, out, failure);
   // The file ends behind its last element, and is the array's from then on.
   if (ftruncate(file->disk.cached, (off_t)(file->offset + bytes_of(of))) != 0)
-    return error_set(failure, SPAN_NONE, "%s: %s", file->disk.path, strerror(errno));
+    return error_set_number(failure, errno, "%s: %s", file->disk.path, strerror(errno));
   error why;
   if (!array_of_file(out, file->disk.cached, file->offset, file->disk.path,
                      file->named && !f->has_journal ? file->path : NULL, &why))
-    return error_set(failure, SPAN_NONE, "%s", why.message);
+    return error_pass(failure, &why);
   file->named = false;  // it is not the run's any more
   return true;
 }
@@ -316,9 +315,9 @@ static bool make_folder(const char *folder, error *failure) {
   int why = mkdir(folder, 0777) == 0 ? 0 : errno;
   if (why == 0 || (why == EEXIST && stat(folder, &s) == 0 && S_ISDIR(s.st_mode)))
     return true;
-  return error_set(failure, SPAN_NONE, "%s: %s", folder,
-                   why == EEXIST ? "it is no folder; remove it, or write elsewhere"
-                                 : strerror(why));
+  return error_set_number(failure, why, "%s: %s", folder,
+                          why == EEXIST ? "it is no folder; remove it, or write elsewhere"
+                                        : error_of_writing(why));
 }
 
 static bool open_journal(run_files *f, error *failure) {

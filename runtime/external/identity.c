@@ -13,8 +13,7 @@ static bool digest_elements(digest *d, const array *a, error *failure) {
   for (uint64_t first = 0, part; good && first < count; first += part) {
     error why = {0};
     part = count - first < some ? count - first : some;
-    good = array_fetch(a, first, part, piece, &why) ||
-           error_set(failure, SPAN_NONE, "%s", why.message);
+    good = array_fetch(a, first, part, piece, &why) || error_pass(failure, &why);
     uint64_t sum = good ? disk_sum(piece, part * size) : 0;
     digest_add(d, &sum, sizeof sum);
   }

@@ -13,16 +13,34 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const char title[] = "permc-journal 1 ";
+static const char title[] = "permc-journal 2 ";
 
-static bool fail_journal(error *failure, const journal *j, const char *why) {
-  return error_set(failure, SPAN_NONE, "%s: %s", j->path, why);
+static bool fail_journal(error *failure, const journal *j, int number) {
+  return error_set_number(failure, number, "%s: %s", j->path, error_of_writing(number));
+}
+
+bool journal_fail_damaged(error *failure, const char *folder, const char *format, ...) {
+  char what[200];
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(what, sizeof what, format, arguments);
+  va_end(arguments);
+  return error_set(
+      failure, SPAN_NONE,
+      "%s: this folder of a run with --resume is damaged: %s; remove it to begin anew, "
+      "or run without --resume",
+      folder, what);
 }
 
 // ---- lines -------------------------------------------------------------------------------------
 
 static uint16_t check_of(const char *line, size_t length) {
   return (uint16_t)disk_sum(line, length);
+}
+
+enum { WHOLE = 300 };
+static int make_whole(char whole[WHOLE], const char *line) {
+  return snprintf(whole, WHOLE, "%s %04x\n", line, check_of(line, strlen(line)));
 }
 
 // The line without its checksum; NULL: it is not whole.
@@ -46,25 +64,24 @@ static void read_line(journal *j, const char *line) {
   }
 }
 
-// All lines that are whole; *good: bytes up to there.
-static void read_lines(journal *j, char *from, size_t *good) {
-  char *line = from;
+// All lines that are whole; where they end.
+static char *read_lines(journal *j, char *line) {
   for (char *end; (end = strchr(line, '\n')); line = end + 1) {
     *end = 0;
-    if (line > from && !whole_line(line))
+    if (!whole_line(line))
       break;
-    if (line > from)
-      read_line(j, line);
+    read_line(j, line);
   }
-  *good = (size_t)(line - from);
+  return line;
 }
 
 static bool add_line(journal *j, const char *line, error *failure) {
-  char whole[300];
-  int length = snprintf(whole, sizeof whole, "%s %04x\n", line, check_of(line, strlen(line)));
+  char whole[WHOLE];
+  int length = make_whole(whole, line);
+  errno = ENOSPC;  // of a part that is written
   if (write(j->descriptor, whole, (size_t)length) == length && fdatasync(j->descriptor) == 0)
     return true;
-  return fail_journal(failure, j, errno == ENOSPC ? "the disk is full" : strerror(errno));
+  return fail_journal(failure, j, errno);
 }
 
 bool journal_note_done(journal *j, uint32_t step, uint64_t done, error *failure) {
@@ -82,7 +99,7 @@ static void made_line(char line[200], const char *name, uint64_t bytes) {
 
 static bool note_line(journal *j, const char *line, error *failure) {
   text_printf(&j->lines, "%s\n", line);
-  return !j->lines.failed ? add_line(j, line, failure) : fail_journal(failure, j, "out of memory");
+  return !j->lines.failed ? add_line(j, line, failure) : error_no_memory(failure);
 }
 
 static bool has_line(const journal *j, char line[202]) {
@@ -120,91 +137,126 @@ bool journal_has_filled(const journal *j, const char *name) {
 static char *read_all(const journal *j, size_t *count, error *failure) {
   off_t size = lseek(j->descriptor, 0, SEEK_END);
   if (size < 0)
-    return fail_journal(failure, j, strerror(errno)), NULL;
+    return fail_journal(failure, j, errno), NULL;
   char *all = malloc((size_t)size + 1);
   if (!all)
-    return fail_journal(failure, j, "out of memory"), NULL;
-  *count = 0;
-  for (ssize_t got = 1; got > 0 && *count<(size_t)size; *count += got> 0 ? (size_t)got : 0) {
-    got = pread(j->descriptor, all + *count, (size_t)size - *count, (off_t)*count);
-    if (got < 0) {
-      fail_journal(failure, j, strerror(errno));
-      return free(all), NULL;
-    }
+    return error_no_memory(failure), NULL;
+  size_t end = 0;
+  ssize_t got = 1;
+  while (got > 0 && end < (size_t)size) {
+    got = pread(j->descriptor, all + end, (size_t)size - end, (off_t)end);
+    end += got > 0 ? (size_t)got : 0;
   }
-  all[*count] = 0;
+  if (got < 0) {
+    fail_journal(failure, j, errno);
+    return free(all), NULL;
+  }
+  all[end] = 0;
+  *count = end;
   return all;
 }
 
-static bool begin(journal *j, const char *digest, error *failure) {
-  char line[200];
-  int length = snprintf(line, sizeof line, "%s%s\n", title, digest);
-  if (ftruncate(j->descriptor, 0) == 0 && pwrite(j->descriptor, line, (size_t)length, 0) == length)
-    return lseek(j->descriptor, 0, SEEK_END) == length || fail_journal(failure, j, strerror(errno));
-  return fail_journal(failure, j, errno == ENOSPC ? "the disk is full" : strerror(errno));
+// Empty but for the first line.
+static bool begin(journal *j, const char *first, error *failure) {
+  off_t length = (off_t)strlen(first);
+  errno = ENOSPC;  // of a part that is written
+  return (ftruncate(j->descriptor, 0) == 0 &&
+          pwrite(j->descriptor, first, (size_t)length, 0) == length &&
+          lseek(j->descriptor, 0, SEEK_END) == length) ||
+         fail_journal(failure, j, errno);
 }
 
 // What is there, of the run of this digest; nothing of it, or a part of its first line: a new one.
-static bool take_up(journal *j, char *all, size_t size, const char *digest, error *failure) {
-  size_t prefix = sizeof title - 1, length = strlen(digest), good;
+static bool take_up(journal *j, const char *folder, char *all, size_t size, const char *digest,
+                    error *failure) {
+  char own[200], first[WHOLE];
+  snprintf(own, sizeof own, "%s%s", title, digest);
+  size_t length = (size_t)make_whole(first, own);
+  if (size < length && memcmp(all, first, size) == 0)
+    return begin(j, first, failure);
   char *end = memchr(all, '\n', size);
-  if (memcmp(all, title, size < prefix ? size : prefix) != 0)
-    return fail_journal(failure, j, "it is no journal of permc; remove it, or write elsewhere");
-  if (!end)
-    return begin(j, digest, failure);
-  if ((size_t)(end - all) != prefix + length || memcmp(all + prefix, digest, length) != 0)
-    return fail_journal(failure, j,
-                        "the run that was begun here has another program, other arguments, or "
-                        "another --memory; repeat that one, or remove the folder to begin anew");
-  read_lines(j, all, &good);
+  if (end)
+    *end = 0;
+  if (!end || strncmp(all, title, sizeof title - 1) != 0 || !whole_line(all))
+    return journal_fail_damaged(failure, folder, "its journal is not what was written");
+  if (strcmp(all, own) != 0)
+    return error_set(failure, SPAN_NONE,
+                     "%s: the run that was begun here has another program, other arguments, "
+                     "another --memory or another version of permc; repeat that one, or remove the "
+                     "folder to begin anew",
+                     folder);
+  off_t good = read_lines(j, end + 1) - all;
   if (j->lines.failed)
-    return fail_journal(failure, j, "out of memory");
-  return (ftruncate(j->descriptor, (off_t)good) == 0 &&
-          lseek(j->descriptor, 0, SEEK_END) == (off_t)good) ||
-         fail_journal(failure, j, strerror(errno));
+    return error_no_memory(failure);
+  return (ftruncate(j->descriptor, good) == 0 && lseek(j->descriptor, 0, SEEK_END) == good) ||
+         fail_journal(failure, j, errno);
+}
+
+// f2, f2.sums, s1-0, argument0
+bool journal_is_of_run(const char *name) {
+  static const char *const kinds[] = {"f", "s", "argument"};
+  bool is = false;
+  for (size_t i = 0; i < sizeof kinds / sizeof *kinds && !is; i++) {
+    size_t letters = strlen(kinds[i]);
+    if (strncmp(name, kinds[i], letters) != 0)
+      continue;
+    size_t digits = strspn(name + letters, "0123456789-");
+    const char *rest = name + letters + digits;
+    is = digits && (!*rest || strcmp(rest, ".sums") == 0);
+  }
+  return is;
+}
+
+static bool fail_beside(error *failure, const char *folder, const char *name) {
+  if (journal_is_of_run(name))
+    return journal_fail_damaged(failure, folder, "it has '%s', and no journal", name);
+  return error_set(failure, SPAN_NONE,
+                   "%s: it has '%s', which is of no run; remove it, or write elsewhere", folder,
+                   name);
 }
 
 // Before a journal is made: the folder has nothing but it then. Hidden files are the system's.
 static bool is_empty(const char *folder, error *failure) {
   DIR *all = opendir(folder);
-  bool good = all || error_set(failure, SPAN_NONE, "%s: %s", folder, strerror(errno));
+  bool good = all || error_set_number(failure, errno, "%s: %s", folder, strerror(errno));
   for (struct dirent *e; good && (e = readdir(all));)
-    good = e->d_name[0] == '.' ||
-           error_set(failure, SPAN_NONE,
-                     "%s: it has '%s', which is of no run; remove it, or write elsewhere", folder,
-                     e->d_name);
+    good = e->d_name[0] == '.' || fail_beside(failure, folder, e->d_name);
   if (all)
     closedir(all);
   return good;
 }
 
-static const char at_work[] = "another run is at work here";
+static bool fail_at_work(error *failure, const journal *j) {
+  return error_set(failure, SPAN_NONE, "%s: another run is at work here", j->path);
+}
 
 // Not one that a run which ended has removed, after it was opened here.
 static bool is_at_its_path(const journal *j, error *failure) {
   struct stat own, there;
   if (fstat(j->descriptor, &own) != 0)
-    return fail_journal(failure, j, strerror(errno));
+    return fail_journal(failure, j, errno);
   bool same =
       stat(j->path, &there) == 0 && own.st_dev == there.st_dev && own.st_ino == there.st_ino;
-  return same || fail_journal(failure, j, at_work);
+  return same || fail_at_work(failure, j);
 }
 
 static bool open_file(journal *j, const char *folder, error *failure) {
   struct stat s;
   j->descriptor = open(j->path, O_RDWR | O_CLOEXEC | O_NONBLOCK);
+  if (j->descriptor < 0 && errno == EISDIR)
+    return journal_fail_damaged(failure, folder, "its journal is no file");
   if (j->descriptor < 0 && errno == ENOENT) {
     if (!is_empty(folder, failure))
       return false;
     j->descriptor = open(j->path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
   }
   if (j->descriptor < 0 || fstat(j->descriptor, &s) != 0)
-    return fail_journal(failure, j, strerror(errno));
+    return fail_journal(failure, j, errno);
   if (!S_ISREG(s.st_mode))
-    return fail_journal(failure, j, "it is no file; remove it, or write elsewhere");
+    return journal_fail_damaged(failure, folder, "its journal is no file");
   if (flock(j->descriptor, LOCK_EX | LOCK_NB) == 0)
     return is_at_its_path(j, failure);
-  return fail_journal(failure, j, errno == EWOULDBLOCK ? at_work : strerror(errno));
+  return errno == EWOULDBLOCK ? fail_at_work(failure, j) : fail_journal(failure, j, errno);
 }
 
 bool journal_open(journal *j, const char *folder, const char *digest, error *failure) {
@@ -218,7 +270,7 @@ bool journal_open(journal *j, const char *folder, const char *digest, error *fai
   if (!open_file(j, folder, failure))
     return false;
   char *all = read_all(j, &size, failure);
-  bool good = all && take_up(j, all, size, digest, failure);
+  bool good = all && take_up(j, folder, all, size, digest, failure);
   free(all);
   return good;
 }

@@ -1,12 +1,13 @@
 // How far a run is, in a file of its folder, so that the same run can go on there. Private to this room.
 //
-//   permc-journal 1 bddd813c...   what the run is: a digest of its steps, arguments and memory
+//   permc-journal 2 bddd... 1e02  what the run is: a digest of its steps, arguments and memory
 //   made f2 8192 4be1             a file of so many bytes was made
 //   filled argument0 03c7         it has all that is ever written to it, on the disk
 //   done 0 17 9c02                a note: of step 0, 17 parts are done, and on the disk
 //   done 1 0 77aa                 step 0 is
 //
-// Each line ends with a checksum. Lines from the first on that has another are not there.
+// Each line ends with a checksum. Where the first line has another the folder is damaged; later lines, from the
+// first on that has another, are not there.
 #ifndef PERMC_RUNTIME_EXTERNAL_JOURNAL_H
 #define PERMC_RUNTIME_EXTERNAL_JOURNAL_H
 
@@ -22,7 +23,7 @@ typedef struct journal {
 } journal;
 
 // Of the run that is known by `digest`: new, or as it was left. False: *failure says why; another run is
-// known there, or is at work, or what is there is of no run.
+// known there, or is at work, or what is there is damaged, or of no run.
 bool journal_open(journal *j, const char *folder, const char *digest, error *failure);
 void journal_close(journal *j);  // {0} is allowed
 // A descriptor that keeps other runs out until it is closed: of a journal that is closed then.
@@ -33,6 +34,11 @@ int journal_keep(journal *j);
 int journal_clear(int folder, int lock);
 bool journal_note_done(journal *j, uint32_t step, uint64_t done, error *failure);
 bool journal_note_made(journal *j, const char *name, uint64_t bytes, error *failure);
+// Whether files of runs have such names.
+bool journal_is_of_run(const char *name);
+// The folder lacks something, or has what was not written: says what to do. False.
+bool journal_fail_damaged(error *failure, const char *folder, const char *format, ...)
+    PRINTF_LIKE(3, 4);
 bool journal_has_made(const journal *j, const char *name, uint64_t bytes);
 bool journal_note_filled(journal *j, const char *name, error *failure);
 bool journal_has_filled(const journal *j, const char *name);

@@ -183,28 +183,13 @@ bool external_execute(const external_run *run, array *results, error *failure) {
   return good;
 }
 
-// f2, f2.sums, s1-0, argument0
-static bool is_of_run(const char *name) {
-  static const char *const kinds[] = {"f", "s", "argument"};
-  bool is = false;
-  for (size_t i = 0; i < sizeof kinds / sizeof *kinds && !is; i++) {
-    size_t letters = strlen(kinds[i]);
-    if (strncmp(name, kinds[i], letters) != 0)
-      continue;
-    size_t digits = strspn(name + letters, "0123456789-");
-    const char *rest = name + letters + digits;
-    is = digits && (!*rest || strcmp(rest, ".sums") == 0);
-  }
-  return is;
-}
-
 // The journal, which says whose files these are, goes last.
 void external_remove(const char *folder, int lock) {
   DIR *all = opendir(folder);
   int own = all ? journal_clear(dirfd(all), lock) : lock;
   if (all && own >= 0) {
     for (struct dirent *e; (e = readdir(all));)
-      if (is_of_run(e->d_name))
+      if (journal_is_of_run(e->d_name))
         unlinkat(dirfd(all), e->d_name, 0);
     unlinkat(dirfd(all), "journal", 0);
     if (rmdir(folder) != 0 && errno == ENOTDIR)

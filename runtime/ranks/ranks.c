@@ -61,8 +61,17 @@ rank_world *ranks_open(const ranks_options *o, error *failure) {
               (unsigned)r->count);
   else
     return r;
-  ranks_refuse(r, failure->message);  // the others may have asked for no number
-  ranks_close(r);
+  error own = *failure;  // the others may have asked for no number
+  *failure = (error){0};
+  bool alike = ranks_refuse(r, own.message);
+  if (alike || !r->own)
+    *failure = own;
+  else
+    error_set(failure, SPAN_NONE, "rank %u: %.480s", (unsigned)ranks_own(r), own.message);
+  if (o->refused)
+    *o->refused = r;
+  else
+    ranks_close(r);
   return NULL;
 }
 
@@ -107,6 +116,13 @@ bool ranks_refuse(rank_world *r, const char *cause) {
   bool alike = r->own && transport_refuse(r->own, cause);
   world_end_turn(r);
   return alike;
+}
+
+bool ranks_speaks(rank_world *r) {
+  world_begin_turn(r);
+  bool speaks = !r->own || transport_speaks(r->own);
+  world_end_turn(r);
+  return speaks;
 }
 
 static bool gather_lengths(transport *t, const char *what, const uint64_t *lengths, size_t count,

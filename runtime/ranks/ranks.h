@@ -53,11 +53,13 @@ typedef struct ranks_options {
   uintptr_t communicator;  // mpi: see transport_options
   transport_carry *carry;  // caller: the same
   void *with;
+  rank_world **
+      refused;  // to be set where ranks refuse each other: to be closed when that is shown; may be NULL
 } ranks_options;
 enum { RANKS_TIMEOUT = 60 };
 
 // Threads without a group are all ranks, of this process; else this process, or context, is one. NULL:
-// *failure says why, with the rank.
+// *failure says why, with the rank unless all refuse alike.
 rank_world *ranks_open(const ranks_options *o, error *failure);
 rank_world *ranks_keep(rank_world *r);  // for another owner; NULL is allowed
 void ranks_close(rank_world *r);        // by each; NULL is allowed
@@ -70,6 +72,8 @@ void ranks_fail(rank_world *r, const char *cause);
 // This process does not do what the others do next: they end that so, and all go on. True: all
 // refuse alike.
 bool ranks_refuse(rank_world *r, const char *cause);
+// All ranks have ended with the same line, and call this: one of them is to show it.
+bool ranks_speaks(rank_world *r);
 
 // The GPUs of the ranks of this process, *count of them, which are opened by the first call and stay as long
 // as the ranks: number `chosen`, or, if that is below 0, those of this machine in turn. NULL: *why.

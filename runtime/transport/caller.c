@@ -54,11 +54,11 @@ static bool exchange_notes(caller_rank *t) {
   return !error_is_set(&t->failure);
 }
 
-static void caller_fail(transport *base, const char *cause) {
+static void caller_fail(transport *base, const char *line) {
   caller_rank *t = (caller_rank *)base;
   if (error_is_set(&t->failure))
     return;
-  error_set(&t->failure, SPAN_NONE, "rank %u: %s", base->rank, cause);
+  error_set(&t->failure, SPAN_NONE, "%s", line);
   exchange_notes(t);
 }
 
@@ -111,7 +111,7 @@ static bool caller_exchange(transport *base, const transport_message *sends, uin
   if (from != NULL && from->bytes > 0 && from->data != to->data)
     memcpy(to->data, from->data, from->bytes);
   if (!good) {
-    caller_fail(base, "out of memory");
+    transport_fail(base, "out of memory");
     return end_of_call(t, failure);
   }
   carry(t, counts[0], counts[1]);

@@ -28,6 +28,7 @@ static const double last_words = 1, stragglers = 0.2;
 typedef enum topic { FAILS, ENDS, WAITS, TOPICS } topic;
 typedef struct control {
   uint32_t rank, topic;
+  bool spoke;
   char failure[sizeof((error *)0)->message];  // or empty
 } control;
 
@@ -44,6 +45,7 @@ typedef struct mpi_rank {
   mpi_handle comm;
   uint64_t exchanges;
   error failure;  // the first that is known here
+  bool spoke;     // this rank has said so to the user
   bool stuck;     // a request was left behind: its memory may be gone, so MPI is left alone
   control heard, said[TOPICS];
   mpi_handle hearing, *saying;
@@ -53,7 +55,7 @@ typedef struct mpi_rank {
   atomic_bool kept;       // with its parent, for others to find
   struct mpi_rank *next;  // of those that are closed
   struct peer {
-    bool ended;
+    bool ended, failed, spoke;
     double waits;  // when it last said so
   } * peers;
 } mpi_rank;
@@ -77,7 +79,7 @@ static struct {
 // To nobody before the ranks have joined: until then base.ranks is 1.
 static void say(mpi_rank *t, topic what) {
   control *c = &t->said[what];
-  *c = (control){.rank = t->base.rank, .topic = what};
+  *c = (control){.rank = t->base.rank, .topic = what, .spoke = t->spoke};
   snprintf(c->failure, sizeof c->failure, "%s", t->failure.message);
   for (uint32_t r = 0; r < t->base.ranks && t->base.ranks > 1; r++) {
     mpi_handle *sending = &t->saying[t->say_count];
@@ -97,15 +99,25 @@ static void listen(mpi_rank *t) {
                 mpi_value(t->m, &t->comm), &t->hearing);
 }
 
+// The first failure that is known here: of each rank all others hear that it has one, and which.
+static void fail_by(mpi_rank *t, const char *line) {
+  if (error_is_set(&t->failure))
+    return;
+  error_set(&t->failure, SPAN_NONE, "%s", line);
+  say(t, FAILS);
+}
+
 // Takes notice of what others have said.
 static void hear(mpi_rank *t) {
   mpi_status status;
   int done = 1;
   while (t->ended_count + 1 < t->base.ranks && t->m->test(&t->hearing, &done, &status) == 0 &&
          done) {
-    if (t->heard.failure[0] != 0)
-      error_set(&t->failure, SPAN_NONE, "%s", t->heard.failure);
     struct peer *p = &t->peers[t->heard.rank];
+    p->failed = p->failed || t->heard.failure[0] != 0;
+    p->spoke = p->spoke || t->heard.spoke;
+    if (t->heard.failure[0] != 0)
+      fail_by(t, t->heard.failure);
     if (t->heard.topic == WAITS)
       p->waits = clock_seconds();
     else if (t->heard.topic == ENDS && ++t->ended_count)
@@ -119,13 +131,10 @@ static void fail(mpi_rank *t, const char *format, ...) PRINTF_LIKE(2, 3);
 static void fail(mpi_rank *t, const char *format, ...) {
   char line[sizeof t->failure.message];
   va_list arguments;
-  if (error_is_set(&t->failure))
-    return;
   va_start(arguments, format);
   vsnprintf(line, sizeof line, format, arguments);
   va_end(arguments);
-  error_set(&t->failure, SPAN_NONE, "%s", line);
-  say(t, FAILS);
+  fail_by(t, line);
 }
 
 static bool end_of_call(const mpi_rank *t, error *failure) {
@@ -324,8 +333,32 @@ static bool mpi_check(transport *base, error *failure) {
   return end_of_call((mpi_rank *)base, failure);
 }
 
-static void mpi_fail(transport *base, const char *cause) {
-  fail((mpi_rank *)base, "rank %u: %s", base->rank, cause);
+static void mpi_fail(transport *base, const char *line) { fail_by((mpi_rank *)base, line); }
+
+// Whether this rank says what has failed, as the lowest one that knows of it: yes, no (0), or one below it may yet
+// (-1).
+static int is_to_speak(const mpi_rank *t) {
+  int speaks = 1;
+  for (uint32_t r = 0; r < t->base.ranks; r++) {
+    const struct peer *p = &t->peers[r];
+    if (p->spoke || (p->failed && r < t->base.rank))
+      return 0;
+    if (r < t->base.rank && !p->ended)
+      speaks = -1;
+  }
+  return speaks;
+}
+
+// A rank that does not come to know of it in a moment is gone, or has long work.
+static bool mpi_speaks(transport *base) {
+  mpi_rank *t = (mpi_rank *)base;
+  double end = clock_seconds() + last_words;
+  int speaks = -1;
+  for (unsigned looks = 0; speaks < 0 && clock_seconds() < end; rest(looks++)) {
+    hear(t);
+    speaks = is_to_speak(t);
+  }
+  return t->spoke = speaks != 0;
 }
 
 // ---- opening and closing -----------------------------------------------------------------------
@@ -556,6 +589,7 @@ const transport_kind transport_mpi = {
     .barrier = mpi_barrier,
     .check = mpi_check,
     .fail = mpi_fail,
+    .speaks = mpi_speaks,
     .share = mpi_share,
     .find = mpi_find,
     .leave = mpi_leave,

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <time.h>
 
 typedef struct block {  // of memory that all ranks may use
@@ -176,11 +177,17 @@ static bool threads_barrier(transport *base, error *failure) {
 
 // ---- the others --------------------------------------------------------------------------------
 
-static void group_fail(transport_group *g, uint32_t rank, const char *cause) {
+static void group_fail(transport_group *g, const char *line) {
   pthread_mutex_lock(&g->lock);
-  error_set(&g->failure, SPAN_NONE, "rank %u: %s", rank, cause);
+  error_set(&g->failure, SPAN_NONE, "%s", line);
   wake_all(g);
   pthread_mutex_unlock(&g->lock);
+}
+
+static void group_no_memory(transport_group *g, uint32_t rank) {
+  char line[40];
+  snprintf(line, sizeof line, "rank %u: out of memory", rank);
+  group_fail(g, line);
 }
 
 static bool threads_check(transport *base, error *failure) {
@@ -189,8 +196,8 @@ static bool threads_check(transport *base, error *failure) {
   return end_of_call(t, failure);
 }
 
-static void threads_fail(transport *base, const char *cause) {
-  group_fail(((thread_rank *)base)->group, base->rank, cause);
+static void threads_fail(transport *base, const char *line) {
+  group_fail(((thread_rank *)base)->group, line);
 }
 
 // The second meeting: nobody begins a further block before all have seen the newest.
@@ -199,7 +206,7 @@ static bool threads_memory(transport *base, uint64_t bytes, void **peers, error 
   transport_group *g = t->group;
   block *b = bytes < SIZE_MAX - sizeof *b ? calloc(1, sizeof *b + bytes) : NULL;
   if (b == NULL)
-    threads_fail(base, "out of memory");
+    group_no_memory(g, base->rank);
   pthread_mutex_lock(&g->lock);
   if (b != NULL) {
     b->next = g->members[base->rank].newest;
@@ -220,7 +227,7 @@ static transport *threads_open(const transport_options *o, error *failure) {
   }
   thread_rank *t = calloc(1, sizeof *t);
   if (t == NULL) {
-    group_fail(o->group, o->rank, "out of memory");
+    group_no_memory(o->group, o->rank);
     error_set(failure, SPAN_NONE, "rank %u: out of memory", o->rank);
     return NULL;
   }

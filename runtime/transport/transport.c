@@ -2,6 +2,8 @@
 #include "runtime/transport/transport.h"
 #include "core/hash.h"
 
+#include <stdio.h>
+
 const transport_kind *const transport_kinds[] = {&transport_threads, &transport_mpi, NULL};
 
 const transport_kind *transport_kind_named(const char *name) {
@@ -22,7 +24,7 @@ transport *transport_open(const transport_options *o, error *failure) {
     t->kind->share(t);
   if (t->sent != NULL)
     return t;
-  t->kind->fail(t, "out of memory");
+  transport_fail(t, "out of memory");
   error_set(failure, SPAN_NONE, "rank %u: out of memory", t->rank);
   transport_close(t);
   return NULL;
@@ -40,7 +42,25 @@ void transport_close(transport *t) {
   t->kind->close(t);
 }
 
-void transport_fail(transport *t, const char *cause) { t->kind->fail(t, cause); }
+// What a call has said of a rank is told as it is.
+void transport_fail(transport *t, const char *cause) {
+  char line[sizeof((error *)0)->message], end;
+  unsigned rank;
+  bool named = sscanf(cause, "rank %u%c", &rank, &end) == 2 && (end == ':' || end == ' ');
+  if (named)
+    snprintf(line, sizeof line, "%s", cause);
+  else
+    snprintf(line, sizeof line, "rank %u: %.480s", t->rank, cause);
+  t->kind->fail(t, line);
+}
+
+bool transport_speaks(transport *t) {
+  if (t->below != NULL)
+    return transport_speaks(t->below);
+  if (t->disagrees)
+    return t->rank == t->speaker;
+  return t->kind->speaks == NULL || t->kind->speaks(t);
+}
 
 bool transport_barrier(transport *t, error *failure) { return t->kind->barrier(t, failure); }
 
@@ -50,7 +70,7 @@ bool transport_check(transport *t, error *failure) {
 
 // This rank cannot go on, and the others need not wait for it.
 static bool fail_here(transport *t, error *failure, const char *cause) {
-  t->kind->fail(t, cause);
+  transport_fail(t, cause);
   return error_set(failure, SPAN_NONE, "rank %u: %s", t->rank, cause);
 }
 
@@ -354,9 +374,14 @@ static bool agree(transport *t, const transport_part *parts, size_t count, const
   bool good = bytes != NULL && all != NULL ? transport_gather(t, &own, bytes, all, failure)
                                            : fail_here(t, failure, "out of memory");
   *alike = good;
-  for (uint32_t r = 0; *alike && r < t->ranks; r++)
-    *alike = all[r].refuses == own.refuses;
-  good = good && compare(t, all, parts, count, cause, failure);
+  t->speaker = t->ranks;
+  for (uint32_t r = 0; good && r < t->ranks; r++) {
+    *alike = *alike && all[r].refuses == own.refuses;
+    t->speaker = all[r].refuses && r < t->speaker ? r : t->speaker;
+  }
+  t->speaker %= t->ranks;  // of ranks that differ 0
+  t->disagrees = good && !compare(t, all, parts, count, cause, failure);
+  good = good && !t->disagrees;
   free(bytes);
   free(all);
   return good;

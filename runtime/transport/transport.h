@@ -92,7 +92,9 @@ struct transport {
   const transport_kind *kind;
   uint32_t rank, ranks;
   double timeout;
-  transport *below;       // what carries things in memory of the host; NULL: it does
+  transport *below;  // what carries things in memory of the host; NULL: it does
+  bool disagrees;    // the last agreement has failed; then `speaker` is to say so
+  uint32_t speaker;
   pthread_mutex_t turn;   // for those who share it in several threads: not used here
   transport_count *sent;  // by rank, oneself included: for tests and predictions
 };
@@ -123,8 +125,10 @@ struct transport_kind {
   bool (*copy)(transport *t, void *to, const void *from, uint64_t bytes);
   // Whether no failure is known here; does not wait. NULL: it hears of one in the next call only.
   bool (*check)(transport *t, error *failure);
-  // This rank cannot go on: the others end with the line "rank 3: CAUSE".
-  void (*fail)(transport *t, const char *cause);
+  // This rank cannot go on: the others end with that line.
+  void (*fail)(transport *t, const char *line);
+  // Of ranks that have failed, and call it: whether this one is to say so. NULL: each is.
+  bool (*speaks)(transport *t);
   // Of those that are shared; NULL: none is. Makes it known; finds one, as another user of it, or
   // NULL; a user leaves it: whether it was the last.
   void (*share)(transport *t);
@@ -166,7 +170,10 @@ bool transport_exchange(transport *t, const transport_message *sends, uint32_t s
                         const transport_message *receives, uint32_t receive_count, error *failure);
 bool transport_barrier(transport *t, error *failure);
 bool transport_check(transport *t, error *failure);
+// This rank cannot go on: the others end with the line "rank 3: CAUSE".
 void transport_fail(transport *t, const char *cause);
+// All ranks have ended with the same line, and call this: one of them is to show it, before it closes.
+bool transport_speaks(transport *t);
 
 // Blocks of an array change ranks: block q of `from` becomes block blocks(q) of `to`. The array has
 // 2^n blocks, n = blocks.a.rows; the highest bits of a block's number are its rank (ranks = 2^p),

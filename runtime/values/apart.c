@@ -91,7 +91,7 @@ static bool read_at(const array_file *f, uint64_t offset, unsigned char *to, uin
     if (got < 0 && errno == EINTR)
       continue;
     if (got < 0)
-      return error_set(e, SPAN_NONE, "%s: %s", f->name, strerror(errno));
+      return error_set_number(e, errno, "%s: %s", f->name, strerror(errno));
     if (got == 0)
       return error_set(e, SPAN_NONE, "%s: the file became shorter while it was read", f->name);
     to += got;
@@ -188,7 +188,7 @@ bool array_of_file(array *a, int descriptor, uint64_t offset, const char *name, 
   *e = (error){0};
   if (file < 0) {
     if (memory)
-      error_set(e, SPAN_NONE, "%.300s: %s", name, strerror(errno));
+      error_set_number(e, errno, "%.300s: %s", name, strerror(errno));
     else
       error_no_memory(e);
     free(copy);

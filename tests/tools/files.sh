@@ -63,6 +63,8 @@ says little 'permc: 64 KiB of memory are too few to sort 524288 elements in file
   -e sort -i keys.npy --memory 64KiB -o out/a.npy
 says printed 'permc: a result has 2 MiB, and there are 1 MiB of memory; write it to a .npy' \
   -e id -i keys.npy --memory 1MiB -o out/a.txt
+says no_output 'permc: result 2 of 2, which has no -o: a result has 2 MiB, and there are 1 MiB of memory; write it to a .npy' \
+  -e '\x -> (x, x)' -i keys.npy --memory 1MiB -o out/a.npy
 says resume 'permc: run: --resume needs --memory: it is for runs on files' -e id -i keys.npy --resume -o out/a.npy
 says where 'permc: run: --resume needs -o FILE: what is done is kept beside it' \
   -e id -i keys.npy --memory 1MiB --resume
@@ -123,9 +125,62 @@ refuses() {
 mkdir -p out && : >out/a.npy.resume
 refuses "a file" 'permc: out/a.npy.resume: it is no folder; remove it, or write elsewhere'
 mkdir -p out/a.npy.resume && echo mine >out/a.npy.resume/f1
-refuses "files of others" "permc: out/a.npy.resume: it has 'f1', which is of no run; remove it, or write elsewhere"
+refuses "files without a journal" "permc: out/a.npy.resume: this folder of a run with --resume is damaged: it has 'f1', and no journal; remove it to begin anew, or run without --resume"
+mkdir -p out/a.npy.resume && echo mine >out/a.npy.resume/notes
+refuses "files of others" "permc: out/a.npy.resume: it has 'notes', which is of no run; remove it, or write elsewhere"
 mkdir -p out/a.npy.resume && echo garbage >out/a.npy.resume/journal
-refuses "no journal" 'permc: out/a.npy.resume/journal: it is no journal of permc; remove it, or write elsewhere'
+refuses "no journal" 'permc: out/a.npy.resume: this folder of a run with --resume is damaged: its journal is not what was written; remove it to begin anew, or run without --resume'
+
+# A folder of a run that was killed: damaged, or taken up by another run, which is said; or it goes on.
+begin() {
+  mkdir begun
+  "$permc" run -e fft --random '[2^20]c64' --memory 1MiB --resume -o begun/a.npy 2>/dev/null &
+  until grep -q '^done [1-9]' begun/a.npy.resume/journal 2>/dev/null || ! kill -0 $! 2>/dev/null; do sleep 0.01; done
+  kill -9 $! 2>/dev/null
+  wait $! 2>/dev/null
+  [ -e begun/a.npy.resume/journal ]
+}
+# damaged LINE COMMAND: run in the folder, it makes the next run say so
+damaged() {
+  cp -a begun out
+  (cd out/a.npy.resume && eval "$2")
+  "$permc" run -e fft --random '[2^20]c64' --memory 1MiB --resume -o out/a.npy 2>err
+  [ $? -eq 1 ] && [ ! -e out/a.npy ] && [ "$(cat err)" = \
+    "permc: out/a.npy.resume: this folder of a run with --resume is damaged: $1; remove it to begin anew, or run without --resume" ] &&
+    pass || { fail "damaged by $2"; cat err; }
+  rm -rf out
+}
+if begin; then
+  made=$(sed -n 's/^made \(f[0-9]*\) .*/\1/p' begun/a.npy.resume/journal | tail -n 1)
+  damaged "its journal is not what was written" "printf x | dd of=journal bs=1 seek=40 conv=notrunc status=none"
+  damaged "its journal is not what was written" "printf x | dd of=journal bs=1 seek=3 conv=notrunc status=none"
+  damaged "$made is gone" "rm $made"
+  damaged "$made has been cut" "truncate -s -1 $made"
+  damaged "$made.sums is gone" "rm $made.sums"
+  damaged "$made.sums is not what was written" "truncate -s 0 $made.sums"
+  damaged "$made.sums is not what was written" "printf xxxxxxxx | dd of=$made.sums bs=1 conv=notrunc status=none"
+  "$permc" run -e fft --random '[2^20]c64' -o expected.npy
+  for lines in 0 1 2; do
+    cp -a begun out
+    head -n $lines begun/a.npy.resume/journal >out/a.npy.resume/journal
+    "$permc" run -e fft --random '[2^20]c64' --memory 1MiB --resume -o out/a.npy 2>err
+    [ $? -eq 0 ] && [ "$(elements out/a.npy 8388608)" = "$(elements expected.npy 8388608)" ] && [ "$(ls -A out)" = a.npy ] ||
+      grep -q 'a.npy.resume: this folder of a run with --resume is damaged: ' err && pass ||
+      fail "$lines lines of a journal: $(cat err)"
+    rm -rf out
+  done
+  cp -a begun out
+  for other in "-e ifft --random [2^20]c64 --memory 1MiB" "-e fft --random [2^19]c64 --memory 1MiB" \
+    "-e fft --random [2^20]c64 --memory 2MiB"; do
+    # shellcheck disable=SC2086
+    ! "$permc" run $other --resume -o out/a.npy 2>err && [ "$(cat err)" = \
+      'permc: out/a.npy.resume: the run that was begun here has another program, other arguments, another --memory or another version of permc; repeat that one, or remove the folder to begin anew' ] &&
+      pass || fail "another run, $other: $(cat err)"
+  done
+else
+  skip "a run ended before it was killed"
+fi
+rm -rf out begun
 
 # Files that the system lets be no longer.
 mkdir -p out

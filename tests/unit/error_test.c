@@ -16,6 +16,19 @@ TEST(first_error_is_kept_with_its_place) {
   CHECK(!error_set(NULL, SPAN_NONE, "nobody asks"));
 }
 
+TEST(number_of_what_is_refused) {
+  error e = {0}, other = {0};
+  CHECK(!error_set_number(&e, 27, "%s: too large", "a"));
+  CHECK(!error_set_number(&e, 28, "another"));
+  CHECK_STR(e.message, "a: too large");
+  CHECK(e.number == 27 && e.step == STEP_NONE && e.where.file == UINT32_MAX);
+  CHECK(!error_pass(&other, &e) && other.number == 27);
+  CHECK_STR(other.message, "a: too large");
+  e.number = 0;
+  CHECK(!error_pass(&other, &e) && other.number == 27);
+  CHECK(!error_pass(NULL, &e) && !error_set_number(NULL, 27, "nobody asks"));
+}
+
 TEST(long_message_is_cut) {
   char long_text[2000];
   memset(long_text, 'x', sizeof long_text);

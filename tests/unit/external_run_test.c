@@ -4,6 +4,7 @@
 #include "core/random.h"
 #include "tests/unit/api.h"
 
+#include "runtime/external/file.h"
 #include "runtime/external/run.h"
 #include "runtime/pipeline.h"
 #include "runtime/system/unnamed.h"
@@ -377,7 +378,7 @@ TEST(damage_anywhere) {
       if (last == DONE && !CHECK(same_files(path_of("found"), path_of("expected"))))
         printf("%s, killed at report %" PRIu64 " of %" PRIu64 ", spoiled %s\n", t.example->text,
                killed.kill_at, reports, where);
-      if (last == FAILED && !CHECK(strstr(from_child->message, "are not what was written there")))
+      if (last == FAILED && !CHECK(strstr(from_child->message, "not what was written")))
         printf("%s: %s\n", t.example->text, from_child->message);
     }
   }
@@ -386,11 +387,22 @@ TEST(damage_anywhere) {
   remove_run();
 }
 
+// By the number of the failure, whatever its text is.
+TEST(advice) {
+  error known = {0}, like = {0};
+  error_set_number(&known, EMFILE, "a: no more");
+  error_set(&like, SPAN_NONE, "a: %s", strerror(EMFILE));
+  run_file_advise(&known);
+  run_file_advise(&like);
+  CHECK_STR(known.message, "a: no more; raise the limit of open files (ulimit -n)");
+  CHECK(!strchr(like.message, ';'));
+}
+
 TEST(a_journal_that_is_cut) {
   trial t = half_a_run();
-  char journal[1200];
-  snprintf(journal, sizeof journal, "%s/journal", path_of("run"));
-  int file = open(journal, O_RDWR);
+  char lines[1200];
+  snprintf(lines, sizeof lines, "%s/journal", path_of("run"));
+  int file = open(lines, O_RDWR);
   off_t size = lseek(file, 0, SEEK_END);
   CHECK(size > 100 && ftruncate(file, size - 3) == 0);
   close(file);

@@ -582,6 +582,7 @@ static void place_another(permc_context *c, part_caller *j) {
   uint64_t one = 1, first, all;
   CHECK(!permc_place_parts(c, j->rank == 1 ? "sort" : "sum", &one, 1, &first, &all));
   CHECK_CONTAINS(permc_message(c), "rank 1 differs from rank 0 in its call: sort, not sum");
+  CHECK(permc_rank_speaks(c) == (j->rank == 0));
   CHECK(!permc_place_parts(c, j->rank == 1 ? "main\n1" : "main\n2", &one, 1, &first, &all));
   CHECK_CONTAINS(permc_message(c), "rank 1 differs from rank 0 in its program text");
 }
@@ -595,6 +596,7 @@ static void refuse_one(permc_context *c, part_caller *j) {
     CHECK(!permc_place_parts(c, "sort", &one, 1, &first, &all));
     CHECK_STR(permc_message(c), "permc: rank 1: it has no keys\n");
   }
+  CHECK(permc_rank_speaks(c) == (j->rank == 1));
   CHECK(permc_place_parts(c, "sort", &one, 1, &first, &all) && all == 2);
 }
 
@@ -782,9 +784,15 @@ static void check_failure(void (*before)(permc_context *, uint32_t), const char 
   CHECK_EQ_U64(files_in_folder(), 0);
 }
 
+static void end_as_told(permc_context *c, uint32_t rank) {
+  if (rank == 1)
+    permc_fail_ranks(c, "permc: rank 2 differs from rank 0 in its call\n");
+}
+
 TEST(failures) {
   check_failure(cut_file, "the file became shorter while it was read");
   check_failure(end_rank, "rank 1: the machine is on fire");
+  check_failure(end_as_told, "permc: rank 2 differs from rank 0 in its call");
 }
 
 TEST(no_folder_for_the_result) {

@@ -24,6 +24,18 @@ static void print_message(const char *message) {
     fputs(message, stderr);
 }
 
+void cli_name_kept(unsigned rank) {
+  const char *own = text_content(&kept);
+  text named = {0};
+  text_printf(&named, "permc: rank %u: %s", rank, own + (strncmp(own, "permc: ", 7) ? 0 : 7));
+  if (*own && !named.failed) {
+    text_free(&kept);
+    kept = named;
+  } else {
+    text_free(&named);
+  }
+}
+
 void cli_end_keeping(bool show) {
   keeping = false;
   if (show)

@@ -30,6 +30,7 @@ void cli_be_quiet(void);
 // Messages from here on are kept; then shown, or thrown away. What was kept stays until it is.
 void cli_keep_messages(void);
 const char *cli_kept_messages(void);
+void cli_name_kept(unsigned rank);  // what is kept is what this rank says
 void cli_end_keeping(bool show);
 // One line of --time, such as "permc: load      0.0012 s"; `file` may be NULL.
 void cli_print_time(const char *file, const char *stage, double seconds);

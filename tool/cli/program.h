@@ -29,9 +29,12 @@ cli_status cli_use_files(const cli_arguments *a, permc_context *context);
 // --ranks is no power of two; CLI_WRONG: the others cannot be reached; reported.
 cli_status cli_use_ranks(const cli_arguments *a, permc_context *context);
 // Before all ranks run: what this one has kept of messages (io.h) is shown, but what all say alike by rank 0
-// alone. Where it cannot go on, the others end, too. Returns `good`.
-bool cli_meet_ranks(permc_context *context, bool good);
-// Whether mpirun has started this with others, and the verb is one for all of them together.
+// alone. False: another cannot go on, which is kept as a message.
+bool cli_meet_ranks(permc_context *context);
+// This rank cannot go on, or another cannot, by what is kept of messages: all end, and one of them says why.
+void cli_end_ranks(permc_context *context);
+int cli_launched_rank(void);  // which of several a launcher has started this as; -1: it is alone
+// Whether mpirun has started this with others, and the verb is one for all of them together, or none (NULL).
 bool cli_is_one_of_several(const cli_verb *verb);
 // Ends the keeping of what is wrong with the command line (io.h): what all say alike rank 0 says.
 // Where others do not come in a moment, each says it.

@@ -20,16 +20,20 @@ typedef struct watch {
   bool is_wrong;
 } watch;
 
+// Two seconds after each other, for launchers end the others when the first has said so.
+enum { LATEST = 10 };
+
 static void *end_what_waits(void *with) {
   watch *w = with;
   struct timespec end;
   int late = 0;
   clock_gettime(CLOCK_REALTIME, &end);
-  end.tv_sec += (time_t)w->seconds;
+  end.tv_sec += (time_t)w->seconds + 2 * (w->rank < LATEST ? w->rank : LATEST);
   pthread_mutex_lock(&w->lock);
   while (!w->is_over && !late)
     late = pthread_cond_timedwait(&w->met, &w->lock, &end);
   if (!w->is_over && w->is_wrong) {
+    cli_name_kept(w->rank);
     cli_end_keeping(true);
     _exit(CLI_USAGE);
   }
@@ -117,7 +121,12 @@ cli_status cli_use_ranks(const cli_arguments *a, permc_context *context) {
   if (by_torch && !connect_launched(&wanted, &launch))
     return CLI_WRONG;
   const ranks_launch *mpi = launched && !by_torch ? &launch : NULL;
-  return cli_report(context, open_ranks(context, &wanted, mpi, false)) ? CLI_OK : CLI_WRONG;
+  bool good = open_ranks(context, &wanted, mpi, false);
+  if (good || permc_rank_speaks(context))
+    cli_report(context, good);
+  if (!good)
+    permc_use_ranks(context, NULL);
+  return good ? CLI_OK : CLI_WRONG;
 }
 
 // Whether all ranks come to this, and none refuses. *alike: they have the same messages, which they
@@ -129,31 +138,41 @@ static bool meet_well(permc_context *context, const char *kept, uint32_t count, 
   return good;
 }
 
-// Those that end alike close together, so that none tells the others; nor does the launcher, which
-// ends those that are a moment later than the first.
-bool cli_meet_ranks(permc_context *context, bool good) {
-  const char *kept = cli_kept_messages();
+bool cli_meet_ranks(permc_context *context) {
+  bool alike;
   uint32_t count, rank = permc_rank(context, &count);
-  bool alike, met = false;
-  if (good)
-    met = meet_well(context, kept, count, &alike);
-  else
-    alike = permc_refuse_call(context, kept);
-  cli_end_keeping(!alike || rank == 0);
-  if (!good && alike) {
-    signal(SIGTERM, SIG_IGN);
-    permc_use_ranks(context, NULL);
+  if (!meet_well(context, cli_kept_messages(), count, &alike)) {
+    cli_end_keeping(false);
+    cli_keep_messages();
+    cli_report(context, false);
+    return false;
   }
-  return good && cli_report(context, met);
+  cli_end_keeping(!alike || rank == 0);
+  return true;
+}
+
+// Launchers end those that are there a moment after the first: all close together, when it is said.
+void cli_end_ranks(permc_context *context) {
+  unsigned rank = permc_rank(context, NULL);
+  if (permc_last_code(context) != PERMC_ERROR_RANKS &&
+      !permc_refuse_call(context, cli_kept_messages()))
+    cli_name_kept(rank);
+  cli_end_keeping(permc_rank_speaks(context));
+  permc_use_ranks(context, NULL);
 }
 
 // ---- wrong command lines ------------------------------------------------------------------------
 
+int cli_launched_rank(void) {
+  ranks_launch launch;
+  return ranks_launched(&launch) && launch.count != 1 ? (int)launch.rank : -1;
+}
+
 bool cli_is_one_of_several(const cli_verb *verb) {
   ranks_launch launch;
   cli_arguments none = {.verb = verb};
-  return cli_has_option(&none, "--transport") && ranks_launched(&launch) && launch.count > 1 &&
-         !strcmp(launch.transport, "mpi");
+  return (!verb || cli_has_option(&none, "--transport")) && ranks_launched(&launch) &&
+         launch.count > 1 && !strcmp(launch.transport, "mpi");
 }
 
 // Seconds that it waits for others, which may be no permc, or run alone.
@@ -164,7 +183,9 @@ void cli_say_once(void) {
   permc_ranks wanted = {.transport = "mpi", .timeout = patience};
   permc_context *context = permc_context_new();
   if (context && ranks_launched(&launch) && open_ranks(context, &wanted, &launch, true))
-    cli_meet_ranks(context, false);
+    cli_end_ranks(context);
+  else if (ranks_launched(&launch))
+    cli_name_kept(launch.rank);
   cli_end_keeping(true);
   permc_context_free(context);
 }

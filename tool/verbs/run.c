@@ -80,10 +80,21 @@ static bool check_outputs(const run_state *s) {
   return good;
 }
 
+// To memory, for print_result.
+static bool gather_result(run_state *s, size_t i) {
+  bool good = permc_gather(s->context, s->results[i]);
+  const char *why = permc_message(s->context);
+  if (good || s->result_count == 1 || permc_last_code(s->context) != PERMC_ERROR_ARGUMENT)
+    return cli_report(s->context, good);
+  why += strncmp(why, "permc: ", 7) ? 0 : 7;
+  cli_error("result %zu of %zu, which has no -o: %.*s", i + 1, s->result_count,
+            (int)strcspn(why, "\n"), why);
+  return false;
+}
+
 // By rank 0, if there are several processes.
 static bool print_result(run_state *s, permc_value *v) {
-  return cli_report(s->context, permc_gather(s->context, v)) &&
-         (permc_rank(s->context, NULL) != 0 || cli_print_value(v, cli_is_given(s->args, "--full")));
+  return permc_rank(s->context, NULL) != 0 || cli_print_value(v, cli_is_given(s->args, "--full"));
 }
 
 static bool is_printed(const char *const *paths, size_t count, size_t result) {
@@ -105,6 +116,8 @@ static bool write_results(run_state *s) {
       names[written] = paths[i];
       files[written++] = s->results[i];
     }
+  for (size_t i = 0; good && i < s->result_count; i++)
+    good = !is_printed(paths, count, i) || gather_result(s, i);
   good = good && cli_report(s->context, permc_write_files(s->context, names, files, written));
   for (size_t i = 0; good && i < s->result_count; i++)
     good = !is_printed(paths, count, i) || print_result(s, s->results[i]);
@@ -131,29 +144,15 @@ static void print_times(const run_state *s) {
   cli_print_time(NULL, "total", clock_seconds() - s->start);
 }
 
-// What all ranks say alike, for their program or files are wrong, is said once.
 static bool prepare(run_state *s) {
-  bool several = is_one_of_several(s);
-  if (several)
-    cli_keep_messages();
-  bool good = cli_load(s->context, cli_operand(s->args, 0), cli_value(s->args, "-e")) &&
-              check_outputs(s) && read_arguments(s) && check_outputs(s);
-  return several ? cli_meet_ranks(s->context, good) : good;
+  return cli_load(s->context, cli_operand(s->args, 0), cli_value(s->args, "-e")) &&
+         check_outputs(s) && read_arguments(s) && check_outputs(s);
 }
 
 static bool run_entry(run_state *s) {
-  bool several = is_one_of_several(s);
-  if (several)
-    cli_keep_messages();
-  bool good = cli_report(s->context,
-                         permc_run_consume(s->context, s->entry, cli_backend(s->args), s->arguments,
-                                           s->argument_count, &s->results, &s->result_count));
-  permc_code code = permc_last_code(s->context);
-  if (!good && several && code != PERMC_ERROR_RANKS && code != PERMC_ERROR_INTERRUPTED)
-    return cli_meet_ranks(s->context, good);
-  if (several)
-    cli_end_keeping(true);
-  return good;
+  return cli_report(s->context,
+                    permc_run_consume(s->context, s->entry, cli_backend(s->args), s->arguments,
+                                      s->argument_count, &s->results, &s->result_count));
 }
 
 // With --resume what was done is kept, but where writing fails as it would again: a file of that ending cannot
@@ -166,9 +165,24 @@ static bool end_run(run_state *s) {
   return good;
 }
 
+// A step that all ranks make: what they say alike, for their program or files are wrong, is said once, and so is
+// what ends all.
+static bool run_step(run_state *s, bool (*step)(run_state *s), bool first) {
+  if (!is_one_of_several(s))
+    return step(s);
+  cli_keep_messages();
+  bool good = step(s) && (!first || cli_meet_ranks(s->context));
+  if (good)
+    cli_end_keeping(true);
+  else
+    cli_end_ranks(s->context);
+  return good;
+}
+
 static bool run_program(run_state *s) {
   const cli_arguments *args = s->args;
-  bool good = prepare(s) && run_entry(s) && end_run(s);
+  bool good =
+      run_step(s, prepare, true) && run_step(s, run_entry, false) && run_step(s, end_run, false);
   if (good && cli_is_given(args, "--time"))
     print_times(s);
   return good;
@@ -186,10 +200,8 @@ cli_status verb_run(const cli_arguments *args) {
     status = cli_use_files(args, s.context);
   if (status == CLI_OK)
     status = cli_use_ranks(args, s.context);
-  if (status == CLI_OK && !run_program(&s)) {
-    permc_fail_ranks(s.context, permc_message(s.context));
+  if (status == CLI_OK && !run_program(&s))
     status = CLI_WRONG;
-  }
   permc_values_free(s.arguments, s.argument_count);
   permc_values_free(s.results, s.result_count);
   cli_progress_work("compiling for the next run", "", 0, 0);  // if that is going on
