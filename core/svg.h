@@ -1,5 +1,5 @@
-// A small writer of SVG 1.1 pictures: words, lines, boxes, marks, and axes that place values. Places
-// are in pixels from the top left corner, y downward.
+// A small writer of SVG 1.1 pictures: words, lines, boxes, marks, and axes that place values.
+// Places are in pixels from the top left corner, y downward.
 //
 //   text body = {0};
 //   svg_axis y = svg_make_axis(1, 1000, true, 384, 44);        // logarithmic, from 1 at the bottom

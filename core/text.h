@@ -5,8 +5,8 @@
 //   const char *copy = arena_text(&a, &t);    // or text_free(&t)
 //
 // A text that memory ran out for notes it (`failed`); arena_text passes that on to the arena's
-// handler. One whose `memory` is set grows in that arena: it need not be freed, also where the arena's
-// handler is jumped to before it is complete. Nothing here exits or prints.
+// handler. One whose `memory` is set grows in that arena: it need not be freed, also where the
+// arena's handler is jumped to before it is complete. Nothing here exits or prints.
 #ifndef PERMC_CORE_TEXT_H
 #define PERMC_CORE_TEXT_H
 
@@ -42,9 +42,10 @@ char *arena_printf(arena *a, const char *format, ...) PRINTF_LIKE(2, 3);
 
 // ---- numbers ---------------------------------------------------------------------------------
 
-// strtod and printf obey the thread's locale, and arithmetic its rounding mode and what it does with
-// subnormal numbers: between these all is as when a C program starts, whatever the embedding program
-// has set. False: memory is out, and nothing is to be left.
+// strtod and printf obey the thread's locale, and arithmetic its rounding mode and what it does
+// with
+// subnormal numbers: between these all is as when a C program starts, whatever the embedding
+// program has set. False: memory is out, and nothing is to be left.
 typedef struct c_environment {
   locale_t entered, before;
   fenv_t floats;

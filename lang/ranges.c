@@ -1,5 +1,5 @@
-// Bounds of the integers that a Trace computes, from types, constants and lengths: what cannot be a wrong
-// place, or a wrong key, need not be looked for in each run. See trace.h.
+// Bounds of the integers that a Trace computes, from types, constants and lengths: what cannot be a
+// wrong place, or a wrong key, need not be looked for in each run. See trace.h.
 //
 //   %0  argument 0                 u8     0 ... 255
 //   %1  constant 15                u8     15 ... 15
@@ -192,8 +192,8 @@ static bool is_same(const trace *t, value_id a, value_id b) {
                     memcmp(&x->constant, &y->constant, scalar_types[x->type].size) == 0);
 }
 
-// What is left of the bounds of a value where a comparison holds, or does not: of x, where x < 16, at
-// most 15.
+// What is left of the bounds of a value where a comparison holds, or does not: of x, where x < 16,
+// at most 15.
 static number_range where(const known *k, const trace_step *c, bool holds, value_id of,
                           number_range all) {
   bool less = c->scalar != OP_GT && c->scalar != OP_GE;

@@ -109,8 +109,8 @@ extern const char *const trace_op_names[TRACE_OP_COUNT];
 typedef uint32_t value_id;  // the number of the step that makes the value
 #define NO_STEP UINT32_MAX
 
-// What is known of an argument of integers as places: it has each of 0 ... dims[0] - 1 once; and what it
-// does to elements that go there, which is found out while elaborating where it is used so.
+// What is known of an argument of integers as places: it has each of 0 ... dims[0] - 1 once; and
+// what it does to elements that go there, which is found out while elaborating where it is used so.
 typedef struct trace_places {
   bool is_permutation;
   bool is_recognised;    // `moves` has been found out
@@ -167,10 +167,10 @@ typedef struct trace_check {
   span where;                // the call of padded; of what has the places
 } trace_check;
 
-// A promise of the program (lang/elaborate/laws.c), tried on `trials` of small values. Its results are
-// arrays of so many elements: for each component of the values the operands, then for each component
-// of what is promised to be equal both sides. Those may be longer: `trials` elements for each
-// instance of a batch.
+// A promise of the program (lang/elaborate/laws.c), tried on `trials` of small values. Its results
+// are arrays of so many elements: for each component of the values the operands, then for each
+// component of what is promised to be equal both sides. Those may be longer: `trials` elements for
+// each instance of a batch.
 //
 //   LAW_ASSOCIATIVE  of an operator   operands x, y, z; sides (x op y) op z and x op (y op z)
 //   LAW_EQUAL        of a function    operand x; sides f x, of the first one that may be chosen, and
@@ -230,7 +230,8 @@ uint32_t trace_first_moved(trace_op op);
 static inline bool trace_is_permutation(const trace_step *s) {
   return s->op == TRACE_ARGUMENT && s->places && s->places->is_permutation;
 }
-// Whether it is an argument whose places do something simple, so that they may be part of the program.
+// Whether it is an argument whose places do something simple, so that they may be part of the
+// program.
 static inline bool trace_places_are_known(const trace_step *s) {
   return s->op == TRACE_ARGUMENT && s->places && s->places->is_recognised &&
          movement_is_simple(&s->places->moves);
@@ -242,8 +243,8 @@ bool trace_size_fits(const trace_step *s);
 trace trace_take(arena *a, const trace *open, const uint32_t *taken);
 // By choice: whether results depend on it. Others are inside of functions that are not taken.
 const bool *trace_used_choices(arena *a, const trace *open, const uint32_t *taken);
-// What function `number` of a choice does, as a Trace of its own, whose arguments are the values from
-// before the choice; of the choices inside, the functions that are taken.
+// What function `number` of a choice does, as a Trace of its own, whose arguments are the values
+// from before the choice; of the choices inside, the functions that are taken.
 trace trace_of_function(arena *a, const trace *open, uint32_t choice, uint32_t number,
                         const uint32_t *taken);
 // Of each result, where its elements come from: the argument that they are elements of, moved or

@@ -4,8 +4,8 @@
 //   permc_call       checks shapes and memory, fills in the addresses, and has the passes run; or, on
 //                    ranks (runtime/ranks), those of this process's part
 //
-// A compiled program does not change. What a call needs beside it is a call_state: the program has a
-// list of those that are idle. Backends without `call` run one call at a time, on copies.
+// A compiled program does not change. What a call needs beside it is a call_state: the program has
+// a list of those that are idle. Backends without `call` run one call at a time, on copies.
 #include "runtime/alike.h"
 #include "runtime/checks.h"
 #include "runtime/cpu/cpu.h"
@@ -229,8 +229,8 @@ static permc_code check_results(const permc_compiled *p, const call_state *s, pe
   return PERMC_OK;
 }
 
-// The device that all arrays with elements are on, but for what the host reads: the host, or the program's
-// GPU.
+// The device that all arrays with elements are on, but for what the host reads: the host, or the
+// program's GPU.
 static permc_code find_device(const permc_compiled *p, const call_state *s, int32_t *device,
                               permc_error *e) {
   size_t arguments = p->pipeline.shapes.arrays.count, count = trace_returned(&p->pipeline.trace);
@@ -561,7 +561,8 @@ static bool reads(const plan *p, const plan_pass *pass, net_id id) {
   return found;
 }
 
-// Arguments that are part of the program, which a call only compares, and schedules that no pass reads.
+// Arguments that are part of the program, which a call only compares, and schedules that no pass
+// reads.
 static bool find_what_is_on_host(permc_compiled *p) {
   const pipeline *l = &p->pipeline;
   const array_shapes *shapes = &l->shapes.arrays;

@@ -35,8 +35,8 @@ bool choices_same(const choice_list *a, const choice_list *b) {
 
 // ---- predicting --------------------------------------------------------------------------------
 
-// What the costs of a plan's passes, which count ops, do not: of ops of several nodes for each element all
-// but one. For one share of the stage.
+// What the costs of a plan's passes, which count ops, do not: of ops of several nodes for each
+// element all but one. For one share of the stage.
 static double stage_node_seconds(arena *scratch, const plan *p, const net_stage *s) {
   double sum = 0, elements = (double)net_stage_elements(s) / (double)net_share_count(s);
   net_id *nodes = NEW_ARRAY(scratch, net_id, s->nodes.count + 1);
@@ -58,8 +58,8 @@ static double node_seconds(arena *scratch, const plan *p) {
   return sum;
 }
 
-// Sorts of one array have kernels on a GPU. The host executes other routines for it, between copies of
-// their arrays.
+// Sorts of one array have kernels on a GPU. The host executes other routines for it, between copies
+// of their arrays.
 static bool has_host_routine(const plan *p) {
   for (size_t i = 0; i < p->net->stages.count; i++) {
     const net_routine *r = p->net->stages.items[i].routine;
@@ -85,8 +85,8 @@ static double plan_seconds(arena *scratch, const comparison *c, const plan *p) {
   return s->backend == &auto_backend && compiled < m.portable ? compiled : m.portable;
 }
 
-// On ranks. (Compiling is done once, by each, and not counted: choose_executor takes what compiles where
-// that is worth it.)
+// On ranks. (Compiling is done once, by each, and not counted: choose_executor takes what compiles
+// where that is worth it.)
 static double ranked_seconds(arena *scratch, const comparison *c, const net *n) {
   const choice_setting *setting = c->setting;
   uint32_t split;

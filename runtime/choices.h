@@ -1,14 +1,15 @@
 // Which function each choice of an open Trace takes: the one that is predicted to be the fastest.
 //
-// In: an open Trace (lang/trace.h), and what it is planned for. Out: the number of a function for each
-// choice, with the reason and the times.
+// In: an open Trace (lang/trace.h), and what it is planned for. Out: the number of a function for
+// each choice, with the reason and the times.
 //
 //   choose [sort, odd_even_sort] xs         0.0031 s   0.0029 s    predicted: function 1 is taken
 //
 // Each function is planned alone, as a program whose arguments are the values from before the
-// choice; of the choices inside of it the function that these have taken. For ranks it is planned in
-// shares, and takes what the rank that sends the most takes (fusion/shares/cost.h). Equal calls (copies,
-// trace_choice) are planned once. What would take longer to plan than MOST_PLANNED steps in all is
+// choice; of the choices inside of it the function that these have taken. For ranks it is planned
+// in shares, and takes what the rank that sends the most takes (fusion/shares/cost.h). Equal calls
+// (copies, trace_choice) are planned once. What would take longer to plan than MOST_PLANNED steps
+// in all is
 // not compared: the first function is taken. So is it by `interp`, everywhere.
 #ifndef PERMC_RUNTIME_CHOICES_H
 #define PERMC_RUNTIME_CHOICES_H

@@ -72,8 +72,8 @@ PERMC_API void permc_context_free(permc_context *context);  // NULL is allowed
 // carets, each ending in a newline; "" if there were none. Valid until the next call.
 PERMC_API const char *permc_message(const permc_context *context);
 
-// What the last call on this context came to: what permc_message says in words. PERMC_OK if it says nothing,
-// or warns only.
+// What the last call on this context came to: what permc_message says in words. PERMC_OK if it says
+// nothing, or warns only.
 PERMC_API permc_code permc_last_code(const permc_context *context);
 
 // Whether `extern` functions may be called; false by default. Set before loading.
@@ -82,26 +82,28 @@ PERMC_API void permc_allow_extern(permc_context *context, bool allow);
 // in all programs that are loaded, and expressions that are defined, from now on, whether `extern`
 // functions are allowed or not. `type`: as a program writes it, "f64 -> i32 -> f64"; then a program
 // need not declare it, and one that declares it otherwise is refused. NULL: a program declares it,
-// and is trusted. With `with`, if it is not NULL, as a first argument, of type void *, before the others:
+// and is trusted. With `with`, if it is not NULL, as a first argument, of type void *, before the
+// others:
 //
 //   static double above(void *with, double x) { return x > *(double *)with; }
 //   permc_define_extern(context, "above", "f64 -> f64", (permc_function *)above, &limit);
 //   permc_define(context, "map above");
 //
-// It is called on the processor (a GPU and the backend machine have no C functions, which is an error),
-// as often as its results are needed, in any order; by one thread at a time in each run, but by
-// several calls (permc_call) at once. It must return; permc_interrupt is all that it may call of the
-// context. It and `with` live as long as the context. A later function of that name is for programs
-// that are loaded later. False: there can be no such name or type, or `function` is NULL.
+// It is called on the processor (a GPU and the backend machine have no C functions, which is an
+// error), as often as its results are needed, in any order; by one thread at a time in each run,
+// but by several calls (permc_call) at once. It must return; permc_interrupt is all that it may
+// call of the context. It and `with` live as long as the context. A later function of that name is
+// for programs that are loaded later. False: there can be no such name or type, or `function` is
+// NULL.
 typedef void permc_function(void);
 PERMC_API bool permc_define_extern(permc_context *context, const char *name, const char *type,
                                    permc_function *function, void *with);
 // Whether the last call failed because one was called that may not.
 PERMC_API bool permc_needs_extern(const permc_context *context);
 
-// For programs of strangers (docs/security.md): no extern functions, no compiler and no GPU, imports
-// from the folder of the program alone, results of at most 1 GiB (the limit "results"). Set before
-// loading. Time and memory of the process are its own to bound: permc_interrupt, setrlimit.
+// For programs of strangers (docs/security.md): no extern functions, no compiler and no GPU,
+// imports from the folder of the program alone, results of at most 1 GiB (the limit "results"). Set
+// before loading. Time and memory of the process are its own to bound: permc_interrupt, setrlimit.
 PERMC_API void permc_use_untrusted(permc_context *context);
 // What `import` may read: files anywhere, the default; those in the folder of the program or below
 // it, by their real paths (of a text: the folder that `name` is in); or none. Set before loading.
@@ -113,8 +115,8 @@ typedef enum permc_import_rule {
 PERMC_API void permc_allow_imports(permc_context *context, permc_import_rule imports);
 
 // What a program may take: to elaborate "steps", "calls" (nested), "operations", bytes of "memory"
-// and of "stack"; and bytes of "results" (docs/reference.md, Limits). False, without a message: there is no such limit, or
-// it cannot be that value.
+// and of "stack"; and bytes of "results" (docs/reference.md, Limits). False, without a message:
+// there is no such limit, or it cannot be that value.
 PERMC_API bool permc_set_limit(permc_context *context, const char *name, uint64_t value);
 
 // Threads of the cpu backend. 0, the default: one per processor that the process may use.
@@ -136,12 +138,13 @@ PERMC_API bool permc_use_strategy(permc_context *context, const char *name);
 // Results are the same with each. False with a message: there is no such layout, or the seed is no
 // number.
 PERMC_API bool permc_use_layout(permc_context *context, const char *name);
-// The GPU that programs are compiled for from now on, and that permc_run takes: 0, the default, 1, ...
-// in CUDA's order. False with a message: there is no such number. Whether there is such a GPU is
-// seen when it is first needed.
+// The GPU that programs are compiled for from now on, and that permc_run takes: 0, the default, 1,
+// ... in CUDA's order. False with a message: there is no such number. Whether there is such a GPU
+// is seen when it is first needed.
 PERMC_API bool permc_use_device(permc_context *context, int32_t device);
-// The same for `count` GPUs of this machine, a power of two, at most 16: permc_run on the backend cuda
-// spreads arrays over their memory, and they share the work. A GPU may be in the list several times.
+// The same for `count` GPUs of this machine, a power of two, at most 16: permc_run on the backend
+// cuda spreads arrays over their memory, and they share the work. A GPU may be in the list several
+// times.
 PERMC_API bool permc_use_devices(permc_context *context, const int32_t *devices, size_t count);
 // Whether the backends cpu and cuda may round a product and the sum that it goes into once instead
 // of twice: faster, but then results differ in their last bits from interp's. The other backends
@@ -178,15 +181,16 @@ typedef struct permc_size {
   int64_t value;
 } permc_size;
 // Whether the operators that a run on these arguments gives to scan, reduce and their kin are
-// associative, as those take them to be: tried on small values, but for floats. False: the message has
-// the smallest counterexample, at the place where the program gives the operator.
+// associative, as those take them to be: tried on small values, but for floats. False: the message
+// has the smallest counterexample, at the place where the program gives the operator.
 PERMC_API bool permc_check_laws(permc_context *context, const char *entry,
                                 permc_value *const *arguments, size_t argument_count);
 
 // Elaborates an entry (NULL: all) with its size names set as given, others at 0 ... 4. Sizes that
-// fail are warnings; false if all above 0 fail, or a given size fails. Parameters that are ints, and
-// have to be known, are tried at 0 ... 4 as well, if their value is not given. An entry for which
-// none of these works, or that has to know the elements of an array, is skipped, with a warning.
+// fail are warnings; false if all above 0 fail, or a given size fails. Parameters that are ints,
+// and have to be known, are tried at 0 ... 4 as well, if their value is not given. An entry for
+// which none of these works, or that has to know the elements of an array, is skipped, with a
+// warning.
 PERMC_API bool permc_check(permc_context *context, const char *entry, const permc_size *sizes,
                            size_t count);
 
@@ -204,8 +208,8 @@ typedef struct permc_explain_options {
   size_t argument_count;
   bool rules;  // also the rewrite rules that fired
   // NULL, or instead a form of the program as text: "tree", "types", "trace", "net", "plan", "c",
-  // "cuda"; or a picture: "network", "matrix", "passes" or "picture" (the first of these that it is)
-  // for a terminal, "network.svg" ... as SVG; or a page of HTML with all pictures: "html".
+  // "cuda"; or a picture: "network", "matrix", "passes" or "picture" (the first of these that it
+  // is) for a terminal, "network.svg" ... as SVG; or a page of HTML with all pictures: "html".
   const char *dump;
   uint32_t ranks;  // not 0: planned for so many, a power of two, and what they send
   uint64_t
@@ -219,15 +223,17 @@ PERMC_API bool permc_explain(permc_context *context, const char *entry, const pe
 
 // ---- ranks -----------------------------------------------------------------------------------
 
-// Runs of a program whose arrays are shared among ranks: threads of this process, or processes that a
-// launcher has started (docs/reference.md, "Ranks"). All call the same functions in the same order.
+// Runs of a program whose arrays are shared among ranks: threads of this process, or processes that
+// a launcher has started (docs/reference.md, "Ranks"). All call the same functions in the same
+// order.
 typedef struct permc_transfer {
   uint32_t rank;  // to whom, or from whom
   void *data;
   uint64_t bytes;
 } permc_transfer;
-// A function of the caller that carries messages, when all ranks have called it: each sends at most one
-// to each other, and receives at most one of each, of as many bytes as it is sent; there may be none.
+// A function of the caller that carries messages, when all ranks have called it: each sends at most
+// one to each other, and receives at most one of each, of as many bytes as it is sent; there may be
+// none.
 // False: it could not, and this rank does not go on. why->message, which is empty, may say why in a
 // line.
 typedef bool permc_carry(void *with, const permc_transfer *sends, size_t send_count,
@@ -245,51 +251,55 @@ typedef struct permc_ranks {
 } permc_ranks;
 // For what is run and compiled from now on (NULL: no longer). Where ranks are processes, arguments
 // that permc_read_files reads from .npy stay in the file until each rank reads its part, and the
-// arrays of results may be in parts: permc_write_file writes such a value to one file, called by all.
-// With the backend cuda each rank has a GPU: that of permc_use_device, unless it is 0, or of the process's
-// number on its machine. Values are in memory of the host.
+// arrays of results may be in parts: permc_write_file writes such a value to one file, called by
+// all. With the backend cuda each rank has a GPU: that of permc_use_device, unless it is 0, or of
+// the process's number on its machine. Values are in memory of the host.
 PERMC_API bool permc_use_ranks(permc_context *context, const permc_ranks *ranks);
 // Of this process, of how many: 0 and 1 where it has all of them.
 PERMC_API uint32_t permc_rank(const permc_context *context, uint32_t *processes);
-// Elements *first, ..., *first + *count - 1 of a component, which this process has of a result, or of
-// any value all. Valid as long as the value. A value in parts, this or one of permc_value_borrow_part,
-// may be an argument of another run or call: the parts of all processes are, in order of ranks, one
-// behind the other, the whole array, and of any lengths.
+// Elements *first, ..., *first + *count - 1 of a component, which this process has of a result, or
+// of any value all. Valid as long as the value. A value in parts, this or one of
+// permc_value_borrow_part, may be an argument of another run or call: the parts of all processes
+// are, in order of ranks, one behind the other, the whole array, and of any lengths.
 PERMC_API const void *permc_value_part(const permc_value *value, size_t component, uint64_t *first,
                                        uint64_t *count);
-// Called by all: this process has parts of arrays, of these lengths; each begins behind those of the
-// lower ranks, at *first, in an array of the length *whole. `what` is the same text on all, or all
+// Called by all: this process has parts of arrays, of these lengths; each begins behind those of
+// the lower ranks, at *first, in an array of the length *whole. `what` is the same text on all, or
+// all
 // fail: a line that says what is called, which is shown where it differs, and what else must be the
 // same.
 PERMC_API bool permc_place_parts(permc_context *context, const char *what, const uint64_t *lengths,
                                  size_t count, uint64_t *first, uint64_t *whole);
-// Called by all: rank 0's value becomes one in its memory. Without ranks: one that is in files does.
+// Called by all: rank 0's value becomes one in its memory. Without ranks: one that is in files
+// does.
 PERMC_API bool permc_gather(permc_context *context, permc_value *value);
-// This process cannot go on; the others end with the line "rank 3: CAUSE", of the first line of a message.
+// This process cannot go on; the others end with the line "rank 3: CAUSE", of the first line of a
+// message.
 PERMC_API void permc_fail_ranks(permc_context *context, const char *cause);
 // Called instead of permc_place_parts or permc_call, by a process that finds its arguments wrong:
 // the others end that call with the line "rank 3: CAUSE", and all can go on. Returns when all have
 // come; true: all have refused, with the same text.
 PERMC_API bool permc_refuse_call(permc_context *context, const char *cause);
-// Called by all after a call that has failed with PERMC_ERROR_RANKS, or permc_refuse_call, before the ranks are
-// ended: whether this process is the one that shows the message, so that it is shown once. Of ranks that the
-// caller connects each is, but where they have refused or differ.
+// Called by all after a call that has failed with PERMC_ERROR_RANKS, or permc_refuse_call, before
+// the ranks are
+// ended: whether this process is the one that shows the message, so that it is shown once. Of ranks
+// that the caller connects each is, but where they have refused or differ.
 PERMC_API bool permc_rank_speaks(permc_context *context);
 
 // ---- arrays larger than memory -----------------------------------------------------------------
 
-// Runs on arrays that are in files, a part of them at a time in memory (docs/reference.md, "Arrays larger
-// than memory"): large arguments that permc_read_files reads from .npy stay where they are, and results
-// are in files of their own, that go with the value; permc_write_file makes them the user's without a
-// copy, where they are beside each other, and permc_gather brings them to memory.
+// Runs on arrays that are in files, a part of them at a time in memory (docs/reference.md, "Arrays
+// larger than memory"): large arguments that permc_read_files reads from .npy stay where they are,
+// and results are in files of their own, that go with the value; permc_write_file makes them the
+// user's without a copy, where they are beside each other, and permc_gather brings them to memory.
 typedef struct permc_files {
   uint64_t memory;  // bytes, at most
   const char
       *folder;  // where files between the steps of a run are, and results; NULL: the current one
-  // The folder is made for one run, and stays, so that the same run goes on there after it has failed, or
-  // its process was ended; but where a check of the program has failed, as it would again, it goes.
-  // permc_remove_files ends the run; until then, or until this context runs something else, or is freed, no
-  // other run goes on there.
+  // The folder is made for one run, and stays, so that the same run goes on there after it has
+  // failed, or its process was ended; but where a check of the program has failed, as it would
+  // again, it goes. permc_remove_files ends the run; until then, or until this context runs
+  // something else, or is freed, no other run goes on there.
   bool resume;
 } permc_files;
 // For what is read and run from now on (NULL: no longer).
@@ -299,9 +309,9 @@ PERMC_API void permc_remove_files(permc_context *context);
 
 // ---- values ----------------------------------------------------------------------------------
 
-// Copies `data` (row-major, dims outermost first; rank 0: one element); NULL: elements are anything,
-// for results. type: "bool" "i8" ... "u64" "f16" (two bytes, IEEE binary16) "f32" "f64" "c64"
-// "c128". NULL: unknown type, rank over 16, a size that overflows, no memory.
+// Copies `data` (row-major, dims outermost first; rank 0: one element); NULL: elements are
+// anything, for results. type: "bool" "i8" ... "u64" "f16" (two bytes, IEEE binary16) "f32" "f64"
+// "c64" "c128". NULL: unknown type, rank over 16, a size that overflows, no memory.
 PERMC_API permc_value *permc_value_new(const char *type, uint32_t rank, const uint64_t *dims,
                                        const void *data);
 // Of the same types and sizes, with other memory, in which elements are anything. NULL: no memory.
@@ -322,12 +332,12 @@ typedef struct permc_memory {
 } permc_memory;
 // NULL: *error says why, and nothing is released.
 PERMC_API permc_value *permc_value_borrow(const permc_memory *memory, permc_error *error);
-// What this process has of an array that ranks share (permc_use_ranks): elements first, ...,
-// first + count - 1, in memory that begins with the first of them. dims are those of the whole array.
+// What this process has of an array that ranks share (permc_use_ranks): elements first, ..., first
+// + count - 1, in memory that begins with the first of them. dims are those of the whole array.
 PERMC_API permc_value *permc_value_borrow_part(const permc_memory *memory, uint64_t first,
                                                uint64_t count, permc_error *error);
-// Joins values into one tuple and frees them (also on failure, which gives NULL: no memory, or one value
-// twice).
+// Joins values into one tuple and frees them (also on failure, which gives NULL: no memory, or one
+// value twice).
 PERMC_API permc_value *permc_value_tuple(permc_value **parts, size_t count);
 PERMC_API void permc_value_free(permc_value *value);  // NULL is allowed
 PERMC_API void permc_values_free(permc_value **values, size_t count);
@@ -335,14 +345,15 @@ PERMC_API size_t permc_value_components(const permc_value *value);
 PERMC_API const char *permc_value_type(const permc_value *value, size_t component);
 PERMC_API uint32_t permc_value_rank(const permc_value *value, size_t component);
 PERMC_API const uint64_t *permc_value_dims(const permc_value *value, size_t component);
-// NULL: it has no elements in memory (permc_compiled_argument). Of borrowed memory the caller's pointer.
+// NULL: it has no elements in memory (permc_compiled_argument). Of borrowed memory the caller's
+// pointer.
 PERMC_API const void *permc_value_data(const permc_value *value, size_t component);
 // A component's name: that of the field of a structured .npy (of nested ones "position.x"), or of
-// the column of a table with a header, that it was read from. NULL: it has none. Names do not matter
-// to a program. A component of a result has the name of a component of the arguments whose elements
-// its own are: moved or chosen, as by a sort, besides constants such as the fill of padded; not
-// computed from them. Files .npy of several components, and .csv, are written with the names;
-// permc_value_tuple keeps them. Valid until the name is set, or the value freed.
+// the column of a table with a header, that it was read from. NULL: it has none. Names do not
+// matter to a program. A component of a result has the name of a component of the arguments whose
+// elements its own are: moved or chosen, as by a sort, besides constants such as the fill of
+// padded; not computed from them. Files .npy of several components, and .csv, are written with the
+// names; permc_value_tuple keeps them. Valid until the name is set, or the value freed.
 PERMC_API const char *permc_value_name(const permc_value *value, size_t component);
 // Sets it (NULL or "": to none). False: memory is out.
 PERMC_API bool permc_value_set_name(permc_value *value, size_t component, const char *name);
@@ -366,9 +377,9 @@ PERMC_API bool permc_read_random_at(permc_context *context, const char *entry,
                                     permc_value ***arguments, size_t *count);
 // Whether the results of an entry can be written to these files, the first result to the first: no
 // more files than results, of endings that are formats which hold such results, in folders that are
-// there and may be written to, no file twice. False: the message says what to do. To be asked before
-// a long run. Where types of results depend on the arguments, they are checked if there are as many
-// as parameters (0: not yet).
+// there and may be written to, no file twice. False: the message says what to do. To be asked
+// before a long run. Where types of results depend on the arguments, they are checked if there are
+// as many as parameters (0: not yet).
 PERMC_API bool permc_check_outputs(permc_context *context, const char *entry,
                                    permc_value *const *arguments, size_t argument_count,
                                    const char *const *paths, size_t count);
@@ -405,9 +416,10 @@ PERMC_API bool permc_run_consume(permc_context *context, const char *entry, cons
 // program.
 typedef struct permc_compiled permc_compiled;
 
-// For arguments of the types and sizes of `like`, whose elements matter only where the program needs
-// to know them before it runs (a matrix, a size), and of schedules: what a rotation, an affine map or a
-// transpose does may become part of the program, which refuses others then. NULL: see permc_message.
+// For arguments of the types and sizes of `like`, whose elements matter only where the program
+// needs to know them before it runs (a matrix, a size), and of schedules: what a rotation, an
+// affine map or a transpose does may become part of the program, which refuses others then. NULL:
+// see permc_message.
 PERMC_API permc_compiled *permc_compile(permc_context *context, const char *entry,
                                         const char *backend, permc_value *const *like,
                                         size_t argument_count);
@@ -420,7 +432,8 @@ PERMC_API void permc_compiled_free(permc_compiled *compiled);  // NULL is allowe
 PERMC_API const permc_value *permc_compiled_argument(const permc_compiled *compiled, size_t number);
 PERMC_API const permc_value *permc_compiled_result(const permc_compiled *compiled, size_t number);
 
-// Values with memory of their own for all results. NULL: no memory. To be freed by permc_values_free.
+// Values with memory of their own for all results. NULL: no memory. To be freed by
+// permc_values_free.
 PERMC_API permc_value **permc_results_new(const permc_compiled *compiled, size_t *count);
 
 typedef struct permc_call_options {
@@ -430,9 +443,9 @@ typedef struct permc_call_options {
   uint64_t workspace_bytes;
 } permc_call_options;
 
-// Runs it: reads the arguments, and writes to the results, which are values of the result types that
-// the caller has made or borrowed. They overlap neither an argument nor each other. After an error
-// their elements are anything; all else is as before.
+// Runs it: reads the arguments, and writes to the results, which are values of the result types
+// that the caller has made or borrowed. They overlap neither an argument nor each other. After an
+// error their elements are anything; all else is as before.
 //   a program for the processor   values in the host's memory; nothing is copied or allocated (but
 //                                 by interp and machine, which run one call at a time)
 //   a program for a GPU           values in its memory: the work is put on the stream, and the call
@@ -446,14 +459,14 @@ PERMC_API permc_code permc_call(const permc_compiled *compiled, permc_value *con
                                 size_t argument_count, permc_value *const *results,
                                 size_t result_count, const permc_call_options *options,
                                 permc_error *error);
-// Bytes of memory, where the program runs, that a call needs besides its arguments and results; at an
-// address that is a multiple of 256.
+// Bytes of memory, where the program runs, that a call needs besides its arguments and results; at
+// an address that is a multiple of 256.
 PERMC_API uint64_t permc_workspace_bytes(const permc_compiled *compiled);
 
 // On a backend with a memory and a clock of its own (cuda): the seconds of one run of the passes,
 // the mean of `runs`, on the arguments of the last permc_call with values in the host's memory,
-// which are still there; without the way there and back. Not while another thread calls it. False: it
-// failed, or (the message of the context is "") there is no such clock.
+// which are still there; without the way there and back. Not while another thread calls it. False:
+// it failed, or (the message of the context is "") there is no such clock.
 PERMC_API bool permc_time_call(permc_compiled *compiled, unsigned runs, double *seconds);
 // The same of copying so many bytes within that memory.
 PERMC_API bool permc_time_copy(permc_compiled *compiled, uint64_t bytes, unsigned runs,
@@ -492,8 +505,8 @@ typedef struct permc_progress {
   // "reading", "loading", "elaborating", "planning", "compiling", "running", "writing"; "" when the
   // call is over. Static.
   const char *stage;
-  // What is counted: "bytes", "elements", "texts" (of code), "steps" (on ranks: passes and exchanges);
-  // "" where nothing is. Static.
+  // What is counted: "bytes", "elements", "texts" (of code), "steps" (on ranks: passes and
+  // exchanges); "" where nothing is. Static.
   const char *unit;
   uint64_t done, total;  // of this stage; total 0: not known
 } permc_progress;
@@ -503,10 +516,10 @@ typedef void permc_progress_report(void *with, const permc_progress *progress);
 // context, but for permc_interrupt. NULL, the default: no reports.
 PERMC_API void permc_on_progress(permc_context *context, permc_progress_report *report, void *with);
 
-// Asks the calls in progress on this context to stop: elaboration, compilation, a run, permc_tune, and
-// permc_call in every thread then fail with the message "interrupted". So do those that begin before
-// all of these have ended; later ones, and other contexts, are not affected. Safe in a signal
-// handler and from another thread. What is on a GPU's stream already goes on.
+// Asks the calls in progress on this context to stop: elaboration, compilation, a run, permc_tune,
+// and permc_call in every thread then fail with the message "interrupted". So do those that begin
+// before all of these have ended; later ones, and other contexts, are not affected. Safe in a
+// signal handler and from another thread. What is on a GPU's stream already goes on.
 PERMC_API void permc_interrupt(permc_context *context);
 
 // ---- formatting ------------------------------------------------------------------------------

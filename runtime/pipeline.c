@@ -15,8 +15,9 @@
 
 // ---- the arguments ---------------------------------------------------------------------------
 
-// The elements of arguments that may be places, for elaboration to look at: of schedules, and of all where
-// the program is for this run alone. Not where a strategy is asked for that permutes by any places.
+// The elements of arguments that may be places, for elaboration to look at: of schedules, and of
+// all where the program is for this run alone. Not where a strategy is asked for that permutes by
+// any places.
 static void show_places(const permc_context *c, const pipeline_request *r, array_shapes *shapes) {
   size_t next = 0;
   for (size_t i = 0; i < r->argument_count; i++)
@@ -326,7 +327,8 @@ static void log_plan(pipeline *p) {
   }
 }
 
-// Whether arrays are to lie in the slabs of several GPUs: of less than that each, the first one has all.
+// Whether arrays are to lie in the slabs of several GPUs: of less than that each, the first one has
+// all.
 static bool is_for_peers(const permc_context *c, const pipeline *p) {
   const uint64_t least = UINT64_C(1) << 21;
   uint64_t most = 0;
@@ -339,8 +341,8 @@ static bool is_for_peers(const permc_context *c, const pipeline *p) {
          most / c->peer_count >= least;
 }
 
-// On several GPUs, each pass of the Plan is shared by its blocks; or there are passes that keep to the
-// slab of a GPU in what they load: whatever sends less.
+// On several GPUs, each pass of the Plan is shared by its blocks; or there are passes that keep to
+// the slab of a GPU in what they load: whatever sends less.
 static bool plan_for_peers(permc_context *c, pipeline *p, const plan_strategy *strategy) {
   int bits = shares_bits(c->peer_count);
   if (!is_for_peers(c, p))
@@ -365,8 +367,8 @@ static void split_levels(pipeline *p, bool first) {
     rule_fired(&p->rules, RULE_PEERS_FIRST, NET_NONE, 0, 0);
 }
 
-// On ranks with GPUs: passes go on while messages are under way, where that is faster. Of a plan that was tuned
-// here other ranks may know nothing, and all are to have the same pieces.
+// On ranks with GPUs: passes go on while messages are under way, where that is faster. Of a plan
+// that was tuned here other ranks may know nothing, and all are to have the same pieces.
 static void plan_pieces(permc_context *c, pipeline *p) {
   uint32_t count = 0;
   if (!p->shares || p->target->lane_bytes || p->tuned || c->strategy)
@@ -378,8 +380,8 @@ static void plan_pieces(permc_context *c, pipeline *p) {
   shares_plan_pieces(&p->memory, p->shares, p->plan);
 }
 
-// The Plan for the backend's target, unless there is one. The next run may have another matrix: on a
-// GPU, one kernel that gets its matrix when it runs serves both.
+// The Plan for the backend's target, unless there is one. The next run may have another matrix: on
+// a GPU, one kernel that gets its matrix when it runs serves both.
 static bool make_plan(permc_context *c, const pipeline_request *r, pipeline *p) {
   bool runtime_matrix = !c->strategy && p->has_static && p->backend == &cuda_backend && !p->shares;
   const target *before = p->target;
@@ -598,8 +600,8 @@ static bool run_pipeline(permc_context *c, const pipeline_request *r, pipeline *
   bool may_use_gpu =
       runs && is_auto(r) && !r->ranks && !r->memory && !c->trial && !c->untrusted && !c->gpu_failed;
 
-  // The Trace to what a backend executes. Where `auto` finds that one lacks what it needs, or with the
-  // Plan that another is faster, that has its place.
+  // The Trace to what a backend executes. Where `auto` finds that one lacks what it needs, or with
+  // the Plan that another is faster, that has its place.
   for (backend_status status = BACKEND_MISSING; p->backend && status != BACKEND_READY;) {
     char why[BACKEND_WHY] = "";
     const backend *b = p->backend;

@@ -233,8 +233,8 @@ static bool is_among(const permc_value *v, permc_value *const *values, size_t co
   return false;
 }
 
-// Whether the arguments are in the host's memory; *borrowed: whether any of it is another's, or given
-// twice, and is not to be written to or freed.
+// Whether the arguments are in the host's memory; *borrowed: whether any of it is another's, or
+// given twice, and is not to be written to or freed.
 static bool are_on_host(permc_context *c, permc_value *const *arguments, size_t count,
                         bool *borrowed) {
   *borrowed = false;

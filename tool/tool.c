@@ -20,8 +20,9 @@
 // appear by rename; the unfinished ones are removed here. A second signal while this runs ends the
 // process as it is. The status is that of a process that the signal ends, as a shell shows it.
 //
-// Of several ranks, one that its launcher ends is silent: another has failed, and the launcher or that one has
-// said so. What the terminal, or a clock, sends to all is said by rank 0; the launcher then ends the others.
+// Of several ranks, one that its launcher ends is silent: another has failed, and the launcher or
+// that one has said so. What the terminal, or a clock, sends to all is said by rank 0; the launcher
+// then ends the others.
 static struct {
   int rank;  // -1: alone
   char interrupted[60], late[100];

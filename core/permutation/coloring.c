@@ -1,5 +1,5 @@
-// Edge colouring by Euler splits (Gabow 1976), and perfect matchings by random walks for odd degrees
-// (Goel, Kapralov and Khanna 2010). See coloring.h.
+// Edge colouring by Euler splits (Gabow 1976), and perfect matchings by random walks for odd
+// degrees (Goel, Kapralov and Khanna 2010). See coloring.h.
 //
 // A part of the graph is the same few places of all rows. It is split, or coloured, where it lies:
 //
@@ -39,7 +39,8 @@ static uint32_t mate_stride(uint32_t count) {
 // ---- Euler splits ----------------------------------------------------------------------------
 
 // Edges are numbered: their row times mate_stride, and the place in it. The edges of a right node
-// are paired as they come, mate[e] being the other one of the pair; those of a left node are e, e^1.
+// are paired as they come, mate[e] being the other one of the pair; those of a left node are e,
+// e^1.
 static void pair_right_ends(const part *p, uint32_t *mate, uint32_t *waiting) {
   uint32_t stride = mate_stride(p->count), nobody = p->nodes * stride;
   for (uint32_t i = 0; i < p->nodes; i++)
@@ -55,9 +56,9 @@ static void pair_right_ends(const part *p, uint32_t *mate, uint32_t *waiting) {
   }
 }
 
-// The edges that are joined by pairs, at the right and at the left in turn, form a closed walk; every
-// second one is of half A: it is its own mate from then on. The walk is gone both ways from edge `e`
-// at once, until they meet: each waits for memory at each step.
+// The edges that are joined by pairs, at the right and at the left in turn, form a closed walk;
+// every second one is of half A: it is its own mate from then on. The walk is gone both ways from
+// edge `e` at once, until they meet: each waits for memory at each step.
 static void walk(uint32_t *mate, uint32_t e) {
   uint32_t ahead = e, behind = mate[e];  // an edge of A; the one before an edge of A, at the right
   mate[e] = e;

@@ -1,8 +1,8 @@
 // Permutations that are given as data. The door of this room, with schedule.h and recognise.h.
 //
-// In: the place of each element, as an array of integers of any size; what is made of it lies in memory
-// of the caller. Out: whether it is a permutation; what it does, if that is simple; three steps
-// without conflicts that do it, whatever it is.
+// In: the place of each element, as an array of integers of any size; what is made of it lies in
+// memory of the caller. Out: whether it is a permutation; what it does, if that is simple; three
+// steps without conflicts that do it, whatever it is.
 //
 //   uint16_t places[] = {2, 0, 1};                     element i goes to place i of the list
 //   place_list p = {places, sizeof *places, 3};

@@ -29,8 +29,8 @@ static bool is_affine(const place_list *p, movement *m) {
   return c < p->count && f2_affine_inverse(m->map, &inverse) && movement_holds(m, p, 0, p->count);
 }
 
-// The dimensions that an exchange must have: the first element that moves is at d3, and goes to d1 d3;
-// that which is at d2 d3 comes to d3.
+// The dimensions that an exchange must have: the first element that moves is at d3, and goes to d1
+// d3; that which is at d2 d3 comes to d3.
 static bool find_dimensions(const place_list *p, uint64_t *dims) {
   uint64_t inner = 0, columns = 0;
   while (inner < p->count && place_at(p, inner) == inner)
@@ -64,7 +64,8 @@ static bool is_exchange(const place_list *p, movement *m) {
   return true;
 }
 
-// A cut is a length whose first elements stay among themselves. All multiples of the width must be cuts.
+// A cut is a length whose first elements stay among themselves. All multiples of the width must be
+// cuts.
 typedef struct widths {
   uint32_t count;
   uint32_t width[1024];

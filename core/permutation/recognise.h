@@ -8,9 +8,9 @@
 //   2 3 0 1 4 5 6 7 8 9 10 11          stays in rows of 4: i / 4 does not change
 //   4 9 2 3 8 1 6 7 0 5 10 11          stays in columns of 4: i mod 4 does not change
 //
-// Of 2^n elements: whether p[i] = A i ^ c, which n + 1 elements of p determine and one look at each proves.
-// The kinds are tried in the order of the enumeration. A look is over at the first element that is
-// otherwise, so that a random p costs next to nothing.
+// Of 2^n elements: whether p[i] = A i ^ c, which n + 1 elements of p determine and one look at each
+// proves. The kinds are tried in the order of the enumeration. A look is over at the first element
+// that is otherwise, so that a random p costs next to nothing.
 #ifndef PERMC_CORE_PERMUTATION_RECOGNISE_H
 #define PERMC_CORE_PERMUTATION_RECOGNISE_H
 
@@ -50,8 +50,8 @@ uint64_t movement_place(const movement *m, uint64_t count, uint64_t i);
 movement movement_inverse(const movement *m, uint64_t count);
 // Whether the places first ... last - 1 are those of the movement, if all others are.
 bool movement_holds(const movement *m, const place_list *p, uint64_t first, uint64_t last);
-// "rotation by 3", "affine map [2, 1] ^ 0" (rows of the matrix, as of bmmc), "exchange of dimensions of [1][3][4][1]"; of
-// the other kinds their names.
+// "rotation by 3", "affine map [2, 1] ^ 0" (rows of the matrix, as of bmmc), "exchange of
+// dimensions of [1][3][4][1]"; of the other kinds their names.
 void movement_print(text *out, const movement *m);
 // As numbers, for files: by; c and the columns of A; dims. Returns how many; 0: of another kind.
 enum { MOVEMENT_NUMBERS = F2_MAX + 1 };

@@ -66,8 +66,8 @@ static inline uint64_t schedule_origin(const permutation_schedule *s, uint64_t t
 
 // A row of `length` elements that gathers element step[k] to place k, as copies from from[j] to
 // to[j]: of `banks` neighbouring j, which are one request, `from` lie in as many banks, number mod
-// banks, and `to` do (DMM/UMM paper, section 6; HMM paper, section VI). banks divides length, which is at
-// most 2^16. scratch: row_copies_scratch numbers.
+// banks, and `to` do (DMM/UMM paper, section 6; HMM paper, section VI). banks divides length, which
+// is at most 2^16. scratch: row_copies_scratch numbers.
 uint64_t row_copies_scratch(uint32_t length, uint32_t banks);
 void row_copies_make(const uint16_t *step, uint32_t length, uint32_t banks, uint16_t *from,
                      uint16_t *to, uint32_t *scratch);

@@ -1,4 +1,5 @@
-// C functions that a program calls: what `extern` declares. A row of a Trace and of a Net; how they are
+// C functions that a program calls: what `extern` declares. A row of a Trace and of a Net; how they
+// are
 // called: runtime/foreign/foreign.h.
 //
 //   extern "m" hypot : f64 -> f64 -> f64        {"m", "hypot", 2, {f64, f64}, f64, NULL}
@@ -9,8 +10,9 @@
 
 enum { C_FUNCTION_TYPES = 64 };  // at most, with the result
 
-// A function that the caller of permc has given for the `extern` of that name (permc_define_extern).
-// With `with`, which is not NULL: that comes before the operands. It lives as long as the context.
+// A function that the caller of permc has given for the `extern` of that name
+// (permc_define_extern). With `with`, which is not NULL: that comes before the operands. It lives
+// as long as the context.
 typedef struct c_callback {
   struct c_callback *next;  // given before it
   const char *name;

@@ -224,8 +224,8 @@ void scalar_select(size_t size, size_t n, const bool *condition, const void *a, 
                    void *out);
 
 // Whether op(a, b) leaves the range of an integer type (or divides by zero, or has a negative
-// exponent or shift count): what makes static arithmetic an error. NULL if not, else the reason in words, such as
-// "overflows i64", until this thread's next call.
+// exponent or shift count): what makes static arithmetic an error. NULL if not, else the reason in
+// words, such as "overflows i64", until this thread's next call.
 const char *scalar_static_error(scalar_op op, scalar_type type, const scalar_bits *a,
                                 const scalar_bits *b);
 

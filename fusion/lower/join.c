@@ -1,5 +1,5 @@
-// Values of one stage that lie side by side, as one: which of them an element is of follows from its
-// index. Nothing moves, so the op that chooses has no direction.
+// Values of one stage that lie side by side, as one: which of them an element is of follows from
+// its index. Nothing moves, so the op that chooses has no direction.
 //
 //   v1 at F z ^ f, v2 at F z ^ f ^ d        v3[0] = select (index t < 1) v1[0] v2[0]   at F z ^ d t ^ f
 //

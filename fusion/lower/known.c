@@ -1,7 +1,8 @@
-// Gathers and scatters by places that are known, as steps that move elements: a Trace before it is lowered.
+// Gathers and scatters by places that are known, as steps that move elements: a Trace before it is
+// lowered.
 //
-// Of places that are an argument, elaboration may have found out what they do (trace_places). As many
-// elements as there are places need no places then:
+// Of places that are an argument, elaboration may have found out what they do (trace_places). As
+// many elements as there are places need no places then:
 //
 //   scatter p xs ys, and p                          becomes
 //   rotates n elements by 2                         concat (drop (n - 2) xs) (take (n - 2) xs)
@@ -72,7 +73,8 @@ static value_id exchanged(replacing *r, const movement *m, value_id xs) {
   return add_like(r, TRACE_RESHAPE, batch, 1, r->like->dims, 0, 1, &xs);
 }
 
-// What the elements of a step do, if it moves as many as there are places that are known. False: it does not.
+// What the elements of a step do, if it moves as many as there are places that are known. False: it
+// does not.
 static bool find_movement(const trace *t, const trace_step *s, movement *m) {
   if ((s->op != TRACE_GATHER && s->op != TRACE_SCATTER) || trace_step_count(s) == 0)
     return false;

@@ -55,7 +55,8 @@ bool map_plain(const net_map *m, const axes *s, uint32_t at, uint32_t count, int
 
 // What holds elements: an array in memory, or a value of a stage. An element node's map gives its
 // address there; of a stage's value that is the address it would have when all of it is stored: bit
-// i of x, i < bits, weighs 2^i, the loops follow, innermost first. A stage may have grown since then.
+// i of x, i < bits, weighs 2^i, the loops follow, innermost first. A stage may have grown since
+// then.
 typedef struct storage {
   scalar_type type;
   bool in_memory;
@@ -114,8 +115,8 @@ typedef struct stage_state {
   uint32_t order;  // of closing
 } stage_state;
 
-// Places of keys: the array with them, the routine that makes it; the latest sort that moves payloads to
-// them (NET_NONE: none does), which reads arrays of lower numbers than `arrays`.
+// Places of keys: the array with them, the routine that makes it; the latest sort that moves
+// payloads to them (NET_NONE: none does), which reads arrays of lower numbers than `arrays`.
 typedef struct known_sort {
   net_id places;
   uint32_t stage, sort;
@@ -151,8 +152,8 @@ typedef struct lowering {
 
 // ---- places that are known (lower/known.c) -----------------------------------------------------------
 
-// The trace, or another one that moves elements by steps where the places of a gather or a scatter are
-// known and do something simple; origins as below.
+// The trace, or another one that moves elements by steps where the places of a gather or a scatter
+// are known and do something simple; origins as below.
 const trace *trace_without_known_places(arena *a, const trace *t, rule_log *log,
                                         const uint32_t **origins);
 
@@ -190,8 +191,8 @@ void stage_close(lowering *l, uint32_t stage);
 int stage_widen(lowering *l, uint32_t stage);
 // The stage's index, of the bits that element nodes of its value name.
 f2_affine storage_frame(const lowering *l, const storage *held);
-// A stage's value goes to memory, at the addresses that its element nodes name already. The stage is
-// closed.
+// A stage's value goes to memory, at the addresses that its element nodes name already. The stage
+// is closed.
 void storage_to_memory(lowering *l, net_id id, net_reason why);
 // Why the step that is being lowered needs the elements of this node in memory.
 void explain_array(lowering *l, net_id element, net_reason why);
@@ -203,7 +204,8 @@ lowered expression(lowering *l, const axes *s, net_id node);
 lowered zeros_of_step(lowering *l, const trace_step *s);
 // All of an array, row by row.
 lowered row_major(lowering *l, const axes *s, net_id storage_id);
-// Whether it is computed from memory, by few nodes: then it may as well be computed again elsewhere.
+// Whether it is computed from memory, by few nodes: then it may as well be computed again
+// elsewhere.
 bool is_computed(lowering *l, net_id node);
 // One expression, not an array that waits for its place, and an element node if it depends on
 // elements at all. `batch_axes`: where the dimension of a packed value goes.
@@ -245,8 +247,8 @@ lowered slice_axes(lowering *l, lowered *v, axis_range range, uint64_t number, u
 // Whether elements of v along the range are computed from memory by few nodes, at addresses that go
 // row by row.
 bool is_extensible(lowering *l, const lowered *v, axis_range range);
-// The axes of the range, of an extensible v, as indices from `start` on of `length`: before and after
-// them elements are any.
+// The axes of the range, of an extensible v, as indices from `start` on of `length`: before and
+// after them elements are any.
 lowered extend_axes(lowering *l, lowered *v, axis_range range, uint64_t start, uint64_t length);
 // The element node `id` over s with the constant at all addresses outside of its array.
 net_id fill_outside(lowering *l, net_id id, const scalar_bits *fill);
@@ -255,8 +257,8 @@ typedef struct address_range {
 } address_range;
 // Of the map's addresses; of rows that depend on each other, perhaps a wider one.
 address_range map_range(const net_map *m, const axes *s);
-// Elements number, ..., number + length - 1 of the `whole` that each instance of the batch has, computed
-// again if v may be: then it is no slice of what passes through an array.
+// Elements number, ..., number + length - 1 of the `whole` that each instance of the batch has,
+// computed again if v may be: then it is no slice of what passes through an array.
 lowered slice_computed(lowering *l, const lowered *v, uint64_t batch, uint64_t whole,
                        uint64_t number, uint64_t length);
 
@@ -274,8 +276,8 @@ lowered value_of_pieces(lowering *l, const trace_step *s, uint32_t count, piece 
 // Rows number, ..., number + length - 1 of v, the value of step o, as the value of step s.
 lowered slice_pieces(lowering *l, const trace_step *s, const trace_step *o, const lowered *v,
                      uint64_t number, uint64_t length);
-// The pieces of v, the value of step s, as one array; or an expression for its elements, unless it is
-// only to be stored.
+// The pieces of v, the value of step s, as one array; or an expression for its elements, unless it
+// is only to be stored.
 lowered join_pieces(lowering *l, const trace_step *s, const lowered *v, bool to_store);
 
 // ---- where elements lie in a stage (lower/placement.c) ----------------------------------------

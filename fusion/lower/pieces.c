@@ -154,7 +154,8 @@ static bool find_fill(lowering *l, const choice *c, net_id *filled) {
   return true;
 }
 
-// The parts, which have the same batch: of outermost rows if they consist of these, else of elements.
+// The parts, which have the same batch: of outermost rows if they consist of these, else of
+// elements.
 static bool choose_parts(lowering *l, const trace_step *s, const lowered *v, const lowered *parts,
                          bool to_store, lowered *result) {
   choice c = {.count = v->element_count};

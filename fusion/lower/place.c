@@ -19,8 +19,8 @@ typedef struct operand {  // an element node that the op reads
 
 // ---- the anchor -------------------------------------------------------------------------------
 
-// Whether the map of an operand that is a stage's value covers the stage's loops, one axis each (also
-// sets loop_axis), and its rows are the bits of x in order.
+// Whether the map of an operand that is a stage's value covers the stage's loops, one axis each
+// (also sets loop_axis), and its rows are the bits of x in order.
 static bool covers_stage_loops(placement *f, const net_map *m, const net_stage *s, int bits) {
   if (m->offset || m->row_count != (uint32_t)bits)
     return false;
@@ -93,8 +93,8 @@ bool placement_of_element(placement *f, net_id node, uint64_t *columns, uint64_t
   return true;
 }
 
-// D, of operands that were found in the stage. Those that lie at several places are taken where they
-// need no partners, if there are such places: then `origins` change.
+// D, of operands that were found in the stage. Those that lie at several places are taken where
+// they need no partners, if there are such places: then `origins` change.
 static bool find_directions(placement *f, uint32_t count, uint64_t *origins,
                             const f2_space *spreads, const uint64_t *numbers) {
   f->partner_count = 0;
@@ -287,8 +287,8 @@ static void place_by(placement *f, f2_affine x_of_rows) {
   f->n = x_of_rows.a.rows;
 }
 
-// Whether a load of all of an array with as many loops has the strides that the axes have (also sets
-// loop_axis then).
+// Whether a load of all of an array with as many loops has the strides that the axes have (also
+// sets loop_axis then).
 static bool covers_load_loops(placement *f, const net_map *m, const net_stage *s,
                               const net_map *load) {
   uint64_t taken = 0;
@@ -377,8 +377,8 @@ static uint32_t best_anchor(placement *f, const operand *operands, uint32_t coun
   return best;
 }
 
-// The same for so many directions: where each of an array's elements is another of a pattern's, arrays
-// beside each other make one anchor (components of tuples, of which not all depend on all).
+// The same for so many directions: where each of an array's elements is another of a pattern's,
+// arrays beside each other make one anchor (components of tuples, of which not all depend on all).
 static uint32_t best_memory_anchor(placement *f, const operand *operands, uint32_t count,
                                    int directions) {
   int most, with_others;
@@ -393,9 +393,9 @@ static uint32_t best_memory_anchor(placement *f, const operand *operands, uint32
   return f->beside ? other : best;
 }
 
-// The space of a new stage for an anchor in memory. What is used of an array elsewhere later, rows by
-// their numbers, should be in the same stage: so it is that of all addresses, of which the rules drop
-// what stays dead, unless the op leaves most of them dead.
+// The space of a new stage for an anchor in memory. What is used of an array elsewhere later, rows
+// by their numbers, should be in the same stage: so it is that of all addresses, of which the rules
+// drop what stays dead, unless the op leaves most of them dead.
 static f2_space anchor_space(const placement *f, uint64_t elements, int rows) {
   enum { MOST_DEAD = 6 };  // log2: what passes through memory has room for them
   f2_space u = f2_span(rows, f->p, f->columns);
@@ -453,7 +453,8 @@ static void anchor_nowhere(placement *f) {
 
 // ---- other operands ---------------------------------------------------------------------------
 
-// The operands of one array that lie as the anchor's elements do, `least` of them or more, become one
+// The operands of one array that lie as the anchor's elements do, `least` of them or more, become
+// one
 // value: operand number q is the element that the anchor has for number q.
 static bool load_together(const placement *f, operand *operands, uint32_t count, uint32_t first,
                           uint32_t least) {
@@ -618,8 +619,8 @@ static void find_placement(lowering *l, placement *f, const axes *s, operand *op
 
 // ---- ops --------------------------------------------------------------------------------------
 
-// The nodes as nodes of the stage, which read the operands, for element j of partners. Their numbers
-// there are l->converted.
+// The nodes as nodes of the stage, which read the operands, for element j of partners. Their
+// numbers there are l->converted.
 static void convert_nodes(const placement *f, const node_list *nodes, const operand *operands,
                           uint64_t j) {
   lowering *l = f->l;

@@ -1,5 +1,5 @@
-// Where the elements of an op lie in a stage: the frame (F, f), the directions D, and the forms that
-// read z and j off an index. See place.c for what they are for, lowering.h for their fields.
+// Where the elements of an op lie in a stage: the frame (F, f), the directions D, and the forms
+// that read z and j off an index. See place.c for what they are for, lowering.h for their fields.
 #include "fusion/lower/lowering.h"
 
 void placement_set_axes(placement *f, const axes *s) {

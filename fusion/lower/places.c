@@ -1,8 +1,8 @@
 // Movement that depends on data: gathers and scatters. See lower.h.
 //
-// A gather is an expression of its place, in scalar code as any other: a node that reads an array in
-// memory at an address that the op computes. So it shares an op with what makes its places and with
-// what is done to its elements; its array must be complete before the op's stage begins.
+// A gather is an expression of its place, in scalar code as any other: a node that reads an array
+// in memory at an address that the op computes. So it shares an op with what makes its places and
+// with what is done to its elements; its array must be complete before the op's stage begins.
 //
 //   gather p xs, xs of 5 rows of 3            t0 = convert u64 p; inside = t0 < 5
 //     element j of row i of the result        gather a0 (select inside (p * 3 + j) -1)
@@ -59,8 +59,8 @@ static net_id add_address(lowering *l, net_id place, uint64_t length, int64_t st
 
 // ---- gather ------------------------------------------------------------------------------------
 
-// An array in memory that can be gathered from: without padding, and numbered with one stride in its
-// batch, and with one in the dimension that the places are of.
+// An array in memory that can be gathered from: without padding, and numbered with one stride in
+// its batch, and with one in the dimension that the places are of.
 typedef struct gathered {
   net_id array;
   axis_range range;  // the axes of that dimension; those of the batch are before it

@@ -1,5 +1,5 @@
-// Steps that become routines: places of keys, counts of keys, wrong places; and scatters to such places, which are
-// sorts. See lower.h.
+// Steps that become routines: places of keys, counts of keys, wrong places; and scatters to such
+// places, which are sorts. See lower.h.
 //
 //   p = places k; scatter p k k; scatter p x x      routine places: from k to p
 //                                                   routine sort: from k to r1, from x to r2
@@ -7,8 +7,8 @@
 //   scatter p x x, p an argument that is a permutation
 //                                                   routine permute: from p, from x to r1
 //
-// Nobody may read places then: they are dropped with what else is dead. Payloads of the same places go with one
-// sort, as far as they are there when it begins.
+// Nobody may read places then: they are dropped with what else is dead. Payloads of the same places
+// go with one sort, as far as they are there when it begins.
 #include "fusion/lower/lowering.h"
 
 static const trace_step *operand_step(const lowering *l, const trace_step *s, uint32_t i) {
@@ -90,7 +90,8 @@ static void add_pair(lowering *l, net_routine *r, net_routine_pair pair) {
   }
 }
 
-// Of a count of few keys the sort by them that is there, which counts them then. NULL: there is none.
+// Of a count of few keys the sort by them that is there, which counts them then. NULL: there is
+// none.
 static net_routine *find_counting(lowering *l, const net_routine *count) {
   for (size_t i = 0; i < l->sorts.count && count->limit <= NET_MOST_COUNTED; i++) {
     const known_sort *k = &l->sorts.items[i];
@@ -150,15 +151,15 @@ static known_sort *find_sort(lowering *l, const trace_step *s) {
   return NULL;
 }
 
-// On processors a gather is scalar code, whatever its length; and so is one of few elements, which a cache
-// holds.
+// On processors a gather is scalar code, whatever its length; and so is one of few elements, which
+// a cache holds.
 static bool is_gather_for_routine(const lowering *l, const trace_step *s) {
   enum { FEW = 1 << 22 };
   return l->trace->wants_steps && s->dims[0] >= FEW && operand_step(l, s, 1)->dims[0] == s->dims[0];
 }
 
-// A scatter to all places of a permutation, or a gather from them, of elements of a size that memory moves at
-// once.
+// A scatter to all places of a permutation, or a gather from them, of elements of a size that
+// memory moves at once.
 bool lower_permute(lowering *l, const trace_step *s, lowered *result) {
   const trace_step *list = operand_step(l, s, 0);
   bool back = s->op == TRACE_GATHER;

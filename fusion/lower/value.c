@@ -51,8 +51,8 @@ bool is_computed(lowering *l, net_id node) {
   return nodes.count <= MOST_NODES;
 }
 
-// Of the index alone, too, if it is large: moves write it down again (sum of iota would double it at
-// every level).
+// Of the index alone, too, if it is large: moves write it down again (sum of iota would double it
+// at every level).
 lowered settle_value(lowering *l, const lowered *v, uint32_t batch_axes) {
   enum { LARGE = 64 };  // nodes
   if (v->kind == LOWERED_PACKED)
@@ -421,7 +421,8 @@ lowered slice_computed(lowering *l, const lowered *v, uint64_t batch, uint64_t w
 
 // ---- several values ---------------------------------------------------------------------------
 
-// m element nodes as one, if they lie regularly in one array: [b, a] of an [a, b], rows of a matrix.
+// m element nodes as one, if they lie regularly in one array: [b, a] of an [a, b], rows of a
+// matrix.
 static bool find_packed_view(lowering *l, const axes *s, uint32_t m, const net_id *elements,
                              uint32_t at, net_id *view) {
   const net_node *nodes = l->pool.nodes.items, *first = &nodes[elements[0]];

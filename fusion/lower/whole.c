@@ -1,16 +1,17 @@
-// Functions on parts of an array, put together again, as functions on the whole array: a Trace before
-// it is lowered.
+// Functions on parts of an array, put together again, as functions on the whole array: a Trace
+// before it is lowered.
 //
 //   concat (map f (take 3 xs)) (drop 3 xs)  =  [if i < 3 then f x else x | x is element i of xs]
 //
-// A PART is a value whose elements are first, first + 1, ... of another one, its WHOLE, in each of so
-// many rows: at first those that slice takes of each instance. What a step does to each instance of a
-// batch, it does to all instances of a larger one: a step on parts is a part of the same step on their
-// wholes (what flip_bits makes of one of them, where they are different parts of their wholes). Parts
-// that follow one another are a part of the choice between their wholes, by the index.
-// Where such a choice is of all elements, it takes the place of the concatenation: no element moves,
-// and lengths need not be powers of two. Halves stay as they are, as their elements lie side by side
-// (lower/join.c), unless the same was done to both:
+// A PART is a value whose elements are first, first + 1, ... of another one, its WHOLE, in each of
+// so
+// many rows: at first those that slice takes of each instance. What a step does to each instance of
+// a batch, it does to all instances of a larger one: a step on parts is a part of the same step on
+// their wholes (what flip_bits makes of one of them, where they are different parts of their
+// wholes). Parts that follow one another are a part of the choice between their wholes, by the
+// index. Where such a choice is of all elements, it takes the place of the concatenation: no
+// element moves, and lengths need not be powers of two. Halves stay as they are, as their elements
+// lie side by side (lower/join.c), unless the same was done to both:
 //
 //   concat (map f (take 4 xs)) (map f (drop 4 xs))  =  map f xs
 #include "fusion/lower/lowering.h"
@@ -142,7 +143,8 @@ static bool are_exchanged(uint64_t a, uint64_t b, uint64_t count, uint64_t total
                     total % f2_unit(f2_msb(a ^ b) + 1) == 0);
 }
 
-// Each row of so many has `blocks` times `size` elements, with block i where block i ^ distance was.
+// Each row of so many has `blocks` times `size` elements, with block i where block i ^ distance
+// was.
 typedef struct exchange {
   uint64_t rows, blocks, size, distance;
 } exchange;
@@ -307,8 +309,8 @@ static part part_of_slice(rewriting *r, const trace_step *s) {
 
 // ---- parts that follow one another -----------------------------------------------------------
 
-// Of the elements of a's whole those before `end`, of b's the others, in each of the periods that rows
-// consist of.
+// Of the elements of a's whole those before `end`, of b's the others, in each of the periods that
+// rows consist of.
 static value_id choice(rewriting *r, const trace_step *s, const part *a, const part *b,
                        uint64_t end, uint64_t period) {
   uint64_t all = a->rows * a->total, unit = is_power_of_two(period) ? end & -end : 1;

@@ -1,5 +1,5 @@
-// Two stages as one. Both have the same loops and bits. The second's index is renamed, x' = T x ^ c,
-// and what both load is loaded once.
+// Two stages as one. Both have the same loops and bits. The second's index is renamed, x' = T x ^
+// c, and what both load is loaded once.
 #include "fusion/net/net.h"
 
 typedef struct renaming {

@@ -34,8 +34,8 @@
 // Dead elements: `live` forms, all 0 exactly on the indices that matter. An op need not be executed
 // elsewhere, and what a value holds there is never stored.
 //
-// Sizes, devices and the order of execution inside a stage are the planner's (plan.h). Nets are made
-// by fusion/lower, rewritten by fusion/rules, and read by fusion/plan and the emitters.
+// Sizes, devices and the order of execution inside a stage are the planner's (plan.h). Nets are
+// made by fusion/lower, rewritten by fusion/rules, and read by fusion/plan and the emitters.
 //
 //   net.c       maps; the building and copying of Nets
 //   live.c      live sets, and maps on them
@@ -83,8 +83,8 @@ bool net_map_affine(const net_map *m, int n, f2_affine *bits, int *shift);
 // Whether the two are written alike (equal functions may be written in several ways).
 bool net_map_equal(const net_map *a, const net_map *b);
 net_map net_map_copy(arena *a, const net_map *m);
-// Of cosets of k directions with these coordinates: the map's value at element j of the coset of x, as
-// a map that is the same for all of the coset. (Rows that are constant go to the offset.)
+// Of cosets of k directions with these coordinates: the map's value at element j of the coset of x,
+// as a map that is the same for all of the coset. (Rows that are constant go to the offset.)
 net_map net_map_at_element(arena *a, const net_map *m, uint32_t k, const uint64_t *directions,
                            const net_form *coordinates, uint64_t j);
 
@@ -106,8 +106,9 @@ typedef enum net_node_kind {
   NET_NODE_KINDS
 } net_node_kind;
 
-// The array that a node reads or writes at a place that it computes. It is complete before the stage
-// that gathers from it; a stage that scatters into it does not read it. (An op may scatter anywhere:
+// The array that a node reads or writes at a place that it computes. It is complete before the
+// stage that gathers from it; a stage that scatters into it does not read it. (An op may scatter
+// anywhere:
 // the node itself says where it writes.)
 static inline bool net_node_has_array(net_node_kind kind) {
   return kind == NET_GATHER || kind == NET_SCATTER;
@@ -166,8 +167,8 @@ typedef struct net_store {
 
 // ---- routines --------------------------------------------------------------------------------
 
-// Algorithms that the library has by hand, on rows of `length` elements. All that a routine reads is
-// complete before it, all that it writes after it.
+// Algorithms that the library has by hand, on rows of `length` elements. All that a routine reads
+// is complete before it, all that it writes after it.
 //
 //   stage 2 n=0 routine sort rows 1 length 1024 below 256 step %9
 //     from a0 to a2         the keys, which are below 256; a2 has them in order
@@ -206,7 +207,8 @@ typedef enum net_routine_kind {
 } net_routine_kind;
 extern const char *const net_routine_names[NET_ROUTINE_KINDS];
 
-// What a routine reads goes, in another order or as what it comes to, to what it writes. NET_NONE, of a
+// What a routine reads goes, in another order or as what it comes to, to what it writes. NET_NONE,
+// of a
 // SORT: the keys in order are not wanted; the index is read.
 typedef struct net_routine_pair {
   net_id from, to;
@@ -237,9 +239,9 @@ typedef struct net_routine {
 
 // ---- loops and stages ------------------------------------------------------------------------
 
-// What a loop counts, where that is not 0, 1, 2, ...: turn i stands for index i * step, but at most for
-// `last`. A loop over 10 elements in blocks of 4, made bits of the index: turns 0, 1, 2, step 4, last 6.
-// Elements 6 and 7 are in two blocks, which compute the same of them.
+// What a loop counts, where that is not 0, 1, 2, ...: turn i stands for index i * step, but at most
+// for `last`. A loop over 10 elements in blocks of 4, made bits of the index: turns 0, 1, 2, step
+// 4, last 6. Elements 6 and 7 are in two blocks, which compute the same of them.
 typedef struct net_pace {
   uint64_t step, last;
 } net_pace;
@@ -250,8 +252,8 @@ typedef struct net_stage {
   uint64_t *extents;  // turns of loops, outermost first
   net_pace *paces;    // of loops; NULL: indices are turns, as they always are before planning
   int n;              // index bits
-  // A stage may be executed in shares, each by another machine, or one after the other (fusion/shares). Its
-  // ops then work inside of shares. At most one of the two is not 0:
+  // A stage may be executed in shares, each by another machine, or one after the other
+  // (fusion/shares). Its ops then work inside of shares. At most one of the two is not 0:
   int shares;  // the highest so many bits of the index number the share; then there are no loops
   uint64_t share_turns;     // share s has turns s * share_turns, ... of the first loop
   VEC(scalar_type) values;  // the type of each value
@@ -268,8 +270,8 @@ typedef struct net_stage {
 
 // ---- the whole -------------------------------------------------------------------------------
 
-// A table has elements that the program knows. They are data, not text: code gets their address as it
-// gets an argument's, and is the same for all of them.
+// A table has elements that the program knows. They are data, not text: code gets their address as
+// it gets an argument's, and is the same for all of them.
 typedef enum net_role { NET_ARGUMENT, NET_TABLE, NET_RESULT, NET_TEMPORARY, NET_ROLES } net_role;
 extern const char *const net_role_names[NET_ROLES];
 
@@ -363,13 +365,15 @@ net *net_copy(arena *a, const net *t);
 // ---- building --------------------------------------------------------------------------------
 
 // The number of an equal node of the stage, or of a new one (copied into `a`). Fields that the kind
-// does not use are ignored, and zero in the copy. (An element's map is kept: while lowering, it has one.) Nodes are made by this function only.
+// does not use are ignored, and zero in the copy. (An element's map is kept: while lowering, it has
+// one.) Nodes are made by this function only.
 net_id net_node_add(arena *a, net_stage *s, const net_node *node);
 // The same without a copy: the operands and the rows of the map live as long as `a`.
 net_id net_node_add_owned(arena *a, net_stage *s, const net_node *node);
 // Room for so many nodes in a stage that has none.
 void net_nodes_reserve(arena *a, net_stage *s, size_t count);
-// The node with the operands numbers[o] for o (to be added: its operands are new, its map is shared).
+// The node with the operands numbers[o] for o (to be added: its operands are new, its map is
+// shared).
 net_node net_node_renumbered(arena *a, const net_node *node, const net_id *numbers);
 net_id net_value_add(arena *a, net_stage *s, scalar_type type);
 net_id net_array_add(arena *a, net *t, scalar_type type, uint64_t count, net_role role,
@@ -403,8 +407,8 @@ static inline uint64_t net_share_count(const net_stage *s) {
 // The index bits of one share: no direction of an op has another.
 static inline int net_share_bits(const net_stage *s) { return s->n - s->shares; }
 static inline bool net_stage_is_shared(const net_stage *s) { return s->shares || s->share_turns; }
-// The addresses of an array of them all, or where address has less than n rows, of a coset: bit i of
-// address(x) weighs 2^i, the loops follow, innermost first.
+// The addresses of an array of them all, or where address has less than n rows, of a coset: bit i
+// of address(x) weighs 2^i, the loops follow, innermost first.
 net_map net_stage_map(arena *a, const net_stage *s, f2_affine address);
 // Whether two loads read the same elements (into whatever values).
 bool net_load_equal(const net_load *a, const net_load *b);

@@ -9,8 +9,8 @@ const char *const net_routine_names[NET_ROUTINE_KINDS] = {
 #undef ROW
 };
 
-// A SORT or a PERMUTE has any number of pairs, whose arrays are of one type and length. Others have one,
-// from keys to i64: one for each key, or for each number below the limit, in each row; or two.
+// A SORT or a PERMUTE has any number of pairs, whose arrays are of one type and length. Others have
+// one, from keys to i64: one for each key, or for each number below the limit, in each row; or two.
 typedef enum result_kind { OF_PAIRS, OF_KEYS, OF_LIMIT, OF_TWO } result_kind;
 static const struct {
   result_kind results;

@@ -186,7 +186,8 @@ static bool has_lines(const planning *p, f2_space tile, const net_map *m, uint32
   return f2_space_contains(tile, line_space(m, p->stage->n, p->target->line_bytes / width));
 }
 
-// The load or store of a spilled value by a pass with that tile; its slot is the value's number yet.
+// The load or store of a spilled value by a pass with that tile; its slot is the value's number
+// yet.
 static plan_move spill_move(const building *b, net_id v, f2_space tile) {
   const net_stage *s = b->p->stage;
   const spill *k = &b->spills[v];
@@ -249,8 +250,8 @@ static uint32_t next_reader(const building *b, uint32_t number, net_id v) {
   return number + 1;
 }
 
-// Stores a value for the later passes that read it: over what this pass loaded in the same layout and
-// nobody reads again, or in a new array.
+// Stores a value for the later passes that read it: over what this pass loaded in the same layout
+// and nobody reads again, or in a new array.
 static void spill_value(building *b, uint32_t number, plan_pass *pass, net_id v) {
   planning *p = b->p;
   const net_stage *s = p->stage;
@@ -365,8 +366,8 @@ static void add_blocks(plan_pass *pass, int *count, f2_space from, f2_space *hel
       pass->blocks[(*count)++] = from.basis[i];
 }
 
-// A complement of the tile in a share for a pass that only moves: blocks one after the other write lines
-// one after the other (on a GPU a few per cent faster than if they read so).
+// A complement of the tile in a share for a pass that only moves: blocks one after the other write
+// lines one after the other (on a GPU a few per cent faster than if they read so).
 static int blocks_by_lines(const planning *p, plan_pass *pass) {
   f2_space held = pass->tile;
   int count = 0;
@@ -376,7 +377,8 @@ static int blocks_by_lines(const planning *p, plan_pass *pass) {
   return count;
 }
 
-// A complement of the tile in a share, inside the kernels of the ops' coordinates as far as possible.
+// A complement of the tile in a share, inside the kernels of the ops' coordinates as far as
+// possible.
 static int blocks_in_kernel(const planning *p, plan_pass *pass, f2_space kernel) {
   f2_space held = pass->tile, own = f2_space_intersection(kernel, p->share);
   int count = 0;
@@ -400,7 +402,8 @@ static void put_live_blocks_first(const planning *p, plan_pass *pass, int count)
   memcpy(pass->blocks, sorted, (size_t)count * sizeof *sorted);
 }
 
-// The vector that leads from share to share along bit i of their number; inside the kernel, if one is.
+// The vector that leads from share to share along bit i of their number; inside the kernel, if one
+// is.
 static uint64_t share_block(const planning *p, f2_space kernel, int i) {
   uint64_t bit = f2_unit(net_share_bits(p->stage) + i);
   f2_space wider = p->share;

@@ -1,12 +1,12 @@
 // Ops that change different elements, in an order with fewer passes. See plan.h.
 //
-// An op is IN PLACE on a live set S (net.h) if everywhere else it leaves the value that it reads. Two
-// ops whose sets have no index in common commute. An op may also be done in two parts: where a set of
-// whole cosets of its directions says so, and later on the rest of S.
+// An op is IN PLACE on a live set S (net.h) if everywhere else it leaves the value that it reads.
+// Two ops whose sets have no index in common commute. An op may also be done in two parts: where a
+// set of whole cosets of its directions says so, and later on the rest of S.
 //
-// So a pass goes through the ops in order and takes those whose directions fit into its tile. What an
-// op that it leaves would have changed is BLOCKED: the set B, from then on. Later ops are taken where
-// they do not meet B; what their pairs join with B is blocked as well.
+// So a pass goes through the ops in order and takes those whose directions fit into its tile. What
+// an op that it leaves would have changed is BLOCKED: the set B, from then on. Later ops are taken
+// where they do not meet B; what their pairs join with B is blocked as well.
 //
 //   The last columns of Batcher's odd-even merge, tiles of 2^15: i meets i + k, k = 16, 8, 4, 2, 1, if
 //   floor(i / k) is odd. The carry of i + k decides the direction: 2k + k, 4k + 2k + k, ... Those that
@@ -97,8 +97,8 @@ static f2_space changed_of(const net_stage *s, const net_op *op, const net_outpu
   return live_cosets(set, op->k, op->directions);
 }
 
-// The value that the output continues, of those that the op reads, or NET_NONE. *set: where it changes
-// that.
+// The value that the output continues, of those that the op reads, or NET_NONE. *set: where it
+// changes that.
 static net_id continued_value(const commuting *c, uint32_t number, const net_output *output,
                               uint32_t count, const net_id *reads, f2_space *set) {
   const net_stage *s = c->s;
@@ -138,8 +138,8 @@ static void find_changes(commuting *c, uint32_t number, uint32_t count, net_id *
   }
 }
 
-// Components and changes. False: a value is read after another has continued it, or the stage has what
-// this file does not know.
+// Components and changes. False: a value is read after another has continued it, or the stage has
+// what this file does not know.
 static bool find_components(commuting *c) {
   const net_stage *s = c->s;
   net_id *current = NEW_ARRAY(c->memory, net_id, s->values.count + 1);
@@ -197,7 +197,8 @@ static bool widen_tile(const commuting *c, run *r, uint32_t number, const f2_spa
   return true;
 }
 
-// Takes what is not blocked of a part, or comes to be, and leaves the rest. False: it is all blocked.
+// Takes what is not blocked of a part, or comes to be, and leaves the rest. False: it is all
+// blocked.
 static bool take_part(const commuting *c, attempt *t, const part *of, f2_space *blocked) {
   const net_op *op = &c->s->ops.items[of->op];
   part taken = *of, left = *of;
@@ -215,8 +216,9 @@ static bool take_part(const commuting *c, attempt *t, const part *of, f2_space *
   return true;
 }
 
-// A pass of the parts in order. Sets of less than 2^-small of the indices do not widen its tile. It ends
-// where everything is blocked, or many parts in turn were left: so that planning is linear in ops.
+// A pass of the parts in order. Sets of less than 2^-small of the indices do not widen its tile. It
+// ends where everything is blocked, or many parts in turn were left: so that planning is linear in
+// ops.
 static attempt attempt_pass(const commuting *c, const part_list *parts, int small,
                             const f2_space *before) {
   enum { MANY = 128 };
@@ -254,7 +256,8 @@ static part_list parts_left(const part_list *parts, const attempt *t) {
   return (part_list){parts->items + at, parts->count - at, parts->count - at};
 }
 
-// Of several attempts the one after which the fewest parts are left. One that takes none is no pass.
+// Of several attempts the one after which the fewest parts are left. One that takes none is no
+// pass.
 static bool best_attempt(const commuting *c, const part_list *parts, const f2_space *before,
                          attempt *best) {
   static const int small[] = {F2_MAX, 12, 10, 8, 6, 4};

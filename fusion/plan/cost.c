@@ -3,8 +3,8 @@
 
 // ---- routines --------------------------------------------------------------------------------
 
-// What an algorithm costs: of the bytes of keys, of what goes with them, and of what it writes, how often
-// each crosses memory; and operations for each key, but for sorts.
+// What an algorithm costs: of the bytes of keys, of what goes with them, and of what it writes, how
+// often each crosses memory; and operations for each key, but for sorts.
 static const struct {
   double keys, payloads, results;
   double ops;
@@ -40,10 +40,11 @@ bool plan_routine_is_partition(const net_routine *r) {
          r->limit <= NET_MOST_COUNTED && r->pair_count <= PLAN_PARTITION_PAIRS;
 }
 
-// By kernels where lanes are threads (kernels/routines/sort/sort.h), as measured on an H200: for each key, when
-// it is counted and for each digit, and for each byte that a digit moves; for each place that is written at
-// the end; for each byte that a partition moves. A start is 3.6 us in a graph; here it has the measure of
-// the target's passes, whose starts are counted at more than twice their time too.
+// By kernels where lanes are threads (kernels/routines/sort/sort.h), as measured on an H200: for
+// each key, when it is counted and for each digit, and for each byte that a digit moves; for each
+// place that is written at the end; for each byte that a partition moves. A start is 3.6 us in a
+// graph; here it has the measure of the target's passes, whose starts are counted at more than
+// twice their time too.
 static pass_cost cost_on_gpu(const plan *p, const net_routine *r) {
   const double start = 8e-6, key = 1.4e-12, byte = 3e-13, place = 2e-11, parted = 9e-13;
   double digits = plan_routine_digits(p, r), elements = (double)r->rows * (double)r->length;
@@ -57,7 +58,8 @@ static pass_cost cost_on_gpu(const plan *p, const net_routine *r) {
                      key * elements * (digits + 1) + 2 * byte * moved * digits + place * places, 0};
 }
 
-// Where lanes are threads and it has no kernels: the host executes it, on arrays that go there and back.
+// Where lanes are threads and it has no kernels: the host executes it, on arrays that go there and
+// back.
 static pass_cost cost_on_host(const plan *p, const net_routine *r) {
   const double start = 3e-5, bus = 2e10, digit = 3e-9;  // seconds, bytes a second, seconds
   double bytes = 0, elements = (double)r->rows * (double)r->length;
@@ -66,9 +68,10 @@ static pass_cost cost_on_host(const plan *p, const net_routine *r) {
   return (pass_cost){start, bytes / bus + digit * plan_routine_digits(p, r) * elements, 0};
 }
 
-// A sort by a processor (runtime/routines/sort.c), in operations, as measured with AVX-512: networks of
-// up to 2^9 words, and a partition for each doubling from there; more for a row that is not sorted
-// together with others, and for each element that is taken where it belongs. Few bits are counted.
+// A sort by a processor (runtime/routines/sort.c), in operations, as measured with AVX-512:
+// networks of up to 2^9 words, and a partition for each doubling from there; more for a row that is
+// not sorted together with others, and for each element that is taken where it belongs. Few bits
+// are counted.
 static double sort_ops(const plan *p, const net_routine *r) {
   enum { LEAF = 9, LEAST = 4, WORD = 32, COUNTED = 16 };  // log2 of words in a network; bits
   const double call = 3000, row = 800, partition = 12, moved = 30, counted = 24;
@@ -84,8 +87,8 @@ static double sort_ops(const plan *p, const net_routine *r) {
   return call + (double)r->rows * (each * (double)r->length + (together ? 0 : row));
 }
 
-// A sort by plain C, in seconds (runtime/ahead/routines_text.h): few keys are inserted; more are counted
-// and moved, digit by digit, and what goes with them after that.
+// A sort by plain C, in seconds (runtime/ahead/routines_text.h): few keys are inserted; more are
+// counted and moved, digit by digit, and what goes with them after that.
 static double plain_sort_seconds(const plan *p, const net_routine *r) {
   enum { FEW = 48, VALUES = 1 << DIGIT };
   double length = (double)r->length;

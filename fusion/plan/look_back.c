@@ -58,8 +58,8 @@ static bool is_published(const tree *t, net_id value) {
   return op < t->l->middle || (is_between(t, op) && plan_goes_up(&t->stage->ops.items[op]));
 }
 
-// Whether an op between reads only what is there for it: of its level what blocks have published, and
-// above it the element 0 of what comes down.
+// Whether an op between reads only what is there for it: of its level what blocks have published,
+// and above it the element 0 of what comes down.
 static bool reads_tree(const tree *t, const net_op *op) {
   const net_stage *s = t->stage;
   uint32_t count = net_op_nodes(s, op, t->room);
@@ -86,9 +86,10 @@ static bool reads_tree(const tree *t, const net_op *op) {
 
 // ---- what must not matter --------------------------------------------------------------------
 //
-// Element j of what comes down may be made of elements before j, which are there when a block asks for
-// them, and not of others. Only at index 0, where nothing lies before, a fold may have any value: what
-// is made of it is followed until something that knows its index takes another value instead.
+// Element j of what comes down may be made of elements before j, which are there when a block asks
+// for them, and not of others. Only at index 0, where nothing lies before, a fold may have any
+// value: what is made of it is followed until something that knows its index takes another value
+// instead.
 
 typedef struct known {
   bool spoilt, is_known;
@@ -221,8 +222,8 @@ static void flip_map(net_map *m, uint64_t flip) {
     flip_forms(&m->rows[i].form, 1, flip);
 }
 
-// Numbers the indices of a stage anew, x as x ^ flip, so that element 0 of each op comes first: a tree
-// from the end becomes one from the start.
+// Numbers the indices of a stage anew, x as x ^ flip, so that element 0 of each op comes first: a
+// tree from the end becomes one from the start.
 static void set_upright(net_stage *s) {
   uint64_t flip = 0;
   for (size_t i = 0; i < s->ops.count; i++)
@@ -262,8 +263,8 @@ static uint32_t crossing_values(const tree *t, bool out, net_id *values) {
   return count;
 }
 
-// Stands for the ops between: it reads what goes in, and makes what comes out. What it computes is said
-// elsewhere; here each result is one of its operands, for there is no other node of the type.
+// Stands for the ops between: it reads what goes in, and makes what comes out. What it computes is
+// said elsewhere; here each result is one of its operands, for there is no other node of the type.
 static bool stand_in(tree *t, net_stage *s, net_op *op) {
   plan_look_back *l = t->l;
   *op = (net_op){.outputs = NEW_ARRAY(t->memory, net_output, l->in_count + l->out_count)};
@@ -336,8 +337,8 @@ static uint64_t bytes_of_tile(const net_stage *s, uint32_t d) {
   return bytes;
 }
 
-// What the first of the passes loads the last loads, too: its arrays are there until the end. And there
-// are no others.
+// What the first of the passes loads the last loads, too: its arrays are there until the end. And
+// there are no others.
 static bool keeps_arrays(const plan *p, const plan_look_back *l) {
   const plan_pass *last = &p->passes.items[l->last];
   for (uint32_t i = l->first; i <= l->last; i++)

@@ -1,7 +1,8 @@
 // Loops in blocks of 2^k, as index bits. See plan.h.
 //
 // Lowering makes index bits of dimensions whose lengths are powers of two; any other dimension is a
-// loop. A tile is made of index bits, so that a stage of loops alone would have tiles of one element:
+// loop. A tile is made of index bits, so that a stage of loops alone would have tiles of one
+// element:
 //
 //   stage 0 n=0 loops 1000 3000                   a transpose: [1000][3000] to [3000][1000]
 //     v0 = load a0 at 3000*o0 + o1
@@ -13,9 +14,9 @@
 //
 // Where shares have turns of the first loop, blocks lie in shares, which so have fewer turns.
 //
-// The last block of a loop begins earlier where 2^k does not divide the length (net.h, net_pace). The
-// elements that it shares with the block before it are computed twice, alike, so that no load and no
-// store has a condition; but the pass must not overwrite what it reads (net_stage_overlaps).
+// The last block of a loop begins earlier where 2^k does not divide the length (net.h, net_pace).
+// The elements that it shares with the block before it are computed twice, alike, so that no load
+// and no store has a condition; but the pass must not overwrite what it reads (net_stage_overlaps).
 #include "fusion/plan/planning.h"
 
 typedef struct blocked_loop {
@@ -65,7 +66,8 @@ static void join_loops(blocking *b) {
 
 // ---- how many bits -----------------------------------------------------------------------------
 
-// The widest blocks of at most 2^bits that compute few elements twice, where they do not divide a loop.
+// The widest blocks of at most 2^bits that compute few elements twice, where they do not divide a
+// loop.
 static int fitting_bits(const blocked_loop *l, int bits) {
   enum { FEW = 8 };  // one of so many
   for (; bits > 0; bits--) {
@@ -84,7 +86,8 @@ static int bits_in_share(const blocking *b, int bits) {
   return bits;
 }
 
-// The loop that goes on with the lines of a move, of so many elements, behind what index bits number;
+// The loop that goes on with the lines of a move, of so many elements, behind what index bits
+// number;
 // NULL: there is none.
 static blocked_loop *find_line_loop(const blocking *b, const net_map *m, int64_t line) {
   int64_t next = 1;
@@ -127,8 +130,8 @@ static void widen_lines(const blocking *b, uint32_t line_bytes, int bits, int mo
   }
 }
 
-// A tile of a stage that computes is the whole index space, so that there is one pass. Of one that only
-// moves it has whole lines, whatever else there is.
+// A tile of a stage that computes is the whole index space, so that there is one pass. Of one that
+// only moves it has whole lines, whatever else there is.
 static void choose_bits(blocking *b, const planning *p) {
   enum {
     MOVES = 14,

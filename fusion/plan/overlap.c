@@ -1,24 +1,26 @@
-// Passes that overlap: the second begins while the first goes on. Where several GPUs share the blocks of
-// passes, the first may wait for links and the second for memory.
+// Passes that overlap: the second begins while the first goes on. Where several GPUs share the
+// blocks of passes, the first may wait for links and the second for memory.
 //
-// Each GPU executes its blocks of both in 2^k TURNS. A turn of the second reads what one turn of the first,
-// on all GPUs, has written. So turns are numbered by forms of the addresses between the two, which the
-// tiles of neither change:
+// Each GPU executes its blocks of both in 2^k TURNS. A turn of the second reads what one turn of
+// the first, on all GPUs, has written. So turns are numbered by forms of the addresses between the
+// two, which the tiles of neither change:
 //
 //   pass 0 stores element x at A x ^ c, tile V     form f of addresses: f A V = 0, so f A numbers
 //   pass 1 loads element y from B y ^ d, tile W    blocks of pass 0; f B W = 0, so f B those of pass 1
 //
 //   turn t of pass 0 are the blocks with f A x = t, turn t ^ f(c ^ d) of pass 1 those that read them
 //
-// The blocks of a pass get another basis, in which the forms are the bits of a block's number below those
-// that number GPUs, so that a turn is a range of blocks.
+// The blocks of a pass get another basis, in which the forms are the bits of a block's number below
+// those that number GPUs, so that a turn is a range of blocks.
 //
-// Between the two elements may pass from an array to another, of which a plan_way says which bits of their
-// addresses stay (fusion/shares/pieces.c). Forms are of these bits then, and of those where c and d are 0:
+// Between the two elements may pass from an array to another, of which a plan_way says which bits
+// of their addresses stay (fusion/shares/pieces.c). Forms are of these bits then, and of those
+// where c and d are 0:
 // turn t of pass 0 stores what a form numbers t, turn t of pass 1 loads it.
 #include "fusion/plan/planning.h"
 
-// The store of the first, and the load of the second, of one array; as affine maps of their indices.
+// The store of the first, and the load of the second, of one array; as affine maps of their
+// indices.
 typedef struct passage {
   f2_affine store, load;
 } passage;
@@ -50,8 +52,8 @@ static bool touches(const plan_pass *pass, net_id array, bool stores) {
   return any;
 }
 
-// What passes from the first to the second. False: it is not known, or the second writes what the first
-// touches.
+// What passes from the first to the second. False: it is not known, or the second writes what the
+// first touches.
 typedef VEC(passage) passages;
 static bool find_passages(arena *a, const plan *p, const plan_pass *first, const plan_pass *second,
                           const plan_way *way, passages *out) {
@@ -183,7 +185,8 @@ void plan_overlap_passes(arena *a, plan *p, uint32_t pass, uint32_t next, int pa
   second->turn_flip = o->flip & (uint32_t)f2_mask(bits);
 }
 
-// The forms of a block's number that decide on which GPUs its elements are, but for the `kept` highest bits.
+// The forms of a block's number that decide on which GPUs its elements are, but for the `kept`
+// highest bits.
 static int find_places(const plan *p, const plan_pass *pass, int parts, int kept, uint64_t *forms) {
   int m = (int)block_bits(p, pass), count = 0;
   f2_echelon known = {0};

@@ -176,7 +176,8 @@ static void continue_chain(search *s, uint32_t c, uint32_t r, chain *best) {
   int shared = f2_space_intersection(lines_a, lines_b).dimension;
   int lines = p->lines_before[b->first], spare = plan_room(p, b) - b->space.dimension;
   int need = lines - (shared < lines ? shared : lines);
-  // What is borrowed from the pass before costs dimensions that nobody else wants: as much as can be.
+  // What is borrowed from the pass before costs dimensions that nobody else wants: as much as can
+  // be.
   int most = s->chains.items[c].spare < need ? s->chains.items[c].spare : need;
   if (most > lines_b.dimension - shared)
     most = lines_b.dimension - shared;
@@ -257,8 +258,8 @@ static double bytes_between(const planning *p, uint32_t op) {
   return bytes;
 }
 
-// Whether tiles leave much less to later passes than others of as many passes do. The last passes of a
-// reduction have few blocks, so that a GPU has nothing else to do meanwhile.
+// Whether tiles leave much less to later passes than others of as many passes do. The last passes
+// of a reduction have few blocks, so that a GPU has nothing else to do meanwhile.
 static bool leaves_less(const planning *p, const pass_tiles *t, const pass_tiles *best) {
   enum { MUCH = 2 };
   double own = 0, others = 0;

@@ -33,8 +33,8 @@ static bool is_stored(const net_stage *s, net_id value) {
 }
 
 // What one op reads goes from memory to registers, and what an op makes for memory alone goes there
-// from registers: neither needs room in the tile. (Where lanes are threads it may have to wait in the
-// tile for the phase that has its lines.)
+// from registers: neither needs room in the tile. (Where lanes are threads it may have to wait in
+// the tile for the phase that has its lines.)
 static void spare_short_moves(planning *p, const uint32_t *slot_of) {
   enum { LOAD = 1, STORE = 2, OTHER = 4 };  // what has been in a slot
   const net_stage *s = p->stage;
@@ -118,8 +118,8 @@ static void find_lines(planning *p) {
         lines_in_share(p, &s->stores.items[i].map, line / width_of(s, s->stores.items[i].value));
 }
 
-// What crosses a boundary between passes: the longest lines of the values that are made before an op
-// and read from it on.
+// What crosses a boundary between passes: the longest lines of the values that are made before an
+// op and read from it on.
 static void find_lines_between(planning *p) {
   const net_stage *s = p->stage;
   size_t ops = s->ops.count + 2;
@@ -398,8 +398,9 @@ static bool has_spills(arena *a, const net *n, const target *t, uint32_t stage,
   return p->arrays.count > n->arrays.count;
 }
 
-// The net with loops in blocks. Blocks that overlap have no arrays between passes: such an array holds
-// block after block, and its address would have to know the turn of a loop, where maps know its index.
+// The net with loops in blocks. Blocks that overlap have no arrays between passes: such an array
+// holds block after block, and its address would have to know the turn of a loop, where maps know
+// its index.
 static const net *net_in_blocks(arena *a, const net *t, const target *to, const strategy_row *asked,
                                 uint32_t *blocked) {
   plan whole = {.net = t, .target = to};

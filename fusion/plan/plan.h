@@ -94,8 +94,9 @@ typedef struct plan_pass {
   double seconds;          // predicted
   uint32_t keys_from;  // of a routine that makes its keys itself: 1 + the pass that does nothing
   uint32_t keys_for;   // else; of that pass: the routine's (plan/keys.c). 0: none
-  // On several GPUs (overlap.c): not 0: blocks are in 2^turn_bits turns, numbered by bits of their numbers below
-  // those of the GPU, or share; turn t ^ turn_flip of the next pass may begin when turn t of this one is done.
+  // On several GPUs (overlap.c): not 0: blocks are in 2^turn_bits turns, numbered by bits of their
+  // numbers below those of the GPU, or share; turn t ^ turn_flip of the next pass may begin when
+  // turn t of this one is done.
   uint32_t turn_bits;
   uint32_t turn_flip;  // of the next pass
   bool
@@ -152,7 +153,8 @@ const target *plan_stage_target(arena *a, const target *t, const net_stage *s);
 static inline const net_routine *plan_routine_of(const plan *p, const plan_pass *pass) {
   return p->net->stages.items[pass->stage].routine;
 }
-// Of its keys: the bits that they differ in, and how often a routine goes over them, by 8 bits at a time.
+// Of its keys: the bits that they differ in, and how often a routine goes over them, by 8 bits at a
+// time.
 uint32_t plan_routine_bits(const plan *p, const net_routine *r);
 uint32_t plan_routine_digits(const plan *p, const net_routine *r);
 // Whether a GPU executes it; else its host does. Keys are counted in scratch memory.
@@ -160,14 +162,14 @@ enum { PLAN_MOST_COUNTS = 12288 };
 static inline bool plan_routine_has_kernels(const net_routine *r) {
   return r->kind == NET_COUNT ? r->limit <= PLAN_MOST_COUNTS : r->kind != NET_WRONG;
 }
-// Whether it is a sort by few keys, that a GPU does with one read and one write; it can make its keys of
-// elements of some arrays (plan/keys.c).
+// Whether it is a sort by few keys, that a GPU does with one read and one write; it can make its
+// keys of elements of some arrays (plan/keys.c).
 enum { PLAN_PARTITION_PAIRS = 5, PLAN_KEY_INPUTS = 3 };
 bool plan_routine_is_partition(const net_routine *r);
 // Its accesses, of the nodes of its ops.
 void plan_find_accesses(arena *a, const net_stage *s, plan_pass *pass);
-// The arrays that the pass touches, each once, in order of loads, stores and accesses. `arrays` has room
-// for as many as these are. Returns how many.
+// The arrays that the pass touches, each once, in order of loads, stores and accesses. `arrays` has
+// room for as many as these are. Returns how many.
 uint32_t plan_pass_arrays(const plan_pass *pass, net_id *arrays);
 static inline uint32_t plan_pass_most_arrays(const plan_pass *pass) {
   return pass->load_count + pass->store_count + pass->access_count;
@@ -177,14 +179,15 @@ const plan_move *plan_only_move(const plan_move *moves, uint32_t count, net_id a
 // Whether one access may have several neighbours, where lanes are threads: no element of the move
 // has a condition of its own.
 bool plan_move_is_wide(const plan_move *m);
-// How many blocks, for one index of the loops, there are up to the last that is executed: b is the sum of
-// the vectors of `blocks` at its bits. 0: none is.
+// How many blocks, for one index of the loops, there are up to the last that is executed: b is the
+// sum of the vectors of `blocks` at its bits. 0: none is.
 uint64_t plan_live_blocks(const plan *p, const plan_pass *pass);
 // The items of a pass (runtime/cpu/cpu.h) that are a share's: they follow one another, and the next
 // share's follow them. None where the stage has no such share.
 void plan_share_items(const plan *p, const plan_pass *pass, uint64_t share, uint64_t *first,
                       uint64_t *last);
-// Of an array between passes, how many elements each share of its stage has (0: the stage has no shares):
+// Of an array between passes, how many elements each share of its stage has (0: the stage has no
+// shares):
 // share s those from s times so many on, as far as there are such.
 uint64_t plan_share_elements(const plan *p, net_id array);
 // Whether one element in 2^dead is so few that a part of a line for each costs no more than whole
@@ -210,26 +213,29 @@ typedef struct plan_overlap {
   uint64_t first[PLAN_OVERLAP_BITS],
       second[PLAN_OVERLAP_BITS];  // forms of the bits of a block's number
 } plan_overlap;
-// The elements of an array become those of another between the passes, and keep these bits of their address.
+// The elements of an array become those of another between the passes, and keep these bits of their
+// address.
 typedef struct plan_way {
   net_id from, to;
   uint64_t bits;
 } plan_way;
-// How the pass and the next may overlap, where the highest `parts` bits of the number of a block are the
-// GPU's, or the share. `way` NULL: one reads what the other writes. Returns the bits: 0 if they may not.
+// How the pass and the next may overlap, where the highest `parts` bits of the number of a block
+// are the GPU's, or the share. `way` NULL: one reads what the other writes. Returns the bits: 0 if
+// they may not.
 int plan_overlap_bits(arena *a, const plan *p, uint32_t pass, uint32_t next, const plan_way *way,
                       int parts, plan_overlap *out);
 // Puts their blocks into turns, of so many bits.
 void plan_overlap_passes(arena *a, plan *p, uint32_t pass, uint32_t next, int parts,
                          const plan_overlap *o, int bits);
-// Puts blocks of the pass that load from, or store to, different GPUs next to each other, within their turns: so
-// that links are not idle while all blocks under way keep to the memory of their own GPU.
+// Puts blocks of the pass that load from, or store to, different GPUs next to each other, within
+// their turns: so that links are not idle while all blocks under way keep to the memory of their
+// own GPU.
 void plan_alternate_blocks(arena *a, plan *p, uint32_t pass, int parts);
 
 // ---- boundaries (plan/boundaries.c) ------------------------------------------------------------
 
-// Why a pass is not one with those before it, as lowering and the planner decided it. `reason` is that
-// of an array that it reads and an earlier pass has made, or one of the planner's:
+// Why a pass is not one with those before it, as lowering and the planner decided it. `reason` is
+// that of an array that it reads and an earlier pass has made, or one of the planner's:
 //
 //   TILE     ops `first` and `second`, and those between them, of one stage need a tile of 2^needed
 //            elements, and the target's holds 2^held for their values
@@ -245,17 +251,19 @@ typedef struct plan_boundary {
   int needed, held;  // TILE
 } plan_boundary;
 
-// Those of all passes, by pass. The first pass has none; a pass that only moves elements has
-// one besides, from the op that made them to the one that needs them so. The ops of stages are looked at
+// Those of all passes, by pass. The first pass has none; a pass that only moves elements has one
+// besides, from the op that made them to the one that needs them so. The ops of stages are looked
+// at
 // again: for explanations, not for each run.
 plan_boundary *plan_boundaries(arena *a, const plan *p, uint32_t *count);
 
 // ---- look-back (plan/look_back.c) --------------------------------------------------------------
 
-// Passes over one stage that go up a tree and down again, as one pass whose blocks look back: a block
-// publishes what its tile comes to, and folds what the blocks before it have published, in the order of
-// the ops between (Merrill and Garland, Single-pass parallel prefix scan with decoupled look-back, 2016;
-// there sums are added as they come, here by a fixed tree, so that those of floats are the same everywhere).
+// Passes over one stage that go up a tree and down again, as one pass whose blocks look back: a
+// block publishes what its tile comes to, and folds what the blocks before it have published, in
+// the order of the ops between (Merrill and Garland, Single-pass parallel prefix scan with
+// decoupled look-back, 2016; there sums are added as they come, here by a fixed tree, so that those
+// of floats are the same everywhere).
 //
 //   scan of 2^24 i32 by passes    0: ops 0-2, in tiles of 2^12     up, to a total of each tile
 //                                 1: ops 3-7, on 2^12 totals       up to one, and down again
@@ -264,8 +272,8 @@ plan_boundary *plan_boundaries(arena *a, const plan *p, uint32_t *count);
 //   number of the block. The last block of 16 publishes the total of the 16, and so on. A block folds at
 //   most 15 totals of each level.
 //
-// What the ops between are to be like: the head of look_back.c's functions. The plan keeps its passes,
-// which other backends execute; results are the same to the bit.
+// What the ops between are to be like: the head of look_back.c's functions. The plan keeps its
+// passes, which other backends execute; results are the same to the bit.
 enum {
   PLAN_LOOK_BITS = 5,         // of a level: a warp looks at it
   PLAN_LOOK_LEAST = 10,       // bits of a tile

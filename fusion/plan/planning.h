@@ -94,12 +94,14 @@ int most_directions(const net_stage *s, const plan_pass *pass);  // of one op of
 
 // What is known of a stage before it is cut (plan/plan.c).
 planning planning_of_stage(arena *a, const plan *p, uint32_t number);
-// The plan of a net of one stage by one pass whose tile is the lowest d bits of the index, where op `alone`
-// is a phase of its own. NULL: the tile is another, or its blocks are not in the order of the index.
+// The plan of a net of one stage by one pass whose tile is the lowest d bits of the index, where op
+// `alone` is a phase of its own. NULL: the tile is another, or its blocks are not in the order of
+// the index.
 plan *plan_one_tile(arena *a, const net *n, const target *t, int d, uint32_t alone);
 // Where the value is made (net.h, live_of_value).
 f2_space plan_live_of_value(const planning *p, net_id value);
-// The dimensions of a line of what a value has between passes: 0 where few of its elements are live.
+// The dimensions of a line of what a value has between passes: 0 where few of its elements are
+// live.
 int plan_lines_of_value(const planning *p, net_id value);
 
 // ---- tiles of passes --------------------------------------------------------------------------
@@ -133,7 +135,8 @@ const net *plan_transposed(arena *a, const net *t);
 typedef double net_cost(arena *a, const net *t, const target *to);  // seconds of its plan
 const net *plan_together(arena *a, const net *t, const target *to, net_cost *cost);
 
-// The stage with loops in blocks whose indices are index bits (plan/loops.c). False: it stays as it is.
+// The stage with loops in blocks whose indices are index bits (plan/loops.c). False: it stays as it
+// is.
 bool plan_stage_in_blocks(const planning *p, net_stage *out);
 
 // The net with the stage's ops in an order that takes less than so many passes, or NULL
@@ -170,12 +173,13 @@ uint32_t plan_keys_of_elements(arena *a, plan *p);
 void plan_phases(arena *a, const net_stage *s, const target *t, plan_pass *pass);
 // The same for a target whose lanes are threads (plan/warps.c).
 void plan_warps(const planning *p, plan_pass *pass);
-// Of a stage that gathers, a block has so many elements where lanes are threads: what its first cache holds
-// of lines serves all of them.
+// Of a stage that gathers, a block has so many elements where lanes are threads: what its first
+// cache holds of lines serves all of them.
 enum { PLAN_GATHERED_BITS = 12 };
 bool plan_gathers(const net_stage *s);
 enum { PLAN_THREAD_BITS = 10 };  // at most 2^10 threads share a tile
-// log2 of the elements of every slot that a thread has registers for: single ones, or vectors of 2^l.
+// log2 of the elements of every slot that a thread has registers for: single ones, or vectors of
+// 2^l.
 int register_bits(const target *t, const plan_pass *pass, int l);
 
 // ---- cost (plan/cost.c) -----------------------------------------------------------------------

@@ -1,11 +1,11 @@
-// Stages that read one array alike, as one stage: the array is loaded once, and each pass for one of
-// them is a pass for the other as well. See plan.h.
+// Stages that read one array alike, as one stage: the array is loaded once, and each pass for one
+// of them is a pass for the other as well. See plan.h.
 //
 //   stage 0: v0 = load a0, v1 = load a2, ops      stage 0: v0 = load a0, v1 = load a2, v2 = load a1,
 //   stage 1: v0 = load a1, v1 = load a2, ops  ->           the ops of both in turn
 //
-// Its tiles have fewer elements, since they hold the values of both. Cost decides, where the ops have
-// equal directions in turn, as those on the components of tuples have.
+// Its tiles have fewer elements, since they hold the values of both. Cost decides, where the ops
+// have equal directions in turn, as those on the components of tuples have.
 #include "fusion/plan/planning.h"
 
 typedef struct joining {
@@ -60,8 +60,8 @@ static bool are_columns_alike(const net_stage *a, const net_stage *b) {
   return i == a->ops.count && k == b->ops.count;
 }
 
-// Whether nothing that stage `number` reads is written by stage `at` or later, nor what it scatters into
-// by another stage.
+// Whether nothing that stage `number` reads is written by stage `at` or later, nor what it scatters
+// into by another stage.
 static bool may_come_earlier(const joining *j, uint32_t number, uint32_t at) {
   const net_stage *s = &j->stages[number];
   for (size_t i = 0; i < s->nodes.count; i++) {

@@ -10,7 +10,8 @@ typedef struct verifying {
   const net_stage *stage;
 } verifying;
 
-// What a share stores in an array between passes is together, and the array's i-th part if it is the i-th
+// What a share stores in an array between passes is together, and the array's i-th part if it is
+// the i-th
 // share: then a share has no need of the others' parts.
 static const char *verify_layout(const verifying *v, const plan_move *m) {
   const net_stage *s = v->stage;
@@ -133,8 +134,8 @@ static const char *verify_slots(const verifying *v) {
   return NULL;
 }
 
-// Shares stay apart: tiles lie in shares; block vectors do, but for the last ones, the i-th of which goes
-// to the share whose number has bit i besides.
+// Shares stay apart: tiles lie in shares; block vectors do, but for the last ones, the i-th of
+// which goes to the share whose number has bit i besides.
 static const char *verify_shares(const verifying *v, const plan_pass *p) {
   int own = net_share_bits(v->stage), d = p->tile.dimension;
   for (int i = 0; i < d; i++)

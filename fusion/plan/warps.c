@@ -60,8 +60,8 @@ typedef struct line {
   lanes wide, lanes;
 } line;
 
-// How many of the lowest address bits are rows of their own, all else being a multiple of theirs; of at
-// most so many.
+// How many of the lowest address bits are rows of their own, all else being a multiple of theirs;
+// of at most so many.
 static int aligned_bits(const net_map *m, int most) {
   uint64_t others = (uint64_t)m->offset;
   for (uint32_t i = 0; i < m->loop_count; i++)
@@ -158,10 +158,10 @@ static lanes vectors_within(const lanes *from, f2_space space) {
 
 // The phase of ops [first, end), with lanes that begin with `wanted` and registers that begin with
 // d, the directions. Whatever else is chosen lies in the kernel of the ops' coordinates, as far as
-// possible.
-// What stays as it was in the phase before needs no address of its own: so lanes and threads are
-// those of before where they can be, moved into the kernel along the directions. But where ops matter
-// in some places only, those come first: then few warps have something to do, and all of each.
+// possible. What stays as it was in the phase before needs no address of its own: so lanes and
+// threads are those of before where they can be, moved into the kernel along the directions. But
+// where ops matter in some places only, those come first: then few warps have something to do, and
+// all of each.
 static plan_phase new_phase(warps *w, uint32_t first, uint32_t end, const lanes *d,
                             const lanes *wanted) {
   f2_space v = w->pass->tile, held = f2_space_sum(span_of(w, d), span_of(w, wanted));
@@ -212,7 +212,8 @@ static void add_op_phase(warps *w, uint32_t first, uint32_t end, f2_space d) {
   vec_push(w->memory, &w->phases, phase);
 }
 
-// Phases with the ops from `first` on: each takes ops while their directions fit into the registers.
+// Phases with the ops from `first` on: each takes ops while their directions fit into the
+// registers.
 static void add_op_phases(warps *w, uint32_t first) {
   f2_space d = f2_space_zero(w->stage->n);
   for (uint32_t i = first; i < w->pass->op_count; i++) {
@@ -390,8 +391,9 @@ static uint64_t *raw_exchange(const warps *w, const plan_phase *before, const pl
   return basis;
 }
 
-// Ops that make few elements of many, on neighbours that one access loads: they are executed where they
-// are loaded, and only what they make is exchanged. Whether there are such; the phase is then the first.
+// Ops that make few elements of many, on neighbours that one access loads: they are executed where
+// they are loaded, and only what they make is exchanged. Whether there are such; the phase is then
+// the first.
 static bool add_reducing_phase(warps *w) {
   if (!w->pass->load_count || w->strategy->plain)
     return false;

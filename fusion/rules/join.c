@@ -7,12 +7,12 @@
 //     t0 = < (index x1) i64:1          v1[0] = select t1 t0 v0[0]
 //     v2[0] = select t0 v1[0] v0[0]
 //
-// A join moves up into the op that makes the later of its two values: that op then keeps the other one
-// where it has nothing to do, and reads the two of them, which are side by side as well, joined
+// A join moves up into the op that makes the later of its two values: that op then keeps the other
+// one where it has nothing to do, and reads the two of them, which are side by side as well, joined
 // anew. That join moves on in the same way, until both its values are made by one op, or are one. A
-// tree that keeps what each level drops (Haar in place) then has one value at each level. An op that
-// makes several values (of tuples) takes a join of each in, one after the other: while it reads what
-// is joined for the one, the others must not be wanted there, which their own joins say.
+// tree that keeps what each level drops (Haar in place) then has one value at each level. An op
+// that makes several values (of tuples) takes a join of each in, one after the other: while it
+// reads what is joined for the one, the others must not be wanted there, which their own joins say.
 #include "fusion/rules/rewriting.h"
 
 typedef struct reader {
@@ -25,8 +25,8 @@ typedef struct use {
   bool stopped;    // made by a join that stopped before that op
   bool stored;
   reader *readers;  // ops that read it, the latest first
-  // The op, 1 + its number, whose output `kept_as` it is where that has nothing to do; 0: none. Where
-  // two outputs are, kept_as is SEVERAL, and no other value can be read in its place.
+  // The op, 1 + its number, whose output `kept_as` it is where that has nothing to do; 0: none.
+  // Where two outputs are, kept_as is SEVERAL, and no other value can be read in its place.
   uint32_t kept_by, kept_as;
   // Made by an op that has something to do where the condition holds (side 0) or does not (side 1):
   net_id condition;  // or NET_NONE
@@ -225,7 +225,8 @@ static uint32_t output_of(const net_op *op, net_id value) {
   return i;
 }
 
-// The elements of the joined value, `last` of which chosen[side] is; `kept`: what is kept beside it.
+// The elements of the joined value, `last` of which chosen[side] is; `kept`: what is kept beside
+// it.
 // False: one that is needed is not made.
 static bool joined_elements(rewriter *r, const net_op *op, const join *n, int side, net_id kept,
                             net_id *elements) {
@@ -308,8 +309,8 @@ static bool is_wanted_on_side(joining *j, net_id value, net_id condition, int si
   return good;
 }
 
-// Whether the op may read something else where it had nothing to do: where the condition is not that
-// under which chosen[side] is.
+// Whether the op may read something else where it had nothing to do: where the condition is not
+// that under which chosen[side] is.
 static bool is_guarded(joining *j, uint32_t number, const join *n, int side) {
   rewriter *r = j->r;
   net_op *op = &r->stage->ops.items[number];

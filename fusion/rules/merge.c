@@ -12,8 +12,9 @@
 // part, which is no more work than before, and written for the larger one's numbering of elements.
 #include "fusion/rules/rewriting.h"
 
-// What is made of one load by a few operations and read by several ops is written again in each, which
-// is less than to store it for a later pass (a choice between an array and what extends it, in scan).
+// What is made of one load by a few operations and read by several ops is written again in each,
+// which is less than to store it for a later pass (a choice between an array and what extends it,
+// in scan).
 enum {
   MOST_OPERATIONS = 1024,  // of a merged op: code is compiled, and values held in registers
   MOST_REPEATED = 256,     // operations of an op of a smaller span, in all its parts
@@ -218,8 +219,8 @@ static net_id element_in_part(merging *m, const embedding *e, uint64_t j, const 
   return net_node_add(m->r->memory, m->r->stage, &copy);
 }
 
-// m->r->nodes, in the part with element 0 at number j, into the memo. False: something is read that is
-// not made.
+// m->r->nodes, in the part with element 0 at number j, into the memo. False: something is read that
+// is not made.
 static bool nodes_in_part(merging *m, const embedding *e, uint64_t j, uint32_t count,
                           const group *within, uint32_t within_number) {
   for (uint32_t i = 0; i < count; i++) {
@@ -242,7 +243,8 @@ static net_output *outputs_on_larger(merging *m, const embedding *e, const group
   net_output *outputs = outputs_copy(m->r, op, e->large->k);
   uint32_t count = op_nodes(m, op);
   bool good = true;
-  // The memo and m->r->nodes must not move while nodes are added: only old numbers are used in them.
+  // The memo and m->r->nodes must not move while nodes are added: only old numbers are used in
+  // them.
   for (uint64_t j = 0; j < UINT64_C(1) << e->large->k && good; j++) {
     if (own_number(e, j) != 0 || (e->dead && e->dead[j]))
       continue;
@@ -304,7 +306,8 @@ static bool made_apart(const net_output *output, const net_output *other, uint32
   return true;
 }
 
-// The output of the group that is made of other elements, and has room for those of this one; or NULL.
+// The output of the group that is made of other elements, and has room for those of this one; or
+// NULL.
 static net_output *find_beside(const merging *m, const group *g, const net_output *output) {
   const net_stage *s = m->r->stage;
   for (size_t i = 0; i < g->outputs.count; i++) {
@@ -566,8 +569,8 @@ static void remember_reader(merging *m, net_id value, uint32_t group_number) {
   readers[0] = group_number + 1;
 }
 
-// Whether the group `last` is a join, or op is one of values that not all come from that group: then
-// it is an op of its own until it has moved up (rules/join.c).
+// Whether the group `last` is a join, or op is one of values that not all come from that group:
+// then it is an op of its own until it has moved up (rules/join.c).
 static bool stays_apart(const merging *m, const net_op *op, uint32_t last) {
   const net_stage *s = m->r->stage;
   bool from_last = true;

@@ -1,7 +1,8 @@
 // The rewrite rules: laws by which programs get faster and stay the same.
 //
-// The laws before map-map, on movements, hold by construction: lowering and the planner carry frames
-// instead of arrays and record which law spared a movement. The others are rewrites of Nets, applied by rules_apply:
+// The laws before map-map, on movements, hold by construction: lowering and the planner carry
+// frames instead of arrays and record which law spared a movement. The others are rewrites of Nets,
+// applied by rules_apply:
 //
 //   op 0 directions 0b1 coordinates x0 step %7    op 0 directions 0b1 coordinates x0 step %7
 //     t0 = <= v0[0] v0[1]                           v1[0] = min v0[0] v0[1]

@@ -1,5 +1,5 @@
-// A stage in shares by bits of its index: runs of its ops, each with a V that contains their directions.
-// See shares.h.
+// A stage in shares by bits of its index: runs of its ops, each with a V that contains their
+// directions. See shares.h.
 #include "fusion/shares/sharing.h"
 
 // A run of ops that shares execute without others.
@@ -49,7 +49,8 @@ bool sharing_has_bits(const sharing *s, const net_stage *stage) {
   return stage->n > 0;
 }
 
-// Whether the map goes to slabs by bits: *number are the highest p bits of the address, of the slab.
+// Whether the map goes to slabs by bits: *number are the highest p bits of the address, of the
+// slab.
 static bool goes_to_slabs(const sharing *s, int n, const net_map *m, uint64_t slab,
                           f2_affine *number) {
   int low = slab ? f2_msb(slab) : 0, bits = low + s->p;
@@ -126,8 +127,8 @@ static f2_space widened(f2_space v, const f2_space *by, size_t count, int dimens
   return v;
 }
 
-// The space of a part's shares, from that of its directions: where what it loads or stores lies already,
-// or else with as much as can be of the space before.
+// The space of a part's shares, from that of its directions: where what it loads or stores lies
+// already, or else with as much as can be of the space before.
 static f2_space space_of_part(const cutting *c, f2_space v, bool first, bool last) {
   int n = c->stage->n;
   f2_space by[4], *next = by;
@@ -335,7 +336,8 @@ static net_id add_exchange(const cutting *c, net_id from, const passage *of) {
 
 // ---- values that pass from a part to others -----------------------------------------------------
 
-// An address for the live elements, the share above: those of `rest` tell apart what the others do not.
+// An address for the live elements, the share above: those of `rest` tell apart what the others do
+// not.
 static f2_affine live_address(const cutting *c, f2_space live, f2_affine number) {
   f2_space known = f2_span(c->stage->n, number.a.rows, number.a.row);
   for (int i = 0; i < live.dimension; i++)
@@ -343,7 +345,8 @@ static f2_affine live_address(const cutting *c, f2_space live, f2_affine number)
   return sharing_stack(sharing_rest(known), number);
 }
 
-// Something that a part has in its stage, which is being made, and hands on when the stage is there.
+// Something that a part has in its stage, which is being made, and hands on when the stage is
+// there.
 typedef struct handing {
   net_id array;
   f2_affine at;  // where the part stores it

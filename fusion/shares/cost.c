@@ -79,7 +79,8 @@ static share_cost cost_of_exchange(const shares *s, const share_exchange *e, int
   return c;
 }
 
-// Each rank sends all others such messages: of all ranks together, and of the one that sends the most.
+// Each rank sends all others such messages: of all ranks together, and of the one that sends the
+// most.
 static share_cost cost_of_all(const shares *s, share_traffic all, share_traffic most,
                               int peer_bits) {
   uint64_t to[SHARE_DISTANCES] = {[SHARE_TO_PEER] = f2_mask(peer_bits),
@@ -156,8 +157,8 @@ share_cost shares_traffic_cost(const shares *s, size_t stage, const target *t) {
 
 // ---- the whole ----------------------------------------------------------------------------------
 
-// The part of what a plan predicts for a pass that the rank with the most has of it: of a stage in shares
-// that is for one of them.
+// The part of what a plan predicts for a pass that the rank with the most has of it: of a stage in
+// shares that is for one of them.
 static double part_of_pass(const shares *s, const plan_pass *pass) {
   if (s->stages[pass->stage].kind != SHARE_ROUTINE)
     return 1;

@@ -1,6 +1,7 @@
 // What a Net in shares is predicted to take: messages and bytes by how far they go, and seconds.
 //
-// In: shares (shares.h), the plan of their Net, a target with its outer levels. Out: a row for each stage.
+// In: shares (shares.h), the plan of their Net, a target with its outer levels. Out: a row for each
+// stage.
 //
 //   4 ranks, 2 on each host; each block of rank (s1 s0) goes to the rank that two bits of its place name
 //
@@ -42,25 +43,27 @@ typedef struct share_cost {
 
 // How many of the p bits of a rank number the peers of a host; the others number hosts.
 int shares_peer_bits(const target *t, int p);
-// What is sent in a stage, and what that takes by the target's links. Of a sort, places, a permutation: for
-// keys of which each is as likely to belong to any place of its row, as an average.
+// What is sent in a stage, and what that takes by the target's links. Of a sort, places, a
+// permutation: for keys of which each is as likely to belong to any place of its row, as an
+// average.
 share_cost shares_traffic_cost(const shares *s, size_t stage, const target *t);
-// Exchanges over peers and the network as two, the peers' first, where that is faster (levels.c); *split:
+// Exchanges over peers and the network as two, the peers' first, where that is faster (levels.c);
+// *split:
 // how many.
 const shares *shares_by_levels(arena *a, const shares *s, const target *t, uint32_t *split);
 // The first of the two, of an exchange of these blocks; the second is the rest.
 f2_affine shares_peers_first(f2_affine blocks, int p, int peer_bits);
-// Exchanges in pieces, beside which the passes before and behind them go on, where that is faster for the target
-// of the plan (pieces.c); *count: how many. They are to be planned again.
+// Exchanges in pieces, beside which the passes before and behind them go on, where that is faster
+// for the target of the plan (pieces.c); *count: how many. They are to be planned again.
 const shares *shares_in_pieces(arena *a, const shares *s, const plan *p, const target *t,
                                uint32_t *count);
-// The passes of these, which have been planned again, in turns. Where that cannot be the exchange is one of
-// whole blocks again.
+// The passes of these, which have been planned again, in turns. Where that cannot be the exchange
+// is one of whole blocks again.
 void shares_plan_pieces(arena *a, const shares *s, plan *p);
 // What they take less in pieces, of the costs of all stages.
 void shares_cost_pieces(const shares *s, const plan *p, const target *t, share_cost *costs);
-// What 2^p GPUs of one host take for a plan whose passes they share by their blocks, on arrays that lie in
-// slabs which all of them reach (peer.c).
+// What 2^p GPUs of one host take for a plan whose passes they share by their blocks, on arrays that
+// lie in slabs which all of them reach (peer.c).
 double shares_peers_seconds(const plan *p, int bits);
 // Lets passes overlap with those before them (plan/overlap.c), where that is faster.
 void shares_peers_overlap(arena *a, plan *p, int bits);

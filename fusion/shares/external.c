@@ -1,4 +1,5 @@
-// The steps by which files are worked on, from plans for a target one level further out. See external.h.
+// The steps by which files are worked on, from plans for a target one level further out. See
+// external.h.
 #include "core/units.h"
 #include "fusion/plan/plan.h"
 #include "fusion/shares/making.h"
@@ -50,8 +51,8 @@ static net_id add_file(making *m, const net_array *like) {
   return (net_id)m->out->arrays.count - 1;
 }
 
-// Another file for each array that the pass loads, too, so that what has been read is still there when a
-// run begins again after the half of a step; or that has had values of another type.
+// Another file for each array that the pass loads, too, so that what has been read is still there
+// when a run begins again after the half of a step; or that has had values of another type.
 static void renew_stored(making *m, const plan *p, const plan_pass *pass) {
   const net_stage *s = &p->net->stages.items[pass->stage];
   for (uint32_t i = 0; i < pass->store_count; i++) {
@@ -223,8 +224,8 @@ static void add_copy(making *m, int n, net_load *l) {
   making_add_step(m, &to);
 }
 
-// Copies of all that the stage, whose shares are those of `shared`, does not read by index bits: a share would
-// have a window of them that is nearly all.
+// Copies of all that the stage, whose shares are those of `shared`, does not read by index bits: a
+// share would have a window of them that is nearly all.
 static void add_copies(making *m, net_stage *stage, const net_stage *shared) {
   for (size_t i = 0; i < stage->loads.count; i++) {
     external_move by_bits;
@@ -462,8 +463,8 @@ static target *outer_target(arena *a, const target *t, uint64_t tile, uint64_t l
   return outer;
 }
 
-// The largest blocks of which a tile has as many as each has elements, for elements of the least size: then
-// any permutation by index bits is one pass.
+// The largest blocks of which a tile has as many as each has elements, for elements of the least
+// size: then any permutation by index bits is one pass.
 static uint64_t line_of(const net *n, const target *t, uint64_t tile) {
   uint64_t size = 16, line = t->disk_block;
   for (size_t i = 0; i < n->arrays.count; i++) {
@@ -576,8 +577,8 @@ static bool redirect(external *e, size_t count, net_id file, net_id to) {
   return any;
 }
 
-// A step that replaces some elements of an array, which is in memory as a whole, writes it to another file
-// than the one it reads: after the half of it, what has been read is still there.
+// A step that replaces some elements of an array, which is in memory as a whole, writes it to
+// another file than the one it reads: after the half of it, what has been read is still there.
 static void renew_replaced(making *m) {
   external *e = m->out;
   for (size_t i = 0; i < e->steps.count; i++)

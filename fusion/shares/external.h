@@ -1,11 +1,12 @@
-// A Net whose arrays lie in files, and memory has a part of them at a time (external memory; Aggarwal
-// and Vitter, 1988; Cormen, Sundquist and Wisniewski, 1999).
+// A Net whose arrays lie in files, and memory has a part of them at a time (external memory;
+// Aggarwal and Vitter, 1988; Cormen, Sundquist and Wisniewski, 1999).
 //
-// In: a Net, a target, how many bytes of memory there are. Out: a list of STEPS, each of which reads
-// files once and writes files once. The planner makes it: it plans for a target one level further out,
-// whose tile is a part of the memory and whose line is a block of the disk. Each pass of that plan is a
-// step, and each of its tiles a SHARE, which is loaded, worked on, and stored. What is done with a share
-// is a stage of another Net, planned as ever, whose arrays are the memory of shares.
+// In: a Net, a target, how many bytes of memory there are. Out: a list of STEPS, each of which
+// reads files once and writes files once. The planner makes it: it plans for a target one level
+// further out, whose tile is a part of the memory and whose line is a block of the disk. Each pass
+// of that plan is a step, and each of its tiles a SHARE, which is loaded, worked on, and stored.
+// What is done with a share is a stage of another Net, planned as ever, whose arrays are the memory
+// of shares.
 //
 //   main : [2^4]i32 -> [2^4]i32    main = bitrev; memory for 8 elements, blocks of 2
 //
@@ -16,10 +17,10 @@
 //     places    x0 + 2*x1 + 4*x3: in order of addresses, without gaps
 //     writes    elements x3 + 2*s + 4*x1 + 8*x0 of the result: for s = 0 blocks 0 1, 4 5, 8 9, 12 13
 //
-// Of a load or store at A x ^ c, a share with tile V has the addresses of a coset of U = A V. Places are
-// the coordinates of U in its echelon basis (core/f2.h), so that a place grows with its address. Other maps
-// (with loops, or weights that are no powers of two) have a WINDOW: all elements from the first to the
-// last that a share touches.
+// Of a load or store at A x ^ c, a share with tile V has the addresses of a coset of U = A V.
+// Places are the coordinates of U in its echelon basis (core/f2.h), so that a place grows with its
+// address. Other maps (with loops, or weights that are no powers of two) have a WINDOW: all
+// elements from the first to the last that a share touches.
 //
 //   external.c        steps from outer plans       external_step.c   a stage as a step
 //   external_move.c   what shares read and write   external_text.c   verification, text
@@ -29,7 +30,8 @@
 #include "fusion/shares/shares.h"
 #include "fusion/target/target.h"
 
-// Elements first, ..., first + count - 1 of an array in a file are elements place, ... of the memory.
+// Elements first, ..., first + count - 1 of an array in a file are elements place, ... of the
+// memory.
 typedef struct external_block {
   uint64_t first, count, place;
 } external_block;
@@ -71,8 +73,8 @@ typedef struct external {
   VEC(external_step) steps;
 } external;
 
-// NULL: *wrong is a sentence that says what does not fit in so many bytes of memory, and how many bytes
-// would do, or what cannot be done with files at all. `n` has been accepted by net_verify.
+// NULL: *wrong is a sentence that says what does not fit in so many bytes of memory, and how many
+// bytes would do, or what cannot be done with files at all. `n` has been accepted by net_verify.
 const external *external_make(arena *a, const net *n, const target *t, uint64_t memory,
                               const char **wrong);
 // Bytes of memory that a step without a routine has at one time: of what shares read and write two
@@ -93,13 +95,13 @@ external_traffic external_step_traffic(const external *e, const external_step *s
 // writes are under way at one time.
 double external_seconds(const target *t, external_traffic moved, uint64_t parts);
 
-// Whether an element is in one share of the move only, also where the step goes on after some of them, and in
-// no other move of the step from that file (so of some, the first is), or to it.
+// Whether an element is in one share of the move only, also where the step goes on after some of
+// them, and in no other move of the step from that file (so of some, the first is), or to it.
 bool external_move_is_single(const external_step *s, const external_move *m);
 // Whether anything of a share is written: others need not be executed.
 bool external_share_acts(const external_step *s, uint64_t share);
-// How many blocks a share has of a move, at most; the i-th of them, in order of places. False: none of
-// its elements is in the file. (The others that memory has are padding.)
+// How many blocks a share has of a move, at most; the i-th of them, in order of places. False: none
+// of its elements is in the file. (The others that memory has are padding.)
 uint64_t external_block_count(const external_move *m);
 bool external_block_at(const external_move *m, uint64_t share, uint64_t i, external_block *out);
 // Code addresses a share's memory by those in all shares': the address of its first element.

@@ -47,7 +47,8 @@ static live_part part_of_live(arena *a, int n, int low, uint32_t count, const ne
 // Bits of addresses, the same number for all maps, so that those of two can be compared.
 enum { ADDRESS_BITS = F2_MAX - 1 };
 
-// Whether rows of the map, and its offset, are different bits of addresses. (Of a negative weight w it is
+// Whether rows of the map, and its offset, are different bits of addresses. (Of a negative weight w
+// it is
 // another offset: w f = -w (1 - f) + w.)
 static bool has_bits(const net_map *m, int n, f2_affine *bits) {
   uint64_t offset = (uint64_t)m->offset, taken = 0;

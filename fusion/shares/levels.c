@@ -1,6 +1,6 @@
-// Exchanges over several levels, as one among the ranks of each host and one over the network. The first
-// brings what goes to the same rank of other hosts together, so that over the network there is one message
-// for each host and not one for each of its ranks.
+// Exchanges over several levels, as one among the ranks of each host and one over the network. The
+// first brings what goes to the same rank of other hosts together, so that over the network there
+// is one message for each host and not one for each of its ranks.
 //
 //   4 ranks, (host, peer) = (s1 s0), blocks (s1 s0 | j1 j0) go to (j1 j0 | s1 s0)
 //
@@ -8,13 +8,14 @@
 //   peers       (s1 s0 | j1 j0)  to  (s1 j0 | j1 s0)     one block of two goes to the peer
 //   network     (s1 j0 | j1 s0)  to  (j1 j0 | s1 s0)     one message, of two blocks
 //
-// A block's number before is (S_n S_l | J), its host and its peer; behind, its rank is (T_n T_l). Between
-// them its rank is (S_n U): U are forms of T_l that S_n does not determine, and as many of S_l as there is
-// room for. So T_l follows from the rank (S_n U): the second exchange is between ranks of which each has
-// one of every host. Its blocks lie by T_n, so that messages are neighbours in memory. What it moves is the whole map
-// behind the inverse of the first.
+// A block's number before is (S_n S_l | J), its host and its peer; behind, its rank is (T_n T_l).
+// Between them its rank is (S_n U): U are forms of T_l that S_n does not determine, and as many of
+// S_l as there is room for. So T_l follows from the rank (S_n U): the second exchange is between
+// ranks of which each has one of every host. Its blocks lie by T_n, so that messages are neighbours
+// in memory. What it moves is the whole map behind the inverse of the first.
 //
-// Law (shares_cost_test): both do together what the one does; and no rank sends two messages to one host.
+// Law (shares_cost_test): both do together what the one does; and no rank sends two messages to one
+// host.
 #include "fusion/shares/cost.h"
 
 // ---- one exchange as two ------------------------------------------------------------------------

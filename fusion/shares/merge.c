@@ -1,5 +1,6 @@
-// A sort of an array that lies in the slabs of GPUs, as sorts of slabs, which each GPU does for itself, and
-// a network that merges them: 2 runs to one, 2 of these to one, and so on. See shares.h.
+// A sort of an array that lies in the slabs of GPUs, as sorts of slabs, which each GPU does for
+// itself, and a network that merges them: 2 runs to one, 2 of these to one, and so on. See
+// shares.h.
 //
 //   runs of 2^2, p = 2    1 4 6 7 | 0 2 5 8 | 3 3 4 9 | 1 1 2 6
 //   bit 2                 in the direction 0b0111, then 0b10, 0b1      0 1 2 4 5 6 7 8 | 1 1 2 3 3 4 6 9

@@ -1,14 +1,14 @@
-// Ranks that reach each other's memory, such as GPUs of one host: arrays lie in slabs, but a store may go
-// to that of any rank, and so may a load. Which stages go then:
+// Ranks that reach each other's memory, such as GPUs of one host: arrays lie in slabs, but a store
+// may go to that of any rank, and so may a load. Which stages go then:
 //
 //   split T, exchange T to T', split   T is stored where the exchange would have brought it: its
 //                                      address goes through the map of the blocks. Blocks are whole
 //                                      lines, so that links carry no more than the exchange does
 //   a gather or window, from A to B    who reads B reads A
 //
-// Whole stages are executed once. What stays is an ordinary Net that computes the same: splits whose
-// loads are a rank's own, and whose stores may be another's. A copy behind an exchange, into a result's
-// slab, stays too: stored straight to their place, elements would be parts of lines.
+// Whole stages are executed once. What stays is an ordinary Net that computes the same: splits
+// whose loads are a rank's own, and whose stores may be another's. A copy behind an exchange, into
+// a result's slab, stays too: stored straight to their place, elements would be parts of lines.
 //
 //   bit reversal, 2 ranks   split: x, exchange, split: y    becomes   x to T' (over the link), T' to y
 //
@@ -114,8 +114,8 @@ net *shares_of_peers(arena *a, const shares *s) {
 
 // ---- what that takes -----------------------------------------------------------------------------
 
-// The forms of an index that number the GPU which executes it: the last blocks vectors of a pass are the
-// highest bits of the number of a block. Fewer than `bits`: the others are bits of loops.
+// The forms of an index that number the GPU which executes it: the last blocks vectors of a pass
+// are the highest bits of the number of a block. Fewer than `bits`: the others are bits of loops.
 static f2_affine number_of_gpu(const plan *p, const plan_pass *pass, int bits) {
   int n = p->net->stages.items[pass->stage].n, tile = pass->tile.dimension;
   int count = n - tile < bits ? n - tile : bits;
@@ -157,8 +157,8 @@ static double far_bytes(const plan *p, const plan_pass *pass, const plan_move *m
   return far_part(p, pass, m, bits) * elements * size / (double)f2_unit(bits);
 }
 
-// A routine of many rows is shared by rows, each within a slab; another the first GPU executes, with what
-// each of its digits reads and writes.
+// A routine of many rows is shared by rows, each within a slab; another the first GPU executes,
+// with what each of its digits reads and writes.
 static double routine_seconds(const plan *p, const plan_pass *pass, int bits) {
   const net_routine *r = plan_routine_of(p, pass);
   double ranks = (double)f2_unit(bits), far = 0;
@@ -201,8 +201,8 @@ static double larger(double a, double b) { return a > b ? a : b; }
 
 static double alone(peer_cost c) { return c.start + larger(c.memory, c.links); }
 
-// Of two passes in so many turns: those of the shorter cost no time, but for one, as far as one waits for links
-// while the other waits for memory.
+// Of two passes in so many turns: those of the shorter cost no time, but for one, as far as one
+// waits for links while the other waits for memory.
 static double overlapping_seconds(peer_cost a, peer_cost b, int turn_bits) {
   double turns = (double)f2_unit(turn_bits), x = alone(a), y = alone(b);
   double together = larger(larger(x, y), larger(a.memory + b.memory, a.links + b.links));

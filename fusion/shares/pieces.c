@@ -1,5 +1,6 @@
-// Exchanges in pieces: a pass stores the blocks of an exchange piece by piece, and a pass reads them so;
-// the piece before is exchanged meanwhile, by ranks whose transport does that beside passes.
+// Exchanges in pieces: a pass stores the blocks of an exchange piece by piece, and a pass reads
+// them so; the piece before is exchanged meanwhile, by ranks whose transport does that beside
+// passes.
 //
 //   main = bitrev : [2^n]i32 -> [2^n]i32      n = 4, 2 ranks, S = x3: rank 0 has elements 0 ... 7
 //
@@ -10,13 +11,13 @@
 //   rank 0     A 0: T is 0 2 . . | 1 3 . .    A 1: T is 0 2 4 6 | 1 3 5 7      C 0: reads 0 2 . . | 8 10 . .
 //   links                                     piece 0: 1 3, and 8 10 come      piece 1: 5 7, and 12 14 come
 //
-// A piece is numbered by forms of `rest`, the address within a block: they are 0 on what tiles of A store and
-// tiles of C load (plan/overlap.c). The highest bits of `rest` become these forms, in T and T' alike, so that
-// a piece is one stretch of each block. The exchange itself stays what it was: who executes it as a
-// whole has the same results.
+// A piece is numbered by forms of `rest`, the address within a block: they are 0 on what tiles of A
+// store and tiles of C load (plan/overlap.c). The highest bits of `rest` become these forms, in T
+// and T' alike, so that a piece is one stretch of each block. The exchange itself stays what it
+// was: who executes it as a whole has the same results.
 //
-// There are as many pieces as make the three together fastest. With x the seconds of the exchange, a and c
-// those of the passes, l of a piece's start:
+// There are as many pieces as make the three together fastest. With x the seconds of the exchange,
+// a and c those of the passes, l of a piece's start:
 //
 //   in 2^k pieces    max(x, a + c) + (a + c) / 2^k + (2^k - 1) l        as a whole    a + x + c
 #include "fusion/shares/pieces.h"
@@ -40,7 +41,8 @@ static bool is_between(const plan *p, const share_exchange *e, const share_neigh
   return good;
 }
 
-// By which bits of their numbers: 0: as a whole. Over a network each message costs more than it may save.
+// By which bits of their numbers: 0: as a whole. Over a network each message costs more than it may
+// save.
 static int best_pieces(const shares *s, const plan *p, const target *t, size_t stage,
                        const share_neighbours *n, int most) {
   share_cost x = shares_traffic_cost(s, stage, t);
@@ -59,7 +61,8 @@ static int best_pieces(const shares *s, const plan *p, const target *t, size_t s
 
 // ---- where elements lie -------------------------------------------------------------------------
 
-// The address for an address, of which the bits below 2^block become others, and these forms the highest.
+// The address for an address, of which the bits below 2^block become others, and these forms the
+// highest.
 static f2_affine laid_out(int n, int block, const uint64_t *forms, int count) {
   f2_affine to = f2_affine_identity(n);
   f2_space known = f2_span(n, count, forms);
@@ -82,7 +85,8 @@ static bool map_through(arena *a, const net_stage *s, net_map *m, f2_affine thro
   return true;
 }
 
-// Both arrays of an exchange, of which nothing but two passes, each of one stage, knows where elements lie.
+// Both arrays of an exchange, of which nothing but two passes, each of one stage, knows where
+// elements lie.
 static bool lay_out(arena *a, net *n, size_t exchange, const share_exchange *e, f2_affine through) {
   bool good = true;
   for (size_t i = 0; i < n->stages.count && good; i++) {

@@ -53,7 +53,8 @@ static void note_writes(sharing *s, const net_stage *stage) {
     }
 }
 
-// Arguments lie in slabs, if they are long enough; so does what all stages that write to it store by bits.
+// Arguments lie in slabs, if they are long enough; so does what all stages that write to it store
+// by bits.
 static void add_array(sharing *s, const net_array *array, bool by_bits) {
   bool given = array->role == NET_ARGUMENT;
   vec_push(s->memory, &s->to->arrays, *array);

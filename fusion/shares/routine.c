@@ -9,8 +9,8 @@ static bool is_counted(const net_routine *r, uint32_t pair) {
   return r->kind == NET_COUNT || r->kind == NET_WRONG || (r->counts && pair == r->pair_count - 1);
 }
 
-// Array k of the routine: of pairs what is read, then what is written. NET_NONE: none of one element or
-// more for each key.
+// Array k of the routine: of pairs what is read, then what is written. NET_NONE: none of one
+// element or more for each key.
 static net_id array_of_keys(const net_routine *r, uint32_t k) {
   if (k % 2 && is_counted(r, k / 2))
     return NET_NONE;

@@ -6,8 +6,8 @@
 //   numbers   of what will come      8 bytes of each rank to each: 1 exchange
 //   elements  of each array          rank 0 sends 4 * 4/10 of its elements to rank 1: 1 exchange
 //
-// Which elements go where depends on the keys. Here each is as likely to belong to any place of its row, as
-// random keys, or places of a random permutation. All else does not depend on them.
+// Which elements go where depends on the keys. Here each is as likely to belong to any place of its
+// row, as random keys, or places of a random permutation. All else does not depend on them.
 #include "fusion/shares/traffic.h"
 
 enum { DIGIT = 8, COUNTS = 8 << DIGIT, CHOICE = 16, NUMBER = 8, FOUND = 16, CLASS = 2 };
@@ -178,8 +178,8 @@ static share_cost cost_of_permute(routine_cost *c) {
   return cost_of_ranks(c);
 }
 
-// The earliest that is wrong; before, equal places meet: how many, these, and one that is there twice
-// (wrong.c).
+// The earliest that is wrong; before, equal places meet: how many, these, and one that is there
+// twice (wrong.c).
 static share_cost cost_of_wrong(routine_cost *c) {
   c->swaps = 1;
   c->swapped = FOUND;

@@ -1,8 +1,9 @@
 // A Net in shares: the parts of its elements that ranks have, which work on them at one time.
 //
-// In: a Net, and p: there are 2^p ranks. Out: a Net that computes the same, in stages of which each says
-// how ranks share it. A SHARE is to a rank what a tile is to a block of threads: a coset of a subspace V
-// of the stage's index space that contains the directions of its ops. The p other index bits number it.
+// In: a Net, and p: there are 2^p ranks. Out: a Net that computes the same, in stages of which each
+// says how ranks share it. A SHARE is to a rank what a tile is to a block of threads: a coset of a
+// subspace V of the stage's index space that contains the directions of its ops. The p other index
+// bits number it.
 //
 //   main : [2^n]i32 -> [2^n]i32          n = 3, 2 ranks (p = 1), main xs = parm 4 (column 1 cs)
 //                                        in two columns: ops in directions 1, then 4
@@ -14,14 +15,15 @@
 //                      loads T' at (S | I | rest) = (x1 | x2 | x0)
 //   stage 3, 4         an exchange and a copy: the result lies in slabs, too
 //
-// The forms that number shares for a writer (S_a) and a reader (S_b) span a space W of p + rho forms. J
-// are forms of S_b, I forms of S_a that complete the other to W, and `rest` tells elements of one block
-// apart, for both alike. So any affine exchange is one message of 2^(n - p - rho) elements for each pair
-// of 2^rho ranks, and what is before and behind it are maps of loads and stores.
+// The forms that number shares for a writer (S_a) and a reader (S_b) span a space W of p + rho
+// forms. J are forms of S_b, I forms of S_a that complete the other to W, and `rest` tells elements
+// of one block apart, for both alike. So any affine exchange is one message of 2^(n - p - rho)
+// elements for each pair of 2^rho ranks, and what is before and behind it are maps of loads and
+// stores.
 //
-// Addresses are those in whole arrays. A rank's memory for an array in slabs begins at the address of its
-// share; code gets a pointer that is shifted by this, so that it is the same for all ranks, and what
-// depends on the rank follows from the highest bits of the index.
+// Addresses are those in whole arrays. A rank's memory for an array in slabs begins at the address
+// of its share; code gets a pointer that is shifted by this, so that it is the same for all ranks,
+// and what depends on the rank follows from the highest bits of the index.
 //
 //   ranks.c    stages one after the other     shares.c   what holds of shares; text
 //   sharing.c  the Net while it is made
@@ -47,8 +49,8 @@ typedef enum share_kind {
 } share_kind;
 extern const char *const share_kind_names[];  // "split", ...
 
-// Block q, of 2^block elements, of `from` becomes block blocks(q) of `to`. The highest p bits of a number
-// of a block are its share.
+// Block q, of 2^block elements, of `from` becomes block blocks(q) of `to`. The highest p bits of a
+// number of a block are its share.
 typedef struct share_exchange {
   net_id from, to;
   int block;
@@ -72,19 +74,20 @@ typedef struct shares {
   const net *net;  // any backend may execute it as a whole
   int p;
   share_stage *stages;  // by stage
-  // By array: share s has elements s * slab, ..., (s + 1) * slab - 1, as far as they exist. 0: each rank
-  // has all of it. Where there is a window, shares have that instead, and may overlap.
+  // By array: share s has elements s * slab, ..., (s + 1) * slab - 1, as far as they exist. 0: each
+  // rank has all of it. Where there is a window, shares have that instead, and may overlap.
   uint64_t *slab;
   const share_window **window;
 } shares;
 
-// For 2^p ranks at one time. `n` has been accepted by net_verify. The arrays of `n` keep their numbers.
+// For 2^p ranks at one time. `n` has been accepted by net_verify. The arrays of `n` keep their
+// numbers.
 const shares *shares_of_ranks(arena *a, const net *n, int p);
 // The same for GPUs of one process, of which one executes a routine, on whole arrays.
 const shares *shares_for_peers(arena *a, const net *n, int p);
-// How many of its keys each rank has, of a routine that ranks execute together; 0: they cannot. `slab`: by
-// array. Arrays of several elements for each key have as many times the slab. Whole arrays may be read;
-// written are counts and what is wrong.
+// How many of its keys each rank has, of a routine that ranks execute together; 0: they cannot.
+// `slab`: by array. Arrays of several elements for each key have as many times the slab. Whole
+// arrays may be read; written are counts and what is wrong.
 uint64_t shares_routine_slab(const net *n, const net_routine *r, const uint64_t *slab,
                              uint64_t ranks);
 // A Net for ranks that reach each other's memory: without exchanges and gathers (peer.c).

@@ -42,8 +42,8 @@ net_id sharing_whole_array(sharing *s, net_id array) {
   return s->whole.items[array];
 }
 
-// An output whose nodes have these numbers. Of a value that is kept no element is dead: one that nobody
-// reads is what another is.
+// An output whose nodes have these numbers. Of a value that is kept no element is dead: one that
+// nobody reads is what another is.
 static net_output output_of_nodes(arena *a, const net_output *of, size_t count, const net_id *nodes,
                                   bool kept) {
   net_output o = {.elements = NEW_ARRAY(a, net_id, count)};

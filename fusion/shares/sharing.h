@@ -28,17 +28,20 @@ net_stage sharing_copying_stage(sharing *s, net_id from, net_id to);
 // What each rank has of an array as a whole: that itself, or a copy, which is gathered.
 net_id sharing_whole_array(sharing *s, net_id array);
 
-// The slab of an array of so many elements: a power of two; 0: there are too few, each rank has all.
+// The slab of an array of so many elements: a power of two; 0: there are too few, each rank has
+// all.
 uint64_t sharing_slab(uint64_t count, int p);
 
-// A stage of some ops of another, in that order, without loads and stores. numbers[v]: the number of value
-// v in it, which all values that its ops read or make have. kept[v]: no element of value v is dead there.
+// A stage of some ops of another, in that order, without loads and stores. numbers[v]: the number
+// of value v in it, which all values that its ops read or make have. kept[v]: no element of value v
+// is dead there.
 net_stage sharing_stage_of_ops(arena *a, const net_stage *from, const uint32_t *ops, uint32_t count,
                                const bool *kept, net_id *numbers);
 
 // ---- one stage as several ------------------------------------------------------------------------
 
-// Whether it can be shared by bits of its index (bits.c), and where a store of it then goes to slabs.
+// Whether it can be shared by bits of its index (bits.c), and where a store of it then goes to
+// slabs.
 bool sharing_has_bits(const sharing *s, const net_stage *stage);
 bool sharing_stores_by_bits(const sharing *s, const net_stage *stage, const net_store *o);
 // The stage in shares by bits of its index. False: it cannot be, and nothing is done.
@@ -53,8 +56,8 @@ bool sharing_by_keys(sharing *s, const net_stage *stage);
 
 // ---- windows (window.c) -------------------------------------------------------------------------
 
-// For a stage with shares: its loads are from arrays in slabs that shares keep to, from windows, or from
-// what each rank has as a whole.
+// For a stage with shares: its loads are from arrays in slabs that shares keep to, from windows, or
+// from what each rank has as a whole.
 void sharing_fetch_loads(sharing *s, net_stage *stage);
 // What shares of a stage touch of an array by that map. False: it is no window.
 bool sharing_find_window(const net_stage *stage, const net_map *m, share_window *w);
@@ -66,8 +69,8 @@ void sharing_merge_slabs(arena *a, net *n, int p);
 
 // ---- moves between files and memory (external_move.c) ----------------------------------------------
 
-// What shares of a stage have of an array by that map, without the file: by bits of the index, of which
-// those matter where forms are 0 (false: it cannot be), or by a window.
+// What shares of a stage have of an array by that map, without the file: by bits of the index, of
+// which those matter where forms are 0 (false: it cannot be), or by a window.
 bool sharing_move_by_bits(arena *a, const net_stage *s, const net_map *m, uint32_t live_count,
                           const net_form *live, external_move *out);
 void sharing_move_by_window(const net_stage *s, const net_map *m, external_move *out);
@@ -95,8 +98,8 @@ f2_affine sharing_stack(f2_affine low, f2_affine high);  // the rows of both
 f2_affine sharing_rest(f2_space known);
 // An index that begins with its share: the bits of sharing_rest, and above them the number.
 f2_affine sharing_coordinates(f2_affine number);
-// A number of shares that are cosets of v, with as many rows as `before`, and those of `before` that
-// serve.
+// A number of shares that are cosets of v, with as many rows as `before`, and those of `before`
+// that serve.
 f2_affine sharing_number(f2_space v, f2_affine before);
 
 #endif

@@ -1,5 +1,5 @@
-// A stage in shares by turns of its first loop: of rows, each rank has as many as its share of them.
-// See shares.h.
+// A stage in shares by turns of its first loop: of rows, each rank has as many as its share of
+// them. See shares.h.
 //
 //   10 rows of 1000 elements, 4 ranks: shares of 3, 3, 3 and 1 turns, slabs of 3000 elements
 //   1000000 elements, 4 ranks: shares of 245 * 2^10 turns, but for the last one, so that blocks of 2^10
@@ -66,8 +66,8 @@ static void choose_slab(sharing *s, const net_stage *stage, const net_load *l, u
     s->slab.items[l->array] = turns * length;
 }
 
-// The turns of a share. Of many, a multiple of a power of two: then the last share has less than the
-// others, by one turn in MANY at most.
+// The turns of a share. Of many, a multiple of a power of two: then the last share has less than
+// the others, by one turn in MANY at most.
 static uint64_t turns_of_share(uint64_t turns, uint64_t ranks) {
   enum { MANY = 32, MOST_BITS = 10 };
   uint64_t each = (turns + ranks - 1) / ranks, block = 1;

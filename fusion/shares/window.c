@@ -1,5 +1,5 @@
-// What the shares of a stage load: from slabs, or from windows of arrays that lie in slabs otherwise.
-// See shares.h.
+// What the shares of a stage load: from slabs, or from windows of arrays that lie in slabs
+// otherwise. See shares.h.
 //
 //   8 elements, 2 ranks, element x of the result is that at x + 1 of the argument, or 0
 //
@@ -8,7 +8,8 @@
 
 static uint64_t magnitude(int64_t x) { return x < 0 ? -(uint64_t)x : (uint64_t)x; }
 
-// The addresses that rows and loops give which no share has to itself: from *low on, *length of them.
+// The addresses that rows and loops give which no share has to itself: from *low on, *length of
+// them.
 static void add_range(int64_t weight, uint64_t most, share_window *w) {
   w->length += magnitude(weight) * most;
   if (weight < 0)
@@ -32,8 +33,8 @@ static void add_row(const net_row *row, share_window *w) {
     w->first += row->weight * row->form.constant;
 }
 
-// Whether the bits of the share shift the addresses of a share, by as much from each share to the next.
-// (What depends on them besides is in the range.)
+// Whether the bits of the share shift the addresses of a share, by as much from each share to the
+// next. (What depends on them besides is in the range.)
 static bool shifts_by_bits(const net_stage *s, const net_map *m, share_window *w) {
   int low = net_share_bits(s);
   for (uint32_t r = 0; r < m->row_count; r++) {

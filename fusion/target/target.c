@@ -5,17 +5,19 @@
 
 enum { KIB = 1024 };
 
-// A GPU is a rank; eight are on a host. Links of H200s (NV18): between what NCCL's all-to-all and a kernel
-// that stores to its peers reach with 1 GiB a GPU, 311 to 367 GB/s; NCCL's all-to-all of 16 MiB a GPU takes
-// 0.119 ms with four of them, which fixes the sum of latency and half_bytes, not each of them. Network: an
-// adapter of 400 Gbit/s for each GPU; its latency and half_bytes are guesses.
+// A GPU is a rank; eight are on a host. Links of H200s (NV18): between what NCCL's all-to-all and a
+// kernel that stores to its peers reach with 1 GiB a GPU, 311 to 367 GB/s; NCCL's all-to-all of 16
+// MiB a GPU takes 0.119 ms with four of them, which fixes the sum of latency and half_bytes, not
+// each of them. Network: an adapter of 400 Gbit/s for each GPU; its latency and half_bytes are
+// guesses.
 // A disk: a part's requests wait together, and 32 KiB move at half the rate of 1 MiB
 // (docs/scale.md).
 // clang-format off
 #define DISK        {2e9, 100e-6, 1 << 15}
 #define GPU_LEVELS  8, 1024, 1 << 16, {{340e9, 20e-6, 6.8e6}, {50e9, 20e-6, 1e5}, DISK}
-// A processor is a rank, and has its host: the rates of its row are those of the whole machine. Network: an
-// adapter of 100 Gbit/s. Peers, where a file says that there are some, copy through the host's memory.
+// A processor is a rank, and has its host: the rates of its row are those of the whole machine.
+// Network: an adapter of 100 Gbit/s. Peers, where a file says that there are some, copy through the
+// host's memory.
 #define HOST_LEVELS 1, 1024, 1 << 16, {{10e9, 10e-6, 4096}, {12.5e9, 20e-6, 64e3}, DISK}
 // clang-format on
 
@@ -26,7 +28,8 @@ static const target rows[] = {
     {"avx2", 128, 128 * KIB, 32, 3, 256, 0, 16, 35e9, 15e9, 2, 3e-6, 0, HOST_LEVELS, false},
     {"baseline", 128, 128 * KIB, 16, 2, 128, 0, 16, 30e9, 6e9, 2, 3e-6, 0, HOST_LEVELS, false},
     {"gpu", 128, 64 * KIB, 0, 5, 128, 1, 16, 4e12, 15e12, 4, 3e-6, 0, GPU_LEVELS, false},
-    // Of libraries made ahead of time: the same passes, on one thread, called directly; sorts are plain C.
+    // Of libraries made ahead of time: the same passes, on one thread, called directly; sorts are
+    // plain C.
     {"c-avx512", 128, 128 * KIB, 64, 4, 1024, 0, 16, 12e9, 60e9, 2, 1e-7, 2e-9, HOST_LEVELS, false},
     {"c-avx2", 128, 128 * KIB, 32, 3, 256, 0, 16, 12e9, 40e9, 2, 1e-7, 2e-9, HOST_LEVELS, false},
     {"c-baseline", 128, 128 * KIB, 16, 2, 128, 0, 16, 12e9, 4e9, 2, 1e-7, 2e-9, HOST_LEVELS, false},

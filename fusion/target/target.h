@@ -5,8 +5,9 @@
 //   c-avx512 the same for a library of `permc build`, whose sorts are plain C
 //   gpu      lines of 128 bytes; tiles of 64 KiB in shared memory; 2^5 lanes, 32 registers each
 //
-// Beyond its memory there are OUTER LEVELS: ranks, each with a memory of its own, and disks. Of 2^p ranks
-// the number's lowest bits, up to `peers` ranks, are on one host; the other bits are the host:
+// Beyond its memory there are OUTER LEVELS: ranks, each with a memory of its own, and disks. Of 2^p
+// ranks the number's lowest bits, up to `peers` ranks, are on one host; the other bits are the
+// host:
 //
 //   p = 5, peers = 8       rank  4 3 | 2 1 0       bits 4 3: hosts, reached by the network
 //                                                  bits 2 1 0: peers, reached by the host's own links
@@ -17,8 +18,8 @@
 
 #include "core/text.h"
 
-// What a level moves, at most: an exchange of m messages a rank, b bytes in all, is predicted to take
-// latency + (b + m * half_bytes) / bytes_per_second.
+// What a level moves, at most: an exchange of m messages a rank, b bytes in all, is predicted to
+// take latency + (b + m * half_bytes) / bytes_per_second.
 typedef struct target_link {
   double bytes_per_second;  // out of a rank, while as many come in
   double latency;           // seconds, of an exchange: its messages wait together
@@ -60,8 +61,8 @@ const target *target_named(const char *name);  // or NULL
 
 // ---- as text (target/text.c) -----------------------------------------------------------------
 
-// The fields in words: rows of a table. The first of them are what plans depend on; the outer levels
-// follow.
+// The fields in words: rows of a table. The first of them are what plans depend on; the outer
+// levels follow.
 typedef struct target_field {
   const char *name, *summary;
 } target_field;

@@ -80,8 +80,8 @@ typedef struct c_code {
   char problem[160];
 } c_code;
 
-// The name of the function of a pass: permc_pass_0, and behind it _sort_perm_12 where the plan has its
-// line.
+// The name of the function of a pass: permc_pass_0, and behind it _sort_perm_12 where the plan has
+// its line.
 enum { C_PASS_NAME = 64 };
 void c_pass_name(const plan *p, uint32_t pass, char name[C_PASS_NAME]);
 
@@ -89,8 +89,9 @@ void c_pass_name(const plan *p, uint32_t pass, char name[C_PASS_NAME]);
 bool c_emit(c_code *code, const plan *p, const c_options *options, const char **problem);
 void c_code_free(c_code *code);
 
-// A file with the function partition_key, the key that the pass makes of an element of each array that its
-// stage loads (fusion/plan/plan.h, keys), for kernels/routines/partition/partition.h. False: as above.
+// A file with the function partition_key, the key that the pass makes of an element of each array
+// that its stage loads (fusion/plan/plan.h, keys), for kernels/routines/partition/partition.h.
+// False: as above.
 bool c_emit_keys(text *out, const plan *p, uint32_t pass);
 
 // A file with the passes first ... last-1 and, if `tables`, the tables of passes and of roots. One

@@ -7,10 +7,10 @@
 //     for each level, by a warp                   waits for totals, publishes that of all of them
 //     ...                                         the ops that go down, and those behind
 //
-// STATE is words of 8 bytes: first the number of blocks that have begun, then for each published value
-// its elements, each in pieces of 4 bytes with a mark beside: the number of the run. So a piece and its
-// mark come at once, and nothing has to be cleared between runs. Blocks take their numbers as they begin,
-// so all that one waits for have begun, and wait for earlier ones only.
+// STATE is words of 8 bytes: first the number of blocks that have begun, then for each published
+// value its elements, each in pieces of 4 bytes with a mark beside: the number of the run. So a
+// piece and its mark come at once, and nothing has to be cleared between runs. Blocks take their
+// numbers as they begin, so all that one waits for have begun, and wait for earlier ones only.
 #ifndef PERMC_KERNELS_EMIT_LOOK_BACK_H
 #define PERMC_KERNELS_EMIT_LOOK_BACK_H
 

@@ -166,9 +166,9 @@ static uint64_t words_in_registers(const pass_text *p) {
 
 // How many blocks shall find room on a multiprocessor at once, so that one computes while another
 // exchanges: compilers else keep the addresses of all phases in registers (152 of them, and one
-// block, where 64 and four blocks are a quarter faster). Of many phases they keep some all the same,
-// and put them in memory where registers are fewer than LEAST_OF_MANY. 0: as it comes, where nothing
-// is computed.
+// block, where 64 and four blocks are a quarter faster). Of many phases they keep some all the
+// same, and put them in memory where registers are fewer than LEAST_OF_MANY. 0: as it comes, where
+// nothing is computed.
 static uint32_t blocks_at_once(const pass_text *p) {
   enum { REGISTERS = 65536, THREADS = 2048, BESIDES = 32, BESIDES_WIDE = 64, LEAST = 32 };
   enum { MANY_PHASES = 24, LEAST_OF_MANY = 56 };

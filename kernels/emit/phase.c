@@ -42,8 +42,8 @@ static void set_padding_registers(const pass_text *p, c_phase *f, uint32_t slot,
 
 // ---- moves -----------------------------------------------------------------------------------
 
-// A large array of which a tile is one stretch, and the next tile the next: processors foresee that,
-// but not far enough where they compute in between.
+// A large array of which a tile is one stretch, and the next tile the next: processors foresee
+// that, but not far enough where they compute in between.
 static bool is_read_through(const pass_text *p, const plan_move *move, const c_map *map,
                             uint32_t parts) {
   enum { LARGE = 1 << 22 };  // bytes

@@ -54,8 +54,8 @@ typedef enum pass_who { PASS_ALL, PASS_PADDING, PASS_WITHIN } pass_who;
 
 typedef struct pass_access {
   hmm_op op;
-  // Of a gather or a scatter: where it goes is data, element by element (hmm_registers_places). What
-  // follows is then of no meaning, but for array, scale, bytes and phase.
+  // Of a gather or a scatter: where it goes is data, element by element (hmm_registers_places).
+  // What follows is then of no meaning, but for array, scale, bytes and phase.
   bool placed;
   uint32_t placed_number;  // among those of its phase
   const affine_sum *sum;

@@ -147,8 +147,9 @@ static void execute_words(plan_program *p, const pass_place *at, uint64_t warp, 
   copy_words(p, at, warp, unit, value);
 }
 
-// A gather or scatter, which has been done when the phase was computed: what is left are its requests.
-// A warp of which no lane asks for anything asks for one word. Where there are no words, nobody knows
+// A gather or scatter, which has been done when the phase was computed: what is left are its
+// requests. A warp of which no lane asks for anything asks for one word. Where there are no words,
+// nobody knows
 // the places: each lane asks for a group of its own.
 static void placed_lanes(plan_program *p, const pass_place *at, uint64_t warp, uint64_t step,
                          uint64_t *address, hmm_word *value) {
@@ -311,8 +312,10 @@ const char *hmm_plan_estimate(arena *a, const hmm_machine *m, const plan *of,
   return NULL;
 }
 
-// A routine by digits of its keys: for each, all that it reads is read in order, and all that it writes
-// written anywhere: n/w + l and n + l time units (HMM paper, section 3). A transpose writes whole lines.
+// A routine by digits of its keys: for each, all that it reads is read in order, and all that it
+// writes
+// written anywhere: n/w + l and n + l time units (HMM paper, section 3). A transpose writes whole
+// lines.
 static void count_routine(arena *a, const hmm_machine *m, const plan *of, const plan_pass *pass,
                           hmm_counts *out) {
   uint64_t digits = plan_routine_digits(of, plan_routine_of(of, pass));

@@ -41,11 +41,11 @@ typedef struct hmm_arrays {
 hmm_arrays hmm_arrays_of(arena *a, const plan *p);  // of zeros
 
 // Executes pass `number` of the plan. At most m->threads threads are at work at once (as many
-// blocks as fit; the next block begins where one has ended), 0: those of all blocks.
-// `options`: as the kernels are written with, such as a layout of scratch; NULL: the usual ones.
-// `arrays`: what the pass then reads and writes; NULL: it counts only. Then *out has the counts,
-// and the answer is NULL; or it is a sentence: what of the plan or the machine does not do. A routine
-// only counts, by a formula: whoever has the words executes it.
+// blocks as fit; the next block begins where one has ended), 0: those of all blocks. `options`: as
+// the kernels are written with, such as a layout of scratch; NULL: the usual ones. `arrays`: what
+// the pass then reads and writes; NULL: it counts only. Then *out has the counts, and the answer is
+// NULL; or it is a sentence: what of the plan or the machine does not do. A routine only counts, by
+// a formula: whoever has the words executes it.
 const char *hmm_plan_run(arena *a, const hmm_machine *m, const plan *of, uint32_t number,
                          const c_options *options, const hmm_arrays *arrays, hmm_counts *out);
 

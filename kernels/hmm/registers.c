@@ -159,8 +159,8 @@ static void find_roots(const net_node *node, const int64_t *k, unsigned char *ou
   }
 }
 
-// Bytes of element k[lane] of an array, for lanes that have one: `out` of a gather, or what a scatter
-// writes. Where they are is kept for the requests.
+// Bytes of element k[lane] of an array, for lanes that have one: `out` of a gather, or what a
+// scatter writes. Where they are is kept for the requests.
 static void access_array(hmm_registers *r, const net_node *node, const int64_t *k,
                          unsigned char *element, bool write) {
   const net_array *of = &r->pass->context->plan->arrays.items[node->number];

@@ -37,7 +37,8 @@ struct hmm_lanes {
   const hmm_word *value, *kept, *older;
 };
 
-// Where the array begins that a kernel reads, or the one that it writes: every second one goes back.
+// Where the array begins that a kernel reads, or the one that it writes: every second one goes
+// back.
 static inline uint64_t hmm_array_of(const hmm_lanes *x, bool written) {
   return (x->job->kernel % 2 != 0) != written ? x->job->task->n : 0;
 }

@@ -60,7 +60,8 @@ const char *hmm_scheduled_problem(arena *a, const hmm_machine *m, const hmm_task
 
 // ---- preparing -------------------------------------------------------------------------------
 
-// The array after a and b that says where copies of a kernel go, and the next, where they come from.
+// The array after a and b that says where copies of a kernel go, and the next, where they come
+// from.
 static uint64_t array_to(const hmm_job *j, uint32_t kernel) { return (2 + kernel) * j->task->n; }
 static uint64_t array_from(const hmm_job *j, uint32_t kernel) { return (3 + kernel) * j->task->n; }
 
@@ -140,7 +141,8 @@ const hmm_step hmm_read_copied = {.address = address_copied_a, .stages = stages_
 const hmm_step hmm_write_copied = {
     .write = true, .address = address_copied_b, .stages = stages_one};
 
-// Block b has row b, on DMM b mod d, whose shared memory holds the row twice: as it comes, as it goes.
+// Block b has row b, on DMM b mod d, whose shared memory holds the row twice: as it comes, as it
+// goes.
 static uint64_t row_in_shared(lanes *x, bool ordered) {
   uint64_t side = x->job->side;
   return x->first / side / x->job->machine->dmms * 2 * side + (ordered ? side : 0);

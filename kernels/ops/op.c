@@ -10,8 +10,8 @@ c_registers c_registers_of(c_writer *w, const c_space *space, scalar_type type) 
   return s;
 }
 
-// A value that depends on the index alone: node `id`, of the coset at `first`, where the rows of its index have
-// these bits.
+// A value that depends on the index alone: node `id`, of the coset at `first`, where the rows of
+// its index have these bits.
 typedef struct known_index {
   net_id id;
   uint64_t first, bits;
@@ -139,7 +139,8 @@ static c_value index_value(op_view *v, net_id id, uint64_t first) {
   return c_index_value(f->w, index_bound(v, id), first, f->space->l, lane);
 }
 
-// The index that the node is, of which it is a root, or that it compares with a constant; or NET_NONE.
+// The index that the node is, of which it is a root, or that it compares with a constant; or
+// NET_NONE.
 static net_id only_index(const net_stage *s, net_id id) {
   const net_node *node = &s->nodes.items[id];
   if (node->kind == NET_INDEX)
@@ -238,7 +239,8 @@ static c_value operation_value(op_view *v, uint32_t i, const net_node *node,
   return c_node_value(f->w, node, operands, v->lanes);
 }
 
-// The width of the elements that the op chooses by a condition, if it does nothing else with it; or 0.
+// The width of the elements that the op chooses by a condition, if it does nothing else with it; or
+// 0.
 static uint32_t width_chosen(const op_view *v, net_id condition) {
   const c_phase *f = v->phase;
   uint32_t width = 0;
@@ -509,7 +511,8 @@ static c_registers output_registers(c_phase *f, const c_registers *slot, scalar_
   return s;
 }
 
-// By the register at position 0 of a coset: whether the op matters there for no block, thread or lane.
+// By the register at position 0 of a coset: whether the op matters there for no block, thread or
+// lane.
 static bool *dead_cosets(const c_phase *f, const net_op *op) {
   const c_space *s = f->space;
   bool *dead = NEW_ARRAY(f->w->memory, bool, (size_t)1 << s->r);
@@ -522,8 +525,8 @@ static bool *dead_cosets(const c_phase *f, const net_op *op) {
   return dead;
 }
 
-// Where lanes are threads, elements that are written to places that they compute: so many are read first,
-// as a compiler cannot know that what is written is not what is read next.
+// Where lanes are threads, elements that are written to places that they compute: so many are read
+// first, as a compiler cannot know that what is written is not what is read next.
 static uint32_t cosets_at_once(const op_view *v) {
   enum { MANY = 8 };
   const c_phase *f = v->phase;

@@ -94,7 +94,8 @@ struct c_root_access {
   uint32_t bits;
 };
 
-// The vectors of `count` that are independent of those before: `most` at most, or one more, which is too many.
+// The vectors of `count` that are independent of those before: `most` at most, or one more, which
+// is too many.
 static void add_basis(f2_space *all, uint32_t most, uint32_t *bits, uint64_t *basis, uint32_t count,
                       const uint64_t *vectors) {
   for (uint32_t i = 0; i < count; i++)

@@ -218,8 +218,8 @@ static uint32_t first_loaded(const scan *s, uint32_t slot) {
   return 0;
 }
 
-// The latest phase that may load what the store writes over: the first that needs it (load_phase). Where
-// that is not known yet, or other places are loaded, the last of all.
+// The latest phase that may load what the store writes over: the first that needs it (load_phase).
+// Where that is not known yet, or other places are loaded, the last of all.
 static uint32_t last_overwritten(const scan *s, const plan_move *store) {
   uint32_t latest = 0, count = s->schedule->phase_count;
   for (uint32_t i = 0; i < s->pass->load_count; i++) {

@@ -96,12 +96,12 @@ bool c_pass_stays_in_scratch(const c_pass *p, uint32_t phase);
 // nothing by another.
 bool c_pass_is_idle(const c_pass *p, uint32_t phase);
 
-// What matters, as forms that are 0 there, but for those that are 0 in the set `known` anyway; it has
-// all of them then.
+// What matters, as forms that are 0 there, but for those that are 0 in the set `known` anyway; it
+// has all of them then.
 f2_space c_pass_live_of_blocks(const c_pass *p);  // of the blocks that are executed
 net_form *c_pass_forms_within(const c_pass *p, f2_space set, f2_space *known, uint32_t *count);
-// Whether dead elements of that type have no place in scratch: where lanes are threads, of those less
-// than a bank wide, and where bank layouts are compared, all have one.
+// Whether dead elements of that type have no place in scratch: where lanes are threads, of those
+// less than a bank wide, and where bank layouts are compared, all have one.
 bool c_pass_packs_live(const c_pass *p, scalar_type type);
 // Of what comes to a phase from scratch, or goes `out` to it: other elements have no place there.
 net_form *c_pass_live_in_scratch(const c_pass *p, uint32_t phase, uint32_t slot, bool out,
@@ -109,8 +109,8 @@ net_form *c_pass_live_in_scratch(const c_pass *p, uint32_t phase, uint32_t slot,
 // Of a load or store; of a load where lanes are vectors only if addresses may else lie outside.
 net_form *c_pass_live_of_move(const c_pass *p, const plan_move *move, f2_space *known,
                               uint32_t *count);
-// Of the threads of a phase: all that the others store or put into scratch matters nowhere. (None where
-// threads are told apart by their padding, and where ops scatter.)
+// Of the threads of a phase: all that the others store or put into scratch matters nowhere. (None
+// where threads are told apart by their padding, and where ops scatter.)
 net_form *c_pass_live_threads(const c_pass *p, uint32_t phase, f2_space *known, uint32_t *count);
 
 // Scratch as `phase` finds it, of elements of that type: for the threads and registers of phase

@@ -33,7 +33,8 @@
 #define PERMC_OTHER(a, b, one) ((a) + (b) - (one))
 #endif
 
-// 0, and not 0 as soon as one x was no finite f32: a product, as above, where tests have another pipe.
+// 0, and not 0 as soon as one x was no finite f32: a product, as above, where tests have another
+// pipe.
 #ifdef __CUDA_ARCH__
 #define PERMC_NOT_FINITE(so_far, x) __fmaf_rn(__uint_as_float(x), 0.0f, so_far)
 #else
@@ -272,8 +273,8 @@ static void permc_count_lines(permc_access *a) {
   a->least_lines += (a->lanes * a->bytes + 127) / 128;
 }
 
-// A word that is in its bank's list already costs nothing. Lanes have their turns with their neighbours,
-// also where others are idle.
+// A word that is in its bank's list already costs nothing. Lanes have their turns with their
+// neighbours, also where others are idle.
 static void permc_count_turns(permc_access *a) {
   uint32_t group = a->bytes <= 4 ? 32 : 128 / a->bytes, words = a->bytes <= 4 ? 1 : a->bytes / 4;
   for (uint32_t first = 0; first < 32; first += group) {

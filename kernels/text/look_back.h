@@ -1,9 +1,10 @@
 // Blocks that look back (kernels/emit/look_back.h), on a GPU and on the host. This text stands in
 // generated files as it is here.
 //
-// The first word of a kernel's state, which is 0 at first: how many runs there have been, and below how
-// many blocks of this one have begun. A block's number `b` is its turn, so that all before it have begun,
-// in whatever order a GPU starts blocks. The last one begins the next run: by then all have their numbers.
+// The first word of a kernel's state, which is 0 at first: how many runs there have been, and below
+// how many blocks of this one have begun. A block's number `b` is its turn, so that all before it
+// have begun, in whatever order a GPU starts blocks. The last one begins the next run: by then all
+// have their numbers.
 #ifndef PERMC_KERNELS_TEXT_LOOK_BACK_H
 #define PERMC_KERNELS_TEXT_LOOK_BACK_H
 

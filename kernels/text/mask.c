@@ -90,8 +90,8 @@ static const comparison_row comparisons[SCALAR_OP_COUNT] = {
     [OP_ISNAN] = {"!=", NULL, "_CMP_UNORD_Q"},
 };
 
-// The place of a float in the total order (scalar/real.inc), as an integer: the bits of a positive number
-// grow with it, those of a negative one are inverted, and all NaN come last.
+// The place of a float in the total order (scalar/real.inc), as an integer: the bits of a positive
+// number grow with it, those of a negative one are inverted, and all NaN come last.
 static void define_rank(c_writer *w, scalar_type type, uint32_t lanes) {
   const char *name = c_meaning(w, type, lanes);
   uint32_t bytes = (uint32_t)scalar_types[type].size;

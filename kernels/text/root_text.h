@@ -1,4 +1,5 @@
-// Roots of unity of large orders m, for generated code: there is no table of them. Behind root_product.inc.
+// Roots of unity of large orders m, for generated code: there is no table of them. Behind
+// root_product.inc.
 #ifndef PERMC_KERNELS_TEXT_ROOT_TEXT_H
 #define PERMC_KERNELS_TEXT_ROOT_TEXT_H
 
@@ -15,8 +16,8 @@
 #define ROOT_TABLE(tables, number) ((const double *)(tables)[number])
 #endif
 
-// high: 2^ROOT_HIGH_BITS pairs of a real and an imaginary part; lows: 2^low real parts, then imaginary ones, of
-// order m. 0 <= k < m = 2^(ROOT_HIGH_BITS + low).
+// high: 2^ROOT_HIGH_BITS pairs of a real and an imaginary part; lows: 2^low real parts, then
+// imaginary ones, of order m. 0 <= k < m = 2^(ROOT_HIGH_BITS + low).
 static inline complex_f32 root_of_two(const double *high, const double *lows, unsigned low,
                                       uint64_t k) {
   const uint32_t h = (uint32_t)(k >> low), l = (uint32_t)k & ((1U << low) - 1);

@@ -1,10 +1,10 @@
-// What kernels share whose blocks work on tiles of an array. This text stands in generated files as it
-// is here, behind kernels/text/cuda_host.h and these:
+// What kernels share whose blocks work on tiles of an array. This text stands in generated files as
+// it is here, behind kernels/text/cuda_host.h and these:
 //
 //   TILE_THREADS, TILE_ITEMS   elements of a tile        TILE_COUNT   a type for numbers of elements
 //
-// The elements of a tile are in the order of memory: a warp has TILE_ITEMS times 32 neighbours, one for
-// each lane.
+// The elements of a tile are in the order of memory: a warp has TILE_ITEMS times 32 neighbours, one
+// for each lane.
 #ifndef PERMC_KERNELS_TEXT_TILE_H
 #define PERMC_KERNELS_TEXT_TILE_H
 

@@ -63,8 +63,8 @@ static uint64_t source_coordinates(const step *s, uint64_t x) {
   return bits;
 }
 
-// Register `number` of the new layout, of one or two old ones; of one that is dead it has whatever the
-// other one holds.
+// Register `number` of the new layout, of one or two old ones; of one that is dead it has whatever
+// the other one holds.
 static uint32_t write_register(const step *s, uint64_t number, const uint32_t *in) {
   uint32_t lanes = 1U << s->from->lanes, pattern[64];
   uint64_t registers = f2_mask((int)s->from->registers), a = UINT64_MAX, b = UINT64_MAX;

@@ -20,8 +20,8 @@
 #include "kernels/transfer/address.h"
 
 // From variables in[2^registers] of layout `from` to out[] of layout `to`, of elements of `bytes`
-// bytes. Writes the shuffles; registers that only change their name keep their variables. A register
-// whose elements are all dead has none: UINT32_MAX.
+// bytes. Writes the shuffles; registers that only change their name keep their variables. A
+// register whose elements are all dead has none: UINT32_MAX.
 void c_relayout(c_writer *w, uint32_t bytes, const register_layout *from, const register_layout *to,
                 const uint32_t *in, uint32_t *out);
 

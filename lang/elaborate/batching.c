@@ -3,8 +3,8 @@
 //   f xs = concat (f (take h xs)) (f (drop h xs))
 //
 // Each call of f makes two, so a literal evaluation writes 2^n of them. But they differ only in the
-// elements of their arguments. So the arguments are put into one array, as the rows of a batch twice as
-// large, and f is called once:
+// elements of their arguments. So the arguments are put into one array, as the rows of a batch
+// twice as large, and f is called once:
 //
 //   %1    slice %0 [0, h)         batch 1   [h]     the first argument
 //   %2    slice %0 [h, 2h)        batch 1   [h]     the second
@@ -18,9 +18,9 @@
 // do it for neural networks.) It is done where nothing has to move for it: where the arguments are
 // computed, element by element, of parts of one array that is as large as they together.
 //
-// To find such calls, an expression is not evaluated at once. Its applications become TASKS, arguments
-// first; what is no call of a function of the program or the library is done as soon as its
-// arguments are there. Then equal calls that wait are done together, and so on.
+// To find such calls, an expression is not evaluated at once. Its applications become TASKS,
+// arguments first; what is no call of a function of the program or the library is done as soon as
+// its arguments are there. Then equal calls that wait are done together, and so on.
 #include "lang/elaborate/elaborator.h"
 
 typedef struct task {
@@ -192,7 +192,8 @@ static bool fits(elaborator *e, const closure *first, const closure *other, step
 
 // ---- one call for several --------------------------------------------------------------------
 
-// Calls of one function. steps[i * leaves + k] is the k-th dynamic value in the arguments of call i.
+// Calls of one function. steps[i * leaves + k] is the k-th dynamic value in the arguments of call
+// i.
 typedef struct call_group {
   elaborator *e;
   uint32_t count, leaves, next;

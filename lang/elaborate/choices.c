@@ -2,8 +2,8 @@
 //
 // Inside of padded it is the first function: what is padding does not depend on what is cheaper.
 //
-// Choices inside of choices may be of more functions than can be written down: once there are so many
-// steps of others than the first, the others that are left are not looked at.
+// Choices inside of choices may be of more functions than can be written down: once there are so
+// many steps of others than the first, the others that are left are not looked at.
 #include "lang/elaborate/elaborator.h"
 
 enum { MOST_COMPARED = 1 << 16 };

@@ -42,7 +42,8 @@ typedef struct limits {
   const atomic_bool *interrupted;  // or NULL: looked at now and then
 } limits;
 extern const limits default_limits;
-// The limit of that name: "steps", "calls", "operations", "memory", "stack" or "results"; NULL: there is none.
+// The limit of that name: "steps", "calls", "operations", "memory", "stack" or "results"; NULL:
+// there is none.
 uint64_t *limit_named(limits *l, const char *name);
 
 // All that is built in, in the arena of d; with signatures.
@@ -72,14 +73,14 @@ typedef struct result_parts {
 // static (all arrays of all parameters, in order). The arguments' types must fit the entry's (their
 // owner unifies them first): `instance` says what its type variables are. On failure the
 // diagnostics hold the error and false is returned. All that is made lies in `memory`, whose owner
-// handles its running out. result: may be NULL. A Trace with choices is open (lang/trace.h), and has
-// no checks among its results until elaborate_taken.
+// handles its running out. result: may be NULL. A Trace with choices is open (lang/trace.h), and
+// has no checks among its results until elaborate_taken.
 bool elaborate(diagnostics *d, arena *memory, const limits *l, bool allow_extern, binding *entry,
                type **instance, const array_shape *shapes, size_t shape_count, trace *out,
                result_parts *result);
 
-// The open Trace with function taken[i] of choice i, and with the checks of what is left. False: the
-// diagnostics say that a limit is reached.
+// The open Trace with function taken[i] of choice i, and with the checks of what is left. False:
+// the diagnostics say that a limit is reached.
 bool elaborate_taken(diagnostics *d, arena *memory, const limits *l, const binding *entry,
                      const trace *open, const uint32_t *taken, trace *out);
 

@@ -311,12 +311,12 @@ value *lift(elaborator *e, value *v);  // every step broadcast to the current ba
 value *replicate_value(elaborator *e, uint64_t n, value *x);
 value *element_at(elaborator *e, value *array, uint64_t index);
 uint64_t length_of(const value *array);
-// The steps' elements, in this shape, where they are the parts or elements of one step; NO_STEP: they
-// are not.
+// The steps' elements, in this shape, where they are the parts or elements of one step; NO_STEP:
+// they are not.
 value_id rejoined_step(elaborator *e, uint32_t count, const value_id *ids, uint64_t batch,
                        uint32_t rank, const uint64_t *dims);
-// Steps of equal shapes, at the batch where elaboration stands, as the instances of a batch that many
-// times as large; step i is instance i of each.
+// Steps of equal shapes, at the batch where elaboration stands, as the instances of a batch that
+// many times as large; step i is instance i of each.
 value_id batch_of_rows(elaborator *e, const value_id *rows, uint32_t count);
 
 // A step that changes the batch or the outermost dimensions of its operand.

@@ -12,8 +12,8 @@
 //   y          0      0      1      0      0      0
 //   z          0      1      0      0     -1      2
 //
-// Numbers are ranked 0, 1, -1, 2, -2, ...; floats are not looked at: their operators are associative
-// within rounding at best.
+// Numbers are ranked 0, 1, -1, 2, -2, ...; floats are not looked at: their operators are
+// associative within rounding at best.
 #include "lang/elaborate/elaborator.h"
 
 #include "core/number.h"

@@ -10,8 +10,8 @@
 // A comprehension over an array stands where the array and what its body uses come from.
 #include "lang/elaborate/elaborator.h"
 
-// The largest batch that the values have; the current one where that would take long to find out. Constants
-// are at home in any.
+// The largest batch that the values have; the current one where that would take long to find out.
+// Constants are at home in any.
 static uint64_t batch_of_values(const elaborator *e, value *const *items, size_t count, int depth);
 
 static uint64_t batch_of_value(const elaborator *e, const value *v, int depth) {

@@ -30,7 +30,8 @@ struct memo_call {
 };
 
 // Larger calls are not memoised: their keys and results would cost more than they save. A value
-// that shares parts is as large as its tree, which may be exponential. Fixed results are not copied.
+// that shares parts is as large as its tree, which may be exponential. Fixed results are not
+// copied.
 enum {
   LONGEST_KEY = 1 << 14,
   LARGEST_RESULT = 1 << 16,

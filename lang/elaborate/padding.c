@@ -1,8 +1,8 @@
 // The check of `padded`: that no element of its result is padding, or computed from it alone.
 //
-// The padded array has a shadow of its shape: bools, true at the padding. It passes through the same
-// steps as the elements do, and what is left of it where the result is kept is a hidden result of
-// the program (trace_check), all false unless something is wrong.
+// The padded array has a shadow of its shape: bools, true at the padding. It passes through the
+// same steps as the elements do, and what is left of it where the result is kept is a hidden result
+// of the program (trace_check), all false unless something is wrong.
 //
 //   padded 0 (sort_desc) [-3, 5, -7]       elements   -3  5 -7  0        5  0 -3 | -7
 //                                          shadow      .  .  .  1   ->   .  1  . |  .     an error
@@ -16,8 +16,8 @@
 // An array of as many elements as the padded one that comes from elsewhere (iota, another argument)
 // is its partner: its elements belong to those of the padded array, and so have their shadow. So
 // argsort, which moves indices beside elements, returns padding where an index is that of padding.
-// What follows from partners alone may stand beside other elements by then, as in argsort . reverse.
-// Where a condition on those chooses it, it is padding, too, where its neighbour is.
+// What follows from partners alone may stand beside other elements by then, as in argsort .
+// reverse. Where a condition on those chooses it, it is padding, too, where its neighbour is.
 //
 // Where no condition on elements chooses, the shadow is known. If it is true from some element of
 // the array on, as at the start, that number (`start`) is all that is kept of it: of scan (+), say,
@@ -364,8 +364,8 @@ static bool has_counterpart(const shadowing *w, value_id id) {
   return false;
 }
 
-// The smaller or the larger of two. Where they are equal, both choices may be of the same one, as in
-// [min x y, max x y]; their shadows must be of both, or padding is lost from sight. And x < y
+// The smaller or the larger of two. Where they are equal, both choices may be of the same one, as
+// in [min x y, max x y]; their shadows must be of both, or padding is lost from sight. And x < y
 // exchanges equal ones; their shadows stay where they are.
 static value_id shadow_of_equal(const shadowing *w, value_id id, const value_id *parts,
                                 value_id chosen) {

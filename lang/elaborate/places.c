@@ -5,8 +5,9 @@
 //   scatter [1, 0, 1] [7, 8, 9] xs      place 1 occurs twice, first as number 0: an error
 //
 // The steps themselves take any numbers (trace.h). For all places that results depend on there is a
-// result more, the check: which is the first wrong one, by its number among them all, and what it is
-// (TRACE_WRONG). Where that is a routine without kernels it is made of steps as the program's are:
+// result more, the check: which is the first wrong one, by its number among them all, and what it
+// is (TRACE_WRONG). Where that is a routine without kernels it is made of steps as the program's
+// are:
 //
 //   places      2  0  5                                   1  0  1
 //   outside     .  .  x                                   .  .  .
@@ -88,7 +89,8 @@ value *run_scatter(elaborator *e, const builtin *row, value **a, type **instance
 
 // ---- keys --------------------------------------------------------------------------------------
 
-// A step of keys, which are below `number`, or any if that is 0; of all, or in rows of these offsets.
+// A step of keys, which are below `number`, or any if that is 0; of all, or in rows of these
+// offsets.
 static value_id emit_keyed(elaborator *e, trace_op op, value_id keys, value_id offsets,
                            scalar_op order, uint64_t number) {
   const trace_step *k = step_at(e, keys);
@@ -176,7 +178,8 @@ value *run_count_keys(elaborator *e, const builtin *row, value **a, type **insta
   return make_array(e, number, make_dynamic(e, counts));
 }
 
-// A list as it is, once more, so that who needs it needs the check that these numbers are from 0 to `most`.
+// A list as it is, once more, so that who needs it needs the check that these numbers are from 0 to
+// `most`.
 static value_id emit_guarded(elaborator *e, value_id list, check_kind kind, value_id numbers,
                              uint64_t most) {
   trace_step s = *step_at(e, list);
@@ -404,8 +407,8 @@ static bool places_of_step(const elaborator *e, const trace_step *s, checked_pla
   return true;
 }
 
-// How many elements the places are a permutation of: they are an argument that is one, those of sorted
-// keys, or such places at such places (emit_places). 0: unknown.
+// How many elements the places are a permutation of: they are an argument that is one, those of
+// sorted keys, or such places at such places (emit_places). 0: unknown.
 static uint64_t permuted_elements(const elaborator *e, value_id places) {
   const trace_step *s = step_at(e, places);
   while (s->op == TRACE_GATHER && step_at(e, s->operands[1])->op == TRACE_PLACES &&
@@ -420,8 +423,8 @@ static bool holds_places(scalar_type t, uint64_t count) {
   return bits >= 63 || count <= UINT64_C(1) << bits;
 }
 
-// Finds out what the places of a gather or a scatter do, if they are an argument that is there, as many
-// as it moves elements.
+// Finds out what the places of a gather or a scatter do, if they are an argument that is there, as
+// many as it moves elements.
 static void recognise_places(const elaborator *e, const trace_step *s) {
   const trace_step *p = s->operand_count ? step_at(e, s->operands[0]) : NULL;
   bool gathers = s->op == TRACE_GATHER;

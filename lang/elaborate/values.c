@@ -181,8 +181,8 @@ value *map_steps(elaborator *e, value *v, step_map *f, void *with) {
   }
 }
 
-// Whether the step's operands may be looked at: the steps of a call that is recorded must not depend on
-// how its arguments were made, as it will be copied for others.
+// Whether the step's operands may be looked at: the steps of a call that is recorded must not
+// depend on how its arguments were made, as it will be copied for others.
 static bool is_own(const elaborator *e, value_id id) { return id >= e->own_from; }
 
 value_id move_step(elaborator *e, value_id id, void *with) {
@@ -309,7 +309,8 @@ static value *pack_children(elaborator *e, value **items, uint32_t count, uint32
   return pack_items(e, children, count);
 }
 
-// The step whose outermost dimension the steps are parts or elements of, all of them in their order.
+// The step whose outermost dimension the steps are parts or elements of, all of them in their
+// order.
 // NO_STEP: there is none.
 static value_id whole_of_parts(const elaborator *e, const value_id *ids, uint32_t count) {
   const trace_step *steps = e->out->steps.items, *first = &steps[ids[0]];

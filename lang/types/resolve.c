@@ -624,7 +624,8 @@ static void group_functions(resolver *r, binding **bindings, uint32_t count) {
     bindings[next++] = values.items[i];
 }
 
-// Those of the library may have been used by a program that is gone, and another function is in its place.
+// Those of the library may have been used by a program that is gone, and another function is in its
+// place.
 static void forget_users(const program *p) {
   for (size_t m = 0; m < p->modules.count; m++)
     for (size_t i = 0; i < p->modules.items[m]->bindings.count; i++)

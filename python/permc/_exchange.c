@@ -110,8 +110,8 @@ static bool is_plain(PyObject *tensor, PyObject *refused) {
   return true;
 }
 
-// The tensor of an object of the form's library. False: it is none that can be taken as it is; an error
-// may be set.
+// The tensor of an object of the form's library. False: it is none that can be taken as it is; an
+// error may be set.
 static bool find_tensor(PyObject *object, const call_form *f, dl_tensor *out) {
   return Py_TYPE(object) == f->type && f->exchange->tensor_of_object(object, out) == 0 &&
          is_compact(out);

@@ -43,7 +43,8 @@ PyObject *raise_argument(const char *message) { return raise_code(PERMC_ERROR_AR
 
 // ---- interruption ------------------------------------------------------------------------------
 
-// What the main thread is in a call of, for the handler of SIGINT, which has Python's handler called.
+// What the main thread is in a call of, for the handler of SIGINT, which has Python's handler
+// called.
 static _Atomic(permc_context *) in_call;
 static unsigned long main_thread;
 static void (*earlier_handler)(int);
@@ -285,7 +286,8 @@ static bool find_memory(PyObject *from, borrowed *b, permc_memory *memory, part 
   return true;
 }
 
-// Whether the memory of a component on the host has as many bytes as it must have, where they are known.
+// Whether the memory of a component on the host has as many bytes as it must have, where they are
+// known.
 static bool has_room(const borrowed *b, const permc_value *like, size_t component, const part *p) {
   const uint64_t *dims = permc_value_dims(like, component);
   uint64_t bytes = 0;
@@ -516,9 +518,9 @@ const dl_type dl_types[DL_TYPES] = {
 
 enum { MOST_DIMENSIONS = 32 };
 
-// Capsules are named "dltensor", and since version 1.0 "dltensor_versioned". Who takes the array renames
-// the capsule, and calls the deleter when it is done.
-// An array taken out of a capsule, as an object with a buffer.
+// Capsules are named "dltensor", and since version 1.0 "dltensor_versioned". Who takes the array
+// renames the capsule, and calls the deleter when it is done. An array taken out of a capsule, as
+// an object with a buffer.
 typedef struct tensor_object {
   PyObject_HEAD dl_managed *plain;  // one of these is not NULL
   dl_versioned *versioned;

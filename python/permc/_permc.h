@@ -48,8 +48,8 @@ PyObject *raise_code(permc_code code, const char *message);
 PyObject *raise_argument(const char *message);
 void raised_line(permc_error *why);  // the first line of what is raised, and stays so
 
-// Around a call on the context: other threads run meanwhile, and Ctrl-C ends it. NULL: one that does
-// not wait for its work.
+// Around a call on the context: other threads run meanwhile, and Ctrl-C ends it. NULL: one that
+// does not wait for its work.
 void begin_call(permc_context *context);
 void end_call(void);
 #define WITHOUT_GIL(context, call)                                                                 \
@@ -61,8 +61,8 @@ void end_call(void);
     end_call();                                                                                    \
   } while (0)
 
-// Whether a signal ended the call, and its handler in Python raised nothing: then it is called again, as
-// Python calls functions of the system again (PEP 475).
+// Whether a signal ended the call, and its handler in Python raised nothing: then it is called
+// again, as Python calls functions of the system again (PEP 475).
 bool ended_in_vain(permc_code code);
 
 // A new object of a type that is on the heap, zeros; and its end.

@@ -1,5 +1,5 @@
-// Contexts whose programs are shared among ranks (permc_use_ranks): what connects them, and where their
-// parts of arrays begin.
+// Contexts whose programs are shared among ranks (permc_use_ranks): what connects them, and where
+// their parts of arrays begin.
 //
 //   context.use_ranks("mpi", 0, communicator, 0, None)
 //   context.use_ranks(None, 4, 0, rank, carry)     # carry(sends, receives): [(rank, memory), ...]
@@ -26,8 +26,8 @@ void raised_line(permc_error *why) {
   PyErr_Restore(type, value, trace);
 }
 
-// [(rank, memory), ...]; NULL: raised. Memory is writable also of what is sent, for libraries that take
-// no other.
+// [(rank, memory), ...]; NULL: raised. Memory is writable also of what is sent, for libraries that
+// take no other.
 static PyObject *list_transfers(const permc_transfer *all, size_t count) {
   PyObject *list = PyList_New(0);
   for (size_t i = 0; list && i < count; i++) {
@@ -40,9 +40,9 @@ static PyObject *list_transfers(const permc_transfer *all, size_t count) {
   return list;
 }
 
-// What the function raises stays raised until the call of permc returns: see raise_code. In a thread
-// of permc nothing may stay raised when that leaves Python: objects of PyTorch that then end wait for
-// the GIL.
+// What the function raises stays raised until the call of permc returns: see raise_code. In a
+// thread of permc nothing may stay raised when that leaves Python: objects of PyTorch that then end
+// wait for the GIL.
 bool carry_messages(void *with, const permc_transfer *sends, size_t send_count,
                     const permc_transfer *receives, size_t receive_count, permc_error *why) {
   bool of_permc = !PyGILState_GetThisThreadState();

@@ -110,8 +110,8 @@ static void add_loss(const adaptive *e, compile_record more) {
     compile_record_add(&more);
 }
 
-// Whether interp has the program. It has not if there is compiled code, or a compiler runs or is worth it
-// after what earlier runs have lost.
+// Whether interp has the program. It has not if there is compiled code, or a compiler runs or is
+// worth it after what earlier runs have lost.
 static bool leave_to_interp(adaptive *e) {
   const cost_model *m = e->options.model;
   double gain = m->interp - m->compiled;

@@ -1,5 +1,5 @@
-// The executor of the backend `auto`: a run begins at once with the portable executor, and goes over
-// to compiled code where that is faster for the rest.
+// The executor of the backend `auto`: a run begins at once with the portable executor, and goes
+// over to compiled code where that is faster for the rest.
 //
 //   in    a Plan and what the cost model (runtime/model/model.h) predicts of it
 //   out   an executor for cpu_run (runtime/cpu/cpu.h)
@@ -26,13 +26,14 @@
 // until the next run of this program, which goes on with it): 0.1 s and a fifth of what the passes
 // took. Then it is ended. Nothing outlives the process.
 //
-// Where interp (which executes the Trace) is thought to be faster than all of that, it has the program,
-// unless the code is in the cache.
+// Where interp (which executes the Trace) is thought to be faster than all of that, it has the
+// program, unless the code is in the cache.
 //
 // What compiled code would have saved is noted in the cache when the program is done without it
 // (compile_record). A later run counts that as its own gain, so that a program of 0.3 s that runs
-// ten times a day is compiled at the fifth run: all together they lose at most about twice what they
-// would lose if they had known. Its compiler is given as much more patience as was lost before.
+// ten times a day is compiled at the fifth run: all together they lose at most about twice what
+// they would lose if they had known. Its compiler is given as much more patience as was lost
+// before.
 #ifndef PERMC_RUNTIME_ADAPTIVE_ADAPTIVE_H
 #define PERMC_RUNTIME_ADAPTIVE_ADAPTIVE_H
 
@@ -57,8 +58,8 @@ typedef struct adaptive_options {
 // the search, else the portable executor. NULL: *failure says why.
 adaptive *adaptive_new(const plan *p, const adaptive_options *o, error *failure);
 void adaptive_free(adaptive *e);  // NULL is allowed
-// Whether interp is faster, and there is no compiled code: it is to have the program, and this executor
-// executes nothing.
+// Whether interp is faster, and there is no compiled code: it is to have the program, and this
+// executor executes nothing.
 bool adaptive_leaves(const adaptive *e);
 
 // How it executes a pass: for cpu_executor, with the executor as `with`.

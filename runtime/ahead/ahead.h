@@ -1,5 +1,5 @@
-// Libraries made ahead of time: an entry as sources of a C library, which needs no permc when it runs
-// (`permc build`).
+// Libraries made ahead of time: an entry as sources of a C library, which needs no permc when it
+// runs (`permc build`).
 //
 //   in    an entry of the loaded program, the types of its arguments at one size or several
 //   out   files: a header, sources, a CMake package
@@ -20,8 +20,8 @@
 //   NAME_private.h   what the sources share
 //   CMakeLists.txt   library, installation, find_package
 //
-// For CUDA, NAME_1.c has the machine code of the kernels, and tables of what is launched; NAME_1_1.cu is
-// their text.
+// For CUDA, NAME_1.c has the machine code of the kernels, and tables of what is launched;
+// NAME_1_1.cu is their text.
 //
 //   ahead.c    sizes, one after the other       size.c     the text of one size, and its source:
 //   library.c  header, dispatch, package        host.c     ... for a processor

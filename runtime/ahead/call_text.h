@@ -1,5 +1,5 @@
-// A call of a program (program_text.h) on one processor. Part of each library made ahead of time for C.
-// PERMC_ERROR is the library's error.
+// A call of a program (program_text.h) on one processor. Part of each library made ahead of time
+// for C. PERMC_ERROR is the library's error.
 
 static const void **permc_root_list(const permc_program *p, void *workspace) {
   return (const void **)workspace + p->array_count;

@@ -1,6 +1,6 @@
-// Loading a program on a GPU, and calls of it, by CUDA's driver. Part of each library made ahead of time
-// for CUDA. PERMC_ERROR is the library's error; PERMC_MOST_ARRAYS and PERMC_MOST_PARAMETERS are the most of
-// any program.
+// Loading a program on a GPU, and calls of it, by CUDA's driver. Part of each library made ahead of
+// time for CUDA. PERMC_ERROR is the library's error; PERMC_MOST_ARRAYS and PERMC_MOST_PARAMETERS
+// are the most of any program.
 
 // CUDA's functions, as its header has them; addresses of a device are numbers.
 typedef struct permc_attribute {

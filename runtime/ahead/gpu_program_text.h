@@ -1,7 +1,7 @@
 // The same of a program for a GPU: modules of kernels, and what is launched.
 //
-// Of each program a device has a block of memory that does not change: two addresses and the list of the
-// tables of roots, as kernels take them; these tables, and the program's own.
+// Of each program a device has a block of memory that does not change: two addresses and the list
+// of the tables of roots, as kernels take them; these tables, and the program's own.
 #ifndef PERMC_AHEAD_GPU_PROGRAM
 #define PERMC_AHEAD_GPU_PROGRAM
 

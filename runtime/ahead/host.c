@@ -1,5 +1,5 @@
-// The source of a program at one size for a processor: its passes, and a table of what a call does. See
-// making.h.
+// The source of a program at one size for a processor: its passes, and a table of what a call does.
+// See making.h.
 #include "runtime/ahead/making.h"
 #include "runtime/cpu/cpu.h"
 

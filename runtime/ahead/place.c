@@ -17,7 +17,8 @@ net_id ahead_array_of_result(const plan *p, size_t result) {
   return NET_NONE;
 }
 
-// Passes up to the last that makes something to be checked, and those that are of one kernel with it.
+// Passes up to the last that makes something to be checked, and those that are of one kernel with
+// it.
 static uint32_t find_checked_after(const plan *p, const trace *t, const layout_pass *passes,
                                    const uint32_t *last) {
   uint32_t after = 0;

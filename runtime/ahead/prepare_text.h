@@ -1,5 +1,5 @@
-// The tables of roots of a program (program_text.h), and its workspace. Part of each library made ahead
-// of time.
+// The tables of roots of a program (program_text.h), and its workspace. Part of each library made
+// ahead of time.
 
 enum { PERMC_ALIGNED = 256, PERMC_ROOTS_BEHIND = 64 };
 

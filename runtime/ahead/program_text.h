@@ -1,5 +1,5 @@
-// What the sources of a library made ahead of time (ahead.h) say of a program at one size, whatever it
-// is for. Part of each of them, behind kernels/text/host.h.
+// What the sources of a library made ahead of time (ahead.h) say of a program at one size, whatever
+// it is for. Part of each of them, behind kernels/text/host.h.
 //
 // A program has arrays by number; each lies in an argument, a table of the source, a result, or
 // the workspace. Here a0 is the argument, a1 the result, a2 between two passes:
@@ -14,8 +14,8 @@ typedef struct permc_place {
   uint64_t at;  // the number of the argument, table or result; a place in the workspace
 } permc_place;
 
-// What is checked of array `array`, of `count` elements: bools that are false, or the position and the
-// value of the first that is wrong.
+// What is checked of array `array`, of `count` elements: bools that are false, or the position and
+// the value of the first that is wrong.
 enum { PERMC_PADDING, PERMC_PLACE, PERMC_KEY, PERMC_ROW, PERMC_OFFSET };
 typedef struct permc_check {
   int kind, is_unsigned;

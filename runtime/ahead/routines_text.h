@@ -133,8 +133,8 @@ static void permc_distribute(permc_order *o, uint64_t length, uint32_t shift, in
   }
 }
 
-// Then o->index[0] has the index of the key that is first in the order, and so on; or (it returns 1)
-// o->ranks[0] alone is in order, from which keys can be made: no other elements go with them.
+// Then o->index[0] has the index of the key that is first in the order, and so on; or (it returns
+// 1) o->ranks[0] alone is in order, from which keys can be made: no other elements go with them.
 static int permc_order_keys(const permc_routine *r, const char *keys, uint64_t length,
                             permc_order *o) {
   uint32_t bits = r->bits ? r->bits : 8 * r->key_bytes, shift;

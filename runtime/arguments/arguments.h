@@ -1,7 +1,8 @@
 // Arguments: what an entry is given, as shapes before there are data, and as values read or drawn.
 //
-// Comes in: types, sizes, files, bytes or a seed. Goes out: values of the API (permc_value), and the
-// shapes that elaboration works at. An entry main : [2^n](a, i64) -> ... has one parameter of two
+// Comes in: types, sizes, files, bytes or a seed. Goes out: values of the API (permc_value), and
+// the shapes that elaboration works at. An entry main : [2^n](a, i64) -> ... has one parameter of
+// two
 // arrays:
 //
 //   given as           permc_value          shapes
@@ -21,8 +22,8 @@
 
 // ---- values ----------------------------------------------------------------------------------
 
-// Bytes from which on arrays are not read or drawn before a rank, or a step of a run on files, needs its
-// part of them.
+// Bytes from which on arrays are not read or drawn before a rank, or a step of a run on files,
+// needs its part of them.
 enum { VALUES_APART = 1 << 12 };
 
 // Brings what is in files to memory. PERMC_ERROR_ARGUMENT: it has more than there is; *why says so.
@@ -65,8 +66,8 @@ bool shapes_at_some(permc_context *c, binding *entry, const permc_size *sizes, s
                     int64_t other, const int64_t *guess, arena *memory, argument_shapes *out);
 
 // As many values as the entry has parameters, of types in words, "[2^24]u32 [8](u32, f64)", one for
-// each; or instead of a type a value, such as 5 or [4, 1, 2]. Other arrays have no data. `what`: what
-// the types are, for messages. On failure, which is reported, there are none.
+// each; or instead of a type a value, such as 5 or [4, 1, 2]. Other arrays have no data. `what`:
+// what the types are, for messages. On failure, which is reported, there are none.
 bool values_of_types(permc_context *c, const char *entry, const char *what, const char *types,
                      permc_value ***values, size_t *count);
 

@@ -141,8 +141,8 @@ void entry_types_finish(permc_context *c, entry_types *t) {
     type_set_default(&c->memory, t->instance[i]);
 }
 
-// A copy of integers that elaboration may need: few, such as a matrix, that are in the host's memory.
-// Else NULL.
+// A copy of integers that elaboration may need: few, such as a matrix, that are in the host's
+// memory. Else NULL.
 static const void *copy_known(arena *memory, const permc_value *v) {
   enum { MOST_ELEMENTS = 4096 };
   const array *a = &v->components[0];

@@ -1,7 +1,8 @@
 // Random arguments: of the types that are given, or of the shapes that an entry has at given sizes.
 #include "runtime/arguments/arguments.h"
 
-// Of large arrays each rank draws its part when it needs it (runtime/ranks), or each step of a run on files.
+// Of large arrays each rank draws its part when it needs it (runtime/ranks), or each step of a run
+// on files.
 static bool draw(const permc_context *c, array *a, scalar_type t, uint32_t rank,
                  const uint64_t *dims, uint64_t *state) {
   uint64_t bytes;

@@ -61,8 +61,8 @@ static bool holds_rows_of_tuples(const type *t) {
   return depth > 1 && t->kind == TYPE_TUPLE;
 }
 
-// Reads the arrays of one parameter. A variable that may be a tuple takes all fields of a structured
-// array, and all columns of a table.
+// Reads the arrays of one parameter. A variable that may be a tuple takes all fields of a
+// structured array, and all columns of a table.
 static bool read_parameter(permc_context *c, sources *s, type *t, size_t number,
                            permc_value **out) {
   expectations e = {0};

@@ -308,8 +308,8 @@ static permc_code write_value(output_file *o, value_format format, const permc_v
   return strcmp(why->message, "out of memory") == 0 ? PERMC_ERROR_MEMORY : PERMC_ERROR_ARGUMENT;
 }
 
-// A .npy of a value in files: its own file, or a copy piece by piece. Other formats, and what is no regular
-// file, of what is brought to memory.
+// A .npy of a value in files: its own file, or a copy piece by piece. Other formats, and what is no
+// regular file, of what is brought to memory.
 static permc_code write_files(permc_context *c, output_file *o, value_format format, permc_value *v,
                               error *why) {
   bool became;

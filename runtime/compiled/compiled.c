@@ -192,8 +192,8 @@ static bool compile_code(build *b, const c_code *code, error *failure) {
 
 // ---- loading -----------------------------------------------------------------------------------
 
-// Libraries that were opened or closed, by all threads. The loader counts who has one, under locks that
-// the thread sanitizer does not see: this gives it their order.
+// Libraries that were opened or closed, by all threads. The loader counts who has one, under locks
+// that the thread sanitizer does not see: this gives it their order.
 static atomic_size_t library_changes;
 
 static void close_library(compiled *e) {

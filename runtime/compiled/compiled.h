@@ -77,8 +77,8 @@ compiled *compiled_new(const plan *p, const c_code *code, const compiled_options
                        compiled_status *status, error *failure);
 void compiled_free(compiled *e);  // NULL is allowed
 
-// The same on a thread of its own, for the rest of a run, or for the next one, which has it from the
-// cache. Takes over the text; `isa` must live as long. NULL: out of memory, and the text stays.
+// The same on a thread of its own, for the rest of a run, or for the next one, which has it from
+// the cache. Takes over the text; `isa` must live as long. NULL: out of memory, and the text stays.
 typedef struct compilation compilation;
 compilation *compilation_begin(c_code *code, const compiled_options *o);
 bool compilation_has_ended(const compilation *c);

@@ -1,5 +1,5 @@
-// Private to runtime/compiled/: a process of a compiler, which reads nothing and writes to a file in
-// memory.
+// Private to runtime/compiled/: a process of a compiler, which reads nothing and writes to a file
+// in memory.
 //
 //   process p;
 //   bool good;

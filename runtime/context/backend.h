@@ -73,12 +73,13 @@ typedef struct backend {
   bool (*name_device)(const permc_context *c, char name[BACKEND_WHY]);
   backend_status (*prepare)(backend_program *p, char why[BACKEND_WHY]);
   bool (*execute)(backend_program *p, backend_run *r);  // false: reported, and results are {0}
-  // The same on the caller's memory, by several threads at once. NULL: there is nothing of the kind.
+  // The same on the caller's memory, by several threads at once. NULL: there is nothing of the
+  // kind.
   bool (*call)(const backend_program *p, const backend_call *call, error *failure);
   // How it executes a pass, for the places of arrays: of those that have `call`.
   layout_pass (*pass)(const backend_program *p, uint32_t pass);
-  // Memory for the arrays between passes of one call, where it is not the host's: false, or (bytes are 0)
-  // given back.
+  // Memory for the arrays between passes of one call, where it is not the host's: false, or (bytes
+  // are 0) given back.
   bool (*workspace)(const backend_program *p, backend_call *call, uint64_t bytes, void **memory,
                     error *failure);
   // Waits for the call, and copies from that memory to the host's.
@@ -91,7 +92,8 @@ typedef struct backend {
   void (*release)(backend_program *p);  // frees the state, if there is one
   // As permc_time_call, or with copy_bytes permc_time_copy. NULL: it has no clock of its own.
   bool (*time)(backend_program *p, uint64_t copy_bytes, unsigned runs, double *seconds);
-  // The most roots of a table, as a power of two: others are computed. NULL, or 0: what c_emit takes.
+  // The most roots of a table, as a power of two: others are computed. NULL, or 0: what c_emit
+  // takes.
   uint32_t (*root_bits)(const permc_context *c);
   // The device that it runs on: "NVIDIA H200, CUDA 13.0". NULL: the processor.
   const char *(*device)(const backend_program *p);

@@ -93,8 +93,8 @@ void context_unlock_files(permc_context *c);  // others may go on in the folder 
 // Around what an interrupt ends: jobs (which do this themselves), and permc_call in any thread.
 void context_enter(permc_context *c);
 void context_leave(permc_context *c);
-// "permc: ...", of what the call was given (PERMC_ERROR_ARGUMENT): errors of the program have a place.
-// Returns false, for the caller to return.
+// "permc: ...", of what the call was given (PERMC_ERROR_ARGUMENT): errors of the program have a
+// place. Returns false, for the caller to return.
 bool context_error(permc_context *c, const char *format, ...) PRINTF_LIKE(2, 3);
 // The same with another code.
 bool context_error_of(permc_context *c, permc_code code, const char *format, ...) PRINTF_LIKE(3, 4);
@@ -108,8 +108,8 @@ bool context_no_memory(permc_context *c);  // "out of memory"
 // A warning, unless the context has shown one of this kind before.
 void context_warn_once(permc_context *c, context_warning kind, const char *format, ...)
     PRINTF_LIKE(3, 4);
-// For functions that several threads may call at once: in *e (which may be NULL) instead of the context.
-// The message loses its final newline. Returns the code.
+// For functions that several threads may call at once: in *e (which may be NULL) instead of the
+// context. The message loses its final newline. Returns the code.
 permc_code failure_set(permc_error *e, permc_code code, const char *format, ...) PRINTF_LIKE(3, 4);
 // What such a function has said, as the message of the context. Returns false.
 bool context_fail(permc_context *c, const permc_error *e);
@@ -128,7 +128,8 @@ typedef bool context_job(permc_context *c, void *with);
 bool context_run_job(permc_context *c, context_job *job, void *with);
 // The same on the caller's stack: for jobs that do not recurse.
 bool context_run_here(permc_context *c, context_job *job, void *with);
-// Inside of a job: does the part, then ends what it holds besides arenas, also where memory ends in it.
+// Inside of a job: does the part, then ends what it holds besides arenas, also where memory ends in
+// it.
 bool context_do_and_end(permc_context *c, context_job *part, void (*end)(void *with), void *with);
 
 // A stage of the call begins, and is reported: permc_on_progress. `unit`: what its work is counted

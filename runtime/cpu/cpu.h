@@ -68,8 +68,8 @@ typedef struct cpu_work {
   bool in_place;           // an array loaded and one stored may share a buffer, as said above
 } cpu_work;
 
-// How to execute each pass of a plan. After a slice of items, the rest may be executed otherwise, but
-// in place if that is how the pass began.
+// How to execute each pass of a plan. After a slice of items, the rest may be executed otherwise,
+// but in place if that is how the pass began.
 typedef struct cpu_executor {
   cpu_work (*pass)(void *with, uint32_t pass);
   void *with;
@@ -102,13 +102,14 @@ typedef struct cpu_options {
 bool cpu_run(const plan *p, const cpu_options *o, array *arguments, size_t argument_count,
              array *results, error *failure);
 
-// The same where each array has its place already (layout.h), by number of the plan's array: nothing is
-// allocated, but scratch memory in the store, which must be there, as must the number of threads.
+// The same where each array has its place already (layout.h), by number of the plan's array:
+// nothing is allocated, but scratch memory in the store, which must be there, as must the number of
+// threads.
 bool cpu_run_in_place(const plan *p, const cpu_options *o, void **data, error *failure);
 
-// Of one pass, and of its items those of a share (plan_share_items); a routine is one item. Only the elements
-// that these items load and store need to be there: an array of which a part is may have the place where
-// all of it would begin.
+// Of one pass, and of its items those of a share (plan_share_items); a routine is one item. Only
+// the elements that these items load and store need to be there: an array of which a part is may
+// have the place where all of it would begin.
 bool cpu_run_items(const plan *p, const cpu_options *o, uint32_t pass, uint64_t first,
                    uint64_t last, void **data, error *failure);
 

@@ -40,7 +40,8 @@ static bool may_replace(const placing *s, uint32_t number, net_id loaded, net_id
   return false;
 }
 
-// Whether the array can be in the room until it is dead: a result needs its own from its first pass on.
+// Whether the array can be in the room until it is dead: a result needs its own from its first pass
+// on.
 static bool may_stay(const placing *s, const room *r, net_id id) {
   if (r->bytes < cpu_array_bytes(array_of(s, id)))
     return false;
@@ -75,7 +76,8 @@ static bool is_stored(const placing *s, const plan_pass *pass, uint32_t r) {
   return false;
 }
 
-// The room of an array that the pass loads for the last time, and may store this one to; else NEVER.
+// The room of an array that the pass loads for the last time, and may store this one to; else
+// NEVER.
 static uint32_t find_replaced(const placing *s, uint32_t number, net_id id) {
   const plan_pass *pass = &s->plan->passes.items[number];
   for (uint32_t i = 0; i < pass->load_count; i++) {
@@ -105,7 +107,8 @@ static void place_array(placing *s, uint32_t number, net_id id, bool is_store) {
                                         : take_room(s, id);
 }
 
-// The arrays that the passes of one kernel make; then those that they were the last to use are gone.
+// The arrays that the passes of one kernel make; then those that they were the last to use are
+// gone.
 static void place_passes(placing *s, uint32_t first, uint32_t end) {
   for (uint32_t k = first; k < end; k++) {
     const plan_pass *pass = &s->plan->passes.items[k];

@@ -1,11 +1,11 @@
-// Where each array of a plan lies in a call whose arguments and results are the caller's memory: a door
-// of this room, for the processor and for GPUs.
+// Where each array of a plan lies in a call whose arguments and results are the caller's memory: a
+// door of this room, for the processor and for GPUs.
 //
 //   in    a Plan, and which of its passes may store where they have loaded
 //   out   for each array a place; the bytes of workspace that a call needs
 //
-// Arrays between passes lie in a result, as long as nothing of that is stored, else in the workspace,
-// where those that do not live at the same time have the same place:
+// Arrays between passes lie in a result, as long as nothing of that is stored, else in the
+// workspace, where those that do not live at the same time have the same place:
 //
 //   pass       0             1             2
 //   loads      a0            a2            a3         a0 is an argument, a1 the result

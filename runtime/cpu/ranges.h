@@ -1,5 +1,5 @@
-// Ranges of profilers (runtime/system/profiler.h) around passes, by the names that their functions have.
-// Without a profiler a plan has no lines, and nothing is done.
+// Ranges of profilers (runtime/system/profiler.h) around passes, by the names that their functions
+// have. Without a profiler a plan has no lines, and nothing is done.
 //
 //   pass_range_begin(plan, 3, 1);     the name of c_pass_name
 //   ...

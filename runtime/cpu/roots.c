@@ -10,8 +10,9 @@ enum { LOW_BITS = 10, CHUNK = 1 << LOW_BITS, PADDING = 64 };  // a vector has at
 
 // ---- one root ----------------------------------------------------------------------------------
 
-// The first quarter of the circle, for the largest power of two among the orders of a type: the others are
-// those with parts exchanged and signs changed, as in scalar_root (core/scalar/root_product.inc).
+// The first quarter of the circle, for the largest power of two among the orders of a type: the
+// others are those with parts exchanged and signs changed, as in scalar_root
+// (core/scalar/root_product.inc).
 typedef struct quarter {
   scalar_type type;
   uint64_t m;            // 0: none
@@ -24,7 +25,8 @@ static void compute_root(scalar_type type, uint64_t k, uint64_t m, double parts[
   scalar_convert(type, SCALAR_C128, 1, &root, parts);
 }
 
-// The roots first, ..., last - 1 of c128, of the first eighth; the others have their parts exchanged.
+// The roots first, ..., last - 1 of c128, of the first eighth; the others have their parts
+// exchanged.
 static bool fill_wide(void *with, unsigned worker, uint64_t first, uint64_t last) {
   const quarter *o = with;
   (void)worker;

@@ -1,8 +1,8 @@
 // Items of a pass in sweeps, one after the other: no two items of one sweep store to one element.
 //
-// Where the last block of a loop overlaps the block before it (net.h, net_pace), the items of both store
-// the elements that they share, the same values, and two threads must not do so at one time. A sweep has
-// all turns but the last of such a loop, or the last one alone.
+// Where the last block of a loop overlaps the block before it (net.h, net_pace), the items of both
+// store the elements that they share, the same values, and two threads must not do so at one time.
+// A sweep has all turns but the last of such a loop, or the last one alone.
 //
 //   loops of 3 and 4 turns, both of which overlap, one block each: items 0 ... 11
 //

@@ -34,8 +34,8 @@ typedef struct cuda_code {
 bool cuda_code_make(cuda_code *out, text *t, const cuda_code_source *s, bool anew);
 void cuda_code_free(cuda_code *c);
 
-// The text as a module of the device. What the cache has and the device does not load is compiled again.
-// The text stays as it is.
+// The text as a module of the device. What the cache has and the device does not load is compiled
+// again. The text stays as it is.
 bool cuda_code_load(cuda_module **out, cuda_device *d, text *t, const cuda_code_source *s,
                     error *failure);
 

@@ -99,12 +99,13 @@ bool cuda_clear(cuda_device *d, cuda_address a, uint64_t bytes);
 // Copies on the device. May be recorded.
 bool cuda_copy(cuda_device *d, cuda_address to, cuda_address from, uint64_t bytes);
 
-// Memory that is there for what is put on the stream from now on, until it is freed in the same order;
-// both may be captured by whoever the stream is of. False: failed.
+// Memory that is there for what is put on the stream from now on, until it is freed in the same
+// order; both may be captured by whoever the stream is of. False: failed.
 bool cuda_stream_memory_new(cuda_device *d, uint64_t bytes, cuda_address *a);
 bool cuda_stream_memory_free(cuda_device *d, cuda_address a);
 void cuda_stream_memory_end(cuda_device *d, cuda_address a);  // waits for all streams, and frees it
-// Whether what is put on the stream is recorded by whoever the stream is of; true as well if CUDA cannot say.
+// Whether what is put on the stream is recorded by whoever the stream is of; true as well if CUDA
+// cannot say.
 bool cuda_is_capturing(cuda_device *d);
 // Copies to the host and waits, unless the stream is capturing, which is an error.
 bool cuda_fetch(cuda_device *d, void *to, cuda_address from, uint64_t bytes);

@@ -62,8 +62,8 @@ enum {
   CUDA_LAUNCH_OVERLAPPING = 6  // PROGRAMMATIC_STREAM_SERIALIZATION; the value: int 1
 };
 
-// CUmemLocation, CUmemAllocationProp and CUmemAccessDesc: memory of a device, without an address, and who
-// may read and write a range of addresses.
+// CUmemLocation, CUmemAllocationProp and CUmemAccessDesc: memory of a device, without an address,
+// and who may read and write a range of addresses.
 enum { CUDA_MEMORY_PINNED = 1, CUDA_LOCATION_DEVICE = 1, CUDA_READ_WRITE = 3 };
 typedef struct cuda_location {
   int type;
@@ -142,8 +142,8 @@ typedef struct cuda_resource {
   unsigned char later[64];  // room for what later drivers may add
 } cuda_resource;
 
-// All functions that are called: name here, symbol (with the version of its parameters), parameters.
-// Every driver for CUDA 12.0 or later has them.
+// All functions that are called: name here, symbol (with the version of its parameters),
+// parameters. Every driver for CUDA 12.0 or later has them.
 #define CUDA_CALLS(CALL)                                                                           \
   CALL(driver_get_version, cuDriverGetVersion, (int *version))                                     \
   CALL(get_error_name, cuGetErrorName, (cuda_status status, const char **name))                    \
@@ -234,7 +234,8 @@ typedef struct cuda_resource {
        (cuda_node * *node, cuda_recording * graph, cuda_node *const *after,                        \
         const cuda_edge *edges, size_t count, cuda_node_parameters *parameters))
 
-// Drivers for CUDA 12.5 or later: shares of a device's multiprocessors, which CUDA calls green contexts.
+// Drivers for CUDA 12.5 or later: shares of a device's multiprocessors, which CUDA calls green
+// contexts.
 #define CUDA_SHARE_CALLS(CALL)                                                                     \
   CALL(resource_of, cuDeviceGetDevResource,                                                        \
        (cuda_ordinal device, cuda_resource * resource, int type))                                  \

@@ -25,8 +25,8 @@ void cuda_module_free(cuda_device *d, cuda_module *m) {
     cuda_leave(d, d->api->module_unload(m) == CUDA_STATUS_GOOD);
 }
 
-// Also makes CUDA load the kernel's code onto the device now, not at its first launch, which may be a
-// recorded one.
+// Also makes CUDA load the kernel's code onto the device now, not at its first launch, which may be
+// a recorded one.
 static bool read_static_shared(cuda_device *d, cuda_kernel *k) {
   return cuda_check(
       d, d->api->func_get_attribute(&k->static_shared, CUDA_FUNCTION_STATIC_SHARED, k->function),

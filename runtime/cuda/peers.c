@@ -298,8 +298,8 @@ bool cuda_peers_join(cuda_peers *p) {
 
 // ---- sides -------------------------------------------------------------------------------------
 
-// Half of the multiprocessors for each: on two H100, of 132, 48 to 72 for links take within 2 % as long, 96
-// a tenth longer.
+// Half of the multiprocessors for each: on two H100, of 132, 48 to 72 for links take within 2 % as
+// long, 96 a tenth longer.
 static bool share_multiprocessors(const cuda_device *d, cuda_resource *parts) {
   cuda_resource all = {0};
   unsigned groups = 1;

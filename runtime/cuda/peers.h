@@ -16,8 +16,8 @@
 //   memory    of peer 0  of peer 1      of peer 2      of peer 3
 //
 // Every kernel on every peer reads and writes all of it, by plain loads and stores: the hardware
-// finds the peer. So where an element lies concerns the speed alone. Slabs are multiples of what CUDA
-// maps (2 MiB): small arrays lie with the first peers.
+// finds the peer. So where an element lies concerns the speed alone. Slabs are multiples of what
+// CUDA maps (2 MiB): small arrays lie with the first peers.
 #ifndef PERMC_RUNTIME_CUDA_PEERS_H
 #define PERMC_RUNTIME_CUDA_PEERS_H
 
@@ -36,7 +36,8 @@ unsigned cuda_peers_count(const cuda_peers *p);
 bool cuda_peers_are_distinct(const cuda_peers *p);  // no GPU is there twice
 cuda_device *cuda_peer(const cuda_peers *p, unsigned number);
 
-// What fails in the following is a message of the first peer that begins with the GPU: "GPU 2: ...".
+// What fails in the following is a message of the first peer that begins with the GPU: "GPU 2:
+// ...".
 bool cuda_peers_refuse(cuda_peers *p,
                        unsigned number);  // the message of that peer as the first one's
 
@@ -48,11 +49,12 @@ uint64_t cuda_peers_memory_left(cuda_peers *p);              // of all together;
 bool cuda_peers_fork(cuda_peers *p);
 bool cuda_peers_join(cuda_peers *p);
 
-// The sides of a peer: two streams, each on multiprocessors of its own. Where kernels share a multiprocessor,
-// stores that wait for a link hold up those to memory behind them; on two sides each goes at its own speed.
+// The sides of a peer: two streams, each on multiprocessors of its own. Where kernels share a
+// multiprocessor, stores that wait for a link hold up those to memory behind them; on two sides
+// each goes at its own speed.
 enum { CUDA_LINK_SIDE, CUDA_MEMORY_SIDE, CUDA_SIDES, CUDA_NO_SIDE = CUDA_SIDES };
-// Once for all programs. False: there are none, as the driver is older than CUDA 12.5 or does not make them,
-// or a GPU is there twice.
+// Once for all programs. False: there are none, as the driver is older than CUDA 12.5 or does not
+// make them, or a GPU is there twice.
 bool cuda_peers_make_sides(cuda_peers *p);
 bool cuda_peers_begin_sides(
     cuda_peers *p);  // what is given to them waits for what each has been given

@@ -11,10 +11,10 @@
 //   disk_end(d, &failure);    // false: "in.npy: it ends at byte 512, before byte 1048704"
 //
 // Direct transfers. Data goes between disk and memory without a copy in the system's memory
-// (O_DIRECT) where the file system does that. It is then moved by whole pages of 4 KiB. A stretch to
-// read may begin and end inside pages: these two go through pages of our own. It is enough that
-// memory and offset are equal modulo 4 KiB. What cannot be moved so (another memory; a written stretch's
-// ends inside pages) goes through the system's memory.
+// (O_DIRECT) where the file system does that. It is then moved by whole pages of 4 KiB. A stretch
+// to read may begin and end inside pages: these two go through pages of our own. It is enough that
+// memory and offset are equal modulo 4 KiB. What cannot be moved so (another memory; a written
+// stretch's ends inside pages) goes through the system's memory.
 //
 //   offset 128, bytes 1 MiB   page 0 (128 ... 4095) | 255 pages, straight | page 256 (0 ... 127)
 //
@@ -41,8 +41,9 @@ typedef enum disk_use {
   DISK_UPDATE   // has its bytes already
 } disk_use;
 
-// Checksums of the blocks of a file, all of which one user writes and reads. A checksum is a sum over words
-// (sum.c): that of a block is the sum of those of its stretches, in any order, and that of zeros is 0.
+// Checksums of the blocks of a file, all of which one user writes and reads. A checksum is a sum
+// over words (sum.c): that of a block is the sum of those of its stretches, in any order, and that
+// of zeros is 0.
 typedef struct disk_block {
   _Atomic uint64_t written;  // the checksum of what was written
   _Atomic uint64_t
@@ -68,8 +69,8 @@ typedef struct disk_file {
 bool disk_open(disk_file *f, const char *path, disk_use use, uint64_t bytes, error *failure);
 // To be read, by a descriptor of it, which stays the caller's.
 bool disk_open_again(disk_file *f, const char *path, int descriptor, error *failure);
-// New, in the folder, without a name: it is gone when it is closed, or the process has ended. `path`: for
-// messages.
+// New, in the folder, without a name: it is gone when it is closed, or the process has ended.
+// `path`: for messages.
 bool disk_open_unnamed(disk_file *f, const char *path, const char *folder, uint64_t bytes,
                        error *failure);
 void disk_close(disk_file *f);  // {0} is allowed
@@ -96,8 +97,8 @@ typedef struct disk_part {
   uint64_t offset, bytes;
   void *memory;
   bool writes;
-  // No such part, in this direction, has the same bytes of a file with checksums: blocks that are moved in
-  // pieces are known, too.
+  // No such part, in this direction, has the same bytes of a file with checksums: blocks that are
+  // moved in pieces are known, too.
   bool once;
   // These bytes are read to be replaced: a part that is once writes them next.
   bool replaced;
@@ -117,8 +118,8 @@ void disk_free(disk *d);  // NULL is allowed
 const char *disk_kind_of(const disk *d);
 
 // Begins to move the parts, whose list and memory stay as they are until disk_end, which waits for
-// them. Reads and writes are under way at one time, each in order. False: the first failure, or "interrupted";
-// nothing is under way then.
+// them. Reads and writes are under way at one time, each in order. False: the first failure, or
+// "interrupted"; nothing is under way then.
 void disk_begin(disk *d, const disk_part *parts, size_t count);
 bool disk_end(disk *d, error *failure);
 
@@ -132,18 +133,19 @@ disk_counts disk_counts_of(const disk *d);
 
 // 64 bits that any change of one byte changes, and other damage but for one in 2^64.
 uint64_t disk_sum(const void *bytes, uint64_t count);
-// The part of a block's checksum that the file's bytes from `offset` on have, which are in memory: that of
-// stretches of them adds up to it.
+// The part of a block's checksum that the file's bytes from `offset` on have, which are in memory:
+// that of stretches of them adds up to it.
 uint64_t disk_sum_of_stretch(uint64_t offset, const void *memory, uint64_t bytes);
-// These bytes of the file are in memory, and are written next, or were read. False: *wrong is a block that
-// is not what was written.
+// These bytes of the file are in memory, and are written next, or were read. False: *wrong is a
+// block that is not what was written.
 void disk_sums_note(const disk_sums *s, bool once, uint64_t offset, const void *memory,
                     uint64_t bytes);
 bool disk_sums_hold(const disk_sums *s, bool once, uint64_t offset, const void *memory,
                     uint64_t bytes, uint64_t *wrong);
 // These bytes, which are in memory as they were read, are to be replaced.
 void disk_sums_take(const disk_sums *s, uint64_t offset, const void *memory, uint64_t bytes);
-// Of blocks of which not all is written, and all that is was read: false: *wrong is one that was another.
+// Of blocks of which not all is written, and all that is was read: false: *wrong is one that was
+// another.
 bool disk_sums_all_hold(const disk_sums *s, uint64_t *wrong);
 // Parts that are read once from now on: all of them before are forgotten.
 void disk_sums_begin(const disk_sums *s);

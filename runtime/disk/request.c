@@ -1,4 +1,5 @@
-// The requests that a batch of parts is made of: which bytes one moves, and what becomes of its answer.
+// The requests that a batch of parts is made of: which bytes one moves, and what becomes of its
+// answer.
 #include "runtime/disk/request.h"
 
 #include <errno.h>
@@ -32,8 +33,8 @@ static bool can_be_direct(const disk_request *r) {
          (!r->writes || (is_aligned(r->offset) && is_aligned(r->bytes)));
 }
 
-// By whole pages: the first and the last through pages of the request's own where they are not wanted
-// as a whole.
+// By whole pages: the first and the last through pages of the request's own where they are not
+// wanted as a whole.
 static void aim(disk_request *r) {
   if (!can_be_direct(r)) {
     aim_at_cache(r);
@@ -131,8 +132,8 @@ static void go_to_part(disk_batch *b, bool writes) {
     *c = (struct disk_cursor){c->part + 1, 0};
 }
 
-// Of a part, as much as one request moves: up to a multiple of its size, and what is written up to the
-// last whole page, which is then written alone.
+// Of a part, as much as one request moves: up to a multiple of its size, and what is written up to
+// the last whole page, which is then written alone.
 static uint64_t cut(const disk_part *p, uint64_t done) {
   uint64_t offset = p->offset + done, left = p->bytes - done;
   uint64_t whole = REQUEST_BYTES - offset % REQUEST_BYTES;

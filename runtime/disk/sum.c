@@ -1,5 +1,5 @@
-// Checksums: of bytes, by eight chains of multiplications, side by side, so that memory is the limit; and of
-// the blocks of a file, which are sums, so that a block may be moved in pieces.
+// Checksums: of bytes, by eight chains of multiplications, side by side, so that memory is the
+// limit; and of the blocks of a file, which are sums, so that a block may be moved in pieces.
 #include "runtime/disk/disk.h"
 
 #include <pthread.h>
@@ -34,9 +34,9 @@ uint64_t disk_sum(const void *bytes, uint64_t count) {
 //
 //   the sum over words w (32 bits) of the file, modulo 2^64, of   w * key(place in its page) * key(page)
 //
-// Keys are odd, so that a change of one word changes it. It is multilinear hashing (Lemire and Kaser,
-// Strongly universal string hashing is fast, 2014, section 2) with keys that are fixed: other damage is not
-// seen in one of about 2^32 cases.
+// Keys are odd, so that a change of one word changes it. It is multilinear hashing (Lemire and
+// Kaser, Strongly universal string hashing is fast, 2014, section 2) with keys that are fixed:
+// other damage is not seen in one of about 2^32 cases.
 
 enum { WORD = 4, PAGE_WORDS = DISK_PAGE / WORD };
 static uint64_t word_keys[PAGE_WORDS];

@@ -1,6 +1,7 @@
 // Pictures of an entry at given sizes: `permc draw`.
 //
-// Comes in: the Net and the Plan of a pipeline. Goes out: text for a terminal, or SVG. There are three
+// Comes in: the Net and the Plan of a pipeline. Goes out: text for a terminal, or SVG. There are
+// three
 // pictures:
 //
 //   network   of the Net: a line for each element, data go from left to right. Permutations are gone:
@@ -60,8 +61,8 @@ typedef struct draw_network {
   uint32_t *slots;  // of columns
 } draw_network;
 
-// NULL, or why the program is no network that can be drawn: a clause, such as "it sorts rows of 1024 by
-// a routine".
+// NULL, or why the program is no network that can be drawn: a clause, such as "it sorts rows of
+// 1024 by a routine".
 const char *draw_network_make(arena *a, const net *n, draw_network *out);
 
 // ---- pictures --------------------------------------------------------------------------------

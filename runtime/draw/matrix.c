@@ -29,8 +29,8 @@ static bool is_whole(const net *n, net_id number, const net_stage *s) {
   return n->arrays.items[number].count == UINT64_C(1) << s->n;
 }
 
-// The affine maps from the stage's index to the element's place before and after it, the same for all
-// arrays (the components of tuples). False: it is otherwise.
+// The affine maps from the stage's index to the element's place before and after it, the same for
+// all arrays (the components of tuples). False: it is otherwise.
 static bool find_maps(const net *n, const net_stage *s, f2_affine *before, f2_affine *after) {
   int shift = 0;
   if (s->routine || s->ops.count || s->loop_count || s->loads.count != s->stores.count ||

@@ -1,5 +1,6 @@
-// See draw.h. An element has a line from where it is first loaded. An op leaves what it makes on the line
-// of what it makes it of; a store and a load carry the line through an array. So nothing is moved.
+// See draw.h. An element has a line from where it is first loaded. An op leaves what it makes on
+// the line of what it makes it of; a store and a load carry the line through an array. So nothing
+// is moved.
 #include "runtime/draw/draw.h"
 
 #include <inttypes.h>

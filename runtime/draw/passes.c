@@ -1,4 +1,5 @@
-// The picture of a plan: its passes, from first to last, with what they read, write and cost. See draw.h.
+// The picture of a plan: its passes, from first to last, with what they read, write and cost. See
+// draw.h.
 //
 //   pass 1  ███████████████   133 us  memory   64 MiB read, 64 MiB written   45 ops in 10 phases
 #include "runtime/draw/draw.h"

@@ -56,7 +56,8 @@ static const char *add_picture(text *out, permc_context *c, const pipeline *p, c
   return problem;
 }
 
-// asked: NULL, then it is the usual picture, or that of the passes if the program has no such picture.
+// asked: NULL, then it is the usual picture, or that of the passes if the program has no such
+// picture.
 static bool print_picture(text *out, permc_context *c, const pipeline *p, const draw_row *asked,
                           bool svg) {
   const draw_row *row = asked ? asked : draw_usual(p->net);

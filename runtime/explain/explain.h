@@ -44,7 +44,8 @@ typedef struct explained_boundary {
   bool repeats;
 } explained_boundary;
 
-// A choice that results depend on (runtime/choices.h), and others at its place that came out the same.
+// A choice that results depend on (runtime/choices.h), and others at its place that came out the
+// same.
 typedef struct explained_choose {
   const char *place;  // "sort xs at sort.perm:3:9"; NULL: not of the program
   uint32_t choice;    // its number

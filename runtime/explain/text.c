@@ -79,8 +79,8 @@ static void print_static_arguments(text *out, const array_shapes *arrays) {
   }
 }
 
-// Those whose places have been looked at, and are a part of the program if they do something simple. Of
-// others, what it would take to make a schedule of them, as measured: longer than a run.
+// Those whose places have been looked at, and are a part of the program if they do something
+// simple. Of others, what it would take to make a schedule of them, as measured: longer than a run.
 static void print_places(text *out, const trace *t) {
   const double colouring = 2.4e-7;  // seconds an element, of one processor
   char time[NUMBER_SPACE];
@@ -384,9 +384,9 @@ static void print_moves(text *out, const plan *p, const plan_pass *pass, const p
   }
 }
 
-// Of a permutation by a schedule on a GPU: by what it is done, and what the strategies are predicted to
-// take if it is a random one: "places array 1 of the arguments, by tiled; copies: tiled 3.6,
-// s-designated 8.5, d-designated 16.6".
+// Of a permutation by a schedule on a GPU: by what it is done, and what the strategies are
+// predicted to take if it is a random one: "places array 1 of the arguments, by tiled; copies:
+// tiled 3.6, s-designated 8.5, d-designated 16.6".
 static void print_permutation(text *out, const plan *p, const plan_pass *pass) {
   const net_routine *r = plan_routine_of(p, pass);
   const net_array *to = &p->arrays.items[r->pairs[1].to];
@@ -407,7 +407,8 @@ static void print_permutation(text *out, const plan *p, const plan_pass *pass) {
   text_string(out, "\n");
 }
 
-// "16383 x 16385, in the order 2 1": the dimensions before, the outermost first; after, by their numbers.
+// "16383 x 16385, in the order 2 1": the dimensions before, the outermost first; after, by their
+// numbers.
 static void print_transpose(text *out, const net_routine *r) {
   for (uint32_t after = 0; after < 2; after++) {
     uint64_t distance = UINT64_MAX;  // of the dimension that was shown last

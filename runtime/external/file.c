@@ -17,7 +17,8 @@
 
 // ---- checksums ---------------------------------------------------------------------------------
 //
-// Of a run that may go on later they are also in a file, as they were at the last note, and at the one before:
+// Of a run that may go on later they are also in a file, as they were at the last note, and at the
+// one before:
 // note n in slot n % 2, where it does not spoil the other if it is not written as a whole.
 
 typedef struct slot {
@@ -47,8 +48,8 @@ static bool load_blocks(run_file *f, uint64_t slot_number, const slot *own) {
   return pread(f->sums, s->of, (size_t)bytes, at) == bytes && own->sum == sum_of_slot(s, own->note);
 }
 
-// The blocks as they were at the last note that the journal knows; no such slot: none was made since the file
-// was. False: the slots are damaged.
+// The blocks as they were at the last note that the journal knows; no such slot: none was made
+// since the file was. False: the slots are damaged.
 static bool load_sums(run_file *f, uint64_t notes) {
   slot own[2] = {0};
   bool there[2];

@@ -211,8 +211,8 @@ static bool is_read(const run_files *f, net_id a) {
   return read;
 }
 
-// Of a file in which the step at hand replaces elements, how many of its blocks were written after the last note
-// is not known.
+// Of a file in which the step at hand replaces elements, how many of its blocks were written after
+// the last note is not known.
 static void doubt_replaced(run_files *f, net_id a) {
   const external_step *s = &f->run->steps->steps.items[f->step];
   for (size_t i = 0; i < s->writes.count; i++)

@@ -1,4 +1,5 @@
-// The files of a run: arguments where they are, arrays between steps, results. Private to this room.
+// The files of a run: arguments where they are, arrays between steps, results. Private to this
+// room.
 //
 //   array         file                                            element 0 at
 //   argument      its own, if that has the elements of memory     where it has it
@@ -7,10 +8,11 @@
 //                 that need it
 //   result        one that becomes the user's                     RUN_HEADER
 //
-// Without a folder of its own a run has files without names, but for results. Files of a routine, which it
-// has between its pieces, are gone after its step. Files that are made have checksums (but for a result of a
-// run without a folder of its own, which nothing reads). They are compared as blocks are read. A run that goes
-// on compares what cannot be compared so before it uses it, and results at the end.
+// Without a folder of its own a run has files without names, but for results. Files of a routine,
+// which it has between its pieces, are gone after its step. Files that are made have checksums (but
+// for a result of a run without a folder of its own, which nothing reads). They are compared as
+// blocks are read. A run that goes on compares what cannot be compared so before it uses it, and
+// results at the end.
 #ifndef PERMC_RUNTIME_EXTERNAL_FILES_H
 #define PERMC_RUNTIME_EXTERNAL_FILES_H
 
@@ -41,8 +43,8 @@ void files_close(run_files *f);
 // What the step needs is there: *done parts of it are done.
 bool files_begin_step(run_files *f, uint32_t step, uint64_t *done, error *failure);
 bool files_end_step(run_files *f, error *failure);
-// So many parts of the step are done, and written. Noted now and then, in a rest, where the run may go on
-// later.
+// So many parts of the step are done, and written. Noted now and then, in a rest, where the run may
+// go on later.
 bool files_report(run_files *f, uint64_t done, error *failure);
 // The same, noted now: nothing is under way.
 bool files_settle(run_files *f, uint64_t done, error *failure);

@@ -1,19 +1,21 @@
-// Programs on arrays in files, by as much memory as there is: the steps of fusion/shares/external.h.
+// Programs on arrays in files, by as much memory as there is: the steps of
+// fusion/shares/external.h.
 //
 //   in    the steps, a Plan of their Net, an executor for it; arguments in memory or in files
 //   out   results in files of their own
 //
-// A step of a stage works on one share after the other, while the next is read and the one before is
-// written. What shares read and write has two buffers each; share s has number s % 2.
+// A step of a stage works on one share after the other, while the next is read and the one before
+// is written. What shares read and write has two buffers each; share s has number s % 2.
 //
 //   read      work      write
 //   share 0
 //   share 1   share 0
 //   share 2   share 1   share 0
 //
-// A step never writes what it reads, so what is done of a step, and is not noted, may be done again. (Where it
-// replaces some elements of blocks, it reads the others, which are the same before and after.) A run
-// with a folder that stays notes how far it is (journal.h), and goes on there after whatever has ended it.
+// A step never writes what it reads, so what is done of a step, and is not noted, may be done
+// again. (Where it replaces some elements of blocks, it reads the others, which are the same before
+// and after.) A run with a folder that stays notes how far it is (journal.h), and goes on there
+// after whatever has ended it.
 //
 //   run.c      steps, one after the other      files.c     the files of a run
 //   share.c    the shares of a step            journal.c   how far a run is
@@ -38,14 +40,14 @@ typedef struct external_run {
   const array *arguments;  // stay the caller's
   size_t argument_count;
   disk_counts *moved;  // to be set; may be NULL
-  // To be set where a folder stays: a descriptor that keeps other runs out of it until it is closed, as results
-  // have their files there. NULL: nothing does.
+  // To be set where a folder stays: a descriptor that keeps other runs out of it until it is
+  // closed, as results have their files there. NULL: nothing does.
   int *lock;
   uint32_t returned;  // results from this number on are small, and wanted in memory
 } external_run;
 
-// Runs the steps. `results` has room for the program's results, by number, which have one dimension, their
-// count. False: *failure says why, and all are {0}.
+// Runs the steps. `results` has room for the program's results, by number, which have one
+// dimension, their count. False: *failure says why, and all are {0}.
 bool external_execute(const external_run *r, array *results, error *failure);
 // The parts of a step, and what it moves: about, of a routine. False: so much memory does not do,
 // or it is not done in files.
@@ -55,7 +57,8 @@ typedef struct external_amount {
 } external_amount;
 bool external_measure(const external *steps, size_t step, uint64_t memory, external_amount *out,
                       error *failure);
-// What a run with a folder of its own has left there goes, and the folder. Takes its lock; -1: it has none.
+// What a run with a folder of its own has left there goes, and the folder. Takes its lock; -1: it
+// has none.
 void external_remove(const char *folder, int lock);
 
 #endif

@@ -27,8 +27,8 @@ static const plan *plan_of(const execution *x) { return x->options->run->plan; }
 
 // ---- where a share's memory is -----------------------------------------------------------------
 
-// Of a share, element 0 of the memory of all shares would be at a multiple of 64 bytes; and where that is so
-// in the file, places are at the same bytes of pages as there.
+// Of a share, element 0 of the memory of all shares would be at a multiple of 64 bytes; and where
+// that is so in the file, places are at the same bytes of pages as there.
 static char *memory_of(const buffer *b, uint64_t share) {
   uint64_t in_file = b->offset % 64 ? 0 : b->offset;
   uint64_t origin = (uint64_t)external_origin(b->move, share) * b->size;
@@ -121,7 +121,8 @@ static void fill(const buffer *b, uint64_t share, uint64_t first, uint64_t end) 
     memcpy(to, &b->move->padding, b->size);
 }
 
-// Blocks of the share between file and memory; what is to be read, and is not in the file, is padding.
+// Blocks of the share between file and memory; what is to be read, and is not in the file, is
+// padding.
 static bool add_blocks(const execution *x, const buffer *b, uint64_t share, bool writes,
                        transfers *t) {
   const external_move *m = b->move;

@@ -17,7 +17,8 @@ typedef struct foreign foreign;
 // The library's name is as the linker's -l takes it ("m": libm.so, libm.so.6), or a file's name
 // ("libm.so.6", "./mine.so"), or "" for the C library and what else the program has loaded.
 // NULL: *why names the library and the function; without a place in the source, which the caller
-// may add. `allowed`: whether the user lets programs call C functions, besides those that are given.
+// may add. `allowed`: whether the user lets programs call C functions, besides those that are
+// given.
 foreign *foreign_open(const c_function *e, bool allowed, error *why);
 void foreign_close(foreign *f);  // NULL is allowed
 

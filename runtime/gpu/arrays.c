@@ -1,4 +1,5 @@
-// A program's arrays: buffers that temporaries share, tables, and what goes to them and comes from them.
+// A program's arrays: buffers that temporaries share, tables, and what goes to them and comes from
+// them.
 #include "runtime/cpu/roots.h"
 #include "runtime/gpu/state.h"
 #include "runtime/system/pool.h"
@@ -129,8 +130,8 @@ bool program_upload(cuda_program *g, net_role role, const array *arguments, size
   return true;
 }
 
-// In one piece of memory: permc_imports, the addresses of the tables, the tables. `head` has room for
-// the first two.
+// In one piece of memory: permc_imports, the addresses of the tables, the tables. `head` has room
+// for the first two.
 static bool upload_part_roots(program_part *part, const permc_root_table *rows, void **tables,
                               size_t count, uint64_t *head) {
   uint64_t total = (2 + count) * sizeof *head, at = (total + 255) / 256 * 256;

@@ -193,9 +193,9 @@ static void release_kernels(backend_program *p) {
   free(g);
 }
 
-// Larger tables take longer to read than their roots take to make, where a GPU has half as many units for double
-// as for float, and not a 32nd or a 64th (CUDA C++ Programming Guide, "Throughput of Native Arithmetic
-// Instructions"): 2^28 c64 in 5.33 ms, with tables 5.52.
+// Larger tables take longer to read than their roots take to make, where a GPU has half as many
+// units for double as for float, and not a 32nd or a 64th (CUDA C++ Programming Guide, "Throughput
+// of Native Arithmetic Instructions"): 2^28 c64 in 5.33 ms, with tables 5.52.
 static uint32_t root_bits(const permc_context *c) {
   enum { MOST = 17 };
   static const int with_units_for_double[] = {60, 70, 80, 90, 100};

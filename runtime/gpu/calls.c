@@ -15,8 +15,8 @@ static cuda_device call_device(const cuda_program *g, cuda_stream *stream) {
                        .stream = stream};
 }
 
-// The passes that the kernels of pass `number` execute: those of one whose blocks look back, or a routine
-// and the pass that would make its keys.
+// The passes that the kernels of pass `number` execute: those of one whose blocks look back, or a
+// routine and the pass that would make its keys.
 static void find_together(const cuda_program *g, uint32_t number, uint32_t *first, uint32_t *last) {
   const plan_pass *pass = &g->plan->passes.items[number];
   *first = *last = number;
@@ -104,8 +104,8 @@ static bool permutes(const cuda_program *g) {
   return false;
 }
 
-// Permutations by schedules, whose launches change: one by one. The addresses of their places are those of
-// the host.
+// Permutations by schedules, whose launches change: one by one. The addresses of their places are
+// those of the host.
 static bool call_with_schedules(cuda_program *g, cuda_device *d, cuda_address *addresses,
                                 cuda_address temporaries, error *failure) {
   bool good = true;

@@ -130,8 +130,9 @@ static bool is_among(const cuda_program *g, const plan_move *moves, uint32_t cou
   return among;
 }
 
-// Whether the second pass writes over what turns of the first have yet to load, or they over what it has
-// written. A pass that loads and stores in one buffer does so in place, so that a turn keeps to its elements.
+// Whether the second pass writes over what turns of the first have yet to load, or they over what
+// it has written. A pass that loads and stores in one buffer does so in place, so that a turn keeps
+// to its elements.
 static bool overwrites(const cuda_program *g, uint32_t number) {
   const plan_pass *first = &g->plan->passes.items[number], *second = first + 1;
   bool over = false;

@@ -171,7 +171,8 @@ static bool invert_places(void *with, unsigned worker, uint64_t first, uint64_t 
   return true;
 }
 
-// A routine whose elements come from places moves them to those of the inverse. The caller frees *room.
+// A routine whose elements come from places moves them to those of the inverse. The caller frees
+// *room.
 static bool find_targets(const cuda_permuting *r, place_list *p, const schedule_means *means,
                          uint32_t **room, error *failure) {
   enum { CHUNK = 1 << 16 };

@@ -25,16 +25,18 @@ void cuda_permuting_free(cuda_permuting *r);  // NULL is allowed
 
 net_id cuda_permuting_places(const cuda_permuting *r);  // the array of the places, an argument
 
-// `places`: the elements of that array, a permutation. *changed: launches are others from now on; those
-// before have ended, on all streams. Work goes to the stream of `d`. False: *failure says why.
+// `places`: the elements of that array, a permutation. *changed: launches are others from now on;
+// those before have ended, on all streams. Work goes to the stream of `d`. False: *failure says
+// why.
 bool cuda_permuting_prepare(cuda_permuting *r, cuda_device *d, const void *places,
                             const cuda_code_source *made_of, const atomic_bool *interrupted,
                             bool *changed, error *failure);
-// The bytes of an array between launches; 0: there is none. It has one of its own for launches that may
-// be recorded, after cuda_permuting_place. False: the device's message says why.
+// The bytes of an array between launches; 0: there is none. It has one of its own for launches that
+// may be recorded, after cuda_permuting_place. False: the device's message says why.
 uint64_t cuda_permuting_between(const cuda_permuting *r);
 bool cuda_permuting_place(cuda_permuting *r);
-// `addresses`: of all arrays of the plan, by number. `between` 0: its own. False: the message of `d` says why.
+// `addresses`: of all arrays of the plan, by number. `between` 0: its own. False: the message of
+// `d` says why.
 bool cuda_permuting_launch(cuda_permuting *r, cuda_device *d, const cuda_address *addresses,
                            cuda_address between);
 

@@ -19,12 +19,12 @@
 //   graph     permc_pass_0<<<blocks, threads>>>(0, a0, a1, imports) -> permc_pass_1(...)
 //   run       a0 uploaded, graph launched, a2 downloaded
 //
-// Several devices (peers.h) have each array together, and each executes its part of the blocks of a pass;
-// they wait for each other between passes. Routines of many rows
-// are shared by rows (rows.h). Blocks that wait for others, and other routines, are the first one's.
+// Several devices (peers.h) have each array together, and each executes its part of the blocks of a
+// pass; they wait for each other between passes. Routines of many rows are shared by rows (rows.h).
+// Blocks that wait for others, and other routines, are the first one's.
 //
-// Routines have kernels of their own (routine.h), in the same graph. One that has none is executed by the
-// host, between graphs, on arrays that are downloaded for it.
+// Routines have kernels of their own (routine.h), in the same graph. One that has none is executed
+// by the host, between graphs, on arrays that are downloaded for it.
 #ifndef PERMC_RUNTIME_GPU_PROGRAM_H
 #define PERMC_RUNTIME_GPU_PROGRAM_H
 
@@ -39,8 +39,8 @@ typedef struct cuda_program cuda_program;
 typedef struct stream_sequence stream_sequence;  // of a stream, with a workspace (streams.h)
 
 typedef struct cuda_options {
-  // The devices of ranks, `d` being the first, for cuda_program_items alone: it has no arrays, and no
-  // routines. NULL: it has.
+  // The devices of ranks, `d` being the first, for cuda_program_items alone: it has no arrays, and
+  // no routines. NULL: it has.
   cuda_device *const *ranks;
   unsigned rank_count;  // at most CUDA_MOST_PEERS
   cuda_peers
@@ -65,13 +65,15 @@ bool cuda_program_run(cuda_program *g, const array *arguments, size_t count, arr
                       error *failure);
 
 // The same on arrays that are in the device's memory: by array of the plan, but for tables, places,
-// and temporaries of passes (runtime/cpu/layout.h). The work is put on the stream, which is not waited for. Several threads may
-// do so at once. `kept`: what the call's workspace is kept with, or NULL. False: *failure says why.
+// and temporaries of passes (runtime/cpu/layout.h). The work is put on the stream, which is not
+// waited for. Several threads may do so at once. `kept`: what the call's workspace is kept with, or
+// NULL. False: *failure says why.
 bool cuda_program_call(cuda_program *g, cuda_stream *stream, void **arrays, void *temporaries,
                        stream_sequence *kept, error *failure);
 layout_pass cuda_program_pass(const cuda_program *g, uint32_t pass);
-// Memory for such a call: little is kept with the sequence that the call will be started as; else (*kept
-// is NULL) it is taken in the order of the stream. It is given back when all of the call is on the stream.
+// Memory for such a call: little is kept with the sequence that the call will be started as; else
+// (*kept is NULL) it is taken in the order of the stream. It is given back when all of the call is
+// on the stream.
 bool cuda_program_take(cuda_program *g, cuda_stream *stream, uint64_t bytes, cuda_address *memory,
                        stream_sequence **kept, error *failure);
 bool cuda_program_give(cuda_program *g, cuda_stream *stream, cuda_address memory,
@@ -80,14 +82,14 @@ bool cuda_program_give(cuda_program *g, cuda_stream *stream, cuda_address memory
 bool cuda_program_fetch(const cuda_program *g, cuda_stream *stream, void *to, cuda_address from,
                         uint64_t bytes, error *failure);
 
-// The items first ... last - 1 of a pass that is no routine (runtime/cpu/cpu.h), on the stream of device
-// `rank`. By array of the plan: the address that element 0 has, or would have if the device had it; those
-// of tables, too. False: the device's message says why.
+// The items first ... last - 1 of a pass that is no routine (runtime/cpu/cpu.h), on the stream of
+// device `rank`. By array of the plan: the address that element 0 has, or would have if the device
+// had it; those of tables, too. False: the device's message says why.
 bool cuda_program_items(const cuda_program *g, unsigned rank, uint32_t pass, uint64_t first,
                         uint64_t last, cuda_address *addresses);
 
-// A routine, of which the device executes part `part` of the rows, of `parts` (1: all). *done: it has kernels
-// for that. False: *failure.
+// A routine, of which the device executes part `part` of the rows, of `parts` (1: all). *done: it
+// has kernels for that. False: *failure.
 bool cuda_program_routine(cuda_program *g, unsigned rank, uint32_t pass, uint32_t parts,
                           uint32_t part, const cuda_address *addresses, bool *done, error *failure);
 

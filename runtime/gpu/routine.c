@@ -71,7 +71,8 @@ static const char *plan_sort(cuda_routine *c, const plan *p, const net_routine *
   return sort_kernels_of(&w, &c->sort);
 }
 
-// Of what a partition's keys are made: elements of the arrays that the pass before it would read, or keys.
+// Of what a partition's keys are made: elements of the arrays that the pass before it would read,
+// or keys.
 static bool plan_inputs(cuda_routine *c, const plan *p, const plan_pass *pass, partition_work *w) {
   const net_routine *r = plan_routine_of(p, pass);
   if (!pass->keys_from) {

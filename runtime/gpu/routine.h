@@ -1,5 +1,5 @@
-// A routine of a plan (fusion/net/net.h) on a GPU: its kernels (kernels/routines/), compiled, and its
-// temporary arrays.
+// A routine of a plan (fusion/net/net.h) on a GPU: its kernels (kernels/routines/), compiled, and
+// its temporary arrays.
 //
 //   cuda_routine *c;
 //   if (cuda_routine_new(&c, d, plan, r, &source, &failure) && c && cuda_routine_place(c, addresses, &failure))
@@ -23,12 +23,13 @@ bool cuda_routine_new(cuda_routine **out, cuda_device *d, const plan *p, const p
 // Whether it makes the keys that another pass would make for it (fusion/plan/plan.h, keys).
 bool cuda_routine_makes_keys(const cuda_routine *c);
 void cuda_routine_free(cuda_routine *c);  // NULL is allowed
-// Where the arrays of the plan are, by number, in launches from now on. It has temporaries of its own.
+// Where the arrays of the plan are, by number, in launches from now on. It has temporaries of its
+// own.
 bool cuda_routine_place(cuda_routine *c, const cuda_address *addresses, error *failure);
 // False: the device's message says why.
 bool cuda_routine_launch(const cuda_routine *c);
-// On other arrays, with other temporaries, of so many bytes at a multiple of 256; by several threads at
-// once, each with its own.
+// On other arrays, with other temporaries, of so many bytes at a multiple of 256; by several
+// threads at once, each with its own.
 uint64_t cuda_routine_bytes(const cuda_routine *c);
 bool cuda_routine_call(const cuda_routine *c, cuda_device *d, const cuda_address *addresses,
                        cuda_address temporaries);
@@ -44,8 +45,8 @@ typedef struct cuda_machine {
 bool cuda_routine_describe(cuda_routine **out, const cuda_machine *m, const plan *p,
                            const plan_pass *pass, error *failure);
 void cuda_routine_write(const cuda_routine *c, text *out);  // the text of its kernels
-// Its launches in their order, on such arrays; of one of them the parameters, of 8 bytes each: returns
-// how many.
+// Its launches in their order, on such arrays; of one of them the parameters, of 8 bytes each:
+// returns how many.
 const routine_launch *cuda_routine_launches(cuda_routine *c, const cuda_address *addresses,
                                             cuda_address temporaries, uint32_t *count);
 enum { CUDA_ROUTINE_PARAMETERS = 1 + LAUNCH_ARRAYS + LAUNCH_NUMBERS };

@@ -1,4 +1,5 @@
-// A routine of many rows (fusion/net/net.h) on several GPUs: each executes it on its part of the rows.
+// A routine of many rows (fusion/net/net.h) on several GPUs: each executes it on its part of the
+// rows.
 //
 //   cuda_rows *r;
 //   if (cuda_rows_new(&r, peers, plan, pass, &source, &failure) && r && cuda_rows_place(r, addresses, &failure))

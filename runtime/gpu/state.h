@@ -29,8 +29,8 @@ typedef struct buffer {
   bool taken;
 } buffer;
 
-// Passes that follow each other without the host, as a graph (NULL: there are none); then a routine that
-// has no kernels, which the host executes (NEVER: none).
+// Passes that follow each other without the host, as a graph (NULL: there are none); then a routine
+// that has no kernels, which the host executes (NEVER: none).
 typedef struct stretch {
   cuda_graph *graph;
   uint32_t routine;

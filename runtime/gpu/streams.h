@@ -10,8 +10,8 @@
 //   streams_give(&streams, d, s);
 //   streams_end(&streams, d);
 //
-// The workspace is for the launches of the sequence alone, which run one after the other on whatever
-// streams they are.
+// The workspace is for the launches of the sequence alone, which run one after the other on
+// whatever streams they are.
 #ifndef PERMC_RUNTIME_GPU_STREAMS_H
 #define PERMC_RUNTIME_GPU_STREAMS_H
 

@@ -18,8 +18,8 @@ typedef struct interp_watch {
 bool interp_watch_spend(interp_watch *w, uint64_t elements);
 
 // Executes a BROADCAST, SPLIT, STITCH, PAIR, UNPAIR, BMMC, ELEMENT, PACK, TRANSPOSE, SLICE, CONCAT,
-// REPLICATE, GATHER, SCATTER or RESHAPE. in[k] is the data of operand k; out has room for the result and overlaps no
-// operand. False: interrupted.
+// REPLICATE, GATHER, SCATTER or RESHAPE. in[k] is the data of operand k; out has room for the
+// result and overlaps no operand. False: interrupted.
 bool interp_move(interp_watch *w, const trace *t, const trace_step *s, const void *const *in,
                  void *out);
 

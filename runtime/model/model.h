@@ -53,14 +53,15 @@ void model_add_plan(cost_model *m, arena *memory, const plan *p, unsigned thread
 unsigned model_compilers(uint64_t bytes, unsigned threads);
 double model_compile_seconds(uint64_t bytes, unsigned threads);
 
-// Of any backend that plans, as far as can be said before there is a Plan. Where planning is no large
-// part of what interp takes, what the Plan says of arrays that are joined is worth waiting for.
+// Of any backend that plans, as far as can be said before there is a Plan. Where planning is no
+// large part of what interp takes, what the Plan says of arrays that are joined is worth waiting
+// for.
 double model_least_planned(const cost_model *m);
 // Whether interp is done before there would be a Plan and its passes; of a program that runs often:
 // before anybody would notice.
 bool model_prefers_interp(const cost_model *m, bool often);
-// Whether a Plan is made although interp is thought to be faster: only with it can compiled code be found
-// in the cache. Interp takes so long that planning is a small part of it.
+// Whether a Plan is made although interp is thought to be faster: only with it can compiled code be
+// found in the cache. Interp takes so long that planning is a small part of it.
 bool model_is_worth_planning(const cost_model *m);
 // With the Plan: whether interp is still thought to be faster, than its passes uncompiled and than
 // compiling them.

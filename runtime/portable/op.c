@@ -204,8 +204,8 @@ static void prepare_steps(preparation *p, tile_op *out) {
   out->step_count = (uint32_t)p->steps.count;
 }
 
-// Where the coordinates are 0 and the conditions of the op and of the pass hold. A run of elements 0
-// must be a run of the other elements, too.
+// Where the coordinates are 0 and the conditions of the op and of the pass hold. A run of elements
+// 0 must be a run of the other elements, too.
 static void prepare_set(const op_context *c, const net_op *op, tile_set *out) {
   uint32_t count = 0;
   net_form *forms = NEW_ARRAY(c->memory, net_form, op->k + op->live_count + c->plan->live_count);

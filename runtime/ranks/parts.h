@@ -23,7 +23,8 @@ static inline extent extent_of(array_part p) { return (extent){p.first, p.count}
 extent *parts_gather(transport *t, extent own, error *failure);
 // Whether they are all of an array of so many elements, each once.
 bool parts_are_whole(const extent *all, uint32_t ranks, uint64_t count);
-// From what each rank has, each element once, to what each wants. This rank's begins at `from`, `to`.
+// From what each rank has, each element once, to what each wants. This rank's begins at `from`,
+// `to`.
 bool parts_exchange(transport *t, const extent *has, const void *from, const extent *wants,
                     void *to, uint64_t size, error *failure);
 

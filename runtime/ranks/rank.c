@@ -139,7 +139,8 @@ bool rank_fail(transport *t, const char *cause, error *failure) {
   return error_set(failure, SPAN_NONE, "rank %u: %.480s", (unsigned)t->rank, cause);
 }
 
-// Always the same parts, so that ranks at different steps get each other's, and not what is no digest.
+// Always the same parts, so that ranks at different steps get each other's, and not what is no
+// digest.
 bool rank_agree(transport *t, const rank_step *own, error *failure) {
   const transport_part rows[] = {
       {.name = "step", .bytes = own->step, .shown = true},

@@ -12,8 +12,8 @@ typedef struct rank_place {
   transport **links;  // with a GPU: *links carries arrays, and is opened if it is NULL
 } rank_place;
 
-// Executes the run's steps as the transport's rank. parts: by result. False: the others were told, *failure
-// is the line, and all parts are {0}.
+// Executes the run's steps as the transport's rank. parts: by result. False: the others were told,
+// *failure is the line, and all parts are {0}.
 bool rank_execute(const ranks_run *run, const rank_place *place, array_part *parts, error *failure);
 
 // Tells the others why this rank cannot go on, and *failure. Returns false.
@@ -22,7 +22,8 @@ bool rank_fail(transport *t, const char *cause, error *failure);
 // Of this process; NULL if it has all ranks.
 transport *ranks_transport(const rank_world *r);
 
-// What a rank says it does next, by all at one time: each must say the same. NULL: nothing of the kind.
+// What a rank says it does next, by all at one time: each must say the same. NULL: nothing of the
+// kind.
 typedef struct rank_step {
   const char *step;                  // "a run", "a call", "writing a file" ...
   const char *call;                  // of what

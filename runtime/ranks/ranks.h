@@ -1,5 +1,5 @@
-// Ranks: a program whose arrays lie in shares (fusion/shares) at threads or processes, its RANKS, which
-// all execute it at one time. They exchange by a transport (runtime/transport).
+// Ranks: a program whose arrays lie in shares (fusion/shares) at threads or processes, its RANKS,
+// which all execute it at one time. They exchange by a transport (runtime/transport).
 //
 //   in    a Plan of a Net in shares, an executor for it, the arguments
 //   out   the results: whole, or what this process has of them
@@ -14,14 +14,15 @@
 //   rank 2  keys 8 9
 //   rank 3  none           (it takes part in exchanges all the same)
 //
-// A rank's memory is its slab of each array in slabs, and all of each other array, from the first step
-// that needs the array to the last. A STEP is a pass, or the exchange or gather that stands for all
-// passes of a stage. Code gets the address that element 0 would have, so that addresses are those in
-// whole arrays on every rank.
+// A rank's memory is its slab of each array in slabs, and all of each other array, from the first
+// step that needs the array to the last. A STEP is a pass, or the exchange or gather that stands
+// for all passes of a stage. Code gets the address that element 0 would have, so that addresses are
+// those in whole arrays on every rank.
 //
-// Where ranks have GPUs, slabs are in their memory and exchanges between these (transport_open_device);
-// arguments are uploaded when they are first needed, results downloaded. Sorts of rows, of which each rank
-// has some, are the GPU's; other routines the host's: what they read is downloaded, what they write uploaded.
+// Where ranks have GPUs, slabs are in their memory and exchanges between these
+// (transport_open_device); arguments are uploaded when they are first needed, results downloaded.
+// Sorts of rows, of which each rank has some, are the GPU's; other routines the host's: what they
+// read is downloaded, what they write uploaded.
 //
 //   rank.c    what one rank does (state.h)    steps.c   passes, exchanges    arrays.c   its arrays
 //   memory.c  memory of the host, or of the rank's GPU
@@ -58,7 +59,8 @@ typedef struct ranks_options {
 } ranks_options;
 enum { RANKS_TIMEOUT = 60 };
 
-// Threads without a group are all ranks, of this process; else this process, or context, is one. NULL:
+// Threads without a group are all ranks, of this process; else this process, or context, is one.
+// NULL:
 // *failure says why, with the rank unless all refuse alike.
 rank_world *ranks_open(const ranks_options *o, error *failure);
 rank_world *ranks_keep(rank_world *r);  // for another owner; NULL is allowed
@@ -75,8 +77,9 @@ bool ranks_refuse(rank_world *r, const char *cause);
 // All ranks have ended with the same line, and call this: one of them is to show it.
 bool ranks_speaks(rank_world *r);
 
-// The GPUs of the ranks of this process, *count of them, which are opened by the first call and stay as long
-// as the ranks: number `chosen`, or, if that is below 0, those of this machine in turn. NULL: *why.
+// The GPUs of the ranks of this process, *count of them, which are opened by the first call and
+// stay as long as the ranks: number `chosen`, or, if that is below 0, those of this machine in
+// turn. NULL: *why.
 cuda_device *const *ranks_gpus(rank_world *r, int chosen, unsigned *count, char *why, size_t size);
 
 // ---- a run -----------------------------------------------------------------------------------
@@ -84,11 +87,12 @@ cuda_device *const *ranks_gpus(rank_world *r, int chosen, unsigned *count, char 
 // What executes passes on the GPU of number `own` of these.
 typedef struct ranks_devices {
   cuda_device *(*device)(void *with, uint32_t own);
-  // The items first ... last - 1 of a pass that is no routine, on arrays of which element 0 is at these
-  // addresses. False: the device's message says why.
+  // The items first ... last - 1 of a pass that is no routine, on arrays of which element 0 is at
+  // these addresses. False: the device's message says why.
   bool (*run)(void *with, uint32_t own, uint32_t pass, uint64_t first, uint64_t last,
               cuda_address *addresses);
-  // A pass that is a routine, on part `part` of its rows, of `parts`. *done: it has kernels for that.
+  // A pass that is a routine, on part `part` of its rows, of `parts`. *done: it has kernels for
+  // that.
   // False: *failure.
   bool (*routine)(void *with, uint32_t own, uint32_t pass, uint32_t parts, uint32_t part,
                   const cuda_address *addresses, bool *done, error *failure);
@@ -107,19 +111,21 @@ typedef struct ranks_run {
   const array *arguments;  // stay the caller's; in memory or in files (array_fetch)
   size_t argument_count;
   uint32_t returned;  // results from this number on are for each rank as a whole
-  // Not 0, on GPUs: how often all is done, after a first time, on arguments that are zeros. *seconds: of one
-  // time; there are no results.
+  // Not 0, on GPUs: how often all is done, after a first time, on arguments that are zeros.
+  // *seconds: of one time; there are no results.
   unsigned runs;
   double *seconds;
-  // Where the results below `returned` are wanted, in memory: all of them, or a part. NULL: as they are.
+  // Where the results below `returned` are wanted, in memory: all of them, or a part. NULL: as they
+  // are.
   const array *wanted;
   // What the plan was made of, to say how ranks differ: texts, or NULL.
   const char *entry, *text;
 } ranks_run;
 
-// Runs it. `results` has room for the net's results, by number, which have one dimension, their count,
-// and are arrays in memory if this process has all ranks, or each rank all elements; else the part
-// that this one has (array_part). Where they are wanted elsewhere they are copied there, and are {0}.
+// Runs it. `results` has room for the net's results, by number, which have one dimension, their
+// count, and are arrays in memory if this process has all ranks, or each rank all elements; else
+// the part that this one has (array_part). Where they are wanted elsewhere they are copied there,
+// and are {0}.
 // False: *failure is the line of a rank, and all are {0}. Several runs of one process are made one
 // after the other.
 bool ranks_execute(rank_world *r, const ranks_run *run, array *results, error *failure);
@@ -132,8 +138,9 @@ bool ranks_place(rank_world *r, const char *what, const uint64_t *lengths, size_
 // Both are called by all ranks at one time, with the same value in parts.
 // Rank 0's becomes a value in its memory.
 bool ranks_gather(rank_world *r, permc_value *v, error *failure);
-// One file, which is written whole. Each rank writes its part of a .npy; of other formats, and what is no
-// regular file, rank 0 writes all. Of rank 0 *made is the file, also where that fails; of others NULL.
+// One file, which is written whole. Each rank writes its part of a .npy; of other formats, and what
+// is no regular file, rank 0 writes all. Of rank 0 *made is the file, also where that fails; of
+// others NULL.
 bool ranks_write(rank_world *r, const char *path, value_format format, permc_value *v,
                  output_file **made, error *failure);
 // When all are written: they get their names. What was tried is NULL then.

@@ -69,8 +69,8 @@ bool rank_bring_home(rank *r);
 
 void rank_list_steps(rank *r);
 bool rank_find_lifetimes(rank *r);
-// Exchanges go in pieces where the transport does that beside passes, and all ranks have room for what the three
-// need at one time.
+// Exchanges go in pieces where the transport does that beside passes, and all ranks have room for
+// what the three need at one time.
 bool rank_agree_on_pieces(rank *r);
 // That step, and those at one time with it; *next: the one behind them.
 bool rank_execute_step(rank *r, uint32_t number, uint32_t *next);

@@ -5,7 +5,8 @@
 
 // ---- steps --------------------------------------------------------------------------------------
 
-// Whether each rank executes all of the program: the plan may have other stages than the shares then.
+// Whether each rank executes all of the program: the plan may have other stages than the shares
+// then.
 static bool is_whole(const shares *s) {
   bool whole = true;
   for (size_t i = 0; i < s->net->stages.count; i++)
@@ -126,8 +127,8 @@ static bool run_routine(rank *r, const step *s, void *const *data) {
          error_set(r->failure, SPAN_NONE, stopped ? "interrupted" : "out of memory");
 }
 
-// What the pass reads of its arrays comes from the GPU, to parts[i] of its access i, or what it has written
-// goes there.
+// What the pass reads of its arrays comes from the GPU, to parts[i] of its access i, or what it has
+// written goes there.
 static bool move_accesses(rank *r, const plan_pass *pass, bool written, const array_part *host) {
   bool good = true;
   for (uint32_t i = 0; i < pass->access_count && good; i++) {
@@ -173,8 +174,8 @@ static bool run_copied_routine(rank *r, const step *s) {
   return good;
 }
 
-// Of how many ranks each has as many rows of a routine as the others: whole ones, of all its arrays. 1: this
-// one has all rows; 0: some have parts of rows.
+// Of how many ranks each has as many rows of a routine as the others: whole ones, of all its
+// arrays. 1: this one has all rows; 0: some have parts of rows.
 static uint32_t ranks_of_rows(const rank *r, const step *s) {
   const plan *p = r->run->plan;
   const net_routine *routine = plan_routine_of(p, &p->passes.items[s->pass]);

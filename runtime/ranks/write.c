@@ -69,8 +69,8 @@ bool ranks_gather(rank_world *r, permc_value *v, error *failure) {
 
 // ---- a file by all ------------------------------------------------------------------------------
 
-// What this rank writes of the value: its part of all components, or, where each rank has all of them,
-// an equal share. False: their parts differ.
+// What this rank writes of the value: its part of all components, or, where each rank has all of
+// them, an equal share. False: their parts differ.
 static bool find_extent(const transport *t, const permc_value *v, extent *out) {
   const array_part *first = NULL;
   for (size_t i = 0; i < v->count; i++) {
@@ -86,8 +86,8 @@ static bool find_extent(const transport *t, const permc_value *v, extent *out) {
   return true;
 }
 
-// Whether all ranks can write it together. What is so of rank 0 is so of the others: slabs of as many
-// elements are the same on it, or have all elements.
+// Whether all ranks can write it together. What is so of rank 0 is so of the others: slabs of as
+// many elements are the same on it, or have all elements.
 static bool parts_are_alike(const transport *t, const permc_value *v) {
   extent own;
   for (size_t i = 1; i < v->count; i++)
@@ -100,8 +100,8 @@ typedef struct outcome {
   char cause[512];  // "" if all was well
 } outcome;
 
-// Of all ranks, of which each has written its part, or failed to: the first that failed. None ends before,
-// so that all say the same.
+// Of all ranks, of which each has written its part, or failed to: the first that failed. None ends
+// before, so that all say the same.
 static bool all_have_written(transport *t, const outcome *own, error *failure) {
   outcome *all = calloc(t->ranks, sizeof *all);
   uint64_t *bytes = calloc(t->ranks, sizeof *bytes);

@@ -1,5 +1,5 @@
-// Sorts by keys of at most 8 bits, with payloads: each element goes to its place at once. Private to
-// this room.
+// Sorts by keys of at most 8 bits, with payloads: each element goes to its place at once. Private
+// to this room.
 //
 //   keys      1 0 2 0 1 | 2 0 1        two chunks; before each, how many go before it of each key:
 //   starts    0 3 6       2 5 7        of chunk 0 key 0 from place 0 on, key 1 from 3, key 2 from 6; ...

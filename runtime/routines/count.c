@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Keys of one row, as they are counted by two tables in turn: equal keys in sequence do not wait for
-// each other.
+// Keys of one row, as they are counted by two tables in turn: equal keys in sequence do not wait
+// for each other.
 #define COUNT_KEYS(T)                                                                              \
   static void count_##T(const void *keys, uint64_t n, uint64_t limit, int64_t *a, int64_t *b) {    \
     const T *k = keys;                                                                             \

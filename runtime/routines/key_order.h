@@ -1,10 +1,11 @@
-// Keys of all ordered types as unsigned numbers of the same order, their RANKS. A door of this room.
+// Keys of all ordered types as unsigned numbers of the same order, their RANKS. A door of this
+// room.
 //
 //   key_order o = key_order_of(SCALAR_F32, false, 0);
 //   key_rank(&o, load_key(keys, i, 4)) < key_rank(&o, load_key(keys, j, 4))     key i stands before key j
 //
-// The order is the language's: see sort.h. All NaN have one rank, the highest of that many bits; or where
-// the order is descending, the lowest. No other key has it.
+// The order is the language's: see sort.h. All NaN have one rank, the highest of that many bits; or
+// where the order is descending, the lowest. No other key has it.
 #ifndef PERMC_RUNTIME_ROUTINES_KEY_ORDER_H
 #define PERMC_RUNTIME_ROUTINES_KEY_ORDER_H
 

@@ -6,7 +6,8 @@
 
 enum { WORD = 64, PLACES = 1024 };
 
-// For each place below the limit a bit that is set where it was met, and another where it was met again.
+// For each place below the limit a bit that is set where it was met, and another where it was met
+// again.
 typedef struct place_row {
   const place_check *check;
   uint64_t *met, *again;

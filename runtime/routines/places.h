@@ -4,8 +4,8 @@
 //   {.limit = 4} of 2 0 4 1                          found = 2, 4
 //   {.limit = 4, .distinct = true} of 2 0 3 1        found = INT64_MAX, 0
 //
-// A bit for each place: where one of those that the elements of a row set is set already, or an element
-// is not below the limit, the first that is wrong is looked for.
+// A bit for each place: where one of those that the elements of a row set is set already, or an
+// element is not below the limit, the first that is wrong is looked for.
 #ifndef PERMC_RUNTIME_ROUTINES_PLACES_H
 #define PERMC_RUNTIME_ROUTINES_PLACES_H
 

@@ -43,8 +43,8 @@ static sort_task task_of(const routine_call *c) {
 
 // ---- rows of unequal length ---------------------------------------------------------------------
 
-// The offsets of row `number` of the routine, how many there are, and whether they are in order: if not,
-// its check says so.
+// The offsets of row `number` of the routine, how many there are, and whether they are in order: if
+// not, its check says so.
 static const uint64_t *offsets_of(const routine_call *c, uint64_t number, uint64_t *count) {
   *count = array_at(c, c->routine->offsets)->count / c->routine->rows;
   const uint64_t *offsets = (const uint64_t *)c->data[c->routine->offsets] + number * *count;

@@ -1,9 +1,10 @@
-// Sorts of keys of all types, with payloads and in rows, by sorts of unsigned words and by counting.
+// Sorts of keys of all types, with payloads and in rows, by sorts of unsigned words and by
+// counting.
 //
 // Keys alone: their bits in the order of their values are words; keys of few bits are counted.
 // With payloads: a word is a key's rank and, below it, the index of its element, so that equal keys
-// stay in order. Where the two have more bits than a word, the rank's high bits are sorted by first, and
-// then, among those that are equal, the rest.
+// stay in order. Where the two have more bits than a word, the rank's high bits are sorted by
+// first, and then, among those that are equal, the rest.
 #include "runtime/routines/sort.h"
 #include "core/sizes.h"
 #include "runtime/routines/key_order.h"

@@ -1,5 +1,5 @@
-// Stable sorting by keys, in rows, with any number of payloads. The door of this room to whoever runs
-// a plan's sorts; it knows arrays only, neither nets nor plans.
+// Stable sorting by keys, in rows, with any number of payloads. The door of this room to whoever
+// runs a plan's sorts; it knows arrays only, neither nets nor plans.
 //
 //   uint32_t keys[5] = {7, 3, 9, 3, 7}, sorted[5], index[5];
 //   sort_payload p = {NULL, index, 4};
@@ -7,8 +7,9 @@
 //                  .payload_count = 1, .payloads = &p, .threads = 1};
 //   routine_sort(&t)                       sorted = 3 3 7 7 9, index = 1 3 0 4 2
 //
-// The order of keys is the language's, scalar_apply's OP_TOTAL_LE: as <=, but -0.0 before 0.0, and NaN
-// last, all NaN equal. `descending` turns the order of unequal keys round; equal ones stay in theirs.
+// The order of keys is the language's, scalar_apply's OP_TOTAL_LE: as <=, but -0.0 before 0.0, and
+// NaN last, all NaN equal. `descending` turns the order of unequal keys round; equal ones stay in
+// theirs.
 #ifndef PERMC_RUNTIME_ROUTINES_SORT_H
 #define PERMC_RUNTIME_ROUTINES_SORT_H
 

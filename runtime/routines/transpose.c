@@ -20,9 +20,9 @@ typedef void tile_function(const char *from, char *to, const tile_shape *s);
 
 // ---- tiles -------------------------------------------------------------------------------------
 
-// Squares of N x N elements go through N vectors of 16 bytes: log2 N times, vectors i and i + N / 2 are
-// interleaved to vectors 2 i and 2 i + 1. An element may be several that stay together: it is aligned as
-// they are.
+// Squares of N x N elements go through N vectors of 16 bytes: log2 N times, vectors i and i + N / 2
+// are interleaved to vectors 2 i and 2 i + 1. An element may be several that stay together: it is
+// aligned as they are.
 #ifdef __clang__
 #define INTERLEAVED(V, x, y, ...) __builtin_shufflevector(x, y, __VA_ARGS__)
 #else

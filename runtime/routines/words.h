@@ -35,7 +35,8 @@ typedef struct word_job {
 
 typedef struct word_sorter {
   size_t size;  // of a word
-  // Sorts the words first, ..., first + count - 1, none of which is below `least`. False: interrupted.
+  // Sorts the words first, ..., first + count - 1, none of which is below `least`. False:
+  // interrupted.
   bool (*sort)(const word_job *j, uint64_t first, uint64_t count, uint64_t least);
   // Sorts `count` arrays of `length` words each, the first of which begins at word `first`.
   bool (*sort_rows)(const word_job *j, uint64_t first, uint64_t length, uint64_t count);

@@ -1,5 +1,5 @@
-// Sorting of words by several threads. Each splits a chunk of them by the same splitters, as quicksort
-// would with these pivots; then each bucket is copied together and sorted by one thread.
+// Sorting of words by several threads. Each splits a chunk of them by the same splitters, as
+// quicksort would with these pivots; then each bucket is copied together and sorted by one thread.
 #include "runtime/routines/words_team.h"
 #include "runtime/routines/words.h"
 #include "runtime/system/pool.h"

@@ -27,8 +27,8 @@
 //
 // There are never more bytes of entries than the limit; those that were not used for the longest
 // time go first, an eighth of the limit at once. An entry counts as whole blocks of 4 KiB. Adding
-// one takes a time that does not depend on what is in the folder. Work folders that a killed process
-// has left go when the next compilation begins.
+// one takes a time that does not depend on what is in the folder. Work folders that a killed
+// process has left go when the next compilation begins.
 //
 // The folder may hold files of the user. Removed, and counted, is only what permc has made, and
 // that is proved, not told from a name: an entry is a regular file of this user with the trailer

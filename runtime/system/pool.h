@@ -36,8 +36,8 @@ bool pool_run(unsigned threads, uint64_t items, uint64_t chunk, pool_work *work,
 // A hash of many bytes, the same for any number of threads.
 uint64_t pool_hash(unsigned threads, const void *bytes, uint64_t count);
 
-// A thread of the library's own: signals are others' business, and its stack does not depend on what
-// the process has as default. False: there is none.
+// A thread of the library's own: signals are others' business, and its stack does not depend on
+// what the process has as default. False: there is none.
 bool pool_start_thread(pthread_t *id, void *(*run)(void *with), void *with);
 
 // How many processors this process may use (its affinity mask): at least 1.

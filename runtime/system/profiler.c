@@ -1,8 +1,8 @@
 // How a library that uses NVTX meets a tool. See profiler.h.
 //
-// The tool's library has a function InitializeInjectionNvtx2. It is given one that finds tables of this
-// side by number, and asks the table "callbacks" for the slots of the functions of a module. What it
-// stores in these slots are its own functions.
+// The tool's library has a function InitializeInjectionNvtx2. It is given one that finds tables of
+// this side by number, and asks the table "callbacks" for the slots of the functions of a module.
+// What it stores in these slots are its own functions.
 #include "runtime/system/profiler.h"
 
 #include <dlfcn.h>

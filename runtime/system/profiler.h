@@ -1,6 +1,6 @@
-// Names for profilers: ranges of NVTX, the interface of NVIDIA's tools. A tool that attaches to the process
-// gives the path of its library in NVTX_INJECTION64_PATH, as Nsight Systems does; without it nothing is
-// loaded, and nothing is done.
+// Names for profilers: ranges of NVTX, the interface of NVIDIA's tools. A tool that attaches to the
+// process gives the path of its library in NVTX_INJECTION64_PATH, as Nsight Systems does; without
+// it nothing is loaded, and nothing is done.
 //
 //   if (profiler_wants_names())
 //     places = ...;
@@ -11,8 +11,8 @@
 
 #include <stdbool.h>
 
-// Whether code shall say where in a program it comes from: a tool is attached, or PERMC_PROFILE is set,
-// for tools that read the names of functions (perf, gdb).
+// Whether code shall say where in a program it comes from: a tool is attached, or PERMC_PROFILE is
+// set, for tools that read the names of functions (perf, gdb).
 bool profiler_wants_names(void);
 void profiler_begin(const char *name);
 void profiler_end(void);

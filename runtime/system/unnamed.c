@@ -93,8 +93,8 @@ static int replace_all(void *with) {
   return r->failure;
 }
 
-// This thread waits for it, as of vfork, and it sends no signal, and gets none. Where no process can be started
-// it is done here.
+// This thread waits for it, as of vfork, and it sends no signal, and gets none. Where no process
+// can be started it is done here.
 static void replace_apart(replacing *r) {
   enum { STACK = 1 << 16 };
   char *stack = mmap(NULL, STACK, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);

@@ -1,7 +1,8 @@
-// Ranks whose messages a function of the caller carries: another library's, such as a process group of
-// PyTorch. Before the messages of an exchange each rank sends each other a note: how many bytes come,
-// or why it cannot go on. So all know of a failure after the same exchange, and none waits for
-// messages that do not come. A rank that hangs, or is gone, is for the caller's function to find.
+// Ranks whose messages a function of the caller carries: another library's, such as a process group
+// of PyTorch. Before the messages of an exchange each rank sends each other a note: how many bytes
+// come, or why it cannot go on. So all know of a failure after the same exchange, and none waits
+// for messages that do not come. A rank that hangs, or is gone, is for the caller's function to
+// find.
 #include "runtime/transport/transport.h"
 
 #include <stdio.h>
@@ -64,8 +65,9 @@ static void caller_fail(transport *base, const char *line) {
 
 static uint64_t bytes_of(const transport_message *m) { return m != NULL ? m->bytes : 0; }
 
-// What others send beside what is expected of them comes to memory of its own, *beside. *wrong: such a rank.
-// Without such no memory is needed: when notes are exchanged, others wait for messages and for no further note.
+// What others send beside what is expected of them comes to memory of its own, *beside. *wrong:
+// such a rank. Without such no memory is needed: when notes are exchanged, others wait for messages
+// and for no further note.
 static bool list_messages(caller_rank *t, const transport_message *sends, uint32_t send_count,
                           const transport_message *receives, uint32_t receive_count,
                           uint32_t *counts, uint32_t *wrong, void **beside) {

@@ -1,15 +1,15 @@
-// Ranks that are threads of one process, and whose GPUs reach each other's memory: each copies what it sends to
-// where it belongs, by the copy engines of its GPU. Passes keep the multiprocessors and go on meanwhile, where
-// NCCL's kernels and they would hold each other up.
+// Ranks that are threads of one process, and whose GPUs reach each other's memory: each copies what
+// it sends to where it belongs, by the copy engines of its GPU. Passes keep the multiprocessors and
+// go on meanwhile, where NCCL's kernels and they would hold each other up.
 //
 //   rank 0's stream    A 0   A 1   ..................... C 0   C 1        what an exchange is given
 //   rank 0's link            copy 0 to rank 1   copy 1                    waits for A k
 //   rank 1's link            copy 0 to rank 0   copy 1                    C k of rank 0 waits for it
 //
-// All is done in order of streams: nobody waits for a GPU. Ranks meet twice for each exchange. What they say of
-// themselves lies in memory that all read: before the first meeting where what they receive belongs, and
-// that they have marked on their stream from when on it may be written; before the second, that
-// copies are marked for which those that receive them are to wait.
+// All is done in order of streams: nobody waits for a GPU. Ranks meet twice for each exchange. What
+// they say of themselves lies in memory that all read: before the first meeting where what they
+// receive belongs, and that they have marked on their stream from when on it may be written; before
+// the second, that copies are marked for which those that receive them are to wait.
 #include "runtime/transport/device.h"
 
 #include <sched.h>
@@ -37,7 +37,8 @@ typedef struct entry {
 typedef struct copies_rank {
   device_rank device;
   cuda_event *stored[PIECES];
-  // Exchanges, and opening: of this rank; the last in which it came to the first meeting, and passed it.
+  // Exchanges, and opening: of this rank; the last in which it came to the first meeting, and
+  // passed it.
   unsigned calls, came, passed;
   void **all;  // by rank, its entry: memory of the transport beneath
 } copies_rank;
@@ -53,7 +54,8 @@ static bool check(copies_rank *t, cuda_status status, const char *call, error *f
 
 static void begin_call(copies_rank *t) { atomic_store(&own_entry(t)->begun, ++t->calls); }
 
-// The first meeting. Who passes it knows that all have begun this call, and that none closes before it ends.
+// The first meeting. Who passes it knows that all have begun this call, and that none closes before
+// it ends.
 static bool meet(copies_rank *t, error *failure) {
   t->came = t->calls;
   bool good = transport_barrier(t->device.base.below, failure);
@@ -61,8 +63,9 @@ static bool meet(copies_rank *t, error *failure) {
   return good;
 }
 
-// This rank has failed, and its memory may be gone soon: until others copy there no more. They end, as they hear
-// of that or have nothing to wait for; who has not begun this call will not pass the meeting.
+// This rank has failed, and its memory may be gone soon: until others copy there no more. They end,
+// as they hear of that or have nothing to wait for; who has not begun this call will not pass the
+// meeting.
 static void wait_for_copies(copies_rank *t) {
   const cuda_driver *api = t->device.device->api;
   cuda_stream *own = t->device.device->stream;

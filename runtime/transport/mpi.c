@@ -1,7 +1,7 @@
 // Ranks that are processes of MPI; data lies in host memory. Nothing here blocks in MPI: what is
 // awaited is polled, so that a rank that does not come is noticed, and so are control messages: a
-// rank that fails or ends tells all others, and one that waits for long, so that it is not taken for
-// the one that is missing.
+// rank that fails or ends tells all others, and one that waits for long, so that it is not taken
+// for the one that is missing.
 #include "runtime/transport/mpi_library.h"
 #include "runtime/transport/transport.h"
 
@@ -21,8 +21,8 @@ enum {
 };
 #define NOBODY UINT32_MAX
 
-// Seconds that a rank which failed stays for the others, and that messages of one which has ended may
-// still be under way.
+// Seconds that a rank which failed stays for the others, and that messages of one which has ended
+// may still be under way.
 static const double last_words = 1, stragglers = 0.2;
 
 typedef enum topic { FAILS, ENDS, WAITS, TOPICS } topic;
@@ -63,8 +63,8 @@ typedef struct mpi_rank {
 // A communicator of the caller keeps the transport that is shared on it (an attribute): it is found
 // as long as the communicator lives, and not by another that gets its number.
 //
-// MPI is ended with the last transport, if the first has begun it. Until then those that are closed wait
-// here for the other ranks: these may close theirs in another order.
+// MPI is ended with the last transport, if the first has begun it. Until then those that are closed
+// wait here for the other ranks: these may close theirs in another order.
 static struct {
   pthread_mutex_t lock;
   unsigned open;
@@ -335,8 +335,8 @@ static bool mpi_check(transport *base, error *failure) {
 
 static void mpi_fail(transport *base, const char *line) { fail_by((mpi_rank *)base, line); }
 
-// Whether this rank says what has failed, as the lowest one that knows of it: yes, no (0), or one below it may yet
-// (-1).
+// Whether this rank says what has failed, as the lowest one that knows of it: yes, no (0), or one
+// below it may yet (-1).
 static int is_to_speak(const mpi_rank *t) {
   int speaks = 1;
   for (uint32_t r = 0; r < t->base.ranks; r++) {
@@ -425,8 +425,8 @@ static bool begin_use(const mpi_library *m, error *failure) {
   return !ended;
 }
 
-// With the lock held, when one was closed. Where it was not `clean`, what is under way may keep MPI from
-// ending.
+// With the lock held, when one was closed. Where it was not `clean`, what is under way may keep MPI
+// from ending.
 static void end_use(const mpi_library *m, bool clean) {
   use.ours = use.ours && clean;
   if (use.open == 0 && use.ours) {

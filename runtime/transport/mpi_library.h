@@ -1,8 +1,8 @@
 // The MPI of this machine, loaded at run time: permc is built without one. MPI says what its
-// functions do, but not how a communicator or a type is represented. There are three ways (mpi_abi in
-// mpi_library.c): that of Open MPI, that of MPICH and its relatives, and that of MPI 5.0's ABI, which
-// will be the only one. Handles are passed as pointers: where they are numbers, a function takes the
-// lower half of the register. Private to runtime/transport.
+// functions do, but not how a communicator or a type is represented. There are three ways (mpi_abi
+// in mpi_library.c): that of Open MPI, that of MPICH and its relatives, and that of MPI 5.0's ABI,
+// which will be the only one. Handles are passed as pointers: where they are numbers, a function
+// takes the lower half of the register. Private to runtime/transport.
 //
 //   const mpi_library *m = mpi_library_find(why, sizeof why);   // NULL: why, one line
 //   mpi_handle request;

@@ -1,8 +1,9 @@
-// Ranks whose arrays are in the memory of their GPUs, exchanged by NCCL. All else goes over the transport
-// beneath: before each exchange all ranks come together there, and say how long their messages are, so that
-// NCCL is asked for nothing that another rank does not expect, and a rank that is missing is named. What
-// NCCL does is polled, never waited for in NCCL: where it fails, another rank fails, or nothing comes, the
-// communicator is aborted.
+// Ranks whose arrays are in the memory of their GPUs, exchanged by NCCL. All else goes over the
+// transport
+// beneath: before each exchange all ranks come together there, and say how long their messages are,
+// so that NCCL is asked for nothing that another rank does not expect, and a rank that is missing
+// is named. What NCCL does is polled, never waited for in NCCL: where it fails, another rank fails,
+// or nothing comes, the communicator is aborted.
 #include "runtime/transport/device.h"
 #include "runtime/transport/nccl_library.h"
 
@@ -64,8 +65,8 @@ static void rest(unsigned looks) {
     nanosleep(&moment, NULL);
 }
 
-// Whether NCCL has begun what it was asked for and, with `stream`, all of it has been done. False, and
-// *pending false: this rank has failed.
+// Whether NCCL has begun what it was asked for and, with `stream`, all of it has been done. False,
+// and *pending false: this rank has failed.
 static bool is_done(nccl_rank *t, bool stream, const char *call, bool *pending, error *failure) {
   cuda_device *d = t->device.device;
   nccl_status state = NCCL_GOOD, status = t->n->comm_error(t->comm, &state);

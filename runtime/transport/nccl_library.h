@@ -19,7 +19,8 @@ typedef struct nccl_id {             // ncclUniqueId
   char bytes[128];
 } nccl_id;
 
-// The beginning of ncclConfig_t, as NCCL 2.14 had it; later versions take it by its size and version.
+// The beginning of ncclConfig_t, as NCCL 2.14 had it; later versions take it by its size and
+// version.
 typedef struct nccl_config {
   size_t size;
   unsigned magic, version;
@@ -58,8 +59,8 @@ typedef struct nccl_library {
 typedef enum nccl_wanted { NCCL_IF_ANY, NCCL_NAMED, NCCL_OFF } nccl_wanted;
 nccl_wanted nccl_library_wanted(void);
 
-// The one that PERMC_NCCL names, by its path or folder; else one that is loaded, the system's, or CUDA's.
-// Loaded once, and never unloaded.
+// The one that PERMC_NCCL names, by its path or folder; else one that is loaded, the system's, or
+// CUDA's. Loaded once, and never unloaded.
 const nccl_library *nccl_library_find(char *why, size_t size);
 
 #endif

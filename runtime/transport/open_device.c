@@ -1,5 +1,5 @@
-// Ranks whose arrays are in the memory of their GPUs: which transport carries them. All ranks say what they
-// have, and choose alike.
+// Ranks whose arrays are in the memory of their GPUs: which transport carries them. All ranks say
+// what they have, and choose alike.
 #include "runtime/transport/device.h"
 #include "runtime/transport/nccl_library.h"
 
@@ -37,7 +37,8 @@ static void find_obstacle(const offer *all, uint32_t ranks, char why[320]) {
   }
 }
 
-// Whether this rank's GPU can copy to those of all others, which are of this process. False: failed.
+// Whether this rank's GPU can copy to those of all others, which are of this process. False:
+// failed.
 static bool find_reach(const transport *below, cuda_device *d, const offer *all, bool *reaches) {
   *reaches = below->kind == &transport_threads && below->ranks > 1;
   for (uint32_t r = 0; r < below->ranks && *reaches; r++) {

@@ -1,5 +1,5 @@
-// Ranks whose arrays are in the memory of their GPUs, through memory of the host: messages are downloaded,
-// exchanged by the transport beneath, and uploaded.
+// Ranks whose arrays are in the memory of their GPUs, through memory of the host: messages are
+// downloaded, exchanged by the transport beneath, and uploaded.
 #include "runtime/transport/device.h"
 
 typedef struct staged_messages {

@@ -85,8 +85,8 @@ static struct timespec seconds_from_now(double seconds) {
   return t;
 }
 
-// Comes to the next meeting and waits for all others. False: the group has failed. While ranks copy,
-// those that are missing are at work.
+// Comes to the next meeting and waits for all others. False: the group has failed. While ranks
+// copy, those that are missing are at work.
 static bool meet(thread_rank *t) {
   transport_group *g = t->group;
   uint64_t meeting = ++g->members[t->base.rank].meetings;

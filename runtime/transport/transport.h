@@ -1,5 +1,5 @@
-// Transport: ranks that exchange arrays. A rank is a thread, a process or a GPU; what it holds of an
-// array is its share (fusion/shares). One operation moves data: an exchange, in which each rank
+// Transport: ranks that exchange arrays. A rank is a thread, a process or a GPU; what it holds of
+// an array is its share (fusion/shares). One operation moves data: an exchange, in which each rank
 // sends at most one message to each rank and receives at most one from each. For example an
 // all-to-all of 2 elements among 4 ranks, a matrix of 4 x 4 pairs that is transposed:
 //
@@ -59,8 +59,9 @@ typedef struct transport_count {
   uint64_t messages, bytes;
 } transport_count;
 
-// What goes on beside an exchange of blocks in 2^bits pieces: what piece k sends is made by store(k), which
-// need not be done when it returns; load(k) is for what has come with it. Both on the device's stream.
+// What goes on beside an exchange of blocks in 2^bits pieces: what piece k sends is made by
+// store(k), which need not be done when it returns; load(k) is for what has come with it. Both on
+// the device's stream.
 // False: this rank has failed, and tells the others.
 typedef struct transport_pieces {
   int bits;
@@ -99,8 +100,8 @@ struct transport {
   transport_count *sent;  // by rank, oneself included: for tests and predictions
 };
 
-// What a kind does. Messages are as described above, already checked: ranks that exist, each at most
-// once, one's own with the same bytes on both sides.
+// What a kind does. Messages are as described above, already checked: ranks that exist, each at
+// most once, one's own with the same bytes on both sides.
 struct transport_kind {
   const char *name, *summary;
   bool host;  // whether data lies where the processor can read it
@@ -109,7 +110,8 @@ struct transport_kind {
   // All messages have come, and what was sent may be changed.
   bool (*exchange)(transport *t, const transport_message *sends, uint32_t send_count,
                    const transport_message *receives, uint32_t receive_count, error *failure);
-  // The same in pieces, of which each message has as many as the others, of the same bytes: loads may be under way yet.
+  // The same in pieces, of which each message has as many as the others, of the same bytes: loads
+  // may be under way yet.
   // NULL: messages go as a whole.
   bool (*exchange_pieces)(transport *t, const transport_message *sends, uint32_t send_count,
                           const transport_message *receives, uint32_t receive_count,
@@ -145,11 +147,12 @@ extern const transport_kind
     *const transport_kinds[];  // those with a name for users; NULL at the end
 const transport_kind *transport_kind_named(const char *name);
 
-// Ranks whose arrays are in the memory of their GPUs, and which have the transport `below`: by copies where all
-// are of one process and reach each other's memory; else by NCCL where all have it and each has a GPU of
-// its own; else through memory of the host. The variable PERMC_NCCL names the library, or its folder (then
-// it carries them), or is "off" (then the host does). `below` must outlive it. What is in
-// memory of a GPU has come, or may be changed, in the order of the device's stream.
+// Ranks whose arrays are in the memory of their GPUs, and which have the transport `below`: by
+// copies where all are of one process and reach each other's memory; else by NCCL where all have it
+// and each has a GPU of its own; else through memory of the host. The variable PERMC_NCCL names the
+// library, or its folder (then it carries them), or is "off" (then the host does). `below` must
+// outlive it. What is in memory of a GPU has come, or may be changed, in the order of the device's
+// stream.
 extern const transport_kind transport_staged, transport_nccl, transport_copies;
 transport *transport_open_device(transport *below, struct cuda_device *d, error *failure);
 
@@ -172,7 +175,8 @@ bool transport_barrier(transport *t, error *failure);
 bool transport_check(transport *t, error *failure);
 // This rank cannot go on: the others end with the line "rank 3: CAUSE".
 void transport_fail(transport *t, const char *cause);
-// All ranks have ended with the same line, and call this: one of them is to show it, before it closes.
+// All ranks have ended with the same line, and call this: one of them is to show it, before it
+// closes.
 bool transport_speaks(transport *t);
 
 // Blocks of an array change ranks: block q of `from` becomes block blocks(q) of `to`. The array has
@@ -185,9 +189,9 @@ typedef struct transport_blocks {
 } transport_blocks;
 bool transport_exchange_blocks(transport *t, const transport_blocks *b, const void *from, void *to,
                                error *failure);
-// The same, with what makes the blocks and needs them: piece after piece, while others are under way, where
-// the kind can do that; else all before and all behind. A piece is one stretch of each block. False: see
-// *failure, if it is set; else a store or load has failed.
+// The same, with what makes the blocks and needs them: piece after piece, while others are under
+// way, where the kind can do that; else all before and all behind. A piece is one stretch of each
+// block. False: see *failure, if it is set; else a store or load has failed.
 bool transport_exchange_in_pieces(transport *t, const transport_blocks *b, const void *from,
                                   void *to, const transport_pieces *pieces, error *failure);
 
@@ -196,8 +200,8 @@ bool transport_exchange_in_pieces(transport *t, const transport_blocks *b, const
 bool transport_gather(transport *t, const void *mine, const uint64_t *bytes, void *all,
                       error *failure);
 
-// Whether all ranks have the same parts, say program, sizes and options: "rank 2 differs from rank 0
-// in its sizes". Names and number of the parts are compared first, as those of a version. Where
+// Whether all ranks have the same parts, say program, sizes and options: "rank 2 differs from rank
+// 0 in its sizes". Names and number of the parts are compared first, as those of a version. Where
 // they do not, all ranks end this with the same line, and can go on.
 typedef struct transport_part {
   const char *name;

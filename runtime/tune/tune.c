@@ -274,8 +274,8 @@ static void set_function(tuned_choices *all, tuned_choice one) {
   all->count += i == all->count;
 }
 
-// *best becomes the program with this function, if that is faster. *ratio: of the best so far to what
-// is predicted to be.
+// *best becomes the program with this function, if that is faster. *ratio: of the best so far to
+// what is predicted to be.
 static void try_function(tuning *t, tune_side *best, tuned_choice one, double *ratio) {
   tuned_choices before = t->trial.take;
   tune_side candidate = {0};

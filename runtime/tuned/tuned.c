@@ -54,8 +54,8 @@ static void describe_machine(const target *own, const char *gpu, char *out, size
     snprintf(out, size, "%s, %u processors", own->name, pool_processors());
 }
 
-// Of the program's net, or of its open Trace. With all fields that plans depend on: what was stored for
-// another table of targets is not found.
+// Of the program's net, or of its open Trace. With all fields that plans depend on: what was stored
+// for another table of targets is not found.
 static bool make_key(const net *n, const trace *open, const target *own, const char *machine,
                      char key[CACHE_KEY]) {
   unsigned char out[DIGEST_BYTES];

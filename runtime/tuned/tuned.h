@@ -13,8 +13,8 @@
 //   t = tuned_target(memory, net, own, NULL, NULL, &tuned);
 //   // t: own with tiles of 32 KiB for every stage, tuned
 //
-// Of the functions of a choice (lang/trace.h) that take other ones than predicted, too, under a digest
-// of the open Trace in place of the net: lines such as `choice 0 = 1`.
+// Of the functions of a choice (lang/trace.h) that take other ones than predicted, too, under a
+// digest of the open Trace in place of the net: lines such as `choice 0 = 1`.
 //
 // Three numbers of a target are tuned: bytes of a tile, of registers, of an access. An entry is in
 // the cache beside compiled code, under a digest of all that it depends on: the rewritten net, all

@@ -1,13 +1,13 @@
-// Arrays that stay in their file, of which each rank (runtime/ranks/ranks.h), or each step of a run beyond
-// memory (runtime/external/run.h), reads its part.
+// Arrays that stay in their file, of which each rank (runtime/ranks/ranks.h), or each step of a run
+// beyond memory (runtime/external/run.h), reads its part.
 //
 //   value_source_leave(s, 1 << 16)
 //   value_read(s, ...)                    // a: no data; the owner has the file, and where they begin
 //   array_fetch(&a, 1000, 10, to, &e)     // reads elements 1000, ..., 1009 of it
 //
 // Only .npy of a regular file, in C order: its elements, or its fields one for one, are those of
-// memory, but for their byte order. Or a file that a run has made, with room before element 0 for the
-// header of a .npy.
+// memory, but for their byte order. Or a file that a run has made, with room before element 0 for
+// the header of a .npy.
 #include "core/sizes.h"
 #include "runtime/system/temporary.h"
 #include "runtime/values/formats.h"

@@ -68,8 +68,8 @@ typedef struct npy_header {
 
 // Leaves the source at the data. h->fields is the caller's to free, also after an error.
 bool npy_read_header(value_source *s, npy_header *h);
-// Of one array, or of the components of a tuple, which have the same dims. It has at least so many bytes,
-// a multiple of 64.
+// Of one array, or of the components of a tuple, which have the same dims. It has at least so many
+// bytes, a multiple of 64.
 bool npy_write_header(FILE *to, const permc_value *v, uint64_t least, error *e);
 // The same as bytes, which the caller frees; NULL: *e says why.
 char *npy_header_of(const permc_value *v, uint64_t least, size_t *length, error *e);

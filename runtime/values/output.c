@@ -5,11 +5,12 @@
 //   output_commit             names it keys.npy; where there is an old one, .permc-1f3a9c.tmp, and
 //                             renames that, which replaces the old one
 //
-// Where the file system has no files without a name it is .permc-1f3a9c.tmp from the beginning, and is
-// removed on any error. A process that is killed leaves that then.
+// Where the file system has no files without a name it is .permc-1f3a9c.tmp from the beginning, and
+// is removed on any error. A process that is killed leaves that then.
 //
 // A symbolic link keeps pointing where it does: its target is replaced. What is not a regular file
-// (pipe, terminal, /dev/full), and what is named through /dev (but /dev/shm) or /proc, is written directly.
+// (pipe, terminal, /dev/full), and what is named through /dev (but /dev/shm) or /proc, is written
+// directly.
 //
 // The stream writes through a cookie, so that the errno of the first failed write is still known
 // at commit: the C library forgets it.
@@ -270,7 +271,8 @@ static void drop_temporary(output_file *o) {
   errno = reason;
 }
 
-// Of the file without a name, or of a new file. open, unlike mkstemp, applies the umask (and a default ACL).
+// Of the file without a name, or of a new file. open, unlike mkstemp, applies the umask (and a
+// default ACL).
 static bool take_temporary(output_file *o) {
   if (o->unnamed)
     return unnamed_link(o->descriptor, o->temporary);
@@ -395,7 +397,8 @@ const char *output_name(const output_file *o) { return o->name; }
 
 // ---- another file in its place ------------------------------------------------------------------
 
-// Of a file system without files that have no name: whether a name can be given is known when it is.
+// Of a file system without files that have no name: whether a name can be given is known when it
+// is.
 static bool replace_temporary(const output_file *o, int descriptor) {
   char other[PATH_MAX];
   if (snprintf(other, sizeof other, "%s.own", o->temporary) >= (int)sizeof other)

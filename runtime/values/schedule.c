@@ -1,5 +1,5 @@
-// Schedules of permutations (core/permutation/schedule.h) as files. One that is read is the array of
-// the permutation's images; an array of integers that is written must be a permutation.
+// Schedules of permutations (core/permutation/schedule.h) as files. One that is read is the array
+// of the permutation's images; an array of integers that is written must be a permutation.
 //
 //   89 'P' 'E' 'R' 'M' 'S' 0d 0a   version (u32, 1)   form (u32)   length (u64)
 //   rows, width (u32)   hashes of the steps (3 x u64)   hash of all this (u64)
@@ -212,7 +212,8 @@ bool schedule_read(value_source *s, array *out) {
   return good && (!is_line(&h) || check_lines(s, out));
 }
 
-// Byte by byte: no text begins with the first one, so that what ends behind it is a schedule that is cut.
+// Byte by byte: no text begins with the first one, so that what ends behind it is a schedule that
+// is cut.
 bool schedule_begins(value_source *s) {
   size_t have = 0;
   while (have < sizeof magic && source_fill(s, have + 1) &&

@@ -149,8 +149,8 @@ static bool inspect_descriptor(value_source *s) {
   return true;
 }
 
-// Cuts "keys.csv:price,volume", which is no file itself, behind the file; the columns, or NULL. They
-// may hold colons as well as the file: the longest name that there is.
+// Cuts "keys.csv:price,volume", which is no file itself, behind the file; the columns, or NULL.
+// They may hold colons as well as the file: the longest name that there is.
 static const char *cut_columns(char *file, const char *path) {
   const char *columns = NULL;
   for (char *colon; access(file, F_OK) != 0 && strcmp(file, "-") != 0;) {

@@ -107,7 +107,8 @@ bool source_read_array(value_source *s, array *a);
 bool source_check_bools(value_source *s, array *a);
 // Whether the elements, which begin here, are to stay in the file.
 bool source_may_leave(const value_source *s, uint64_t bytes);
-// Then: makes a->owner say where they are: so many bytes from here, and from one to the next. `swapped`:
+// Then: makes a->owner say where they are: so many bytes from here, and from one to the next.
+// `swapped`:
 // they are big-endian. source_skip steps over them.
 bool source_leave_array(value_source *s, array *a, uint64_t offset, uint64_t record, bool swapped);
 

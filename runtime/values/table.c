@@ -276,8 +276,9 @@ static bool open_table(value_source *s) {
 
 // ---- columns ------------------------------------------------------------------------------------
 
-// What option -i names columns by, as a shell takes it: their names where they are plain, else their
-// numbers. Of the header, in hand, those for which numeric[i]; NULL: all. False: there is none.
+// What option -i names columns by, as a shell takes it: their names where they are plain, else
+// their numbers. Of the header, in hand, those for which numeric[i]; NULL: all. False: there is
+// none.
 static bool list_choice(const value_source *s, const table *t, const bool *numeric,
                         char out[CHOICE_SIZE]) {
   char name[LONGEST_TOKEN + 1];

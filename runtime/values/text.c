@@ -3,9 +3,9 @@
 //   [[1i32, 2], [3, 4]]   empty([0][8]f32)   1.5+2.0ic64   -f32.inf   0x1.8p3   true  -- comment
 //
 // Reading goes token by token; a token is a run of letters, digits and . + - _ (and nan(0x1) in it)
-// or one other character. Nesting is counted, not recursed into. Elements go into one growing block. While
-// neither an expectation nor an element has said what the type is, integers are kept as i64 and
-// converted when one does ([1, 2.5] is f64, [1, 2u8] is u8).
+// or one other character. Nesting is counted, not recursed into. Elements go into one growing
+// block. While neither an expectation nor an element has said what the type is, integers are kept
+// as i64 and converted when one does ([1, 2.5] is f64, [1, 2u8] is u8).
 //
 // Printed numbers are the shortest that read back exactly. All of this runs in the C locale
 // (value_read and value_write see to it).

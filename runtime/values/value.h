@@ -116,17 +116,17 @@ array_part array_own(const array *a);
 
 // Functions that take an error clear it first; it has no place in a source.
 
-// Elements first, ..., first + count - 1, of an array in memory or apart, to `to`. By several threads
-// at once. False: the file cannot be read, or has changed; the part has not all.
+// Elements first, ..., first + count - 1, of an array in memory or apart, to `to`. By several
+// threads at once. False: the file cannot be read, or has changed; the part has not all.
 bool array_fetch(const array *a, uint64_t first, uint64_t count, void *to, error *e);
 
-// Of an array in a file: whether its elements are there as in memory, without gaps, and need no check; then
-// where. The descriptor is the array's.
+// Of an array in a file: whether its elements are there as in memory, without gaps, and need no
+// check; then where. The descriptor is the array's.
 bool array_file_place(const array *a, int *descriptor, uint64_t *offset);
 const char *array_file_name(const array *a);  // of an array in a file: as the user wrote it
-// Makes a, which has a type and dims, an array in a file of its own, whose elements begin at `offset`: a
-// multiple of 64, which leaves room for the header of a .npy. `name` is for messages; the file at `own` goes
-// with the array (NULL: it has no name, or stays). False: *e says why.
+// Makes a, which has a type and dims, an array in a file of its own, whose elements begin at
+// `offset`: a multiple of 64, which leaves room for the header of a .npy. `name` is for messages;
+// the file at `own` goes with the array (NULL: it has no name, or stays). False: *e says why.
 bool array_of_file(array *a, int descriptor, uint64_t offset, const char *name, const char *own,
                    error *e);
 // Brings an array that is in a file, or at random, to memory. False: *e says why.
@@ -146,7 +146,8 @@ void value_source_close(value_source *s);
 const char *value_source_name(const value_source *s);  // for messages
 bool value_source_is_empty(const value_source *s);     // it had no byte so far
 void value_source_watch(value_source *s, progress p);  // is told the bytes that were read
-// From now on arrays of so many bytes and more stay in their file, where that is a .npy and no pipe:
+// From now on arrays of so many bytes and more stay in their file, where that is a .npy and no
+// pipe:
 // their owner is then ARRAY_IN_FILE.
 void value_source_leave(value_source *s, uint64_t bytes);
 
@@ -208,10 +209,10 @@ bool output_is_direct(const char *path);
 // Whether two files are one, by links or another spelling ("-" and what is no regular file is not).
 bool output_same(const char *a, const char *b);
 
-// A file that appears whole or not at all: written without a name, or beside its place, and given its name by
-// commit. For what is not a regular file (a pipe, /dev/full) it is written directly. Every write error (disk
-// full, closed pipe) is reported by commit. After a power loss it may be missing or short, unless output_sync
-// was called.
+// A file that appears whole or not at all: written without a name, or beside its place, and given
+// its name by commit. For what is not a regular file (a pipe, /dev/full) it is written directly.
+// Every write error (disk full, closed pipe) is reported by commit. After a power loss it may be
+// missing or short, unless output_sync was called.
 typedef struct output_file output_file;
 output_file *output_open(const char *path, error *e);  // "-": standard output
 FILE *output_stream(output_file *o);
@@ -224,26 +225,28 @@ bool output_commit(output_file *o, error *e);  // closes and frees; errno says w
 bool outputs_commit(output_file **made, size_t count, error *e);
 void output_discard(output_file *o);  // removes the temporary file, frees
 
-// The file itself; -1: it is written directly. Its bytes may be written by this, and not by the stream.
+// The file itself; -1: it is written directly. Its bytes may be written by this, and not by the
+// stream.
 int output_descriptor(const output_file *o);
 const char *output_name(const output_file *o);  // for messages
-// Another file, of an open descriptor, takes its place, with its mode. False: it cannot have a name there, and
-// nothing has happened.
+// Another file, of an open descriptor, takes its place, with its mode. False: it cannot have a name
+// there, and nothing has happened.
 bool output_take(output_file *o, int descriptor);
 
-// One .npy by several processes (parts.c): where others find it until it is committed; NULL: it is written
-// directly, by one process.
+// One .npy by several processes (parts.c): where others find it until it is committed; NULL: it is
+// written directly, by one process.
 const char *output_temporary(output_file *o);
-// Elements first, ..., first + count - 1 of the components of v, which has their shapes, to that file;
-// data: by component, the first of them. Who has element 0 (or, of none, says first is 0) writes the
-// header. False: *e says why.
+// Elements first, ..., first + count - 1 of the components of v, which has their shapes, to that
+// file;
+// data: by component, the first of them. Who has element 0 (or, of none, says first is 0) writes
+// the header. False: *e says why.
 bool npy_write_part(const char *path, const permc_value *v, uint64_t first, uint64_t count,
                     const void *const *data, error *e);
-// The same of a value of arrays in files, by pieces of about so many bytes. Not of an output that is written
-// directly.
+// The same of a value of arrays in files, by pieces of about so many bytes. Not of an output that
+// is written directly.
 bool npy_write_apart(const output_file *o, const permc_value *v, uint64_t memory, error *e);
-// The file of the value's only array becomes the output, without a copy of its elements. *became is false where
-// that is not so, and nothing has happened. False: *e says why.
+// The file of the value's only array becomes the output, without a copy of its elements. *became is
+// false where that is not so, and nothing has happened. False: *e says why.
 bool value_file_becomes(const permc_value *v, output_file *o, bool *became, error *e);
 
 // ---- random data -----------------------------------------------------------------------------

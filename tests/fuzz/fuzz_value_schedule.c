@@ -1,7 +1,7 @@
-// Schedules of permutations. Inputs of even length are taken as they are. Of others a header is made that
-// is right of itself, hashes and all, which a fuzzer does not find: the first byte is the form, the second
-// how many elements, and each other one a number of the steps, or of what describes a movement. What is
-// read as a permutation is written as a schedule and read again.
+// Schedules of permutations. Inputs of even length are taken as they are. Of others a header is
+// made that is right of itself, hashes and all, which a fuzzer does not find: the first byte is the
+// form, the second how many elements, and each other one a number of the steps, or of what
+// describes a movement. What is read as a permutation is written as a schedule and read again.
 #include "tests/fuzz/fuzz_value.h"
 
 #include "core/permutation/schedule.h"

@@ -35,11 +35,11 @@
 // Ops that combine nothing (each output depends on one element, or they only exchange places)
 // need no direction in the tile, wherever their mask points.
 //
-// LOWER BOUND (hidden_least_passes): what the dependences need of any plan whose passes read at most
-// as many elements for what they make together as a tile has room for. Let v_i(x) be element x of
-// the state after i ops. An op BINDS if both elements that it makes depend on both that it reads,
-// with the whole state of each (where a second array tells what is exchanged, one component does, and
-// a tile is taken to hold the widest alone). Ops are taken as uninterpreted functions.
+// LOWER BOUND (hidden_least_passes): what the dependences need of any plan whose passes read at
+// most as many elements for what they make together as a tile has room for. Let v_i(x) be element x
+// of the state after i ops. An op BINDS if both elements that it makes depend on both that it
+// reads, with the whole state of each (where a second array tells what is exchanged, one component
+// does, and a tile is taken to hold the widest alone). Ops are taken as uninterpreted functions.
 //   Let a greedy cut of the binding ops begin a new run where the span of a run's directions would
 //   have more elements than a tile; let g_p be the last op of its run p.
 //   Claim: after p passes memory holds no v_j(x) with j > g_p. By induction: a pass makes v_j(x) from
@@ -60,7 +60,8 @@
 // (Haar), keeps nothing (a reduction), or goes the other way (the inverse of Haar). Its drawn plan
 // executes d - t levels in each pass but the last, which executes up to d: 2^d elements are a tile
 // and 2^t a line. A tile of d - t levels has 2^t groups, so that what each level stores are whole
-// lines. Lower bound: the last element of L levels depends on 2^L elements, and p passes reach 2^(pd).
+// lines. Lower bound: the last element of L levels depends on 2^L elements, and p passes reach
+// 2^(pd).
 //
 //   hidden.c    drawing, bounds
 //   spelling.c  the text

@@ -109,8 +109,8 @@ static term step_counts(generator *g, const scope *s, term xs, keep k, const ste
 
 // ---- rows of unequal length --------------------------------------------------------------------
 
-// Offsets of rows: "(let r = e % 4 in [r, 3 + r, 3 + r, 9 + r])". Rows have at most `most` elements, and
-// maybe the first elements and the last ones are in no row.
+// Offsets of rows: "(let r = e % 4 in [r, 3 + r, 3 + r, 9 + r])". Rows have at most `most`
+// elements, and maybe the first elements and the last ones are in no row.
 static const char *offsets_text(generator *g, const scope *s, uint64_t length, uint64_t most) {
   enum { ROWS_AT_MOST = 12 };
   uint64_t at = 0, rows = draw_below(g, ROWS_AT_MOST), slack = draw_below(g, 4);

@@ -1,8 +1,8 @@
 // The text of a program that hides a plan: see hidden.h.
 //
-// Each op becomes functions of the array: pair3 for a pair, step3 for all of them. Sizes are numbers. In
-// the sub-arrays that parm makes, an index lacks the lowest bit of the mask (f2.h): directions are
-// written without it.
+// Each op becomes functions of the array: pair3 for a pair, step3 for all of them. Sizes are
+// numbers. In the sub-arrays that parm makes, an index lacks the lowest bit of the mask (f2.h):
+// directions are written without it.
 #include "tests/generator/hidden.h"
 
 #include <inttypes.h>
@@ -445,7 +445,8 @@ static void define_group(spelling *s, const sequence *q, uint32_t from, uint32_t
   }
 }
 
-// Defines the ops, and adds " |> step0 |> step1" to `calls`. *second: how many second arrays there were.
+// Defines the ops, and adds " |> step0 |> step1" to `calls`. *second: how many second arrays there
+// were.
 static void write_sequence(spelling *s, text *calls, const sequence *q, uint32_t *second) {
   for (uint32_t i = 0, end; i < q->count; i = end) {
     const hidden_op *op = &q->ops[i];

@@ -58,7 +58,8 @@ void random_stage(arena *a, random_state *r, net *t, net_stage *s, bool last);
 
 // ---- Nets ------------------------------------------------------------------------------------
 
-// Its stages have fewer index bits than `bits`. An attempt may be wrong, or store what is undefined.
+// Its stages have fewer index bits than `bits`. An attempt may be wrong, or store what is
+// undefined.
 net *random_attempt_within(arena *a, random_state *r, uint32_t bits, bool routines);
 net *random_net_within(arena *a, random_state *r, uint32_t bits, bool routines);
 

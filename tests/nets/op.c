@@ -130,8 +130,8 @@ static void random_join(random_op *o, net_row half, net_id made, net_id kept) {
 }
 
 // Ops on the part of the indices where a form is 0, one after the other, and what they make beside
-// something else (the rule in-place). Or ops that are made everywhere, of which two values are wanted
-// on that part, and two of another op elsewhere.
+// something else (the rule in-place). Or ops that are made everywhere, of which two values are
+// wanted on that part, and two of another op elsewhere.
 void random_part(random_op *o, const random_frame *f) {
   net_form half = {f->inverse.row[o->k], random_chance(o->random, 2)};
   bool two = random_chance(o->random, 2);
@@ -149,8 +149,8 @@ void random_part(random_op *o, const random_frame *f) {
     random_join(o, row, other, kept[1]);
 }
 
-// An op of two outputs, of the first and the second element of each pair, and one that reads both (the
-// rule one-output).
+// An op of two outputs, of the first and the second element of each pair, and one that reads both
+// (the rule one-output).
 void random_sides(random_op *o, const random_frame *f) {
   random_op_add(o, f);
   net_op *op = &o->stage->ops.items[o->stage->ops.count - 1];

@@ -150,7 +150,8 @@ static net_id random_offsets(arena *a, random_state *r, net *t, const net_routin
   return offsets;
 }
 
-// A stage that sorts an array, with a payload or their index, says where its elements go, or transposes it.
+// A stage that sorts an array, with a payload or their index, says where its elements go, or
+// transposes it.
 static void random_routine(arena *a, random_state *r, net *t, uint64_t points) {
   net_id keys = random_below(r, (uint32_t)t->arrays.count);
   scalar_type type = t->arrays.items[keys].type, index = SCALAR_I64;

@@ -1,5 +1,5 @@
-// Nets and plans from the texts that net_print and plan_print write: tests describe them so, and see
-// that nothing is lost in printing. See net/print.c and plan/print.c for the form.
+// Nets and plans from the texts that net_print and plan_print write: tests describe them so, and
+// see that nothing is lost in printing. See net/print.c and plan/print.c for the form.
 #ifndef PERMC_TESTS_READERS_READERS_H
 #define PERMC_TESTS_READERS_READERS_H
 

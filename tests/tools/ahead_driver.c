@@ -1,5 +1,5 @@
-// A driver of CUDA for one library made ahead of time (ahead.sh): its memory is the host's, and a launch
-// executes the kernels' text, TEXT, as C.
+// A driver of CUDA for one library made ahead of time (ahead.sh): its memory is the host's, and a
+// launch executes the kernels' text, TEXT, as C.
 #include <stdlib.h>
 #include <string.h>
 #include TEXT

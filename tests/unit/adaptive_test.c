@@ -355,8 +355,8 @@ TEST(runs_are_counted) {
   leave();
 }
 
-// Passes that take longer than interp are left to it, and the loss is noted; but not if earlier runs have
-// lost enough, or if the code is in the cache.
+// Passes that take longer than interp are left to it, and the loss is noted; but not if earlier
+// runs have lost enough, or if the code is in the cache.
 static void check_leaving(subject *s) {
   model_pass passes[100];
   compilation *pending = NULL;
@@ -451,7 +451,8 @@ TEST(choices) {
   cost_model m = model_of("sort", "[2^4]u32");
   CHECK(model_prefers_interp(&m, false) && model_prefers_interp(&m, true));
   CHECK(!model_prefers_gpu(&m));
-  // Arrays that are joined are passes of their own, many of them; what is only reshaped costs nothing.
+  // Arrays that are joined are passes of their own, many of them; what is only reshaped costs
+  // nothing.
   m = model_of("odd_even_sort", "[2^20]u32");
   CHECK(model_prefers_interp(&m, false) && model_is_worth_planning(&m));
   m = model_of("odd_even_sort", "[2^10]u32");

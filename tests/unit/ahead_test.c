@@ -1,4 +1,5 @@
-// Libraries made ahead of time (runtime/ahead/ahead.h), compiled by the C compiler alone, beside interp:
+// Libraries made ahead of time (runtime/ahead/ahead.h), compiled by the C compiler alone, beside
+// interp:
 // programs of the library on random data, and random programs (tests/generator).
 //
 //   ahead_test                              8 random programs

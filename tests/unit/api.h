@@ -112,8 +112,8 @@ static inline permc_value *run_value(permc_context *c, const char *entry, permc_
 // What the last call_values has said.
 static permc_error call_error;
 
-// A call of a compiled program, with results made for the first one (*results NULL). False: the results are
-// freed.
+// A call of a compiled program, with results made for the first one (*results NULL). False: the
+// results are freed.
 static inline bool call_values(const permc_compiled *p, permc_value *const *arguments, size_t count,
                                permc_value ***results, size_t *result_count) {
   if (!*results)

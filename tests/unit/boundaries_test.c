@@ -1,5 +1,5 @@
-// Every boundary between passes has a reason (fusion/plan/plan.h): in the library at some sizes, and in
-// random programs.
+// Every boundary between passes has a reason (fusion/plan/plan.h): in the library at some sizes,
+// and in random programs.
 #include "tests/unit/api.h"
 #include "tests/unit/library_rows.h"
 #include "tests/unit/memory.h"

@@ -1,5 +1,5 @@
-// Generated code of programs of the library: on f16, with recurrences, for GPUs; where its stores are,
-// and its comments.
+// Generated code of programs of the library: on f16, with recurrences, for GPUs; where its stores
+// are, and its comments.
 #include "tests/unit/c_emit.h"
 
 #include "runtime/cuda/code.h"
@@ -136,8 +136,8 @@ static void check_recurrence(const char *const program[2], const char *machine, 
   arena_free(&memory);
 }
 
-// Steps that repeat become loops: what is carried are one or two values, of the last round or of the
-// one before it, of one part or two, truths; constants are one for all rounds or one for each.
+// Steps that repeat become loops: what is carried are one or two values, of the last round or of
+// the one before it, of one part or two, truths; constants are one for all rounds or one for each.
 TEST(recurrences) {
   static const char *const machines[] = {"baseline", "avx2", "gpu"};
   static const char *const programs[][2] = {
@@ -171,8 +171,8 @@ TEST(recurrences) {
 #define IN_ORDER "x0 + 2*x1 + 4*x2 + 8*x3 + 16*x4 + 32*x5 + 64*x6 + 128*x7 + 256*x8 + 512*x9"
 #define TRANSPOSED "x5 + 2*x6 + 4*x7 + 8*x8 + 16*x9 + 32*x0 + 64*x1 + 128*x2 + 256*x3 + 512*x4"
 
-// A value is stored over what the pass loads, and in an array whose lines are the lanes of a phase without
-// ops. The former is stored before that phase.
+// A value is stored over what the pass loads, and in an array whose lines are the lanes of a phase
+// without ops. The former is stored before that phase.
 TEST(stores_over_what_is_loaded) {
   const char *wrong = NULL;
   const plan *p = plan_read(

@@ -1,5 +1,5 @@
-// Generated C code: random Nets in random Plans with random phases, networks of floats, and a sort of
-// several passes, compiled and compared with the literal evaluator.
+// Generated C code: random Nets in random Plans with random phases, networks of floats, and a sort
+// of several passes, compiled and compared with the literal evaluator.
 //
 // PERMC_EMIT_SEEDS=a-b runs other seeds than the usual few.
 #define RANDOM_NET_BITS 9

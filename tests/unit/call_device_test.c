@@ -1,5 +1,5 @@
-// permc_call on memory of a GPU: streams of the caller, graphs of the caller, several threads. Skipped where
-// there is no GPU; call_test and cuda_calls_test have what needs none.
+// permc_call on memory of a GPU: streams of the caller, graphs of the caller, several threads.
+// Skipped where there is no GPU; call_test and cuda_calls_test have what needs none.
 #include "api.h"
 
 #include "core/clock.h"
@@ -201,8 +201,8 @@ static permc_value *a_schedule(uint32_t length) {
   return v;
 }
 
-// Permutations by schedules, which are the host's, of values of the device: two of them in turn, by two
-// streams.
+// Permutations by schedules, which are the host's, of values of the device: two of them in turn, by
+// two streams.
 TEST(schedules) {
   if (!have_device())
     SKIP(why);
@@ -462,8 +462,8 @@ TEST(overhead) {
   CUDA(stream_destroy(stream));
 }
 
-// Microseconds of a call: of many one after the other on a stream, of which the host; of one that is
-// waited for.
+// Microseconds of a call: of many one after the other on a stream, of which the host; of one that
+// is waited for.
 typedef struct call_times {
   double all, host, alone;
 } call_times;

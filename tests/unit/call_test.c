@@ -559,8 +559,8 @@ static size_t resident_bytes(void) {
   return (size_t)pages * (size_t)sysconf(_SC_PAGESIZE);
 }
 
-// Programs that are compiled, called and freed leave nothing in their context, and contexts nothing. The
-// first cycles fill what is kept for later ones.
+// Programs that are compiled, called and freed leave nothing in their context, and contexts
+// nothing. The first cycles fill what is kept for later ones.
 static void check_cycles(const char *backend, bool fresh, size_t cycles) {
   enum { WARM = 20, FRESH_EACH = 10, RESIDENT = 4 << 20 };
   uint32_t in[16] = {0}, out[16];

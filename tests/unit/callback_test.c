@@ -1,4 +1,5 @@
-// permc_define_extern: C functions of the caller as `extern` functions, on every backend of a processor.
+// permc_define_extern: C functions of the caller as `extern` functions, on every backend of a
+// processor.
 #include "api.h"
 
 #include <complex.h>

@@ -1,5 +1,5 @@
-// choose by cost: which function runs where, seen by functions that differ although they promise not
-// to. What is predicted and stored; what a function that is not taken leaves behind: nothing.
+// choose by cost: which function runs where, seen by functions that differ although they promise
+// not to. What is predicted and stored; what a function that is not taken leaves behind: nothing.
 #include "tests/unit/api.h"
 
 #include "runtime/pipeline.h"
@@ -74,7 +74,8 @@ TEST(wherever_it_stands) {
   permc_context_free(c);
 }
 
-// What ranks send is part of what a function takes: work on a rank's own elements is the cheaper one there.
+// What ranks send is part of what a function takes: work on a rank's own elements is the cheaper
+// one there.
 TEST(ranks_compare_what_they_send) {
   permc_context *c =
       load_text("far : [2^n]i32 -> [2^n]i32\n"
@@ -141,7 +142,8 @@ static void check_taken(permc_context *c, const char *name, expected e) {
   CHECK(pipeline_with(c, &r, check_choice, &e));
 }
 
-// What was measured counts more than what is predicted; numbers of functions that are not there, nothing.
+// What was measured counts more than what is predicted; numbers of functions that are not there,
+// nothing.
 TEST(what_is_stored) {
   char place[512];
   const char *folder = getenv("PERMC_TMP"), *why;

@@ -1,5 +1,5 @@
-// Movement that depends on data, and sorts: each combinator on each type, each kind of data and many
-// lengths, equal to interp. (Random programs: differential_test.)
+// Movement that depends on data, and sorts: each combinator on each type, each kind of data and
+// many lengths, equal to interp. (Random programs: differential_test.)
 //
 //   combinators_test                      a sample: lengths up to some hundreds, each row on some types
 //   combinators_test --all                all types, lengths up to 2^20

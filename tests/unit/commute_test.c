@@ -1,5 +1,5 @@
-// The planner's rule disjoint-ops (fusion/plan/commute.c): random chains of ops that change the indices
-// of cosets compute the same in the order that it gives them.
+// The planner's rule disjoint-ops (fusion/plan/commute.c): random chains of ops that change the
+// indices of cosets compute the same in the order that it gives them.
 #include "tests/readers/readers.h"
 #include "tests/unit/memory.h"
 #include "tests/unit/net_random.h"
@@ -29,8 +29,8 @@ static void write_form(text *out, random_state *r, uint64_t direction) {
   text_printf(out, "%s%u)", before, random_below(r, 2));
 }
 
-// Op i of a chain, between v[i] and v[i + 1], of components with that stride: everywhere, where the forms
-// are 0, or where one is 0 and another is not.
+// Op i of a chain, between v[i] and v[i + 1], of components with that stride: everywhere, where the
+// forms are 0, or where one is 0 and another is not.
 static void write_op(text *out, random_state *r, uint32_t i, uint32_t from, uint32_t to) {
   uint64_t direction = 1 + random_below(r, (1u << BITS) - 1);
   uint32_t forms = random_below(r, 4);

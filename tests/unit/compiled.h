@@ -4,7 +4,8 @@
 
 #include "runtime/compiled/compiled.h"
 
-// As compiled_new, of the text that the plan has with these options; NULL: those of the backend cpu.
+// As compiled_new, of the text that the plan has with these options; NULL: those of the backend
+// cpu.
 static inline compiled *compiled_from_plan(const plan *p, const c_options *text_options,
                                            const compiled_options *o, compiled_status *status,
                                            error *why) {

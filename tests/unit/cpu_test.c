@@ -273,8 +273,8 @@ TEST(buffers) {
   check_buffers(true);
 }
 
-// An argument's memory ends behind its last byte: a larger array of the same room cannot have it. (The
-// address sanitizer and valgrind see what is written behind it.)
+// An argument's memory ends behind its last byte: a larger array of the same room cannot have it.
+// (The address sanitizer and valgrind see what is written behind it.)
 static const char uneven[] = "array a0 i32 1020 argument 0\n"
                              "array a1 i32 1022 argument 1\n"
                              "array a2 i32 1020 result 0\n"

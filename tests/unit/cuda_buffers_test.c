@@ -67,7 +67,8 @@ static void note_pass(const fake_cuda_launch *l) {
   }
 }
 
-// Kernels have so many parameters: number, arrays, tables, and the matrix that is known at run time.
+// Kernels have so many parameters: number, arrays, tables, and the matrix that is known at run
+// time.
 static bool define_kernels(const plan *p, const c_code *code) {
   for (uint32_t i = 0; i < p->passes.count; i++) {
     char name[32];

@@ -1,5 +1,5 @@
-// Calls of programs on the backend cuda without a GPU: memory, streams and workspaces of the caller,
-// launches that are started as one, several devices.
+// Calls of programs on the backend cuda without a GPU: memory, streams and workspaces of the
+// caller, launches that are started as one, several devices.
 #include "tests/unit/cuda_program.h"
 
 #include "runtime/cuda/device.h"
@@ -93,8 +93,9 @@ static void close_long(long_subject *s) {
   fake_driver_check();
 }
 
-// Several launches are started as one from the second call on, by graphs of their own: written once for
-// each stream, and again for other addresses; one by one while the stream is captured, or if that fails.
+// Several launches are started as one from the second call on, by graphs of their own: written once
+// for each stream, and again for other addresses; one by one while the stream is captured, or if
+// that fails.
 TEST(launches_as_one) {
   long_subject s;
   REQUIRE(open_long(&s));
@@ -129,8 +130,8 @@ TEST(launches_as_one) {
   close_long(&s);
 }
 
-// The call of a program of several launches takes a workspace from the second call on a stream on and
-// keeps it, whatever the streams; but not where it is captured or its launches cannot be one.
+// The call of a program of several launches takes a workspace from the second call on a stream on
+// and keeps it, whatever the streams; but not where it is captured or its launches cannot be one.
 TEST(workspace_is_kept) {
   char why[CUDA_WHY];
   long_subject s;
@@ -202,8 +203,8 @@ TEST(several_devices) {
     CHECK_EQ_U64(permc_call(p[i], &x[1 - i], 1, &y[1 - i], 1, &o, &call_error), PERMC_ERROR_DEVICE);
     CHECK_EQ_U64(permc_call(p[i], &x[i], 1, &y[1 - i], 1, &o, &call_error), PERMC_ERROR_DEVICE);
   }
-  // Values in the memory of the host: copied to the device that each program is for, in turn; and what
-  // a run takes is the device of the context.
+  // Values in the memory of the host: copied to the device that each program is for, in turn; and
+  // what a run takes is the device of the context.
   uint32_t keys[COUNT] = {1};
   permc_value *host = value_1("u32", COUNT, keys), *result = value_1("u32", COUNT, NULL), **made;
   size_t count;

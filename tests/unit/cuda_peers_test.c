@@ -1,4 +1,5 @@
-// Several GPUs that work on the same arrays (runtime/cuda/peers.h), and programs on them, without a GPU:
+// Several GPUs that work on the same arrays (runtime/cuda/peers.h), and programs on them, without a
+// GPU:
 // the driver is fake_cuda.c, the compiler fake_nvrtc.c.
 #include "tests/unit/api.h"
 
@@ -136,8 +137,8 @@ TEST(sorts) {
 
 // ---- passes that overlap ------------------------------------------------------------------------
 
-// A bit reversal of so many elements that its second pass begins while the first still waits for links: by
-// kernels that are executed. Returns the launches.
+// A bit reversal of so many elements that its second pass begins while the first still waits for
+// links: by kernels that are executed. Returns the launches.
 static size_t launches_of_reversal(const char *settings) {
   enum { BITS = 25, ELEMENTS = 1 << BITS };
   static char folder[600];

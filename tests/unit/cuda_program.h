@@ -1,5 +1,5 @@
-// A program on the backend cuda without a GPU: the driver is fake_cuda.c, the compiler fake_nvrtc.c,
-// and the kernel of the program's first pass a function here.
+// A program on the backend cuda without a GPU: the driver is fake_cuda.c, the compiler
+// fake_nvrtc.c, and the kernel of the program's first pass a function here.
 //
 //   enter("fail=cuInit at=1");          // settings of the driver (fake_cuda.h)
 //   subject s = a_subject("cuda");      // map (+ 1) of COUNT u32, compiled
@@ -76,8 +76,8 @@ static inline void check_results(const subject *s) {
 // The message of a run says what went wrong.
 typedef bool program_run(char *message, size_t size);
 
-// A run in which a call of the driver fails, the at-th: whether it succeeds nevertheless. If not, the
-// message names the failure; nothing is left over in any case.
+// A run in which a call of the driver fails, the at-th: whether it succeeds nevertheless. If not,
+// the message names the failure; nothing is left over in any case.
 static inline bool run_with_failure(const char *symbol, size_t at, program_run *run) {
   char settings[100], message[2000];
   snprintf(settings, sizeof settings, "fail=%s at=%zu status=999", symbol, at);

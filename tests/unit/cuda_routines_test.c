@@ -4,8 +4,8 @@
 #include "runtime/cuda/device.h"
 #include "runtime/values/value.h"
 
-// The keys by a digit of 8 bits, from high to low, as the kernel of a sort does it: the number of the first
-// block, the keys before and after, the state, rows, their length, the digit's number.
+// The keys by a digit of 8 bits, from high to low, as the kernel of a sort does it: the number of
+// the first block, the keys before and after, the state, rows, their length, the digit's number.
 static void sort_digit(const fake_cuda_launch *l) {
   const uint32_t *from = (const uint32_t *)(uintptr_t)l->parameters[1];
   uint32_t *to = (uint32_t *)(uintptr_t)l->parameters[2], shift = 8 * (uint32_t)l->parameters[6];
@@ -82,7 +82,8 @@ TEST(routines_of_the_host) {
     CHECK(!run_with_failure("cuMemcpyDtoHAsync_v2", at, run_count));
 }
 
-// The only pass is a permutation by a schedule: by its kernel, with tables that are made of the places.
+// The only pass is a permutation by a schedule: by its kernel, with tables that are made of the
+// places.
 static uint64_t permuted_runs;
 static void run_s_designated(const fake_cuda_launch *l) {
   const uint32_t *a = (const uint32_t *)(uintptr_t)l->parameters[1];
@@ -164,7 +165,8 @@ static permc_value *a_schedule(uint32_t factor) {
   return v;
 }
 
-// Then a call on values of the host, which has another schedule, and one on those of the device again.
+// Then a call on values of the host, which has another schedule, and one on those of the device
+// again.
 TEST(schedules_on_values_of_the_device) {
   static const uint32_t factors[] = {7, 7, 3, 7};
   static const char *const failing[] = {"cuMemAlloc_v2", "cuMemcpyHtoDAsync_v2", "cuStreamQuery",

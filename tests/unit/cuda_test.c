@@ -516,8 +516,8 @@ static bool use_all(char *why, size_t size) {
   return good;
 }
 
-// Those whose failing is no failure: of cleaning up, of what there is a way around, of words; and those
-// of several devices (cuda_peers_test.c, ranks_test.c).
+// Those whose failing is no failure: of cleaning up, of what there is a way around, of words; and
+// those of several devices (cuda_peers_test.c, ranks_test.c).
 static bool may_fail(const char *symbol) {
   static const char *const names[] = {"cuDriverGetVersion",
                                       "cuInit",

@@ -163,8 +163,8 @@ static void run_series(const series *s) {
            test_state.name, t.programs, first_seed(), now() - start, t.failed, t.large);
 }
 
-// By all processes that mpirun has started, which draw the same programs. Nothing is made smaller: the
-// others would not know.
+// By all processes that mpirun has started, which draw the same programs. Nothing is made smaller:
+// the others would not know.
 static void mpi_test(void) {
   permc_ranks ranks = {.transport = "mpi"};
   series s = {settings.program, settings.count, {.backend = settings.ranks_by}};

@@ -118,7 +118,8 @@ TEST(both_at_once) {
   disk_free(d);
 }
 
-// A file with checksums, as its user writes it and reads it: in pieces, each byte once, in any order.
+// A file with checksums, as its user writes it and reads it: in pieces, each byte once, in any
+// order.
 typedef struct checked {
   disk *disk;
   disk_file file;
@@ -176,8 +177,8 @@ static void spoil(checked *c, uint64_t at) {
   CHECK(pwrite(c->file.cached, &byte, 1, (off_t)at) == 1);
 }
 
-// A byte that another has changed is found by whoever reads all of its block, in whatever pieces it was
-// written, and is read.
+// A byte that another has changed is found by whoever reads all of its block, in whatever pieces it
+// was written, and is read.
 TEST(damage) {
   uint64_t state = 4;
   for (size_t k = 0; k < disk_kind_count(); k++)
@@ -210,8 +211,8 @@ TEST(damage) {
     }
 }
 
-// Stretches that are read, changed and written, now and then a damaged one: all of the file is known after
-// that, as it was before, and damage is found, at once or then.
+// Stretches that are read, changed and written, now and then a damaged one: all of the file is
+// known after that, as it was before, and damage is found, at once or then.
 TEST(replaced_stretches) {
   uint64_t state = 9, found = 0;
   for (size_t k = 0; k < disk_kind_count(); k++)

@@ -222,8 +222,8 @@ TEST(padding_over_several_passes) {
   permc_context_free(c);
 }
 
-// Columns in several directions that repeat are a loop in compiled code: registers that change places
-// in each round, two types, and what no loop has between them.
+// Columns in several directions that repeat are a loop in compiled code: registers that change
+// places in each round, two types, and what no loop has between them.
 static const char repeated[] =
     "main : [2^n]i32 -> [2^n](f32, i32)\n"
     "main xs = iter 60 (column 1 f . column 3 g) (iter 70 (column 2 g . column 4 h) ys)\n"

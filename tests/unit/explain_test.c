@@ -69,8 +69,8 @@ TEST(rows_of_unequal_length) {
   arena_free(&memory);
 }
 
-// However often it is loaded, and whatever was before: a program becomes the same steps. (Of the library,
-// which stays, nothing may be known of a function that was where another is now.)
+// However often it is loaded, and whatever was before: a program becomes the same steps. (Of the
+// library, which stays, nothing may be known of a function that was where another is now.)
 TEST(the_same_program_again) {
   static const char lines[] = "main : [2^n]i64 -> [2]i64\n"
                               "main xs = [max (sum xs) (clz xs[0]), xs[1]]\n";
@@ -335,7 +335,8 @@ TEST(plans_read_back) {
   }
 }
 
-// Every pass but the first says why it is one of its own, every pass that only moves why it is there.
+// Every pass but the first says why it is one of its own, every pass that only moves why it is
+// there.
 static void check_boundaries(const json_t *passes) {
   for (size_t i = 0; i < json_array_size(passes); i++) {
     const json_t *pass = json_array_get(passes, i), *why = json_object_get(pass, "boundaries");

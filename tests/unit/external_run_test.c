@@ -211,8 +211,8 @@ TEST(what_is_predicted) {
     CHECK(same_files(path_of("found"), path_of("expected")));
     const external_traffic *predicted = &from_child->predicted.moved;
     const disk_counts *moved = &from_child->moved;
-    // Samples and cuts of sorts are not predicted, nor how much pages have that is not wanted; what a routine
-    // writes at its end is not counted.
+    // Samples and cuts of sorts are not predicted, nor how much pages have that is not wanted; what
+    // a routine writes at its end is not counted.
     uint64_t some = DISK_PAGE * 16 * from_child->predicted.parts;
     if (!CHECK(moved->bytes_written + DISK_PAGE >= predicted->writes &&
                moved->bytes_written <= predicted->writes + some / 8) ||
@@ -233,8 +233,8 @@ TEST(what_is_predicted) {
 
 static void remove_run(void) { external_remove(path_of("run"), -1); }
 
-// Killed at each of its reports, or some of them, and then once more in the second run; notes are made at each
-// report, or more seldom.
+// Killed at each of its reports, or some of them, and then once more in the second run; notes are
+// made at each report, or more seldom.
 TEST(kills) {
   for (int i = 0; i < EXAMPLES; i++) {
     trial t = reference_of(&examples[i]);
@@ -437,8 +437,8 @@ TEST(another_run) {
   remove_run();
 }
 
-// Two contexts that resume the same run: the second has to wait until the first has its results where it wants
-// them, and has ended the run.
+// Two contexts that resume the same run: the second has to wait until the first has its results
+// where it wants them, and has ended the run.
 TEST(until_the_folder_goes) {
   permc_context *both[2];
   permc_value **arguments[2] = {NULL}, **results[2] = {NULL};
@@ -516,8 +516,8 @@ static bool same_ends(const char *a, const char *b, long bytes) {
   return same;
 }
 
-// The file of a result becomes the first output, and stays apart from the others; or none, where the run's
-// folder has gone before.
+// The file of a result becomes the first output, and stays apart from the others; or none, where
+// the run's folder has gone before.
 TEST(outputs_are_files_of_their_own) {
   char one[1200], two[1200], folder[1200];
   snprintf(one, sizeof one, "%s", path_of("one.npy"));

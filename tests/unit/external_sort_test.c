@@ -1,5 +1,6 @@
-// Sorts of files by little memory, beside sorts in memory: every type, payloads of any size, indices, rows
-// that fit and rows that do not, rows that offsets cut, sorts that go on after some pieces.
+// Sorts of files by little memory, beside sorts in memory: every type, payloads of any size,
+// indices, rows that fit and rows that do not, rows that offsets cut, sorts that go on after some
+// pieces.
 #include "tests/test.h"
 
 #include "core/random.h"
@@ -107,7 +108,8 @@ static uint64_t *random_offsets(const example *x, uint64_t *state) {
   return offsets;
 }
 
-// Where rows begin that are sorted for themselves: NULL, all are whole. Elements of none are one each.
+// Where rows begin that are sorted for themselves: NULL, all are whole. Elements of none are one
+// each.
 static uint64_t *segments_of(const example *x, const uint64_t *offsets, uint64_t *count) {
   if (!cutting.count)
     return *count = x->rows, NULL;
@@ -273,7 +275,8 @@ static void close_files(column_files *files, kept_files *k) {
   free(k->table);
 }
 
-// Sorts, in two runs with an end in between if it has more than one piece. How many pieces those were.
+// Sorts, in two runs with an end in between if it has more than one piece. How many pieces those
+// were.
 static uint64_t check_example(const example *x, uint64_t seed) {
   column_files files[COLUMNS];
   memset(files, 0, sizeof files);

@@ -1,5 +1,5 @@
-// Steps on files (fusion/shares/external.h): those of a random Net compute what the Net does, in any
-// memory, and each share keeps to its own.
+// Steps on files (fusion/shares/external.h): those of a random Net compute what the Net does, in
+// any memory, and each share keeps to its own.
 #define RANDOM_NET_BITS 9
 #include "tests/unit/memory.h"
 #include "tests/unit/net_random.h"

@@ -1,5 +1,5 @@
-// Transposed arrays in files, beside their definition: any dimensions in any order, by little memory; counts
-// of keys in files.
+// Transposed arrays in files, beside their definition: any dimensions in any order, by little
+// memory; counts of keys in files.
 #include "tests/test.h"
 
 #include "core/random.h"

@@ -18,10 +18,10 @@
 //   fault=N     from the next kernel that is executed, all calls give the error N
 //   fail=SYMBOL at=1 status=1
 //
-// Modules are the text FAKE_CUDA_MODULE; their kernels are functions that the test has defined. Or they are
-// FAKE_CUDA_LIBRARY and the path of a library (fake_nvrtc.c): kernels K are its functions fake_K.
-// Several threads may call at once; the work of all streams is done in the order in which it was given.
-// The functions here are found by dlsym.
+// Modules are the text FAKE_CUDA_MODULE; their kernels are functions that the test has defined. Or
+// they are FAKE_CUDA_LIBRARY and the path of a library (fake_nvrtc.c): kernels K are its functions
+// fake_K. Several threads may call at once; the work of all streams is done in the order in which
+// it was given. The functions here are found by dlsym.
 #ifndef PERMC_TESTS_FAKE_CUDA_H
 #define PERMC_TESTS_FAKE_CUDA_H
 
@@ -42,15 +42,16 @@ typedef void fake_cuda_kernel(const fake_cuda_launch *l);
 
 // Settings that are not named take their first values again; calls are counted from here.
 void fake_cuda_set(const char *settings);
-// A kernel of so many parameters of 8 bytes, in place of the one of that name. Executes `run` (NULL: nothing) once per launch.
+// A kernel of so many parameters of 8 bytes, in place of the one of that name. Executes `run`
+// (NULL: nothing) once per launch.
 void fake_cuda_define(const char *name, unsigned parameter_count, fake_cuda_kernel *run);
 // "" or the first mistake since fake_cuda_set.
 const char *fake_cuda_misuse(void);
 // How much there is of: memory, host memory, contexts, streams, events, modules, functions,
 // recordings, graphs, work not done yet; 0: nothing is left over.
 size_t fake_cuda_left(void);
-// The stream has more, or less, to wait for, until which it is not done (fake_nccl.c); what it was given
-// before is done. Returns a status.
+// The stream has more, or less, to wait for, until which it is not done (fake_nccl.c); what it was
+// given before is done. Returns a status.
 int fake_cuda_hold(void *stream, int more);
 // How often a function of the driver was called since fake_cuda_set; NULL: any.
 size_t fake_cuda_calls(const char *symbol);

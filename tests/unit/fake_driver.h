@@ -48,8 +48,8 @@ static inline void fake_driver_check(void) {
   CHECK_EQ_U64(fake.left(), 0);
 }
 
-// The kernel of map (+ 1) on so many u32. Its parameters: the number of the first block, the argument,
-// the result, and the tables of roots.
+// The kernel of map (+ 1) on so many u32. Its parameters: the number of the first block, the
+// argument, the result, and the tables of roots.
 static inline void fake_add_one(const fake_cuda_launch *l, size_t count) {
   const uint32_t *in = (const uint32_t *)(uintptr_t)l->parameters[1];
   uint32_t *out = (uint32_t *)(uintptr_t)l->parameters[2];

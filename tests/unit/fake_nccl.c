@@ -1,9 +1,9 @@
-// An NCCL that needs no GPU, for ranks that are threads of one process: a shared library that PERMC_NCCL
-// names. Works with the fake driver of CUDA (fake_cuda.h), whose memory is the host's.
+// An NCCL that needs no GPU, for ranks that are threads of one process: a shared library that
+// PERMC_NCCL names. Works with the fake driver of CUDA (fake_cuda.h), whose memory is the host's.
 //
-// A communicator does not block: calls begin something and say that it is in progress; it goes on when its
-// state is asked for. What a rank sends is copied when the other has come to receive it, and its stream is
-// not done before. Each use is looked at: a mistake aborts.
+// A communicator does not block: calls begin something and say that it is in progress; it goes on
+// when its state is asked for. What a rank sends is copied when the other has come to receive it,
+// and its stream is not done before. Each use is looked at: a mistake aborts.
 //
 // FAKE_NCCL says how it behaves, by words NAME=VALUE:
 //

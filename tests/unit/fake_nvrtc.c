@@ -3,8 +3,9 @@
 // It knows sm_80 and sm_90. Its "cubin" is the options, each followed by a space, and the text; a
 // text that begins with "log:" is wrong, and the rest of it is what the log says. The environment
 // variable FAKE_NVRTC is its version, "12.4" if it is not set; FAKE_NVRTC_FAIL names a function
-// that fails; FAKE_NVRTC_CUBIN, if it is set, is what every text is compiled to. With FAKE_NVRTC_HOST, a
-// folder, kernels (kernels/emit/emit.h) are compiled for the host, to libraries there that the fake
+// that fails; FAKE_NVRTC_CUBIN, if it is set, is what every text is compiled to. With
+// FAKE_NVRTC_HOST, a folder, kernels (kernels/emit/emit.h) are compiled for the host, to libraries
+// there that the fake
 // driver executes: the text is C as well (kernels/text/cuda_host.h).
 #include <stdbool.h>
 #include <stdio.h>
@@ -76,8 +77,8 @@ FUNCTION(nvrtcDestroyProgram, (program * *p)) {
 
 // ---- for the host ------------------------------------------------------------------------------
 
-// In front of each kernel NAME: fake_permc_pass_NAME, which calls it for all blocks, with its parameters as
-// numbers of 8 bytes, which pointers are here, too; and how many these are.
+// In front of each kernel NAME: fake_permc_pass_NAME, which calls it for all blocks, with its
+// parameters as numbers of 8 bytes, which pointers are here, too; and how many these are.
 static const char entries[] =
     "#include <stdbool.h>\n#include <stddef.h>\n#include <stdint.h>\n#include <stdlib.h>\n"
     "#include <string.h>\n"

@@ -1,5 +1,5 @@
-// A profiler's library, which NVTX_INJECTION64_PATH names: it notes the ranges that it is told of, as
-// "name{inner{}}". Written as those of other tools are, without a header of NVTX.
+// A profiler's library, which NVTX_INJECTION64_PATH names: it notes the ranges that it is told of,
+// as "name{inner{}}". Written as those of other tools are, without a header of NVTX.
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>

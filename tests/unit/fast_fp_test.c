@@ -29,7 +29,8 @@ static void leave(void) {
   unsetenv("PERMC_CC");
 }
 
-// The lines that contain `word`: of the file `name` in `place`, or ("") of the entries of the cache.
+// The lines that contain `word`: of the file `name` in `place`, or ("") of the entries of the
+// cache.
 static size_t count_lines(const char *name, const char *word) {
   size_t count = 0;
   char from[600];

@@ -1,6 +1,7 @@
 // How many passes the planner takes for programs whose fewest are known by construction
-// (tests/generator/hidden.h), as a table: by the way that a program hides its plan, how many programs
-// take as many passes as the drawn plan, one more, two more, still more. Copies count as passes.
+// (tests/generator/hidden.h), as a table: by the way that a program hides its plan, how many
+// programs take as many passes as the drawn plan, one more, two more, still more. Copies count as
+// passes.
 //
 //   build/release/tests/fewest_passes_test passes                   the programs of CI
 //   build/release/tests/fewest_passes_test --count 1000             so many of each way

@@ -1,5 +1,5 @@
-// The rounding mode of the caller, and whether its thread flushes subnormal numbers, change no result
-// of any backend, whatever thread computes it; and the caller finds them as they were.
+// The rounding mode of the caller, and whether its thread flushes subnormal numbers, change no
+// result of any backend, whatever thread computes it; and the caller finds them as they were.
 #include "core/scalar/scalar.h"
 #include "tests/unit/api.h"
 
@@ -10,7 +10,8 @@
 #include <xmmintrin.h>
 #endif
 
-// Divisions, conversions, subnormal numbers, f16, functions of libm, constants of the program, text.
+// Divisions, conversions, subnormal numbers, f16, functions of libm, constants of the program,
+// text.
 static const char program[] =
     "main : [m]f64 -> [m]int -> ([m]f64, [m]f64, [m]f32, [m]f16, [m]f64, [m]f32, [m]f64, f64)\n"
     "main xs ks = (map (\\x -> x / 3 + 0.1) xs, map (\\x -> x * 1e-310) xs, map f32 xs,\n"

@@ -378,10 +378,10 @@ static inline bool kernels_check_counts(const kernels *k) {
 
 // ---- the memory machines -----------------------------------------------------------------------
 
-// An HMM executes the same plan (hmm/plan.h): as many stages at its shared memories as there were turns
-// at the banks, and at its global memory as there were lines. (An access of several words is several
-// requests, each of the lanes that have 128 bytes together, and two of them may be for one line. Warps
-// that are not full are not counted here.)
+// An HMM executes the same plan (hmm/plan.h): as many stages at its shared memories as there were
+// turns at the banks, and at its global memory as there were lines. (An access of several words is
+// several requests, each of the lanes that have 128 bytes together, and two of them may be for one
+// line. Warps that are not full are not counted here.)
 static inline void kernels_check_hmm(const kernels *k) {
   hmm_machine m = {HMM_KIND_HMM, 4, 32, 100, 1, 0, false};
   uint64_t shared = 0, global = 0, requests = 0;

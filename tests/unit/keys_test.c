@@ -1,5 +1,5 @@
-// Sorts by few keys that make their keys of elements (fusion/plan/keys.c): which programs have them, and
-// what the text of a key computes on the host; NVRTC compiles it, where there is one.
+// Sorts by few keys that make their keys of elements (fusion/plan/keys.c): which programs have
+// them, and what the text of a key computes on the host; NVRTC compiles it, where there is one.
 #include "tests/test.h"
 
 #pragma GCC diagnostic ignored "-Wshadow"

@@ -1,6 +1,6 @@
-// Arrays in the language: small programs, each checked against a result worked out by hand or by C code.
-// What a program does to one array it must also do to every row of a matrix and to every half of a
-// larger array, so the sized tests run each program there as well.
+// Arrays in the language: small programs, each checked against a result worked out by hand or by C
+// code. What a program does to one array it must also do to every row of a matrix and to every half
+// of a larger array, so the sized tests run each program there as well.
 #include "tests/unit/language.h"
 
 // ---- programs of any size --------------------------------------------------------------------

@@ -1,5 +1,5 @@
-// Elements in the language: what operations, conversions and choices make of them, known before a run and in
-// it, against C code or results worked out by hand.
+// Elements in the language: what operations, conversions and choices make of them, known before a
+// run and in it, against C code or results worked out by hand.
 #include "tests/unit/language.h"
 
 // ---- integers, static and dynamic ------------------------------------------------------------

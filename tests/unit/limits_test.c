@@ -83,7 +83,8 @@ TEST(rounds) {
                  "hint: --limit operations=8000000 raises the limit\n");
 }
 
-// They may be as many as the limit allows; and one that counts on something static may do less later.
+// They may be as many as the limit allows; and one that counts on something static may do less
+// later.
 TEST(rounds_within_limits) {
   permc_context *c = loaded("main : [8]i32 -> [8]i32\n"
                             "main xs = iter 1000 (map (\\x -> x + 1)) xs\n");

@@ -1,5 +1,5 @@
-// A locale whose numbers have a decimal comma, which localedef makes here: what the library and the tool read
-// and write under it is what they read and write without it.
+// A locale whose numbers have a decimal comma, which localedef makes here: what the library and the
+// tool read and write under it is what they read and write without it.
 #include "core/text.h"
 #include "fusion/target/target.h"
 #include "tests/unit/api.h"

@@ -1,5 +1,5 @@
-// Passes that are one kernel, whose blocks look back (fusion/plan/plan.h): which programs they are, and
-// what they compute when the kernel runs on the host, for several runs one after the other.
+// Passes that are one kernel, whose blocks look back (fusion/plan/plan.h): which programs they are,
+// and what they compute when the kernel runs on the host, for several runs one after the other.
 #include "tests/unit/kernels_trial.h"
 
 typedef struct row {

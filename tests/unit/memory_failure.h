@@ -1,10 +1,11 @@
-// Memory that runs out, and system calls that fail. Each call of the API is made again and again, with its
-// first, second, third ... allocation failing: that one only, or all from it on. The call must succeed, or
-// fail with one error; made again with memory, in the same context, it must succeed, with the same results.
-// When all is freed, no block that the library has allocated is left.
+// Memory that runs out, and system calls that fail. Each call of the API is made again and again,
+// with its first, second, third ... allocation failing: that one only, or all from it on. The call
+// must succeed, or fail with one error; made again with memory, in the same context, it must
+// succeed, with the same results. When all is freed, no block that the library has allocated is
+// left.
 //
-// Of the allocations some are drawn at random; all of them with ./bootstrap test --all. That takes half an
-// hour, which processes can share:
+// Of the allocations some are drawn at random; all of them with ./bootstrap test --all. That takes
+// half an hour, which processes can share:
 //
 //   PERMC_ALL=1 memory_failure_test programs --part 3/16    each 16th allocation of each call
 //
@@ -223,7 +224,8 @@ static int count_errors(const char *message) {
   return count;
 }
 
-// NULL: with this allocation failing, the call does what it should, and so it does again with memory.
+// NULL: with this allocation failing, the call does what it should, and so it does again with
+// memory.
 static const char *try_allocation(session *s, const call_list *l, const call *c) {
   s->error = (permc_error){PERMC_OK, ""};
   atomic_store(&allocations_left, current->allocation);

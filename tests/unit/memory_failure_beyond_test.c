@@ -1,6 +1,7 @@
-// Memory that runs out (memory_failure.h) in runs beyond one device, and system calls that fail in these: on
-// files, alone or to be gone on with; on ranks that are threads of one context; on ranks with a context each,
-// as processes have. A failure is one line that says why, leaves no file, and ends all ranks.
+// Memory that runs out (memory_failure.h) in runs beyond one device, and system calls that fail in
+// these: on files, alone or to be gone on with; on ranks that are threads of one context; on ranks
+// with a context each, as processes have. A failure is one line that says why, leaves no file, and
+// ends all ranks.
 //
 //   memory_failure_beyond_test files system      two of the lists below
 #include "tests/unit/memory_failure.h"

@@ -1,5 +1,5 @@
-// Memory that runs out (memory_failure.h): calls that have effects of their own, then the life of fifty
-// programs that cover the language. Each program has a process of its own.
+// Memory that runs out (memory_failure.h): calls that have effects of their own, then the life of
+// fifty programs that cover the language. Each program has a process of its own.
 #include "tests/unit/memory_failure.h"
 
 // ---- calls of one session ----------------------------------------------------------------------

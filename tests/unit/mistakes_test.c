@@ -1,5 +1,5 @@
-// Mistakes of callers of permc.h: each is one error with its code, nothing is lost by it, and the right
-// call after it gives the right result. Those of permc_call are in call_test.c.
+// Mistakes of callers of permc.h: each is one error with its code, nothing is lost by it, and the
+// right call after it gives the right result. Those of permc_call are in call_test.c.
 #include "api.h"
 
 typedef struct desk {

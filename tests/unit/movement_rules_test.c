@@ -1,6 +1,6 @@
-// The laws on movements (fusion/rules/rules.h, those before map-map) in random programs: the Net that
-// lowering makes, the one that the rules make of it, and its Plan compute what the steps of the Trace
-// do, taken literally; and each law is at work in some of the programs.
+// The laws on movements (fusion/rules/rules.h, those before map-map) in random programs: the Net
+// that lowering makes, the one that the rules make of it, and its Plan compute what the steps of
+// the Trace do, taken literally; and each law is at work in some of the programs.
 #include "tests/unit/evaluated.h"
 #include "tests/unit/memory.h"
 
@@ -147,7 +147,8 @@ static bool check_scans(permc_context *c) {
   return good;
 }
 
-// Sorts by keys: of the keys, of what goes with them, of indices; in rows; twice by the same places.
+// Sorts by keys: of the keys, of what goes with them, of indices; in rows; twice by the same
+// places.
 static bool check_sorts(permc_context *c) {
   static const char *const bodies[] = {
       "(permute p ks, permute p xs, permute p (iota (length ks))) where p = sorted_places ks",
@@ -214,7 +215,8 @@ static bool check_transposes(permc_context *c) {
   return good;
 }
 
-// Sorts by few keys that are made of the elements, with their counts. (Their kernels: partition_test.c.)
+// Sorts by few keys that are made of the elements, with their counts. (Their kernels:
+// partition_test.c.)
 static bool check_partitions(permc_context *c) {
   static const char *const bodies[] = {
       "compact (\\x -> x > 3) ks", "compact (\\(k, x) -> k >= 0 || x < 9) (zip ks xs)",

@@ -1,6 +1,6 @@
-// Shapes without rows: what a program makes of two rows has, but for its outermost length, the shape
-// of what it makes of none, on random programs; and what cannot be elaborated for rows cannot be for
-// none. (What fails because of its elements, as `padded` may, has none to fail of.)
+// Shapes without rows: what a program makes of two rows has, but for its outermost length, the
+// shape of what it makes of none, on random programs; and what cannot be elaborated for rows cannot
+// be for none. (What fails because of its elements, as `padded` may, has none to fail of.)
 #include "core/text.h"
 #include "tests/generator/program.h"
 #include "tests/unit/api.h"

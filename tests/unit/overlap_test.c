@@ -1,6 +1,6 @@
-// Passes that overlap (fusion/plan/overlap.c): a turn of the second reads nothing that another turn of the
-// first writes; the plan stays one, and computes the same. So with an exchange between them, in pieces
-// (fusion/shares/pieces.c): a turn stores one piece of each block, a turn loads one.
+// Passes that overlap (fusion/plan/overlap.c): a turn of the second reads nothing that another turn
+// of the first writes; the plan stays one, and computes the same. So with an exchange between them,
+// in pieces (fusion/shares/pieces.c): a turn stores one piece of each block, a turn loads one.
 #include "tests/unit/memory.h"
 #include "tests/unit/net_random.h"
 
@@ -12,7 +12,8 @@ static size_t pairs, turns, flips, pieces;
 
 // ---- the law -----------------------------------------------------------------------------------
 
-// By index bit: the number of the block that this unit vector leads to, of which all others are sums.
+// By index bit: the number of the block that this unit vector leads to, of which all others are
+// sums.
 typedef struct numbers {
   uint64_t units[F2_MAX];
 } numbers;

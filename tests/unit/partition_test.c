@@ -1,5 +1,5 @@
-// Kernels of partitions (kernels/routines/partition/partition.h): their text, compiled for the host, sorts stably by
-// keys of few bits; it asks for as many lines of memory as it has to; NVRTC
+// Kernels of partitions (kernels/routines/partition/partition.h): their text, compiled for the
+// host, sorts stably by keys of few bits; it asks for as many lines of memory as it has to; NVRTC
 // compiles it, where there is one.
 #include "tests/test.h"
 
@@ -179,7 +179,8 @@ static void check_results(const subject *s) {
 
 // ---- lines and banks ---------------------------------------------------------------------------
 
-// Bytes of an element: those that the keys are made of; those that are read besides; those that are written.
+// Bytes of an element: those that the keys are made of; those that are read besides; those that are
+// written.
 typedef struct element_bytes {
   uint64_t keys, apart, moved;
 } element_bytes;
@@ -197,9 +198,10 @@ static element_bytes bytes_of(const row *r) {
   return out;
 }
 
-// The counting kernel reads the keys; the other one reads all once and writes all once. Where the lanes of a
-// warp have one key, those of a key begin where lines do, and the lines are as few as a copy's: bytes
-// divided by 128, without conflicts at the banks. Any others lie in as many stretches of a tile as there
+// The counting kernel reads the keys; the other one reads all once and writes all once. Where the
+// lanes of a warp have one key, those of a key begin where lines do, and the lines are as few as a
+// copy's: bytes divided by 128, without conflicts at the banks. Any others lie in as many stretches
+// of a tile as there
 // are keys: each has two lines more at most.
 static void check_lines(const row *r, const partition_kernels *k, uint32_t launch,
                         const access_sums *found) {

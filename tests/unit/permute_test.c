@@ -255,8 +255,8 @@ TEST(random_permutations) {
     }
 }
 
-// Lines of memory are as few as a copy has, whatever p is, but where segments are collected; turns at the
-// banks are as of random addresses also where neighbours are all of one bank.
+// Lines of memory are as few as a copy has, whatever p is, but where segments are collected; turns
+// at the banks are as of random addresses also where neighbours are all of one bank.
 TEST(tiles) {
   enum { BITS = 16, N = 1 << BITS };
   for (int kind = 0; kind < 3; kind++) {
@@ -310,8 +310,8 @@ TEST(in_rows_and_columns) {
     }
 }
 
-// Table I of the HMM paper: row-wise permutations have 3 coalesced reads, 1 coalesced write, 2 reads and
-// 2 writes without conflicts; transposes 1 of each. Together 11, 5, 8 and 8.
+// Table I of the HMM paper: row-wise permutations have 3 coalesced reads, 1 coalesced write, 2
+// reads and 2 writes without conflicts; transposes 1 of each. Together 11, 5, 8 and 8.
 TEST(scheduled) {
   enum { N = 64 * 128 };
   for (uint32_t w = 2; w < WIDTHS; w++) {
@@ -349,8 +349,8 @@ TEST(direct) {
   subject_free(&s);
 }
 
-// The direct strategies are chosen while the second cache holds the array, or where p keeps neighbours
-// together.
+// The direct strategies are chosen while the second cache holds the array, or where p keeps
+// neighbours together.
 TEST(choice) {
   enum { BITS = 18, N = 1 << BITS };
   schedule_means means = {.threads = 1};

@@ -56,7 +56,8 @@ TEST(backends) {
   }
 }
 
-// Of a schedule the routine is the only pass; of an array of integers there are those that check it.
+// Of a schedule the routine is the only pass; of an array of integers there are those that check
+// it.
 TEST(plans) {
   permc_context *c = load_text("main : [m]i -> [m]u32 -> [m]u32\nmain p xs = permute p xs\n");
   for (int k = 0; k < 2; k++) {
@@ -115,8 +116,8 @@ TEST(recognised) {
   permc_context_free(c);
 }
 
-// Of a rotation by 5, whose places nobody reads; of the same as a plain array, which many runs may have
-// others of, there are places and their check.
+// Of a rotation by 5, whose places nobody reads; of the same as a plain array, which many runs may
+// have others of, there are places and their check.
 TEST(compiled_for_places) {
   permc_context *c = load_text("main : [m]i -> [m]u32 -> [m]u32\nmain p xs = permute p xs\n");
   for (int schedule = 0; schedule < 2; schedule++) {

@@ -1,6 +1,7 @@
-// Stages in shares: of random nets whose ops leave some index bits alone, planned for several targets, each
-// share's items are executed on arrays between passes of its own. What the shares make together is what the
-// whole net makes, in whatever order they come; and none writes to what another has between passes.
+// Stages in shares: of random nets whose ops leave some index bits alone, planned for several
+// targets, each share's items are executed on arrays between passes of its own. What the shares
+// make together is what the whole net makes, in whatever order they come; and none writes to what
+// another has between passes.
 #include "tests/readers/readers.h"
 #include "tests/unit/evaluated.h"
 #include "tests/unit/memory.h"
@@ -21,7 +22,8 @@ static f2_space directions_of(const net_stage *s) {
   return all;
 }
 
-// The stage with other index bits, in which directions are the lowest, and what is left numbers shares.
+// The stage with other index bits, in which directions are the lowest, and what is left numbers
+// shares.
 static net_stage shared_by_bits(random_state *r, const net_stage *s) {
   f2_space low = directions_of(s), rest = f2_space_complement(low, f2_space_full(s->n));
   uint64_t columns[F2_MAX];
@@ -77,7 +79,8 @@ static const char *sums(text *out) {
   return out->data;
 }
 
-// 1000 elements, of which 5 shares have 208 each, the last one less; blocks of 2^10 and less overlap.
+// 1000 elements, of which 5 shares have 208 each, the last one less; blocks of 2^10 and less
+// overlap.
 static const char *turns(text *out) {
   text_printf(out, "array a0 i32 1000 argument 0\narray a1 i32 1000 result 0\n"
                    "stage 0 n=0 turns 208 loops 1000\n  v0 = load a0 at o0\n"

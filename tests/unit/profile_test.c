@@ -1,5 +1,5 @@
-// What profilers are told: ranges of NVTX around launches, and the names of functions. The driver is
-// fake_cuda.c, the compiler of its kernels fake_nvrtc.c, the profiler fake_nvtx.c.
+// What profilers are told: ranges of NVTX around launches, and the names of functions. The driver
+// is fake_cuda.c, the compiler of its kernels fake_nvrtc.c, the profiler fake_nvtx.c.
 #include "tests/unit/api.h"
 
 #include "runtime/compiled/compiler.h"

@@ -1,5 +1,5 @@
-// How far long work is: what contexts report (permc_on_progress), and what the tool shows of it on a
-// terminal, which is a pseudoterminal here. Nothing depends on how fast the machine is: the tool
+// How far long work is: what contexts report (permc_on_progress), and what the tool shows of it on
+// a terminal, which is a pseudoterminal here. Nothing depends on how fast the machine is: the tool
 // waits for input until its line has been seen.
 #include "tests/test.h"  // first: it has parameters called `text`
 

@@ -1,6 +1,6 @@
-// Random programs against a literal evaluator (tests/literal). permc works on all instances of a nest
-// in one batch, forces bindings late and replays calls that it has seen before; all of that must make
-// no difference. On a failure the program is printed.
+// Random programs against a literal evaluator (tests/literal). permc works on all instances of a
+// nest in one batch, forces bindings late and replays calls that it has seen before; all of that
+// must make no difference. On a failure the program is printed.
 #include "tests/literal/literal.h"
 #include "tests/unit/api.h"
 

@@ -1,5 +1,5 @@
-// Bounds of integers (lang/ranges.c): no element of a random Trace is beyond them; and the checks that they
-// make superfluous.
+// Bounds of integers (lang/ranges.c): no element of a random Trace is beyond them; and the checks
+// that they make superfluous.
 #include "tests/unit/api.h"
 
 #include "core/random.h"

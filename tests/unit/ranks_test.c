@@ -1,12 +1,13 @@
-// Programs on ranks (runtime/ranks): threads as ranks of one run, and threads that are each a rank with a
-// context of its own, as processes are: each reads its part of a file and writes its part of another.
+// Programs on ranks (runtime/ranks): threads as ranks of one run, and threads that are each a rank
+// with a context of its own, as processes are: each reads its part of a file and writes its part of
+// another.
 //
 //   ranks_test            the list below on 1 to 16 ranks
 //   ranks_test files      whole files beside those of a run on one rank
 //   mpirun -n 4 ranks_test --halves      calls on communicators of the caller: ranks 0 1, ranks 2 3
 //
-// GPUs are those of fake_cuda.c, which execute kernels that fake_nvrtc.c compiles for the host; messages
-// are carried by fake_nccl.c, or through memory of the host.
+// GPUs are those of fake_cuda.c, which execute kernels that fake_nvrtc.c compiles for the host;
+// messages are carried by fake_nccl.c, or through memory of the host.
 #include "api.h"
 #include "runtime/context/context.h"
 #include "runtime/ranks/ranks.h"
@@ -238,7 +239,8 @@ TEST(programs_on_gpus_that_copy) {
   check_gpus();
 }
 
-// So many elements that exchanges go in pieces, beside passes: where there is room for all that needs.
+// So many elements that exchanges go in pieces, beside passes: where there is room for all that
+// needs.
 static void check_copies(const char *gpus, const char *expression, uint64_t copies) {
   run expected, found;
   use_copying_gpus(gpus);
@@ -269,8 +271,8 @@ TEST(programs_on_one_gpu) {
   check_gpus();
 }
 
-// Each function of the driver, and of NCCL (NULL: without it), fails at some call: there is a message, and
-// nothing is left.
+// Each function of the driver, and of NCCL (NULL: without it), fails at some call: there is a
+// message, and nothing is left.
 static void check_failing(const char *cuda, const char *nccl, const char *line) {
   run r;
   if (nccl)
@@ -411,7 +413,8 @@ static bool run_ranks(job *jobs, const job *like) {
 
 // ---- calls on parts ------------------------------------------------------------------------------
 
-// The first element of n that rank r has; in other proportions than slabs, and rank 1 of 4 has none.
+// The first element of n that rank r has; in other proportions than slabs, and rank 1 of 4 has
+// none.
 static uint64_t first_of(uint64_t n, uint32_t ranks, uint32_t r) {
   r = ranks > 2 && r == 2 ? 1 : r;
   return n * r * r / (ranks * ranks);
@@ -851,7 +854,8 @@ TEST(launchers) {
 
 // ---- a communicator of the caller -----------------------------------------------------------------
 
-// Calls on half of MPI's ranks, while the other half makes others. The line of what is wrong, or NULL.
+// Calls on half of MPI's ranks, while the other half makes others. The line of what is wrong, or
+// NULL.
 static const char *call_in_half(const mpi_library *m, uintptr_t half, int half_rank, int half_size,
                                 bool second) {
   static uint32_t keys[MOST_KEYS], expected[MOST_KEYS], found[MOST_KEYS];

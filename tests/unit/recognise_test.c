@@ -80,7 +80,8 @@ static bool is_true(const permutation *p, const movement *m) {
   return good;
 }
 
-// A simple movement holds of its places, in any parts, and of no others; its inverse takes elements back.
+// A simple movement holds of its places, in any parts, and of no others; its inverse takes elements
+// back.
 static void check_simple(const permutation *p, const movement *m) {
   permutation other = *p;
   movement back = movement_inverse(m, p->count);

@@ -1,6 +1,6 @@
-// Kernels of sorts and counts (kernels/routines/sort/sort.h, count.h): their text, compiled for the host, sorts as
-// a stable merge does, whatever the keys' type, the payloads and the rows; it asks for as many lines of
-// memory as a sort by digits has to; NVRTC compiles it, where there is one.
+// Kernels of sorts and counts (kernels/routines/sort/sort.h, count.h): their text, compiled for the
+// host, sorts as a stable merge does, whatever the keys' type, the payloads and the rows; it asks
+// for as many lines of memory as a sort by digits has to; NVRTC compiles it, where there is one.
 #include "tests/test.h"
 
 #include "core/number.h"
@@ -296,11 +296,12 @@ static const row counted_rows[] = {
 };
 enum { COUNTED_ROWS = sizeof counted_rows / sizeof *counted_rows };
 
-// The counting kernel reads each key once. A digit's reads and writes each key once, and its payload
-// (Adinets and Merrill, 2022, section 3), beside what blocks tell each other. Where as many neighbours as a
-// warp has lanes are alike, digits begin where lines do, and the lines are as few as a copy's: the numbers
-// of bytes, divided by 128. Any other row has two more for each stretch of a digit in a tile at most. What
-// lies in scratch is read without conflicts, and put there by stretches, whose words are neighbours.
+// The counting kernel reads each key once. A digit's reads and writes each key once, and its
+// payload (Adinets and Merrill, 2022, section 3), beside what blocks tell each other. Where as many
+// neighbours as a warp has lanes are alike, digits begin where lines do, and the lines are as few
+// as a copy's: the numbers of bytes, divided by 128. Any other row has two more for each stretch of
+// a digit in a tile at most. What lies in scratch is read without conflicts, and put there by
+// stretches, whose words are neighbours.
 static void check_lines(const row *r, const sort_kernels *k, uint32_t launch,
                         const access_sums *found) {
   uint64_t elements = r->rows * r->length, keys = scalar_types[r->type].size;
@@ -326,9 +327,9 @@ static void check_lines(const row *r, const sort_kernels *k, uint32_t launch,
     CHECK_EQ_U64(found->turns[1], found->least_turns[1]);
 }
 
-// Rows that fit a tile are read once and written once, whatever their lengths, by warps whose lines are as few
-// as a copy's. Of a window, the warps at both ends may have idle lanes: these are not counted. The keys behind
-// a window are read before it is known whether its rows need them.
+// Rows that fit a tile are read once and written once, whatever their lengths, by warps whose lines
+// are as few as a copy's. Of a window, the warps at both ends may have idle lanes: these are not
+// counted. The keys behind a window are read before it is known whether its rows need them.
 static void check_ragged_lines(const subject *s, const sort_kernels *k, uint32_t launch,
                                const access_sums *found) {
   const int64_t *offsets = (const int64_t *)(const void *)s->arrays[SORT_OFFSETS];

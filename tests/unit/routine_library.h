@@ -1,4 +1,5 @@
-// Kernels of routines as a library of the host, with counters: their text, compiled, and their launches.
+// Kernels of routines as a library of the host, with counters: their text, compiled, and their
+// launches.
 #ifndef PERMC_TESTS_ROUTINE_LIBRARY_H
 #define PERMC_TESTS_ROUTINE_LIBRARY_H
 
@@ -79,8 +80,8 @@ static void run_launch(char *const *arrays, void *library, const routine_launch 
     run(scratch, b, parameters, l->numbers);
 }
 
-// Adds what the library's warps have asked for since the last call: by loads and stores of memory, of warps of
-// 32 lanes, and by gets and puts of scratch.
+// Adds what the library's warps have asked for since the last call: by loads and stores of memory,
+// of warps of 32 lanes, and by gets and puts of scratch.
 typedef struct access_sums {
   uint64_t lines[2], least_lines[2], turns[2], least_turns[2];
 } access_sums;

@@ -1,5 +1,5 @@
-// What shares are predicted to send (fusion/shares/cost.h): beside a count of all blocks, one by one, of
-// random exchanges; and beside what threads count that exchange them.
+// What shares are predicted to send (fusion/shares/cost.h): beside a count of all blocks, one by
+// one, of random exchanges; and beside what threads count that exchange them.
 #include "tests/unit/memory.h"
 #include "tests/unit/net_random.h"
 
@@ -210,7 +210,8 @@ TEST(what_threads_send) {
     check_some_transport(&random);
 }
 
-// 16 MiB of each of four GPUs of a host: 3 messages of 4 MiB to peers, in 0.119 ms as NCCL was measured.
+// 16 MiB of each of four GPUs of a host: 3 messages of 4 MiB to peers, in 0.119 ms as NCCL was
+// measured.
 TEST(an_exchange_among_peers) {
   START();
   trial t = {.target = *target_named("gpu"), .slab = {1 << 22, 1 << 22}};

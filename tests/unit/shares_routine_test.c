@@ -1,5 +1,6 @@
-// Routines over ranks (runtime/ranks/routines/routine.h): for any number of ranks, slabs, keys and rows what
-// routine_run makes of whole arrays, to the byte; and they send what is predicted (fusion/shares/cost.h).
+// Routines over ranks (runtime/ranks/routines/routine.h): for any number of ranks, slabs, keys and
+// rows what routine_run makes of whole arrays, to the byte; and they send what is predicted
+// (fusion/shares/cost.h).
 #include "tests/test.h"
 
 #include "core/random.h"
@@ -191,8 +192,8 @@ static share_cost predicted(const trial *t) {
   return shares_traffic_cost(&s, 0, &machine);
 }
 
-// Messages are those that were sent. Bytes are, too, if no element's way depends on its key; of those that
-// go somewhere all together are.
+// Messages are those that were sent. Bytes are, too, if no element's way depends on its key; of
+// those that go somewhere all together are.
 static bool check_sent(const trial *t) {
   const net_routine *r = &t->routine;
   share_cost cost = predicted(t);
@@ -243,7 +244,8 @@ typedef struct extent {
   uint64_t rows, length, slab;
 } extent;
 
-// One long row, short rows, rows that end where slabs do; slabs that are equal, and some that end early.
+// One long row, short rows, rows that end where slabs do; slabs that are equal, and some that end
+// early.
 static extent draw_extent(void) {
   extent e = {.ranks = 1U << draw_below(&state, slower() > 1 ? 3 : 6)};
   uint32_t how = draw_below(&state, 4);

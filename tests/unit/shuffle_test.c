@@ -1,5 +1,6 @@
-// Whether shuffle_random looks random, as docs/reference.md promises: over many seeds, by tests whose
-// statistics have a mean and a spread that are known for random permutations. All seeds are fixed.
+// Whether shuffle_random looks random, as docs/reference.md promises: over many seeds, by tests
+// whose statistics have a mean and a spread that are known for random permutations. All seeds are
+// fixed.
 #include "tests/test.h"
 
 #include "runtime/permc.h"
@@ -48,8 +49,8 @@ static void check_far(const sample *s, const char *what, double far) {
     printf("%s of %" PRIu64 " elements: %.1f standard deviations off\n", what, s->n, far);
 }
 
-// Of counts that are expected to be equal: chi-square, in standard deviations. `lost`: of how many counts
-// one is known by the others.
+// Of counts that are expected to be equal: chi-square, in standard deviations. `lost`: of how many
+// counts one is known by the others.
 static double chi_square(const uint64_t *counts, uint64_t cells, uint64_t lost) {
   double all = 0, sum = 0, freedom = (double)(cells - lost);
   for (uint64_t i = 0; i < cells; i++)
@@ -142,8 +143,8 @@ static void check_fixed_points(const sample *s) {
   check_far(s, "fixed points", (sum - (double)s->count) / sqrt((double)s->count));
 }
 
-// The correlation of element i with the one `lag` places behind it (0: with i), which has the mean 0 and
-// the variance 1 / (n - 1) or almost so. Over all seeds, in standard deviations.
+// The correlation of element i with the one `lag` places behind it (0: with i), which has the mean
+// 0 and the variance 1 / (n - 1) or almost so. Over all seeds, in standard deviations.
 static double correlation(const sample *s, uint64_t lag) {
   double middle = (double)(s->n - 1) / 2, squares = 0, sum = 0;
   for (uint64_t i = 0; i < s->n; i++)
@@ -183,7 +184,8 @@ TEST(some_thousand_elements) {
 
 // ---- tiles -------------------------------------------------------------------------------------
 
-// Of which of 32 parts elements come into which: chi-square of each shuffle is about that of random ones.
+// Of which of 32 parts elements come into which: chi-square of each shuffle is about that of random
+// ones.
 static void check_parts(const sample *s) {
   enum { PARTS = 32 };
   double sum = 0;

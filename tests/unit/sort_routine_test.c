@@ -1,5 +1,5 @@
-// runtime/routines: sorts of words with each instruction set, and of keys of all types with payloads and
-// in rows, beside a stable insertion and merge by the total order.
+// runtime/routines: sorts of words with each instruction set, and of keys of all types with
+// payloads and in rows, beside a stable insertion and merge by the total order.
 #include "tests/test.h"
 
 #include "core/random.h"

@@ -83,8 +83,8 @@ static void count(const kernels *k, uint64_t *accesses, uint64_t *turns) {
 }
 
 // A transpose of 2^10 x 2^10: lanes along rows before the exchange, along columns behind it, where
-// in the raw bank_layout all 32 meet in a bank. Accesses of four neighbours have lanes four words apart,
-// so that padding and single bits do not suffice; XORs of bits do.
+// in the raw bank_layout all 32 meet in a bank. Accesses of four neighbours have lanes four words
+// apart, so that padding and single bits do not suffice; XORs of bits do.
 TEST(conflicts_of_a_transpose) {
   static const struct {
     const char *layout;

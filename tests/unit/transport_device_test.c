@@ -1,5 +1,5 @@
-// Transports of memory of GPUs, without a GPU: by NCCL and through memory of the host, by the laws of all
-// transports. The driver is fake_cuda.c, NCCL fake_nccl.c.
+// Transports of memory of GPUs, without a GPU: by NCCL and through memory of the host, by the laws
+// of all transports. The driver is fake_cuda.c, NCCL fake_nccl.c.
 //
 //   transport_device_test --times 2 1073741824     on true GPUs: an all-to-all of so many bytes on each of
 //                                                  2 ranks, checked, with its time

@@ -1,5 +1,5 @@
-// What holds of every kind of transport, and what ranks end with where one of them fails: one table of laws
-// and faults.
+// What holds of every kind of transport, and what ranks end with where one of them fails: one table
+// of laws and faults.
 //
 //   static void run(transport *t) { good = laws[i].work(t, &failure); }      // by all ranks at one time
 #ifndef PERMC_TESTS_UNIT_TRANSPORT_LAWS_H

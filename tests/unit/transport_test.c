@@ -224,8 +224,8 @@ static void share(uint32_t rank, FILE *f) {
     fprintf(f, "shared: '%s'\n", failure.message);
 }
 
-// What a rank of mpirun does: all laws, one after the other, while another transport stays. Writes to
-// RESULTS.RANK what is wrong, and then that it is done. At last a rank may die.
+// What a rank of mpirun does: all laws, one after the other, while another transport stays. Writes
+// to RESULTS.RANK what is wrong, and then that it is done. At last a rank may die.
 static int run_mpi_rank(const char *results, bool dies) {
   static const struct law death = {"a_rank_dies", a_rank_dies, "rank 1 did not come within "};
   char path[4096];

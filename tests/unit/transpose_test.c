@@ -1,5 +1,6 @@
 // Dimensions in another order: by the routine (runtime/routines/transpose.h), and by the kernel
-// (kernels/routines/transpose/transpose.h), whose text is compiled for the host. NVRTC compiles it, where there is one.
+// (kernels/routines/transpose/transpose.h), whose text is compiled for the host. NVRTC compiles it,
+// where there is one.
 #include "tests/test.h"
 
 #include "kernels/routines/transpose/transpose.h"
@@ -160,10 +161,10 @@ static const row counted_rows[] = {
 };
 enum { COUNTED_ROWS = sizeof counted_rows / sizeof *counted_rows };
 
-// A transpose reads and writes each line once, as a copy does, and has no conflicts at the banks (the HMM
-// paper, Table I: one coalesced read, one coalesced write, one of each of shared memory). Warps that read
-// elements of less than 4 bytes have a part of a line each; tiles of these have an element more than they
-// write of a row.
+// A transpose reads and writes each line once, as a copy does, and has no conflicts at the banks
+// (the HMM paper, Table I: one coalesced read, one coalesced write, one of each of shared memory).
+// Warps that read elements of less than 4 bytes have a part of a line each; tiles of these have an
+// element more than they write of a row.
 static void check_lines(const row *r, const transpose_kernel *k, void *library) {
   access_sums found = {.lines = {0}};
   uint64_t lines = r->extents[0] * r->extents[1] * r->bytes / 128;

@@ -167,8 +167,8 @@ TEST(all_outputs_or_none) {
   unlink(first);
 }
 
-// Of a process that is killed where its outputs have their first names, all replace the old ones all the same,
-// a moment later.
+// Of a process that is killed where its outputs have their first names, all replace the old ones
+// all the same, a moment later.
 TEST(outputs_of_a_process_that_is_killed) {
   char path[2][512];
   int status;

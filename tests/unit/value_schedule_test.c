@@ -87,8 +87,8 @@ TEST(recognised) {
   }
 }
 
-// Movement in rows of 30, or in 30 columns, has one step of 2 bytes an element; two of one row that go to
-// one place are found out, and so is a place outside.
+// Movement in rows of 30, or in 30 columns, has one step of 2 bytes an element; two of one row that
+// go to one place are found out, and so is a place outside.
 TEST(in_rows_and_columns) {
   enum { N = 1200, WIDTH = 30, HEIGHT = N / WIDTH };
   uint64_t length = N;

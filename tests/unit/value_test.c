@@ -1,5 +1,6 @@
 // Arrays, and what all formats have in common: values written and read again, and their sources.
-// Formats: value_text_test.c, value_table_test.c, value_binary_test.c, value_npy_test.c. Output files:
+// Formats: value_text_test.c, value_table_test.c, value_binary_test.c, value_npy_test.c. Output
+// files:
 // value_output_test.c.
 #include "values.h"
 

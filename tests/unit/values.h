@@ -1,5 +1,5 @@
-// What the tests of values share (value_*_test.c): values to text and back, through memory, files and
-// pipes.
+// What the tests of values share (value_*_test.c): values to text and back, through memory, files
+// and pipes.
 #ifndef PERMC_TESTS_VALUES_H
 #define PERMC_TESTS_VALUES_H
 

@@ -1,6 +1,6 @@
 // Kernels of the library for GPUs. Run on the host (kernels.h): what interp computes, lines and
-// turns at the banks at their least. Compiled by NVRTC: no error, and no register in memory; each row
-// for one architecture in turn, or for all of them (PERMC_ALL).
+// turns at the banks at their least. Compiled by NVRTC: no error, and no register in memory; each
+// row for one architecture in turn, or for all of them (PERMC_ALL).
 //
 // Each function of stdlib/*.perm stands in a row of library_rows.h; one without a row fails a test.
 #include "tests/unit/kernels.h"
@@ -139,14 +139,14 @@ static const char *symbol_name(const char *cubin, uint32_t number) {
   return cubin + strings[symbols->sh_link].sh_offset + all[number].st_name;
 }
 
-// Kernels that do have local memory, up to an architecture. Whoever mends one takes its row away: a row
-// that has none fails.
+// Kernels that do have local memory, up to an architecture. Whoever mends one takes its row away: a
+// row that has none fails.
 static const struct {
   const char *expression, *types;
   uint32_t newest;
 } local_memory[] = {
-    // ops/exchange.c: a thread whose keys are not all numbers goes through its columns in a loop, on
-    // an array. It is no spill: numbers stay in registers.
+    // ops/exchange.c: a thread whose keys are not all numbers goes through its columns in a loop,
+    // on an array. It is no spill: numbers stay in registers.
     {"column (2^15 + 1) compare_exchange", "[2^16]f32", UINT32_MAX},
     {"map sort", "[16][2^8]f32", UINT32_MAX},
     {"map sort", "[11][2^7]f64", UINT32_MAX},

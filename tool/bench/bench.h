@@ -58,8 +58,8 @@ void bench_show_head(FILE *to, const bench_report *r);
 void bench_show_row(FILE *to, const bench_row *row);
 // Rows of the same name, suite, backend, strategy and number of threads.
 void bench_show_changes(FILE *to, const bench_report *before, const bench_report *after);
-// After the table: the figures of the BMMC paper and the tables of the HMM paper, where the report has
-// their rows.
+// After the table: the figures of the BMMC paper and the tables of the HMM paper, where the report
+// has their rows.
 void bench_show_figures(FILE *to, const bench_report *r);
 // An SVG picture: the rows as curves, and the figures of the BMMC paper where it has their rows.
 void bench_draw(arena *a, text *svg, const bench_report *r);

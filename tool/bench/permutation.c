@@ -26,8 +26,8 @@ static bool write_images(void *with, unsigned worker, uint64_t first, uint64_t l
 
 // ---- random ------------------------------------------------------------------------------------
 
-// Each element goes to a bucket by a die of its own, and each bucket is shuffled: all permutations are
-// equally likely (Rao 1961; Sandelius 1962), and a bucket is small enough for a cache.
+// Each element goes to a bucket by a die of its own, and each bucket is shuffled: all permutations
+// are equally likely (Rao 1961; Sandelius 1962), and a bucket is small enough for a cache.
 static uint64_t state_of(const writing *w, uint64_t number) {
   uint64_t state = w->seed + number * UINT64_C(0xd1342543de82ef95);
   return draw_word(&state);

@@ -72,9 +72,9 @@ typedef struct row_peer {
   const char *name, *arguments;
 } row_peer;
 
-// In texts $l is the layout, $k the number of the map, $n is n, $N 2^n, $R 2^(24-n), $O one more, $H and
-// $L 2^ceil(n/2) and 2^floor(n/2), $Q 2^n by the number of GPUs.
-// An expression that is NULL is the map's.
+// In texts $l is the layout, $k the number of the map, $n is n, $N 2^n, $R 2^(24-n), $O one more,
+// $H and $L 2^ceil(n/2) and 2^floor(n/2), $Q 2^n by the number of GPUs. An expression that is NULL
+// is the map's.
 typedef struct suite_row {
   const char *suite, *series, *name, *expression, *types;
   int first, last, step;
@@ -161,7 +161,8 @@ typedef struct suite_row {
   .suite = "permute", .series = "permute u32 by " way, .name = "permute u32 2^$n by " way,         \
   .expression = "permute", .types = "[$N]u32 [$N]u32", .first = 20, .last = 28, .step = 2,         \
   .property = BENCH_PERMUTED, .permutation = "random", .place = ON_GPU, .strategy = way
-// Tables II and III of the HMM paper: each strategy on each of its permutations, and on many at random.
+// Tables II and III of the HMM paper: each strategy on each of its permutations, and on many at
+// random.
 #define HMM_BY(which, type, way)                                                                   \
   .suite = "hmm", .series = which " " type " by " way, .name = which " " type " 2^$n by " way,     \
   .expression = "permute", .types = "[$N]u32 [$N]" type, .first = 16, .last = 28, .step = 2,       \
@@ -557,8 +558,8 @@ static size_t count_numbers(const suite_row *row) {
   return row->by_layouts ? count : row->maps ? row->maps : 1;
 }
 
-// All sizes of a row, each by each layout or map. `cases` may be NULL: they are counted. SIZE_MAX: no
-// memory.
+// All sizes of a row, each by each layout or map. `cases` may be NULL: they are counted. SIZE_MAX:
+// no memory.
 static size_t make_cases(const suite_row *row, unsigned gpus, bench_case *cases) {
   size_t count = 0;
   case_place at = {.gpu_bits = gpus ? f2_msb(gpus) : 0};

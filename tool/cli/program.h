@@ -23,18 +23,21 @@ cli_status cli_use_options(const cli_arguments *a, permc_context *context);
 // What --backend says; with --devices cuda, if it says nothing.
 const char *cli_backend(const cli_arguments *a);
 unsigned cli_device_count(const cli_arguments *a);  // of --devices; 1 without, and if it is wrong
-// Of --memory and --resume, and the first -o: where files are. CLI_USAGE: a file is wanted for --resume.
+// Of --memory and --resume, and the first -o: where files are. CLI_USAGE: a file is wanted for
+// --resume.
 cli_status cli_use_files(const cli_arguments *a, permc_context *context);
 // The ranks of --ranks and --transport, or those that mpirun or its like has started. CLI_USAGE:
 // --ranks is no power of two; CLI_WRONG: the others cannot be reached; reported.
 cli_status cli_use_ranks(const cli_arguments *a, permc_context *context);
-// Before all ranks run: what this one has kept of messages (io.h) is shown, but what all say alike by rank 0
-// alone. False: another cannot go on, which is kept as a message.
+// Before all ranks run: what this one has kept of messages (io.h) is shown, but what all say alike
+// by rank 0 alone. False: another cannot go on, which is kept as a message.
 bool cli_meet_ranks(permc_context *context);
-// This rank cannot go on, or another cannot, by what is kept of messages: all end, and one of them says why.
+// This rank cannot go on, or another cannot, by what is kept of messages: all end, and one of them
+// says why.
 void cli_end_ranks(permc_context *context);
 int cli_launched_rank(void);  // which of several a launcher has started this as; -1: it is alone
-// Whether mpirun has started this with others, and the verb is one for all of them together, or none (NULL).
+// Whether mpirun has started this with others, and the verb is one for all of them together, or
+// none (NULL).
 bool cli_is_one_of_several(const cli_verb *verb);
 // Ends the keeping of what is wrong with the command line (io.h): what all say alike rank 0 says.
 // Where others do not come in a moment, each says it.
@@ -74,7 +77,8 @@ typedef struct cli_data {
 bool cli_read_data(permc_context *context, const char *entry, const cli_data *data,
                    permc_value ***arguments, size_t *count);  // false: reported
 
-// The arguments of -i for the entry of the command line; NULL where -i is not given. False: reported.
+// The arguments of -i for the entry of the command line; NULL where -i is not given. False:
+// reported.
 bool cli_read_given(permc_context *context, const cli_arguments *a, permc_value ***arguments,
                     size_t *count);
 

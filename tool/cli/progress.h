@@ -3,8 +3,8 @@
 //
 //   permc: reading 45 %, 1.2 GiB/s, 3 s left        permc: compiling, 12 s
 //
-// Contexts tell of their stages (permc_on_progress); a thread draws. Nothing is drawn where standard
-// error is no terminal, or one without cursor control (TERM=dumb). NO_COLOR: not dimmed.
+// Contexts tell of their stages (permc_on_progress); a thread draws. Nothing is drawn where
+// standard error is no terminal, or one without cursor control (TERM=dumb). NO_COLOR: not dimmed.
 #ifndef PERMC_TOOL_CLI_PROGRESS_H
 #define PERMC_TOOL_CLI_PROGRESS_H
 

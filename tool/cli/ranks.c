@@ -8,8 +8,8 @@
 #include <signal.h>
 #include <unistd.h>
 
-// MPI_Init waits for all that the launcher has started, some libraries without end: one of them may not
-// be permc, or one that runs alone.
+// MPI_Init waits for all that the launcher has started, some libraries without end: one of them may
+// not be permc, or one that runs alone.
 typedef struct watch {
   pthread_mutex_t lock;
   pthread_cond_t met;

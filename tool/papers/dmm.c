@@ -103,9 +103,9 @@ static void add_transposes(paper_tables *out) {
 
 // ---- permutations ----------------------------------------------------------------------------
 
-// Section 6: an order of the copies without bank conflicts, by edge colouring, beside copies as they
-// come. Both read arrays that say where from and where to, which the paper does not count: 2 of 4 rounds,
-// 1 of 3.
+// Section 6: an order of the copies without bank conflicts, by edge colouring, beside copies as
+// they come. Both read arrays that say where from and where to, which the paper does not count: 2
+// of 4 rounds, 1 of 3.
 static void add_permutations(paper_tables *out) {
   enum { BITS = 12 };
   static const char *const algorithms[] = {"conflict-free", "d-designated"};

@@ -1,5 +1,5 @@
-// The HMM paper by execution: Table I, Table III's distributions, and those of its five permutations
-// (section IV).
+// The HMM paper by execution: Table I, Table III's distributions, and those of its five
+// permutations (section IV).
 #include "core/random.h"
 #include "kernels/hmm/algorithm.h"
 #include "tool/papers/paper.h"

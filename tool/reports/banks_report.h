@@ -1,4 +1,5 @@
-// What the accesses of a trace or of a plan cost under every bank layout: the report of permc banks.
+// What the accesses of a trace or of a plan cost under every bank layout: the report of permc
+// banks.
 //
 //   banks_report r = {.title = "t.trace", .request = {.banks = 4, .words = 16, .seed = 1}};
 //   bank_trace_add(&memory, &r.trace, 4, (uint64_t[]){0, 4, 8, 12});    // all in bank 0

@@ -15,7 +15,8 @@
 // A block is a run of comment lines from `-- ==` on; code, an empty line or the next `-- ==` ends
 // it. A block of its own with `error: REGEX` and no input says that the program has that error.
 //
-// In: a file's text. Out: blocks, and the mistakes in them. Nothing is executed. Private to testing/.
+// In: a file's text. Out: blocks, and the mistakes in them. Nothing is executed. Private to
+// testing/.
 #ifndef PERMC_TOOL_TESTING_BLOCK_H
 #define PERMC_TOOL_TESTING_BLOCK_H
 

@@ -1,4 +1,5 @@
-// permc doctor: what of the machine permc has found, tried out, and what to do about what is missing.
+// permc doctor: what of the machine permc has found, tried out, and what to do about what is
+// missing.
 #include "core/units.h"
 #include "runtime/compiled/compiler.h"
 #include "runtime/cuda/cuda.h"

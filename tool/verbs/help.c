@@ -1,4 +1,5 @@
-// `permc help` and `permc help VERB`, from the table of verbs; `permc help NAME`, from the reference.
+// `permc help` and `permc help VERB`, from the table of verbs; `permc help NAME`, from the
+// reference.
 #include "lang/syntax/hints.h"
 #include "tool/cli/program.h"
 #include "tool/verbs/manual.h"

@@ -155,8 +155,8 @@ static bool run_entry(run_state *s) {
                                       s->argument_count, &s->results, &s->result_count));
 }
 
-// With --resume what was done is kept, but where writing fails as it would again: a file of that ending cannot
-// hold the result.
+// With --resume what was done is kept, but where writing fails as it would again: a file of that
+// ending cannot hold the result.
 static bool end_run(run_state *s) {
   bool good = write_results(s);
   if (cli_is_given(s->args, "--resume") &&
@@ -165,8 +165,8 @@ static bool end_run(run_state *s) {
   return good;
 }
 
-// A step that all ranks make: what they say alike, for their program or files are wrong, is said once, and so is
-// what ends all.
+// A step that all ranks make: what they say alike, for their program or files are wrong, is said
+// once, and so is what ends all.
 static bool run_step(run_state *s, bool (*step)(run_state *s), bool first) {
   if (!is_one_of_several(s))
     return step(s);

@@ -7,8 +7,8 @@
 //   if (cli_parse(&args, cli_verbs, verb, 1, words))     // "sort.perm"
 //     return verb->run(&args);                           // verb_fmt in fmt.c
 //
-// Reading order: verbs.c, fmt.c, check.c, run.c, explain.c, draw.c, build.c, test.c, tune.c, bench.c, banks.c,
-// schedule.c, machine.c, paper.c, cache.c, doctor.c, help.c.
+// Reading order: verbs.c, fmt.c, check.c, run.c, explain.c, draw.c, build.c, test.c, tune.c,
+// bench.c, banks.c, schedule.c, machine.c, paper.c, cache.c, doctor.c, help.c.
 #ifndef PERMC_TOOL_VERBS_VERBS_H
 #define PERMC_TOOL_VERBS_VERBS_H
 

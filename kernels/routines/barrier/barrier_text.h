@@ -1,17 +1,20 @@
-// The kernel of a barrier of GPUs (runtime/gpu/barrier.h). This text stands in generated files as it is
-// here, behind kernels/text/cuda_host.h. GPU `rank` of `count` executes one block, of which thread t tells
-// GPU t that it is here, and waits until GPU t has told it. The words of a GPU are at flags + rank * stride:
+// The kernel of a barrier of GPUs (runtime/gpu/barrier.h). This text stands in generated files as
+// it is here, behind kernels/text/cuda_host.h. GPU `rank` of `count` executes one block, of which
+// thread t tells GPU t that it is here, and waits until GPU t has told it. The words of a GPU are
+// at flags + rank * stride:
 //
 //   word t           the last round in which GPU t has come
 //   word count + t   the round in which this GPU told GPU t
 //
-// What a GPU has stored before, wherever, all see afterwards: the end of a kernel comes before the release,
-// and the acquire before the next kernel (PTX ISA, "Memory Consistency Model", "Causality Order").
+// What a GPU has stored before, wherever, all see afterwards: the end of a kernel comes before the
+// release, and the acquire before the next kernel (PTX ISA, "Memory Consistency Model", "Causality
+// Order").
 #ifndef PERMC_KERNELS_ROUTINES_BARRIER_BARRIER_TEXT_H
 #define PERMC_KERNELS_ROUTINES_BARRIER_BARRIER_TEXT_H
 
 #ifdef PERMC_HOST
-// GPUs are executed one after the other: all have come to the round before, and more cannot be asked for.
+// GPUs are executed one after the other: all have come to the round before, and more cannot be
+// asked for.
 static inline void permc_arrive(uint64_t *flag, uint64_t round) { *flag = round; }
 static inline void permc_await(const uint64_t *flag, uint64_t round) {
   if (*flag + 1 < round)

@@ -1,5 +1,5 @@
-// Stable sorts by keys of few bits on a GPU: partitions. The text of the kernels, and the list of their
-// launches.
+// Stable sorts by keys of few bits on a GPU: partitions. The text of the kernels, and the list of
+// their launches.
 //
 //   partition_moved xs = {.bytes = 4, .input = 0};
 //   partition_work w = {.bits = 1, .rows = 1, .length = 1 << 24, .multiprocessors = 132, .input_count = 1,
@@ -10,8 +10,8 @@
 //     partition_kernels_write(&out, &k);      text, for NVRTC or for the host
 //   partition_launches(&k, launches);         count, then partition
 //
-// A key is made of an element of each input, where it is needed: inputs are read twice, and nothing of
-// keys is written. Where sorted keys are wanted, they are a payload.
+// A key is made of an element of each input, where it is needed: inputs are read twice, and nothing
+// of keys is written. Where sorted keys are wanted, they are a payload.
 #ifndef PERMC_KERNELS_ROUTINES_PARTITION_PARTITION_H
 #define PERMC_KERNELS_ROUTINES_PARTITION_PARTITION_H
 

@@ -1,5 +1,5 @@
-// The kernels of stable sorts by keys of few bits: one count, then one read and one write of memory. This
-// text stands in generated files as it is here, behind kernels/text/tile.h and these
+// The kernels of stable sorts by keys of few bits: one count, then one read and one write of
+// memory. This text stands in generated files as it is here, behind kernels/text/tile.h and these
 // (kernels/routines/partition/partition.c):
 //
 //   PARTITION_BITS         of a key, at most 5                 PARTITION_BLOCKS   at once on a multiprocessor
@@ -10,8 +10,8 @@
 //   PARTITION_PARAMETERS   parameters: arrays of payloads      PARTITION_MOVES   moves them
 //   PARTITION_PLACES       defined: places are written
 //
-// A row is cut into tiles, and these into groups of PARTITION_GROUP, one for each block. Where the elements of a
-// key go that are in a tile:
+// A row is cut into tiles, and these into groups of PARTITION_GROUP, one for each block. Where the
+// elements of a key go that are in a tile:
 //
 //   those of smaller keys, and those in groups before    counts of the groups, which each block sums
 //   behind those in tiles before                         tiles of a group come from its end on: what is left
@@ -121,9 +121,10 @@ PERMC_KERNEL_END
 
 // ---- the second: all elements to their places ------------------------------------------------------
 
-// Payload by payload, through scratch, which is free: so what goes to one place of memory is stored by neighbours. A
-// thread's element i is VALUE; (words) of them are an element, of which this is number w. All are read
-// before any is stored: compilers keep that order. What else is given is done meanwhile.
+// Payload by payload, through scratch, which is free: so what goes to one place of memory is stored
+// by neighbours. A thread's element i is VALUE; (words) of them are an element, of which this is
+// number w. All are read before any is stored: compilers keep that order. What else is given is
+// done meanwhile.
 #define PARTITION_MOVE(word, words, w, value, to, ...)                                             \
   {                                                                                                \
     PERMC_VALUES(word, moved, TILE_ITEMS, TILE_THREADS)                                            \
@@ -173,8 +174,8 @@ uint32_t live = (row + 1) * length - start < TILE_ELEMENTS ? (uint32_t)((row + 1
                                                            : TILE_ELEMENTS;
 uint32_t *const of_warps = (uint32_t *)scratch;                   // [warp][key]
 uint32_t *const starts = of_warps + TILE_WARPS * PARTITION_KEYS;  // of keys in the sorted tile
-// By key, the place in memory less that in the tile; where those end that are left of the group; and how many there
-// are in the row, and in this group and those before.
+// By key, the place in memory less that in the tile; where those end that are left of the group;
+// and how many there are in the row, and in this group and those before.
 TILE_COUNT *const bases = (TILE_COUNT *)(starts + PARTITION_KEYS);
 TILE_COUNT *const ends = bases + PARTITION_KEYS, *const sums = ends + PARTITION_KEYS;
 PARTITION_VALUES

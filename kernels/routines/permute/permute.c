@@ -161,8 +161,8 @@ void permute_text(text *out, const permute_shape *s) {
 
 // ---- costs -------------------------------------------------------------------------------------
 
-// Bytes that a casual access moves of a second cache of CACHE bytes, and of memory behind it; measured on
-// an H200, whose copies move as many in that time.
+// Bytes that a casual access moves of a second cache of CACHE bytes, and of memory behind it;
+// measured on an H200, whose copies move as many in that time.
 enum { CACHE = 40 << 20 };
 static const double casual_bytes[][2] = {
     [PERMUTE_D_DESIGNATED] = {56, 250}, [PERMUTE_S_DESIGNATED] = {32, 112}};

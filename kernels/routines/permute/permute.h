@@ -1,7 +1,7 @@
 // Permutations of whole arrays by strategies that run on a GPU: b[p[i]] = a[i], for any p.
 //
-// In: how many elements of how many bytes, and a strategy. Out: a schedule made of p, the text of the
-// kernels (permute_text.h), and the list of their launches.
+// In: how many elements of how many bytes, and a strategy. Out: a schedule made of p, the text of
+// the kernels (permute_text.h), and the list of their launches.
 //
 //   d-designated   b[p[i]] = a[i]: writes are casual (HMM paper, section IV)
 //   s-designated   b[i] = a[q[i]], q the inverse of p: reads are casual
@@ -20,16 +20,17 @@
 //   collect  2 0 1 3 | 1 3 0 2         tile 0 of b has the segments a0 a2 and a4 a6; a0 goes to place 2
 //   b        a2 a4 a0 a6 | a5 a1 a7 a3
 //
-// There are at most n / T segments of a tile: of T^2 / n elements in the mean, whatever p is, 4 of 2^28 in
-// tiles of 2^15. Tiles that are collected at about the same time read the pieces of one line, which the
-// second cache keeps for them; all else are whole lines. There is nothing to colour: a schedule is a
-// count and a sum, as in a sort by the tile of b. It takes 5 bytes an element, so that the two kernels
-// move 21 of an array of 4 bytes: a copy moves 8. On an H200 random permutations of 2^23 to 2^28 take 3.0
-// to 3.7 copies, s-designated 4.7 to 14.8, d-designated 6.7 to 33.6.
+// There are at most n / T segments of a tile: of T^2 / n elements in the mean, whatever p is, 4 of
+// 2^28 in tiles of 2^15. Tiles that are collected at about the same time read the pieces of one
+// line, which the second cache keeps for them; all else are whole lines. There is nothing to
+// colour: a schedule is a count and a sum, as in a sort by the tile of b. It takes 5 bytes an
+// element, so that the two kernels move 21 of an array of 4 bytes: a copy moves 8. On an H200
+// random permutations of 2^23 to 2^28 take 3.0 to 3.7 copies, s-designated 4.7 to 14.8,
+// d-designated 6.7 to 33.6.
 //
-// BANKS. Element i of a tile lies at permute_place(bytes, i): the words of each row of 128 bytes are XORed
-// by a number of the row, so that conflicts are as few as of random addresses, whatever p is (RAP
-// paper). The numbers of the schedule are such places: that costs nothing to read.
+// BANKS. Element i of a tile lies at permute_place(bytes, i): the words of each row of 128 bytes
+// are XORed by a number of the row, so that conflicts are as few as of random addresses, whatever p
+// is (RAP paper). The numbers of the schedule are such places: that costs nothing to read.
 #ifndef PERMC_KERNELS_ROUTINES_PERMUTE_PERMUTE_H
 #define PERMC_KERNELS_ROUTINES_PERMUTE_PERMUTE_H
 
@@ -62,10 +63,11 @@ typedef struct permute_shape {
   uint32_t rows, width;     // scheduled: the matrix
 } permute_shape;
 
-// What is known of p. How far casual accesses spread: the sectors of 32 bytes that they touch, for each
-// of them; looked at where a few begin. Of a warp, as the distribution of the HMM paper (section IV):
-// these cross between a multiprocessor and the second cache. And of as many as run at a time: these the
-// second cache has to hold. 1: random; bytes / 32: in order.
+// What is known of p. How far casual accesses spread: the sectors of 32 bytes that they touch, for
+// each of them; looked at where a few begin. Of a warp, as the distribution of the HMM paper
+// (section IV):
+// these cross between a multiprocessor and the second cache. And of as many as run at a time: these
+// the second cache has to hold. 1: random; bytes / 32: in order.
 enum { PERMUTE_SECTOR = 32, PERMUTE_WARP = 32, PERMUTE_WINDOW = 1 << 16 };
 typedef struct permute_casual {
   double warp, window;
@@ -80,7 +82,8 @@ typedef struct permute_spread {
 bool permute_spread_of(uint64_t n, uint32_t bytes, const place_list *p, const schedule_means *means,
                        permute_spread *out);
 
-// NULL, or why the strategy cannot have so many elements: the end of a sentence. spread: NULL of a random p.
+// NULL, or why the strategy cannot have so many elements: the end of a sentence. spread: NULL of a
+// random p.
 const char *permute_shape_of(permute_strategy strategy, uint64_t n, uint32_t bytes,
                              const permute_spread *spread, permute_shape *out);
 bool permute_shapes_equal(const permute_shape *a, const permute_shape *b);
@@ -113,8 +116,8 @@ typedef struct permute_tables {
 
 // How long its tables are; they have no data yet.
 permute_tables permute_tables_of(const permute_shape *s);
-// Fills tables, whose data is the caller's, for a permutation p. `means`: as of schedules; its scratch is
-// of no use. False: out of memory, or interrupted.
+// Fills tables, whose data is the caller's, for a permutation p. `means`: as of schedules; its
+// scratch is of no use. False: out of memory, or interrupted.
 bool permute_tables_make(const permute_shape *s, const place_list *p, const schedule_means *means,
                          permute_tables *out);
 

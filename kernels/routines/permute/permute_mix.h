@@ -1,5 +1,5 @@
-// Where a tile of a permutation has its elements (kernels/routines/permute/permute.h): this text stands in
-// generated files as it is here.
+// Where a tile of a permutation has its elements (kernels/routines/permute/permute.h): this text
+// stands in generated files as it is here.
 #ifndef PERMC_KERNELS_ROUTINES_PERMUTE_PERMUTE_MIX_H
 #define PERMC_KERNELS_ROUTINES_PERMUTE_PERMUTE_MIX_H
 

@@ -91,8 +91,8 @@ static void write_groups(const permute_shape *s, uint64_t *groups, uint32_t *beg
   }
 }
 
-// The segments of the tiles first ... last - 1 of b, at most TOGETHER of them; `begins`: room for their
-// bits, all 0.
+// The segments of the tiles first ... last - 1 of b, at most TOGETHER of them; `begins`: room for
+// their bits, all 0.
 static void write_neighbours(const making *m, uint64_t first, uint64_t last, uint32_t *begins) {
   const permute_shape *s = m->shape;
   uint64_t tiles = permute_tiles(s), most = permute_segments(s), words = s->tile / 32;
@@ -254,8 +254,8 @@ bool permute_tables_make(const permute_shape *s, const place_list *p, const sche
 
 // ---- spread ------------------------------------------------------------------------------------
 
-// The sectors that the accesses first ... last - 1 touch; as many bits of `seen` as there are sectors, all 0
-// before and after.
+// The sectors that the accesses first ... last - 1 touch; as many bits of `seen` as there are
+// sectors, all 0 before and after.
 static uint64_t count_sectors(const uint32_t *places, uint64_t first, uint64_t last, uint32_t bytes,
                               uint32_t *seen) {
   uint64_t sectors = 0;

@@ -8,7 +8,8 @@
 //   PERMUTE_WIDTH, PERMUTE_ROWS   of `scheduled`: the matrix; 0: none
 //   PERMUTE_STRIP     of `in-columns`: columns of a tile; 0: tiles are rows
 //
-// a, b: the array before and after; n elements. p: element i goes to place p[i]; q: it comes from there.
+// a, b: the array before and after; n elements. p: element i goes to place p[i]; q: it comes from
+// there.
 
 // ---- direct: HMM paper, section IV -------------------------------------------------------------
 
@@ -56,8 +57,9 @@ PERMC_KERNEL_END
 
 // ---- scheduled: HMM paper, sections V to VII ---------------------------------------------------
 
-// A row of `length`: b[d[j]] = a[s[j]], through one array in scratch, which is first alpha of the paper
-// and then beta. Neither has bank conflicts: s and d are of 32 banks each for every 32 numbers.
+// A row of `length`: b[d[j]] = a[s[j]], through one array in scratch, which is first alpha of the
+// paper and then beta. Neither has bank conflicts: s and d are of 32 banks each for every 32
+// numbers.
 #define PERMUTE_ROW_WISE(name, length, threads)                                                    \
   PERMC_KERNEL(name, threads, 1, (length) * sizeof(permute_element),                               \
                const permute_element *const a, permute_element *const b, const uint16_t *const s,  \
@@ -96,8 +98,8 @@ PERMC_KERNEL_END
   PERMC_END                                                                                        \
   PERMC_KERNEL_END
 
-// A matrix of so many rows, by tiles of 32 x 32 in the diagonal arrangement: element (i, j) of a tile
-// lies at 32 i + (i + j) mod 32, so that neither a row nor a column has bank conflicts.
+// A matrix of so many rows, by tiles of 32 x 32 in the diagonal arrangement: element (i, j) of a
+// tile lies at 32 i + (i + j) mod 32, so that neither a row nor a column has bank conflicts.
 #define PERMUTE_TRANSPOSE(name, rows, columns)                                                     \
   PERMC_KERNEL(name, 256, 1, 1024 * sizeof(permute_element), const permute_element *const a,       \
                permute_element *const b)                                                           \
@@ -177,8 +179,8 @@ static inline uint32_t permute_at(uint32_t i) {
   }                                                                                                \
   PERMC_END
 
-// Element i of each tile of `a` goes to place put[i] of the tile: so elements that go to one tile of the
-// result are neighbours.
+// Element i of each tile of `a` goes to place put[i] of the tile: so elements that go to one tile
+// of the result are neighbours.
 PERMC_KERNEL(put, PERMUTE_THREADS, PERMUTE_BLOCKS, PERMUTE_TILE * sizeof(permute_element),
              const permute_element *const a, permute_element *const b, const uint16_t *const put,
              const uint64_t n)
@@ -217,9 +219,9 @@ PERMC_BARRIER
 PERMUTE_STORE_TILE
 PERMC_KERNEL_END
 
-// A tile of the result: its element collect[j] is the j-th of those that stand in its segments of `a`.
-// groups[j / 32]: which of 32 such numbers begin a segment, and how many begin before them (the upper
-// half); element j of segment k lies at segments[k] + j.
+// A tile of the result: its element collect[j] is the j-th of those that stand in its segments of
+// `a`. groups[j / 32]: which of 32 such numbers begin a segment, and how many begin before them
+// (the upper half); element j of segment k lies at segments[k] + j.
 PERMC_KERNEL(collect, PERMUTE_THREADS, PERMUTE_BLOCKS, PERMUTE_TILE * sizeof(permute_element),
              const permute_element *const a, permute_element *const b,
              const uint16_t *const collect, const uint64_t *const groups,
@@ -268,8 +270,8 @@ PERMC_KERNEL_END
 
 #if PERMUTE_STRIP
 
-// A strip of PERMUTE_STRIP neighbouring columns of the matrix of `columns`: its element j goes to place
-// put[j] of the strip.
+// A strip of PERMUTE_STRIP neighbouring columns of the matrix of `columns`: its element j goes to
+// place put[j] of the strip.
 PERMC_KERNEL(strips, PERMUTE_THREADS, PERMUTE_BLOCKS, PERMUTE_TILE * sizeof(permute_element),
              const permute_element *const a, permute_element *const b, const uint16_t *const put,
              const uint64_t columns, const uint64_t n)

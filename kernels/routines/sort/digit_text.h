@@ -1,5 +1,6 @@
-// Digits of 8 bits, of keys on their way through a sort, and the lanes of a warp that have the same one. This
-// text stands in generated files as it is here, behind kernels/text/cuda_host.h and SORT_KEY, an unsigned type.
+// Digits of 8 bits, of keys on their way through a sort, and the lanes of a warp that have the same
+// one. This text stands in generated files as it is here, behind kernels/text/cuda_host.h and
+// SORT_KEY, an unsigned type.
 #ifndef PERMC_KERNELS_ROUTINES_SORT_DIGIT_TEXT_H
 #define PERMC_KERNELS_ROUTINES_SORT_DIGIT_TEXT_H
 
@@ -17,8 +18,8 @@ static inline uint32_t sort_digit(SORT_KEY w, uint32_t number) {
   return (uint32_t)(w >> 8 * number) & 255;
 }
 
-// The lanes whose bit is the same. The others' complement is a product here: sums and logic have one
-// unit, and this kernel waits for it.
+// The lanes whose bit is the same. The others' complement is a product here: sums and logic have
+// one unit, and this kernel waits for it.
 static inline uint32_t sort_vote(uint32_t digit, uint32_t bit) {
   uint32_t vote;
   asm volatile("{ .reg .pred one; .reg .b32 b; and.b32 b, %1, %2; setp.ne.u32 one, b, 0;\n"

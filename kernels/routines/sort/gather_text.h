@@ -1,10 +1,11 @@
-// The kernels that follow a sort (sort.h) where the order of its keys has gone along with them. This text
-// stands in generated files as it is here, behind kernels/text/cuda_host.h and SORT_PAYLOAD, the type of
-// an order's numbers.
+// The kernels that follow a sort (sort.h) where the order of its keys has gone along with them.
+// This text stands in generated files as it is here, behind kernels/text/cuda_host.h and
+// SORT_PAYLOAD, the type of an order's numbers.
 #ifndef PERMC_KERNELS_ROUTINES_SORT_GATHER_TEXT_H
 #define PERMC_KERNELS_ROUTINES_SORT_GATHER_TEXT_H
 
-// Elements of some words each: to[i] = from[order[i]], in each row; without `from` the order itself.
+// Elements of some words each: to[i] = from[order[i]], in each row; without `from` the order
+// itself.
 #define SORT_GATHER(bytes, word)                                                                   \
   PERMC_KERNEL(gather_##bytes, 256, 8, 0, const word *const from, word *const to,                  \
                const SORT_PAYLOAD *const order, const uint64_t rows, const uint64_t length,        \

@@ -10,8 +10,8 @@ static uint32_t key_bytes(const sort_kernels *k) {
   return (uint32_t)scalar_types[k->work.type].size;
 }
 
-// Numbers of keys go with them in tiles: with floats too, as NaN of different bits are equal, and a network of
-// comparators is stable by numbers.
+// Numbers of keys go with them in tiles: with floats too, as NaN of different bits are equal, and a
+// network of comparators is stable by numbers.
 static bool has_numbers(const sort_kernels *k) {
   return k->along_bytes || scalar_types[k->work.type].kind == KIND_FLOAT;
 }

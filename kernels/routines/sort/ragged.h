@@ -1,5 +1,5 @@
-// Stable sorts of rows of any lengths on a GPU: the kernels of sort.h where offsets cut its rows. Private to this
-// room.
+// Stable sorts of rows of any lengths on a GPU: the kernels of sort.h where offsets cut its rows.
+// Private to this room.
 //
 //   starts   a thread for each offset             finds the first row of each window
 //   tiles    a block for each window of keys      sorts the rows that begin there, and lists those that are too long

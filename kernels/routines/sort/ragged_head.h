@@ -1,5 +1,5 @@
-// What the kernels of a stable sort of rows of any lengths share. This text stands in generated files as it
-// is here, behind kernels/text/cuda_host.h and these (kernels/routines/sort/ragged.c):
+// What the kernels of a stable sort of rows of any lengths share. This text stands in generated
+// files as it is here, behind kernels/text/cuda_host.h and these (kernels/routines/sort/ragged.c):
 //
 //   SORT_KEY          an unsigned type of a key's bytes
 //   RAGGED_ORDER(k)   the number whose order is that of keys; RAGGED_LAST   a key that comes behind all
@@ -7,16 +7,16 @@
 //   RAGGED_PART      keys of a part of a row, at most
 //   RAGGED_WINDOW     keys among which the rows of a tile begin
 //
-// Row i of an instance is keys offsets[i], ..., offsets[i + 1] - 1 of its `length`. Tile k sorts the rows that
-// begin among keys k RAGGED_WINDOW, ... of an instance, as far as they end within its scratch. All other
-// rows are cut into parts, of which there is a list:
+// Row i of an instance is keys offsets[i], ..., offsets[i + 1] - 1 of its `length`. Tile k sorts
+// the rows that begin among keys k RAGGED_WINDOW, ... of an instance, as far as they end within its
+// scratch. All other rows are cut into parts, of which there is a list:
 //
 //   starts   a thread for each offset    finds the first row of each window
 //   tiles    a block for each tile       sorts rows, lists the others; keys of no row are copied
 //   parts    blocks that take tickets    sorts parts; then merges those of a row: pairs of them, of four, ...
 //
-// A ticket is a part at a level, all of a level before those of the next, so that who waits for a level waits
-// for blocks that have begun.
+// A ticket is a part at a level, all of a level before those of the next, so that who waits for a
+// level waits for blocks that have begun.
 //
 // STATE, numbers of 64 bits; the first ones are 0 before the first run, and after each:
 //
@@ -54,8 +54,9 @@ enum {
 #define RAGGED_SET(p, v) __stcg(p, v)
 #endif
 
-// Of a block, whose kernel defines RAGGED_THREADS, RAGGED_ITEMS and RAGGED_NUMBER_BYTES: 2, or 0 if keys have no
-// numbers. Scratch begins with keys, or payloads, one more than there are, and the numbers of keys.
+// Of a block, whose kernel defines RAGGED_THREADS, RAGGED_ITEMS and RAGGED_NUMBER_BYTES: 2, or 0 if
+// keys have no numbers. Scratch begins with keys, or payloads, one more than there are, and the
+// numbers of keys.
 #define RAGGED_ROOM (RAGGED_THREADS * RAGGED_ITEMS)
 #define RAGGED_WIDE (sizeof(SORT_KEY) > RAGGED_ALONG_BYTES ? sizeof(SORT_KEY) : RAGGED_ALONG_BYTES)
 #define RAGGED_STAGED(scratch) ((SORT_KEY *)(scratch))
@@ -94,7 +95,8 @@ static inline uint64_t ragged_window(int64_t offset, uint64_t length) {
   }                                                                                                \
   }
 
-// Of the first `count` of a[0 ... m - 1] and b[0 ... n - 1], which are in order, merged: how many are of a.
+// Of the first `count` of a[0 ... m - 1] and b[0 ... n - 1], which are in order, merged: how many
+// are of a.
 static inline uint64_t ragged_cut(const SORT_KEY *a, uint64_t m, const SORT_KEY *b, uint64_t n,
                                   uint64_t count) {
   uint64_t low = count > n ? count - n : 0, high = count < m ? count : m;
@@ -147,7 +149,8 @@ static inline void ragged_list(uint64_t *state, uint64_t room, uint64_t begin, u
   (void)RAGGED_MOST(state + RAGGED_LEVELS, levels);
 }
 
-// The next key i of two merged ones: x is of a, the next of those before `middle`, y of b, the next before `end`.
+// The next key i of two merged ones: x is of a, the next of those before `middle`, y of b, the next
+// before `end`.
 #define RAGGED_MERGED(i)                                                                           \
   const bool first = b >= end || (a < middle && !(RAGGED_ORDER(y) < RAGGED_ORDER(x)));             \
   const uint32_t from = first ? a : b;                                                             \

@@ -1,12 +1,13 @@
-// The second kernel of a stable sort of rows of any lengths: parts of listed rows. This text stands in generated files
-// as it is here, behind kernels/text/tile.h, kernels/routines/sort/digit_text.h,
+// The second kernel of a stable sort of rows of any lengths: parts of listed rows. This text stands
+// in generated files as it is here, behind kernels/text/tile.h, kernels/routines/sort/digit_text.h,
 // kernels/routines/sort/ragged_head.h and these (kernels/routines/sort/ragged.c):
 //
 //   RAGGED_THREADS, RAGGED_ITEMS   of a block, of a thread     RAGGED_BLOCKS   at once on a multiprocessor
 //
-// A part is sorted by digits of 8 bits, the lowest first, in scratch. A key goes behind those of smaller digits,
-// those of its digit in warps before, and those before in its warp: counters of the warps, which are summed. A
-// warp has neighbouring keys, 32 for each of the items that it takes to have them all.
+// A part is sorted by digits of 8 bits, the lowest first, in scratch. A key goes behind those of
+// smaller digits, those of its digit in warps before, and those before in its warp: counters of the
+// warps, which are summed. A warp has neighbouring keys, 32 for each of the items that it takes to
+// have them all.
 
 #define RAGGED_WARPS (RAGGED_THREADS / 32)
 // Behind keys and numbers: by warp and digit; sums over 32 digits; what threads tell each other.

@@ -1,6 +1,6 @@
-// The first kernel of a stable sort of rows of any lengths: tiles. This text stands in generated files as it
-// is here, behind kernels/text/cuda_host.h, kernels/routines/sort/ragged_head.h and these
-// (kernels/routines/sort/ragged.c):
+// The first kernel of a stable sort of rows of any lengths: tiles. This text stands in generated
+// files as it is here, behind kernels/text/cuda_host.h, kernels/routines/sort/ragged_head.h and
+// these (kernels/routines/sort/ragged.c):
 //
 //   RAGGED_THREADS, RAGGED_ITEMS   of a block, of a thread     RAGGED_BLOCKS   at once on a multiprocessor
 //   RAGGED_SHORT                   keys of a row that a thread sorts by itself, or 0
@@ -8,15 +8,16 @@
 //
 // SHORT ROWS. If all rows of a tile are short, each thread has whole rows in its registers.
 //
-// RUNS. Else a thread has RAGGED_ITEMS neighbouring keys, a run. It sorts them by exchanges of neighbours, where
-// these are of one row. A row that lies in several runs is merged: runs 0 and 1 of it, 2 and 3, and so on,
-// then pairs of these. Each thread makes those keys of a merged pair that lie in its run, and finds by
-// bisection where they begin. A run has keys of at most two rows that are not its own: of the one that its first key
-// is of, and of the one that its last key is of. What lies between them stays.
+// RUNS. Else a thread has RAGGED_ITEMS neighbouring keys, a run. It sorts them by exchanges of
+// neighbours, where these are of one row. A row that lies in several runs is merged: runs 0 and 1
+// of it, 2 and 3, and so on, then pairs of these. Each thread makes those keys of a merged pair
+// that lie in its run, and finds by bisection where they begin. A run has keys of at most two rows
+// that are not its own: of the one that its first key is of, and of the one that its last key is
+// of. What lies between them stays.
 
 #define RAGGED_WORDS ((RAGGED_ROOM + 63) / 64)
-// Behind keys and numbers: where rows begin, a bit for each key; those words of them that are not 0; what threads
-// tell each other.
+// Behind keys and numbers: where rows begin, a bit for each key; those words of them that are not
+// 0; what threads tell each other.
 #define RAGGED_HEADS(scratch) ((uint64_t *)RAGGED_BEHIND(scratch))
 #define RAGGED_SHARED(scratch)                                                                     \
   ((uint64_t *)(RAGGED_HEADS(scratch) + RAGGED_WORDS + (RAGGED_WORDS + 63) / 64 + 1))
@@ -62,9 +63,9 @@ static inline uint32_t ragged_end(const uint64_t *heads, uint32_t p) {
     end = all < (to) ? all : (to);                                                                 \
   }
 
-// Batcher's odd-even merge sort of n keys of a thread (Sorting networks and their applications, 1968). Without the
-// comparators between keys of different rows it sorts all rows, as rows are in order already. Equal keys are
-// compared by their numbers.
+// Batcher's odd-even merge sort of n keys of a thread (Sorting networks and their applications,
+// 1968). Without the comparators between keys of different rows it sorts all rows, as rows are in
+// order already. Equal keys are compared by their numbers.
 #define RAGGED_BETWEEN(i, j) ((UINT64_C(2) << (j)) - (UINT64_C(2) << (i)))
 #if RAGGED_NUMBER_BYTES
 #define RAGGED_ABOVE(x, y, number, i, j)                                                           \
@@ -100,7 +101,8 @@ static inline uint32_t ragged_end(const uint64_t *heads, uint32_t p) {
 #define RAGGED_ANY(of_warp) __any_sync(~0U, of_warp)
 #endif
 
-// A thread's row of `count` keys, at most n, from place p in scratch on. What is beyond it in registers stays there.
+// A thread's row of `count` keys, at most n, from place p in scratch on. What is beyond it in
+// registers stays there.
 #define RAGGED_SORT_ROW(n)                                                                         \
   {                                                                                                \
     SORT_KEY key[n];                                                                               \

@@ -67,7 +67,8 @@ static uint64_t rounds_of(const sort_kernels *k, uint32_t items) {
   return divide_up(k->work.rows * k->work.length, keys ? keys : 1);
 }
 
-// Of few keys. A thread's keys take their time one after the other, and so do the states of the tiles
+// Of few keys. A thread's keys take their time one after the other, and so do the states of the
+// tiles
 // before: both together take least where a tile has 8 times the root of all keys (measured: 1024 of
 // 2^14, 2048 of 2^16, 4096 of 2^18).
 static bool is_slow(const sort_kernels *k, uint32_t items) {
@@ -150,8 +151,8 @@ const char *sort_kernels_of(const sort_work *w, sort_kernels *out) {
 
 // ---- text --------------------------------------------------------------------------------------
 
-// Words, whose order is that of keys, and keys of words. All NaN come last, those with a sign too: by
-// as many floats are turned round.
+// Words, whose order is that of keys, and keys of words. All NaN come last, those with a sign too:
+// by as many floats are turned round.
 static void write_words(text *out, const sort_kernels *k) {
   static const uint64_t infinities[] = {0, 0x7c00, 0x7f800000, 0x7ff0000000000000};
   uint32_t bytes = key_bytes(k), log = (uint32_t)__builtin_ctz(bytes);

@@ -1,5 +1,5 @@
-// Stable sorts by keys on a GPU, and what comes of them: the text of the kernels, and the list of their
-// launches.
+// Stable sorts by keys on a GPU, and what comes of them: the text of the kernels, and the list of
+// their launches.
 //
 //   sort_work w = {.type = SCALAR_F32, .rows = 1, .length = 1 << 24, .multiprocessors = 132,
 //                  .shared_bytes = 227 << 10, .wants_keys = true, .payload_count = 1, .payloads = &(sort_moved){.bytes = 4}};
@@ -14,13 +14,15 @@
 //   count    a block for each few tiles             how often each digit of 8 bits occurs
 //   digit    a block for each tile, four times      keys and payload, in the order of that digit
 //
-// DIGITS. A digit takes one read and one write of memory. Keys are sorted as unsigned words of their
-// order: a flipped sign, all bits of negative floats flipped, all NaN last, all bits flipped where they
-// descend. The first digit's kernel makes words of keys, the last one keys of words.
+// DIGITS. A digit takes one read and one write of memory. Keys are sorted as unsigned words of
+// their
+// order: a flipped sign, all bits of negative floats flipped, all NaN last, all bits flipped where
+// they descend. The first digit's kernel makes words of keys, the last one keys of words.
 //
-// PAYLOADS. One of 1, 2, 4 or 8 bytes goes with its key: where it is as wide as the key, up to 4 bytes,
-// both are joined to one word between the first and the last digit. If it is wider, or if there are
-// several, the number of each key goes along instead, the order, by which they are gathered at the end.
+// PAYLOADS. One of 1, 2, 4 or 8 bytes goes with its key: where it is as wide as the key, up to 4
+// bytes, both are joined to one word between the first and the last digit. If it is wider, or if
+// there are several, the number of each key goes along instead, the order, by which they are
+// gathered at the end.
 #ifndef PERMC_KERNELS_ROUTINES_SORT_SORT_H
 #define PERMC_KERNELS_ROUTINES_SORT_SORT_H
 

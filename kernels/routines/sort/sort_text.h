@@ -1,6 +1,7 @@
-// The kernels of a stable sort by digits of 8 bits, the lowest first, with one read and one write of
-// memory a digit ("onesweep": Adinets and Merrill, 2022). This text stands in generated files as it is
-// here, behind kernels/text/tile.h, kernels/routines/sort/digit_text.h and these (kernels/routines/sort/sort.c):
+// The kernels of a stable sort by digits of 8 bits, the lowest first, with one read and one write
+// of memory a digit ("onesweep": Adinets and Merrill, 2022). This text stands in generated files as
+// it is here, behind kernels/text/tile.h, kernels/routines/sort/digit_text.h and these
+// (kernels/routines/sort/sort.c):
 //
 //   SORT_KEY       an unsigned type of a key's bytes       TILE_THREADS, TILE_ITEMS   keys of a tile
 //   TILE_COUNT     a type for numbers of keys, of 4 or 8   SORT_BLOCKS   at once on a multiprocessor
@@ -11,16 +12,16 @@
 //   SORT_TOP       the bit of the sign, or 0               SORT_WAY(w)   w, or where keys descend ~w
 //   SORT_FLOATS    or not; then SORT_NAN is how many NaN have a sign
 //
-// Rows of `length` keys are sorted one by one. A row is cut into tiles, one for each block. What a block
-// has to know is where the keys of each digit go:
+// Rows of `length` keys are sorted one by one. A row is cut into tiles, one for each block. What a
+// block has to know is where the keys of each digit go:
 //
 //   all keys of the row with a smaller digit     counts, made by the first kernel
 //   those of the digit in tiles before           states: blocks publish theirs, and look back
 //   those of the digit in warps before           counters of the warps, summed
 //   those of the digit before in the warp        votes of the warp
 //
-// The tile is put into this order in scratch memory first, so that what goes to one place of memory is
-// stored by neighbours.
+// The tile is put into this order in scratch memory first, so that what goes to one place of memory
+// is stored by neighbours.
 //
 // STATE, an array:
 //
@@ -36,13 +37,13 @@
 #define SORT_STATES(state, digit)                                                                  \
   (SORT_TICKETS(state) + SORT_DIGITS + (digit) % 2 * rows * TILES_OF(length) * 256)
 
-// Keys are sorted as words, unsigned numbers that have their order. The first digit's pass makes them,
-// the last one makes keys of them again. Words that are JOINED have the payload in their lower half: it
-// moves with its key as one element, in runs of twice as many bytes.
+// Keys are sorted as words, unsigned numbers that have their order. The first digit's pass makes
+// them, the last one makes keys of them again. Words that are JOINED have the payload in their
+// lower half: it moves with its key as one element, in runs of twice as many bytes.
 //
-// Of floats the negative ones are complemented, and all are turned round so that NaN with a sign come
-// behind those without. NaN are equal, and keep their bits: sort_number, by which they are compared, is
-// the last one's word for all of them.
+// Of floats the negative ones are complemented, and all are turned round so that NaN with a sign
+// come behind those without. NaN are equal, and keep their bits: sort_number, by which they are
+// compared, is the last one's word for all of them.
 #define SORT_LAST ((SORT_WORD) ~(SORT_WORD)0)  // none has larger digits
 #ifdef SORT_JOINED
 #define SORT_TURNS true
@@ -74,7 +75,8 @@ static inline SORT_KEY sort_key(SORT_KEY w) { return (SORT_KEY)(SORT_WAY(w) ^ SO
 static inline SORT_KEY sort_number(SORT_KEY w) { return w; }
 #endif
 
-// A state: how many keys of a digit are in a tile, or in the row up to the tile's end. 0: not known yet.
+// A state: how many keys of a digit are in a tile, or in the row up to the tile's end. 0: not known
+// yet.
 #define SORT_OF_TILE ((TILE_COUNT)1 << (8 * sizeof(TILE_COUNT) - 2))
 #define SORT_OF_ROW ((TILE_COUNT)2 << (8 * sizeof(TILE_COUNT) - 2))
 #define SORT_VALUE(state) ((state) & (SORT_OF_TILE - 1))
@@ -99,7 +101,8 @@ template <typename T> T *sort_near(T *p) {
 #define SORT_KEEP_PLACE(i, n)
 #endif
 
-// A thread's own element of an array; all words of a tile; payloads, which may be the keys' numbers.
+// A thread's own element of an array; all words of a tile; payloads, which may be the keys'
+// numbers.
 #define SORT_OWN(type, array)                                                                      \
   PERMC_LOAD(type, SORT_NEAR((const type *)(array) + (start + TILE_PLACE)) + 32 * i)
 #define SORT_LOAD_WORDS(...)                                                                       \
@@ -196,8 +199,8 @@ static inline TILE_COUNT sort_sum(const TILE_COUNT *sums, uint32_t count) {
   return sum;
 }
 
-// The keys of a digit in all tiles of the row before `tile`. SORT_LOOK of them are asked for at once,
-// the nearest first; one that has no state yet is asked for again.
+// The keys of a digit in all tiles of the row before `tile`. SORT_LOOK of them are asked for at
+// once, the nearest first; one that has no state yet is asked for again.
 static inline TILE_COUNT sort_look_back(const TILE_COUNT *states, uint32_t tile, uint32_t digit) {
   TILE_COUNT sum = 0;
   for (;;) {
@@ -218,8 +221,8 @@ static inline TILE_COUNT sort_look_back(const TILE_COUNT *states, uint32_t tile,
 // clang-format off: what macros begin and end is indented below as blocks are
 // ---- the first kernel: how often each digit occurs in each row -----------------------------------
 
-// A block counts `chunk` keys, into copies of the counters, which lanes share: fewer meet at a bank. The
-// states of the first digit become 0, and tickets.
+// A block counts `chunk` keys, into copies of the counters, which lanes share: fewer meet at a
+// bank. The states of the first digit become 0, and tickets.
 PERMC_KERNEL(count, TILE_THREADS, SORT_BLOCKS, SORT_COPIES *SORT_DIGITS * 1024,
              const SORT_KEY *const keys, TILE_COUNT *const state, const uint64_t rows,
              const uint64_t length, const uint64_t chunk)
@@ -269,8 +272,8 @@ PERMC_KERNEL_END
 
 // ---- the second: one digit ---------------------------------------------------------------------
 
-// Blocks take tiles in turn, so that those before have been taken when they are waited for. The states of
-// the next digit become 0; with the last digit all counts do.
+// Blocks take tiles in turn, so that those before have been taken when they are waited for. The
+// states of the next digit become 0; with the last digit all counts do.
 PERMC_KERNEL(digit, TILE_THREADS, SORT_BLOCKS, TILE_ELEMENTS, const void *const from,
              void *const to,
 #ifdef SORT_PAYLOAD
@@ -294,8 +297,8 @@ PERMC_VALUES(uint32_t, places, (TILE_ITEMS + 1) / 2, TILE_THREADS)
 #else
 uint32_t *const counters = (uint32_t *)(staged + SORT_STAGED);
 #endif
-// By digit, the place in memory less that in the tile; sums over 32 digits; the turn of this block, and
-// the digit's number.
+// By digit, the place in memory less that in the tile; sums over 32 digits; the turn of this block,
+// and the digit's number.
 TILE_COUNT *const bases = (TILE_COUNT *)(counters + TILE_WARPS * 256);
 TILE_COUNT *const sums = bases + 256, *const taken = sums + 8;
 PERMC_VALUES(SORT_WORD, word, TILE_ITEMS, TILE_THREADS)

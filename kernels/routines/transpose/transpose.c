@@ -3,11 +3,12 @@
 #include "core/f2.h"
 #include "core/number.h"
 
-// As measured on an H200. The result is written in sectors of LINE_BYTES: these are what memory moves.
+// As measured on an H200. The result is written in sectors of LINE_BYTES: these are what memory
+// moves.
 enum { TILE_BYTES = 16384, LINE_BYTES = 32, LOADS_AT_ONCE = 16, WARP = 32, BANK_BYTES = 4 };
 
-// Blocks of so many threads, so many on a multiprocessor: the second where a thread of the first had more
-// loads than are under way at once.
+// Blocks of so many threads, so many on a multiprocessor: the second where a thread of the first
+// had more loads than are under way at once.
 static const struct { uint32_t threads, blocks; } shapes[] = {{256, 8}, {384, 4}};
 
 // ---- the tile ----------------------------------------------------------------------------------
@@ -58,7 +59,8 @@ static void choose_tile(transpose_kernel *k, uint64_t most) {
   }
 }
 
-// Runs of the result are whole lines: the last dimension in them is cut by elements, not by its indices.
+// Runs of the result are whole lines: the last dimension in them is cut by elements, not by its
+// indices.
 static void cut_runs(transpose_kernel *k) {
   const net_dimension *d = k->dimensions;
   k->inner = 1;
@@ -160,8 +162,8 @@ static void choose_pitches(transpose_kernel *k) {
 
 // ---- threads -----------------------------------------------------------------------------------
 
-// Boxes of threads, as large as there are threads, the first level first. `unit`: the box of the first one is
-// a multiple of it, where there are several.
+// Boxes of threads, as large as there are threads, the first level first. `unit`: the box of the
+// first one is a multiple of it, where there are several.
 static void spread_threads(transpose_threads *s, uint32_t threads, uint64_t unit) {
   uint64_t left = threads;
   s->turns = s->at_work = 1;
@@ -177,13 +179,14 @@ static void spread_threads(transpose_threads *s, uint32_t threads, uint64_t unit
   }
 }
 
-// Whether all boxes have all of the dimension: a box of the cut one may be as long as that, and begin later.
+// Whether all boxes have all of the dimension: a box of the cut one may be as long as that, and
+// begin later.
 static bool has_all(const transpose_kernel *k, uint32_t d) {
   return k->box[d] == k->dimensions[d].extent && k->numbers[d] == 1;
 }
 
-// Dimensions whose elements go on where those of the one before end, both in memory and in scratch, are one
-// level with it.
+// Dimensions whose elements go on where those of the one before end, both in memory and in scratch,
+// are one level with it.
 static void find_read_levels(transpose_kernel *k) {
   transpose_threads *s = &k->reading;
   for (uint32_t i = 0; i < k->count; i++) {

@@ -1,5 +1,6 @@
 // The kernel of a transpose. This text stands in generated files as it is here, behind
-// kernels/text/cuda_host.h and these (kernels/routines/transpose/transpose_write.c); those with (k) are of turn k:
+// kernels/text/cuda_host.h and these (kernels/routines/transpose/transpose_write.c); those with (k)
+// are of turn k:
 //
 //   transpose_element   a type of 1, 2, 4, 8 or 16 bytes   TRANSPOSE_SCRATCH   elements
 //   TRANSPOSE_THREADS   of a block                         TRANSPOSE_BLOCKS    on a multiprocessor

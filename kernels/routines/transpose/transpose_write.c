@@ -102,7 +102,8 @@ static void write_limits(text *out, const char *name, const transpose_threads *s
   text_string(out, ")\n");
 }
 
-// Where an element of a row is in scratch, which is f + i and what turn k adds to it. f may be less than 0:
+// Where an element of a row is in scratch, which is f + i and what turn k adds to it. f may be less
+// than 0:
 // so something is added, and taken away again.
 static void write_get(text *out, const transpose_kernel *k) {
   const transpose_level *l = &k->writing.levels[0];

@@ -1,4 +1,5 @@
-// How many there are of each of the keys 0 ... limit - 1 in rows that lie in a file. Private to this room.
+// How many there are of each of the keys 0 ... limit - 1 in rows that lie in a file. Private to
+// this room.
 #ifndef PERMC_RUNTIME_EXTERNAL_ROUTINES_COUNT_H
 #define PERMC_RUNTIME_EXTERNAL_ROUTINES_COUNT_H
 

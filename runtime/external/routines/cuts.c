@@ -5,8 +5,8 @@
 #include "runtime/routines/sort.h"
 #include <stdlib.h>
 
-// It stands before what is greater, and equal keys of later runs and places, of its segment: keys begin, ...,
-// end - 1. (None are, where no other run has some of them.)
+// It stands before what is greater, and equal keys of later runs and places, of its segment: keys
+// begin, ..., end - 1. (None are, where no other run has some of them.)
 typedef struct splitter {
   uint64_t rank, run, place;
   uint64_t begin, end;

@@ -1,19 +1,21 @@
-// Where sorted runs are cut, so that the first parts of all, then the second ones, ... are what the sorted
-// whole has first, then next: buckets. Private to this room.
+// Where sorted runs are cut, so that the first parts of all, then the second ones, ... are what the
+// sorted whole has first, then next: buckets. Private to this room.
 //
 //   run 0 is 1 3 5 5, run 1 is 2 5 5 8; samples are every second element: 1 5 | 2 5
 //   the samples in order of (key, run, place)    1 2 5 5      of two buckets, the second begins with
 //   its splitter                                 the 5 at place 2 of run 0
 //   cuts   0 0, 2 1, 4 4                          buckets 1 3 | 2 and 5 5 | 5 5 8
 //
-// A splitter has one place in each run: elements before it are lower, or equal and of a run before its
-// own. Samples say between which two of them that place is; that stretch is read. So cuts are exact, whatever
-// keys are equal, and what is sorted stably bucket by bucket is sorted stably.
+// A splitter has one place in each run: elements before it are lower, or equal and of a run before
+// its own. Samples say between which two of them that place is; that stretch is read. So cuts are
+// exact, whatever keys are equal, and what is sorted stably bucket by bucket is sorted stably.
 //
-// Of a row that segments cut (segments.h), keys stand in the order of their segments first. A run has its
-// segments in order; so where a splitter's is in one run alone, all others stand before it or behind it.
+// Of a row that segments cut (segments.h), keys stand in the order of their segments first. A run
+// has its segments in order; so where a splitter's is in one run alone, all others stand before it
+// or behind it.
 //
-// A bucket of q samples of r runs, of which one is taken every s elements, has less than (q + r) s elements.
+// A bucket of q samples of r runs, of which one is taken every s elements, has less than (q + r) s
+// elements.
 #ifndef PERMC_RUNTIME_EXTERNAL_ROUTINES_CUTS_H
 #define PERMC_RUNTIME_EXTERNAL_ROUTINES_CUTS_H
 

@@ -1,5 +1,5 @@
-// Work on what lies in files, piece by piece: piece i is worked on while piece i + 1 is read and piece
-// i - 1 is written.
+// Work on what lies in files, piece by piece: piece i is worked on while piece i + 1 is read and
+// piece i - 1 is written.
 //
 //   step   read   work   write
 //   0      0
@@ -33,8 +33,8 @@ typedef struct transfers {
 // False: out of memory. No bytes, or no file: nothing is added.
 bool transfers_add(transfers *t, external_place at, void *memory, uint64_t bytes, bool writes);
 
-// Who notes how far work is wants nothing to be under way then: pieces that are begun are ended before
-// others are read.
+// Who notes how far work is wants nothing to be under way then: pieces that are begun are ended
+// before others are read.
 typedef struct pipeline_rest {
   bool wanted;  // by `done`; from then on
   bool here;    // nothing is under way

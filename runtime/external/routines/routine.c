@@ -115,7 +115,8 @@ static void plan_sort(sorts *s, external_place order) {
 
 static size_t order_size(const external_routine *r) { return r->routine->length >> 32 ? 8 : 4; }
 
-// The elements' numbers in the order of their keys; then whatever goes where these say, by a sort of them.
+// The elements' numbers in the order of their keys; then whatever goes where these say, by a sort
+// of them.
 static external_sort *plan_order(sorts *s, external_place order, uint64_t limit) {
   const net_routine *r = s->routine->routine;
   size_t size = order_size(s->routine);

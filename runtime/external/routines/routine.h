@@ -1,5 +1,5 @@
-// Executes the routines of steps (fusion/net/net.h) on arrays in files; each is a row of the table in
-// routine.c. See runtime/routines/routine.h for what they do to arrays in memory.
+// Executes the routines of steps (fusion/net/net.h) on arrays in files; each is a row of the table
+// in routine.c. See runtime/routines/routine.h for what they do to arrays in memory.
 #ifndef PERMC_RUNTIME_EXTERNAL_ROUTINES_ROUTINE_H
 #define PERMC_RUNTIME_EXTERNAL_ROUTINES_ROUTINE_H
 
@@ -11,12 +11,12 @@ typedef struct external_routine {
   const net_routine *routine;
   const net_array *arrays;
   const external_place *places;  // by array: element 0
-  // So many bytes in file `number` of those that the routine has for itself, from that offset on: new, or
-  // as they were left.
+  // So many bytes in file `number` of those that the routine has for itself, from that offset on:
+  // new, or as they were left.
   external_place (*between)(void *with, uint32_t number, uint64_t offset, uint64_t bytes,
                             error *failure);
-  // After each piece, which are done in order: what was written to files for them is not written again, if
-  // the routine goes on with `done` pieces. May be NULL.
+  // After each piece, which are done in order: what was written to files for them is not written
+  // again, if the routine goes on with `done` pieces. May be NULL.
   bool (*report)(void *with, uint64_t done, error *failure);
   // The routine will not go on after fewer pieces, whatever ends it from now on. May be NULL.
   bool (*settle)(void *with, uint64_t done, error *failure);
@@ -29,7 +29,8 @@ typedef struct external_routine {
   const atomic_bool *interrupted;  // may be NULL
 } external_routine;
 
-// How many pieces there are. False: what it asks for is not done in files, or not by so much memory.
+// How many pieces there are. False: what it asks for is not done in files, or not by so much
+// memory.
 bool external_routine_fit(const external_routine *r, uint64_t *pieces, error *failure);
 // What it reads from files, and writes to them: about.
 bool external_routine_traffic(const external_routine *r, external_traffic *out, error *failure);

@@ -1,4 +1,5 @@
-// Reads rows of keys from a file once, in pieces: whole rows, or parts of one. Private to this room.
+// Reads rows of keys from a file once, in pieces: whole rows, or parts of one. Private to this
+// room.
 //
 //   rows of 3 keys, memory for 8      rows 0 1, rows 2 3, ...
 //   rows of 10 keys, memory for 8     keys 0 ... 7 of row 0, keys 8 9 of row 0, keys 0 ... 7 of row 1, ...

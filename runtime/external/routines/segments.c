@@ -1,4 +1,5 @@
-// Offsets: whether they are in order, which segment has a key, where segments begin. See segments.h.
+// Offsets: whether they are in order, which segment has a key, where segments begin. See
+// segments.h.
 #include "runtime/external/routines/segments.h"
 
 #include "core/number.h"

@@ -1,8 +1,8 @@
 // Stable sorting of rows that lie in files, with payloads, by as much memory as there is.
 //
-// Rows that fit in memory are sorted there, many at a time: each array is read once and written once. A
-// longer row is read twice and written twice: RUNS of what fits in memory are sorted; then BUCKETS, which fit
-// too, are read from all runs (cuts.h) and sorted.
+// Rows that fit in memory are sorted there, many at a time: each array is read once and written
+// once. A longer row is read twice and written twice: RUNS of what fits in memory are sorted; then
+// BUCKETS, which fit too, are read from all runs (cuts.h) and sorted.
 //
 //   external_sort s = {.type = SCALAR_U32, .rows = 1, .length = 1 << 30, .column_count = 1,
 //                      .columns = &(external_column){.from = {&in, 128}, .between = {&runs, 0},
@@ -12,8 +12,8 @@
 //   external_sort_fit(&s, &shape, &failure)       how many bytes `runs` and `samples` must have, how many pieces there are
 //   external_sort_run(&s, &shape, &failure)
 //
-// Of rows that offsets cut into segments (segments.h), each segment is sorted for itself. Those that lie
-// in one run are in their places after it; only keys of the others go on to buckets.
+// Of rows that offsets cut into segments (segments.h), each segment is sorted for itself. Those
+// that lie in one run are in their places after it; only keys of the others go on to buckets.
 //
 // The order is that of runtime/routines/sort.h.
 #ifndef PERMC_RUNTIME_EXTERNAL_ROUTINES_SORT_H
@@ -46,8 +46,8 @@ typedef struct external_sort {
   uint64_t memory;  // bytes, at most
   uint32_t threads;
   const atomic_bool *interrupted;  // may be NULL
-  // Pieces are done in order. A sort goes on after those that are done: all that it has written to files
-  // for them is there.
+  // Pieces are done in order. A sort goes on after those that are done: all that it has written to
+  // files for them is there.
   uint64_t done;
   bool (*report)(void *with, uint64_t done, error *failure);  // may be NULL
   // The sort will not go on after fewer pieces, whatever ends it from now on. May be NULL.

@@ -17,8 +17,8 @@ typedef struct stretch {
 static uint64_t least(uint64_t a, uint64_t b) { return a < b ? a : b; }
 static uint64_t most(uint64_t a, uint64_t b) { return a > b ? a : b; }
 
-// Of a run, what is not in its place when it is sorted: at its beginning, or at its end, keys of a segment that
-// other runs have, too; all of a row that is one.
+// Of a run, what is not in its place when it is sorted: at its beginning, or at its end, keys of a
+// segment that other runs have, too; all of a row that is one.
 static stretch loose_of(const sorting *s, uint64_t run, bool at_end) {
   uint64_t first = run * s->shape->run, end = least(first + s->shape->run, s->count);
   if (!s->borders)
@@ -110,8 +110,8 @@ static char *sorted_of(const sorting *s, uint32_t column, uint64_t piece) {
   return buffer_of(s, column, piece) + (to.file ? to.offset % DISK_PAGE : 0);
 }
 
-// Where a stretch is read to, at `at` or behind it: at the same byte of a page as in the file, while there
-// is slack.
+// Where a stretch is read to, at `at` or behind it: at the same byte of a page as in the file,
+// while there is slack.
 static char *landing_of(external_place from, char *at, uint64_t *slack) {
   uint64_t gap = (from.offset - (uintptr_t)at) % DISK_PAGE;
   if (gap > *slack)

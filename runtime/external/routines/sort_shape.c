@@ -14,7 +14,8 @@ enum {
   LEAST_PIECE = 16 << 20,  // ... of so many bytes or more
 };
 
-// Bytes of memory that a key takes: three buffers, and what a sort of them takes (runtime/routines/sort.c).
+// Bytes of memory that a key takes: three buffers, and what a sort of them takes
+// (runtime/routines/sort.c).
 static uint64_t bytes_of_key(const external_sort *s) {
   uint64_t sum = 0, most = 0;
   for (uint32_t c = 0; c < s->column_count; c++) {
@@ -26,7 +27,8 @@ static uint64_t bytes_of_key(const external_sort *s) {
   return PIPELINE_BUFFERS * sum + most + words;
 }
 
-// As few runs as there can be, but some: keys of a run are a multiple of a page's, where there are so many.
+// As few runs as there can be, but some: keys of a run are a multiple of a page's, where there are
+// so many.
 static uint64_t choose_run(const external_sort *s, uint64_t most) {
   uint64_t few = divide_up(s->length, PIECES), least = LEAST_PIECE / s->columns[0].size;
   few = few > least ? few : least;

@@ -59,8 +59,8 @@ static uint64_t unit_of(const external_transpose *t, const uint64_t *box) {
   return t->size;
 }
 
-// Stretches begin at the same byte of a page as in the file, if they are of some pages, and units stay
-// whole.
+// Stretches begin at the same byte of a page as in the file, if they are of some pages, and units
+// stay whole.
 static uint64_t pitch_of(uint64_t in_file, uint64_t least, uint64_t unit) {
   uint64_t aligned = least + (in_file - least) % DISK_PAGE;
   return least >= 2 * DISK_PAGE && aligned % unit == 0 ? aligned : least;
@@ -156,7 +156,8 @@ typedef struct box {
   uint64_t first[NET_DIMENSIONS], count[NET_DIMENSIONS];
 } box;
 
-// Boxes are in the order in which they are written, so that neighbours in a page come one after the other.
+// Boxes are in the order in which they are written, so that neighbours in a page come one after the
+// other.
 static box box_at(const transposing *s, uint64_t number) {
   const external_transpose *t = s->task;
   uint32_t order[NET_DIMENSIONS], count = order_dimensions(t, TO, order);

@@ -1,11 +1,12 @@
-// Dimensions of an array in a file in another order, by as much memory as there is. Private to this room.
+// Dimensions of an array in a file in another order, by as much memory as there is. Private to this
+// room.
 //
 //   [5][6] to [6][5], boxes of 2 rows and 3 columns: 6 boxes
 //   a box is read in 2 stretches of 3 elements, and written in 3 stretches of 2
 //
-// A box has some neighbours of each dimension. It is read in stretches, each of which the array has without
-// a gap, and written in others. Its dimensions are chosen so that both kinds are long. Each array is read
-// once, or written once.
+// A box has some neighbours of each dimension. It is read in stretches, each of which the array has
+// without a gap, and written in others. Its dimensions are chosen so that both kinds are long. Each
+// array is read once, or written once.
 #ifndef PERMC_RUNTIME_EXTERNAL_ROUTINES_TRANSPOSE_H
 #define PERMC_RUNTIME_EXTERNAL_ROUTINES_TRANSPOSE_H
 

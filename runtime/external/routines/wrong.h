@@ -18,8 +18,8 @@ typedef struct external_wrong {
 
 // Adds what it reads and writes, where no place occurs twice.
 void external_wrong_add_traffic(const external_wrong *w, external_traffic *to);
-// The places are read once; distinct ones once for each part of the numbers below the limit that memory has
-// bits for, and where one occurs twice, again.
+// The places are read once; distinct ones once for each part of the numbers below the limit that
+// memory has bits for, and where one occurs twice, again.
 bool external_wrong_find(const external_wrong *w, int64_t found[2], error *failure);
 
 #endif

@@ -34,7 +34,8 @@ static bool count_slab(const ranked_routine *c, int64_t *counts) {
   return good || team_stop(c->team);
 }
 
-// What of the counts of rank `of` goes to the slab of rank `to`: counts first, ..., first + count - 1.
+// What of the counts of rank `of` goes to the slab of rank `to`: counts first, ..., first + count -
+// 1.
 static slab shared_counts(const ranked_routine *c, uint64_t slab_size, uint32_t of, uint32_t to) {
   slab has = counts_of(c, of);
   slab wants = slab_of(slab_size, c->routine->rows * c->routine->limit, to);

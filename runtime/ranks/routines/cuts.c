@@ -8,8 +8,8 @@
 
 enum { DIGIT_BITS = 8, DIGITS = 1 << DIGIT_BITS, CHUNK = 1 << 16 };
 
-// Cuts of one row whose keys begin alike, and this rank's keys that begin so: items first, ..., first +
-// count - 1 of the source.
+// Cuts of one row whose keys begin alike, and this rank's keys that begin so: items first, ...,
+// first + count - 1 of the source.
 typedef struct group {
   uint32_t cut, cut_count;
   uint64_t first, count;
@@ -106,8 +106,8 @@ static bool send_counts(const search *s) {
   return good;
 }
 
-// The digit of this rank's cut; of the keys with that digit, those before the cut are dealt to the ranks
-// in their order.
+// The digit of this rank's cut; of the keys with that digit, those before the cut are dealt to the
+// ranks in their order.
 static void choose(search *s) {
   uint32_t ranks = s->team->transport->ranks;
   uint64_t digit = 0, sum = 0;
@@ -145,7 +145,8 @@ static bool send_choices(const search *s) {
 
 // ---- going on -----------------------------------------------------------------------------------
 
-// The cuts of a group as groups of those with equal digits: their keys will lie one after the other.
+// The cuts of a group as groups of those with equal digits: their keys will lie one after the
+// other.
 static uint32_t split_group(const search *s, const group *g, const uint64_t *counts, uint64_t *at,
                             group *into) {
   uint32_t made = 0;

@@ -3,9 +3,9 @@
 //   stage 0 routine    n=0 routine sort rows 1 length 2^24       each rank has a slab of 2^22 keys, and
 //     from a0 to a1                                              gets its slab of the sorted array
 //
-// Data that stays on a rank is done by runtime/routines. What of an element decides where it goes (its
-// key, its place) is looked at where the element is; then each array is exchanged once, a message for
-// each pair of ranks.
+// Data that stays on a rank is done by runtime/routines. What of an element decides where it goes
+// (its key, its place) is looked at where the element is; then each array is exchanged once, a
+// message for each pair of ranks.
 //
 //   sort       cuts (cuts.h), one exchange of each array, a sort of each slab
 //   places     the same for the keys; then places go back

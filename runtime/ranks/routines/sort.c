@@ -1,5 +1,5 @@
-// Every element goes to the rank that has its place in the sorted array; then ranks sort what they have
-// got. What comes from lower ranks comes first, so all is stable. See routine.h.
+// Every element goes to the rank that has its place in the sorted array; then ranks sort what they
+// have got. What comes from lower ranks comes first, so all is stable. See routine.h.
 #include "runtime/ranks/routines/ranked.h"
 
 #include "runtime/ranks/routines/cuts.h"
@@ -13,8 +13,8 @@ typedef struct splitter {
   uint64_t row, key;
 } splitter;
 
-// Elements on their way. Class 2 i + 1 is what is equal to splitter i, class 2 i what is between i - 1
-// and i.
+// Elements on their way. Class 2 i + 1 is what is equal to splitter i, class 2 i what is between i
+// - 1 and i.
 typedef struct meeting {
   const ranked_routine *call;
   slab slab;  // of the array and, sorted, of the result
@@ -31,7 +31,8 @@ typedef struct meeting {
 
 // ---- who goes where -----------------------------------------------------------------------------
 
-// The class of x among those splitters of its row, which are in order. (Without branches that depend on x.)
+// The class of x among those splitters of its row, which are in order. (Without branches that
+// depend on x.)
 static inline uint64_t class_among(const splitter *s, uint64_t count, uint64_t x) {
   uint64_t below = 0;
   for (uint64_t left = count, half; left > 0; left -= half) {

@@ -1,5 +1,5 @@
-// What the parts of this room say to other ranks: equal messages, ranges of arrays, a failure. Private to
-// this room.
+// What the parts of this room say to other ranks: equal messages, ranges of arrays, a failure.
+// Private to this room.
 //
 //   rank 0 has  a b b c     sent 0 1 3 4: a goes to rank 0, b b to rank 1, c to rank 2
 //   rank 1 has  a a c c     sent 0 2 2 4

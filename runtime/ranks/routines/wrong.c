@@ -1,5 +1,5 @@
-// The first place that is wrong. Each rank looks for places outside of the limit; equal ones meet on one
-// rank. See routine.h.
+// The first place that is wrong. Each rank looks for places outside of the limit; equal ones meet
+// on one rank. See routine.h.
 #include "runtime/ranks/routines/ranked.h"
 
 #include "runtime/ranks/routines/deal.h"
