@@ -577,15 +577,29 @@ static bool redirect(external *e, size_t count, net_id file, net_id to) {
   return any;
 }
 
+// Whether the parts of the array that shares have are theirs alone, and nothing was there.
+static bool has_new_parts(external *e, size_t step, const external_move *m) {
+  const external_moves *writes = &e->steps.items[step].writes;
+  bool own = external_move_has_each_once(m) && !redirect(e, step, m->file, m->file);
+  for (size_t i = 0; i < writes->count && own; i++)
+    own = &writes->items[i] == m || writes->items[i].file != m->file;
+  return own;
+}
+
 // A step that replaces some elements of an array, which is in memory as a whole, writes it to
-// another file than the one it reads: after the half of it, what has been read is still there.
+// another file than the one it reads: after the half of it, what has been read is still there. What
+// was not there is not read.
 static void renew_replaced(making *m) {
   external *e = m->out;
   for (size_t i = 0; i < e->steps.count; i++)
     for (size_t k = 0; k < e->steps.items[i].writes.count; k++) {
       external_move *w = &e->steps.items[i].writes.items[k];
-      if (!w->partial || w->before != w->file || !is_all_of_file(e, w))
+      if (!w->partial || w->before != w->file)
         continue;
+      if (!is_all_of_file(e, w)) {
+        w->before = has_new_parts(e, i, w) ? NET_NONE : w->file;
+        continue;
+      }
       w->before = add_file(m, &e->arrays.items[w->file]);
       if (!redirect(e, i, w->file, w->before))
         w->before = NET_NONE;

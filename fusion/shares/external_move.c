@@ -253,7 +253,7 @@ bool external_block_at(const external_move *m, uint64_t share, uint64_t i, exter
 
 static uint64_t magnitude(int64_t a) { return a < 0 ? -(uint64_t)a : (uint64_t)a; }
 
-static bool has_each_once(const external_move *m) {
+bool external_move_has_each_once(const external_move *m) {
   if (m->shares == 1)
     return true;
   return m->by_bits
@@ -262,7 +262,7 @@ static bool has_each_once(const external_move *m) {
 }
 
 static bool are_single(const external_moves *of, const external_move *m, bool writes) {
-  bool single = !m->partial && (m->whole ? writes : has_each_once(m));
+  bool single = !m->partial && (m->whole ? writes : external_move_has_each_once(m));
   for (size_t i = 0; i < of->count && single; i++) {
     const external_move *other = &of->items[i];
     if (other == m && !writes)

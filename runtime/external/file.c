@@ -160,7 +160,7 @@ static bool open_by_journal(run_file *f, const run_file_options *o, bool is_ther
 // That it was made is noted when it has its checksums.
 static bool make_by_journal(run_file *f, const run_file_options *o, uint64_t bytes,
                             error *failure) {
-  bool is_there = journal_has_made(o->journal, o->name, bytes);
+  bool is_there = f->found = journal_has_made(o->journal, o->name, bytes);
   return open_by_journal(f, o, is_there, bytes, failure) && add_sums(f, o, is_there, failure) &&
          (is_there || journal_note_made(o->journal, o->name, bytes, failure));
 }

@@ -20,6 +20,7 @@ typedef struct run_file {
   uint64_t offset;       // of element 0
   uint32_t first, last;  // steps that need it; first is UINT32_MAX: none
   bool named;            // it has a path in the file system, and is the run's
+  bool found;            // another process had made it
   bool copied;           // it is a copy of an argument that was just made, and is not noted
   int slot;              // of system/temporary.h; -1: none
   int sums;  // descriptor of the file that its checksums go to; -1: they are in memory only

@@ -216,7 +216,7 @@ static bool is_read(const run_files *f, net_id a) {
 static void doubt_replaced(run_files *f, net_id a) {
   const external_step *s = &f->run->steps->steps.items[f->step];
   for (size_t i = 0; i < s->writes.count; i++)
-    if (f->goes_on && f->step == f->begun && is_replaced(&s->writes.items[i], a, true))
+    if (f->arrays[a].found && f->step == f->begun && is_replaced(&s->writes.items[i], a, true))
       disk_sums_doubt(&f->arrays[a].disk.sums);
 }
 

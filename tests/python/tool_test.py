@@ -128,7 +128,7 @@ class Ranks(Folder):
     def test_numbers_of_ranks(self):
         words = ["run", "-e", "sort", "-i", self.keys, "-o", self.sorted]
         line = "permc: 3 ranks are no power of two; take 2, 4, 8, ...\n"
-        self.check(3, words, [(1, "", line)] * 3)
+        self.check(3, words, [(1, "", line), (1, "", ""), (1, "", "")])
         line = ("permc: 4 ranks were asked for, and there are 2; start as many "
                 "(torchrun --nproc-per-node 4)\n")
         self.check(2, [*words, "--ranks", "4"], [(1, "", line)] * 2)
@@ -137,12 +137,12 @@ class Ranks(Folder):
         words = ["run", "-e", "sort", "-o", self.sorted, "-i"]
         found = self.end(self.start(0, 2, [*words, self.keys]),
                          self.start(1, 2, [*words, "absent"]))
-        self.assertEqual(found, [(1, "", "permc: rank 1: absent: No such file or directory\n"),
-                                 (1, "", "permc: absent: No such file or directory\n")])
+        self.assertEqual(found, [(1, "", ""),
+                                 (1, "", "permc: rank 1: absent: No such file or directory\n")])
         found = self.end(*[self.start(rank, 2, ["run", "-e", expression, "-i", self.keys])
                            for rank, expression in enumerate(("sort", "reverse"))])
         line = "permc: rank 1 differs from rank 0 in its program text: reverse, not sort\n"
-        self.assertEqual(found, [(1, "", line)] * 2)
+        self.assertEqual(found, [(1, "", line), (1, "", "")])
         self.assertFalse(self.sorted.exists())
 
     def test_a_rank_dies_or_hangs(self):

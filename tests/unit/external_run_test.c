@@ -35,6 +35,7 @@ static const struct example {
     {"merge_sorted", "[30000]u32 [17001]u32", 1 << 16},
     {"\\p v xs -> scan (+) (scatter (map (\\i -> 3 * i + i64 p[0] % 2) (iota 100)) v xs)",
      "[1]u8 [100]u32 [2^14]u32", 1 << 18},
+    {"map (\\r -> map (\\v -> v - sum r) r)", "[130][517]i64", 1 << 17},
     // What these read and write depends on data.
     {"\\xs -> sort_ragged [0, 100001, 2^18] xs", "[2^18]u32", 1 << 20},
     {"\\xs -> sort_ragged (map (\\i -> i64 xs[0] % 5 + 700 * i) (iota 300)) xs", "[2^18]u32",
@@ -69,6 +70,7 @@ typedef struct trial {
   uint64_t kill_at;  // the report at which the process is killed; 0: none
   bool resume;
   double note_seconds;
+  bool from_file;
   const char *result;  // the name of a file of the bytes
   permc_value **arguments;
   size_t count;
@@ -130,11 +132,22 @@ static bool execute(permc_context *c, pipeline *p, void *with) {
 }
 
 // The arguments are always the same.
+// The first argument from a file instead: a run has no copy of it.
+static bool read_from_file(permc_context *c, trial *t) {
+  const char *path = path_of("argument.npy");
+  bool good = permc_write_file(c, path, t->arguments[0]);
+  permc_values_free(t->arguments, t->count);
+  t->arguments = NULL;
+  t->count = 0;
+  return good && permc_read_files(c, "-e", &path, 1, &t->arguments, &t->count);
+}
+
 static bool run_here(trial *t) {
   permc_context *c = load_expression(t->example->text);
   permc_value **results = NULL;
   size_t count = 0;
   bool good = permc_read_random(c, "-e", t->example->types, 1, &t->arguments, &t->count);
+  good = good && (!t->from_file || read_from_file(c, t));
   pipeline_request r = {.entry = "-e",
                         .last = STAGE_PROGRAM,
                         .arguments = t->arguments,
@@ -236,6 +249,7 @@ static void remove_run(void) { external_remove(path_of("run"), -1); }
 // Killed at each of its reports, or some of them, and then once more in the second run; notes are
 // made at each report, or more seldom.
 TEST(kills) {
+  static const double seldom[] = {1000, 0, 0.02};
   for (int i = 0; i < EXAMPLES; i++) {
     trial t = reference_of(&examples[i]);
     t.resume = true;
@@ -243,7 +257,7 @@ TEST(kills) {
     ending last = KILLED;
     for (t.kill_at = 1; last == KILLED; t.kill_at += step, kills++) {
       remove_run();
-      t.note_seconds = 0.01 * (double)(kills % 3);
+      t.note_seconds = seldom[kills % 3];
       last = run_trial(t);
       if (last == KILLED) {
         trial again = t;
@@ -262,6 +276,24 @@ TEST(kills) {
     remove_run();
     CHECK(access(path_of("run"), F_OK) != 0);
   }
+}
+
+// What a step replaces parts of is not there when it is done once more from its beginning.
+TEST(a_kill_before_the_first_note) {
+  static const struct example sums = {"map (\\r -> map (\\v -> v - sum r) r)", "[1010][517]i64",
+                                      1 << 20};
+  trial t = reference_of(&sums);
+  t.resume = t.from_file = true;
+  t.note_seconds = 1000;
+  for (t.kill_at = 1; t.kill_at < 20; t.kill_at += 6) {
+    remove_run();
+    CHECK(run_trial(t) == KILLED);
+    trial again = t;
+    again.kill_at = 0;
+    if (!CHECK(run_trial(again) == DONE && same_files(path_of("found"), path_of("expected"))))
+      printf("killed at report %" PRIu64 ": %s\n", t.kill_at, from_child->message);
+  }
+  remove_run();
 }
 
 // Random arguments are no files: what has their elements is written in the first run.
