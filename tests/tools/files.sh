@@ -199,21 +199,28 @@ done
 [ $told -gt 0 ] && [ $wrong -eq 0 ] && pass || fail "few files may be open: told $told, wrong $wrong, $(cat err) $(ls -A out)"
 
 # Killed at many moments, then resumed: by the clock, which is another each time; no verdict depends on it.
-"$permc" run -e fft --random '[2^19]c64' -o expected.npy
-kills=0 wrong=0
-for moment in 1 2 3 4 5 6 7 8 9 10; do
-  mkdir -p out
-  "$permc" run -e fft --random '[2^19]c64' --memory 1MiB --resume -o out/a.npy 2>/dev/null &
-  sleep "0.0$moment"
-  kill -9 $! 2>/dev/null && kills=$((kills + 1))
-  wait $! 2>/dev/null
-  [ ! -e out/a.npy ] || [ "$(elements out/a.npy 4194304)" = "$(elements expected.npy 4194304)" ] || wrong=$((wrong + 1))
-  "$permc" run -e fft --random '[2^19]c64' --memory 1MiB --resume -o out/a.npy 2>err || wrong=$((wrong + 1))
-  [ "$(elements out/a.npy 4194304)" = "$(elements expected.npy 4194304)" ] || wrong=$((wrong + 1))
-  [ "$(ls -A out)" = a.npy ] || wrong=$((wrong + 1))
-  rm -rf out
-done
-[ $wrong -eq 0 ] && pass || fail "$wrong of $kills kills"
+# resumes BYTES ARGS...
+resumes() {
+  bytes=$1 kills=0 wrong=0
+  shift
+  "$permc" run "$@" -o expected.npy
+  for moment in 1 2 3 4 5 6 7 8 9 10; do
+    mkdir -p out
+    "$permc" run "$@" --resume -o out/a.npy 2>/dev/null &
+    sleep "0.0$moment"
+    kill -9 $! 2>/dev/null && kills=$((kills + 1))
+    wait $! 2>/dev/null
+    [ ! -e out/a.npy ] || [ "$(elements out/a.npy "$bytes")" = "$(elements expected.npy "$bytes")" ] || wrong=$((wrong + 1))
+    "$permc" run "$@" --resume -o out/a.npy 2>err || wrong=$((wrong + 1))
+    [ "$(elements out/a.npy "$bytes")" = "$(elements expected.npy "$bytes")" ] || wrong=$((wrong + 1))
+    [ "$(ls -A out)" = a.npy ] || wrong=$((wrong + 1))
+    rm -rf out
+  done
+  [ $wrong -eq 0 ] && pass || fail "$wrong of $kills kills: $(cat err)"
+}
+resumes 4194304 --memory 1MiB -e fft --random '[2^19]c64'
+"$permc" run -e id --random '[4010][517]i64' -o rows.npy
+resumes 16585360 --memory 4MiB -e 'map (\r -> map (\v -> v - sum r) r)' -i rows.npy
 
 # Killed without --resume, or in memory: the old file or the new one, and nothing else, where files need no name
 # until they are done.

@@ -132,10 +132,12 @@ static bool execute(permc_context *c, pipeline *p, void *with) {
 }
 
 // The arguments are always the same.
-// The first argument from a file instead: a run has no copy of it.
+// The first argument from a file instead, the same one each time: a run has no copy of it.
 static bool read_from_file(permc_context *c, trial *t) {
   const char *path = path_of("argument.npy");
-  bool good = permc_write_file(c, path, t->arguments[0]);
+  permc_files files = {.memory = t->memory, .folder = path_of(".")};
+  bool good = (access(path, F_OK) == 0 || permc_write_file(c, path, t->arguments[0])) &&
+              permc_use_files(c, t->memory ? &files : NULL);
   permc_values_free(t->arguments, t->count);
   t->arguments = NULL;
   t->count = 0;
@@ -278,16 +280,27 @@ TEST(kills) {
   }
 }
 
-// What a step replaces parts of is not there when it is done once more from its beginning.
-TEST(a_kill_before_the_first_note) {
-  static const struct example sums = {"map (\\r -> map (\\v -> v - sum r) r)", "[1010][517]i64",
-                                      1 << 20};
+// The journal without its last line, of which a part stays.
+static void cut_journal(void) {
+  char lines[1200];
+  snprintf(lines, sizeof lines, "%s/journal", path_of("run"));
+  int file = open(lines, O_RDWR);
+  off_t size = lseek(file, 0, SEEK_END);
+  CHECK(size > 100 && ftruncate(file, size - 3) == 0);
+  close(file);
+}
+
+// Killed when checksums are written, and the line of the note is not: also of the first note.
+TEST(a_kill_within_a_note) {
+  static const struct example sums = {"map (\\r -> map (\\v -> v - sum r) r)", "[2010][517]i64",
+                                      1 << 22};
   trial t = reference_of(&sums);
+  remove(path_of("argument.npy"));
   t.resume = t.from_file = true;
-  t.note_seconds = 1000;
-  for (t.kill_at = 1; t.kill_at < 20; t.kill_at += 6) {
+  for (t.kill_at = 2; t.kill_at < 20; t.kill_at++) {
     remove_run();
     CHECK(run_trial(t) == KILLED);
+    cut_journal();
     trial again = t;
     again.kill_at = 0;
     if (!CHECK(run_trial(again) == DONE && same_files(path_of("found"), path_of("expected"))))
@@ -432,12 +445,7 @@ TEST(advice) {
 
 TEST(a_journal_that_is_cut) {
   trial t = half_a_run();
-  char lines[1200];
-  snprintf(lines, sizeof lines, "%s/journal", path_of("run"));
-  int file = open(lines, O_RDWR);
-  off_t size = lseek(file, 0, SEEK_END);
-  CHECK(size > 100 && ftruncate(file, size - 3) == 0);
-  close(file);
+  cut_journal();
   CHECK(run_trial(t) == DONE && same_files(path_of("found"), path_of("expected")));
   remove_run();
 }
