@@ -369,9 +369,7 @@ static value *concat_elements(pair_walk *w, value *x, value *y) {
                       concat_elements(w, x->u.array.element, y->u.array.element));
   const trace_step *first = step_of(e, x), *second = step_of(e, y);
   trace_step s = {.op = TRACE_CONCAT, .type = first->type, .rank = first->rank, .operand_count = 2};
-  s.batch = first->batch && second->batch
-                ? (first->batch > second->batch ? first->batch : second->batch)
-                : 0;
+  s.batch = common_batch(first->batch, second->batch);
   s.dims = NEW_ARRAY(e->memory, uint64_t, s.rank);
   memcpy(s.dims, first->dims, s.rank * sizeof *s.dims);
   s.dims[0] = w->length;

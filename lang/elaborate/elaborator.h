@@ -295,6 +295,7 @@ const trace_step *step_of(const elaborator *e, const value *v);
 const bool *needed_steps(const elaborator *e);  // by step: whether a result of the trace needs it
 value_id *copy_operands(elaborator *e, uint32_t count, const value_id *ids);
 uint64_t times_batch(elaborator *e, uint64_t factor);  // batch * factor, checked
+uint64_t common_batch(uint64_t a, uint64_t b);         // of a step with operands of these
 value *as_dynamic(elaborator *e, value *v);            // a scalar becomes a constant step
 value *as_array(elaborator *e, value *v);              // a list becomes an ARRAY (packed)
 value *as_data(elaborator *e, value *v);  // all lists inside packed, no functions; else fails

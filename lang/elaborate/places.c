@@ -43,8 +43,7 @@ static value_id placed_step(elaborator *e, value_id id, void *with) {
   s.dims[0] = p->op == TRACE_SCATTER ? step_at(e, base)->dims[0] : places->dims[0];
   s.batch = places->batch;
   for (uint32_t i = 1; i < s.operand_count; i++) {
-    uint64_t batch = step_at(e, operands[i])->batch;
-    s.batch = !batch || !s.batch ? 0 : batch > s.batch ? batch : s.batch;
+    s.batch = common_batch(s.batch, step_at(e, operands[i])->batch);
   }
   return emit(e, s);
 }
@@ -96,8 +95,8 @@ static value_id emit_keyed(elaborator *e, trace_op op, value_id keys, value_id o
   const trace_step *k = step_at(e, keys);
   trace_step s = {.op = op, .type = SCALAR_I64, .rank = 1, .scalar = order, .number = number};
   s.batch = k->batch;
-  if (offsets != NO_STEP && step_at(e, offsets)->batch > s.batch)
-    s.batch = step_at(e, offsets)->batch;
+  if (offsets != NO_STEP)
+    s.batch = common_batch(s.batch, step_at(e, offsets)->batch);
   s.operand_count = offsets == NO_STEP ? 1 : 2;
   s.operands = copy_operands(e, s.operand_count, (value_id[]){keys, offsets});
   s.dims = NEW(e->memory, uint64_t);
@@ -236,11 +235,10 @@ static value_id emit_convert(elaborator *e, value_id id, scalar_type to) {
 }
 
 static value_id emit_scalar(elaborator *e, scalar_op op, value_id x, value_id y) {
-  uint64_t batch = step_at(e, x)->batch, other = step_at(e, y)->batch;
   trace_step s = {.op = TRACE_SCALAR,
                   .scalar = op,
                   .type = scalar_result_of(op, step_at(e, x)->type),
-                  .batch = batch > other ? batch : other};
+                  .batch = common_batch(step_at(e, x)->batch, step_at(e, y)->batch)};
   return emit_step(e, s, 0, 2, (value_id[]){x, y});
 }
 

@@ -68,12 +68,6 @@ static value *fold_operation(elaborator *e, scalar_op op, const value *a, const 
   return make_scalar(e, scalar_result_of(op, t), out);
 }
 
-static uint64_t joint_batch(const trace_step *a, const trace_step *b) {
-  if (!a->batch || !b->batch)
-    return 0;
-  return a->batch > b->batch ? a->batch : b->batch;
-}
-
 value *scalar_operation(elaborator *e, scalar_op op, value *a, value *b) {
   if (a->kind == VALUE_SCALAR && (!b || b->kind == VALUE_SCALAR))
     return fold_operation(e, op, a, b);
@@ -83,7 +77,7 @@ value *scalar_operation(elaborator *e, scalar_op op, value *a, value *b) {
   trace_step s = {.op = TRACE_SCALAR,
                   .scalar = op,
                   .type = scalar_result_of(op, first->type),
-                  .batch = joint_batch(first, second)};
+                  .batch = common_batch(first->batch, second->batch)};
   s.operand_count = b ? 2 : 1;
   s.operands = copy_operands(e, s.operand_count, ids);
   return make_dynamic(e, emit(e, s));
@@ -159,13 +153,10 @@ static value *select_scalar(elaborator *e, value *condition, value *yes, value *
     return yes;
   const trace_step *c = &e->out->steps.items[ids[0]], *y = &e->out->steps.items[ids[1]],
                    *n = &e->out->steps.items[ids[2]];
-  uint64_t batch = joint_batch(y, n);
   trace_step s = {.op = TRACE_SELECT,
                   .type = y->type,
                   .operand_count = 3,
-                  .batch = !c->batch || c->batch > batch ? c->batch : batch};
-  if (!batch)
-    s.batch = 0;
+                  .batch = common_batch(c->batch, common_batch(y->batch, n->batch))};
   s.operands = copy_operands(e, 3, ids);
   return make_dynamic(e, emit(e, s));
 }

@@ -143,6 +143,9 @@ value_id *copy_operands(elaborator *e, uint32_t count, const value_id *ids) {
   return copy;
 }
 
+// Where one has no instances, the step has none.
+uint64_t common_batch(uint64_t a, uint64_t b) { return !a || !b ? 0 : a > b ? a : b; }
+
 uint64_t times_batch(elaborator *e, uint64_t factor) {
   uint64_t product;
   if (__builtin_mul_overflow(e->batch, factor, &product) || product > UINT64_C(1) << 62)
