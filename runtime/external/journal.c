@@ -181,9 +181,9 @@ static bool take_up(journal *j, const char *folder, char *all, size_t size, cons
     return journal_fail_damaged(failure, folder, "its journal is not what was written");
   if (strcmp(all, own) != 0)
     return error_set(failure, SPAN_NONE,
-                     "%s: the run that was begun here has another program, other arguments, "
-                     "another --memory or another version of permc; repeat that one, or remove the "
-                     "folder to begin anew",
+                     "%s: the run that was begun here has another program, other arguments, or "
+                     "another --memory, --backend or version of permc; repeat that one, or remove "
+                     "the folder to begin anew",
                      folder);
   off_t good = read_lines(j, end + 1) - all;
   if (j->lines.failed)

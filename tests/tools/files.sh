@@ -174,7 +174,7 @@ if begin; then
     "-e fft --random [2^20]c64 --memory 2MiB"; do
     # shellcheck disable=SC2086
     ! "$permc" run $other --resume -o out/a.npy 2>err && [ "$(cat err)" = \
-      'permc: out/a.npy.resume: the run that was begun here has another program, other arguments, another --memory or another version of permc; repeat that one, or remove the folder to begin anew' ] &&
+      'permc: out/a.npy.resume: the run that was begun here has another program, other arguments, or another --memory, --backend or version of permc; repeat that one, or remove the folder to begin anew' ] &&
       pass || fail "another run, $other: $(cat err)"
   done
 else
