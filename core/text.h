@@ -43,8 +43,7 @@ char *arena_printf(arena *a, const char *format, ...) PRINTF_LIKE(2, 3);
 // ---- numbers ---------------------------------------------------------------------------------
 
 // strtod and printf obey the thread's locale, and arithmetic its rounding mode and what it does
-// with
-// subnormal numbers: between these all is as when a C program starts, whatever the embedding
+// with subnormal numbers: between these all is as when a C program starts, whatever the embedding
 // program has set. False: memory is out, and nothing is to be left.
 typedef struct c_environment {
   locale_t entered, before;

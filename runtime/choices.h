@@ -9,8 +9,7 @@
 // choice; of the choices inside of it the function that these have taken. For ranks it is planned
 // in shares, and takes what the rank that sends the most takes (fusion/shares/cost.h). Equal calls
 // (copies, trace_choice) are planned once. What would take longer to plan than MOST_PLANNED steps
-// in all is
-// not compared: the first function is taken. So is it by `interp`, everywhere.
+// in all is not compared: the first function is taken. So is it by `interp`, everywhere.
 #ifndef PERMC_RUNTIME_CHOICES_H
 #define PERMC_RUNTIME_CHOICES_H
 

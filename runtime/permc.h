@@ -265,9 +265,8 @@ PERMC_API const void *permc_value_part(const permc_value *value, size_t componen
                                        uint64_t *count);
 // Called by all: this process has parts of arrays, of these lengths; each begins behind those of
 // the lower ranks, at *first, in an array of the length *whole. `what` is the same text on all, or
-// all
-// fail: a line that says what is called, which is shown where it differs, and what else must be the
-// same.
+// all fail: a line that says what is called, which is shown where it differs, and what else must be
+// the same.
 PERMC_API bool permc_place_parts(permc_context *context, const char *what, const uint64_t *lengths,
                                  size_t count, uint64_t *first, uint64_t *whole);
 // Called by all: rank 0's value becomes one in its memory. Without ranks: one that is in files
@@ -281,9 +280,8 @@ PERMC_API void permc_fail_ranks(permc_context *context, const char *cause);
 // come; true: all have refused, with the same text.
 PERMC_API bool permc_refuse_call(permc_context *context, const char *cause);
 // Called by all after a call that has failed with PERMC_ERROR_RANKS, or permc_refuse_call, before
-// the ranks are
-// ended: whether this process is the one that shows the message, so that it is shown once. Of ranks
-// that the caller connects each is, but where they have refused or differ.
+// the ranks are ended: whether this process is the one that shows the message, so that it is shown
+// once. Of ranks that the caller connects each is, but where they have refused or differ.
 PERMC_API bool permc_rank_speaks(permc_context *context);
 
 // ---- arrays larger than memory -----------------------------------------------------------------

@@ -1,7 +1,6 @@
 // Edge colouring of regular bipartite multigraphs: the edges of a graph whose nodes all have degree
 // d get d colours, so that each node has one edge of each colour (König 1916). Each colour is then
-// a
-// perfect matching: a permutation of the nodes, without conflicts.
+// a perfect matching: a permutation of the nodes, without conflicts.
 //
 // In: for each left node the right ends of its edges. Out: the same rows, reordered so that place k
 // of each row has colour k; and where each edge was.

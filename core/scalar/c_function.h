@@ -1,6 +1,5 @@
 // C functions that a program calls: what `extern` declares. A row of a Trace and of a Net; how they
-// are
-// called: runtime/foreign/foreign.h.
+// are called: runtime/foreign/foreign.h.
 //
 //   extern "m" hypot : f64 -> f64 -> f64        {"m", "hypot", 2, {f64, f64}, f64, NULL}
 #ifndef PERMC_CORE_SCALAR_C_FUNCTION_H

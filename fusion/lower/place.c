@@ -454,8 +454,7 @@ static void anchor_nowhere(placement *f) {
 // ---- other operands ---------------------------------------------------------------------------
 
 // The operands of one array that lie as the anchor's elements do, `least` of them or more, become
-// one
-// value: operand number q is the element that the anchor has for number q.
+// one value: operand number q is the element that the anchor has for number q.
 static bool load_together(const placement *f, operand *operands, uint32_t count, uint32_t first,
                           uint32_t least) {
   lowering *l = f->l;

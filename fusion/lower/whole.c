@@ -4,10 +4,9 @@
 //   concat (map f (take 3 xs)) (drop 3 xs)  =  [if i < 3 then f x else x | x is element i of xs]
 //
 // A PART is a value whose elements are first, first + 1, ... of another one, its WHOLE, in each of
-// so
-// many rows: at first those that slice takes of each instance. What a step does to each instance of
-// a batch, it does to all instances of a larger one: a step on parts is a part of the same step on
-// their wholes (what flip_bits makes of one of them, where they are different parts of their
+// so many rows: at first those that slice takes of each instance. What a step does to each instance
+// of a batch, it does to all instances of a larger one: a step on parts is a part of the same step
+// on their wholes (what flip_bits makes of one of them, where they are different parts of their
 // wholes). Parts that follow one another are a part of the choice between their wholes, by the
 // index. Where such a choice is of all elements, it takes the place of the concatenation: no
 // element moves, and lengths need not be powers of two. Halves stay as they are, as their elements

@@ -208,8 +208,7 @@ typedef enum net_routine_kind {
 extern const char *const net_routine_names[NET_ROUTINE_KINDS];
 
 // What a routine reads goes, in another order or as what it comes to, to what it writes. NET_NONE,
-// of a
-// SORT: the keys in order are not wanted; the index is read.
+// of a SORT: the keys in order are not wanted; the index is read.
 typedef struct net_routine_pair {
   net_id from, to;
 } net_routine_pair;

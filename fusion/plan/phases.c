@@ -57,8 +57,7 @@ static void add_vectors(uint64_t *to, uint32_t *count, uint32_t most, f2_space f
 
 // The phase of ops [first, end), whose directions span d. `also`: lines that it must hold, too.
 // Where ops matter in some places only, lanes and registers are of those places, and threads of
-// them
-// come first: the others have nothing to do.
+// them come first: the others have nothing to do.
 static plan_phase new_phase(arena *a, const net_stage *s, const plan_pass *pass, uint32_t first,
                             uint32_t end, f2_space d, const thread_shape *shape, f2_space also) {
   f2_space v = pass->tile, k = static_complement(s, pass, first, end, d), held = d;

@@ -253,8 +253,7 @@ typedef struct plan_boundary {
 
 // Those of all passes, by pass. The first pass has none; a pass that only moves elements has one
 // besides, from the op that made them to the one that needs them so. The ops of stages are looked
-// at
-// again: for explanations, not for each run.
+// at again: for explanations, not for each run.
 plan_boundary *plan_boundaries(arena *a, const plan *p, uint32_t *count);
 
 // ---- look-back (plan/look_back.c) --------------------------------------------------------------

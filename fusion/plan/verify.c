@@ -11,8 +11,7 @@ typedef struct verifying {
 } verifying;
 
 // What a share stores in an array between passes is together, and the array's i-th part if it is
-// the i-th
-// share: then a share has no need of the others' parts.
+// the i-th share: then a share has no need of the others' parts.
 static const char *verify_layout(const verifying *v, const plan_move *m) {
   const net_stage *s = v->stage;
   if (!net_stage_is_shared(s) || m->array < v->plan->net->arrays.count)

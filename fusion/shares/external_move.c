@@ -48,8 +48,7 @@ static live_part part_of_live(arena *a, int n, int low, uint32_t count, const ne
 enum { ADDRESS_BITS = F2_MAX - 1 };
 
 // Whether rows of the map, and its offset, are different bits of addresses. (Of a negative weight w
-// it is
-// another offset: w f = -w (1 - f) + w.)
+// it is another offset: w f = -w (1 - f) + w.)
 static bool has_bits(const net_map *m, int n, f2_affine *bits) {
   uint64_t offset = (uint64_t)m->offset, taken = 0;
   *bits = (f2_affine){f2_zero(ADDRESS_BITS, n), 0};

@@ -149,8 +149,7 @@ static void execute_words(plan_program *p, const pass_place *at, uint64_t warp, 
 
 // A gather or scatter, which has been done when the phase was computed: what is left are its
 // requests. A warp of which no lane asks for anything asks for one word. Where there are no words,
-// nobody knows
-// the places: each lane asks for a group of its own.
+// nobody knows the places: each lane asks for a group of its own.
 static void placed_lanes(plan_program *p, const pass_place *at, uint64_t warp, uint64_t step,
                          uint64_t *address, hmm_word *value) {
   const pass_access *a = at->step->access;
@@ -313,9 +312,8 @@ const char *hmm_plan_estimate(arena *a, const hmm_machine *m, const plan *of,
 }
 
 // A routine by digits of its keys: for each, all that it reads is read in order, and all that it
-// writes
-// written anywhere: n/w + l and n + l time units (HMM paper, section 3). A transpose writes whole
-// lines.
+// writes written anywhere: n/w + l and n + l time units (HMM paper, section 3). A transpose writes
+// whole lines.
 static void count_routine(arena *a, const hmm_machine *m, const plan *of, const plan_pass *pass,
                           hmm_counts *out) {
   uint64_t digits = plan_routine_digits(of, plan_routine_of(of, pass));

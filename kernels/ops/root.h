@@ -1,5 +1,5 @@
-// Roots of unity of an index, exp(2 pi i k / m) with k = a map of the
-// index: from a table that lies in memory as the code reads it.
+// Roots of unity of an index, exp(2 pi i k / m) with k = a map of the index: from a table that lies
+// in memory as the code reads it.
 //
 // k is a sum of rows, bits that are linear in the index (address.h). The table's own index is
 // another linear function of those bits: its low bits are what lanes change, so that a vector of

@@ -2,8 +2,7 @@
 //
 // Comes in: types, sizes, files, bytes or a seed. Goes out: values of the API (permc_value), and
 // the shapes that elaboration works at. An entry main : [2^n](a, i64) -> ... has one parameter of
-// two
-// arrays:
+// two arrays:
 //
 //   given as           permc_value          shapes
 //   "[8](u32, i64)"    u32[8] i64[8]        {u32, 1, {8}} {i64, 1, {8}}, with a = u32

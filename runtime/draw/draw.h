@@ -1,8 +1,7 @@
 // Pictures of an entry at given sizes: `permc draw`.
 //
 // Comes in: the Net and the Plan of a pipeline. Goes out: text for a terminal, or SVG. There are
-// three
-// pictures:
+// three pictures:
 //
 //   network   of the Net: a line for each element, data go from left to right. Permutations are gone:
 //             elements stay on their lines, and the word at the end says where a result has them.

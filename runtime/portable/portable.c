@@ -104,8 +104,7 @@ static int find_line_vectors(arena *a, const portable_pass_state *s, uint64_t *l
 }
 
 // With these vectors, the first index of each tile is chosen so that the lowest bits of that
-// address
-// are 0: then runs of the tile are runs of memory, not xor-permuted.
+// address are 0: then runs of the tile are runs of memory, not xor-permuted.
 static void prepare_levelling(arena *a, portable_pass_state *s, int count, const uint64_t *lines) {
   const plan_pass *p = s->plan;
   const plan_move *first = p->load_count ? p->loads : p->stores;

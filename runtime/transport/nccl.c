@@ -1,9 +1,8 @@
 // Ranks whose arrays are in the memory of their GPUs, exchanged by NCCL. All else goes over the
-// transport
-// beneath: before each exchange all ranks come together there, and say how long their messages are,
-// so that NCCL is asked for nothing that another rank does not expect, and a rank that is missing
-// is named. What NCCL does is polled, never waited for in NCCL: where it fails, another rank fails,
-// or nothing comes, the communicator is aborted.
+// transport beneath: before each exchange all ranks come together there, and say how long their
+// messages are, so that NCCL is asked for nothing that another rank does not expect, and a rank
+// that is missing is named. What NCCL does is polled, never waited for in NCCL: where it fails,
+// another rank fails, or nothing comes, the communicator is aborted.
 #include "runtime/transport/device.h"
 #include "runtime/transport/nccl_library.h"
 

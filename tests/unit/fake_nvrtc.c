@@ -5,8 +5,7 @@
 // variable FAKE_NVRTC is its version, "12.4" if it is not set; FAKE_NVRTC_FAIL names a function
 // that fails; FAKE_NVRTC_CUBIN, if it is set, is what every text is compiled to. With
 // FAKE_NVRTC_HOST, a folder, kernels (kernels/emit/emit.h) are compiled for the host, to libraries
-// there that the fake
-// driver executes: the text is C as well (kernels/text/cuda_host.h).
+// there that the fake driver executes: the text is C as well (kernels/text/cuda_host.h).
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>

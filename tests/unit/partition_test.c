@@ -201,8 +201,7 @@ static element_bytes bytes_of(const row *r) {
 // The counting kernel reads the keys; the other one reads all once and writes all once. Where the
 // lanes of a warp have one key, those of a key begin where lines do, and the lines are as few as a
 // copy's: bytes divided by 128, without conflicts at the banks. Any others lie in as many stretches
-// of a tile as there
-// are keys: each has two lines more at most.
+// of a tile as there are keys: each has two lines more at most.
 static void check_lines(const row *r, const partition_kernels *k, uint32_t launch,
                         const access_sums *found) {
   element_bytes b = bytes_of(r);

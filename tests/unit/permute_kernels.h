@@ -1,7 +1,6 @@
 // The kernels of permutations (kernels/routines/permute/permute_text.h) for the host, with
-// counters, under the
-// names NAME_CASE: included once for each PERMUTE_CASE, a number, with the definitions that
-// permute_text would write.
+// counters, under the names NAME_CASE: included once for each PERMUTE_CASE, a number, with the
+// definitions that permute_text would write.
 #define PERMUTE_JOINED(name, number) name##_##number
 #define PERMUTE_JOIN(name, number) PERMUTE_JOINED(name, number)
 #define PERMUTE_OF(name) PERMUTE_JOIN(name, PERMUTE_CASE)

@@ -68,9 +68,8 @@ static uint64_t rounds_of(const sort_kernels *k, uint32_t items) {
 }
 
 // Of few keys. A thread's keys take their time one after the other, and so do the states of the
-// tiles
-// before: both together take least where a tile has 8 times the root of all keys (measured: 1024 of
-// 2^14, 2048 of 2^16, 4096 of 2^18).
+// tiles before: both together take least where a tile has 8 times the root of all keys (measured:
+// 1024 of 2^14, 2048 of 2^16, 4096 of 2^18).
 static bool is_slow(const sort_kernels *k, uint32_t items) {
   uint64_t tile = k->threads * items / 8;
   return tile * tile >= k->work.rows * k->work.length;

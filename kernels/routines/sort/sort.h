@@ -15,9 +15,8 @@
 //   digit    a block for each tile, four times      keys and payload, in the order of that digit
 //
 // DIGITS. A digit takes one read and one write of memory. Keys are sorted as unsigned words of
-// their
-// order: a flipped sign, all bits of negative floats flipped, all NaN last, all bits flipped where
-// they descend. The first digit's kernel makes words of keys, the last one keys of words.
+// their order: a flipped sign, all bits of negative floats flipped, all NaN last, all bits flipped
+// where they descend. The first digit's kernel makes words of keys, the last one keys of words.
 //
 // PAYLOADS. One of 1, 2, 4 or 8 bytes goes with its key: where it is as wide as the key, up to 4
 // bytes, both are joined to one word between the first and the last digit. If it is wider, or if
