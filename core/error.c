@@ -5,29 +5,28 @@
 
 // ---- one error -------------------------------------------------------------------------------
 
-bool error_set(error *e, span where, const char *format, ...) {
+static void vset(error *e, span where, int number, const char *format, va_list arguments) {
   if (!e || error_is_set(e))
-    return false;
-  va_list arguments;
-  va_start(arguments, format);
+    return;
   vsnprintf(e->message, sizeof e->message, format, arguments);
-  va_end(arguments);
   e->where = where;
   e->step = STEP_NONE;
-  e->number = 0;
+  e->number = number;
+}
+
+bool error_set(error *e, span where, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  vset(e, where, 0, format, arguments);
+  va_end(arguments);
   return false;
 }
 
 bool error_set_number(error *e, int number, const char *format, ...) {
-  if (!e || error_is_set(e))
-    return false;
   va_list arguments;
   va_start(arguments, format);
-  vsnprintf(e->message, sizeof e->message, format, arguments);
+  vset(e, SPAN_NONE, number, format, arguments);
   va_end(arguments);
-  e->where = SPAN_NONE;
-  e->step = STEP_NONE;
-  e->number = number;
   return false;
 }
 

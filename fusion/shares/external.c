@@ -558,29 +558,40 @@ static bool is_all_of_file(const external *e, const external_move *m) {
          m->elements == e->arrays.items[m->file].count;
 }
 
-// What the first `count` steps write to the file goes to another. Whether they do.
-static bool redirect(external *e, size_t count, net_id file, net_id to) {
+// Whether some of the first `count` steps write to the file.
+static bool is_written(const external *e, size_t count, net_id file) {
   bool any = false;
   for (size_t i = 0; i < count; i++) {
-    external_step *s = &e->steps.items[i];
-    for (size_t k = 0; k < s->writes.count; k++) {
-      external_move *m = &s->writes.items[k];
-      any = any || m->file == file;
-      m->before = m->before == file ? to : m->before;
-      m->file = m->file == file ? to : m->file;
-    }
-    for (uint32_t k = 0; s->routine && k < s->routine->pair_count; k++) {
+    const external_step *s = &e->steps.items[i];
+    for (size_t k = 0; k < s->writes.count; k++)
+      any = any || s->writes.items[k].file == file;
+    for (uint32_t k = 0; s->routine && k < s->routine->pair_count; k++)
       any = any || s->routine->pairs[k].to == file;
-      s->routine->pairs[k].to = s->routine->pairs[k].to == file ? to : s->routine->pairs[k].to;
-    }
   }
   return any;
 }
 
-// Whether the parts of the array that shares have are theirs alone, and nothing was there.
-static bool has_new_parts(external *e, size_t step, const external_move *m) {
+static void rename_file(net_id *file, net_id from, net_id to) {
+  *file = *file == from ? to : *file;
+}
+
+// What the first `count` steps write to the file goes to another.
+static void redirect(external *e, size_t count, net_id file, net_id to) {
+  for (size_t i = 0; i < count; i++) {
+    external_step *s = &e->steps.items[i];
+    for (size_t k = 0; k < s->writes.count; k++) {
+      rename_file(&s->writes.items[k].before, file, to);
+      rename_file(&s->writes.items[k].file, file, to);
+    }
+    for (uint32_t k = 0; s->routine && k < s->routine->pair_count; k++)
+      rename_file(&s->routine->pairs[k].to, file, to);
+  }
+}
+
+// Whether the parts of the array that shares have are theirs alone.
+static bool has_own_parts(const external *e, size_t step, const external_move *m) {
   const external_moves *writes = &e->steps.items[step].writes;
-  bool own = external_move_has_each_once(m) && !redirect(e, step, m->file, m->file);
+  bool own = external_move_has_each_once(m);
   for (size_t i = 0; i < writes->count && own; i++)
     own = &writes->items[i] == m || writes->items[i].file != m->file;
   return own;
@@ -596,13 +607,13 @@ static void renew_replaced(making *m) {
       external_move *w = &e->steps.items[i].writes.items[k];
       if (!w->partial || w->before != w->file)
         continue;
-      if (!is_all_of_file(e, w)) {
-        w->before = has_new_parts(e, i, w) ? NET_NONE : w->file;
-        continue;
-      }
-      w->before = add_file(m, &e->arrays.items[w->file]);
-      if (!redirect(e, i, w->file, w->before))
+      bool all = is_all_of_file(e, w), written = is_written(e, i, w->file);
+      if (all && written) {
+        w->before = add_file(m, &e->arrays.items[w->file]);
+        redirect(e, i, w->file, w->before);
+      } else if (!written && (all || has_own_parts(e, i, w))) {
         w->before = NET_NONE;
+      }
     }
 }
 

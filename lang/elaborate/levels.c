@@ -10,13 +10,17 @@
 // A comprehension over an array stands where the array and what its body uses come from.
 #include "lang/elaborate/elaborator.h"
 
-// The largest batch that the values have; the current one where that would take long to find out.
-// Constants are at home in any.
-static uint64_t batch_of_values(const elaborator *e, value *const *items, size_t count, int depth);
+// The largest batch that the values have; the current one where that would take long to find out:
+// `left` more may be looked at. (A function may hold itself.) Constants are at home in any.
+static uint64_t batch_of_values(const elaborator *e, value *const *items, size_t count,
+                                unsigned *left);
 
-static uint64_t batch_of_value(const elaborator *e, const value *v, int depth) {
+static uint64_t batch_of_value(const elaborator *e, const value *v, unsigned *left) {
   const closure *c = &v->u.function;
   const trace_step *s;
+  if (!*left)
+    return e->batch;
+  --*left;
   switch (v->kind) {
   case VALUE_SCALAR:
     return 0;
@@ -24,31 +28,31 @@ static uint64_t batch_of_value(const elaborator *e, const value *v, int depth) {
     s = step_of(e, v);
     return s->fixed && s->batch == 1 ? 0 : s->batch;
   case VALUE_ARRAY:
-    return batch_of_value(e, v->u.array.element, depth);
+    return batch_of_value(e, v->u.array.element, left);
   case VALUE_TUPLE:
   case VALUE_LIST:
-    return batch_of_values(e, v->u.parts.items, v->u.parts.count, depth);
+    return batch_of_values(e, v->u.parts.items, v->u.parts.count, left);
   case VALUE_THUNK:
-    return v->u.thunk.result ? batch_of_value(e, v->u.thunk.result, depth) : v->u.thunk.batch;
+    return v->u.thunk.result ? batch_of_value(e, v->u.thunk.result, left) : v->u.thunk.batch;
   case VALUE_FUNCTION:
     break;
   }
-  uint64_t captured = c->code ? batch_of_values(e, c->captures, c->code->captures.count, depth) : 0;
-  uint64_t given = batch_of_values(e, c->arguments, c->given, depth);
+  uint64_t captured = c->code ? batch_of_values(e, c->captures, c->code->captures.count, left) : 0;
+  uint64_t given = batch_of_values(e, c->arguments, c->given, left);
   return captured > given ? captured : given;
 }
 
-static uint64_t batch_of_values(const elaborator *e, value *const *items, size_t count, int depth) {
-  enum { DEEPEST = 4, MOST_ITEMS = 16 };
+static uint64_t batch_of_values(const elaborator *e, value *const *items, size_t count,
+                                unsigned *left) {
   uint64_t batch = 0;
-  if (depth == DEEPEST || count > MOST_ITEMS)
-    return e->batch;
   for (size_t i = 0; i < count && batch < e->batch; i++) {
-    uint64_t own = batch_of_value(e, items[i], depth + 1);
+    uint64_t own = batch_of_value(e, items[i], left);
     batch = own > batch ? own : batch;
   }
   return batch;
 }
+
+enum { MOST_VALUES = 100 };  // that are looked at, for each call
 
 static uint64_t batch_within(const elaborator *e, uint64_t batch) {
   return batch && batch < e->batch ? batch : e->batch;
@@ -57,19 +61,21 @@ static uint64_t batch_within(const elaborator *e, uint64_t batch) {
 uint64_t batch_of_call(const elaborator *e, const closure *c) {
   if (e->batch <= 1)
     return e->batch;
+  unsigned left = MOST_VALUES;
   value f = {.kind = VALUE_FUNCTION, .u.function = *c};
-  return batch_within(e, batch_of_value(e, &f, 0));
+  return batch_within(e, batch_of_value(e, &f, &left));
 }
 
 uint64_t batch_of_comprehension(const elaborator *e, const activation *act, const expr *x,
                                 const value *list) {
   if (e->batch <= 1)
     return e->batch;
-  uint64_t batch = batch_of_value(e, list, 0);
+  unsigned left = MOST_VALUES;
+  uint64_t batch = batch_of_value(e, list, &left);
   for (size_t i = 0; i < x->u.comprehension.variables.count; i++) {
     capture c = x->u.comprehension.variables.items[i];
     value *const *of = c.from_capture ? act->captures : act->slots;
-    uint64_t own = batch_of_value(e, of[c.index], 0);
+    uint64_t own = batch_of_value(e, of[c.index], &left);
     batch = own > batch ? own : batch;
   }
   return batch_within(e, batch);
