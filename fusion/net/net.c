@@ -117,6 +117,13 @@ bool net_stage_overlaps(const net_stage *s) {
   return false;
 }
 
+uint64_t net_share_count(const net_stage *s) {
+  if (!s->share_turns)
+    return f2_unit(s->shares);
+  uint64_t outer = product_of(s->extents, s->share_outer);
+  return (outer ? outer : 1) * net_shares_of_loop(s);
+}
+
 uint64_t net_stage_elements(const net_stage *s) {
   return f2_unit(s->n) * product_of(s->extents, s->loop_count);
 }
@@ -390,8 +397,11 @@ static void copy_nodes(arena *a, net_stage *c, const net_stage *s) {
 }
 
 static net_stage stage_copy(arena *a, const net_stage *s) {
-  net_stage c = {
-      .loop_count = s->loop_count, .n = s->n, .shares = s->shares, .share_turns = s->share_turns};
+  net_stage c = {.loop_count = s->loop_count,
+                 .n = s->n,
+                 .shares = s->shares,
+                 .share_turns = s->share_turns,
+                 .share_outer = s->share_outer};
   if (s->routine) {
     c.routine = NEW(a, net_routine);
     *c.routine = *s->routine;

@@ -254,7 +254,8 @@ typedef struct net_stage {
   // A stage may be executed in shares, each by another machine, or one after the other
   // (fusion/shares). Its ops then work inside of shares. At most one of the two is not 0:
   int shares;  // the highest so many bits of the index number the share; then there are no loops
-  uint64_t share_turns;     // share s has turns s * share_turns, ... of the first loop
+  uint64_t share_turns;     // share s has turns s * share_turns, ... of the first loop; or, of that
+  uint32_t share_outer;     // after so many loops, at one turn of each of these
   VEC(scalar_type) values;  // the type of each value
   VEC(net_node) nodes;
   VEC(net_load) loads;
@@ -399,9 +400,11 @@ bool net_loop_overlaps(const net_stage *s, uint32_t loop);
 // Whether there are elements that are computed more than once.
 bool net_stage_overlaps(const net_stage *s);
 // Into how many shares it is divided: 1 where it has none.
-static inline uint64_t net_share_count(const net_stage *s) {
-  uint64_t turns = s->share_turns;
-  return !turns ? f2_unit(s->shares) : s->extents[0] ? (s->extents[0] + turns - 1) / turns : 1;
+uint64_t net_share_count(const net_stage *s);
+// Of a stage that is shared by turns: into how many shares one turn of the outer loops is divided.
+static inline uint64_t net_shares_of_loop(const net_stage *s) {
+  uint64_t extent = s->extents[s->share_outer];
+  return extent ? (extent + s->share_turns - 1) / s->share_turns : 1;
 }
 // The index bits of one share: no direction of an op has another.
 static inline int net_share_bits(const net_stage *s) { return s->n - s->shares; }

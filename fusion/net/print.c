@@ -242,6 +242,8 @@ static void print_stage(printer *p, size_t number, const net_stage *s) {
     text_printf(p->out, " shares %d", s->shares);
   if (s->share_turns)
     text_printf(p->out, " turns %" PRIu64, s->share_turns);
+  if (s->share_outer)
+    text_printf(p->out, " of o%u", (unsigned)s->share_outer);
   for (uint32_t l = 0; l < s->loop_count; l++) {
     text_printf(p->out, "%s %" PRIu64, l == 0 ? " loops" : "", s->extents[l]);
     if (s->paces)
@@ -290,7 +292,7 @@ const char net_legend[] =
     "#   array      element type, number of elements, role\n"
     "#   stage      an index x has n bits x0, x1, ...; o0, o1, ... count the loops around it\n"
     "#              shares 2: the highest 2 bits number the share of whoever executes it;\n"
-    "#              turns 5: a share has 5 turns of o0\n"
+    "#              turns 5: a share has 5 turns of o0 (of o2: and one of o0 and o1)\n"
     "#   load       a value has an element at every index: the one at this address, a sum of\n"
     "#              weighted bits (x0^x2 is an exclusive or)\n"
     "#   op         a group is the indices that differ by sums of the directions (0b0011 flips\n"

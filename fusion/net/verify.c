@@ -453,9 +453,9 @@ static const char *check_shares(const checker *c) {
     return arena_printf(c->memory, "%d of its %d index bits number shares", s->shares, s->n);
   if (s->shares && s->loop_count)
     return "its index bits number shares, and it has loops";
-  if (s->share_turns && (s->shares || !s->loop_count))
+  if (s->share_turns && (s->shares || s->loop_count <= s->share_outer))
     return s->shares ? "bits and turns of a loop number its shares"
-                     : "its shares have turns, and it has no loops";
+                     : "its shares have turns, and it has no such loop";
   return NULL;
 }
 

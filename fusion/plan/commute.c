@@ -371,7 +371,8 @@ static net_stage write_stage(const commuting *c, const part_list *order) {
                  .paces = old->paces,
                  .n = old->n,
                  .shares = old->shares,
-                 .share_turns = old->share_turns};
+                 .share_turns = old->share_turns,
+                 .share_outer = old->share_outer};
   writing w = {c, &s, NEW_ARRAY(a, net_id, c->components + 1),
                NEW_ARRAY(a, net_id, old->nodes.count + 1)};
   net_nodes_reserve(a, &s, old->nodes.count);

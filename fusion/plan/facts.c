@@ -106,11 +106,20 @@ void plan_share_items(const plan *p, const plan_pass *pass, uint64_t share, uint
                       uint64_t *last) {
   const net_stage *s = stage_of(p, pass);
   uint64_t items = net_stage_elements(s) >> pass->tile.dimension;
-  uint64_t turns = s->extents && s->extents[0] ? s->extents[0] : 1;
-  uint64_t each = s->share_turns ? items / turns * s->share_turns : items >> s->shares;
-  bool none = share >= net_share_count(s);
-  *first = none ? items : share * each;
-  *last = none || items - *first < each ? items : *first + each;
+  uint64_t each = items >> s->shares, within = items, before = 0;
+  if (share >= net_share_count(s)) {
+    *first = *last = items;
+    return;
+  }
+  if (s->share_turns) {
+    uint64_t extent = s->extents[s->share_outer], shares = net_shares_of_loop(s);
+    within = items / (net_share_count(s) / shares);
+    each = within / (extent ? extent : 1) * s->share_turns;
+    before = share / shares * within;
+    share %= shares;
+  }
+  *first = before + share * each;
+  *last = within - share * each < each ? before + within : *first + each;
 }
 
 uint64_t plan_share_elements(const plan *p, net_id array) {
@@ -119,7 +128,7 @@ uint64_t plan_share_elements(const plan *p, net_id array) {
       const plan_move *m = &p->passes.items[i].stores[k];
       const net_stage *s = stage_of(p, &p->passes.items[i]);
       if (m->array == array && net_stage_is_shared(s))
-        return s->share_turns ? s->share_turns * (uint64_t)m->map.strides[0]
+        return s->share_turns ? s->share_turns * (uint64_t)m->map.strides[s->share_outer]
                               : f2_unit((int)m->map.row_count - s->shares);
     }
   return 0;

@@ -31,7 +31,7 @@ typedef struct blocking {
   const net_stage *stage;
   uint32_t count;
   blocked_loop *loops;
-  uint64_t share_turns;  // of the first of these loops
+  uint64_t share_turns;  // of the loop that shares have turns of, which has the stage's number
 } blocking;
 
 // ---- which loops -------------------------------------------------------------------------------
@@ -57,9 +57,9 @@ static void join_loops(blocking *b) {
   b->loops = NEW_ARRAY(b->memory, blocked_loop, s->loop_count);
   b->share_turns = s->share_turns;
   for (uint32_t l = 0; l < s->loop_count; l++) {
-    bool again = l > 0 && all_join(s, l - 1);
+    bool again = l > s->share_outer && all_join(s, l - 1);
     blocked_loop *own = &b->loops[again ? b->count - 1 : b->count++];
-    b->share_turns *= again && b->count == 1 ? s->extents[l] : 1;
+    b->share_turns *= again && b->count == s->share_outer + 1 ? s->extents[l] : 1;
     *own = (blocked_loop){l, again ? own->extent * s->extents[l] : s->extents[l], 0, 1};
   }
 }
@@ -78,9 +78,13 @@ static int fitting_bits(const blocked_loop *l, int bits) {
   return bits;
 }
 
-// The widest blocks of the first loop, of at most 2^bits, that lie in one share each.
-static int bits_in_share(const blocking *b, int bits) {
-  uint64_t turns = b->share_turns, last = turns ? (b->loops[0].extent - 1) % turns + 1 : 0;
+// The widest blocks of the loop, of at most 2^bits, that lie in one share each.
+static int bits_in_share(const blocking *b, const blocked_loop *l, int bits) {
+  uint32_t number = (uint32_t)(l - b->loops), outer = b->stage->share_outer;
+  uint64_t turns = number == outer ? b->share_turns : 0;
+  uint64_t last = turns ? (l->extent - 1) % turns + 1 : 0;
+  if (number < outer)
+    return 0;
   while (turns && bits > 0 && (turns % f2_unit(bits) || last < f2_unit(bits)))
     bits--;
   return bits;
@@ -113,7 +117,7 @@ static int block_bits(const blocking *b) {
 static void widen_blocks(const blocking *b, blocked_loop *l, int bits, int most) {
   int room = most - block_bits(b) + l->bits;
   bits = smaller_of(bits, room);
-  bits = fitting_bits(l, l == b->loops ? bits_in_share(b, bits) : bits);
+  bits = fitting_bits(l, bits_in_share(b, l, bits));
   l->bits = bits > l->bits ? bits : l->bits;
 }
 
@@ -192,7 +196,8 @@ static net_stage stage_in_blocks(blocking *b) {
   const net_stage *old = b->stage;
   net_stage s = {.loop_count = b->count,
                  .n = old->n + block_bits(b),
-                 .share_turns = b->share_turns >> b->loops[0].bits,
+                 .share_turns = b->share_turns >> b->loops[old->share_outer].bits,
+                 .share_outer = old->share_outer,
                  .values = old->values};
   set_paces(b, &s);
   net_id *numbers = NEW_ARRAY(b->memory, net_id, old->nodes.count + 1);

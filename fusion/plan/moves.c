@@ -111,7 +111,8 @@ static net_stage empty_like(const net_stage *s) {
                      .paces = s->paces,
                      .n = s->n,
                      .shares = s->shares,
-                     .share_turns = s->share_turns};
+                     .share_turns = s->share_turns,
+                     .share_outer = s->share_outer};
 }
 
 // A stage that loads `from` and stores it as `to`, besides what it does already.

@@ -25,9 +25,9 @@ static const char *verify_layout(const verifying *v, const plan_move *m) {
     if (low < 0 || (i < low ? bits.a.row[i] >> own : bits.a.row[i] != f2_unit(own + i - low)))
       return arena_printf(v->memory, "elements of a%" PRIu32 " change shares", m->array);
   uint64_t turn = f2_unit(bits.a.rows);
-  for (uint32_t l = 1; l < s->loop_count; l++)
+  for (uint32_t l = s->share_outer + 1; l < s->loop_count; l++)
     turn *= s->extents[l];
-  if (s->share_turns && (uint64_t)m->map.strides[0] != turn)
+  if (s->share_turns && (uint64_t)m->map.strides[s->share_outer] != turn)
     return arena_printf(v->memory, "a turn's elements of a%" PRIu32 " are apart", m->array);
   return NULL;
 }

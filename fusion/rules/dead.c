@@ -320,6 +320,7 @@ static net_stage compact_stage(arena *a, const net_stage *old, const net_id *arr
                  .n = old->n,
                  .shares = old->shares,
                  .share_turns = old->share_turns,
+                 .share_outer = old->share_outer,
                  .routine = old->routine};
   for (uint32_t i = 0; s.routine && i < s.routine->pair_count; i++) {
     net_routine_pair *p = &s.routine->pairs[i];

@@ -6,6 +6,8 @@
 
 #include <inttypes.h>
 
+static const char NEEDS_MORE[] = "a part of it needs more at one time";
+
 // ---- a pass as a step ---------------------------------------------------------------------------
 
 // The tile with index bits besides, the lowest first, as many as memory has room for.
@@ -126,13 +128,6 @@ static void add_routine(making *m, const net_routine *of) {
   vec_push(m->memory, &m->out->steps, step);
 }
 
-static bool scatters(const net_stage *s) {
-  bool any = false;
-  for (size_t i = 0; i < s->nodes.count; i++)
-    any = any || s->nodes.items[i].kind == NET_SCATTER;
-  return any;
-}
-
 // The stage with stores first, ..., end - 1 alone, and what these need.
 static net_stage stage_of_stores(making *m, const net_stage *of, size_t first, size_t end) {
   size_t values = of->values.count + 1;
@@ -172,23 +167,27 @@ static net_stage stage_of_stores(making *m, const net_stage *of, size_t first, s
 
 static void add_stages(making *m, size_t first, size_t end);
 
-// A stage whose arrays are files as two, each with some of the stores: tiles that hold the lines of
-// fewer are smaller.
+// Steps of a stage whose arrays are files.
+static void add_stage_of_files(making *m, const net_stage *s) {
+  net *part = NEW(m->memory, net);
+  making inner = *m;
+  part->externs.items = m->from->externs.items;
+  part->externs.count = m->from->externs.count;
+  for (size_t a = 0; a < m->out->arrays.count; a++)
+    vec_push(m->memory, &part->arrays, m->out->arrays.items[a]);
+  vec_push(m->memory, &part->stages, *s);
+  inner.from = part;
+  add_stages(&inner, 0, 1);
+  m->wide = m->wide || inner.wide;
+  m->wrong = inner.wrong;
+}
+
+// It as two, each with some of the stores: tiles that hold the lines of fewer are smaller.
 static void add_halves(making *m, const net_stage *s) {
   size_t half = s->stores.count / 2;
   for (int i = 0; i < 2 && !m->wrong; i++) {
-    net *part = NEW(m->memory, net);
-    making inner = *m;
-    part->externs.items = m->from->externs.items;
-    part->externs.count = m->from->externs.count;
-    for (size_t a = 0; a < m->out->arrays.count; a++)
-      vec_push(m->memory, &part->arrays, m->out->arrays.items[a]);
-    vec_push(m->memory, &part->stages,
-             stage_of_stores(m, s, i ? half : 0, i ? s->stores.count : half));
-    inner.from = part;
-    add_stages(&inner, 0, 1);
-    m->wide = m->wide || inner.wide;
-    m->wrong = inner.wrong;
+    net_stage part = stage_of_stores(m, s, i ? half : 0, i ? s->stores.count : half);
+    add_stage_of_files(m, &part);
   }
 }
 
@@ -200,28 +199,58 @@ static bool is_wide(const making *m, const plan_pass *pass) {
   return bytes << pass->tile.dimension > m->target->tile_bytes;
 }
 
-// What the load reads, in the order of the index: a file of its own, and a step that makes it.
-static void add_copy(making *m, int n, net_load *l) {
-  net_array like = m->out->arrays.items[l->array];
-  net_stage copy = {.n = n}, to = {.n = n};
-  f2_affine none = {f2_zero(0, n), 0}, identity = f2_affine_identity(n);
-  int bits = 0;
-  like.count = f2_unit(n);
-  while (bits < n && scalar_types[like.type].size << (bits + 1) <= m->target->tile_bytes)
-    bits++;
-  to.shares = n - bits;
-  none.a = f2_zero(to.shares, n);
-  net_load load = *l;
-  load.value = net_value_add(m->memory, &copy, like.type);
-  l->array = add_file(m, &like);
-  l->map = net_stage_map(m->memory, &copy, identity);
-  l->padding_start = UINT64_MAX;
-  net_store store = {load.value, l->array, l->map, UINT64_MAX, 0, NULL};
+// The map where an index bit is what the form needs to be 0.
+static net_map map_where_fixed(arena *a, const net_map *m, net_form bit) {
+  net_map to = net_map_copy(a, m);
+  for (uint32_t r = 0; r < to.row_count; r++)
+    if (to.rows[r].form.mask & bit.mask) {
+      to.rows[r].form.mask ^= bit.mask;
+      to.rows[r].form.constant ^= bit.constant;
+    }
+  return to;
+}
+
+// A step from a file to another one. Bits of the index that are fixed where the store is live are
+// in no map: the loop over them has nothing to do.
+static void add_copying(making *m, const net_stage *space, net_load load, net_store store) {
+  net_stage copy = {.loop_count = space->loop_count, .extents = space->extents, .n = space->n};
+  scalar_type type = m->out->arrays.items[load.array].type;
+  net_form *live = NEW_ARRAY(m->memory, net_form, store.live_count + 1);
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < store.live_count; i++) {
+    net_form f = store.live[i];
+    if (f2_weight(f.mask) != 1) {
+      live[count++] = f;
+      continue;
+    }
+    load.map = map_where_fixed(m->memory, &load.map, f);
+    store.map = map_where_fixed(m->memory, &store.map, f);
+  }
+  store.live = live;
+  store.live_count = count;
+  load.value = store.value = net_value_add(m->memory, &copy, type);
   vec_push(m->memory, &copy.loads, load);
   vec_push(m->memory, &copy.stores, store);
-  net_stage_merge(m->memory, &to, &copy,
-                  sharing_coordinates(sharing_number(f2_space_units(n, f2_mask(bits)), none)));
-  making_add_step(m, &to);
+  if (!making_add_blocks(m, &copy))
+    m->wrong = NEEDS_MORE;
+}
+
+// Another file, for an element at each index, and the map of these.
+static net_id add_file_in_order(making *m, const net_stage *space, net_id like, net_map *map) {
+  net_array file = m->out->arrays.items[like];
+  file.count = net_stage_elements(space);
+  *map = net_stage_map(m->memory, space, f2_affine_identity(space->n));
+  return add_file(m, &file);
+}
+
+// What the load reads, in the order of the index: a file of its own, and a step that makes it.
+static void add_copy(making *m, const net_stage *space, net_load *l) {
+  net_store store = {.padding_start = UINT64_MAX};
+  net_load from = *l;
+  store.array = l->array = add_file_in_order(m, space, l->array, &l->map);
+  store.map = l->map;
+  l->padding_start = UINT64_MAX;
+  add_copying(m, space, from, store);
 }
 
 // Copies of all that the stage, whose shares are those of `shared`, does not read by index bits: a
@@ -231,8 +260,8 @@ static void add_copies(making *m, net_stage *stage, const net_stage *shared) {
     external_move by_bits;
     net_load *l = &stage->loads.items[i];
     if (m->out->arrays.items[l->array].role != NET_TABLE &&
-        !sharing_move_by_bits(m->memory, shared, &shared->loads.items[i].map, 0, NULL, &by_bits))
-      add_copy(m, stage->n, l);
+        !making_move_by_bits(m->memory, shared, &shared->loads.items[i].map, 0, NULL, &by_bits))
+      add_copy(m, stage, l);
   }
 }
 
@@ -256,6 +285,8 @@ static void add_pass(making *m, const plan *p, const plan_pass *pass) {
   if (!fits && m->copies) {
     making_go_back(m, before);
     add_copies(m, &stage, &to);
+    if (m->wrong)
+      return;
     before = making_mark(m);
     to = (net_stage){.n = to.n, .shares = to.shares};
     net_stage_merge(m->memory, &to, &stage, coordinates);
@@ -263,7 +294,7 @@ static void add_pass(making *m, const plan *p, const plan_pass *pass) {
   }
   if (fits || !is_wide(m, pass))
     return;
-  if (stage.stores.count > 1 && !scatters(&stage)) {
+  if (stage.stores.count > 1 && !making_has_effects(&stage)) {
     making_go_back(m, before);
     add_halves(m, &stage);
   } else {
@@ -272,46 +303,6 @@ static void add_pass(making *m, const plan *p, const plan_pass *pass) {
 }
 
 // ---- stages with loops --------------------------------------------------------------------------
-
-// Bytes that so many turns of the first loop touch, by windows.
-static double bytes_of_turns(const making *m, const net_stage *s, uint64_t turns) {
-  net_stage some = *s;
-  double bytes = 0;
-  some.share_turns = turns;
-  for (size_t i = 0; i < s->loads.count; i++) {
-    external_move w;
-    sharing_move_by_window(&some, &s->loads.items[i].map, &w);
-    bytes += (double)w.elements * (double)making_element_bytes(m, s->loads.items[i].array);
-  }
-  for (size_t i = 0; i < s->stores.count; i++) {
-    external_move w;
-    sharing_move_by_window(&some, &s->stores.items[i].map, &w);
-    bytes += (double)w.elements * (double)making_element_bytes(m, s->stores.items[i].array);
-  }
-  return bytes;
-}
-
-// The turns of a share, for which memory has room; 0: not for one.
-static uint64_t turns_of_share(const making *m, const net_stage *s) {
-  double room = 2 * (double)m->target->tile_bytes;  // what is read, and what is written
-  uint64_t turns = s->extents[0];
-  while (turns && bytes_of_turns(m, s, turns) > room)
-    turns = turns > 1 ? (turns + 1) / 2 : 0;
-  int bits = turns ? f2_msb(turns) : 0;
-  return turns == s->extents[0] || !turns ? turns : turns >> (bits / 2) << (bits / 2);
-}
-
-static uint64_t turns_of_stage(const making *m, const net_stage *s) {
-  return !s->routine && s->loop_count && s->extents[0] ? turns_of_share(m, s) : 0;
-}
-
-// The stage by so many turns of its first loop at a time.
-static void add_turns(making *m, const net_stage *s, uint64_t turns) {
-  net_stage to = {.loop_count = s->loop_count, .extents = s->extents, .n = s->n};
-  to.share_turns = turns;
-  net_stage_merge(m->memory, &to, s, f2_affine_identity(s->n));
-  making_add_step(m, &to);
-}
 
 // A loop as the highest bits of the index: of its turns that are none, no element is in memory. (A
 // scatter would write in these, too.)
@@ -336,13 +327,17 @@ static net_map without_loop(arena *a, const net_stage *s, const net_map *m, int 
   return to;
 }
 
+// The stage with bits of the index for its loop. False: it has several, or one that cannot be bits.
 static bool loop_is_bits(making *m, const net_stage *s, net_stage *out) {
-  if (s->routine || s->loop_count != 1 || s->extents[0] < 2)
+  net_stage loop = making_join_loops(m->memory, s, false);
+  if (loop.loop_count == 0) {
+    *out = loop;
+    return true;
+  }
+  if (loop.loop_count != 1 || loop.extents[0] < 2)
     return false;
-  uint64_t turns = s->extents[0];
+  uint64_t turns = loop.extents[0];
   int bits = f2_msb(turns - 1) + 1;
-  net_stage loop = {.loop_count = 1, .extents = s->extents, .n = s->n};
-  net_stage_merge(m->memory, &loop, s, f2_affine_identity(s->n));
   bool good = s->n + bits < LIVE_MAX;
   for (size_t i = 0; i < loop.loads.count; i++) {
     net_load *l = &loop.loads.items[i];
@@ -413,7 +408,7 @@ static net *part_of_net(making *m, size_t first, size_t end) {
   for (size_t i = first; i < end; i++) {
     const net_stage *s = &m->from->stages.items[i];
     net_stage copy;
-    if (s->routine || !loop_is_bits(m, s, &copy)) {
+    if (s->routine || !s->loop_count || !loop_is_bits(m, s, &copy)) {
       copy = (net_stage){
           .routine = s->routine, .loop_count = s->loop_count, .extents = s->extents, .n = s->n};
       net_stage_merge(m->memory, &copy, s, f2_affine_identity(s->n));
@@ -438,8 +433,7 @@ static size_t end_of_group(const making *m, size_t first) {
   const net *n = m->from;
   size_t end = first;
   bool good = true;
-  while (good && end < n->stages.count &&
-         (end == first || !turns_of_stage(m, &n->stages.items[end]))) {
+  while (good && end < n->stages.count && (end == first || !n->stages.items[end].loop_count)) {
     bool any;
     end++;
     for (net_id a = 0; a < n->arrays.count; a++)
@@ -476,21 +470,55 @@ static uint64_t line_of(const net *n, const target *t, uint64_t tile) {
   return line;
 }
 
-// A stage by turns of its loop, or as passes: what fits, and is faster.
-static void add_turns_or_passes(making *m, size_t stage, uint64_t turns) {
-  const net_stage *s = &m->from->stages.items[stage];
+// A stage by loops as passes, from copies of what it reads in the order of the index, and to such
+// files: of these, a loop is bits of the index.
+static void add_in_order(making *m, const net_stage *of) {
+  net_stage s = making_join_loops(m->memory, of, false);
+  net_store *stores = NEW_ARRAY(m->memory, net_store, s.stores.count + 1);
+  for (size_t i = 0; i < s.loads.count && !m->wrong; i++)
+    if (m->out->arrays.items[s.loads.items[i].array].role != NET_TABLE)
+      add_copy(m, &s, &s.loads.items[i]);
+  for (size_t i = 0; i < s.stores.count; i++) {
+    net_store *o = &s.stores.items[i];
+    stores[i] = *o;
+    o->padding_start = UINT64_MAX;
+    o->array = add_file_in_order(m, &s, stores[i].array, &o->map);
+  }
+  if (!m->wrong)
+    add_stage_of_files(m, &s);
+  for (size_t i = 0; i < s.stores.count && !m->wrong; i++) {
+    net_load load = {.array = s.stores.items[i].array,
+                     .map = s.stores.items[i].map,
+                     .padding_start = UINT64_MAX};
+    add_copying(m, &s, load, stores[i]);
+  }
+}
+
+static bool fits(const making *m, size_t step) {
+  return !m->wrong && making_most_bytes(m, step) <= m->bytes;
+}
+
+// A stage by blocks of its loops, or as passes: what fits, and is faster.
+static void add_loops(making *m, const net_stage *s) {
   mark before = making_mark(m);
-  add_stages(m, stage, stage + 1);
+  add_stage_of_files(m, s);
   double seconds = making_seconds(m, before.steps);
-  bool passes = !m->wrong && making_most_bytes(m, before.steps) <= m->bytes;
+  bool passes = fits(m, before.steps);
+  making_go_back(m, before);
+  bool blocks = making_add_blocks(m, s);
+  m->wrong = NULL;
+  if (blocks && (!passes || making_seconds(m, before.steps) <= seconds))
+    return;
+  making_go_back(m, before);
+  add_stage_of_files(m, s);
+  if (passes || !m->copies || making_has_effects(s))
+    return;
+  const char *wrong = m->wrong;
   making_go_back(m, before);
   m->wrong = NULL;
-  add_turns(m, s, turns);
-  if (passes && (making_most_bytes(m, before.steps) > m->bytes ||
-                 seconds < making_seconds(m, before.steps))) {
-    making_go_back(m, before);
-    add_stages(m, stage, stage + 1);
-  }
+  add_in_order(m, s);
+  if (!fits(m, before.steps) && wrong)
+    m->wrong = wrong;
 }
 
 // The steps of the first stages from `first` on, by such a tile and such lines. Returns where the
@@ -500,9 +528,8 @@ static size_t add_group(making *m, size_t first, uint64_t tile, uint64_t line, c
   m->target = outer_target(m->memory, t, tile, line);
   m->wide = false;
   m->wrong = NULL;
-  uint64_t turns = turns_of_stage(m, &m->from->stages.items[first]);
-  if (turns)
-    add_turns_or_passes(m, first, turns);
+  if (m->from->stages.items[first].loop_count)
+    add_loops(m, &m->from->stages.items[first]);
   else
     add_stages(m, first, end = end_of_group(m, first));
   return end;
@@ -554,7 +581,7 @@ static bool add_fitting_group(making *m, const target *t, size_t *first) {
 // ---- what is replaced in part --------------------------------------------------------------------
 
 static bool is_all_of_file(const external *e, const external_move *m) {
-  return m->whole && !m->by_bits && m->window.first == 0 &&
+  return m->whole && !m->by_bits && m->box.first == 0 &&
          m->elements == e->arrays.items[m->file].count;
 }
 
@@ -654,7 +681,7 @@ const external *external_make(arena *a, const net *n, const target *t, uint64_t 
   if (e)
     return e;
   if (!*wrong)
-    *wrong = "a part of it needs more at one time";
+    *wrong = NEEDS_MORE;
   for (uint64_t enough = f2_unit(f2_msb(memory)); !e && enough < MOST;) {
     e = make(a, n, t, enough *= 2, &why);
     if (e)

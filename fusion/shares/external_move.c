@@ -1,7 +1,6 @@
 // What shares read of an array in a file, and write to it. See external.h.
 #include "core/number.h"
-#include "fusion/shares/external.h"
-#include "fusion/shares/sharing.h"
+#include "fusion/shares/making.h"
 
 // ---- by index bits ------------------------------------------------------------------------------
 
@@ -74,8 +73,8 @@ static f2_affine reduced_by(f2_space v, f2_affine f) {
   return (f2_affine){f2_from_columns(f.a.rows, f.a.columns, columns), f2_space_reduce(v, f.c)};
 }
 
-bool sharing_move_by_bits(arena *a, const net_stage *s, const net_map *m, uint32_t live_count,
-                          const net_form *live, external_move *out) {
+bool making_move_by_bits(arena *a, const net_stage *s, const net_map *m, uint32_t live_count,
+                         const net_form *live, external_move *out) {
   f2_affine bits;
   if (!has_bits(m, s->n, &bits))
     return false;
@@ -109,7 +108,7 @@ static bool same_live(const external_move *a, const external_move *b) {
 
 static uint64_t most(uint64_t a, uint64_t b) { return a > b ? a : b; }
 
-bool sharing_join_by_bits(external_move *into, const external_move *m) {
+bool making_join_by_bits(external_move *into, const external_move *m) {
   uint64_t distance;
   if (!into->by_bits || !m->by_bits || into->addresses.n != m->addresses.n || !same_live(into, m) ||
       !have_one_distance(into, m, &distance))
@@ -126,7 +125,7 @@ bool sharing_join_by_bits(external_move *into, const external_move *m) {
   return true;
 }
 
-net_map sharing_place_map(arena *a, const net_stage *s, const net_map *m, const external_move *of) {
+net_map making_bits_map(arena *a, const net_stage *s, const net_map *m, const external_move *of) {
   f2_affine bits, place = {f2_zero(0, s->n), 0};
   bool good = has_bits(m, s->n, &bits);
   assert(good);
@@ -138,70 +137,6 @@ net_map sharing_place_map(arena *a, const net_stage *s, const net_map *m, const 
   for (int i = 0; i < s->shares && !of->whole; i++)
     place.a.row[place.a.rows++] = f2_unit(net_share_bits(s) + i);
   return net_stage_map(a, s, place);
-}
-
-// ---- windows ------------------------------------------------------------------------------------
-
-static void widen(int64_t weight, uint64_t most, share_window *w) {
-  w->length += (weight < 0 ? -(uint64_t)weight : (uint64_t)weight) * most;
-  w->first += weight < 0 ? weight * (int64_t)most : 0;
-}
-
-// All addresses that the map has, with so many turns of the first loop.
-static share_window range_of(const net_stage *s, const net_map *m, uint64_t turns) {
-  share_window w = {m->offset, 0, 1};
-  for (uint32_t l = 0; l < m->loop_count; l++)
-    widen(m->strides[l], (l ? s->extents[l] : turns) - 1, &w);
-  for (uint32_t r = 0; r < m->row_count; r++)
-    if (m->rows[r].form.mask)
-      widen(m->rows[r].weight, 1, &w);
-    else
-      w.first += m->rows[r].form.constant ? m->rows[r].weight : 0;
-  return w;
-}
-
-static bool depends_on_share(const net_stage *s, const net_map *m) {
-  bool depends = s->share_turns && m->strides[0];
-  for (uint32_t r = 0; r < m->row_count; r++)
-    depends = depends || m->rows[r].form.mask >> net_share_bits(s);
-  return depends;
-}
-
-void sharing_move_by_window(const net_stage *s, const net_map *m, external_move *out) {
-  uint64_t last = net_share_count(s) - 1, turns = s->share_turns;
-  out->by_bits = false;
-  if (turns) {
-    uint64_t left = s->extents[0] - last * turns;
-    out->window = range_of(s, m, turns < s->extents[0] ? turns : s->extents[0]);
-    out->window.step = m->strides[0] * (int64_t)turns;
-    out->last = range_of(s, m, left);
-    out->last.first += (int64_t)last * out->window.step;
-  } else {
-    if (!depends_on_share(s, m) || !sharing_find_window(s, m, &out->window))
-      out->window = range_of(s, m, 1);
-    out->last = out->window;
-    out->last.first += (int64_t)last * out->window.step;
-  }
-  out->elements = out->window.length;
-}
-
-static share_window joined(share_window a, share_window b) {
-  int64_t first = a.first < b.first ? a.first : b.first;
-  int64_t end = a.first + (int64_t)a.length, other = b.first + (int64_t)b.length;
-  return (share_window){first, a.step, (uint64_t)((end > other ? end : other) - first)};
-}
-
-// Windows that are joined have at most so many times what they have together.
-bool sharing_join_windows(external_move *into, const external_move *m) {
-  if (into->by_bits || m->by_bits || into->window.step != m->window.step)
-    return false;
-  share_window w = joined(into->window, m->window);
-  if (w.length > into->window.length + m->window.length)
-    return false;
-  into->window = w;
-  into->last = joined(into->last, m->last);
-  into->elements = w.length;
-  return true;
 }
 
 // ---- blocks -------------------------------------------------------------------------------------
@@ -222,14 +157,7 @@ static int block_bits(const external_move *m) {
 }
 
 uint64_t external_block_count(const external_move *m) {
-  return m->by_bits ? f2_unit(m->addresses.dimension - block_bits(m)) : 1;
-}
-
-static share_window window_at(const external_move *m, uint64_t share) {
-  share_window w = share + 1 == m->shares ? m->last : m->window;
-  if (share + 1 < m->shares)
-    w.first += (int64_t)share * w.step;
-  return w;
+  return m->by_bits ? f2_unit(m->addresses.dimension - block_bits(m)) : external_box_runs(&m->box);
 }
 
 bool external_block_at(const external_move *m, uint64_t share, uint64_t i, external_block *out) {
@@ -240,24 +168,23 @@ bool external_block_at(const external_move *m, uint64_t share, uint64_t i, exter
     if (!is_live(m, share) || first >= m->end)
       return false;
   } else {
-    share_window w = window_at(m, share);
-    uint64_t before = w.first < 0 ? -(uint64_t)w.first : 0;
-    if (before >= w.length || (uint64_t)w.first + before >= m->end)
+    int64_t first;
+    if (!external_box_run(&m->box, share, i, &first, out))
       return false;
-    *out = (external_block){(uint64_t)w.first + before, w.length - before, before};
+    uint64_t before = first < 0 ? -(uint64_t)first : 0;
+    if (before >= out->count || (uint64_t)first + before >= m->end)
+      return false;
+    *out = (external_block){(uint64_t)first + before, out->count - before, out->place + before};
   }
   out->count = m->end - out->first < out->count ? m->end - out->first : out->count;
   return true;
 }
 
-static uint64_t magnitude(int64_t a) { return a < 0 ? -(uint64_t)a : (uint64_t)a; }
-
 bool external_move_has_each_once(const external_move *m) {
   if (m->shares == 1)
     return true;
-  return m->by_bits
-             ? f2_rank(m->bases.a) == m->bases.a.columns
-             : magnitude(m->window.step) >= m->window.length && m->window.length >= m->last.length;
+  return m->by_bits ? f2_rank(m->bases.a) == m->bases.a.columns
+                    : external_box_has_each_once(&m->box, m->shares);
 }
 
 static bool are_single(const external_moves *of, const external_move *m, bool writes) {
@@ -283,13 +210,14 @@ static uint64_t bytes_moved(const external *e, const external_step *s, const ext
   uint64_t sum = 0, last = m->whole ? 1 : s->shares;
   size_t size = scalar_types[e->arrays.items[m->file].type].size;
   *requests = 0;
-  for (uint64_t share = 0; share < last; share++)
-    for (uint64_t i = 0; (m->whole || external_share_acts(s, share)) && i < external_block_count(m);
-         i++) {
+  for (uint64_t share = 0; share < last; share++) {
+    uint64_t count = m->whole || external_share_acts(s, share) ? external_block_count(m) : 0;
+    for (uint64_t i = 0; i < count; i++) {
       uint64_t bytes = external_block_at(m, share, i, &b) ? b.count * size : 0;
       sum += bytes;
       *requests += divide_up(bytes, EXTERNAL_REQUEST);
     }
+  }
   return sum;
 }
 
@@ -319,16 +247,24 @@ double external_seconds(const target *t, external_traffic moved, uint64_t parts)
 }
 
 int64_t external_origin(const external_move *m, uint64_t share) {
-  if (!m->by_bits)
-    return window_at(m, share).first;
-  return m->whole ? 0 : (int64_t)(share << m->addresses.dimension);
+  if (m->by_address)
+    return external_box_first(&m->box, share);
+  return (int64_t)(m->origin + (m->whole ? 0 : share * m->apart));
 }
 
-// The least address is that of the first block.
-bool external_share_acts(const external_step *s, uint64_t share) {
+// By bits, the least address is that of the first block.
+static bool has_any_block(const external_move *m, uint64_t share) {
+  uint64_t count = m->by_bits ? 1 : external_block_count(m);
   external_block b;
+  bool any = false;
+  for (uint64_t i = 0; i < count && !any; i++)
+    any = external_block_at(m, share, i, &b);
+  return any;
+}
+
+bool external_share_acts(const external_step *s, uint64_t share) {
   bool acts = false;
-  for (size_t i = 0; i < s->writes.count; i++)
-    acts = acts || s->writes.items[i].whole || external_block_at(&s->writes.items[i], share, 0, &b);
+  for (size_t i = 0; i < s->writes.count && !acts; i++)
+    acts = s->writes.items[i].whole || has_any_block(&s->writes.items[i], share);
   return acts;
 }

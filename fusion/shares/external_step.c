@@ -1,5 +1,6 @@
 // A stage whose arrays are files, as a step: what shares read and write, and the stage that works
 // on memory. See external.h.
+#include "core/number.h"
 #include "fusion/shares/making.h"
 
 // ---- arrays of a share --------------------------------------------------------------------------
@@ -43,8 +44,7 @@ typedef struct access {
 } access;
 typedef VEC(access) accesses;
 
-// What all shares move, about: of arrays without an end.
-static void add_traffic(const making *m, const external_move *move, bool writes,
+void making_add_traffic(const making *m, const external_move *move, bool writes,
                         external_traffic *to) {
   uint64_t times = move->whole ? 1 : move->shares, count = external_block_count(move);
   uint64_t bytes = times * move->elements * making_element_bytes(m, move->file);
@@ -56,8 +56,8 @@ static void add_traffic(const making *m, const external_move *move, bool writes,
 // To read what is between blocks, too, than to make a request for each block.
 static bool is_faster(const making *m, const external_move *a, const external_move *b) {
   external_traffic of_a = {0}, of_b = {0};
-  add_traffic(m, a, false, &of_a);
-  add_traffic(m, b, false, &of_b);
+  making_add_traffic(m, a, false, &of_a);
+  making_add_traffic(m, b, false, &of_b);
   return external_seconds(m->target, of_a, 0) < external_seconds(m->target, of_b, 0);
 }
 
@@ -67,24 +67,38 @@ static bool has_short_blocks(const making *m, const external_move *move) {
   return count > 1 && move->elements / count * making_element_bytes(m, move->file) < LEAST;
 }
 
-static external_move move_of(making *m, const net_stage *s, net_id file, const net_map *map,
-                             uint64_t padding_start, uint32_t live_count, const net_form *live) {
+// Elements between runs that are moved rather than to make a request for each run.
+static uint64_t gap_of(const making *m, net_id file) {
+  double bytes = m->joins_blocks ? m->target->links[TARGET_DISK].half_bytes : 0;
+  return (uint64_t)bytes / making_element_bytes(m, file);
+}
+
+bool making_find_move(making *m, const net_stage *s, const making_blocks *blocks,
+                      const net_load *load, const net_store *store, external_move *out) {
+  net_id file = load ? load->array : store->array;
+  const net_map *map = load ? &load->map : &store->map;
+  uint64_t padding_start = load ? load->padding_start : store->padding_start;
   uint64_t count = m->out->arrays.items[file].count;
   external_move bits = {.file = file,
                         .before = file,
-                        .shares = net_share_count(s),
+                        .shares = blocks ? blocks->shares : net_share_count(s),
                         .end = padding_start < count ? padding_start : count};
-  external_move window = bits;
-  sharing_move_by_window(s, map, &window);
-  if (!sharing_move_by_bits(m->memory, s, map, live_count, live, &bits))
-    return window;
-  return m->joins_blocks && is_faster(m, &window, &bits) ? window : bits;
+  if (load)
+    bits.padding = load->padding_value;
+  external_move box = bits;
+  box.by_address = blocks && making_has_effects(s);
+  bool exact = making_move_by_box(m->memory, s, blocks, map,
+                                  box.by_address ? UINT64_MAX : gap_of(m, file), &box);
+  bool by_bits = !blocks && making_move_by_bits(m->memory, s, map, store ? store->live_count : 0,
+                                                store ? store->live : NULL, &bits);
+  *out = by_bits && !(m->joins_blocks && is_faster(m, &box, &bits)) ? bits : box;
+  return load || exact || out->by_bits || out->by_address;
 }
 
-static bool join(external_move *into, const external_move *m) {
+static bool join(arena *a, external_move *into, const external_move *m) {
   return into->file == m->file && into->end == m->end &&
          !memcmp(&into->padding, &m->padding, sizeof m->padding) &&
-         (sharing_join_by_bits(into, m) || sharing_join_windows(into, m));
+         (making_join_by_bits(into, m) || making_join_boxes(a, into, m));
 }
 
 // Accesses to one array that are one move: `all` has the moves. Of stores, what they store together
@@ -96,7 +110,7 @@ static void join_accesses(making *m, accesses *of, external_moves *all, bool wri
     p->group = NET_NONE;
     for (uint32_t k = 0; k < all->count && p->group == NET_NONE; k++) {
       external_move joined = all->items[k];
-      if (!join(&joined, &p->move))
+      if (!join(m->memory, &joined, &p->move))
         continue;
       bool covers = stored.items[k] + p->elements >= joined.elements;
       if (writes && !covers && joined.by_bits && !has_short_blocks(m, &p->move))
@@ -113,35 +127,53 @@ static void join_accesses(making *m, accesses *of, external_moves *all, bool wri
   }
   for (size_t k = 0; k < all->count; k++) {
     external_move *move = &all->items[k];
-    const share_window *w = &move->window;
-    bool one = move->by_bits ? f2_rank(move->bases.a) == 0 && !move->live_count : w->step == 0;
+    bool one = move->by_bits ? f2_rank(move->bases.a) == 0 && !move->live_count
+                             : move->box.digit_count == 0;
     move->whole = one && !(writes && move->by_bits);
-    move->partial = writes && stored.items[k] < move->elements;
+    move->partial =
+        writes && (stored.items[k] < move->elements ||
+                   !(move->by_bits || move->whole || external_move_has_each_once(move)));
   }
 }
 
+// Memory of shares that is apart by whole pages, and begins at the same bytes of a page as in the
+// file, as far as that can be.
+static void place_move(const making *m, external_move *move) {
+  enum { PAGE = 4096 };
+  uint64_t page = PAGE / making_element_bytes(m, move->file);
+  move->apart = move->elements;
+  if (move->by_bits)
+    return;
+  if (move->elements >= page)
+    move->apart = divide_up(move->elements, page) * page;
+  move->origin = (uint64_t)move->box.first % page;
+}
+
 // Joined moves may have grown until two are one.
-static void place_accesses(making *m, const net_stage *s, accesses *of, external_moves *all,
-                           bool writes) {
+static void place_accesses(making *m, const net_stage *s, const making_blocks *blocks, accesses *of,
+                           external_moves *all, bool writes) {
   for (size_t k = 0; k < all->count; k++) {
     external_move *move = &all->items[k];
     const net_array *file = &m->out->arrays.items[move->file];
-    uint64_t count =
-        move->by_bits ? move->elements * (move->whole ? 1 : move->shares) : file->count;
+    place_move(m, move);
+    uint64_t count = move->by_address ? file->count
+                     : move->whole    ? move->origin + move->elements
+                                      : move->origin + move->apart * move->shares;
     move->memory = add_memory(m, writes ? NET_TEMPORARY : NET_ARGUMENT, file->type, count);
   }
   for (size_t i = 0; i < of->count; i++) {
     access *p = &of->items[i];
     const external_move *move = &all->items[p->group];
     *p->array = move->memory;
-    if (move->by_bits) {
-      *p->map = sharing_place_map(m->memory, s, p->map, move);
-      *p->padding_start = UINT64_MAX;
-    }
+    if (move->by_address)
+      continue;
+    *p->map = move->by_bits ? making_bits_map(m->memory, s, p->map, move)
+                            : making_box_map(m->memory, s, blocks, p->map, p->move.box.first, move);
+    *p->padding_start = UINT64_MAX;
   }
 }
 
-static void add_reads(making *m, net_stage *s, external_step *step) {
+static void add_reads(making *m, net_stage *s, const making_blocks *blocks, external_step *step) {
   accesses of = {0};
   for (size_t i = 0; i < s->loads.count; i++) {
     net_load *l = &s->loads.items[i];
@@ -150,41 +182,48 @@ static void add_reads(making *m, net_stage *s, external_step *step) {
       continue;
     }
     access p = {&l->map, &l->array, &l->padding_start, .elements = 0};
-    p.move = move_of(m, s, l->array, &l->map, l->padding_start, 0, NULL);
-    p.move.padding = l->padding_value;
+    making_find_move(m, s, blocks, l, NULL, &p.move);
     vec_push(m->memory, &of, p);
   }
   join_accesses(m, &of, &step->reads, false);
-  place_accesses(m, s, &of, &step->reads, false);
+  place_accesses(m, s, blocks, &of, &step->reads, false);
 }
 
-// How many elements a share stores, where it stores any.
-static uint64_t stored_elements(const net_stage *s, const net_store *o) {
-  f2_space forms = f2_space_zero(s->n);
-  uint64_t count = s->share_turns ? s->share_turns : 1;
-  for (uint32_t i = 0; i < o->live_count; i++)
-    f2_space_insert(&forms, o->live[i].mask & f2_mask(net_share_bits(s)));
-  for (uint32_t l = 1; l < s->loop_count; l++)
-    count *= s->extents[l];
-  return count << (net_share_bits(s) - forms.dimension);
+// How many elements a share stores; 0: some store none, and the move does not say which.
+static uint64_t stored_elements(const net_stage *s, const making_blocks *blocks, const net_store *o,
+                                const external_move *move) {
+  f2_space all = f2_space_zero(s->n), own = all;
+  uint64_t count = 1;
+  for (uint32_t i = 0; i < o->live_count; i++) {
+    f2_space_insert(&all, o->live[i].mask);
+    f2_space_insert(&own, o->live[i].mask & f2_mask(net_share_bits(s)));
+  }
+  for (uint32_t l = 0; l < s->loop_count; l++)
+    count *= blocks->turns[l];
+  return own.dimension < all.dimension && !move->by_bits
+             ? 0
+             : count << (net_share_bits(s) - own.dimension);
 }
 
-static void add_writes(making *m, net_stage *s, external_step *step) {
+// False: a share would write what is another's.
+static bool add_writes(making *m, net_stage *s, const making_blocks *blocks, external_step *step) {
   accesses of = {0};
+  bool good = true;
   for (size_t i = 0; i < s->stores.count; i++) {
     net_store *o = &s->stores.items[i];
-    access p = {&o->map, &o->array, &o->padding_start, .elements = stored_elements(s, o)};
-    p.move = move_of(m, s, o->array, &o->map, o->padding_start, o->live_count, o->live);
+    access p = {&o->map, &o->array, &o->padding_start, .elements = 0};
+    good = making_find_move(m, s, blocks, NULL, o, &p.move) && good;
+    p.elements = stored_elements(s, blocks, o, &p.move);
     vec_push(m->memory, &of, p);
   }
   join_accesses(m, &of, &step->writes, true);
-  place_accesses(m, s, &of, &step->writes, true);
+  place_accesses(m, s, blocks, &of, &step->writes, true);
   for (size_t k = 0; k < step->writes.count; k++) {
     const external_move *w = &step->writes.items[k];
-    int64_t distance = w->window.step < 0 ? -w->window.step : w->window.step;
-    step->serial = step->serial || (w->partial && !w->by_bits && !w->whole &&
-                                    (uint64_t)distance < w->window.length);
+    step->serial =
+        step->serial || (w->partial && !w->by_bits && !w->whole && !external_move_has_each_once(w));
   }
+  return good;
 }
 
 // An array that ops take elements of, or put some to, at any places: all of it.
@@ -202,8 +241,9 @@ static net_id add_all_of(making *m, external_moves *moves, net_id file, uint64_t
                        .end = of->count,
                        .whole = true,
                        .partial = writes,
-                       .window = {0, 0, of->count},
-                       .last = {0, 0, of->count}};
+                       .box = {.run = of->count, .side_count = 1}};
+  all.box.sides = NEW_ARRAY(m->memory, external_side, 1);
+  all.box.sides[0] = (external_side){1, 1, 1};
   all.memory = add_memory(m, writes ? NET_TEMPORARY : NET_ARGUMENT, of->type, of->count);
   vec_push(m->memory, moves, all);
   return all.memory;
@@ -224,35 +264,6 @@ static void add_places(making *m, net_stage *s, external_step *step) {
 }
 
 // ---- steps --------------------------------------------------------------------------------------
-
-static void turn_map(arena *a, net_map *m) {
-  m->loop_count = 1;
-  m->strides = NEW_ARRAY(a, int64_t, 1);
-}
-
-// One share of all: a loop of one turn, so that the stage stays apart from others.
-static void add_turn(arena *a, net_stage *s) {
-  s->loop_count = 1;
-  s->extents = NEW_ARRAY(a, uint64_t, 1);
-  s->extents[0] = s->share_turns = 1;
-  for (size_t i = 0; i < s->loads.count; i++)
-    turn_map(a, &s->loads.items[i].map);
-  for (size_t i = 0; i < s->stores.count; i++)
-    turn_map(a, &s->stores.items[i].map);
-  for (size_t i = 0; i < s->nodes.count; i++)
-    if (s->nodes.items[i].kind == NET_INDEX)
-      turn_map(a, &s->nodes.items[i].map);
-}
-
-net_stage making_new_nodes(arena *a, const net_stage *s) {
-  net_stage to = {.loop_count = s->loop_count,
-                  .extents = s->extents,
-                  .n = s->n,
-                  .shares = s->shares,
-                  .share_turns = s->share_turns};
-  net_stage_merge(a, &to, s, f2_affine_identity(s->n));
-  return to;
-}
 
 // Of moves that differ by share, or of those that are the same for all.
 static uint64_t moved_bytes(const external *e, const external_moves *moves, bool whole) {
@@ -293,18 +304,22 @@ uint64_t making_most_bytes(const making *m, size_t step) {
 }
 
 // A stage whose values nothing needs, which is possible after plans in parts, is no step.
-static void add_step_as_is(making *m, const net_stage *of) {
+bool making_add_as_is(making *m, const net_stage *of, const making_blocks *blocks) {
   net_stage stage = making_new_nodes(m->memory, of);
-  external_step step = {.stage = (uint32_t)m->to->stages.count, .shares = net_share_count(&stage)};
-  add_reads(m, &stage, &step);
-  add_writes(m, &stage, &step);
+  external_step step = {.stage = (uint32_t)m->to->stages.count,
+                        .shares = blocks ? blocks->shares : net_share_count(&stage)};
+  add_reads(m, &stage, blocks, &step);
+  bool good = add_writes(m, &stage, blocks, &step);
   add_places(m, &stage, &step);
   if (!step.writes.count)
-    return;
-  if (!net_stage_is_shared(&stage))
-    add_turn(m->memory, &stage);
+    return good;
+  if (blocks)
+    making_put_in_blocks(m, &stage, blocks);
+  else if (!net_stage_is_shared(&stage))
+    making_put_in_turn(m->memory, &stage);
   vec_push(m->memory, &m->to->stages, making_new_nodes(m->memory, &stage));
   vec_push(m->memory, &m->out->steps, step);
+  return good;
 }
 
 double making_seconds(const making *m, size_t step) {
@@ -314,11 +329,11 @@ double making_seconds(const making *m, size_t step) {
     external_traffic t = {0};
     bool waits = s->serial, shared = false;
     for (size_t i = 0; i < s->reads.count; i++) {
-      add_traffic(m, &s->reads.items[i], false, &t);
+      making_add_traffic(m, &s->reads.items[i], false, &t);
       shared = shared || !s->reads.items[i].whole;
     }
     for (size_t i = 0; i < s->writes.count; i++) {
-      add_traffic(m, &s->writes.items[i], true, &t);
+      making_add_traffic(m, &s->writes.items[i], true, &t);
       shared = shared || !s->writes.items[i].whole;
       waits = waits || s->writes.items[i].partial;
     }
@@ -334,14 +349,14 @@ bool making_add_step(making *m, const net_stage *stage) {
   for (int joins = 0; joins < 2; joins++) {
     making_go_back(m, before);
     m->joins_blocks = joins;
-    add_step_as_is(m, stage);
+    making_add_as_is(m, stage, NULL);
     seconds[joins] = making_seconds(m, before.steps);
     fits[joins] = making_most_bytes(m, before.steps) <= m->bytes;
   }
   if (!fits[1] || (fits[0] && seconds[0] <= seconds[1])) {
     making_go_back(m, before);
     m->joins_blocks = false;
-    add_step_as_is(m, stage);
+    making_add_as_is(m, stage, NULL);
   }
   return fits[0] || fits[1];
 }

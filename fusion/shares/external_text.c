@@ -53,6 +53,20 @@ const char *external_verify(arena *a, const external *e) {
 
 // ---- text ---------------------------------------------------------------------------------------
 
+static void print_box(text *out, const external_box *b) {
+  text_printf(out, " first %" PRId64 " run %" PRIu64, b->first, b->run);
+  for (uint32_t i = 0; i < b->side_count; i++)
+    if (b->sides[i].count > 1)
+      text_printf(out, " side %" PRIu64 ":%" PRIu64, b->sides[i].count, b->sides[i].stride);
+  for (uint32_t i = 0; i < b->digit_count; i++) {
+    const external_digit *d = &b->digits[i];
+    text_printf(out, " share/%" PRIu64 "%%%" PRIu64 ":%" PRId64, d->divide, d->extent, d->step);
+    if (d->side != NET_NONE)
+      text_printf(out, " last %" PRIu64 " of side %u", d->last, (unsigned)d->side);
+  }
+  text_printf(out, "\n");
+}
+
 static void print_move(text *out, const char *title, const external_move *m) {
   text_printf(out, "  %s f%u memory a%u elements %" PRIu64 " end %" PRIu64, title,
               (unsigned)m->file, (unsigned)m->memory, m->elements, m->end);
@@ -62,8 +76,7 @@ static void print_move(text *out, const char *title, const external_move *m) {
   else if (m->partial && m->before != m->file)
     text_printf(out, " of f%u", (unsigned)m->before);
   if (!m->by_bits) {
-    text_printf(out, " window %" PRId64 " step %" PRId64 " last %" PRId64 " length %" PRIu64 "\n",
-                m->window.first, m->window.step, m->last.first, m->last.length);
+    print_box(out, &m->box);
     return;
   }
   text_printf(out, " addresses");

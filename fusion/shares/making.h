@@ -1,5 +1,5 @@
 // Private to fusion/shares: steps on files while they are being made. external_step.c makes one of
-// a stage; external.c finds the stages.
+// a stage, external_blocks.c of a stage by loops; external.c finds the stages.
 #ifndef PERMC_FUSION_SHARES_MAKING_H
 #define PERMC_FUSION_SHARES_MAKING_H
 
@@ -10,7 +10,7 @@ typedef struct making {
   const net *from;
   uint64_t bytes;        // of memory
   const target *target;  // whose tile is what a share may have
-  bool joins_blocks;     // short blocks are read with what is between them
+  bool joins_blocks;     // short blocks are read, and written, with what is between them
   bool copies;           // what a share would read all of is first put in the order of the index
   external *out;
   net *to;
@@ -18,6 +18,15 @@ typedef struct making {
   bool wide;       // a tile that holds whole lines was too large
   const char *wrong;
 } making;
+
+// Loops in blocks: of loop l, which has extents[l] turns, share s has turns[l] turns, by digit
+// s / divide[l] % counts[l] of its number.
+typedef struct making_blocks {
+  uint32_t count;
+  const uint64_t *extents;
+  uint64_t *turns, *divide, *counts;
+  uint64_t shares;
+} making_blocks;
 
 // What has been made so far, to go back to.
 typedef struct mark {
@@ -31,11 +40,59 @@ uint64_t making_most_bytes(const making *m, size_t step);
 double making_seconds(const making *m, size_t step);
 
 uint64_t making_element_bytes(const making *m, net_id file);
-// The stage after its nodes were changed: they are found by what they are.
-net_stage making_new_nodes(arena *a, const net_stage *s);
 // A stage whose arrays are files, with its shares: as a step, and a stage whose arrays are memory.
 // Short blocks are read with what is between them where that is faster, and memory has room.
 // Whether it has for the step.
 bool making_add_step(making *m, const net_stage *stage);
+// The same as it is; `blocks`: of a stage by loops, which has no shares yet; or NULL.
+bool making_add_as_is(making *m, const net_stage *stage, const making_blocks *blocks);
+// What the stage reads and writes by that map, in blocks (external_step.c). False: a share would
+// write what is another's.
+bool making_find_move(making *m, const net_stage *s, const making_blocks *blocks,
+                      const net_load *load, const net_store *store, external_move *out);
+// What all shares move, about: of arrays without an end.
+void making_add_traffic(const making *m, const external_move *move, bool writes,
+                        external_traffic *to);
+
+// ---- stages by loops (external_blocks.c) ----------------------------------------------------------
+
+// The stage with as few loops as do. `bits`: index bits that only say where elements are become
+// loops, too.
+net_stage making_join_loops(arena *a, const net_stage *s, bool bits);
+// Of a stage by loops: a step whose shares have a block of each loop. Whether there is one for which
+// memory has room.
+bool making_add_blocks(making *m, const net_stage *s);
+// ---- stages in memory (external_memory.c) ---------------------------------------------------------
+
+// Whether it does more than to compute and store, so that nothing may be done twice.
+bool making_has_effects(const net_stage *s);
+// The stage after its nodes were changed: they are found by what they are.
+net_stage making_new_nodes(arena *a, const net_stage *s);
+// A stage of one share: a loop of one turn, so that the stage stays apart from others.
+void making_put_in_turn(arena *a, net_stage *s);
+// A stage whose loops are in blocks; its loads and stores of files have their maps already.
+void making_put_in_blocks(const making *m, net_stage *s, const making_blocks *b);
+// The map by the loops of such a stage: by loop of `m`, what a block adds, and what a turn does.
+net_map making_map_in_blocks(arena *a, const making_blocks *b, const net_map *m,
+                             const int64_t *by_block, const int64_t *by_turn);
+
+// ---- moves between files and memory (external_move.c, external_box.c) -------------------------------
+
+// What shares of a stage have of an array by that map, without the file: by bits of the index, of
+// which those matter where forms are 0 (false: it cannot be), or by a box, whose runs go on where
+// at most `gap` elements are between them (UINT64_MAX: the box is one run). False: a share that has
+// fewer of a loop has other elements instead.
+bool making_move_by_bits(arena *a, const net_stage *s, const net_map *m, uint32_t live_count,
+                         const net_form *live, external_move *out);
+bool making_move_by_box(arena *a, const net_stage *s, const making_blocks *blocks, const net_map *m,
+                        uint64_t gap, external_move *out);
+// Two moves as one, if its memory has at most about as much as both have. False: nothing is done.
+bool making_join_by_bits(external_move *into, const external_move *m);
+bool making_join_boxes(arena *a, external_move *into, const external_move *m);
+// The place of an address that was the map's, and above it the share. Of a box that begins at
+// `first`, and is a part of the move.
+net_map making_bits_map(arena *a, const net_stage *s, const net_map *m, const external_move *of);
+net_map making_box_map(arena *a, const net_stage *s, const making_blocks *blocks, const net_map *m,
+                       int64_t first, const external_move *of);
 
 #endif

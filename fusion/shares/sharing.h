@@ -67,19 +67,6 @@ bool sharing_find_window(const net_stage *stage, const net_map *m, share_window 
 // Sorts of an array by one GPU become sorts of its slabs by each, and stages that merge them.
 void sharing_merge_slabs(arena *a, net *n, int p);
 
-// ---- moves between files and memory (external_move.c) ----------------------------------------------
-
-// What shares of a stage have of an array by that map, without the file: by bits of the index, of
-// which those matter where forms are 0 (false: it cannot be), or by a window.
-bool sharing_move_by_bits(arena *a, const net_stage *s, const net_map *m, uint32_t live_count,
-                          const net_form *live, external_move *out);
-void sharing_move_by_window(const net_stage *s, const net_map *m, external_move *out);
-// Two moves as one, if its memory has at most about as much as both have. False: nothing is done.
-bool sharing_join_by_bits(external_move *into, const external_move *m);
-bool sharing_join_windows(external_move *into, const external_move *m);
-// The place of an address that was the map's, and above it the share.
-net_map sharing_place_map(arena *a, const net_stage *s, const net_map *m, const external_move *of);
-
 // ---- passages (passage.c) -----------------------------------------------------------------------
 //
 // An affine map of p rows NUMBERS shares: index x belongs to share number(x).

@@ -12,11 +12,13 @@ static bool is_one_stretch(const sweep *s) { return s->whole || !net_stage_overl
 
 // The turns of a loop that the items have.
 static turns all_turns(const sweep *s, uint32_t loop) {
-  uint64_t weight = f2_unit((int)s->block_bits);
-  for (uint32_t l = 1; l < s->stage->loop_count; l++)
+  uint64_t weight = f2_unit((int)s->block_bits), extent = s->stage->extents[loop];
+  for (uint32_t l = loop + 1; l < s->stage->loop_count; l++)
     weight *= s->stage->extents[l];
-  return loop ? (turns){0, s->stage->extents[loop]}
-              : (turns){s->first / weight, (s->end - s->first) / weight};
+  uint64_t count = (s->end - s->first) / weight;
+  if (s->first < s->end && count == 0)
+    count = 1;
+  return count < extent ? (turns){s->first / weight % extent, count} : (turns){0, extent};
 }
 
 // Those of them that are in the sweep; *overlapping counts the loops before it that overlap.

@@ -23,7 +23,8 @@ typedef struct sweep {
   uint64_t first, end;  // of the items
 } sweep;
 
-// Of the items first, ..., end - 1: if blocks overlap, of whole turns of the first loop.
+// Of the items first, ..., end - 1: if blocks overlap, some turns of a loop, at one turn of each loop
+// around it.
 sweep sweep_first(const plan *p, const plan_pass *pass, bool whole, uint64_t first, uint64_t end);
 bool sweep_next(sweep *s);  // false: that was the last
 uint64_t sweep_items(const sweep *s);

@@ -399,6 +399,10 @@ static void read_stage(net_reader *r) {
     r->stage->shares = (int)(read_number(&r->in) & 0xff);
   if (read_word(&r->in, "turns"))
     r->stage->share_turns = read_number(&r->in);
+  if (read_word(&r->in, "of")) {
+    read_expect(&r->in, "o");
+    r->stage->share_outer = (uint32_t)read_number(&r->in);
+  }
   if (read_literal(&r->in, "loops"))
     while (!read_at_end(&r->in)) {
       vec_push(r->in.memory, &extents, read_number(&r->in));

@@ -330,7 +330,7 @@ TEST(shares) {
       {"shares 4", "stage 0: 4 of its 3 index bits number shares"},
       {"shares 1 loops 1", "stage 0: its index bits number shares, and it has loops"},
       {"turns 2 loops 5", NULL},
-      {"turns 2", "stage 0: its shares have turns, and it has no loops"},
+      {"turns 2", "stage 0: its shares have turns, and it has no such loop"},
       {"shares 1 turns 1", "stage 0: bits and turns of a loop number its shares"},
   };
   START();

@@ -1,0 +1,285 @@
+// Stages by loops whose arrays are files: loops in blocks, of which each share has one of each. See
+// external.h.
+//
+// Blocks are halved until memory has room for what a share reads and writes, always of the loop by
+// which the disk then takes the least time. The last block of a loop may be a part of one: then a
+// share computes more than it reads and stores.
+#include "core/number.h"
+#include "fusion/shares/making.h"
+
+// ---- as few loops as do ---------------------------------------------------------------------------
+
+typedef VEC(net_map *) maps;
+
+static maps maps_of(arena *a, net_stage *s) {
+  maps all = {0};
+  for (size_t i = 0; i < s->loads.count; i++)
+    vec_push(a, &all, &s->loads.items[i].map);
+  for (size_t i = 0; i < s->stores.count; i++)
+    vec_push(a, &all, &s->stores.items[i].map);
+  for (size_t i = 0; i < s->nodes.count; i++)
+    if (s->nodes.items[i].kind == NET_INDEX)
+      vec_push(a, &all, &s->nodes.items[i].map);
+  return all;
+}
+
+static bool is_one_bit(uint64_t mask) { return mask && !(mask & (mask - 1)); }
+
+// The index bits that only say, each for itself, where elements are.
+static uint64_t free_bits(const net_stage *s, const maps *all) {
+  uint64_t bound = 0;
+  for (size_t i = 0; i < s->ops.count; i++) {
+    const net_op *op = &s->ops.items[i];
+    for (uint32_t k = 0; k < op->k; k++)
+      bound |= op->directions[k] | op->coordinates[k].mask;
+    for (uint32_t k = 0; k < op->live_count; k++)
+      bound |= op->live[k].mask;
+  }
+  for (size_t i = 0; i < s->stores.count; i++)
+    for (uint32_t k = 0; k < s->stores.items[i].live_count; k++)
+      bound |= s->stores.items[i].live[k].mask;
+  for (size_t i = 0; i < all->count; i++)
+    for (uint32_t r = 0; r < all->items[i]->row_count; r++) {
+      uint64_t mask = all->items[i]->rows[r].form.mask;
+      bound |= is_one_bit(mask) ? 0 : mask;
+    }
+  return f2_mask(s->n) & ~bound;
+}
+
+// What the bit adds to the map.
+static int64_t weight_of_bit(const net_map *m, int bit) {
+  int64_t weight = 0;
+  for (uint32_t r = 0; r < m->row_count; r++)
+    if (m->rows[r].form.mask == f2_unit(bit))
+      weight += m->rows[r].form.constant ? -m->rows[r].weight : m->rows[r].weight;
+  return weight;
+}
+
+// The index with those bits as the highest ones.
+static f2_affine with_highest(int n, uint64_t bits) {
+  f2_affine to = {f2_zero(n, n), 0};
+  int row = 0;
+  for (int high = 0; high < 2; high++)
+    for (int i = 0; i < n; i++)
+      if (f2_bit(bits, i) == (high == 1))
+        to.a.row[row++] = f2_unit(i);
+  return to;
+}
+
+// Bits from `low` on as loops, the last of which counts from that bit on.
+static void bits_as_loops(arena *a, net_stage *s, const maps *all, int low) {
+  uint32_t most = s->loop_count + (uint32_t)(s->n - low);
+  uint64_t *extents = NEW_ARRAY(a, uint64_t, most + 1);
+  int *first = NEW_ARRAY(a, int, most + 1);  // bit of a loop
+  uint32_t count = s->loop_count;
+  if (count)
+    memcpy(extents, s->extents, count * sizeof *extents);
+  for (int bit = low; bit < s->n; bit++) {
+    bool goes_on = bit > low;
+    for (size_t i = 0; i < all->count && goes_on; i++)
+      goes_on = weight_of_bit(all->items[i], bit) == 2 * weight_of_bit(all->items[i], bit - 1);
+    if (goes_on) {
+      extents[count - 1] *= 2;
+    } else {
+      first[count] = bit;
+      extents[count++] = 2;
+    }
+  }
+  for (size_t i = 0; i < all->count; i++) {
+    net_map *m = all->items[i];
+    int64_t *strides = NEW_ARRAY(a, int64_t, count + 1);
+    uint32_t rows = 0;
+    for (uint32_t l = 0; l < count; l++)
+      strides[l] = l < s->loop_count ? m->strides[l] : weight_of_bit(m, first[l]);
+    for (uint32_t r = 0; r < m->row_count; r++) {
+      net_row row = m->rows[r];
+      if (row.form.mask >> low)
+        m->offset += row.form.constant ? row.weight : 0;
+      else
+        m->rows[rows++] = row;
+    }
+    m->row_count = rows;
+    m->strides = strides;
+    m->loop_count = count;
+  }
+  s->n = low;
+  s->extents = extents;
+  s->loop_count = count;
+}
+
+static void remove_loop(net_stage *s, const maps *all, uint32_t loop) {
+  s->loop_count--;
+  for (uint32_t l = loop; l < s->loop_count; l++)
+    s->extents[l] = s->extents[l + 1];
+  for (size_t i = 0; i < all->count; i++) {
+    all->items[i]->loop_count--;
+    for (uint32_t l = loop; l < s->loop_count; l++)
+      all->items[i]->strides[l] = all->items[i]->strides[l + 1];
+  }
+}
+
+static bool is_in_no_map(const maps *all, uint32_t loop) {
+  bool any = false;
+  for (size_t i = 0; i < all->count; i++)
+    any = any || all->items[i]->strides[loop];
+  return !any;
+}
+
+// Whether all maps go on with the outer loop where the inner one ends.
+static bool is_one_loop(const net_stage *s, const maps *all, uint32_t outer, uint32_t inner) {
+  bool one = true;
+  for (size_t i = 0; i < all->count && one; i++) {
+    const int64_t *strides = all->items[i]->strides;
+    one = strides[outer] == (int64_t)((uint64_t)strides[inner] * s->extents[inner]);
+  }
+  return one;
+}
+
+static bool join_a_loop(net_stage *s, const maps *all) {
+  for (uint32_t l = 0; l < s->loop_count; l++) {
+    if (s->extents[l] == 1 || (s->extents[l] > 1 && is_in_no_map(all, l))) {
+      remove_loop(s, all, l);
+      return true;
+    }
+    for (uint32_t k = 0; k < s->loop_count; k++)
+      if (k != l && is_one_loop(s, all, l, k)) {
+        s->extents[k] *= s->extents[l];
+        remove_loop(s, all, l);
+        return true;
+      }
+  }
+  return false;
+}
+
+net_stage making_join_loops(arena *a, const net_stage *s, bool bits) {
+  net_stage own = {.loop_count = s->loop_count, .n = s->n}, copy = own;
+  own.extents = copy.extents = NEW_ARRAY(a, uint64_t, s->loop_count + 1);
+  if (s->loop_count)
+    memcpy(own.extents, s->extents, s->loop_count * sizeof *s->extents);
+  net_stage_merge(a, &copy, s, f2_affine_identity(s->n));
+  maps before = maps_of(a, &copy);
+  uint64_t loose = bits ? free_bits(&copy, &before) : 0;
+  net_stage_merge(a, &own, s, with_highest(s->n, loose));
+  maps all = maps_of(a, &own);
+  bits_as_loops(a, &own, &all, s->n - f2_weight(loose));
+  while (join_a_loop(&own, &all))
+    ;
+  return making_new_nodes(a, &own);
+}
+
+// ---- how many turns -------------------------------------------------------------------------------
+
+static void count_shares(making_blocks *b) {
+  b->shares = 1;
+  for (uint32_t l = b->count; l-- > 0;) {
+    b->counts[l] = divide_up(b->extents[l], b->turns[l]);
+    b->divide[l] = b->shares;
+    b->shares *= b->counts[l];
+  }
+}
+
+static making_blocks one_block(arena *a, const net_stage *s) {
+  making_blocks b = {.count = s->loop_count, .extents = s->extents};
+  b.turns = NEW_ARRAY(a, uint64_t, b.count);
+  b.divide = NEW_ARRAY(a, uint64_t, b.count);
+  b.counts = NEW_ARRAY(a, uint64_t, b.count);
+  memcpy(b.turns, s->extents, b.count * sizeof *b.turns);
+  count_shares(&b);
+  return b;
+}
+
+// About half of so many: a small multiple of a power of two, so that parts of files begin with
+// pages.
+static uint64_t half_of(uint64_t turns) {
+  enum { DIGITS = 4 };
+  uint64_t half = turns / 2 + turns % 2;
+  int rest = f2_msb(half) + 1 - DIGITS;
+  return rest > 0 ? half >> rest << rest : half;
+}
+
+// Bytes of a share, and seconds of the disk for all, about. False: there can be no such shares.
+static bool count_bytes(making *m, const net_stage *s, const making_blocks *b, double *bytes,
+                        double *seconds) {
+  external_traffic t = {0};
+  external_move move;
+  bool good = true;
+  *bytes = 0;
+  for (size_t i = 0; i < s->loads.count + s->stores.count && good; i++) {
+    const net_load *load = i < s->loads.count ? &s->loads.items[i] : NULL;
+    const net_store *store = load ? NULL : &s->stores.items[i - s->loads.count];
+    if (load && m->out->arrays.items[load->array].role == NET_TABLE)
+      continue;
+    good = making_find_move(m, s, b, load, store, &move);
+    move.whole = load && !move.box.digit_count;
+    making_add_traffic(m, &move, !load, &t);
+    *bytes += (double)move.elements * (double)making_element_bytes(m, move.file);
+  }
+  *seconds = external_seconds(m->target, t, b->shares);
+  return good;
+}
+
+// False: there are none for which memory has room.
+static bool choose_turns(making *m, const net_stage *s, making_blocks *b) {
+  double room = 2 * (double)m->target->tile_bytes;  // what is read, and what is written
+  uint32_t loops = making_has_effects(s) ? 1 : b->count;
+  double bytes, seconds;
+  if (!count_bytes(m, s, b, &bytes, &seconds))
+    return false;
+  while (bytes > room) {
+    uint32_t best = NET_NONE;
+    double least = 0;
+    for (uint32_t l = 0; l < loops; l++) {
+      uint64_t turns = b->turns[l];
+      if (turns == 1)
+        continue;
+      b->turns[l] = half_of(turns);
+      count_shares(b);
+      if (count_bytes(m, s, b, &bytes, &seconds) && (best == NET_NONE || seconds < least)) {
+        best = l;
+        least = seconds;
+      }
+      b->turns[l] = turns;
+    }
+    if (best == NET_NONE)
+      return false;
+    b->turns[best] = half_of(b->turns[best]);
+    count_shares(b);
+    count_bytes(m, s, b, &bytes, &seconds);
+  }
+  return true;
+}
+
+static bool is_empty(const net_stage *s) {
+  bool empty = false;
+  for (uint32_t l = 0; l < s->loop_count; l++)
+    empty = empty || !s->extents[l];
+  return empty;
+}
+
+bool making_add_blocks(making *m, const net_stage *of) {
+  enum { NONE = 2 };
+  net_stage s = making_join_loops(m->memory, of, true);
+  mark before = making_mark(m);
+  making_blocks blocks[NONE];
+  double seconds[NONE];
+  int best = NONE;
+  if (!s.loop_count)
+    return making_add_step(m, &s);
+  if (is_empty(&s))
+    return false;
+  for (int joins = 0; joins < NONE; joins++) {
+    m->joins_blocks = joins;
+    blocks[joins] = one_block(m->memory, &s);
+    bool good = choose_turns(m, &s, &blocks[joins]) && making_add_as_is(m, &s, &blocks[joins]);
+    seconds[joins] = making_seconds(m, before.steps);
+    if (good && making_most_bytes(m, before.steps) <= m->bytes &&
+        (best == NONE || seconds[joins] < seconds[best]))
+      best = joins;
+    making_go_back(m, before);
+  }
+  if (best == NONE)
+    return false;
+  m->joins_blocks = best;
+  making_add_as_is(m, &s, &blocks[best]);
+  return true;
+}

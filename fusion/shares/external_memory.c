@@ -1,0 +1,105 @@
+// Stages whose arrays are the memory of shares: their loops, and maps by these. See external.h.
+//
+// Of loops in blocks, there are first those over blocks, which number shares, then those over the
+// turns of a block:
+//
+//   stage n=0 loops 5 7          blocks of 2 x 4       stage n=0 turns 1 of o1 loops 3 2 2 4
+//     index o0 + 10*o1                                   index 2*o0 + 40*o1 + o2 + 10*o3
+#include "fusion/shares/making.h"
+
+bool making_has_effects(const net_stage *s) {
+  bool any = false;
+  for (size_t i = 0; i < s->nodes.count; i++)
+    any = any || s->nodes.items[i].kind == NET_SCATTER || s->nodes.items[i].kind == NET_EXTERN;
+  return any;
+}
+
+net_stage making_new_nodes(arena *a, const net_stage *s) {
+  net_stage to = {.loop_count = s->loop_count,
+                  .extents = s->extents,
+                  .n = s->n,
+                  .shares = s->shares,
+                  .share_turns = s->share_turns,
+                  .share_outer = s->share_outer};
+  net_stage_merge(a, &to, s, f2_affine_identity(s->n));
+  return to;
+}
+
+// ---- one share ---
+
+static void turn_map(arena *a, net_map *m) {
+  m->loop_count = 1;
+  m->strides = NEW_ARRAY(a, int64_t, 1);
+}
+
+void making_put_in_turn(arena *a, net_stage *s) {
+  s->loop_count = 1;
+  s->extents = NEW_ARRAY(a, uint64_t, 1);
+  s->extents[0] = s->share_turns = 1;
+  for (size_t i = 0; i < s->loads.count; i++)
+    turn_map(a, &s->loads.items[i].map);
+  for (size_t i = 0; i < s->stores.count; i++)
+    turn_map(a, &s->stores.items[i].map);
+  for (size_t i = 0; i < s->nodes.count; i++)
+    if (s->nodes.items[i].kind == NET_INDEX)
+      turn_map(a, &s->nodes.items[i].map);
+}
+
+// ---- blocks ---
+
+net_map making_map_in_blocks(arena *a, const making_blocks *b, const net_map *m,
+                             const int64_t *by_block, const int64_t *by_turn) {
+  net_map to = net_map_copy(a, m);
+  to.loop_count = 0;
+  to.strides = NEW_ARRAY(a, int64_t, 2 * b->count + 1);
+  for (uint32_t l = 0; l < b->count; l++)
+    if (b->counts[l] > 1 || b->shares == 1)
+      to.strides[to.loop_count++] = b->counts[l] > 1 ? by_block[l] : 0;
+  for (uint32_t l = 0; l < b->count; l++)
+    if (b->turns[l] > 1)
+      to.strides[to.loop_count++] = by_turn[l];
+  return to;
+}
+
+// The same values, by the loops of shares and turns.
+static net_map same_in_blocks(arena *a, const making_blocks *b, const net_map *m) {
+  int64_t *by_block = NEW_ARRAY(a, int64_t, b->count + 1);
+  for (uint32_t l = 0; l < b->count; l++)
+    by_block[l] = m->strides[l] * (int64_t)b->turns[l];
+  return making_map_in_blocks(a, b, m, by_block, m->strides);
+}
+
+static void set_extents(arena *a, net_stage *s, const making_blocks *b) {
+  uint32_t count = 0, outer = 0;
+  uint64_t *extents = NEW_ARRAY(a, uint64_t, 2 * b->count + 1);
+  for (uint32_t l = 0; l < b->count; l++)
+    if (b->counts[l] > 1 || b->shares == 1)
+      extents[count++] = b->counts[l];
+  outer = count - 1;
+  for (uint32_t l = 0; l < b->count; l++)
+    if (b->turns[l] > 1)
+      extents[count++] = b->turns[l];
+  s->extents = extents;
+  s->loop_count = count;
+  s->share_turns = 1;
+  s->share_outer = outer;
+}
+
+void making_put_in_blocks(const making *m, net_stage *s, const making_blocks *b) {
+  if (making_has_effects(s)) {
+    s->share_turns = b->turns[0];
+    return;
+  }
+  for (size_t i = 0; i < s->loads.count; i++) {
+    net_load *l = &s->loads.items[i];
+    const net_array *of = &m->to->arrays.items[l->array];
+    if (of->role != NET_TABLE)
+      continue;
+    l->map = same_in_blocks(m->memory, b, &l->map);
+    l->padding_start = of->count < l->padding_start ? of->count : l->padding_start;
+  }
+  for (size_t i = 0; i < s->nodes.count; i++)
+    if (s->nodes.items[i].kind == NET_INDEX)
+      s->nodes.items[i].map = same_in_blocks(m->memory, b, &s->nodes.items[i].map);
+  set_extents(m->memory, s, b);
+}
