@@ -15,16 +15,17 @@
 //   STAGE_TRACE    straight-line steps at one size (lang/trace.h)                 trace
 //   STAGE_PLAN     ops on index spaces (fusion/net/net.h), rewritten;             net
 //                  for ranks, in shares (fusion/shares/shares.h), or for arrays in files
-//                  in steps (fusion/shares/external.h);
+//                  in steps (fusion/external/external.h);
 //                  passes over memory (fusion/plan/plan.h)                        plan
 //   STAGE_TEXT     their C or CUDA text (kernels/emit/emit.h)                     c, cuda
 //   STAGE_PROGRAM  what the backend has made of it (runtime/context/backend.h)
 #ifndef PERMC_RUNTIME_PIPELINE_H
 #define PERMC_RUNTIME_PIPELINE_H
 
+#include "fusion/external/external.h"
 #include "fusion/plan/plan.h"
 #include "fusion/rules/rules.h"
-#include "fusion/shares/external.h"
+#include "fusion/shares/shares.h"
 #include "runtime/arguments/arguments.h"
 #include "runtime/choices.h"
 #include "runtime/context/backend.h"

@@ -40,6 +40,7 @@
 //   net.c       maps; the building and copying of Nets
 //   live.c      live sets, and maps on them
 //   merge.c     two stages as one
+//   part.c      some ops of a stage as another
 //   routine.c   the table of routines
 //   verify.c    the invariants
 //   notation.c  the notation that the texts of Nets and Plans share
@@ -412,6 +413,11 @@ static inline bool net_stage_is_shared(const net_stage *s) { return s->shares ||
 // The addresses of an array of them all, or where address has less than n rows, of a coset: bit i
 // of address(x) weighs 2^i, the loops follow, innermost first.
 net_map net_stage_map(arena *a, const net_stage *s, f2_affine address);
+// A stage of some ops of another, in that order, without loads and stores. numbers[v]: the number
+// of value v in it, which all values that its ops read or make have. kept[v]: no element of value v
+// is dead there.
+net_stage net_stage_of_ops(arena *a, const net_stage *from, const uint32_t *ops, uint32_t count,
+                           const bool *kept, net_id *numbers);
 // Whether two loads read the same elements (into whatever values).
 bool net_load_equal(const net_load *a, const net_load *b);
 // The nodes that an op evaluates, each once, in increasing order (operands first); returns how

@@ -2,7 +2,8 @@
 #ifndef PERMC_FUSION_SHARES_SHARING_H
 #define PERMC_FUSION_SHARES_SHARING_H
 
-#include "fusion/shares/external.h"
+#include "fusion/shares/passage.h"
+#include "fusion/shares/shares.h"
 
 typedef struct sharing {
   arena *memory;
@@ -32,12 +33,6 @@ net_id sharing_whole_array(sharing *s, net_id array);
 // all.
 uint64_t sharing_slab(uint64_t count, int p);
 
-// A stage of some ops of another, in that order, without loads and stores. numbers[v]: the number
-// of value v in it, which all values that its ops read or make have. kept[v]: no element of value v
-// is dead there.
-net_stage sharing_stage_of_ops(arena *a, const net_stage *from, const uint32_t *ops, uint32_t count,
-                               const bool *kept, net_id *numbers);
-
 // ---- one stage as several ------------------------------------------------------------------------
 
 // Whether it can be shared by bits of its index (bits.c), and where a store of it then goes to
@@ -66,27 +61,5 @@ bool sharing_find_window(const net_stage *stage, const net_map *m, share_window 
 
 // Sorts of an array by one GPU become sorts of its slabs by each, and stages that merge them.
 void sharing_merge_slabs(arena *a, net *n, int p);
-
-// ---- passages (passage.c) -----------------------------------------------------------------------
-//
-// An affine map of p rows NUMBERS shares: index x belongs to share number(x).
-
-// An array of 2^n elements that passes from shares to others: element x is stored by the writer at
-// before(x) and read at after(x), and blocks of 2^block elements change places between.
-typedef struct passage {
-  f2_affine before, after;
-  int block;
-  f2_affine blocks;
-} passage;
-passage sharing_passage(f2_affine writer, f2_affine reader);
-
-f2_affine sharing_stack(f2_affine low, f2_affine high);  // the rows of both
-// Index bits, the lowest first, that complete the forms of `known` to all forms.
-f2_affine sharing_rest(f2_space known);
-// An index that begins with its share: the bits of sharing_rest, and above them the number.
-f2_affine sharing_coordinates(f2_affine number);
-// A number of shares that are cosets of v, with as many rows as `before`, and those of `before`
-// that serve.
-f2_affine sharing_number(f2_space v, f2_affine before);
 
 #endif

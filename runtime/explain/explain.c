@@ -146,7 +146,7 @@ static bool has_ranks(permc_context *c, const target *t, uint64_t ranks) {
 }
 
 // As the disk moves them, or the processor works on them, whichever takes longer
-// (fusion/shares/external.h).
+// (fusion/external/external.h).
 static bool explain_steps(permc_context *c, pipeline *p, uint64_t memory,
                           const explained_step **out) {
   const external *e = p->steps;

@@ -1,5 +1,5 @@
 // Programs on arrays in files, by as much memory as there is: the steps of
-// fusion/shares/external.h.
+// fusion/external/external.h.
 //
 //   in    the steps, a Plan of their Net, an executor for it; arguments in memory or in files
 //   out   results in files of their own
@@ -22,7 +22,7 @@
 #ifndef PERMC_RUNTIME_EXTERNAL_RUN_H
 #define PERMC_RUNTIME_EXTERNAL_RUN_H
 
-#include "fusion/shares/external.h"
+#include "fusion/external/external.h"
 #include "runtime/cpu/cpu.h"
 #include "runtime/disk/disk.h"
 

@@ -1,10 +1,10 @@
-// Steps on files (fusion/shares/external.h): those of a random Net compute what the Net does, in
+// Steps on files (fusion/external/external.h): those of a random Net compute what the Net does, in
 // any memory, and each share keeps to its own.
 #define RANDOM_NET_BITS 9
 #include "tests/unit/memory.h"
 #include "tests/unit/net_random.h"
 
-#include "fusion/shares/external.h"
+#include "fusion/external/external.h"
 #include "fusion/target/target.h"
 
 static size_t steps, by_bits, boxes, partial, several, refused, by_rows, by_loops;

@@ -4,7 +4,7 @@
 #define PERMC_RUNTIME_EXTERNAL_ROUTINES_COUNT_H
 
 #include "core/scalar/scalar.h"
-#include "fusion/shares/external.h"
+#include "fusion/external/external.h"
 #include "runtime/external/routines/pipeline.h"
 
 typedef struct external_count {

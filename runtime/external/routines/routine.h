@@ -3,8 +3,8 @@
 #ifndef PERMC_RUNTIME_EXTERNAL_ROUTINES_ROUTINE_H
 #define PERMC_RUNTIME_EXTERNAL_ROUTINES_ROUTINE_H
 
+#include "fusion/external/external.h"
 #include "fusion/net/net.h"
-#include "fusion/shares/external.h"
 #include "runtime/external/routines/pipeline.h"
 
 typedef struct external_routine {

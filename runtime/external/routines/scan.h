@@ -6,7 +6,7 @@
 #ifndef PERMC_RUNTIME_EXTERNAL_ROUTINES_SCAN_H
 #define PERMC_RUNTIME_EXTERNAL_ROUTINES_SCAN_H
 
-#include "fusion/shares/external.h"
+#include "fusion/external/external.h"
 #include "runtime/external/routines/pipeline.h"
 
 // Keys start, ..., start + length - 1 of the rows first, ..., first + rows - 1.

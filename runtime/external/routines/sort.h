@@ -20,7 +20,7 @@
 #define PERMC_RUNTIME_EXTERNAL_ROUTINES_SORT_H
 
 #include "core/scalar/scalar.h"
-#include "fusion/shares/external.h"
+#include "fusion/external/external.h"
 #include "runtime/external/routines/segments.h"
 
 // The keys, or a payload.

@@ -10,8 +10,8 @@
 #ifndef PERMC_RUNTIME_EXTERNAL_ROUTINES_TRANSPOSE_H
 #define PERMC_RUNTIME_EXTERNAL_ROUTINES_TRANSPOSE_H
 
+#include "fusion/external/external.h"
 #include "fusion/net/net.h"
-#include "fusion/shares/external.h"
 #include "runtime/external/routines/pipeline.h"
 
 typedef struct external_transpose {

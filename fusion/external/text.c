@@ -1,5 +1,5 @@
 // What holds of the steps on files, and their text. See external.h.
-#include "fusion/shares/external.h"
+#include "fusion/external/external.h"
 
 #include <inttypes.h>
 

@@ -1,9 +1,8 @@
-// Private to fusion/shares: steps on files while they are being made. external_step.c makes one of
-// a stage, external_blocks.c of a stage by loops; external.c finds the stages.
-#ifndef PERMC_FUSION_SHARES_MAKING_H
-#define PERMC_FUSION_SHARES_MAKING_H
+// Private to fusion/external: steps on files while they are being made.
+#ifndef PERMC_FUSION_EXTERNAL_MAKING_H
+#define PERMC_FUSION_EXTERNAL_MAKING_H
 
-#include "fusion/shares/sharing.h"
+#include "fusion/external/external.h"
 
 typedef struct making {
   arena *memory;
@@ -39,6 +38,8 @@ void making_go_back(making *m, mark to);
 uint64_t making_most_bytes(const making *m, size_t step);
 double making_seconds(const making *m, size_t step);
 
+// ---- steps (step.c) -----------------------------------------------------------------------------
+
 uint64_t making_element_bytes(const making *m, net_id file);
 // A stage whose arrays are files, with its shares: as a step, and a stage whose arrays are memory.
 // Short blocks are read with what is between them where that is faster, and memory has room.
@@ -46,7 +47,7 @@ uint64_t making_element_bytes(const making *m, net_id file);
 bool making_add_step(making *m, const net_stage *stage);
 // The same as it is; `blocks`: of a stage by loops, which has no shares yet; or NULL.
 bool making_add_as_is(making *m, const net_stage *stage, const making_blocks *blocks);
-// What the stage reads and writes by that map, in blocks (external_step.c). False: a share would
+// What the stage reads and writes by that map, in blocks. False: a share would
 // write what is another's.
 bool making_find_move(making *m, const net_stage *s, const making_blocks *blocks,
                       const net_load *load, const net_store *store, external_move *out);
@@ -54,15 +55,44 @@ bool making_find_move(making *m, const net_stage *s, const making_blocks *blocks
 void making_add_traffic(const making *m, const external_move *move, bool writes,
                         external_traffic *to);
 
-// ---- stages by loops (external_blocks.c) ----------------------------------------------------------
+// ---- plans (passes.c) ---------------------------------------------------------------------------
 
+// Steps of stages first, ..., end - 1 of m->from, which are planned together.
+void making_add_stages(making *m, size_t first, size_t end);
+// Steps of a stage whose arrays are files.
+void making_add_stage(making *m, const net_stage *s);
+// Whether only stages first, ..., end - 1 write to the array (*any), or none of them does.
+bool making_is_written_in(const net *n, size_t first, size_t end, net_id array, bool *any);
+
+// ---- stages by loops (loops.c, loop_bits.c, blocks.c) -------------------------------------------
+
+// Steps of a stage by loops: by blocks of these, or as passes, what fits and is faster.
+void making_add_loops(making *m, const net_stage *s);
+// The stage with bits of the index for its loop. False: it has several, or one that cannot be bits.
+bool making_loop_as_bits(making *m, const net_stage *s, net_stage *out);
 // The stage with as few loops as do. `bits`: index bits that only say where elements are become
 // loops, too.
 net_stage making_join_loops(arena *a, const net_stage *s, bool bits);
 // Of a stage by loops: a step whose shares have a block of each loop. Whether there is one for which
 // memory has room.
 bool making_add_blocks(making *m, const net_stage *s);
-// ---- stages in memory (external_memory.c) ---------------------------------------------------------
+// ---- files (copy.c, replaced.c) -----------------------------------------------------------------
+
+extern const char making_needs_more[];
+// A temporary.
+net_id making_add_file(making *m, const net_array *like);
+// Another one, for an element at each index, and the map of these.
+net_id making_add_file_in_order(making *m, const net_stage *space, net_id like, net_map *map);
+// A step from a file to another one; or m->wrong.
+void making_add_copying(making *m, const net_stage *space, net_load load, net_store store);
+// What the load reads, in the order of the index: a file of its own, and a step that makes it.
+void making_add_copy(making *m, const net_stage *space, net_load *l);
+// A step that replaces some elements of an array, which is in memory as a whole, writes it to
+// another file than the one it reads: after the half of it, what has been read is still there. What
+// was not there is not read.
+void making_renew_replaced(making *m);
+
+// ---- stages in memory (memory.c) ----------------------------------------------------------------
 
 // Whether it does more than to compute and store, so that nothing may be done twice.
 bool making_has_effects(const net_stage *s);
@@ -76,7 +106,7 @@ void making_put_in_blocks(const making *m, net_stage *s, const making_blocks *b)
 net_map making_map_in_blocks(arena *a, const making_blocks *b, const net_map *m,
                              const int64_t *by_block, const int64_t *by_turn);
 
-// ---- moves between files and memory (external_move.c, external_box.c) -------------------------------
+// ---- moves between files and memory (move.c, box.c) ---------------------------------------------
 
 // What shares of a stage have of an array by that map, without the file: by bits of the index, of
 // which those matter where forms are 0 (false: it cannot be), or by a box, whose runs go on where

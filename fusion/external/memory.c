@@ -5,7 +5,7 @@
 //
 //   stage n=0 loops 5 7          blocks of 2 x 4       stage n=0 turns 1 of o1 loops 3 2 2 4
 //     index o0 + 10*o1                                   index 2*o0 + 40*o1 + o2 + 10*o3
-#include "fusion/shares/making.h"
+#include "fusion/external/making.h"
 
 bool making_has_effects(const net_stage *s) {
   bool any = false;
@@ -25,7 +25,7 @@ net_stage making_new_nodes(arena *a, const net_stage *s) {
   return to;
 }
 
-// ---- one share ---
+// ---- one share ----------------------------------------------------------------------------------
 
 static void turn_map(arena *a, net_map *m) {
   m->loop_count = 1;
@@ -45,7 +45,7 @@ void making_put_in_turn(arena *a, net_stage *s) {
       turn_map(a, &s->nodes.items[i].map);
 }
 
-// ---- blocks ---
+// ---- blocks -------------------------------------------------------------------------------------
 
 net_map making_map_in_blocks(arena *a, const making_blocks *b, const net_map *m,
                              const int64_t *by_block, const int64_t *by_turn) {

@@ -5,9 +5,9 @@
 // which the disk then takes the least time. The last block of a loop may be a part of one: then a
 // share computes more than it reads and stores.
 #include "core/number.h"
-#include "fusion/shares/making.h"
+#include "fusion/external/making.h"
 
-// ---- as few loops as do ---------------------------------------------------------------------------
+// ---- as few loops as do -------------------------------------------------------------------------
 
 typedef VEC(net_map *) maps;
 
@@ -167,7 +167,7 @@ net_stage making_join_loops(arena *a, const net_stage *s, bool bits) {
   return making_new_nodes(a, &own);
 }
 
-// ---- how many turns -------------------------------------------------------------------------------
+// ---- how many turns -----------------------------------------------------------------------------
 
 static void count_shares(making_blocks *b) {
   b->shares = 1;

@@ -34,14 +34,17 @@
 //   share 5     o0 = 4, o1 = 4 5 6: elements 28 29 30, which are the last 3 of its run; written are
 //               elements 24, 29, 34, the first of each run
 //
-//   external.c         steps from outer plans      external_move.c    what shares read and write:
-//   external_step.c    a stage as a step                              by index bits
-//   external_blocks.c  loops in blocks             external_box.c     by boxes
-//   external_memory.c  stages in memory            external_text.c    verification, text
-#ifndef PERMC_FUSION_SHARES_EXTERNAL_H
-#define PERMC_FUSION_SHARES_EXTERNAL_H
+//   external.c   for how much memory       move.c       what shares read and write: by index bits
+//   passes.c     steps from outer plans    box.c        by boxes
+//   loops.c      stages by loops           memory.c     stages whose arrays are shares' memory
+//   loop_bits.c  loops as index bits       replaced.c   arrays that are replaced in part
+//   blocks.c     loops in blocks           text.c       verification, text
+//   copy.c       arrays in another order   making.h     all of these while steps are made
+//   step.c       a stage as a step
+#ifndef PERMC_FUSION_EXTERNAL_EXTERNAL_H
+#define PERMC_FUSION_EXTERNAL_EXTERNAL_H
 
-#include "fusion/shares/shares.h"
+#include "fusion/net/net.h"
 #include "fusion/target/target.h"
 
 // Elements first, ..., first + count - 1 of an array in a file are elements place, ... of the
@@ -153,7 +156,7 @@ bool external_block_at(const external_move *m, uint64_t share, uint64_t i, exter
 // Code addresses a share's memory by those in all shares': the address of its first element.
 int64_t external_origin(const external_move *m, uint64_t share);
 
-// ---- boxes (external_box.c) ---------------------------------------------------------------------
+// ---- boxes (box.c) ---------------------------------------------------------------------------
 
 uint64_t external_box_runs(const external_box *b);
 // The lowest address of the share, if it has all elements of each side.

@@ -1,6 +1,6 @@
 // What shares read of an array in a file, and write to it. See external.h.
 #include "core/number.h"
-#include "fusion/shares/making.h"
+#include "fusion/external/making.h"
 
 // ---- by index bits ------------------------------------------------------------------------------
 

@@ -1,7 +1,7 @@
 // A stage whose arrays are files, as a step: what shares read and write, and the stage that works
 // on memory. See external.h.
 #include "core/number.h"
-#include "fusion/shares/making.h"
+#include "fusion/external/making.h"
 
 // ---- arrays of a share --------------------------------------------------------------------------
 

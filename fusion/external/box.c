@@ -1,6 +1,6 @@
 // What shares read of an array in a file, and write to it, by boxes. See external.h.
 #include "core/number.h"
-#include "fusion/shares/making.h"
+#include "fusion/external/making.h"
 
 static uint64_t magnitude(int64_t a) { return a < 0 ? -(uint64_t)a : (uint64_t)a; }
 
@@ -315,7 +315,7 @@ bool external_box_run(const external_box *b, uint64_t share, uint64_t i, int64_t
   return true;
 }
 
-// ---- which elements several shares have ------------------------------------------------------------
+// ---- which elements several shares have ---------------------------------------------------------
 
 // Of all shares together: neighbours along a side or by a digit, how far apart they are, and what
 // all of them span besides one.

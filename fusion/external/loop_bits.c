@@ -1,0 +1,60 @@
+// A stage by a loop as one by index bits. See external.h.
+#include "fusion/external/making.h"
+
+// A loop as the highest bits of the index: of its turns that are none, no element is in memory. (A
+// scatter would write in these, too.)
+static bool has_turns_as_bits(const making *m, const net_map *map, uint64_t turns, net_id array,
+                              uint64_t *padding_start) {
+  uint64_t count = m->out->arrays.items[array].count, lowest = (uint64_t)map->offset;
+  for (uint32_t r = 0; r < map->row_count; r++)
+    lowest += map->rows[r].weight < 0 ? (uint64_t)map->rows[r].weight : 0;
+  *padding_start = count < *padding_start ? count : *padding_start;
+  return map->strides[0] > 0 && (int64_t)lowest >= 0 &&
+         lowest + turns * (uint64_t)map->strides[0] >= *padding_start;
+}
+
+static net_map without_loop(arena *a, const net_stage *s, const net_map *m, int bits) {
+  net_map to = net_map_copy(a, m);
+  to.loop_count = 0;
+  to.rows = NEW_ARRAY(a, net_row, m->row_count + (uint32_t)bits + 1);
+  memcpy(to.rows, m->rows, m->row_count * sizeof *m->rows);
+  for (int i = 0; i < bits && m->loop_count && m->strides[0]; i++)
+    to.rows[to.row_count++] =
+        (net_row){{f2_unit(s->n + i), false}, m->strides[0] * (int64_t)f2_unit(i)};
+  return to;
+}
+
+bool making_loop_as_bits(making *m, const net_stage *s, net_stage *out) {
+  net_stage loop = making_join_loops(m->memory, s, false);
+  if (loop.loop_count == 0) {
+    *out = loop;
+    return true;
+  }
+  if (loop.loop_count != 1 || loop.extents[0] < 2)
+    return false;
+  uint64_t turns = loop.extents[0];
+  int bits = f2_msb(turns - 1) + 1;
+  bool good = s->n + bits < LIVE_MAX;
+  for (size_t i = 0; i < loop.loads.count; i++) {
+    net_load *l = &loop.loads.items[i];
+    good = good && (l->map.strides[0] == 0 ||
+                    has_turns_as_bits(m, &l->map, turns, l->array, &l->padding_start));
+    l->map = without_loop(m->memory, s, &l->map, bits);
+  }
+  for (size_t i = 0; i < loop.stores.count; i++) {
+    net_store *o = &loop.stores.items[i];
+    good = good && has_turns_as_bits(m, &o->map, turns, o->array, &o->padding_start);
+    o->map = without_loop(m->memory, s, &o->map, bits);
+  }
+  for (size_t i = 0; i < loop.nodes.count; i++) {
+    net_node *node = &loop.nodes.items[i];
+    good = good && node->kind != NET_SCATTER;
+    if (node->kind == NET_INDEX)
+      node->map = without_loop(m->memory, s, &node->map, bits);
+  }
+  loop.n += bits;
+  loop.loop_count = 0;
+  if (good)
+    *out = making_new_nodes(m->memory, &loop);
+  return good;
+}

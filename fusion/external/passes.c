@@ -1,0 +1,299 @@
+// Steps from plans for a target one level further out. See external.h.
+#include "fusion/external/making.h"
+#include "fusion/plan/plan.h"
+#include "fusion/shares/passage.h"
+
+// ---- a pass as a step ---------------------------------------------------------------------------
+
+// The tile with index bits besides, the lowest first, as many as memory has room for.
+static f2_space widened_tile(const making *m, const plan_pass *pass, int n) {
+  f2_space tile = pass->tile;
+  uint64_t bytes = 0;
+  for (uint32_t i = 0; i < pass->slot_count; i++)
+    bytes += pass->slot_bytes[i];
+  for (int i = 0; i < n; i++)
+    if (bytes << (tile.dimension + 1) <= m->target->tile_bytes)
+      f2_space_insert(&tile, f2_unit(i));
+  return tile;
+}
+
+// The value that a slot holds before, or after, the pass's ops.
+static net_id value_in_slot(arena *a, const net_stage *s, const plan_pass *pass, uint32_t slot,
+                            bool after) {
+  net_id found = NET_NONE;
+  bool *made = NEW_ARRAY(a, bool, s->values.count + 1);
+  for (uint32_t i = 0; i < pass->op_count; i++) {
+    const net_op *op = &s->ops.items[pass->ops[i]];
+    for (uint32_t o = 0; o < op->output_count; o++) {
+      net_id v = op->outputs[o].value;
+      made[v] = true;
+      found = after && pass->slot_of[v] == slot ? v : found;
+    }
+  }
+  for (net_id v = 0; found == NET_NONE && v < s->values.count; v++)
+    found = !made[v] && pass->slot_of[v] == slot ? v : NET_NONE;
+  return found;
+}
+
+static net_id number_of(making *m, net_stage *to, const net_stage *from, net_id *numbers,
+                        net_id v) {
+  if (numbers[v] == NET_NONE)
+    numbers[v] = net_value_add(m->memory, to, from->values.items[v]);
+  return numbers[v];
+}
+
+// Another file for each array that the pass loads, too, so that what has been read is still there
+// when a run begins again after the half of a step; or that has had values of another type.
+static void renew_stored(making *m, const plan *p, const plan_pass *pass) {
+  const net_stage *s = &p->net->stages.items[pass->stage];
+  for (uint32_t i = 0; i < pass->store_count; i++) {
+    net_id array = pass->stores[i].array;
+    net_array like = p->arrays.items[array];
+    like.type = s->values.items[value_in_slot(m->memory, s, pass, pass->stores[i].slot, true)];
+    bool other = like.type != m->out->arrays.items[m->arrays[array]].type;
+    for (uint32_t k = 0; k < pass->load_count; k++)
+      other = other || pass->loads[k].array == array;
+    if (other)
+      m->arrays[array] = making_add_file(m, &like);
+  }
+}
+
+// A value between passes, only where it has elements.
+static void store_where_made(arena *a, const net_stage *s, net_store *o) {
+  f2_space live = live_of_value(s, o->value);
+  for (uint32_t i = 0; i < o->live_count; i++)
+    live = live_and(live, o->live[i]);
+  o->live = live_forms(a, live, &o->live_count);
+}
+
+// The pass's ops as a stage, with its loads and stores: of the plan's stage, index and arrays.
+static net_stage stage_of_pass(making *m, const plan *p, const plan_pass *pass) {
+  const net_stage *from = &p->net->stages.items[pass->stage];
+  net_id *numbers = NEW_ARRAY(m->memory, net_id, from->values.count + 1);
+  bool *kept = NEW_ARRAY(m->memory, bool, from->values.count + 1);
+  for (uint32_t i = 0; i < pass->store_count; i++)
+    if (pass->stores[i].array >= m->from->arrays.count)
+      kept[value_in_slot(m->memory, from, pass, pass->stores[i].slot, true)] = true;
+  net_stage to = net_stage_of_ops(m->memory, from, pass->ops, pass->op_count, kept, numbers);
+  for (uint32_t i = 0; i < pass->load_count; i++) {
+    const plan_move *l = &pass->loads[i];
+    net_id v = value_in_slot(m->memory, from, pass, l->slot, false);
+    net_load load = {number_of(m, &to, from, numbers, v), m->arrays[l->array], l->map,
+                     l->padding_start, l->padding_value};
+    vec_push(m->memory, &to.loads, load);
+  }
+  renew_stored(m, p, pass);
+  for (uint32_t i = 0; i < pass->store_count; i++) {
+    const plan_move *o = &pass->stores[i];
+    net_id v = value_in_slot(m->memory, from, pass, o->slot, true);
+    net_store store = {number_of(m, &to, from, numbers, v),
+                       m->arrays[o->array],
+                       o->map,
+                       o->padding_start,
+                       o->live_count,
+                       o->live};
+    if (o->array >= m->from->arrays.count)
+      store_where_made(m->memory, &to, &store);
+    vec_push(m->memory, &to.stores, store);
+  }
+  for (size_t i = 0; i < to.nodes.count; i++)
+    if (net_node_has_array(to.nodes.items[i].kind))
+      to.nodes.items[i].number = m->arrays[to.nodes.items[i].number];
+  return to;
+}
+
+static void add_routine(making *m, const net_routine *of) {
+  net_routine *r = NEW(m->memory, net_routine);
+  *r = *of;
+  r->pairs = NEW_ARRAY(m->memory, net_routine_pair, r->pair_count + 1);
+  for (uint32_t i = 0; i < r->pair_count; i++) {
+    r->pairs[i] = of->pairs[i];
+    r->pairs[i].from = of->pairs[i].from == NET_NONE ? NET_NONE : m->arrays[of->pairs[i].from];
+    r->pairs[i].to = of->pairs[i].to == NET_NONE ? NET_NONE : m->arrays[of->pairs[i].to];
+  }
+  if (r->ragged)
+    r->offsets = m->arrays[of->offsets];
+  external_step step = {.routine = r, .shares = 1};
+  vec_push(m->memory, &m->out->steps, step);
+}
+
+// The stage with stores first, ..., end - 1 alone, and what these need.
+static net_stage stage_of_stores(making *m, const net_stage *of, size_t first, size_t end) {
+  size_t values = of->values.count + 1;
+  net_id *numbers = NEW_ARRAY(m->memory, net_id, values),
+         *reads = NEW_ARRAY(m->memory, net_id, values);
+  bool *needed = NEW_ARRAY(m->memory, bool, values), *kept = NEW_ARRAY(m->memory, bool, values);
+  uint32_t count = (uint32_t)of->ops.count, last = count;
+  uint32_t *ops = NEW_ARRAY(m->memory, uint32_t, count + 1);
+  for (size_t i = first; i < end; i++)
+    needed[of->stores.items[i].value] = true;
+  while (count-- > 0) {
+    const net_op *op = &of->ops.items[count];
+    bool wanted = false;
+    for (uint32_t k = 0; k < op->output_count; k++)
+      wanted = wanted || needed[op->outputs[k].value];
+    for (uint32_t k = wanted ? net_op_reads(of, op, reads) : 0; k-- > 0;)
+      needed[reads[k]] = true;
+    if (wanted)
+      ops[--last] = count;
+  }
+  net_stage to =
+      net_stage_of_ops(m->memory, of, ops + last, (uint32_t)of->ops.count - last, kept, numbers);
+  for (size_t i = 0; i < of->loads.count; i++) {
+    net_load load = of->loads.items[i];
+    if (!needed[load.value])
+      continue;
+    load.value = number_of(m, &to, of, numbers, load.value);
+    vec_push(m->memory, &to.loads, load);
+  }
+  for (size_t i = first; i < end; i++) {
+    net_store store = of->stores.items[i];
+    store.value = number_of(m, &to, of, numbers, store.value);
+    vec_push(m->memory, &to.stores, store);
+  }
+  return to;
+}
+
+void making_add_stage(making *m, const net_stage *s) {
+  net *part = NEW(m->memory, net);
+  making inner = *m;
+  part->externs.items = m->from->externs.items;
+  part->externs.count = m->from->externs.count;
+  for (size_t a = 0; a < m->out->arrays.count; a++)
+    vec_push(m->memory, &part->arrays, m->out->arrays.items[a]);
+  vec_push(m->memory, &part->stages, *s);
+  inner.from = part;
+  making_add_stages(&inner, 0, 1);
+  m->wide = m->wide || inner.wide;
+  m->wrong = inner.wrong;
+}
+
+// It as two, each with some of the stores: tiles that hold the lines of fewer are smaller.
+static void add_halves(making *m, const net_stage *s) {
+  size_t half = s->stores.count / 2;
+  for (int i = 0; i < 2 && !m->wrong; i++) {
+    net_stage part = stage_of_stores(m, s, i ? half : 0, i ? s->stores.count : half);
+    making_add_stage(m, &part);
+  }
+}
+
+// Whether the tile is larger than those of the target, as it holds whole lines.
+static bool is_wide(const making *m, const plan_pass *pass) {
+  uint64_t bytes = 0;
+  for (uint32_t i = 0; i < pass->slot_count; i++)
+    bytes += pass->slot_bytes[i];
+  return bytes << pass->tile.dimension > m->target->tile_bytes;
+}
+
+// Copies of all that the stage, whose shares are those of `shared`, does not read by index bits: a
+// share would have a window of them that is nearly all.
+static void add_copies(making *m, net_stage *stage, const net_stage *shared) {
+  for (size_t i = 0; i < stage->loads.count; i++) {
+    external_move by_bits;
+    net_load *l = &stage->loads.items[i];
+    if (m->out->arrays.items[l->array].role != NET_TABLE &&
+        !making_move_by_bits(m->memory, shared, &shared->loads.items[i].map, 0, NULL, &by_bits))
+      making_add_copy(m, stage, l);
+  }
+}
+
+static void add_pass(making *m, const plan *p, const plan_pass *pass) {
+  const net_stage *of = &p->net->stages.items[pass->stage];
+  if (of->routine) {
+    add_routine(m, of->routine);
+    return;
+  }
+  if (of->loop_count) {
+    m->wrong = "an array is worked on by rows, and memory has not room for one of them";
+    return;
+  }
+  f2_space v = widened_tile(m, pass, of->n);
+  net_stage stage = stage_of_pass(m, p, pass), to = {.n = of->n, .shares = of->n - v.dimension};
+  f2_affine none = {f2_zero(to.shares, of->n), 0};
+  f2_affine coordinates = sharing_coordinates(sharing_number(v, none));
+  net_stage_merge(m->memory, &to, &stage, coordinates);
+  mark before = making_mark(m);
+  bool fits = making_add_step(m, &to);
+  if (!fits && m->copies) {
+    making_go_back(m, before);
+    add_copies(m, &stage, &to);
+    if (m->wrong)
+      return;
+    before = making_mark(m);
+    to = (net_stage){.n = to.n, .shares = to.shares};
+    net_stage_merge(m->memory, &to, &stage, coordinates);
+    fits = making_add_step(m, &to);
+  }
+  if (fits || !is_wide(m, pass))
+    return;
+  if (stage.stores.count > 1 && !making_has_effects(&stage)) {
+    making_go_back(m, before);
+    add_halves(m, &stage);
+  } else {
+    m->wide = true;
+  }
+}
+
+// ---- outer plans --------------------------------------------------------------------------------
+
+static bool writes_array(const net_stage *s, net_id array) {
+  bool writes = false;
+  for (size_t i = 0; i < s->stores.count; i++)
+    writes = writes || s->stores.items[i].array == array;
+  for (size_t i = 0; i < s->nodes.count; i++)
+    writes = writes || (s->nodes.items[i].kind == NET_SCATTER && s->nodes.items[i].number == array);
+  for (uint32_t i = 0; s->routine && i < s->routine->pair_count; i++)
+    writes = writes || s->routine->pairs[i].to == array;
+  return writes;
+}
+
+bool making_is_written_in(const net *n, size_t first, size_t end, net_id array, bool *any) {
+  bool others = false;
+  *any = false;
+  for (size_t i = 0; i < n->stages.count; i++)
+    if (writes_array(&n->stages.items[i], array))
+      *(i >= first && i < end ? any : &others) = true;
+  return !*any || !others;
+}
+
+// For stages first, ..., end - 1 alone: what others write is given.
+static void add_arrays(making *m, net *part, size_t first, size_t end) {
+  uint32_t numbers[NET_ROLES] = {0};
+  for (net_id i = 0; i < m->from->arrays.count; i++) {
+    net_array of = m->from->arrays.items[i];
+    bool any;
+    making_is_written_in(m->from, first, end, i, &any);
+    if (of.role != NET_TABLE)
+      of.role = any ? NET_TEMPORARY : NET_ARGUMENT;
+    of.number = numbers[of.role]++;
+    vec_push(m->memory, &part->arrays, of);
+  }
+}
+
+static net *part_of_net(making *m, size_t first, size_t end) {
+  net *part = NEW(m->memory, net);
+  part->externs.items = m->from->externs.items;
+  part->externs.count = m->from->externs.count;
+  add_arrays(m, part, first, end);
+  for (size_t i = first; i < end; i++) {
+    const net_stage *s = &m->from->stages.items[i];
+    net_stage copy;
+    if (s->routine || !s->loop_count || !making_loop_as_bits(m, s, &copy)) {
+      copy = (net_stage){
+          .routine = s->routine, .loop_count = s->loop_count, .extents = s->extents, .n = s->n};
+      net_stage_merge(m->memory, &copy, s, f2_affine_identity(s->n));
+    }
+    vec_push(m->memory, &part->stages, copy);
+  }
+  return part;
+}
+
+void making_add_stages(making *m, size_t first, size_t end) {
+  const plan *p = plan_make(m->memory, part_of_net(m, first, end), m->target, NULL);
+  net_id *arrays = NEW_ARRAY(m->memory, net_id, p->arrays.count + 1);
+  for (net_id i = 0; i < p->arrays.count; i++)
+    arrays[i] = i < m->from->arrays.count ? i : making_add_file(m, &p->arrays.items[i]);
+  m->arrays = arrays;
+  for (size_t i = 0; i < p->passes.count && !m->wrong; i++)
+    add_pass(m, p, &p->passes.items[i]);
+}
