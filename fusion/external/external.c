@@ -106,8 +106,8 @@ static bool add_fitting_group(making *m, const target *t, size_t *first) {
 // ---- all steps ----------------------------------------------------------------------------------
 
 // NULL: so much memory is too little, or *wrong says what else is.
-static const external *make(arena *a, const net *n, const target *t, uint64_t memory,
-                            const char **wrong) {
+static const external *make_as_is(arena *a, const net *n, const target *t, uint64_t memory,
+                                  const char **wrong) {
   making m = {.memory = a, .from = n, .bytes = memory, .out = NEW(a, external), .to = NEW(a, net)};
   bool good = true;
   m.out->net = m.to;
@@ -121,6 +121,13 @@ static const external *make(arena *a, const net *n, const target *t, uint64_t me
   if (good)
     making_renew_replaced(&m);
   return good ? m.out : NULL;
+}
+
+static const external *make(arena *a, const net *n, const target *t, uint64_t memory,
+                            const char **wrong) {
+  const char *why;
+  const external *e = make_as_is(a, n, t, memory, wrong);
+  return e ? e : make_as_is(a, making_sorts_of_places(a, n), t, memory, &why);
 }
 
 const external *external_make(arena *a, const net *n, const target *t, uint64_t memory,

@@ -40,7 +40,7 @@
 //   loop_bits.c  loops as index bits       replaced.c   arrays that are replaced in part
 //   blocks.c     loops in blocks           text.c       verification, text
 //   copy.c       arrays in another order   making.h     all of these while steps are made
-//   step.c       a stage as a step
+//   step.c       a stage as a step         places.c     scatters as sorts
 #ifndef PERMC_FUSION_EXTERNAL_EXTERNAL_H
 #define PERMC_FUSION_EXTERNAL_EXTERNAL_H
 

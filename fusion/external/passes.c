@@ -35,10 +35,9 @@ static net_id value_in_slot(arena *a, const net_stage *s, const plan_pass *pass,
   return found;
 }
 
-static net_id number_of(making *m, net_stage *to, const net_stage *from, net_id *numbers,
-                        net_id v) {
+static net_id number_of(arena *a, net_stage *to, const net_stage *from, net_id *numbers, net_id v) {
   if (numbers[v] == NET_NONE)
-    numbers[v] = net_value_add(m->memory, to, from->values.items[v]);
+    numbers[v] = net_value_add(a, to, from->values.items[v]);
   return numbers[v];
 }
 
@@ -78,7 +77,7 @@ static net_stage stage_of_pass(making *m, const plan *p, const plan_pass *pass) 
   for (uint32_t i = 0; i < pass->load_count; i++) {
     const plan_move *l = &pass->loads[i];
     net_id v = value_in_slot(m->memory, from, pass, l->slot, false);
-    net_load load = {number_of(m, &to, from, numbers, v), m->arrays[l->array], l->map,
+    net_load load = {number_of(m->memory, &to, from, numbers, v), m->arrays[l->array], l->map,
                      l->padding_start, l->padding_value};
     vec_push(m->memory, &to.loads, load);
   }
@@ -86,7 +85,7 @@ static net_stage stage_of_pass(making *m, const plan *p, const plan_pass *pass) 
   for (uint32_t i = 0; i < pass->store_count; i++) {
     const plan_move *o = &pass->stores[i];
     net_id v = value_in_slot(m->memory, from, pass, o->slot, true);
-    net_store store = {number_of(m, &to, from, numbers, v),
+    net_store store = {number_of(m->memory, &to, from, numbers, v),
                        m->arrays[o->array],
                        o->map,
                        o->padding_start,
@@ -117,14 +116,12 @@ static void add_routine(making *m, const net_routine *of) {
   vec_push(m->memory, &m->out->steps, step);
 }
 
-// The stage with stores first, ..., end - 1 alone, and what these need.
-static net_stage stage_of_stores(making *m, const net_stage *of, size_t first, size_t end) {
+net_stage making_stage_of_stores(arena *a, const net_stage *of, size_t first, size_t end) {
   size_t values = of->values.count + 1;
-  net_id *numbers = NEW_ARRAY(m->memory, net_id, values),
-         *reads = NEW_ARRAY(m->memory, net_id, values);
-  bool *needed = NEW_ARRAY(m->memory, bool, values), *kept = NEW_ARRAY(m->memory, bool, values);
+  net_id *numbers = NEW_ARRAY(a, net_id, values), *reads = NEW_ARRAY(a, net_id, values);
+  bool *needed = NEW_ARRAY(a, bool, values), *kept = NEW_ARRAY(a, bool, values);
   uint32_t count = (uint32_t)of->ops.count, last = count;
-  uint32_t *ops = NEW_ARRAY(m->memory, uint32_t, count + 1);
+  uint32_t *ops = NEW_ARRAY(a, uint32_t, count + 1);
   for (size_t i = first; i < end; i++)
     needed[of->stores.items[i].value] = true;
   while (count-- > 0) {
@@ -137,19 +134,18 @@ static net_stage stage_of_stores(making *m, const net_stage *of, size_t first, s
     if (wanted)
       ops[--last] = count;
   }
-  net_stage to =
-      net_stage_of_ops(m->memory, of, ops + last, (uint32_t)of->ops.count - last, kept, numbers);
+  net_stage to = net_stage_of_ops(a, of, ops + last, (uint32_t)of->ops.count - last, kept, numbers);
   for (size_t i = 0; i < of->loads.count; i++) {
     net_load load = of->loads.items[i];
     if (!needed[load.value])
       continue;
-    load.value = number_of(m, &to, of, numbers, load.value);
-    vec_push(m->memory, &to.loads, load);
+    load.value = number_of(a, &to, of, numbers, load.value);
+    vec_push(a, &to.loads, load);
   }
   for (size_t i = first; i < end; i++) {
     net_store store = of->stores.items[i];
-    store.value = number_of(m, &to, of, numbers, store.value);
-    vec_push(m->memory, &to.stores, store);
+    store.value = number_of(a, &to, of, numbers, store.value);
+    vec_push(a, &to.stores, store);
   }
   return to;
 }
@@ -172,7 +168,7 @@ void making_add_stage(making *m, const net_stage *s) {
 static void add_halves(making *m, const net_stage *s) {
   size_t half = s->stores.count / 2;
   for (int i = 0; i < 2 && !m->wrong; i++) {
-    net_stage part = stage_of_stores(m, s, i ? half : 0, i ? s->stores.count : half);
+    net_stage part = making_stage_of_stores(m->memory, s, i ? half : 0, i ? s->stores.count : half);
     making_add_stage(m, &part);
   }
 }

@@ -40,6 +40,7 @@ agrees rows 2400012 -e 'map reverse' --random '[3][200001]u32'
 agrees columns 2400012 -e 'map (\r -> map (\y -> y - sum r) r) . transpose' --random '[200001][3]u32'
 agrees far_halves 4000024 -e '\xs -> concat (map (+ 1) xs) xs' --random '[500003]u32'
 agrees boxes 4004000 -e '\xs -> transpose (map reverse (map (map (+ 1)) xs))' --random '[1000][1001]u32'
+agrees permuted 4000024 -e '\xs -> permute (map (\i -> i * 7919 % 500003) (iota 500003)) (map (+ 1) xs)' --random '[500003]u64'
 agrees sorted_pairs 64000 -e 'sort_on (\p -> p.0)' -i pairs.npy
 
 # A number and text go to standard output; a file that exists keeps its mode.
@@ -92,6 +93,8 @@ says full 'permc: /dev/full: No space left on device' -e id -i keys.npy --memory
 # What would fail again keeps nothing, with --resume too.
 says twice '-e:1:1: error: index 7 occurs twice, first at position 0' \
   -e 'permute' -i sevens.npy -i keys.npy --memory 8MiB --resume -o out/a.npy
+says twice_in_parts '-e:1:8: error: index 0 occurs twice, first at position 0' \
+  -e '\xs -> permute (map (\i -> i / 2) (iota 524288)) xs' -i keys.npy --memory 2MiB -o out/a.npy
 says not_printed 'permc: a result has 2 MiB, and there are 1 MiB of memory; write it to a .npy' \
   -e id -i keys.npy --memory 1MiB --resume -o out/a.txt
 "$permc" run -e 'map (> 0)' --random '[40000]u32' -o bools.npy

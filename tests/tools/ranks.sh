@@ -12,7 +12,7 @@ fake_nvrtc=$4
 # shellcheck source=tests/tools/checks.sh
 . "$(dirname "$0")/checks.sh"
 cd "$PERMC_TMP" || exit 1
-programs=40
+programs=$((40 / ${PERMC_SLOWER:-1}))
 [ "${PERMC_ALL:-}" ] && programs=3400
 
 verdict() { # verdict NAME STATUS
@@ -92,6 +92,7 @@ for mpirun in mpirun.openmpi mpirun.mpich; do
     [ ! -s out ] && [ ! -e x.npy ]
   verdict "one writes, one shows" $?
   while IFS='|' read -r line one other; do
+    taken || continue
     eval "on 1 \"$PERMC\" run -i in.npy -o x.npy $one : -n 1 \"$PERMC\" run -i in.npy -o x.npy $other"
     says_once $? "rank 1 differs from rank 0 in its $line\$" && [ ! -e x.npy ]
     verdict "$one beside $other" $?
@@ -107,6 +108,7 @@ END
   verdict "one that is not permc" $?
   # What all ranks find alike is said once, and no rank is ended by the launcher.
   while read -r words; do
+    taken || continue
     eval "on 4 \"$PERMC\" run $words"
     [ $? != 0 ] && [ "$(grep -c 'error: \|^permc: ' err)" = 1 ]
     verdict "said once: $words" $?
@@ -135,6 +137,7 @@ END
   mkdir -p once
   to_file="$same -o once/x.npy"
   while IFS='|' read -r line words; do
+    taken || continue
     eval "on 2 $to_file : -n 1 \"$PERMC\" $words : -n 1 $to_file"
     says_once $? "rank 2$line" && [ -z "$(ls -A once)" ]
     verdict "a mistake of rank 2: $words" $?

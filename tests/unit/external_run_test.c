@@ -36,6 +36,8 @@ static const struct example {
     {"\\p v xs -> scan (+) (scatter (map (\\i -> 3 * i + i64 p[0] % 2) (iota 100)) v xs)",
      "[1]u8 [100]u32 [2^14]u32", 1 << 18},
     {"map (\\r -> map (\\v -> v - sum r) r)", "[130][517]i64", 1 << 17},
+    {"\\xs -> transpose (map reverse xs)", "[300][517]u16", 1 << 16},
+    {"\\xs -> permute (argsort (map (* 7919) xs)) xs", "[20011]u16", 1 << 18},
     // What these read and write depends on data.
     {"\\xs -> sort_ragged [0, 100001, 2^18] xs", "[2^18]u32", 1 << 20},
     {"\\xs -> sort_ragged (map (\\i -> i64 xs[0] % 5 + 700 * i) (iota 300)) xs", "[2^18]u32",
@@ -255,7 +257,7 @@ TEST(kills) {
   for (int i = 0; i < EXAMPLES; i++) {
     trial t = reference_of(&examples[i]);
     t.resume = true;
-    uint64_t step = test_all() ? 1 : 31, kills = 0;
+    uint64_t step = test_all() ? 1 : slower() == 1 ? 41 : 61, kills = 0;
     ending last = KILLED;
     for (t.kill_at = 1; last == KILLED; t.kill_at += step, kills++) {
       remove_run();

@@ -351,7 +351,7 @@ static bool check_loops(uint64_t seed) {
 
 // By the least memory, but for tables, that there is.
 TEST(loops) {
-  uint64_t programs = test_all() ? 50000 : 500, seed = 0;
+  uint64_t programs = test_amount(500, 50000), seed = 0;
   while (seed < programs && check_loops(seed))
     seed++;
   CHECK_EQ_U64(by_loops, 7 * programs);
@@ -410,21 +410,21 @@ static bool check_least(uint64_t seed) {
 }
 
 TEST(least_memory) {
-  uint64_t programs = test_all() ? 20000 : 1000, seed = 0;
+  uint64_t programs = test_amount(1000, 20000), seed = 0;
   while (seed < programs && check_least(seed))
     seed++;
   CHECK(refused > programs / 100);
-  CHECK(by_rows > 0);
+  CHECK(by_rows > 0 || programs < 500);
 }
 
 TEST(random_nets) {
-  uint64_t programs = test_all() ? 20000 : 300, seed = 0;
+  uint64_t programs = test_amount(300, 20000), seed = 0;
   while (seed < programs && check_seed(seed))
     seed++;
   CHECK(several > programs);
   CHECK(by_bits > programs);
   CHECK(boxes > programs / 4);
-  CHECK(partial > programs / 100);
+  CHECK(partial >= programs / 100);
 }
 
 TEST_MAIN()

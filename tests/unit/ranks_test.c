@@ -216,12 +216,12 @@ static void compare_on(const char *by, uint32_t most, size_t first, size_t step)
 }
 
 TEST(programs_portable) { compare_on("portable", 16, 0, 1); }
-TEST(programs_compiled) { compare_on("cpu", 2, 0, test_step(7)); }
+TEST(programs_compiled) { compare_on("cpu", 2, 0, test_step(10)); }
 
 TEST(programs_on_gpus) {
   if (!use_gpus("devices=8", ""))
     SKIP("there is no C compiler");
-  compare_on("cuda", 8, 0, test_step(3));
+  compare_on("cuda", 8, 0, test_step(5));
   check_gpus();
 }
 
@@ -235,7 +235,7 @@ static bool use_copying_gpus(const char *cuda) {
 TEST(programs_on_gpus_that_copy) {
   if (!use_copying_gpus("devices=8"))
     SKIP("there is no C compiler");
-  compare_on("cuda", 8, 1, test_step(3));
+  compare_on("cuda", 8, 1, test_step(5));
   check_gpus();
 }
 
@@ -267,7 +267,7 @@ TEST(exchanges_in_pieces) {
 TEST(programs_on_one_gpu) {
   if (!use_gpus("devices=1", NULL))
     SKIP("there is no C compiler");
-  compare_on("cuda", 4, 1, test_step(6));
+  compare_on("cuda", 4, 1, test_step(9));
   check_gpus();
 }
 
@@ -732,7 +732,7 @@ TEST(files_on_gpus) {
   if (!use_gpus("devices=4", ""))
     SKIP("there is no C compiler");
   backend_of_each = "cuda";
-  check_files(test_step(3));
+  check_files(test_step(5));
   backend_of_each = "portable";
   check_gpus();
 }
