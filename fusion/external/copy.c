@@ -9,35 +9,48 @@ net_id making_add_file(making *m, const net_array *like) {
   return (net_id)m->out->arrays.count - 1;
 }
 
-// The map where an index bit is what the form needs to be 0.
-static net_map map_where_fixed(arena *a, const net_map *m, net_form bit) {
+// Where an index bit is what the form of it needs to be 0: the form, and the map.
+static void fix_in_form(net_form *f, net_form bit) {
+  if (f->mask & bit.mask) {
+    f->mask ^= bit.mask;
+    f->constant ^= bit.constant;
+  }
+}
+
+static net_map fixed_in_map(arena *a, const net_map *m, net_form bit) {
   net_map to = net_map_copy(a, m);
   for (uint32_t r = 0; r < to.row_count; r++)
-    if (to.rows[r].form.mask & bit.mask) {
-      to.rows[r].form.mask ^= bit.mask;
-      to.rows[r].form.constant ^= bit.constant;
-    }
+    fix_in_form(&to.rows[r].form, bit);
   return to;
 }
 
-// A step from a file to another one. Bits of the index that are fixed where the store is live are
-// in no map: the loop over them has nothing to do.
+// Index bits that are fixed where the store is live are then in no map and no form: the loop over
+// them has nothing to do.
+static void fix_bits(arena *a, net_load *load, net_store *store) {
+  net_form *live = NEW_ARRAY(a, net_form, store->live_count + 1);
+  uint32_t i = 0;
+  if (store->live_count)
+    memcpy(live, store->live, store->live_count * sizeof *live);
+  store->live = live;
+  while (i < store->live_count) {
+    net_form bit = live[i];
+    if (f2_weight(bit.mask) != 1) {
+      i++;
+      continue;
+    }
+    live[i] = live[--store->live_count];
+    for (uint32_t k = 0; k < store->live_count; k++)
+      fix_in_form(&live[k], bit);
+    load->map = fixed_in_map(a, &load->map, bit);
+    store->map = fixed_in_map(a, &store->map, bit);
+    i = 0;
+  }
+}
+
 void making_add_copying(making *m, const net_stage *space, net_load load, net_store store) {
   net_stage copy = {.loop_count = space->loop_count, .extents = space->extents, .n = space->n};
   scalar_type type = m->out->arrays.items[load.array].type;
-  net_form *live = NEW_ARRAY(m->memory, net_form, store.live_count + 1);
-  uint32_t count = 0;
-  for (uint32_t i = 0; i < store.live_count; i++) {
-    net_form f = store.live[i];
-    if (f2_weight(f.mask) != 1) {
-      live[count++] = f;
-      continue;
-    }
-    load.map = map_where_fixed(m->memory, &load.map, f);
-    store.map = map_where_fixed(m->memory, &store.map, f);
-  }
-  store.live = live;
-  store.live_count = count;
+  fix_bits(m->memory, &load, &store);
   load.value = store.value = net_value_add(m->memory, &copy, type);
   vec_push(m->memory, &copy.loads, load);
   vec_push(m->memory, &copy.stores, store);

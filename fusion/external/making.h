@@ -47,8 +47,8 @@ uint64_t making_element_bytes(const making *m, net_id file);
 bool making_add_step(making *m, const net_stage *stage);
 // The same as it is; `blocks`: of a stage by loops, which has no shares yet; or NULL.
 bool making_add_as_is(making *m, const net_stage *stage, const making_blocks *blocks);
-// What the stage reads and writes by that map, in blocks. False: a share would
-// write what is another's.
+// What the stage reads and writes by that map, in blocks. False: a share would write what is
+// another's.
 bool making_find_move(making *m, const net_stage *s, const making_blocks *blocks,
                       const net_load *load, const net_store *store, external_move *out);
 // What all shares move, about: of arrays without an end.
@@ -78,7 +78,8 @@ net_stage making_join_loops(arena *a, const net_stage *s, bool bits);
 // Of a stage by loops: a step whose shares have a block of each loop. Whether there is one for which
 // memory has room.
 bool making_add_blocks(making *m, const net_stage *s);
-// ---- places (places.c) ----------------------------------------------------------------------------
+
+// ---- places (places.c) --------------------------------------------------------------------------
 
 // The Net with sorts instead of scatters to places that are a permutation.
 const net *making_sorts_of_places(arena *a, const net *n);

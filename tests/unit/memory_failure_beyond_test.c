@@ -298,14 +298,14 @@ static void try_example(const example *p, const call_list *l, uint64_t seed) {
 }
 
 TEST(files) {
-  for (size_t i = 0; i < COUNT_OF(file_programs); i++)
+  for (size_t i = 0; i < COUNT_OF(file_programs); i += test_step(1))
     try_example(&file_programs[i].program, &files_list, i);
   print_part();
 }
 
 TEST(system_calls) {
   tried = SYSTEM;
-  for (size_t i = 0; i < COUNT_OF(file_programs); i++)
+  for (size_t i = 0; i < COUNT_OF(file_programs); i += test_step(1))
     try_example(&file_programs[i].program, &files_list, i);
   print_part();
   tried = MEMORY;
@@ -360,7 +360,7 @@ static const example rank_programs[] = {
 };
 TEST(ranks) {
   const call_list l = {rank_calls, COUNT_OF(rank_calls), 3, 5, check_rank};
-  for (size_t i = 0; i < COUNT_OF(rank_programs); i++)
+  for (size_t i = 0; i < COUNT_OF(rank_programs); i += test_step(1))
     try_example(&rank_programs[i], &l, i);
   print_part();
 }
