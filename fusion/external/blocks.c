@@ -23,10 +23,16 @@ static maps maps_of(arena *a, net_stage *s) {
   return all;
 }
 
-static bool is_one_bit(uint64_t mask) { return mask && !(mask & (mask - 1)); }
+// The bits of rows that depend on several.
+static uint64_t mixed_bits(const net_map *m) {
+  uint64_t bits = 0;
+  for (uint32_t r = 0; r < m->row_count; r++)
+    bits |= f2_weight(m->rows[r].form.mask) > 1 ? m->rows[r].form.mask : 0;
+  return bits;
+}
 
 // The index bits that only say, each for itself, where elements are.
-static uint64_t free_bits(const net_stage *s, const maps *all) {
+static uint64_t free_bits(const net_stage *s) {
   uint64_t bound = 0;
   for (size_t i = 0; i < s->ops.count; i++) {
     const net_op *op = &s->ops.items[i];
@@ -35,14 +41,16 @@ static uint64_t free_bits(const net_stage *s, const maps *all) {
     for (uint32_t k = 0; k < op->live_count; k++)
       bound |= op->live[k].mask;
   }
-  for (size_t i = 0; i < s->stores.count; i++)
+  for (size_t i = 0; i < s->loads.count; i++)
+    bound |= mixed_bits(&s->loads.items[i].map);
+  for (size_t i = 0; i < s->stores.count; i++) {
+    bound |= mixed_bits(&s->stores.items[i].map);
     for (uint32_t k = 0; k < s->stores.items[i].live_count; k++)
       bound |= s->stores.items[i].live[k].mask;
-  for (size_t i = 0; i < all->count; i++)
-    for (uint32_t r = 0; r < all->items[i]->row_count; r++) {
-      uint64_t mask = all->items[i]->rows[r].form.mask;
-      bound |= is_one_bit(mask) ? 0 : mask;
-    }
+  }
+  for (size_t i = 0; i < s->nodes.count; i++)
+    if (s->nodes.items[i].kind == NET_INDEX)
+      bound |= mixed_bits(&s->nodes.items[i].map);
   return f2_mask(s->n) & ~bound;
 }
 
@@ -66,42 +74,49 @@ static f2_affine with_highest(int n, uint64_t bits) {
   return to;
 }
 
-// Bits from `low` on as loops, the last of which counts from that bit on.
+// Whether the bit goes on, in all maps, with the loop that the one before it is of.
+static bool goes_on(const maps *all, int bit) {
+  bool good = true;
+  for (size_t i = 0; i < all->count && good; i++)
+    good = weight_of_bit(all->items[i], bit) == 2 * weight_of_bit(all->items[i], bit - 1);
+  return good;
+}
+
+// The map with strides for the bits from `low` on; loop l counts from bit first[l] on.
+static void bits_as_strides(arena *a, net_map *m, int low, uint32_t loops, const int *first) {
+  int64_t *strides = NEW_ARRAY(a, int64_t, loops + 1);
+  uint32_t rows = 0;
+  for (uint32_t l = 0; l < loops; l++)
+    strides[l] = l < m->loop_count ? m->strides[l] : weight_of_bit(m, first[l]);
+  for (uint32_t r = 0; r < m->row_count; r++) {
+    net_row row = m->rows[r];
+    if (row.form.mask >> low)
+      m->offset += row.form.constant ? row.weight : 0;
+    else
+      m->rows[rows++] = row;
+  }
+  m->row_count = rows;
+  m->strides = strides;
+  m->loop_count = loops;
+}
+
+// Bits from `low` on as loops, behind those that there are.
 static void bits_as_loops(arena *a, net_stage *s, const maps *all, int low) {
-  uint32_t most = s->loop_count + (uint32_t)(s->n - low);
+  uint32_t count = s->loop_count, most = count + (uint32_t)(s->n - low);
   uint64_t *extents = NEW_ARRAY(a, uint64_t, most + 1);
-  int *first = NEW_ARRAY(a, int, most + 1);  // bit of a loop
-  uint32_t count = s->loop_count;
+  int *first = NEW_ARRAY(a, int, most + 1);
   if (count)
     memcpy(extents, s->extents, count * sizeof *extents);
   for (int bit = low; bit < s->n; bit++) {
-    bool goes_on = bit > low;
-    for (size_t i = 0; i < all->count && goes_on; i++)
-      goes_on = weight_of_bit(all->items[i], bit) == 2 * weight_of_bit(all->items[i], bit - 1);
-    if (goes_on) {
+    if (bit > low && goes_on(all, bit)) {
       extents[count - 1] *= 2;
     } else {
       first[count] = bit;
       extents[count++] = 2;
     }
   }
-  for (size_t i = 0; i < all->count; i++) {
-    net_map *m = all->items[i];
-    int64_t *strides = NEW_ARRAY(a, int64_t, count + 1);
-    uint32_t rows = 0;
-    for (uint32_t l = 0; l < count; l++)
-      strides[l] = l < s->loop_count ? m->strides[l] : weight_of_bit(m, first[l]);
-    for (uint32_t r = 0; r < m->row_count; r++) {
-      net_row row = m->rows[r];
-      if (row.form.mask >> low)
-        m->offset += row.form.constant ? row.weight : 0;
-      else
-        m->rows[rows++] = row;
-    }
-    m->row_count = rows;
-    m->strides = strides;
-    m->loop_count = count;
-  }
+  for (size_t i = 0; i < all->count; i++)
+    bits_as_strides(a, all->items[i], low, count, first);
   s->n = low;
   s->extents = extents;
   s->loop_count = count;
@@ -152,13 +167,11 @@ static bool join_a_loop(net_stage *s, const maps *all) {
 }
 
 net_stage making_join_loops(arena *a, const net_stage *s, bool bits) {
-  net_stage own = {.loop_count = s->loop_count, .n = s->n}, copy = own;
-  own.extents = copy.extents = NEW_ARRAY(a, uint64_t, s->loop_count + 1);
+  net_stage own = {.loop_count = s->loop_count, .n = s->n};
+  uint64_t loose = bits ? free_bits(s) : 0;
+  own.extents = NEW_ARRAY(a, uint64_t, s->loop_count + 1);
   if (s->loop_count)
     memcpy(own.extents, s->extents, s->loop_count * sizeof *s->extents);
-  net_stage_merge(a, &copy, s, f2_affine_identity(s->n));
-  maps before = maps_of(a, &copy);
-  uint64_t loose = bits ? free_bits(&copy, &before) : 0;
   net_stage_merge(a, &own, s, with_highest(s->n, loose));
   maps all = maps_of(a, &own);
   bits_as_loops(a, &own, &all, s->n - f2_weight(loose));

@@ -119,8 +119,7 @@ static void add_loop(boxing *x, uint32_t l) {
 
 // Whether the row depends on one bit, which numbers shares.
 static bool is_of_share(const net_stage *s, const net_row *row) {
-  return row->form.mask && !(row->form.mask & (row->form.mask - 1)) &&
-         row->form.mask >> net_share_bits(s);
+  return f2_weight(row->form.mask) == 1 && row->form.mask >> net_share_bits(s);
 }
 
 static void add_share_bit(boxing *x, int i) {

@@ -127,7 +127,8 @@ static const external *make(arena *a, const net *n, const target *t, uint64_t me
                             const char **wrong) {
   const char *why;
   const external *e = make_as_is(a, n, t, memory, wrong);
-  return e ? e : make_as_is(a, making_sorts_of_places(a, n), t, memory, &why);
+  const net *sorts = e ? NULL : making_sorts_of_places(a, n);
+  return sorts ? make_as_is(a, sorts, t, memory, &why) : e;
 }
 
 const external *external_make(arena *a, const net *n, const target *t, uint64_t memory,

@@ -81,7 +81,7 @@ bool making_add_blocks(making *m, const net_stage *s);
 
 // ---- places (places.c) --------------------------------------------------------------------------
 
-// The Net with sorts instead of scatters to places that are a permutation.
+// The Net with sorts instead of scatters to places that are a permutation; NULL: it has none.
 const net *making_sorts_of_places(arena *a, const net *n);
 
 // ---- files (copy.c, replaced.c) -----------------------------------------------------------------

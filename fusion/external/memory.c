@@ -70,19 +70,18 @@ static net_map same_in_blocks(arena *a, const making_blocks *b, const net_map *m
 }
 
 static void set_extents(arena *a, net_stage *s, const making_blocks *b) {
-  uint32_t count = 0, outer = 0;
+  uint32_t count = 0;
   uint64_t *extents = NEW_ARRAY(a, uint64_t, 2 * b->count + 1);
   for (uint32_t l = 0; l < b->count; l++)
     if (b->counts[l] > 1 || b->shares == 1)
       extents[count++] = b->counts[l];
-  outer = count - 1;
+  s->share_outer = count - 1;
   for (uint32_t l = 0; l < b->count; l++)
     if (b->turns[l] > 1)
       extents[count++] = b->turns[l];
   s->extents = extents;
   s->loop_count = count;
   s->share_turns = 1;
-  s->share_outer = outer;
 }
 
 void making_put_in_blocks(const making *m, net_stage *s, const making_blocks *b) {

@@ -46,11 +46,13 @@ static net_id array_in_order(arena *a, const net *n, const net_stage *s, net_id 
   return NET_NONE;
 }
 
-// ---- places that are checked ----------------------------------------------------------------------
+// ---- places that are checked --------------------------------------------------------------------
 
 static bool is_same_space(const net_stage *s, const net_stage *t) {
-  return s->n == t->n && s->loop_count == t->loop_count &&
-         !memcmp(s->extents, t->extents, s->loop_count * sizeof *s->extents);
+  bool same = s->n == t->n && s->loop_count == t->loop_count;
+  for (uint32_t l = 0; l < s->loop_count && same; l++)
+    same = s->extents[l] == t->extents[l];
+  return same;
 }
 
 static const net_load *load_of(const net_stage *s, net_id value) {
@@ -109,7 +111,7 @@ static bool are_checked(arena *a, const net *n, const net_stage *s, net_id node,
   return false;
 }
 
-// ---- the sort -------------------------------------------------------------------------------------
+// ---- the sort -----------------------------------------------------------------------------------
 
 static net_output *scatter_of(const net_stage *s, const net_op *op) {
   for (uint32_t o = 0; o < op->output_count; o++)
@@ -175,7 +177,7 @@ static net_stage sorting_stage(arena *a, uint64_t count, net_id places, net_id f
 static bool add_sort(arena *a, const net *n, uint32_t number, net *to) {
   const net_stage *s = &n->stages.items[number];
   const net_op *op = s->routine ? NULL : find_scatter(s);
-  bool any;
+  bool written;
   if (!op)
     return false;
   const net_node *scatter = &s->nodes.items[scatter_of(s, op)->elements[0]];
@@ -186,7 +188,7 @@ static bool add_sort(arena *a, const net *n, uint32_t number, net *to) {
   uint64_t count = net_stage_elements(s);
   if (n->arrays.items[array].count != count || n->arrays.items[array].type != type ||
       !are_checked(a, n, s, place, places, count) ||
-      !making_is_written_in(n, number, number + 1, array, &any))
+      !making_is_written_in(n, number, number + 1, array, &written))
     return false;
   if (from == NET_NONE || places == NET_NONE || s->stores.count) {
     bool own = places == NET_NONE;
@@ -200,12 +202,15 @@ static bool add_sort(arena *a, const net *n, uint32_t number, net *to) {
 
 const net *making_sorts_of_places(arena *a, const net *n) {
   net *to = NEW(a, net);
+  bool any = false;
   to->externs.items = n->externs.items;
   to->externs.count = n->externs.count;
   for (size_t i = 0; i < n->arrays.count; i++)
     vec_push(a, &to->arrays, n->arrays.items[i]);
   for (uint32_t i = 0; i < n->stages.count; i++)
-    if (!add_sort(a, n, i, to))
+    if (add_sort(a, n, i, to))
+      any = true;
+    else
       vec_push(a, &to->stages, n->stages.items[i]);
-  return to;
+  return any ? to : NULL;
 }

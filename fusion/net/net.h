@@ -255,8 +255,8 @@ typedef struct net_stage {
   // A stage may be executed in shares, each by another machine, or one after the other
   // (fusion/shares). Its ops then work inside of shares. At most one of the two is not 0:
   int shares;  // the highest so many bits of the index number the share; then there are no loops
-  uint64_t share_turns;     // share s has turns s * share_turns, ... of the first loop; or, of that
-  uint32_t share_outer;     // after so many loops, at one turn of each of these
+  uint64_t share_turns;     // a share has so many turns of loop share_outer, and one turn of each
+  uint32_t share_outer;     // loop before it: with 0, share s has turns s * share_turns, ...
   VEC(scalar_type) values;  // the type of each value
   VEC(net_node) nodes;
   VEC(net_load) loads;
