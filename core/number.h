@@ -8,6 +8,8 @@
 
 static inline bool is_power_of_two(uint64_t x) { return x && !(x & (x - 1)); }
 
+static inline uint64_t magnitude_of(int64_t x) { return x < 0 ? -(uint64_t)x : (uint64_t)x; }
+
 // How many b it takes for a.
 static inline uint64_t divide_up(uint64_t a, uint64_t b) { return a / b + (a % b != 0); }
 

@@ -2,8 +2,6 @@
 #include "core/number.h"
 #include "fusion/external/making.h"
 
-static uint64_t magnitude(int64_t a) { return a < 0 ? -(uint64_t)a : (uint64_t)a; }
-
 // ---- boxes --------------------------------------------------------------------------------------
 
 static uint64_t length_of_run(const external_box *b, uint64_t count) {
@@ -96,9 +94,9 @@ static void add_dimension(boxing *x, uint64_t count, int64_t weight, uint32_t di
   if (count < 2)
     return;
   x->box.first += weight < 0 ? weight * (int64_t)(count - 1) : 0;
-  for (; at > 0 && x->dimensions[at - 1].weight >= magnitude(weight); at--)
+  for (; at > 0 && x->dimensions[at - 1].weight >= magnitude_of(weight); at--)
     x->dimensions[at] = x->dimensions[at - 1];
-  x->dimensions[at] = (dimension){count, magnitude(weight), digit};
+  x->dimensions[at] = (dimension){count, magnitude_of(weight), digit};
   x->count++;
 }
 
@@ -119,7 +117,7 @@ static void add_loop(boxing *x, uint32_t l) {
 
 // Whether the row depends on one bit, which numbers shares.
 static bool is_of_share(const net_stage *s, const net_row *row) {
-  return f2_weight(row->form.mask) == 1 && row->form.mask >> net_share_bits(s);
+  return is_power_of_two(row->form.mask) && row->form.mask >> net_share_bits(s);
 }
 
 static void add_share_bit(boxing *x, int i) {
@@ -231,7 +229,7 @@ static int64_t weight_in_memory(const external_box *b, uint64_t count, int64_t w
                                 net_map *map) {
   if (count < 2 || !weight)
     return 0;
-  int64_t apart = (int64_t)places_apart(b, magnitude(weight));
+  int64_t apart = (int64_t)places_apart(b, magnitude_of(weight));
   map->offset += weight < 0 ? apart * (int64_t)(count - 1) : 0;
   return weight < 0 ? -apart : apart;
 }
@@ -324,7 +322,7 @@ typedef struct neighbours {
 
 static neighbours neighbours_by_digit(const external_box *b, const external_digit *d) {
   const external_side *runs = &b->sides[0];
-  uint64_t step = magnitude(d->step), span = step * (d->extent - 1);
+  uint64_t step = magnitude_of(d->step), span = step * (d->extent - 1);
   return (neighbours){step, d->side == 0 ? span - runs->stride * (runs->count - d->last) : span};
 }
 

@@ -1,4 +1,5 @@
 // Live sets, and the range and injectivity of maps on them. See net.h.
+#include "core/number.h"
 #include "fusion/net/net.h"
 
 // ---- sets ------------------------------------------------------------------------------------
@@ -198,8 +199,6 @@ static int by_weight(const void *a, const void *b) {
   uint64_t x = ((const digit *)a)->weight, y = ((const digit *)b)->weight;
   return (x > y) - (x < y);
 }
-
-static uint64_t magnitude_of(int64_t x) { return x < 0 ? -(uint64_t)x : (uint64_t)x; }
 
 // Whether each weight exceeds the largest sum of all smaller ones: then the sum tells the digits.
 static bool digits_distinct(uint32_t count, digit *digits) {

@@ -1,4 +1,5 @@
 // What the texts of nets and plans share. See net.h.
+#include "core/number.h"
 #include "fusion/net/net.h"
 
 const net_reason_row net_reasons[NET_REASON_COUNT] = {
@@ -32,7 +33,7 @@ void net_write_forms(text *out, const char *title, uint32_t count, const net_for
 
 // The sign, and the magnitude unless it is 1 and `factor`.
 static void write_weight(text *out, int64_t weight, bool first, bool factor) {
-  uint64_t magnitude = weight < 0 ? -(uint64_t)weight : (uint64_t)weight;
+  uint64_t magnitude = magnitude_of(weight);
   text_string(out, first ? (weight < 0 ? "-" : "") : weight < 0 ? " - " : " + ");
   if (!factor)
     text_printf(out, "%" PRIu64, magnitude);

@@ -4,14 +4,13 @@
 //   8 elements, 2 ranks, element x of the result is that at x + 1 of the argument, or 0
 //
 //   window     first 1, step 4, length 4      rank 0 gets elements 1 2 3 4, rank 1 elements 5 6 7
+#include "core/number.h"
 #include "fusion/shares/sharing.h"
-
-static uint64_t magnitude(int64_t x) { return x < 0 ? -(uint64_t)x : (uint64_t)x; }
 
 // The addresses that rows and loops give which no share has to itself: from *low on, *length of
 // them.
 static void add_range(int64_t weight, uint64_t most, share_window *w) {
-  w->length += magnitude(weight) * most;
+  w->length += magnitude_of(weight) * most;
   if (weight < 0)
     w->first += weight * (int64_t)most;
 }
@@ -21,7 +20,7 @@ static const net_row *row_of_bit(const net_map *m, int bit) {
   const net_row *found = NULL;
   for (uint32_t r = 0; r < m->row_count; r++)
     if (m->rows[r].form.mask == f2_unit(bit) &&
-        (!found || magnitude(m->rows[r].weight) > magnitude(found->weight)))
+        (!found || magnitude_of(m->rows[r].weight) > magnitude_of(found->weight)))
       found = &m->rows[r];
   return found;
 }
