@@ -480,25 +480,28 @@ static const backend *choose_planner(const permc_context *c, const pipeline_requ
   return r->last != STAGE_PROGRAM || r->often || c->layout ? &cpu_backend : &auto_backend;
 }
 
-const backend *pipeline_auto(const permc_context *c, const pipeline_request *r,
-                             const cost_model *m) {
-  const backend *planner = choose_planner(c, r);
-  bool planned = c->strategy || c->layout || r->last != STAGE_PROGRAM ||
-                 (planner == &auto_backend && model_is_worth_planning(m));
-  return !planned && model_prefers_interp(m, r->often) ? &interp_backend : planner;
+// For ranks and files: what compiles, where that is worth it, as far as the Trace says.
+static const backend *choose_executor(const permc_context *c, const pipeline_request *r,
+                                      const cost_model *m) {
+  const double worth_compiling = 1;  // second by interp
+  bool compiles = r->often || m->interp >= worth_compiling;
+  return compiles && !c->untrusted ? &cpu_backend : &portable_backend;
 }
 
-// For ranks and files: what compiles, where that is worth it, as far as the Trace says.
-static const backend *choose_executor(const permc_context *c, const cost_model *m) {
-  const double worth_compiling = 1;  // second by interp
-  return c->untrusted || m->interp < worth_compiling ? &portable_backend : &cpu_backend;
+const backend *pipeline_auto(const permc_context *c, const pipeline_request *r,
+                             const cost_model *m) {
+  if ((r->ranks || r->memory) && r->last == STAGE_PROGRAM)
+    return choose_executor(c, r, m);
+  const backend *planner = choose_planner(c, r);
+  bool planned = c->strategy || c->layout || r->last != STAGE_PROGRAM || r->often ||
+                 (planner == &auto_backend && model_is_worth_planning(m));
+  return !planned && model_prefers_interp(m) ? &interp_backend : planner;
 }
 
 static const backend *choose_backend(permc_context *c, const pipeline_request *r, pipeline *p) {
-  if ((!r->ranks && !r->memory) || r->last != STAGE_PROGRAM)
-    return is_auto(r) ? pipeline_auto(c, r, &p->model) : backend_named(r->backend);
-  const backend *b = is_auto(r) ? choose_executor(c, &p->model) : backend_named(r->backend);
-  if (b->executor || (r->ranks && b->devices))
+  const backend *b = is_auto(r) ? pipeline_auto(c, r, &p->model) : backend_named(r->backend);
+  bool apart = (r->ranks || r->memory) && r->last == STAGE_PROGRAM;
+  if (!apart || b->executor || (r->ranks && b->devices))
     return b;
   context_error_of(c, PERMC_ERROR_MISSING,
                    "the backend %s does not run on %s; portable, cpu%s and auto do", b->name,

@@ -76,10 +76,12 @@ static void explain_gain(explained_choice *choice, const cost_model *m) {
   choice->compiles = gain > m->compile;
   if (gain > m->text)
     choice->cached = "cpu";
-  show_seconds(saved, gain > 0 ? gain : 0);
+  show_seconds(saved, gain);
   show_seconds(wanted, m->compile);
   show_seconds(least, m->text);
-  if (choice->compiles)
+  if (gain <= 0)
+    snprintf(choice->why, sizeof choice->why, "the passes take no less when compiled");
+  else if (choice->compiles)
     snprintf(choice->why, sizeof choice->why,
              "the passes take %s less when compiled; compiling takes %s", saved, wanted);
   else if (gain > m->text)
@@ -104,11 +106,16 @@ static void explain_return(explained_choice *choice, const cost_model *m) {
            show_seconds(compiled, m->compiled), show_seconds(wanted, m->compile));
 }
 
-static explained_choice explain_choice(const permc_context *c, const pipeline *p) {
+static explained_choice explain_choice(const permc_context *c, const pipeline_request *request,
+                                       const pipeline *p) {
   const cost_model *m = &p->model;
-  const backend *b = pipeline_auto(c, &(pipeline_request){.last = STAGE_PROGRAM}, m);
+  pipeline_request r = {
+      .last = STAGE_PROGRAM, .ranks = request->ranks, .memory = request->memory, .often = true};
+  const char *often = pipeline_auto(c, &r, m)->name;
+  r.often = false;
+  const backend *b = pipeline_auto(c, &r, m);
   char own[NUMBER_SPACE], planning[NUMBER_SPACE];
-  explained_choice choice = {b->name, b->name, b->name, false, ""};
+  explained_choice choice = {b->name, b->name, b->name, often, false, ""};
   if (b == &interp_backend) {
     snprintf(choice.why, sizeof choice.why, "interp takes %s, and what is planned at least %s",
              show_seconds(own, m->interp), show_seconds(planning, model_least_planned(m)));
@@ -119,6 +126,11 @@ static explained_choice explain_choice(const permc_context *c, const pipeline *p
   } else if (b == &auto_backend) {
     choice.begins = choice.cached = "portable";
     explain_gain(&choice, m);
+  } else if ((r.ranks || r.memory) && !c->untrusted) {
+    snprintf(choice.why, sizeof choice.why,
+             "on ranks and files what takes interp 1 s is compiled, and this takes %s",
+             show_seconds(own, m->interp));
+    return choice;
   } else {
     snprintf(choice.why, sizeof choice.why, "%s",
              c->untrusted ? "a program that is not trusted is not compiled"
@@ -174,7 +186,7 @@ static bool explain_products(permc_context *c, pipeline *p, void *with) {
                    .type = j->type,
                    .request = j->request,
                    .pipeline = p,
-                   .choice = explain_choice(c, p),
+                   .choice = explain_choice(c, j->request, p),
                    .facts = plan_facts_of(p->plan),
                    .groups = count_groups(p->plan->net, &c->memory),
                    .peak_bytes = cpu_peak_bytes(&p->memory, p->plan),

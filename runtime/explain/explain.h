@@ -22,6 +22,7 @@ typedef struct explained_choice {
   const char *begins;  // with nothing in the cache, on the processor
   const char *cached;  // with the program's code in the cache
   const char *on_gpu;  // on a machine with a GPU
+  const char *often;   // where it is compiled once and called often
   bool compiles;       // cpu is compiled beside the first, and takes over
   char why[200];
 } explained_choice;

@@ -584,27 +584,32 @@ static void print_boundaries(text *out, const explanation *e) {
 
 // ---- auto ------------------------------------------------------------------------------------
 
-// What the backend auto does, why, and the times that it weighs, with planning.
-static void print_auto(text *out, const explained_choice *choice, const cost_model *m) {
-  char interp[NUMBER_SPACE], portable[NUMBER_SPACE], cpu[NUMBER_SPACE], compile[NUMBER_SPACE],
-      cuda[NUMBER_SPACE], nvrtc[NUMBER_SPACE];
+// What the backend auto does, why, and the times that it weighs.
+static void print_auto(text *out, const explained_choice *choice) {
   text_string(out, "auto          ");
   if (choice->on_gpu != choice->cached)
     text_printf(out, "%s with a GPU, else ", choice->on_gpu);
   if (choice->cached != choice->begins)
     text_printf(out, "%s from the cache, else ", choice->cached);
-  text_printf(out, "%s%s\nbecause       %s\n", choice->begins,
-              choice->compiles ? " until cpu is compiled" : "", choice->why);
-  bool gpu = choice->on_gpu != choice->cached;
-  text_printf(out, "predicted     whole runs: interp %s, portable %s, cpu %s",
-              show_seconds(interp, m->interp), show_seconds(portable, m->planning + m->portable),
-              show_seconds(cpu, m->planning + m->text + m->compiled));
+  text_printf(out, "%s%s", choice->begins, choice->compiles ? " until cpu is compiled" : "");
+  if (choice->often != choice->begins)
+    text_printf(out, "; called often: %s", choice->often);
+  text_printf(out, "\nbecause       %s\n", choice->why);
+}
+
+static void print_predicted(text *out, const cost_model *m, bool gpu) {
+  char number[NUMBER_SPACE];
+  text_printf(out, "predicted     a call: interp %s", show_seconds(number, m->interp));
+  text_printf(out, ", portable %s", show_seconds(number, m->portable));
+  text_printf(out, ", cpu %s", show_seconds(number, m->compiled));
   if (gpu)
-    text_printf(out, ", cuda %s", show_seconds(cuda, m->cuda_cached));
-  text_printf(out, "\nto compile    cpu %s", show_seconds(compile, m->compile));
+    text_printf(out, ", cuda %s", show_seconds(number, m->cuda_cached - m->planning));
+  text_printf(out, "\nbefore it     planning %s", show_seconds(number, m->planning));
+  text_printf(out, ", looking for compiled code %s", show_seconds(number, m->text));
+  text_printf(out, ", compiling %s", show_seconds(number, m->compile));
   if (gpu)
-    text_printf(out, ", cuda %s", show_seconds(nvrtc, m->cuda - m->cuda_cached));
-  text_string(out, ", where the code is not in the cache\n");
+    text_printf(out, " (cuda %s)", show_seconds(number, m->cuda - m->cuda_cached));
+  text_string(out, "\n");
 }
 
 // ---- the whole -------------------------------------------------------------------------------
@@ -612,8 +617,11 @@ static void print_auto(text *out, const explained_choice *choice, const cost_mod
 void explain_text(text *out, const permc_context *c, const explanation *e, bool show_rules) {
   char number[NUMBER_SPACE];
   print_program(out, e);
-  if (!e->request->target)
-    print_auto(out, &e->choice, &e->pipeline->model);
+  if (!e->request->target) {
+    print_auto(out, &e->choice);
+    if (!e->costs && !e->steps)
+      print_predicted(out, &e->pipeline->model, e->choice.on_gpu != e->choice.cached);
+  }
   print_counts(out, c, e);
   print_passes(out, e);
   if (e->costs)

@@ -27,7 +27,7 @@ static const struct {
     double driver, nvrtc, text_byte, copy_byte;
     double speed;  // times that of a processor
   } gpu;
-  double unnoticed, noticed;
+  double noticed;
   double margin;  // by which interp has to be faster
 } rates = {
     .interp = {.step = 3e-7,
@@ -43,7 +43,6 @@ static const struct {
     .text =
         {.node = 400, .move = 1500, .byte = 5e-8, .look = 5e-3, .compiler = 0.06, .per_byte = 7e-6},
     .gpu = {.driver = 0.4, .nvrtc = 0.3, .text_byte = 3e-6, .copy_byte = 1e-10, .speed = 50},
-    .unnoticed = 1e-3,
     .noticed = 0.3,
     .margin = 1.25};
 enum { NEAR_BYTES = 1 << 20, SPLIT_BYTES = 1 << 17, MOST_COMPILERS = 16 };
@@ -98,8 +97,8 @@ double model_least_planned(const cost_model *m) {
   return m->planning + (m->planning > m->interp / 8 ? m->joins : 0);
 }
 
-bool model_prefers_interp(const cost_model *m, bool often) {
-  return often ? m->interp < rates.unnoticed : m->interp * rates.margin < model_least_planned(m);
+bool model_prefers_interp(const cost_model *m) {
+  return m->interp * rates.margin < model_least_planned(m);
 }
 
 bool model_is_worth_planning(const cost_model *m) {
@@ -203,7 +202,7 @@ void model_add_plan(cost_model *m, arena *memory, const plan *p, unsigned thread
 static double lesser(double a, double b) { return a < b ? a : b; }
 
 bool model_returns_to_interp(const cost_model *m) {
-  return model_prefers_interp(m, false) &&
+  return model_prefers_interp(m) &&
          m->interp * rates.margin < lesser(m->portable, m->compile + m->compiled);
 }
 

@@ -57,9 +57,8 @@ double model_compile_seconds(uint64_t bytes, unsigned threads);
 // large part of what interp takes, what the Plan says of arrays that are joined is worth waiting
 // for.
 double model_least_planned(const cost_model *m);
-// Whether interp is done before there would be a Plan and its passes; of a program that runs often:
-// before anybody would notice.
-bool model_prefers_interp(const cost_model *m, bool often);
+// Whether interp is done before there would be a Plan and its passes.
+bool model_prefers_interp(const cost_model *m);
 // Whether a Plan is made although interp is thought to be faster: only with it can compiled code be
 // found in the cache. Interp takes so long that planning is a small part of it.
 bool model_is_worth_planning(const cost_model *m);

@@ -267,11 +267,19 @@ err_has '^permc: warning: the layout RAP applies to nothing: there are no exchan
 status 0 run sort.perm --random '[1024]i32' --layout RAP --backend portable
 err_has '^permc: warning: the layout RAP applies to nothing: the backend portable has none$'
 status 0 explain -e sort --arguments '[16]i32'
-out_has '^auto          interp$'
+out_has '^auto          interp; called often: cpu$'
 out_has '^because       interp takes .*s, and what is planned at least .*s$'
 status 0 explain -e sort_network --arguments '[2^28]i32'
 out_has '^auto          cuda with a GPU, else cpu from the cache, else portable'
-out_has '^predicted     whole runs: interp .* s, portable .* s, cpu .* s, cuda .* s$'
+out_has '^predicted     a call: interp .* s, portable .* s, cpu .* s, cuda .* s$'
+out_has '^before it     planning .*s, looking for compiled code .*s, compiling .* s (cuda .* s)$'
+for apart in '--ranks 2' '--memory 1MiB'; do
+  status 0 explain -e sort --arguments '[2^20]i32' $apart
+  out_has '^auto          portable; called often: cpu$'
+  out_has '^because       on ranks and files what takes interp 1 s is compiled, and this takes .*s$'
+done
+status 0 explain -e sort --arguments '[2^20]i32' --untrusted
+out_has '^auto          portable$'
 
 # Files that cannot be written.
 status 1 run sort.perm -i four.txt -o absent/x.npy
@@ -564,8 +572,6 @@ err_is "permc: twice.txt: it has 4 numbers, but --size is 8"
 
 # ---- tune ------------------------------------------------------------------------------------
 
-status 1 tune sort.perm --size n=4
-err_is "permc: the backend interp makes no plan, so there is nothing to tune; use cpu or cuda"
 status 1 tune sort.perm
 export PERMC_CACHE=$work/tuned
 status 0 tune sort.perm --size n=12 --backend cpu --forget

@@ -449,20 +449,20 @@ static cost_model model_of(const char *expression, const char *types) {
 
 TEST(choices) {
   cost_model m = model_of("sort", "[2^4]u32");
-  CHECK(model_prefers_interp(&m, false) && model_prefers_interp(&m, true));
+  CHECK(model_prefers_interp(&m));
   CHECK(!model_prefers_gpu(&m));
   // Arrays that are joined are passes of their own, many of them; what is only reshaped costs
   // nothing.
   m = model_of("odd_even_sort", "[2^20]u32");
-  CHECK(model_prefers_interp(&m, false) && model_is_worth_planning(&m));
+  CHECK(model_prefers_interp(&m) && model_is_worth_planning(&m));
   m = model_of("odd_even_sort", "[2^10]u32");
-  CHECK(model_prefers_interp(&m, false) && !model_is_worth_planning(&m));
+  CHECK(model_prefers_interp(&m) && !model_is_worth_planning(&m));
   m = model_of("sort_network", "[2^20]u32");
-  CHECK(!model_prefers_interp(&m, false) && !model_returns_to_interp(&m));
+  CHECK(!model_prefers_interp(&m) && !model_returns_to_interp(&m));
   m = model_of("scan (+)", "[2^20]u32");
-  CHECK(!model_prefers_interp(&m, false));
+  CHECK(!model_prefers_interp(&m));
   m = model_of("sort_network", "[2^16]u32");
-  CHECK(!model_prefers_interp(&m, false) && !model_prefers_gpu(&m));
+  CHECK(!model_prefers_interp(&m) && !model_prefers_gpu(&m));
   CHECK(m.compiled < m.portable && m.portable < m.text && m.text < m.compile);
   m = model_of("sort_network", "[2^24]u32");
   CHECK(m.portable > m.text + m.compiled && !model_prefers_gpu(&m));
@@ -470,6 +470,45 @@ TEST(choices) {
   CHECK(m.portable > m.text + m.compile + m.compiled && model_prefers_gpu(&m));
   m = model_of("bitrev", "[2^28]u32");  // the way there and back takes longer than moving them here
   CHECK(!model_prefers_gpu(&m));
+}
+
+// ---- what runs often -----------------------------------------------------------------------------
+
+// Compiled without a backend, by each way to do so.
+static void check_often(const char *expression, const char *types, bool untrusted,
+                        const char *expected) {
+  permc_context *c = permc_context_new();
+  permc_value **values = NULL;
+  size_t count = 0;
+  REQUIRE(c != NULL);
+  if (untrusted)
+    permc_use_untrusted(c);
+  CHECK(permc_define(c, expression) && permc_read_random(c, "-e", types, 1, &values, &count));
+  for (int ranks = 1; ranks <= 2; ranks++) {
+    permc_ranks shared = {.transport = "threads", .count = 2};
+    permc_compiled *made[] = {permc_compile(c, "-e", NULL, values, count),
+                              permc_compile_types(c, "-e", "auto", types)};
+    for (int i = 0; i < 2; i++) {
+      if (CHECK(made[i] != NULL))
+        CHECK_STR(permc_compiled_backend(made[i]), expected);
+      permc_compiled_free(made[i]);
+    }
+    CHECK(permc_use_ranks(c, &shared));
+  }
+  permc_values_free(values, count);
+  permc_context_free(c);
+}
+
+TEST(what_runs_often_is_compiled) {
+  static const char *const rows[][2] = {
+      {"map (+ 1)", "[4]i32"}, {"fft", "[1024]c64"}, {"bitrev", "[2^16]u32"}, {"sort", "[64]u32"}};
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+    check_often(rows[i][0], rows[i][1], false, "cpu");
+  check_often("fft", "[1024]c64", true, "portable");
+  enter();
+  setenv("PERMC_CC", "/nowhere/cc", 1);
+  check_often("map (+ 1)", "[4]i32", false, "portable");
+  leave();
 }
 
 TEST_MAIN()

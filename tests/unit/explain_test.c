@@ -245,6 +245,9 @@ TEST(json_of_auto) {
     CHECK_STR(json_string_value(json_object_get(choice, "on_gpu")), rows[i].on_gpu);
     CHECK_CONTAINS(json_string_value(json_object_get(choice, "why")), rows[i].why);
     CHECK(json_is_true(json_object_get(choice, "compiles")) == rows[i].compiles);
+    CHECK_STR(json_string_value(json_object_get(choice, "often")),
+              rows[i].untrusted ? "portable" : "cpu");
+    CHECK(number_of(choice, "planning") > 0 && number_of(choice, "look") > 0);
     times = json_object_get(choice, "predicted");
     static const char *const backends[] = {"interp", "portable", "cpu", "cuda"};
     for (size_t k = 0; k < 4; k++)

@@ -2,10 +2,11 @@
 //
 //   {"entry": "main", "type": "[2^n]i32 -> [2^n]i32", "sizes": {"n": 24},
 //    "arguments": [{"type": "i32", "dims": [16777216]}], "results": [...],
-//    "auto": {"backend": "portable", "cached": "cpu", "on_gpu": "cuda", "compiles": true,
+//    "auto": {"backend": "portable", "cached": "cpu", "on_gpu": "cuda", "often": "cpu",
+//             "compiles": true,
 //             "why": "the passes take 11 s less when compiled; compiling takes 2.6 s",
 //             "predicted": {"interp": 640, "portable": 24, "cpu": 13, "cuda": 0.9},
-//             "compile": {"cpu": 2.6, "cuda": 1.4}},
+//             "planning": 0.005, "look": 0.03, "compile": {"cpu": 2.6, "cuda": 1.4}},
 //    "target": {"name": "avx512", "tuned": false, "line_bytes": 128, ...}, "strategy": "free",
 //    "columns": 300, "static_columns": 300, "maps": 0, "moving_steps": 574, "permutations": 0,
 //    "pass_count": 14, "copies": 0, "exchanges": 70, "bytes_read": ..., "bytes_written": ...,
@@ -77,13 +78,14 @@ static json_t *json_of_target(const target *t, bool tuned) {
 
 // The times are with planning; compiling comes on top where the code is not in the cache.
 static json_t *json_of_choice(const explained_choice *choice, const cost_model *m) {
-  return json_pack("{s:s, s:s, s:s, s:b, s:s, s:{s:o, s:o, s:o, s:o}, s:{s:o, s:o}}", "backend",
-                   choice->begins, "cached", choice->cached, "on_gpu", choice->on_gpu, "compiles",
-                   choice->compiles, "why", choice->why, "predicted", "interp",
-                   report_number(m->interp), "portable", report_number(m->planning + m->portable),
-                   "cpu", report_number(m->planning + m->text + m->compiled), "cuda",
-                   report_number(m->cuda_cached), "compile", "cpu", report_number(m->compile),
-                   "cuda", report_number(m->cuda - m->cuda_cached));
+  return json_pack("{s:s, s:s, s:s, s:s, s:b, s:s, s:{s:o, s:o, s:o, s:o}, s:o, s:o, s:{s:o, s:o}}",
+                   "backend", choice->begins, "cached", choice->cached, "on_gpu", choice->on_gpu,
+                   "often", choice->often, "compiles", choice->compiles, "why", choice->why,
+                   "predicted", "interp", report_number(m->interp), "portable",
+                   report_number(m->portable), "cpu", report_number(m->compiled), "cuda",
+                   report_number(m->cuda_cached - m->planning), "planning",
+                   report_number(m->planning), "look", report_number(m->text), "compile", "cpu",
+                   report_number(m->compile), "cuda", report_number(m->cuda - m->cuda_cached));
 }
 
 static void add_counts(json_t *to, const explanation *e) {

@@ -16,4 +16,4 @@ for entry in main smooth; do
 done
 permc test rows.perm
 for word in columns exchanges structure; do permc help "$word"; done
-permc explain -e sort --arguments '[2^20]i32' | sed -n '/^because/,/^to compile/s/[0-9][0-9.]* [mu]*s/T/gp' | sed 's/^because .*/because/; s/, cuda T//'
+permc explain -e sort --arguments '[2^20]i32' | sed -n '/^because/,/^before it/s/[0-9][0-9.]* [mu]*s/T/gp' | sed 's/^because .*/because/; s/, cuda T//'
