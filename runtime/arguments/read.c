@@ -120,6 +120,11 @@ permc_value *value_of_text(permc_context *c, const char *name, const char *bytes
   return context_do_and_end(c, read_text, end_text, &r) ? r.value : NULL;
 }
 
+// Of a row of numbers that becomes columns where an array may have been meant.
+#define ONE_ROW                                                                                    \
+  "the only row gives each number as a column; an array has one number a line, or all of them in " \
+  "brackets: [3, 1, 2]"
+
 static bool all_read(permc_context *c, sources *s, const char *entry, size_t parameters) {
   const value_source *last = s->current < s->count ? s->open[s->current] : NULL;
   if (last && value_pending(last)) {
@@ -129,6 +134,8 @@ static bool all_read(permc_context *c, sources *s, const char *entry, size_t par
     context_error_of(c, s->wrong,
                      "%s gives %zu columns, and '%s' takes only %zu; choose by name or number: %s",
                      value_source_name(last), used + left, entry, used, text_content(&example));
+    if (value_is_one_row(last))
+      diag_report(&c->program.diagnostics, DIAG_HINT, SPAN_NONE, ONE_ROW);
     text_free(&example);
     return false;
   }
@@ -261,6 +268,9 @@ static bool read_and_close(permc_context *c, read_job *j, bool opened) {
     if (good && *value_note(s))
       diag_report(&c->program.diagnostics, DIAG_WARNING, SPAN_NONE, "%s: %s", value_source_name(s),
                   value_note(s));
+    if (good && s == j->sources.taken && value_is_one_row(s))
+      diag_report(&c->program.diagnostics, DIAG_WARNING, SPAN_NONE, "%s: " ONE_ROW,
+                  value_source_name(s));
     value_source_close(j->sources.open[i]);
   }
   if (!good)

@@ -1,7 +1,7 @@
 // Numbers as Futhark writes them, both ways.
 //
 //   12  0xff  0b101  1_000u8     -1.5  .5  5.  1e-3f32  0x1.8p3     1.5+2.0i  -2ic64
-//   true  false                  f32.nan  -f64.inf  nan  inf        (parts of complex numbers, too)
+//   true  False                  f32.nan  -f64.inf  NaN  Infinity   (parts of complex numbers, too)
 //   -f32.nan  f64.nan(0x1)       a NaN with its sign; with its fraction, where that is not the usual
 //                                one (the highest bit alone); C's strtod reads nan(0x1), too
 //
@@ -9,8 +9,10 @@
 // C locale (value_read and value_write see to it): strtod and printf obey it.
 #include "runtime/values/formats.h"
 
+#include <ctype.h>
 #include <float.h>
 #include <math.h>
+#include <strings.h>
 
 static bool is_digit(int c) { return c >= '0' && c <= '9'; }
 
@@ -88,16 +90,18 @@ static const char *scan_fraction(const char *at, part *p) {
   return *end == ')' && (p->digits || p->overflow) ? end + 1 : NULL;
 }
 
-// nan inf f32.nan f64.inf nan(0x1) ...; NULL if it is none of them.
+// nan inf Infinity f32.nan f64.inf nan(0x1) ...; NULL if it is none of them.
 static const char *scan_named(const char *at, part *p) {
   for (scalar_type t = SCALAR_F16; t <= SCALAR_F64; t++)
     if (strncmp(at, scalar_types[t].name, 3) == 0 && at[3] == '.')
       p->named = t;
   at += p->named == SCALAR_COUNT ? 0 : 4;
-  if (strncmp(at, "nan", 3) != 0 && strncmp(at, "inf", 3) != 0)
-    return NULL;
-  p->form = *at == 'n' ? PART_NAN : PART_INFINITE;
-  return p->form == PART_NAN ? scan_fraction(at + 3, p) : at + 3;
+  p->form = strncasecmp(at, "nan", 3) == 0 ? PART_NAN : PART_INFINITE;
+  if (p->form == PART_NAN)
+    return scan_fraction(at + 3, p);
+  return strncasecmp(at, "infinity", 8) == 0 ? at + 8
+         : strncasecmp(at, "inf", 3) == 0    ? at + 3
+                                             : NULL;
 }
 
 // What follows the part, or NULL if there is none.
@@ -139,8 +143,9 @@ static void remove_underscores(char *token) {
 
 bool number_scan(char *token, number *n) {
   *n = (number){.suffix = SCALAR_COUNT};
-  if (strcmp(token, "true") == 0 || strcmp(token, "false") == 0) {
-    n->truth = *token == 't';
+  if (isalpha((unsigned char)*token) &&
+      (!strcasecmp(token, "true") || !strcasecmp(token, "false"))) {
+    n->truth = (*token | 32) == 't';
     return true;
   }
   if (*token != '_' && strchr(token, '_'))

@@ -56,7 +56,7 @@ const char *value_quote(char out[QUOTE_SIZE], const char *bytes, size_t count) {
       break;
     }
     // Letters; what begins otherwise may look like nothing, or like another sign.
-    bool letter = c > 0xC2 && c != 0xE2;
+    bool letter = c > 0xC2 && c != 0xE2 && c != 0xEF;
     size_t length = letter ? text_character_length(bytes + i, count - i) : 0;
     if (c >= 32 && c < 127)
       out[used++] = (char)c;

@@ -45,6 +45,7 @@ struct value_source {
   progress progress;        // is told of each read
   uint64_t line;            // of `at`, from 1
   uint64_t line_start;      // offset of its first byte
+  size_t tabs;              // in it, among the blanks before `at`: empty fields of a table
   bool only_npy;            // a .npy was read: only another may follow
   field_list fields;        // of the table or structured .npy that was read last
   array *pending;           // of the latter, while some were not asked for yet
@@ -52,6 +53,7 @@ struct value_source {
   bool is_csv;              // by its name: all of it is a table
   bool may_be_empty;        // a table of that or another name: nothing is an array without elements
   uint64_t left_from;       // arrays of so many bytes stay in the file; 0: none does
+  bool one_row;             // the table has one, no header, and all its columns are wanted
   char *columns;            // that are wanted, "price,0"; NULL: all
   char note[MESSAGE_SIZE];  // value_note
   struct table *table;      // whose columns are being read; NULL: none is

@@ -6,8 +6,9 @@
 //
 // The whole text is kept while its columns are read one after the other: their types follow from
 // what the program expects of each. Fields of .csv may be quoted (RFC 4180); blanks around them,
-// empty lines and lines that begin with # do not count. The separator is the first of , ; and the
-// tabulator that the first line has, else blanks, but never in .csv ("1 000" is not two numbers).
+// empty lines and lines that begin with # do not count. Lines end with LF, CR LF or CR. The
+// separator is that of , ; | and the tabulator which the first line has, else blanks, but never in
+// .csv ("1 000" is not two numbers). A line that two of them may separate is an error.
 #include "runtime/values/formats.h"
 
 #include <ctype.h>
@@ -45,7 +46,8 @@ void source_drop_table(value_source *s) {
 
 // ---- fields -----------------------------------------------------------------------------------
 
-static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
+static bool is_blank(char c) { return c == ' ' || c == '\t'; }
+static bool is_newline(char c) { return c == '\n' || c == '\r'; }
 
 static const char *end_of(const table *t) { return t->bytes + t->length; }
 
@@ -54,18 +56,26 @@ static void skip_blanks(table *t) {
     t->at++;
 }
 
-// At the end of a line; in .txt also at its comment.
+// At the end of a line; in .txt also at its comment, which begins like a field.
 static bool line_ends(const table *t) {
-  bool comment =
-      t->separator == ' ' && end_of(t) - t->at >= 2 && t->at[0] == '-' && t->at[1] == '-';
-  return t->at == end_of(t) || *t->at == '\n' || comment || (t->separator == ' ' && *t->at == '#');
+  if (t->at == end_of(t) || is_newline(*t->at))
+    return true;
+  bool begins = t->separator == ' ' && (t->at == t->line_start || is_blank(t->at[-1]));
+  return begins && (*t->at == '#' || (end_of(t) - t->at >= 2 && !memcmp(t->at, "--", 2)));
+}
+
+// Over the end of a line, which is in hand: LF, CR LF or CR.
+static void skip_newline(table *t) {
+  bool two = end_of(t) - t->at >= 2 && t->at[0] == '\r' && t->at[1] == '\n';
+  t->at += two ? 2 : t->at < end_of(t);
+  t->line++;
+  t->line_start = t->at;
 }
 
 static void skip_line(table *t) {
-  const char *newline = memchr(t->at, '\n', (size_t)(end_of(t) - t->at));
-  t->at = newline ? newline + 1 : end_of(t);
-  t->line++;
-  t->line_start = t->at;
+  while (t->at < end_of(t) && !is_newline(*t->at))
+    t->at++;
+  skip_newline(t);
 }
 
 static text_place place_of(const table *t) {
@@ -74,18 +84,16 @@ static text_place place_of(const table *t) {
 
 // Moves behind the closing quote of a field. A quote in it is doubled; it may hold newlines.
 static bool skip_quoted(value_source *s, table *t, text_place place) {
-  for (t->at++; t->at < end_of(t); t->at++) {
+  for (t->at++; t->at < end_of(t);) {
     bool doubled = end_of(t) - t->at >= 2 && t->at[1] == '"';
     if (*t->at == '"' && !doubled) {
       t->at++;
       return true;
     }
-    if (*t->at == '"')
-      t->at++;
-    if (*t->at == '\n') {
-      t->line++;
-      t->line_start = t->at + 1;
-    }
+    if (is_newline(*t->at))
+      skip_newline(t);
+    else
+      t->at += *t->at == '"' ? 2 : 1;
   }
   return source_fail_at(s, place, "this quoted field has no end");
 }
@@ -154,11 +162,14 @@ static bool read_bytes(value_source *s, table *t) {
   uint64_t left;
   source_holds(s, 0, &left);
   t->first_line = s->line;
-  for (size_t capacity = s->size_known ? (size_t)left + 1 : SOURCE_BUFFER;; capacity *= 2) {
+  for (size_t capacity = s->size_known ? (size_t)left + s->tabs + 1 : SOURCE_BUFFER + s->tabs;;
+       capacity *= 2) {
     char *grown = realloc(t->bytes, capacity);
     if (!grown)
       return source_fail(s, "there is no memory for the text");
     t->bytes = grown;
+    if (!t->length && s->tabs)  // they were taken for blanks
+      memset(grown, '\t', t->length = s->tabs);
     t->length += source_read_bytes(s, grown + t->length, capacity - t->length);
     if (t->length < capacity)
       return !s->failure || source_fail(s, "cannot read");
@@ -170,9 +181,100 @@ static void rewind_table(table *t) {
   t->line = t->first_line;
 }
 
+// A NUL would end the text of a field before its end.
+static bool check_bytes(value_source *s, table *t) {
+  const char *zero = t->length ? memchr(t->bytes, 0, t->length) : NULL;
+  rewind_table(t);
+  while (zero && t->at < zero)
+    if (is_newline(*t->at))
+      skip_newline(t);
+    else
+      t->at++;
+  return !zero || source_fail_at(s, place_of(t),
+                                 "this is a NUL byte, which no text has; a file in UTF-16 must be "
+                                 "saved as UTF-8");
+}
+
+static const struct {
+  char character;
+  const char *name;
+} separators[] = {{',', "commas"},
+                  {';', "semicolons"},
+                  {'|', "vertical bars"},
+                  {'\t', "tabulators"},
+                  {' ', "blanks"}};
+enum { BLANKS = 4, SEPARATORS };
+
+// The place of `c` in the table; SEPARATORS: it separates nothing.
+static size_t separator_of(char c) {
+  size_t i = 0;
+  while (i < SEPARATORS && separators[i].character != c)
+    i++;
+  return i;
+}
+
+// Whether the blank at `at` may stand between fields of the line: not beside another separator.
+static bool is_between_fields(const char *line, const char *at, const char *end) {
+  const char *last = at, *next = at;
+  while (last > line && is_blank(last[-1]))
+    last--;
+  while (next < end && is_blank(*next))
+    next++;
+  return last > line && next < end && separator_of(last[-1]) == SEPARATORS &&
+         separator_of(*next) == SEPARATORS && !is_newline(*next);
+}
+
+// -12,5 and no more; `string` goes on to `end`, or to a blank.
+static bool is_decimal_comma(const char *string, const char *end) {
+  const char *at = string + (string < end && (*string == '-' || *string == '+')), *whole = at;
+  while (at < end && isdigit((unsigned char)*at))
+    at++;
+  if (at == whole || at == end || *at != ',')
+    return false;
+  const char *fraction = ++at;
+  while (at < end && isdigit((unsigned char)*at))
+    at++;
+  return at > fraction && (at == end || is_blank(*at) || is_newline(*at));
+}
+
+// A number with a decimal comma on either side of the blank.
+static bool is_beside_decimal_comma(const char *line, const char *at, const char *end) {
+  const char *word = at;
+  while (word > line && !is_blank(word[-1]))
+    word--;
+  return is_decimal_comma(word, end) || is_decimal_comma(at + 1, end);
+}
+
+// Which separators the line in hand has, outside of quotes. Blanks are, beside commas, only where
+// these may be decimal commas.
+static void find_separators(table *t, bool seen[SEPARATORS], bool is_csv) {
+  const char *line = t->at;
+  bool quoted = false;
+  for (char last = ','; t->at < end_of(t); last = is_blank(*t->at) ? last : *t->at, t->at++) {
+    if (!quoted && (is_csv ? is_newline(*t->at) : line_ends(t)))
+      return;
+    if (*t->at == '"' && (quoted || last == '"' || separator_of(last) < SEPARATORS))
+      quoted = !quoted;
+    size_t i = quoted ? SEPARATORS : separator_of(*t->at);
+    if (i < SEPARATORS && (!is_blank(*t->at) || is_between_fields(line, t->at, end_of(t))))
+      seen[i] |= i < BLANKS || is_beside_decimal_comma(line, t->at, end_of(t));
+  }
+}
+
+// The first field of the line in hand, as this separator ends it.
+static bool quote_first(value_source *s, table *t, char separator, char out[QUOTE_SIZE]) {
+  t->separator = separator;
+  t->at = t->line_start;
+  skip_blanks(t);
+  if (!add_cell(s, t, 0))
+    return false;
+  value_quote(out, t->row->at, t->row->length);
+  return true;
+}
+
 // The first line that is no comment decides.
-static void find_separator(table *t, bool is_csv) {
-  static const char separators[] = ",;\t";
+static bool find_separator(value_source *s, table *t) {
+  bool seen[SEPARATORS] = {false};
   t->separator = ' ';
   rewind_table(t);
   for (; t->at < end_of(t); skip_line(t)) {
@@ -180,33 +282,32 @@ static void find_separator(table *t, bool is_csv) {
     if (!line_ends(t) && *t->at != '#')
       break;
   }
-  bool seen[3] = {false}, quoted = false;
   t->at = t->line_start;
-  for (; t->at < end_of(t) && (quoted || (*t->at != '\n' && (is_csv || !line_ends(t)))); t->at++) {
-    quoted ^= *t->at == '"';
-    const char *which = quoted || !*t->at ? NULL : strchr(separators, *t->at);
-    if (which)
-      seen[which - separators] = true;
-  }
-  for (int i = 3; i-- > 0;)
-    if (seen[i])
-      t->separator = separators[i];
-  if (is_csv && t->separator == ' ')
+  text_place place = place_of(t);
+  find_separators(t, seen, s->is_csv);
+  size_t one = 0, two;
+  while (one < SEPARATORS && !seen[one])
+    one++;
+  for (two = one + 1; two < SEPARATORS && !seen[two]; two++)
+    ;
+  t->separator = separators[one < SEPARATORS ? one : BLANKS].character;
+  if (s->is_csv && one == SEPARATORS)
     t->separator = ',';
-}
-
-// The same in small letters: NaN, Inf, True.
-static bool find_token(const cell *c, char out[LONGEST_TOKEN + 1]) {
-  bool good = unquote(c, out);
-  for (char *at = out; *at; at++)
-    *at = (char)tolower((unsigned char)*at);
-  return good;
+  char first[QUOTE_SIZE], other[QUOTE_SIZE];
+  return two >= SEPARATORS ||
+         (quote_first(s, t, separators[one].character, first) &&
+          quote_first(s, t, separators[two].character, other) &&
+          source_fail_at(
+              s, place,
+              "the first field of this line is '%s' by %s and '%s' by %s; put a field that holds a "
+              "separator in quotes, and write a decimal comma as a point: 1.5",
+              first, separators[one].name, other, separators[two].name));
 }
 
 static bool is_number(const cell *c) {
   char token[LONGEST_TOKEN + 1];
   number n;
-  return find_token(c, token) && number_scan(token, &n);
+  return unquote(c, token) && number_scan(token, &n);
 }
 
 // What other tools write where a value is missing.
@@ -218,6 +319,20 @@ static bool is_missing(const char *string) {
   return i < sizeof words / sizeof *words;
 }
 
+// Whether a character of UTF-8 begins here that is a digit, but not of ASCII: the table has the
+// zeros of Arabic, Indian and other scripts, in the order of Unicode.
+static bool is_foreign_digit(const unsigned char *at) {
+  static const uint16_t zeros[] = {0x660, 0x6f0, 0x7c0,  0x966,  0x9e6,  0xa66, 0xae6,
+                                   0xb66, 0xbe6, 0xc66,  0xce6,  0xd66,  0xde6, 0xe50,
+                                   0xed0, 0xf20, 0x1040, 0x17e0, 0x1810, 0xff10};
+  unsigned character = at[0] < 0xe0 ? (at[0] & 31u) << 6 | (at[1] & 63u)
+                                    : (at[0] & 15u) << 12 | (at[1] & 63u) << 6 | (at[2] & 63u);
+  for (size_t i = 0; i < sizeof zeros / sizeof *zeros; i++)
+    if (at[0] > 127 && at[0] < 0xf0 && character - zeros[i] < 10)
+      return true;
+  return false;
+}
+
 // A field that makes the first row a header: no number, and it begins like a word. Neither a sign
 // nor $ begins one; in UTF-8 0xc2 and 0xe2 begin signs (of currencies, minus, hard blanks).
 static bool is_name(const cell *c) {
@@ -226,8 +341,9 @@ static bool is_name(const cell *c) {
   if (is_missing(string))
     return false;
   unsigned char first = (unsigned char)string[0];
-  return (isalpha(first) || first == '_' || (first > 127 && first != 0xc2 && first != 0xe2)) &&
-         !is_number(c);
+  bool foreign = first > 127 && first != 0xc2 && first != 0xe2 &&
+                 !is_foreign_digit((const unsigned char *)string);
+  return (isalpha(first) || first == '_' || foreign) && !is_number(c);
 }
 
 static bool add_name(value_source *s, const cell *c) {
@@ -255,9 +371,8 @@ static bool open_table(value_source *s) {
   table *t = s->table = calloc(1, sizeof *t);
   if (!t)
     return source_fail(s, "out of memory");
-  if (!read_bytes(s, t))
+  if (!read_bytes(s, t) || !check_bytes(s, t) || !find_separator(s, t))
     return false;
-  find_separator(t, s->is_csv);
   rewind_table(t);
   size_t width;
   if (!next_row(s, t, &width))
@@ -328,13 +443,6 @@ static bool fail_text_column(value_source *s, table *t, size_t column, const cha
                         columns ? choice : "");
 }
 
-static bool is_decimal_comma(const char *string) {
-  string += *string == '-' || *string == '+';
-  size_t whole = strspn(string, "0123456789");
-  return whole > 0 && string[whole] == ',' && isdigit((unsigned char)string[whole + 1]) &&
-         !string[whole + 1 + strspn(string + whole + 1, "0123456789")];
-}
-
 // The field of this column is no number; `row` counts from 0 and without the header.
 static bool fail_no_number(value_source *s, table *t, size_t column, uint64_t row) {
   char string[LONGEST_TOKEN + 1], found[QUOTE_SIZE], choice[CHOICE_SIZE];
@@ -343,7 +451,8 @@ static bool fail_no_number(value_source *s, table *t, size_t column, uint64_t ro
   value_quote(found, string, strlen(string));
   const char *hint = "", *example = "";
   bool may_have_header = s->is_csv || s->columns || t->separator != ' ';
-  if (is_decimal_comma(string) || (t->separator == ',' && strchr(string, ';')))
+  if (is_decimal_comma(string, string + strlen(string)) ||
+      (t->separator == ',' && strchr(string, ';')))
     hint = "; write the decimal comma as a point: 1.5";
   else if (strchr(string, ',') && !string[strspn(string, "+-0123456789,.")])
     hint = "; write thousands without separators: 1234.5";
@@ -355,7 +464,8 @@ static bool fail_no_number(value_source *s, table *t, size_t column, uint64_t ro
   else if (row == 0 && may_have_header && is_name(c))
     return fail_text_column(s, t, column, found);
   else if (s->is_csv && strpbrk(string, " \t"))
-    hint = "; commas, semicolons or tabulators separate the columns of .csv, blanks those of .txt";
+    hint = "; commas, semicolons, vertical bars or tabulators separate the columns of .csv, blanks "
+           "those of .txt";
   else if (row == 0 && t->has_header)
     return fail_text_column(s, t, column, found);
   else if (row == 0 && may_have_header)
@@ -366,7 +476,7 @@ static bool fail_no_number(value_source *s, table *t, size_t column, uint64_t ro
 static bool add_field(text_reader *r, table *t, size_t column, uint64_t row) {
   const cell *c = &t->row[column];
   r->at = c->place;
-  r->kind = find_token(c, r->token) ? TOKEN_WORD : TOKEN_LONG;
+  r->kind = unquote(c, r->token) ? TOKEN_WORD : TOKEN_LONG;
   r->length = strlen(r->token);
   if (r->kind == TOKEN_WORD && r->length == 0)
     return source_fail_at(r->source, r->at,
@@ -417,6 +527,7 @@ bool table_read(value_source *s, array *out) {
     good =
         source_fail(s, "a table without rows has no element type; the program may name one, as in "
                        "main : [m]f64 -> [m]f64");
+  s->one_row = out->dims[0] == 1 && !t->has_header && !s->columns;
   out->rank = whole ? 2 : 1;
   out->dims[1] = whole ? count : 0;
   good = text_reader_end(&r, good, out);

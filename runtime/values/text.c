@@ -11,6 +11,8 @@
 // (value_read and value_write see to it).
 #include "runtime/values/formats.h"
 
+#include <strings.h>
+
 // ---- tokens -----------------------------------------------------------------------------------
 
 static bool is_space(int c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
@@ -26,15 +28,17 @@ static bool comment_begins(value_source *s) {
 }
 
 void text_skip_space(value_source *s) {
+  s->tabs = 0;
   for (int c = source_peek(s); c >= 0; c = source_peek(s)) {
     if (c == '-' && comment_begins(s)) {
-      while (c >= 0 && c != '\n') {
+      while (c >= 0 && c != '\n' && c != '\r') {
         s->at++;
         c = source_peek(s);
       }
     } else if (is_space(c)) {
       s->at++;
-      if (c == '\n') {
+      s->tabs = c == '\t' ? s->tabs + 1 : c == ' ' ? s->tabs : 0;
+      if (c == '\n' || (c == '\r' && source_peek(s) != '\n')) {
         s->line++;
         s->line_start = source_offset(s);
       }
@@ -47,7 +51,7 @@ void text_skip_space(value_source *s) {
 // Whether c goes on with the word in hand: nan(0x1) is one word.
 static bool is_in_word(const text_reader *r, int c) {
   return is_word(c) ||
-         (c == '(' && r->length >= 3 && !memcmp(r->token + r->length - 3, "nan", 3)) ||
+         (c == '(' && r->length >= 3 && !strncasecmp(r->token + r->length - 3, "nan", 3)) ||
          (c == ')' && memchr(r->token, '(', r->length));
 }
 

@@ -20,7 +20,8 @@ static bool table_is_named(value_source *s) { return s->is_csv || s->columns; }
 static bool rows_begin(value_source *s) {
   int rank = s->expected.rank < 0 ? -1 - s->expected.rank : s->expected.rank;
   int c = source_peek(s);
-  return (rank == 1 || rank == 2) && (isalnum(c) || c > 127 || (c > 0 && strchr("+-._#\"", c))) &&
+  return (rank == 1 || rank == 2) &&
+         (isalnum(c) || c > 127 || (c > 0 && strchr("+-._#\",;|", c))) &&
          !source_begins(s, "empty", 5);
 }
 
@@ -67,32 +68,67 @@ static bool read_pending_field(value_source *s, array *out) {
   return true;
 }
 
-// How files begin that people take for data, and what to do with them.
+#define COLUMNS " cannot be read; save columns as .csv, or as .npy with numpy.save"
+#define ARRAYS " cannot be read; save each array as a .npy file with numpy.save"
+#define COMPRESSED "this is compressed; unpack it with "
+#define UTF16 "this is UTF-16 text; save it as UTF-8"
+
+// How files begin that people take for data, and what to do with them. `binary`: only with a byte
+// soon after that no text has, for a header may begin so, too ("ORC,CDF").
 static const struct {
   const char *bytes;
   size_t count;
+  bool binary;
   const char *why;
 } foreign[] = {
-    {"PK\3\4", 4,
-     "a zip archive (.npz, .xlsx) cannot be read; save each array as a .npy file with numpy.save, "
-     "a "
-     "sheet as .csv"},
-    {"\x1f\x8b", 2, "this is compressed; unpack it with gunzip"},
-    {"\xfd\x37zXZ", 5, "this is compressed; unpack it with unxz"},
-    {"\x28\xb5\x2f\xfd", 4, "this is compressed; unpack it with unzstd"},
-    {"PAR1\x15", 5, "Parquet cannot be read; save columns as .csv, or as .npy with numpy.save"},
-    {"\x89HDF", 4, "HDF5 cannot be read; save each array as a .npy file with numpy.save"},
-    {"\xff\xfe", 2, "this is UTF-16 text; save it as UTF-8"},
-    {"\xfe\xff", 2, "this is UTF-16 text; save it as UTF-8"},
-    {"\x7f\x45LF", 4, "this is a program of the machine, no data"},
-    {"{", 1, "a JSON object cannot be read; an array of numbers can: [1.5, 2]"},
-    {"\0", 1, "this is no text, and no format that begins so can be read (permc help formats)"},
+    {"PK\3\4", 4, false, "a zip archive (.npz, .xlsx)" ARRAYS ", a sheet as .csv"},
+    {"\x1f\x8b", 2, false, COMPRESSED "gunzip"},
+    {"BZh", 3, true, COMPRESSED "bunzip2"},
+    {"\xfd\x37zXZ", 5, false, COMPRESSED "unxz"},
+    {"\x28\xb5\x2f\xfd", 4, false, COMPRESSED "unzstd"},
+    {"\x04\x22\x4d\x18", 4, false, COMPRESSED "unlz4"},
+    {"7z\xbc\xaf", 4, false, COMPRESSED "7z x"},
+    {"PAR1", 4, true, "Parquet" COLUMNS},
+    {"ARROW1", 6, true, "Arrow (Feather)" COLUMNS},
+    {"\xff\xff\xff\xff", 4, false, "an Arrow stream" COLUMNS},
+    {"FEA1", 4, true, "Feather" COLUMNS},
+    {"ORC", 3, true, "ORC" COLUMNS},
+    {"Obj\1", 4, false, "Avro" COLUMNS},
+    {"SQLite format 3", 15, true, "SQLite" COLUMNS},
+    {"\xd0\xcf\x11\xe0", 4, false, "an .xls sheet cannot be read; save it as .csv"},
+    {"\x89HDF", 4, false, "HDF5" ARRAYS},
+    {"CDF", 3, true, "NetCDF" ARRAYS},
+    {"MATLAB", 6, true, "a .mat file" ARRAYS},
+    {"SIMPLE  =", 9, false, "FITS" ARRAYS},
+    {"\x80", 1, true, "a pickle" ARRAYS},
+    {"\x89PNG", 4, false, "an image" ARRAYS},
+    {"\xff\xd8\xff", 3, false, "an image" ARRAYS},
+    {"<?xml", 5, false, "XML cannot be read; save tables as .csv"},
+    {"<!", 2, false, "HTML cannot be read; save tables as .csv"},
+    {"<html", 5, false, "HTML cannot be read; save tables as .csv"},
+    {"\xff\xfe", 2, false, UTF16},
+    {"\xfe\xff", 2, false, UTF16},
+    {"\x7f\x45LF", 4, false, "this is a program of the machine, no data"},
+    {"\0", 1, false,
+     "this is no text, and no format that begins so can be read (permc help formats)"},
+    {"{", 1, false, "a JSON object cannot be read; an array of numbers can: [1.5, 2]"},
 };
+
+// Whether the source begins with bytes of which one is in no text.
+static bool is_binary(value_source *s) {
+  enum { LOOK = 512 };
+  source_fill(s, LOOK);
+  const unsigned char *at = s->at, *end = s->end - at < LOOK ? s->end : at + LOOK;
+  while (at < end && (*at >= ' ' || (*at >= '\t' && *at <= '\r')))
+    at++;
+  return at < end;
+}
 
 // Only at the beginning of a source; NULL: it may be read.
 static const char *find_foreign(value_source *s) {
   for (size_t i = 0; i < sizeof foreign / sizeof *foreign && source_offset(s) == 0; i++)
-    if (source_begins(s, foreign[i].bytes, foreign[i].count))
+    if (source_begins(s, foreign[i].bytes, foreign[i].count) &&
+        (!foreign[i].binary || is_binary(s)))
       return foreign[i].why;
   return NULL;
 }
@@ -142,6 +178,7 @@ void value_source_close(value_source *s) {
 }
 
 const char *value_note(const value_source *s) { return s->note; }
+bool value_is_one_row(const value_source *s) { return s->one_row; }
 
 value_status value_read(value_source *s, value_expectation expected, array *out, error *e) {
   c_environment c;

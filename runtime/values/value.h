@@ -176,6 +176,8 @@ void value_print_fields(text *out, const value_source *s, size_t count);
 // A sentence for the user about what was read, "" if there is nothing to say: that a first row was
 // taken as a header, though numbers stand in it.
 const char *value_note(const value_source *s);
+// Whether a table without a header was read that is one row, and nobody chose columns.
+bool value_is_one_row(const value_source *s);
 
 // ---- writing ---------------------------------------------------------------------------------
 

@@ -18,6 +18,20 @@ static const text_case tables[] = {
      "which begins with a letter"},
     {"1,\"2\"", SCALAR_I32, 2, "[[1i32, 2i32]]\n"},
     {"True,FALSE", SCALAR_BOOL, 2, "[[true, false]]\n"},
+    {"inf\nInfinity\n-INFINITY\nNaN\n+inf\n", ANY, 1,
+     "[f64.inf, f64.inf, -f64.inf, f64.nan, f64.inf]\n"},
+    // Lines end with LF, CR LF or CR.
+    {"a,b\r1,2\r3,4\r", ANY, 1, "[1i64, 3i64]\n[2i64, 4i64]\n"},
+    {"3\r1\r\n2\n", ANY, 1, "[3i64, 1i64, 2i64]\n"},
+    {"1 2 # c\r3 4 -- d\r", SCALAR_I32, 2, "[[1i32, 2i32], [3i32, 4i32]]\n"},
+    {"\"a\rb\",c\r1,2\r", SCALAR_I32, 2, "[[1i32, 2i32]]\n"},
+    // Separators.
+    {"1|2\n3|4\n", SCALAR_I32, 2, "[[1i32, 2i32], [3i32, 4i32]]\n"},
+    {"1,\t2\n3,\t4\n", SCALAR_I32, 2, "[[1i32, 2i32], [3i32, 4i32]]\n"},
+    {"1 ,2 , 3\n", SCALAR_I32, 2, "[[1i32, 2i32, 3i32]]\n"},
+    {"\"a;b|c\",d\n1,2\n", SCALAR_I32, 2, "[[1i32, 2i32]]\n"},
+    {"a,\"\"\"b;\"\"\"\n1,2\n", SCALAR_I32, 2, "[[1i32, 2i32]]\n"},
+    {"# a;b,c\n1;2\n", SCALAR_I32, 2, "[[1i32, 2i32]]\n"},
 };
 
 TEST(tables_of_all_kinds) {
@@ -32,7 +46,7 @@ static const text_case bad_tables[] = {
     {"1;\"2,3\"\n", SCALAR_I32, 2, "in:1:3: expected a value, found '2,3'"},
     {"3\n\"1,234.50\"\n", SCALAR_F64, 1,
      "found '1,234.50'; write thousands without separators: 1234.5"},
-    {"3;1,5\n", SCALAR_F64, 2, "found '3;1'; write the decimal comma as a point: 1.5"},
+    {"3,1\n3;1,5\n", SCALAR_F64, 2, "found '3;1'; write the decimal comma as a point: 1.5"},
     {"a;b\n3;1,5\n", SCALAR_F64, 2,
      "in:2:3: expected a value, found '1,5'; write the decimal comma as a point: 1.5"},
     {"1st,2nd\n1,2\n", SCALAR_I32, 2,
@@ -45,7 +59,54 @@ static const text_case bad_tables[] = {
     {"1\n2\nx\n", SCALAR_I32, 1, "in:3:1: expected a value, found 'x'"},
     {"1\n[2]\n", SCALAR_I32, 1, "in:2:1: expected a value, found '[2]'"},
     {"1\n300\n", SCALAR_U8, 1, "in:2:1: 300 is outside u8 (0 to 255)"},
+    {"1.#INF 2\n", SCALAR_F64, 2, "in:1:1: expected a value, found '1.#INF'"},
+    {"1--5 2\n", SCALAR_I32, 2, "in:1:1: expected a value, found '1--5'"},
+    {"\t1\t2\n", SCALAR_I32, 2, "in:1:1: this field is empty"},
+    // Digits that are not ASCII begin no name.
+    {"\xd9\xa3,\xd9\xa4\n1,2\n", SCALAR_I32, 2, "in:1:1: expected a value, found"},
+    {"\xef\xbc\x91,2\n1,2\n", SCALAR_I32, 2, "in:1:1: expected a value, found"},
+    // What two separators may separate.
+    {"1;2,5\n3;4,5\n", SCALAR_I32, 2,
+     "in:1:1: the first field of this line is '1;2' by commas and '1' by semicolons; put a field "
+     "that holds a separator in quotes, and write a decimal comma as a point: 1.5"},
+    {"\n#\n1,5\t2,5\n", SCALAR_I32, 2,
+     "in:3:1: the first field of this line is '1' by commas and "
+     "'1,5' by tabulators"},
+    {"1,5 2,5\n", SCALAR_I32, 2, "is '1' by commas and '1,5' by blanks"},
+    {"2024-01-02 1,5\n", SCALAR_I32, 2, "by commas and '2024-01-02' by blanks"},
+    {"temp, C;wind\n20,5;3\n", SCALAR_I32, 2, "is 'temp' by commas and 'temp, C' by semicolons"},
+    {"1|2;3\n", SCALAR_I32, 2, "is '1|2' by semicolons and '1' by vertical bars"},
 };
+
+// A NUL ended a field.
+static void check_zeros(scalar_type type) {
+  static const struct {
+    const char *bytes;
+    size_t count;
+    const char *place;
+  } rows[] = {{BYTES("1\0"
+                     "9\n3\n"),
+               "in:1:2: "},
+              {BYTES("1,\"2\0\"\n"), "in:1:5: "},
+              {BYTES("\"a\0\",b\n1,2\n"), "in:1:3: "},
+              {BYTES("1 2\r\n3 4\r\n\0"), "in:3:1: "},
+              {BYTES("1\0,\0"
+                     "2\0\n\0"),
+               "in:1:2: "},
+              {BYTES("a\0;b\r1;2\n"), "in:1:2: "}};
+  for (size_t i = 0; i < LENGTH(rows); i++)
+    for (int rank = 1; rank <= 2; rank++) {
+      memory m = text_of_bytes(rows[i].bytes, rows[i].count, (value_expectation){type, rank});
+      CHECK_CONTAINS(m.bytes, rows[i].place);
+      CHECK_CONTAINS(m.bytes, "this is a NUL byte, which no text has");
+      free(m.bytes);
+    }
+}
+
+TEST(zero_bytes_in_tables) {
+  for (scalar_type t = 0; t <= SCALAR_COUNT; t++)
+    check_zeros(t);
+}
 
 TEST(malformed_tables) {
   for (size_t i = 0; i < LENGTH(bad_tables); i++)

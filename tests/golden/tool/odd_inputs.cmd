@@ -47,7 +47,23 @@ printf '\377\376i\0' >goods_16.csv
 printf '{"weight": [2.5, 0.75]}' >goods.json
 printf '\177ELF\002' >program
 printf '\0\0' >zeros
-for file in goods.csv.gz goods.xz goods.zst goods.parquet goods.h5 goods_16.csv goods.json program zeros; do
+printf 'ARROW1\0\0\377\377\377\377' >goods.arrow
+printf '\377\377\377\377\170\0\0\0' >stream.arrow
+printf 'FEA1\0\0\0\0' >goods.feather
+printf 'ORC\3' >goods.orc
+printf 'Obj\1\4' >goods.avro
+printf 'SQLite format 3\0' >goods.db
+printf '\320\317\021\340' >goods.xls
+printf 'CDF\1' >goods.nc
+printf 'SIMPLE  =    T' >goods.fits
+printf 'MATLAB 5.0 MAT-file%%20s\0\1IM' '' >goods.mat
+printf '\200\4\225' >goods.pkl
+printf '<?xml version="1.0"?>' >goods.xml
+printf 'BZh91AY&SY\1' >goods.bz2
+printf 'ORC,CDF,FEA1\n1,2,3\n' >header_only_looks.csv
+for file in goods.csv.gz goods.xz goods.zst goods.parquet goods.h5 goods_16.csv goods.json program zeros \
+  goods.arrow stream.arrow goods.feather goods.orc goods.avro goods.db goods.xls goods.nc goods.fits \
+  goods.mat goods.pkl goods.xml goods.bz2 header_only_looks.csv:CDF; do
   try run sort.perm -i $file
 done
 # Binary data as a program: one error, at once.

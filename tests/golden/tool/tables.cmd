@@ -51,6 +51,28 @@ try -e 'map (\(w, c) -> (c, w))' -i sorted.csv -o columns.txt && show columns.tx
 try -e 'padded maxval sort' -i rows.txt:1
 try -e 'padded maxval sort' -i rows.txt:b
 
+echo '## one row, which may be an array. Before: three arrays of one element without a word'
+echo '3 1 2' >one-line.txt
+printf 'main : [m]int -> [m]int\nmain = map (+ 1)\n' >one.perm
+printf 'main : [m](int, int, int) -> [m]int\nmain = map fst . map (\\(a, b, c) -> (a, b))\n' >three.perm
+try -e 'padded maxval sort' -i one-line.txt
+try -e 'padded maxval sort' -i - <one-line.txt
+try -e 'padded maxval sort' -i one-line.txt:0,1
+try -e transpose -i one-line.txt
+try one.perm -i one-line.txt
+try three.perm -i one-line.txt
+
+echo '## what two separators may separate, NUL, ends of lines. Before: [5, 5], [1, 3], no rows'
+printf '1;2,5\n3;4,5\n' >semicolon.csv
+printf '1,5 2,5\n' >blanks.txt
+printf '1\0009\n3\n' >nul.csv
+printf 'a,b\r1,2\r3,4\r' >cr.csv
+try -e 'map id' -i semicolon.csv:1
+try -e 'map id' -i blanks.txt
+try -e 'map id' -i nul.csv
+try -e 'map id' -i - <nul.csv
+try -e 'map id' -i cr.csv:b
+
 echo '## no rows, no columns'
 : >empty.csv
 try -e 'map (+ 1.0f64)' -i empty.csv
