@@ -174,12 +174,15 @@ static void write_host_of_one(c_code *code, uint32_t number) {
   text *out = &code->hosts[number];
   begin_function(out, number);
   if (f->one) {
-    text_printf(out, "  for (uint64_t item = 0; item < %lluU && first == 0; item++)\n",
+    text_printf(out,
+                "  static uint64_t state[%llu];\n"
+                "  for (uint64_t item = 0; item < %lluU && first == 0; item++)\n",
+                (unsigned long long)(f->one->state_bytes / sizeof(uint64_t)),
                 (unsigned long long)f->one->blocks);
     text_printf(out, "    permc_kernel_%u((char *)memory, item", f->kernel);
     for (uint32_t i = 0; i < f->one->array_count; i++)
       text_printf(out, ", arrays[%u]", f->one->arrays[i]);
-    text_string(out, ", imports);\n");
+    text_string(out, ", imports, state);\n");
   }
   text_string(out, "}\n");
 }

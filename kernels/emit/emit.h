@@ -42,6 +42,7 @@
 typedef struct c_one_kernel {
   uint32_t last;
   uint64_t blocks;
+  uint64_t state_bytes;  // of its last parameter: 0 before the first run (kernels/text/look_back.h)
   uint32_t array_count;  // its parameters, as those of plan_pass_arrays
   net_id arrays[];
 } c_one_kernel;

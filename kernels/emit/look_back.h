@@ -1,16 +1,18 @@
 // Private to kernels/emit/: blocks that look back (fusion/plan/plan.h): what they publish for those
 // behind them, and what they make of what those before them have published.
 //
-//   PERMC_TURN(4369, uint32_t, 12)                a block is the one whose turn it is; `state`, `mark`
+//   PERMC_TURN(uint32_t)                          a block is the one whose turn it is: `b`, `mark`
 //     ...                                         the ops before
 //     permc_publish(state + 1 + (b), mark, v33);  the total of the tile
 //     for each level, by a warp                   waits for totals, publishes that of all of them
 //     ...                                         the ops that go down, and those behind
 //
-// STATE is words of 8 bytes: first the number of blocks that have begun, then for each published
-// value its elements, each in pieces of 4 bytes with a mark beside: the number of the run. So a
-// piece and its mark come at once, and nothing has to be cleared between runs. Blocks take their
-// numbers as they begin, so all that one waits for have begun, and wait for earlier ones only.
+// `state`, the kernel's last parameter, is words of 8 bytes: first the number of blocks that have
+// begun, then for each published value its elements, each in pieces of 4 bytes with a mark beside:
+// the number of the run. So a piece and its mark come at once, and nothing has to be cleared between
+// runs on one state; before the first it is cleared. Runs at the same time have a state each. Blocks
+// take their numbers as they begin, so all that one waits for have begun, and wait for earlier ones
+// only.
 #ifndef PERMC_KERNELS_EMIT_LOOK_BACK_H
 #define PERMC_KERNELS_EMIT_LOOK_BACK_H
 

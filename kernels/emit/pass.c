@@ -29,7 +29,8 @@ static void add_phases(const pass_text *p, text *out, text *functions) {
     length += strlen(c_without_comments(p->w, p->phases[i]));
   for (uint32_t i = 0; i < p->of.schedule.phase_count; i++) {
     uint32_t ops = p->of.schedule.phases[i].op_count;
-    bool call = p->w->warps && length > LONG_KERNEL && c_pass_stays_in_scratch(&p->of, i);
+    bool call =
+        p->w->warps && !p->look_back && length > LONG_KERNEL && c_pass_stays_in_scratch(&p->of, i);
     if (!*p->phases[i])
       continue;
     if (written++)
@@ -56,7 +57,7 @@ static void write_block_and_loops(pass_text *p) {
   c_writer *w = p->w;
   uint32_t blocks = block_bits(p);
   if (p->look_back) {
-    c_item(w, "PERMC_TURN(%s, %s)", c_number(w, p->look_back->words), w->index);
+    c_item(w, "PERMC_TURN(%s)", w->index);
   } else if (blocks > 0) {
     c_item(w, "const %s b = (%s)(item & %s);", w->index, w->index,
            c_number(w, f2_mask((int)blocks)));
@@ -199,8 +200,10 @@ static void write_kernel(const pass_text *p, text *out, text *functions) {
               (unsigned long long)p->of.schedule.scratch_bytes);
   for (uint32_t i = 0; i < p->array_count; i++)
     text_printf(out, ", void *a%u", i);
-  text_string(out, ", const permc_imports *imports)\n"
-                   "    (void)imports; bool odd_nan = false; (void)odd_nan;\n");
+  text_printf(out,
+              ", const permc_imports *imports%s)\n"
+              "    (void)imports; bool odd_nan = false; (void)odd_nan;\n",
+              p->look_back ? ", uint64_t *state" : "");
   text_printf(out, "%s%s", p->prelude, p->skips);
   add_phases(p, out, functions);
 }
@@ -247,7 +250,8 @@ c_pass_facts c_pass_write_look_back(c_writer *w, c_context *c, text *out, text *
   facts.one = malloc(sizeof *facts.one + p.array_count * sizeof *facts.one->arrays);
   out->failed |= !facts.one;
   if (facts.one) {
-    *facts.one = (c_one_kernel){l->last, c_look_back_blocks(p.look_back), p.array_count};
+    *facts.one = (c_one_kernel){l->last, c_look_back_blocks(p.look_back),
+                                p.look_back->words * sizeof(uint64_t), p.array_count};
     memcpy(facts.one->arrays, p.arrays, p.array_count * sizeof *p.arrays);
   }
   return facts;

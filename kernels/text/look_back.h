@@ -1,10 +1,11 @@
 // Blocks that look back (kernels/emit/look_back.h), on a GPU and on the host. This text stands in
 // generated files as it is here.
 //
-// The first word of a kernel's state, which is 0 at first: how many runs there have been, and below
-// how many blocks of this one have begun. A block's number `b` is its turn, so that all before it
-// have begun, in whatever order a GPU starts blocks. The last one begins the next run: by then all
-// have their numbers.
+// The kernel's last parameter is its state: memory that is 0 before the first run, and that no other
+// run has at the same time. The first word: how many runs there have been, and below how many blocks
+// of this one have begun. A block's number `b` is its turn, so that all before it have begun, in
+// whatever order a GPU starts blocks. The last one begins the next run: by then all have their
+// numbers.
 #ifndef PERMC_KERNELS_TEXT_LOOK_BACK_H
 #define PERMC_KERNELS_TEXT_LOOK_BACK_H
 
@@ -13,8 +14,7 @@
     *state = (uint64_t)mark << 32;
 
 #ifdef PERMC_HOST
-#define PERMC_TURN(words, type)                                                                    \
-  static uint64_t state[words];                                                                    \
+#define PERMC_TURN(type)                                                                           \
   const uint64_t turn = (*state)++;                                                                \
   const uint32_t mark = (uint32_t)(turn >> 32) + 1;                                                \
   const type b = (uint32_t)turn;
@@ -31,8 +31,7 @@ static inline void permc_publish(uint64_t *p, uint32_t mark, uint32_t value) {
   *p = (uint64_t)mark << 32 | value;
 }
 #else
-#define PERMC_TURN(words, type)                                                                    \
-  static uint64_t state[words];                                                                    \
+#define PERMC_TURN(type)                                                                           \
   static __shared__ uint64_t turn;                                                                 \
   if (threadIdx.x == 0)                                                                            \
     turn = atomicAdd(state, UINT64_C(1));                                                          \

@@ -70,8 +70,11 @@ static bool lay_out(gpu_source *g) {
   const plan *p = g->plan->plan;
   for (uint32_t i = 0; i < p->passes.count; i++) {
     const cuda_routine *r = g->routines[i];
-    g->passes[i] =
-        (layout_pass){!r && g->plan->code->facts[i].in_place, i, r ? cuda_routine_bytes(r) : 0};
+    const c_pass_facts *f = &g->plan->code->facts[i];
+    g->passes[i] = (layout_pass){!r && f->in_place, i,
+                                 r        ? cuda_routine_bytes(r)
+                                 : f->one ? f->one->state_bytes
+                                          : 0};
   }
   for (uint32_t i = 0; i < p->passes.count; i++) {
     const c_one_kernel *one = g->plan->code->facts[i].one;
@@ -196,7 +199,10 @@ static void launch_pass(gpu_source *g, uint32_t i, uint32_t kernel) {
   write_matrix(g, i, matrix);
   if (f->matrix)
     add_parameter(g, "PERMC_IS_DATA", 0, matrix);
-  add_launch(g, kernel, f->threads, items, first, 0, 0);
+  uint64_t state = f->one ? g->plan->layout.temporaries_at : 0;
+  if (f->one)
+    add_parameter(g, "PERMC_IS_TEMPORARY", state, "NULL");
+  add_launch(g, kernel, f->threads, items, first, state, f->one ? f->one->state_bytes : 0);
   free(arrays);
 }
 

@@ -28,7 +28,9 @@ static void find_together(const cuda_program *g, uint32_t number, uint32_t *firs
 
 layout_pass cuda_program_pass(const cuda_program *g, uint32_t number) {
   const program_pass *pass = &g->passes[number];
-  uint64_t bytes = pass->routine ? cuda_routine_bytes(pass->routine) : 0;
+  uint64_t bytes = pass->routine     ? cuda_routine_bytes(pass->routine)
+                   : pass->facts.one ? pass->facts.one->state_bytes
+                                     : 0;
   layout_pass out = {pass->facts.in_place && !pass->routine, number, bytes};
   for (uint32_t i = 0; i < g->plan->passes.count; i++) {
     uint32_t first, last;
@@ -55,8 +57,9 @@ static bool call_permuting(cuda_device *d, cuda_permuting *r, const cuda_address
   return (!bytes || cuda_stream_memory_free(d, between)) && good;
 }
 
+// state: that of a sequence, or 0: the temporaries are, and are cleared for it.
 static bool call_pass(const cuda_program *g, cuda_device *d, uint32_t number,
-                      cuda_address *addresses, cuda_address temporaries) {
+                      cuda_address *addresses, cuda_address temporaries, cuda_address state) {
   if (g->passes[number].permuting)
     return call_permuting(d, g->passes[number].permuting, addresses);
   if (g->passes[number].routine)
@@ -67,15 +70,17 @@ static bool call_pass(const cuda_program *g, cuda_device *d, uint32_t number,
   if (plan_routine_of(g->plan, pass))
     return cuda_refuse(d, "pass %u is the host's: this program takes values in its memory alone",
                        (unsigned)number + 1);
-  return program_launch(g, d, number, addresses);
+  const c_one_kernel *one = g->passes[number].facts.one;
+  return (!one || state || cuda_clear(d, temporaries, one->state_bytes)) &&
+         program_launch(g, d, number, addresses, state ? state : temporaries);
 }
 
 static bool call_passes(const cuda_program *g, cuda_device *d, cuda_address *addresses,
-                        cuda_address temporaries) {
+                        cuda_address temporaries, cuda_address state) {
   bool good = true;
   for (uint32_t i = 0; i < g->plan->passes.count && good; i++) {
     pass_range_begin(g->plan, i, 1);
-    good = call_pass(g, d, i, addresses, temporaries);
+    good = call_pass(g, d, i, addresses, temporaries, state);
     pass_range_end(g->plan);
   }
   return good;
@@ -83,10 +88,10 @@ static bool call_passes(const cuda_program *g, cuda_device *d, cuda_address *add
 
 static bool call_sequence(cuda_program *g, cuda_device *d, stream_sequence *s,
                           cuda_address *addresses, cuda_address temporaries) {
-  bool good = true;
-  if (!stream_sequence_holds(&g->streams, s, addresses, temporaries)) {
+  bool good = !g->state_bytes || stream_sequence_state(s, d, g->state_bytes);
+  if (good && !stream_sequence_holds(&g->streams, s, addresses, temporaries)) {
     cuda_sequence_write(d, s->launches);
-    good = call_passes(g, d, addresses, temporaries);
+    good = call_passes(g, d, addresses, temporaries, s->state);
   }
   s->failed = !cuda_sequence_launch(d, s->launches, good);
   return !s->failed;
@@ -115,7 +120,7 @@ static bool call_with_schedules(cuda_program *g, cuda_device *d, cuda_address *a
     const void *places = r ? (const void *)(uintptr_t)addresses[cuda_permuting_places(r)] : NULL;
     good = !r || program_prepare(g, d, r, places, failure);
   }
-  good = good && (call_passes(g, d, addresses, temporaries) ||
+  good = good && (call_passes(g, d, addresses, temporaries, 0) ||
                   error_set(failure, SPAN_NONE, "%s", cuda_message(d)));
   pthread_mutex_unlock(&g->schedules);
   cuda_stages_end(d);
@@ -137,7 +142,7 @@ bool cuda_program_call(cuda_program *g, cuda_stream *stream, void **arrays, void
     return call_with_schedules(g, &d, addresses, (uintptr_t)temporaries, failure);
   stream_sequence *s = kept ? kept : is_sequence(g) ? streams_take(&g->streams, &d) : NULL;
   bool done = s && call_sequence(g, &d, s, addresses, (uintptr_t)temporaries);
-  bool good = done || call_passes(g, &d, addresses, (uintptr_t)temporaries);
+  bool good = done || call_passes(g, &d, addresses, (uintptr_t)temporaries, 0);
   if (s && !done)
     atomic_store(&g->launches_of_call, NEVER);
   else if (!s && good && !atomic_load(&g->launches_of_call))

@@ -20,6 +20,8 @@ bool program_plan_launches(cuda_program *g) {
       return false;
     l->array_count = one ? one->array_count : plan_pass_arrays(pass, l->arrays);
     l->items = one ? one->blocks : items_to_launch(g->plan, i);
+    if (one && one->state_bytes > g->state_bytes)
+      g->state_bytes = one->state_bytes;
     if (one)
       memcpy(l->arrays, one->arrays, one->array_count * sizeof *l->arrays);
   }
@@ -28,7 +30,8 @@ bool program_plan_launches(cuda_program *g) {
 
 // The items first ... last - 1 of a pass, on arrays that lie at these addresses.
 static bool launch_items(const cuda_program *g, const program_part *part, cuda_device *d,
-                         uint32_t number, uint64_t first, uint64_t last, cuda_address *addresses) {
+                         uint32_t number, uint64_t first, uint64_t last, cuda_address *addresses,
+                         cuda_address state) {
   enum { MOST_PARAMETERS = 512 };  // CUDA allows 4096 bytes of them
   const program_pass *l = &g->passes[number];
   void *parameters[MOST_PARAMETERS];
@@ -42,7 +45,7 @@ static bool launch_items(const cuda_program *g, const program_part *part, cuda_d
   for (uint32_t i = 0; i < l->array_count; i++)
     parameters[1 + i] = &addresses[l->arrays[i]];
   parameters[1 + l->array_count] = &imports;
-  parameters[2 + l->array_count] = l->facts.matrix;
+  parameters[2 + l->array_count] = l->facts.one ? (void *)&state : l->facts.matrix;
   for (; first < last && good; first += CUDA_MOST_BLOCKS_X) {
     uint64_t left = last - first;
     cuda_grid grid = {.x = left < CUDA_MOST_BLOCKS_X ? left : CUDA_MOST_BLOCKS_X,
@@ -53,16 +56,16 @@ static bool launch_items(const cuda_program *g, const program_part *part, cuda_d
   return good;
 }
 
-bool program_launch(const cuda_program *g, cuda_device *d, uint32_t number,
-                    cuda_address *addresses) {
-  return launch_items(g, &g->parts[0], d, number, 0, g->passes[number].items, addresses);
+bool program_launch(const cuda_program *g, cuda_device *d, uint32_t number, cuda_address *addresses,
+                    cuda_address state) {
+  return launch_items(g, &g->parts[0], d, number, 0, g->passes[number].items, addresses, state);
 }
 
 bool cuda_program_items(const cuda_program *g, unsigned rank, uint32_t pass, uint64_t first,
                         uint64_t last, cuda_address *addresses) {
   const program_part *part = &g->parts[rank];
   last = last < g->passes[pass].items ? last : g->passes[pass].items;
-  return first >= last || launch_items(g, part, part->device, pass, first, last, addresses);
+  return first >= last || launch_items(g, part, part->device, pass, first, last, addresses, 0);
 }
 
 bool cuda_program_routine(cuda_program *g, unsigned rank, uint32_t pass, uint32_t parts,
@@ -91,7 +94,7 @@ static bool launch_parts(const cuda_program *g, uint32_t number, uint32_t turn, 
   for (unsigned i = 0; i < g->part_count && good; i++) {
     uint64_t part = i * (uint64_t)turns + turn;
     good = launch_items(g, &g->parts[i], g->parts[i].device, number, items * part / parts,
-                        items * (part + 1) / parts, g->own) ||
+                        items * (part + 1) / parts, g->own, 0) ||
            cuda_peers_refuse(g->peers, i);
   }
   return good;
@@ -168,7 +171,8 @@ static bool launch_pass(cuda_program *g, uint32_t number) {
   if (keys_for && cuda_routine_makes_keys(g->passes[keys_for].routine))
     return true;
   bool together = g->peers && !pass->facts.one;  // whose blocks wait for each other
-  return together ? launch_parts(g, number, 0, 1) : program_launch(g, g->device, number, g->own);
+  return together ? launch_parts(g, number, 0, 1)
+                  : program_launch(g, g->device, number, g->own, g->state);
 }
 
 // Between passes devices meet; the end of a graph is that of all.

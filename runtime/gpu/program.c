@@ -113,6 +113,7 @@ void cuda_program_free(cuda_program *g) {
   for (size_t i = 0; i < g->buffer_count; i++)
     program_memory_free(g, g->buffers[i].address);
   cuda_memory_free(g->device, g->copied.address);
+  cuda_memory_free(g->device, g->state);
   for (unsigned i = 0; i < g->part_count; i++)
     free_part(&g->parts[i], g->plan->passes.count);
   gpu_barrier_free(g->barrier);

@@ -58,6 +58,9 @@ static bool make_own_arrays(cuda_program *g, error *failure) {
     return true;
   if (!program_allocate_arrays(g, failure))
     return false;
+  if (g->state_bytes && !((g->state = cuda_memory_new(g->device, g->state_bytes)) &&
+                          cuda_clear(g->device, g->state, g->state_bytes)))
+    return program_fail(g, failure);
   g->has_own_arrays = place_routines(g, failure);
   return g->has_own_arrays;
 }

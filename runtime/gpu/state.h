@@ -67,8 +67,10 @@ struct cuda_program {
   unsigned part_count;
   program_part parts[CUDA_MOST_PEERS];
   program_pass *passes;
-  uint32_t *buffer_of;  // by array: the number of its buffer, or NEVER
-  buffer *buffers;      // room for one of each array
+  uint64_t state_bytes;  // the most of any look-back kernel, which come one after the other
+  cuda_address state;    // of runs
+  uint32_t *buffer_of;   // by array: the number of its buffer, or NEVER
+  buffer *buffers;       // room for one of each array
   size_t buffer_count;
   bool has_own_arrays;  // tables are there from the beginning, the others from the first run on
   cuda_address *own;    // by array: where it is, then
@@ -115,9 +117,9 @@ bool program_download(cuda_program *g, array *results, error *failure);
 // ---- launches.c --------------------------------------------------------------------------------
 
 bool program_plan_launches(cuda_program *g);  // false: memory is out
-// By `d`, the first device: on its own stream, or on that of a call.
-bool program_launch(const cuda_program *g, cuda_device *d, uint32_t number,
-                    cuda_address *addresses);
+// By `d`, the first device: on its own stream, or on that of a call. `state` of look-back kernels.
+bool program_launch(const cuda_program *g, cuda_device *d, uint32_t number, cuda_address *addresses,
+                    cuda_address state);
 // So many runs of the passes first ... last - 1, one after the other. NULL: failed.
 cuda_graph *program_record(cuda_program *g, uint32_t first, uint32_t last, unsigned runs,
                            error *failure);

@@ -20,6 +20,8 @@ static void drop(cuda_streams *s, cuda_device *d, stream_sequence *one) {
   cuda_sequence_free(d, one->launches);
   if (one->workspace)
     cuda_stream_memory_end(d, one->workspace);
+  if (one->state)
+    cuda_stream_memory_end(d, one->state);
   free(one);
 }
 
@@ -86,6 +88,13 @@ cuda_address stream_sequence_memory(stream_sequence *one, cuda_device *d, uint64
   if (!one->workspace && !cuda_stream_memory_new(d, bytes, &one->workspace))
     one->workspace = 0;
   return one->workspace;
+}
+
+cuda_address stream_sequence_state(stream_sequence *one, cuda_device *d, uint64_t bytes) {
+  if (!one->state &&
+      (!cuda_stream_memory_new(d, bytes, &one->state) || !cuda_clear(d, one->state, bytes)))
+    one->failed = true;  // so that it goes, with the memory
+  return one->failed ? 0 : one->state;
 }
 
 bool stream_sequence_holds(const cuda_streams *s, stream_sequence *one,

@@ -4,13 +4,14 @@
 //   streams_begin(&streams, addresses);               how many arrays a sequence works on
 //   stream_sequence *s = streams_take(&streams, d);   NULL: launch one by one
 //   stream_sequence_memory(s, d, bytes)               a workspace, if one is wanted
+//   stream_sequence_state(s, d, bytes)                what its kernels keep from launch to launch
 //   if (!stream_sequence_holds(&streams, s, addresses, temporaries))
 //     ... write it
 //   s->failed = !cuda_sequence_launch(d, s->launches, true);
 //   streams_give(&streams, d, s);
 //   streams_end(&streams, d);
 //
-// The workspace is for the launches of the sequence alone, which run one after the other on
+// Workspace and state are for the launches of the sequence alone, which run one after the other on
 // whatever streams they are.
 #ifndef PERMC_RUNTIME_GPU_STREAMS_H
 #define PERMC_RUNTIME_GPU_STREAMS_H
@@ -24,8 +25,8 @@ struct stream_sequence {
   cuda_stream *stream;
   cuda_sequence *launches;
   bool written, failed;
-  cuda_address workspace;    // 0: none was wanted
-  cuda_address addresses[];  // that it was written for; the last: of temporaries
+  cuda_address workspace, state;  // 0: none was wanted
+  cuda_address addresses[];       // that it was written for; the last: of temporaries
 };
 
 typedef struct cuda_streams {
@@ -43,6 +44,8 @@ stream_sequence *streams_take(cuda_streams *s, cuda_device *d);
 void streams_give(cuda_streams *s, cuda_device *d, stream_sequence *one);  // one that failed goes
 // So many bytes, the same at each call. 0: failed.
 cuda_address stream_sequence_memory(stream_sequence *one, cuda_device *d, uint64_t bytes);
+cuda_address stream_sequence_state(stream_sequence *one, cuda_device *d,
+                                   uint64_t bytes);  // cleared
 
 // Whether it was written for these addresses, as it is from now on.
 bool stream_sequence_holds(const cuda_streams *s, stream_sequence *one,

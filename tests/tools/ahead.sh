@@ -113,20 +113,66 @@ PERMC_NVRTC=$PWD/absent permc build -e fft --arguments '[64]c64' --arguments '[1
 same "$(cut -c 1-84 warning)" \
   "permc: warning: the library has the text of its kernels, but no machine code, and wi"
 permc build -e fft --arguments '[1024]c64' -o cpu
-sed -i 's/^\(static const permc_image images_[0-9]*\[\] = {\){0, NULL}/\1{90, ""}, {0, NULL}/' gpu/gpu_2.c gpu/gpu_1.c
-awk '/^PERMC_KERNEL\(/ {
-  number = $0
-  sub(/^PERMC_KERNEL\(/, "", number)
-  sub(/,.*/, "", number)
-  count = gsub(/void \*/, "")
-  printf "KERNEL(%d, %d", number, count
-  for (i = 1; i <= count; i++)
-    printf ", *(void **)p[%d]", i
-  printf ", *(const permc_imports **)p[%d])\n", count + 1
-}' gpu/gpu_2_1.cu >kernels.inc
-"$compiler" -std=gnu11 -w -O1 -I. -DTEXT='"gpu/gpu_2_1.cu"' "$source/tests/tools/ahead_driver.c" -c -o driver.o &&
+driver() { # driver LIBRARY TEXT: driver.o, with the kernels of that text
+  sed -i 's/^\(static const permc_image images_[0-9]*\[\] = {\){0, NULL}/\1{90, ""}, {0, NULL}/' "$1"/*.c
+  awk '/^PERMC_KERNEL\(/ {
+    number = $0
+    sub(/^PERMC_KERNEL\(/, "", number)
+    sub(/,.*/, "", number)
+    state = /uint64_t \*state/
+    count = gsub(/void \*/, "")
+    printf "KERNEL(%d, %d", number, count
+    for (i = 1; i <= count; i++)
+      printf ", *(void **)p[%d]", i
+    printf ", *(const permc_imports **)p[%d]", count + 1
+    if (state)
+      printf ", *(uint64_t **)p[%d]", count + 2
+    print ")"
+  }' "$1/$2" >kernels.inc
+  "$compiler" -std=gnu11 -w -O1 -I. -DTEXT="\"$1/$2\"" "$source/tests/tools/ahead_driver.c" -c -o driver.o
+}
+driver gpu gpu_2_1.cu &&
   "$compiler" -std=c99 -Wall -Wextra -Werror -Igpu -Icpu both.c gpu/*.c cpu/*.c driver.o -lm -o both
 same "$(./both)" same
+# Halfway through a scan, whose blocks keep what they come to, comes another: in workspaces of their
+# own, with what has been there before.
+cat >scans.c <<'END'
+#include "sums.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+extern void (*between)(void);
+static sums_device *device;
+static uint32_t in[2][SUMS_COUNT], out[2][SUMS_COUNT];
+static void call(int i) {
+  size_t bytes = (size_t)sums_workspace_bytes(), room = (bytes + 255) / 256 * 256;
+  void *workspace = aligned_alloc(256, room);
+  memset(workspace, 1, room);
+  if (sums_call(device, in[i], out[i], workspace, NULL, NULL) != SUMS_OK)
+    puts("failed");
+  free(workspace);
+}
+static void call_other(void) { call(1); }
+int main(void) {
+  uint32_t i, k, sum, wrong = 0;
+  for (i = 0; i < 2 * SUMS_COUNT; i++)
+    in[i / SUMS_COUNT][i % SUMS_COUNT] = i * 389 % 2048 + i / SUMS_COUNT;
+  between = call_other;
+  if (sums_open(&device, NULL) == SUMS_OK)
+    call(0);
+  for (k = 0; k < 2; k++)
+    for (i = sum = 0; i < SUMS_COUNT; i++)
+      wrong += out[k][i] != (sum += in[k][i]);
+  printf("%u wrong\n", wrong);
+  sums_close(device);
+  return 0;
+}
+END
+PERMC_NVRTC=$PWD/absent permc build -e 'scan (+)' --arguments '[131072]u32' --target cuda \
+  -o sums 2>warning
+driver sums sums_1_1.cu &&
+  "$compiler" -std=c11 -Wall -Wextra -Werror -DSUMS_COUNT=131072 -Isums scans.c sums/*.c driver.o -lm -o scans
+same "$(./scans)" "0 wrong"
 # With NVRTC, if it is there, machine code is in the source.
 permc build -e 'map (+ 1)' --arguments '[100]i32' --target cuda -o inc 2>warning
 same "$(grep -c '^static const uint64_t code_0_90' inc/inc_1.c)" "$(grep -q 'no machine code' warning && echo 0 || echo 1)"

@@ -1,5 +1,6 @@
 // A driver of CUDA for one library made ahead of time (ahead.sh): its memory is the host's, and a
-// launch executes the kernels' text, TEXT, as C.
+// launch executes the kernels' text, TEXT, as C. Between the halves of a launch's blocks it calls
+// `between`, once, if that is not NULL.
 #include <stdlib.h>
 #include <string.h>
 #include TEXT
@@ -24,12 +25,23 @@ static const struct {
 #include "kernels.inc"
     {NULL, NULL}};
 
+void (*between)(void);
+static void call_between(void) {
+  void (*call)(void) = between;
+  between = NULL;
+  if (call)
+    call();
+}
+
 int cuLaunchKernelEx(const config *c, void *function, void **parameters, void **extra) {
   uint64_t first = *(const uint64_t *)parameters[0];
   char *scratch = aligned_alloc(256, (c->shared_bytes + 511) / 256 * 256);
   (void)extra;
-  for (unsigned i = 0; i < c->blocks[0]; i++)
+  for (unsigned i = 0; i < c->blocks[0]; i++) {
+    if (i == c->blocks[0] / 2)
+      call_between();
     kernels[(size_t)function - 1].run(scratch, first + i, parameters);
+  }
   free(scratch);
   return 0;
 }

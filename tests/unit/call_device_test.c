@@ -1,5 +1,6 @@
 // permc_call on memory of a GPU: streams of the caller, graphs of the caller, several threads.
-// Skipped where there is no GPU; call_test and cuda_calls_test have what needs none.
+// Skipped where there is no GPU; call_test and cuda_calls_test have what needs none. The test
+// calls_at_once runs with the fake driver, too (fake_cuda.h), as unit/calls_at_once.
 #include "api.h"
 
 #include "core/clock.h"
@@ -15,6 +16,9 @@ static char why[CUDA_WHY];
 static cuda_device *device;
 
 static bool have_device(void) {
+  const char *folder = getenv("PERMC_TMP");
+  if (!device && folder && getenv("PERMC_CUDA_DRIVER"))  // kernels for the host lie there
+    setenv("PERMC_CACHE", folder, 1), setenv("FAKE_NVRTC_HOST", folder, 1);
   if (!device && nvrtc_find(why, sizeof why))
     device = cuda_open(0, why, sizeof why);
   return device != NULL;
@@ -63,11 +67,11 @@ static permc_value *place(subject *s, const permc_value *v, bool copy) {
   return permc_value_tuple(parts, v->count);
 }
 
-static bool open_subject(subject *s, const char *expression, const char *types) {
+static bool open_subject(subject *s, const char *expression, const char *types, uint64_t seed) {
   *s = (subject){.context = load_expression(expression)};
   if (!s->context)
     return false;
-  CHECK(permc_read_random(s->context, "-e", types, 7, &s->drawn, &s->count));
+  CHECK(permc_read_random(s->context, "-e", types, seed, &s->drawn, &s->count));
   CHECK(
       permc_run(s->context, "-e", "portable", s->drawn, s->count, &s->expected, &s->result_count));
   s->compiled = permc_compile_types(s->context, "-e", "cuda", types);
@@ -144,7 +148,6 @@ static const struct {
     {"argsort", "[100003]f32"},
     {"sort", "[2^24]u32"},
     {"compact odd", "[100000]u32"},
-    {"bucket 3 (\\x -> x & 7)", "[2^16]u32"},
     {"histogram 8 id", "[2^16]u8"},
     {"histogram 4 (\\x -> int (x / 16))", "[100000]u8"},
     {"\\is xs -> gather (map (% 1000) is) xs", "[5000]u32 [1000]f32"},
@@ -160,7 +163,7 @@ TEST(on_a_stream) {
   cuda_stream *stream = new_stream();
   for (size_t i = 0; i < PROGRAMS; i++) {
     subject s;
-    if (CHECK(open_subject(&s, programs[i].expression, programs[i].types))) {
+    if (CHECK(open_subject(&s, programs[i].expression, programs[i].types, 7))) {
       for (int run = 0; run < 3; run++) {
         clear_results(&s);
         CHECK_EQ_U64(call_on(&s, stream), PERMC_OK);
@@ -179,7 +182,7 @@ TEST(on_the_default_stream) {
   if (!have_device())
     SKIP(why);
   subject s;
-  if (CHECK(open_subject(&s, "sort", "[2^10]u32"))) {
+  if (CHECK(open_subject(&s, "sort", "[2^10]u32", 7))) {
     CHECK_EQ_U64(call_on(&s, NULL), PERMC_OK);
     CHECK(has_results(&s, NULL));
   }
@@ -216,7 +219,7 @@ TEST(schedules) {
     permc_context *c = load_expression("permute");
     permc_compiled *p = NULL;
     for (int k = 0; k < 2; k++) {
-      CHECK(open_subject(&s[k], "map id", types));
+      CHECK(open_subject(&s[k], "map id", types, 7));
       permc_value *in[2] = {one[k], s[k].drawn[0]};
       permc_values_free(s[k].expected, s[k].result_count);
       CHECK(permc_run(c, "-e", "portable", in, 2, &s[k].expected, &s[k].result_count));
@@ -256,7 +259,7 @@ TEST(in_a_graph) {
     subject s;
     cuda_recording *recording = NULL;
     cuda_graph *graph = NULL;
-    if (CHECK(open_subject(&s, programs[i].expression, programs[i].types))) {
+    if (CHECK(open_subject(&s, programs[i].expression, programs[i].types, 7))) {
       permc_call_options o = {.stream = stream};
       CUDA(begin_capture(stream, CUDA_CAPTURE_THREAD_LOCAL));
       permc_code code =
@@ -337,6 +340,76 @@ TEST(checks_of_data) {
   for (int i = 0; i < 3; i++)
     cuda_memory_free(device, at[i]);
   CUDA(stream_destroy(stream));
+}
+
+// ---- calls at once -------------------------------------------------------------------------------
+
+// What passes keep between their blocks is a call's own.
+static const struct {
+  const char *expression, *types;
+  bool waits;  // for its checks, so that it cannot be recorded
+} kept[] = {
+    {"scan (+)", "[2^17]i32", false},
+    {"scan_segments (+)", "[2^18]bool [2^18]i64", false},
+    {"\\xs ys -> (scan (+) xs, scan (+) ys)", "[2^17]u32 [2^16]u32", false},
+    {"sort", "[2^15]u32", false},
+    {"argsort", "[30001]f32", false},
+    {"sort_ragged (map (\\i -> 100 * i) (iota 300))", "[30000]u32", true},
+    {"compact odd", "[2^16]u32", false},
+    {"histogram 8 id", "[2^16]u8", false},
+};
+
+static cuda_graph *record_call(const subject *s, cuda_stream *stream) {
+  cuda_recording *recording = NULL;
+  cuda_graph *graph = NULL;
+  CUDA(begin_capture(stream, CUDA_CAPTURE_THREAD_LOCAL));
+  permc_code code = call_on(s, stream);
+  CUDA(end_capture(stream, &recording));
+  if (code == PERMC_OK)
+    CUDA(graph_instantiate(&graph, recording, 0));
+  CUDA(graph_destroy(recording));
+  return graph;
+}
+
+// On two streams, which do not wait for each other: calls, or a graph of one and a call.
+static bool two_at_once(subject s[2], cuda_stream *streams[2], cuda_graph *graph) {
+  for (int k = 0; k < 2; k++)
+    clear_results(&s[k]);
+  if (graph)
+    CUDA(graph_launch(graph, streams[0]));
+  else
+    call_on(&s[0], streams[0]);
+  call_on(&s[1], streams[1]);
+  bool first = has_results(&s[0], streams[0]), second = has_results(&s[1], streams[1]);
+  return CHECK(first) & CHECK(second);
+}
+
+TEST(calls_at_once) {
+  if (!have_device())
+    SKIP(why);
+  cuda_stream *streams[2] = {new_stream(), new_stream()};
+  for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) {
+    subject s[2];
+    bool good = true;
+    for (int k = 0; k < 2; k++)
+      good = CHECK(open_subject(&s[k], kept[i].expression, kept[i].types, 7 + (uint64_t)k)) && good;
+    permc_compiled *other = s[1].compiled;
+    s[1].compiled = s[0].compiled;
+    for (int round = 0; round < 4 && good; round++)
+      good = two_at_once(s, streams, NULL);
+    cuda_graph *graph = good && !kept[i].waits ? record_call(&s[0], streams[0]) : NULL;
+    for (int round = 0; round < 2 && graph; round++)
+      good = two_at_once(s, streams, graph) && good;
+    if (graph)
+      CUDA(graph_exec_destroy(graph));
+    if (!CHECK(good && (graph || kept[i].waits)))
+      printf("%s %s\n", kept[i].expression, kept[i].types);
+    s[1].compiled = other;
+    for (int k = 0; k < 2; k++)
+      close_subject(&s[k]);
+  }
+  for (int k = 0; k < 2; k++)
+    CUDA(stream_destroy(streams[k]));
 }
 
 // ---- threads -------------------------------------------------------------------------------------
@@ -440,7 +513,7 @@ TEST(overhead) {
   enum { COUNT = 64 };  // fewer than CUDA queues
   cuda_stream *stream = new_stream();
   subject s;
-  if (CHECK(open_subject(&s, "map (* 3)", "[1000]u32"))) {
+  if (CHECK(open_subject(&s, "map (* 3)", "[1000]u32", 7))) {
     double launch = 1, call = 1;
     for (int turn = 0; turn < 9; turn++) {
       double one = time_launches(stream, COUNT);
@@ -497,7 +570,7 @@ TEST(times) {
   cuda_stream *stream = new_stream();
   for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
     subject s;
-    if (CHECK(open_subject(&s, "sort", types[i]))) {
+    if (CHECK(open_subject(&s, "sort", types[i], 7))) {
       uint64_t bytes = permc_workspace_bytes(s.compiled);
       cuda_address memory = 0;
       permc_call_options o = {.stream = stream}, with = o;

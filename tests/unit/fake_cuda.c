@@ -218,13 +218,20 @@ cuda_status cuMemAlloc_v2(cuda_address *address, size_t bytes) {
   return CUDA_STATUS_GOOD;
 }
 
-static cuda_status free_memory(kind k, const void *data, const char *symbol) {
-  do_all(NULL);
+static object *memory_at(kind k, const void *data, const char *symbol) {
   object *o = fake_objects;  // (one that ends where another begins holds that place, too)
   while (o && (o->kind != k || o->data != data))
     o = o->next;
   if (!o)
-    return wrong(INVALID_VALUE, "%s of what is not allocated", symbol);
+    wrong(INVALID_VALUE, "%s of what is not allocated", symbol);
+  return o;
+}
+
+static cuda_status free_memory(kind k, const void *data, const char *symbol) {
+  do_all(NULL);
+  object *o = memory_at(k, data, symbol);
+  if (!o)
+    return INVALID_VALUE;
   remove_object(o);
   return CUDA_STATUS_GOOD;
 }
@@ -247,8 +254,12 @@ cuda_status cuMemFreeAsync(cuda_address address, cuda_stream *stream) {
   LOCKED;
   cuda_status status = begin_call(__func__, CURRENT);
   NEEDS(stream, STREAM);
-  cuda_status freed = free_memory(MEMORY, (void *)(uintptr_t)address, __func__);
-  return status ? status : freed;
+  object *o = memory_at(MEMORY, (void *)(uintptr_t)address, __func__);
+  if (!o)
+    return INVALID_VALUE;
+  o->kind = FREED;
+  do_later(stream, &(op){.freed = o});
+  return status;
 }
 
 cuda_status cuCtxSynchronize(void) {
@@ -300,7 +311,7 @@ cuda_status cuMemcpyHtoDAsync_v2(cuda_address to, const void *from, size_t bytes
       abort();
     memcpy(o.own, from, bytes);
   }
-  return do_later(&o);
+  return do_later(stream, &o);
 }
 
 cuda_status cuMemcpyDtoHAsync_v2(void *to, cuda_address from, size_t bytes, cuda_stream *stream) {
@@ -311,7 +322,7 @@ cuda_status cuMemcpyDtoHAsync_v2(void *to, cuda_address from, size_t bytes, cuda
     return INVALID_VALUE;
   if (fake_captured)
     return wrong(CAPTURE_UNSUPPORTED, "a download is recorded");
-  do_later(&o);
+  do_later(stream, &o);
   return holds(HOST, to, bytes) ? CUDA_STATUS_GOOD : do_all(NULL);
 }
 
@@ -321,7 +332,7 @@ cuda_status cuMemcpyDtoDAsync_v2(cuda_address to, cuda_address from, size_t byte
   BEGIN(CURRENT);
   if (check_copy(o.to, bytes, stream, __func__) || check_copy(o.from, bytes, stream, __func__))
     return INVALID_VALUE;
-  return do_later(&o);
+  return do_later(stream, &o);
 }
 
 cuda_status cuMemsetD8Async(cuda_address address, unsigned char byte, size_t count,
@@ -333,7 +344,7 @@ cuda_status cuMemsetD8Async(cuda_address address, unsigned char byte, size_t cou
   if (!(o.own = malloc(count)))
     abort();
   memset(o.own, byte, count);
-  return do_later(&o);
+  return do_later(stream, &o);
 }
 
 cuda_status cuCtxEnablePeerAccess(cuda_context *peer, unsigned flags) {
@@ -587,7 +598,7 @@ cuda_status cuEventRecord(cuda_event *event, cuda_stream *stream) {
   BEGIN(CURRENT);
   NEEDS(event, EVENT);
   NEEDS(stream, STREAM);
-  return do_later(&(op){.event = (object *)event});
+  return do_later(stream, &(op){.event = (object *)event});
 }
 
 // Work is done in the order in which it is asked for, so that nothing is to be waited for.
@@ -720,7 +731,7 @@ cuda_status cuLaunchKernelEx(const cuda_launch_config *c, cuda_function *functio
   NEEDS(function, FUNCTION);
   NEEDS(c->stream, STREAM);
   cuda_status status = make_launch(c, function, parameters, extra, &o);
-  return status ? status : do_later(&o);
+  return status ? status : do_later(c->stream, &o);
 }
 
 // ---- recordings --------------------------------------------------------------------------------
@@ -750,7 +761,9 @@ cuda_status cuGraphInstantiateWithFlags(cuda_graph **graph, cuda_recording *reco
   BEGIN(CURRENT);
   NEEDS(recording, RECORDING);
   object *g = new_object(GRAPH);
-  copy_ops(&g->ops, ((object *)recording)->ops);
+  copy_ops(&g->ops, ((object *)recording)->ops, NULL, NULL);
+  for (op *o = ((object *)recording)->ops; o; o = o->next)
+    o->freed = NULL;  // with the graph
   *graph = (cuda_graph *)g;
   return flags == 0 ? CUDA_STATUS_GOOD : INVALID_VALUE;
 }
@@ -763,7 +776,8 @@ cuda_status cuGraphLaunch(cuda_graph *graph, cuda_stream *stream) {
   BEGIN(CURRENT);
   NEEDS(graph, GRAPH);
   NEEDS(stream, STREAM);
-  copy_ops(fake_captured ? &fake_captured->ops : &fake_queue, ((object *)graph)->ops);
+  copy_ops(fake_captured ? &fake_captured->ops : &fake_queue, ((object *)graph)->ops,
+           (object *)stream, (object *)graph);
   return CUDA_STATUS_GOOD;
 }
 

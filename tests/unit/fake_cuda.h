@@ -20,8 +20,9 @@
 //
 // Modules are the text FAKE_CUDA_MODULE; their kernels are functions that the test has defined. Or
 // they are FAKE_CUDA_LIBRARY and the path of a library (fake_nvrtc.c): kernels K are its functions
-// fake_K. Several threads may call at once; the work of all streams is done in the order in which
-// it was given. The functions here are found by dlsym.
+// fake_K. Several threads may call at once. The work of all streams is done in the order in which
+// it was given, but between the halves of the blocks of such a kernel comes what other streams have
+// next, up to an event. The functions here are found by dlsym.
 #ifndef PERMC_TESTS_FAKE_CUDA_H
 #define PERMC_TESTS_FAKE_CUDA_H
 

@@ -231,9 +231,11 @@ void append_op(op **to, const op *like) {
   *to = o;
 }
 
-void copy_ops(op **to, const op *from) {
+void copy_ops(op **to, const op *from, object *stream, const object *graph) {
   for (; from; from = from->next) {
     op o = *from;
+    o.stream = stream;
+    o.graph = graph;
     if (from->own && !(o.own = malloc(from->bytes)))
       abort();
     if (from->own)
@@ -242,24 +244,70 @@ void copy_ops(op **to, const op *from) {
   }
 }
 
-cuda_status do_later(const op *o) {
-  append_op(fake_captured ? &fake_captured->ops : &fake_queue, o);
+cuda_status do_later(cuda_stream *stream, const op *o) {
+  op later = *o;
+  later.stream = (object *)stream;
+  append_op(fake_captured ? &fake_captured->ops : &fake_queue, &later);
   return CUDA_STATUS_GOOD;
 }
 
+static op *take_op(op **ops) {
+  op *o = *ops;
+  *ops = o->next;
+  return o;
+}
+
+static void free_op(op *o) {
+  if (o->freed && !o->graph)
+    remove_object(o->freed);
+  free(o->own);
+  free(o);
+}
+
 void free_ops(op **ops) {
-  for (op *o; (o = *ops) != NULL;) {
-    *ops = o->next;
-    free(o->own);
-    free(o);
+  while (*ops)
+    free_op(take_op(ops));
+}
+
+static void execute(const op *o);
+
+static bool comes_after(const op *later, const op *o) {
+  return later->stream == o->stream || (o->graph && later->graph == o->graph);
+}
+
+// What other streams have to do next, up to an event, now: what waits neither for `o` nor for
+// anything that is left in front of it.
+static void execute_others(const op *o) {
+  static bool within;
+  op **at = &fake_queue;
+  while (!within && *at && !(*at)->event) {
+    bool waits = comes_after(*at, o);
+    for (const op *before = fake_queue; before != *at && !waits; before = before->next)
+      waits = comes_after(*at, before);
+    if (waits) {
+      at = &(*at)->next;
+      continue;
+    }
+    op *other = take_op(at);
+    within = true;
+    execute(other);
+    within = false;
+    free_op(other);
   }
 }
 
-static void execute_code(const definition *d, const fake_cuda_launch *l) {
+// The first half of the blocks, what comes between, the other half.
+static void execute_code(const op *o) {
+  const fake_cuda_launch *l = &o->launch;
   void *scratch = aligned_alloc(256, (l->shared_bytes / 256 + 1) * (size_t)256);
   if (!scratch)
     abort();
-  d->code(l->parameters, l->blocks[0], scratch);
+  unsigned half = l->blocks[0] / 2;
+  fake_cuda_launch rest = *l;
+  rest.parameters[0] += half;
+  o->is->code(l->parameters, half, scratch);
+  execute_others(o);
+  o->is->code(rest.parameters, l->blocks[0] - half, scratch);
   free(scratch);
 }
 
@@ -275,19 +323,17 @@ static void execute(const op *o) {
     if (o->is->run)
       o->is->run(&o->launch);
     if (o->is->code)
-      execute_code(o->is, &o->launch);
+      execute_code(o);
     lost = fake_now.fault;
   }
 }
 
 cuda_status do_all(const object *until) {
   for (bool found = false; fake_queue && !found && !lost;) {
-    op *o = fake_queue;
-    fake_queue = o->next;
+    op *o = take_op(&fake_queue);
     execute(o);
     found = until && o->event == until;
-    free(o->own);
-    free(o);
+    free_op(o);
   }
   if (lost)
     free_ops(&fake_queue);

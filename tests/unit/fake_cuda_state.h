@@ -29,6 +29,7 @@ extern fake_settings fake_now;
 
 typedef enum kind {
   MEMORY,
+  FREED,  // memory, as soon as its stream comes to that
   HOST,
   SLAB,   // memory of a device, without an address
   RANGE,  // addresses, and the memory of the host that all of the slabs there are
@@ -120,16 +121,20 @@ struct op {
   size_t bytes;
   unsigned char *own;
   object *event;         // to be recorded
+  object *freed;         // memory that goes then; of a recording or graph: with that
   const definition *is;  // to be launched
   fake_cuda_launch launch;
+  object *stream;       // that it was given to
+  const object *graph;  // that it is of: launches of one graph come one after the other
 };
 
 extern op *fake_queue;  // what the streams have to do, in order
 void append_op(op **to, const op *like);
-void copy_ops(op **to, const op *from);  // with bytes of their own
+// With bytes of their own; on that stream, of that graph.
+void copy_ops(op **to, const op *from, object *stream, const object *graph);
 void free_ops(op **ops);
-// Has it done after all that came before, or recorded. Returns a good status.
-cuda_status do_later(const op *o);
+// Has it done on the stream after all that came before, or recorded. Returns a good status.
+cuda_status do_later(cuda_stream *stream, const op *o);
 // Does what is to be done, up to a recording of the event (NULL: all).
 cuda_status do_all(const object *until);
 bool is_to_be_done(const object *event);

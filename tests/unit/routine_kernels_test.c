@@ -436,6 +436,8 @@ static void check_text(text *body) {
   nvrtc_job job = {body->data, "routine.cu", 90, cuda_code_options[0], CUDA_CODE_OPTIONS};
   if (!CHECK(nvrtc_compile(&job, &cubin, &size, why, sizeof why)))
     printf("%s\n", why);
+  else  // no variables of the module, which all launches share
+    CHECK(!memmem(cubin, size, ".nv.global", sizeof ".nv.global"));
   free(cubin);
   text_free(body);
 }

@@ -186,12 +186,16 @@ static uint32_t read_frames(const kernels_job *j, uint32_t *most, const char **n
   return found;
 }
 
+// The section of variables of a module, which all launches share, also those at the same time.
+#define KEPT ".nv.global"
+
 static void check_job(const kernels_job *j, const library_row *r, uint32_t kernel_count) {
   uint32_t most = 0;
   const char *name = "";
   bool good = CHECK_STR(j->cubin ? NULL : j->message, NULL) &&
               CHECK(read_frames(j, &most, &name) >= kernel_count) &&
-              CHECK(may_have_local_memory(r, (uint32_t)j->architecture) == (most > 0));
+              CHECK(may_have_local_memory(r, (uint32_t)j->architecture) == (most > 0)) &&
+              CHECK(!memmem(j->cubin, j->size, KEPT, sizeof KEPT));
   if (!good)
     printf("%s of %s for sm_%d: %s has %u bytes of local memory\n", r->expression, r->types,
            j->architecture, name, most);
