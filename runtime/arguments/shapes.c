@@ -108,10 +108,21 @@ static const char *skip_brackets(const char *s) {
   return end > s && end[-1] == ']' ? end : s;
 }
 
+// "[5]" and "[2^10][8]", which are lengths without an element type.
+static bool is_only_lengths(const char *s, const char *end) {
+  for (size_t length; s < end; s += length + 2)
+    if (!(length = strspn(s + 1, "0123456789^ ")) || s[length + 1] != ']')
+      return false;
+  return true;
+}
+
 // The length of the value that stands here instead of a type; 0: there is none.
 static size_t value_length(const char *s) {
+  static const char *const words[] = {"true", "false", "nan", "inf", "f16.", "f32.", "f64."};
   const char *end = skip_brackets(s);
-  bool number = strchr("-0123456789", *s) || !strncmp(s, "true", 4) || !strncmp(s, "false", 5);
+  bool number = strchr("+-.0123456789", *s) != NULL;
+  for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+    number = number || !strncmp(s, words[i], strlen(words[i]));
   bool list = end > s && (!*end || strchr(" \t\n", *end));
   return list ? (size_t)(end - s) : number ? strcspn(s, " \t\n") : 0;
 }
@@ -125,6 +136,11 @@ static bool read_types(type_reader *r, const char *entry, size_t wanted, permc_v
       return context_error(r->context, "'%s' has %zu parameter%s, but there are more %s", entry,
                            wanted, wanted == 1 ? "" : "s", r->what);
     size_t length = value_length(r->at);
+    if (length && *r->at == '[' && is_only_lengths(r->at, r->at + length))
+      return context_error(r->context,
+                           "%s: '%.*s' has no element type: write %.*sf64 for an array of that "
+                           "shape, or a value with the type of its elements, [5i64]",
+                           r->what, (int)length, r->at, (int)length, r->at);
     permc_value *v = length ? value_of_text(r->context, r->what, r->at, length, rest->parts[0])
                             : calloc(1, sizeof *v);
     if (!v)

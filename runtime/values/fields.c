@@ -179,12 +179,12 @@ void names_free(char **names, size_t count) {
 }
 
 // The name of component i, with numbers behind it until there is no other of that name.
-static char *make_unique_name(name_set *set, const permc_value *v, size_t i) {
+static char *make_unique_name(name_set *set, const permc_value *v, size_t i, const char *prefix) {
   text name = {0};
   if (v->names && v->names[i])
     text_string(&name, v->names[i]);
   else
-    text_printf(&name, "f%zu", i);
+    text_printf(&name, "%s%zu", prefix, i);
   while (!name.failed && !add_to_set(set, name.data))
     text_printf(&name, "_%zu", i);
   if (name.failed)
@@ -192,15 +192,17 @@ static char *make_unique_name(name_set *set, const permc_value *v, size_t i) {
   return name.data;
 }
 
-char **names_written(const permc_value *v) {
+char **names_written(const permc_value *v, const char *prefix) {
   name_set set = {.mask = 7};
   while (set.mask < 2 * v->count)
     set.mask = 2 * set.mask + 1;
   set.slots = calloc(set.mask + 1, sizeof *set.slots);
   char **names = set.slots ? calloc(v->count + 1, sizeof *names) : NULL;
   bool good = names != NULL;
-  for (size_t i = 0; good && i < v->count; i++)
-    good = (names[i] = make_unique_name(&set, v, i)) != NULL;
+  for (int unnamed = 0; unnamed < 2; unnamed++)  // whose names take none of the others'
+    for (size_t i = 0; good && i < v->count; i++)
+      if (unnamed == !(v->names && v->names[i]))
+        good = (names[i] = make_unique_name(&set, v, i, prefix)) != NULL;
   free(set.slots);
   if (good)
     return names;

@@ -29,8 +29,9 @@ bool npy_read(value_source *s, array *out);
 bool npy_write(FILE *to, const permc_value *v, error *e);
 bool npy_holds(const array *components, size_t count, error *e);
 
-// The names of the components as they are written, all different; NULL: memory is out.
-char **names_written(const permc_value *v);
+// The names of the components as they are written, all different; one without a name has the prefix
+// and its number. NULL: memory is out.
+char **names_written(const permc_value *v, const char *prefix);
 void names_free(char **names, size_t count);
 
 // Rows of plain numbers, one a line: fields with commas between them, or blanks.
@@ -51,8 +52,9 @@ bool table_holds(const array *components, size_t count, error *e);
 
 typedef struct npy_field {
   scalar_type type;
-  bool swapped;     // big-endian
-  uint64_t offset;  // in the record
+  char foreign[80];  // why it cannot be read; "": it can
+  bool swapped;      // big-endian
+  uint64_t offset;   // in the record
 } npy_field;
 
 // Their names go to the source's field list.

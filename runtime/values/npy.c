@@ -95,6 +95,18 @@ static bool read_structured(value_source *s, const npy_header *h) {
   return good;
 }
 
+// `readable`: the number of a field that can be read, or the number of all.
+static bool fail_foreign_field(value_source *s, size_t field, const char *why, size_t readable) {
+  text example = {0};
+  s->fields.wanted[0] = readable;
+  if (readable < s->fields.width)
+    value_print_fields(&example, s, 1);
+  source_fail(s, "field '%.60s': %s%s%.100s", s->fields.names[field], why,
+              example.length ? "; choose others, as in " : "", text_content(&example));
+  text_free(&example);
+  return false;
+}
+
 // Of the fields only those that are wanted, in their order.
 static bool choose_fields(value_source *s, npy_header *h) {
   if (!h->structured)
@@ -102,12 +114,19 @@ static bool choose_fields(value_source *s, npy_header *h) {
   npy_field *wanted = fields_choose(s) ? malloc(s->fields.count * sizeof *wanted) : NULL;
   if (!wanted)
     return source_fail(s, "out of memory");
-  h->count = s->fields.count;
-  for (size_t f = 0; f < h->count; f++)
+  size_t readable = 0;
+  while (readable < h->count && *h->fields[readable].foreign)
+    readable++;
+  bool good = true;
+  for (size_t f = 0; f < s->fields.count && good; f++) {
     wanted[f] = h->fields[s->fields.wanted[f]];
+    good = !*wanted[f].foreign ||
+           fail_foreign_field(s, s->fields.wanted[f], wanted[f].foreign, readable);
+  }
   free(h->fields);
   h->fields = wanted;
-  return true;
+  h->count = s->fields.count;
+  return good;
 }
 
 static bool read_plain(value_source *s, const npy_header *h, array *out) {

@@ -99,23 +99,24 @@ static bool parse_number(npy_parser *p, uint64_t *out) {
 }
 
 // (3, 2)  (3,)  ()
-static bool parse_shape(npy_parser *p) {
-  npy_header *h = p->header;
+static bool parse_dims(npy_parser *p, uint32_t *rank, uint64_t dims[VALUE_MAX_RANK]) {
   bool comma = true;
   if (!expect(p, '('))
     return false;
-  for (h->rank = 0; !accept(p, ')'); h->rank++) {
+  for (*rank = 0; !accept(p, ')'); ++*rank) {
     if (!comma)
       return fail_header(p, "',' or ')'");
-    if (h->rank == VALUE_MAX_RANK)
+    if (*rank == VALUE_MAX_RANK)
       return source_fail(p->source, "an array may have at most %d dimensions", VALUE_MAX_RANK);
-    if (!parse_number(p, &h->dims[h->rank]))
+    if (!parse_number(p, &dims[*rank]))
       return false;
     comma = accept(p, ',');
   }
-  return (h->rank != 1 || comma) ||
+  return (*rank != 1 || comma) ||
          source_fail(p->source, "the .npy header is malformed: the shape is not a tuple");
 }
+
+static bool parse_shape(npy_parser *p) { return parse_dims(p, &p->header->rank, p->header->dims); }
 
 // ---- element types ----------------------------------------------------------------------------
 
@@ -166,7 +167,7 @@ static bool add_field(npy_parser *p, scalar_type type, bool swapped) {
     h->fields = grown;
     h->capacity = capacity;
   }
-  h->fields[h->count++] = (npy_field){type, swapped, h->record};
+  h->fields[h->count++] = (npy_field){.type = type, .swapped = swapped, .offset = h->record};
   if (p->name.failed)
     return source_fail(p->source, "out of memory");
   return !h->structured || fields_add(p->source, text_content(&p->name), p->name.length);
@@ -183,17 +184,18 @@ static bool extend_record(npy_parser *p, uint64_t bytes) {
   return true;
 }
 
-// |V4: padding, where it has no name.
-static bool padding_bytes(slice code, uint64_t *bytes) {
+// Of a type that is stepped over: |V4, which is padding where it has no name, <U8 (of 4 bytes each),
+// <M8[s], <f16. Python's objects have none.
+static bool foreign_bytes(slice code, uint64_t *bytes) {
+  size_t i = 1;
   *bytes = 0;
-  if (code.length < 2 || code.text[0] != 'V')
-    return false;
-  for (size_t i = 1; i < code.length; i++) {
-    if (!is_digit(code.text[i]))
-      return false;
+  for (; i < code.length && is_digit(code.text[i]); i++)
     if (*bytes <= LARGEST_RECORD)
       *bytes = 10 * *bytes + (uint64_t)(code.text[i] - '0');
-  }
+  if (i < 2 || !strchr("SaUVMmfc", code.text[0]) ||
+      (i < code.length && (code.text[i] != '[' || !strchr("Mm", code.text[0]))))
+    return false;
+  *bytes *= code.text[0] == 'U' ? 4 : 1;
   return true;
 }
 
@@ -208,16 +210,24 @@ static bool parse_dtype(npy_parser *p, bool nameless) {
     order = *code.text++;
     code.length--;
   }
-  uint64_t padding;
-  if (nameless && padding_bytes(code, &padding))
-    return extend_record(p, padding);
   for (size_t i = 0; i < sizeof dtypes / sizeof *dtypes; i++)
     if (slice_is(code, dtypes[i].code)) {
       bool swapped = order == '>';
       return add_field(p, dtypes[i].type, swapped) &&
              extend_record(p, scalar_types[dtypes[i].type].size);
     }
-  return fail_dtype(p, dtype, code);
+  uint64_t bytes;
+  if (!p->header->structured || !foreign_bytes(code, &bytes))
+    return fail_dtype(p, dtype, code);
+  if (nameless && code.text[0] == 'V')
+    return extend_record(p, bytes);
+  if (!add_field(p, SCALAR_COUNT, false))
+    return false;
+  char quote[QUOTE_SIZE];
+  npy_field *field = &p->header->fields[p->header->count - 1];
+  snprintf(field->foreign, sizeof field->foreign, "dtype '%.30s' (%s) is not supported",
+           value_quote(quote, dtype.text, dtype.length), foreign_dtype(code));
+  return extend_record(p, bytes);
 }
 
 // An escape of Python's strings, behind its backslash; returns what follows it.
@@ -245,7 +255,7 @@ static void add_name(npy_parser *p, slice name) {
   for (const char *at = name.text, *end = at + name.length; at < end;)
     if (*at == '\\' && end - at > 1)
       at = add_escape(&p->name, at + 1, end);
-    else if (p->latin)
+    else if (p->latin || !*at)
       text_character(&p->name, (unsigned char)*at++);
     else
       text_add(&p->name, at++, 1);
@@ -265,18 +275,32 @@ static bool parse_name(npy_parser *p, bool *nameless) {
 
 static bool parse_fields(npy_parser *p, int depth);
 
-// ('f0', '<u4')  or  ('f0', [...])
+// The shape of a field that is itself an array: that of the fields from number `first` on.
+static bool parse_repetition(npy_parser *p, size_t first, uint64_t bytes) {
+  uint32_t rank;
+  uint64_t dims[VALUE_MAX_RANK], all;
+  if (!parse_dims(p, &rank, dims))
+    return false;
+  for (size_t f = first; f < p->header->count; f++)
+    snprintf(p->header->fields[f].foreign, sizeof p->header->fields[f].foreign,
+             "a field that is itself an array is not supported; save it as a separate array");
+  p->header->record -= bytes;
+  return extend_record(p, array_bytes_of((size_t)bytes, rank, dims, &all) ? all : UINT64_MAX);
+}
+
+// ('f0', '<u4')  or  ('f0', [...])  or  ('f0', '<u4', (3,))
 static bool parse_field(npy_parser *p, int depth) {
   bool nameless;
-  size_t outer = p->name.length;
+  npy_header *h = p->header;
+  size_t outer = p->name.length, first = h->count;
+  uint64_t begin = h->record;
   if (!expect(p, '(') || !parse_name(p, &nameless) || !expect(p, ','))
     return false;
   if (!(peek(p) == '[' ? parse_fields(p, depth + 1) : parse_dtype(p, nameless)))
     return false;
   p->name.length = outer;
-  if (accept(p, ',') && peek(p) != ')')
-    return source_fail(
-        p->source, "a field that is itself an array is not supported; save it as a separate array");
+  if (accept(p, ',') && peek(p) != ')' && !parse_repetition(p, first, h->record - begin))
+    return false;
   return expect(p, ')');
 }
 
@@ -438,7 +462,7 @@ static void add_descr(text *t, const permc_value *v) {
     add_dtype(t, v->components[0].type);
     return;
   }
-  char **names = names_written(v);
+  char **names = names_written(v, "f");
   t->failed = t->failed || !names;
   for (size_t c = 0; names && c < v->count; c++) {
     text_string(t, c == 0 ? "[(" : ", (");

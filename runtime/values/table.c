@@ -589,7 +589,7 @@ static bool write_header(FILE *to, const permc_value *v, error *e) {
     if (v->components[i].rank == 2)  // several columns
       return true;
   }
-  char **names = named ? names_written(v) : NULL;
+  char **names = named ? names_written(v, "column_") : NULL;
   text row = {0};
   for (size_t i = 0, start; names && i < v->count && !row.failed; i++) {
     text_string(&row, i ? "," : "");

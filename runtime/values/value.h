@@ -199,8 +199,8 @@ bool value_suits(value_format format, const array *components, size_t count, err
 // One language value. In .npy several components become a structured array. In the Futhark formats
 // the components follow each other (text: one per line), in tables they are columns, one beside the
 // other. The fields of .npy have the names of the components, and those of .csv if any has one and
-// it is read as a header again; a component without a name is f0, f1, ... by its number, and of
-// equal names the later ones get their number: price, price_1.
+// it is read as a header again; a component without a name is called by its number, column_1
+// in .csv and f1 in .npy, and of equal names the later ones get their number: price, price_1.
 bool value_write(FILE *to, value_format format, const permc_value *v, error *e);
 
 // Whether a file can be written: before the work begins whose result it is to hold. False: *e says

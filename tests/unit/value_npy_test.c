@@ -185,6 +185,16 @@ static const struct {
      8, "records of more than 65536 bytes are not supported"},
     {"{'descr': [('x', 'u1', (2,))], 'fortran_order': False, 'shape': ()}", 2,
      "a field that is itself an array"},
+    // Fields that cannot be read are stepped over where others are chosen.
+    {"{'descr': [('x', '<U2'), ('t', '<M8[s]'), ('', '|V3'), ('n', 'u1'), ('v', 'u2', (2, 3))], "
+     "'fortran_order': False, 'shape': ()}",
+     32, "field 'x': dtype '<U2' (text) is not supported; choose others, as in -i in:n"},
+    {"{'descr': [('n', 'u1'), ('v', [('a', 'u2')], (2,))], 'fortran_order': False, 'shape': ()}", 5,
+     "field 'v.a': a field that is itself an array is not supported"},
+    {"{'descr': [('n', 'u1'), ('o', 'O')], 'fortran_order': False, 'shape': ()}", 9,
+     "dtype 'O' (Python objects) is not supported"},
+    {"{'descr': [('n', 'u1'), ('v', 'u2', (65536,))], 'fortran_order': False, 'shape': ()}", 9,
+     "records of more than 65536 bytes are not supported"},
     {"{'descr': [('x' 'u1')], 'fortran_order': False, 'shape': ()}", 2,
      "expected ',', found ''u1')]"},
     {"{'descr': ['u1'], 'fortran_order': False, 'shape': ()}", 2, "expected '(', found ''u1'], "},

@@ -450,6 +450,12 @@ static bool check_laws(test_run *run) {
          fail_with_message(run, "a law of the program does not hold");
 }
 
+static bool fail_without_expectation(test_run *run) {
+  text_string(&run->why, "the run succeeds, but nothing is expected of it; write output { ... }, "
+                         "auto output, error: or property: below the input");
+  return false;
+}
+
 static bool check_case(test_run *run) {
   const block_case *c = run->the_case;
   if (run->load_error)
@@ -471,6 +477,8 @@ static bool check_case(test_run *run) {
   bool good = (c->output.kind == DATA_NONE || check_output(run)) &&
               (!c->automatic_output || check_auto_output(run));
   good = good && check_laws(run);
+  if (good && c->output.kind == DATA_NONE && !c->automatic_output && !run->block->properties.count)
+    good = fail_without_expectation(run);
   for (size_t i = 0; good && i < run->block->properties.count; i++)
     good = check_property(run, &run->block->properties.items[i]);
   if (!good)

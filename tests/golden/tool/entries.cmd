@@ -34,6 +34,10 @@ try both '[4]i32'
 try both '[4]i32 [3]i32'
 try number i32
 try any i32
+try any '[5]'
+try any '[2^4][8]'
+try any '[5i64]'
+try any f32.nan
 try any '[4'
 try any '[4]i33'
 try any '[18446744073709551615]i64'

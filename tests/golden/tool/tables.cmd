@@ -91,3 +91,17 @@ try -e '\p i -> map snd (zip p i)' -i -:price,id <shop.csv
 try -e 'map (+ 1)' -i shop.csv:price,id
 printf 'main : [m][8]a -> [m][8]a\nmain = map sort\n' >rows.perm
 try rows.perm -i shop.csv:price
+
+echo '## fields that cannot be read. Before: none could be chosen beside them'
+{
+  printf '\223NUMPY\001\000\166\000%-117s\n' \
+    "{'descr': [('name', '<U1'), ('n', '|i1'), ('v', '|u1', (2,))], 'fortran_order': False, 'shape': (2,), }"
+  printf 'a\0\0\0\003..b\0\0\0\001..'
+} >fields.npy
+try -e 'map id' -i fields.npy:n
+try -e 'map id' -i fields.npy
+try -e 'map id' -i fields.npy:v
+
+echo '## fields with the names that NumPy gives. Before: f0 was what is computed, and f0_1 the field f0'
+printf 'f0,f1\n1,2.5\n' >f.csv
+try -e 'map (\(a, b) -> (f64 a + b, a, b))' -i f.csv -o out.csv && show out.csv
