@@ -7,8 +7,8 @@ kernels keep something between their blocks. Needs PyTorch and the package permc
     bench/streams.py --bits 24 --calls 100 scan sort
     bench/streams.py --device cpu --calls 2   tries the script itself where there is no GPU
 
-A line says how many calls were wrong, and how long one took with its comparison. The exit status is
-1 if any was.
+A line says how many results were wrong, and how long a call took with its comparison. The exit
+status is 1 if any was.
 """
 import argparse
 import contextlib
@@ -90,8 +90,8 @@ class Work:
     def step(self):
         with self.on_stream():
             found = self.replay() if self.graph else self.call()
-            same = [torch.all(a == b) for a, b in zip(found, self.expected, strict=True)]
-            self.wrong += ~torch.stack(same).all()
+            for a, b in zip(found, self.expected, strict=True):
+                self.wrong += torch.ne(a, b).any()
 
 
 def in_turn(works, calls):
@@ -119,7 +119,7 @@ MODES = {
 
 
 def run(mode, expression, kinds, o):
-    """How many calls were wrong, and seconds."""
+    """How many results were wrong, and seconds."""
     how, apart, captured = MODES[mode]
     functions = [permc.compile(expression, backend=o.backend) for _ in range(1 + apart)]
     works = [Work(functions[i * apart], kinds, 7 + i, o) for i in range(2)]
