@@ -10,6 +10,7 @@
 
 typedef struct gpu_program {
   cuda_peers *peers;  // NULL: it is the context's GPU alone
+  cuda_device *own;   // that GPU once more: its stream is the program's, whatever others do at once
   cuda_program *program;
   cuda_device *const *ranks;  // those of the ranks of this process, or NULL
   unsigned rank_count;
@@ -43,11 +44,12 @@ static bool name_gpu(const permc_context *c, char name[BACKEND_WHY]) {
   return facts != NULL;
 }
 
-static bool open_peers(permc_context *c, gpu_program *g, error *failure) {
+static bool open_devices(permc_context *c, gpu_program *g, error *failure) {
   char why[CUDA_WHY];
-  if (c->peer_count > 1 && !(g->peers = cuda_peers_open(c->peers, c->peer_count, why, sizeof why)))
-    return error_set(failure, SPAN_NONE, "%s", why);
-  return true;
+  bool good = c->peer_count > 1
+                  ? (g->peers = cuda_peers_open(c->peers, c->peer_count, why, sizeof why)) != NULL
+                  : (g->own = cuda_open(c->device, why, sizeof why)) != NULL;
+  return good || error_set(failure, SPAN_NONE, "%s", why);
 }
 
 static uint64_t memory_left(const gpu_program *g, cuda_device *d) {
@@ -104,7 +106,7 @@ static backend_status prepare_kernels(backend_program *p, char why[BACKEND_WHY])
     return BACKEND_FAILED;
   }
   error failure = {0};
-  bool good = p->on_ranks ? open_ranks(c, g, &failure) : open_peers(c, g, &failure);
+  bool good = p->on_ranks ? open_ranks(c, g, &failure) : open_devices(c, g, &failure);
   g->devices = (ranks_devices){device_of_rank, run_items, run_routine, g};
   name_devices(g, d);
   cuda_options o = {.peers = g->peers,
@@ -115,7 +117,7 @@ static backend_status prepare_kernels(backend_program *p, char why[BACKEND_WHY])
                     .progress = p->progress};
   if (good && p->model && cpu_peak_bytes(p->memory, p->plan) > memory_left(g, d))
     good = error_set(&failure, SPAN_NONE, "the GPU has too little memory for this");
-  d = g->peers ? cuda_peer(g->peers, 0) : g->ranks ? g->ranks[0] : d;
+  d = g->peers ? cuda_peer(g->peers, 0) : g->ranks ? g->ranks[0] : g->own;
   if (good)
     g->program = cuda_program_new(d, p->plan, p->code, &o, &failure);
   if (g->program)
@@ -189,6 +191,7 @@ static void release_kernels(backend_program *p) {
   if (g) {
     cuda_program_free(g->program);
     cuda_peers_close(g->peers);
+    cuda_close(g->own);
   }
   free(g);
 }

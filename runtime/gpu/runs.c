@@ -252,6 +252,7 @@ bool cuda_program_time_pass(cuda_program *g, uint32_t pass, unsigned runs, doubl
 
 bool cuda_program_time_copy(cuda_program *g, uint64_t bytes, unsigned runs, double *seconds,
                             error *failure) {
+  begin_runs(g);
   if (g->copied.bytes != bytes) {
     cuda_memory_free(g->device, g->copied.address);
     g->copied = (buffer){.address = cuda_memory_new(g->device, 2 * bytes), .bytes = bytes};
@@ -259,7 +260,8 @@ bool cuda_program_time_copy(cuda_program *g, uint64_t bytes, unsigned runs, doub
   bool good = g->copied.address && cuda_time_begin(g->device);
   for (unsigned i = 0; i < runs && good; i++)
     good = cuda_copy(g->device, g->copied.address + bytes, g->copied.address, bytes);
-  good = good && cuda_time_end(g->device, seconds);
+  good = (good && cuda_time_end(g->device, seconds)) || program_fail(g, failure);
   *seconds /= runs;
-  return good || program_fail(g, failure);
+  end_runs(g);
+  return good;
 }

@@ -4,6 +4,8 @@
 
 #include "runtime/cuda/device.h"
 
+#include <pthread.h>
+
 // A program's own memory is not touched, and nothing is waited for.
 TEST(memory_of_the_caller) {
   cuda_stream *stream = NULL;
@@ -230,6 +232,41 @@ TEST(several_devices) {
     cuda_close(d[i]);
   }
   permc_context_free(c);
+  fake_driver_check();
+}
+
+// ---- values of the host ------------------------------------------------------------------------
+
+// Calls of one program, whose values are the host's, while its context compiles others, whose first
+// calls record their launches.
+static void *call_again(void *with) {
+  const subject *s = with;
+  permc_error e = {PERMC_OK, ""};
+  for (int i = 0; i < 100 && e.code == PERMC_OK; i++)
+    permc_call(s->compiled, &s->argument, 1, s->results, 1, NULL, &e);
+  return e.code == PERMC_OK ? NULL : strdup(e.message);
+}
+
+TEST(compiling_beside_calls) {
+  pthread_t thread;
+  enter("slow=1");
+  subject s = a_subject("cuda");
+  REQUIRE(s.compiled != NULL && execute(&s));
+  REQUIRE(pthread_create(&thread, NULL, call_again, &s) == 0);
+  for (int i = 0; i < 20; i++) {
+    subject other = {.context = s.context, .argument = s.argument};
+    other.compiled = permc_compile(s.context, "main", "cuda", &s.argument, 1);
+    if (CHECK(other.compiled != NULL) && CHECK(execute(&other)))
+      check_results(&other);
+    permc_values_free(other.results, other.result_count);
+    permc_compiled_free(other.compiled);
+  }
+  void *message = NULL;
+  pthread_join(thread, &message);
+  CHECK_STR(message, NULL);
+  free(message);
+  check_results(&s);
+  drop(&s);
   fake_driver_check();
 }
 

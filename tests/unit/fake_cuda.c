@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 // Exported, with the types that permc believes them to have.
 #define EXPORT __attribute__((visibility("default")))
@@ -741,18 +742,19 @@ cuda_status cuStreamBeginCapture_v2(cuda_stream *stream, int mode) {
   NEEDS(stream, STREAM);
   if (fake_captured || mode < 0 || mode > 2)
     return wrong(INVALID_VALUE, "a recording inside of one");
-  fake_captured = new_object(RECORDING);
+  fake_captured = ((object *)stream)->captured = new_object(RECORDING);
   return CUDA_STATUS_GOOD;
 }
 
 cuda_status cuStreamEndCapture(cuda_stream *stream, cuda_recording **recording) {
+  nanosleep(&(struct timespec){.tv_nsec = fake_now.slow * 1000000L}, NULL);
   LOCKED;
   cuda_status status = begin_call(__func__, CURRENT);
   NEEDS(stream, STREAM);
   if (!fake_captured)
     return wrong(INVALID_VALUE, "nothing is recorded");
   *recording = (cuda_recording *)fake_captured;
-  fake_captured = NULL;
+  fake_captured = ((object *)stream)->captured = NULL;
   return status;
 }
 

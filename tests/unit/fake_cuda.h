@@ -15,6 +15,7 @@
 //   apart=1     devices cannot map memory       reach=0   ... nor reach that of others
 //   same=1      all devices are one and the same GPU
 //   busy=N      the next N cuStreamQuery say that the work is not done yet
+//   slow=N      a recording takes N milliseconds
 //   fault=N     from the next kernel that is executed, all calls give the error N
 //   fail=SYMBOL at=1 status=1
 //

@@ -59,6 +59,7 @@ static const struct setting_row {
     {"same", offsetof(fake_settings, same)},
     {"reach", offsetof(fake_settings, reach)},
     {"busy", offsetof(fake_settings, busy)},
+    {"slow", offsetof(fake_settings, slow)},
     {"fault", offsetof(fake_settings, fault)},
     {"at", offsetof(fake_settings, at)},
     {"status", offsetof(fake_settings, status)},
@@ -201,7 +202,7 @@ cuda_status check_handle(const void *handle, kind k, const char *symbol) {
 static definition definitions[32];
 static size_t definition_count;
 op *fake_queue;
-object *fake_captured;  // what is being recorded
+_Thread_local object *fake_captured;
 
 void fake_cuda_define(const char *name, unsigned parameter_count, fake_cuda_kernel *run) {
   definition *d = (definition *)(uintptr_t)definition_of(name);
@@ -247,6 +248,8 @@ void copy_ops(op **to, const op *from, object *stream, const object *graph) {
 cuda_status do_later(cuda_stream *stream, const op *o) {
   op later = *o;
   later.stream = (object *)stream;
+  if (later.stream && later.stream->captured && later.stream->captured != fake_captured)
+    return wrong(CAPTURE_UNSUPPORTED, "work for a stream that another thread records");
   append_op(fake_captured ? &fake_captured->ops : &fake_queue, &later);
   return CUDA_STATUS_GOOD;
 }

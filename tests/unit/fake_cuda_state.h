@@ -20,7 +20,7 @@ enum {
 };
 
 typedef struct fake_settings {
-  int devices, driver, capability, memory, apart, same, reach, busy, fault, at, status;
+  int devices, driver, capability, memory, apart, same, reach, busy, slow, fault, at, status;
   char fail[64];
 } fake_settings;
 extern fake_settings fake_now;
@@ -69,13 +69,15 @@ typedef struct object {
   const definition *is;  // of a function
   definition own;        // ... of a library
   struct object *module;
-  void *library;       // of a module
-  int held;            // of a stream: it waits for others' messages (fake_cuda_hold)
-  int dynamic_shared;  // that it may have
-  op *ops;             // of a recording or graph
+  void *library;            // of a module
+  struct object *captured;  // of a stream: the recording that is made of it
+  int held;                 // of a stream: it waits for others' messages (fake_cuda_hold)
+  int dynamic_shared;       // that it may have
+  op *ops;                  // of a recording or graph
 } object;
 
-extern object *fake_objects, *fake_captured;  // all, and the recording that is being made
+extern object *fake_objects;
+extern _Thread_local object *fake_captured;  // the recording that the thread is making
 extern bool fake_started;
 extern _Thread_local object *fake_current[16];
 extern _Thread_local size_t fake_depth;
