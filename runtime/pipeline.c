@@ -79,8 +79,16 @@ static bool make_trace(permc_context *c, const pipeline_request *r, binding *ent
   p->open = empty;
   while (!elaborate(d, &p->memory, &c->limits, may_call_extern, entry, p->shapes.instance,
                     p->shapes.arrays.items, p->shapes.arrays.count, &p->open, &p->result)) {
-    if (!d->can_be_static || !make_static(p, d->wanted))
+    if (!d->can_be_static)
       return false;
+    if (!make_static(p, d->wanted)) {
+      text example = {.memory = &p->memory};
+      entry_print_example(&example, entry, d->wanted);
+      diag_report(d, DIAG_HINT, entry->where,
+                  "give its value in place of its type, such as --arguments '%s'",
+                  text_content(&example));
+      return false;
+    }
     d->errors = errors;
     d->wants_static = d->can_be_static = false;
     context_truncate_messages(c, start);

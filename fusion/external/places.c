@@ -4,7 +4,7 @@
 // those of `permute` are, the elements in the order of their places are the array:
 //
 //   stage 0      v0 = load a0 at o0; v1 = load a1 at o0; scatter a2 v0 v1
-//   stage 1      routine wrong length 1000 below 1000 distinct, from a0
+//   stage 1      routine check length 1000 below 1000 distinct, from a0
 //
 //   stage 0      routine sort length 1000, keys a0, payload from a1 to a2
 //

@@ -194,7 +194,7 @@ typedef struct net_store {
   ROW(PLACES, "places")                                                                            \
   ROW(COUNT, "count")                                                                              \
   ROW(PERMUTE, "permute")                                                                          \
-  ROW(WRONG, "wrong")                                                                              \
+  ROW(WRONG, "check")                                                                              \
   ROW(TRANSPOSE, "transpose")
 
 // A sort counts its keys besides, where there are at most so many of them.
@@ -301,9 +301,8 @@ extern const char *const net_role_names[NET_ROLES];
   ROW(PADDING, "padding", "Y extends X, whose end has to be known in memory",                      \
       "a length that is a power of two")                                                           \
   ROW(FACTORS, "factors", "the strategy takes a permutation as two", "another strategy")           \
-  ROW(PLACES, "places",                                                                            \
-      "Y makes several elements of each of X's, for which its pass has no place",                  \
-      "a power of two of elements")                                                                \
+  ROW(PLACES, "places", "Y is a list whose elements have no places in X's pass",                   \
+      "a list of 2^k elements, made of 2^k elements of X whose places are known")                  \
   ROW(PLACED, "placed", "Y takes or puts elements of X at places that are data",                   \
       "nothing: all of X has to be there")                                                         \
   ROW(ROUTINE, "routine",                                                                          \

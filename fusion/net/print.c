@@ -303,7 +303,7 @@ const char net_legend[] =
     "#   routine    an algorithm on whole arrays: sort (the keys come first; payloads go with "
     "them),\n"
     "#              places (where keys go), count (how many of each key there are),\n"
-    "#              wrong (the first that is no place), transpose (each dimension: its length, "
+    "#              check (the first that is no place), transpose (each dimension: its length, "
     "how\n"
     "#              far apart elements are before and after)\n"
     "#   step %8    the (first) step of the Trace that the op comes from\n"

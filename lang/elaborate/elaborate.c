@@ -381,9 +381,7 @@ static value *eval_alternatives(elaborator *e, activation *act, const equation *
     e->branches = here.outer;
     e->where = a->guard->where;
     if (!*found)
-      fail_hint(
-          e, "end with: | otherwise = ...",
-          "this condition depends on data, so another guard must cover the case that it is false");
+      fail_uncovered(e, c);
     return select_value(e, c, yes, no);
   }
   *found = false;

@@ -176,6 +176,8 @@ NORETURN void fail_limit(elaborator *e, const char *limit, uint64_t needed, cons
 // The value of a static int, or an error that says what needs it and where it became dynamic.
 int64_t static_integer(elaborator *e, value *v, const char *what);
 NORETURN void fail_dynamic(elaborator *e, value *v, const char *what);
+// The last guard, whose value v is dynamic, leaves a case over.
+NORETURN void fail_uncovered(elaborator *e, const value *v);
 NORETURN void fail_no_equation(elaborator *e, const function *code, value **arguments);
 void count_step(elaborator *e);  // fails at the limits
 const char *running_name(const elaborator *e);

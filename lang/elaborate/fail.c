@@ -34,6 +34,23 @@ static span user_place(const elaborator *e, const char **through) {
   return where;
 }
 
+// The innermost dynamic condition of the program that stands around itself. Both branches of it are
+// computed each time, so that a recursion in one of them goes on until something stops it.
+static const active_branch *repeated_branch(const elaborator *e) {
+  enum { LOOKED_AT = 100 };
+  const active_branch *last = e->branches;
+  for (unsigned i = 0; last && i < LOOKED_AT; i++, last = last->outer)
+    for (const active_branch *b = last->outer; b; b = b->outer)
+      if (b->condition == last->condition && !e->d->sources.items[b->condition->where.file].library)
+        return last;
+  return NULL;
+}
+
+static const char end_by_size[] =
+    "let a size end the recursion, or do a fixed number of steps, as many as are ever needed, with "
+    "a condition in each: let (i, a) = iter 20 (\\(i, a) -> if i > 0 then (i - 1, a * i) else (i, "
+    "a)) (n, 1) in a";
+
 static void report_failure(elaborator *e, const char *hint, const char *format, va_list arguments) {
   const char *through;
   span where = user_place(e, &through);
@@ -42,6 +59,13 @@ static void report_failure(elaborator *e, const char *hint, const char *format, 
   if (through)
     text_printf(&message, " (in '%s' of the library)", through);
   diag_report(e->d, DIAG_ERROR, where, "%s", arena_text(e->memory, &message));
+  const active_branch *branch = repeated_branch(e);
+  if (branch)
+    diag_report(e->d, DIAG_NOTE, branch->condition->where,
+                "both branches of this condition are computed, because it depends on data: the "
+                "recursion goes on where it is false, too");
+  if (branch && !hint)
+    hint = end_by_size;
   if (hint)
     diag_report(e->d, DIAG_HINT, where, "%s", hint);
 }
@@ -83,11 +107,16 @@ static const trace_step *dynamic_origin(const elaborator *e, value_id id) {
   return s;
 }
 
-// Notes whether the value could be static for one run (core/error.h).
-static void note_wanted(elaborator *e, const value *v) {
-  const trace_step *root = &e->out->steps.items[v->u.step];
+// What this step is made of in the end.
+static const trace_step *dynamic_root(const elaborator *e, const trace_step *root) {
   while (root->operand_count)
     root = dynamic_operand(e, root);
+  return root;
+}
+
+// Notes whether the value could be static for one run (core/error.h).
+static void note_wanted(elaborator *e, const value *v) {
+  const trace_step *root = dynamic_root(e, &e->out->steps.items[v->u.step]);
   e->d->wants_static = root->op == TRACE_ARGUMENT && root->type == SCALAR_I64;
   e->d->can_be_static = e->d->wants_static && (root->rank == 0 || e->asks_for_matrix);
   e->d->wanted = (uint32_t)root->number;
@@ -95,10 +124,14 @@ static void note_wanted(elaborator *e, const value *v) {
 
 // Says where this value stopped being static.
 static void explain_dynamic(elaborator *e, span where, const value *v) {
-  const trace_step *s = dynamic_origin(e, v->u.step);
+  const trace_step *s = dynamic_origin(e, v->u.step), *root = dynamic_root(e, s);
   bool library = e->d->sources.items[s->where.file].library;
   if (s->op == TRACE_ARGUMENT)
     diag_report(e->d, DIAG_HINT, where, "it depends on an argument of the program");
+  else if (library && root->op != TRACE_ARGUMENT && root->op != TRACE_INSTANCE)
+    diag_report(e->d, DIAG_HINT, where,
+                "the results of sum, sort and other functions on arrays are data, even where their "
+                "arguments are known: write 1 + 2 for sum [1, 2]");
   else if (s->op == TRACE_INSTANCE)
     diag_report(e->d, library ? DIAG_HINT : DIAG_NOTE, s->where, "it depends on an index bit%s",
                 library ? "" : ", which becomes known here");
@@ -125,16 +158,16 @@ void fail_dynamic(elaborator *e, value *v, const char *what) {
   longjmp(e->failure, 1);
 }
 
-// The innermost dynamic condition of the program that stands around itself. Both branches of it are
-// computed each time, so that a recursion in one of them goes on until a limit stops it.
-static const active_branch *repeated_branch(const elaborator *e) {
-  enum { LOOKED_AT = 100 };
-  const active_branch *last = e->branches;
-  for (unsigned i = 0; last && i < LOOKED_AT; i++, last = last->outer)
-    for (const active_branch *b = last->outer; b; b = b->outer)
-      if (b->condition == last->condition && !e->d->sources.items[b->condition->where.file].library)
-        return last;
-  return NULL;
+void fail_uncovered(elaborator *e, const value *v) {
+  // In the library, an argument that can be static is made so: then the guard is true or false.
+  if (e->d->sources.items[e->where.file].library)
+    note_wanted(e, v);
+  e->d->wants_static = e->d->can_be_static;
+  if (e->d->can_be_static)
+    e->trial = NULL;
+  fail_hint(e, "end with: | otherwise = ...",
+            "this condition depends on data, so another guard must cover the case that it is "
+            "false");
 }
 
 static NORETURN void fail_branch(elaborator *e, const active_branch *branch) {
@@ -147,10 +180,7 @@ static NORETURN void fail_branch(elaborator *e, const active_branch *branch) {
               "recursion of '%s' cannot end",
               running_name(e));
   explain_dynamic(e, where, branch->value);
-  diag_report(e->d, DIAG_HINT, where,
-              "let a size end the recursion, or do a fixed number of steps, as many as are ever "
-              "needed, with a condition in each: let (i, a) = iter 20 (\\(i, a) -> if i > 0 then "
-              "(i - 1, a * i) else (i, a)) (n, 1) in a");
+  diag_report(e->d, DIAG_HINT, where, "%s", end_by_size);
   longjmp(e->failure, 1);
 }
 
@@ -227,7 +257,11 @@ void fail_no_equation(elaborator *e, const function *code, value **arguments) {
   text shown = {0};
   for (uint32_t i = 0; i < code->arity; i++)
     show_argument(&shown, arguments[i]);
-  const char *copy = arena_text(e->memory, &shown);
+  const char *copy = arena_text(e->memory, &shown), *needed = NULL;
+  if (code->name && code->binding && code->binding->in_library)
+    needed = hint_for(HINT_EQUATION, code->name);
+  if (needed)
+    fail(e, "'%s' needs %s, but this is %s%s", code->name, needed, code->name, copy);
   if (!code->name)
     fail(e, "no pattern of this function matches its arguments:%s", copy);
   if (!strchr(copy, '['))

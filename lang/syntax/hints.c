@@ -29,8 +29,9 @@
   "and maximum take any length; over a static list ps it is a recursion on the index k: steps k "  \
   "xs = if k == length ps then xs else steps (k + 1) (f ps[k] xs)"
 #define FILTER                                                                                     \
-  "the length of a result cannot depend on data: keep all elements and mark those wanted, as "     \
-  "in map (\\x -> if x > 0 then x else 0) xs; count (> 0) xs counts them"
+  "the length of a result cannot depend on data: compact (> 0) xs puts the elements above 0 "      \
+  "first "                                                                                         \
+  "and counts them, map (\\x -> if x > 0 then x else 0) xs keeps their places"
 #define ZIP_WITH                                                                                   \
   "two arrays are combined by zip_with f xs ys; more by zip and a pattern: map (\\(x, (y, z)) "    \
   "-> ...)"
@@ -56,6 +57,14 @@
 #define OPERATORS                                                                                  \
   "new operators cannot be defined: write a function f x y, which may stand between its "          \
   "arguments: x `f` y"
+
+#define NO_NAMES                                                                                   \
+  "arguments have no names and no commas: f x y; of each row of an array: map sum xss"
+#define ALONE(op)                                                                                  \
+  {                                                                                                \
+    HINT_TOKENS, {"zip_with " op " @", "reduce " op " @", "scan " op " @", "sort_by " op " @"},    \
+        "as an argument an operator stands in parentheses: zip_with (" op ") xs ys"                \
+  }
 
 // Items and tokens are sequences of tokens: N is a name, I an integer, S a string, T the beginning
 // of a type, `..` any tokens inside of the brackets around it; @x is the token x where the error
@@ -203,8 +212,8 @@ static const struct {
      "a choice for each element is map (\\x -> if x > 0 then x else 0) xs"},
     {HINT_TOKENS, {"N ( @)"}, "a function without arguments is a value: write its name alone"},
     {HINT_TOKENS,
-     {"N ( .. , N @="},
-     "arguments have no names and no commas: f x y; of each row of an array: map sum xss"},
+     {"N ( .. , N @=", "axis @=", "dim @=", "key @=", "reverse @=", "dtype @="},
+     NO_NAMES},
     {HINT_TOKENS, {"if .. @="}, "equal is =="},
     {HINT_TOKENS, {"if .. @:", "if .. @{"}, CHOOSE},
     {HINT_TOKENS, {"| .. = .. @="}, "equal is =="},
@@ -222,7 +231,7 @@ static const struct {
     {HINT_TOKENS, {"where N @=="}, "a name is given with =: where y = 3"},
     {HINT_TOKENS, {"let N @=="}, "a name is given with =: let y = 3 in y + 1"},
     {HINT_TOKENS, {"[ N ] @->", "N @< T", "N @< N @>", "T @["}, ARRAY_TYPE},
-    {HINT_TOKENS, {": .. N @T"}, "a type is one name; " ARRAY_TYPE},
+    {HINT_TOKENS, {": .. N @T", ": .. N @N", ": .. N @. N"}, "a type is one name; " ARRAY_TYPE},
     {HINT_TOKENS, {": @*"}, "there are no pointers; " ARRAY_TYPE},
     {HINT_TOKENS, {"= @*", "= @&", "( @&"}, "there are no pointers: write the name alone"},
     {HINT_TOKENS, {"-> @*"}, "there are no pointers; " ARRAY_TYPE},
@@ -250,6 +259,31 @@ static const struct {
     {HINT_TOKENS, {"= .. N @:", "= I @:"}, "an element is put before an array by concat [x] xs"},
     {HINT_TOKENS, {"N N @:"}, DEFINITION},
     {HINT_TOKENS, {"N [ .. @.."}, NO_SLICE},
+    {HINT_TOKENS, {"= .. @+ /", "= .. @* /"}, "a sum is sum xs, a product is product xs"},
+    {HINT_TOKENS, {"( + I @,", "( - I @,", "( * I @,"}, "arguments have no commas: map (+ 1) xs"},
+    {HINT_TOKENS,
+     {"N @\\"},
+     "a lambda that is an argument stands in parentheses: map (\\x -> x + 1) xs"},
+    ALONE("+"),
+    ALONE("-"),
+    ALONE("*"),
+    ALONE("/"),
+    ALONE("%"),
+    ALONE("^"),
+    ALONE("|"),
+    ALONE("&"),
+    ALONE("xor"),
+    ALONE("&&"),
+    ALONE("||"),
+    ALONE("=="),
+    ALONE("!="),
+    ALONE("<"),
+    ALONE("<="),
+    ALONE(">"),
+    ALONE(">="),
+    ALONE("<<"),
+    ALONE(">>"),
+    {HINT_TOKENS, {"= .. @,"}, "a tuple is (x, y); arguments have no commas: f x y"},
     {HINT_TOKENS, {"@.."}, "a range is [first..last]; in a comprehension x <- first..last"},
 
     {HINT_NAME, {"filter", "partition", "where", "takeWhile", "dropWhile"}, FILTER},
@@ -276,6 +310,9 @@ static const struct {
      {"size", "shape"},
      "the length of an array is length xs, or the name m of [m] in the signature"},
     {HINT_NAME, {"sorted"}, "write sort xs"},
+    {HINT_NAME,
+     {"descending", "reversed"},
+     "in descending order: sort_desc xs; backwards: reverse xs"},
     {HINT_NAME,
      {"stable_sort_on", "stable_sort", "sort_stable", "sort_on_stable", "stable"},
      "write sort_stable_on key xs, which keeps the order of elements with equal keys"},
@@ -398,6 +435,7 @@ static const struct {
      "there are no strings or characters: a text is an array of u8"},
     {HINT_TYPE, {"char"}, "there are no strings or characters: write u8 or i8"},
     {HINT_TYPE, {"Maybe"}, NO_MISSING},
+    {HINT_TYPE, {"List", "Vec", "Vector", "Array", "Tensor", "Seq", "ndarray"}, ARRAY_TYPE},
     {HINT_TYPE, {"void"}, "a function returns a value"},
 
     {HINT_ARGUMENT, {"map"}, "the function comes first: map f xs; of two arrays: zip_with f xs ys"},
@@ -416,6 +454,9 @@ static const struct {
      {"sort"},
      "sort takes the array alone; by an order: sort_by le xs; by a key: sort_on key xs"},
     {HINT_ARGUMENT, {"sort_by"}, "sort_by takes an order, le x y; by a key: sort_on key xs"},
+    {HINT_ARGUMENT,
+     {"sort_on"},
+     "sort_on takes a key of one element: sort_on negate xs; by an order: sort_by le xs"},
     {HINT_ARGUMENT, {"abs"}, "of a complex number z it is magnitude z"},
     {HINT_ARGUMENT, {"max"}, "max x y is of two values; of an array: maximum xs"},
     {HINT_ARGUMENT, {"min"}, "min x y is of two values; of an array: minimum xs"},
@@ -443,9 +484,19 @@ static const struct {
      {"."},
      "a function stands before its argument: length xs, not xs.length; two of them: (f . g) xs"},
 
+    {HINT_EXTRA,
+     {"maximum", "minimum"},
+     "of each row: map maximum xss; of two values: max x y, min x y"},
+    {HINT_EXTRA, {"sum", "product", "reverse", "length", "all", "any"}, "of each row: map sum xss"},
+    {HINT_EXTRA,
+     {"sort", "argsort"},
+     "of each row: map sort xss; by a key: sort_on key xs; by an order: sort_by le xs"},
     {HINT_EXTRA, {"map"}, "map f xs works on one array, zip_with f xs ys on two"},
     {HINT_EXTRA, {"concat"}, "concat xs ys joins two arrays; join xss the rows of one"},
     {HINT_EXTRA, {"zip"}, "zip xs (zip ys zs) is an array of (x, (y, z))"},
+
+    {HINT_EQUATION, {"argmin", "argmax"}, "an array of at least one element"},
+    {HINT_EQUATION, {"digitrev"}, "2^n elements where n is a multiple of k"},
 
     {HINT_LENGTH,
      {"flip_bits", "bit_permute", "rotate_bits", "shuffle", "unshuffle", "bitrev", "digitrev"},

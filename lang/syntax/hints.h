@@ -17,6 +17,7 @@ typedef enum hint_kind {
   HINT_STATIC,    // what needs a value that is known before the program runs
   HINT_ARGUMENT,  // a function whose argument has the wrong type
   HINT_EXTRA,     // a function that is given one argument too many
+  HINT_EQUATION,  // what a function of the library needs that is given something else
   HINT_LENGTH     // a function on 2^n elements that is given another length
 } hint_kind;
 

@@ -160,6 +160,14 @@ static type *literal_type(inferrer *in, scalar_type suffix, scalar_class allowed
                                 : fresh_variable(in, (constraint){CONSTRAINT_SCALAR, allowed});
 }
 
+static type *infer_literal(inferrer *in, expr *e, scalar_class allowed) {
+  e->type = literal_type(in, e->suffix, allowed);
+  bool decides = e->suffix != SCALAR_COUNT || allowed != CLASS_NUM;
+  if (decides && !in->d->sources.items[e->where.file].library)
+    e->type->literal = e;
+  return e->type;
+}
+
 static type *infer_pattern(inferrer *in, pattern *p) {
   switch (p->kind) {
   case PATTERN_INT:
@@ -209,7 +217,10 @@ static type *infer_name(inferrer *in, expr *e) {
 }
 
 static type *infer_apply(inferrer *in, expr *e) {
+  const expr *whole = in->calls.whole ? in->calls.whole : e;
+  in->calls.whole = e->u.apply.function->kind == EXPR_APPLY ? whole : NULL;
   type *callee = type_prune(infer_expr(in, e->u.apply.function));
+  in->calls.whole = NULL;
   if (call_is_misread(&in->calls, e))
     return fresh_variable(in, anything);
   if (callee->kind == TYPE_VARIABLE) {
@@ -225,7 +236,9 @@ static type *infer_apply(inferrer *in, expr *e) {
     return fresh_variable(in, anything);
   }
   // After a mismatch nothing is known of the result: one mistake, one message.
+  in->calls.whole = whole;
   bool good = expect_argument(in->d, &in->calls, e, callee, argument);
+  in->calls.whole = NULL;
   return good ? callee->parts[1] : fresh_variable(in, anything);
 }
 
@@ -276,15 +289,21 @@ static type *infer_project(inferrer *in, expr *e) {
   type *part = fresh_variable(in, anything), *holder = fresh_variable(in, anything);
   type_field f = {field, part};
   vec_push(in->memory, &holder->fields, f);
-  if (!type_unify(in->memory, tuple, holder))
-    diag_report(in->d, DIAG_ERROR, e->u.project.tuple->where,
-                "expected a tuple with a component .%u, found %s", field,
-                type_text(in->memory, tuple));
+  if (type_unify(in->memory, tuple, holder))
+    return part;
+  diag_report(in->d, DIAG_ERROR, e->u.project.tuple->where,
+              "expected a tuple with a component .%u, found %s", field,
+              type_text(in->memory, tuple));
+  if (tuple->kind == TYPE_ARRAY)
+    diag_report(in->d, DIAG_HINT, e->where, "%s", hint_for(HINT_ARGUMENT, ".0"));
   return part;
 }
 
 static type *infer_branch(inferrer *in, expr *e) {
-  expect(in, e->u.branch.condition->where, in->boolean, infer_expr(in, e->u.branch.condition));
+  type *condition = infer_expr(in, e->u.branch.condition);
+  if (report_misread_condition(in->d, e, type_prune(condition)))
+    return fresh_variable(in, anything);
+  expect(in, e->u.branch.condition->where, in->boolean, condition);
   type *yes = infer_expr(in, e->u.branch.yes);
   expect(in, e->u.branch.no->where, yes, infer_expr(in, e->u.branch.no));
   return yes;
@@ -293,9 +312,9 @@ static type *infer_branch(inferrer *in, expr *e) {
 static type *infer_by_kind(inferrer *in, expr *e) {
   switch (e->kind) {
   case EXPR_INT:
-    return e->type = literal_type(in, e->suffix, CLASS_NUM);
+    return infer_literal(in, e, CLASS_NUM);
   case EXPR_FLOAT:
-    return e->type = literal_type(in, e->suffix, CLASS_FRAC);
+    return infer_literal(in, e, CLASS_FRAC);
   case EXPR_BOOL:
     return in->boolean;
   case EXPR_WILD:

@@ -90,7 +90,9 @@ static const char *hint_for_kinds(const type *wanted, const type *found) {
        "no conversion is implicit: c64 x or c128 x is the real number x as a complex one"},
       {open && !(wanted->constraint.allowed & CLASS_INTEGER) && is_scalar_of(found, CLASS_INTEGER),
        "no conversion is implicit: f32 n or f64 n is the integer n as a float"},
-      {any && !(found->constraint.allowed & CLASS_INTEGER) && is_scalar_of(wanted, CLASS_INTEGER),
+      {any && !(found->constraint.allowed & CLASS_INTEGER) &&
+           (is_scalar_of(wanted, CLASS_INTEGER) ||
+            (open && !(wanted->constraint.allowed & ~CLASS_INTEGER))),
        "a number with a point is no integer; f32 n or f64 n is the integer n as a float"},
   };
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
@@ -200,20 +202,49 @@ static bool is_operator(const char *name) {
   return !word || !strcmp(name, "xor");
 }
 
-// For an operator whose operand is a function, `code`: map + xs, take n - 1 xs, f -1.
-static const char *hint_for_operator(arena *a, const char *name, const expr *operand,
-                                     const char *code) {
-  uint32_t arguments;
-  const expr *callee = callee_of(operand, &arguments);
+// For an operator behind a function: map + xs, take n - 1 xs, f -1.
+static const char *hint_for_operator(diagnostics *d, span where, const char *name,
+                                     const expr *callee, const char *code) {
+  const char *from = d->sources.items[where.file].text;
+  bool attached = from[where.start - 1] == ' ' && from[where.end] != ' ';  // f x -1
+  if (callee->kind == EXPR_APPLY && !attached) {
+    const char *outer = show_code(d, callee->u.apply.function->where);
+    const char *last = show_code(d, callee->u.apply.argument->where);
+    if (outer && last)
+      return arena_printf(d->memory,
+                          "an argument that is computed stands in parentheses: %s (%s %s ...)",
+                          outer, last, name);
+  }
   if (!strcmp(name, "-"))
-    return arena_printf(a, "a negative number that is an argument stands in parentheses: %s (-1)",
-                        code);
-  if (operand->kind == EXPR_APPLY && callee->kind == EXPR_NAME &&
-      operand->u.apply.argument->kind == EXPR_INT)
-    return arena_printf(a, "an argument that is computed stands in parentheses: %s (x %s y)",
-                        callee->u.name.text, name);
-  return arena_printf(
-      a, "as an argument an operator stands in parentheses, as in zip_with (%s) xs ys", name);
+    return arena_printf(
+        d->memory, "a negative number that is an argument stands in parentheses: %s (-1)", code);
+  return arena_printf(d->memory,
+                      "as an argument an operator stands in parentheses, as in zip_with (%s) xs ys",
+                      name);
+}
+
+// An operator that was meant to be something else, since a function stands before or behind it.
+static void report_operator(diagnostics *d, span where, const char *name, const expr *callee,
+                            bool before) {
+  const char *code = show_code(d, callee->where);
+  code = code ? code : "...";
+  diag_report(d, DIAG_ERROR, where,
+              "'%s' is an operator, but what stands %s it, '%s', is a function", name,
+              before ? "before" : "behind", code);
+  diag_report(d, DIAG_HINT, where, "%s",
+              before ? hint_for_operator(d, where, name, callee, code)
+                     : "an argument of this function may be missing");
+}
+
+bool report_misread_condition(diagnostics *d, const expr *branch, const type *found) {
+  // (x && y is if x then y else false, with the place of && at false.)
+  const expr *no = branch->u.branch.no;
+  const expr *sign = no->kind == EXPR_BOOL ? no : branch->u.branch.yes;
+  const char *name = show_code(d, sign->where);
+  if (found->kind != TYPE_FUNCTION || !name || (strcmp(name, "&&") && strcmp(name, "||")))
+    return false;
+  report_operator(d, sign->where, name, branch->u.branch.condition, true);
+  return true;
 }
 
 // A composition with what is no function: f32.sqrt x, xs.length, map (.0) xs.
@@ -227,6 +258,15 @@ static void report_composition(diagnostics *d, const expr *call, span where, typ
   else
     diag_report(d, DIAG_ERROR, where, "'.' composes two functions, but this is %s",
                 type_text(d->memory, found));
+  const expr *right = call->u.apply.argument;
+  bool applied = !of_type && right != left && right->kind == EXPR_APPLY;
+  const char *f = show_code(d, left->where);
+  const char *g = applied ? show_code(d, right->u.apply.function->where) : NULL;
+  const char *x = applied ? show_code(d, right->u.apply.argument->where) : NULL;
+  if (f && g && x) {
+    diag_report(d, DIAG_HINT, where, "both are applied to an argument by (%s . %s) %s", f, g, x);
+    return;
+  }
   // The variable of a section is the parser's own: it has a space.
   diag_report(d, DIAG_HINT, where, "%s",
               hint_for(HINT_ARGUMENT, of_type             ? "i32."
@@ -252,15 +292,57 @@ static bool report_misread_operator(diagnostics *d, call_notes *calls, const exp
     report_composition(d, call, where, found);
     return true;
   }
-  const char *code = show_code(d, operand->where);
-  code = code ? code : "...";
-  diag_report(d, DIAG_ERROR, callee->where,
-              "'%s' is an operator, but what stands %s it, '%s', is a function", name,
-              arguments == 1 ? "before" : "behind", code);
-  diag_report(d, DIAG_HINT, callee->where, "%s",
-              arguments == 1 ? hint_for_operator(d->memory, name, operand, code)
-                             : "an argument of this function may be missing");
+  report_operator(d, callee->where, name, operand, arguments == 1);
   return true;
+}
+
+// Whether a value of one type may stand for one of the other, as far as kinds tell.
+static bool kinds_agree(const type *a, const type *b) {
+  if (a->kind == TYPE_VARIABLE)
+    return !is_only_constrained(a) || (b->kind != TYPE_ARRAY && b->kind != TYPE_FUNCTION);
+  return b->kind == TYPE_VARIABLE ? kinds_agree(b, a) : a->kind == b->kind;
+}
+
+// For a function that stands as an argument in front of its own: f (g x), (f . g) x or f . g.
+static const char *hint_for_parentheses(diagnostics *d, const expr *whole, const expr *call,
+                                        const type *wanted, const type *found) {
+  const expr *outer = call->u.apply.function, *argument = call->u.apply.argument, *last = call;
+  span inside = argument->where;
+  while (found->kind == TYPE_FUNCTION && last != whole) {
+    const expr *next = whole;
+    while (next->u.apply.function != last)
+      next = next->u.apply.function;
+    if (next->u.apply.argument->where.start < inside.end)
+      break;  // xs |> f g
+    last = next;
+    inside.end = next->where.end;
+    found = type_prune(found->parts[1]);
+  }
+  const char *before = show_code(d, outer->where), *code = show_code(d, inside);
+  uint32_t given;
+  const expr *callee = callee_of(call, &given);
+  bool operator= callee->kind == EXPR_NAME && is_operator(callee->u.name.text);
+  if (operator|| wanted->kind == TYPE_FUNCTION || !before || !code)
+    return NULL;
+  const char *rest = show_code(d, (span){inside.file, inside.end, whole->where.end});
+  const type *element = wanted->kind == TYPE_ARRAY ? type_prune(wanted->parts[0]) : wanted;
+  if (outer->kind == EXPR_APPLY && element->kind == TYPE_FUNCTION) {  // map map f xss
+    const char *both = show_code(d, span_join(outer->u.apply.argument->where, argument->where));
+    rest = show_code(d, (span){inside.file, argument->where.end, whole->where.end});
+    return arena_printf(d->memory, "an argument that is a call stands in parentheses: %s (%s)%s",
+                        show_code(d, outer->u.apply.function->where), both ? both : "...",
+                        rest ? rest : "");
+  }
+  if (last != call && kinds_agree(wanted, found))
+    return arena_printf(d->memory, "an argument that is a call stands in parentheses: %s (%s)%s",
+                        before, code, rest ? rest : "");
+  if (last != call && outer->kind == EXPR_APPLY)
+    return arena_printf(d->memory, "two functions become one by a point: (%s . %s)",
+                        show_code(d, outer->u.apply.argument->where),
+                        show_code(d, argument->where));
+  if (found->kind == TYPE_FUNCTION && kinds_agree(wanted, type_prune(found->parts[1])))
+    return arena_printf(d->memory, "one function after the other is %s . %s", before, code);
+  return NULL;
 }
 
 // What the call was meant to be, whose argument has the type `found`; NULL: that is not known.
@@ -315,6 +397,54 @@ static void report_commas(diagnostics *d, const expr *call, const type *callee) 
               arena_text(d->memory, &right));
 }
 
+// The first pair of scalars of which one is decided by a literal and that cannot be made equal.
+static bool find_literal(arena *a, type *wanted, type *found, type *pair[2]) {
+  pair[0] = wanted = type_prune(wanted);
+  pair[1] = found = type_prune(found);
+  if (wanted == found)
+    return false;
+  bool scalars = !wanted->rigid && !found->rigid &&
+                 (closed_scalar(wanted) != SCALAR_COUNT || is_only_constrained(wanted)) &&
+                 (closed_scalar(found) != SCALAR_COUNT || is_only_constrained(found));
+  if (scalars)
+    return (wanted->literal || found->literal) && !type_unify(a, wanted, found);
+  if (wanted->kind != found->kind || wanted->count != found->count)
+    return false;
+  for (uint32_t i = 0; i < wanted->count; i++)
+    if (find_literal(a, wanted->parts[i], found->parts[i], pair))
+      return true;
+  return false;
+}
+
+// Marks the literal that has the wrong type, which may stand elsewhere.
+static bool report_literal(diagnostics *d, const expr *call, span where, type *wanted, type *found,
+                           const char *const names[2]) {
+  type *pair[2];
+  if (!find_literal(d->memory, wanted, found, pair))
+    return false;
+  type *given = pair[pair[1]->literal != NULL], *other = pair[pair[1]->literal == NULL];
+  const expr *literal = given->literal;
+  diag_report(d, DIAG_ERROR, literal->where, "expected %s, found %s", type_text(d->memory, other),
+              type_text(d->memory, given));
+  if (!contains(literal->where, where))
+    diag_report(d, DIAG_NOTE, where, "expected %s here, found %s", names[0], names[1]);
+  scalar_type of = closed_scalar(other);
+  scalar_class allowed = of == SCALAR_COUNT ? other->constraint.allowed : CLASS_OF(of);
+  bool plain = (allowed & (literal->kind == EXPR_INT ? CLASS_NUM : CLASS_FRAC)) != 0;
+  const char *code = show_code(d, literal->where), *hint = NULL;
+  if (call && call->u.apply.argument == literal)
+    hint = hint_for_call(d, call, other, given);
+  if (hint)
+    diag_report(d, DIAG_HINT, literal->where, "%s", hint);
+  else if (literal->suffix != SCALAR_COUNT && plain && code)
+    diag_report(d, DIAG_HINT, literal->where,
+                "a literal without a suffix takes the type that its context needs: %.*s",
+                (int)(strlen(code) - strlen(scalar_types[literal->suffix].name)), code);
+  else
+    hint_by_types(d, literal->where, other, given);
+  return true;
+}
+
 // names: the types as they were before they were compared.
 static void report_mismatch(diagnostics *d, call_notes *calls, const expr *call, span where,
                             type *wanted, type *found, const char *const names[2]) {
@@ -324,8 +454,14 @@ static void report_mismatch(diagnostics *d, call_notes *calls, const expr *call,
   }
   if (call && report_misread_operator(d, calls, call, where, found))
     return;
+  if (report_literal(d, call, where, wanted, found, names))
+    return;
   diag_report(d, DIAG_ERROR, where, "expected %s, found %s", names[0], names[1]);
-  const char *hint = call ? hint_for_call(d, call, wanted, found) : NULL;
+  const char *hint = NULL;
+  if (call && found->kind == TYPE_FUNCTION && calls->whole)
+    hint = hint_for_parentheses(d, calls->whole, call, wanted, found);
+  if (call && !hint)
+    hint = hint_for_call(d, call, wanted, found);
   if (hint)
     diag_report(d, DIAG_HINT, call->where, "%s", hint);
   else
@@ -394,9 +530,14 @@ void report_not_function(diagnostics *d, const expr *call, type *t) {
     diag_report(d, DIAG_ERROR, call->u.apply.function->where,
                 "this is applied to an argument, but it is %s, not a function",
                 type_text(d->memory, t));
-  if (t->kind == TYPE_ARRAY && call->u.apply.argument->kind == EXPR_LIST)
-    diag_report(d, DIAG_HINT, call->where, "an element is xs[i], without a blank before [");
-  const char *hint = name ? hint_for(HINT_EXTRA, name) : NULL;
+  const source *from = &d->sources.items[callee->where.file];
+  bool field =
+      callee->kind == EXPR_INT && callee->where.start && from->text[callee->where.start - 1] == '.';
+  bool element = t->kind == TYPE_ARRAY && call->u.apply.argument->kind == EXPR_LIST;
+  const char *hint = element ? "an element is xs[i], without a blank before ["
+                     : name  ? hint_for(HINT_EXTRA, name)
+                     : field ? hint_for(HINT_ARGUMENT, ".0")
+                             : NULL;
   if (hint)
     diag_report(d, DIAG_HINT, call->where, "%s", hint);
 }

@@ -10,6 +10,7 @@
 
 // What hints know of the calls so far.
 typedef struct call_notes {
+  const expr *whole;    // the application whose beginning is being typed: f x y of f x; or NULL
   const expr *commas;   // the last call f(x, y) of a function that takes its arguments one by one
   const type *callee;   // of that type
   const expr *misread;  // the last call whose operator was meant to be an argument
@@ -23,6 +24,8 @@ bool expect_type(diagnostics *d, call_notes *calls, const expr *call, span where
 // callee: the type of the function, before this argument.
 bool expect_argument(diagnostics *d, call_notes *calls, const expr *call, type *callee,
                      type *found);
+// The same of an operand of && or ||, which are conditions. False: it is no function.
+bool report_misread_condition(diagnostics *d, const expr *branch, const type *found);
 // The call's function has this type, which is none of a function.
 void report_not_function(diagnostics *d, const expr *call, type *t);
 // Whether nothing is known of the call's result, since it contains a call that is misread: one

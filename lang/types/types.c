@@ -107,6 +107,15 @@ bool type_contains(type *t, const type *v) {
   return false;
 }
 
+const expr *type_literal(type *t) {
+  t = type_prune(t);
+  const expr *found = t->literal;
+  type *part;
+  for (size_t i = 0; !found && (part = type_part(t, i)); i++)
+    found = type_literal(part);
+  return found;
+}
+
 bool first_order_parameters(type *t) {
   for (t = type_prune(t); t->kind == TYPE_FUNCTION; t = type_prune(t->parts[1]))
     if (!type_is_first_order(t->parts[0]))
@@ -212,6 +221,9 @@ static bool link_variable(arena *a, type *v, type *t) {
       return false;
     }
   }
+  if (t->kind == TYPE_VARIABLE && !t->rigid && v->literal &&
+      (!t->literal || v->literal->where.start < t->literal->where.start))
+    t->literal = v->literal;
   v->link = t;
   return true;
 }
@@ -288,6 +300,7 @@ static type *copy_variable(copier *c, type *t) {
   if (*at)
     return *at;
   *at = type_variable(c->memory, t->constraint, c->level);
+  (*at)->literal = t->literal;
   for (size_t i = 0; i < t->fields.count; i++) {
     type_field f = {t->fields.items[i].index, copy_type(c, t->fields.items[i].type)};
     vec_push(c->memory, &(*at)->fields, f);
@@ -303,6 +316,7 @@ static type *copy_type(copier *c, type *t) {
     return t;
   type *n = new_type(c->memory, t->kind, t->count);
   n->scalar = t->scalar;
+  n->literal = t->literal;
   for (uint32_t i = 0; i < t->count; i++)
     n->parts[i] = copy_type(c, t->parts[i]);
   return n;

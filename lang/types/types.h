@@ -57,6 +57,7 @@ struct type {
   scalar_type scalar;
   type **parts;  // COMPLEX: the real type; ARRAY: element; TUPLE; FUNCTION: parameter, result
   uint32_t count;
+  const expr *literal;  // SCALAR, COMPLEX, VARIABLE: whose suffix or point decides this type
   // VARIABLE
   type *link;  // what it became, or NULL
   constraint constraint;
@@ -131,7 +132,9 @@ const char *type_conversion_hint(constraint c, const type *t);
 // Behind the last, NULL.
 type *type_part(const type *t, size_t i);
 bool type_contains(type *t, const type *v);  // v inside of t, not t itself
-bool type_is_first_order(type *t);           // holds no function
+// The first literal of the user's that decides a type inside of t, or NULL.
+const expr *type_literal(type *t);
+bool type_is_first_order(type *t);  // holds no function
 bool type_has_arrays(type *t);
 scalar_type closed_scalar(type *t);    // SCALAR_COUNT when it is none
 bool first_order_parameters(type *t);  // neither its parameters nor its result hold one

@@ -51,6 +51,9 @@ typedef struct argument_shapes {
   array_shapes arrays;  // of all parameters, in order
 } argument_shapes;
 
+// What may stand behind --arguments: '3 [2^3]i32'. The array of number `known` is given its elements.
+void entry_print_example(text *out, const binding *b, uint32_t known);
+
 // Each is false, reported, where the entry takes no such arguments.
 bool shapes_of_values(permc_context *c, binding *entry, permc_value *const *values, size_t count,
                       arena *memory, argument_shapes *out);
@@ -85,6 +88,8 @@ typedef struct entry_types {
 entry_types entry_types_start(permc_context *c, binding *entry);
 // Makes the next parameter's type and the value agree; false (reported) if they cannot.
 bool entry_types_fit(permc_context *c, entry_types *t, const permc_value *v, size_t number);
+// Behind the error that an argument is not what is wanted: shows the literal that decides its type.
+void entry_note_literal(permc_context *c, type *wanted);
 // Type variables that no argument decides become their defaults.
 void entry_types_finish(permc_context *c, entry_types *t);
 

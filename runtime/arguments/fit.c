@@ -108,6 +108,14 @@ static const char *shown_components(permc_context *c, const permc_value *v) {
   return arena_text(&c->memory, &out);
 }
 
+void entry_note_literal(permc_context *c, type *wanted) {
+  const expr *literal = type_literal(wanted);
+  if (literal)
+    diag_report(&c->program.diagnostics, DIAG_NOTE, literal->where,
+                "the argument's type follows from this literal, which is %s",
+                context_shown_type(c, literal->type));
+}
+
 bool entry_types_fit(permc_context *c, entry_types *t, const permc_value *v, size_t number) {
   type *f = type_prune(t->rest);
   const char *wanted = context_shown_type(c, f->parts[0]);
@@ -132,6 +140,7 @@ bool entry_types_fit(permc_context *c, entry_types *t, const permc_value *v, siz
   diag_report(&c->program.diagnostics, DIAG_ERROR, t->entry->where,
               "argument %zu of '%s' must be %s, but the data is %s", number + 1, t->entry->name,
               wanted, shown_components(c, v));
+  entry_note_literal(c, f->parts[0]);
   diag_report(&c->program.diagnostics, DIAG_HINT, t->entry->where, "%s", job.wrong);
   return false;
 }

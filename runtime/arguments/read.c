@@ -215,9 +215,12 @@ static bool is_type_message(const char *message) {
 }
 
 // What a signature asks for that the data are not.
-static bool report_other_type(permc_context *c, const binding *b, size_t number) {
+static bool report_other_type(permc_context *c, const binding *b, size_t number, type *wanted) {
   const char *written = written_parameter(c, b, number);
-  if (*written && is_type_message(text_content(&c->program.diagnostics.rendered)))
+  if (!is_type_message(text_content(&c->program.diagnostics.rendered)))
+    return false;
+  entry_note_literal(c, wanted);
+  if (*written)
     diag_report(
         &c->program.diagnostics, DIAG_HINT, SPAN_NONE,
         "'%s' takes %s as argument %zu; data are never converted, but its signature may name "
@@ -239,7 +242,7 @@ static bool read_arguments(permc_context *c, const char *entry, sources *s,
   for (*count = 0; *count < parameters;) {
     type *wanted = type_prune(t.rest)->parts[0];
     if (!read_parameter(c, s, wanted, *count, &(*arguments)[*count]))
-      return c->program.diagnostics.errors ? report_other_type(c, b, *count)
+      return c->program.diagnostics.errors ? report_other_type(c, b, *count, wanted)
                                            : report_missing(c, s, b, *count, wanted);
     ++*count;
     if (!entry_types_fit(c, &t, (*arguments)[*count - 1], *count - 1))

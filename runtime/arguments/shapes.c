@@ -245,15 +245,54 @@ static bool has_open_length(const type_expr *written, type *t) {
   return false;
 }
 
+static void print_example(text *out, type *t) {
+  static const scalar_type order[] = {SCALAR_I32, SCALAR_F32, SCALAR_C64, SCALAR_BOOL};
+  t = type_prune(t);
+  if (t->kind == TYPE_ARRAY) {
+    text_string(out, "[2^3]");
+    print_example(out, t->parts[0]);
+    return;
+  }
+  for (uint32_t i = 0; t->kind == TYPE_TUPLE && i < t->count; i++) {
+    text_string(out, i ? ", " : "(");
+    print_example(out, t->parts[i]);
+  }
+  scalar_type s = closed_scalar(t);
+  bool any = t->kind == TYPE_VARIABLE && t->constraint.kind == CONSTRAINT_NONE;
+  for (size_t i = sizeof order / sizeof *order; t->kind == TYPE_VARIABLE && i-- > 0;)
+    if (any || t->constraint.allowed & CLASS_OF(order[i]))
+      s = order[i];
+  text_string(out, t->kind == TYPE_TUPLE ? ")" : s < SCALAR_COUNT ? scalar_types[s].name : "i64");
+}
+
+void entry_print_example(text *out, const binding *b, uint32_t known) {
+  uint32_t first = 0;
+  for (type *t = type_prune(b->scheme->type); t->kind == TYPE_FUNCTION;
+       t = type_prune(t->parts[1])) {
+    type *parameter = type_prune(t->parts[0]);
+    text_string(out, first ? " " : "");
+    if (closed_scalar(parameter) == SCALAR_I64)
+      text_string(out, "3");
+    else if (first == known)
+      text_string(out, "[1, 2, 4]");
+    else
+      print_example(out, parameter);
+    first += (uint32_t)context_array_count(parameter);
+  }
+}
+
 static bool all_lengths_follow(permc_context *c, const binding *b) {
   const type_expr *written = b->signature;
   for (type *t = type_prune(b->scheme->type); t->kind == TYPE_FUNCTION;
        t = type_prune(t->parts[1])) {
-    if (has_open_length(written ? written->parts[0] : NULL, t->parts[0]))
+    if (has_open_length(written ? written->parts[0] : NULL, t->parts[0])) {
+      text example = {.memory = &c->memory};
+      entry_print_example(&example, b, UINT32_MAX);
       return context_error(c,
                            "'%s' has lengths without size names; give argument types instead: "
-                           "--arguments '[2^24]i32'",
-                           b->name);
+                           "--arguments '%s'",
+                           b->name, text_content(&example));
+    }
     written = written ? written->parts[1] : NULL;
   }
   return true;
@@ -279,7 +318,7 @@ static bool check_sizes(permc_context *c, const binding *b, const permc_size *si
   for (size_t i = 0; i < b->size_names.count; i++)
     if (!size_is_given(b->size_names.items[i], sizes, count)) {
       first = first ? first : b->size_names.items[i];
-      text_printf(&options, " --size %s=10", b->size_names.items[i]);
+      text_printf(&options, " --size %s=3", b->size_names.items[i]);
     }
   if (first) {
     context_error(c, "the size '%s' of '%s' is not given", first, b->name);

@@ -9,10 +9,10 @@
 //
 //               e = column 1 (\[a, b] -> [min a b, max a b])  on 4 elements
 //
-//               0 ─●───── 0      ● ─ ● an op on these two elements: a minimum above, a maximum below
+//               0 ─●───── 0      ● ─ ● a comparator: the minimum above, the maximum below
 //               1 ─┼──●── 1      ▲     the maximum is at the arrow: above
-//               2 ─●──┼── 2      □     an op on one element alone
-//               3 ────●── 3
+//               2 ─●──┼── 2      ○ ─ ○ any other op on these elements
+//               3 ────●── 3      □     an op on one element alone
 //
 //   matrix    of a program that is one bit-matrix permutation: its matrix over F_2, and in which tile of
 //             the plan each element is, before and after
@@ -54,7 +54,7 @@ typedef VEC(draw_link) draw_links;
 
 typedef struct draw_network {
   uint32_t line_count;
-  const char **begins, **ends;  // of lines: "3", "a1[3]"; "" where it is no element
+  const char **begins, **ends;  // of lines: "3", "0 4", "a1[3]"; "" where it is no element
   draw_links links;
   uint32_t column_count;
   uint32_t *slots;  // of columns

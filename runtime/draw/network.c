@@ -150,15 +150,72 @@ static net_node_kind kind_below(const net_stage *s, net_id node) {
   }
 }
 
+enum { NEITHER = -1, BOTH = -2, DEEPEST = 16 };
+
+// The element of a group of two, 0 or 1, that this node is made of.
+static int side_of(const net_stage *s, net_id node, int depth) {
+  const net_node *n = &s->nodes.items[node];
+  int side = n->kind == NET_ELEMENT ? (int)n->number : n->kind == NET_CONSTANT ? NEITHER : BOTH;
+  if ((n->kind != NET_SCALAR && n->kind != NET_CONVERT) || depth == DEEPEST)
+    return side;
+  side = NEITHER;
+  for (uint32_t i = 0; i < n->operand_count; i++) {
+    int other = side_of(s, n->operands[i], depth + 1);
+    side = side == NEITHER || side == other ? other : other == NEITHER ? side : BOTH;
+  }
+  return side;
+}
+
+// Whether a condition on two elements holds where the first one, or its key, is the smaller one:
+// t1 | t3 & t4 of keys that are tuples. *known: it is made of comparisons.
+static bool holds_in_order(const net_stage *s, net_id node, int depth, bool *known) {
+  const net_node *n = &s->nodes.items[node];
+  scalar_op op = n->kind == NET_SCALAR ? (scalar_op)n->scalar : SCALAR_OP_COUNT;
+  if (depth == DEEPEST || (op != OP_COMPLEMENT && n->operand_count != 2))
+    return *known = false;
+  if (op == OP_COMPLEMENT || op == OP_AND || op == OP_OR) {
+    bool a = holds_in_order(s, n->operands[0], depth + 1, known);
+    if (op == OP_COMPLEMENT)
+      return !a;
+    bool b = holds_in_order(s, n->operands[1], depth + 1, known);
+    return op == OP_AND ? a && b : a || b;
+  }
+  int a = side_of(s, n->operands[0], 0), b = side_of(s, n->operands[1], 0);
+  if (op < OP_EQ || op > OP_TOTAL_LE || a < 0 || b < 0 || a == b)
+    return *known = false;
+  bool up = op == OP_LT || op == OP_LE || op == OP_TOTAL_LE;
+  return op == OP_NE || (op != OP_EQ && up == (a < b));
+}
+
+// An output whose two elements change places by a condition on their order.
+static draw_kind exchange_of(const net_stage *s, const net_id *e, bool upper_first) {
+  const net_node *first = &s->nodes.items[e[0]], *second = &s->nodes.items[e[1]];
+  const net_id *a = first->operands, *b = second->operands;
+  if (first->kind != NET_SELECT || second->kind != NET_SELECT || a[0] != b[0] || a[1] != b[2] ||
+      a[2] != b[1])
+    return DRAW_GROUP;
+  bool known = true, holds = holds_in_order(s, a[0], 0, &known);
+  bool stays = holds == (side_of(s, a[1], 0) != 1);
+  return !known ? DRAW_GROUP : stays == upper_first ? DRAW_ORDER : DRAW_REVERSE;
+}
+
 // Of two lines, by one output that is a minimum on one of them, a maximum on the other.
 static draw_kind kind_of(const net_stage *s, const net_op *op, bool upper_first) {
   for (uint32_t i = 0; op->k == 1 && i < op->output_count; i++) {
     const net_id *e = op->outputs[i].elements;
-    if (e[0] == NET_NONE || e[1] == NET_NONE)
+    bool both = e[0] != NET_NONE && e[1] != NET_NONE;
+    if (e[0] == NET_NONE && e[1] == NET_NONE)
       continue;
-    net_node_kind first = kind_below(s, e[0]), second = kind_below(s, e[1]);
-    if ((first == NET_MIN && second == NET_MAX) || (first == NET_MAX && second == NET_MIN))
-      return (first == NET_MIN) == upper_first ? DRAW_ORDER : DRAW_REVERSE;
+    net_node_kind kinds[2];  // what nobody wants is the other one
+    for (int k = 0; k < 2; k++)
+      kinds[k] = e[k] != NET_NONE                  ? kind_below(s, e[k])
+                 : kind_below(s, e[!k]) == NET_MIN ? NET_MAX
+                                                   : NET_MIN;
+    if (kinds[0] + kinds[1] == NET_MIN + NET_MAX && (kinds[0] == NET_MIN || kinds[0] == NET_MAX))
+      return (kinds[0] == NET_MIN) == upper_first ? DRAW_ORDER : DRAW_REVERSE;
+    draw_kind exchange = both ? exchange_of(s, e, upper_first) : DRAW_GROUP;
+    if (exchange != DRAW_GROUP)
+      return exchange;
   }
   return DRAW_GROUP;
 }
@@ -371,7 +428,7 @@ static const char *walk_stage(weaver *w, const net_stage *s) {
 
 // ---- names -------------------------------------------------------------------------------------
 
-// Whether a line stands for one element of each array of that role, and all have one index.
+// Whether a line stands for the same elements of each array of that role.
 static bool share_lines(const weaver *w, net_role role) {
   const uint32_t *first = NULL;
   for (net_id i = 0; i < w->net->arrays.count; i++) {
@@ -397,12 +454,15 @@ static void name_lines(const weaver *w, net_role role, const char *letter, const
       if (lines[k] == NO_LINE)
         continue;
       const char **name = &names[lines[k]];
-      if (!shared)
-        *name = arena_printf(w->memory, "%s%s%s%" PRIu32 "[%" PRIu64 "]", *name, **name ? " " : "",
-                             letter, a->number, k);
-      else if (!**name)
-        *name = arena_printf(w->memory, "%" PRIu64, k);
+      const char *before = *name, *space = *before ? " " : "";
+      if (shared)
+        *name = arena_printf(w->memory, "%s%s%" PRIu64, before, space, k);
+      else
+        *name = arena_printf(w->memory, "%s%s%s%" PRIu32 "[%" PRIu64 "]", before, space, letter,
+                             a->number, k);
     }
+    if (shared && lines)
+      return;
   }
 }
 

@@ -29,6 +29,8 @@ static size_t longest_of(const char *const *words, uint32_t count) {
 // One character each, from left to right: two for a slot.
 static void draw_cells(const draw_network *n, const uint32_t *starts, const char **cells,
                        size_t width) {
+  static const char *const dots[] = {
+      [DRAW_ORDER] = "●", [DRAW_REVERSE] = "●", [DRAW_GROUP] = "○", [DRAW_MAP] = "□"};
   for (size_t i = 0; i < n->line_count * width; i++)
     cells[i] = "─";
   for (size_t i = 0; i < n->links.count; i++) {
@@ -37,7 +39,7 @@ static void draw_cells(const draw_network *n, const uint32_t *starts, const char
     for (uint32_t y = link->lines[0]; y < link->lines[link->count - 1]; y++)
       cells[y * width + x] = "┼";
     for (uint32_t k = 0; k < link->count; k++)
-      cells[link->lines[k] * width + x] = link->kind == DRAW_MAP ? "□" : "●";
+      cells[link->lines[k] * width + x] = dots[link->kind];
     if (link->kind == DRAW_REVERSE)
       cells[link->lines[0] * width + x] = "▲";
   }

@@ -80,7 +80,8 @@ static void explain_gain(explained_choice *choice, const cost_model *m) {
   show_seconds(wanted, m->compile);
   show_seconds(least, m->text);
   if (gain <= 0)
-    snprintf(choice->why, sizeof choice->why, "the passes take no less when compiled");
+    snprintf(choice->why, sizeof choice->why,
+             "the passes take no less when compiled, and looking for the code takes %s", least);
   else if (choice->compiles)
     snprintf(choice->why, sizeof choice->why,
              "the passes take %s less when compiled; compiling takes %s", saved, wanted);

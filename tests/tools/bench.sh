@@ -122,6 +122,13 @@ status 0 --suite scaling --backend cpu --only '2^10,' --svg plot.svg
 for series in '1 thread' '2 threads'; do lines plot.svg ">$series</text>" 1; done
 status 1 two.perm --size n=4 --svg /nowhere/plot.svg
 has err '/nowhere/plot.svg: '
+status 1 two.perm --size n=4 --json --svg /dev/full
+has err '/dev/full: No space left on device$'
+lines out '"name": "main n=4"' 1
+status 1 two.perm --size n=4 --json --svg plot.png
+has err 'plot.png: a picture is written as SVG: '
+status 1 two.perm --size n=4 --json --compare absent.json
+lines err . 1
 
 # ---- comparisons of figures that are known ---------------------------------------------------
 

@@ -114,7 +114,7 @@ usage "run: --entry was given twice" run sort.perm --entry main --entry=main
 usage "run: FILE or -e EXPR is missing (see permc help run)" run
 usage "run: 'b.perm' is one operand too many (usage: permc run [OPTION]... [FILE]; data are read with -i FILE)" run a.perm b.perm
 usage "check: FILE or -e EXPR is missing (see permc help check)" check
-usage "fmt: FILE... is missing (usage: permc fmt [OPTION]... FILE...)" fmt --check
+usage "fmt: PATH... is missing (usage: permc fmt [OPTION]... PATH...)" fmt --check
 usage "test: PATH... is missing (usage: permc test [OPTION]... PATH...)" test --
 usage "run: --seed needs --random: it is the seed of random arguments" run sort.perm --seed 3
 usage "run: --seed must be a number from 0 to 2^64-1, such as 96 or 2^10, not '-3'" run sort.perm --random '[4]i32' --seed -3
@@ -451,7 +451,7 @@ err_has '^unbound.perm:'
 status 1 check absent.perm
 err_has '^permc: absent.perm: No such file or directory$'
 status 1 check .
-err_lines 1
+err_has '^./unbound.perm:2:8: error: '
 printf 'main : [2^n]i32 -> [2^n]i32\nmain = parm 4 sort\n' >large.perm
 status 0 check large.perm
 err_has 'warning'
@@ -483,6 +483,14 @@ touch -d '2001-01-01' neat.perm
 status 0 fmt neat.perm
 if [ "$(stat -c %Y neat.perm)" -lt 1000000000 ]; then pass; else fail "fmt rewrites what is neat"; fi
 status 0 fmt --check neat.perm ugly.perm
+mkdir -p some/deep
+cp ugly.perm some/deep/one.perm
+printf 'main = 1   + 2\n' >some/two.perm
+status 1 fmt --check some
+out_is 'some/two.perm'
+status 0 fmt some
+status 0 check some neat.perm
+rm -r some
 status 1 fmt --check absent.perm
 err_is 'permc: absent.perm: No such file or directory'
 printf 'main = = sort\n' >broken.perm
@@ -670,7 +678,7 @@ out_has '^avx512$'
 out_has '^  line_bytes = 128, '
 out_has '^pass_seconds '
 status 1 explain sort.perm
-err_is $'permc: the size \'n\' of \'main\' is not given\nhint: give each size by its name, such as --size n=10'
+err_is $'permc: the size \'n\' of \'main\' is not given\nhint: give each size by its name, such as --size n=3'
 status 1 explain sort.perm --size n=4 --target nowhere
 err_has "^permc: there is no target 'nowhere', nor a file of that name (known targets: avx512, "
 printf 'base = avx2\nlanes = 3\n' >mine.target
@@ -776,7 +784,7 @@ status 1 test tests --only nonsense
 err_is 'permc: no test matches --only, --tag and --exclude'
 last_is '0 passed, 0 failed, 0 skipped'
 status 1 test empty
-err_is 'permc: no tests found: a test is a line such as -- input { [3, 1] } output { [1, 3] } below a line -- == in a file *.perm'
+err_is 'permc: empty: there is no program (*.perm) in this folder'
 last_is '0 passed, 0 failed, 0 skipped'
 status 1 test absent tests/sub
 err_is 'permc: absent: No such file or directory'

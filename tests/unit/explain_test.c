@@ -416,12 +416,12 @@ static const struct {
      {{0}},
      {0},
      "permc: the size 'n' of 'main' is not given\nhint: give each size by its name, such as --size "
-     "n=10 --size m=10\n"},
+     "n=3 --size m=3\n"},
     {"main",
      {{"n", 3}},
      {0},
      "permc: the size 'm' of 'main' is not given\nhint: give each size by its name, such as --size "
-     "m=10\n"},
+     "m=3\n"},
     {"main",
      {{"n", 3}, {"m", 3}, {"k", 3}},
      {0},
@@ -430,12 +430,12 @@ static const struct {
      {{"n", 3}},
      {0},
      "permc: 'odd' has lengths without size names; give argument types instead: --arguments "
-     "'[2^24]i32'\n"},
+     "'[2^3]u32'\n"},
     {"rows",
      {{"n", 3}},
      {0},
      "permc: 'rows' has lengths without size names; give argument types instead: --arguments "
-     "'[2^24]i32'\n"},
+     "'[2^3]u32 [2^3][2^3]u32'\n"},
     {"main",
      {{"n", 3}},
      {.types = "[8]i8 [8]i8"},

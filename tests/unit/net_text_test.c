@@ -98,7 +98,7 @@ static const char everything[] =
     "  from index to a3\n"
     "stage 4 n=0 routine count rows 1 length 6 step %8\n"
     "  from a0 to a3\n"
-    "stage 5 n=0 routine wrong rows 1 length 6 below 9 distinct step %8\n"
+    "stage 5 n=0 routine check rows 1 length 6 below 9 distinct step %8\n"
     "  from a0 to a3\n"
     "stage 6 n=0 routine permute rows 1 length 6 back step %9\n"
     "  from a0 to none\n"

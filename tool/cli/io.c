@@ -172,6 +172,15 @@ bool cli_check_output(const char *path) {
   return good;
 }
 
+bool cli_check_picture(const char *path, bool as_text) {
+  const char *folder = strrchr(path, '/'), *ending = strrchr(folder ? folder : path, '.');
+  if (!ending || !strcmp(ending, ".svg") || (as_text && !strcmp(ending, ".txt")))
+    return cli_check_output(path);
+  cli_error("%s: a picture is written as SVG%s: give it a name that ends in .svg%s", path,
+            as_text ? " or as text" : "", as_text ? " or .txt" : "");
+  return false;
+}
+
 // Standard output is a pipe that nobody reads any more.
 static bool reader_is_gone;
 

@@ -45,6 +45,8 @@ char *cli_read_file(const char *path, size_t *length, const char **why);
 bool cli_write_file(const char *path, const text *content);
 // Whether a file can be written, asked before long work. False: reported.
 bool cli_check_output(const char *path);
+// The same of a picture, which is SVG or, `as_text`, text, whatever the name promises.
+bool cli_check_picture(const char *path, bool as_text);
 // Prints a value to standard output as text. On a terminal only the ends of arrays with more than
 // 1,000 elements, unless `whole`. False: reported; a reader that is gone is not.
 bool cli_print_value(const permc_value *v, bool whole);

@@ -85,6 +85,15 @@ const char **cli_values(const cli_arguments *a, const char *name, size_t *count)
 // The file that the verb works on, or NULL.
 const char *cli_operand(const cli_arguments *a, size_t index);
 
+// The files among the operands, and the programs (*.perm) below folders among them, by name.
+typedef struct cli_files {
+  char **paths;
+  size_t count, capacity;
+} cli_files;
+// False: some cannot be read, reported; the others are there. cli_files_free in any case.
+bool cli_find_programs(const cli_arguments *a, cli_files *out);
+void cli_files_free(cli_files *f);
+
 // ---- words -----------------------------------------------------------------------------------
 
 // "1024" or "2^10", without a sign, and nothing after it.

@@ -13,8 +13,8 @@ typedef struct bench_session {
   bench_limits limits;
   bench_case *cases;
   size_t case_count;
-  permc_size *sizes;  // request.data.size_count for each case
-  bench_report report;
+  permc_size *sizes;            // request.data.size_count for each case
+  bench_report report, before;  // before: of --compare
   FILE *table;
 } bench_session;
 
@@ -188,16 +188,11 @@ static bool read_report(arena *memory, const char *path, bench_report *r) {
 }
 
 // What changed since the report of --compare.
-static cli_status show_changes(const bench_session *s, arena *memory, const bench_report *after) {
-  const char *path = cli_value(s->args, "--compare");
-  bench_report before;
-  if (!path)
-    return CLI_OK;
-  if (!read_report(memory, path, &before))
-    return CLI_WRONG;
+static void show_changes(const bench_session *s, const bench_report *after) {
+  if (!cli_is_given(s->args, "--compare"))
+    return;
   fputc('\n', s->table);
-  bench_show_changes(s->table, &before, after);
-  return CLI_OK;
+  bench_show_changes(s->table, &s->before, after);
 }
 
 // ---- the verb -----------------------------------------------------------------------------------
@@ -205,8 +200,10 @@ static cli_status show_changes(const bench_session *s, arena *memory, const benc
 // Two reports, without measuring.
 static cli_status compare_reports(bench_session *s, arena *memory) {
   bench_report after;
-  return read_report(memory, cli_operand(s->args, 0), &after) ? show_changes(s, memory, &after)
-                                                              : CLI_WRONG;
+  if (!read_report(memory, cli_operand(s->args, 0), &after))
+    return CLI_WRONG;
+  show_changes(s, &after);
+  return CLI_OK;
 }
 
 static cli_status report_no_case(const bench_session *s) {
@@ -225,10 +222,10 @@ static cli_status run_and_show(bench_session *s, arena *memory) {
   if (!selected)
     return report_no_case(s);
   cli_status status = run_cases(s, memory);
-  if (write_plot(s, memory) != CLI_OK || write_json(s) != CLI_OK ||
-      show_changes(s, memory, &s->report) != CLI_OK)
-    status = CLI_WRONG;
-  return status;
+  // What was measured is written wherever that is still possible.
+  cli_status plot = write_plot(s, memory), json = write_json(s);
+  show_changes(s, &s->report);
+  return status == CLI_OK && plot == CLI_OK && json == CLI_OK ? CLI_OK : CLI_WRONG;
 }
 
 static cli_status measure(bench_session *s, arena *memory) {
@@ -249,15 +246,17 @@ static cli_status measure(bench_session *s, arena *memory) {
 
 static cli_status measure_or_compare(arena *memory, void *with) {
   bench_session *s = with;
-  bool compares = cli_is_given(s->args, "--compare") && s->args->operand_count &&
-                  cli_ends_with(s->args->operands[0], ".json");
+  const char *before = cli_value(s->args, "--compare");
+  if (before && !read_report(memory, before, &s->before))
+    return CLI_WRONG;
+  bool compares = before && s->args->operand_count && cli_ends_with(s->args->operands[0], ".json");
   return compares ? compare_reports(s, memory) : measure(s, memory);
 }
 
 cli_status verb_bench(const cli_arguments *args) {
   bench_session s = {.args = args, .table = cli_is_given(args, "--json") ? stderr : stdout};
   const char *plot = cli_value(args, "--svg");
-  if (plot && !cli_check_output(plot))
+  if (plot && !cli_check_picture(plot, false))
     return CLI_WRONG;
   cli_status status = cli_with_arena(measure_or_compare, &s);
   bench_cases_free(s.cases, s.case_count);

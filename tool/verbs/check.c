@@ -15,7 +15,8 @@ static bool check_arguments(const cli_arguments *args, permc_context *c) {
 }
 
 // `path` may be NULL: an expression alone.
-static cli_status check_file(const cli_arguments *args, const char *path, const cli_sizes *sizes) {
+static cli_status check_file(const cli_arguments *args, const char *path, const cli_sizes *sizes,
+                             bool several) {
   const char *expression = cli_value(args, "-e");
   const char *entry = expression ? "-e" : cli_value(args, "--entry");  // NULL: all
   permc_context *context = cli_context_new();
@@ -29,7 +30,7 @@ static cli_status check_file(const cli_arguments *args, const char *path, const 
   else if (good)
     good = cli_report(context, permc_check(context, entry, sizes->first, sizes->count));
   if (cli_is_given(args, "--time")) {
-    const char *file = args->operand_count > 1 ? path : NULL;
+    const char *file = several ? path : NULL;
     cli_print_time(file, "load", loaded);
     cli_print_time(file, "elaborate", permc_last_times(context).elaborate);
   }
@@ -40,10 +41,16 @@ static cli_status check_file(const cli_arguments *args, const char *path, const 
 cli_status verb_check(const cli_arguments *args) {
   cli_sizes sizes;
   cli_status status = cli_read_sizes(args, 1, &sizes);
-  for (size_t i = 0; status != CLI_USAGE && (i == 0 || i < args->operand_count); i++) {
-    cli_status one = check_file(args, args->operands[i], &sizes);
+  cli_files files;
+  if (!cli_find_programs(args, &files) && status == CLI_OK)
+    status = CLI_WRONG;
+  bool alone = !args->operand_count;
+  for (size_t i = 0; status != CLI_USAGE && i < files.count + alone; i++) {
+    const char *path = alone ? NULL : files.paths[i];
+    cli_status one = check_file(args, path, &sizes, files.count > 1);
     status = one == CLI_OK ? status : one;
   }
+  cli_files_free(&files);
   cli_sizes_free(&sizes);
   return status;
 }

@@ -48,7 +48,7 @@ static cli_status draw_at_sizes(const cli_arguments *args, const cli_sizes *size
 
 cli_status verb_draw(const cli_arguments *args) {
   const char *path = cli_value(args, "-o");
-  if (path && !cli_check_output(path))
+  if (path && !cli_check_picture(path, true))
     return CLI_WRONG;
   cli_sizes sizes;
   cli_status status = cli_read_sizes(args, 1, &sizes);

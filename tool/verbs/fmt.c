@@ -35,13 +35,17 @@ cli_status verb_fmt(const cli_arguments *args) {
   permc_context *context = cli_context_new();
   if (!context)
     return CLI_WRONG;
-  for (size_t i = 0; i < args->operand_count; i++) {
-    fmt_result result = format_file(context, args->operands[i], check);
+  cli_files files;
+  if (!cli_find_programs(args, &files))
+    status = CLI_WRONG;
+  for (size_t i = 0; i < files.count; i++) {
+    fmt_result result = format_file(context, files.paths[i], check);
     if (check && result == FMT_DIFFERENT)
-      puts(args->operands[i]);
+      puts(files.paths[i]);
     if (result == FMT_FAILED || (check && result == FMT_DIFFERENT))
       status = CLI_WRONG;
   }
+  cli_files_free(&files);
   permc_context_free(context);
   return status;
 }

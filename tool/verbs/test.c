@@ -6,16 +6,13 @@
 #include "tool/testing/case.h"
 #include "tool/verbs/verbs.h"
 
-#include <dirent.h>
-#include <errno.h>
 #include <pthread.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 typedef struct test_session {
   test_options options;
+  cli_files found;
   test_file *files;
-  size_t file_count, file_capacity;
+  size_t file_count;
   bool wrong;  // a PATH that cannot be read
 
   pthread_mutex_t lock;  // of all below
@@ -27,80 +24,6 @@ typedef struct test_session {
 
 // The one session: progress callbacks find it here.
 static test_session session;
-
-// ---- finding files ---------------------------------------------------------------------------
-
-static void report_out_of_memory(void) {
-  cli_out_of_memory();
-  session.wrong = true;
-}
-
-static void report_unreadable(const char *path) {
-  cli_error("%s: %s", path, strerror(errno));
-  session.wrong = true;
-}
-
-static void add_file(const char *path) {
-  test_session *s = &session;
-  if (s->file_count == s->file_capacity) {
-    size_t capacity = s->file_capacity ? 2 * s->file_capacity : 64;
-    test_file *grown = realloc(s->files, capacity * sizeof *grown);
-    if (!grown) {
-      report_out_of_memory();
-      return;
-    }
-    s->files = grown;
-    s->file_capacity = capacity;
-  }
-  char *copy = strdup(path);
-  if (copy)
-    s->files[s->file_count++] = (test_file){.path = copy, .options = &s->options};
-  else
-    report_out_of_memory();
-}
-
-static int is_visible(const struct dirent *entry) { return entry->d_name[0] != '.'; }
-
-static int by_bytes(const struct dirent **a, const struct dirent **b) {
-  return strcmp((*a)->d_name, (*b)->d_name);
-}
-
-// Programs below a directory, in the order of their names. Directories that are symbolic links are
-// not entered: they could lead back.
-static void add_directory(const char *path) {
-  struct dirent **entries;
-  int count = scandir(path, &entries, is_visible, by_bytes);
-  if (count < 0) {
-    report_unreadable(path);
-    return;
-  }
-  for (int i = 0; i < count; i++) {
-    text child = {0};
-    struct stat status;
-    size_t length = strlen(path);
-    text_printf(&child, "%s%s%s", path, length && path[length - 1] == '/' ? "" : "/",
-                entries[i]->d_name);
-    if (child.failed)
-      report_out_of_memory();
-    else if (lstat(child.data, &status) == 0 && S_ISDIR(status.st_mode))
-      add_directory(child.data);
-    else if (cli_ends_with(entries[i]->d_name, ".perm"))
-      add_file(child.data);
-    text_free(&child);
-    free(entries[i]);
-  }
-  free(entries);
-}
-
-static void add_path(const char *path) {
-  struct stat status;
-  if (stat(path, &status) != 0)
-    report_unreadable(path);
-  else if (S_ISDIR(status.st_mode))
-    add_directory(path);
-  else
-    add_file(path);
-}
 
 // ---- progress and reports --------------------------------------------------------------------
 
@@ -175,9 +98,22 @@ static cli_status read_options(const cli_arguments *args) {
   return options->excluded ? CLI_OK : CLI_WRONG;
 }
 
-static void open_files(void) {
+static void report_out_of_memory(void) {
+  cli_out_of_memory();
+  session.wrong = true;
+}
+
+static void open_files(const cli_arguments *args) {
+  session.wrong = !cli_find_programs(args, &session.found);
+  session.files = calloc(session.found.count + 1, sizeof *session.files);
+  if (!session.files) {
+    report_out_of_memory();
+    return;
+  }
+  session.file_count = session.found.count;
   for (size_t i = 0; i < session.file_count; i++) {
     test_file *file = &session.files[i];
+    *file = (test_file){.path = session.found.paths[i], .options = &session.options};
     test_file_open(file);
     file->progress = on_test;
     session.total += file->tests;
@@ -223,10 +159,9 @@ static cli_status print_summary(void) {
 }
 
 static void close_files(void) {
-  for (size_t i = 0; i < session.file_count; i++) {
-    free((char *)(uintptr_t)session.files[i].path);
+  for (size_t i = 0; i < session.file_count; i++)
     test_file_close(&session.files[i]);
-  }
+  cli_files_free(&session.found);
   free(session.files);
   free(session.done);
   free(session.options.tags);
@@ -238,9 +173,7 @@ cli_status verb_test(const cli_arguments *args) {
   cli_status status = read_options(args);
   pthread_mutex_init(&session.lock, NULL);
   if (status == CLI_OK) {
-    for (size_t i = 0; i < args->operand_count; i++)
-      add_path(args->operands[i]);
-    open_files();
+    open_files(args);
     cli_progress_work("testing", "tests", 0, session.total);
     session.done = calloc(session.file_count + 1, sizeof *session.done);
     if (session.done)

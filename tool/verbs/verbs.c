@@ -288,12 +288,12 @@ const cli_verb cli_verbs[] = {
      "--random -i, --entry -e, --strict-fp --fast-fp, --ranks --devices, --ranks --memory, "
      "--devices --memory",
      "FILE -e", verb_run},
-    {"check", "[FILE]...", 0, SIZE_MAX, "find the mistakes of a program without running it",
-     "Checks names and types of each FILE and elaborates its entry points (or the expression of\n"
-     "-e), at sizes 0 to 4 or at those of --size. Sizes that fail are warnings, unless all above "
-     "0\n"
-     "fail or --size asked for them. With --arguments or -i it elaborates one entry point\n"
-     "(default: main) for these.",
+    {"check", "[PATH]...", 0, SIZE_MAX, "find the mistakes of a program without running it",
+     "Checks names and types of each PATH, a file, or a folder with .perm files at any depth, and\n"
+     "elaborates its entry points (or the expression of -e), at sizes 0 to 4 or at those of\n"
+     "--size. Sizes that fail are warnings, unless all above 0 fail or --size asked for them. "
+     "With\n"
+     "--arguments or -i it elaborates one entry point (default: main) for these.",
      "permc check examples/spectrum.perm --size n=20 --time", check_options,
      "--entry -e, --size --arguments -i", "FILE -e", verb_check},
     {"explain", "[FILE]", 0, 1, "show how a program will run at given sizes",
@@ -319,7 +319,7 @@ const cli_verb cli_verbs[] = {
      "permc build -e sort --arguments '[2^10]u32' --arguments '[2^16]u32' -o sorter", build_options,
      "--entry -e", "FILE -e", verb_build},
     {"test", "PATH...", 1, SIZE_MAX, "run the test blocks of programs",
-     "Runs the test blocks (comments that start with -- ==) of each PATH: a file, or a directory\n"
+     "Runs the test blocks (comments that start with -- ==) of each PATH: a file, or a folder\n"
      "with .perm files at any depth. The last line counts: N passed, N failed, N skipped.",
      "permc test examples --only sort --jobs 4", test_options, "--strict-fp --fast-fp", NULL,
      verb_test},
@@ -349,9 +349,9 @@ const cli_verb cli_verbs[] = {
      "permc machine dmm stride --size 1024 --threads 256\n"
      "  permc machine hmm -e sort --arguments '[2^16]u32' --dmms 4",
      machine_options, NULL, NULL, verb_machine},
-    {"fmt", "FILE...", 1, SIZE_MAX, "lay out programs in the one canonical way",
-     "Rewrites each FILE in place; comments are kept. FILE - goes from standard input to standard\n"
-     "output.",
+    {"fmt", "PATH...", 1, SIZE_MAX, "lay out programs in the one canonical way",
+     "Rewrites each PATH in place, a file, or the .perm files in a folder at any depth; comments\n"
+     "are kept. PATH - goes from standard input to standard output.",
      "permc fmt examples/sort.perm", fmt_options, NULL, NULL, verb_fmt},
     {"banks", "[FILE]", 0, 1, "find bank conflicts, and a layout without them",
      "Reads accesses to banked memory, such as a GPU's shared memory: on each line of FILE the\n"
