@@ -1,5 +1,6 @@
 // See svg.h.
 #include "core/svg.h"
+#include "core/units.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -169,9 +170,11 @@ size_t svg_ticks(const svg_axis *a, double *ticks) {
 
 const char *svg_si(char *buffer, double value) {
   static const char prefixes[] = "fpnum kMGTP";
-  int thousands = value > 0 ? (int)floor(log10(value) / 3 + 1e-9) : 0;
+  char number[NUMBER_SPACE];
+  int thousands = value > 0 ? (int)floor(log10(value / 0.9995) / 3) : 0;
   thousands = thousands < -5 ? -5 : thousands > 5 ? 5 : thousands;
-  snprintf(buffer, 16, "%.3g %c", value / pow(1000, thousands), prefixes[thousands + 5]);
+  snprintf(buffer, 16, "%.13s %c", show_number(number, value / pow(1000, thousands)),
+           prefixes[thousands + 5]);
   if (thousands == 0)
     buffer[strlen(buffer) - 2] = 0;
   return buffer;

@@ -1,9 +1,13 @@
 // Numbers with units. See units.h.
 #include "core/units.h"
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
+
+const char *show_number(char out[NUMBER_SPACE], double number) {
+  snprintf(out, NUMBER_SPACE, number >= 99.95 ? "%.0f" : "%.3g", number);
+  return out;
+}
 
 const char *show_bytes(char out[NUMBER_SPACE], uint64_t bytes) {
   static const char *const units[] = {"bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
@@ -11,8 +15,8 @@ const char *show_bytes(char out[NUMBER_SPACE], uint64_t bytes) {
   double shown = (double)bytes;
   for (; shown >= 1024 && unit + 1 < sizeof units / sizeof *units; unit++)
     shown /= 1024;
-  bool whole = shown == (double)(uint64_t)shown || shown >= 1000;
-  snprintf(out, NUMBER_SPACE, whole ? "%.0f %s" : "%.3g %s", shown,
+  char number[NUMBER_SPACE];
+  snprintf(out, NUMBER_SPACE, "%.20s %s", show_number(number, shown),
            bytes == 1 ? "byte" : units[unit]);
   return out;
 }
@@ -25,7 +29,8 @@ const char *show_seconds(char out[NUMBER_SPACE], double seconds) {
   size_t i = 0;
   while (i < 3 && seconds < 0.9995 * units[i].unit)
     i++;
-  double shown = seconds / units[i].unit;
-  snprintf(out, NUMBER_SPACE, shown >= 999.5 ? "%.0f %s" : "%.3g %s", shown, units[i].name);
+  char number[NUMBER_SPACE];
+  snprintf(out, NUMBER_SPACE, "%.20s %s", show_number(number, seconds / units[i].unit),
+           units[i].name);
   return out;
 }

@@ -270,8 +270,10 @@ TEST(prefixes) {
   static const struct {
     double value;
     const char *text;
-  } table[] = {{1, "1"},     {2.5e9, "2.5 G"},  {3e-10, "300 p"}, {1000, "1 k"},
-               {999, "999"}, {1.5e-3, "1.5 m"}, {0, "0"},         {1e-15, "1 f"}};
+  } table[] = {{1, "1"},          {2.5e9, "2.5 G"},    {3e-10, "300 p"}, {1000, "1 k"},
+               {999, "999"},      {1.5e-3, "1.5 m"},   {0, "0"},         {1e-15, "1 f"},
+               {999.6e-6, "1 m"}, {999.4e-6, "999 u"}, {0.9996, "1"},    {1e6, "1 M"},
+               {12345, "12.3 k"}, {1e20, "100000 P"}};
   for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
     char room[16];
     CHECK_STR(svg_si(room, table[i].value), table[i].text);

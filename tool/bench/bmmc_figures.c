@@ -1,6 +1,7 @@
 // See bmmc_figures.h.
 #include "tool/bench/bmmc_figures.h"
 #include "core/f2.h"
+#include "core/units.h"
 #include "tool/reports/chart.h"
 
 #include <math.h>
@@ -176,9 +177,10 @@ void bmmc_print_tables(text *to, const bench_report *report) {
   bmmc_rows r = collect_rows(report);
   if (!r.some)
     return;
+  char number[NUMBER_SPACE];
   text_printf(to, "\nFigure 9: times for 2^%d u32", r.n);
   if (r.copy > 0)
-    text_printf(to, ", and as multiples of a copy's (%.3g ms)", 1e3 * r.copy);
+    text_printf(to, ", and as multiples of a copy's (%s ms)", show_number(number, 1e3 * r.copy));
   text_string(to, "\n");
   print_head(to, 20);
   for (int s = 0; s < STRATEGIES; s++)
@@ -213,7 +215,7 @@ static void make_title(char *title, const bench_report *report, const char *word
 }
 
 static int draw_times(text *svg, const bench_report *report, const bmmc_rows *r, int top) {
-  char title[TITLE], line[48];
+  char title[TITLE], line[48], number[NUMBER_SPACE];
   double heights[STRATEGIES * PERMUTATIONS] = {0}, copy = 1e3 * r->copy;
   for (int s = 0; s < STRATEGIES; s++)
     for (int p = 0; p < PERMUTATIONS; p++) {
@@ -221,7 +223,7 @@ static int draw_times(text *svg, const bench_report *report, const bmmc_rows *r,
       heights[s * PERMUTATIONS + p] = row ? 1e3 * row->seconds.median : 0;
     }
   make_title(title, report, "Figure 9: times of permutations of", r);
-  snprintf(line, sizeof line, "copy, %.3g ms", copy);
+  snprintf(line, sizeof line, "copy, %.20s ms", show_number(number, copy));
   chart_bars bars = {.title = title,
                      .y_label = "milliseconds",
                      .groups = strategies,

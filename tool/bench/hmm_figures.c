@@ -1,5 +1,6 @@
 // See hmm_figures.h.
 #include "tool/bench/hmm_figures.h"
+#include "core/units.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -72,10 +73,8 @@ static hmm_rows collect_rows(const bench_report *report) {
 
 // A time in a column; nothing where there is none.
 static void print_time(text *to, int width, double time) {
-  char cell[24] = "";
-  if (time > 0)
-    snprintf(cell, sizeof cell, time < 100 ? "%.3g" : "%.0f", time);
-  text_printf(to, "%*s", width, cell);
+  char cell[NUMBER_SPACE];
+  text_printf(to, "%*s", width, time > 0 ? show_number(cell, time) : "");
 }
 
 // Each row has taken turns with a copy of its own: the least of their medians, in us. 0: no row.

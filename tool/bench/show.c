@@ -1,5 +1,6 @@
 // Rows as a table, and compared with earlier ones. See bench.h.
 #include "core/svg.h"
+#include "core/units.h"
 #include "tool/bench/bench.h"
 #include "tool/bench/bmmc_figures.h"
 #include "tool/bench/hmm_figures.h"
@@ -18,12 +19,11 @@ static const char *format_seconds(char *room, double seconds) {
 
 // "12.3x faster", "1.04x slower" of a ratio of times.
 static const char *format_ratio(char *room, size_t size, double ratio) {
-  if (!(ratio > 0))
-    room[0] = 0;
-  else if (ratio < 1)
-    snprintf(room, size, "%.3gx faster", 1 / ratio);
-  else
-    snprintf(room, size, "%.3gx slower", ratio);
+  char number[NUMBER_SPACE];
+  room[0] = 0;
+  if (ratio > 0)
+    snprintf(room, size, "%.12sx %s", show_number(number, ratio < 1 ? 1 / ratio : ratio),
+             ratio < 1 ? "faster" : "slower");
   return room;
 }
 

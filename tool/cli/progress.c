@@ -28,15 +28,15 @@ static struct {
 // "1.5 GiB", "12 tests", "3.1 M elements", as `unit` wants it.
 static void add_amount(text *t, double amount) {
   static const char *const prefixes[] = {"", " k", " M", " G", " T"};
-  char bytes[NUMBER_SPACE];
+  char number[NUMBER_SPACE];
   size_t prefix = 0;
   if (!strcmp(line.unit, "bytes")) {
-    text_string(t, show_bytes(bytes, (uint64_t)amount));
+    text_string(t, show_bytes(number, (uint64_t)amount));
     return;
   }
-  for (; amount >= 1000 && prefix < 4; prefix++)
+  for (; amount >= 999.5 && prefix < 4; prefix++)
     amount /= 1000;
-  text_printf(t, "%.3g%s %s", amount, prefixes[prefix], line.unit);
+  text_printf(t, "%s%s %s", show_number(number, amount), prefixes[prefix], line.unit);
 }
 
 static void add_time(text *t, double seconds) {

@@ -1,5 +1,6 @@
 // See chart.h.
 #include "tool/reports/chart.h"
+#include "core/units.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -36,16 +37,10 @@ static int end_panel(text *to, size_t lines) {
   return height > HEIGHT ? height : HEIGHT;
 }
 
-// "0.123", "12.3", "1234"
-static const char *plain_number(char *buffer, double value) {
-  snprintf(buffer, 16, value >= 100 ? "%.0f" : "%.3g", value);
-  return buffer;
-}
-
 static void draw_y_ticks(text *to, const svg_axis *y,
                          const char *(*print)(char *buffer, double value)) {
   double ticks[SVG_TICKS];
-  char buffer[16];
+  char buffer[NUMBER_SPACE];
   size_t count = svg_ticks(y, ticks);
   for (size_t i = 0; i < count; i++) {
     double place = svg_place(y, ticks[i]);
@@ -151,14 +146,14 @@ static void draw_group(text *to, const chart_bars *b, const svg_axis *y, size_t 
   double middle = LEFT + space * ((double)group + 0.5);
   draw_group_name(to, middle, b->groups[group]);
   for (size_t i = 0; i < b->series_count; i++) {
-    char buffer[16];
+    char buffer[NUMBER_SPACE];
     double height = b->heights[group * b->series_count + i];
     double left = middle + width * ((double)i - (double)b->series_count / 2);
     if (!is_shown(height))
       continue;
     double place = svg_place(y, height);
     svg_box(to, left, place, width - 1, BOTTOM - place, svg_colour((unsigned)i));
-    svg_words(to, left + (width - 1) / 2, place - 3, SVG_MIDDLE, 9, plain_number(buffer, height));
+    svg_words(to, left + (width - 1) / 2, place - 3, SVG_MIDDLE, 9, show_number(buffer, height));
   }
 }
 
@@ -166,7 +161,7 @@ int chart_draw_bars(text *to, const chart_bars *b, int top) {
   svg_axis y = make_bar_axis(b);
   bool has_line = b->line_name && is_shown(b->line);
   begin_panel(to, top, b->title, b->y_label);
-  draw_y_ticks(to, &y, plain_number);
+  draw_y_ticks(to, &y, show_number);
   for (size_t g = 0; g < b->group_count; g++)
     draw_group(to, b, &y, g);
   svg_frame(to, LEFT, TOP, RIGHT - LEFT, BOTTOM - TOP);
