@@ -1,9 +1,17 @@
 // Permutations by schedules on a GPU. See permuting.h.
 #include "runtime/gpu/permuting.h"
 #include "kernels/routines/permute/permute.h"
+#include "runtime/cuda/device.h"
 #include "runtime/system/pool.h"
 
 #include <stdio.h>
+
+// What launches of one schedule use.
+typedef struct schedule_parts {
+  struct schedule_parts *next;  // of a schedule before it, which was recorded
+  cuda_address memory[PERMUTE_TABLES];
+  cuda_module *module;
+} schedule_parts;
 
 struct cuda_permuting {
   cuda_device *device;
@@ -11,12 +19,12 @@ struct cuda_permuting {
   uint32_t bytes, place_bytes;  // of an element, of a place
   permute_strategy asked;       // PERMUTE_KINDS: none
   bool ready;
+  bool recorded;  // by a caller, whose graph may be launched as long as the program lives
   uint64_t hash;  // of the places
   permute_shape shape;
-  permute_tables tables;  // their lengths; the data is on the device:
-  cuda_address memory[PERMUTE_TABLES];
+  permute_tables tables;  // their lengths; the data is on the device
+  schedule_parts now;
   cuda_address between;  // 0: not placed
-  cuda_module *module;
   uint32_t launch_count;
   permute_launch launches[PERMUTE_LAUNCHES];
   cuda_kernel kernels[PERMUTE_LAUNCHES];
@@ -44,26 +52,42 @@ cuda_permuting *cuda_permuting_new(cuda_device *d, const plan *p, const plan_pas
   return c;
 }
 
-static void drop_tables(cuda_permuting *r) {
+static void drop_tables(const cuda_permuting *r, schedule_parts *s) {
   for (int i = 0; i < PERMUTE_TABLES; i++) {
-    cuda_memory_free(r->device, r->memory[i]);
-    r->memory[i] = 0;
+    cuda_memory_free(r->device, s->memory[i]);
+    s->memory[i] = 0;
   }
-  r->ready = false;
 }
 
-static void drop_kernels(cuda_permuting *r) {
-  cuda_module_free(r->device, r->module);
-  r->module = NULL;
+static void drop_kernels(const cuda_permuting *r, schedule_parts *s) {
+  cuda_module_free(r->device, s->module);
+  s->module = NULL;
 }
 
 void cuda_permuting_free(cuda_permuting *r) {
-  if (r) {
-    drop_tables(r);
-    drop_kernels(r);
-    cuda_memory_free(r->device, r->between);
+  for (schedule_parts *s = r ? &r->now : NULL, *next; s; s = next) {
+    next = s->next;
+    drop_tables(r, s);
+    drop_kernels(r, s);
+    if (s != &r->now)
+      free(s);
   }
+  if (r)
+    cuda_memory_free(r->device, r->between);
   free(r);
+}
+
+// Another schedule comes. False: memory is out.
+static bool leave_schedule(cuda_permuting *r) {
+  schedule_parts *kept = r->recorded ? malloc(sizeof *kept) : NULL;
+  if (r->recorded && !kept)
+    return false;
+  r->ready = r->recorded = false;
+  if (!kept)
+    return drop_tables(r, &r->now), true;
+  *kept = r->now;
+  r->now = (schedule_parts){.next = kept};
+  return true;
 }
 
 net_id cuda_permuting_places(const cuda_permuting *r) { return r->routine->pairs[0].from; }
@@ -106,8 +130,8 @@ static bool make_tables(cuda_permuting *r, cuda_device *d, const place_list *p,
          fail_to_make(means->interrupted, failure);
   for (int i = 0; i < PERMUTE_TABLES && good; i++)
     if (r->tables.bytes[i])
-      good = ((r->memory[i] = cuda_memory_new(d, r->tables.bytes[i])) &&
-              cuda_upload(d, r->memory[i], r->tables.data[i], r->tables.bytes[i])) ||
+      good = ((r->now.memory[i] = cuda_memory_new(d, r->tables.bytes[i])) &&
+              cuda_upload(d, r->now.memory[i], r->tables.data[i], r->tables.bytes[i])) ||
              fail_with_message(d, failure);
   for (int i = 0; i < PERMUTE_TABLES; i++) {
     free(r->tables.data[i]);
@@ -120,7 +144,7 @@ static bool load_module(cuda_permuting *r, cuda_device *d, const cuda_code_sourc
                         error *failure) {
   text t = {0};
   permute_text(&t, &r->shape);
-  bool good = cuda_code_load(&r->module, d, &t, made_of, failure);
+  bool good = cuda_code_load(&r->now.module, d, &t, made_of, failure);
   text_free(&t);
   return good;
 }
@@ -129,19 +153,19 @@ static bool load_module(cuda_permuting *r, cuda_device *d, const cuda_code_sourc
 static bool load_kernels(cuda_permuting *r, cuda_device *d, const permute_shape *before,
                          const cuda_code_source *made_of, error *failure) {
   bool good = true;
-  if (r->module && permute_shapes_equal(before, &r->shape))
+  if (r->now.module && permute_shapes_equal(before, &r->shape))
     return true;
-  drop_kernels(r);
+  drop_kernels(r, &r->now);
   if (!load_module(r, d, made_of, failure))
     return false;
   r->launch_count = permute_launches(&r->shape, r->launches);
   for (uint32_t i = 0; i < r->launch_count && good; i++) {
     char name[64];
     snprintf(name, sizeof name, "permc_pass_%s", r->launches[i].kernel);
-    good = cuda_kernel_find(d, r->module, name, r->launches[i].shared_bytes, &r->kernels[i]);
+    good = cuda_kernel_find(d, r->now.module, name, r->launches[i].shared_bytes, &r->kernels[i]);
   }
   if (!good)
-    drop_kernels(r);
+    drop_kernels(r, &r->now);
   return good || fail_with_message(d, failure);
 }
 
@@ -201,7 +225,8 @@ bool cuda_permuting_prepare(cuda_permuting *r, cuda_device *d, const void *place
   *changed = true;
   if (!cuda_wait(d, interrupted))
     return fail_with_message(d, failure);
-  drop_tables(r);
+  if (!leave_schedule(r))
+    return error_set(failure, SPAN_NONE, "out of memory");
   place_list p = {places, r->place_bytes, n};
   schedule_means means = {
       .threads = pool_processors(), .pool = pool_run, .interrupted = interrupted};
@@ -225,8 +250,9 @@ bool cuda_permuting_launch(cuda_permuting *r, cuda_device *d, const cuda_address
       [PERMUTE_A] = addresses[r->routine->pairs[1].from],
       [PERMUTE_B] = addresses[r->routine->pairs[1].to],
       [PERMUTE_BETWEEN] = between ? between : r->between};
-  memcpy(arrays + PERMUTE_TABLE, r->memory, PERMUTE_TABLES * sizeof *arrays);
+  memcpy(arrays + PERMUTE_TABLE, r->now.memory, PERMUTE_TABLES * sizeof *arrays);
   bool good = true;
+  r->recorded = r->recorded || (!d->recording && cuda_is_capturing(d));
   for (uint32_t i = 0; i < r->launch_count && good; i++) {
     permute_launch *l = &r->launches[i];
     void *parameters[1 + PERMUTE_ARGUMENTS + 2];

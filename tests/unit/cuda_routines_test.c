@@ -213,10 +213,20 @@ TEST(schedules_on_values_of_the_device) {
     }
   }
   size_t uploads = fake.calls("cuMemcpyHtoDAsync_v2");
-  REQUIRE(cuda_graph_begin(d));  // it is the last one's
+  REQUIRE(cuda_graph_begin(d));  // it is the last one's, and stays so
   CHECK_EQ_U64(permc_call(p, arguments, 2, &result, 1, &o, &call_error), PERMC_OK);
-  cuda_graph_free(d, cuda_graph_end(d, true));
+  cuda_graph *graph = cuda_graph_end(d, true);
   CHECK_EQ_U64(fake.calls("cuMemcpyHtoDAsync_v2"), uploads);
+  permc_value_free(arguments[0]);
+  arguments[0] = a_schedule(3);
+  CHECK_EQ_U64(permc_call(p, arguments, 2, &result, 1, &o, &call_error), PERMC_OK);
+  CHECK(graph && cuda_graph_launch(d, graph) && cuda_fetch(d, found, to, sizeof found));
+  for (uint32_t i = 0; i < COUNT; i++)
+    CHECK_EQ_U64(found[i * 7 % COUNT], values[i]);
+  cuda_graph_free(d, graph);
+  permc_value_free(arguments[0]);
+  arguments[0] = a_schedule(7);
+  CHECK_EQ_U64(permc_call(p, arguments, 2, &result, 1, &o, &call_error), PERMC_OK);
   for (size_t k = 0; k < sizeof failing / sizeof *failing; k++) {
     char settings[100];
     snprintf(settings, sizeof settings, "fail=%s at=1 status=999", failing[k]);
