@@ -245,6 +245,7 @@ c_pass_facts c_pass_write_look_back(c_writer *w, c_context *c, text *out, text *
   w->arrays = p.arrays;
   w->array_count = p.array_count;
   write_phases(&p);
+  c->problem = c->problem ? c->problem : own.problem;
   write_kernel(&p, out, functions);
   c_pass_facts facts = facts_of(&p, l->first);
   facts.one = malloc(sizeof *facts.one + p.array_count * sizeof *facts.one->arrays);

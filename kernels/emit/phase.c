@@ -190,9 +190,12 @@ static bool *dead_registers(const pass_text *p, const c_phase *f, uint32_t slot)
   const net_form *live = c_pass_live_in_scratch(&p->of, f->number, slot, true, &known, &count);
   c_map m = c_map_of_forms(count, live, f->space);
   uint64_t dynamic = c_map_rows_of_blocks(&m) | c_map_rows_of_threads(&m);
-  bool *dead = NEW_ARRAY(p->w->memory, bool, (size_t)1 << f->space->r);
-  for (uint64_t i = 0; i < UINT64_C(1) << f->space->r && count > 0; i++)
-    dead[i] = (c_map_bits(&m, i) & ~dynamic) != 0;
+  uint64_t registers = UINT64_C(1) << f->space->r;
+  bool *dead = NEW_ARRAY(p->w->memory, bool, registers);
+  memset(dead, true, registers);
+  for (uint64_t x = 0; x < registers << f->space->l; x++)  // of each lane
+    if (!(c_map_bits(&m, x) & ~dynamic))
+      dead[x & (registers - 1)] = false;
   return dead;
 }
 
@@ -440,5 +443,9 @@ const char *c_phase_write(pass_text *p, uint32_t phase) {
     c_line(w, "}");
   if (w->warps || space->threads > 0)
     text_string(&w->body, w->warps ? "    PERMC_END\n" : "    }\n");
-  return c_take_text(w);
+  const char *code = c_take_text(w), *undefined = c_undefined_variable(w, code);
+  if (undefined)
+    p->of.context->problem = c_format(
+        w, "%s is used in phase %u and not defined (please report this)", undefined, phase);
+  return code;
 }

@@ -93,7 +93,8 @@ static c_value call_lanes(c_writer *w, const char *function, const char *first, 
   }
   out.id[0] = w->next++;
   out.id[1] = w->next++;
-  c_line(w, "%s v%u, v%u;", c_vector(w, bytes, width), out.id[0], out.id[1]);
+  c_line(w, "%s v%u; %s v%u;", c_vector(w, bytes, width), out.id[0], c_vector(w, bytes, width),
+         out.id[1]);
   c_line(w, "%s(%s%s&v%u, &v%u);", function, arguments, comma, out.id[0], out.id[1]);
   return out;
 }

@@ -1,6 +1,7 @@
 #include "kernels/text/writer.h"
 #include "core/hash.h"
 
+#include <ctype.h>
 #include <stdio.h>
 
 // ---- what is defined -------------------------------------------------------------------------
@@ -96,6 +97,38 @@ void c_item(c_writer *w, const char *format, ...) {
 const char *c_number(c_writer *w, uint64_t value) {
   return value < 10000 ? c_format(w, "%llu", (unsigned long long)value)
                        : c_format(w, "0x%llx", (unsigned long long)value);
+}
+
+static bool is_in_name(char c) { return c == '_' || isalnum((unsigned char)c); }
+
+// What follows a name, that of its type, is defined there, until its block ends.
+const char *c_undefined_variable(c_writer *w, const char *code) {
+  uint32_t *block_of = NEW_ARRAY(w->memory, uint32_t, w->next + 1);  // 0: not defined
+  uint32_t *defined = NEW_ARRAY(w->memory, uint32_t, w->next + 1), count = 0, block = 1;
+  char before = 0;  // spaces and comments left out
+  for (const char *at = code; *at;) {
+    size_t name = 0;
+    while (is_in_name(at[name]))
+      name++;
+    if (at[0] == '/' && at[1] == '/') {
+      at += strcspn(at, "\n");
+      continue;
+    }
+    if (at[0] == 'v' && isdigit((unsigned char)at[1])) {
+      unsigned long v = strtoul(at + 1, NULL, 10);
+      if (v >= w->next || (!is_in_name(before) && !block_of[v]))
+        return c_format(w, "v%lu", v);
+      if (!block_of[v])
+        block_of[defined[count++] = (uint32_t)v] = block;
+    }
+    block += *at == '{';
+    block -= *at == '}';
+    while (count > 0 && block_of[defined[count - 1]] > block)
+      block_of[defined[--count]] = 0;
+    at += name ? name : 1;
+    before = isspace((unsigned char)at[-1]) ? before : at[-1];
+  }
+  return NULL;
 }
 
 // ---- types -----------------------------------------------------------------------------------

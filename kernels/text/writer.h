@@ -65,6 +65,9 @@ void c_join(c_writer *w, const char *format, ...) PRINTF_LIKE(2, 3);
 // The next statement begins a line.
 static inline void c_end_line(c_writer *w) { w->joining = false; }
 
+// The first variable v0, v1, ... that the statements use where it is not defined, or NULL.
+const char *c_undefined_variable(c_writer *w, const char *code);
+
 // The type of `lanes` elements of `bytes` bytes (1, 2, 4, 8): "u32x16".
 const char *c_vector(c_writer *w, uint32_t bytes, uint32_t lanes);
 // The same in memory, aligned for an element only: "u32x16m".

@@ -109,6 +109,24 @@ TEST(f16_compiled_for_gpus) {
   arena_free(&memory);
 }
 
+// Results of one element, made together: what goes from phase to phase is alive in some lanes of
+// some registers.
+TEST(results_made_together) {
+  static const char *const machines[] = {"avx512", "avx2", "baseline", "gpu"};
+  if (no_compiler())
+    SKIP("there is no C compiler");
+  for (size_t k = 0; k < sizeof machines / sizeof *machines; k++) {
+    START();
+    const plan *p = planned("\\x -> (i16 x[3], x[30] + x[3] + x[9] + x[16] + x[1], "
+                            "map (\\v -> (v, f32 x[9])) (reverse [minimum x]))",
+                            "[32]i32", machines[k]);
+    compiled_options options = {.isa = "native", .no_cache = true};
+    if (CHECK(p != NULL))
+      check_run(p, net_evaluate(&memory, p->net, k), &usual_text, &options);
+  }
+  arena_free(&memory);
+}
+
 // ---- recurrences ---------------------------------------------------------------------------------
 
 // Whether the program's text has a loop of many rounds.

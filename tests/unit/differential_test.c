@@ -14,7 +14,7 @@
 //   differential_test --print --seed 7           the program of that seed
 //   differential_test --stats --count 20000      what occurs how often, and whether it runs
 //
-// The tests are ranks_P, on P ranks; files, on arrays in files;
+// The tests are ranks_P, on P ranks; files, on arrays in files; texts, of what is compiled;
 // backend_NAME; places_NAME for a quarter as many programs with gathers and scatters; and
 // rough_NAME for as many with sin, exp and their
 // kin; what is given besides options chooses among them. --max-bits N: arrays of up to 2^N
@@ -209,6 +209,32 @@ static void backend_test(void) {
   run_series(&s);
 }
 
+// The texts for compilers, as far as permc itself verifies them: no compiler runs.
+static void texts_test(void) {
+  static const char *const targets[] = {"avx512", "avx2", "baseline", "gpu"};
+  uint64_t count = settings.long_run ? settings.count : test_amount(1000, 20000), wrong = 0;
+  permc_context *c = new_context();
+  for (uint64_t seed = first_seed(); seed < first_seed() + count; seed++) {
+    random_program *p = random_program_new(seed, &settings.program);
+    char *types = random_program_types(p), *out = NULL;
+    permc_explain_options o = {.target = targets[seed % 4], .types = types};
+    o.dump = seed % 4 == 3 ? "cuda" : "c";
+    watch_program(p, seed);
+    if (permc_load_text(c, "random", p->text, strlen(p->text)))
+      permc_explain(c, "main", NULL, 0, &o, &out);
+    bool fault = strstr(permc_message(c), "report") != NULL;
+    if (fault && ++wrong <= FAILURES_SHOWN)
+      printf("-- seed %" PRIu64 ", %s: %s%s-- %s\n", seed, o.target, permc_message(c), p->text,
+             types);
+    free(out);
+    free(types);
+    random_program_free(p);
+  }
+  CHECK_EQ_U64(wrong, 0);
+  watch_program(NULL, 0);
+  permc_context_free(c);
+}
+
 static void register_test(const char *kind, const char *backend, void (*run)(void)) {
   test_case *one = calloc(1, sizeof *one);
   size_t room = strlen(kind) + strlen(backend) + 1;
@@ -384,5 +410,6 @@ int main(int count, char **arguments) {
     return show_statistics();
   register_backends();
   register_ranks();
+  register_test("texts", "", texts_test);
   return test_main(kept, arguments);
 }
