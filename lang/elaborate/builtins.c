@@ -518,7 +518,6 @@ BUILTIN(iter) {
   for (int64_t i = 1; i <= k; i++) {
     const value *before = x;
     uint64_t steps = e->steps, operations = e->out->steps.count;
-    count_step(e);
     x = apply(e, a[1], x);
     bool power = i >= 4 && !(i & (i - 1));  // the first rounds may cost more
     if (!power || !same_structure(before, x) || !is_dynamic_data(before) || !is_dynamic_data(x))

@@ -773,6 +773,7 @@ static span *append_place(elaborator *e, const closure *c, span place) {
 }
 
 value *apply(elaborator *e, value *callee, value *argument) {
+  count_step(e);
   return apply_at(e, callee, argument, e->where);
 }
 

@@ -59,6 +59,7 @@ typedef struct thunk {
 
 struct value {
   value_kind kind;
+  bool fixed;  // part of a result that serves as it is wherever its call stands (memo.c)
   union {
     struct {
       scalar_type type;

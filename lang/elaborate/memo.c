@@ -30,11 +30,12 @@ struct memo_call {
 };
 
 // Larger calls are not memoised: their keys and results would cost more than they save. A value
-// that shares parts is as large as its tree, which may be exponential. Fixed results are not
-// copied.
+// that shares parts is as large as its tree, which may be exponential: looking at it takes steps.
+// Fixed results are not copied.
 enum {
   LONGEST_KEY = 1 << 14,
   LARGEST_RESULT = 1 << 16,
+  VALUES_OF_STEP = 16,
   LARGEST_FIXED_RESULT = 1 << 22,
   DEEPEST_VALUE = 64
 };
@@ -253,7 +254,7 @@ static value **copy_values(copier *c, value **items, size_t count) {
 static value *copy_value(copier *c, value *v) {
   if (v->kind == VALUE_THUNK)
     v = v->u.thunk.result;
-  if (v->kind == VALUE_SCALAR)
+  if (v->kind == VALUE_SCALAR || v->fixed)
     return v;
   value *n = copy_of_value(c->e, v);
   switch (v->kind) {
@@ -279,38 +280,52 @@ static value *copy_value(copier *c, value *v) {
   return n;
 }
 
-// Whether copy_value can copy it: no unforced binding, no function that holds itself, not too
-// large. left: how many values it may have.
-static bool is_copyable(const value *v, unsigned depth, unsigned *left);
+// The look at a result. left: how many values it may have.
+typedef struct copyable {
+  bool fixed;
+  unsigned left;
+} copyable;
 
-static bool are_copyable(value *const *items, size_t count, unsigned depth, unsigned *left) {
+// Whether copy_value can copy it: no unforced binding, no function that holds itself, not too
+// large.
+static bool is_copyable(copyable *c, value *v, unsigned depth);
+
+static bool are_copyable(copyable *c, value *const *items, size_t count, unsigned depth) {
   for (size_t i = 0; i < count; i++)
-    if (!is_copyable(items[i], depth, left))
+    if (!is_copyable(c, items[i], depth))
       return false;
   return true;
 }
 
-static bool is_copyable(const value *v, unsigned depth, unsigned *left) {
-  if (depth > DEEPEST_VALUE || !*left)
-    return false;
-  --*left;
+static bool are_parts_copyable(copyable *c, const value *v, unsigned depth) {
   const closure *f = &v->u.function;
   switch (v->kind) {
   case VALUE_SCALAR:
   case VALUE_DYNAMIC:
     return true;
   case VALUE_THUNK:
-    return v->u.thunk.result && is_copyable(v->u.thunk.result, depth + 1, left);
+    return v->u.thunk.result && is_copyable(c, v->u.thunk.result, depth);
   case VALUE_ARRAY:
-    return is_copyable(v->u.array.element, depth + 1, left);
+    return is_copyable(c, v->u.array.element, depth);
   case VALUE_TUPLE:
   case VALUE_LIST:
-    return are_copyable(v->u.parts.items, v->u.parts.count, depth + 1, left);
+    return are_copyable(c, v->u.parts.items, v->u.parts.count, depth);
   case VALUE_FUNCTION:
-    return are_copyable(f->captures, f->code ? f->code->captures.count : 0, depth + 1, left) &&
-           are_copyable(f->arguments, f->given, depth + 1, left);
+    return are_copyable(c, f->captures, f->code ? f->code->captures.count : 0, depth) &&
+           are_copyable(c, f->arguments, f->given, depth);
   }
   return false;
+}
+
+static bool is_copyable(copyable *c, value *v, unsigned depth) {
+  if (v->fixed)
+    return true;
+  if (depth > DEEPEST_VALUE || !c->left)
+    return false;
+  c->left--;
+  bool good = are_parts_copyable(c, v, depth + 1);
+  v->fixed = good && c->fixed;
+  return good;
 }
 
 static value *copy_call(elaborator *e, const memo_entry *from, const value_id *parameters) {
@@ -389,8 +404,11 @@ void memo_finish(elaborator *e, memo_call *call, value *result) {
   if (!call)
     return;
   call->entry.fixed = is_fixed(e, &call->entry);
-  unsigned left = call->entry.fixed ? LARGEST_FIXED_RESULT : LARGEST_RESULT;
-  if (!is_copyable(result, 0, &left))
+  unsigned most = call->entry.fixed ? LARGEST_FIXED_RESULT : LARGEST_RESULT;
+  copyable c = {call->entry.fixed, most};
+  bool good = is_copyable(&c, result, 0);
+  e->steps += (most - c.left) / VALUES_OF_STEP;
+  if (!good)
     return;
   call->entry.result = result;
   call->entry.last = (value_id)e->out->steps.count;

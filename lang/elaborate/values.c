@@ -24,7 +24,9 @@ value *make_value(elaborator *e, value_kind kind) {
 
 value *copy_of_value(elaborator *e, const value *v) {
   size_t bytes = value_bytes(v->kind);
-  return memcpy(arena_alloc(e->memory, bytes), v, bytes);
+  value *n = memcpy(arena_alloc(e->memory, bytes), v, bytes);
+  n->fixed = false;
+  return n;
 }
 
 value *make_function(elaborator *e, uint32_t arity) {

@@ -52,6 +52,26 @@ TEST(steps) {
                  "hint: --limit steps=2000 raises the limit\n");
 }
 
+// Calls by builtins are steps, too, and so are looks at values that share parts.
+TEST(steps_of_compositions) {
+  permc_context *c = loaded("f 0 = id\nf n = f (n - 1) . f (n - 1)\nmain : int\nmain = f 40 1\n");
+  c->limits.steps = 1000000;
+  check_fails(c,
+              "limits.perm:4:8: error: evaluating 'main' takes more than 1000000 steps, which is "
+              "the limit\n"
+              "  main = f 40 1\n"
+              "         ^^^^^^\n"
+              "hint: --limit steps=2000000 raises the limit\n");
+  c = loaded("f x 0 = (+ x)\nf x n = f x (n - 1) . f x (n - 1)\n"
+             "main : i32 -> i32\nmain x = f x 40 1\n");
+  c->limits.steps = 1000000;
+  check_fails(c, "limits.perm:2:23: error: evaluating 'f' takes more than 1000000 steps, which is "
+                 "the limit\n"
+                 "  f x n = f x (n - 1) . f x (n - 1)\n"
+                 "                        ^^^^^^^^^^^\n"
+                 "hint: --limit steps=2000000 raises the limit\n");
+}
+
 TEST(operations) {
   permc_context *c = loaded("main : [8]i64 -> []i64\n"
                             "main xs = [xs[0] + i | i <- 1..99]\n");
