@@ -108,16 +108,6 @@ static void render_line(text *out, const source *s, span where) {
   text_add(out, "\n", 1);
 }
 
-// Names in it may come from a program, or be those of files.
-static void render_message(text *out, const char *format, va_list arguments) {
-  text message = {0};
-  text_vprintf(&message, format, arguments);
-  text_shown(out, text_content(&message), message.length);
-  text_string(out, "\n");
-  out->failed |= message.failed;
-  text_free(&message);
-}
-
 void diag_vreport(diagnostics *d, diag_kind kind, span where, const char *format,
                   va_list arguments) {
   static const char *const names[] = {"error", "warning", "note", "hint"};
@@ -138,14 +128,16 @@ void diag_vreport(diagnostics *d, diag_kind kind, span where, const char *format
     text_printf(&d->rendered, "%s%s%s",
                 kind == DIAG_HINT ? "" : "permc: ", kind == DIAG_ERROR ? "" : names[kind],
                 kind == DIAG_ERROR ? "" : ": ");
-    render_message(&d->rendered, format, arguments);
+    text_message(&d->rendered, format, arguments);
+    text_string(&d->rendered, "\n");
     return;
   }
   uint32_t line, column;
   source_position(s, where.start, &line, &column);
   text_shown(&d->rendered, s->name, strlen(s->name));
   text_printf(&d->rendered, ":%u:%u: %s: %s", line, column, names[kind], prefix);
-  render_message(&d->rendered, format, arguments);
+  text_message(&d->rendered, format, arguments);
+  text_string(&d->rendered, "\n");
   if (!s->outside)
     render_line(&d->rendered, s, where);
 }

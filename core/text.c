@@ -96,6 +96,25 @@ void text_shown(text *t, const char *bytes, size_t count) {
   }
 }
 
+void text_message(text *t, const char *format, va_list arguments) {
+  enum { END = 1000 };  // bytes kept at either end
+  text all = {0};
+  text_vprintf(&all, format, arguments);
+  const char *bytes = text_content(&all);
+  size_t head = all.length, tail = 0;
+  if (all.length > 2 * END) {
+    for (head = END; ((unsigned char)bytes[head] & 0xC0) == 0x80; head--) {
+    }
+    for (tail = END; ((unsigned char)bytes[all.length - tail] & 0xC0) == 0x80 && tail; tail--) {
+    }
+  }
+  text_shown(t, bytes, head);
+  text_string(t, head < all.length ? " ... " : "");
+  text_shown(t, bytes + all.length - tail, tail);
+  t->failed |= all.failed;
+  text_free(&all);
+}
+
 // As bash, zsh and ksh read bytes that no terminal shows: $'caf\351'.
 static void escape_shell_word(text *t, const char *word) {
   text_string(t, "$'");

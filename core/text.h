@@ -32,6 +32,9 @@ size_t text_character_length(const char *bytes, size_t left);
 // Adds bytes as a terminal may get them: what it cannot show, or would obey, is a question mark.
 // Line ends and tabs stay.
 void text_shown(text *t, const char *bytes, size_t count);
+// Adds a message as a terminal may get it; of a long one, with names from a file of any size, the
+// middle is left out.
+void text_message(text *t, const char *format, va_list arguments);
 // Adds a word as a shell takes it, between quotes where it needs them: 'my keys.txt'.
 void text_shell_word(text *t, const char *word);
 const char *text_content(const text *t);  // what was added; never NULL

@@ -88,4 +88,13 @@ printf '%s\n' 'main : i32' 'main = 1' '-- ==' >a.perm
 printf -- '-- error: \033[2J\n' >>a.perm
 says 1 'permc\|a.perm' test a.perm
 
+# Names of any length, and words that were a pattern once.
+{ printf 'import "'; head -c 2000000 /dev/zero | tr '\0' x; printf '.perm"\nmain = 1\n'; } >a.perm
+for verb in check test fmt; do
+  "$permc" "$verb" a.perm >out 2>err
+  if [ "$(cat out err | wc -c)" -lt 3000 ]; then pass; else fail "a message of $(wc -c <err) bytes"; fi
+done
+printf '%s\n' 'main = 1 + true' '-- ==' '-- error: ((((((x{1,200}){1,200}){1,200}){1,200}){1,200}){1,200})' >a.perm
+says 1 'expected an error with the words' test --untrusted --limit seconds=6 a.perm
+
 tally

@@ -45,15 +45,12 @@ void cli_end_keeping(bool show) {
 
 static void print_error(const char *format, va_list arguments) {
   cli_progress_clear();
-  text message = {0}, shown = {0};
-  text_vprintf(&message, format, arguments);
-  text_shown(&shown, text_content(&message), message.length);
-  bool failed = message.failed || shown.failed;
+  text message = {0};
+  text_message(&message, format, arguments);
   print_message("permc: ");
-  print_message(failed ? "out of memory" : text_content(&shown));
+  print_message(message.failed ? "out of memory" : text_content(&message));
   print_message("\n");
   text_free(&message);
-  text_free(&shown);
 }
 
 void cli_error(const char *format, ...) {

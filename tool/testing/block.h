@@ -6,14 +6,14 @@
 //   -- input { [3, 1, 2, 0] }          a test: values, @file, or random types
 //   -- output { [0, 1, 2, 3] }         what it gives: values, @file; or else
 //   -- auto output                     ... what the backend interp gives
-//   -- error: REGEX                    ... a failure with a message that matches
+//   -- error: WORDS                    ... a failure with these words in its message
 //   -- random input { [1048576]i32 }
 //   -- property: sorted                holds for every input of the block that is to succeed
 //   -- structure { n 20 columns 210 passes <= 9 }
 //                                      of the plan at these sizes, for a target of its own
 //
 // A block is a run of comment lines from `-- ==` on; code, an empty line or the next `-- ==` ends
-// it. A block of its own with `error: REGEX` and no input says that the program has that error.
+// it. A block of its own with `error: WORDS` and no input says that the program has that error.
 //
 // In: a file's text. Out: blocks, and the mistakes in them. Nothing is executed. Private to
 // testing/.
@@ -35,7 +35,7 @@ typedef struct block_case {
   block_data input;
   block_data output;      // DATA_NONE: not given
   bool automatic_output;  // the result is that of the interp backend
-  const char *error;      // the regex that the run's message matches; NULL: the run succeeds
+  const char *error;      // words of the run's message; NULL: the run succeeds
 } block_case;
 
 typedef enum property_kind {
