@@ -631,13 +631,23 @@ err_is 'permc: the cache /dev/null/none cannot be used: Not a directory'
 status 0 doctor
 out_has '^permc     [0-9.]*, built by '
 out_has '^cache     none, programs are compiled anew in each run: the cache /dev/null/none '
-out_has '^          to do: set PERMC_CACHE to a folder of yours$'
+out_has '^          to do: set PERMC_CACHE to a folder of yours with free space, from where '
 out_has '^backends  interp, portable'
 export PERMC_CACHE=$work/kept
 PERMC_CC=/nonexistent/cc "$permc" doctor >out 2>err
 out_has '^compiler  none$'
 out_has '^          to do: PERMC_CC is /nonexistent/cc, which is no C compiler; set it to the path of gcc or clang$'
 out_has "^cache     $work/kept: 0 bytes of at most "
+mkdir noexec
+# In a mount namespace of its own, which ends with it.
+if unshare -m sh -c 'mount -t tmpfs -o noexec,mode=700 tmpfs noexec && PERMC_CACHE=$PWD/noexec "$0" doctor' \
+    "$permc" >out 2>err; then
+  out_has '^compiler .*: nothing may be executed from .*/noexec/.*, which is mounted with noexec$'
+  out_has '^          to do: set PERMC_CACHE to a folder of yours with free space, from where '
+else
+  skip "no file system can be mounted here"
+fi
+rmdir noexec
 unset PERMC_CACHE
 
 # ---- explain ---------------------------------------------------------------------------------

@@ -13,6 +13,7 @@
 #include <dlfcn.h>
 #include <gnu/libc-version.h>
 #include <jansson.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 static void print_fact(const char *name, const char *format, ...) PRINTF_LIKE(2, 3);
@@ -65,8 +66,12 @@ static bool load_and_call(const char *path) {
   return good;
 }
 
-// Has it make a library as the backend cpu does, and calls that.
-static bool try_compiler(const compiler *c, const cache_work *w, error *failure) {
+static const char advice_folder[] =
+    "set PERMC_CACHE to a folder of yours with free space, from where programs may be executed";
+
+// Has it make a library as the backend cpu does, and calls that. *advice: what to do if it fails.
+static bool try_compiler(const compiler *c, const cache_work *w, error *failure,
+                         const char **advice) {
   char file[CACHE_PATH + 16], product[CACHE_PATH + 16];
   const char *words[COMPILER_OPTIONS + 8] = {c->path};
   size_t count = 1 + compiler_options("native", false, words + 1);
@@ -78,33 +83,43 @@ static bool try_compiler(const compiler *c, const cache_work *w, error *failure)
   bool written = f && fputs(library_text, f) >= 0;
   if (f && fclose(f) != 0)
     written = false;
+  *advice = advice_folder;
   if (!written)
     return error_set(failure, SPAN_NONE, "%.200s cannot be written to", w->folder);
-  return compiler_run(&(compiler_job){words, product}, 1, w->folder, NULL, NULL, NULL, failure) ==
-             COMPILER_DONE &&
-         (load_and_call(product) ||
-          error_set(failure, SPAN_NONE, "what it has made in %.200s cannot be loaded", w->folder));
+  struct statvfs system;
+  if (statvfs(w->folder, &system) == 0 && system.f_flag & ST_NOEXEC)
+    return error_set(failure, SPAN_NONE,
+                     "nothing may be executed from %.200s, which is mounted with noexec",
+                     w->folder);
+  *advice = "install gcc or clang with the C library's headers, or set PERMC_CC to one that works";
+  if (compiler_run(&(compiler_job){words, product}, 1, w->folder, NULL, NULL, NULL, failure) !=
+      COMPILER_DONE)
+    return false;
+  if (load_and_call(product))
+    return true;
+  const char *why = dlerror();
+  return error_set(failure, SPAN_NONE, "what it has made cannot be loaded: %.300s",
+                   why ? why : product);
 }
 
 static bool report_compiler(const cache *c) {
   compiler found;
   cache_work w;
   error failure = {0};
-  const char *why;
+  const char *why, *advice = advice_folder;
   if (!compiler_find(&found, &failure)) {
     print_fact("compiler", "none");
     print_advice(failure.message);
     return false;
   }
-  bool works = cache_work_begin(c, &w, &why) ? try_compiler(&found, &w, &failure)
+  bool works = cache_work_begin(c, &w, &why) ? try_compiler(&found, &w, &failure, &advice)
                                              : error_set(&failure, SPAN_NONE, "%s", why);
   if (w.folder[0])
     cache_work_end(&w);
   print_fact("compiler", "%s, %s: %s", found.path, found.version,
              works ? "works" : failure.message);
   if (!works)
-    print_advice("install gcc or clang with the C library's headers, or set PERMC_CC to one that "
-                 "works");
+    print_advice(advice);
   return works;
 }
 
@@ -113,7 +128,7 @@ static void report_cache(const cache *c) {
   char size[NUMBER_SPACE], limit[NUMBER_SPACE];
   if (!c->folder[0]) {
     print_fact("cache", "none, programs are compiled anew in each run: %s", c->problem);
-    print_advice("set PERMC_CACHE to a folder of yours");
+    print_advice(advice_folder);
   } else if (cache_count(c, &l)) {
     print_fact("cache", "%s: %s of at most %s, in %zu entries", c->folder,
                show_bytes(size, l.bytes), show_bytes(limit, l.limit), l.count);
@@ -121,7 +136,7 @@ static void report_cache(const cache *c) {
   } else {
     print_fact("cache", "%s cannot be written to: programs are compiled anew in each run",
                c->folder);
-    print_advice("set PERMC_CACHE to a folder of yours");
+    print_advice(advice_folder);
   }
 }
 
