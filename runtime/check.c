@@ -45,8 +45,65 @@ static check_attempt check_size(permc_context *c, const binding *b, const check_
   return a;
 }
 
-// Sizes that are not given go from 0 to 4; those that fail are warnings, unless all above 0 do. A
-// limit that is reached ends the check.
+// The first size above LAST with which the entry works, such as 8 for blocks of 8 x 8; 0: none of
+// those that are tried. Nothing is reported.
+static int64_t find_size(permc_context *c, const binding *b, const check_job *j, bool power) {
+  static const int64_t sizes[] = {5, 6, 7, 8, 10, 12, 16, 20, 60, 64, 100, 128, 240, 1000, 1024};
+  enum { LARGEST_POWER = 20 };
+  diagnostics *d = &c->program.diagnostics;
+  size_t start = d->rendered.length;
+  unsigned errors = d->errors;
+  int64_t found = 0;
+  for (size_t i = 0; i < sizeof sizes / sizeof *sizes && !found; i++) {
+    if (!power || sizes[i] <= LARGEST_POWER)
+      found = check_size(c, b, j, sizes[i]).good ? sizes[i] : 0;
+    context_truncate_messages(c, start);
+    d->errors = errors;
+    d->exhausted = false;
+  }
+  return found;
+}
+
+// "with n = 4: "; open: the name of the size, or NULL where arrays have 2^n elements.
+static const char *shown_size(permc_context *c, const char *open, int64_t n) {
+  return open ? arena_printf(&c->memory, "with %s = %" PRId64 ": ", open, n)
+              : arena_printf(&c->memory, "with arrays of %" PRId64 " elements: ", INT64_C(1) << n);
+}
+
+// The messages with this size, which are taken back.
+static const char *messages_at(permc_context *c, const binding *b, const check_job *j, int64_t n) {
+  diagnostics *d = &c->program.diagnostics;
+  size_t start = d->rendered.length;
+  unsigned errors = d->errors;
+  check_size(c, b, j, n);
+  const char *copy =
+      arena_copy(&c->memory, text_content(&d->rendered) + start, d->rendered.length - start);
+  context_truncate_messages(c, start);
+  d->errors = errors;
+  return copy;
+}
+
+// An entry that fails with all small sizes: one warning, if it works with a larger one.
+static check_attempt check_larger(permc_context *c, const binding *b, const check_job *j,
+                                  const char *open) {
+  diagnostics *d = &c->program.diagnostics;
+  bool depends = strcmp(messages_at(c, b, j, LAST - 1), messages_at(c, b, j, LAST)) != 0;
+  int64_t larger = depends ? find_size(c, b, j, !open) : 0;
+  d->demote = larger ? shown_size(c, open, LAST) : NULL;
+  check_attempt last = check_size(c, b, j, LAST);
+  d->demote = NULL;
+  if (larger)
+    diag_report(d, DIAG_HINT, b->where, "%snothing is wrong", shown_size(c, open, larger));
+  else if (open && depends)
+    // What depends on the size says which one it was checked with.
+    diag_report(d, DIAG_HINT, b->where, "this was checked with %s = %d; --size %s=N takes another",
+                open, (int)LAST, open);
+  last.good = larger != 0;
+  return last;
+}
+
+// Sizes that are not given go from 0 to 4, or to larger ones where all above 0 fail; those that fail
+// are warnings, unless all do. A limit that is reached ends the check.
 static check_attempt check_entry(permc_context *c, binding *b, const check_job *j) {
   diagnostics *d = &c->program.diagnostics;
   const char *open = NULL;
@@ -60,9 +117,7 @@ static check_attempt check_entry(permc_context *c, binding *b, const check_job *
   size_t start = d->rendered.length;
   unsigned errors = d->errors;
   for (int64_t n = 0; n <= LAST; n++) {
-    d->demote =
-        open ? arena_printf(&c->memory, "with %s = %" PRId64 ": ", open, n)
-             : arena_printf(&c->memory, "with arrays of %" PRId64 " elements: ", INT64_C(1) << n);
+    d->demote = shown_size(c, open, n);
     check_attempt a = check_size(c, b, j, n);
     all.good |= a.good && (n || unsized);
     all.guessed |= a.guessed;
@@ -72,17 +127,9 @@ static check_attempt check_entry(permc_context *c, binding *b, const check_job *
   }
   if (all.good)
     return all;
-  // What depends on the size says which one it was checked with.
-  context_truncate_messages(c, start);
-  check_size(c, b, j, LAST - 1);
-  const char *other =
-      arena_copy(&c->memory, text_content(&d->rendered) + start, d->rendered.length - start);
   context_truncate_messages(c, start);
   d->errors = errors;
-  check_attempt last = check_size(c, b, j, LAST);
-  if (open && strcmp(other, text_content(&d->rendered) + start) != 0)
-    diag_report(d, DIAG_HINT, b->where, "this was checked with %s = %d; --size %s=N takes another",
-                open, (int)LAST, open);
+  check_attempt last = check_larger(c, b, j, open);
   return (check_attempt){last.good, all.guessed};
 }
 

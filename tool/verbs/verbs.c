@@ -290,10 +290,10 @@ const cli_verb cli_verbs[] = {
      "FILE -e", verb_run},
     {"check", "[PATH]...", 0, SIZE_MAX, "find the mistakes of a program without running it",
      "Checks names and types of each PATH, a file, or a folder with .perm files at any depth, and\n"
-     "elaborates its entry points (or the expression of -e), at sizes 0 to 4 or at those of\n"
-     "--size. Sizes that fail are warnings, unless all above 0 fail or --size asked for them. "
-     "With\n"
-     "--arguments or -i it elaborates one entry point (default: main) for these.",
+     "elaborates its entry points (or the expression of -e), at sizes 0 to 4, and at larger ones\n"
+     "where all of these fail, or at those of --size. Sizes that fail are warnings, unless all do\n"
+     "or --size asked for them. With --arguments or -i it elaborates one entry point (default:\n"
+     "main) for these.",
      "permc check examples/spectrum.perm --size n=20 --time", check_options,
      "--entry -e, --size --arguments -i", "FILE -e", verb_check},
     {"explain", "[FILE]", 0, 1, "show how a program will run at given sizes",
