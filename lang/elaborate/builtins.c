@@ -271,10 +271,14 @@ BUILTIN(split) {
   if (k < 0)
     fail(e, "split k makes rows of 2^k elements, but this k is %" PRId64, k);
   if (!good)
-    fail(e,
-         "split %" PRId64 " makes rows of 2^%" PRId64
-         " elements, which do not divide an array of %" PRIu64,
-         k, k, length);
+    fail_hint(e,
+              k > 1 && !(k & (k - 1))
+                  ? arena_printf(e->memory, "rows of %" PRId64 " elements are split %d xs", k,
+                                 __builtin_ctzll((uint64_t)k))
+                  : NULL,
+              "split %" PRId64 " makes rows of 2^%" PRId64
+              " elements, which do not divide an array of %" PRIu64,
+              k, k, length);
   uint64_t inner = UINT64_C(1) << k;
   move m = {.op = TRACE_RESHAPE, .drop = 1, .lead = {length / inner, inner}, .lead_count = 2};
   return make_array(e, length / inner, make_array(e, inner, move_element(e, a[1], m)));

@@ -58,6 +58,7 @@
   "new operators cannot be defined: write a function f x y, which may stand between its "          \
   "arguments: x `f` y"
 
+#define COMMAS "elements of a list are separated by commas: [1, 2, 3]"
 #define NO_NAMES                                                                                   \
   "arguments have no names and no commas: f x y; of each row of an array: map sum xss"
 #define ALONE(op)                                                                                  \
@@ -226,6 +227,13 @@ static const struct {
      "the components of a tuple are named by (a, b) = ..., the elements of an array by [a, b] = "
      "..."},
     {HINT_TOKENS, {"= N @, .. ="}, "a tuple is taken apart by let (a, b) = p in a + b"},
+    {HINT_TOKENS, {"[ .. @;"}, COMMAS},
+    {HINT_TOKENS, {"| @else"}, "the last guard is | otherwise = ..."},
+    {HINT_TOKENS,
+     {">> @>"},
+     "a shift that brings in zeros is one of an unsigned number: u32 x >> 1"},
+    {HINT_TOKENS, {"[ .. | N @in"}, LIST},
+    {HINT_TOKENS, {"N @in N", "I @in N"}, "whether y is in xs is any (map (\\x -> x == y) xs)"},
     {HINT_TOKENS, {"@;"}, "a definition ends with its line, without ;"},
     {HINT_TOKENS, {"N @< + >", "< @+ >"}, OPERATORS},
     {HINT_TOKENS, {"where N @=="}, "a name is given with =: where y = 3"},
@@ -256,6 +264,7 @@ static const struct {
     {HINT_TOKENS, {"let @{"}, "there are no braces: the bindings of a let begin in one column"},
     {HINT_TOKENS, {"@{ N ="}, NO_RECORDS},
     {HINT_TOKENS, {"@{ I"}, "an array is written [1, 2, 3]"},
+    {HINT_TOKENS, {"= I @: I"}, "a range is [0..9], the numbers 0 to n-1 are iota n"},
     {HINT_TOKENS, {"= .. N @:", "= I @:"}, "an element is put before an array by concat [x] xs"},
     {HINT_TOKENS, {"N N @:"}, DEFINITION},
     {HINT_TOKENS, {"N [ .. @.."}, NO_SLICE},
@@ -303,6 +312,11 @@ static const struct {
     {HINT_NAME, {"enumerate"}, "mapi f xs gives f the index and the element"},
     {HINT_NAME, {"arange"}, "the numbers 0 to n-1 are iota n"},
     {HINT_NAME, {"range"}, "the numbers 0 to n-1 are iota n, or the static list [0..n-1]"},
+    {HINT_NAME,
+     {"linspace"},
+     "n numbers from a to b are map (\\i -> a + (b - a) * f64 i / f64 (n - 1)) (iota n)"},
+    {HINT_NAME, {"as"}, "the name of a type converts: f32 x"},
+    {HINT_NAME, {"T"}, "rows and columns change places by transpose xss"},
     {HINT_NAME, {"zeros"}, "n zeros are replicate n 0"},
     {HINT_NAME, {"ones"}, "n ones are replicate n 1"},
     {HINT_NAME, {"len", "sizeof"}, "the length of an array is length xs"},
@@ -431,7 +445,7 @@ static const struct {
     {HINT_TYPE, {"complex64"}, "write c64"},
     {HINT_TYPE, {"complex128"}, "write c128"},
     {HINT_TYPE,
-     {"String", "string", "Char"},
+     {"String", "string", "str", "Char"},
      "there are no strings or characters: a text is an array of u8"},
     {HINT_TYPE, {"char"}, "there are no strings or characters: write u8 or i8"},
     {HINT_TYPE, {"Maybe"}, NO_MISSING},
@@ -457,6 +471,24 @@ static const struct {
     {HINT_ARGUMENT,
      {"sort_on"},
      "sort_on takes a key of one element: sort_on negate xs; by an order: sort_by le xs"},
+    {HINT_ARGUMENT, {"parm", "parmi"}, "the mask comes first, then the function: parm 1 f xs"},
+    {HINT_ARGUMENT, {"two", "ilv", "que", "vee"}, "the function comes first: two f xs"},
+    {HINT_ARGUMENT,
+     {"bmmc"},
+     "bmmc rows c xs takes a matrix as a list of masks, one for each bit of the new index: bmmc "
+     "[2, "
+     "1] 0 xs"},
+    {HINT_ARGUMENT,
+     {"top_k", "bottom_k", "split", "rotate", "replicate"},
+     "the number comes first: top_k 3 xs, split 3 xs"},
+    {HINT_ARGUMENT, {"count"}, "count takes a condition on one element: count (== 3) xs"},
+    {HINT_ARGUMENT, {"mapi"}, "mapi gives f the index and the element: mapi (\\i x -> ...) xs"},
+    {HINT_ARGUMENT,
+     {"zip_with"},
+     "zip_with gives f an element of each array: zip_with (\\x y -> ...) xs ys"},
+    {HINT_ARGUMENT,
+     {"scan_exclusive"},
+     "scan_exclusive takes what the result begins with: scan_exclusive (+) 0 xs"},
     {HINT_ARGUMENT, {"abs"}, "of a complex number z it is magnitude z"},
     {HINT_ARGUMENT, {"max"}, "max x y is of two values; of an array: maximum xs"},
     {HINT_ARGUMENT, {"min"}, "min x y is of two values; of an array: minimum xs"},
@@ -491,6 +523,7 @@ static const struct {
     {HINT_EXTRA,
      {"sort", "argsort"},
      "of each row: map sort xss; by a key: sort_on key xs; by an order: sort_by le xs"},
+    {HINT_EXTRA, {"[1 2]"}, COMMAS},
     {HINT_EXTRA, {"map"}, "map f xs works on one array, zip_with f xs ys on two"},
     {HINT_EXTRA, {"concat"}, "concat xs ys joins two arrays; join xss the rows of one"},
     {HINT_EXTRA, {"zip"}, "zip xs (zip ys zs) is an array of (x, (y, z))"},

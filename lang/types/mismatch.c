@@ -62,6 +62,9 @@ static bool is_scalar_of(const type *t, scalar_class allowed) {
 static const char *hint_for_kinds(const type *wanted, const type *found) {
   const bool open = is_only_constrained(wanted), any = is_only_constrained(found);
   const bool number = any || is_scalar_of(found, CLASS_NUM);
+  const bool arrays = wanted->kind == TYPE_ARRAY && found->kind == TYPE_ARRAY;
+  const type *const inner[2] = {arrays ? type_prune(wanted->parts[0]) : wanted,
+                                arrays ? type_prune(found->parts[0]) : found};
   const struct {
     bool applies;
     const char *hint;
@@ -73,6 +76,14 @@ static const char *hint_for_kinds(const type *wanted, const type *found) {
        "a function is expected: \\x -> ..., or one parameter more to the left of ="},
       {wanted->kind == TYPE_ARRAY && found->kind == TYPE_TUPLE,
        "component 0 of a tuple p is p.0; an array of two elements is [x, y]"},
+      {arrays && inner[0]->kind != TYPE_FUNCTION && inner[1]->kind == TYPE_FUNCTION,
+       "the function takes an argument too many: mapi gives it the index and the element, a pair "
+       "is "
+       "one argument, \\(x, y) -> ..."},
+      {arrays && inner[0]->kind == TYPE_SCALAR && inner[1]->kind == TYPE_ARRAY,
+       "an array of rows becomes one array by join xss"},
+      {arrays && inner[0]->kind == TYPE_ARRAY && is_scalar_of(inner[1], CLASS_ANY),
+       "rows of 2^k elements are split k xs; one row is [xs]"},
       {wanted->kind == TYPE_ARRAY && (number || found->rigid),
        "x as an array is [x], or replicate n x of n elements; a pattern [x, y] takes one argument, "
        "the array: f [x, y]"},
@@ -340,7 +351,8 @@ static const char *hint_for_parentheses(diagnostics *d, const expr *whole, const
     return arena_printf(d->memory, "two functions become one by a point: (%s . %s)",
                         show_code(d, outer->u.apply.argument->where),
                         show_code(d, argument->where));
-  if (found->kind == TYPE_FUNCTION && kinds_agree(wanted, type_prune(found->parts[1])))
+  if (found->kind == TYPE_FUNCTION && (last == call || wanted->kind == TYPE_ARRAY) &&
+      kinds_agree(wanted, type_prune(found->parts[1])))
     return arena_printf(d->memory, "one function after the other is %s . %s", before, code);
   return NULL;
 }
@@ -353,6 +365,13 @@ static const char *hint_for_call(diagnostics *d, const expr *call, type *wanted,
     return NULL;
   const char *name = callee->u.name.text, *code = show_code(d, call->u.apply.argument->where);
   const char *shown = show_argument(d, call->u.apply.argument->where);
+  if (found->kind == TYPE_ARRAY && is_operator(name) && is_only_constrained(wanted) &&
+      type_prune(found->parts[0])->kind == TYPE_ARRAY)
+    return arena_printf(d->memory,
+                        "an operator works on numbers: zip_with (zip_with (%s)) xss yss for two "
+                        "arrays of rows, map "
+                        "(map (\\x -> x %s 2)) %s for all elements of one",
+                        name, name, shown ? shown : "xss");
   if (found->kind == TYPE_ARRAY && is_operator(name) && is_only_constrained(wanted))
     return arena_printf(
         d->memory,
@@ -362,10 +381,17 @@ static const char *hint_for_call(diagnostics *d, const expr *call, type *wanted,
   if (wanted->kind == TYPE_FUNCTION && code && !strncmp(code, "(-", 2))
     return arena_printf(d->memory, "%s is a number; a function that subtracts is \\x -> x - 1",
                         code);
-  bool differ = wanted->kind != found->kind || found->kind == TYPE_FUNCTION;
+  const type *of = wanted, *other = found;
+  for (; of->kind == TYPE_ARRAY && other->kind == TYPE_ARRAY; other = type_prune(other->parts[0]))
+    of = type_prune(of->parts[0]);
+  bool differ = wanted->kind != found->kind || found->kind == TYPE_FUNCTION ||
+                (of->kind == TYPE_SCALAR && other->kind == TYPE_ARRAY);
   const char *hint = differ ? hint_for(HINT_ARGUMENT, name) : NULL;
   if (!hint && differ && wanted->kind == TYPE_TUPLE && !is_operator(name))
     return arena_printf(d->memory, "'%s' takes a tuple here: %s (x, y)", name, name);
+  if (!hint && arguments == 1 && found->kind == TYPE_ARRAY && is_only_constrained(wanted))
+    return arena_printf(d->memory, "%s of each element is map %s %s", name, name,
+                        shown ? shown : "xs");
   return hint;
 }
 
@@ -530,14 +556,17 @@ void report_not_function(diagnostics *d, const expr *call, type *t) {
     diag_report(d, DIAG_ERROR, call->u.apply.function->where,
                 "this is applied to an argument, but it is %s, not a function",
                 type_text(d->memory, t));
-  const source *from = &d->sources.items[callee->where.file];
-  bool field =
-      callee->kind == EXPR_INT && callee->where.start && from->text[callee->where.start - 1] == '.';
-  bool element = t->kind == TYPE_ARRAY && call->u.apply.argument->kind == EXPR_LIST;
-  const char *hint = element ? "an element is xs[i], without a blank before ["
-                     : name  ? hint_for(HINT_EXTRA, name)
-                     : field ? hint_for(HINT_ARGUMENT, ".0")
-                             : NULL;
+  // The two characters before a number: .0 xs, [1 2], [1, 2 3].
+  uint32_t start = callee->where.start;
+  const char *at = d->sources.items[callee->where.file].text + start;
+  char last = start ? at[-1] : 0, other = start > 1 ? at[-2] : 0;
+  bool number = callee->kind == EXPR_INT || callee->kind == EXPR_FLOAT;
+  const char *hint = t->kind == TYPE_ARRAY && !(name && given > 1)
+                         ? "an element is xs[i], without a blank before ["
+                     : name                                    ? hint_for(HINT_EXTRA, name)
+                     : number && last == '.'                   ? hint_for(HINT_ARGUMENT, ".0")
+                     : number && (last == '[' || other == ',') ? hint_for(HINT_EXTRA, "[1 2]")
+                                                               : NULL;
   if (hint)
     diag_report(d, DIAG_HINT, call->where, "%s", hint);
 }
