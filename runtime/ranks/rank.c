@@ -149,7 +149,7 @@ bool rank_agree(transport *t, const rank_step *own, error *failure) {
       {.name = "program text", .bytes = own->text, .shown = true, .explains = true},
       {.name = "call", .bytes = own->call, .shown = true, .explained = true},
       {.name = "plan", .bytes = own->plan, .explained = true},
-      {.name = "choice of arguments that are in parts", .bytes = own->parts},
+      {.name = "choice of arguments that are in parts, or in files", .bytes = own->parts},
       {.name = "arguments that each rank has all of", .bytes = own->whole},
       {.name = "choice of floats", .bytes = own->floats, .shown = true},
       {.name = "memory", .bytes = own->memory, .shown = true},

@@ -288,40 +288,56 @@ static bool array_of_part(array_part *part, array *out) {
   return true;
 }
 
-// Of the first elements: ranks that were given different seeds or numbers are found, at no cost.
-static bool add_digest(text *out, const array *a, error *why) {
-  enum { MOST = 4096, SIZE = 16 };
-  uint64_t count = array_count(a) < MOST ? array_count(a) : MOST, size = scalar_types[a->type].size;
-  unsigned char *elements = calloc(MOST, SIZE);
-  bool good = elements ? array_fetch(a, 0, count, elements, why)
-                       : error_set(why, SPAN_NONE, "out of memory");
+// A digest of all elements; of random ones the first tell the seed.
+static bool add_digest(text *out, const array *a, unsigned threads, error *why) {
+  enum { PIECE = 1 << 20, DRAWN = 4096 };
+  uint64_t size = scalar_types[a->type].size, count = array_count(a), digest = 0;
+  count = array_device(a) == ARRAY_AT_RANDOM && count > DRAWN ? DRAWN : count;
+  char *piece = a->data ? NULL : malloc(PIECE * size);
+  bool good = a->data || piece || error_set(why, SPAN_NONE, "out of memory");
+  for (uint64_t i = 0, some; good && i < count; i += some) {
+    some = count - i < PIECE ? count - i : PIECE;
+    good = a->data || array_fetch(a, i, some, piece, why);
+    const char *bytes = a->data ? (const char *)a->data + i * size : piece;
+    digest = good ? digest * 31 + pool_hash(threads, bytes, some * size) : 0;
+  }
   if (good)
-    text_printf(out, "%" PRIx64 " ", hash_bytes(elements, count * size));
-  free(elements);
+    text_printf(out, "%" PRIx64 " ", digest);
+  free(piece);
   return good;
 }
 
-static bool describe_arguments(const ranks_run *run, text *types, text *shared, text *whole,
-                               error *why) {
+// Of the arguments that each rank has all of: those that stay in files, or the others.
+static bool add_digests(text *out, const ranks_run *run, bool files, error *why) {
   bool good = true;
   for (size_t i = 0; i < run->argument_count && good; i++) {
     const array *a = &run->arguments[i];
-    bool in_part = array_device(a) == ARRAY_IN_PART;
-    for (uint32_t k = 0; k < a->rank; k++)
-      text_printf(types, "[%" PRIu64 "]", a->dims[k]);
-    text_printf(types, "%s%s", scalar_types[a->type].name, i + 1 < run->argument_count ? ", " : "");
-    text_string(shared, in_part ? "part " : "all ");
-    good = in_part || array_device(a) > ARRAY_HOST || add_digest(whole, a, why);
+    int32_t device = array_device(a);
+    if (device != ARRAY_IN_PART && device <= ARRAY_HOST && (device == ARRAY_IN_FILE) == files)
+      good = add_digest(out, a, run->threads, why);
   }
   return good;
 }
 
+static void describe_arguments(const ranks_run *run, text *types, text *shared) {
+  for (size_t i = 0; i < run->argument_count; i++) {
+    const array *a = &run->arguments[i];
+    for (uint32_t k = 0; k < a->rank; k++)
+      text_printf(types, "[%" PRIu64 "]", a->dims[k]);
+    text_printf(types, "%s%s", scalar_types[a->type].name, i + 1 < run->argument_count ? ", " : "");
+    text_string(shared, array_device(a) == ARRAY_IN_PART   ? "part "
+                        : array_device(a) == ARRAY_IN_FILE ? "file "
+                                                           : "all ");
+  }
+}
+
 // Whether all ranks run the same program, at the same sizes, and exchange the same arguments.
-static bool agree(transport *t, const ranks_run *run, error *failure) {
+static bool agree_on_program(transport *t, const ranks_run *run, error *failure) {
   text stages = {0}, types = {0}, shared = {0}, whole = {0};
   error why = {0};
   shares_print(&stages, run->shares);
-  bool described = describe_arguments(run, &types, &shared, &whole, &why);
+  describe_arguments(run, &types, &shared);
+  bool described = add_digests(&whole, run, false, &why);
   rank_step step = {.step = "a run",
                     .entry = run->entry,
                     .text = run->text,
@@ -339,6 +355,35 @@ static bool agree(transport *t, const ranks_run *run, error *failure) {
   text_free(&shared);
   text_free(&whole);
   return good;
+}
+
+// Whether those in files are the same: none reads all of a file that is one for all.
+static bool agree_on_files(transport *t, const ranks_run *run, error *failure) {
+  uint64_t own = 0, *all = calloc(2 * (size_t)t->ranks, sizeof *all);
+  for (size_t i = 0; i < run->argument_count; i++)
+    if (array_device(&run->arguments[i]) == ARRAY_IN_FILE)
+      own = own * 31 + array_file_identity(&run->arguments[i]);
+  for (uint32_t r = 0; all && r < t->ranks; r++)
+    all[r] = sizeof own;
+  bool good = all ? !own || transport_gather(t, &own, all, all + t->ranks, failure)
+                  : rank_fail(t, "out of memory", failure);
+  bool same = true;
+  for (uint32_t r = 0; good && own && r < t->ranks; r++)
+    same = same && all[t->ranks + r] == own;
+  free(all);
+  if (!good || same)
+    return good;
+  text whole = {0};
+  error why = {0};
+  good = add_digests(&whole, run, true, &why) && !whole.failed
+             ? rank_agree(t, &(rank_step){.step = "a run", .whole = text_content(&whole)}, failure)
+             : rank_fail(t, error_is_set(&why) ? why.message : "out of memory", failure);
+  text_free(&whole);
+  return good;
+}
+
+static bool agree(transport *t, const ranks_run *run, error *failure) {
+  return agree_on_program(t, run, failure) && agree_on_files(t, run, failure);
 }
 
 static bool execute_one(rank_world *r, const ranks_run *run, array *results, error *failure) {

@@ -8,6 +8,7 @@
 // Only .npy of a regular file, in C order: its elements, or its fields one for one, are those of
 // memory, but for their byte order. Or a file that a run has made, with room before element 0 for
 // the header of a .npy.
+#include "core/hash.h"
 #include "core/sizes.h"
 #include "runtime/system/temporary.h"
 #include "runtime/values/formats.h"
@@ -171,6 +172,21 @@ bool array_file_place(const array *a, int *descriptor, uint64_t *offset) {
 const char *array_file_name(const array *a) {
   const array_file *f = a->owner->with;
   return f->name;
+}
+
+uint64_t array_file_identity(const array *a) {
+  const array_file *f = a->owner->with;
+  struct stat s = {0};
+  if (fstat(f->descriptor, &s) != 0)
+    return (uint64_t)(uintptr_t)f | 1;
+  // Not st_dev: each host has its own number of a folder that all share.
+  const uint64_t parts[] = {s.st_ino,
+                            (uint64_t)s.st_size,
+                            (uint64_t)s.st_ctim.tv_sec,
+                            (uint64_t)s.st_ctim.tv_nsec,
+                            f->offset,
+                            f->record};
+  return hash_bytes(parts, sizeof parts) | 1u;
 }
 
 static bool has_name(int descriptor) {

@@ -124,6 +124,8 @@ bool array_fetch(const array *a, uint64_t first, uint64_t count, void *to, error
 // check; then where. The descriptor is the array's.
 bool array_file_place(const array *a, int *descriptor, uint64_t *offset);
 const char *array_file_name(const array *a);  // of an array in a file: as the user wrote it
+// Not 0, and the same for the same bytes of the same file, as long as nobody writes to it.
+uint64_t array_file_identity(const array *a);
 // Makes a, which has a type and dims, an array in a file of its own, whose elements begin at
 // `offset`: a multiple of 64, which leaves room for the header of a .npy. `name` is for messages;
 // the file at `own` goes with the array (NULL: it has no name, or stays). False: *e says why.
