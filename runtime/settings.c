@@ -129,8 +129,7 @@ bool permc_use_ranks(permc_context *c, const permc_ranks *wanted) {
     return true;
   error failure = {0};
   ranks_launch l;
-  if (!ranks_launched(&l))
-    l = (ranks_launch){0};
+  ranks_launched(&l);
   ranks_options o = {.kind = transport_wanted(c, wanted, &l),
                      .count = wanted->count,
                      .timeout = wanted->timeout,
@@ -140,6 +139,11 @@ bool permc_use_ranks(permc_context *c, const permc_ranks *wanted) {
                      .with = wanted->with};
   if (!o.kind)
     return false;
+  if (o.kind == &transport_mpi && l.child_of && !wanted->communicator)
+    return context_error_of(c, PERMC_ERROR_RANKS,
+                            "a rank of %s has started this process, which is no rank itself; use "
+                            "the transport 'threads', or start it by mpirun",
+                            l.child_of);
   if (o.kind == &transport_mpi) {  // of a communicator MPI alone knows
     o.rank = l.rank;
     o.launched = wanted->communicator ? 0 : l.count;

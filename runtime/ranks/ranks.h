@@ -152,6 +152,7 @@ bool ranks_commit(rank_world *r, output_file **made, size_t count, error *failur
 typedef struct ranks_launch {
   const char *launcher, *transport;
   uint32_t rank, count, local;  // count 0: the transport knows; local: the rank on this machine
+  const char *child_of;         // alone, but started by a rank of this launcher; or NULL
 } ranks_launch;
 bool ranks_launched(ranks_launch *out);  // false: alone
 

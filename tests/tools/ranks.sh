@@ -70,6 +70,15 @@ for mpirun in mpirun.openmpi mpirun.mpich; do
   on 2 "$PERMC" run -e sum -i in.npy
   cmp -s out sum
   verdict "what rank 0 prints" $?
+  on 2 "$ranks_test" --starts "$PERMC" run -e sum -i in.npy --ranks 2
+  [ $? = 0 ] && cat sum sum | cmp -s - out && [ ! -s err ]
+  verdict "what each rank starts" $?
+  on 2 "$ranks_test" --starts "$PERMC" run -e sum -i in.npy --transport mpi
+  [ $? != 0 ] && grep -q 'a rank of .* has started this process, which is no rank' err
+  verdict "MPI in what a rank starts" $?
+  "$ranks_test" --starts "$PERMC" run -e sum -i in.npy >out 2>err
+  [ $? = 0 ] && cmp -s sum out
+  verdict "what a rank without a launcher starts" $?
   on 3 "$PERMC" run -e sum -i in.npy
   says_once $? '3 ranks are no power of two; take 2, 4, 8, \.\.\.$'
   verdict "three ranks" $?

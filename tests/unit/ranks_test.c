@@ -5,6 +5,7 @@
 //   ranks_test            the list below on 1 to 16 ranks
 //   ranks_test files      whole files beside those of a run on one rank
 //   mpirun -n 4 ranks_test --halves      calls on communicators of the caller: ranks 0 1, ranks 2 3
+//   mpirun -n 2 ranks_test --starts COMMAND...     a command that ranks start
 //
 // GPUs are those of fake_cuda.c, which execute kernels that fake_nvrtc.c compiles for the host;
 // messages are carried by fake_nccl.c, or through memory of the host.
@@ -16,8 +17,11 @@
 #include "tests/unit/fake_driver.h"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <pthread.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 // Of ranks that are contexts of their own.
@@ -877,6 +881,40 @@ TEST(launchers) {
   }
 }
 
+// What ranks_launched says in a process that is started by one with this loaded and these
+// variables, by way of a shell: 0: alone, 1: a rank, 2: a child of one.
+static int run_launched(const char *loaded) {
+  ranks_launch found;
+  if (!loaded)
+    return ranks_launched(&found) ? 1 : found.child_of ? 2 : 0;
+  int file = open(loaded, O_RDONLY);
+  void *mapped = file < 0 ? NULL : mmap(NULL, 1, PROT_READ, MAP_PRIVATE, file, 0);
+  const int status = system("x=0; /proc/$PPID/exe --launched || x=$?; exit $x");
+  return mapped == MAP_FAILED ? -1 : WEXITSTATUS(status);
+}
+
+TEST(children_of_ranks) {
+  static const struct {
+    const char *loaded, *variables;
+    int expected;
+  } cases[] = {
+      {"libmpi.so.40", "OMPI_COMM_WORLD_RANK=0 OMPI_COMM_WORLD_SIZE=2 PMIX_RANK=0", 2},
+      {"libmpich.so", "PMI_RANK=1 PMI_SIZE=2", 2},
+      {"libtorch.so", "RANK=1 WORLD_SIZE=2 MASTER_PORT=5", 2},
+      {"other.so", "PMI_RANK=1 PMI_SIZE=2", 1},
+      {"libmpi.so.40", "RANK=1 WORLD_SIZE=2", 1},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    char command[700];
+    const char *loaded = own_path(cases[i].loaded);
+    snprintf(command, sizeof command, "echo x >%s; p=$PPID; env %s /proc/$p/exe --launched %s",
+             loaded, cases[i].variables, loaded);
+    const int status = system(command);
+    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == cases[i].expected);
+    remove(loaded);
+  }
+}
+
 // ---- a communicator of the caller -----------------------------------------------------------------
 
 // Calls on half of MPI's ranks, while the other half makes others. The line of what is wrong, or
@@ -929,6 +967,26 @@ static int run_halves(void) {
   return wrong != NULL;
 }
 
+// What a rank starts has its variables, and is none.
+static int start_command(char **words) {
+  char missing[500];
+  int level, status = 1;
+  const mpi_library *m = mpi_library_find(missing, sizeof missing);
+  if (!m)
+    return puts(missing), 1;
+  m->init_thread(NULL, NULL, m->serialized, &level);
+  pid_t child = fork();
+  if (child == 0)
+    _exit(execv(*words, words));
+  waitpid(child, &status, 0);
+  m->finalize();
+  return status != 0;
+}
+
 int main(int count, char **words) {
+  if (count >= 2 && strcmp(words[1], "--launched") == 0)
+    return run_launched(words[2]);
+  if (count >= 3 && strcmp(words[1], "--starts") == 0)
+    return start_command(words + 2);
   return count == 2 && strcmp(words[1], "--halves") == 0 ? run_halves() : test_main(count, words);
 }
