@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
-enum { REQUEST_BYTES = 1 << 20 };  // at most
+enum { REQUEST_BYTES = 1 << 20, MOST_AGAIN = 10000 };  // at most
 
 static uint64_t page_of(uint64_t at) { return at / DISK_PAGE * DISK_PAGE; }
 static uint64_t page_after(uint64_t at) { return page_of(at + DISK_PAGE - 1); }
@@ -98,7 +98,7 @@ static bool holds(disk *d, const disk_request *r) {
 }
 
 bool disk_answer(disk *d, disk_request *r, int64_t answer) {
-  if (answer == -EINTR || answer == -EAGAIN)
+  if ((answer == -EINTR || answer == -EAGAIN) && r->again++ < MOST_AGAIN)
     return true;
   if (answer == -EINVAL && r->descriptor == r->file->direct)
     return aim_at_cache(r), true;
@@ -153,6 +153,7 @@ static void take(disk_batch *b, bool writes, disk_request *r) {
   r->writes = writes;
   r->once = p->once;
   r->replaced = p->replaced;
+  r->again = 0;
   r->offset = r->begin = p->offset + c->done;
   r->bytes = cut(p, c->done);
   r->memory = (char *)p->memory + c->done;

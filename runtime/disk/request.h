@@ -18,6 +18,7 @@ typedef struct disk_request {
   const disk_file *file;
   bool writes;
   bool once, replaced;
+  unsigned again;          // how often the system has asked to make it again
   uint64_t offset, bytes;  // wanted, and not there yet
   char *memory;
   uint64_t begin;  // of all that was wanted
@@ -67,6 +68,8 @@ extern const disk_kind disk_ring, disk_threads;
 bool disk_next(disk *d, disk_request *r);
 // After `answer` bytes, or an error's negative number. Whether something is left to be done.
 bool disk_answer(disk *d, disk_request *r, int64_t answer);
+// Makes the request here, to its end (threads.c).
+void disk_make(disk *d, disk_request *r);
 
 // How many threads are worth their start for so many bytes: a few pages are moved in less time.
 uint64_t disk_threads_worth(const disk_part *parts, size_t count);

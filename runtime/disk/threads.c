@@ -9,16 +9,18 @@ typedef struct requester {
   disk_request *request;
 } requester;
 
+void disk_make(disk *d, disk_request *r) {
+  ssize_t answer;
+  do
+    answer = r->writes ? pwritev(r->descriptor, r->vectors, r->vector_count, (off_t)r->first)
+                       : preadv(r->descriptor, r->vectors, r->vector_count, (off_t)r->first);
+  while (disk_answer(d, r, answer < 0 ? -errno : answer));
+}
+
 static void *make_requests(void *with) {
   requester *by = with;
-  disk_request *r = by->request;
-  while (disk_next(by->disk, r)) {
-    ssize_t answer;
-    do
-      answer = r->writes ? pwritev(r->descriptor, r->vectors, r->vector_count, (off_t)r->first)
-                         : preadv(r->descriptor, r->vectors, r->vector_count, (off_t)r->first);
-    while (disk_answer(by->disk, r, answer < 0 ? -errno : answer));
-  }
+  while (disk_next(by->disk, by->request))
+    disk_make(by->disk, by->request);
   return NULL;
 }
 

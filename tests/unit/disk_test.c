@@ -4,6 +4,11 @@
 
 #include "core/random.h"
 #include "runtime/disk/disk.h"
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 enum { FILE_BYTES = 3 << 20, PARTS = 40 };
@@ -262,6 +267,57 @@ TEST(unknown_blocks) {
   spoil(&c, 0 * BLOCK + BEGIN);
   CHECK(!disk_read(&c.file, BEGIN, c.read, BLOCK, &e));
   close_checked(&c);
+}
+
+// From now on this call of the system fails in this process, and those that it starts.
+static bool refuse_call(unsigned call, unsigned number) {
+  struct sock_filter rows[] = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 0),
+                               BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, call, 0, 1),
+                               BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | number),
+                               BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+  struct sock_fprog program = {sizeof rows / sizeof *rows, rows};
+  return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+         prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+}
+
+// A call that the system refuses for good ends with a line, or the bytes go another way.
+TEST(refused_calls) {
+  static const struct {
+    const char *kind;
+    unsigned call;
+    int number;
+    bool fails;
+  } rows[] = {{"ring", SYS_io_uring_enter, EBADF, false},
+              {"ring", SYS_io_uring_enter, EAGAIN, false},
+              {"threads", SYS_preadv, EAGAIN, true},
+              {"threads", SYS_preadv, EINTR, true},
+              {"threads", SYS_pwritev, EIO, true}};
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    fflush(stdout);
+    pid_t child = fork();
+    if (child == 0) {
+      uint64_t state = 7;
+      error e = {0};
+      alarm(60);
+      disk *d = disk_new(rows[i].kind, NULL, &e);
+      if (!d || !refuse_call(rows[i].call, (unsigned)rows[i].number))
+        _exit(0);
+      if (!rows[i].fails)
+        check_moves(d, &state, 1, 77);
+      disk_file f;
+      static char bytes[FILE_BYTES];
+      CHECK(disk_open(&f, path_of("refused"), DISK_CREATE, FILE_BYTES, &e));
+      disk_part parts[2] = {{&f, 0, FILE_BYTES / 2, bytes, false, false, false},
+                            {&f, FILE_BYTES / 2, FILE_BYTES / 2, bytes, true, false, false}};
+      CHECK(move(d, parts, 2, &e) != rows[i].fails);
+      CHECK_CONTAINS(e.message, rows[i].fails ? strerror(rows[i].number) : "");
+      disk_free(d);
+      fflush(stdout);
+      _exit(test_state.failures > 0);
+    }
+    int status;
+    CHECK(waitpid(child, &status, 0) == child && status == 0);
+  }
 }
 
 TEST(what_fails) {
