@@ -10,6 +10,7 @@
 // they say of themselves lies in memory that all read: before the first meeting where what they
 // receive belongs, and that they have marked on their stream from when on it may be written; before
 // the second, that copies are marked for which those that receive them are to wait.
+#include "core/clock.h"
 #include "runtime/transport/device.h"
 
 #include <sched.h>
@@ -63,16 +64,25 @@ static bool meet(copies_rank *t, error *failure) {
   return good;
 }
 
+// Whether the count, of calls that the rank has begun, comes to that call before `end`. A rank that
+// hangs in its driver is not waited for: it copies nothing more when it hears of the failure.
+static bool wait_for_call(const entry *e, const atomic_uint *count, unsigned call, double end) {
+  while (atomic_load(&e->begun) >= call && atomic_load(count) < call && clock_seconds() < end)
+    sched_yield();
+  return atomic_load(&e->begun) < call || atomic_load(count) >= call;
+}
+
 // This rank has failed, and its memory may be gone soon: until others copy there no more. They end,
 // as they hear of that or have nothing to wait for; who has not begun this call will not pass the
 // meeting.
 static void wait_for_copies(copies_rank *t) {
   const cuda_driver *api = t->device.device->api;
   cuda_stream *own = t->device.device->stream;
+  double end = clock_seconds() + t->device.base.timeout;
   for (uint32_t r = 0; r < t->device.base.ranks; r++) {
     entry *e = entry_of(t, r);
-    while (atomic_load(&e->begun) >= t->calls && atomic_load(&e->posted) < t->calls)
-      sched_yield();
+    if (!wait_for_call(e, &e->posted, t->calls, end))
+      continue;
     for (int k = 0; k < PIECES && t->passed == t->calls; k++)
       api->stream_wait(own, e->sent[k], 0);
   }
@@ -146,7 +156,8 @@ static bool check_lengths(copies_rank *t, error *failure) {
 static bool copy_piece(copies_rank *t, const transport_message *sends, uint32_t count,
                        uint32_t piece, int bits, error *failure) {
   const transport *base = &t->device.base;
-  bool good = wait_in_order(t, own_entry(t)->link, t->stored[piece], failure);
+  bool good = transport_check(base->below, failure) &&
+              wait_in_order(t, own_entry(t)->link, t->stored[piece], failure);
   for (uint32_t i = 1; i < base->ranks && good; i++) {
     uint32_t r = (base->rank + i) % base->ranks;
     const transport_message *m = transport_message_of(sends, count, r);
@@ -274,9 +285,11 @@ static void free_order(copies_rank *t) {
 // When nobody looks at this rank's entry any more.
 static void copies_close(transport *base) {
   copies_rank *t = (copies_rank *)base;
-  for (uint32_t r = 0; r < base->ranks && own_entry(t) != NULL; r++)
-    while (atomic_load(&entry_of(t, r)->ended) < atomic_load(&entry_of(t, r)->begun))
-      sched_yield();
+  double end = clock_seconds() + base->timeout;
+  for (uint32_t r = 0; r < base->ranks && own_entry(t) != NULL; r++) {
+    entry *e = entry_of(t, r);
+    wait_for_call(e, &e->ended, atomic_load(&e->begun), end);
+  }
   if (own_entry(t) != NULL && cuda_enter_to_free(t->device.device)) {
     free_order(t);
     cuda_leave(t->device.device, true);

@@ -44,12 +44,19 @@ typedef struct mpi_rank {
   const mpi_library *m;
   mpi_handle comm;
   uint64_t exchanges;
-  error failure;  // the first that is known here
-  bool spoke;     // this rank has said so to the user
-  bool stuck;     // a request was left behind: its memory may be gone, so MPI is left alone
-  control heard, said[TOPICS];
-  mpi_handle hearing, *saying;
-  uint32_t say_count, arrived_count, ended_count;
+  error failure;    // the first that is known here
+  bool spoke;       // this rank has said so to the user
+  bool stuck;       // a request was left behind: its memory may be gone, so MPI is left alone
+  bool any_thread;  // may call MPI; else only that which has begun it
+  control heard;
+  mpi_handle hearing;
+  bool hears;
+  struct said {  // by topic: the words, which stay until all have them
+    control words;
+    mpi_handle *sends;
+    uint32_t count, arrived;
+  } said[TOPICS];
+  uint32_t ended_count;
   void *parent;           // the communicator that it was opened for
   unsigned users;         // with the lock of `use`
   atomic_bool kept;       // with its parent, for others to find
@@ -76,27 +83,41 @@ static struct {
 
 // ---- control messages --------------------------------------------------------------------------
 
-// To nobody before the ranks have joined: until then base.ranks is 1.
+static bool may_call(const mpi_rank *t) {
+  int main = 1;
+  return t->any_thread || (t->m->is_main(&main) == 0 && main);
+}
+
+// Whether all others have what was said of it.
+static bool has_arrived(mpi_rank *t, topic what) {
+  struct said *s = &t->said[what];
+  mpi_status status;
+  for (int done = 1; s->arrived < s->count; s->arrived++)
+    if (t->m->test(&s->sends[s->arrived], &done, &status) != 0 || !done)
+      return false;
+  return true;
+}
+
+// To nobody before the ranks have joined: until then base.ranks is 1. Not again before it has
+// arrived: until then MPI may read the words.
 static void say(mpi_rank *t, topic what) {
-  control *c = &t->said[what];
-  *c = (control){.rank = t->base.rank, .topic = what, .spoke = t->spoke};
-  snprintf(c->failure, sizeof c->failure, "%s", t->failure.message);
-  for (uint32_t r = 0; r < t->base.ranks && t->base.ranks > 1; r++) {
-    mpi_handle *sending = &t->saying[t->say_count];
-    if (r == t->base.rank)
-      continue;
-    t->m->isend(c, sizeof *c, t->m->byte, (int)r, CONTROL_TAG, mpi_value(t->m, &t->comm), sending);
-    if (what == WAITS)  // which is said again and again, always the same
-      t->m->request_free(sending);
-    else
-      t->say_count++;
-  }
+  struct said *s = &t->said[what];
+  if (!may_call(t) || !has_arrived(t, what))
+    return;
+  s->words = (control){.rank = t->base.rank, .topic = what, .spoke = t->spoke};
+  snprintf(s->words.failure, sizeof s->words.failure, "%s", t->failure.message);
+  s->count = s->arrived = 0;
+  for (uint32_t r = 0; r < t->base.ranks && t->base.ranks > 1; r++)
+    if (r != t->base.rank &&
+        t->m->isend(&s->words, sizeof s->words, t->m->byte, (int)r, CONTROL_TAG,
+                    mpi_value(t->m, &t->comm), &s->sends[s->count]) == 0)
+      s->count++;
 }
 
 static void listen(mpi_rank *t) {
-  if (t->ended_count + 1 < t->base.ranks)
-    t->m->irecv(&t->heard, sizeof t->heard, t->m->byte, t->m->any_source, CONTROL_TAG,
-                mpi_value(t->m, &t->comm), &t->hearing);
+  t->hears = t->ended_count + 1 < t->base.ranks &&
+             t->m->irecv(&t->heard, sizeof t->heard, t->m->byte, t->m->any_source, CONTROL_TAG,
+                         mpi_value(t->m, &t->comm), &t->hearing) == 0;
 }
 
 // The first failure that is known here: of each rank all others hear that it has one, and which.
@@ -111,8 +132,7 @@ static void fail_by(mpi_rank *t, const char *line) {
 static void hear(mpi_rank *t) {
   mpi_status status;
   int done = 1;
-  while (t->ended_count + 1 < t->base.ranks && t->m->test(&t->hearing, &done, &status) == 0 &&
-         done) {
+  while (t->hears && may_call(t) && t->m->test(&t->hearing, &done, &status) == 0 && done) {
     struct peer *p = &t->peers[t->heard.rank];
     p->failed = p->failed || t->heard.failure[0] != 0;
     p->spoke = p->spoke || t->heard.spoke;
@@ -150,12 +170,18 @@ static void go_on(void *comm, int *code, ...) {
   noticed = *code;
 }
 
-static void fail_by_code(mpi_rank *t, const char *call, int code) {
+static bool fail_call(const mpi_library *m, const char *call, int code, error *failure) {
   char why[1024] = "";
   int length;
-  t->m->error_string(code, why, &length);
+  m->error_string(code, why, &length);
   why[strcspn(why, "\n")] = 0;
-  fail(t, "rank %u: %s: %s", t->base.rank, call, why);
+  return error_set(failure, SPAN_NONE, "%s: %s", call, why);
+}
+
+static void fail_by_code(mpi_rank *t, const char *call, int code) {
+  error why = {0};
+  fail_call(t->m, call, code, &why);
+  fail(t, "rank %u: %.480s", t->base.rank, why.message);
 }
 
 static void test(mpi_rank *t, request *r) {
@@ -258,6 +284,10 @@ static bool wait_for(mpi_rank *t, request *all, uint64_t count) {
   return !error_is_set(&t->failure);
 }
 
+static const char of_one_thread[] =
+    "MPI was begun for one thread, and another calls it here; begin it by MPI_Init_thread with "
+    "MPI_THREAD_SERIALIZED";
+
 // ---- an exchange -------------------------------------------------------------------------------
 
 static uint64_t chunks_of(const mpi_rank *t, const transport_message *m, uint32_t count) {
@@ -297,6 +327,8 @@ static bool mpi_exchange(transport *base, const transport_message *sends, uint32
                          error *failure) {
   mpi_rank *t = (mpi_rank *)base;
   uint64_t count = chunks_of(t, sends, send_count) + chunks_of(t, receives, receive_count);
+  if (!may_call(t))
+    error_set(&t->failure, SPAN_NONE, "rank %u: %s", base->rank, of_one_thread);
   hear(t);
   request *all = calloc(count + 1, sizeof *all);
   if (all == NULL)
@@ -364,21 +396,20 @@ static bool mpi_speaks(transport *base) {
 // ---- opening and closing -----------------------------------------------------------------------
 
 static void free_rank(mpi_rank *t) {
-  free(t->saying);
+  for (int i = 0; i < TOPICS; i++)
+    free(t->said[i].sends);
   free(t->peers);
   free(t);
 }
 
 // Whether all others have ended, too, and all that was said has arrived.
 static bool has_parted(mpi_rank *t) {
-  mpi_status status;
-  if (t->stuck)
-    return false;
-  hear(t);
-  for (int done = 1; t->arrived_count < t->say_count; t->arrived_count++)
-    if (t->m->test(&t->saying[t->arrived_count], &done, &status) != 0 || !done)
-      return false;
-  return t->ended_count + 1 == t->base.ranks;
+  bool all = !t->stuck;
+  if (all)
+    hear(t);
+  for (int i = 0; i < TOPICS; i++)
+    all = all && has_arrived(t, (topic)i);
+  return all && t->ended_count + 1 == t->base.ranks;
 }
 
 static bool part(mpi_rank *t, double seconds) {
@@ -407,22 +438,29 @@ static bool settle(bool wait) {
   return all;
 }
 
-static bool begin_use(const mpi_library *m, error *failure) {
-  int yes = 0, ended = 0, level;
+static bool begin_use(mpi_rank *t, error *failure) {
+  const mpi_library *m = t->m;
+  int yes = 0, ended = 0, level = 0, code = 0;
   pthread_mutex_lock(&use.lock);
   m->initialized(&yes);
   m->finalized(&ended);
-  if (ended) {
+  if (ended)
     error_set(failure, SPAN_NONE, "MPI was ended and cannot begin again in this process");
-  } else if (!yes) {
-    m->init_thread(NULL, NULL, m->serialized, &level);
-    use.ours = true;
-  } else {
+  else if (!yes)
+    code = m->init_thread(NULL, NULL, m->serialized, &level);
+  else
+    code = m->query_thread(&level);
+  t->any_thread = level >= m->serialized;
+  use.ours = use.ours || (!ended && !yes && code == 0);
+  bool good =
+      code == 0 || fail_call(m, yes ? "MPI_Query_thread" : "MPI_Init_thread", code, failure);
+  if (good && !ended && !may_call(t))
+    good = error_set(failure, SPAN_NONE, "%s", of_one_thread);
+  if (good && yes && !ended)
     settle(false);
-  }
-  use.open += !ended;
+  use.open += good && !ended;
   pthread_mutex_unlock(&use.lock);
-  return !ended;
+  return good && !ended;
 }
 
 // With the lock held, when one was closed. Where it was not `clean`, what is under way may keep MPI
@@ -438,7 +476,8 @@ static void end_use(const mpi_library *m, bool clean) {
 // MPICH asks MPI_COMM_WORLD's handler about errors of MPI_Test.
 static void return_errors(const mpi_rank *t) {
   mpi_handle handler;
-  t->m->new_handler(go_on, &handler);
+  if (t->m->new_handler(go_on, &handler) != 0)
+    return;
   t->m->set_handler(mpi_value(t->m, &t->comm), mpi_value(t->m, &handler));
   if (use.ours)
     t->m->set_handler(t->m->world, mpi_value(t->m, &handler));
@@ -454,9 +493,10 @@ static void *parent_of(const mpi_library *m, const transport_options *o) {
 static bool join(mpi_rank *t, const transport_options *o, error *failure) {
   const mpi_library *m = t->m;
   void *parent = parent_of(m, o);
-  int rank, ranks;
-  m->comm_rank(parent, &rank);
-  m->comm_size(parent, &ranks);
+  int rank = 0, ranks = 0, code = m->comm_rank(parent, &rank);
+  code = code != 0 ? code : m->comm_size(parent, &ranks);
+  if (code != 0)
+    return fail_call(m, "MPI_Comm_size", code, failure);
   if (o->ranks != 0 && (o->ranks != (uint32_t)ranks || o->rank != (uint32_t)rank))
     return error_set(failure, SPAN_NONE,
                      "rank %u of %u is rank %d of %d for MPI (%s): PERMC_MPI names another library",
@@ -464,12 +504,16 @@ static bool join(mpi_rank *t, const transport_options *o, error *failure) {
   t->base = (transport){.rank = (uint32_t)rank, .ranks = 1, .timeout = o->timeout};
   t->parent = parent;
   t->users = 1;
-  t->saying = calloc(2 * (size_t)ranks + 1, sizeof *t->saying);
   t->peers = calloc((size_t)ranks, sizeof *t->peers);
-  if (t->saying == NULL || t->peers == NULL)
+  bool memory = t->peers != NULL;
+  for (int i = 0; i < TOPICS; i++)
+    memory = (t->said[i].sends = calloc((size_t)ranks, sizeof(mpi_handle))) && memory;
+  if (!memory)
     return error_set(failure, SPAN_NONE, "rank %d: out of memory", rank);
   request copy = {.peer = NOBODY};
-  m->comm_idup(parent, &t->comm, &copy.handle);
+  code = m->comm_idup(parent, &t->comm, &copy.handle);
+  if (code != 0)
+    return fail_call(m, "MPI_Comm_idup", code, failure);
   if (!wait_for(t, &copy, 1))
     return end_of_call(t, failure);
   t->base.ranks = (uint32_t)ranks;
@@ -488,7 +532,7 @@ static transport *mpi_open(const transport_options *o, error *failure) {
     return NULL;
   }
   t->m = m;
-  if (!begin_use(m, failure)) {
+  if (!begin_use(t, failure)) {
     free(t);
     return NULL;
   }
@@ -559,7 +603,7 @@ static bool mpi_leave(transport *base) {
 
 // ---- closing -----------------------------------------------------------------------------------
 
-// Where the caller has ended MPI before, nobody can be told. What MPI may still write to stays.
+// Where the caller has ended MPI before, or this thread may not call it, nobody can be told. What MPI may still write to stays.
 static void mpi_close(transport *base) {
   mpi_rank *t = (mpi_rank *)base;  // which settle may free
   const mpi_library *m = t->m;
@@ -568,7 +612,8 @@ static void mpi_close(transport *base) {
   m->finalized(&ended);
   pthread_mutex_lock(&use.lock);
   use.open--;
-  if (!ended) {
+  bool told = !ended && may_call(t);
+  if (told) {
     say(t, ENDS);
     if (!failed)
       t->next = use.closed, use.closed = t;
@@ -576,7 +621,7 @@ static void mpi_close(transport *base) {
       free_rank(t);
     clean = settle(use.open == 0) && !failed;
   }
-  end_use(m, clean && !ended);
+  end_use(m, told && clean);
   pthread_mutex_unlock(&use.lock);
 }
 

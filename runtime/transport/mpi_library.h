@@ -32,6 +32,8 @@ typedef int mpi_delete(void *comm, int key, void *kept, void *with);
   ROW(initialized, MPI_Initialized, (int *yes))                                                    \
   ROW(finalized, MPI_Finalized, (int *yes))                                                        \
   ROW(init_thread, MPI_Init_thread, (int *count, char ***words, int level, int *got))              \
+  ROW(query_thread, MPI_Query_thread, (int *level))                                                \
+  ROW(is_main, MPI_Is_thread_main, (int *yes))                                                     \
   ROW(finalize, MPI_Finalize, (void))                                                              \
   ROW(comm_rank, MPI_Comm_rank, (void *comm, int *rank))                                           \
   ROW(comm_size, MPI_Comm_size, (void *comm, int *ranks))                                          \

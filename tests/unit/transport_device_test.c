@@ -186,6 +186,40 @@ TEST(nothing_comes) {
   CHECK_CONTAINS(line, ": NCCL's exchange has not ended within ");
 }
 
+// Rank 1 hangs until rank 0 has given up, which does not wait for it without an end.
+static atomic_bool gave_up;
+
+static bool store_late(void *with, uint32_t piece) {
+  const transport *t = with;
+  (void)piece;
+  while (t->rank == 1 && !atomic_load(&gave_up))
+    sched_yield();
+  return true;
+}
+
+static bool load_nothing(void *with, uint32_t piece) { return with != NULL || piece; }
+
+static bool a_store_hangs(transport *t, error *failure) {
+  const int turned[] = {1, 0};
+  transport_blocks b = {{f2_permutation(2, turned), 0}, 64};
+  transport_pieces pieces = {1, store_late, load_nothing, t};
+  unsigned char *memory = memory_new(t, 4 * b.bytes);
+  atomic_store(&gave_up, false);
+  bool good = barriers(t, failure) &&
+              transport_exchange_in_pieces(t, &b, memory, memory + 2 * b.bytes, &pieces, failure);
+  if (t->rank == 0)
+    atomic_store(&gave_up, true);
+  memory_end(t, memory);
+  return good;
+}
+
+TEST(a_rank_that_copies_hangs) {
+  enter("devices=2", "");
+  unsetenv("PERMC_NCCL");
+  CHECK_CONTAINS(run_ranks("copies", NULL, 2, patience(), a_store_hangs),
+                 "rank 1 did not come within ");
+}
+
 // Each function of the driver that is called fails at one of its calls.
 TEST(the_driver_fails) {
   static const char *const functions[] = {

@@ -1,5 +1,6 @@
 // Transport: every kind by one table of laws and one of faults.
 #include "core/clock.h"
+#include "runtime/transport/mpi_library.h"
 #include "tests/unit/transport_laws.h"
 
 #include <pthread.h>
@@ -254,6 +255,37 @@ static int run_mpi_rank(const char *results, bool dies) {
   return 0;
 }
 
+static void *exchange_elsewhere(void *with) {
+  error failure = {0};
+  CHECK(!transport_barrier(with, &failure));
+  CHECK_CONTAINS(failure.message, ": MPI was begun for one thread, and another calls it here");
+  return NULL;
+}
+
+// MPI that was begun by MPI_Init: for the thread that did so.
+static int run_mpi_single(const char *results) {
+  char path[4096], why[512];
+  error failure = {0};
+  int level = -1, rank = 0;
+  const mpi_library *m = mpi_library_find(why, sizeof why);
+  m->init_thread(NULL, NULL, 0, &level);
+  m->comm_rank(m->world, &rank);
+  transport *t =
+      transport_open(&(transport_options){.kind = &transport_mpi, .timeout = 60}, &failure);
+  bool good = t != NULL && transport_barrier(t, &failure);
+  pthread_t other;
+  if (good && level < m->serialized &&
+      CHECK(pthread_create(&other, NULL, exchange_elsewhere, t) == 0))
+    pthread_join(other, NULL);
+  transport_close(t);
+  m->finalize();
+  snprintf(path, sizeof path, "%s.%d", results, rank);
+  FILE *f = fopen(path, "w");
+  fprintf(f, "%s%s", failure.message, test_state.failures == 0 ? "done\n" : "failed\n");
+  fclose(f);
+  return 0;
+}
+
 // What a rank does for tests/tools/hosts.py: exchanges with all, of some sizes. Rank 0 writes BYTES
 // SECONDS for each, and what all have sent to the other of two hosts.
 static int run_mpi_times(void) {
@@ -328,9 +360,11 @@ TEST(laws_of_mpi) {
     int ranks;
     const char *mode;
     bool sample;
-  } rows[] = {{"mpirun.openmpi", 4, "--mpi", true},  {"mpirun.mpich", 2, "--mpi", true},
-              {"mpirun.openmpi", 2, "--mpi", false}, {"mpirun.openmpi", 8, "--mpi-death", false},
-              {"mpirun.mpich", 4, "--mpi", false},   {"mpirun.mpich", 8, "--mpi", false}};
+  } rows[] = {
+      {"mpirun.openmpi", 4, "--mpi", true},        {"mpirun.mpich", 2, "--mpi", true},
+      {"mpirun.openmpi", 2, "--mpi-single", true}, {"mpirun.mpich", 2, "--mpi-single", true},
+      {"mpirun.openmpi", 2, "--mpi", false},       {"mpirun.openmpi", 8, "--mpi-death", false},
+      {"mpirun.mpich", 4, "--mpi", false},         {"mpirun.mpich", 8, "--mpi", false}};
   bool found = false;
 #if SANITIZED_THREAD
   SKIP("MPI is not made for the thread sanitizer");
@@ -344,7 +378,9 @@ TEST(laws_of_mpi) {
 
 int main(int count, char **words) {
   if (count == 3 && strncmp(words[1], "--mpi", 5) == 0)
-    return run_mpi_rank(words[2], strcmp(words[1], "--mpi-death") == 0);
+    return strcmp(words[1], "--mpi-single") == 0
+               ? run_mpi_single(words[2])
+               : run_mpi_rank(words[2], strcmp(words[1], "--mpi-death") == 0);
   if (count == 2 && strcmp(words[1], "--mpi-times") == 0)
     return run_mpi_times();
   return test_main(count, words);
