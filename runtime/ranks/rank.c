@@ -164,6 +164,19 @@ bool rank_agree(transport *t, const rank_step *own, error *failure) {
   return transport_agree(t, parts, PARTS, failure);
 }
 
+bool rank_compare(transport *t, uint64_t own, bool *same, error *failure) {
+  uint64_t *all = calloc(2 * (size_t)t->ranks, sizeof *all);
+  for (uint32_t r = 0; all && r < t->ranks; r++)
+    all[r] = sizeof own;
+  bool good = all ? transport_gather(t, &own, all, all + t->ranks, failure)
+                  : rank_fail(t, "out of memory", failure);
+  *same = good;
+  for (uint32_t r = 0; good && r < t->ranks; r++)
+    *same = *same && all[t->ranks + r] == own;
+  free(all);
+  return good;
+}
+
 bool rank_execute(const ranks_run *run, const rank_place *place, array_part *parts,
                   error *failure) {
   error why = {0};

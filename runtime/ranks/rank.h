@@ -37,4 +37,7 @@ typedef struct rank_step {
 } rank_step;
 bool rank_agree(transport *t, const rank_step *own, error *failure);
 
+// Whether all ranks have the same number: *same. False: they cannot say.
+bool rank_compare(transport *t, uint64_t own, bool *same, error *failure);
+
 #endif

@@ -359,18 +359,13 @@ static bool agree_on_program(transport *t, const ranks_run *run, error *failure)
 
 // Whether those in files are the same: none reads all of a file that is one for all.
 static bool agree_on_files(transport *t, const ranks_run *run, error *failure) {
-  uint64_t own = 0, *all = calloc(2 * (size_t)t->ranks, sizeof *all);
+  uint64_t own = 0;
+  bool same = true, good = true;
   for (size_t i = 0; i < run->argument_count; i++)
     if (array_device(&run->arguments[i]) == ARRAY_IN_FILE)
       own = own * 31 + array_file_identity(&run->arguments[i]);
-  for (uint32_t r = 0; all && r < t->ranks; r++)
-    all[r] = sizeof own;
-  bool good = all ? !own || transport_gather(t, &own, all, all + t->ranks, failure)
-                  : rank_fail(t, "out of memory", failure);
-  bool same = true;
-  for (uint32_t r = 0; good && own && r < t->ranks; r++)
-    same = same && all[t->ranks + r] == own;
-  free(all);
+  if (own)
+    good = rank_compare(t, own, &same, failure);
   if (!good || same)
     return good;
   text whole = {0};

@@ -2,7 +2,11 @@
 #include "runtime/ranks/parts.h"
 #include "runtime/ranks/world.h"
 
+#include "core/hash.h"
+#include <fcntl.h>
 #include <limits.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 // ---- from rank 0 to all, and to rank 0 ----------------------------------------------------------
 
@@ -118,6 +122,47 @@ static bool all_have_written(transport *t, const outcome *own, error *failure) {
   return good;
 }
 
+// The file that all write: by the number of rank 0's descriptor, where all find it so, being
+// processes of one machine; else by a name, which stays where rank 0 is killed.
+typedef struct shared_file {
+  char path[PATH_MAX];  // "": none is shared
+  uint64_t identity;
+} shared_file;
+
+static uint64_t identity_of(int descriptor) {
+  struct stat s;
+  if (descriptor < 0 || fstat(descriptor, &s) != 0)
+    return 0;
+  const uint64_t parts[] = {s.st_dev, s.st_ino, (uint64_t)s.st_ctim.tv_nsec};
+  return hash_bytes(parts, sizeof parts);
+}
+
+static bool finds(const shared_file *f) {
+  int descriptor = open(f->path, O_WRONLY | O_CLOEXEC);
+  bool same = descriptor >= 0 && identity_of(descriptor) == f->identity;
+  if (descriptor >= 0)
+    close(descriptor);
+  return same;
+}
+
+// Rank 0's file o; NULL: it is not to be shared.
+static bool share_file(transport *t, output_file *o, shared_file *f, error *failure) {
+  int descriptor = o ? output_descriptor(o) : -1;
+  *f = (shared_file){.identity = identity_of(descriptor)};
+  if (o)
+    snprintf(f->path, sizeof f->path, "/proc/%ld/fd/%d", (long)getpid(), descriptor);
+  if (!tell_all(t, f, sizeof *f, failure))
+    return false;
+  bool own = finds(f), alike = true;
+  if (*f->path && !rank_compare(t, own, &alike, failure))
+    return false;
+  if (!*f->path || (own && alike))
+    return true;
+  const char *name = o ? output_temporary(o) : NULL;
+  snprintf(f->path, sizeof f->path, "%s", name ? name : "");
+  return tell_all(t, f, sizeof *f, failure);
+}
+
 static outcome write_part(transport *t, const char *path, const char *temporary,
                           const permc_value *v) {
   extent own;
@@ -180,7 +225,7 @@ bool ranks_commit(rank_world *r, output_file **made, size_t count, error *failur
 
 static bool write_value(transport *t, const char *path, value_format format, permc_value *v,
                         output_file **made, error *failure) {
-  char temporary[PATH_MAX] = "";
+  shared_file shared;
   error why = {0};
   rank_step step = {.step = "writing a file", .file = name_in_folder(path)};
   *failure = (error){0};
@@ -189,12 +234,10 @@ static bool write_value(transport *t, const char *path, value_format format, per
   output_file *o = *made = t->rank ? NULL : output_open(path, &why);
   if (!t->rank && !o)
     return rank_fail(t, why.message, failure);
-  const char *shared =
-      o && format == FORMAT_NPY && parts_are_alike(t, v) ? output_temporary(o) : NULL;
-  snprintf(temporary, sizeof temporary, "%s", shared ? shared : "");
-  bool good = tell_all(t, temporary, sizeof temporary, failure);
-  if (good && *temporary)
-    return write_together(t, path, o, temporary, v, failure);
+  bool together = o && output_descriptor(o) >= 0 && format == FORMAT_NPY && parts_are_alike(t, v);
+  bool good = share_file(t, together ? o : NULL, &shared, failure);
+  if (good && *shared.path)
+    return write_together(t, path, o, shared.path, v, failure);
   return good && gather_value(t, v, failure) &&
          (t->rank || write_alone(t, o, format, v, failure)) && transport_barrier(t, failure);
 }

@@ -1,7 +1,8 @@
 // One .npy that several processes write, each its elements, at their places in the file.
 //
 //   rank 0   output_open("keys.npy")
-//            output_temporary             .permc-1f3a9c.tmp; its name goes to the others
+//            output_descriptor            /proc/4711/fd/5; this name goes to the others
+//            output_temporary             .permc-1f3a9c.tmp, where they do not find that
 //   all      npy_write_part(name, v, first, count, data, e)
 //   rank 0   output_commit                when all are done: keys.npy is there, and whole
 //
@@ -18,9 +19,10 @@ static bool write_at(int descriptor, uint64_t offset, const void *bytes, uint64_
   for (const char *from = bytes; count;) {
     size_t wanted = count < LARGEST_WRITE ? (size_t)count : LARGEST_WRITE;
     ssize_t written = pwrite(descriptor, from, wanted, (off_t)offset);
-    if (written < 0 && errno != EINTR)
-      return false;
-    written = written < 0 ? 0 : written;
+    if (written < 0 && errno == EINTR)
+      continue;
+    if (written <= 0)
+      return errno = written < 0 ? errno : ENOSPC, false;
     from += written;
     offset += (uint64_t)written;
     count -= (uint64_t)written;

@@ -12,6 +12,7 @@
 #include "api.h"
 #include "runtime/context/context.h"
 #include "runtime/ranks/ranks.h"
+#include "runtime/system/unnamed.h"
 #include "runtime/transport/mpi_library.h"
 #include "tests/unit/carry.h"
 #include "tests/unit/fake_driver.h"
@@ -19,6 +20,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <sys/inotify.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -735,6 +737,30 @@ static void check_files(size_t step) {
 }
 
 TEST(files) { check_files(1); }
+
+// The only name in the folder is that of the result, when it is whole.
+TEST(no_other_name) {
+  const char *in = own_path("in.npy"), *out = own_path("out.npy");
+  job jobs[RANKS], like = {.expression = "sort", .in = in, .out = out};
+  _Alignas(struct inotify_event) char events[4096];
+  int unnamed = unnamed_create(temporary_folder()), watch = inotify_init1(IN_NONBLOCK);
+  if (unnamed < 0 || watch < 0)
+    SKIP("files without names are not here");
+  close(unnamed);
+  write_random(in, "[4096]u32");
+  CHECK(inotify_add_watch(watch, temporary_folder(), IN_CREATE | IN_MOVED_TO) >= 0);
+  CHECK(run_ranks(jobs, &like));
+  ssize_t got = read(watch, events, sizeof events);
+  CHECK(got > 0);
+  for (ssize_t at = 0; at < got;) {
+    const struct inotify_event *e = (const void *)(events + at);
+    CHECK_STR(e->name, "out.npy");
+    at += (ssize_t)(sizeof *e + e->len);
+  }
+  close(watch);
+  remove(in);
+  remove(out);
+}
 
 TEST(files_on_gpus) {
   if (!use_gpus("devices=4", ""))
