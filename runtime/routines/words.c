@@ -103,11 +103,9 @@ const word_sorter *word_sorter_find(size_t size, uint32_t most) {
 #if defined(__x86_64__)
   __builtin_cpu_init();
   bool any = most == 0, popcnt = __builtin_cpu_supports("popcnt");
-  // On AMD's, compressing into memory is microcode.
-  if ((any || most >= 64) && popcnt && !__builtin_cpu_is("amd") &&
-      __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-      __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
-      __builtin_cpu_supports("bmi2"))
+  if ((any || most >= 64) && popcnt && __builtin_cpu_supports("avx512f") &&
+      __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
+      __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("bmi2"))
     return size == 4 ? &sorter_32_avx512 : &sorter_64_avx512;
   if ((any || most >= 32) && popcnt && __builtin_cpu_supports("avx2"))
     return size == 4 ? &sorter_32_avx2 : &sorter_64_avx2;
