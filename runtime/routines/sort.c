@@ -20,7 +20,7 @@ enum {
   LONG_ROW = 1 << 17,    // elements of a row that several threads sort together
   KEPT_BYTES = 1 << 24,  // of a block that stays for the next sort
   COUNTING_BITS = 16,    // at most, of keys that are counted
-  COUNTING_SMALL = 8,    // bits for which a short row is counted as well
+  COUNTING_SMALL = 8,    // bits for which a short row is counted as well, in four counts each
 };
 
 // The memory of one worker: blocks that grow.
@@ -96,21 +96,30 @@ static bool sort_words(const row *r, size_t size, word_code in, word_code out, c
 
 // ---- keys alone ---------------------------------------------------------------------------------
 
-// Sorts keys of few bits by how many there are of each.
+static bool are_counted(const key_order *o, uint64_t count) {
+  uint32_t least = o->bits <= COUNTING_SMALL ? o->bits + 2 : o->bits - 3;  // log2 of the fewest
+  return o->bits <= COUNTING_BITS && count >> least;
+}
+
+// Sorts keys of few bits by how many there are of each. Of the fewest bits there are four counts of
+// each, as adding to what has just been added to takes long.
 static bool count_keys(const row *r) {
-  uint64_t *counts = reserve(r->memory, BLOCK_WORDS, sizeof *counts << r->order.bits), at = 0;
-  uint64_t ranks = (uint64_t)1 << r->order.bits;
+  const key_order o = r->order;
+  uint64_t ranks = (uint64_t)1 << o.bits, lanes = o.bits <= COUNTING_SMALL ? 4 : 1, at = 0;
+  uint64_t *counts = reserve(r->memory, BLOCK_WORDS, lanes * ranks * sizeof *counts);
   if (!counts)
     return false;
-  memset(counts, 0, ranks * sizeof *counts);
+  memset(counts, 0, lanes * ranks * sizeof *counts);
   const char *keys = keys_of(r);
   char *to = sorted_of(r);
 #define COUNT(U)                                                                                   \
   for (uint64_t i = 0; i < r->count; i++)                                                          \
-    counts[key_encode(&r->order, load_key(keys, i, (U))) & (ranks - 1)]++;                         \
+    counts[(i & (lanes - 1)) << o.bits | (load_key(keys, i, (U)) & (ranks - 1))]++;                \
   for (uint64_t rank = 0; rank < ranks; rank++) {                                                  \
-    uint64_t key = key_decode(&r->order, rank);                                                    \
-    for (uint64_t k = counts[rank]; k > 0; k--, at++)                                              \
+    uint64_t key = key_decode(&o, rank), count = 0;                                                \
+    for (uint64_t k = 0; k < lanes; k++)                                                           \
+      count += counts[k << o.bits | (key & (ranks - 1))];                                          \
+    for (; count > 0; count--, at++)                                                               \
       store_key(to, at, (U), key);                                                                 \
   }
   FOR_ELEMENT_SIZE(key_size(r), COUNT)
@@ -118,18 +127,42 @@ static bool count_keys(const row *r) {
   return true;
 }
 
-// Sorts keys of fewer bytes than a word as words of 4.
-static bool widen_keys(const row *r) {
-  size_t size = key_size(r);
+typedef uint8_t __attribute__((may_alias)) key_8;
+typedef uint16_t __attribute__((may_alias, aligned(1))) key_16;
+
+// Sorts rows of `length` keys of fewer bytes than a word, as words of 4 in the keys' order.
+static bool sort_widened(const row *r, uint64_t length) {
+  const uint32_t all = (uint32_t)r->order.code.all, negative = (uint32_t)r->order.code.negative;
+  const uint32_t magnitude = (uint32_t)r->order.magnitude;
   uint32_t *words = reserve(r->memory, BLOCK_WORDS, (r->count + 1) * sizeof *words);
-  if (!words)
+  word_job j = {.keys = words, .to = words, .interrupted = r->task->interrupted};
+  j.scratch = reserve(r->memory, BLOCK_SCRATCH, word_scratch(length) * sizeof *words);
+  if (!words || !j.scratch)
     return false;
-  for (uint64_t i = 0; i < r->count; i++)
-    words[i] = (uint32_t)key_encode(&r->order, load_key(keys_of(r), i, size));
-  if (!sort_words(r, 4, (word_code){0, 0}, (word_code){0, 0}, words, words, r->count, r->threads))
+#define WIDEN(T)                                                                                   \
+  for (uint64_t i = 0; i < r->count; i++) {                                                        \
+    uint32_t key = ((const T *)(const void *)keys_of(r))[i];                                       \
+    words[i] = key ^ (key > magnitude ? negative : 0) ^ all;                                       \
+  }
+#define NARROW(T)                                                                                  \
+  for (uint64_t i = 0; i < r->count; i++) {                                                        \
+    uint32_t key = words[i] ^ all;                                                                 \
+    ((T *)(void *)sorted_of(r))[i] = (T)(key ^ (key > magnitude ? negative : 0));                  \
+  }
+  if (key_size(r) == 1) {
+    WIDEN(key_8)
+  } else {
+    WIDEN(key_16)
+  }
+  if (!r->sorters[0]->sort_rows(&j, 0, length, r->count / length))
     return false;
-  for (uint64_t i = 0; i < r->count; i++)
-    store_key(sorted_of(r), i, size, key_decode(&r->order, words[i]));
+  if (key_size(r) == 1) {
+    NARROW(key_8)
+  } else {
+    NARROW(key_16)
+  }
+#undef WIDEN
+#undef NARROW
   return true;
 }
 
@@ -180,13 +213,11 @@ static bool sort_keys(const row *r) {
     if (nans)
       collect_nan(r, keys_of(r), nan);
   }
-  uint32_t least =
-      r->order.bits <= COUNTING_SMALL ? 5 : r->order.bits - 3;  // log2 of the shortest row
   bool good = false;
-  if (r->order.bits <= COUNTING_BITS && r->count >> least)
+  if (are_counted(&r->order, r->count))
     good = count_keys(r);
   else if (size < 4)
-    good = widen_keys(r);
+    good = sort_widened(r, r->count);
   else
     good = sort_words(r, size, r->order.code, r->order.code, keys_of(r), sorted_of(r), r->count,
                       r->threads);
@@ -412,14 +443,14 @@ static bool are_words(const rows *a) {
   const row *r = &a->like;
   const sort_task *t = r->task;
   bool floats = r->order.infinity != UINT64_MAX;
-  return !t->offsets && !t->payload_count && t->sorted && key_size(r) >= 4 &&
-         r->order.bits > COUNTING_BITS && !(floats && t->keys == t->sorted) &&
-         t->length <= a->longest;
+  return !t->offsets && !t->payload_count && t->sorted && t->length && t->length <= a->longest &&
+         !are_counted(&r->order, t->length) && !(floats && t->keys == t->sorted);
 }
 
-// Whether a row that is sorted as words has NaN: they are at its ends. `size` is a constant.
-static inline bool has_nan(const row *r, size_t size) {
+// Whether a row that is sorted as words has NaN: they are at its ends.
+static bool has_nan(const row *r) {
   const char *sorted = sorted_of(r);
+  size_t size = key_size(r);
   return key_is_nan(&r->order, load_key(sorted, 0, size)) ||
          key_is_nan(&r->order, load_key(sorted, r->count - 1, size));
 }
@@ -428,15 +459,21 @@ static bool sort_rows_of_words(const rows *a, unsigned worker, uint64_t first, u
   row r = a->like;
   const sort_task *t = r.task;
   size_t size = key_size(&r);
-  bool floats = r.order.infinity != UINT64_MAX;
   word_job j = {r.order.code, r.order.code, t->keys, t->sorted, NULL, t->interrupted};
-  j.scratch = reserve(&a->workspaces[worker], BLOCK_SCRATCH, word_scratch(t->length) * size);
-  if (!j.scratch ||
-      !r.sorters[size == 8]->sort_rows(&j, first * t->length, t->length, last - first))
+  r.memory = &a->workspaces[worker];
+  r.first = first * t->length;
+  r.count = (last - first) * t->length;
+  if (size < 4) {
+    if (!sort_widened(&r, t->length))
+      return false;
+  } else if (!(j.scratch = reserve(r.memory, BLOCK_SCRATCH, word_scratch(t->length) * size)) ||
+             !r.sorters[size == 8]->sort_rows(&j, r.first, t->length, last - first)) {
     return false;
+  }
   r.count = t->length;
-  for (r.first = first * r.count; floats && r.first < last * r.count; r.first += r.count)
-    if (size == 4 ? has_nan(&r, 4) : has_nan(&r, 8))
+  bool floats = r.order.infinity != UINT64_MAX;
+  for (; floats && r.first < last * r.count; r.first += r.count)
+    if (has_nan(&r))
       place_nan(&r, NULL);
   return true;
 }
