@@ -266,7 +266,7 @@ static number_range below(uint64_t count) {
 }
 
 static number_range range_of_moved(const trace_step *s, const number_range *r) {
-  uint32_t first = s->op == TRACE_CHOICE ? 0 : trace_first_moved(s->op);
+  uint32_t first = trace_first_moved(s->op);
   number_range all = s->op == TRACE_GATHER || first >= s->operand_count ? (number_range){0, 0}
                                                                         // outside there are zeros
                                                                         : r[s->operands[first]];

@@ -418,11 +418,6 @@ static const char *check_scatter(const checker *c) {
   return wrong ? wrong : check_places(c, operand_step(c, 1)->dims[0]);
 }
 
-static const char *check_choice(const checker *c) {
-  (void)c;
-  return "the choice is open";
-}
-
 static const char *check_keys(const checker *c, scalar_class types) {
   const trace_step *o = operand_step(c, 0);
   if (!(types & CLASS_OF(o->type)) || o->rank != 1)
@@ -514,7 +509,6 @@ static const struct {
     [TRACE_REPLICATE] = {check_replicate, 1, true},
     [TRACE_GATHER] = {check_gather, 2, false},
     [TRACE_SCATTER] = {check_scatter, 3, false},
-    [TRACE_CHOICE] = {check_choice, ANY_COUNT, true},
     [TRACE_PLACES] = {check_sorted, ANY_COUNT, false},
     [TRACE_COUNT] = {check_count, 1, false},
     [TRACE_WRONG] = {check_wrong, 1, false},

@@ -2,7 +2,7 @@
 // functions, names) is gone; what remains is a straight line of first-order steps on arrays, each
 // step making one value. elaborate/ writes it, runtime/interp/ executes it literally, and fusion/
 // makes a network of it. The door of the floor for fusion/; its room holds trace.c, which checks
-// and prints, choices.c, which leaves one of several functions, and ranges.c.
+// and prints, and ranges.c.
 //
 // A value is a batch of equal arrays: `batch` instances, each of shape dims[0] x ... x
 // dims[rank-1]. At the outermost level batch = 1. Entering `parm m f` splits every instance in two,
@@ -34,6 +34,7 @@
 #define PERMC_LANG_TRACE_H
 
 #include "core/error.h"
+#include "core/networks.h"
 #include "core/permutation/recognise.h"
 #include "core/scalar/c_function.h"
 
@@ -68,8 +69,7 @@
   ROW(PLACES, "places")        /* [m] keys -> [m]i64: each one's place among them in order, from 0 on; \
                                   or [m] keys, [r]i64 offsets: in its row */                       \
   ROW(COUNT, "count")          /* [m] keys -> [number]i64: how many of each of 0 ... number - 1 */ \
-  ROW(WRONG, "wrong")          /* [k] places -> [2]i64 of batch 1: the first wrong one, what it is */ \
-  ROW(CHOICE, "choice")        /* one operand for each function of choice `number`: see below */
+  ROW(WRONG, "wrong")          /* [k] places -> [2]i64 of batch 1: the first wrong one, what it is */
 
 // clang-format on
 typedef enum trace_op {
@@ -167,40 +167,16 @@ typedef struct trace_check {
   span where;                // the call of padded; of what has the places
 } trace_check;
 
-// A promise of the program (lang/elaborate/laws.c), tried on `trials` of small values. Its results
-// are arrays of so many elements: for each component of the values the operands, then for each
-// component of what is promised to be equal both sides. Those may be longer: `trials` elements for
-// each instance of a batch.
-//
-//   LAW_ASSOCIATIVE  of an operator   operands x, y, z; sides (x op y) op z and x op (y op z)
-//   LAW_EQUAL        of a function    operand x; sides f x, of the first one that may be chosen, and
-//                                     g x, of this one
-typedef enum law_kind { LAW_ASSOCIATIVE, LAW_EQUAL } law_kind;
-
+// An operator that is promised to be associative (lang/elaborate/laws.c), tried on `trials` of small
+// values. Its results are arrays of so many elements: for each component of the values the operands
+// x, y and z, then for each component of the sides (x op y) op z and x op (y op z) both. Those may be
+// longer: `trials` elements for each instance of a batch.
 typedef struct trace_law {
-  law_kind kind;
-  span where;        // where the program gives the operator, or chooses
+  span where;        // where the program gives the operator
   const char *name;  // of the function that it is given to; NULL: none of the library
-  uint32_t number;   // LAW_EQUAL: of the function, from 0 on
   uint32_t operands, components, sides;  // sides: the components of each side
   uint64_t trials;
 } trace_law;
-
-// Functions that are promised to be equal: the steps of all of them are in the Trace, one function
-// behind the other, and then CHOICE steps, one for each array of their results. Such a Trace is
-// OPEN. Of one function each, trace_take makes the Trace that backends get.
-//
-//   choose [f, g] x     %5 ... %7    f x                    choice 0, first 5, 2 functions
-//                       %8 ... %20   g x
-//                       %21          choice %7 %20          taken[0] = 1: %20 takes its place
-//
-// Where a call is copied, its choices are, too: `like` is the one that it is a copy of.
-typedef struct trace_choice {
-  span where;  // of choose, in the program's own text
-  uint32_t count, like;
-  uint64_t batch;
-  value_id first;
-} trace_choice;
 
 typedef struct trace {
   VEC(trace_step) steps;
@@ -210,8 +186,10 @@ typedef struct trace {
   size_t proven_checks;     // that are not among them, as they always hold
   bool wants_laws;          // set before elaborating: then the results are those of the laws alone
   bool wants_steps;  // set before elaborating: places are checked by steps that are no routines
+  const network_limits
+      *networks;       // set before elaborating: of what it is planned for; NULL: no limits
+  bool asks_networks;  // they have decided something
   VEC(trace_law) laws;
-  VEC(trace_choice) choices;  // those inside of another follow it
 } trace;
 
 // NULL if every invariant holds, else a sentence naming the step.
@@ -238,15 +216,6 @@ static inline bool trace_places_are_known(const trace_step *s) {
 }
 // Whether the bytes of the step's value fit an int64_t.
 bool trace_size_fits(const trace_step *s);
-// The open Trace with function taken[i] of choice i, without the steps that neither results nor the
-// checks of what results need depend on. The arrays that steps point to are shared.
-trace trace_take(arena *a, const trace *open, const uint32_t *taken);
-// By choice: whether results depend on it. Others are inside of functions that are not taken.
-const bool *trace_used_choices(arena *a, const trace *open, const uint32_t *taken);
-// What function `number` of a choice does, as a Trace of its own, whose arguments are the values
-// from before the choice; of the choices inside, the functions that are taken.
-trace trace_of_function(arena *a, const trace *open, uint32_t choice, uint32_t number,
-                        const uint32_t *taken);
 // Of each result, where its elements come from: the argument that they are elements of, moved or
 // chosen (by select), besides constants; TRACE_COMPUTED for others, constants alone among them.
 // False: there is no memory.

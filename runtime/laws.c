@@ -6,12 +6,9 @@
 
 #include <inttypes.h>
 
-// Of each kind: what stands before each operand, and each side, of a counterexample.
-static const char *const words[][5] = {
-    [LAW_ASSOCIATIVE] = {"x = ", ", y = ", " and z = ", ", (x op y) op z is ",
-                         " and x op (y op z) is "},
-    [LAW_EQUAL] = {"x = ", ", the first gives ", " and this one "},
-};
+// What stands before each operand, and each side, of a counterexample.
+static const char *const words[] = {"x = ", ", y = ", " and z = ", ", (x op y) op z is ",
+                                    " and x op (y op z) is "};
 
 static uint64_t scalars_each(const array *a) {
   return a->dims[0] ? array_count(a) / a->dims[0] : 0;
@@ -66,13 +63,8 @@ static void print_element(text *to, const array *arrays, uint32_t count, uint32_
 
 static void report_law(permc_context *c, const trace_law *law, const char *example) {
   diagnostics *d = &c->program.diagnostics;
-  if (law->kind == LAW_EQUAL)
-    diag_report(d, DIAG_ERROR, law->where,
-                "function %" PRIu32 " of this choose is not equal to the first, function 0",
-                law->number);
-  else
-    diag_report(d, DIAG_ERROR, law->where, "this operator is not associative, as %s%s to be",
-                law->name ? law->name : "it", law->name ? " takes it" : " is promised");
+  diag_report(d, DIAG_ERROR, law->where, "this operator is not associative, as %s%s to be",
+              law->name ? law->name : "it", law->name ? " takes it" : " is promised");
   diag_report(d, DIAG_HINT, law->where, "with %s", example);
 }
 
@@ -89,7 +81,7 @@ static bool law_holds(permc_context *c, const trace_law *law, const array *opera
   if (least == law->trials)
     return true;
   text example = {0};
-  const char *const *word = words[law->kind];
+  const char *const *word = words;
   for (uint32_t i = 0; i < law->operands; i++) {
     text_string(&example, *word++);
     print_element(&example, operands + i, law->components, law->operands, least);

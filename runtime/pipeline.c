@@ -59,46 +59,6 @@ static bool make_static(pipeline *p, uint32_t wanted) {
   return true;
 }
 
-static const backend *backend_named(const char *name);
-
-// Whether it is for a GPU, where routines have no kernels.
-static bool is_for_gpu(const pipeline_request *r) {
-  const backend *b = r->backend ? backend_named(r->backend) : NULL;
-  const char *name = r->target ? r->target : b ? b->target : NULL;
-  const target *t = name ? target_named(name) : NULL;
-  return t && t->lane_bytes == 0;
-}
-
-// The Trace; again, with another argument static, where elaboration asks for it.
-static bool make_trace(permc_context *c, const pipeline_request *r, binding *entry, pipeline *p) {
-  diagnostics *d = &c->program.diagnostics;
-  unsigned errors = d->errors;
-  size_t start = d->rendered.length;
-  bool may_call_extern = c->allow_extern || r->last != STAGE_PROGRAM;
-  const trace empty = {.wants_laws = r->laws, .wants_steps = is_for_gpu(r)};
-  p->open = empty;
-  while (!elaborate(d, &p->memory, &c->limits, may_call_extern, entry, p->shapes.instance,
-                    p->shapes.arrays.items, p->shapes.arrays.count, &p->open, &p->result)) {
-    if (!d->can_be_static)
-      return false;
-    if (!make_static(p, d->wanted)) {
-      text example = {.memory = &p->memory};
-      entry_print_example(&example, entry, d->wanted);
-      diag_report(d, DIAG_HINT, entry->where,
-                  "give its value in place of its type, such as --arguments '%s'",
-                  text_content(&example));
-      return false;
-    }
-    d->errors = errors;
-    d->wants_static = d->can_be_static = false;
-    context_truncate_messages(c, start);
-    p->open = empty;
-  }
-  return true;
-}
-
-// ---- choices -----------------------------------------------------------------------------------
-
 // Whether nothing is wrong with a product; if something is, it is a fault of permc.
 static bool verified(permc_context *c, const char *what, const char *wrong) {
   if (wrong)
@@ -107,25 +67,82 @@ static bool verified(permc_context *c, const char *what, const char *wrong) {
   return !wrong;
 }
 
-// The Trace with these functions taken, unless it has them. What was made of it before goes.
-static bool take_choices(permc_context *c, pipeline *p, choice_list made) {
-  bool same = p->trace.steps.items && choices_same(&made, &p->choices);
-  p->choices = made;
-  if (same)
+static bool read_target(permc_context *c, arena *memory, const char *path, const target **out) {
+  size_t length;
+  const char *wrong = "";
+  const char *lines = read_source(memory, path, &length, &wrong);
+  if (lines) {
+    *out = target_read(memory, lines, &wrong);
+    if (!*out)
+      context_error_of(c, PERMC_ERROR_FILE, "%s: %s", path, wrong);
+    return *out != NULL;
+  }
+  if (access(path, F_OK) == 0)
+    return context_error_of(c, PERMC_ERROR_FILE, "%s: %s", path, wrong);
+  text known = {0};
+  for (size_t i = 0; i < target_count(); i++)
+    text_printf(&known, "%s%s", i ? ", " : "", target_at(i)->name);
+  context_error(c, "there is no target '%s', nor a file of that name (known targets: %s)", path,
+                text_content(&known));
+  text_free(&known);
+  return false;
+}
+
+// What was asked for; else what the backend runs on, and of one that makes no plan the processor.
+static bool find_target(permc_context *c, const pipeline_request *r, pipeline *p,
+                        const backend *b) {
+  const char *name = r->target ? r->target : b->target ? b->target : "";
+  const char *isa = c->isa ? c->isa : compiler_widest_isa();
+  if (r->target && p->own)
     return true;
+  p->own = target_named(*name ? name : isa);
+  if (!p->own && !*name)
+    p->own = target_named(compiler_widest_isa());
+  return p->own || read_target(c, &p->memory, name, &p->own);
+}
+
+static unsigned threads_of(const permc_context *c) {
+  return c->threads ? c->threads : pool_processors();
+}
+
+// The Trace for that backend, unless there is one; again, where its target sorts otherwise, or with
+// another argument static, where elaboration asks for it. What was made of the one before goes.
+static bool make_trace(permc_context *c, const pipeline_request *r, pipeline *p, const backend *b) {
+  diagnostics *d = &c->program.diagnostics;
+  unsigned errors = d->errors;
+  size_t start = d->rendered.length;
+  bool may_call_extern = c->allow_extern || r->last != STAGE_PROGRAM;
+  const target *before = p->own;
+  if (!find_target(c, r, p, b))
+    return false;
+  if (before && (before == p->own || !p->trace.asks_networks))
+    return true;
+  const trace empty = {
+      .wants_laws = r->laws, .wants_steps = !p->own->lane_bytes, .networks = &p->own->networks};
+  p->trace = empty;
+  while (!elaborate(d, &p->memory, &c->limits, may_call_extern, p->entry, p->shapes.instance,
+                    p->shapes.arrays.items, p->shapes.arrays.count, &p->trace, &p->result)) {
+    if (!d->can_be_static)
+      return false;
+    if (!make_static(p, d->wanted)) {
+      text example = {.memory = &p->memory};
+      entry_print_example(&example, p->entry, d->wanted);
+      diag_report(d, DIAG_HINT, p->entry->where,
+                  "give its value in place of its type, such as --arguments '%s'",
+                  text_content(&example));
+      return false;
+    }
+    d->errors = errors;
+    d->wants_static = d->can_be_static = false;
+    context_truncate_messages(c, start);
+    p->trace = empty;
+  }
   p->net = NULL;
   p->shares = NULL;
   p->steps = NULL;
   p->plan = NULL;
-  p->trace = p->open;
-  if (made.count && !elaborate_taken(&c->program.diagnostics, &p->memory, &c->limits, p->entry,
-                                     &p->open, made.taken, &p->trace))
-    return false;
+  p->model = model_of_trace(&p->trace, threads_of(c));
   return verified(c, "compiled program", trace_verify(&p->memory, &p->trace));
-}
-
-static bool take_first(permc_context *c, pipeline *p) {
-  return take_choices(c, p, choices_first(&p->memory, &p->open));
 }
 
 // ---- the Net ---------------------------------------------------------------------------------
@@ -243,38 +260,6 @@ static const char *plan_problem(pipeline *p) {
 
 // ---- the Plan --------------------------------------------------------------------------------
 
-static bool read_target(permc_context *c, arena *memory, const char *path, const target **out) {
-  size_t length;
-  const char *wrong = "";
-  const char *lines = read_source(memory, path, &length, &wrong);
-  if (lines) {
-    *out = target_read(memory, lines, &wrong);
-    if (!*out)
-      context_error_of(c, PERMC_ERROR_FILE, "%s: %s", path, wrong);
-    return *out != NULL;
-  }
-  if (access(path, F_OK) == 0)
-    return context_error_of(c, PERMC_ERROR_FILE, "%s: %s", path, wrong);
-  text known = {0};
-  for (size_t i = 0; i < target_count(); i++)
-    text_printf(&known, "%s%s", i ? ", " : "", target_at(i)->name);
-  context_error(c, "there is no target '%s', nor a file of that name (known targets: %s)", path,
-                text_content(&known));
-  text_free(&known);
-  return false;
-}
-
-// What was asked for; else what the backend runs on.
-static bool find_target(permc_context *c, const pipeline_request *r, pipeline *p,
-                        const target **out) {
-  const char *name = r->target ? r->target : p->backend->target;
-  const char *isa = c->isa ? c->isa : compiler_widest_isa();
-  *out = target_named(*name ? name : isa);
-  if (!*out && !*name)
-    *out = target_named(compiler_widest_isa());
-  return *out || read_target(c, &p->memory, name, out);
-}
-
 // Whether the plan is for the machine at hand. `device`: its name, NULL for the processor.
 static bool is_at_hand(permc_context *c, const pipeline_request *r, const backend *b,
                        char space[BACKEND_WHY], const char **device) {
@@ -283,15 +268,13 @@ static bool is_at_hand(permc_context *c, const pipeline_request *r, const backen
 }
 
 // What to plan for, as it was tuned.
-static bool choose_target(permc_context *c, const pipeline_request *r, pipeline *p) {
+static void choose_target(permc_context *c, const pipeline_request *r, pipeline *p) {
   char space[BACKEND_WHY];
   const char *device;
   p->tuned = false;
-  if (!find_target(c, r, p, &p->target))
-    return false;
+  p->target = p->own;
   if (is_at_hand(c, r, p->backend, space, &device))
-    p->target = tuned_target(&p->memory, p->net, p->target, device, c->trial, &p->tuned);
-  return true;
+    p->target = tuned_target(&p->memory, p->net, p->own, device, c->trial, &p->tuned);
 }
 
 // Arrays between passes of a stage with fewer elements than it: what is neither written nor read.
@@ -393,7 +376,8 @@ static void plan_pieces(permc_context *c, pipeline *p) {
 static bool make_plan(permc_context *c, const pipeline_request *r, pipeline *p) {
   bool runtime_matrix = !c->strategy && p->has_static && p->backend == &cuda_backend && !p->shares;
   const target *before = p->target;
-  if (!choose_target(c, r, p) || !make_steps(c, r, p))
+  choose_target(c, r, p);
+  if (!make_steps(c, r, p))
     return false;
   bool first = !p->plan;
   split_levels(p, first);
@@ -413,27 +397,11 @@ static bool make_plan(permc_context *c, const pipeline_request *r, pipeline *p) 
   return true;
 }
 
-static unsigned threads_of(const permc_context *c) {
-  return c->threads ? c->threads : pool_processors();
-}
-
-// Of each choice the function that is the cheapest there.
-static bool take_cheapest(permc_context *c, const pipeline_request *r, pipeline *p) {
-  char space[BACKEND_WHY];
-  choice_setting s = {
-      .context = c, .backend = p->backend, .threads = threads_of(c), .ranks = r->ranks};
-  if (!p->open.choices.count)
-    return true;
-  s.may_be_tuned = is_at_hand(c, r, p->backend, space, &s.gpu);
-  return find_target(c, r, p, &s.target) &&
-         take_choices(c, p, choices_cheapest(&p->memory, &p->open, &s));
-}
-
 // The Net and the Plan, and what they say of the time that the program takes.
 static bool make_products(permc_context *c, const pipeline_request *r, pipeline *p) {
   double start = clock_seconds();
   context_begin_stage(c, "planning", "");
-  if (!take_cheapest(c, r, p) || !make_net(c, p) || !make_shares(c, r, p) || !make_plan(c, r, p) ||
+  if (!make_net(c, p) || !make_shares(c, r, p) || !make_plan(c, r, p) ||
       !verified(c, "plan", plan_problem(p)))
     return false;
   p->program.plan = p->plan;
@@ -599,13 +567,12 @@ static bool run_pipeline(permc_context *c, const pipeline_request *r, pipeline *
   context_begin_stage(c, "elaborating", "");
 
   // The loaded program and the arguments to a Trace.
-  binding *entry = context_entry(c, r->entry);
-  p->entry = entry;
-  if (!entry || !find_shapes(c, r, entry, p) || !make_trace(c, r, entry, p) || !take_first(c, p) ||
+  binding *entry = p->entry = context_entry(c, r->entry);
+  const backend *asked = is_auto(r) ? &auto_backend : backend_named(r->backend);
+  if (!entry || !find_shapes(c, r, entry, p) || !make_trace(c, r, p, asked) ||
       (runs && !check_results(c, &p->trace)))
     return false;
   c->times = (permc_times){.load = c->times.load, .elaborate = clock_seconds() - start};
-  p->model = model_of_trace(&p->trace, threads_of(c));
   if (r->last != STAGE_TRACE && !(p->backend = choose_backend(c, r, p)))
     return false;
   bool may_use_gpu =
@@ -616,6 +583,8 @@ static bool run_pipeline(permc_context *c, const pipeline_request *r, pipeline *
   for (backend_status status = BACKEND_MISSING; p->backend && status != BACKEND_READY;) {
     char why[BACKEND_WHY] = "";
     const backend *b = p->backend;
+    if (!make_trace(c, r, p, b))
+      return false;
     p->program =
         (backend_program){c,    memory, &p->trace,   NULL, &p->code, is_auto(r) ? &p->model : NULL,
                           NULL, {0},    r->ranks > 0};
@@ -624,8 +593,6 @@ static bool run_pipeline(permc_context *c, const pipeline_request *r, pipeline *
     if (b->open && status == BACKEND_READY)
       c->times.start = clock_seconds() - start;
     // The Trace to a Net, the Net to a Plan.
-    if (!b->target && !take_first(c, p))
-      return false;
     if (status == BACKEND_READY && b->target) {
       if (!make_products(c, r, p))
         return false;

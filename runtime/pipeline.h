@@ -27,7 +27,6 @@
 #include "fusion/rules/rules.h"
 #include "fusion/shares/shares.h"
 #include "runtime/arguments/arguments.h"
-#include "runtime/choices.h"
 #include "runtime/context/backend.h"
 
 typedef enum pipeline_stage { STAGE_TRACE, STAGE_PLAN, STAGE_TEXT, STAGE_PROGRAM } pipeline_stage;
@@ -55,19 +54,18 @@ typedef struct pipeline_request {
 
 typedef struct pipeline {
   arena memory;  // of all products
-  const binding *entry;
+  binding *entry;
   permc_value **typed;  // arguments whose types were given in words; NULL: none
   size_t typed_count;
   argument_shapes shapes;
-  bool has_static;      // arguments are part of the program: a matrix, say, for this run alone
-  trace open;           // of which `trace` is made, where the program has choices
-  choice_list choices;  // that are made in it
+  bool has_static;    // arguments are part of the program: a matrix, say, for this run alone
+  const target *own;  // what the Trace is for: what was asked for, or the machine's own target
   trace trace;
   result_parts result;  // how the trace's results make up the entry's
   cost_model model;
   const backend *backend;
-  const target *target;
-  rule_log rules;  // that fired
+  const target *target;  // as it was tuned
+  rule_log rules;        // that fired
   net *net;
   const shares *shares;   // of the net, for ranks; or NULL
   const external *steps;  // of the net, for arrays in files; or NULL

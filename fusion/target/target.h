@@ -16,6 +16,7 @@
 #ifndef PERMC_FUSION_TARGET_TARGET_H
 #define PERMC_FUSION_TARGET_TARGET_H
 
+#include "core/networks.h"
 #include "core/text.h"
 
 // What a level moves, at most: an exchange of m messages a rank, b bytes in all, is predicted to
@@ -46,6 +47,7 @@ typedef struct target {
   double pass_seconds;             // starting a pass
   double digit_seconds;            // a key and 8 of its bits, of a sort by plain C; 0: sorts are by
                                    // networks of vectors, or by kernels
+  network_limits networks;         // which sorts are by networks
   // The outer levels. Plans of what a rank does do not depend on them.
   uint32_t peers, nodes;  // at most so many ranks of a host, and hosts: powers of two
   uint64_t disk_block;    // files are read and written in blocks of so many bytes: a power of two

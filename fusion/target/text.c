@@ -32,6 +32,14 @@ typedef struct field {
   LINK_FIELD(prefix, level, half_bytes, 0, 1e18, "a number from 0 to 1e18",                        \
              "a message of so many gets half of that rate")
 
+// A field for each width of keys.
+#define NETWORK_FIELD(name, shape, width, bytes)                                                   \
+  {{#name "_" #bytes, "most that a network sorts faster, of " #bytes " bytes"},                      \
+   offsetof(target, networks.most[shape][width]), FIELD_U64, 0, 0, 0x1p62, "a whole number from 0 to 2^62"}
+#define NETWORKS(name, shape)                                                                      \
+  NETWORK_FIELD(name, shape, 0, 1), NETWORK_FIELD(name, shape, 1, 2),                              \
+  NETWORK_FIELD(name, shape, 2, 4), NETWORK_FIELD(name, shape, 3, 8)
+
 static const field fields[] = {
     FIELD(line_bytes, FIELD_U32, 16, 16, 1 << 16, "a power of two from 16 to 65536",
           "memory moves in lines of so many bytes"),
@@ -57,6 +65,10 @@ static const field fields[] = {
           "for starting a pass"),
     FIELD(digit_seconds, FIELD_F64, 0, 0, 1, "a number from 0 to 1",
           "of a sort by plain C, for a key and 8 of its bits; 0: sorts are by vectors"),
+    NETWORKS(network_keys, NETWORK_KEYS),
+    NETWORKS(network_pairs, NETWORK_PAIRS),
+    NETWORKS(network_rows, NETWORK_ROWS),
+    NETWORKS(network_top, NETWORK_TOP),
     FIELD(peers, FIELD_U32, 1, 1, 1 << 16, "a power of two from 1 to 65536",
           "ranks of one host, at most"),
     FIELD(nodes, FIELD_U32, 1, 1, 1 << 16, "a power of two from 1 to 65536",

@@ -440,6 +440,31 @@ BUILTIN(replicate) {
   return replicate_value(e, n, a[1]);
 }
 
+static size_t bytes_of_type(type *t) {
+  size_t sum = 0;
+  t = type_prune(t);
+  if (t->kind == TYPE_SCALAR)
+    return scalar_types[t->scalar].size;
+  for (uint32_t i = 0; i < t->count; i++)
+    sum += bytes_of_type(t->parts[i]);
+  return sum;
+}
+
+// How many elements such as these a network sorts faster than their places do (core/networks.h). In
+// padded that is any number: the comparators leave the fill behind all others.
+BUILTIN(networks) {
+  const network_limits *of = e->out->networks;
+  bool rows = e->batch > 1 && row->operation != NETWORK_TOP;
+  size_t bytes = bytes_of_type(instance[0]), width = 0;
+  if (!of || e->padding)
+    return make_integer(e, INT64_MAX);
+  e->out->asks_networks = true;
+  while (width + 1 < NETWORK_WIDTHS && bytes >> width > 1)
+    width++;
+  uint64_t most = of->most[rows ? NETWORK_ROWS : row->operation][width];
+  return make_integer(e, most > INT64_MAX ? INT64_MAX : (int64_t)most);
+}
+
 BUILTIN(length) { return make_integer(e, (int64_t)length_of(a[0])); }
 
 typedef struct padding_call {
@@ -637,7 +662,9 @@ static const builtin rows[] = {
     {"count_keys", "int -> []a -> []int", {CONSTRAINT_SCALAR, CLASS_INTEGER}, 2, run_count_keys, 0, NULL},
     {"iter", "int -> (a -> a) -> a -> a", ANY, 3, run_iter, 0, NULL},
     {"associative", "(a -> a -> a) -> []a -> a -> a -> a", ANY, 2, run_associative, 0, NULL},
-    {"choose", "[](a -> b) -> a -> b", ANY, 2, run_choose, 0, NULL},
+    {"network_keys", "[]a -> int", ANY, 1, run_networks, NETWORK_KEYS, NULL},
+    {"network_pairs", "[]a -> int", ANY, 1, run_networks, NETWORK_PAIRS, NULL},
+    {"network_top", "[]a -> int", ANY, 1, run_networks, NETWORK_TOP, NULL},
     {".", "(b -> c) -> (a -> b) -> a -> c", ANY, 3, run_compose, 0, NULL},
     {"log2", "int -> int", ANY, 1, run_log2, 0, NULL},
     {"not", "bool -> bool", ANY, 1, run_not, 0, NULL},

@@ -18,7 +18,6 @@
 //   builtins.c    the table of what is built in: combinators, scalar operations, conversions
 //   padding.c     the check that padded keeps no padding
 //   places.c      places that are data: gather, scatter, and the checks of them
-//   choices.c     functions of which one is taken when the Trace is done
 //   laws.c        operators that are promised to be associative
 //   foreign.c     calls of C functions
 //   memo.c        equal calls are elaborated once (memo.h, private)
@@ -73,16 +72,10 @@ typedef struct result_parts {
 // static (all arrays of all parameters, in order). The arguments' types must fit the entry's (their
 // owner unifies them first): `instance` says what its type variables are. On failure the
 // diagnostics hold the error and false is returned. All that is made lies in `memory`, whose owner
-// handles its running out. result: may be NULL. A Trace with choices is open (lang/trace.h), and
-// has no checks among its results until elaborate_taken.
+// handles its running out. result: may be NULL.
 bool elaborate(diagnostics *d, arena *memory, const limits *l, bool allow_extern, binding *entry,
                type **instance, const array_shape *shapes, size_t shape_count, trace *out,
                result_parts *result);
-
-// The open Trace with function taken[i] of choice i, and with the checks of what is left. False:
-// the diagnostics say that a limit is reached.
-bool elaborate_taken(diagnostics *d, arena *memory, const limits *l, const binding *entry,
-                     const trace *open, const uint32_t *taken, trace *out);
 
 // The shapes that a signature has at given sizes (`other` for those that names does not have); they
 // are appended. False (with a diagnostic) when an expression of the signature fails there.

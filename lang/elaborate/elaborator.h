@@ -144,7 +144,6 @@ typedef struct elaborator {
   char *stack;  // where the C stack stood at the start
   uint64_t batch;
   uint64_t tables;                // in the trace
-  uint64_t compared;              // steps of functions that choose may take in place of the first
   VEC(const closure *) promised;  // operators whose law is in the trace
   VEC(value_id) law_results;
   active_call *calls;
@@ -222,8 +221,6 @@ value *run_foreign(elaborator *e, const closure *c);  // all arguments are given
 // The operator is promised to be associative on elements such as those of the array. Where laws are
 // wanted, the Trace gets their results.
 void promise_associative(elaborator *e, value *operator, value * elements);
-// The functions of a list are promised to be equal, where they are applied to x.
-void promise_equal(elaborator *e, const value *functions, value *x);
 void add_laws(elaborator *e);  // to the results of the trace
 
 // ---- padding.c ---------------------------------------------------------------------------------
@@ -246,10 +243,6 @@ value *run_checked_rows(elaborator *e, const builtin *row, value **a, type **ins
 value *run_count_keys(elaborator *e, const builtin *row, value **a, type **instance);
 void add_place_checks(elaborator *e);                          // once the trace has its results
 value_id emit_row_check(elaborator *e, const trace_check *c);  // its result
-
-// ---- choices.c ---------------------------------------------------------------------------------
-
-value *run_choose(elaborator *e, const builtin *row, value **a, type **instance);
 
 // ---- levels.c ----------------------------------------------------------------------------------
 

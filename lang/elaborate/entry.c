@@ -90,11 +90,6 @@ static span place_of_body(const binding *entry) {
   return entry->code->equations.items[0].alternatives[0].body->where;
 }
 
-static void add_all_checks(elaborator *e) {
-  add_checks(e);
-  add_place_checks(e);
-}
-
 static result_parts run_entry(elaborator *e, binding *entry, type **instance,
                               const array_shape *shapes, size_t count) {
   value *f = make_function(e, entry->code->call_arity);
@@ -124,8 +119,8 @@ static result_parts run_entry(elaborator *e, binding *entry, type **instance,
     add_laws(e);
     return parts;
   }
-  if (!e->out->choices.count)
-    add_all_checks(e);
+  add_checks(e);
+  add_place_checks(e);
   return parts;
 }
 
@@ -146,16 +141,5 @@ bool elaborate(diagnostics *d, arena *memory, const limits *l, bool allow_extern
   result_parts parts = run_entry(&e, entry, instance, shapes, shape_count);
   if (result)
     *result = parts;
-  return true;
-}
-
-bool elaborate_taken(diagnostics *d, arena *memory, const limits *l, const binding *entry,
-                     const trace *open, const uint32_t *taken, trace *out) {
-  *out = trace_take(memory, open, taken);
-  elaborator e = elaborator_create(d, memory, l, out);
-  e.where = place_of_body(entry);
-  if (setjmp(e.failure))
-    return false;
-  add_all_checks(&e);
   return true;
 }

@@ -2,7 +2,6 @@
 //
 //   associative op xs     is op, and the promise that (x op y) op z = x op (y op z) for elements such
 //                         as those of xs
-//   choose [f, g, h] x    is f x, and the promise that g x and h x are the same
 //
 // A run takes the promise at its word. Where laws are wanted (`permc test`), it is tried on small
 // values, all at once, as map would do it:
@@ -22,8 +21,7 @@ enum { MOST_LAWS = 64, MOST_TRIALS = 1 << 12, LEAST_TRIALS = 1 << 6, MOST_VALUES
 enum { MOST_OPERANDS = 3 };
 
 typedef struct law {
-  law_kind kind;
-  value *operator, * first;  // LAW_EQUAL: it shall be equal to the first
+  value *operator;
   uint64_t operands;
   uint64_t components, scalars;  // of an operand: its arrays, and all its scalars
   bool exact;                    // no floats
@@ -179,13 +177,6 @@ static value *apply_both_ways(elaborator *e, value *operands, void *with) {
   const law *l = with;
   value *op = l->operator, ** x = operands->u.parts.items;
   value *both = make_parts(e, VALUE_TUPLE, 2), **side = both->u.parts.items;
-  if (l->kind == LAW_EQUAL) {
-    side[0] = as_data(e, apply(e, l->first, x[0]));
-    side[1] = as_data(e, apply(e, op, x[0]));
-    if (!same_structure(side[0], side[1]))
-      fail(e, "the functions that choose is given return arrays of different lengths");
-    return both;
-  }
   side[0] = apply(e, apply(e, op, apply(e, apply(e, op, x[0]), x[1])), x[2]);
   side[1] = apply(e, apply(e, op, x[0]), apply(e, apply(e, op, x[1]), x[2]));
   return both;
@@ -219,8 +210,7 @@ static bool collect_results(elaborator *e, law *l, value *element, value_ids *op
 
 static void add_law(elaborator *e, law *l, value *element) {
   value_ids operands[MOST_OPERANDS] = {0}, sides[2] = {0};
-  trace_law t = {.kind = l->kind,
-                 .operands = (uint32_t)l->operands,
+  trace_law t = {.operands = (uint32_t)l->operands,
                  .components = (uint32_t)l->components,
                  .trials = l->trials};
   if (!collect_results(e, l, element, operands, sides))
@@ -253,25 +243,9 @@ static bool tries_laws(const elaborator *e, const value *operator) {
 }
 
 void promise_associative(elaborator *e, value *operator, value * elements) {
-  law l = {.kind = LAW_ASSOCIATIVE, .operator= operator, .operands = 3 };
+  law l = {.operator= operator, .operands = 3 };
   if (tries_laws(e, operator) && length_of(elements))
     try_law(e, l, element_at(e, elements, 0));
-}
-
-void promise_equal(elaborator *e, const value *functions, value *x) {
-  value **all = functions->u.parts.items;
-  for (uint32_t i = 1; i < functions->u.parts.count; i++) {
-    size_t before = e->out->laws.count;
-    law l = {.kind = LAW_EQUAL, .operator= all[i], .first = all[0], .operands = 1};
-    if (!tries_laws(e, all[i]))
-      continue;
-    try_law(e, l, x);
-    if (e->out->laws.count == before)
-      continue;
-    trace_law *made = &e->out->laws.items[e->out->laws.count - 1];
-    made->where = own_place(e);
-    made->number = i;
-  }
 }
 
 // As rows, one for each triple of each instance. (At the end: a call that is replayed for another

@@ -17,7 +17,6 @@ typedef struct memo_entry {
   size_t key_length;
   value_id first, last;  // steps [first, last)
   size_t first_check, last_check;
-  size_t first_choice, last_choice;
   value_id *parameters;
   uint32_t parameter_count;
   uint64_t batch;
@@ -183,9 +182,8 @@ typedef struct copier {
   elaborator *e;
   const memo_entry *from;
   const value_id *parameters;
-  value_id *renamed;               // of the steps from->first ...
-  bool *relative;                  // copied, because they depend on a parameter or the batch
-  size_t next_choice, first_copy;  // choices: of those from from->first_choice on
+  value_id *renamed;  // of the steps from->first ...
+  bool *relative;     // copied, because they depend on a parameter or the batch
 } copier;
 
 static bool renamed_step(copier *c, value_id id, value_id *to) {
@@ -210,19 +208,6 @@ static uint64_t scaled_batch(const copier *c, uint64_t batch) {
   return batch ? (uint64_t)((uint128)batch * c->e->batch / c->from->batch) : 0;
 }
 
-// Those whose functions begin at this step.
-static void copy_choices(copier *c, value_id id) {
-  trace *t = c->e->out;
-  for (; c->next_choice < c->from->last_choice; c->next_choice++) {
-    trace_choice choice = t->choices.items[c->next_choice];
-    if (choice.first > id)
-      return;
-    choice.first = (value_id)t->steps.count;
-    choice.batch = scaled_batch(c, choice.batch);
-    vec_push(c->e->memory, &t->choices, choice);
-  }
-}
-
 static void copy_step(copier *c, value_id id) {
   elaborator *e = c->e;
   trace_step s = e->out->steps.items[id];
@@ -237,8 +222,6 @@ static void copy_step(copier *c, value_id id) {
     return;
   s.operands = renamed;
   s.batch = scaled_batch(c, s.batch);
-  if (s.op == TRACE_CHOICE)
-    s.number += c->first_copy - c->from->first_choice;
   c->renamed[id - c->from->first] = emit(e, s);
 }
 
@@ -334,13 +317,9 @@ static value *copy_call(elaborator *e, const memo_entry *from, const value_id *p
               .from = from,
               .parameters = parameters,
               .renamed = NEW_ARRAY(e->memory, value_id, count),
-              .relative = NEW_ARRAY(e->memory, bool, count),
-              .next_choice = from->first_choice,
-              .first_copy = e->out->choices.count};
-  for (value_id id = from->first; id < from->last; id++) {
-    copy_choices(&c, id);
+              .relative = NEW_ARRAY(e->memory, bool, count)};
+  for (value_id id = from->first; id < from->last; id++)
     copy_step(&c, id);
-  }
   for (size_t i = from->first_check; i < from->last_check; i++) {
     trace_check check = e->out->checks.items[i];
     bool relative = renamed_step(&c, check.shadow, &check.shadow);
@@ -367,7 +346,6 @@ static memo_call *new_memo_call(elaborator *e, const memo_table *t, uint64_t has
                              .key_length = t->key_length,
                              .first = (value_id)e->out->steps.count,
                              .first_check = e->out->checks.count,
-                             .first_choice = e->out->choices.count,
                              .parameters = NEW_ARRAY(e->memory, value_id, t->dynamic.count),
                              .parameter_count = (uint32_t)t->dynamic.count,
                              .batch = e->batch};
@@ -413,7 +391,6 @@ void memo_finish(elaborator *e, memo_call *call, value *result) {
   call->entry.result = result;
   call->entry.last = (value_id)e->out->steps.count;
   call->entry.last_check = e->out->checks.count;
-  call->entry.last_choice = e->out->choices.count;
   // Calls inside of this one were entered since: there may be many.
   if (2 * e->memo->count >= e->memo->size)
     grow_table(e, e->memo);

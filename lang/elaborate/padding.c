@@ -240,7 +240,7 @@ static uint64_t find_start(const shadowing *w, const trace_step *s) {
     least = start < least ? start : least;
     most = start > most ? start : most;
   }
-  bool chooses = s->op == TRACE_SELECT || s->op == TRACE_CHOICE;
+  bool chooses = s->op == TRACE_SELECT;
   bool alike = least == most && (chooses || least == 0 || least == count);
   return alike || keeps_order(w, s) ? least : UNKNOWN;
 }

@@ -192,7 +192,6 @@ static bool explain_products(permc_context *c, pipeline *p, void *with) {
                    .groups = count_groups(p->plan->net, &c->memory),
                    .peak_bytes = cpu_peak_bytes(&p->memory, p->plan),
                    .planning_seconds = c->times.plan};
-  e.chooses = explain_chooses(c, &p->memory, p, &e.choose_count);
   e.boundaries = explain_boundaries(c, &p->memory, p, &e.boundary_count);
   if (p->shares)
     e.costs = shares_costs(&p->memory, p->shares, p->plan, p->target);

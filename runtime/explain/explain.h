@@ -45,14 +45,6 @@ typedef struct explained_boundary {
   bool repeats;
 } explained_boundary;
 
-// A choice that results depend on (runtime/choices.h), and others at its place that came out the
-// same.
-typedef struct explained_choose {
-  const char *place;  // "sort xs at sort.perm:3:9"; NULL: not of the program
-  uint32_t choice;    // its number
-  uint64_t times;
-} explained_choose;
-
 // A step on files, and what it is predicted to take.
 typedef struct explained_step {
   external_amount amount;
@@ -68,8 +60,6 @@ typedef struct explanation {
   explained_groups groups;
   uint32_t boundary_count;
   const explained_boundary *boundaries;  // by pass
-  uint32_t choose_count;
-  const explained_choose *chooses;
   const share_cost *costs;      // of stages on ranks, and of all of them; NULL: it is for one
   const explained_step *steps;  // on files; NULL: arrays are in memory
   uint64_t moving_steps;        // of the trace, that put elements into another order
@@ -84,9 +74,6 @@ bool explain_entry(permc_context *c, const pipeline_request *r, explain_use *use
 
 // "scan (+) xs at sort.perm:3:9"; NULL: it is not in the program's own text.
 const char *explain_place(const permc_context *c, arena *a, span at);
-// Of all choices (explain/chooses.c).
-const explained_choose *explain_chooses(const permc_context *c, arena *a, const pipeline *p,
-                                        uint32_t *count);
 // Of all passes (explain/boundaries.c).
 const explained_boundary *explain_boundaries(const permc_context *c, arena *a, const pipeline *p,
                                              uint32_t *count);

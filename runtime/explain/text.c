@@ -266,32 +266,6 @@ void explain_groups_text(text *out, const explained_groups *g) {
                 plural(g->comparators), g->layers, plural(g->layers));
 }
 
-static const char *const choice_reasons[] = {": there is too much to compare",
-                                             ", the fastest predicted",
-                                             ", the fastest measured; predicted"};
-
-// The function that is taken, the reason, and what all are predicted to take.
-static void print_choose(text *out, const pipeline *p, const explained_choose *e) {
-  char number[NUMBER_SPACE];
-  const choice_list *made = &p->choices;
-  uint32_t count = p->open.choices.items[e->choice].count;
-  size_t column = LABEL;
-  text words = {0};
-  text_string(out, "choose        ");
-  if (e->place)
-    text_printf(&words, "%s: ", e->place);
-  if (e->times > 1)
-    text_printf(&words, "%" PRIu64 " times ", e->times);
-  text_printf(&words, "function %" PRIu32 "%s", made->taken[e->choice],
-              choice_reasons[made->reason[e->choice]]);
-  for (uint32_t i = 0; made->seconds[e->choice] && i < count; i++)
-    text_printf(&words, "%s%s", i ? ", " : ": ", show_seconds(number, made->seconds[e->choice][i]));
-  print_words(out, &column, LABEL, text_content(&words));
-  text_string(out, "\n");
-  out->failed |= words.failed;
-  text_free(&words);
-}
-
 static void print_counts(text *out, const permc_context *c, const explanation *e) {
   const plan_facts *f = &e->facts;
   char number[NUMBER_SPACE];
@@ -317,8 +291,6 @@ static void print_counts(text *out, const permc_context *c, const explanation *e
               show_bytes(number, e->peak_bytes), f->temporaries, plural(f->temporaries));
   print_padding(out, e->pipeline->plan);
   print_checks(out, &e->pipeline->trace);
-  for (uint32_t i = 0; i < e->choose_count; i++)
-    print_choose(out, e->pipeline, &e->chooses[i]);
   print_strategies(out, c, e);
 }
 

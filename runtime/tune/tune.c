@@ -251,105 +251,6 @@ static bool store_best(tuning *t, const tuned_point *p) {
   return true;
 }
 
-// ---- choices -----------------------------------------------------------------------------------
-
-static void keep_expected(tuning *t, tune_side *s) {
-  t->expected = s->results;
-  t->expected_count = s->result_count;
-  s->results = NULL;
-  s->result_count = 0;
-}
-
-static void report_choice(tuning *t, tuned_choice one, double seconds, double ratio) {
-  char number[NUMBER_SPACE];
-  text_printf(&t->report, "choice %-3u  function %-3u%12s%9.3f\n", (unsigned)one.choice,
-              (unsigned)one.function, show_seconds(number, seconds), ratio);
-}
-
-static void set_function(tuned_choices *all, tuned_choice one) {
-  uint32_t i = 0;
-  while (i < all->count && all->items[i].choice != one.choice)
-    i++;
-  all->items[i] = one;
-  all->count += i == all->count;
-}
-
-// *best becomes the program with this function, if that is faster. *ratio: of the best so far to
-// what is predicted to be.
-static void try_function(tuning *t, tune_side *best, tuned_choice one, double *ratio) {
-  tuned_choices before = t->trial.take;
-  tune_side candidate = {0};
-  double seconds, own = INFINITY;
-  set_function(&t->trial.take, one);
-  if (open_side(t, &candidate, NULL) && candidate.result_count == t->expected_count &&
-      tune_same_results(candidate.results, t->expected, t->expected_count) &&
-      t->clock(t->with, &candidate, best, &seconds, &own))
-    report_choice(t, one, seconds, own * *ratio);
-  else
-    text_printf(&t->report, "choice %-3u  function %-3u  skipped\n", (unsigned)one.choice,
-                (unsigned)one.function);
-  if (own < TUNE_TIE) {
-    *ratio *= own;
-    close_side(best);
-    *best = candidate;
-  } else {
-    t->trial.take = before;
-    close_side(&candidate);
-  }
-}
-
-static bool store_choices(tuning *t) {
-  cache folder;
-  char path[CACHE_PATH];
-  const char *why;
-  if (t->options.dry_run)
-    return true;
-  cache_open(&folder);
-  if (!tuned_store_choices(&folder, t->trial.choice_key, &t->trial.take, path, &why)) {
-    context_clear(t->context);
-    context_error_of(t->context, PERMC_ERROR_FILE, "the best functions cannot be stored: %s", why);
-    return false;
-  }
-  text_printf(&t->report, "stored in %s\n\n", path);
-  return true;
-}
-
-static void remove_choices(const tuning *t) {
-  cache folder;
-  cache_look(&folder);
-  if (!t->options.dry_run && t->trial.choice_key[0])
-    cache_remove_text(&folder, CACHE_TUNED, t->trial.choice_key);
-}
-
-// Of each choice in turn every function, the others being the best so far. *best: what is left.
-static bool tune_choices(tuning *t, tune_side *best) {
-  const tuned_choices predicted = t->trial.predicted;
-  double seconds, ratio = 1;
-  if (!predicted.count)
-    return true;
-  if (!t->clock(t->with, best, NULL, &seconds, &ratio))
-    return false;
-  keep_expected(t, best);
-  for (uint32_t i = 0; i < predicted.count; i++) {
-    tuned_choice own = predicted.items[i];
-    report_choice(t, own, seconds, 1);
-    for (uint32_t f = 0; f < t->trial.functions[i]; f++) {
-      if (f != own.function)
-        try_function(t, best, (tuned_choice){own.choice, f}, &ratio);
-      if (was_interrupted(t))
-        return false;
-    }
-  }
-  if (ratio < TUNE_WORTH)
-    return store_choices(t);
-  t->trial.take.count = 0;
-  text_string(&t->report, "the predicted functions are kept\n\n");
-  remove_choices(t);
-  return true;
-}
-
-// ---- the end of targets ------------------------------------------------------------------------
-
 static void remove_stored(tuning *t) {
   cache folder;
   cache_look(&folder);
@@ -393,25 +294,19 @@ static bool tune_entry(tuning *t, tune_side *best) {
     return false;
   }
   if (t->options.forget) {
-    remove_choices(t);
     remove_stored(t);
     return true;
   }
   double ratio;
-  if (!tune_choices(t, best))
-    return false;
-  if (t->trial.predicted.count) {  // the last plan was another's
-    close_side(best);
-    if (!open_side(t, best, NULL))
-      return false;
-  }
   report_head(t, best);
   if (!t->clock(t->with, best, NULL, &t->model_seconds, &ratio))
     return false;
   report_point(t, "model", &best->point);
   report_time(t, t->model_seconds, 1);
-  if (!t->expected)
-    keep_expected(t, best);
+  t->expected = best->results;
+  t->expected_count = best->result_count;
+  best->results = NULL;
+  best->result_count = 0;
   tune_bounds b = machine_bounds(t);
   tune_search_start(&t->search, &t->trial.chosen, t->trial.same, &b, 0);
   return search_points(t, best) && confirm_best(t, best);

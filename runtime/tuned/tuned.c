@@ -54,10 +54,9 @@ static void describe_machine(const target *own, const char *gpu, char *out, size
     snprintf(out, size, "%s, %u processors", own->name, pool_processors());
 }
 
-// Of the program's net, or of its open Trace. With all fields that plans depend on: what was stored
+// Of the program's net. With all fields that plans depend on: what was stored
 // for another table of targets is not found.
-static bool make_key(const net *n, const trace *open, const target *own, const char *machine,
-                     char key[CACHE_KEY]) {
+static bool make_key(const net *n, const target *own, const char *machine, char key[CACHE_KEY]) {
   unsigned char out[DIGEST_BYTES];
   text all = {0};
   text_printf(&all, "permc " PERMC_VERSION " tuned\n%s\n", machine);
@@ -66,10 +65,7 @@ static bool make_key(const net *n, const trace *open, const target *own, const c
     target_print_field(&all, own, i);
     text_string(&all, "\n");
   }
-  if (n)
-    net_print(&all, n);
-  else
-    trace_print(&all, open);
+  net_print(&all, n);
   bool good = !all.failed;
   if (good) {
     digest d = digest_start();
@@ -106,58 +102,7 @@ bool tuned_find(const cache *c, const char key[CACHE_KEY], arena *memory, const 
   return true;
 }
 
-bool tuned_store_choices(const cache *c, const char key[CACHE_KEY], const tuned_choices *t,
-                         char path[CACHE_PATH], const char **why) {
-  char content[CACHE_TEXT];
-  size_t length = 0;
-  for (uint32_t i = 0; i < t->count; i++)
-    length += (size_t)snprintf(content + length, sizeof content - length, "choice %u = %u\n",
-                               (unsigned)t->items[i].choice, (unsigned)t->items[i].function);
-  return cache_keep_text(c, CACHE_TUNED, key, content, path, why);
-}
-
-static void read_choices(const char *content, const trace *open, tuned_choices *out) {
-  unsigned choice, function;
-  int length;
-  while (out->count < TUNED_CHOICES &&
-         sscanf(content, "choice %u = %u%n", &choice, &function, &length) == 2) {
-    if (choice < open->choices.count && function < open->choices.items[choice].count)
-      out->items[out->count++] = (tuned_choice){choice, function};
-    content += length;
-    content += *content == '\n';
-  }
-}
-
 // ---- planning ----------------------------------------------------------------------------------
-
-static void start_trial(tuned_trial *t, const trace *open, const uint32_t *taken) {
-  t->predicted.count = 0;
-  for (uint32_t i = 0; i < open->choices.count && t->predicted.count < TUNED_CHOICES; i++)
-    if (open->choices.items[i].like == i) {
-      t->functions[t->predicted.count] = open->choices.items[i].count;
-      t->predicted.items[t->predicted.count++] = (tuned_choice){i, taken[i]};
-    }
-}
-
-void tuned_find_choices(const trace *open, const uint32_t *taken, const target *own,
-                        const char *gpu, tuned_trial *trial, tuned_choices *out) {
-  char machine[sizeof trial->machine], key[CACHE_KEY], content[CACHE_TEXT];
-  cache folder;
-  *out = (tuned_choices){0};
-  cache_look(&folder);
-  if (!trial && !folder.folder[0])
-    return;
-  describe_machine(own, gpu, machine, sizeof machine);
-  if (!make_key(NULL, open, own, machine, key))
-    return;
-  if (trial) {
-    memcpy(trial->choice_key, key, sizeof key);
-    start_trial(trial, open, taken);
-    *out = trial->take;
-  } else if (cache_find_text(&folder, CACHE_TUNED, key, content)) {
-    read_choices(content, open, out);
-  }
-}
 
 static double stage_work(const net_stage *s) {
   double work = (double)(s->ops.count + 1) * (double)f2_unit(s->n);
@@ -192,7 +137,7 @@ const target *tuned_target(arena *memory, const net *n, const target *own, const
       return own;
   }
   describe_machine(own, gpu, machine, sizeof machine);
-  if (!make_key(n, NULL, own, machine, key))
+  if (!make_key(n, own, machine, key))
     return own;
   target *stored = NEW(memory, target);
   if (!trial) {

@@ -13,9 +13,6 @@
 //   t = tuned_target(memory, net, own, NULL, NULL, &tuned);
 //   // t: own with tiles of 32 KiB for every stage, tuned
 //
-// Of the functions of a choice (lang/trace.h) that take other ones than predicted, too, under a
-// digest of the open Trace in place of the net: lines such as `choice 0 = 1`.
-//
 // Three numbers of a target are tuned: bytes of a tile, of registers, of an access. An entry is in
 // the cache beside compiled code, under a digest of all that it depends on: the rewritten net, all
 // fields of the machine's own target, the processor, the version of permc. Its content is a target
@@ -30,7 +27,6 @@
 #define PERMC_RUNTIME_TUNED_TUNED_H
 
 #include "fusion/plan/plan.h"
-#include "lang/trace.h"
 #include "runtime/system/cache.h"
 
 // ---- points ------------------------------------------------------------------------------------
@@ -45,32 +41,17 @@ tuned_point tuned_point_of(const target *t);
 // The machine's target with these numbers for every stage.
 target tuned_target_at(const target *own, const tuned_point *p);
 
-// Functions that choices take, and their copies.
-typedef struct tuned_choice {
-  uint32_t choice, function;
-} tuned_choice;
-
-enum { TUNED_CHOICES = 16 };  // the first ones of a Trace
-typedef struct tuned_choices {
-  uint32_t count;
-  tuned_choice items[TUNED_CHOICES];
-} tuned_choices;
-
 // ---- planning ----------------------------------------------------------------------------------
 
 // What permc_tune asks of the planner, and what it learns from it.
 typedef struct tuned_trial {
   const target *target;  // in: to plan for; NULL: as the model has it
-  tuned_choices take;    // in: functions in place of the predicted ones
   // Out, of the last plan made for the machine at hand:
-  char choice_key[CACHE_KEY];         // as key, of choices; "": there are none
-  tuned_choices predicted;            // those that may be measured
-  uint32_t functions[TUNED_CHOICES];  // how many each has
-  char key[CACHE_KEY];                // of its entry in the cache; "": no plan was made
-  const target *own;                  // the machine's own target
-  tuned_point chosen;                 // by the model, for the largest stage
-  bool same;                          // ... and for all others
-  char machine[160];                  // "avx512, AMD EPYC 9554 64-Core Processor"
+  char key[CACHE_KEY];  // of its entry in the cache; "": no plan was made
+  const target *own;    // the machine's own target
+  tuned_point chosen;   // by the model, for the largest stage
+  bool same;            // ... and for all others
+  char machine[160];    // "avx512, AMD EPYC 9554 64-Core Processor"
 } tuned_trial;
 
 // The target to plan this net for in place of `own`, that of the machine at hand: the one on trial,
@@ -79,18 +60,11 @@ typedef struct tuned_trial {
 const target *tuned_target(arena *memory, const net *n, const target *own, const char *gpu,
                            tuned_trial *trial, bool *tuned);
 
-// The functions that were measured to be the fastest: those on trial, else those that are stored.
-// `taken`: by choice, what is predicted to be.
-void tuned_find_choices(const trace *open, const uint32_t *taken, const target *own,
-                        const char *gpu, tuned_trial *trial, tuned_choices *out);
-
 // ---- entries -----------------------------------------------------------------------------------
 
 // False: *why is a sentence without a full stop. `path`: where the entry lies.
 bool tuned_store(const cache *c, const char key[CACHE_KEY], const target *own, const tuned_point *p,
                  char path[CACHE_PATH], const char **why);
-bool tuned_store_choices(const cache *c, const char key[CACHE_KEY], const tuned_choices *t,
-                         char path[CACHE_PATH], const char **why);
 // What is stored, in place of `own`. False: there is no entry that reads as a target.
 bool tuned_find(const cache *c, const char key[CACHE_KEY], arena *memory, const target *own,
                 target *out);

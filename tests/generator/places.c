@@ -152,35 +152,6 @@ static term step_map_ragged(generator *g, const scope *s, term xs, keep k, const
                    array_shape(g, xs.shape->length, at_least(g, e, shape_origin(f.shape))));
 }
 
-// ---- functions that are equal ------------------------------------------------------------------
-
-// choose [f, ...] of a function by the same name, or of two ways to sort.
-static term step_choose(generator *g, const scope *s, term xs, keep k, const step *row) {
-  unsigned features = features_of(xs.shape);
-  if (features & ORDERED && draw_chance(g, 30)) {
-    static const char *const ways[] = {"radix_sort, sort_stable_on id", "argsort, ranks . ranks",
-                                       "ranks, sorted_places"};
-    uint32_t which = draw_below(g, 3);
-    if (which == 0)
-      return call_term(g, write_code(g, "%s [%s]", row->name, ways[0]), xs, xs.shape);
-    if (k == KEEP_SHAPE)
-      return (term){0};
-    const char *code = which == 1
-                           ? "choose [argsort, \\zs -> permute (ranks zs) (iota (length zs))]"
-                           : "choose [ranks, sorted_places]";
-    return call_term(g, code, xs, array_shape(g, xs.shape->length, integer_shape(g)));
-  }
-  static const char *const forms[] = {"%s [%s, %s]", "%s [%s, id . %s]", "%s [\\zs -> %s zs, %s]"};
-  const char *name = fresh_name(g, "f");
-  request r = {.parameters = {xs.shape}, .parameter_count = 1, .factor = 2};
-  r.wanted = k == KEEP_SHAPE ? xs.shape : NULL;
-  r.keep = k == KEEP_NOTHING ? KEEP_LENGTH : k;
-  term f = function_term(g, s, &r);
-  const char *list = write_code(g, forms[draw_below(g, 3)], row->name, name, name);
-  return make_atom(write_code(g, "(let %s = %s in %s %s)", name, f.text, list, atom_text(g, xs)),
-                   f.shape);
-}
-
 // ---- whole arrays of any length ------------------------------------------------------------------
 
 static term step_radix_sort_on(generator *g, const scope *s, term xs, keep k, const step *row) {
@@ -221,7 +192,6 @@ const step place_steps[] = {
     {"map_ragged", 8, FILLED | EXACT, KEEP_SHAPE, 30, 0, step_map_ragged},
     {"sort_ragged", 6, FILLED | ORDERED | EXACT, KEEP_SHAPE, 10, 1, step_sort_ragged},
     {"sort_ragged_on", 6, FILLED | SCALARS | EXACT, KEEP_SHAPE, 10, 1, step_sort_ragged},
-    {"choose", 12, EXACT, KEEP_SHAPE, 6, 1, step_choose},
     {"radix_sort", 4, ORDERED | EXACT, KEEP_SHAPE, 8, 0, step_named},
     {"radix_sort_on", 4, SCALARS | EXACT, KEEP_SHAPE, 8, 0, step_radix_sort_on},
     {"rotate", 5, 0, KEEP_SHAPE, 2, 0, step_rotate},

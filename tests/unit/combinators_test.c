@@ -42,7 +42,6 @@ static const row rows[] = {
     {"\\xs -> compact (\\x -> total_le x xs[0]) xs", CLASS_ORD, 1},
     {"\\xs -> sort_ragged [1, length xs / 3 + 1, length xs - 1] xs", CLASS_ORD, 3},
     {"\\xs -> map_ragged 2 xs[0] sort_network [0, 3, 3, 7] xs", CLASS_ORD, 7},
-    {"choose [radix_sort, sample_sort]", CLASS_ORD, 0},
     {"bucket 3 (\\x -> x & 7)", CLASS_INTEGER, 0},
     {"\\xs -> permute (bucket_places 6 (map (& 63) xs)) xs", CLASS_INTEGER, 0},
     {"histogram 5 (\\x -> x & 31)", CLASS_INTEGER, 0},

@@ -230,7 +230,6 @@ static const example programs[] = {
     {"compact (\\x -> x > 0)", "[13]i32"},
     {"bucket 2 (\\x -> x & 3)", "[10]u8"},
     {"histogram 3 (\\x -> x & 7)", "[17]u16"},
-    {"choose [radix_sort, sort]", "[8]i32"},
     {"shuffle_random 3", "[11]u32"},
     {"bitrev", "[2^5]u8"},
     {"bmmc [4, 2, 1] 5", "[2^3]f64"},

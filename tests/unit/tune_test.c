@@ -503,7 +503,7 @@ TEST(a_measurement) {
   const permc_tune_options o = {.seconds = 1e-4};
   CHECK(permc_tune(s.context, "main", "cpu", &s.keys, 1, &o, &report));
   CHECK_STR(permc_message(s.context), "");
-  size_t kept = 0;  // of functions to choose from, and of targets
+  size_t kept = 0;
   for (const char *at = report; at && (at = strstr(at, "\nstored in ")); at++)
     kept++;
   // The best may be found to be no better when it is measured again beside the model's.

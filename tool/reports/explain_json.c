@@ -10,8 +10,6 @@
 //    "target": {"name": "avx512", "tuned": false, "line_bytes": 128, ...}, "strategy": "free",
 //    "columns": 300, "static_columns": 300, "maps": 0, "moving_steps": 574, "permutations": 0,
 //    "pass_count": 14, "copies": 0, "exchanges": 70, "bytes_read": ..., "bytes_written": ...,
-//    "choices": [{"place": "choose [sort, ranks] xs at sort.perm:2:8", "times": 1, "taken": 1,
-//                 "reason": "predicted", "seconds": [0.002, 0.001]}],
 //    "seconds": ..., "temporaries": 1, "temporary_bytes": ..., "peak_bytes": ...,
 //    "passes": [{"stage": 0, "n": 24, "loops": [], "kind": "work", "padding": "none", "ops": 45,
 //                "columns": 45, "static_columns": 45, "maps": 0, "phases": 10, "exchanges": 9,
@@ -211,27 +209,6 @@ static json_t *json_of_passes(const explanation *e) {
   return list;
 }
 
-// ---- choices -----------------------------------------------------------------------------------
-
-static json_t *json_of_choices(const explanation *e) {
-  static const char *const reasons[] = {"first", "predicted", "measured"};
-  const pipeline *p = e->pipeline;
-  json_t *list = json_array();
-  for (uint32_t i = 0; i < e->choose_count; i++) {
-    uint32_t choice = e->chooses[i].choice;
-    const double *seconds = p->choices.seconds[choice];
-    json_t *times = json_array();
-    for (uint32_t k = 0; seconds && k < p->open.choices.items[choice].count; k++)
-      json_array_append_new(times, report_number(seconds[k]));
-    json_array_append_new(list, json_pack("{s:o, s:o, s:o, s:s, s:o}", "place",
-                                          json_of_text(e->chooses[i].place), "times",
-                                          report_count(e->chooses[i].times), "taken",
-                                          report_count(p->choices.taken[choice]), "reason",
-                                          reasons[p->choices.reason[choice]], "seconds", times));
-  }
-  return list;
-}
-
 // ---- ranks -----------------------------------------------------------------------------------
 
 static json_t *json_of_traffic(const share_traffic *t) {
@@ -303,7 +280,6 @@ void report_explain_json(text *out, const explanation *e, bool show_rules) {
     json_object_set_new(to, "auto", json_of_choice(&e->choice, &e->pipeline->model));
   json_object_set_new(to, "target", json_of_target(p->target, e->pipeline->tuned));
   add_counts(to, e);
-  json_object_set_new(to, "choices", json_of_choices(e));
   json_object_set_new(to, "passes", json_of_passes(e));
   if (e->costs)
     json_object_set_new(to, "ranks", json_of_ranks(e));

@@ -17,7 +17,7 @@ permc draw -e '\[a, b, c, d] -> [min a b, min (min a b) c, max c b, d]' --argume
 permc draw -e 'sort_network' --arguments '[2^3](u8, f64)'
 permc draw -e fft --arguments '[2^3]c64'
 permc draw -e sum --arguments '[2^2]i32'
-permc draw -e argsort --arguments '[2^2]f32'
+permc draw -e argsort --arguments '[2^2]f32' --target sketch
 permc draw -e 'sort_by (\x y -> total_le y.1 x.1)' --arguments '[2^2](u8, f64)'
 permc draw -e 'top_k 1' --arguments '[2^2]i32'
 permc draw -e '\xs -> [sum (map (\x -> x * k) xs) | k <- 1..4]' --arguments '[2^2]i64'
