@@ -173,6 +173,59 @@ TEST(workspace_is_kept) {
   close_long(&s);
 }
 
+// What the blocks of a scan keep is the call's: cleared once for all calls on a stream, as its
+// launches tell their runs apart, and each time where a stream is captured.
+static uint64_t state;
+static void note_state(const fake_cuda_launch *l) { state = l->parameters[4]; }
+
+TEST(state_of_look_back) {
+  enum { LENGTH = 1 << 15 };
+  uint64_t dims[1] = {LENGTH}, seen[3];
+  char why[CUDA_WHY];
+  enter("");
+  fake.define("permc_pass_0", 5, note_state);
+  permc_context *c = load_text("main : [m]u32 -> [m]u32\nmain = scan (+)\n");
+  permc_compiled *p = permc_compile_types(c, "main", "cuda", "[2^15]u32");
+  cuda_device *d[2] = {cuda_open(0, why, sizeof why), cuda_open(0, why, sizeof why)};
+  REQUIRE(p && d[0] && d[1]);
+  cuda_address at = cuda_memory_new(d[0], 2 * sizeof(uint32_t) * LENGTH);
+  permc_memory m = {.type = "u32", .rank = 1, .dims = dims, .data = (void *)(uintptr_t)at};
+  permc_value *from = permc_value_borrow(&m, NULL);
+  m.data = (char *)m.data + sizeof(uint32_t) * LENGTH;
+  permc_value *to = permc_value_borrow(&m, NULL);
+#define CALL_CLEARS(which, count)                                                                  \
+  cleared += (count);                                                                              \
+  CHECK_EQ_U64(permc_call(p, &from, 1, &to, 1, &(permc_call_options){.stream = d[which]->own},     \
+                          &call_error),                                                            \
+               PERMC_OK);                                                                          \
+  CHECK_EQ_U64(fake.calls("cuMemsetD8Async"), cleared)
+  size_t cleared = 0;
+  CALL_CLEARS(0, 1);
+  for (int which = 0; which < 2; which++) {
+    CALL_CLEARS(which, 1);
+    CALL_CLEARS(which, 0);
+    CHECK(cuda_wait(d[which], NULL));
+    seen[which] = state;
+  }
+  REQUIRE(cuda_graph_begin(d[0]));
+  CALL_CLEARS(0, 1);
+  cuda_graph *graph = cuda_graph_end(d[0], true);
+  CHECK(cuda_graph_launch(d[0], graph) && cuda_wait(d[0], NULL));
+  seen[2] = state;
+  CHECK(seen[0] != seen[1] && seen[0] != seen[2] && seen[1] != seen[2]);
+#undef CALL_CLEARS
+  cuda_graph_free(d[0], graph);
+  permc_value_free(from);
+  permc_value_free(to);
+  cuda_memory_free(d[0], at);
+  permc_compiled_free(p);
+  permc_context_free(c);
+  cuda_close(d[0]);
+  cuda_close(d[1]);
+  fake_driver_check();
+  fake.define("permc_pass_0", 4, run_kernel);
+}
+
 // A program is for the GPU that was chosen when it was compiled.
 TEST(several_devices) {
   uint64_t dims[1] = {COUNT};
