@@ -64,7 +64,7 @@ static bool check_rows(diagnostics *d, const trace_check *k, const array *wrong)
               "row %" PRIu64 " has %" PRId64 " element%s, and may have %s%" PRIu64, row, found[1],
               found[1] == 1 ? "" : "s", found[1] < 0 ? "0 to " : "at most ", k->length - 1);
   if (found[1] < 0)
-    diag_report(d, DIAG_HINT, k->where, "no offset is less than the one before it");
+    diag_report(d, DIAG_HINT, k->where, "offsets ascend: each is at least the one before it");
   return false;
 }
 

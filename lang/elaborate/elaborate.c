@@ -501,7 +501,7 @@ static value *eval_absent_body(elaborator *e, void *with) {
     if (!q->last)
       v = any_element(e, v);
     if (!v || !match_pattern(e, own, q->target, v))
-      fail(e, "no element is like those that there are not");
+      fail(e, "an empty array has no element to copy");
   }
   return eval_expr(e, own, x->u.comprehension.body);
 }

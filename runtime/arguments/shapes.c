@@ -1,5 +1,6 @@
 // Shapes of arguments, from types in words and from sizes. See arguments.h.
 #include "runtime/arguments/arguments.h"
+#include "lang/syntax/hints.h"
 
 #include <errno.h>
 
@@ -17,10 +18,15 @@ static void skip_space(type_reader *r) {
 }
 
 static bool bad_type(type_reader *r) {
-  return context_error(r->context,
-                       "%s: '%.99s' is wrong at '%.99s'; write types such as [1024]i32, [2^10]f64 "
-                       "or [8](u32, f64), or values such as 5 or [4, 1, 2]",
-                       r->what, r->start, r->at);
+  context_error(r->context,
+                "%s: '%.99s' is wrong at '%.99s'; write types such as [1024]i32, [2^10]f64 or "
+                "[8](u32, f64), or values such as 5 or [4, 1, 2]",
+                r->what, r->start, r->at);
+  size_t length = strcspn(r->at, " \t\n,)[");
+  const char *hint = hint_for(HINT_TYPE, arena_copy(&r->context->memory, r->at, length));
+  if (hint)
+    diag_report(&r->context->program.diagnostics, DIAG_HINT, SPAN_NONE, "%s", hint);
+  return false;
 }
 
 static bool read_digits(type_reader *r, uint64_t *number) {
@@ -58,7 +64,7 @@ static bool read_length(type_reader *r, uint64_t *length) {
 }
 
 static bool read_leaf(type_reader *r, const uint64_t *dims, uint32_t rank, permc_value *v) {
-  size_t length = strspn(r->at, "abcdefghijklmnopqrstuvwxyz0123456789");
+  size_t length = strcspn(r->at, " \t\n,)");
   array shape = {.type = scalar_named(r->at, length), .rank = rank};
   if (shape.type == SCALAR_COUNT)
     return bad_type(r);

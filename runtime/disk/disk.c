@@ -53,7 +53,7 @@ disk *disk_new(const char *kind, const atomic_bool *interrupted, error *failure)
     free(pages);
     free(d);
     error_set(failure, SPAN_NONE,
-              memory ? "the disk's requests cannot be made so here" : "out of memory");
+              memory ? "this kind of requests to the disk is not available here" : "out of memory");
     return NULL;
   }
   d->pages = pages;

@@ -211,7 +211,7 @@ static bool fail_beside(error *failure, const char *folder, const char *name) {
   if (journal_is_of_run(name))
     return journal_fail_damaged(failure, folder, "it has '%s', and no journal", name);
   return error_set(failure, SPAN_NONE,
-                   "%s: it has '%s', which is of no run; remove it, or write elsewhere", folder,
+                   "%s: it holds '%s', which no run has written; remove it, or write elsewhere", folder,
                    name);
 }
 

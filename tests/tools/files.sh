@@ -132,7 +132,7 @@ refuses "a file" 'permc: out/a.npy.resume: it is no folder; remove it, or write 
 mkdir -p out/a.npy.resume && echo mine >out/a.npy.resume/f1
 refuses "files without a journal" "permc: out/a.npy.resume: this folder of a run with --resume is damaged: it has 'f1', and no journal; remove it to begin anew, or run without --resume"
 mkdir -p out/a.npy.resume && echo mine >out/a.npy.resume/notes
-refuses "files of others" "permc: out/a.npy.resume: it has 'notes', which is of no run; remove it, or write elsewhere"
+refuses "files of others" "permc: out/a.npy.resume: it holds 'notes', which no run has written; remove it, or write elsewhere"
 mkdir -p out/a.npy.resume && echo garbage >out/a.npy.resume/journal
 refuses "no journal" 'permc: out/a.npy.resume: this folder of a run with --resume is damaged: its journal is not what was written; remove it to begin anew, or run without --resume'
 

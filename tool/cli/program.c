@@ -201,6 +201,13 @@ static bool is_data_file(const char *file) {
   return false;
 }
 
+static bool is_expression(const char *word) {
+  permc_context *own = cli_context_new();
+  bool good = own && permc_define(own, word);
+  permc_context_free(own);
+  return good;
+}
+
 bool cli_load(permc_context *context, const char *file, const char *expression) {
   bool loaded = !file || permc_load(context, file);
   if (!loaded && is_data_file(file)) {
@@ -214,6 +221,10 @@ bool cli_load(permc_context *context, const char *file, const char *expression) 
   if (!loaded && access(file, F_OK) != 0 &&
       snprintf(path, sizeof path, "%s.perm", file) < (int)sizeof path && access(path, R_OK) == 0) {
     cli_error("%s: No such file or directory (did you mean %s?)", file, path);
+    return false;
+  }
+  if (!loaded && access(file, F_OK) != 0 && is_expression(file)) {
+    cli_error("%s: No such file or directory (did you mean -e %s?)", file, file);
     return false;
   }
   return (!file || cli_report(context, loaded)) &&
