@@ -152,7 +152,7 @@ void fail_dynamic(elaborator *e, value *v, const char *what) {
               what);
   if (v->kind == VALUE_DYNAMIC)
     explain_dynamic(e, where, v);
-  const char *hint = hint_for(HINT_STATIC, what);
+  const char *hint = e->d->can_be_static ? NULL : hint_for(HINT_STATIC, what);
   if (hint)
     diag_report(e->d, DIAG_HINT, where, "%s", hint);
   longjmp(e->failure, 1);

@@ -559,6 +559,10 @@ static const struct {
      "(gather [i] xs); all elements in turn are [xs[i] | i <- 0..length xs - 1]"},
     {HINT_STATIC, {"a condition in a comprehension"}, FILTER},
     {HINT_STATIC,
+     {"the count of take", "the count of drop", "the length of iota", "the length of replicate"},
+     "a length cannot depend on data: keep the whole array, and the count beside it, as compact "
+     "does"},
+    {HINT_STATIC,
      {"a pattern that is a number"},
      "choose between numbers by if or guards: f x | x == 0 = 1"},
     {HINT_STATIC, {"a pattern that is true or false"}, "choose by if: if b then x else y"},

@@ -132,10 +132,10 @@ static void consider_candidate(const char *name, const char *candidate, unsigned
   }
 }
 
-// Whether it is written as a record's field in other languages: p.price.
-static bool follows_name_and_point(const resolver *r, span where) {
+// Whether it is written as a record's field in other languages: p.price, .price.
+static bool follows_point(const resolver *r, span where) {
   const char *start = r->d->sources.items[where.file].text, *at = start + where.start;
-  return at - start > 1 && at[-1] == '.' && (isalnum((unsigned char)at[-2]) || at[-2] == ']');
+  return at - start > 1 && at[-1] == '.' && at[-2] != '.';
 }
 
 static void report_unbound(resolver *r, span where, const char *name) {
@@ -164,7 +164,7 @@ static void report_unbound(resolver *r, span where, const char *name) {
     consider_candidate(name, r->builtins->rows[i].name, &best, &nearest);
   if (nearest)
     diag_report(r->d, DIAG_HINT, where, "did you mean '%s'?", nearest);
-  else if (follows_name_and_point(r, where))
+  else if (follows_point(r, where))
     diag_report(r->d, DIAG_HINT, where, "components have numbers, not names: p.0 is the first");
   else
     diag_report(r->d, DIAG_HINT, where,

@@ -35,6 +35,10 @@ static const char *why_unequal(permc_context *c, type *wanted, type *found, uint
     return arena_printf(&c->memory, "no conversion is implicit: %s x is the number x as %s", name,
                         name);
   }
+  for (size_t i = 0; wanted->kind == TYPE_VARIABLE && i < wanted->fields.count; i++)
+    if (found->kind != TYPE_TUPLE || wanted->fields.items[i].index >= found->count)
+      return arena_printf(&c->memory, "it has no component .%u; the first is .0",
+                          wanted->fields.items[i].index);
   if (wanted->kind != TYPE_VARIABLE || wanted->constraint.kind == CONSTRAINT_NONE)
     return "it has another type";
   const char *hint =

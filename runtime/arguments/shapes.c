@@ -1,6 +1,6 @@
 // Shapes of arguments, from types in words and from sizes. See arguments.h.
-#include "runtime/arguments/arguments.h"
 #include "lang/syntax/hints.h"
+#include "runtime/arguments/arguments.h"
 
 #include <errno.h>
 

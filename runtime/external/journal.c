@@ -211,8 +211,8 @@ static bool fail_beside(error *failure, const char *folder, const char *name) {
   if (journal_is_of_run(name))
     return journal_fail_damaged(failure, folder, "it has '%s', and no journal", name);
   return error_set(failure, SPAN_NONE,
-                   "%s: it holds '%s', which no run has written; remove it, or write elsewhere", folder,
-                   name);
+                   "%s: it holds '%s', which no run has written; remove it, or write elsewhere",
+                   folder, name);
 }
 
 // Before a journal is made: the folder has nothing but it then. Hidden files are the system's.

@@ -74,9 +74,10 @@ static bool take_parts(rank *r, net_id a, const array *given, void *to) {
   extent *has = parts_gather(t, extent_of(own), r->failure);
   bool good = has != NULL;
   if (good && !parts_are_whole(has, t->ranks, array_count(given)))
-    good = error_set(r->failure, SPAN_NONE,
-                     "the parts of argument %u that the ranks have, one behind the other, are not all of it",
-                     (unsigned)r->run->plan->arrays.items[a].number + 1);
+    good = error_set(
+        r->failure, SPAN_NONE,
+        "the parts of argument %u that the ranks have, one behind the other, are not all of it",
+        (unsigned)r->run->plan->arrays.items[a].number + 1);
   good = good &&
          parts_exchange(t, has, own.data, wants, to, scalar_types[given->type].size, r->failure);
   r->told = !good;

@@ -171,8 +171,8 @@ static outcome write_part(transport *t, const char *path, const char *temporary,
   const void **data = calloc(v->count, sizeof *data);
   if (!data)
     return (outcome){"out of memory"};
-  bool good =
-      find_extent(t, v, &own) || error_set(&why, SPAN_NONE, "its components are not shared alike among the ranks");
+  bool good = find_extent(t, v, &own) ||
+              error_set(&why, SPAN_NONE, "its components are not shared alike among the ranks");
   for (size_t i = 0; good && i < v->count; i++) {
     const array *a = &v->components[i];
     const array_part *part = part_of(a);

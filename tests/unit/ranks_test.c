@@ -573,7 +573,7 @@ static void check_all_calls(size_t step) {
       {777, 2, "\\xs -> concat xs (map (\\x -> x + 1) xs)", false, NULL},
       {3, 1, "scan (+)", false, NULL},
       {0, 1, "map (\\x -> x * 2)", false, NULL},
-      {1000, 1, "sort", false, "what the ranks have of argument 1 is not"},
+      {1000, 1, "sort", false, "the parts of argument 1 that the ranks have"},
   };
   for (size_t i = 0; i < sizeof calls / sizeof *calls; i += step)
     for (uint32_t ranks = 1; ranks <= MOST_CALLERS; ranks *= 2)

@@ -51,7 +51,8 @@ static bool read_files(run_state *s, size_t parameters) {
                                                                &s->arguments, &s->argument_count)));
   // Numbers of no other type are i64: the program may be what is wrong.
   if (!good && !strcmp(s->entry, "-e") && strstr(permc_message(s->context), ": expected i64, "))
-    cli_error("(the program is of type %s)", permc_entry_type(s->context, s->entry));
+    cli_error("(the program is of type %s; length gives an i64: of floats, f64 (length xs))",
+              permc_entry_type(s->context, s->entry));
   free(paths);
   return good;
 }
