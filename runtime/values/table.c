@@ -451,8 +451,10 @@ static bool fail_no_number(value_source *s, table *t, size_t column, uint64_t ro
   value_quote(found, string, strlen(string));
   const char *hint = "", *example = "";
   bool may_have_header = s->is_csv || s->columns || t->separator != ' ';
-  if (is_decimal_comma(string, string + strlen(string)) ||
-      (t->separator == ',' && strchr(string, ';')))
+  bool decimal = is_decimal_comma(string, string + strlen(string));
+  if (decimal && strlen(strchr(string, ',')) == 4)
+    hint = "; write it without a separator of thousands, 1234, or with a decimal point, 1.234";
+  else if (decimal || (t->separator == ',' && strchr(string, ';')))
     hint = "; write the decimal comma as a point: 1.5";
   else if (strchr(string, ',') && !string[strspn(string, "+-0123456789,.")])
     hint = "; write thousands without separators: 1234.5";

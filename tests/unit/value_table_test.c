@@ -47,6 +47,10 @@ static const text_case bad_tables[] = {
     {"3\n\"1,234.50\"\n", SCALAR_F64, 1,
      "found '1,234.50'; write thousands without separators: 1234.5"},
     {"3,1\n3;1,5\n", SCALAR_F64, 2, "found '3;1'; write the decimal comma as a point: 1.5"},
+    {"a;b\n\"-1,000\";2\n", SCALAR_I32, 2,
+     "in:2:1: expected a value, found '-1,000'; write it without a separator of thousands, 1234, "
+     "or "
+     "with a decimal point, 1.234"},
     {"a;b\n3;1,5\n", SCALAR_F64, 2,
      "in:2:3: expected a value, found '1,5'; write the decimal comma as a point: 1.5"},
     {"1st,2nd\n1,2\n", SCALAR_I32, 2,
