@@ -60,7 +60,7 @@ static bool check_size(permc_context *c, arena *a, const plan *p, const hmm_mach
   if (e.requests <= most)
     return true;
   context_error(c,
-                "%.0f requests would be simulated, more than %.0f: take smaller arrays, or permc "
+                "%.2g requests would be simulated, more than %.0g: take smaller arrays, or permc "
                 "machine hmm, which has the time",
                 e.requests, most);
   return false;
