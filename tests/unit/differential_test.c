@@ -410,6 +410,7 @@ int main(int count, char **arguments) {
     return show_statistics();
   register_backends();
   register_ranks();
-  register_test("texts", "", texts_test);
+  if (!settings.mpi)
+    register_test("texts", "", texts_test);
   return test_main(kept, arguments);
 }
