@@ -315,7 +315,8 @@ PERMC_API permc_value *permc_value_new(const char *type, uint32_t rank, const ui
 // Of the same types and sizes, with other memory, in which elements are anything. NULL: no memory.
 PERMC_API permc_value *permc_value_like(const permc_value *value);
 
-// Memory of the caller as a value, without a copy. The caller promises that bools are 0 or 1.
+// Memory of the caller as a value, without a copy. A byte of a bool that is not 0 is true; in
+// results it is 1.
 enum { PERMC_HOST = -1 };
 typedef struct permc_memory {
   const char *type;  // as in permc_value_new

@@ -20,7 +20,8 @@ static const trace_step *operand_step(const lowering *l, const trace_step *s, ui
 bool is_whole_array(lowering *l, const lowered *v) {
   const net_node *node = &l->pool.nodes.items[v->elements[0]];
   const storage *h = node->kind == NET_ELEMENT ? &l->storages.items[node->value] : NULL;
-  if (!h || !h->in_memory || h->padding_start != UINT64_MAX)
+  if (!h || !h->in_memory || h->padding_start != UINT64_MAX ||
+      net_array_has_bytes(&l->net->arrays.items[h->array]))
     return false;
   net_map whole = map_row_major(l->memory, &v->axes, 0, 1);
   int64_t stride;

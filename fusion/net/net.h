@@ -346,6 +346,12 @@ static inline bool net_array_is_given(const net_array *a) {
   return a->role == NET_ARGUMENT || a->role == NET_TABLE;
 }
 
+// Whether its elements are bools of the caller: bytes, of which each but 0 is true. Every load and
+// gather makes 0 or 1 of them; routines read no such array.
+static inline bool net_array_has_bytes(const net_array *a) {
+  return a->role == NET_ARGUMENT && a->type == SCALAR_BOOL;
+}
+
 typedef struct net {
   VEC(net_array) arrays;
   VEC(net_stage) stages;

@@ -63,9 +63,10 @@ static void join_dimensions(dimension_list *list) {
   list->count = kept;
 }
 
-static bool only_moves(const net_stage *s) {
+static bool only_moves(const net *t, const net_stage *s) {
   return !s->routine && !s->paces && s->ops.count == 0 && s->nodes.count == 0 &&
          s->loads.count == 1 && s->stores.count == 1 &&
+         !net_array_has_bytes(&t->arrays.items[s->loads.items[0].array]) &&
          s->loads.items[0].padding_start == UINT64_MAX &&
          s->stores.items[0].padding_start == UINT64_MAX && s->stores.items[0].live_count == 0;
 }
@@ -73,7 +74,7 @@ static bool only_moves(const net_stage *s) {
 // The stage as a routine, or NULL.
 static net_routine *transpose_of(arena *a, const net *t, const net_stage *s) {
   dimension_list list = {0};
-  if (!only_moves(s) || !find_dimensions(a, s, &list))
+  if (!only_moves(t, s) || !find_dimensions(a, s, &list))
     return NULL;
   join_dimensions(&list);
   bool powers = true;

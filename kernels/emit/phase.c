@@ -65,6 +65,7 @@ static void load_slot(const pass_text *p, c_phase *f, uint32_t slot) {
   place.live = c_pass_live_of_move(&p->of, move, &known, &place.live_count);
   c_map map = c_map_of(p->w->memory, &move->map, f->space, scalar_parts(type));
   place.ahead = is_read_through(p, move, &map, scalar_parts(type));
+  place.bytes = net_array_has_bytes(&p->of.context->plan->arrays.items[move->array]);
   f->slots[slot] = c_registers_of(p->w, f->space, type);
   c_load(p->w, &map, f->space, type, &place, f->slots[slot].id);
   if (f->padding)

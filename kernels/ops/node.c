@@ -412,7 +412,11 @@ static c_value placed_value(c_writer *w, const net_node *node, const c_value *o,
                                  : c_lane_scatter(w, of->type, of->count, width);
   const char *first = c_format(w, "(%s%s *)%s", gathers ? "const " : "", c_element_type(of->type),
                                c_array_name(w, (net_id)node->number));
-  return call_lanes(w, function, first, node->operand_count, o, node->type, level, lanes);
+  c_value out = call_lanes(w, function, first, node->operand_count, o, node->type, level, lanes);
+  if (!gathers || !net_array_has_bytes(of))
+    return out;
+  out.type = SCALAR_U8;
+  return convert_value(w, SCALAR_BOOL, &out, lanes);
 }
 
 c_value c_node_value(c_writer *w, const net_node *node, const c_value *operands, uint32_t lanes) {

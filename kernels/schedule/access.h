@@ -62,6 +62,7 @@ typedef struct c_place {
   // For the text (kernels/transfer/transfer.h):
   const char *array;   // an expression: a pointer to void
   const char *stream;  // a variable: whether stores may bypass the caches; NULL: they may not
+  bool bytes;          // of bools of the caller: loads make 0 or 1 of them
   bool ahead;          // loads ask for what lies behind, which is loaded next
 } c_place;
 

@@ -279,6 +279,10 @@ void c_load(c_writer *w, const c_map *map, const c_space *space, scalar_type typ
     loaded[i] = w->next++;
     c_join(w, "const %s v%u = %s;", t.vector, loaded[i], vector);
   }
+  for (uint64_t i = 0; i < count && from->bytes; i++) {
+    c_join(w, "const %s v%u = (%s)(v%u != 0) & 1;", t.vector, w->next, t.vector, loaded[i]);
+    loaded[i] = w->next++;
+  }
   c_relayout(w, bytes, &a.memory, &a.home, loaded, registers);
 }
 

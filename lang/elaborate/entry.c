@@ -23,6 +23,8 @@ static value *static_value(elaborator *e, const array_shape *l, type *t, uint32_
     size_t size = scalar_types[l->type].size;
     if (count_elements(l, 0))
       memcpy(&bits, (const char *)l->data + first * size, size);
+    if (l->type == SCALAR_BOOL)  // what is not 0 is true
+      bits.u8 = bits.u8 != 0;
     return make_scalar(e, l->type, bits);
   }
   uint64_t length = l->dims[depth], step = count_elements(l, depth + 1);

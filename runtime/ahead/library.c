@@ -60,7 +60,7 @@ static lengths find_lengths(const ahead_making *m) {
 
 // Of an element, and what it stands for.
 static const char *const c_types[SCALAR_COUNT][2] = {
-    [SCALAR_BOOL] = {"uint8_t", ", each 0 or 1"},
+    [SCALAR_BOOL] = {"uint8_t", ", each 0 or 1; in an argument each but 0 is true"},
     [SCALAR_I8] = {"int8_t", ""},
     [SCALAR_I16] = {"int16_t", ""},
     [SCALAR_I32] = {"int32_t", ""},

@@ -59,9 +59,12 @@ static bool check_memory(permc_context *c, arena *scratch, const hmm_state *h, c
 static void copy_given(const plan *p, const backend_run *r, const hmm_arrays *m) {
   for (net_id i = 0; i < p->arrays.count; i++) {
     const net_array *a = &p->arrays.items[i];
+    hmm_word *to = m->words + m->place[i];
     if (net_array_is_given(a) && a->count > 0)
-      memcpy(m->words + m->place[i], a->role == NET_TABLE ? a->table : r->arguments[a->number].data,
+      memcpy(to, a->role == NET_TABLE ? a->table : r->arguments[a->number].data,
              a->count * scalar_types[a->type].size);
+    if (net_array_has_bytes(a))
+      scalar_convert(SCALAR_U8, SCALAR_BOOL, a->count, to, to);
   }
 }
 

@@ -305,6 +305,8 @@ static bool take_over_arguments(interp *r, array *arguments, size_t count) {
       continue;
     r->data[id] = arguments[s->number].data;
     r->live += v->bytes;
+    if (s->type == SCALAR_BOOL)  // what is not 0 is true
+      scalar_convert(SCALAR_U8, s->type, v->bytes, r->data[id], r->data[id]);
     arguments[s->number].data = NULL;
   }
   return true;

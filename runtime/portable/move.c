@@ -315,7 +315,10 @@ static void run_move(move_state v) {
 }
 
 void tile_load(const tile *t, const tile_move *m, const tile_item *item) {
+  unsigned char *slot = item->slots + m->slot;
   run_move((move_state){.tile = t, .move = m, .item = item, .store = false});
+  if (m->bytes)
+    scalar_convert(SCALAR_U8, SCALAR_BOOL, item->count << t->d, slot, slot);
 }
 
 void tile_store(const tile *t, const tile_move *m, const tile_item *item) {

@@ -381,6 +381,8 @@ static void gather_elements(const op_state *r, const tile_step *s, const int64_t
       memset(out + i * (U), 0, (U));
   FOR_ELEMENT_SIZE(scalar_types[s->type].size, TAKE)
 #undef TAKE
+  if (net_array_has_bytes(&r->executor->plan->arrays.items[s->number]))
+    scalar_convert(SCALAR_U8, SCALAR_BOOL, r->count, out, out);
 }
 
 static void scatter_elements(const op_state *r, const tile_step *s, const int64_t *k,

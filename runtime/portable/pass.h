@@ -133,6 +133,7 @@ uint64_t tile_loop_step(const tile *t, const net_map *m);
 typedef struct tile_move {
   const plan_move *plan;
   bool checked;  // some address may be in the padding
+  bool bytes;    // of bools of the caller
   uint32_t size_bits;
   uint64_t slot;  // where in the slots, in bytes
   tile_set set;

@@ -172,7 +172,8 @@ static void grow_work_bytes(portable_pass_state *s, uint64_t bytes) {
   s->work_bytes = bytes > s->work_bytes ? bytes : s->work_bytes;
 }
 
-static void prepare_moves(arena *a, portable_pass_state *s, const uint64_t *slots) {
+static void prepare_moves(portable *e, portable_pass_state *s, const uint64_t *slots) {
+  arena *a = &e->memory;
   const plan_pass *p = s->plan;
   s->loads = NEW_ARRAY(a, tile_move, p->load_count);
   s->stores = NEW_ARRAY(a, tile_move, p->store_count);
@@ -180,6 +181,7 @@ static void prepare_moves(arena *a, portable_pass_state *s, const uint64_t *slot
     const plan_move *m = &p->loads[s->load_count];
     tile_move_prepare(a, &s->tile, m, m->live_count, m->live, p->slot_bytes[m->slot],
                       slots[m->slot], &s->loads[s->load_count]);
+    s->loads[s->load_count].bytes = net_array_has_bytes(&e->plan->arrays.items[m->array]);
     grow_work_bytes(s, tile_move_work(&s->loads[s->load_count]));
   }
   for (; s->store_count < p->store_count; s->store_count++) {
@@ -252,7 +254,7 @@ static void prepare_pass(portable *e, const plan_pass *p, portable_pass_state *s
   choose_basis(&e->memory, s, v);
   s->space = v;
   const uint64_t *slots = place_slots(&e->memory, s);
-  prepare_moves(&e->memory, s, slots);
+  prepare_moves(e, s, slots);
   prepare_ops(e, s, slots);
   plan_prefetch(s);
   s->live = NEW_ARRAY(&e->memory, net_form, p->live_count);

@@ -80,6 +80,8 @@ static bool take_parts(rank *r, net_id a, const array *given, void *to) {
         (unsigned)r->run->plan->arrays.items[a].number + 1);
   good = good &&
          parts_exchange(t, has, own.data, wants, to, scalar_types[given->type].size, r->failure);
+  if (good && given->type == SCALAR_BOOL)  // what is not 0 is true
+    scalar_convert(SCALAR_U8, SCALAR_BOOL, r->parts[a].count, to, to);
   r->told = !good;
   free(wants);
   free(has);
@@ -105,7 +107,7 @@ static bool upload_given(rank *r, net_id a, const array *given, const void *data
   enum { PIECE = 1 << 26 };
   const array_part *part = &r->parts[a];
   uint64_t size = rank_element_bytes(r, a), bytes = part->count * size;
-  if (data)
+  if (data && !net_array_has_bytes(&r->run->plan->arrays.items[a]))
     return rank_memory_write(&r->memory, part->data, (const char *)data + part->first * size,
                              bytes) ||
            rank_device_failed(r, &r->memory);

@@ -102,16 +102,6 @@ static bool read_at(const array_file *f, uint64_t offset, unsigned char *to, uin
   return true;
 }
 
-// As source_check_bools, of a part.
-static bool check_bools(const array_file *f, const unsigned char *bytes, uint64_t first,
-                        uint64_t count, error *e) {
-  for (uint64_t i = 0; i < count; i++)
-    if (bytes[i] > 1)
-      return error_set(e, SPAN_NONE, "%s: element %llu is %u, but a bool is 0 or 1", f->name,
-                       (unsigned long long)(first + i), bytes[i]);
-  return true;
-}
-
 // Of records, in pieces of about so many bytes.
 static bool read_field(const array_file *f, uint64_t size, uint64_t first, uint64_t count,
                        unsigned char *to, error *e) {
@@ -140,21 +130,25 @@ static bool fetch_from_file(const array *a, uint64_t first, uint64_t count, void
                                 : read_field(f, size, first, count, to, e);
   if (good && f->swapped)
     elements_swap(a->type, to, count);
-  return good && (a->type != SCALAR_BOOL || check_bools(f, to, first, count, e));
+  return good;
 }
 
 bool array_fetch(const array *a, uint64_t first, uint64_t count, void *to, error *e) {
   uint64_t size = scalar_types[a->type].size;
   array_part own = array_own(a);
   *e = (error){0};
-  if (array_device(a) == ARRAY_IN_FILE)
-    return fetch_from_file(a, first, count, to, e);
   if (array_device(a) == ARRAY_AT_RANDOM)
     return elements_draw(a, first, count, to), true;
-  if (count && (first < own.first || first + count > own.first + own.count))
+  if (array_device(a) == ARRAY_IN_FILE) {
+    if (!fetch_from_file(a, first, count, to, e))
+      return false;
+  } else if (count && (first < own.first || first + count > own.first + own.count)) {
     return error_set(e, SPAN_NONE, "this rank has only a part of the array");
-  if (count)
+  } else if (count) {
     memcpy(to, (const char *)own.data + (first - own.first) * size, count * size);
+  }
+  if (a->type == SCALAR_BOOL)  // what is not 0 is true
+    scalar_convert(SCALAR_U8, SCALAR_BOOL, count, to, to);
   return true;
 }
 

@@ -90,7 +90,7 @@ static bool read_structured(value_source *s, const npy_header *h) {
   for (size_t f = 0; good && f < h->count; f++) {
     if (h->fields[f].swapped)
       elements_swap(fields[f].type, fields[f].data, array_count(&fields[f]));
-    good = source_check_bools(s, &fields[f]);
+    array_make_truths(&fields[f]);
   }
   return good;
 }

@@ -341,17 +341,11 @@ bool source_read_array(value_source *s, array *a) {
     array_destroy(a);
     return source_fail_truncated(s, "bytes", bytes, have);
   }
-  return source_check_bools(s, a);
+  array_make_truths(a);
+  return true;
 }
 
-bool source_check_bools(value_source *s, array *a) {
-  const unsigned char *bytes = a->data;
-  uint64_t count = a->type == SCALAR_BOOL ? array_count(a) : 0, i = 0;
-  while (i < count && bytes[i] <= 1)
-    i++;
-  if (i == count)
-    return true;
-  unsigned found = bytes[i];
-  array_destroy(a);
-  return source_fail(s, "element %llu is %u, but a bool is 0 or 1", (unsigned long long)i, found);
+void array_make_truths(array *a) {
+  if (a->type == SCALAR_BOOL)
+    scalar_convert(SCALAR_U8, SCALAR_BOOL, array_count(a), a->data, a->data);
 }

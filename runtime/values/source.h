@@ -105,8 +105,8 @@ bool source_check_size(value_source *s, uint64_t size, uint32_t rank, const uint
 // The elements of a as they lie in the source, into a->data (allocated; grown as they arrive where
 // the source's size is not known). type, rank and dims are set.
 bool source_read_array(value_source *s, array *a);
-// Checks that bools are 0 or 1, which C relies on. Frees the array if not.
-bool source_check_bools(value_source *s, array *a);
+// Makes the bytes of bools 0 or 1: what is not 0 is true.
+void array_make_truths(array *a);
 // Whether the elements, which begin here, are to stay in the file.
 bool source_may_leave(const value_source *s, uint64_t bytes);
 // Then: makes a->owner say where they are: so many bytes from here, and from one to the next.

@@ -86,7 +86,8 @@ static void write_element(char *to, scalar_type t, data_kind kind, uint64_t i, u
   uint64_t bits;
   switch (scalar_types[t].kind) {
   case KIND_BOOL:
-    bits = random_bits(random) & 1;
+    bits = random_bits(random);
+    bits = bits & 1 ? bits >> 8 & 0xff : 0;  // what is not 0 is true
     break;
   case KIND_COMPLEX:
     bits = float_element(part, kind, 0, random_bits(random));

@@ -44,6 +44,20 @@ class Calls(unittest.TestCase):
         xs = numpy.random.default_rng(1).random((4, 8)) + 1j
         numpy.testing.assert_allclose(permc.compile("map fft")(xs), numpy.fft.fft(xs), rtol=1e-12)
 
+    def test_bools_of_any_bytes(self):
+        xs = numpy.array([0, 255, 2, 1] * 300, "u1").view(bool)
+        right = xs.view("u1") != 0
+        pairs = numpy.zeros(len(xs), [("a", bool), ("b", "i4")])
+        pairs["a"] = xs
+        for backend in ("interp", "portable", None):
+            for source, each, part in (
+                    ("id", xs, lambda a: a), ("reverse", xs, lambda a: a[::-1]),
+                    ("map id", pairs, lambda a: a["a"]), ("fst", (xs, xs), lambda a: a)):
+                found = part(permc.compile(source, backend=backend)(each))
+                numpy.testing.assert_array_equal(found.view("u1"), right)
+            self.assertEqual(permc.compile("sum . map i32", backend=backend)(xs), 900)
+            self.assertEqual(permc.compile("i32", backend=backend)(xs[1]), 1)
+
     def test_strides_and_byte_orders_are_copied(self):
         xs = numpy.arange(20, dtype=">i4")[::-2]
         numpy.testing.assert_array_equal(permc.compile("sort")(xs), numpy.sort(xs))

@@ -69,6 +69,58 @@ TEST(in_place_of_the_caller) {
   }
 }
 
+// Bools of the caller are any bytes: what is not 0 is true, and a result's are 0 or 1.
+static void check_bools(permc_compiled *p, uint8_t *const bytes[2]) {
+  permc_value **results[2] = {NULL, NULL};
+  size_t count = 0;
+  for (int i = 0; i < 2; i++) {
+    permc_memory m = {.type = "bool", .rank = 2, .dims = (uint64_t[]){30, 35}, .data = bytes[i]};
+    m.device = PERMC_HOST;
+    permc_value *in = permc_value_borrow(&m, NULL);
+    CHECK(call_values(p, &in, 1, &results[i], &count));
+    permc_value_free(in);
+  }
+  for (size_t r = 0; r < count; r++)
+    for (size_t k = 0; k < permc_value_components(results[1][r]); k++) {
+      const permc_value *v = results[1][r];
+      check_value(results[0][r], k, permc_value_type(v, k), permc_value_rank(v, k),
+                  permc_value_dims(v, k), permc_value_data(v, k));
+    }
+  permc_values_free(results[0], count);
+  permc_values_free(results[1], count);
+}
+
+TEST(bools_of_any_bytes) {
+  static const char *const programs[] = {
+      "id",
+      "transpose",
+      "map (map not)",
+      "sort . join",
+      "argsort . join",
+      "sum . map i32 . join",
+      "histogram 1 u8 . join",
+      "compact id . join",
+      "\\m -> scan_segments (+) (join m) (iota 1050)",
+      "\\m -> gather (map (* 7) (iota 150)) (join m)",
+      "\\m -> scatter [3, 1] [true, false] (join m)",
+  };
+  static const char *const tried[] = {"cpu", "portable", "interp", "machine"};
+  enum { PROGRAMS = sizeof programs / sizeof *programs, TRIED = sizeof tried / sizeof *tried };
+  uint8_t any[1050], truths[1050];
+  for (uint32_t i = 0; i < sizeof any; i++) {
+    any[i] = (uint8_t)(i * i % 7 < 3 ? 0 : 1 + i * 37 % 255);
+    truths[i] = any[i] != 0;
+  }
+  for (size_t i = 0; i < (size_t)PROGRAMS * TRIED; i++) {
+    permc_context *c = load_expression(programs[i / TRIED]);
+    permc_compiled *p = permc_compile_types(c, "-e", tried[i % TRIED], "[30][35]bool");
+    if (CHECK_STR(permc_message(c), ""))
+      check_bools(p, (uint8_t *const[2]){any, truths});
+    permc_compiled_free(p);
+    permc_context_free(c);
+  }
+}
+
 static int released;
 static void count_release(void *with) { released += *(int *)with; }
 

@@ -30,7 +30,7 @@ static const struct {
      "error: in: the dimensions are too large: their product exceeds the address space"},
     {BYTES("b\2\1 i32\0\0\0\0\0\0\0\20"), "error: in: the data is cut off: the header announces "
                                           "4611686018427387904 bytes, but only 0 follow"},
-    {BYTES("b\2\1bool\2\0\0\0\0\0\0\0\1\2"), "error: in: element 1 is 2, but a bool is 0 or 1"},
+    {BYTES("b\2\1bool\2\0\0\0\0\0\0\0\1\2"), "[true, true]\n"},
     {BYTES("1 b\2\0 i32\0\0\0\0b\2\0 i99"),
      "1i64\n0i32\nerror: in: byte 13: the element type ' i99' is unknown; the types are bool, i8 "
      "to i64, u8 to u64, f16, "
