@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypedDict, Unpack
 
 from . import _permc, _ranks
-from ._arrays import HOST, Foreign, library_of, torch_operator
+from ._arrays import HOST, Foreign, _names, library_of, note_writes, torch_operator
 from ._ranks import Whole
 
 __version__: str = _permc.version
@@ -248,6 +248,10 @@ class Function:
     def __reduce__(self):
         return operator.getitem, (self._program, self._entry)
 
+    def _source(self):
+        """What it is made of: two of the same source and settings do the same."""
+        return self._program._origin, self._program._text, self._entry
+
     @property
     def entries(self) -> dict[str, str]:
         """The entry points of its program, as {name: type}."""
@@ -263,6 +267,8 @@ class Function:
 
     def __call__(self, *arguments: Any, out: Any = None) -> Any:
         """Runs it. out: an array, or a tuple of them, that the results are written to."""
+        if out is not None:
+            note_writes(out)
         made = self._fast(arguments, out)
         if made is not NotImplemented:
             return made
@@ -273,7 +279,32 @@ class Function:
         call = self._ready.get(key)
         return (call or self._prepare(library, key, arguments))(arguments, out)
 
+    def _hint_for_numbers(self, library, arguments):
+        """Where numbers of Python do not fit, and would as elements of the first array's type."""
+        like = library.first(arguments)
+        numbers = [a for a in arguments if type(a) in (int, float)]
+        if like is None or not numbers:
+            return ""
+        word = library._element(like.dtype)
+        types = [word if type(a) in (int, float) else library.type_of(a) for a in arguments]
+        try:
+            self._program._context.compile(self._entry, "interp", " ".join(types), HOST)
+        except Error:
+            return ""
+        return (f"\nhint: a number of Python is an i64 or an f64; numpy.{_names[word]}({numbers[0]}) "
+                f"is of type {word}")
+
     def _prepare(self, library, key, arguments):
+        try:
+            return self._compile(library, key, arguments)
+        except ArgumentError as error:
+            with self._program._lock:
+                hint = self._hint_for_numbers(library, arguments)
+            if not hint:
+                raise
+            raise ArgumentError(f"{error}{hint}") from None
+
+    def _compile(self, library, key, arguments):
         types = " ".join([library.type_of(a) for a in arguments])
         device, backend = library.device_of(arguments), self._program.backend
         with self._program._lock:
@@ -346,6 +377,8 @@ class RankedFunction(Function):
 
     def __call__(self, *arguments: Any, out: Any = None) -> Any:
         """Runs it; out: this process's parts of the results."""
+        if out is not None:
+            note_writes(out)
         return _ranks.call(self, arguments, out)
 
     def _program_for(self, arguments):

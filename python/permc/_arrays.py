@@ -89,6 +89,9 @@ class Library:
         """Attributes and methods that must be false where C reads such arrays."""
         return ()
 
+    def note_write(self, a):
+        """Tells the library that an array is written to."""
+
     # ---- memory ---------------------------------------------------------------------------------
 
     def device(self, a):
@@ -272,6 +275,9 @@ class Torch(Library):
             return a.contiguous()
         return a.clone() if a.data_ptr() % ALIGNMENT else a
 
+    def note_write(self, a):  # autograd refuses what it has saved and is changed
+        self.torch.autograd.graph.increment_version(a)
+
     def pointer(self, a):
         return a.data_ptr(), a.get_device()
 
@@ -304,9 +310,18 @@ class Torch(Library):
         return lambda: self.torch.cuda.current_stream(device).cuda_stream
 
 
+_operators = {}  # by name: what each is of, and the function that calls it
+
+
 def torch_operator(function, name):
     """The operator permc::name of PyTorch, on tensors, as a function."""
     import torch
+
+    what, known = function._source(), _operators.get(name)
+    if known:
+        if known[0] == what:
+            return known[1]
+        raise _wrong(f"permc::{name} is the operator of another function: choose another name")
 
     def run(arguments):
         made = function(*arguments)
@@ -325,6 +340,7 @@ def torch_operator(function, name):
         made = operator(list(arguments))
         return made[0] if len(made) == 1 else tuple(made)
 
+    _operators[name] = what, call
     return call
 
 
@@ -441,6 +457,15 @@ def _row_of(kind):
     """That of a type of arrays, by the module of it or of what it is derived from."""
     modules = (base.__module__.partition(".")[0] for base in kind.__mro__)
     return next((_row(name) for name in modules if name in _rows), None)
+
+
+def note_writes(out):
+    """Tells libraries that the arrays of `out` are written to, as their own functions do."""
+    for a in out if isinstance(out, tuple) else (out,):
+        if isinstance(a, tuple):
+            note_writes(a)
+        elif (library := _row_of(type(a))) is not None and isinstance(a, library.array):
+            library.note_write(a)
 
 
 def library_of(arguments):

@@ -147,8 +147,11 @@ static bool read_types(type_reader *r, const char *entry, size_t wanted, permc_v
                            "%s: '%.*s' has no element type: write %.*sf64 for an array of that "
                            "shape, or a value with the type of its elements, [5i64]",
                            r->what, (int)length, r->at, (int)length, r->at);
-    permc_value *v = length ? value_of_text(r->context, r->what, r->at, length, rest->parts[0])
-                            : calloc(1, sizeof *v);
+    type *t = type_prune(rest->parts[0]);
+    while (length && *r->at != '[' && t->kind == TYPE_ARRAY)  // a number is no array
+      t = type_prune(t->parts[0]);
+    permc_value *v =
+        length ? value_of_text(r->context, r->what, r->at, length, t) : calloc(1, sizeof *v);
     if (!v)
       return length ? false : context_no_memory(r->context);
     values[(*count)++] = v;

@@ -412,6 +412,29 @@ class Tensors(unittest.TestCase):
         with self.assertRaises(permc.LayoutError):
             sort(xs, out=torch.empty((1001, 2), dtype=torch.int64)[:, 0])
 
+    def test_writes_are_counted(self):
+        import torch
+        sort, both = permc.compile("sort"), permc.compile(r"\xs -> (sort xs, reverse xs)")
+        xs = torch.tensor([3.0, 1.0, 2.0])
+        for write in (lambda y: sort(xs, out=y), lambda y: sort(xs, out=y),  # then by C
+                      lambda y: both(xs, out=(torch.empty(3), y))):
+            w = torch.ones(3, requires_grad=True)
+            y = w * 2
+            z = (y * y).sum()
+            write(y.detach())
+            with self.assertRaisesRegex(RuntimeError, "modified by an inplace operation"):
+                z.backward()
+
+    def test_operators_of_one_name(self):
+        import torch
+        xs = torch.tensor([2, 1])
+        up = permc.compile("sort").torch_operator("one_name")
+        self.assertIs(permc.compile("sort").torch_operator("one_name"), up)
+        for other in (permc.compile("reverse"), permc.compile("sort", backend="portable")):
+            with self.assertRaisesRegex(permc.ArgumentError, "permc::one_name is the operator"):
+                other.torch_operator("one_name")
+        self.assertEqual(up(xs).tolist(), [1, 2])
+
     def test_operator(self):
         import torch
         both = permc.compile(r"\xs -> (sort xs, sum xs)").torch_operator("both")
@@ -456,7 +479,17 @@ class Mistakes(unittest.TestCase):
         self.check(permc.ArgumentError, "1 parameter", lambda: sort(xs, xs))
         self.check(TypeError, "axis", lambda: sort(xs, axis=0))
         self.check(permc.ArgumentError, "i64", lambda: sort(2**70))
+        self.check(permc.ArgumentError, "must be []t1, but the data is i64", lambda: sort(3))
+        self.check(permc.ArgumentError, "must be []t1, but", lambda: sort.explain(3))
         self.check(permc.ArgumentError, "i64", lambda: sort((2**70, xs)))
+        halves, scale = numpy.ones(3, "f2"), permc.compile(r"\c xs -> map (* c) xs")
+        for number in (2, 2.0):
+            self.check(permc.ArgumentError, f"numpy.float16({number}) is of type f16",
+                       lambda: scale(number, halves))
+        self.assertEqual(scale(numpy.float16(2), halves).tolist(), [2, 2, 2])
+        with self.assertRaises(permc.ArgumentError) as raised:  # no number would do
+            scale(2, numpy.ones((2, 2)))
+        self.assertNotIn("numpy.", str(raised.exception))
         self.check(permc.ArgumentError, "dimensions", lambda: sort(numpy.zeros((1,) * 17)))
         self.check(permc.ArgumentError, "mask", lambda: sort(numpy.ma.array(xs, mask=xs > 1)))
         for wrong in (None, [3, 1], (), ([1], 2), b"xs", (3, 1), numpy.array(3), 1j,
