@@ -12,6 +12,7 @@
 #include "runtime/cpu/layout.h"
 #include "runtime/names.h"
 #include "runtime/pipeline.h"
+#include "runtime/system/locks.h"
 #include "runtime/system/pool.h"
 
 #include <inttypes.h>
@@ -37,11 +38,12 @@ struct permc_compiled {
   bool *on_host;                       // by argument: the host alone reads it, in any call
   int32_t device;                      // ARRAY_HOST, or the number of a GPU
   array_layout layout;                 // of backends that have `call`
-  pthread_mutex_t lock;                // of the next
-  call_state *idle;
-  pthread_mutex_t turn;  // of calls on copies
-  rank_world *ranks;     // that calls are shared among; NULL: there are none
-  run_origin origin;     // ... where they differ
+  call_state *idle;                    // with lock_of the program
+  uint32_t forks;                      // of the process that compiled it (system/locks.h)
+  pthread_mutex_t turn;                // of calls on copies
+  uint32_t turn_forks;                 // ... and those of the lock
+  rank_world *ranks;                   // that calls are shared among; NULL: there are none
+  run_origin origin;                   // ... where they differ
 };
 
 // ---- call states -------------------------------------------------------------------------------
@@ -73,18 +75,18 @@ static call_state *new_state(const permc_compiled *p) {
 }
 
 static call_state *take_state(permc_compiled *p) {
-  pthread_mutex_lock(&p->lock);
+  library_lock(lock_of(p));
   call_state *s = p->idle;
   p->idle = s ? s->next : NULL;
-  pthread_mutex_unlock(&p->lock);
+  library_unlock(lock_of(p));
   return s ? s : new_state(p);
 }
 
 static void give_state(permc_compiled *p, call_state *s) {
-  pthread_mutex_lock(&p->lock);
+  library_lock(lock_of(p));
   s->next = p->idle;
   p->idle = s;
-  pthread_mutex_unlock(&p->lock);
+  library_unlock(lock_of(p));
 }
 
 // ---- what a call is given ----------------------------------------------------------------------
@@ -423,7 +425,7 @@ static permc_code call_on_copies(permc_compiled *p, call_state *s, permc_error *
     free(made);
     return failure_set(e, PERMC_ERROR_MEMORY, "out of memory");
   }
-  pthread_mutex_lock(&p->turn);
+  lock_for_long(&p->turn, &p->turn_forks);
   permc_code code = execute_copies(p, s, made, e);
   pthread_mutex_unlock(&p->turn);
   arrays_destroy(made, count);
@@ -476,6 +478,8 @@ permc_code permc_call(const permc_compiled *compiled, permc_value *const *argume
   permc_compiled *p = (permc_compiled *)(uintptr_t)compiled;  // its states and locks alone change
   if (!p)
     return failure_set(e, PERMC_ERROR_ARGUMENT, "the compiled program is NULL");
+  if (p->device != ARRAY_HOST && p->forks != library_forks())
+    return failure_set(e, PERMC_ERROR_DEVICE, FORKED_WITH_CUDA);
   call_state *s = take_state(p);
   int32_t device;
   if (!s)
@@ -655,7 +659,7 @@ static permc_compiled *compile(permc_context *c, const char *entry, compile_job 
   p->context = c;
   p->entry = name;
   p->device = ARRAY_HOST;
-  pthread_mutex_init(&p->lock, NULL);
+  p->forks = p->turn_forks = library_forks();
   pthread_mutex_init(&p->turn, NULL);
   j.made = p;
   bool good = context_run_job(c, run_compile, &j);
@@ -693,7 +697,6 @@ void permc_compiled_free(permc_compiled *p) {
   permc_values_free(p->results, p->result_count);
   free(p->settings.program.diagnostics.sources.items);
   text_free(&p->settings.program.diagnostics.rendered);
-  pthread_mutex_destroy(&p->lock);
   pthread_mutex_destroy(&p->turn);
   free(p->entry);
   free(p);

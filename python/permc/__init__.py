@@ -16,6 +16,7 @@ import os
 import pathlib
 import threading
 import time
+import weakref
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypedDict, Unpack
 
@@ -132,6 +133,7 @@ class Program:
                  ranks: Any = None) -> None:
         self._context = _permc.Context()
         self._lock = threading.RLock()
+        _programs[id(self)] = self
         # The number of this process, of how many that have parts of arrays; None: all is whole here
         self._ranks = None
         if ranks is not None:
@@ -472,13 +474,33 @@ def _stop_compiling():
             thread.join(0.01)
 
 
-def _wait_compiling():
-    """Before a fork: a program in the middle of compilation would stay so in the child."""
+_programs = weakref.WeakValueDictionary()  # all, by id
+_held = []                                 # those whose locks a fork has taken
+
+
+def _before_fork():
+    """A program in the middle of compilation would stay so in the child."""
     for thread in list(_compiling):
-        thread.join()
+        if thread.is_alive():  # else it is yet to start, and waits for the lock of its program
+            thread.join()
+    held = [program for ref in _programs.valuerefs() if (program := ref()) is not None]
+    for program in held:
+        program._lock.acquire()
+    _held.append(held)
 
 
-os.register_at_fork(before=_wait_compiling)
+def _after_fork():
+    for program in _held.pop():
+        program._lock.release()
+
+
+def _after_fork_in_child():
+    _after_fork()
+    _permc.set_main_thread(threading.get_ident())
+
+
+os.register_at_fork(before=_before_fork, after_in_parent=_after_fork,
+                    after_in_child=_after_fork_in_child)
 
 
 def _load(settings, how, *source):

@@ -87,6 +87,7 @@ bool ended_in_vain(permc_code code) {
 static PyObject *set_main_thread(PyObject *self, PyObject *ident) {
   (void)self;
   main_thread = PyLong_AsUnsignedLong(ident);
+  atomic_store(&in_call, NULL);  // in a child of fork, what was there is of another thread
   if (PyErr_Occurred())
     return NULL;
   Py_RETURN_NONE;

@@ -3,10 +3,10 @@
 #include "runtime/compiled/process.h"
 
 #include "core/units.h"
+#include "runtime/system/locks.h"
 #include "runtime/system/memory.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -260,7 +260,6 @@ static compiler_status search_compiler(compiler *c, const char *wanted, error *f
 }
 
 bool compiler_find(compiler *c, error *failure) {
-  static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
   static compiler known;
   static error why;
   static compiler_status status;
@@ -270,7 +269,7 @@ bool compiler_find(compiler *c, error *failure) {
   if (!key)
     return error_set(failure, SPAN_NONE, "out of memory");
   snprintf(key, 2 * COMPILER_PATH, "%s:%s", wanted ? wanted : "", path ? path : "");
-  pthread_mutex_lock(&lock);
+  library_lock(LOCK_COMPILER);
   if (strcmp(key, known_for) != 0 || status == COMPILER_NOT_STARTED) {
     why = (error){0};
     status = search_compiler(&known, wanted && *wanted ? wanted : NULL, &why);
@@ -280,7 +279,7 @@ bool compiler_find(compiler *c, error *failure) {
   bool good = status == COMPILER_DONE;
   if (!good && failure && !error_is_set(failure))
     *failure = why;
-  pthread_mutex_unlock(&lock);
+  library_unlock(LOCK_COMPILER);
   free(key);
   return good;
 }

@@ -1,5 +1,6 @@
 // Contexts, their messages and jobs. See context.h.
 #include "runtime/context/context.h"
+#include "runtime/system/locks.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -21,7 +22,6 @@ permc_context *permc_context_new(void) {
     c->program.memory.limit = c->memory.limit = 2 * c->limits.memory;
     c->limits.interrupted = &c->stop;
     c->file_lock = -1;
-    pthread_mutex_init(&c->lock, NULL);
   }
   return c;
 }
@@ -59,7 +59,6 @@ void permc_context_free(permc_context *c) {
   for (int i = 0; i < CONTEXT_GPUS; i++)
     if (c->gpus[i].open)
       c->gpus[i].close(c->gpus[i].open);
-  pthread_mutex_destroy(&c->lock);
   free(c);
 }
 
@@ -89,19 +88,22 @@ void context_clear(permc_context *c) {
 
 // `more` calls in progress; an interrupt is over with the last that it was meant for.
 static void count_calls(permc_context *c, unsigned more) {
-  pthread_mutex_lock(&c->lock);
+  library_lock(lock_of(c));
+  if (c->forks != library_forks())  // those of other threads are not here
+    c->calls = 0;
+  c->forks = library_forks();
   if (c->calls == 0 && !c->trial)
     atomic_store(&c->stop, false);
   c->calls += more;
-  pthread_mutex_unlock(&c->lock);
+  library_unlock(lock_of(c));
 }
 
 void context_enter(permc_context *c) { count_calls(c, 1); }
 
 void context_leave(permc_context *c) {
-  pthread_mutex_lock(&c->lock);
-  c->calls--;
-  pthread_mutex_unlock(&c->lock);
+  library_lock(lock_of(c));
+  c->calls -= c->calls && c->forks == library_forks();
+  library_unlock(lock_of(c));
 }
 
 void context_begin_call(permc_context *c) {

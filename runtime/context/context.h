@@ -49,10 +49,10 @@ struct permc_context {
   void *report_with;
   permc_progress progress;
   atomic_bool stop;  // permc_interrupt was called since the first of the calls in progress began
-  pthread_mutex_t lock;  // of the next
-  unsigned calls;        // in progress: one on the context itself, any number of permc_call
-  limits limits;         // of elaboration; tests lower them
-  unsigned threads;      // of the cpu backend; 0: all processors
+  unsigned calls;    // in progress: one on the context itself, any number of permc_call
+  uint32_t forks;    // of the process that counts them; both with lock_of the context
+  limits limits;     // of elaboration; tests lower them
+  unsigned threads;  // of the cpu backend; 0: all processors
   const struct plan_strategy *strategy;   // NULL: the cheapest
   const struct bank_layout_kind *layout;  // of exchanges (kernels/banks/banks.h); NULL: optimal
   uint64_t layout_seed;

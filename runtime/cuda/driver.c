@@ -2,9 +2,9 @@
 #include "runtime/cuda/driver.h"
 
 #include "runtime/system/library.h"
+#include "runtime/system/locks.h"
 
 #include <dlfcn.h>
-#include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -59,6 +59,8 @@ static bool start_driver(const cuda_driver *api, char *why, size_t size) {
   cuda_status_text(api, status, text, sizeof text);
   if (status == CUDA_STATUS_NO_DEVICE)
     snprintf(why, size, "there is no CUDA device (cuInit: %s)", text);
+  else if (status == CUDA_STATUS_NOT_INITIALIZED)
+    snprintf(why, size, FORKED_WITH_CUDA);
   else
     snprintf(why, size, "the NVIDIA driver does not start: cuInit: %s", text);
   return false;
@@ -82,13 +84,15 @@ static bool load_driver(cuda_driver *api, char *why, size_t size) {
 }
 
 const cuda_driver *cuda_driver_find(char *why, size_t size) {
-  static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
   static cuda_driver known;
   static bool loaded;
-  pthread_mutex_lock(&lock);
-  if (!loaded)
-    loaded = load_driver(&known, why, size);
-  const cuda_driver *api = loaded ? &known : NULL;
-  pthread_mutex_unlock(&lock);
+  static uint32_t forks;
+  library_lock(LOCK_DRIVER);
+  if (!loaded && (loaded = load_driver(&known, why, size)))
+    forks = library_forks();
+  const cuda_driver *api = loaded && forks == library_forks() ? &known : NULL;
+  if (loaded && !api)
+    snprintf(why, size, FORKED_WITH_CUDA);
+  library_unlock(LOCK_DRIVER);
   return api;
 }

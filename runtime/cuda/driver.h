@@ -21,6 +21,7 @@ typedef int cuda_status;  // CUresult; those that are told apart:
 enum {
   CUDA_STATUS_GOOD = 0,
   CUDA_STATUS_OUT_OF_MEMORY = 2,
+  CUDA_STATUS_NOT_INITIALIZED = 3,  // of cuInit: this process was forked
   CUDA_STATUS_NO_DEVICE = 100,
   CUDA_STATUS_NOT_READY = 600,
   CUDA_STATUS_ACCESS_ENABLED = 704  // it was already

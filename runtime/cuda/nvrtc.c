@@ -2,9 +2,9 @@
 #include "runtime/cuda/nvrtc.h"
 
 #include "runtime/system/library.h"
+#include "runtime/system/locks.h"
 
 #include <dlfcn.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -118,14 +118,13 @@ static bool load_nvrtc(nvrtc_library *n, char *why, size_t size) {
 }
 
 static const nvrtc_library *obtain_nvrtc(char *why, size_t size) {
-  static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
   static nvrtc_library known;
   static bool loaded;
-  pthread_mutex_lock(&lock);
+  library_lock(LOCK_NVRTC);
   if (!loaded)
     loaded = load_nvrtc(&known, why, size);
   const nvrtc_library *n = loaded ? &known : NULL;
-  pthread_mutex_unlock(&lock);
+  library_unlock(LOCK_NVRTC);
   return n;
 }
 

@@ -3,6 +3,7 @@
 #include "runtime/ranks/world.h"
 
 #include "core/hash.h"
+#include "runtime/system/locks.h"
 #include "runtime/system/pool.h"
 
 #include <inttypes.h>
@@ -34,6 +35,7 @@ rank_world *ranks_open(const ranks_options *o, error *failure) {
   if (!r)
     return error_set(failure, SPAN_NONE, "out of memory"), NULL;
   pthread_mutex_init(&r->turn, NULL);
+  r->forks = library_forks();
   r->owners = 1;
   r->options = *o;
   r->options.timeout = o->timeout > 0 ? o->timeout : RANKS_TIMEOUT;

@@ -1,12 +1,13 @@
 // The GPUs of this process's ranks, their transports, and those of threads. See world.h.
 #include "runtime/ranks/world.h"
 
+#include "runtime/system/locks.h"
 #include "runtime/system/pool.h"
 
 static pthread_mutex_t *turn_of(rank_world *r) { return r->own ? &r->own->turn : &r->turn; }
 
 void world_begin_turn(rank_world *r) {
-  pthread_mutex_lock(turn_of(r));
+  lock_for_long(turn_of(r), &r->forks);
   if (r->own)
     r->own->timeout = r->options.timeout;
 }

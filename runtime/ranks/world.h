@@ -18,6 +18,7 @@ struct rank_world {
   transport **links;
   unsigned owners;
   pthread_mutex_t turn;  // of the owners; and of runs, where all ranks are threads
+  uint32_t forks;        // those of the lock (system/locks.h)
 };
 
 static inline uint32_t ranks_here(const rank_world *r) { return r->own ? 1 : r->count; }

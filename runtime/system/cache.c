@@ -1,5 +1,6 @@
 // The entries of the cache and their bound. See cache.h.
 #include "runtime/system/caching.h"
+#include "runtime/system/locks.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -133,6 +134,7 @@ static void close_index(cache_index *x) {
     close(x->file);
   if (x->folder >= 0)
     close(x->folder);
+  library_unlock(LOCK_CACHE);
   errno = why;
 }
 
@@ -164,6 +166,7 @@ static bool lock_index(const cache *c, cache_index *x) {
   if (!c->folder[0] || !cache_join_path(path, c->folder, cache_entries_folder) ||
       (x->folder = cache_open_folder(AT_FDCWD, path)) < 0)
     return false;
+  library_lock(LOCK_CACHE);
   x->file =
       openat(x->folder, index_name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
   bool good = x->file >= 0 && fstat(x->file, &s) == 0 && S_ISREG(s.st_mode) && cache_is_private(&s);

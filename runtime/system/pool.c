@@ -2,13 +2,13 @@
 // pool.h.
 #include "runtime/system/pool.h"
 #include "core/hash.h"
+#include "runtime/system/locks.h"
 
 #include <fenv.h>
 #include <sched.h>
 #include <semaphore.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 enum {
   LOOKS = 200,  // at a semaphore before sleeping: some 10 microseconds
@@ -64,7 +64,7 @@ typedef struct thread {
 
 static struct {
   atomic_bool busy;  // whoever set it owns the rest
-  pid_t process;     // that started the threads
+  uint32_t forks;    // of the process that started the threads
   unsigned count;
   thread *threads[POOL_MOST_THREADS];
   job *job;  // NULL when the threads are woken: the end
@@ -127,21 +127,28 @@ static bool start_thread(void) {
   return true;
 }
 
-// The threads of a parent process are not here; what they left is.
+// The threads of a parent process are not here, nor is who was in a job; what they left is.
 static void drop_threads_of_parent(void) {
-  for (unsigned i = 0; i < pool.count; i++)
-    free(pool.threads[i]);
-  pool.count = 0;
-  pool.process = getpid();
-  sem_init(&pool.done, 0, 0);
+  library_lock(lock_of(&pool));
+  if (pool.forks != library_forks()) {
+    for (unsigned i = 0; i < pool.count; i++)
+      free(pool.threads[i]);
+    pool.count = 0;
+    sem_init(&pool.done, 0, 0);
+    atomic_store_explicit(&pool.busy, false, memory_order_release);
+    pool.forks = library_forks();
+  }
+  library_unlock(lock_of(&pool));
 }
 
 // Makes the caller the owner of a pool that has up to `others` threads; how many, 0 if it is not.
 static unsigned pool_enter(unsigned others) {
-  if (others == 0 || atomic_exchange_explicit(&pool.busy, true, memory_order_acquire))
+  if (others == 0)
     return 0;
-  if (pool.process != getpid())
+  if (pool.forks != library_forks())
     drop_threads_of_parent();
+  if (atomic_exchange_explicit(&pool.busy, true, memory_order_acquire))
+    return 0;
   while (pool.count < others && pool.count < POOL_MOST_THREADS && start_thread())
     ;
   if (pool.count == 0)
@@ -154,7 +161,8 @@ static void pool_leave(void) { atomic_store_explicit(&pool.busy, false, memory_o
 // At the end of the process, or of the library in it. Where another thread is in a job just then,
 // there is nothing to be done.
 __attribute__((destructor)) static void pool_end(void) {
-  if (atomic_exchange_explicit(&pool.busy, true, memory_order_acquire) || pool.process != getpid())
+  if (atomic_exchange_explicit(&pool.busy, true, memory_order_acquire) ||
+      pool.forks != library_forks())
     return;
   pool.job = NULL;
   for (unsigned i = 0; i < pool.count; i++)

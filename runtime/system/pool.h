@@ -11,7 +11,7 @@
 // looking out for the next). There is one job at a time: one that comes while another runs is done
 // by its caller alone. Signals are the other threads' business. When the process ends or the
 // library is unloaded, the threads are joined. After fork, the child has none of them and starts
-// its own; a child forked during another thread's job stays alone for good.
+// its own.
 #ifndef PERMC_RUNTIME_SYSTEM_POOL_H
 #define PERMC_RUNTIME_SYSTEM_POOL_H
 

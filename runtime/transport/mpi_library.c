@@ -2,9 +2,9 @@
 #include "runtime/transport/mpi_library.h"
 
 #include "runtime/system/library.h"
+#include "runtime/system/locks.h"
 
 #include <dlfcn.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -99,13 +99,12 @@ static bool load(mpi_library *m, char *why, size_t size) {
 }
 
 const mpi_library *mpi_library_find(char *why, size_t size) {
-  static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
   static mpi_library known;
   static bool loaded;
-  pthread_mutex_lock(&lock);
+  library_lock(LOCK_MPI);
   if (!loaded)
     loaded = load(&known, why, size);
   const mpi_library *m = loaded ? &known : NULL;
-  pthread_mutex_unlock(&lock);
+  library_unlock(LOCK_MPI);
   return m;
 }

@@ -2,9 +2,9 @@
 #include "runtime/transport/nccl_library.h"
 
 #include "runtime/system/library.h"
+#include "runtime/system/locks.h"
 
 #include <dlfcn.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -76,13 +76,12 @@ static bool load(nccl_library *n, char *why, size_t size) {
 }
 
 const nccl_library *nccl_library_find(char *why, size_t size) {
-  static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
   static nccl_library known;
   static bool loaded;
-  pthread_mutex_lock(&lock);
+  library_lock(LOCK_NCCL);
   if (!loaded)
     loaded = load(&known, why, size);
   const nccl_library *n = loaded ? &known : NULL;
-  pthread_mutex_unlock(&lock);
+  library_unlock(LOCK_NCCL);
   return n;
 }

@@ -1,6 +1,7 @@
 // What all kinds of transport share. See transport.h.
 #include "runtime/transport/transport.h"
 #include "core/hash.h"
+#include "runtime/system/locks.h"
 
 #include <stdio.h>
 
@@ -18,6 +19,7 @@ transport *transport_open(const transport_options *o, error *failure) {
   if (t == NULL)
     return NULL;
   t->kind = o->kind;
+  t->forks = library_forks();
   pthread_mutex_init(&t->turn, NULL);
   t->sent = calloc(t->ranks, sizeof *t->sent);
   if (t->sent != NULL && o->shared && t->kind->share)
@@ -35,17 +37,24 @@ transport *transport_find(const transport_options *o) {
 }
 
 void transport_close(transport *t) {
-  if (t == NULL || (t->kind->leave && !t->kind->leave(t)))
+  if (t == NULL || t->forks != library_forks() || (t->kind->leave && !t->kind->leave(t)))
     return;
   free(t->sent);
   pthread_mutex_destroy(&t->turn);
   t->kind->close(t);
 }
 
+// A child of a rank has no messages for the others.
+static bool is_forked(const transport *t, error *failure) {
+  return t->forks != library_forks() && !error_set(failure, SPAN_NONE, FORKED_RANK);
+}
+
 // What a call has said of a rank is told as it is.
 void transport_fail(transport *t, const char *cause) {
   char line[sizeof((error *)0)->message], end;
   unsigned rank;
+  if (t->forks != library_forks())
+    return;
   bool named = sscanf(cause, "rank %u%c", &rank, &end) == 2 && (end == ':' || end == ' ');
   if (named)
     snprintf(line, sizeof line, "%s", cause);
@@ -62,10 +71,12 @@ bool transport_speaks(transport *t) {
   return t->kind->speaks == NULL || t->kind->speaks(t);
 }
 
-bool transport_barrier(transport *t, error *failure) { return t->kind->barrier(t, failure); }
+bool transport_barrier(transport *t, error *failure) {
+  return !is_forked(t, failure) && t->kind->barrier(t, failure);
+}
 
 bool transport_check(transport *t, error *failure) {
-  return !t->kind->check || t->kind->check(t, failure);
+  return !is_forked(t, failure) && (!t->kind->check || t->kind->check(t, failure));
 }
 
 // This rank cannot go on, and the others need not wait for it.
@@ -90,6 +101,8 @@ static const char *problem_of(const transport *t, const transport_message *m, ui
 static bool exchange(transport *t, const transport_message *sends, uint32_t send_count,
                      const transport_message *receives, uint32_t receive_count,
                      const transport_pieces *pieces, error *failure) {
+  if (is_forked(t, failure))
+    return false;
   const char *problem = problem_of(t, sends, send_count);
   const transport_message *to_self = transport_message_of(sends, send_count, t->rank);
   const transport_message *from_self = transport_message_of(receives, receive_count, t->rank);

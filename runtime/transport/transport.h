@@ -97,6 +97,7 @@ struct transport {
   bool disagrees;    // the last agreement has failed; then `speaker` is to say so
   uint32_t speaker;
   pthread_mutex_t turn;   // for those who share it in several threads: not used here
+  uint32_t forks;         // of the process that is the rank (system/locks.h)
   transport_count *sent;  // by rank, oneself included: for tests and predictions
 };
 

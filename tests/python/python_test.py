@@ -602,6 +602,35 @@ class Threads(unittest.TestCase):
         self.assertEqual(child.exitcode, 0)
         numpy.testing.assert_array_equal(f(xs), xs[::-1] * 5)
 
+    def test_fork_in_calls(self):
+        sort, xs, ended = permc.compile("sort"), numpy.arange(16)[::-1].copy(), threading.Event()
+
+        def work():
+            while not ended.is_set():
+                sort(xs)
+
+        def compile_all():
+            for i in range(10**6):
+                if ended.is_set():
+                    return
+                programs[i % 2](xs[:1 + i // 2 % 10])
+
+        programs = [permc.compile("sort . reverse"), permc.compile("sort_on (* 3)", backend="cpu")]
+        threads = [threading.Thread(target=work), threading.Thread(target=compile_all)]
+        for thread in threads:
+            thread.start()
+        status = []
+        for i in range(20):
+            child = os.fork()
+            if child == 0:
+                signal.alarm(60)
+                os._exit(int(any(f(xs)[0] or f(xs[i % 5:])[0] for f in (sort, *programs))))
+            status.append(os.waitpid(child, 0)[1])
+        ended.set()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(status, [0] * 20)
+
     def test_compiled_beside_the_calls(self):
         xs, f = numpy.arange(100)[::-1], permc.compile("sort_on (* 3)")
         with unittest.mock.patch("permc.COMPILING", 1e-9):

@@ -7,7 +7,9 @@
 #include <inttypes.h>
 #include <malloc.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static const char *const backends[] = {"cpu", "portable", "interp", "auto"};
@@ -554,6 +556,69 @@ static void *call_on_small_stack(void *with) {
             permc_call(t->compiled, &a.x, 1, &a.y, 1, NULL, NULL) == PERMC_OK;
   free_arrays(&a);
   return NULL;
+}
+
+// ---- forks ---------------------------------------------------------------------------------------
+
+static atomic_bool forks_ended;
+
+static bool sorts_16(const permc_compiled *p, uint32_t seed) {
+  uint32_t in[16], out[16];
+  fill(in, 16, seed);
+  permc_value *x = borrow("u32", 16, in), *y = borrow("u32", 16, out);
+  bool good = permc_call(p, &x, 1, &y, 1, NULL, NULL) == PERMC_OK && is_sorted(out, 16);
+  permc_value_free(x);
+  permc_value_free(y);
+  return good;
+}
+
+static bool compiles_16(void) {
+  permc_context *c = permc_context_new();
+  permc_compiled *p =
+      c && permc_define(c, "sort") ? permc_compile_types(c, "-e", "cpu", "[16]u32") : NULL;
+  bool good = p && sorts_16(p, 1);
+  permc_compiled_free(p);
+  permc_context_free(c);
+  return good;
+}
+
+// Calls the program until the end; NULL: compiles one.
+static void *work_beside_forks(void *with) {
+  bool good = true;
+  for (uint32_t i = 0; good && !atomic_load(&forks_ended); i++)
+    good = with ? sorts_16(with, i) : compiles_16();
+  return good ? NULL : &forks_ended;
+}
+
+// Children of fork call and compile, whatever other threads did meanwhile.
+TEST(children_of_fork) {
+  enum { FORKS = 60, SECONDS = 60 };
+  if (SANITIZED_THREAD)
+    SKIP("this sanitizer has no threads in a child of several");
+  permc_context *c = load_expression("sort");
+  permc_compiled *programs[] = {permc_compile_types(c, "-e", "portable", "[16]u32"),
+                                permc_compile_types(c, "-e", "interp", "[16]u32"), NULL};
+  pthread_t threads[3];
+  bool good = compiles_16();
+  for (int i = 0; i < 3; i++)
+    REQUIRE(pthread_create(&threads[i], NULL, work_beside_forks, programs[i]) == 0);
+  for (uint32_t i = 0; i < FORKS && good; i++) {
+    int status = 1;
+    pid_t child = fork();
+    if (child == 0) {
+      alarm(SECONDS);
+      _exit(!(sorts_16(programs[0], i) && sorts_16(programs[1], i) && compiles_16()));
+    }
+    good = CHECK(child > 0 && waitpid(child, &status, 0) == child) && CHECK_EQ_I64(status, 0);
+  }
+  atomic_store(&forks_ended, true);
+  for (int i = 0; i < 3; i++) {
+    void *wrong;
+    pthread_join(threads[i], &wrong);
+    CHECK(!wrong);
+    permc_compiled_free(programs[i]);
+  }
+  permc_context_free(c);
 }
 
 TEST(small_stacks) {
