@@ -9,6 +9,8 @@
 #include "runtime/values/value.h"
 
 #include <pthread.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 // ---- the caller's side: streams, memory --------------------------------------------------------
 
@@ -60,6 +62,8 @@ static permc_value *place(subject *s, const permc_value *v, bool copy) {
     const array *a = &v->components[k];
     cuda_address at = s->memory[s->memory_count++] = cuda_memory_new(device, array_bytes(a));
     CHECK(at != 0);
+    for (uint64_t i = 0; copy && a->type == SCALAR_BOOL && i < array_bytes(a); i++)
+      ((uint8_t *)a->data)[i] *= (uint8_t)(1 + i % 127 * 2);  // true is any byte but 0
     if (copy)
       CHECK(cuda_upload(device, at, a->data, array_bytes(a)) && cuda_wait(device, NULL));
     parts[k] = borrow(permc_value_type(v, k), a->rank, a->dims, at);
@@ -152,6 +156,12 @@ static const struct {
     {"histogram 4 (\\x -> int (x / 16))", "[100000]u8"},
     {"\\is xs -> gather (map (% 1000) is) xs", "[5000]u32 [1000]f32"},
     {"sort_on fst", "[2^20](u32, u32)"},
+    {"map not", "[100000]bool"},
+    {"reverse", "[2^20]bool"},
+    {"transpose", "[100][1000]bool"},
+    {"argsort", "[2^16]bool"},
+    {"scan_segments (+)", "[2^18]bool [2^18]i32"},
+    {"\\is xs -> gather (map (% 1000) is) xs", "[5000]u32 [1000]bool"},
 };
 enum { PROGRAMS = sizeof programs / sizeof *programs };
 
@@ -533,6 +543,37 @@ TEST(overhead) {
   }
   close_subject(&s);
   CUDA(stream_destroy(stream));
+}
+
+// A child of fork has no GPU, and says so.
+TEST(child_of_fork) {
+  if (!have_device())
+    SKIP(why);
+  subject s;
+  int status = 1;
+  CHECK(open_subject(&s, "sort", "[2^10]u32", 7));
+  pid_t child = fork();
+  if (child == 0) {
+    permc_error e;
+    alarm(60);
+    bool good =
+        permc_call(s.compiled, s.arguments, 1, s.results, 1, NULL, &e) == PERMC_ERROR_DEVICE &&
+        strstr(e.message, "forked after CUDA was started");
+    permc_context *c = load_expression("sort");
+    good = good && !permc_compile_types(c, "-e", "cuda", "[8]u32") &&
+           strstr(permc_message(c), "forked after CUDA was started");
+    permc_compiled *p = permc_compile_types(c, "-e", NULL, "[8]u32");
+    good = good && p;
+    permc_compiled_free(p);
+    permc_context_free(c);
+    close_subject(&s);  // nothing of the parent's is freed
+    _exit(!good);
+  }
+  CHECK(child > 0 && waitpid(child, &status, 0) == child);
+  CHECK_EQ_I64(status, 0);
+  CHECK_EQ_U64(call_on(&s, NULL), PERMC_OK);
+  CHECK(has_results(&s, NULL));
+  close_subject(&s);
 }
 
 // Microseconds of a call: of many one after the other on a stream, of which the host; of one that
