@@ -42,8 +42,9 @@ struct test_case {
 static struct {
   test_case *first, **end;
   const char *name;     // of the test that runs
-  const char *skipped;  // why, if it was
-  size_t failures;      // of the test that runs
+  const char *skipped;  // why, if it was: a copy, in the next
+  char reason[1024];
+  size_t failures;  // of the test that runs
 } test_state;
 
 static inline void test_register(test_case *one) {
@@ -122,7 +123,8 @@ static inline bool test_check_contains(const char *found, const char *part, cons
 
 #define SKIP(why)                                                                                  \
   do {                                                                                             \
-    test_state.skipped = (why);                                                                    \
+    snprintf(test_state.reason, sizeof test_state.reason, "%s", (why));                            \
+    test_state.skipped = test_state.reason;                                                        \
     return;                                                                                        \
   } while (0)
 

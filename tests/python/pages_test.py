@@ -21,7 +21,7 @@ import traceback
 try:
     import numpy
     import permc
-except ImportError as missing:
+except ModuleNotFoundError as missing:
     print(f"skipped: {missing}")
     print("0 passed, 0 failed, 1 skipped")
     sys.exit(0)

@@ -10,7 +10,7 @@
 #                except for the time that planning took
 #   ```console   `$ COMMAND` and its output; a file NAME.perm in the command is the last perm block
 #   ```sh        commands, as one script; each must succeed. What builds permc (./bootstrap, cmake,
-#                ctest, pip) does not build it again.
+#                ctest, pip) does not build it again, and nothing is installed.
 #   ```output    what the ```sh block before it prints
 #   ```csv FILE  a file of the sources, as it is there
 # Commands run in a folder of their own that has the sources' examples/.
@@ -26,10 +26,10 @@ mkdir -p "$folder/tests" "$folder/outputs" "$folder/bin"
 ln -s "$permc" "$folder/bin/permc"
 PATH=$folder/bin:$PATH
 
-# `./bootstrap VERB ...` is permc; `./bootstrap test` and cmake do nothing, but presets must exist.
+# `./bootstrap VERB ...` is permc; `./bootstrap test`, `build` and cmake do nothing, but presets must exist.
 cat >"$folder/bootstrap" <<'END'
 #!/bin/sh
-[ "$*" = test ] || exec permc "$@"
+[ "$*" = test ] || [ "$*" = build ] || exec permc "$@"
 END
 cat >"$folder/bin/cmake" <<END
 #!/bin/sh
@@ -39,8 +39,12 @@ while [ \$# -gt 1 ]; do
 done
 END
 cp "$folder/bin/cmake" "$folder/bin/ctest"
-echo '#!/bin/sh' >"$folder/bin/pip"
-chmod +x "$folder/bootstrap" "$folder/bin/cmake" "$folder/bin/ctest" "$folder/bin/pip"
+echo '#!/bin/sh' | tee "$folder/bin/pip" "$folder/bin/apt-get" "$folder/bin/activate" >/dev/null
+echo '[ "$1 $2" = "-m venv" ] || PATH=${PATH#*:} exec python3 "$@"' >"$folder/bin/python3"
+mkdir "$folder/permc-python" && ln -s ../bin "$folder/permc-python/bin"
+HOME=$folder
+export HOME
+chmod +x "$folder/bootstrap" "$folder"/bin/*
 
 # tests/PAGE_LINE.perm for each program; outputs/PAGE:LINE/{example.perm,command,expected} for each
 # output, without `expected` for commands that must only succeed; `wrong` has a line for each fault.

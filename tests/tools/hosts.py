@@ -40,10 +40,20 @@ def run(*words):
     subprocess.run(words, check=True, stdin=subprocess.DEVNULL)
 
 
+libc = ctypes.CDLL(None, use_errno=True)
+
+
+def mount_apart():
+    """What `ip netns` mounts in /run goes with this process."""
+    CLONE_NEWNS, MS_REC, MS_PRIVATE = 0x20000, 0x4000, 0x40000
+    if (libc.unshare(CLONE_NEWNS) or libc.mount(None, b"/", None, MS_REC | MS_PRIVATE, None)
+            or libc.mount(b"tmpfs", b"/run", b"tmpfs", 0, None)):
+        raise OSError(ctypes.get_errno(), "a mount namespace")
+
+
 def make_host(i):
     """A namespace with a TUN device; the file whose reads are what its programs send."""
     TUNSETIFF, IFF_TUN, IFF_NO_PI, CLONE_NEWNET = 0x400454CA, 1, 0x1000, 0x40000000
-    libc = ctypes.CDLL(None, use_errno=True)
     run("ip", "netns", "add", SPACES[i])
     home = os.open("/proc/self/ns/net", os.O_RDONLY)
     there = os.open(f"/run/netns/{SPACES[i]}", os.O_RDONLY)
@@ -185,6 +195,8 @@ def main():
     needed = shutil.which("ip") and shutil.which("mpirun.openmpi") and os.getuid() == 0
     devices = []
     try:
+        if needed:
+            mount_apart()
         devices = [make_host(i) for i in range(2)] if needed else []
     except (OSError, subprocess.CalledProcessError) as why:
         print(f"no namespaces: {why}")

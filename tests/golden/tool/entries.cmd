@@ -37,7 +37,7 @@ try any i32
 try any '[5]'
 try any '[2^4][8]'
 try any '[5i64]'
-try any f32.nan
+try any '[f32.nan]'
 try any '[4'
 try any '[4]i33'
 try any '[18446744073709551615]i64'
