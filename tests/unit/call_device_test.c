@@ -366,7 +366,11 @@ static const struct {
     {"argsort", "[30001]f32", false},
     {"sort_ragged (map (\\i -> 100 * i) (iota 300))", "[30000]u32", true},
     {"compact odd", "[2^16]u32", false},
+    {"bucket 3 (\\x -> x & 7)", "[2^16]u32", false},
     {"histogram 8 id", "[2^16]u8", false},
+    {"top_k 100", "[2^15]f32", false},
+    {"shuffle_random 3", "[2^15]u32", false},
+    {"map sort", "[8][2^12]u64", false},
 };
 
 static cuda_graph *record_call(const subject *s, cuda_stream *stream) {
