@@ -141,7 +141,8 @@ static bool make_trace(permc_context *c, const pipeline_request *r, pipeline *p,
   p->shares = NULL;
   p->steps = NULL;
   p->plan = NULL;
-  p->model = model_of_trace(&p->trace, threads_of(c));
+  machine_speed speed = speed_of_machine(r->shows_times);
+  p->model = model_of_trace(&p->trace, &speed, threads_of(c));
   return verified(c, "compiled program", trace_verify(&p->memory, &p->trace));
 }
 
@@ -406,7 +407,7 @@ static bool make_products(permc_context *c, const pipeline_request *r, pipeline 
     return false;
   p->program.plan = p->plan;
   c->times.plan += clock_seconds() - start;
-  if (p->program.model && p->backend != &cuda_backend)
+  if (p->target->lane_bytes)
     model_add_plan(&p->model, &p->memory, p->plan, threads_of(c), context_gpu(c)->open != NULL);
   return true;
 }
@@ -622,6 +623,10 @@ static bool run_pipeline(permc_context *c, const pipeline_request *r, pipeline *
   }
   if (p->backend)
     warn_of_choices(c, p);
+  c->predicted = !p->plan                          ? p->model.interp
+                 : p->backend == &cpu_backend      ? p->model.compiled
+                 : p->backend == &portable_backend ? p->model.portable
+                                                   : plan_facts_of(p->plan).seconds;
   return true;
 }
 

@@ -46,6 +46,7 @@ typedef struct pipeline_request {
   const char *backend;  // NULL or "auto": chosen by the cost model
   bool laws;            // results are those of the laws that it promises (lang/trace.h)
   bool often;           // it will run many times: what that takes counts, not what it takes once
+  bool shows_times;     // that are predicted, to a user: this machine is measured before
   const char *target;   // instead of the backend's: a name, or a file (fusion/target/target.h)
   uint32_t ranks;       // a power of two: the Plan is of shares of so many ranks; 0: it is for one
   uint64_t

@@ -57,6 +57,7 @@ struct permc_context {
   const struct bank_layout_kind *layout;  // of exchanges (kernels/banks/banks.h); NULL: optimal
   uint64_t layout_seed;
   size_t passes;                             // of the last plan; 0: none was made
+  double predicted;                          // seconds of a call of the last program
   const char *isa;                           // that programs are compiled for; NULL: this machine's
   bool fuse;                                 // floats: see permc_use_fast_floats
   uint64_t compile_seconds, compile_memory;  // of the C compiler; 0: the default

@@ -179,8 +179,15 @@ static bool explain_steps(permc_context *c, pipeline *p, uint64_t memory,
   return true;
 }
 
+// Where no target is named, passes take what they take compiled, on this machine.
+static void predict_passes(const pipeline_request *r, const pipeline *p) {
+  for (size_t i = 0; !r->target && !r->ranks && !r->memory && i < p->plan->passes.count; i++)
+    p->plan->passes.items[i].seconds = p->model.passes[i].compiled;
+}
+
 static bool explain_products(permc_context *c, pipeline *p, void *with) {
   const explain_job *j = with;
+  predict_passes(j->request, p);
   if (!has_ranks(c, p->target, j->request->ranks))
     return false;
   explanation e = {.entry = p->entry->name,
@@ -245,6 +252,7 @@ bool permc_explain(permc_context *c, const char *entry, const permc_size *sizes,
   const permc_explain_options *o = options ? options : &usual;
   pipeline_request r = {.entry = entry,
                         .last = STAGE_PLAN,
+                        .shows_times = true,
                         .types = o->types,
                         .arguments = o->arguments,
                         .argument_count = o->argument_count,

@@ -1,23 +1,49 @@
-// Counts of a Trace and a Plan, times rates. See model.h.
+// Counts of a Trace and a Plan, times rates, times what the machine takes. See model.h.
 #include "runtime/model/model.h"
 
 #include <math.h>
 
-typedef struct pass_rates {
-  double pass, op, move, minimum, node;
-} pass_rates;
+// What a pass is counted in.
+typedef enum pass_unit {
+  PASS_START,     // 1
+  PASS_STEPS,     // nodes of ops, loads and stores, once for each tile
+  PASS_MOVED,     // bytes that are loaded and stored, by tiles of neighbours
+  PASS_APART,     // ... by tiles of lines
+  PASS_PLACED,    // elements that only change their places
+  PASS_NODES,     // bytes that nodes make
+  PASS_MINIMA,    // ... comparators, for which executors have code
+  PASS_CHOICES,   // ... selects
+  PASS_PRODUCTS,  // ... products of complex numbers
+  PASS_CALLS,     // elements: sin and its kin, roots, C functions, elements at places that are data
+  PASS_EXCHANGED,  // bytes that go from phase to phase
+  PASS_UNITS
+} pass_unit;
+typedef struct pass_counts {
+  double of[PASS_UNITS];
+  double text;  // bytes
+} pass_counts;
+typedef double pass_rates[PASS_UNITS];
 
-// Seconds for each of what is counted, on one processor. Measured on a server of 2024 with AVX-512
-// by 30 programs of the standard library and the examples at 2^4 to 2^20 elements; most are within
-// a factor of two.
+// Seconds on a usual server (speed_usual), but for PASS_MOVED, which is in copies of as many bytes.
+// Found by 20 programs of the library at 2^4 to 2^24 elements, one thread, AVX-512.
+static const pass_rates compiled_rates = {
+    [PASS_START] = 1e-09,    [PASS_STEPS] = 4.3e-09,    [PASS_MOVED] = 0.8,
+    [PASS_APART] = 1.3,      [PASS_PLACED] = 1.1e-10,   [PASS_NODES] = 1.6e-12,
+    [PASS_MINIMA] = 6.1e-12, [PASS_CHOICES] = 5e-11,    [PASS_PRODUCTS] = 2.7e-11,
+    [PASS_CALLS] = 2.3e-09,  [PASS_EXCHANGED] = 2.6e-12};
+static const pass_rates portable_rates = {
+    [PASS_START] = 4.5e-08,  [PASS_STEPS] = 1.4e-08,   [PASS_MOVED] = 12,
+    [PASS_APART] = 11,       [PASS_PLACED] = 5.1e-10,  [PASS_NODES] = 3.5e-11,
+    [PASS_MINIMA] = 1.7e-11, [PASS_CHOICES] = 2.7e-10, [PASS_PRODUCTS] = 2.7e-10,
+    [PASS_CALLS] = 2.5e-09};
 static const struct {
   struct {
-    double step, scalar_byte, other, root, external, comparison, far;
+    double step, scalar_byte, other, placed, placed_far, root, external, comparison, far;
   } interp;
   struct {
     double all, step, concat;
+    double joined;  // of an element that concat makes, or a permutation beside it, portable
   } planning;
-  pass_rates portable, compiled;
   struct {
     double node, move;          // bytes
     double byte, look;          // seconds: to write it, to look for its code
@@ -27,31 +53,55 @@ static const struct {
     double driver, nvrtc, text_byte, copy_byte;
     double speed;  // times that of a processor
   } gpu;
+  double call;  // of a program, on processors
   double noticed;
   double margin;  // by which interp has to be faster
 } rates = {
-    .interp = {.step = 3e-7,
-               .scalar_byte = 2.5e-10,
-               .other = 2e-10,
-               .root = 3e-8,
+    .interp = {.step = 1e-7,
+               .scalar_byte = 1e-10,
+               .other = 3.5e-10,
+               .placed = 1.2e-9,
+               .placed_far = 7e-9,
+               .root = 1e-7,
                .external = 2e-8,
                .comparison = 2e-8,
                .far = 1.5},
-    .planning = {.all = 1e-4, .step = 4e-6, .concat = 1e-4},
-    .portable = {.pass = 3e-6, .op = 4e-6, .move = 1.2e-9, .minimum = 1.5e-10, .node = 8e-10},
-    .compiled = {.pass = 3e-6, .move = 1e-9, .minimum = 6e-11, .node = 8e-11},
+    .planning = {.all = 1e-4, .step = 4e-6, .concat = 1e-4, .joined = 4e-9},
     .text =
         {.node = 400, .move = 1500, .byte = 5e-8, .look = 5e-3, .compiler = 0.06, .per_byte = 7e-6},
-    .gpu = {.driver = 0.4, .nvrtc = 0.3, .text_byte = 3e-6, .copy_byte = 1e-10, .speed = 50},
+    .gpu = {.driver = 0.4, .nvrtc = 0.3, .text_byte = 3e-6, .copy_byte = 1e-10, .speed = 110},
+    .call = 4e-7,
     .noticed = 0.3,
     .margin = 1.25};
-enum { NEAR_BYTES = 1 << 20, SPLIT_BYTES = 1 << 17, MOST_COMPILERS = 16 };
+enum {
+  NEAR_BYTES = 1 << 20,
+  SPLIT_BYTES = 1 << 17,
+  MOST_COMPILERS = 16,
+  VECTOR_BYTES = 64,
+  CONFLICTS = 1 << 11,  // bytes: lines so far apart are in few sets of the first cache
+  SMALL_PASS = 1 << 16
+};
+
+// How many times as long as the usual server this machine takes to compute.
+static double slowness(const cost_model *m) { return m->speed.cycle / speed_usual.cycle; }
 
 // ---- the Trace ---------------------------------------------------------------------------------
+
+// Whether neighbours go to several lines of memory, as in a bit reversal but not in a rotation.
+static bool scatters(const trace_step *s) {
+  enum { LINE_BITS = 4, FEW = 2 };
+  uint64_t away = 0;
+  if (s->op != TRACE_BMMC)
+    return true;
+  for (int i = LINE_BITS; i < f2_msb(s->dims[0]); i++)
+    away |= s->rows[i];
+  return __builtin_popcountll(away & f2_mask(LINE_BITS)) > FEW;
+}
 
 static double interp_seconds_of_step(const trace_step *s) {
   double size = (double)scalar_types[s->type].size, each = rates.interp.other;
   double elements = (double)trace_step_count(s);
+  bool far = elements * size > NEAR_BYTES;
   switch (s->op) {
   case TRACE_SCALAR:
   case TRACE_SELECT:
@@ -64,18 +114,24 @@ static double interp_seconds_of_step(const trace_step *s) {
   case TRACE_EXTERN:
     each = rates.interp.external;
     break;
+  case TRACE_BMMC:
+  case TRACE_TRANSPOSE:
+  case TRACE_GATHER:
+  case TRACE_SCATTER:
+    each = far && scatters(s) ? rates.interp.placed_far : rates.interp.placed;
+    break;
   case TRACE_PLACES:
     each = rates.interp.comparison * log2((double)s->dims[0] + 2);
     break;
   default:
     break;
   }
-  return rates.interp.step +
-         elements * each * (elements * size > NEAR_BYTES ? rates.interp.far : 1);
+  return rates.interp.step + elements * each * (far ? rates.interp.far : 1);
 }
 
-cost_model model_of_trace(const trace *t, unsigned threads) {
-  cost_model m = {.planning = rates.planning.all + rates.planning.step * (double)t->steps.count};
+cost_model model_of_trace(const trace *t, const machine_speed *speed, unsigned threads) {
+  cost_model m = {.speed = *speed,
+                  .planning = rates.planning.all + rates.planning.step * (double)t->steps.count};
   double joined = 0, permuted = 0;
   for (size_t i = 0; i < t->steps.count; i++) {
     const trace_step *s = &t->steps.items[i];
@@ -89,7 +145,9 @@ cost_model model_of_trace(const trace *t, unsigned threads) {
       permuted += (double)trace_step_count(s);
   }
   if (joined > 0)  // nor do permutations between them become one
-    m.joins = 2 * rates.portable.move * (joined + permuted) / threads;
+    m.joins = rates.planning.joined * (joined + permuted) * slowness(&m) / threads;
+  m.interp *= slowness(&m);
+  m.planning *= slowness(&m);
   return m;
 }
 
@@ -106,13 +164,6 @@ bool model_is_worth_planning(const cost_model *m) {
 }
 
 // ---- the Plan ----------------------------------------------------------------------------------
-
-// Moves, minima and nodes: elements, each once for a load, a store or a node of an op.
-typedef struct pass_counts {
-  double ops;  // loads and stores among them
-  double moves, minima, nodes;
-  double text;  // bytes
-} pass_counts;
 
 unsigned model_compilers(uint64_t bytes, unsigned threads) {
   unsigned most = threads < MOST_COMPILERS ? threads : MOST_COMPILERS;
@@ -131,40 +182,102 @@ static double live_elements(const plan *p, const plan_pass *pass, uint32_t live_
   return ldexp((double)net_stage_elements(&p->net->stages.items[pass->stage]), -(int)forms);
 }
 
-// Whether the op consists of comparators, for which executors have code.
-static bool is_network(const net_stage *s, uint32_t count, const net_id *nodes) {
-  bool chooses = false;
-  for (uint32_t i = 0; i < count; i++) {
-    net_node_kind kind = s->nodes.items[nodes[i]].kind;
-    if (kind != NET_ELEMENT && kind != NET_MIN && kind != NET_MAX)
-      return false;
-    chooses |= kind != NET_ELEMENT;
+static pass_unit unit_of_node(const net_node *d) {
+  enum { TABLE = 1 << 14 };  // roots
+  switch (d->kind) {
+  case NET_MIN:
+  case NET_MAX:
+    return PASS_MINIMA;
+  case NET_SELECT:
+    return PASS_CHOICES;
+  case NET_EXTERN:
+  case NET_GATHER:
+  case NET_SCATTER:
+    return PASS_CALLS;
+  case NET_SCALAR:
+    if (d->scalar == OP_MUL && CLASS_OF(d->type) & CLASS_COMPLEX)
+      return PASS_PRODUCTS;
+    return d->scalar >= OP_SQRT && d->scalar <= OP_POW ? PASS_CALLS : PASS_NODES;
+  case NET_ROOT:
+    return d->number > TABLE ? PASS_PRODUCTS : PASS_NODES;
+  default:
+    return PASS_NODES;
   }
-  return chooses;
+}
+
+static void count_op(pass_counts *c, const net_stage *s, double instances, uint32_t count,
+                     const net_id *nodes) {
+  for (uint32_t i = 0; i < count; i++) {
+    const net_node *d = &s->nodes.items[nodes[i]];
+    pass_unit unit = unit_of_node(d);
+    if (d->kind != NET_ELEMENT && d->kind != NET_CONSTANT && d->kind != NET_INDEX)
+      c->of[unit] += instances * (unit == PASS_CALLS ? 1 : (double)scalar_types[d->type].size);
+  }
+}
+
+// Elements from one line of the tile to the next; 0: they are neighbours.
+static double tile_stride(const plan_pass *pass) {
+  for (int i = 0; i < pass->tile.dimension; i++)
+    if (pass->tile.basis[i] != f2_unit(i))
+      return (double)pass->tile.basis[i];
+  return 0;
 }
 
 // `room`: for the numbers of all nodes of the stage.
 static pass_counts count_pass(const plan *p, const plan_pass *pass, net_id *room) {
   const net_stage *s = &p->net->stages.items[pass->stage];
-  uint32_t moves = pass->load_count + pass->store_count;
-  pass_counts c = {.ops = pass->op_count + moves, .text = rates.text.move * moves};
-  for (uint32_t i = 0; i < pass->load_count; i++)
-    c.moves += live_elements(p, pass, pass->loads[i].live_count);
-  for (uint32_t i = 0; i < pass->store_count; i++)
-    c.moves += live_elements(p, pass, pass->stores[i].live_count);
+  uint32_t moves = pass->load_count + pass->store_count, steps = moves;
+  pass_counts c = {.of = {[PASS_START] = 1}, .text = rates.text.move * moves};
+  double elements = live_elements(p, pass, pass->live_count);
+  double stride = tile_stride(pass);
+  bool apart = stride > 0, conflicts = stride * pass->slot_bytes[0] >= CONFLICTS;
+  for (uint32_t i = 0; i < moves; i++) {
+    const plan_move *m =
+        i < pass->load_count ? &pass->loads[i] : &pass->stores[i - pass->load_count];
+    c.of[apart ? PASS_APART : PASS_MOVED] +=
+        live_elements(p, pass, m->live_count) * pass->slot_bytes[m->slot];
+  }
   for (uint32_t i = 0; i < pass->op_count; i++) {
     const net_op *op = &s->ops.items[pass->ops[i]];
-    double instances = ldexp(live_elements(p, pass, op->live_count), -(int)op->k);
     uint32_t count = net_op_nodes(s, op, room);
-    *(is_network(s, count, room) ? &c.minima : &c.nodes) += instances * count;
+    count_op(&c, s, ldexp(live_elements(p, pass, op->live_count), -(int)op->k), count, room);
+    steps += count;
     c.text += rates.text.node * count;
   }
+  c.of[PASS_STEPS] = steps * ldexp(elements, -pass->tile.dimension);
+  c.of[PASS_PLACED] = pass->op_count || !conflicts ? 0 : elements;
+  c.of[PASS_EXCHANGED] = (pass->phase_count - 1.0) * elements * pass->slot_bytes[0];
   return c;
 }
 
-static double seconds_of_pass(const pass_counts *c, const pass_rates *r, unsigned threads) {
-  double elements = r->move * c->moves + r->minimum * c->minima + r->node * c->nodes;
-  return r->pass + r->op * c->ops + elements / threads;
+// Passes that have one tile, or little to do, are left to one thread (runtime/cpu/cpu.c).
+static unsigned threads_of_pass(const plan *p, const plan_pass *pass, unsigned threads) {
+  uint32_t steps = pass->load_count + pass->op_count + pass->store_count;
+  double elements = live_elements(p, pass, pass->live_count);
+  double tiles = ldexp(elements, -pass->tile.dimension);
+  return elements * steps < SMALL_PASS || tiles < 2 ? 1
+         : tiles < threads                          ? (unsigned)tiles
+                                                    : threads;
+}
+
+static double seconds_of_pass(const cost_model *m, const plan *p, const plan_pass *pass,
+                              const pass_counts *c, const pass_rates *r, unsigned threads) {
+  unsigned busy = threads_of_pass(p, pass, threads);
+  double moved = c->of[PASS_MOVED] + c->of[PASS_APART], work = 0, copies = 0;
+  for (int i = 0; i < PASS_UNITS; i++)
+    *(i == PASS_MOVED || i == PASS_APART ? &copies : &work) += (*r)[i] * c->of[i];
+  if (p->target->lane_bytes)
+    work *= (double)VECTOR_BYTES / p->target->lane_bytes;
+  return work * slowness(m) / busy + copies * speed_byte_seconds(&m->speed, moved, busy);
+}
+
+// As the planner has it, without the start; larger ones are shared by threads.
+static double seconds_of_routine(const cost_model *m, const plan *p, const plan_pass *pass,
+                                 unsigned threads) {
+  const net_routine *r = plan_routine_of(p, pass);
+  double seconds = pass->seconds - p->target->pass_seconds;
+  bool shared = (double)r->rows * (double)r->length >= SMALL_PASS;
+  return (seconds > 0 ? seconds : 0) * slowness(m) / (shared ? threads : 1);
 }
 
 void model_add_plan(cost_model *m, arena *memory, const plan *p, unsigned threads, bool gpu_runs) {
@@ -174,22 +287,26 @@ void model_add_plan(cost_model *m, arena *memory, const plan *p, unsigned thread
     most = p->net->stages.items[i].nodes.count > most ? p->net->stages.items[i].nodes.count : most;
   net_id *room = NEW_ARRAY(memory, net_id, most + 1);
   m->passes = NEW_ARRAY(memory, model_pass, p->passes.count + 1);
-  m->portable = m->compiled = 0;
+  m->portable = m->compiled = rates.call * slowness(m);
   for (size_t i = 0; i < p->passes.count; i++) {
     const plan_pass *pass = &p->passes.items[i];
-    pass_counts c = count_pass(p, pass, room);
     const net_routine *r = plan_routine_of(p, pass);
-    m->passes[i] = r ? (model_pass){pass->seconds, pass->seconds}
-                     : (model_pass){seconds_of_pass(&c, &rates.portable, threads),
-                                    seconds_of_pass(&c, &rates.compiled, threads)};
-    routines += r && !plan_routine_has_kernels(r) ? pass->seconds : 0;
+    if (r) {
+      double seconds = seconds_of_routine(m, p, pass, threads);
+      m->passes[i] = (model_pass){seconds, seconds};
+      routines += plan_routine_has_kernels(r) ? 0 : seconds;
+    } else {
+      pass_counts c = count_pass(p, pass, room);
+      m->passes[i] = (model_pass){seconds_of_pass(m, p, pass, &c, &portable_rates, threads),
+                                  seconds_of_pass(m, p, pass, &c, &compiled_rates, threads)};
+      length += c.text;
+    }
     m->portable += m->passes[i].portable;
     m->compiled += m->passes[i].compiled;
-    length += c.text;
   }
   m->bytes = length;
-  m->text = rates.text.look + rates.text.byte * length;
-  m->compile = model_compile_seconds((uint64_t)length, threads);
+  m->text = (rates.text.look + rates.text.byte * length) * slowness(m);
+  m->compile = model_compile_seconds((uint64_t)length, threads) * slowness(m);
   for (size_t i = 0; i < p->arrays.count; i++) {
     const net_array *a = &p->arrays.items[i];
     bytes += a->role == NET_TEMPORARY ? 0 : (double)(a->count * scalar_types[a->type].size);

@@ -1,23 +1,21 @@
 // The cost model of the backend `auto`: what each way to execute a program is predicted to take.
 //
 // In: a Trace, and the Plan for the processor that was made of it. Out: seconds. Each is a sum of
-// counts times rates, which were measured once (model.c); `auto` only needs their order, and
+// counts times rates (model.c) times what the machine takes (runtime/system/speed.h). `auto`
 // corrects them by what it sees while a program runs (runtime/adaptive/adaptive.h).
 //
-//   sort of 2^16 u32 by two threads of a server of 2024
+//   sort_network of 2^16 u32 by one thread with AVX-512
 //
-//                                counts                             seconds
-//   interp     1089 steps        13.4 M scalars, 35.7 M others      0.018
-//   planning   1089 steps                                           0.004
-//   portable   3 passes          0.4 M moves, 17.8 M minima         0.002
-//   text       544 nodes         0.23 MB                            0.016
-//   compile                      0.23 MB                            1.6
-//   compiled   3 passes          the same moves and minima          0.0008
+//                                counts                                    seconds
+//   interp     1089 steps        40 MB of scalars, 33.6 M others           0.016
+//   planning   1089 steps                                                  0.004
+//   portable   3 passes          1.6 MB moved, 35.7 MB of minima           0.0008
+//   text       544 nodes         0.23 MB                                   0.016
+//   compile                      0.23 MB                                   1.6
+//   compiled   3 passes          the same, 8.1 MB exchanged                0.0003
 //
-// So `auto` plans (0.004 + 0.002 is less than 0.018) and runs the passes uncompiled: writing the
-// text to look for compiled code in the cache would take longer than all of the passes. At 2^24
-// the passes take 1.0 s uncompiled and 0.5 s compiled: the text is worth writing, compiling it for
-// one run is not (1.9 s). At 2^28 it is (24 and 13 s), and begins beside the first passes.
+// So `auto` plans for one run (0.004 + 0.0008 is less than 0.016) and runs the passes uncompiled:
+// writing the text to look for compiled code in the cache would take longer than all of the passes.
 //
 // With a GPU there are also the start of its driver (unless it runs), NVRTC in place of the
 // compiler, and the way of the data there and back.
@@ -26,6 +24,7 @@
 
 #include "fusion/plan/plan.h"
 #include "lang/trace.h"
+#include "runtime/system/speed.h"
 
 // Seconds of one pass.
 typedef struct model_pass {
@@ -33,6 +32,7 @@ typedef struct model_pass {
 } model_pass;
 
 typedef struct cost_model {
+  machine_speed speed;
   double interp;    // the whole program, by interp
   double planning;  // from the Trace to the Plan
   double joins;     // the passes of a Trace that joins arrays, at least, portable
@@ -45,7 +45,7 @@ typedef struct cost_model {
   double cuda, cuda_cached;   // the whole program by a GPU; where its code is in the cache
 } cost_model;
 
-cost_model model_of_trace(const trace *t, unsigned threads);
+cost_model model_of_trace(const trace *t, const machine_speed *speed, unsigned threads);
 // `memory`: of m->passes. `gpu_runs`: its driver has been started.
 void model_add_plan(cost_model *m, arena *memory, const plan *p, unsigned threads, bool gpu_runs);
 

@@ -30,7 +30,7 @@ static const char magic[8] = "permc 1\n";
 
 // ---- entries -----------------------------------------------------------------------------------
 
-static const char *const kind_names[CACHE_KINDS] = {".so", ".text", ".runs"};
+static const char *const kind_names[CACHE_KINDS] = {".so", ".text", ".runs", ".speed"};
 
 static bool entry_path(const cache *c, const char *key, cache_kind kind, char path[CACHE_PATH]) {
   char name[CACHE_KEY + 32];

@@ -1,5 +1,6 @@
 // The cache of compiled code on disk: shared objects by the digest of all that they were made of;
-// and beside them small texts, of what was measured (tune.h), of what runs took (compiled.h).
+// and beside them small texts, of what was measured (tune.h, speed.h), of what runs took
+// (compiled.h).
 //
 //   cache c;
 //   cache_open(&c);                       // finds the folder and looks at who may write to it
@@ -21,7 +22,7 @@
 // there is no usable folder, or no room in it, code is compiled in a temporary folder, loaded and
 // removed.
 //
-//   permc-entries/1f3a....so            an entry: its key and its kind, .so, .text or .runs
+//   permc-entries/1f3a....so            an entry: its key and its kind, .so, .text, .runs or .speed
 //   permc-entries/index                 their bytes and the limit, locked while one is added
 //   permc-work/work-1f3a9c/             of a compilation, locked by its process
 //
@@ -46,7 +47,13 @@
 #include <time.h>
 
 enum { CACHE_PATH = 4096, CACHE_KEY = 2 * DIGEST_BYTES + 1 };
-typedef enum cache_kind { CACHE_CODE, CACHE_TUNED, CACHE_RUNS, CACHE_KINDS } cache_kind;
+typedef enum cache_kind {
+  CACHE_CODE,
+  CACHE_TUNED,
+  CACHE_RUNS,
+  CACHE_SPEED,
+  CACHE_KINDS
+} cache_kind;
 #define CACHE_MOST_BYTES (UINT64_C(1) << 30)
 
 typedef struct cache {

@@ -2,11 +2,9 @@
 #include "runtime/tuned/tuned.h"
 
 #include "runtime/system/pool.h"
+#include "runtime/system/speed.h"
 
 #include <stdio.h>
-#if defined(__x86_64__)
-#include <cpuid.h>
-#endif
 
 // ---- points ------------------------------------------------------------------------------------
 
@@ -25,30 +23,9 @@ target tuned_target_at(const target *own, const tuned_point *p) {
 
 // ---- the key -----------------------------------------------------------------------------------
 
-// "AMD EPYC 9554 64-Core Processor". False: the processor has no such text.
-static bool read_processor_model(char out[64]) {
-#if defined(__x86_64__)
-  unsigned r[12];
-  if ((unsigned)__get_cpuid_max(0x80000000, NULL) < 0x80000004U)
-    return false;
-  for (unsigned i = 0; i < 3; i++)
-    __cpuid(0x80000002 + i, r[4 * i], r[4 * i + 1], r[4 * i + 2], r[4 * i + 3]);
-  memcpy(out, r, sizeof r);
-  out[sizeof r] = 0;
-  size_t length = strlen(out), blanks = strspn(out, " ");
-  memmove(out, out + blanks, length - blanks + 1);
-  for (length -= blanks; length > 0 && out[length - 1] == ' ';)
-    out[--length] = 0;
-  return length > 0;
-#else
-  (void)out;
-  return false;
-#endif
-}
-
 static void describe_machine(const target *own, const char *gpu, char *out, size_t size) {
   char model[64];
-  if (gpu || read_processor_model(model))
+  if (gpu || speed_processor_name(model))
     snprintf(out, size, "%s, %s", own->name, gpu ? gpu : model);
   else
     snprintf(out, size, "%s, %u processors", own->name, pool_processors());

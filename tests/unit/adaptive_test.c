@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <ftw.h>
+#include <math.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -470,6 +471,31 @@ TEST(choices) {
   CHECK(m.portable > m.text + m.compile + m.compiled && model_prefers_gpu(&m));
   m = model_of("bitrev", "[2^28]u32");  // the way there and back takes longer than moving them here
   CHECK(!model_prefers_gpu(&m));
+}
+
+// Times are those of the machine, which is measured once, where they are told to a user.
+TEST(the_machine_is_measured) {
+  enter();
+  machine_speed usual = speed_of_machine(false), s = speed_of_machine(true);
+  CHECK(usual.cycle == speed_usual.cycle && usual.all == speed_usual.all);
+  CHECK(s.cycle > 1e-11 && s.cycle < 1e-8);
+  for (int i = 0; i < SPEED_LEVELS; i++)
+    CHECK(s.byte[i] > 1e-13 && s.byte[i] < 1e-8);
+  CHECK(fabs(speed_of_machine(false).byte[0] - s.byte[0]) < 1e-14);
+  CHECK(speed_byte_seconds(&s, 1e12, 2) >= s.all && speed_byte_seconds(&s, 10, 2) < s.byte[0]);
+  cost_model first, second;
+  speed_keep(&speed_usual);
+  first = model_of("fft", "[2^16]c64");
+  s = speed_usual;
+  s.cycle *= 3;
+  for (int i = 0; i < SPEED_LEVELS; i++)
+    s.byte[i] *= 3;
+  speed_keep(&s);
+  second = model_of("fft", "[2^16]c64");
+  CHECK(fabs(second.interp / first.interp - 3) < 1e-6);
+  CHECK(fabs(second.portable / first.portable - 3) < 1e-6);
+  CHECK(fabs(second.compiled / first.compiled - 3) < 1e-6);
+  leave();
 }
 
 // ---- what runs often -----------------------------------------------------------------------------

@@ -32,6 +32,7 @@ TEST(reports_read_back) {
        .passes = 2,
        .threads = 2,
        .plan = 0.25,
+       .predicted = 0.75,
        .seconds = {31, 0.5, 0.375, 0.125, 0.875, 0.25, 0.75},
        .side_count = 2,
        .sides = {{"copy", 0, {31, 0.25, 0, 0, 0, 0, 0}, {31, 2, 1.875, 1.5, 2.5, 1.75, 2.25}},

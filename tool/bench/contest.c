@@ -101,6 +101,7 @@ static void make_row(bench_row *row, const contest *g, const bench_case *c,
                      .plan = p->times.plan,
                      .compile = p->times.compile,
                      .read = p->read_seconds,
+                     .predicted = p->predicted,
                      .seconds = g->all[0].figures,
                      .side_count = g->count - 1};
   snprintf(row->suite, sizeof row->suite, "%s", c->suite);

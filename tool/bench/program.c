@@ -4,6 +4,7 @@
 #include "runtime/cuda/cuda.h"
 #include "runtime/gpu/context.h"
 #include "runtime/system/pool.h"
+#include "runtime/system/speed.h"
 #include "tool/bench/lengths.h"
 #include "tool/bench/permutation.h"
 #include "tool/testing/compare.h"
@@ -57,9 +58,11 @@ static bool use_ranks(bench_program *p, const bench_request *r) {
 static bool compile_and_run(bench_program *p, const bench_request *r) {
   if (!use_ranks(p, r))
     return false;
+  (void)speed_of_machine(true);  // what is predicted is shown
   p->compiled = permc_compile(p->context, r->entry, r->backend, p->arguments, p->argument_count);
   p->times = permc_last_times(p->context);
   p->passes = p->context->passes;
+  p->predicted = r->ranks > 1 ? 0 : p->context->predicted;
   if (p->compiled && r->ranks > 1)
     permc_use_ranks(p->context, NULL);  // interp, which verifies, is on none
   if (!cli_report(p->context, p->compiled != NULL))

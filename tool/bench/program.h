@@ -11,6 +11,7 @@ typedef struct bench_program {
   size_t argument_count, result_count;
   permc_times times;
   uint64_t passes;
+  double predicted;
   double read_seconds;
   bench_repeats repeats;
   bool on_device;  // its clock and its copies are the device's

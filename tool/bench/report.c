@@ -72,15 +72,25 @@ static const member report_members[] = {
 };
 
 static const member row_members[] = {
-    MEMBER(bench_row, TEXT, suite),      MEMBER(bench_row, TEXT, series),
-    MEMBER(bench_row, TEXT, name),       MEMBER(bench_row, TEXT, backend),
-    MEMBER(bench_row, TEXT, strategy),   MEMBER(bench_row, TEXT, device),
-    MEMBER(bench_row, TEXT, verified),   MEMBER(bench_row, COUNT, passes),
-    MEMBER(bench_row, COUNT, x),         MEMBER(bench_row, COUNT, elements),
-    MEMBER(bench_row, COUNT, bytes),     MEMBER(bench_row, COUNT, columns),
-    MEMBER(bench_row, THREADS, threads), MEMBER(bench_row, NUMBER, elaborate),
-    MEMBER(bench_row, NUMBER, plan),     MEMBER(bench_row, NUMBER, compile),
-    MEMBER(bench_row, NUMBER, read),     {NULL, TEXT, 0, 0},
+    MEMBER(bench_row, TEXT, suite),
+    MEMBER(bench_row, TEXT, series),
+    MEMBER(bench_row, TEXT, name),
+    MEMBER(bench_row, TEXT, backend),
+    MEMBER(bench_row, TEXT, strategy),
+    MEMBER(bench_row, TEXT, device),
+    MEMBER(bench_row, TEXT, verified),
+    MEMBER(bench_row, COUNT, passes),
+    MEMBER(bench_row, COUNT, x),
+    MEMBER(bench_row, COUNT, elements),
+    MEMBER(bench_row, COUNT, bytes),
+    MEMBER(bench_row, COUNT, columns),
+    MEMBER(bench_row, THREADS, threads),
+    MEMBER(bench_row, NUMBER, elaborate),
+    MEMBER(bench_row, NUMBER, plan),
+    MEMBER(bench_row, NUMBER, compile),
+    MEMBER(bench_row, NUMBER, read),
+    MEMBER(bench_row, NUMBER, predicted),
+    {NULL, TEXT, 0, 0},
 };
 
 static void write_members(json_t *to, const member *members, const void *from) {

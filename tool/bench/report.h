@@ -37,6 +37,7 @@ typedef struct bench_row {
   uint64_t passes;           // over memory; 0: not known
   unsigned threads;
   double elaborate, plan, compile, read;  // seconds before the first run
+  double predicted;                       // seconds of a run, by the cost model; 0: not known
   bench_figures seconds;
   size_t side_count;
   bench_side sides[BENCH_SIDES];  // the copy, peers, other programs

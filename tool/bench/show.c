@@ -46,7 +46,7 @@ static void show_side(FILE *to, const bench_row *row, const bench_side *side) {
 }
 
 void bench_show_row(FILE *to, const bench_row *row) {
-  char median[24], least[24], ready[24];
+  char median[24], least[24], ready[24], predicted[24];
   const bench_side *copy = bench_row_side(row, "copy");
   fprintf(to, "%-32s %10s %10s %6.1f%% %7.2f ", row->name,
           format_seconds(median, row->seconds.median), format_seconds(least, row->seconds.least),
@@ -64,6 +64,8 @@ void bench_show_row(FILE *to, const bench_row *row) {
     fprintf(to, "%s, ", row->device);
   else
     fprintf(to, "%u thread%s, ", row->threads, row->threads == 1 ? "" : "s");
+  if (row->predicted > 0)
+    fprintf(to, "predicted %s, ", format_seconds(predicted, row->predicted));
   fprintf(to, "ready in %s%s%s)\n",
           format_seconds(ready, row->elaborate + row->plan + row->compile),
           row->verified[0] ? ", " : ", not verified", row->verified);

@@ -26,8 +26,9 @@ static void print_summary(const cache *c, const cache_list *l) {
     counts[l->items[i].kind]++;
   printf("folder    %s\nentries   %zu of compiled code, %zu of tuned plans, %zu of runs\n"
          "size      %s of at most %s\n",
-         c->folder, counts[CACHE_CODE], counts[CACHE_TUNED], counts[CACHE_RUNS],
-         show_bytes(size, l->bytes), show_bytes(limit, l->limit));
+         c->folder, counts[CACHE_CODE], counts[CACHE_TUNED],
+         counts[CACHE_RUNS] + counts[CACHE_SPEED], show_bytes(size, l->bytes),
+         show_bytes(limit, l->limit));
 }
 
 // --limit and --clear.

@@ -7,6 +7,7 @@
 #include "runtime/system/cache.h"
 #include "runtime/system/memory.h"
 #include "runtime/system/pool.h"
+#include "runtime/system/speed.h"
 #include "tool/cli/program.h"
 #include "tool/verbs/verbs.h"
 
@@ -47,6 +48,9 @@ static void report_machine(void) {
   print_fact("processor", "%s, %u threads of %ld processors", compiler_widest_isa(),
              pool_processors(), sysconf(_SC_NPROCESSORS_ONLN));
   print_fact("memory", "%s, which %s", show_bytes(size, most), owner);
+  machine_speed s = speed_of_machine(true);
+  print_fact("speed", "%.0f GB/s read and written by one thread, %.0f by all",
+             1e-9 / s.byte[SPEED_FAR], 1e-9 / s.all);
 }
 
 // ---- the C compiler ------------------------------------------------------------------------------

@@ -61,6 +61,7 @@ static char *make_report(const cli_arguments *args, const explain_input *in, per
   const char *name = cli_value(args, "--target");
   pipeline_request r = {.entry = cli_entry(args),
                         .last = STAGE_PLAN,
+                        .shows_times = true,
                         .types = cli_value(args, "--arguments"),
                         .arguments = in->arguments,
                         .argument_count = in->argument_count,
