@@ -1,11 +1,12 @@
 // Counts, sums, and moves. See buckets.h.
 #include "runtime/routines/buckets.h"
+#include "runtime/routines/key_order.h"
 #include "runtime/system/pool.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { BITS = 8, KEYS = 1 << BITS, CHUNK = 1 << 16, LEAST = 1 << 12 };
+enum { BITS = 8, KEYS = 1 << BITS, CHUNK = 1 << 16, LEAST = 1 << 8 };
 
 typedef struct bucketing {
   const sort_task *task;
@@ -102,18 +103,30 @@ static bool move_payload(bucketing *b, uint64_t row, const sort_payload *p) {
   return pool_run(t->threads, chunks, 1, move_chunks, b, t->interrupted);
 }
 
+// The keys of a row in order are known once they are counted.
+static void fill_keys(const bucketing *b, char *to, size_t size) {
+  for (uint64_t digit = 0, i = 0; digit < KEYS; digit++) {
+    uint64_t end = digit + 1 < KEYS ? b->starts[0][digit + 1] : b->task->length;
+    for (uint64_t key = (digit ^ b->flip) & b->mask; i < end; i++)
+      store_key(to, i, size, key);
+  }
+}
+
 static bool bucket_row(bucketing *b, uint64_t row) {
   const sort_task *t = b->task;
   uint64_t chunks = (t->length + CHUNK - 1) / CHUNK;
   size_t size = scalar_types[t->type].size;
-  sort_payload keys = {t->keys, t->sorted, size};
   b->keys = (const char *)t->keys + row * t->length * size;
   if (!pool_run(t->threads, chunks, 1, count_chunks, b, t->interrupted))
     return false;
   sum_counts(b, chunks);
-  bool good = !t->sorted || move_payload(b, row, &keys);
+  bool good = true;
   for (uint32_t i = 0; i < t->payload_count && good; i++)
     good = move_payload(b, row, &t->payloads[i]);
+  if (t->sorted && good && size == 1)
+    fill_keys(b, (char *)t->sorted + row * t->length, 1);
+  else if (t->sorted && good)
+    fill_keys(b, (char *)t->sorted + row * t->length * size, size);
   return good;
 }
 

@@ -492,7 +492,8 @@ static bool sort_some_rows(void *with, unsigned worker, uint64_t first, uint64_t
 bool routine_sort(const sort_task *t) {
   uint64_t total = row_start(t, t->rows) - row_start(t, 0);
   unsigned threads = total / SHARE < t->threads ? (unsigned)(total / SHARE) + 1 : t->threads;
-  rows all = {describe_rows(t), calloc(threads, sizeof *all.workspaces),
+  workspace own = {0};
+  rows all = {describe_rows(t), threads > 1 ? calloc(threads, sizeof own) : &own,
               threads > 1 ? LONG_ROW : UINT64_MAX};
   if (!all.workspaces)
     return false;
@@ -510,6 +511,7 @@ bool routine_sort(const sort_task *t) {
   }
   for (unsigned w = keeps; w < threads; w++)
     free_workspace(&all.workspaces[w]);
-  free(all.workspaces);
+  if (threads > 1)
+    free(all.workspaces);
   return good;
 }
