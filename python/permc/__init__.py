@@ -321,9 +321,17 @@ class Function:
             call = self._keep(key, library.caller(compiled, arguments))
             call.program = compiled
             if isinstance(compiled, _permc.Program):
-                refused = library.refused(arguments, compiled.results())
-                self._fast.add(library.array, refused, arguments, compiled)
+                self._add_fast(library, arguments, compiled)
+            else:
+                likes = library.likes(compiled)
+                self._add_fast(library, likes, compiled.now, COMPILING)
+                compiled.grown = lambda: self._add_fast(library, likes, compiled.now)
             return call
+
+    def _add_fast(self, library, arguments, program, seconds=float("inf")):
+        results = program.results()
+        self._fast.add(library.array, library.refused(arguments, results), arguments, program,
+                       library.makers(results), seconds)
 
     def _keep(self, key, call):
         self._ready[key] = call
@@ -417,26 +425,29 @@ class _Growing:
     def __init__(self, program, entry, types):
         self._program, self._entry, self._types = program, entry, types
         try:
-            self._now = program._context.compile(entry, "portable", types, HOST)
+            self.now = program._context.compile(entry, "portable", types, HOST)
         except MissingError:
-            self._now = program._context.compile(entry, None, types, HOST)
+            self.now = program._context.compile(entry, None, types, HOST)
         self._left = COMPILING  # seconds
         self._begun = threading.Lock()  # held by who compiles it
 
+    def arguments(self):
+        return self.now.arguments()
+
     def results(self):
-        return self._now.results()
+        return self.now.results()
 
     def backend(self):
-        return self._now.backend()
+        return self.now.backend()
 
     def workspace_bytes(self):
         return 0  # it has its own
 
     def call(self, arguments, results):
         if self._left <= 0:
-            return self._now.call(arguments, results)
+            return self.now.call(arguments, results)
         begin = time.perf_counter()
-        self._now.call(arguments, results)
+        self.now.call(arguments, results)
         self._left -= time.perf_counter() - begin
         if self._left <= 0 and self._begun.acquire(blocking=False):
             thread = threading.Thread(target=self._compile, daemon=True, name="permc compiles")
@@ -448,13 +459,14 @@ class _Growing:
             program = self._program._beside()
             _compiling[threading.current_thread()] = program._context
             with program._lock:
-                self._now = program._context.compile(self._entry, "cpu", self._types, HOST)
+                self.now = program._context.compile(self._entry, "cpu", self._types, HOST)
         except Interrupted:
             self._left = COMPILING  # it was not meant, but a call beside it
             self._begun.release()
         except Exception:
             pass  # it goes on as it is
         finally:
+            self.grown()
             del _compiling[threading.current_thread()]
 
 

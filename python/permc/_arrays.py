@@ -113,6 +113,16 @@ class Library:
         dtype = numpy.dtype(_names[word])
         return lambda: numpy.empty(shape, dtype)
 
+    def makers(self, results):
+        """Functions of nothing that make arrays for the results of C's calls; (): C makes them."""
+        return tuple([functools.partial(numpy.empty, shape, numpy.dtype(_names[word]))
+                      for parts in results for word, shape in parts])
+
+    def likes(self, program):
+        """Arrays such as the arguments, without elements of note; (): C cannot call with them."""
+        return tuple([numpy.empty(shape, _names[word])
+                      for parts in program.arguments() for word, shape in parts])
+
     def number(self, value, like):
         """A Python number as an array of the type that type_of says."""
         return numpy.array(value)
@@ -293,6 +303,9 @@ class Torch(Library):
         dtype = getattr(self.torch, numpy.asarray(value).dtype.name)
         return self.torch.tensor(value, dtype=dtype, device=like.device)
 
+    def likes(self, program):
+        return ()
+
     def refused(self, arguments, results):
         words = [word for parts in results for word, _ in parts]
         words += [self._element(a.dtype) for a in arguments if isinstance(a, self.array)]
@@ -364,6 +377,9 @@ class CuPy(Library):
 
     def pointer(self, a):
         return a.data.ptr, a.data.device_id
+
+    def likes(self, program):
+        return ()
 
     def maker(self, word, shape, like):
         dtype, new, device = numpy.dtype(_names[word]), self.array, like.device

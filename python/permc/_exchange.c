@@ -3,9 +3,13 @@
 // must be false is read, and results are made by the library without Python.
 //
 //   ready = _permc.Ready()
-//   ready.add(torch.Tensor, ("requires_grad",), [keys], program)     once
+//   ready.add(torch.Tensor, ("requires_grad",), (keys,), program, (), math.inf)     once
 //   ready([keys], None)                                              the result
 //   ready([keys[::2]], None)                                         NotImplemented
+//
+// NumPy's arrays come by their buffers, and results from what makes them:
+//
+//   ready.add(numpy.ndarray, (), (keys,), program, (functools.partial(numpy.empty, 4, "u4"),), 1.0)
 //
 // Where it answers NotImplemented, __init__.py has the long way, and the messages.
 //
@@ -16,6 +20,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 enum {
   MOST_TENSORS = 8,
@@ -45,9 +50,12 @@ typedef struct result_form {
 typedef struct call_form {
   struct call_form *next;
   PyTypeObject *type;
-  const dl_exchange *exchange;
-  PyObject *refused;  // a tuple of names
+  const dl_exchange *exchange;  // NULL: they come by their buffers, and
+  PyObject *makers;             //   these functions of nothing, a tuple, make the results
+  PyObject *refused;            // a tuple of names
   program_object *program;
+  double seconds, left;  // that the last call has taken that was timed; that calls may take yet
+  bool is_short;         // they are so few that nobody waits for a call, nor interrupts it
   size_t argument_count, result_count, word_count;
   int64_t words[MOST_WORDS];
   result_form results[MOST_TENSORS];
@@ -64,6 +72,7 @@ static void ready_dealloc(PyObject *self) {
   for (call_form *f = atomic_load(&((ready_object *)self)->forms), *next; f; f = next) {
     next = f->next;
     Py_XDECREF((PyObject *)f->type);
+    Py_XDECREF(f->makers);
     Py_XDECREF(f->refused);
     Py_XDECREF((PyObject *)f->program);
     free(f);
@@ -110,10 +119,36 @@ static bool is_plain(PyObject *tensor, PyObject *refused) {
   return true;
 }
 
+// The array behind a buffer that has one, which is held until the call's end.
+static bool tensor_of_buffer(PyObject *object, Py_buffer *held, dl_tensor *out) {
+  const dl_type *type = NULL;
+  if (PyObject_GetBuffer(object, held, PyBUF_C_CONTIGUOUS | PyBUF_FORMAT))
+    return false;
+  bool is_long = strchr("lL", held->format[0]) && !held->format[1];
+  for (size_t i = 0; i < DL_TYPES && !type; i++)
+    if (is_long
+            ? dl_types[i].format[0] == (held->format[0] == 'l' ? 'q' : 'Q') && held->itemsize == 8
+            : !strcmp(dl_types[i].format, held->format))
+      type = &dl_types[i];
+  if (!type)
+    return false;
+  *out = (dl_tensor){.data = held->buf,
+                     .device_type = DL_HOST,
+                     .rank = held->ndim,
+                     .kind = type->kind,
+                     .bits = type->bits,
+                     .lanes = 1,
+                     .dims = (int64_t *)held->shape};
+  return true;
+}
+
 // The tensor of an object of the form's library. False: it is none that can be taken as it is; an
 // error may be set.
-static bool find_tensor(PyObject *object, const call_form *f, dl_tensor *out) {
-  return Py_TYPE(object) == f->type && f->exchange->tensor_of_object(object, out) == 0 &&
+static bool find_tensor(PyObject *object, const call_form *f, dl_tensor *out, Py_buffer *held) {
+  if (Py_TYPE(object) != f->type)
+    return false;
+  return (f->exchange ? f->exchange->tensor_of_object(object, out) == 0
+                      : tensor_of_buffer(object, held, out)) &&
          is_compact(out);
 }
 
@@ -154,7 +189,8 @@ static bool describe_result(const permc_value *v, const dl_tensor *where, result
   return true;
 }
 
-static bool describe_call(call_form *f, PyObject *arguments) {
+// Bytes of bool in a buffer may be any: the long way looks at them.
+static bool describe_call(call_form *f, PyObject *arguments, Py_buffer *held) {
   const permc_compiled *c = f->program->compiled;
   dl_tensor t = {0};
   f->argument_count = (size_t)PyTuple_Size(arguments);
@@ -162,8 +198,9 @@ static bool describe_call(call_form *f, PyObject *arguments) {
       permc_compiled_argument(c, f->argument_count))
     return false;
   for (size_t i = 0; i < f->argument_count; i++)
-    if (!find_tensor(PyTuple_GetItem(arguments, (Py_ssize_t)i), f, &t) ||
-        !add_words(&t, f->words, &f->word_count) || !permc_compiled_argument(c, i) ||
+    if (!find_tensor(PyTuple_GetItem(arguments, (Py_ssize_t)i), f, &t, &held[i]) ||
+        (!f->exchange && t.kind == DL_BOOL) || !add_words(&t, f->words, &f->word_count) ||
+        !permc_compiled_argument(c, i) ||
         permc_value_components(permc_compiled_argument(c, i)) != 1)
       return false;
   for (; permc_compiled_result(c, f->result_count); f->result_count++)
@@ -181,24 +218,39 @@ static bool describe_call(call_form *f, PyObject *arguments) {
                              .bits = 8,
                              .lanes = 1,
                              .dims = &f->workspace_bytes};
-  return f->result_count > 0;
+  return f->result_count > 0 && (f->exchange || (size_t)PyTuple_Size(f->makers) == f->result_count);
 }
 
-// add(type, refused, arguments, program): from now on such arguments are called without Python, if
-// the library of the type can do so. refused: attributes and methods of tensors that must be false.
+static void release_buffers(Py_buffer *held) {
+  for (int i = 0; i < MOST_TENSORS; i++)
+    if (held[i].obj)
+      PyBuffer_Release(&held[i]);
+}
+
+// add(type, refused, arguments, program, makers, seconds): from now on such arguments are called without
+// Python, if the library of the type can do so. refused: attributes and methods of tensors that must
+// be false. makers: of the results, where the library has no functions in C; or (). seconds: that calls
+// take in all until they go the long way again.
 static PyObject *ready_add(PyObject *self, PyObject *args) {
   ready_object *r = (ready_object *)self;
-  PyObject *type, *refused, *arguments, *program;
-  if (!PyArg_ParseTuple(args, "O!O!O!O!", &PyType_Type, &type, &PyTuple_Type, &refused,
-                        &PyTuple_Type, &arguments, program_type, &program))
+  PyObject *type, *refused, *arguments, *program, *makers;
+  Py_buffer held[MOST_TENSORS] = {0};
+  double seconds;
+  if (!PyArg_ParseTuple(args, "O!O!O!O!O!d", &PyType_Type, &type, &PyTuple_Type, &refused,
+                        &PyTuple_Type, &arguments, program_type, &program, &PyTuple_Type, &makers,
+                        &seconds))
     return NULL;
   call_form form = {.type = (PyTypeObject *)type,
                     .exchange = exchange_of((PyTypeObject *)type),
+                    .makers = makers,
+                    .left = seconds,
                     .refused = refused,
                     .program = (program_object *)program};
   call_form *before = atomic_load(&r->forms);
-  if (!form.exchange || r->count == MOST_FORMS || (before && before->type != form.type) ||
-      !describe_call(&form, arguments)) {
+  bool described = (form.exchange || PyTuple_Size(makers)) && r->count < MOST_FORMS &&
+                   !(before && before->type != form.type) && describe_call(&form, arguments, held);
+  release_buffers(held);
+  if (!described) {
     PyErr_Clear();
     Py_RETURN_NONE;
   }
@@ -210,6 +262,7 @@ static PyObject *ready_add(PyObject *self, PyObject *args) {
     f->results[i].like.dims = f->results[i].dims;
   f->workspace.dims = &f->workspace_bytes;
   Py_INCREF(type);
+  Py_INCREF(makers);
   Py_INCREF(refused);
   Py_INCREF(program);
   f->next = before;
@@ -222,10 +275,11 @@ static PyObject *ready_add(PyObject *self, PyObject *args) {
 
 // What one call has.
 typedef struct tensor_call {
-  const call_form *form;
+  call_form *form;
   PyObject *made[MOST_TENSORS];  // the results
   dl_tensor tensors[MOST_TENSORS];
   permc_value *values[MOST_TENSORS];
+  Py_buffer held[MOST_TENSORS];  // that the tensors are of
   dl_versioned *workspace;
 } tensor_call;
 
@@ -242,18 +296,18 @@ static dl_versioned *make_memory(const dl_exchange *e, const dl_tensor *like) {
 }
 
 // The form that the arguments have, and their tensors. NULL: none.
-static const call_form *find_form(const ready_object *r, PyObject *arguments, dl_tensor *tensors) {
-  const call_form *f = atomic_load(&((ready_object *)(uintptr_t)r)->forms);
+static call_form *find_form(ready_object *r, PyObject *arguments, tensor_call *c) {
+  call_form *f = atomic_load(&r->forms);
   size_t count = (size_t)PyTuple_Size(arguments), word_count = 0;
   int64_t words[MOST_WORDS];
   if (!f || count == 0 || count > MOST_TENSORS)
     return NULL;
   for (size_t i = 0; i < count; i++)  // all forms are of one library
-    if (!find_tensor(PyTuple_GetItem(arguments, (Py_ssize_t)i), f, &tensors[i]) ||
-        !add_words(&tensors[i], words, &word_count))
+    if (!find_tensor(PyTuple_GetItem(arguments, (Py_ssize_t)i), f, &c->tensors[i], &c->held[i]) ||
+        !add_words(&c->tensors[i], words, &word_count))
       return NULL;
   for (; f; f = f->next)
-    if (f->argument_count == count && f->word_count == word_count &&
+    if (f->left > 0 && f->argument_count == count && f->word_count == word_count &&
         !memcmp(f->words, words, word_count * sizeof *words))
       break;
   for (size_t i = 0; i < count && f; i++)
@@ -262,13 +316,14 @@ static const call_form *find_form(const ready_object *r, PyObject *arguments, dl
   return f;
 }
 
-// The caller's array for a result. False: it is another, or none that can be taken as it is.
+// The caller's array for a result. False: it is another, or none that can be taken as it is. (NumPy's
+// may be read-only: the long way says so.)
 static bool take_output(tensor_call *c, size_t number, PyObject *object) {
   int64_t words[MOST_WORDS], wanted[MOST_WORDS];
   size_t count = 0, wanted_count = 0;
   dl_tensor *t = &c->tensors[c->form->argument_count + number];
-  if (!find_tensor(object, c->form, t) || !is_plain(object, c->form->refused) ||
-      !add_words(t, words, &count) ||
+  if (!c->form->exchange || !find_tensor(object, c->form, t, NULL) ||
+      !is_plain(object, c->form->refused) || !add_words(t, words, &count) ||
       !add_words(&c->form->results[number].like, wanted, &wanted_count) || count != wanted_count ||
       memcmp(words, wanted, count * sizeof *words))
     return false;
@@ -279,11 +334,16 @@ static bool take_output(tensor_call *c, size_t number, PyObject *object) {
 
 static bool make_output(tensor_call *c, size_t number) {
   const dl_exchange *e = c->form->exchange;
+  size_t at = c->form->argument_count + number;
+  if (!e) {
+    c->made[number] = PyObject_CallNoArgs(PyTuple_GetItem(c->form->makers, (Py_ssize_t)number));
+    return c->made[number] && find_tensor(c->made[number], c->form, &c->tensors[at], &c->held[at]);
+  }
   dl_versioned *managed = make_memory(e, &c->form->results[number].like);
   void *object = NULL;
   if (!managed)
     return false;
-  c->tensors[c->form->argument_count + number] = managed->tensor;  // the object's memory
+  c->tensors[at] = managed->tensor;  // the object's memory
   if (e->object_of_managed(managed, &object))
     return false;
   c->made[number] = object;
@@ -323,8 +383,33 @@ static bool borrow_tensors(tensor_call *c) {
   return true;
 }
 
+static double seconds_now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+// Short calls keep the others waiting, who would take longer to be let in.
+static permc_code call_program(call_form *f, permc_value *const *values,
+                               const permc_call_options *options, permc_error *why) {
+  const double shortest = 2e-5;
+  bool on_host = f->workspace.device_type != DL_CUDA;
+  permc_code code;
+  f->left -= f->seconds;
+  if (f->is_short)
+    return permc_call(f->program->compiled, values, f->argument_count, values + f->argument_count,
+                      f->result_count, options, why);
+  double begin = seconds_now();
+  WITHOUT_GIL(on_host ? f->program->context->context : NULL,
+              code = permc_call(f->program->compiled, values, f->argument_count,
+                                values + f->argument_count, f->result_count, options, why));
+  f->seconds = seconds_now() - begin;
+  f->is_short = on_host && code == PERMC_OK && f->seconds < shortest;
+  return code;
+}
+
 static bool run(tensor_call *c) {
-  const call_form *f = c->form;
+  call_form *f = c->form;
   permc_call_options options = {0};
   permc_error why = {PERMC_OK, ""};
   if (f->workspace.device_type == DL_CUDA &&
@@ -338,9 +423,7 @@ static bool run(tensor_call *c) {
   }
   permc_code code;
   do {
-    WITHOUT_GIL(f->workspace.device_type == DL_CUDA ? NULL : f->program->context->context,
-                code = permc_call(f->program->compiled, c->values, f->argument_count,
-                                  c->values + f->argument_count, f->result_count, &options, &why));
+    code = call_program(f, c->values, &options, &why);
   } while (ended_in_vain(code));
   return code == PERMC_OK || (raise_code(code, why.message), false);
 }
@@ -364,13 +447,14 @@ static PyObject *ready_call(PyObject *self, PyObject *args, PyObject *words) {
   (void)words;
   if (!PyArg_ParseTuple(args, "O!O", &PyTuple_Type, &arguments, &out))
     return NULL;
-  c.form = find_form((ready_object *)self, arguments, c.tensors);
+  c.form = find_form((ready_object *)self, arguments, &c);
   if (c.form && find_outputs(&c, out) && borrow_tensors(&c) && run(&c))
     given = give_results(&c);
   for (int i = 0; i < MOST_TENSORS; i++) {
     permc_value_free(c.values[i]);
     Py_XDECREF(c.made[i]);
   }
+  release_buffers(c.held);
   if (c.workspace)
     c.workspace->deleter(c.workspace);
   if (given || (c.form && PyErr_Occurred()))
@@ -385,7 +469,7 @@ static PyObject *ready_new(PyTypeObject *type, PyObject *args, PyObject *words) 
 }
 
 static PyMethodDef ready_methods[] = {
-    {"add", ready_add, METH_VARARGS, "add(type, refused, arguments, program)"},
+    {"add", ready_add, METH_VARARGS, "add(type, refused, arguments, program, makers, seconds)"},
     {NULL, NULL, 0, NULL}};
 
 static PyType_Slot ready_slots[] = {{Py_tp_new, ready_new},

@@ -72,7 +72,7 @@ void free_object(PyObject *self);
 // ---- DLPack ------------------------------------------------------------------------------------
 
 // Arrays of other libraries, as https://dmlc.github.io/dlpack/latest has them.
-enum { DL_HOST = 1, DL_CUDA = 2, DL_CUDA_HOST = 3, DL_MAJOR = 1 };
+enum { DL_HOST = 1, DL_CUDA = 2, DL_CUDA_HOST = 3, DL_MAJOR = 1, DL_BOOL = 6 };
 
 typedef struct dl_tensor {
   void *data;
