@@ -6,6 +6,7 @@
 //
 // A compiled program does not change. What a call needs beside it is a call_state: the program has
 // a list of those that are idle. Backends without `call` run one call at a time, on copies.
+#include "core/float_environment.h"
 #include "runtime/alike.h"
 #include "runtime/checks.h"
 #include "runtime/cpu/cpu.h"
@@ -383,14 +384,12 @@ static permc_code call_here(permc_compiled *p, call_state *s, const permc_call_o
   if (code != PERMC_OK)
     return code;
   error failure = {0};
-  fenv_t floats;
   fill_addresses(p, s, workspace);
   call.temporaries = workspace ? (char *)workspace + p->layout.temporaries_at : NULL;
-  fegetenv(&floats);
-  fesetenv(FE_DFL_ENV);
+  float_environment floats = float_environment_enter();
   if (!l->backend->call(&l->program, &call, &failure))
     code = refuse_run(p, &failure, e);
-  fesetenv(&floats);
+  float_environment_leave(&floats);
   if (code == PERMC_OK && l->trace.checks.count)
     code = run_checks(p, s, &call, e);
   if (taken && !l->backend->workspace(&l->program, &call, 0, &workspace, &failure) &&
