@@ -10,6 +10,7 @@ are used where they are: what is contiguous is not copied. See docs/python.md.
 
 import atexit
 import ctypes
+import functools
 import importlib.util
 import operator
 import os
@@ -321,17 +322,12 @@ class Function:
             call = self._keep(key, library.caller(compiled, arguments))
             call.program = compiled
             if isinstance(compiled, _permc.Program):
-                self._add_fast(library, arguments, compiled)
+                _add_fast(self._fast, library, arguments, compiled)
             else:
                 likes = library.likes(compiled)
-                self._add_fast(library, likes, compiled.now, COMPILING)
-                compiled.grown = lambda: self._add_fast(library, likes, compiled.now)
+                _add_fast(self._fast, library, likes, compiled.now, COMPILING)
+                compiled.grown = functools.partial(_add_fast, self._fast, library, likes)
             return call
-
-    def _add_fast(self, library, arguments, program, seconds=float("inf")):
-        results = program.results()
-        self._fast.add(library.array, library.refused(arguments, results), arguments, program,
-                       library.makers(results), seconds)
 
     def _keep(self, key, call):
         self._ready[key] = call
@@ -418,6 +414,13 @@ def load_ipython_extension(shell: Any) -> None:
     shell.register_magic_function(permc, "cell")
 
 
+def _add_fast(fast, library, arguments, program, seconds=float("inf")):
+    """Has C call the program with such arguments, for as many seconds of calls."""
+    results = program.results()
+    fast.add(library.array, library.refused(arguments, results), arguments, program,
+             library.makers(results), seconds)
+
+
 class _Growing:
     """A program for the processor that begins uncompiled, so that nobody waits for a C compiler.
     When its calls have taken as long as one would, it is compiled beside them."""
@@ -466,7 +469,7 @@ class _Growing:
         except Exception:
             pass  # it goes on as it is
         finally:
-            self.grown()
+            self.grown(self.now)
             del _compiling[threading.current_thread()]
 
 

@@ -359,7 +359,28 @@ class Ready(unittest.TestCase):
         self.xs = Exchanged(numpy.array([3, 1, 2, 9], "i4"))
         self.assertIs(self.ready((self.xs,), None), NotImplemented)
         self.ready.add(Exchanged, ("odd",), (self.xs,),
-                       context.compile("-e", "portable", "[4]i32", permc._arrays.HOST))
+                       context.compile("-e", "portable", "[4]i32", permc._arrays.HOST), (),
+                       float("inf"))
+
+    def test_numpy(self):
+        context, ready = permc._permc.Context(), permc._permc.Ready()
+        context.define("sort")
+        xs = numpy.array([3, 1, 2, 9])
+        for seconds in (1e-12, 10.0):
+            self.assertIs(ready((xs,), None), NotImplemented)
+            ready.add(numpy.ndarray, (), (xs,),
+                      context.compile("-e", "portable", "[4]i64", permc._arrays.HOST),
+                      (lambda: numpy.empty(4, "i8"),), seconds)
+            for _ in range(2):
+                result = ready((xs,), None)
+        self.assertEqual((list(result), result.dtype), ([1, 2, 3, 9], xs.dtype))
+        xs.flags.writeable = False
+        self.assertEqual(list(ready((xs,), None)), [1, 2, 3, 9])
+        for other in (xs[::-1], xs[:3], xs.astype(">i8"), xs.view("u8"), xs.astype("?"),
+                      xs.view([("x", "i8")]), xs.reshape(2, 2), 4, xs[0],
+                      numpy.frombuffer(bytes(33), "i8", 4, 1)):
+            self.assertIs(ready((other,), None), NotImplemented)
+        self.assertIs(ready((xs,), numpy.empty(4, "i8")), NotImplemented)
 
     def test_calls(self):
         for _ in range(3):
