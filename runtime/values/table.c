@@ -466,8 +466,7 @@ static bool fail_no_number(value_source *s, table *t, size_t column, uint64_t ro
   else if (row == 0 && may_have_header && is_name(c))
     return fail_text_column(s, t, column, found);
   else if (s->is_csv && strpbrk(string, " \t"))
-    hint = "; commas, semicolons, vertical bars or tabulators separate the columns of .csv, blanks "
-           "those of .txt";
+    hint = "; commas, semicolons or tabulators separate the columns of .csv, blanks those of .txt";
   else if (row == 0 && t->has_header)
     return fail_text_column(s, t, column, found);
   else if (row == 0 && may_have_header)
