@@ -65,6 +65,8 @@ static bool is_arithmetic(int kind) {
 static bool needs_space(const token *a, const token *b, bool sign, bool quoted, bool section) {
   if (b->kind == FIELD || b->kind == INDEX || is_close(b->kind) || b->kind == ',' || b->kind == ';')
     return false;
+  if (b->kind == '-' && (a->kind == '-' || a->kind == COMPARE))
+    return true;  // -- begins a comment, and <- a generator
   if (is_open(a->kind) || sign || a->kind == '~' || a->kind == '\\')
     return false;
   if (quoted || a->kind == DOTDOT || b->kind == DOTDOT)

@@ -7,3 +7,5 @@ cat wrong.perm
 printf 'main = 1 -- a zero \000 byte\n' >zero.perm
 permc fmt zero.perm
 echo "$?"
+# Signs in a row stay apart: -- begins a comment.
+printf 'f x = - - -x\ng x = x < - 1 && -  -1 == x- - 2\n' | permc fmt -
