@@ -268,6 +268,9 @@ static const char compiler_text[] =
     "#pragma clang diagnostic ignored \"-Wunused-variable\"\n"
     "#pragma clang diagnostic ignored \"-Wunused-function\"\n"
     "#elif defined(__GNUC__)\n"
+    "#if defined(__i386__)\n"
+    "#pragma GCC target(\"sse2,fpmath=sse\")\n"
+    "#endif\n"
     "#pragma GCC optimize(\"fp-contract=off\", \"no-strict-aliasing\", \"wrapv\", "
     "\"no-math-errno\", \\\n"
     "                     \"no-tree-slp-vectorize\")\n"
@@ -468,12 +471,12 @@ static void write_package(text *out, const ahead_making *m) {
       "# Vectors are arguments of static functions alone, so that their ABI does not matter.\n"
       "if(CMAKE_C_COMPILER_ID STREQUAL GNU)\n"
       "  target_compile_options(%s_library PRIVATE -Wno-psabi)\nendif()\n"
-      "target_link_libraries(%s_library PUBLIC m%s)\n"
+      "target_link_libraries(%s_library PUBLIC -lm%s)\n"
       "install(TARGETS %s_library EXPORT %s-targets)\n"
       "install(FILES %s.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})\n"
       "install(EXPORT %s-targets NAMESPACE %s:: FILE %s-config.cmake\n"
       "  DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/%s)\n",
-      name, name, name, name, name, name, name, name, name, name, is_for_gpu(m) ? " cuda" : "",
+      name, name, name, name, name, name, name, name, name, name, is_for_gpu(m) ? " -lcuda" : "",
       name, name, name, name, name, name, name);
 }
 

@@ -19,6 +19,34 @@ block "$page" sh 2 | sed "s|^cc |$compiler -Wall -Wextra -Werror |" >run.sh
 sh build.sh && sh run.sh >found 2>&1
 same "$(cat found)" "$(block "$page" output 1)"
 
+
+# No type of 64-bit machines alone; on a 32-bit one, where the compiler has its libraries.
+same "$(grep -l int128 sorter/*)" ""
+if "$compiler" -m32 -x c -o small - -lm 2>/dev/null <<'END'
+#include <math.h>
+int main(int count, char **words) { return words[0] == 0 || sin(count) == 2; }
+END
+then
+  "$compiler" -m32 -std=c99 -O1 -Wall -Wextra -Werror main.c sorter/*.c -lm -o small
+  same "$(./small)" "$(block "$page" output 1)"
+fi
+
+# A program with a target named m, which is not the library of C.
+if command -v cmake >/dev/null; then
+  mkdir target_m
+  echo 'int m;' >target_m/m.c
+  cat >target_m/CMakeLists.txt <<'END'
+cmake_minimum_required(VERSION 3.15)
+project(target_m C)
+add_library(m m.c)
+add_subdirectory(../sorter sorter)
+add_executable(main ../main.c)
+target_link_libraries(main sorter::sorter)
+END
+  cmake -S target_m -B target_m/build -DCMAKE_C_COMPILER="$compiler" >log && cmake --build target_m/build >>log
+  same "$(target_m/build/main)" "$(block "$page" output 1)"
+fi
+
 refused() { # refused LINE OPTION...
   line=$1
   shift
