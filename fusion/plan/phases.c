@@ -89,12 +89,20 @@ static plan_phase new_phase(arena *a, const net_stage *s, const plan_pass *pass,
   return phase;
 }
 
-int register_bits(const target *t, const plan_pass *pass, int l) {
+int register_bits(const target *t, const net_stage *s, const plan_pass *pass, int l) {
+  enum { MOST_STATEMENTS = 1 << 13 };  // of an op in a thread: compilers take a second for them
   uint32_t width = t->lane_bytes ? t->lane_bytes : 4, count = 0;
   uint32_t lanes = t->lane_bytes ? 1u << l : 1;
   for (uint32_t i = 0; i < pass->slot_count; i++)
     count += (lanes * pass->slot_bytes[i] + width - 1) / width;
-  return log2_floor(t->register_bytes / width / (count ? count : 1));
+  int r = log2_floor(t->register_bytes / width / (count ? count : 1));
+  for (uint32_t i = 0; i < pass->op_count; i++) {
+    const net_op *op = &s->ops.items[pass->ops[i]];
+    uint64_t nodes = net_op_nodes(s, op, s->walk);
+    while (r > (int)op->k && nodes << (r - (int)op->k) > MOST_STATEMENTS)
+      r--;
+  }
+  return r;
 }
 
 // r and l for a pass. Lanes first: they are there anyhow; then as many registers as the tile has
@@ -109,7 +117,7 @@ static thread_shape pass_shape(const net_stage *s, const target *t, const plan_p
   if (t->lane_bytes)
     shape.l = smaller_of(shape.l, log2_floor(t->lane_bytes / widest));
   shape.l = smaller_of(shape.l, d - smaller_of(k, d));
-  shape.r = register_bits(t, pass, shape.l);
+  shape.r = register_bits(t, s, pass, shape.l);
   shape.r = smaller_of(shape.r > k ? shape.r : k, d - shape.l);
   if (pass->load_count)
     shape.home = f2_space_intersection(move_lines(s, &pass->loads[0], shape.l), pass->tile);

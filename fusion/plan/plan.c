@@ -260,8 +260,6 @@ static bool is_better(const plan *a, const plan *b) {
 static void plan_stage(arena *a, plan *p, uint32_t number, const strategy_row *asked) {
   planning s = planning_of_stage(a, p, number);
   find_padding(&s, p);
-  p->short_loads += s.spared_loads;
-  p->short_stores += s.spared_stores;
   size_t arrays = p->arrays.count, passes = p->passes.count;
   bool moves = s.stage->ops.count == 0;
   plan best = {0};
@@ -285,6 +283,8 @@ static void plan_stage(arena *a, plan *p, uint32_t number, const strategy_row *a
     return;
   }
   assert(p->strategy[number]);
+  p->short_loads += s.spared_loads;
+  p->short_stores += s.spared_stores;
   for (size_t i = 0; i < best.arrays.count; i++)
     vec_push(a, &p->arrays, best.arrays.items[i]);
   for (size_t i = 0; i < best.passes.count; i++)
@@ -297,7 +297,7 @@ typedef struct stage_plan {
   const char *strategy;
   plan_padding padding;
   scalar_bits *padding_values;
-  uint32_t short_loads;
+  uint32_t short_loads, short_stores;
   plan tail;  // arrays and passes
 } stage_plan;
 
@@ -307,11 +307,13 @@ static stage_plan take_off_stage(arena *a, plan *p, uint32_t number, const plan 
                   p->padding[number],
                   p->padding_values[number],
                   p->short_loads - before->short_loads,
+                  p->short_stores - before->short_stores,
                   take_off_tail(a, p, before->arrays.count, before->passes.count)};
   p->strategy[number] = NULL;
   p->padding[number] = PADDING_NONE;
   p->padding_values[number] = NULL;
   p->short_loads = before->short_loads;
+  p->short_stores = before->short_stores;
   return s;
 }
 
@@ -321,6 +323,7 @@ static void put_stage(arena *a, plan *p, uint32_t number, const stage_plan *s) {
   p->padding[number] = s->padding;
   p->padding_values[number] = s->padding_values;
   p->short_loads += s->short_loads;
+  p->short_stores += s->short_stores;
   for (size_t i = 0; i < s->tail.arrays.count; i++)
     vec_push(a, &p->arrays, s->tail.arrays.items[i]);
   for (size_t i = 0; i < s->tail.passes.count; i++)

@@ -180,7 +180,7 @@ bool plan_gathers(const net_stage *s);
 enum { PLAN_THREAD_BITS = 10 };  // at most 2^10 threads share a tile
 // log2 of the elements of every slot that a thread has registers for: single ones, or vectors of
 // 2^l.
-int register_bits(const target *t, const plan_pass *pass, int l);
+int register_bits(const target *t, const net_stage *s, const plan_pass *pass, int l);
 
 // ---- cost (plan/cost.c) -----------------------------------------------------------------------
 

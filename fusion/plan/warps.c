@@ -427,7 +427,8 @@ void plan_warps(const planning *p, plan_pass *pass) {
              .wide_bytes = p->target->wide_bytes,
              .alone = p->alone};
   int k = most_directions(s, pass), d = pass->tile.dimension;
-  int r = p->strategy->registers >= 0 ? p->strategy->registers : register_bits(p->target, pass, 0);
+  int r = p->strategy->registers >= 0 ? p->strategy->registers
+                                      : register_bits(p->target, p->stage, pass, 0);
   w.l = smaller_of((int)p->target->lane_bits, d - smaller_of(k, d));
   w.r = smaller_of(r > k ? r : k, d - w.l);
   if (d - w.r > PLAN_THREAD_BITS)

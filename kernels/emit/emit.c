@@ -1,4 +1,5 @@
 #include "kernels/emit/emit.h"
+#include "core/units.h"
 #include "kernels/emit/comments.h"
 #include "kernels/emit/keys.h"
 #include "kernels/emit/pass.h"
@@ -447,14 +448,18 @@ size_t c_code_split(const c_code *code, uint64_t file_bytes, size_t most, uint32
 uint64_t c_code_bytes(const c_code *code) {
   uint64_t bytes = code->library.length + code->definitions.length + code->tables.length;
   for (uint32_t i = 0; i < code->pass_count; i++)
-    bytes += code->passes[i].length;
+    bytes += pass_bytes(code, i);
   return bytes;
 }
 
 bool c_code_is_bounded(const c_code *code, char *why, size_t size) {
+  char found[NUMBER_SPACE], most[NUMBER_SPACE];
   uint64_t bytes = c_code_bytes(code);
   if (bytes > C_CODE_MOST_BYTES)
-    snprintf(why, size, "the program becomes %llu MiB of C, and a compiler gets at most %llu MiB",
-             (unsigned long long)(bytes >> 20), (unsigned long long)(C_CODE_MOST_BYTES >> 20));
+    snprintf(why, size,
+             "the program becomes %s of C, and a compiler gets at most %s; what a comprehension "
+             "writes element by element is a loop as map, column or parm, and shorter for fewer "
+             "elements",
+             show_bytes(found, bytes), show_bytes(most, C_CODE_MOST_BYTES));
   return bytes <= C_CODE_MOST_BYTES;
 }

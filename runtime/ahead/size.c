@@ -8,7 +8,7 @@
 #define MOST_TABLE_BYTES (UINT64_C(1) << 24)
 
 static bool check_bounds(permc_context *c, const ahead_plan *s) {
-  char why[200];
+  char why[400];
   uint64_t bytes = 0;
   for (size_t a = 0; a < s->plan->arrays.count; a++)
     if (s->plan->arrays.items[a].role == NET_TABLE)

@@ -248,7 +248,7 @@ static compiled_status obtain_library(compiled *e, const compiled_options *o, co
   compile_record record;
   compiled_options limited = *o;
   error first = {0};
-  char why[200];
+  char why[400];
   if (!compiler_find(&found, failure))
     return COMPILED_UNAVAILABLE;
   if (!c_code_is_bounded(code, why, sizeof why))

@@ -127,6 +127,24 @@ TEST(results_made_together) {
   arena_free(&memory);
 }
 
+// Much scalar code takes fewer registers: not 64 times as much text.
+TEST(text_of_many_guards) {
+  START();
+  text t = {0};
+  const char *problem = NULL;
+  c_code code = {0};
+  text_string(&t, "let f x | x == 0 = x");
+  for (int i = 1; i < 300; i++)
+    text_printf(&t, " | x == %d = x * %d", i, i + 7);
+  text_string(&t, " | otherwise = 0 in map f");
+  const plan *p = planned(text_content(&t), "[1024]i32", "avx512");
+  if (CHECK(p && c_emit(&code, p, &usual_text, &problem)))
+    CHECK(c_code_bytes(&code) < 1 << 20);
+  c_code_free(&code);
+  text_free(&t);
+  arena_free(&memory);
+}
+
 // ---- recurrences ---------------------------------------------------------------------------------
 
 // Whether the program's text has a loop of many rounds.
