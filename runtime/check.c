@@ -54,11 +54,13 @@ static int64_t find_size(permc_context *c, const binding *b, const check_job *j,
   size_t start = d->rendered.length;
   unsigned errors = d->errors;
   int64_t found = 0;
-  for (size_t i = 0; i < sizeof sizes / sizeof *sizes && !found; i++) {
+  bool limited = false;  // where a limit ends one size, larger ones take longer still
+  for (size_t i = 0; i < sizeof sizes / sizeof *sizes && !found && !limited; i++) {
     if (!power || sizes[i] <= LARGEST_POWER)
       found = check_size(c, b, j, sizes[i]).good ? sizes[i] : 0;
     context_truncate_messages(c, start);
     d->errors = errors;
+    limited = d->exhausted;
     d->exhausted = false;
   }
   return found;

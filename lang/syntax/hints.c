@@ -58,6 +58,9 @@
   "new operators cannot be defined: write a function f x y, which may stand between its "          \
   "arguments: x `f` y"
 
+#define NO_NEUTRAL                                                                                 \
+  "there is no neutral element here: reduce (+) xs, of 2^n elements; sum, product, minimum and "   \
+  "maximum take any length"
 #define COMMAS "elements of a list are separated by commas: [1, 2, 3]"
 #define NO_NAMES                                                                                   \
   "arguments have no names and no commas: f x y; of each row of an array: map sum xss"
@@ -222,6 +225,9 @@ static const struct {
      {"= .. ( .. @="},
      "equal is ==; a name is given by let or where: let y = 1 in y + 1"},
     {HINT_TOKENS, {"= N @=", "= N N @="}, NO_STATEMENT "; equal is =="},
+    {HINT_TOKENS,
+     {"let N = I @, N =", "let N = N @, N ="},
+     "the bindings of a let stand below each other: let y = 1 in let z = 2 in y + z"},
     {HINT_TOKENS,
      {"let N @,", "let .. = .. N @, N ="},
      "the components of a tuple are named by (a, b) = ..., the elements of an array by [a, b] = "
@@ -423,7 +429,7 @@ static const struct {
     {HINT_NAME, {"flipud"}, "write reverse xss"},
     {HINT_NAME, {"identity"}, "write id"},
     {HINT_NAME, {"bit_reverse"}, "write bitrev xs"},
-    {HINT_NAME, {"L", "U", "UL", "LL", "ULL"}, NUMBER_TYPE},
+    {HINT_NAME, {"L", "U", "UL", "LL", "ULL", "F32", "F64"}, NUMBER_TYPE},
 
     {HINT_TYPE, {"Int", "Integer", "integer"}, "write int, which is i64"},
     {HINT_TYPE, {"long", "int64"}, "write i64"},
@@ -452,6 +458,14 @@ static const struct {
     {HINT_TYPE, {"List", "Vec", "Vector", "Array", "Tensor", "Seq", "ndarray"}, ARRAY_TYPE},
     {HINT_TYPE, {"void"}, "a function returns a value"},
 
+    {HINT_FUNCTION,
+     {"zip_with"},
+     "zip_with takes a function of two arguments, then two arrays: zip_with (\\x y -> x + y) xs "
+     "ys"},
+    {HINT_FUNCTION,
+     {"reduce", "scan", "scan_exclusive"},
+     "an operator is a function of two arguments: reduce (\\x y -> x + y) xs"},
+    {HINT_ARGUMENT, {"not"}, "not takes a bool, in parentheses if it is computed: not (x == 0)"},
     {HINT_ARGUMENT, {"map"}, "the function comes first: map f xs; of two arrays: zip_with f xs ys"},
     {HINT_ARGUMENT,
      {"column"},
@@ -484,9 +498,6 @@ static const struct {
     {HINT_ARGUMENT, {"count"}, "count takes a condition on one element: count (== 3) xs"},
     {HINT_ARGUMENT, {"mapi"}, "mapi gives f the index and the element: mapi (\\i x -> ...) xs"},
     {HINT_ARGUMENT,
-     {"zip_with"},
-     "zip_with gives f an element of each array: zip_with (\\x y -> ...) xs ys"},
-    {HINT_ARGUMENT,
      {"scan_exclusive"},
      "scan_exclusive takes what the result begins with: scan_exclusive (+) 0 xs"},
     {HINT_ARGUMENT, {"abs"}, "of a complex number z it is magnitude z"},
@@ -495,10 +506,7 @@ static const struct {
     {HINT_ARGUMENT,
      {"^"},
      "x ^ k is the power with an integer k, pow x y of floats; exclusive or is x xor y"},
-    {HINT_ARGUMENT,
-     {"reduce"},
-     "there is no neutral element here: reduce (+) xs, of 2^n elements; sum, product, minimum and "
-     "maximum take any length"},
+    {HINT_ARGUMENT, {"reduce"}, NO_NEUTRAL},
     {HINT_ARGUMENT,
      {"scan"},
      "there is no neutral element here: scan (+) xs; scan_exclusive (+) 0 xs"},
@@ -524,6 +532,7 @@ static const struct {
      {"sort", "argsort"},
      "of each row: map sort xss; by a key: sort_on key xs; by an order: sort_by le xs"},
     {HINT_EXTRA, {"[1 2]"}, COMMAS},
+    {HINT_EXTRA, {"reduce"}, NO_NEUTRAL},
     {HINT_EXTRA, {"map"}, "map f xs works on one array, zip_with f xs ys on two"},
     {HINT_EXTRA, {"concat"}, "concat xs ys joins two arrays; join xss the rows of one"},
     {HINT_EXTRA, {"zip"}, "zip xs (zip ys zs) is an array of (x, (y, z))"},

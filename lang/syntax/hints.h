@@ -15,6 +15,7 @@ typedef enum hint_kind {
   HINT_NAME,      // a name that is not defined
   HINT_TYPE,      // a name that is no type
   HINT_STATIC,    // what needs a value that is known before the program runs
+  HINT_FUNCTION,  // a function whose argument should be one of two arguments
   HINT_ARGUMENT,  // a function whose argument has the wrong type
   HINT_EXTRA,     // a function that is given one argument too many
   HINT_EQUATION,  // what a function of the library needs that is given something else

@@ -42,7 +42,7 @@ static const char *show_code(diagnostics *d, span where) {
 // The same as an argument.
 static const char *show_argument(diagnostics *d, span where) {
   const char *code = show_code(d, where);
-  bool bare = code && strchr(code, ' ') && *code != '(' && *code != '[';
+  bool bare = code && strpbrk(code, " (") && *code != '(' && *code != '[';
   return bare ? arena_printf(d->memory, "(%s)", code) : code;
 }
 
@@ -74,7 +74,9 @@ static const char *hint_for_kinds(const type *wanted, const type *found) {
       {wanted->kind == TYPE_FUNCTION && found->kind != TYPE_FUNCTION &&
            found->kind != TYPE_VARIABLE,
        "a function is expected: \\x -> ..., or one parameter more to the left of ="},
-      {wanted->kind == TYPE_ARRAY && found->kind == TYPE_TUPLE,
+      {wanted->kind == TYPE_ARRAY &&
+           (found->kind == TYPE_TUPLE ||
+            (arrays && inner[0]->kind == TYPE_ARRAY && inner[1]->kind == TYPE_TUPLE)),
        "component 0 of a tuple p is p.0; an array of two elements is [x, y]"},
       {arrays && inner[0]->kind != TYPE_FUNCTION && inner[1]->kind == TYPE_FUNCTION,
        "the function takes an argument too many: mapi gives it the index and the element, a pair "
@@ -386,7 +388,9 @@ static const char *hint_for_call(diagnostics *d, const expr *call, type *wanted,
     of = type_prune(of->parts[0]);
   bool differ = wanted->kind != found->kind || found->kind == TYPE_FUNCTION ||
                 (of->kind == TYPE_SCALAR && other->kind == TYPE_ARRAY);
-  const char *hint = differ ? hint_for(HINT_ARGUMENT, name) : NULL;
+  const char *hint = wanted->kind == TYPE_FUNCTION ? hint_for(HINT_FUNCTION, name) : NULL;
+  if (!hint && (differ || !strcmp(name, "^") || !strcmp(name, "not")))
+    hint = hint_for(HINT_ARGUMENT, name);
   if (!hint && differ && wanted->kind == TYPE_TUPLE && !is_operator(name))
     return arena_printf(d->memory, "'%s' takes a tuple here: %s (x, y)", name, name);
   if (!hint && arguments == 1 && found->kind == TYPE_ARRAY && is_only_constrained(wanted))
@@ -523,11 +527,13 @@ bool expect_type(diagnostics *d, call_notes *calls, const expr *call, span where
   return false;
 }
 
-// f(x, y), without a blank, of a function that takes an argument more
+// f(x, y) of a function that takes an argument more: without a blank, or where no tuple can be.
 static bool is_call_with_commas(const diagnostics *d, const expr *call, const type *taking) {
   const expr *callee = call->u.apply.function, *argument = call->u.apply.argument;
+  const type *parameter = type_prune(taking->parts[0]);
+  bool attached = argument->where.start == callee->where.end;
   return type_prune(taking->parts[1])->kind == TYPE_FUNCTION && callee->kind == EXPR_NAME &&
-         argument->kind == EXPR_TUPLE && argument->where.start == callee->where.end &&
+         argument->kind == EXPR_TUPLE && (attached || parameter->kind == TYPE_ARRAY) &&
          d->sources.items[argument->where.file].text[argument->where.start] == '(';
 }
 
