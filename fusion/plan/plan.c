@@ -190,8 +190,7 @@ static uint64_t busy_elements(const net_stage *s) {
 
 // What a GPU gives to a stage: few elements are shared by more threads and more blocks, with less
 // in registers and smaller tiles, so that all of it has something to do. Measured for sorting
-// networks on an H200 (docs/benchmarks.md): with 2^14 to 2^18 keys up to 1.9 times as fast as large
-// tiles.
+// networks on an H200: with 2^14 to 2^18 keys up to 1.9 times as fast as large tiles.
 const target *plan_stage_target(arena *a, const target *t, const net_stage *s) {
   static const struct {
     int elements, tile, registers;  // log2: at most, of 4-byte elements, of a thread

@@ -41,8 +41,8 @@ enum { KIB = 1024 };
                         {1 << 6, 1 << 7, 1 << 8, 1 << 9}, {1 << 1, 1 << 2, 1 << 4, 1 << 5}}}
 // clang-format on
 
-// Rates are those of a current server core pair and of an H200 (docs/benchmarks.md); they only have
-// to put plans in the right order.
+// Rates are those of a current server core pair and of an H200; they only have to put plans in the
+// right order.
 static const target rows[] = {
     {"avx512", 128, 128 * KIB, 64, 4, 1024, 0, 16, 40e9, 30e9, 2, 3e-6, 0, AVX512_SORTS,
      HOST_LEVELS, false},

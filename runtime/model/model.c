@@ -29,7 +29,7 @@ typedef double pass_rates[PASS_UNITS];
 static const pass_rates compiled_rates = {
     [PASS_START] = 1e-09,    [PASS_STEPS] = 4.3e-09,    [PASS_MOVED] = 0.8,
     [PASS_APART] = 1.3,      [PASS_PLACED] = 1.1e-10,   [PASS_NODES] = 1.6e-12,
-    [PASS_MINIMA] = 6.1e-12, [PASS_CHOICES] = 5e-11,    [PASS_PRODUCTS] = 2.7e-11,
+    [PASS_MINIMA] = 6.1e-12, [PASS_CHOICES] = 3.5e-11,  [PASS_PRODUCTS] = 2.7e-11,
     [PASS_CALLS] = 2.3e-09,  [PASS_EXCHANGED] = 2.6e-12};
 static const pass_rates portable_rates = {
     [PASS_START] = 4.5e-08,  [PASS_STEPS] = 1.4e-08,   [PASS_MOVED] = 12,

@@ -194,9 +194,9 @@ typedef struct suite_row {
       {"torch", "--operation transpose --rows " rows " --columns " columns " --width " width},     \
       {"cutensor", for_memcpy " --row " columns " --width " width}}
 #define SCALING(number, words)                                                                     \
-  .suite = "scaling", .series = words, .name = "sort u32 2^$n, " words, .expression = "sort",      \
-  .types = "[$N]u32", .first = 10, .last = 26, .step = 1, .property = BENCH_SORTED,                \
-  .threads = number
+  .suite = "scaling", .series = words, .name = "sort_network u32 2^$n, " words,                    \
+  .expression = "sort_network", .types = "[$N]u32", .first = 10, .last = 26, .step = 1,            \
+  .property = BENCH_SORTED, .threads = number
 
 // 16 MiB and 1 GiB of u32, 32 MiB and 2 GiB of c64 on each GPU.
 #define LINKS(words, type, dims, text, of_map, count)                                              \
