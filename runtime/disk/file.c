@@ -23,10 +23,17 @@ static int allocate(int descriptor, uint64_t bytes) {
   return ftruncate(descriptor, (off_t)bytes) == 0 ? 0 : errno;
 }
 
+// The same file, whatever has become of its path.
+static int open_by_number(int descriptor, int flags) {
+  char path[64];
+  snprintf(path, sizeof path, "/proc/self/fd/%d", descriptor);
+  return open(path, flags | O_CLOEXEC);
+}
+
 bool disk_open(disk_file *f, const char *path, disk_use use, uint64_t bytes, error *failure) {
-  int flags = O_CLOEXEC | (use == DISK_READ ? O_RDONLY : O_RDWR);
+  int flags = use == DISK_READ ? O_RDONLY : O_RDWR;
   *f = (disk_file){.path = path, .direct = -1};
-  f->cached = open(path, flags | (use == DISK_CREATE ? O_CREAT | O_TRUNC : 0), 0666);
+  f->cached = open(path, flags | O_CLOEXEC | (use == DISK_CREATE ? O_CREAT | O_TRUNC : 0), 0666);
   if (f->cached < 0)
     return error_set_number(failure, errno, "%s: %s", path, error_of_reading(errno));
   int why = use == DISK_CREATE ? allocate(f->cached, bytes) : 0;
@@ -35,14 +42,8 @@ bool disk_open(disk_file *f, const char *path, disk_use use, uint64_t bytes, err
     disk_close(f);
     return false;
   }
-  f->direct = open(path, flags | O_DIRECT);
+  f->direct = open_by_number(f->cached, flags | O_DIRECT);
   return true;
-}
-
-static int open_by_number(int descriptor, int flags) {
-  char path[64];
-  snprintf(path, sizeof path, "/proc/self/fd/%d", descriptor);
-  return open(path, flags | O_CLOEXEC);
 }
 
 bool disk_open_again(disk_file *f, const char *path, int descriptor, error *failure) {
@@ -153,8 +154,8 @@ bool disk_write(const disk_file *f, uint64_t offset, const void *memory, uint64_
     ssize_t got = pwrite(f->cached, from, bytes, (off_t)offset);
     if (got < 0 && errno == EINTR)
       continue;
-    if (got < 0)
-      return disk_fail_at(failure, f, true, offset, errno);
+    if (got <= 0)
+      return disk_fail_at(failure, f, true, offset, got < 0 ? errno : ENOSPC);
     from += got;
     offset += (uint64_t)got;
     bytes -= (uint64_t)got;

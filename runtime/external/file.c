@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <time.h>
 #include <unistd.h>
@@ -147,9 +148,14 @@ static char *path_in(const char *folder, const char *name) {
 static bool open_by_journal(run_file *f, const run_file_options *o, bool is_there, uint64_t bytes,
                             error *failure) {
   uint64_t size;
+  struct stat s;
   f->named = true;
-  if (is_there && access(f->path, F_OK) != 0)
+  if (is_there && lstat(f->path, &s) != 0)
     return journal_fail_damaged(failure, o->folder, "%s is gone", o->name);
+  if (is_there && !S_ISREG(s.st_mode))
+    return journal_fail_damaged(failure, o->folder, "%s is no file", o->name);
+  if (!is_there)
+    unlink(f->path);  // a link leads to what is not the run's
   if (!disk_open(&f->disk, f->path, is_there ? DISK_UPDATE : DISK_CREATE, bytes, failure))
     return false;
   return !is_there || (disk_size(&f->disk, &size, failure) &&

@@ -299,12 +299,17 @@ bool files_take_result(run_files *f, net_id a, array *out, error *failure) {
   *out = (array){.type = of->type, .rank = 1, .dims = {of->count}};
   if (of->number >= f->run->returned)
     return load_result(file, out, failure);
+  uint64_t size;
+  if (!disk_size(&file->disk, &size, failure))
+    return false;
+  if (size < file->offset + bytes_of(of))
+    return error_set(failure, SPAN_NONE, "%s: another process has cut this file", file->disk.path);
   // The file ends behind its last element, and is the array's from then on.
   if (ftruncate(file->disk.cached, (off_t)(file->offset + bytes_of(of))) != 0)
     return error_set_number(failure, errno, "%s: %s", file->disk.path, strerror(errno));
   error why;
   if (!array_of_file(out, file->disk.cached, file->offset, file->disk.path,
-                     file->named && !f->has_journal ? file->path : NULL, &why))
+                     file->named ? file->path : NULL, !f->has_journal, &why))
     return error_pass(failure, &why);
   file->named = false;  // it is not the run's any more
   return true;

@@ -23,18 +23,18 @@ typedef struct array_file {
   bool swapped;
   char name[SOURCE_NAME];
   bool made;   // by a run; it has room for a header, and is no output yet
-  bool named;  // it had a name when it was made; without one left it gets no other
-  char *own;   // the path of one that goes with the array; or NULL
+  char *path;  // of one that was made with a name; or NULL
+  bool own;    // ... which goes with the array
   int slot;    // of system/temporary.h
 } array_file;
 
 static void close_file(void *with) {
   array_file *f = with;
   close(f->descriptor);
-  if (f->own)
-    unlink(f->own);
+  if (f->own && f->path)
+    unlink(f->path);
   temporary_unregister(f->slot);
-  free(f->own);
+  free(f->path);
   free(f);
 }
 
@@ -183,17 +183,12 @@ uint64_t array_file_identity(const array *a) {
   return hash_bytes(parts, sizeof parts) | 1u;
 }
 
-static bool has_name(int descriptor) {
-  struct stat s;
-  return fstat(descriptor, &s) == 0 && s.st_nlink > 0;
-}
-
-bool array_of_file(array *a, int descriptor, uint64_t offset, const char *name, const char *own,
-                   error *e) {
+bool array_of_file(array *a, int descriptor, uint64_t offset, const char *name, const char *path,
+                   bool own, error *e) {
   array_file *f = calloc(1, sizeof *f);
   array_owner *owner = malloc(sizeof *owner);
-  char *copy = f && owner && own ? strdup(own) : NULL;
-  bool memory = f && owner && (copy || !own);
+  char *copy = f && owner && path ? strdup(path) : NULL;
+  bool memory = f && owner && (copy || !path);
   int file = memory ? dup(descriptor) : -1;
   *e = (error){0};
   if (file < 0) {
@@ -210,9 +205,9 @@ bool array_of_file(array *a, int descriptor, uint64_t offset, const char *name, 
                     .offset = offset,
                     .record = scalar_types[a->type].size,
                     .made = true,
-                    .named = has_name(file),
-                    .own = copy,
-                    .slot = copy ? temporary_register(copy) : -1};
+                    .path = copy,
+                    .own = own,
+                    .slot = own && copy ? temporary_register(copy) : -1};
   snprintf(f->name, sizeof f->name, "%s", name);
   *owner = (array_owner){ARRAY_IN_FILE, true, close_file, f};
   a->data = NULL;
@@ -243,10 +238,19 @@ static bool write_header(const array_file *f, const permc_value *v, const char *
   return good;
 }
 
+// Whether nobody else has the file: it has no name, or its own name alone. A file that has lost its
+// name gets no other, and one of two names may be written to by who has the other.
+static bool is_ours(const array_file *f) {
+  struct stat s, there;
+  return !f->path ||
+         (fstat(f->descriptor, &s) == 0 && s.st_nlink == 1 && lstat(f->path, &there) == 0 &&
+          s.st_dev == there.st_dev && s.st_ino == there.st_ino);
+}
+
 bool value_file_becomes(const permc_value *v, output_file *o, bool *became, error *e) {
   const array *a = &v->components[0];
   array_file *f = v->count == 1 && array_device(a) == ARRAY_IN_FILE ? a->owner->with : NULL;
-  bool can = f && f->made && (!f->named || has_name(f->descriptor));
+  bool can = f && f->made && is_ours(f);
   *e = (error){0};
   *became = can && output_take(o, f->descriptor);
   if (*became)

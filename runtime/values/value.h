@@ -128,9 +128,9 @@ const char *array_file_name(const array *a);  // of an array in a file: as the u
 uint64_t array_file_identity(const array *a);
 // Makes a, which has a type and dims, an array in a file of its own, whose elements begin at
 // `offset`: a multiple of 64, which leaves room for the header of a .npy. `name` is for messages;
-// the file at `own` goes with the array (NULL: it has no name, or stays). False: *e says why.
-bool array_of_file(array *a, int descriptor, uint64_t offset, const char *name, const char *own,
-                   error *e);
+// `path` is where it is (NULL: it has no name); `own`: that goes with the array. False: *e says why.
+bool array_of_file(array *a, int descriptor, uint64_t offset, const char *name, const char *path,
+                   bool own, error *e);
 // Brings an array that is in a file, or at random, to memory. False: *e says why.
 bool array_load(array *a, error *e);
 

@@ -559,12 +559,16 @@ static bool same_ends(const char *a, const char *b, long bytes) {
 }
 
 // The file of a result becomes the first output, and stays apart from the others; or none, where
-// the run's folder has gone before.
+// the run's folder has gone before, was moved away, or its files have other names, or are links.
 TEST(outputs_are_files_of_their_own) {
-  char one[1200], two[1200], folder[1200];
+  static const char *const changes[] = {
+      NULL, "rm -r run", "mv run moved", "mkdir moved && ln run/f* moved",
+      "mkdir moved && mv run/f* moved && ln -s $PWD/moved/f* run"};
+  char one[1200], two[1200], folder[1200], command[1400];
   snprintf(one, sizeof one, "%s", path_of("one.npy"));
   snprintf(two, sizeof two, "%s", path_of("two.npy"));
-  for (int resume = 0; resume < 2; resume++) {
+  for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
+    bool resume = changes[i];
     permc_context *c = load_expression("bitrev");
     permc_value **arguments = NULL, **results = NULL;
     size_t count = 0, result_count = 0;
@@ -575,11 +579,13 @@ TEST(outputs_are_files_of_their_own) {
     REQUIRE(c && permc_use_files(c, &files) &&
             permc_read_random(c, "-e", "[2^16]u32", 1, &arguments, &count) &&
             permc_run(c, "-e", "portable", arguments, count, &results, &result_count));
-    if (resume)
-      permc_remove_files(c);
+    snprintf(command, sizeof command, "cd %s && %s", path_of("."), resume ? changes[i] : "");
+    CHECK(!resume || system(command) == 0);
     CHECK(permc_write_file(c, one, results[0]) && permc_write_file(c, two, results[0]));
     REQUIRE(stat(one, &first) == 0 && stat(two, &second) == 0);
-    CHECK(first.st_ino != second.st_ino);
+    CHECK(first.st_ino != second.st_ino && first.st_nlink == 1 && second.st_nlink == 1);
+    snprintf(command, sizeof command, "rm -rf %s", path_of("moved"));
+    CHECK(system(command) == 0);
     permc_values_free(results, result_count);
     permc_values_free(arguments, count);
     permc_context_free(c);
