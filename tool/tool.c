@@ -12,6 +12,7 @@
 #include "tool/reports/json.h"
 #include "tool/verbs/verbs.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -90,6 +91,14 @@ static void leave_signals(void) {
   }
 }
 
+// Those that the caller has closed are not the numbers of files that are opened later: what is said
+// would be written into them. They fail as if they were closed.
+static void keep_standard_streams(void) {
+  for (int i = 0; i <= STDERR_FILENO; i++)
+    if (fcntl(i, F_GETFD) < 0)
+      (void)!open("/dev/null", i == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+}
+
 static cli_status run_verb(const cli_verb *verb, int argc, char **argv) {
   cli_arguments args;
   bool several = cli_is_one_of_several(verb);
@@ -127,6 +136,7 @@ static cli_status refuse_verb(const char *word, const char *next) {
 }
 
 int tool_main(int argc, char **argv, cli_connect *connect) {
+  keep_standard_streams();
   catch_signals();
   cli_connect_by(connect);
   report_json_setup();

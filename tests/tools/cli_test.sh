@@ -368,6 +368,16 @@ err_is 'permc: standard output: No space left on device'
 "$permc" run sort.perm -i four.txt >&- 2>err
 if [ $? -eq 1 ]; then pass; else fail "a closed standard output"; fi
 err_is 'permc: standard output: Bad file descriptor'
+# Streams that are closed: what is said goes into no file that is opened then.
+"$permc" run sort.perm -i four.txt -o closed.npy --time <&- >&- 2>&-
+"$permc" run sort.perm -i four.txt -o open.npy
+if cmp -s closed.npy open.npy; then pass; else fail "an output is another without standard streams"; fi
+# A small stack, but for sanitizers, which need more.
+if [ "${PERMC_SLOWER:-1}" != 1 ] || (ulimit -s 32 && "$permc" run -e 1 >out 2>err); then
+  pass
+else
+  fail "a stack of 32 KiB does not suffice"
+fi
 status 1 run sort.perm -i four.txt -o /dev/full
 err_is 'permc: /dev/full: No space left on device'
 # All outputs or none: an argument's file is as it was.
