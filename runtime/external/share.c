@@ -14,13 +14,23 @@ typedef struct buffer {
   char *memory[2];  // whole pages; the same, of a move that is the same for all shares
 } buffer;
 
+// Memory for what a share has between its passes: for one array after the other.
+typedef struct room {
+  char *memory;
+  uint64_t bytes;
+  net_id array;  // the one that has had it last
+} room;
+
 typedef struct execution {
   const share_options *options;
   const external_step *step;
   size_t count;
   buffer *buffers;  // of all moves
   void **data;      // by array of the plan: where element 0 of it would be
-  char **between;   // by array of the plan: memory for what a share has between its passes; or NULL
+  char **between;   // by array of the plan: its room's memory; or NULL
+  room *rooms;
+  size_t room_count;
+  uint32_t *first, *last;  // by array of the plan: as in cpu_array_lifetimes
 } execution;
 
 static const plan *plan_of(const execution *x) { return x->options->run->plan; }
@@ -50,6 +60,17 @@ static bool make_buffer(buffer *b) {
   return true;
 }
 
+// A room of so many bytes, from that pass on.
+static char *take_room(execution *x, uint32_t pass, net_id a, uint64_t bytes) {
+  for (room *r = x->rooms; r < x->rooms + x->room_count; r++)
+    if (r->bytes >= bytes && x->last[r->array] < pass)
+      return r->array = a, r->memory;
+  char *memory = aligned_alloc(DISK_PAGE, bytes);
+  if (memory)
+    x->rooms[x->room_count++] = (room){memory, bytes, a};
+  return memory;
+}
+
 static bool make_between(execution *x, uint32_t pass) {
   const plan *p = plan_of(x);
   const plan_pass *of = &p->passes.items[pass];
@@ -58,8 +79,8 @@ static bool make_between(execution *x, uint32_t pass) {
     if (a < p->net->arrays.count || x->between[a])
       continue;
     uint64_t bytes = plan_share_elements(p, a) * scalar_types[p->arrays.items[a].type].size;
-    x->between[a] = aligned_alloc(DISK_PAGE, divide_up(bytes, DISK_PAGE) * DISK_PAGE + DISK_PAGE);
-    if (!x->between[a])
+    bytes = divide_up(bytes, DISK_PAGE) * DISK_PAGE + DISK_PAGE;
+    if (!(x->between[a] = take_room(x, pass, a, bytes)))
       return false;
   }
   return true;
@@ -83,8 +104,12 @@ static bool make_execution(execution *x) {
   x->buffers = calloc(x->step->reads.count + x->step->writes.count + 1, sizeof *x->buffers);
   x->data = calloc(p->arrays.count + 1, sizeof *x->data);
   x->between = calloc(p->arrays.count + 1, sizeof *x->between);
-  if (!x->buffers || !x->data || !x->between)
+  x->rooms = calloc(p->arrays.count + 1, sizeof *x->rooms);
+  x->first = calloc(p->arrays.count + 1, sizeof *x->first);
+  x->last = calloc(p->arrays.count + 1, sizeof *x->last);
+  if (!x->buffers || !x->data || !x->between || !x->rooms || !x->first || !x->last)
     return false;
+  cpu_array_lifetimes(p, x->first, x->last);
   for (size_t i = 0; i < x->step->reads.count; i++)
     add_buffer(x, &x->step->reads.items[i], false);
   for (size_t i = 0; i < x->step->writes.count; i++)
@@ -106,11 +131,14 @@ static void free_execution(execution *x) {
     if (!x->buffers[i].move->whole)
       free(x->buffers[i].memory[1]);
   }
-  for (net_id a = 0; x->between && a < plan_of(x)->arrays.count; a++)
-    free(x->between[a]);
+  for (size_t i = 0; i < x->room_count; i++)
+    free(x->rooms[i].memory);
   free(x->buffers);
   free(x->data);
   free(x->between);
+  free(x->rooms);
+  free(x->first);
+  free(x->last);
 }
 
 // ---- transfers ---------------------------------------------------------------------------------
