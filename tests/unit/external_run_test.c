@@ -2,6 +2,7 @@
 // predicted; a run that is killed at any moment goes on, and ends with the same bytes; what is
 // damaged, or of another run, is an error. Random programs are in differential_test.
 #include "core/random.h"
+#include "core/sanitized.h"
 #include "tests/unit/api.h"
 
 #include "runtime/external/file.h"
@@ -14,6 +15,7 @@
 #include <signal.h>
 #include <sys/file.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -543,6 +545,33 @@ TEST(nothing_is_left) {
   CHECK_CONTAINS(permc_message(c), "empty: No such file or directory");
   permc_values_free(arguments, count);
   permc_context_free(c);
+}
+
+// KiB that a process has at most which sorts 2^22 keys by a network and so much memory.
+static long peak_of(uint64_t memory) {
+  struct rusage used = {0};
+  pid_t child = fork();
+  if (child == 0) {
+    permc_context *c = load_expression("sort_network");
+    permc_value **arguments = NULL, **results = NULL;
+    size_t count = 0, result_count = 0;
+    permc_files files = {.memory = memory, .folder = path_of(".")};
+    _exit(!c || !permc_use_files(c, &files) ||
+          !permc_read_random(c, "-e", "[2^22]u32", 1, &arguments, &count) ||
+          !permc_run(c, "-e", "portable", arguments, count, &results, &result_count));
+  }
+  int status;
+  CHECK(wait4(child, &status, 0, &used) == child && status == 0);
+  return used.ru_maxrss;
+}
+
+// The plan takes as much by more memory, so that the rest is that of arrays.
+TEST(arrays_fit_the_memory) {
+#if SANITIZED
+  SKIP("sanitizers have memory of their own");
+#endif
+  long little = peak_of(1 << 20), more = peak_of(1 << 23);
+  CHECK(more - little <= ((1 << 23) - (1 << 20)) / 1024);
 }
 
 // Their last bytes, whatever the lengths of their headers.
