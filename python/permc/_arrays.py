@@ -271,6 +271,8 @@ class Torch(Library):
     def _key_of_array(self, a):
         if a.requires_grad and self.torch.is_grad_enabled():
             raise _wrong("a tensor requires a gradient, which permc does not make: use x.detach()")
+        if a.is_nested:
+            raise _wrong("a nested tensor is no array: use x.to_padded_tensor(0)")
         return a.dtype, a.shape, a.device
 
     def device(self, a):
@@ -282,8 +284,12 @@ class Torch(Library):
         if a.is_conj() or a.is_neg():
             a = a.resolve_conj().resolve_neg()
         if not a.is_contiguous():
-            return a.contiguous()
-        return a.clone() if a.data_ptr() % ALIGNMENT else a
+            a = a.contiguous()
+        try:
+            return a.clone() if a.data_ptr() % ALIGNMENT else a
+        except RuntimeError:
+            raise _wrong("a tensor has no memory, as those inside of torch.vmap: call permc on the "
+                         "whole batch (map)") from None
 
     def note_write(self, a):  # autograd refuses what it has saved and is changed
         self.torch.autograd.graph.increment_version(a)

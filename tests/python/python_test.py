@@ -428,6 +428,10 @@ class Tensors(unittest.TestCase):
                       torch.zeros(3, device="meta"), torch.zeros(3, dtype=torch.bfloat16)):
             with self.assertRaises(permc.ArgumentError):
                 sort(wrong)
+        with self.assertRaisesRegex(permc.ArgumentError, "nested"):
+            sort(torch.nested.nested_tensor([torch.arange(2), torch.arange(3)]))
+        with self.assertRaisesRegex(permc.ArgumentError, "torch.vmap"):
+            torch.vmap(sort)(torch.zeros(2, 3))
         with self.assertRaises(permc.ArgumentError):
             sort(xs.numpy(), out=out)
         with self.assertRaises(permc.LayoutError):
