@@ -310,6 +310,8 @@ static void permc_touch(uint32_t number, uint32_t kind, const void *p, size_t by
     permc_count(a);
   if (a->lanes == 32)  // a thread that has the same access twice: there are no loops in the text
     abort();
+  if (kind >= PERMC_GETS && (uintptr_t)p % bytes != 0)  // a GPU ends with "misaligned address"
+    abort();
   a->item = item;
   a->warp = t / 32;
   a->call = permc_calls;

@@ -49,6 +49,8 @@ static const row rows[] = {
     {SCALAR_U8, false, 0, 1, 30000, .payload_count = 1, .payloads = {{1, false}}},
     {SCALAR_U32, true, 24, 1, 6000, .no_keys = true, .payload_count = 1, .payloads = {{4, false}}},
     {SCALAR_F32, false, 0, 1, 200000, .payload_count = 0},
+    {SCALAR_U8, false, 0, 1, 20000, .payload_count = 1, .payloads = {{8, false}}},
+    {SCALAR_U8, false, 0, 1, 20000, .no_keys = true, .places = true},
 };
 enum { ROWS = sizeof rows / sizeof *rows };
 

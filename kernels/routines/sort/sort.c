@@ -36,7 +36,8 @@ static uint32_t tile_blocks(const sort_kernels *k) { return (uint32_t)(k->work.r
 
 // Of shared memory, for a tile.
 static uint32_t digit_bytes(const sort_kernels *k) {
-  return tile_of(k) / 32 * 33 * (key_bytes(k) + k->along_bytes) + k->threads / 32 * DIGITS * 4 +
+  uint32_t staged = (tile_of(k) / 32 * 33 + 7) / 8 * 8;
+  return staged * (key_bytes(k) + k->along_bytes) + k->threads / 32 * DIGITS * 4 +
          (DIGITS + 16) * k->count_bytes;
 }
 

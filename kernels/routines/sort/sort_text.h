@@ -31,8 +31,9 @@
 #ifndef PERMC_KERNELS_ROUTINES_SORT_SORT_TEXT_H
 #define PERMC_KERNELS_ROUTINES_SORT_SORT_TEXT_H
 
-#define SORT_LOOK 8                             // states that are asked for at once
-#define SORT_STAGED SORT_SPREAD(TILE_ELEMENTS)  // in scratch
+#define SORT_LOOK 8  // states that are asked for at once
+// In scratch, of a tile: what lies behind is aligned, whatever its elements are.
+#define SORT_STAGED ((SORT_SPREAD(TILE_ELEMENTS) + 7) / 8 * 8)
 #define SORT_TICKETS(state) ((state) + rows * SORT_DIGITS * 256)
 #define SORT_STATES(state, digit)                                                                  \
   (SORT_TICKETS(state) + SORT_DIGITS + (digit) % 2 * rows * TILES_OF(length) * 256)
