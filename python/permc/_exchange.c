@@ -61,6 +61,7 @@ typedef struct call_form {
   result_form results[MOST_TENSORS];
   dl_tensor workspace;  // bytes
   int64_t workspace_bytes;
+  unsigned process;  // that of a GPU's: a child has no memory there, which the long way says
 } call_form;
 
 typedef struct ready_object {
@@ -240,7 +241,8 @@ static PyObject *ready_add(PyObject *self, PyObject *args) {
                         &PyTuple_Type, &arguments, program_type, &program, &PyTuple_Type, &makers,
                         &seconds))
     return NULL;
-  call_form form = {.type = (PyTypeObject *)type,
+  call_form form = {.process = process_number,
+                    .type = (PyTypeObject *)type,
                     .exchange = exchange_of((PyTypeObject *)type),
                     .makers = makers,
                     .left = seconds,
@@ -307,7 +309,8 @@ static call_form *find_form(ready_object *r, PyObject *arguments, tensor_call *c
         !add_words(&c->tensors[i], words, &word_count))
       return NULL;
   for (; f; f = f->next)
-    if (f->left > 0 && f->argument_count == count && f->word_count == word_count &&
+    if (f->left > 0 && (f->process == process_number || f->workspace.device_type != DL_CUDA) &&
+        f->argument_count == count && f->word_count == word_count &&
         !memcmp(f->words, words, word_count * sizeof *words))
       break;
   for (size_t i = 0; i < count && f; i++)

@@ -84,9 +84,12 @@ bool ended_in_vain(permc_code code) {
          PyErr_CheckSignals() == 0;
 }
 
+unsigned process_number;
+
 static PyObject *set_main_thread(PyObject *self, PyObject *ident) {
   (void)self;
   main_thread = PyLong_AsUnsignedLong(ident);
+  process_number++;
   atomic_store(&in_call, NULL);  // in a child of fork, what was there is of another thread
   if (PyErr_Occurred())
     return NULL;

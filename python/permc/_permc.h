@@ -30,7 +30,8 @@ typedef struct program_object {
 } program_object;
 
 extern PyTypeObject *program_type;
-extern PyType_Spec ready_spec;  // _exchange.c
+extern unsigned process_number;  // this one's number: 1, or in a child of fork one more
+extern PyType_Spec ready_spec;   // _exchange.c
 
 // _ranks.c, of a context
 PyObject *context_use_ranks(PyObject *self, PyObject *args);
