@@ -101,6 +101,14 @@ echo '## fields that cannot be read. Before: none could be chosen beside them'
 try -e 'map id' -i fields.npy:n
 try -e 'map id' -i fields.npy
 try -e 'map id' -i fields.npy:v
+{
+  printf '\223NUMPY\001\000\166\000%-117s\n' \
+    "{'descr': [('name', '<U1'), ('n', '|i1'), ('v', '|u1', (2,))], 'fortran_order': False, 'shape': (2600,), }"
+  awk 'BEGIN { for (i = 0; i < 2600; i++) printf "name%c..", 65 + i % 26 }'
+} >many.npy
+try -e 'map id' -i many.npy:n -o n.npy
+try -e 'map id' -i many.npy:n --memory 1MiB -o apart.npy
+try -e '\xs ys -> (take 3 xs, sum (zip_with (\x y -> if x == y then 1 else 0) xs ys))' -i n.npy -i apart.npy
 
 echo '## fields with the names that NumPy gives. Before: f0 was what is computed, and f0_1 the field f0'
 printf 'f0,f1\n1,2.5\n' >f.csv
