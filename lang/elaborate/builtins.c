@@ -271,11 +271,7 @@ BUILTIN(split) {
   if (k < 0)
     fail(e, "split k makes rows of 2^k elements, but this k is %" PRId64, k);
   if (!good)
-    fail_hint(e,
-              k > 1 && !(k & (k - 1))
-                  ? arena_printf(e->memory, "rows of %" PRId64 " elements are split %d xs", k,
-                                 __builtin_ctzll((uint64_t)k))
-                  : NULL,
+    fail_hint(e, "rows of 8 elements are split 3 xs, rows of any w elements rows_of w xs",
               "split %" PRId64 " makes rows of 2^%" PRId64
               " elements, which do not divide an array of %" PRIu64,
               k, k, length);

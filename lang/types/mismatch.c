@@ -85,7 +85,7 @@ static const char *hint_for_kinds(const type *wanted, const type *found) {
       {arrays && inner[0]->kind == TYPE_SCALAR && inner[1]->kind == TYPE_ARRAY,
        "an array of rows becomes one array by join xss"},
       {arrays && inner[0]->kind == TYPE_ARRAY && is_scalar_of(inner[1], CLASS_ANY),
-       "rows of 2^k elements are split k xs; one row is [xs]"},
+       "rows of w elements are rows_of w xs; one row is [xs]"},
       {wanted->kind == TYPE_ARRAY && (number || found->rigid),
        "x as an array is [x], or replicate n x of n elements; a pattern [x, y] takes one argument, "
        "the array: f [x, y]"},
