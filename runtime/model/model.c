@@ -53,7 +53,8 @@ static const struct {
     double driver, nvrtc, text_byte, copy_byte;
     double speed;  // times that of a processor
   } gpu;
-  double call;  // of a program, on processors
+  double call;     // of a program, on processors
+  double routine;  // of what the planner takes them for, which only compares them
   double noticed;
   double margin;  // by which interp has to be faster
 } rates = {
@@ -70,7 +71,8 @@ static const struct {
     .text =
         {.node = 400, .move = 1500, .byte = 5e-8, .look = 5e-3, .compiler = 0.06, .per_byte = 7e-6},
     .gpu = {.driver = 0.4, .nvrtc = 0.3, .text_byte = 3e-6, .copy_byte = 1e-10, .speed = 110},
-    .call = 4e-7,
+    .call = 3.4e-7,
+    .routine = 0.7,
     .noticed = 0.3,
     .margin = 1.25};
 enum {
@@ -277,7 +279,7 @@ static double seconds_of_routine(const cost_model *m, const plan *p, const plan_
   const net_routine *r = plan_routine_of(p, pass);
   double seconds = pass->seconds - p->target->pass_seconds;
   bool shared = (double)r->rows * (double)r->length >= SMALL_PASS;
-  return (seconds > 0 ? seconds : 0) * slowness(m) / (shared ? threads : 1);
+  return (seconds > 0 ? seconds : 0) * rates.routine * slowness(m) / (shared ? threads : 1);
 }
 
 void model_add_plan(cost_model *m, arena *memory, const plan *p, unsigned threads, bool gpu_runs) {

@@ -2,6 +2,7 @@
 #include "runtime/system/speed.h"
 #include "core/clock.h"
 #include "runtime/system/cache.h"
+#include "runtime/system/memory.h"
 #include "runtime/system/pool.h"
 
 #include <inttypes.h>
@@ -93,6 +94,8 @@ static double measure_copy(char *memory, double bytes, unsigned threads) {
 
 static bool measure(machine_speed *s) {
   size_t bytes = (size_t)level_bytes[SPEED_FAR];
+  if (memory_limit(NULL) < 8 * bytes)  // it is for other things
+    return false;
   void *memory =
       mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED)
