@@ -140,6 +140,8 @@ static bool follows_point(const resolver *r, span where) {
 
 static void report_unbound(resolver *r, span where, const char *name) {
   diag_report(r->d, DIAG_ERROR, where, "'%s' is not defined", name);
+  if (diag_is_full(r->d))
+    return;
   if (r->in_sizes) {
     diag_report(r->d, DIAG_HINT, where, "a size name is bound by [%s] or [2^%s] in a parameter",
                 name, name);

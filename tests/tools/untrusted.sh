@@ -88,6 +88,11 @@ printf '%s\n' 'main : i32' 'main = 1' '-- ==' >a.perm
 printf -- '-- error: \033[2J\n' >>a.perm
 says 1 'permc\|a.perm' test a.perm
 
+# A hint compares a name with all others: only those that are shown get one.
+i=0
+while [ $i -lt 20000 ]; do echo "f$i = undefined$i"; i=$((i + 1)); done >a.perm
+says 1 'these are the first 20 errors' check --untrusted --limit seconds=6 a.perm
+
 # Names of any length, and words that were a pattern once.
 { printf 'import "'; head -c 2000000 /dev/zero | tr '\0' x; printf '.perm"\nmain = 1\n'; } >a.perm
 for verb in check test fmt; do
