@@ -514,11 +514,15 @@ static void run_calls(graph *g, const function *code) {
     finish_task(ready.items[i], results[i]);
 }
 
+// Each round looks at all tasks, which takes steps where they are many.
 value *eval_together(elaborator *e, activation *act, expr *x) {
+  enum { TASKS_OF_STEP = 16 };
   graph g = {.e = e, .act = act};
   task *root = add_task(&g, x);
   run_simple_tasks(&g);
   while (!root->result) {
+    e->steps += g.tasks.count / TASKS_OF_STEP;
+    count_step(e);
     run_calls(&g, next_function(&g));
     run_simple_tasks(&g);
   }

@@ -52,6 +52,20 @@ TEST(steps) {
                  "hint: --limit steps=2000 raises the limit\n");
 }
 
+// Rounds of calls beside each other are steps, by how many calls there are.
+TEST(steps_of_rounds) {
+  text t = {0};
+  text_string(&t, "main : int\nmain = 1");
+  for (int i = 0; i < 2000; i++)
+    text_string(&t, " |> id");
+  permc_context *c = loaded(text_content(&t));
+  c->limits.steps = 100000;
+  CHECK(!permc_check(c, NULL, NULL, 0));
+  CHECK_CONTAINS(permc_message(c), "evaluating 'main' takes more than 100000 steps");
+  permc_context_free(c);
+  text_free(&t);
+}
+
 // Calls by builtins are steps, too, and so are looks at values that share parts.
 TEST(steps_of_compositions) {
   permc_context *c = loaded("f 0 = id\nf n = f (n - 1) . f (n - 1)\nmain : int\nmain = f 40 1\n");
