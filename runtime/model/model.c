@@ -27,7 +27,7 @@ typedef double pass_rates[PASS_UNITS];
 // Seconds on a usual server (speed_usual), but for PASS_MOVED, which is in copies of as many bytes.
 // Found by 20 programs of the library at 2^4 to 2^24 elements, one thread, AVX-512.
 static const pass_rates compiled_rates = {
-    [PASS_START] = 1e-09,    [PASS_STEPS] = 4.3e-09,    [PASS_MOVED] = 0.8,
+    [PASS_START] = 1e-09,    [PASS_STEPS] = 4e-09,      [PASS_MOVED] = 0.8,
     [PASS_APART] = 1.3,      [PASS_PLACED] = 1.1e-10,   [PASS_NODES] = 1.6e-12,
     [PASS_MINIMA] = 6.1e-12, [PASS_CHOICES] = 3.5e-11,  [PASS_PRODUCTS] = 2.7e-11,
     [PASS_CALLS] = 2.3e-09,  [PASS_EXCHANGED] = 2.6e-12};
@@ -54,6 +54,7 @@ static const struct {
     double speed;  // times that of a processor
   } gpu;
   double call;     // of a program, on processors
+  double share;    // to have other threads help with a pass
   double routine;  // of what the planner takes them for, which only compares them
   double noticed;
   double margin;  // by which interp has to be faster
@@ -71,8 +72,9 @@ static const struct {
     .text =
         {.node = 400, .move = 1500, .byte = 5e-8, .look = 5e-3, .compiler = 0.06, .per_byte = 7e-6},
     .gpu = {.driver = 0.4, .nvrtc = 0.3, .text_byte = 3e-6, .copy_byte = 1e-10, .speed = 110},
-    .call = 3.4e-7,
-    .routine = 0.7,
+    .call = 1.8e-7,
+    .share = 3e-6,
+    .routine = 0.62,
     .noticed = 0.3,
     .margin = 1.25};
 enum {
@@ -270,7 +272,8 @@ static double seconds_of_pass(const cost_model *m, const plan *p, const plan_pas
     *(i == PASS_MOVED || i == PASS_APART ? &copies : &work) += (*r)[i] * c->of[i];
   if (p->target->lane_bytes)
     work *= (double)VECTOR_BYTES / p->target->lane_bytes;
-  return work * slowness(m) / busy + copies * speed_byte_seconds(&m->speed, moved, busy);
+  return ((busy > 1 ? rates.share : 0) + work / busy) * slowness(m) +
+         copies * speed_byte_seconds(&m->speed, moved, busy);
 }
 
 // As the planner has it, without the start; larger ones are shared by threads.
