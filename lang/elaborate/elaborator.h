@@ -59,7 +59,9 @@ typedef struct thunk {
 
 struct value {
   value_kind kind;
-  bool fixed;  // part of a result that serves as it is wherever its call stands (memo.c)
+  // If not 0: part of a result that serves as it is wherever its call stands, and which of the calls
+  // that have finished that was (memo.c).
+  uint32_t fixed;
   union {
     struct {
       scalar_type type;

@@ -21,7 +21,8 @@ typedef struct memo_entry {
   uint32_t parameter_count;
   uint64_t batch;
   value *result;
-  bool fixed;  // the result depends on no dynamic value and no batch: it serves as it is
+  bool fixed;         // the result depends on no dynamic value and no batch: it serves as it is
+  uint32_t finished;  // how many calls had finished with this one
 } memo_entry;
 
 struct memo_call {
@@ -45,6 +46,7 @@ struct memo_table {
   char key[LONGEST_KEY];  // of the call that is being looked up
   size_t key_length;
   VEC(value_id) dynamic;  // its dynamic values
+  uint32_t finished;      // calls
 };
 
 // ---- keys ------------------------------------------------------------------------------------
@@ -237,7 +239,8 @@ static value **copy_values(copier *c, value **items, size_t count) {
 static value *copy_value(copier *c, value *v) {
   if (v->kind == VALUE_THUNK)
     v = v->u.thunk.result;
-  if (v->kind == VALUE_SCALAR || v->fixed)
+  // What only a call around this one found to be fixed is not: it may be a step of this one.
+  if (v->kind == VALUE_SCALAR || (v->fixed && v->fixed < c->from->finished))
     return v;
   value *n = copy_of_value(c->e, v);
   switch (v->kind) {
@@ -265,7 +268,7 @@ static value *copy_value(copier *c, value *v) {
 
 // The look at a result. left: how many values it may have.
 typedef struct copyable {
-  bool fixed;
+  uint32_t fixed;  // of its call's number, if the call is fixed
   unsigned left;
 } copyable;
 
@@ -307,7 +310,7 @@ static bool is_copyable(copyable *c, value *v, unsigned depth) {
     return false;
   c->left--;
   bool good = are_parts_copyable(c, v, depth + 1);
-  v->fixed = good && c->fixed;
+  v->fixed = good ? c->fixed : 0;
   return good;
 }
 
@@ -383,7 +386,8 @@ void memo_finish(elaborator *e, memo_call *call, value *result) {
     return;
   call->entry.fixed = is_fixed(e, &call->entry);
   unsigned most = call->entry.fixed ? LARGEST_FIXED_RESULT : LARGEST_RESULT;
-  copyable c = {call->entry.fixed, most};
+  call->entry.finished = ++e->memo->finished;
+  copyable c = {call->entry.fixed ? call->entry.finished : 0, most};
   bool good = is_copyable(&c, result, 0);
   e->steps += (most - c.left) / VALUES_OF_STEP;
   if (!good)

@@ -25,7 +25,7 @@ value *make_value(elaborator *e, value_kind kind) {
 value *copy_of_value(elaborator *e, const value *v) {
   size_t bytes = value_bytes(v->kind);
   value *n = memcpy(arena_alloc(e->memory, bytes), v, bytes);
-  n->fixed = false;
+  n->fixed = 0;
   return n;
 }
 
