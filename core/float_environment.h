@@ -1,6 +1,6 @@
-// The way with floats that programs expect, around a call from a caller who may have another (rounding,
-// denormals, exceptions) and gets it back. The C library does that in a
-// tenth of a microsecond; where only vectors have anything of it to say, this in less.
+// The way with floats that programs expect, around a call from a caller who may have another
+// (rounding, denormals, exceptions) and gets it back. The C library does that in a tenth of a
+// microsecond; where only vectors have anything of it to say, this in less.
 //
 //   float_environment e = float_environment_enter();
 //   ...

@@ -228,10 +228,10 @@ static void release_buffers(Py_buffer *held) {
       PyBuffer_Release(&held[i]);
 }
 
-// add(type, refused, arguments, program, makers, seconds): from now on such arguments are called without
-// Python, if the library of the type can do so. refused: attributes and methods of tensors that must
-// be false. makers: of the results, where the library has no functions in C; or (). seconds: that calls
-// take in all until they go the long way again.
+// add(type, refused, arguments, program, makers, seconds): from now on such arguments are called
+// without Python, if the library of the type can do so. refused: attributes and methods of tensors that must
+// be false. makers: of the results, where the library has no functions in C; or ().
+// seconds: that calls take in all until they go the long way again.
 static PyObject *ready_add(PyObject *self, PyObject *args) {
   ready_object *r = (ready_object *)self;
   PyObject *type, *refused, *arguments, *program, *makers;
@@ -319,8 +319,8 @@ static call_form *find_form(ready_object *r, PyObject *arguments, tensor_call *c
   return f;
 }
 
-// The caller's array for a result. False: it is another, or none that can be taken as it is. (NumPy's
-// may be read-only: the long way says so.)
+// The caller's array for a result. False: it is another, or none that can be taken as it is.
+// (NumPy's may be read-only: the long way says so.)
 static bool take_output(tensor_call *c, size_t number, PyObject *object) {
   int64_t words[MOST_WORDS], wanted[MOST_WORDS];
   size_t count = 0, wanted_count = 0;

@@ -20,7 +20,7 @@ enum {
   LONG_ROW = 1 << 17,    // elements of a row that several threads sort together
   KEPT_BYTES = 1 << 24,  // of a block that stays for the next sort
   COUNTING_BITS = 16,    // at most, of keys that are counted
-  COUNTING_SMALL = 8,    // bits for which a short row is counted as well, in four counts each
+  COUNTING_SMALL = 8,    // bits for which there are four counts each
 };
 
 // The memory of one worker: blocks that grow.
@@ -74,6 +74,11 @@ typedef struct row {
   const word_sorter *sorters[2];  // of words of 4 and 8 bytes
 } row;
 
+typedef uint8_t __attribute__((may_alias)) key_8;
+typedef uint16_t __attribute__((may_alias, aligned(1))) key_16;
+typedef uint32_t __attribute__((may_alias, aligned(1))) key_32;
+typedef uint64_t __attribute__((may_alias, aligned(1))) key_64;
+
 static size_t key_size(const row *r) { return r->order.size; }
 static const char *keys_of(const row *r) {
   return (const char *)r->task->keys + r->first * key_size(r);
@@ -97,8 +102,7 @@ static bool sort_words(const row *r, size_t size, word_code in, word_code out, c
 // ---- keys alone ---------------------------------------------------------------------------------
 
 static bool are_counted(const key_order *o, uint64_t count) {
-  uint32_t least = o->bits <= COUNTING_SMALL ? o->bits + 2 : o->bits - 3;  // log2 of the fewest
-  return o->bits <= COUNTING_BITS && count >> least;
+  return o->bits <= COUNTING_BITS && count >> (o->bits + 2);
 }
 
 // Sorts keys of few bits by how many there are of each. Of the fewest bits there are four counts of
@@ -127,42 +131,28 @@ static bool count_keys(const row *r) {
   return true;
 }
 
-typedef uint8_t __attribute__((may_alias)) key_8;
-typedef uint16_t __attribute__((may_alias, aligned(1))) key_16;
-
-// Sorts rows of `length` keys of fewer bytes than a word, as words of 4 in the keys' order.
+// Sorts rows of `length` keys of fewer bytes than a word, as the high bits of words.
 static bool sort_widened(const row *r, uint64_t length) {
-  const uint32_t all = (uint32_t)r->order.code.all, negative = (uint32_t)r->order.code.negative;
-  const uint32_t magnitude = (uint32_t)r->order.magnitude;
+  const uint32_t shift = 32 - 8 * (uint32_t)key_size(r);
+  const word_code code = {r->order.code.negative << shift, r->order.code.all << shift};
   uint32_t *words = reserve(r->memory, BLOCK_WORDS, (r->count + 1) * sizeof *words);
-  word_job j = {.keys = words, .to = words, .interrupted = r->task->interrupted};
-  j.scratch = reserve(r->memory, BLOCK_SCRATCH, word_scratch(length) * sizeof *words);
-  if (!words || !j.scratch)
+  void *scratch = reserve(r->memory, BLOCK_SCRATCH, word_scratch(length) * sizeof *words);
+  word_job j = {code, code, words, words, scratch, r->task->interrupted};
+  const void *keys = keys_of(r);
+  void *to = sorted_of(r);
+  bool bytes = key_size(r) == 1;
+  if (!words || !scratch)
     return false;
-#define WIDEN(T)                                                                                   \
-  for (uint64_t i = 0; i < r->count; i++) {                                                        \
-    uint32_t key = ((const T *)(const void *)keys_of(r))[i];                                       \
-    words[i] = key ^ (key > magnitude ? negative : 0) ^ all;                                       \
-  }
-#define NARROW(T)                                                                                  \
-  for (uint64_t i = 0; i < r->count; i++) {                                                        \
-    uint32_t key = words[i] ^ all;                                                                 \
-    ((T *)(void *)sorted_of(r))[i] = (T)(key ^ (key > magnitude ? negative : 0));                  \
-  }
-  if (key_size(r) == 1) {
-    WIDEN(key_8)
-  } else {
-    WIDEN(key_16)
-  }
+  for (uint64_t i = 0; i < r->count && bytes; i++)
+    words[i] = (uint32_t)((const key_8 *)keys)[i] << 24;
+  for (uint64_t i = 0; i < r->count && !bytes; i++)
+    words[i] = (uint32_t)((const key_16 *)keys)[i] << 16;
   if (!r->sorters[0]->sort_rows(&j, 0, length, r->count / length))
     return false;
-  if (key_size(r) == 1) {
-    NARROW(key_8)
-  } else {
-    NARROW(key_16)
-  }
-#undef WIDEN
-#undef NARROW
+  for (uint64_t i = 0; i < r->count && bytes; i++)
+    ((key_8 *)to)[i] = (uint8_t)(words[i] >> 24);
+  for (uint64_t i = 0; i < r->count && !bytes; i++)
+    ((key_16 *)to)[i] = (uint16_t)(words[i] >> 16);
   return true;
 }
 
@@ -246,25 +236,36 @@ static inline uint64_t index_at(const order *o, uint64_t i) {
   return word_at(o, i) & (((uint64_t)1 << o->index_bits) - 1);
 }
 
+// Arithmetic is of words, which compilers turn into that of vectors.
 static bool make_words(void *with, unsigned worker, uint64_t first, uint64_t last) {
-  const order *o = with;
-  const row r = *o->row;
-  const char *keys = keys_of(&r);
+  const order o = *(const order *)with;
+  const key_order k = o.row->order;
+  const void *keys = keys_of(o.row);
   (void)worker;
-#define MAKE_AS(U, word)                                                                           \
+#define MAKE(K, word)                                                                              \
   for (uint64_t i = first; i < last; i++) {                                                        \
-    uint64_t window = (key_rank(&r.order, load_key(keys, i, (U))) & o->rank) >> o->low;            \
-    ((word *)o->words)[i] = (word)(window << o->index_bits | i);                                   \
+    word key = ((const K *)keys)[i];                                                               \
+    word rank = key ^ (key > (word)k.magnitude ? (word)k.code.negative : 0) ^ (word)k.code.all;    \
+    rank = (key & (word)k.magnitude) > (word)k.infinity ? (word)k.nan : rank;                      \
+    ((word *)o.words)[i] = (rank & (word)o.rank) >> o.low << o.index_bits | (word)i;               \
   }
-#define MAKE(U)                                                                                    \
-  if (o->size == 4) {                                                                              \
-    MAKE_AS(U, uint32_t)                                                                           \
+#define MAKE_BOTH(K)                                                                               \
+  if (o.size == 4) {                                                                               \
+    MAKE(K, uint32_t)                                                                              \
   } else {                                                                                         \
-    MAKE_AS(U, uint64_t)                                                                           \
+    MAKE(K, uint64_t)                                                                              \
   }
-  FOR_ELEMENT_SIZE(key_size(&r), MAKE)
+  if (k.size == 1) {
+    MAKE_BOTH(key_8)
+  } else if (k.size == 2) {
+    MAKE_BOTH(key_16)
+  } else if (k.size == 4) {
+    MAKE_BOTH(key_32)
+  } else {
+    MAKE(key_64, uint64_t)
+  }
+#undef MAKE_BOTH
 #undef MAKE
-#undef MAKE_AS
   return true;
 }
 
@@ -336,14 +337,24 @@ static bool move_elements(void *with, unsigned worker, uint64_t first, uint64_t 
   const movement *m = with;
   const order o = *m->order;
   (void)worker;
-  if (!m->from) {
-    for (uint64_t i = first; i < last; i++) {
-      uint64_t index = index_at(&o, i);
-      uint32_t narrow = (uint32_t)index;
-      memcpy(m->to + i * m->size, m->size == 4 ? (void *)&narrow : (void *)&index, m->size);
-    }
+#define INDEX(word, T)                                                                             \
+  for (uint64_t i = first; i < last; i++)                                                          \
+    ((T *)(void *)m->to)[i] =                                                                      \
+        (T)(((const word *)o.words)[i] & ((((uint64_t)1 << o.index_bits)) - 1));
+  if (!m->from && m->size == 4 && o.size == 4) {
+    INDEX(uint32_t, key_32)
+    return true;
+  } else if (!m->from && m->size == 4) {
+    INDEX(uint64_t, key_32)
+    return true;
+  } else if (!m->from && o.size == 4) {
+    INDEX(uint32_t, key_64)
+    return true;
+  } else if (!m->from) {
+    INDEX(uint64_t, key_64)
     return true;
   }
+#undef INDEX
 #define MOVE(U)                                                                                    \
   for (uint64_t i = first; i < last; i++)                                                          \
     memcpy(m->to + i * (U), m->from + index_at(&o, i) * (U), (U));
