@@ -84,12 +84,13 @@ def same(a, b):
 
 
 def predicted(text, word, arguments):
-    """What `permc explain` says of the passes, in seconds."""
+    """What `permc explain` says of a run by what auto takes, in seconds."""
     names = {numpy.dtype(v): k for k, v in dict(TYPES, u32="u4").items()}
     types = " ".join("".join(f"[{n}]" for n in a.shape) + names[a.dtype] for a in arguments)
     command = [sys.executable, "-m", "permc", "explain", "-e", text, "--arguments", types, "--json"]
     said = subprocess.run(command, capture_output=True, text=True)
-    return json.loads(said.stdout)["seconds"] if said.returncode == 0 else float("nan")
+    auto = json.loads(said.stdout)["auto"] if said.returncode == 0 else {}
+    return auto["predicted"][auto["backend"]] if auto else float("nan")
 
 
 def line(sort, word, bits, given):

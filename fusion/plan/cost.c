@@ -68,23 +68,28 @@ static pass_cost cost_on_host(const plan *p, const net_routine *r) {
   return (pass_cost){start, bytes / bus + digit * plan_routine_digits(p, r) * elements, 0};
 }
 
-// A sort by a processor (runtime/routines/sort.c), in operations, as measured with AVX-512:
-// networks of up to 2^9 words, and a partition for each doubling from there; more for a row that is
-// not sorted together with others, and for each element that is taken where it belongs. Few bits
-// are counted.
+// A sort by a processor (runtime/routines/sort.c) on one thread, in operations, as measured with
+// AVX-512: networks of up to 2^9 words, and a partition for each doubling from there; more for a row
+// that is not sorted together with others, and for each element that is taken where it belongs. Where
+// keys have few bits, there are counts of all that they can be.
 static double sort_ops(const plan *p, const net_routine *r) {
-  enum { LEAF = 9, LEAST = 4, WORD = 32, COUNTED = 16 };  // log2 of words in a network; bits
-  const double call = 3000, row = 800, partition = 12, moved = 30, counted = 24;
+  enum { LEAF = 9, LEAST = 4, WORD = 32 };  // log2 of words in a network; bits
+  const double call = 3000, row = 800, partition = 5.5, moved = 20, counted = 24, of_count = 64;
   uint32_t bits = plan_routine_bits(p, r);
   uint32_t log = r->length > 1 ? (uint32_t)f2_msb(r->length - 1) + 1 : 0;
   uint32_t columns = log < LEAST ? LEAST : log < LEAF ? log : LEAF;
   bool keys_alone = r->pair_count == 1 && r->kind == NET_SORT;
   bool together = log >= LEAST && log < LEAF && r->length == (uint64_t)1 << log && keys_alone;
   double words = (keys_alone ? bits : bits + log) > WORD ? 2 : 1;
-  double each = columns * (columns + 1) / 2 + (log > LEAF ? partition * (log - LEAF) : 0);
-  each = bits <= COUNTED && log + 3 >= bits ? counted * plan_routine_digits(p, r) : words * each;
-  each += keys_alone ? 0 : moved * (r->pair_count + 1);
-  return call + (double)r->rows * (each * (double)r->length + (together ? 0 : row));
+  double each = words * (columns * (columns + 1) / 2 + (log > LEAF ? partition * (log - LEAF) : 0));
+  double of_row = together ? 0 : row;
+  bool counts = bits <= (keys_alone ? 16 : 8) && log >= bits + (keys_alone ? 2 : 0);
+  if (counts) {
+    each = counted * plan_routine_digits(p, r);
+    of_row = of_count * (double)f2_unit((int)bits);
+  }
+  each += keys_alone ? 0 : (counts ? moved / 2 : moved) * (r->pair_count + 1);
+  return call + (double)r->rows * (each * (double)r->length + of_row);
 }
 
 // A sort by plain C, in seconds (runtime/ahead/routines_text.h): few keys are inserted; more are

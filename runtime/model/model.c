@@ -53,9 +53,9 @@ static const struct {
     double driver, nvrtc, text_byte, copy_byte;
     double speed;  // times that of a processor
   } gpu;
-  double call;     // of a program, on processors
-  double share;    // to have other threads help with a pass
-  double routine;  // of what the planner takes them for, which only compares them
+  double call;            // of a program, on processors
+  double share;           // to have other threads help with a pass
+  double another_thread;  // of a routine
   double noticed;
   double margin;  // by which interp has to be faster
 } rates = {
@@ -74,7 +74,7 @@ static const struct {
     .gpu = {.driver = 0.4, .nvrtc = 0.3, .text_byte = 3e-6, .copy_byte = 1e-10, .speed = 110},
     .call = 1.8e-7,
     .share = 3e-6,
-    .routine = 0.62,
+    .another_thread = 0.45,
     .noticed = 0.3,
     .margin = 1.25};
 enum {
@@ -276,13 +276,15 @@ static double seconds_of_pass(const cost_model *m, const plan *p, const plan_pas
          copies * speed_byte_seconds(&m->speed, moved, busy);
 }
 
-// As the planner has it, without the start; larger ones are shared by threads.
+// As the planner has it, without the start; larger ones are shared by threads, of which each one more
+// adds less than the first has done.
 static double seconds_of_routine(const cost_model *m, const plan *p, const plan_pass *pass,
                                  unsigned threads) {
   const net_routine *r = plan_routine_of(p, pass);
   double seconds = pass->seconds - p->target->pass_seconds;
   bool shared = (double)r->rows * (double)r->length >= SMALL_PASS;
-  return (seconds > 0 ? seconds : 0) * rates.routine * slowness(m) / (shared ? threads : 1);
+  return (seconds > 0 ? seconds : 0) * slowness(m) /
+         (shared ? 1 + rates.another_thread * (threads - 1) : 1);
 }
 
 void model_add_plan(cost_model *m, arena *memory, const plan *p, unsigned threads, bool gpu_runs) {

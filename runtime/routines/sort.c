@@ -244,7 +244,7 @@ static bool make_words(void *with, unsigned worker, uint64_t first, uint64_t las
   (void)worker;
 #define MAKE(K, word)                                                                              \
   for (uint64_t i = first; i < last; i++) {                                                        \
-    word key = ((const K *)keys)[i];                                                               \
+    word key = (word)((const K *)keys)[i];                                                         \
     word rank = key ^ (key > (word)k.magnitude ? (word)k.code.negative : 0) ^ (word)k.code.all;    \
     rank = (key & (word)k.magnitude) > (word)k.infinity ? (word)k.nan : rank;                      \
     ((word *)o.words)[i] = (rank & (word)o.rank) >> o.low << o.index_bits | (word)i;               \
@@ -262,7 +262,7 @@ static bool make_words(void *with, unsigned worker, uint64_t first, uint64_t las
   } else if (k.size == 4) {
     MAKE_BOTH(key_32)
   } else {
-    MAKE(key_64, uint64_t)
+    MAKE_BOTH(key_64)
   }
 #undef MAKE_BOTH
 #undef MAKE
