@@ -681,8 +681,8 @@ out_has '^stage 0 n=4$'
 status 0 explain sort.perm --size n=4 --dump trace
 out_has '^results %'
 # The program's own part of the text, with names and lines of its source.
-status 0 explain -e sort --arguments '[2^4]u32' --dump c
-out_has '^// sort : '
+status 0 explain -e sort_network --arguments '[2^4]u32' --dump c
+out_has '^// sort_network : '
 out_has '^// a0  argument 0: \[16\]u32$'
 out_has '^ *// %8 stdlib/sort.perm:[0-9]*: '
 out_has '^void permc_pass_0('

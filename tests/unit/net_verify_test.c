@@ -254,7 +254,7 @@ TEST(routines) {
       {"count rows 2 length 12 below 4\n  from a4 to a5", "places rows 2 length 4\n  from a5 to a5",
        "a5 is not written before"},
       {"routine sort", "routine places", "it has 3 arrays"},
-      {"count rows 2 length 12 below 4", "wrong rows 2 length 12 below 4 distinct",
+      {"count rows 2 length 12 below 4", "check rows 2 length 12 below 4 distinct",
        "its result is not an array of i64"},
       {"a5 i64 8 result 3", "a5 i64 2 result 3", "its result is not an array of i64"},
   };
