@@ -234,7 +234,7 @@ void source_free(value_source *s) {
 // one: a terminal would go on after it.
 static size_t read_some(value_source *s, void *to, size_t count) {
   enum { LARGEST_READ = 1 << 24 };  // so that progress is told in between
-  if (s->descriptor < 0 || s->failure || (s->size_known && s->unread == 0))
+  if (s->descriptor < 0 || s->failure || s->ended || (s->size_known && s->unread == 0))
     return 0;
   if (s->size_known && count > s->unread)
     count = (size_t)s->unread;
@@ -245,6 +245,7 @@ static size_t read_some(value_source *s, void *to, size_t count) {
       s->unread = 0;
     }
     if (got >= 0) {
+      s->ended = count && got == 0;  // a terminal would be asked again
       s->loaded += (uint64_t)got;
       s->unread -= s->size_known ? (uint64_t)got : 0;
       progress_report(&s->progress, s->loaded, s->size_known ? s->loaded + s->unread : 0);

@@ -41,6 +41,7 @@ struct value_source {
   bool size_known;          // a regular file or memory
   uint64_t unread;          // then: bytes behind `end`
   uint64_t loaded;          // offset of `end`
+  bool ended;               // there is nothing behind `end`
   int failure;              // errno of a failed read
   progress progress;        // is told of each read
   uint64_t line;            // of `at`, from 1
