@@ -79,13 +79,15 @@ static void add_library(const c_writer *w, const c_context *c, c_code *code) {
     add_source(code, "kernels/text/runtime_matrix.h");
   if (w->look_back_needed)
     add_source(code, "kernels/text/look_back.h");
-  text_string(out, "#if defined(__has_builtin)\n"
-                   "#if __has_builtin(__builtin_shufflevector)\n"
-                   "#define PERMC_SHUFFLEVECTOR 1\n#endif\n#endif\n"
-                   "#if defined(__x86_64__) || defined(__i386__)\n"
-                   "#define PERMC_STREAMS_END() __builtin_ia32_sfence()\n"
-                   "#else\n#define PERMC_STREAMS_END() __sync_synchronize()\n#endif\n"
-                   "#define PERMC_AHEAD(p) __builtin_prefetch((void *)((uintptr_t)(p) + 4096))\n");
+  text_string(out,
+              "#if defined(__has_builtin)\n"
+              "#if __has_builtin(__builtin_shufflevector)\n"
+              "#define PERMC_SHUFFLEVECTOR 1\n#endif\n#endif\n"
+              "#if defined(__x86_64__) || defined(__i386__)\n"
+              "#define PERMC_STREAMS_END() __builtin_ia32_sfence()\n"
+              "#else\n#define PERMC_STREAMS_END() __sync_synchronize()\n#endif\n"
+              "#define PERMC_AHEAD(p) __builtin_prefetch((void *)((uintptr_t)(p) + 4096))\n"
+              "#define PERMC_CUT(n) __asm__ goto(\"\" : : : : permc_cut_##n); permc_cut_##n:;\n");
   if (w->masks_needed)
     text_string(out, "#if defined(__GNUC__) && !defined(__clang__) && !defined(PERMC_PLAIN) && \\\n"
                      "    defined(__AVX512F__) && defined(__AVX512BW__) && \\\n"

@@ -536,6 +536,13 @@ static uint32_t cosets_at_once(const op_view *v) {
   return scatters && f->w->warps && !v->flips ? MANY : 1;
 }
 
+// gcc's combiner takes time quadratic in a basic block: long ones are cut.
+static void cut_block(c_writer *w, uint32_t done) {
+  enum { LONGEST_BLOCK = 256 };  // nodes
+  if (!w->warps && done % LONGEST_BLOCK == 0)
+    c_line(w, "PERMC_CUT(%u)", w->cuts++);
+}
+
 // All of them up to what they write, then what they write.
 static void execute_cosets(op_view *v, uint32_t count, const uint64_t *first) {
   c_phase *f = v->phase;
@@ -550,7 +557,7 @@ static void execute_cosets(op_view *v, uint32_t count, const uint64_t *first) {
       c_end_line(f->w);
       for (uint32_t k = 0; k < v->node_count; k++)
         if ((f->stage->nodes.items[f->nodes[k]].kind == NET_SCATTER) == writes)
-          evaluate_node(v, f->nodes[k], k, first[i]);
+          evaluate_node(v, f->nodes[k], k, first[i]), cut_block(f->w, k + 1);
       for (uint32_t k = 0; k < v->op->output_count && writes; k++)
         if (v->outputs[k].id)
           set_output_elements(v, k, first[i]);

@@ -38,6 +38,7 @@ typedef struct c_writer {
   uint32_t next;    // the number of the next variable
   bool sums;        // the kernel may find a maximum as a sum less the minimum (c_other)
   uint32_t others;  // maxima so far
+  uint32_t cuts;    // of long basic blocks
   VEC(c_roots) roots;
   uint32_t root_bits;      // the most of a table
   bool joining;            // the last statement of the body came by c_join
