@@ -1,5 +1,6 @@
 // permc build: an entry as a C library that needs no permc when it runs.
 #include "runtime/ahead/ahead.h"
+#include "runtime/system/temporary.h"
 #include "tool/cli/program.h"
 #include "tool/verbs/verbs.h"
 
@@ -62,6 +63,7 @@ static bool write_library(const char *path, const ahead_library *l) {
     cli_error("%s: %s", path, strerror(errno));
     return false;
   }
+  int slot = temporary_register(folder);
   bool good = true;
   for (; good && count < l->count; count += good)
     good = file_path(file, folder, l->files[count].name) &&
@@ -74,6 +76,7 @@ static bool write_library(const char *path, const ahead_library *l) {
   }
   if (!good)
     remove_files(folder, l, l->count);
+  temporary_unregister(slot);
   return good;
 }
 
