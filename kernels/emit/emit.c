@@ -458,10 +458,10 @@ bool c_code_is_bounded(const c_code *code, char *why, size_t size) {
   char found[NUMBER_SPACE], most[NUMBER_SPACE];
   uint64_t bytes = c_code_bytes(code);
   if (bytes > C_CODE_MOST_BYTES)
-    snprintf(why, size,
-             "the program becomes %s of C, and a compiler gets at most %s; what a comprehension "
-             "writes element by element is a loop as map, column or parm, and shorter for fewer "
-             "elements",
-             show_bytes(found, bytes), show_bytes(most, C_CODE_MOST_BYTES));
+    snprintf(
+        why, size,
+        "the program becomes %s of C, and a compiler gets at most %s; write it with map, column or "
+        "parm, which become loops, or for fewer elements",
+        show_bytes(found, bytes), show_bytes(most, C_CODE_MOST_BYTES));
   return bytes <= C_CODE_MOST_BYTES;
 }
