@@ -547,7 +547,7 @@ TEST(nothing_is_left) {
   permc_context_free(c);
 }
 
-// KiB that a process has at most which sorts 2^22 keys by a network and so much memory.
+// KiB that a process has at most which sorts 2^24 keys by a network and so much memory.
 static long peak_of(uint64_t memory) {
   struct rusage used = {0};
   pid_t child = fork();
@@ -557,7 +557,7 @@ static long peak_of(uint64_t memory) {
     size_t count = 0, result_count = 0;
     permc_files files = {.memory = memory, .folder = path_of(".")};
     _exit(!c || !permc_use_files(c, &files) ||
-          !permc_read_random(c, "-e", "[2^22]u32", 1, &arguments, &count) ||
+          !permc_read_random(c, "-e", "[2^24]u32", 1, &arguments, &count) ||
           !permc_run(c, "-e", "portable", arguments, count, &results, &result_count));
   }
   int status;
@@ -570,8 +570,8 @@ TEST(arrays_fit_the_memory) {
 #if SANITIZED
   SKIP("sanitizers have memory of their own");
 #endif
-  long little = peak_of(1 << 20), more = peak_of(1 << 23);
-  CHECK(more - little <= ((1 << 23) - (1 << 20)) / 1024);
+  long little = peak_of(1 << 23), more = peak_of(1 << 25);
+  CHECK(more - little <= ((1 << 25) - (1 << 23)) / 1024);
 }
 
 // Their last bytes, whatever the lengths of their headers.
