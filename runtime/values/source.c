@@ -230,8 +230,7 @@ void source_free(value_source *s) {
   free(s);
 }
 
-// read(2) until something comes; 0 at the end or on an error, which s->failure keeps. The end stays
-// one: a terminal would go on after it.
+// read(2) until something comes; 0 at the end or on an error, which s->failure keeps.
 static size_t read_some(value_source *s, void *to, size_t count) {
   enum { LARGEST_READ = 1 << 24 };  // so that progress is told in between
   if (s->descriptor < 0 || s->failure || s->ended || (s->size_known && s->unread == 0))
@@ -240,10 +239,6 @@ static size_t read_some(value_source *s, void *to, size_t count) {
     count = (size_t)s->unread;
   for (;;) {
     ssize_t got = read(s->descriptor, to, count < LARGEST_READ ? count : LARGEST_READ);
-    if (got == 0 && !s->size_known) {
-      s->size_known = true;
-      s->unread = 0;
-    }
     if (got >= 0) {
       s->ended = count && got == 0;  // a terminal would be asked again
       s->loaded += (uint64_t)got;
