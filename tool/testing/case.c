@@ -107,7 +107,8 @@ static void count_test(test_file *file, size_t *counter) {
 static void finish_test(test_run *run, bool passed, uint32_t line) {
   bool skipped = !passed && permc_needs_extern(run->context);
   if (!passed && !skipped)
-    add_report(run->file, line, run->entry, run->why.data ? run->why.data : "out of memory");
+    add_report(run->file, line, run->entry,
+               run->why.length && !run->why.failed ? run->why.data : "out of memory");
   count_test(run->file, passed    ? &run->file->passed
                         : skipped ? &run->file->skipped
                                   : &run->file->failed);
@@ -478,6 +479,8 @@ static bool check_case(test_run *run) {
     good = fail_without_expectation(run);
   for (size_t i = 0; good && i < run->block->properties.count; i++)
     good = check_property(run, &run->block->properties.items[i]);
+  if (!good && !run->why.length)
+    text_string(&run->why, "out of memory");
   if (!good)
     add_input(run);
   return good;
