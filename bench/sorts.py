@@ -87,13 +87,13 @@ def same(a, b):
 
 
 def predicted(text, word, arguments):
-    """What `permc explain` says of a run by what auto takes, in seconds."""
+    """What `permc explain` says of a call by what auto takes for many, in seconds."""
     names = {numpy.dtype(v): k for k, v in dict(TYPES, u32="u4").items()}
     types = " ".join("".join(f"[{n}]" for n in a.shape) + names[a.dtype] for a in arguments)
     command = [sys.executable, "-m", "permc", "explain", "-e", text, "--arguments", types, "--json"]
     said = subprocess.run(command, capture_output=True, text=True)
     auto = json.loads(said.stdout)["auto"] if said.returncode == 0 else {}
-    return auto["predicted"][auto["backend"]] if auto else float("nan")
+    return auto["predicted"][auto["often"]] if auto else float("nan")
 
 
 def line(sort, word, bits, given):

@@ -282,9 +282,10 @@ static double seconds_of_routine(const cost_model *m, const plan *p, const plan_
                                  unsigned threads) {
   const net_routine *r = plan_routine_of(p, pass);
   double seconds = pass->seconds - p->target->pass_seconds;
-  bool shared = (double)r->rows * (double)r->length >= SMALL_PASS;
+  double shares = (double)r->rows * (double)r->length / SMALL_PASS;
+  double used = shares < threads ? shares : threads;
   return (seconds > 0 ? seconds : 0) * slowness(m) /
-         (shared ? 1 + rates.another_thread * (threads - 1) : 1);
+         (used > 1 ? 1 + rates.another_thread * (used - 1) : 1);
 }
 
 void model_add_plan(cost_model *m, arena *memory, const plan *p, unsigned threads, bool gpu_runs) {
