@@ -182,7 +182,7 @@ verdict "permc run -i data/good.npy >/dev/full" "$rc" "standard output"
 
 # As Ctrl-C would; timeout sends it, for a shell's background processes ignore it.
 rc=0
-timeout --preserve-status -s INT 1 "$PERMC" run -e 'iter 1000 sort' --random '[65536]i32' \
+timeout --preserve-status -s INT 1 "$PERMC" run -e 'iter 1000 sort_network' --backend interp --random '[65536]i32' \
   -o work/new.npy >out 2>err </dev/null || rc=$?
 verdict "interrupted" "$rc" "interrupted"
 
