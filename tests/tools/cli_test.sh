@@ -278,8 +278,6 @@ for apart in '--ranks 2' '--memory 1MiB'; do
   out_has '^auto          portable; called often: cpu$'
   out_has '^because       on ranks and files what takes interp 1 s is compiled, and this takes .*s$'
 done
-status 0 explain -e sort --arguments '[2^20]i32' --untrusted
-out_has '^auto          portable$'
 
 # Files that cannot be written.
 status 1 run sort.perm -i four.txt -o absent/x.npy

@@ -102,4 +102,7 @@ done
 printf '%s\n' 'main = 1 + true' '-- ==' '-- error: ((((((x{1,200}){1,200}){1,200}){1,200}){1,200}){1,200})' >a.perm
 says 1 'expected an error with the words' test --untrusted --limit seconds=6 a.perm
 
+# Nothing is compiled.
+says 0 '^auto          portable$' explain -e sort --arguments '[2^20]i32' --untrusted
+
 tally
