@@ -10,10 +10,12 @@
 
 // ---- messages ---------------------------------------------------------------------------------
 
-// `place`: "byte 12: ", "3:14: " or "".
+// `place`: "byte 12: ", "3:14: " or "". The message is one line, whatever names a file has.
 static bool fail_at_place(value_source *s, const char *place, const char *format, va_list rest) {
   char message[MESSAGE_SIZE];
   vsnprintf(message, sizeof message, format, rest);
+  for (char *c = message; *c; c++)
+    *c = (unsigned char)*c < 32 || *c == 127 ? '?' : *c;
   if (s->failure)
     return error_set(s->error, SPAN_NONE, "%s: %s", s->name, strerror(s->failure));
   return error_set(s->error, SPAN_NONE, "%s:%s %s", s->name, place, message);
