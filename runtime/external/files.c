@@ -40,7 +40,7 @@ static const array *argument_of(const run_files *f, net_id a) {
 }
 
 static bool copy_argument(run_files *f, net_id a, run_file *file, error *failure) {
-  enum { PIECE = 1 << 24 };
+  enum { PIECE = 1 << 20 };
   const net_array *of = array_at(f, a);
   uint64_t size = scalar_types[of->type].size, some = PIECE / size;
   char *piece = malloc(PIECE);

@@ -6,7 +6,7 @@
 
 // By its elements, also where they are drawn.
 static bool digest_elements(digest *d, const array *a, error *failure) {
-  enum { PIECE = 1 << 24 };
+  enum { PIECE = 1 << 20 };
   uint64_t size = scalar_types[a->type].size, count = array_count(a), some = PIECE / size;
   char *piece = malloc(PIECE);
   bool good = piece || error_no_memory(failure);
