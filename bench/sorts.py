@@ -20,7 +20,7 @@ import time
 import numpy
 import permc
 
-TYPES = {"u8": "u1", "i16": "i2", "i32": "i4", "f32": "f4", "i64": "i8", "u64": "u8", "f64": "f8"}
+TYPES = {"u8": "u1", "i16": "i2", "u32": "u4", "i32": "i4", "f32": "f4", "i64": "i8", "u64": "u8", "f64": "f8"}
 TOP, SECONDS = 16, 0.2
 wrong = 0
 
@@ -88,7 +88,7 @@ def same(a, b):
 
 def predicted(text, word, arguments):
     """What `permc explain` says of a call by what auto takes for many, in seconds."""
-    names = {numpy.dtype(v): k for k, v in dict(TYPES, u32="u4").items()}
+    names = {numpy.dtype(v): k for k, v in TYPES.items()}
     types = " ".join("".join(f"[{n}]" for n in a.shape) + names[a.dtype] for a in arguments)
     command = [sys.executable, "-m", "permc", "explain", "-e", text, "--arguments", types, "--json"]
     said = subprocess.run(command, capture_output=True, text=True)

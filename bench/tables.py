@@ -2,7 +2,7 @@
 """What `permc bench -e` measures, beside NumPy and PyTorch on processors, or CuPy and PyTorch on a
 GPU: a table in Markdown.
 
-  python3 bench/tables.py --permc build/release/permc > bench/results/cpu.md            # 5 minutes
+  python3 bench/tables.py --permc build/release/permc > bench/results/cpu.md            # 1 minute
   python3 bench/tables.py --permc build/release/permc --backend cuda > bench/results/gpu.md    # 6
 
 Of each: the median of a call, its speed as a part of that of a copy, what `permc explain` predicts as
