@@ -1,4 +1,4 @@
-// The cost model: what a pass is predicted to take (index-algebra, section 7). See planning.h.
+// The cost model: what a pass is predicted to take (docs/algebra.md, section 7). See planning.h.
 #include "fusion/plan/planning.h"
 
 // ---- routines --------------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 // The BMMC paper permutes by tiles of 2^t x 2^t elements, t = 5, spanned by unit vectors: the low
 // bits of the source's address and the bits that become the low ones of the target's. A matrix for
 // which there are such bits is TILED; any other is a product of two that are, A = (U R)(R L P). A
-// tile may be any subspace, though, and then every matrix is one pass (index-algebra, section 3):
+// tile may be any subspace, though, and then every matrix is one pass (docs/algebra.md, section 3):
 //
 //   n = 4, t = 1, A = rows 0110 0001 0010 1000: lines are read along 0001; A^-1 0001 = 0100 + ...
 //

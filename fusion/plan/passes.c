@@ -2,7 +2,7 @@
 //
 //   greedy   every tile holds the lines of the stage's index; each pass takes ops while they fit
 //   free     between passes the array may lie in any layout whose lines are in both tiles:
-//            the fewest passes, by dynamic programming over runs of ops (index-algebra,
+//            the fewest passes, by dynamic programming over runs of ops (docs/algebra.md,
 //            section 3)
 //
 // Between two passes with spaces S and S' a line of t dimensions must lie in both tiles. dim(S &

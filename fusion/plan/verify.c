@@ -74,7 +74,7 @@ static bool free_of_conflicts(const verifying *v, const plan_phase *f, const uin
 }
 
 // Ranks: R, L and T together are V; the directions lie in R; the lines of an exchange are read
-// whole or reach every vector of lanes (index-algebra, section 5).
+// whole or reach every vector of lanes (docs/algebra.md, section 5).
 static const char *verify_phase(const verifying *v, uint32_t number) {
   const plan_phase *f = &v->pass->phases[number];
   int d = v->pass->tile.dimension;

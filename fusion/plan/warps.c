@@ -12,7 +12,7 @@
 //     exchange: K = <1001 0010 0100>; address bits = 0001, 1001, 0010, 0100
 //     phase 1: R = <0001>, L = <1000>, T = <0010 0100>      stores: 1000 = 0001 + 1001, bank 1
 //
-// (index-algebra, section 5; the BMMC paper needs two passes where its tiles have unit vectors.)
+// (docs/algebra.md, section 5; the BMMC paper needs two passes where its tiles have unit vectors.)
 #include "fusion/plan/planning.h"
 
 typedef struct lanes {

@@ -2,7 +2,7 @@
 // kernel is launched. This text stands in generated files as it is here, and
 // kernels/schedule/runtime_matrix.c makes the data.
 //
-// Everything is an XOR of vectors (index-algebra, section 3). A thread of the first phase reads, in
+// Everything is an XOR of vectors (docs/algebra.md, section 3). In the first phase a thread reads, in
 // pieces of 2^in neighbours, the elements at
 //
 //   source = origin ^ blocks' ^ thread's ^ register's        (in memory, in elements)
