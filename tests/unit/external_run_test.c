@@ -301,7 +301,7 @@ TEST(a_kill_within_a_note) {
   trial t = reference_of(&sums);
   remove(path_of("argument.npy"));
   t.resume = t.from_file = true;
-  for (t.kill_at = 2; t.kill_at < 20; t.kill_at++) {
+  for (t.kill_at = 2; t.kill_at < 20; t.kill_at += test_step(2)) {
     remove_run();
     CHECK(run_trial(t) == KILLED);
     cut_journal();
