@@ -219,3 +219,20 @@ uint64_t c_map_packed(const c_map *m, uint64_t rows, uint64_t bits) {
     word |= f2_unit(bit_of_weight(m->weight[f2_lsb(rest)]));
   return word;
 }
+
+uint32_t c_map_words(arena *memory, const c_map *m, uint64_t rows, xor_word *words) {
+  c_group groups[C_ROWS];
+  uint32_t count = c_map_groups(m, rows, groups);
+  for (uint32_t g = 0; g < count; g++) {
+    uint64_t of = groups[g].rows;
+    uint64_t *column = NEW_ARRAY(memory, uint64_t, m->blocks + m->threads + m->vectors);
+    words[g] = (xor_word){groups[g].odd, c_map_packed(m, of, m->constant), column};
+    for (uint32_t i = 0; i < m->blocks; i++)
+      *column++ = c_map_packed(m, of, m->block[i]);
+    for (uint32_t i = 0; i < m->threads; i++)
+      *column++ = c_map_packed(m, of, m->thread[i]);
+    for (uint32_t i = 0; i < m->vectors; i++)
+      *column++ = c_map_packed(m, of, m->vector[i]);
+  }
+  return count;
+}

@@ -1,5 +1,6 @@
-// Private to kernels/schedule/ (door: schedule.h): indices of a pass and the maps that depend
-// on them, as numbers. kernels/transfer/address.h writes them as text.
+// A map (net.h) on the indices of a pass, as numbers: the one form of an address. Its readers are
+// kernels/transfer/address.h, which writes it as text, the schedule, memory machines, matrices that
+// come as data, and the executor without a compiler (runtime/portable/).
 //
 // An index of a pass is x = base(block) ^ a(thread) ^ w: w, a vector of W = R + L, says which
 // register and which lane. A map (net.h) is an integer sum of rows, each a bit that is linear in
@@ -15,6 +16,9 @@
 //      vector[1] = 0b010   (lane bit 0 is x1)          block[0]  = 0b010   (x3)
 //
 //      block 1, thread 0, w = (1, 1):   0b010 ^ 0b001 ^ 0b010 = 0b001: the address is 1
+//
+// To be evaluated, rows of weights odd * 2^i become one WORD: here, where all weights are powers of
+// two, the address is one word, the XOR of columns: block 2, thread 4, vectors 1 and 2.
 //
 // Coordinates of W: bits 0 ... r-1 are R's, then L's l, and where an element is two parts (complex
 // numbers) bit r + l chooses the part.
@@ -93,5 +97,14 @@ typedef struct c_group {
 uint32_t c_map_groups(const c_map *m, uint64_t rows, c_group *groups);
 // The rows of a group that are among `bits`, each at its place.
 uint64_t c_map_packed(const c_map *m, uint64_t rows, uint64_t bits);
+
+// A group as a function: odd * (the XOR of the constant and of columns). There is a column for each
+// basis vector of the blocks, then of the threads, then of W.
+typedef struct xor_word {
+  uint64_t odd, constant, *column;
+} xor_word;
+
+// Splits the rows into words, at most one for each; returns how many.
+uint32_t c_map_words(arena *memory, const c_map *m, uint64_t rows, xor_word *words);
 
 #endif

@@ -91,7 +91,7 @@ static void number_units(arena *a, const tile *t, tile_move *m, int count, const
   tile_set_order(&m->set, count, lines);
   tile_set_find_run(t, &m->set);
   tile_set_tabulate(a, t, &m->set, MOVE_BITS);
-  tile_map_prepare(a, t, &m->plan->map, &m->set, &m->map);
+  tile_map_tabulate(a, t, &m->set, &m->map);
 }
 
 // Numbers begin with a line of memory and go on with a row of the tile.
@@ -99,9 +99,9 @@ static void number_blocks(arena *a, const tile *t, tile_move *m, uint64_t *lines
   for (int i = 0; i < m->row_bits; i++)
     lines[m->line_bits + i] = f2_unit(i);
   tile_set_order(&m->set, m->line_bits + m->row_bits, lines);
-  tile_set_align(t, &m->plan->map, &m->set, m->line_bits);
+  tile_set_align(t, &m->map, &m->set, m->line_bits);
   tile_set_tabulate(a, t, &m->set, MOVE_BITS);
-  tile_map_prepare(a, t, &m->plan->map, &m->set, &m->map);
+  tile_map_tabulate(a, t, &m->set, &m->map);
   size_t count = (size_t)1 << m->set.chunk_bits;
   m->rows = NEW_ARRAY(a, uint32_t, count);
   m->within = NEW_ARRAY(a, uint16_t, count);
@@ -119,7 +119,8 @@ void tile_move_prepare(arena *a, const tile *t, const plan_move *from, uint32_t 
   *out = (tile_move){.plan = from, .slot = slot, .size_bits = (uint32_t)f2_lsb(element_bytes)};
   out->checked = may_need_padding(t, from);
   tile_set_prepare(a, t, live_count, live, &out->set);
-  int count = tile_map_lines(t, &from->map, &out->set, MOVE_BITS, lines);
+  out->map = tile_map_of(a, t, &from->map);
+  int count = tile_map_lines(t, &out->map, &out->set, MOVE_BITS, lines);
   int enough = f2_lsb(LINE_BYTES) - (int)out->size_bits;
   out->line_bits = lesser(count, enough);
   out->row_bits = lesser(lesser(out->set.run, t->d), lesser(enough, MOVE_BITS - out->line_bits));
@@ -133,7 +134,7 @@ void tile_move_prepare(arena *a, const tile *t, const plan_move *from, uint32_t 
 
 uint64_t tile_move_work(const tile_move *m) {
   uint64_t block = UINT64_C(1) << (m->set.chunk_bits + (int)m->size_bits);
-  return (sizeof(int64_t) << MOVE_BITS) + block + m->map.group_count * sizeof(uint64_t);
+  return (sizeof(int64_t) << MOVE_BITS) + block + m->map.word_count * sizeof(uint64_t);
 }
 
 // ---- one move -----------------------------------------------------------------------------------
@@ -265,10 +266,9 @@ static bool move_at_once(const move_state *v) {
       v->unit_bits != v->tile->d || map->loop_count == 0 ||
       tile_loop_step(v->tile, map) != f2_unit(v->tile->d))
     return false;
-  uint64_t first =
-      (uint64_t)map->offset + (uint64_t)tile_loop_offset(v->tile, map, v->item->loop, &left);
-  for (uint32_t g = 0; g < m->map.group_count; g++)
-    first += (uint64_t)m->map.groups[g].odd * v->constants[g];
+  uint64_t first = m->map.offset + (uint64_t)tile_loop_offset(v->tile, map, v->item->loop, &left);
+  for (uint32_t g = 0; g < m->map.word_count; g++)
+    first += m->map.words[g].index.odd * v->constants[g];
   if (left < count)
     return false;
   unsigned char *memory = v->array + (first << m->size_bits);
@@ -281,8 +281,8 @@ static bool move_at_once(const move_state *v) {
 // xor-permute them.
 static int find_unit_bits(const tile_move *m, const uint64_t *constants) {
   int bits = m->set.run < m->map.run ? m->set.run : m->map.run;
-  for (uint32_t g = 0; bits > 0 && g < m->map.group_count; g++)
-    if (m->map.groups[g].odd == 1 && m->map.groups[g].columns[0] == 1 &&
+  for (uint32_t g = 0; bits > 0 && g < m->map.word_count; g++)
+    if (m->map.words[g].index.odd == 1 && m->map.words[g].columns[0] == 1 &&
         (constants[g] & f2_mask(bits)) != 0)
       bits = f2_lsb(constants[g]);
   return bits;
@@ -298,8 +298,8 @@ static bool start_move(move_state *v) {
   v->array = item->arrays[m->plan->array];
   v->addresses = (int64_t *)(void *)item->work;
   v->constants = (uint64_t *)(void *)item->work + ((size_t)1 << MOVE_BITS);
-  v->block = (unsigned char *)(v->constants + m->map.group_count);
-  tile_map_start(&m->map, tile_index(v->tile, item, v->origin), v->constants);
+  v->block = (unsigned char *)(v->constants + m->map.word_count);
+  tile_map_start(v->tile, &m->map, tile_index(v->tile, item, v->origin), v->constants);
   v->unit_bits = find_unit_bits(m, v->constants);
   v->line_xor = m->has_blocks ? (size_t)(v->constants[0] & f2_mask(m->line_bits)) : 0;
   return true;

@@ -53,7 +53,7 @@ static void add_step(preparation *p, net_id id) {
     s.offset = element_offset(p, node->number);
   }
   if (node->kind == NET_INDEX)
-    s.map.map = &node->map;
+    s.map = tile_map_of(c->memory, c->tile, &node->map);
   if (node->kind == NET_ROOT)
     s.roots = root_table_find(&c->executor->roots, node->type, node->number);
   s.kernel = compare_kind_of(node->type);
@@ -174,10 +174,10 @@ static void place_buffers(preparation *p, tile_op *op) {
     tile_step *s = &p->steps.items[i];
     if (s->buffer != NO_BUFFER)
       s->buffer *= stretch;
-    op->groups = s->map.group_count > op->groups ? s->map.group_count : op->groups;
+    op->words = s->map.word_count > op->words ? s->map.word_count : op->words;
   }
   op->work_bytes =
-      op->pointers_at + p->steps.count * (sizeof(void *) + op->groups * sizeof(uint64_t));
+      op->pointers_at + p->steps.count * (sizeof(void *) + op->words * sizeof(uint64_t));
 }
 
 static int choose_chunk_bits(const tile_op *op) {
@@ -197,8 +197,7 @@ static void prepare_steps(preparation *p, tile_op *out) {
   assign_buffers(p, out);  // again: in smaller chunks, more element nodes are in runs
   for (uint32_t i = 0; i < p->steps.count; i++)
     if (p->steps.items[i].kind == NET_INDEX)
-      tile_map_prepare(c->memory, c->tile, p->steps.items[i].map.map, &out->set,
-                       &p->steps.items[i].map);
+      tile_map_tabulate(c->memory, c->tile, &out->set, &p->steps.items[i].map);
   place_buffers(p, out);
   out->steps = p->steps.items;
   out->step_count = (uint32_t)p->steps.count;
@@ -268,8 +267,8 @@ typedef struct op_state {
   uint64_t number;
   size_t count;         // instances in the chunk
   const void **at;      // by step: the chunk's elements
-  uint64_t *constants;  // by step: of its map, `groups` each
-  uint32_t groups;
+  uint64_t *constants;  // by step: of its map, `words` each
+  uint32_t words;
 } op_state;
 
 // A unit of neighbours is at most a chunk.
@@ -451,7 +450,7 @@ static bool run_step(op_state *r, uint32_t number) {
       load_element(r, s, out);
     return true;
   case NET_INDEX:
-    tile_map_values(r->tile, &s->map, r->item, r->constants + (size_t)number * r->groups, r->number,
+    tile_map_values(r->tile, &s->map, r->item, r->constants + (size_t)number * r->words, r->number,
                     0, r->count, (int64_t *)out);
     return true;
   case NET_CONSTANT:
@@ -494,7 +493,7 @@ static void start_steps(op_state *r) {
   for (uint32_t i = 0; i < op->step_count; i++) {
     const tile_step *s = &op->steps[i];
     if (s->kind == NET_INDEX)
-      tile_map_start(&s->map, x, r->constants + (size_t)i * r->groups);
+      tile_map_start(r->tile, &s->map, x, r->constants + (size_t)i * r->words);
     if (s->kind == NET_CONSTANT)
       fill_constant(s->type, &s->constant, (size_t)1 << op->set.chunk_bits,
                     r->item->work + s->buffer);
@@ -507,7 +506,7 @@ bool tile_op_run(const portable *e, const tile *t, const tile_op *op, const tile
     return true;
   r.at = (const void **)(void *)(item->work + op->pointers_at);
   r.constants = (uint64_t *)(void *)(r.at + op->step_count);
-  r.groups = op->groups;
+  r.words = op->words;
   start_steps(&r);
   uint64_t total = item->count << op->set.dimension, chunk = f2_unit(op->set.chunk_bits);
   for (r.number = 0; r.number < total; r.number += chunk) {

@@ -23,6 +23,7 @@
 #ifndef PERMC_RUNTIME_PORTABLE_PASS_H
 #define PERMC_RUNTIME_PORTABLE_PASS_H
 
+#include "kernels/schedule/map.h"
 #include "runtime/cpu/roots.h"
 #include "runtime/portable/portable.h"
 
@@ -88,36 +89,35 @@ bool tile_set_start(const tile_set *s, uint64_t base, uint64_t *origin);
 // The position of `number`, whose lowest chunk_bits bits are 0, less the origin.
 uint64_t tile_set_high(const tile *t, const tile_set *s, uint64_t number);
 
-// A map (of addresses or indices) on a set. The rows are sorted into groups; those of a group have
-// weights odd << i for different i and one odd number, so that the group contributes odd * (an
-// XOR of columns by the bits of the number, and of a constant).
-typedef struct tile_group {
-  int64_t odd;
-  uint32_t row_count;
-  net_form *forms;
-  int *shifts;
+// A map (of addresses or indices) on a set, as words of the index (kernels/schedule/map.h: the bits
+// of the index take the place of blocks). A column for a vector of the set is the XOR of those of
+// its index bits.
+typedef struct tile_word {
+  xor_word index;
   uint64_t columns[F2_MAX];
   uint64_t *low;  // the XOR of the columns for the first 2^chunk_bits numbers
-} tile_group;
+} tile_word;
 
 typedef struct tile_map {
   const net_map *map;
-  uint32_t group_count;
-  tile_group *groups;
+  uint64_t offset;
+  uint32_t word_count;
+  tile_word *words;
   int dimension, chunk_bits;
   int run;  // if the constant's lowest u <= run bits are 0, 2^u values follow each other by 1
 } tile_map;
 
-// `s` has been tabulated.
-void tile_map_prepare(arena *a, const tile *t, const net_map *m, const tile_set *s, tile_map *out);
+tile_map tile_map_of(arena *a, const tile *t, const net_map *m);
+// Of `s`, which has been tabulated.
+void tile_map_tabulate(arena *a, const tile *t, const tile_set *s, tile_map *m);
 // Vectors of V that change the address by +1, +2, +4, ... (up to the constant): how many there are,
 // at most `most`.
-int tile_map_lines(const tile *t, const net_map *m, const tile_set *s, int most, uint64_t *out);
+int tile_map_lines(const tile *t, const tile_map *m, const tile_set *s, int most, uint64_t *out);
 // Of a set that begins with so many of these vectors: the others are changed by them so that they
 // leave the lowest bits of the address as they are.
-void tile_set_align(const tile *t, const net_map *m, tile_set *s, int count);
-// The constants of a tile whose origin has index x: group_count of them.
-void tile_map_start(const tile_map *m, uint64_t x, uint64_t *constants);
+void tile_set_align(const tile *t, const tile_map *m, tile_set *s, int count);
+// The constants of a tile whose origin has index x: word_count of them.
+void tile_map_start(const tile *t, const tile_map *m, uint64_t x, uint64_t *constants);
 // The values at numbers number, number + 2^stride_bits, ...: count of them. `number` is a multiple
 // of 2^chunk_bits, and all lie in that chunk.
 void tile_map_values(const tile *t, const tile_map *m, const tile_item *item,
@@ -292,7 +292,7 @@ typedef struct tile_op {
   uint32_t step_count, output_count;
   tile_step *steps;
   tile_output *outputs;
-  uint32_t groups;                   // the most that a step's map has
+  uint32_t words;                    // the most that a step's map has
   uint64_t pointers_at, work_bytes;  // in the work memory, after the buffers: where things are
 } tile_op;
 
@@ -324,8 +324,9 @@ typedef struct portable_pass_state {
   tile_move *loads, *stores;
   tile_op *ops;
   net_form *live;   // constant on a tile
-  int level_count;  // where the form is 1 at the tile's base, the vector is added to the base
-  net_form *level_forms;
+  int level_count;  // where bit i of the word is 1 at the tile's base, vector i is added to the base
+  xor_word level;
+  uint64_t level_origin;  // of index 0
   uint64_t *level_vectors;
   uint64_t slot_bytes, operand_count, work_bytes;
   uint64_t prefetch_chunks;  // of the next tile's loads, before each part of the work

@@ -86,8 +86,10 @@ static f2_space find_run_vectors(const portable_pass_state *s, f2_space v) {
   return wanting > 1 ? v : f2_space_zero(stage->n);
 }
 
-// Vectors that add 1, 2, 4, ... to the address; *line: as many as there are in a line.
-static int find_line_vectors(arena *a, const portable_pass_state *s, uint64_t *lines, int *line) {
+// Vectors that add 1, 2, 4, ... to the address; *line: as many as there are in a line. With these
+// vectors, the first index of each tile is chosen so that the lowest bits of that address are 0:
+// then runs of the tile are runs of memory, not xor-permuted.
+static int find_line_vectors(arena *a, portable_pass_state *s, uint64_t *lines, int *line) {
   const plan_pass *p = s->plan;
   const plan_move *first = p->load_count ? p->loads : p->stores;
   tile_set all;
@@ -95,35 +97,28 @@ static int find_line_vectors(arena *a, const portable_pass_state *s, uint64_t *l
   if (p->load_count + p->store_count == 0)
     return 0;
   tile_set_prepare(a, &s->tile, 0, NULL, &all);
-  int count = tile_map_lines(&s->tile, &first->map, &all, MOVE_BITS, lines);
+  tile_map map = tile_map_of(a, &s->tile, &first->map);
+  int count = tile_map_lines(&s->tile, &map, &all, MOVE_BITS, lines);
   for (int i = 0; i < count; i++)
     lines[i] = tile_index(&s->tile, &(tile_item){.base = 0}, lines[i]);
+  if (count > 0) {
+    s->level = map.words[0].index;
+    s->level_origin = f2_combine(count, lines, s->level.constant);
+  }
+  s->level_count = count;
+  s->level_vectors = memcpy(NEW_ARRAY(a, uint64_t, count), lines, (size_t)count * sizeof *lines);
   while (*line < count && p->slot_bytes[first->slot] << *line < LINE_BYTES)
     *line += 1;
   return count;
 }
 
-// With these vectors, the first index of each tile is chosen so that the lowest bits of that
-// address are 0: then runs of the tile are runs of memory, not xor-permuted.
-static void prepare_levelling(arena *a, portable_pass_state *s, int count, const uint64_t *lines) {
-  const plan_pass *p = s->plan;
-  const plan_move *first = p->load_count ? p->loads : p->stores;
-  s->level_forms = NEW_ARRAY(a, net_form, count);
-  s->level_vectors = NEW_ARRAY(a, uint64_t, count);
-  for (; s->level_count < count; s->level_count++) {
-    for (uint32_t r = 0; r < first->map.row_count; r++)
-      if (first->map.rows[r].weight == INT64_C(1) << s->level_count)
-        s->level_forms[s->level_count] = first->map.rows[r].form;
-    s->level_vectors[s->level_count] = lines[s->level_count];
-  }
-}
-
 // The vector, changed by the first `count` line vectors so that it leaves their bits of the address
 // as they are: else those runs would be xor-permuted.
 static uint64_t level_vector(const portable_pass_state *s, int count, uint64_t vector) {
-  for (int i = 0; i < count; i++)
-    vector ^= f2_dot(s->level_forms[i].mask, vector) ? s->level_vectors[i] : 0;
-  return vector;
+  if (count == 0)
+    return vector;
+  return vector ^
+         f2_combine(count, s->level_vectors, f2_combine(s->tile.stage->n, s->level.column, vector));
 }
 
 static void choose_basis(arena *a, portable_pass_state *s, f2_space v) {
@@ -132,7 +127,6 @@ static void choose_basis(arena *a, portable_pass_state *s, f2_space v) {
   int line = 0;
   memcpy(s->tile.basis, v.basis, sizeof v.basis);  // for find_line_vectors
   int count = find_line_vectors(a, s, lines, &line);
-  prepare_levelling(a, s, count, lines);
   f2_space runs = find_run_vectors(s, v);
   for (int i = 0; i < count; i++)
     if (f2_space_has(runs, lines[i]))
@@ -371,11 +365,8 @@ static bool run_tile(const portable *e, const portable_pass_state *s, const tile
 static void locate_item(const portable_pass_state *s, uint64_t number, tile_item *item) {
   const tile *t = &s->tile;
   item->loop = number >> t->block_bits;
-  item->base = 0;
-  for (int b = 0; b < t->block_bits; b++)
-    item->base ^= f2_bit(number, b) ? t->blocks[b] : 0;
-  for (int i = 0; i < s->level_count; i++)
-    item->base ^= net_form_at(s->level_forms[i], item->base) ? s->level_vectors[i] : 0;
+  item->base = s->level_origin ^
+               level_vector(s, s->level_count, f2_combine(t->block_bits, t->blocks, number));
 }
 
 // The items here are tiles (numbered as the plan's items without the lowest extra_bits bits) or

@@ -16,16 +16,8 @@ uint64_t tile_position(const tile *t, uint64_t vector) {
   return position;
 }
 
-// The sum of those vectors whose bit in `which` is 1.
-static uint64_t sum_vectors(const uint64_t *vectors, uint64_t which) {
-  uint64_t sum = 0;
-  for (; which; which &= which - 1)
-    sum ^= vectors[f2_lsb(which)];
-  return sum;
-}
-
 uint64_t tile_index(const tile *t, const tile_item *item, uint64_t position) {
-  return item->base ^ sum_vectors(t->basis, position & f2_mask(t->d));
+  return item->base ^ f2_combine(t->d, t->basis, position);
 }
 
 // ---- sets ---------------------------------------------------------------------------------------
@@ -125,123 +117,93 @@ bool tile_set_start(const tile_set *s, uint64_t base, uint64_t *origin) {
 
 uint64_t tile_set_high(const tile *t, const tile_set *s, uint64_t number) {
   uint64_t batch = number >> s->dimension;
-  return sum_vectors(s->basis, number & f2_mask(s->dimension)) ^ batch << t->d;
+  return f2_combine(s->dimension, s->basis, number) ^ batch << t->d;
 }
 
 // ---- maps ---------------------------------------------------------------------------------------
 
-static tile_group *find_group(tile_map *m, uint64_t *used, int64_t odd, int shift) {
-  for (uint32_t g = 0; g < m->group_count; g++)
-    if (m->groups[g].odd == odd && !f2_bit(used[g], shift)) {
-      used[g] |= f2_unit(shift);
-      return &m->groups[g];
-    }
-  used[m->group_count] = f2_unit(shift);
-  m->groups[m->group_count] = (tile_group){.odd = odd};
-  return &m->groups[m->group_count++];
-}
-
-static void group_rows(arena *a, const net_map *m, tile_map *out) {
-  uint64_t *used = NEW_ARRAY(a, uint64_t, m->row_count);
-  out->groups = NEW_ARRAY(a, tile_group, m->row_count);
-  for (uint32_t r = 0; r < m->row_count; r++) {
-    int64_t weight = m->rows[r].weight;
-    if (weight == 0)
-      continue;
-    // weight = odd << shift. For -2^63, odd = 1 serves: sums wrap.
-    int shift = f2_lsb((uint64_t)weight);
-    int64_t odd = shift == 63 ? 1 : weight / (int64_t)(UINT64_C(1) << shift);
-    tile_group *g = find_group(out, used, odd, shift);
-    if (g->forms == NULL) {
-      g->forms = NEW_ARRAY(a, net_form, 64);
-      g->shifts = NEW_ARRAY(a, int, 64);
-    }
-    g->forms[g->row_count] = m->rows[r].form;
-    g->shifts[g->row_count++] = shift;
+// A c_map has few enough rows; a map of more is a sum of several.
+tile_map tile_map_of(arena *a, const tile *t, const net_map *m) {
+  tile_map out = {.map = m, .words = NEW_ARRAY(a, tile_word, m->row_count)};
+  uint64_t units[F2_MAX];
+  c_space index = {.blocks = (uint32_t)t->stage->n, .block = units};
+  for (int i = 0; i < t->stage->n; i++)
+    units[i] = f2_unit(i);
+  out.offset = (uint64_t)m->offset;
+  for (uint32_t first = 0; first < m->row_count; first += C_ROWS) {
+    uint32_t rest = m->row_count - first;
+    net_map part = {.row_count = rest < C_ROWS ? rest : C_ROWS, .rows = m->rows + first};
+    c_map sum = c_map_of(a, &part, &index, 1);
+    xor_word words[C_ROWS];
+    uint32_t count = c_map_words(a, &sum, f2_mask((int)sum.rows), words);
+    out.offset += sum.offset;
+    for (uint32_t i = 0; i < count; i++)
+      out.words[out.word_count++] = (tile_word){.index = words[i]};
   }
+  return out;
 }
 
-// What changes in the group's number when the index changes by `vector`.
-static uint64_t group_change(const tile_group *g, uint64_t vector) {
-  uint64_t change = 0;
-  for (uint32_t r = 0; r < g->row_count; r++)
-    change |= (uint64_t)f2_dot(g->forms[r].mask, vector) << g->shifts[r];
-  return change;
+// What changes in a word when the position changes by `vector`.
+static uint64_t word_change(const tile *t, const tile_word *w, uint64_t vector) {
+  return f2_combine(t->stage->n, w->index.column, f2_combine(t->d, t->basis, vector));
 }
 
-static void tabulate_group(arena *a, const tile *t, const tile_set *s, int bits, tile_group *g) {
+static void tabulate_word(arena *a, const tile *t, const tile_set *s, int bits, tile_word *w) {
   for (int i = 0; i < s->dimension; i++)
-    g->columns[i] = group_change(g, sum_vectors(t->basis, s->basis[i]));
-  g->low = NEW_ARRAY(a, uint64_t, (size_t)1 << bits);
+    w->columns[i] = word_change(t, w, s->basis[i]);
+  w->low = NEW_ARRAY(a, uint64_t, (size_t)1 << bits);
   for (int i = 0; i < bits; i++)
     for (size_t k = 0; k < (size_t)1 << i; k++)
-      g->low[((size_t)1 << i) + k] = g->low[k] ^ g->columns[i];
+      w->low[((size_t)1 << i) + k] = w->low[k] ^ w->columns[i];
 }
 
 // Whether the lowest u bits of numbers count through 2^u values by 1.
 static bool counts_up(const tile_map *m, int u) {
   bool found = u == 0;
-  for (uint32_t g = 0; g < m->group_count; g++) {
-    bool this_one = !found && m->groups[g].odd == 1;
+  for (uint32_t g = 0; g < m->word_count; g++) {
+    const tile_word *w = &m->words[g];
+    bool this_one = !found && w->index.odd == 1;
     for (int i = 0; this_one && i < m->dimension; i++)
-      this_one = i < u ? m->groups[g].columns[i] == f2_unit(i)
-                       : (m->groups[g].columns[i] & f2_mask(u)) == 0;
+      this_one = i < u ? w->columns[i] == f2_unit(i) : (w->columns[i] & f2_mask(u)) == 0;
     for (int i = 0; !this_one && i < u; i++)
-      if (m->groups[g].columns[i] != 0)
+      if (w->columns[i] != 0)
         return false;
     found |= this_one;
   }
   return found;
 }
 
-void tile_map_prepare(arena *a, const tile *t, const net_map *m, const tile_set *s, tile_map *out) {
-  *out = (tile_map){.map = m, .dimension = s->dimension};
-  out->chunk_bits = s->chunk_bits < s->dimension ? s->chunk_bits : s->dimension;
-  group_rows(a, m, out);
-  for (uint32_t g = 0; g < out->group_count; g++)
-    tabulate_group(a, t, s, out->chunk_bits, &out->groups[g]);
-  out->run = out->chunk_bits;
-  while (!counts_up(out, out->run))
-    out->run--;
+void tile_map_tabulate(arena *a, const tile *t, const tile_set *s, tile_map *m) {
+  m->dimension = s->dimension;
+  m->chunk_bits = s->chunk_bits < s->dimension ? s->chunk_bits : s->dimension;
+  for (uint32_t g = 0; g < m->word_count; g++)
+    tabulate_word(a, t, s, m->chunk_bits, &m->words[g]);
+  m->run = m->chunk_bits;
+  while (!counts_up(m, m->run))
+    m->run--;
 }
 
-int tile_map_lines(const tile *t, const net_map *m, const tile_set *s, int most, uint64_t *out) {
-  uint64_t columns[F2_MAX], rows = 0;
-  for (uint32_t r = 0; r < m->row_count; r++) {
-    uint64_t weight = (uint64_t)m->rows[r].weight;
-    if (m->rows[r].weight <= 0 || (weight & (weight - 1)) != 0 || (rows & weight) != 0)
-      return 0;
-    rows |= weight;
-  }
-  for (int i = 0; i < s->dimension; i++) {
-    columns[i] = 0;
-    for (uint32_t r = 0; r < m->row_count; r++)
-      if (f2_dot(m->rows[r].form.mask, sum_vectors(t->basis, s->basis[i])))
-        columns[i] |= (uint64_t)m->rows[r].weight;
-  }
+int tile_map_lines(const tile *t, const tile_map *m, const tile_set *s, int most, uint64_t *out) {
+  uint64_t columns[F2_MAX], which;
   int count = 0;
-  for (uint64_t which;
-       count < most && f2_coordinates(s->dimension, columns, f2_unit(count), &which); count++)
-    out[count] = sum_vectors(s->basis, which);
+  if (m->word_count != 1 || m->words[0].index.odd != 1)
+    return 0;
+  for (int i = 0; i < s->dimension; i++)
+    columns[i] = word_change(t, &m->words[0], s->basis[i]);
+  for (; count < most && f2_coordinates(s->dimension, columns, f2_unit(count), &which); count++)
+    out[count] = f2_combine(s->dimension, s->basis, which);
   return count;
 }
 
-void tile_set_align(const tile *t, const net_map *m, tile_set *s, int count) {
-  for (int i = count; i < s->dimension; i++) {
-    uint64_t index = sum_vectors(t->basis, s->basis[i]), change = 0;
-    for (uint32_t r = 0; r < m->row_count; r++)
-      change ^= f2_dot(m->rows[r].form.mask, index) ? (uint64_t)m->rows[r].weight : 0;
-    s->basis[i] ^= sum_vectors(s->basis, change & f2_mask(count));
-  }
+void tile_set_align(const tile *t, const tile_map *m, tile_set *s, int count) {
+  for (int i = count; i < s->dimension; i++)
+    s->basis[i] ^= f2_combine(count, s->basis, word_change(t, &m->words[0], s->basis[i]));
 }
 
-void tile_map_start(const tile_map *m, uint64_t x, uint64_t *constants) {
-  for (uint32_t g = 0; g < m->group_count; g++) {
-    const tile_group *group = &m->groups[g];
-    constants[g] = 0;
-    for (uint32_t r = 0; r < group->row_count; r++)
-      constants[g] |= (uint64_t)net_form_at(group->forms[r], x) << group->shifts[r];
-  }
+void tile_map_start(const tile *t, const tile_map *m, uint64_t x, uint64_t *constants) {
+  for (uint32_t g = 0; g < m->word_count; g++)
+    constants[g] =
+        m->words[g].index.constant ^ f2_combine(t->stage->n, m->words[g].index.column, x);
 }
 
 uint64_t tile_loop_step(const tile *t, const net_map *m) {
@@ -268,13 +230,14 @@ int64_t tile_loop_offset(const tile *t, const net_map *m, uint64_t loop, uint64_
 static void add_values(const tile_map *m, const uint64_t *constants, uint64_t number,
                        int stride_bits, size_t count, uint64_t offset, uint64_t *out) {
   uint64_t above = number & ~f2_mask(m->chunk_bits), within = number & f2_mask(m->chunk_bits);
-  for (size_t i = 0; m->group_count != 1 && i < count; i++)
+  for (size_t i = 0; m->word_count != 1 && i < count; i++)
     out[i] = offset;
-  for (uint32_t k = 0; k < m->group_count; k++) {
-    const tile_group *g = &m->groups[k];
+  for (uint32_t k = 0; k < m->word_count; k++) {
+    const tile_word *g = &m->words[k];
     const uint64_t *low = g->low + within;
-    uint64_t constant = constants[k] ^ sum_vectors(g->columns, above), odd = (uint64_t)g->odd;
-    if (m->group_count > 1)
+    uint64_t constant = constants[k] ^ f2_combine(m->dimension, g->columns, above),
+             odd = g->index.odd;
+    if (m->word_count > 1)
       for (size_t i = 0; i < count; i++)
         out[i] += odd * (low[i << stride_bits] ^ constant);
     else if (odd != 1)
@@ -304,7 +267,7 @@ static void add_iterations(const tile *t, const tile_map *m, uint64_t loop, uint
 void tile_map_values(const tile *t, const tile_map *m, const tile_item *item,
                      const uint64_t *constants, uint64_t number, int stride_bits, size_t count,
                      int64_t *out) {
-  uint64_t *values = (uint64_t *)out, offset = (uint64_t)m->map->offset, left = 0, at = 0;
+  uint64_t *values = (uint64_t *)out, offset = m->offset, left = 0, at = 0;
   uint64_t loop = item->loop + (number >> m->dimension), within = number & f2_mask(m->dimension);
   uint64_t step = tile_loop_step(t, m->map);
   if (m->dimension == 0) {

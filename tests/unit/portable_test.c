@@ -257,6 +257,8 @@ TEST(exchanges) {
 static net_map weighted_map(hand *h, uint64_t *count) {
   const net_stage *s = &h->stage;
   net_map m = {.loop_count = s->loop_count, .row_count = random_below(h->random, 8)};
+  if (random_chance(h->random, 20))
+    m.row_count = 60 + random_below(h->random, 80);  // more than one word of rows
   m.strides = NEW_ARRAY(&memory, int64_t, m.loop_count);
   m.rows = NEW_ARRAY(&memory, net_row, m.row_count);
   int64_t scale = 1 + (int64_t)random_below(h->random, 3), least = 0, most = 0;
@@ -270,8 +272,8 @@ static net_map weighted_map(hand *h, uint64_t *count) {
     m.rows[r].form =
         (net_form){random_word(h->random) & f2_mask(s->n), random_chance(h->random, 3)};
     if (random_chance(h->random, 2))
-      m.rows[r].form.mask = f2_unit((int)r) & f2_mask(s->n);
-    m.rows[r].weight = power ? scale << r : (int64_t)random_below(h->random, 21) - 10;
+      m.rows[r].form.mask = f2_unit((int)(r % 8)) & f2_mask(s->n);
+    m.rows[r].weight = power ? scale << r % 8 : (int64_t)random_below(h->random, 21) - 10;
     *(m.rows[r].weight < 0 ? &least : &most) += m.rows[r].weight;
   }
   m.offset = -least;
