@@ -5,14 +5,15 @@
 
 // ---- affine sums -----------------------------------------------------------------------------
 
-static affine_bits affine_bits_new(arena *a, uint32_t blocks, uint32_t threads) {
-  return (affine_bits){
+static affine_bits affine_bits_of(arena *a, uint32_t blocks, const uint64_t *block,
+                                  uint32_t threads, const uint64_t *thread) {
+  affine_bits b = {
       blocks, threads, NEW_ARRAY(a, uint64_t, blocks), NEW_ARRAY(a, uint64_t, threads), {0}};
-}
-
-static void set_lane_bits(affine_bits *b) {
+  memcpy(b.block, block, blocks * sizeof *block);
+  memcpy(b.thread, thread, threads * sizeof *thread);
   for (uint64_t i = 0; i < LANES; i++)
-    b->lane[i] = f2_combine(b->threads < LANE_BITS ? (int)b->threads : LANE_BITS, b->thread, i);
+    b.lane[i] = f2_combine(threads < LANE_BITS ? (int)threads : LANE_BITS, b.thread, i);
+  return b;
 }
 
 uint64_t affine_bits_at(const affine_bits *b, uint64_t block, uint64_t warp) {
@@ -20,55 +21,35 @@ uint64_t affine_bits_at(const affine_bits *b, uint64_t block, uint64_t warp) {
          f2_combine((int)b->threads, b->thread, warp << LANE_BITS);
 }
 
-static affine_sum *affine_sum_of(arena *a, const c_map *m, uint64_t without) {
+static affine_sum *affine_sum_of(arena *a, const c_map *m, uint64_t rows) {
   affine_sum *s = NEW(a, affine_sum);
-  c_group groups[C_ROWS];
+  xor_word words[C_ROWS];
   *s = (affine_sum){.offset = m->offset, .loops = m->loops, .strides = m->strides};
-  s->count = c_map_groups(m, f2_mask((int)m->rows) & ~without, groups);
+  s->count = c_map_words(a, m, rows, words);
   s->groups = NEW_ARRAY(a, affine_group, s->count);
-  for (uint32_t g = 0; g < s->count; g++) {
-    affine_bits *b = &s->groups[g].bits;
-    s->groups[g].odd = groups[g].odd;
-    *b = affine_bits_new(a, m->blocks, m->threads);
-    for (uint32_t i = 0; i < m->blocks; i++)
-      b->block[i] = c_map_packed(m, groups[g].rows, m->block[i]);
-    for (uint32_t i = 0; i < m->threads; i++)
-      b->thread[i] = c_map_packed(m, groups[g].rows, m->thread[i]);
-    set_lane_bits(b);
-  }
+  for (uint32_t g = 0; g < s->count; g++)
+    s->groups[g] =
+        (affine_group){words[g], affine_bits_of(a, m->blocks, words[g].column, m->threads,
+                                                words[g].column + m->blocks)};
   return s;
 }
 
-static uint64_t *constants_at(arena *a, const c_map *m, uint64_t without, uint64_t x) {
-  c_group groups[C_ROWS];
-  uint32_t count = c_map_groups(m, f2_mask((int)m->rows) & ~without, groups);
-  uint64_t *at = NEW_ARRAY(a, uint64_t, count);
-  for (uint32_t g = 0; g < count; g++)
-    at[g] = c_map_packed(m, groups[g].rows, c_map_bits(m, x));
+static uint64_t *constants_at(arena *a, const affine_sum *s, const c_map *m, uint64_t x) {
+  uint64_t *at = NEW_ARRAY(a, uint64_t, s->count);
+  for (uint32_t g = 0; g < s->count; g++) {
+    const xor_word *w = &s->groups[g].word;
+    at[g] = w->constant ^ f2_combine((int)m->vectors, w->column + m->blocks + m->threads, x);
+  }
   return at;
 }
 
-static affine_bits *affine_bits_of_forms(arena *a, const c_map *m) {
+// Of rows that make one word, or none.
+static affine_bits *affine_bits_of_rows(arena *a, const c_map *m, uint64_t rows) {
   affine_bits *b = NEW(a, affine_bits);
-  *b = affine_bits_new(a, m->blocks, m->threads);
-  memcpy(b->block, m->block, m->blocks * sizeof *m->block);
-  memcpy(b->thread, m->thread, m->threads * sizeof *m->thread);
-  set_lane_bits(b);
-  return b;
-}
-
-// Bit k: what blocks and threads do to the row of address bit k.
-static affine_bits *register_xor_of(arena *a, const c_access *c) {
-  affine_bits *b = NEW(a, affine_bits);
-  *b = affine_bits_new(a, c->map.blocks, c->map.threads);
-  for (uint32_t k = 0; k < c->wide; k++) {
-    int row = (int)c->chunk_row[k];
-    for (uint32_t i = 0; i < b->blocks; i++)
-      b->block[i] |= (uint64_t)f2_bit(c->map.block[i], row) << k;
-    for (uint32_t i = 0; i < b->threads; i++)
-      b->thread[i] |= (uint64_t)f2_bit(c->map.thread[i], row) << k;
-  }
-  set_lane_bits(b);
+  affine_sum *s = affine_sum_of(a, m, rows);
+  uint64_t none[F2_MAX] = {0};
+  assert(s->count <= 1);
+  *b = s->count ? s->groups[0].bits : affine_bits_of(a, m->blocks, none, m->threads, none);
   return b;
 }
 
@@ -89,23 +70,24 @@ static void add_accesses(hmm_pass *p, pass_access like, const c_map *map, const 
   for (uint32_t i = 0; i < live_count; i++)
     forms[i] = i < p->live_count ? p->live[i] : place->live[i - p->live_count];
   c_map live = c_map_of_forms(live_count, forms, space);
-  uint64_t without = 0, index = f2_mask((int)(space->r + space->l));
+  uint64_t chunk_rows = 0, all = f2_mask((int)map->rows),
+           index = f2_mask((int)(space->r + space->l));
   for (uint32_t i = 0; i < a.wide; i++)
-    without |= f2_unit((int)a.chunk_row[i]);
-  like.sum = affine_sum_of(p->memory, map, without);
+    chunk_rows |= f2_unit((int)a.chunk_row[i]);
+  like.sum = affine_sum_of(p->memory, map, all & ~chunk_rows);
   like.scale = map->bytes ? 1 : bytes;
   like.swizzle = map->swizzle;
   like.bytes = bytes << a.wide;
   like.limit = place->padding_start == UINT64_MAX ? UINT64_MAX : place->padding_start * parts;
-  like.live = live_count ? affine_bits_of_forms(p->memory, &live) : NULL;
+  like.live = live_count ? affine_bits_of_rows(p->memory, &live, f2_mask((int)live.rows)) : NULL;
   like.wide = a.wide;
   like.part_bytes = bytes;
-  like.register_xor = register_xor_of(p->memory, &a);
+  like.register_xor = affine_bits_of_rows(p->memory, map, chunk_rows);
   for (uint64_t i = 0; i < UINT64_C(1) << a.home.registers; i += UINT64_C(1) << a.wide) {
     uint64_t x = register_layout_at(&a.memory, i, 0);
     if (a.wide == 0 && place->padding && place->padding[x & f2_mask((int)space->r)])
       continue;
-    like.at = constants_at(p->memory, map, without, x);
+    like.at = constants_at(p->memory, like.sum, map, x);
     like.registers = NEW_ARRAY(p->memory, uint32_t, UINT64_C(1) << a.wide);
     for (uint64_t k = 0; k < UINT64_C(1) << a.wide; k++)
       like.registers[k] = (uint32_t)register_layout_at(&a.memory, i + k, 0);
@@ -215,12 +197,11 @@ static void add_phase(hmm_pass *p, uint32_t phase) {
   uint64_t block[F2_MAX], thread[F2_MAX];
   pass_access all = {.who = PASS_ALL, .phase = phase}, padding = all, within = all;
   if (c_pass_has_padding_threads(&p->pass, space, block, thread)) {
-    c_map least = {.blocks = space->blocks, .threads = space->threads};
-    memcpy(least.block, block, space->blocks * sizeof *block);
-    memcpy(least.thread, thread, space->threads * sizeof *thread);
+    affine_bits *least = NEW(p->memory, affine_bits);
+    *least = affine_bits_of(p->memory, space->blocks, block, space->threads, thread);
     padding.who = PASS_PADDING;
     within.who = PASS_WITHIN;
-    padding.least = within.least = affine_bits_of_forms(p->memory, &least);
+    padding.least = within.least = least;
   }
   p->known = c_pass_live_of_blocks(&p->pass);
   p->live = c_pass_live_threads(&p->pass, phase, &p->known, &p->live_count);
@@ -242,11 +223,12 @@ static void set_skips(hmm_pass *p) {
   const plan_pass *pass = p->pass.pass;
   const c_space *s = &p->pass.schedule.spaces[0];
   c_map forms = c_map_of_forms(pass->live_count, pass->live, s);
-  p->alive = *affine_bits_of_forms(p->memory, &forms);
+  p->alive = *affine_bits_of_rows(p->memory, &forms, f2_mask((int)forms.rows));
   p->alive_at = forms.constant;
-  p->least = affine_bits_new(p->memory, s->blocks, 0);
+  uint64_t least[F2_MAX];
   for (uint32_t i = 0; i < s->blocks; i++)
-    p->least.block[i] = f2_space_reduce(pass->tile, s->block[i]);
+    least[i] = f2_space_reduce(pass->tile, s->block[i]);
+  p->least = affine_bits_of(p->memory, s->blocks, least, 0, least);
 }
 
 bool hmm_pass_skips(const hmm_pass *p, uint64_t item) {
@@ -331,7 +313,7 @@ static void find_units(const hmm_pass *p, const pass_place *at, uint32_t first, 
     unit[i] = fixed;
   for (uint32_t g = 0; g < s->count; g++) {
     const affine_bits *b = &s->groups[g].bits;
-    uint64_t odd = s->groups[g].odd, own = a->at[g] ^ affine_bits_at(b, at->item, at->warp);
+    uint64_t odd = s->groups[g].word.odd, own = a->at[g] ^ affine_bits_at(b, at->item, at->warp);
     for (uint32_t i = 0; i < count; i++)
       unit[i] += odd * (own ^ b->lane[first + i]);
   }

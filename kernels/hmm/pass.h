@@ -36,7 +36,7 @@ uint64_t affine_bits_at(const affine_bits *b, uint64_t block, uint64_t warp);
 
 // An address in elements, or bytes of scratch: offset + strides . loops + sum of odd * bits.
 typedef struct affine_group {
-  uint64_t odd;
+  xor_word word;
   affine_bits bits;
 } affine_group;
 typedef struct affine_sum {

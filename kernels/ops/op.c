@@ -59,7 +59,7 @@ static void set_register(c_phase *f, c_registers *s, uint64_t number, const c_va
 static op_view view_op(c_phase *f, const net_op *op) {
   const c_space *s = f->space;
   op_view v = {.phase = f, .op = op, .lanes = 1U << s->l};
-  uint32_t rows[C_ROWS], n = s->r + s->l + s->threads;
+  uint32_t n = s->r + s->l + s->threads;
   v.coordinates = c_map_of_forms(op->k, op->coordinates, s);
   v.direction = NEW_ARRAY(f->w->memory, uint64_t, op->k);
   v.flipped = NEW_ARRAY(f->w->memory, c_value, op->k);
@@ -67,10 +67,9 @@ static op_view view_op(c_phase *f, const net_op *op) {
     bool found = f2_coordinates((int)n, s->basis, op->directions[i], &v.direction[i]);
     assert(found && v.direction[i] >> s->r == 0);
     (void)found;
-    rows[i] = i;
   }
   uint64_t uniform = c_map_rows_of_blocks(&v.coordinates) | c_map_rows_of_threads(&v.coordinates);
-  const char *bits = c_bind_bits(f->w, &v.coordinates, op->k, rows);
+  const char *bits = c_bind_bits(f->w, &v.coordinates, f2_mask((int)op->k));
   for (uint32_t i = 0; i < op->k; i++) {
     uint64_t of_lanes = 0;
     for (uint32_t j = 0; j < s->l; j++)

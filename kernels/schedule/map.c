@@ -98,7 +98,7 @@ c_map c_map_of_forms(uint32_t count, const net_form *forms, const c_space *s) {
   m.rows = count;
   for (uint32_t r = 0; r < count; r++) {
     masks[r] = forms[r].mask;
-    m.weight[r] = 1;
+    m.weight[r] = f2_unit((int)r);
     m.constant |= (uint64_t)forms[r].constant << r;
   }
   set_flipped_rows(&m, masks, s);

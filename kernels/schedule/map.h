@@ -62,7 +62,7 @@ typedef struct c_map {
 bool c_map_fits(const net_map *map);
 // The map in units of one part; parts > 1 adds the row of the part.
 c_map c_map_of(arena *memory, const net_map *map, const c_space *space, uint32_t parts);
-// Row i is form i; weights mean nothing.
+// Row i, of weight 2^i, is form i: all are one word.
 c_map c_map_of_forms(uint32_t count, const net_form *forms, const c_space *space);
 // Scratch memory: address bit i is coordinate i in the basis `exchange` of V, the part is the
 // highest bit.

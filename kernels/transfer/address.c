@@ -132,16 +132,9 @@ const char *c_bound_rest(c_writer *w, const c_bound *b, uint64_t x) {
   return c_format(w, "(%s)(%s + %s)", sum_type(w, b->map), sum, c_number(w, constant));
 }
 
-const char *c_bind_bits(c_writer *w, const c_map *m, uint32_t count, const uint32_t *rows) {
-  uint64_t block[F2_MAX] = {0}, thread[F2_MAX] = {0};
-  for (uint32_t k = 0; k < count; k++) {
-    for (uint32_t i = 0; i < m->blocks; i++)
-      block[i] |= (uint64_t)f2_bit(m->block[i], (int)rows[k]) << k;
-    for (uint32_t i = 0; i < m->threads; i++)
-      thread[i] |= (uint64_t)f2_bit(m->thread[i], (int)rows[k]) << k;
-  }
+const char *c_bind_bits(c_writer *w, const c_map *m, uint64_t rows) {
   char name[16];
-  declare_sum(w, name, "d", w->index, c_linear(w, "b", m->blocks, block, false), " ^ ",
-              c_linear(w, c_thread(w), m->threads, thread, true));
+  declare_sum(w, name, "d", w->index, linear_rows(w, m, rows, false), " ^ ",
+              linear_rows(w, m, rows, true));
   return is_zero(name) ? NULL : c_format(w, "%s", name);
 }

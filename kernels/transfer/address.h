@@ -38,8 +38,8 @@ bool c_bound_constant(const c_bound *b, uint64_t x, int64_t *out);
 // The thread's number as an operand of what may be an index or an address of memory.
 const char *c_thread(const c_writer *w);
 
-// The variable with the bits of `rows` that blocks and threads decide (row rows[i] is bit i), or
-// NULL if they decide none.
-const char *c_bind_bits(c_writer *w, const c_map *m, uint32_t count, const uint32_t *rows);
+// The variable with what blocks and threads decide of these rows, which make one word, or NULL if
+// they decide nothing.
+const char *c_bind_bits(c_writer *w, const c_map *m, uint64_t rows);
 
 #endif

@@ -20,7 +20,7 @@ static transfer begin_transfer(c_writer *w, const c_access *a, const c_place *pl
   for (uint32_t i = 0; i < a->chunk + a->wide; i++)
     chunk_rows |= f2_unit((int)a->chunk_row[i]);
   t.bound = c_bind(w, &a->map, chunk_rows);
-  t.flips = a->xor_permuted ? c_bind_bits(w, &a->map, a->chunk + a->wide, a->chunk_row) : NULL;
+  t.flips = a->xor_permuted ? c_bind_bits(w, &a->map, chunk_rows) : NULL;
   t.vector = c_vector(w, a->bytes, t.lanes);
   t.pointer = c_format(w, "p%u", w->next++);
   const char *constant = loads ? "const " : "";
@@ -102,10 +102,7 @@ typedef struct liveness {
 
 static liveness bind_live(c_writer *w, const c_place *place, const c_space *space) {
   liveness v = {.map = c_map_of_forms(place->live_count, place->live, space)};
-  uint32_t rows[C_ROWS];
-  for (uint32_t i = 0; i < place->live_count; i++)
-    rows[i] = i;
-  v.bits = c_bind_bits(w, &v.map, place->live_count, rows);
+  v.bits = c_bind_bits(w, &v.map, f2_mask((int)v.map.rows));
   v.dynamic = c_map_rows_of_blocks(&v.map) | c_map_rows_of_threads(&v.map);
   return v;
 }
