@@ -36,10 +36,8 @@ static affine_sum *affine_sum_of(arena *a, const c_map *m, uint64_t rows) {
 
 static uint64_t *constants_at(arena *a, const affine_sum *s, const c_map *m, uint64_t x) {
   uint64_t *at = NEW_ARRAY(a, uint64_t, s->count);
-  for (uint32_t g = 0; g < s->count; g++) {
-    const xor_word *w = &s->groups[g].word;
-    at[g] = w->constant ^ f2_combine((int)m->vectors, w->column + m->blocks + m->threads, x);
-  }
+  for (uint32_t g = 0; g < s->count; g++)
+    at[g] = xor_word_at(m, &s->groups[g].word, x);
   return at;
 }
 

@@ -186,53 +186,50 @@ uint64_t c_map_sum(const c_map *m, uint64_t rows) {
   return sum;
 }
 
-// ---- groups ----------------------------------------------------------------------------------
+// ---- words -----------------------------------------------------------------------------------
 
 static int bit_of_weight(uint64_t weight) { return f2_lsb(weight); }
 static uint64_t odd_of(uint64_t weight) { return weight >> bit_of_weight(weight); }
 
-// Whether a row of that weight can join the group.
-static bool group_accepts(const c_map *m, const c_group *g, uint64_t weight) {
-  for (uint64_t rest = g->rows; rest != 0; rest &= rest - 1)
-    if (m->weight[f2_lsb(rest)] == weight)
-      return false;
-  return g->odd == odd_of(weight);
-}
-
-uint32_t c_map_groups(const c_map *m, uint64_t rows, c_group *groups) {
-  uint32_t count = 0;
-  for (; rows != 0; rows &= rows - 1) {
-    uint64_t weight = m->weight[f2_lsb(rows)];
-    uint32_t g = 0;
-    while (g < count && !group_accepts(m, &groups[g], weight))
-      g++;
-    if (g == count)
-      groups[count++] = (c_group){.odd = odd_of(weight)};
-    groups[g].rows |= f2_unit(f2_lsb(rows));
-  }
-  return count;
-}
-
-uint64_t c_map_packed(const c_map *m, uint64_t rows, uint64_t bits) {
+// The rows that are among `bits`, each at its place in the word.
+static uint64_t packed(const c_map *m, uint64_t rows, uint64_t bits) {
   uint64_t word = 0;
   for (uint64_t rest = rows & bits; rest != 0; rest &= rest - 1)
     word |= f2_unit(bit_of_weight(m->weight[f2_lsb(rest)]));
   return word;
 }
 
+static uint64_t *packed_columns(arena *memory, const c_map *m, uint64_t rows) {
+  uint64_t *columns = NEW_ARRAY(memory, uint64_t, m->blocks + m->threads + m->vectors);
+  uint64_t *column = columns;
+  for (uint32_t i = 0; i < m->blocks; i++)
+    *column++ = packed(m, rows, m->block[i]);
+  for (uint32_t i = 0; i < m->threads; i++)
+    *column++ = packed(m, rows, m->thread[i]);
+  for (uint32_t i = 0; i < m->vectors; i++)
+    *column++ = packed(m, rows, m->vector[i]);
+  return columns;
+}
+
+// Rows of one weight are in different words.
 uint32_t c_map_words(arena *memory, const c_map *m, uint64_t rows, xor_word *words) {
-  c_group groups[C_ROWS];
-  uint32_t count = c_map_groups(m, rows, groups);
+  uint64_t rows_of[C_ROWS], bits[C_ROWS];
+  uint32_t count = 0;
+  for (; rows != 0; rows &= rows - 1) {
+    uint64_t weight = m->weight[f2_lsb(rows)], bit = f2_unit(bit_of_weight(weight));
+    uint32_t g = 0;
+    while (g < count && (words[g].odd != odd_of(weight) || (bits[g] & bit) != 0))
+      g++;
+    if (g == count) {
+      words[count++].odd = odd_of(weight);
+      rows_of[g] = bits[g] = 0;
+    }
+    rows_of[g] |= f2_unit(f2_lsb(rows));
+    bits[g] |= bit;
+  }
   for (uint32_t g = 0; g < count; g++) {
-    uint64_t of = groups[g].rows;
-    uint64_t *column = NEW_ARRAY(memory, uint64_t, m->blocks + m->threads + m->vectors);
-    words[g] = (xor_word){groups[g].odd, c_map_packed(m, of, m->constant), column};
-    for (uint32_t i = 0; i < m->blocks; i++)
-      *column++ = c_map_packed(m, of, m->block[i]);
-    for (uint32_t i = 0; i < m->threads; i++)
-      *column++ = c_map_packed(m, of, m->thread[i]);
-    for (uint32_t i = 0; i < m->vectors; i++)
-      *column++ = c_map_packed(m, of, m->vector[i]);
+    words[g].constant = packed(m, rows_of[g], m->constant);
+    words[g].column = packed_columns(memory, m, rows_of[g]);
   }
   return count;
 }

@@ -86,19 +86,8 @@ uint64_t c_map_bits(const c_map *m, uint64_t x);
 // The sum of the weights of these rows.
 uint64_t c_map_sum(const c_map *m, uint64_t rows);
 
-// Rows whose weights are odd * 2^i, all different: their sum is odd * (one word of bits).
-typedef struct c_group {
-  uint64_t odd;
-  uint64_t rows;  // the row of weight odd * 2^i is bit i of the word
-  char name[16];  // of the variable with the word (kernels/transfer/address.h)
-} c_group;
-
-// Splits the rows into groups; returns how many.
-uint32_t c_map_groups(const c_map *m, uint64_t rows, c_group *groups);
-// The rows of a group that are among `bits`, each at its place.
-uint64_t c_map_packed(const c_map *m, uint64_t rows, uint64_t bits);
-
-// A group as a function: odd * (the XOR of the constant and of columns). There is a column for each
+// Rows whose weights are odd * 2^i, all different: their sum is odd * (one word, of which the row of
+// weight odd * 2^i is bit i), and the word is the XOR of the constant and of columns, one for each
 // basis vector of the blocks, then of the threads, then of W.
 typedef struct xor_word {
   uint64_t odd, constant, *column;
@@ -106,5 +95,9 @@ typedef struct xor_word {
 
 // Splits the rows into words, at most one for each; returns how many.
 uint32_t c_map_words(arena *memory, const c_map *m, uint64_t rows, xor_word *words);
+// A word at coordinates x of W, block 0 and thread 0.
+static inline uint64_t xor_word_at(const c_map *m, const xor_word *word, uint64_t x) {
+  return word->constant ^ f2_combine((int)m->vectors, word->column + m->blocks + m->threads, x);
+}
 
 #endif

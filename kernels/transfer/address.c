@@ -1,19 +1,15 @@
 #include "kernels/transfer/address.h"
 
-#include <stdio.h>
-
 // On a GPU it is a word of 32 bits, which shifts would leave.
 const char *c_thread(const c_writer *w) {
   return w->warps && !strcmp(w->index, "uint64_t") ? "(uint64_t)t" : "t";
 }
 
-static const char *linear_rows(c_writer *w, const c_map *m, uint64_t rows, bool of_threads) {
-  uint64_t value[F2_MAX];
-  uint32_t count = of_threads ? m->threads : m->blocks;
-  for (uint32_t i = 0; i < count; i++)
-    value[i] = c_map_packed(m, rows, of_threads ? m->thread[i] : m->block[i]);
+// What blocks, or threads, add to a word.
+static const char *linear_word(c_writer *w, const c_map *m, const xor_word *word, bool of_threads) {
   const char *thread = m->scratch ? "t" : c_thread(w);
-  return c_linear(w, of_threads ? thread : "b", count, value, of_threads);
+  return of_threads ? c_linear(w, thread, m->threads, word->column + m->blocks, true)
+                    : c_linear(w, "b", m->blocks, word->column, false);
 }
 
 static bool is_zero(const char *expression) { return strcmp(expression, "0") == 0; }
@@ -35,12 +31,11 @@ static const char *add_term(c_writer *w, const char *sum, uint64_t odd, const ch
 // XOR, too.
 static const char *sum_rows(c_writer *w, const c_map *m, uint64_t rows, bool of_threads) {
   const char *sum = "0";
-  c_group groups[C_ROWS];
-  uint32_t count = c_map_groups(m, rows, groups);
+  xor_word words[C_ROWS];
+  uint32_t count = c_map_words(w->memory, m, rows, words);
   for (uint32_t g = 0; g < count; g++)
-    sum = add_term(w, sum, groups[g].odd,
-                   flipped(w, linear_rows(w, m, groups[g].rows, of_threads),
-                           c_map_packed(m, groups[g].rows, m->constant)));
+    sum = add_term(w, sum, words[g].odd,
+                   flipped(w, linear_word(w, m, &words[g], of_threads), words[g].constant));
   return sum;
 }
 
@@ -62,24 +57,25 @@ static const char *sum_type(const c_writer *w, const c_map *m) {
 
 // A variable for item `joined` thread, both expressions: in the item if threads have no part in it.
 // Its name, or "0".
-static void declare_sum(c_writer *w, char name[16], const char *letter, const char *type,
-                        const char *item, const char *joined, const char *thread) {
-  const char *before = "";
-  snprintf(name, 16, "0");
+static const char *declare_sum(c_writer *w, const char *letter, const char *type, const char *item,
+                               const char *joined, const char *thread) {
+  const char *before = "", *name = "0";
   if (!is_zero(item)) {
-    snprintf(name, 16, "%s%u", letter, w->next++);
+    name = c_format(w, "%s%u", letter, w->next++);
     c_item(w, "const %s %s = %s;", type, name, item);
     before = c_format(w, "%s%s", name, joined);
   }
   if (!is_zero(thread)) {
-    snprintf(name, 16, "%s%u", letter, w->next++);
+    name = c_format(w, "%s%u", letter, w->next++);
     c_line(w, "const %s %s = %s%s;", type, name, before, thread);
   }
+  return name;
 }
 
-static void declare_group(c_writer *w, const c_map *m, c_group *g) {
-  declare_sum(w, g->name, "g", w->index, linear_rows(w, m, g->rows, false), " ^ ",
-              linear_rows(w, m, g->rows, true));
+static const char *declare_word(c_writer *w, const c_map *m, const char *letter,
+                                const xor_word *word) {
+  return declare_sum(w, letter, w->index, linear_word(w, m, word, false), " ^ ",
+                     linear_word(w, m, word, true));
 }
 
 c_bound c_bind(c_writer *w, const c_map *m, uint64_t without) {
@@ -88,20 +84,18 @@ c_bound c_bind(c_writer *w, const c_map *m, uint64_t without) {
            threads = c_map_rows_of_threads(m) & ~without, vectors = c_map_rows_of(m, UINT64_MAX);
   b.mixed = (blocks | threads) & vectors;
   b.uniform = (blocks | threads) & ~vectors;
-  b.group_count = c_map_groups(m, b.mixed, b.group);
-  for (uint32_t g = 0; g < b.group_count; g++)
-    declare_group(w, m, &b.group[g]);
+  b.word_count = c_map_words(w->memory, m, b.mixed, b.word);
+  for (uint32_t g = 0; g < b.word_count; g++)
+    b.name[g] = declare_word(w, m, "g", &b.word[g]);
 
   const char *item = item_sum(w, m, blocks & ~threads & ~vectors);
   const char *thread = sum_rows(w, m, threads & ~blocks & ~vectors, true);
-  c_group both[C_ROWS];
-  uint32_t count = c_map_groups(m, blocks & threads & ~vectors, both);
-  for (uint32_t g = 0; g < count; g++) {
-    declare_group(w, m, &both[g]);
+  xor_word both[C_ROWS];
+  uint32_t count = c_map_words(w->memory, m, blocks & threads & ~vectors, both);
+  for (uint32_t g = 0; g < count; g++)
     thread = add_term(w, thread, both[g].odd,
-                      flipped(w, both[g].name, c_map_packed(m, both[g].rows, m->constant)));
-  }
-  declare_sum(w, b.sum, "u", sum_type(w, m), item, " + ", thread);
+                      flipped(w, declare_word(w, m, "g", &both[g]), both[g].constant));
+  b.sum = declare_sum(w, "u", sum_type(w, m), item, " + ", thread);
   return b;
 }
 
@@ -112,20 +106,17 @@ static uint64_t constant_part(const c_bound *b, uint64_t x) {
 
 bool c_bound_constant(const c_bound *b, uint64_t x, int64_t *out) {
   *out = (int64_t)constant_part(b, x);
-  return b->group_count == 0;
+  return b->word_count == 0;
 }
 
 const char *c_bound_rest(c_writer *w, const c_bound *b, uint64_t x) {
   const char *sum = "0";
-  uint64_t bits = c_map_bits(b->map, x), constant = constant_part(b, x);
-  if (b->group_count == 0)
+  uint64_t constant = constant_part(b, x);
+  if (b->word_count == 0)
     return c_format(w, "%lld", (long long)constant);
-  for (uint32_t g = 0; g < b->group_count; g++) {
-    uint64_t flipped = c_map_packed(b->map, b->group[g].rows, bits);
-    const char *group =
-        flipped ? c_format(w, "%s ^ %s", b->group[g].name, c_number(w, flipped)) : b->group[g].name;
-    sum = add_term(w, sum, b->group[g].odd, group);
-  }
+  for (uint32_t g = 0; g < b->word_count; g++)
+    sum = add_term(w, sum, b->word[g].odd,
+                   flipped(w, b->name[g], xor_word_at(b->map, &b->word[g], x)));
   // The constant by itself, so that it can be part of the instruction.
   if (b->map->bytes)
     return c_format(w, "%s + %s", sum, c_number(w, constant));
@@ -133,8 +124,9 @@ const char *c_bound_rest(c_writer *w, const c_bound *b, uint64_t x) {
 }
 
 const char *c_bind_bits(c_writer *w, const c_map *m, uint64_t rows) {
-  char name[16];
-  declare_sum(w, name, "d", w->index, linear_rows(w, m, rows, false), " ^ ",
-              linear_rows(w, m, rows, true));
-  return is_zero(name) ? NULL : c_format(w, "%s", name);
+  xor_word words[C_ROWS];
+  if (c_map_words(w->memory, m, rows, words) == 0)
+    return NULL;
+  const char *name = declare_word(w, m, "d", &words[0]);
+  return is_zero(name) ? NULL : name;
 }

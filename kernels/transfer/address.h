@@ -20,11 +20,12 @@
 // A map in the code: variables that hold what the threads' registers share.
 typedef struct c_bound {
   const c_map *map;
-  uint64_t mixed;    // rows that both w and blocks or threads flip: those of the groups
+  uint64_t mixed;    // rows that both w and blocks or threads flip: those of the words
   uint64_t uniform;  // rows that blocks or threads flip, and not w: those of the sum
-  uint32_t group_count;
-  c_group group[C_ROWS];
-  char sum[16];  // the int64_t with all rows that w does not flip, or "0"
+  uint32_t word_count;
+  xor_word word[C_ROWS];
+  const char *name[C_ROWS];  // of the variable with the word at w = 0, but for its constant
+  const char *sum;           // the int64_t with all rows that w does not flip, or "0"
 } c_bound;
 
 // Writes the variables. Rows of `without` are left out (as if 0).
