@@ -136,7 +136,7 @@ static inline bool test_check_contains(const char *found, const char *part, cons
   }                                                                                                \
   static void test_run_##title(void)
 
-// How many times slower this build is than a release (1, or 5 with sanitizers).
+// How many times slower this build is than a release (1, or 7 with sanitizers).
 static inline unsigned slower(void) {
   const char *times = getenv("PERMC_SLOWER");
   return times == NULL ? 1 : (unsigned)strtoul(times, NULL, 10);
