@@ -7,7 +7,6 @@
 #include "runtime/external/run.h"
 #include "runtime/laws.h"
 #include "runtime/system/locks.h"
-#include "runtime/system/pool.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -117,10 +116,6 @@ bool compiled_name_results(const permc_compiled *p, permc_value *const *argument
 
 // ---- executing ---------------------------------------------------------------------------------
 
-static unsigned threads_of(const permc_context *c) {
-  return c->threads ? c->threads : pool_processors();
-}
-
 // `run`: what is of this run alone.
 static bool execute_on_ranks(permc_compiled *p, permc_context *c, ranks_run run, array *results) {
   const pipeline *l = &p->pipeline;
@@ -130,7 +125,7 @@ static bool execute_on_ranks(permc_compiled *p, permc_context *c, ranks_run run,
   run.shares = l->shares;
   run.executor = b->executor ? b->executor(&l->program) : NULL;
   run.devices = b->devices ? b->devices(&l->program) : NULL;
-  run.threads = threads_of(c);
+  run.threads = context_threads(c);
   run.interrupted = c->limits.interrupted;
   run.fast_floats = c->fuse;
   run.argument_count = l->shapes.arrays.count;
@@ -155,7 +150,7 @@ static bool execute_in_files(permc_compiled *p, permc_context *c, const backend_
   external_run run = {.steps = l->steps,
                       .plan = l->plan,
                       .executor = l->backend->executor(&l->program),
-                      .threads = threads_of(c),
+                      .threads = context_threads(c),
                       .interrupted = c->limits.interrupted,
                       .progress = r->progress,
                       .memory = c->file_memory,
@@ -248,7 +243,7 @@ static bool copy_settings(permc_compiled *p, const permc_context *c) {
   p->settings = (permc_context){.allow_extern = c->allow_extern,
                                 .untrusted = c->untrusted,
                                 .limits = c->limits,
-                                .threads = threads_of(c),
+                                .threads = context_threads(c),
                                 .isa = c->isa,
                                 .fuse = c->fuse};
   d->sources.items = calloc(from->sources.count + 1, sizeof *d->sources.items);

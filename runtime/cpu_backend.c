@@ -6,7 +6,6 @@
 #include "runtime/system/pool.h"
 
 typedef struct cpu_program {
-  cpu_store *store;
   portable *portable;  // one of the three
   compiled *compiled;
   adaptive *adaptive;
@@ -15,10 +14,9 @@ typedef struct cpu_program {
 
 static cpu_program *new_program(backend_program *p) {
   cpu_program *state = p->state = calloc(1, sizeof *state);
-  if (state && (state->store = cpu_store_new()) != NULL)
-    return state;
-  context_no_memory(p->context);
-  return NULL;
+  if (!state)
+    context_no_memory(p->context);
+  return state;
 }
 
 static portable_options portable_options_of(const permc_context *c) {
@@ -77,7 +75,7 @@ static backend_status prepare_adaptive(backend_program *p, char why[BACKEND_WHY]
                         .compiled = compiled_options_of(c),
                         .text = backend_text_options(&cpu_backend, c),
                         .model = p->model,
-                        .threads = c->threads ? c->threads : pool_processors(),
+                        .threads = context_threads(c),
                         .may_leave = !c->strategy,
                         .pending = &c->pending};
   (void)why;
@@ -92,15 +90,6 @@ static backend_status prepare_adaptive(backend_program *p, char why[BACKEND_WHY]
   return BACKEND_FAILED;
 }
 
-// The memory of an earlier run's results becomes this run's.
-static void reuse_results(const cpu_program *state, const trace *t, array *results) {
-  for (size_t i = 0; i < t->results.count; i++) {
-    if (results[i].data)
-      cpu_store_give(state->store, results[i].data, array_bytes(&results[i]));
-    results[i] = (array){0};
-  }
-}
-
 static bool execute_plan(backend_program *p, backend_run *r) {
   const permc_context *c = p->context;
   cpu_program *state = p->state;
@@ -109,9 +98,7 @@ static bool execute_plan(backend_program *p, backend_run *r) {
                    .interrupted = c->limits.interrupted,
                    .executor = &state->executor,
                    .borrow_arguments = r->keep,
-                   .progress = r->progress,
-                   .store = state->store};
-  reuse_results(state, p->trace, r->results);
+                   .progress = r->progress};
   if (!cpu_run(p->plan, &o, r->arguments, r->argument_count, r->results, &failure)) {
     backend_fail(p, &failure);
     return false;
@@ -125,7 +112,7 @@ static bool execute_plan(backend_program *p, backend_run *r) {
 static bool call_plan(const backend_program *p, const backend_call *call, error *failure) {
   const permc_context *c = p->context;
   cpu_program *state = p->state;
-  cpu_options o = {.threads = c->threads ? c->threads : pool_processors(),
+  cpu_options o = {.threads = context_threads(c),
                    .interrupted = c->limits.interrupted,
                    .executor = &state->executor,
                    .store = call->store};
@@ -149,7 +136,6 @@ static void release_program(backend_program *p) {
   portable_free(state->portable);
   compiled_free(state->compiled);
   adaptive_free(state->adaptive);
-  cpu_store_free(state->store);
   free(state);
 }
 

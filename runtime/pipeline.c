@@ -101,10 +101,6 @@ static bool find_target(permc_context *c, const pipeline_request *r, pipeline *p
   return p->own || read_target(c, &p->memory, name, &p->own);
 }
 
-static unsigned threads_of(const permc_context *c) {
-  return c->threads ? c->threads : pool_processors();
-}
-
 // The Trace for that backend, unless there is one; again, where its target sorts otherwise, or with
 // another argument static, where elaboration asks for it. What was made of the one before goes.
 static bool make_trace(permc_context *c, const pipeline_request *r, pipeline *p, const backend *b) {
@@ -142,7 +138,7 @@ static bool make_trace(permc_context *c, const pipeline_request *r, pipeline *p,
   p->steps = NULL;
   p->plan = NULL;
   machine_speed speed = speed_of_machine(r->shows_times);
-  p->model = model_of_trace(&p->trace, &speed, threads_of(c));
+  p->model = model_of_trace(&p->trace, &speed, context_threads(c));
   return verified(c, "compiled program", trace_verify(&p->memory, &p->trace));
 }
 
@@ -408,7 +404,8 @@ static bool make_products(permc_context *c, const pipeline_request *r, pipeline 
   p->program.plan = p->plan;
   c->times.plan += clock_seconds() - start;
   if (p->target->lane_bytes)
-    model_add_plan(&p->model, &p->memory, p->plan, threads_of(c), context_gpu(c)->open != NULL);
+    model_add_plan(&p->model, &p->memory, p->plan, context_threads(c),
+                   context_gpu(c)->open != NULL);
   return true;
 }
 

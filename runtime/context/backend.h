@@ -38,8 +38,8 @@ typedef struct backend_program {
 typedef struct backend_run {
   array *arguments;
   size_t argument_count;
-  bool keep;       // arguments stay the caller's, neither written to nor freed; else: consumed
-  array *results;  // by number: {0}, or the results of an earlier run, whose memory is to be reused
+  bool keep;          // arguments stay the caller's, neither written to nor freed; else: consumed
+  array *results;     // by number, {0}
   progress progress;  // to be told how many elements are done
 } backend_run;
 

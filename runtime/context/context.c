@@ -1,6 +1,7 @@
 // Contexts, their messages and jobs. See context.h.
 #include "runtime/context/context.h"
 #include "runtime/system/locks.h"
+#include "runtime/system/pool.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -8,6 +9,10 @@
 
 // A call takes at most CALL_STACK of the stack of a job; what is not elaboration takes the rest.
 enum { CALL_STACK = 20 << 10, STACK_BESIDES = 56 << 20 };
+
+unsigned context_threads(const permc_context *c) {
+  return c->threads ? c->threads : pool_processors();
+}
 
 void permc_interrupt(permc_context *c) { atomic_store(&c->stop, true); }
 

@@ -52,7 +52,7 @@ struct permc_context {
   unsigned calls;    // in progress: one on the context itself, any number of permc_call
   uint32_t forks;    // of the process that counts them; both with lock_of the context
   limits limits;     // of elaboration; tests lower them
-  unsigned threads;  // of the cpu backend; 0: all processors
+  unsigned threads;  // of the cpu backend; 0: all processors (context_threads)
   const struct plan_strategy *strategy;   // NULL: the cheapest
   const struct bank_layout_kind *layout;  // of exchanges (kernels/banks/banks.h); NULL: optimal
   uint64_t layout_seed;
@@ -83,6 +83,7 @@ struct permc_context {
 };
 
 static inline context_device *context_gpu(permc_context *c) { return &c->gpus[c->device]; }
+unsigned context_threads(const permc_context *c);
 
 // ---- messages --------------------------------------------------------------------------------
 

@@ -38,7 +38,6 @@ typedef struct cpu_state {
   const plan *plan;
   const cpu_options *options;
   cpu_store *store;
-  bool fill_store;  // with all that fits, for later runs
   error *failure;
   unsigned threads;
   uint32_t *first, *last;  // by array: the passes it is needed in; NEVER: as in cpu_array_lifetimes
@@ -190,7 +189,7 @@ static void add_spare(cpu_store *s, void *data, uint64_t room) {
 
 static void release_buffer(cpu_state *s, uint32_t pass, void *data, uint64_t room) {
   s->live_bytes -= room;
-  if (s->fill_store || is_spare_wanted(s, pass, room))
+  if (is_spare_wanted(s, pass, room))
     add_spare(s->store, data, room);
   else
     free(data);
@@ -435,8 +434,6 @@ void cpu_store_free(cpu_store *s) {
   free(s);
 }
 
-void cpu_store_give(cpu_store *s, void *data, uint64_t bytes) { add_spare(s, data, bytes); }
-
 // ---- arguments and results ----------------------------------------------------------------------
 
 static bool check_memory(const cpu_state *s, const array *arguments, size_t count) {
@@ -561,8 +558,7 @@ bool cpu_run(const plan *p, const cpu_options *o, array *arguments, size_t argum
   cpu_store own = {.threads = 0};
   cpu_state s = {.plan = p,
                  .options = o,
-                 .store = o->store ? o->store : &own,
-                 .fill_store = o->store != NULL,
+                 .store = &own,
                  .failure = failure,
                  .threads = o->threads ? o->threads : pool_processors(),
                  .all = count_elements(p)};

@@ -77,20 +77,18 @@ typedef struct cpu_executor {
 
 // ---- runs ------------------------------------------------------------------------------------
 
-// Memory for further runs of one plan, so that it is faulted in once: spare buffers, and the
-// threads' scratch memory. One run at a time uses it.
+// The scratch memory of threads, for further runs in place, so that it is faulted in once. One run
+// at a time uses it.
 typedef struct cpu_store cpu_store;
 cpu_store *cpu_store_new(void);     // NULL: out of memory
 void cpu_store_free(cpu_store *s);  // NULL is allowed
-// Adds malloc'ed memory, such as an earlier run's result.
-void cpu_store_give(cpu_store *s, void *data, uint64_t bytes);
 
 typedef struct cpu_options {
   uint32_t threads;                // 0: as many as there are processors for this process
   const atomic_bool *interrupted;  // read between chunks of items; may be NULL
   const cpu_executor *executor;
   bool borrow_arguments;  // they stay the caller's: neither written to nor freed
-  cpu_store *store;       // NULL: all memory is freed after the run
+  cpu_store *store;       // of runs in place; cpu_run has its own
   progress progress;      // told the elements done, of all passes together
 } cpu_options;
 

@@ -131,7 +131,6 @@ static bool run_on_hmm(backend_program *p, backend_run *r, arena *words, arena *
 
 static bool execute_on_hmm(backend_program *p, backend_run *r) {
   arena words = {0}, scratch = {0};
-  arrays_destroy(r->results, p->trace->results.count);
   bool good = run_on_hmm(p, r, &words, &scratch);
   arena_free(&scratch);
   arena_free(&words);

@@ -28,7 +28,6 @@ static array *copy_arguments(permc_context *c, const backend_run *r) {
 
 static bool execute_trace(backend_program *p, backend_run *r) {
   permc_context *c = p->context;
-  arrays_destroy(r->results, p->trace->results.count);
   array *arguments = r->keep ? copy_arguments(c, r) : r->arguments;
   if (!arguments)
     return false;

@@ -7,7 +7,6 @@
 #include "runtime/cpu/cpu.h"
 #include "runtime/cpu/sweeps.h"
 #include "runtime/portable/portable.h"
-#include <sys/resource.h>
 
 static plan *plan_of(const char *string) {
   const char *wrong = NULL;
@@ -67,8 +66,7 @@ TEST(borrowed_arguments) {
   START();
   array argument = numbers(8), result[1] = {{0}};
   error why = {0};
-  cpu_store *store = cpu_store_new();
-  cpu_options o = {.threads = 2, .borrow_arguments = true, .store = store};
+  cpu_options o = {.threads = 2, .borrow_arguments = true};
   const plan *p = plan_of(negate);
   for (int i = 0; i < 3; i++) {
     CHECK(run(p, false, o, &argument, 1, result, &why));
@@ -76,10 +74,9 @@ TEST(borrowed_arguments) {
       CHECK_EQ_I64(((int32_t *)argument.data)[k], k);
       CHECK_EQ_I64(((int32_t *)result[0].data)[k], -k);
     }
-    cpu_store_give(store, result[0].data, array_bytes(&result[0]));
+    array_destroy(&result[0]);
   }
   array_destroy(&argument);
-  cpu_store_free(store);
 }
 
 // ---- failures --------------------------------------------------------------------------------
@@ -300,55 +297,6 @@ TEST(arguments_of_their_very_size) {
     CHECK_EQ_I64(((int32_t *)results[1].data)[i], i);
   arrays_destroy(results, 2);
   portable_free(c.portable);
-}
-
-// In the second pass two small buffers live, in the others one: more than the peak, with the large
-// spare, by less than the slack.
-static const char repeated[] = "array a0 i32 1048576 argument 0\n"
-                               "array a1 i32 1048576 result 0\n"
-                               "array a2 i32 1024 temporary\n"
-                               "array a3 i32 1024 temporary\n"
-                               "array a4 i32 1024 result 1\n"
-                               "stage n=2 loops 256\n"
-                               "  v0 = load a0 at 4*o0 + x0 + 2*x1\n"
-                               "  store v0 in a2 at 4*o0 + x0 + 2*x1\n"
-                               "stage n=2 loops 256\n"
-                               "  v0 = load a2 at 4*o0 + x0 + 2*x1\n"
-                               "  store v0 in a3 at 4*o0 + 2*x0 + x1\n"
-                               "stage n=2 loops 256\n"
-                               "  v0 = load a3 at 4*o0 + x0 + 2*x1\n"
-                               "  store v0 in a4 at 4*o0 + 2*x0 + x1\n"
-                               "stage n=2 loops 262144\n"
-                               "  v0 = load a0 at 4*o0 + x0 + 2*x1\n"
-                               "  store v0 in a1 at 4*o0 + 2*x0 + x1\n";
-
-static long page_faults(void) {
-  struct rusage usage;
-  getrusage(RUSAGE_SELF, &usage);
-  return usage.ru_minflt;
-}
-
-// A loop of runs whose results are given back takes no memory from the system.
-TEST(repeated_runs) {
-  START();
-  const plan *p = plan_of(repeated);
-  array argument = numbers(1 << 20), results[2];
-  error why = {0};
-  portable *executes = portable_new(p, &(portable_options){.vector_bytes = 0}, &why);
-  cpu_executor executor = {portable_pass, executes};
-  cpu_store *store = cpu_store_new();
-  cpu_options o = {.threads = 1, .executor = &executor, .store = store, .borrow_arguments = true};
-  long before = 0;
-  for (int run = 0; run < 20; run++) {
-    before = run == 3 ? page_faults() : before;
-    CHECK(cpu_run(p, &o, &argument, 1, results, &why));
-    for (int i = 0; i < 2; i++)
-      cpu_store_give(store, results[i].data, array_bytes(&results[i]));
-  }
-  CHECK(page_faults() - before < 17);
-  cpu_store_free(store);
-  array_destroy(&argument);
-  portable_free(executes);
 }
 
 static const char blocks[] = "array a0 i32 64 argument 0\n"
