@@ -8,7 +8,6 @@
 #include "runtime/system/pool.h"
 #include <dlfcn.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <sys/utsname.h>
@@ -63,7 +62,6 @@ static void add_processor(digest *d) {
 
 static void compute_cache_key(const c_code *code, const compiler *c, const char *const *options,
                               size_t option_count, const char *isa, char key[CACHE_KEY]) {
-  unsigned char out[DIGEST_BYTES];
   digest d = digest_start();
   add_string(&d, "permc " PERMC_VERSION);
   add_string(&d, c->path);
@@ -77,23 +75,10 @@ static void compute_cache_key(const c_code *code, const compiler *c, const char 
   for (uint32_t i = 0; i < code->pass_count; i++)
     digest_add(&d, code->passes[i].data, code->passes[i].length);
   digest_add(&d, code->tables.data, code->tables.length);
-  digest_finish(&d, out);
-  digest_hex(out, key);
+  digest_finish_hex(&d, key);
 }
 
 // ---- compiling ---------------------------------------------------------------------------------
-
-static bool write_text_file(const char *path, const text *t) {
-  int file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-  size_t done = 0;
-  while (file >= 0 && done < t->length) {
-    ssize_t some = write(file, t->data + done, t->length - done);
-    if (some < 0 && errno != EINTR)
-      break;
-    done += some > 0 ? (size_t)some : 0;
-  }
-  return file >= 0 && close(file) == 0 && done == t->length;
-}
 
 typedef struct build {
   const compiler *compiler;
@@ -102,7 +87,7 @@ typedef struct build {
   size_t flag_count;
   bool plain;               // no builtins of this compiler
   compiler_limits reached;  // where it needs more time or memory than it may have
-  const char *folder;
+  const cache_work *work;
 } build;
 
 typedef struct command {
@@ -131,7 +116,7 @@ static bool run_jobs(build *b, const compiler_job *jobs, size_t count, const pro
                      error *failure) {
   const compiled_options *o = b->options;
   compiler_status status =
-      compiler_run(jobs, count, b->folder, &o->limits, o->interrupted, watch, failure);
+      compiler_run(jobs, count, b->work->folder, &o->limits, o->interrupted, watch, failure);
   if (status == COMPILER_OUT_OF_TIME)
     b->reached.seconds = o->limits.seconds;
   if (status == COMPILER_OUT_OF_MEMORY)
@@ -156,7 +141,7 @@ static bool compile_files(build *b, const file_names *names, size_t files, error
 static bool link_files(build *b, const file_names *names, size_t files, error *failure) {
   char product[CACHE_PATH + 32];
   command c = begin_command(b);
-  snprintf(product, sizeof product, "%s/code.so", b->folder);
+  snprintf(product, sizeof product, "%s/code.so", b->work->folder);
   add_words(&c, 3, (const char *[]){"-shared", "-o", product});
   for (size_t i = 0; i < files; i++)
     add_words(&c, 1, (const char *[]){files == 1 ? names[i].source : names[i].object});
@@ -173,14 +158,15 @@ static bool compile_code(build *b, const c_code *code, error *failure) {
   file_names *names = calloc(files, sizeof *names);
   bool good = names || error_set(failure, SPAN_NONE, "out of memory");
   for (size_t i = 0; i < files && good; i++) {
+    const char *folder = b->work->folder;
     text t = {0};
-    snprintf(names[i].source, sizeof names->source, "%s/code-%zu.c", b->folder, i);
-    snprintf(names[i].object, sizeof names->object, "%s/code-%zu.o", b->folder, i);
+    snprintf(names[i].source, sizeof names->source, "%s/code-%zu.c", folder, i);
+    snprintf(names[i].object, sizeof names->object, "%s/code-%zu.o", folder, i);
     c_code_file(&t, code, first[i], first[i + 1], i == 0);
     if (t.failed)
       good = error_set(failure, SPAN_NONE, "out of memory");
-    else if (!write_text_file(names[i].source, &t))
-      good = error_set(failure, SPAN_NONE, "cannot write C text to %.400s: %s", b->folder,
+    else if (!cache_work_write(b->work, names[i].source + strlen(folder) + 1, t.data, t.length))
+      good = error_set(failure, SPAN_NONE, "cannot write C text to %.400s: %s", folder,
                        strerror(errno));
     text_free(&t);
   }
@@ -226,7 +212,7 @@ static bool compile_and_load(compiled *e, build *b, const cache *c, const c_code
   char path[CACHE_PATH];
   if (!cache_work_begin(c, &work, &why))
     return error_set(failure, SPAN_NONE, "%s", why);
-  b->folder = work.folder;
+  b->work = &work;
   bool good = compile_code(b, code, failure);
   if (good) {
     cache_keep(c, &work, "code.so", key, path);

@@ -40,7 +40,7 @@ void compile_record_add(const compile_record *more) {
            1e6 * (r.lost + more->lost), 1e6 * (more->over > r.over ? more->over : r.over),
            larger(r.reached.seconds, more->reached.seconds),
            larger(r.reached.memory, more->reached.memory));
-  (void)!cache_keep_text(&c, CACHE_RUNS, more->key, content, path, &why);
+  (void)!cache_keep_bytes(&c, CACHE_RUNS, more->key, content, strlen(content), path, &why);
 }
 
 bool compile_record_forbids(const compile_record *r, const compiler_limits *limits,

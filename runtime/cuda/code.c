@@ -11,7 +11,6 @@ const char *const cuda_code_options[2][CUDA_CODE_OPTIONS] = {
     {"-std=c++17", "--fmad=true", "-default-device"}};
 
 static void compute_cache_key(const text *file, const cuda_code_source *s, char key[CACHE_KEY]) {
-  unsigned char out[DIGEST_BYTES];
   int version[3] = {0, 0, s->architecture};
   digest d = digest_start();
   nvrtc_version(&version[0], &version[1]);
@@ -20,51 +19,21 @@ static void compute_cache_key(const text *file, const cuda_code_source *s, char 
   for (size_t i = 0; i < CUDA_CODE_OPTIONS; i++)
     digest_add(&d, s->options[i], strlen(s->options[i]) + 1);
   digest_add(&d, file->data, file->length);
-  digest_finish(&d, out);
-  digest_hex(out, key);
-}
-
-static bool read_cubin(const char *path, void **bytes, size_t *size) {
-  FILE *f = fopen(path, "rb");
-  long end = f && fseek(f, 0, SEEK_END) == 0 ? ftell(f) : -1;
-  *bytes = end > 0 ? malloc((size_t)end) : NULL;
-  *size = end > 0 ? (size_t)end : 0;
-  bool good = *bytes && fseek(f, 0, SEEK_SET) == 0 && fread(*bytes, 1, *size, f) == *size;
-  if (f)
-    fclose(f);
-  if (!good) {
-    free(*bytes);
-    *bytes = NULL;
-  }
-  return good;
-}
-
-// If that fails, the text is compiled again next time.
-static void add_to_cache(const cache *c, const char *key, const void *cubin, size_t size) {
-  cache_work work;
-  const char *why;
-  char path[CACHE_PATH + 16];
-  if (!*c->folder || !cache_work_begin(c, &work, &why))
-    return;
-  snprintf(path, sizeof path, "%s/code.cubin", work.folder);
-  FILE *f = fopen(path, "wb");
-  bool good = f && fwrite(cubin, 1, size, f) == size;
-  good = f && fclose(f) == 0 && good;
-  if (good)
-    cache_keep(c, &work, "code.cubin", key, path);
-  cache_work_end(&work);
+  digest_finish_hex(&d, key);
 }
 
 static bool compile(cuda_code *out, const text *t, const cuda_code_source *s, const char *key) {
   nvrtc_job job = {t->data, "permc.cu", s->architecture, s->options, CUDA_CODE_OPTIONS};
   if (!nvrtc_compile(&job, &out->cubin, &out->size, out->message, sizeof out->message))
     return false;
-  add_to_cache(s->cache, key, out->cubin, out->size);
+  char path[CACHE_PATH];
+  const char *why;  // without an entry, the text is compiled again next time
+  (void)!cache_keep_bytes(s->cache, CACHE_CODE, key, out->cubin, out->size, path, &why);
   return true;
 }
 
 bool cuda_code_make(cuda_code *out, text *t, const cuda_code_source *s, bool anew) {
-  char key[CACHE_KEY], path[CACHE_PATH];
+  char key[CACHE_KEY];
   cuda_code_free(out);
   text_add(t, "", 1);
   if (t->failed) {
@@ -72,8 +41,7 @@ bool cuda_code_make(cuda_code *out, text *t, const cuda_code_source *s, bool ane
     return false;
   }
   compute_cache_key(t, s, key);
-  out->cached =
-      !anew && cache_find(s->cache, key, path) && read_cubin(path, &out->cubin, &out->size);
+  out->cached = !anew && cache_find_bytes(s->cache, key, &out->cubin, &out->size);
   return out->cached || compile(out, t, s, key);
 }
 

@@ -44,7 +44,6 @@ static bool digest_argument(digest *d, const array *a, error *failure) {
 
 bool files_identify(const external_run *r, char hex[2 * DIGEST_BYTES + 1], error *failure) {
   text steps = {0};
-  unsigned char bytes[DIGEST_BYTES];
   digest d = digest_start();
   external_print(&steps, r->steps);
   bool good = !steps.failed || error_no_memory(failure);
@@ -58,8 +57,7 @@ bool files_identify(const external_run *r, char hex[2 * DIGEST_BYTES + 1], error
   }
   for (size_t i = 0; i < r->argument_count && good; i++)
     good = digest_argument(&d, &r->arguments[i], failure);
-  digest_finish(&d, bytes);
-  digest_hex(bytes, hex);
+  digest_finish_hex(&d, hex);
   text_free(&steps);
   return good;
 }

@@ -38,9 +38,9 @@ static bool entry_path(const cache *c, const char *key, cache_kind kind, char pa
   return c->folder[0] && cache_join_path(path, c->folder, name);
 }
 
-// A regular file that is private, opened for reading, else -1.
-static int open_private_file(int folder, const char *path, struct stat *s) {
-  int file = openat(folder, path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+// A regular file that is private, opened for what `how` says, else -1.
+static int open_private_file(int folder, const char *path, int how, struct stat *s) {
+  int file = openat(folder, path, how | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
   if (file >= 0 && fstat(file, s) == 0 && S_ISREG(s->st_mode) && cache_is_private(s))
     return file;
   if (file >= 0)
@@ -80,7 +80,7 @@ static bool is_good_entry(int file, off_t size, const char *key) {
 // A good entry, opened and marked as used now, else -1.
 static int open_entry(const cache *c, const char *key, cache_kind kind, char path[CACHE_PATH]) {
   struct stat s;
-  int file = entry_path(c, key, kind, path) ? open_private_file(AT_FDCWD, path, &s) : -1;
+  int file = entry_path(c, key, kind, path) ? open_private_file(AT_FDCWD, path, O_RDONLY, &s) : -1;
   if (file >= 0 && is_good_entry(file, s.st_size, key)) {
     (void)!futimens(file, NULL);
     return file;
@@ -167,9 +167,8 @@ static bool lock_index(const cache *c, cache_index *x) {
       (x->folder = cache_open_folder(AT_FDCWD, path)) < 0)
     return false;
   library_lock(LOCK_CACHE);
-  x->file =
-      openat(x->folder, index_name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
-  bool good = x->file >= 0 && fstat(x->file, &s) == 0 && S_ISREG(s.st_mode) && cache_is_private(&s);
+  x->file = open_private_file(x->folder, index_name, O_RDWR | O_CREAT, &s);
+  bool good = x->file >= 0;
   for (int i = 0; good && flock(x->file, LOCK_EX | LOCK_NB) != 0; i++) {
     if (errno != EWOULDBLOCK && errno != EINTR)
       break;
@@ -207,7 +206,7 @@ static bool is_entry(int folder, const char *name, struct stat *s) {
   errno = 0;
   if (kind_of_name(name) == CACHE_KINDS)
     return false;
-  int file = open_private_file(folder, name, s);
+  int file = open_private_file(folder, name, O_RDONLY, s);
   if (file < 0) {
     errno = cache_lacks_resources() ? errno : 0;
     return false;
@@ -344,7 +343,24 @@ bool cache_keep(const cache *c, const cache_work *w, const char *name, const cha
   return keep_file(c, w, name, key, CACHE_CODE, path);
 }
 
-// ---- texts -------------------------------------------------------------------------------------
+// ---- content in memory -------------------------------------------------------------------------
+
+bool cache_find_bytes(const cache *c, const char key[CACHE_KEY], void **bytes, size_t *size) {
+  char path[CACHE_PATH];
+  struct stat s;
+  int file = open_entry(c, key, CACHE_CODE, path);
+  bool good = file >= 0 && fstat(file, &s) == 0 && s.st_size > (off_t)sizeof(trailer);
+  *size = good ? (size_t)s.st_size - sizeof(trailer) : 0;
+  *bytes = good ? malloc(*size) : NULL;
+  good = *bytes && pread(file, *bytes, *size, 0) == (ssize_t)*size;
+  if (file >= 0)
+    close(file);
+  if (!good) {
+    free(*bytes);
+    *bytes = NULL;
+  }
+  return good;
+}
 
 bool cache_find_text(const cache *c, cache_kind kind, const char key[CACHE_KEY],
                      char out[CACHE_TEXT]) {
@@ -359,24 +375,16 @@ bool cache_find_text(const cache *c, cache_kind kind, const char key[CACHE_KEY],
   return strlen(out) == (size_t)length;
 }
 
-static bool write_new_file(int folder, const char *name, const char *content) {
-  size_t length = strlen(content);
-  int file = openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-  bool good = file >= 0 && write(file, content, length) == (ssize_t)length;
-  return file >= 0 && close(file) == 0 && good;
-}
-
-bool cache_keep_text(const cache *c, cache_kind kind, const char key[CACHE_KEY],
-                     const char *content, char path[CACHE_PATH], const char **why) {
-  static const char name[] = "kept.text";
+bool cache_keep_bytes(const cache *c, cache_kind kind, const char key[CACHE_KEY], const void *bytes,
+                      size_t size, char path[CACHE_PATH], const char **why) {
+  static const char name[] = "kept";
   cache_work w;
   *why = c->problem;
   if (!c->folder[0] || !cache_work_begin(c, &w, why))
     return false;
   *why = "its folder cannot be written to";
-  bool good = strlen(content) < CACHE_TEXT - sizeof(trailer) &&
-              write_new_file(dirfd(w.opened), name, content) &&
-              keep_file(c, &w, name, key, kind, path);
+  bool good = (kind == CACHE_CODE || size < CACHE_TEXT - sizeof(trailer)) &&
+              cache_work_write(&w, name, bytes, size) && keep_file(c, &w, name, key, kind, path);
   cache_work_end(&w);
   return good;
 }

@@ -82,17 +82,23 @@ bool cache_work_begin(const cache *c, cache_work *w, const char **why);
 // is the file as it is.
 bool cache_keep(const cache *c, const cache_work *w, const char *name, const char key[CACHE_KEY],
                 char path[CACHE_PATH]);
+// A new file of the work folder, of this user alone. False: errno says why.
+bool cache_work_write(const cache_work *w, const char *name, const void *bytes, size_t size);
 void cache_work_end(cache_work *w);
 
-// Small texts, private and checked as all entries are. `kind`: not CACHE_CODE.
+// Entries whose content is in memory, private and checked as all entries are.
+//
+// It appears whole or not at all. False: it is not kept, and *why (a sentence without a full stop,
+// as long-lived as the cache) says why not. `path`: where it lies.
+bool cache_keep_bytes(const cache *c, cache_kind kind, const char key[CACHE_KEY], const void *bytes,
+                      size_t size, char path[CACHE_PATH], const char **why);
+// Code, malloc'd. False: there is no good entry, or no memory.
+bool cache_find_bytes(const cache *c, const char key[CACHE_KEY], void **bytes, size_t *size);
+// Small texts. `kind`: not CACHE_CODE.
 enum { CACHE_TEXT = 4096 };  // bytes at most, with what proves the entry
 // False: there is no good entry. One open of a file.
 bool cache_find_text(const cache *c, cache_kind kind, const char key[CACHE_KEY],
                      char out[CACHE_TEXT]);
-// It appears whole or not at all. False: it is not kept, and *why (a sentence without a full stop,
-// as long-lived as the cache) says why not. `path`: where it lies.
-bool cache_keep_text(const cache *c, cache_kind kind, const char key[CACHE_KEY],
-                     const char *content, char path[CACHE_PATH], const char **why);
 // Whether there was one, good or not, that is gone now.
 bool cache_remove_text(const cache *c, cache_kind kind, const char key[CACHE_KEY]);
 

@@ -89,8 +89,10 @@ void digest_finish(digest *d, unsigned char out[DIGEST_BYTES]) {
   memcpy(out, d->h, DIGEST_BYTES);
 }
 
-void digest_hex(const unsigned char bytes[DIGEST_BYTES], char out[2 * DIGEST_BYTES + 1]) {
+void digest_finish_hex(digest *d, char out[2 * DIGEST_BYTES + 1]) {
   static const char digits[] = "0123456789abcdef";
+  unsigned char bytes[DIGEST_BYTES];
+  digest_finish(d, bytes);
   for (size_t i = 0; i < DIGEST_BYTES; i++) {
     out[2 * i] = digits[bytes[i] >> 4];
     out[2 * i + 1] = digits[bytes[i] & 15];

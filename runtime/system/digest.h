@@ -5,7 +5,7 @@
 //
 //   digest d = digest_start();
 //   digest_add(&d, "abc", 3);
-//   digest_finish(&d, out);   // bddd813c634239723171ef3fee98579b94964e3bb1cb3e427262c8c068d52319
+//   digest_finish_hex(&d, out); // bddd813c634239723171ef3fee98579b94964e3bb1cb3e427262c8c068d52319
 #ifndef PERMC_RUNTIME_SYSTEM_DIGEST_H
 #define PERMC_RUNTIME_SYSTEM_DIGEST_H
 
@@ -23,8 +23,7 @@ typedef struct digest {
 digest digest_start(void);
 void digest_add(digest *d, const void *bytes, size_t count);
 void digest_finish(digest *d, unsigned char out[DIGEST_BYTES]);
-
-// 64 hexadecimal digits and a 0.
-void digest_hex(const unsigned char bytes[DIGEST_BYTES], char out[2 * DIGEST_BYTES + 1]);
+// As 64 hexadecimal digits and a 0.
+void digest_finish_hex(digest *d, char out[2 * DIGEST_BYTES + 1]);
 
 #endif

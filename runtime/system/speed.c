@@ -135,15 +135,13 @@ bool speed_processor_name(char out[64]) {
 
 // Of this processor, and as many of them: a folder may be shared by machines.
 static void make_key(char key[CACHE_KEY]) {
-  unsigned char out[DIGEST_BYTES];
   char words[160], name[64] = "";
   (void)!speed_processor_name(name);
   snprintf(words, sizeof words, "permc " PERMC_VERSION " speed\n%s, %u processors\n", name,
            pool_processors());
   digest d = digest_start();
   digest_add(&d, words, strlen(words));
-  digest_finish(&d, out);
-  digest_hex(out, key);
+  digest_finish_hex(&d, key);
 }
 
 // In femtoseconds: the same in every locale.
@@ -175,7 +173,7 @@ void speed_keep(const machine_speed *s) {
   snprintf(content, sizeof content, FIELDS "\n", v[0], v[1], v[2], v[3], v[4]);
   cache_open(&c);
   make_key(key);
-  (void)!(c.folder[0] && cache_keep_text(&c, CACHE_SPEED, key, content, path, &why));
+  (void)!cache_keep_bytes(&c, CACHE_SPEED, key, content, strlen(content), path, &why);
 }
 
 machine_speed speed_of_machine(bool measured) {

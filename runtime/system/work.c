@@ -147,6 +147,18 @@ bool cache_work_begin(const cache *c, cache_work *w, const char **why) {
   return true;
 }
 
+bool cache_work_write(const cache_work *w, const char *name, const void *bytes, size_t size) {
+  int file = openat(dirfd(w->opened), name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  size_t done = 0;
+  while (file >= 0 && done < size) {
+    ssize_t some = write(file, (const char *)bytes + done, size - done);
+    if (some < 0 && errno != EINTR)
+      break;
+    done += some > 0 ? (size_t)some : 0;
+  }
+  return file >= 0 && close(file) == 0 && done == size;
+}
+
 void cache_work_end(cache_work *w) {
   if (w->opened) {
     remove_work_folder(AT_FDCWD, w->folder, w->opened);

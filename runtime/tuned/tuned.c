@@ -34,7 +34,6 @@ static void describe_machine(const target *own, const char *gpu, char *out, size
 // Of the program's net. With all fields that plans depend on: what was stored
 // for another table of targets is not found.
 static bool make_key(const net *n, const target *own, const char *machine, char key[CACHE_KEY]) {
-  unsigned char out[DIGEST_BYTES];
   text all = {0};
   text_printf(&all, "permc " PERMC_VERSION " tuned\n%s\n", machine);
   for (size_t i = 0; i < target_plan_field_count(); i++) {
@@ -47,8 +46,7 @@ static bool make_key(const net *n, const target *own, const char *machine, char 
   if (good) {
     digest d = digest_start();
     digest_add(&d, all.data, all.length);
-    digest_finish(&d, out);
-    digest_hex(out, key);
+    digest_finish_hex(&d, key);
   }
   text_free(&all);
   return good;
@@ -63,7 +61,7 @@ bool tuned_store(const cache *c, const char key[CACHE_KEY], const target *own, c
            "base = %s\ntile_bytes = %llu\nregister_bytes = %llu\nwide_bytes = %llu\nadapts = 0\n",
            own->name, (unsigned long long)p->bytes[TUNED_TILE],
            (unsigned long long)p->bytes[TUNED_REGISTERS], (unsigned long long)p->bytes[TUNED_WIDE]);
-  return cache_keep_text(c, CACHE_TUNED, key, content, path, why);
+  return cache_keep_bytes(c, CACHE_TUNED, key, content, strlen(content), path, why);
 }
 
 bool tuned_find(const cache *c, const char key[CACHE_KEY], arena *memory, const target *own,

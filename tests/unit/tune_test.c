@@ -408,7 +408,8 @@ TEST(stored_by_hand) {
   const char *why;
   cache_open(&c);
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-    CHECK(cache_keep_text(&c, CACHE_TUNED, trial.key, cases[i].content, path, &why));
+    const char *content = cases[i].content;
+    CHECK(cache_keep_bytes(&c, CACHE_TUNED, trial.key, content, strlen(content), path, &why));
     check_explained(&s, cases[i].good, cases[i].tile);
     char *out = explained(&s);
     CHECK_CONTAINS(out ? out : "", "lines of 128 bytes");
