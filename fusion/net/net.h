@@ -435,6 +435,39 @@ void net_order_marked(net_id *ids, size_t count, const uint32_t *marks, uint32_t
 // for all values. Not from two threads at once on one stage.
 uint32_t net_op_reads(const net_stage *s, const net_op *op, net_id *out);
 
+// ---- choices by order, comparators (net/choice.c) ---------------------------------------------
+
+// What a node takes of two by their order. Which operand comes first matters where neither is less:
+// two NaN keep their own bits.
+//
+//      min a b, of integers or bool                                 NET_MIN  le        a b
+//      select (total_le a b) a b    a if total_le a b, else b       NET_MIN  total_le  a b
+//      select (total_le a b) b a    the other one                   NET_MAX  total_le  a b
+//      select (a > b) a b           b if b < a, else a              NET_MAX  lt        b a
+typedef struct net_choice {
+  net_node_kind kind;  // NET_MIN or NET_MAX; else the node's own: it is no such choice
+  scalar_op order;     // OP_LT, OP_LE or OP_TOTAL_LE: > and >= are < and <= of turned operands
+  net_id operands[2];  // NET_NONE of another node
+} net_choice;
+net_choice net_choice_of(const net_stage *s, const net_node *node);
+
+static inline bool net_is_choice(const net_choice *c) {
+  return c->kind == NET_MIN || c->kind == NET_MAX;
+}
+
+// An op that puts the elements 0 and 1 of one value in order, as a sorting network does:
+//
+//      v1[0] = min v0[1] v0[0]    value 0, NET_MIN, turned: the choice's operand 0 is element 1
+//      v1[1] = max v0[1] v0[0]
+typedef struct net_comparator {
+  net_id value;        // that it reads
+  net_node_kind kind;  // which of the two element 0 becomes
+  scalar_op order;
+  bool turned;
+} net_comparator;
+// False: the op is none.
+bool net_op_comparator(const net_stage *s, const net_op *op, net_comparator *out);
+
 // The stage `from` as part of `into`, which has the same loops and bits: its index x is there
 // change(x), its ops come last. By value of `from`: its number there.
 net_id *net_stage_merge(arena *a, net_stage *into, const net_stage *from, f2_affine change);

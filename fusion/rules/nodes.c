@@ -257,35 +257,11 @@ static net_id add_choice(rewriter *r, net_node_kind kind, scalar_type type, net_
   return node_simplified(r, &node);
 }
 
-// Which operand of the comparison is chosen where it holds: the smaller, the larger, or not one of
-// an order.
-static net_node_kind chosen_where_true(const net_node *comparison) {
-  if (comparison->kind != NET_SCALAR)
-    return NET_SELECT;
-  switch (comparison->scalar) {
-  case OP_LT:
-  case OP_LE:
-  case OP_TOTAL_LE:
-    return NET_MIN;
-  case OP_GT:
-  case OP_GE:
-    return NET_MAX;
-  default:
-    return NET_SELECT;
-  }
-}
-
 static net_id apply_minmax(rewriter *r, const net_node *node) {
-  const net_node *c = operand(r, node, 0);
-  net_node_kind kind = chosen_where_true(c);
-  net_id x = node->operands[1], y = node->operands[2];
-  if (kind == NET_SELECT || !(CLASS_OF(node->type) & CLASS_BITS))
+  net_choice c = net_choice_of(r->stage, node);
+  if (!net_is_choice(&c) || !(CLASS_OF(node->type) & CLASS_BITS))
     return NET_NONE;
-  if (c->operands[0] == y && c->operands[1] == x)
-    kind = kind == NET_MIN ? NET_MAX : NET_MIN;
-  else if (c->operands[0] != x || c->operands[1] != y)
-    return NET_NONE;
-  return add_choice(r, kind, node->type, x, y);
+  return add_choice(r, c.kind, node->type, c.operands[0], c.operands[1]);
 }
 
 // ---- select ----------------------------------------------------------------------------------

@@ -1,39 +1,20 @@
 #include "kernels/ops/exchange.h"
 #include "core/hash.h"
 
-// ---- which ops are compare-exchanges ---------------------------------------------------------
+// ---- which slots hold keys -------------------------------------------------------------------
 
 // In the slow loop a pair is exchanged if the rank of element 0 is, to that of element 1: >, <=,
 // >=, <.
 typedef enum exchange_kind { EXCHANGE_GT, EXCHANGE_LE, EXCHANGE_GE, EXCHANGE_LT } exchange_kind;
 
-static const net_node *node_at(const net_stage *s, net_id id) { return &s->nodes.items[id]; }
-
-// element 0 = select (total_le x y) p q, element 1 = select of the same, the other way round, with
-// x, y and p, q the two leaves.
+// Whether the op is a comparator in the total order of floats.
 static bool is_exchange(const net_stage *s, const net_op *op, exchange_kind *kind) {
-  if (op->k != 1 || op->output_count != 1 || op->outputs->elements[0] == NET_NONE ||
-      op->outputs->elements[1] == NET_NONE)
+  net_comparator c;
+  if (!net_op_comparator(s, op, &c) || c.order != OP_TOTAL_LE ||
+      scalar_types[s->values.items[c.value]].kind != KIND_FLOAT)
     return false;
-  const net_node *zero = node_at(s, op->outputs->elements[0]);
-  const net_node *one = node_at(s, op->outputs->elements[1]);
-  if (zero->kind != NET_SELECT || one->kind != NET_SELECT ||
-      zero->operands[0] != one->operands[0] || zero->operands[1] != one->operands[2] ||
-      zero->operands[2] != one->operands[1])
-    return false;
-  const net_node *order = node_at(s, zero->operands[0]);
-  const net_node *p = node_at(s, zero->operands[1]), *q = node_at(s, zero->operands[2]);
-  if (order->kind != NET_SCALAR || order->scalar != OP_TOTAL_LE || p->kind != NET_ELEMENT ||
-      q->kind != NET_ELEMENT || p->value != q->value || p->number + q->number != 1 ||
-      p->number == q->number)
-    return false;
-  bool straight = order->operands[0] == zero->operands[1];  // the order's first, if it holds
-  if (order->operands[straight ? 1 : 0] != zero->operands[2] ||
-      order->operands[straight ? 0 : 1] != zero->operands[1])
-    return false;
-  bool zero_first = node_at(s, order->operands[0])->number == 0;
-  *kind = straight ? (zero_first ? EXCHANGE_GT : EXCHANGE_GE)
-                   : (zero_first ? EXCHANGE_LE : EXCHANGE_LT);
+  *kind = c.kind == NET_MIN ? (c.turned ? EXCHANGE_GE : EXCHANGE_GT)
+                            : (c.turned ? EXCHANGE_LT : EXCHANGE_LE);
   return true;
 }
 
@@ -52,8 +33,7 @@ static void exclude_unkeyed_slots(bool warps, const plan_pass *p, const net_stag
   uint32_t count = net_op_reads(s, op, reads);
   uint32_t to = p->slot_of[op->outputs[0].value];
   if ((space->l > 0 || warps) && is_exchange(s, op, &kind) && to != NET_NONE &&
-      p->slot_of[reads[0]] == to && coordinate_is_static(op, space) &&
-      scalar_types[s->values.items[op->outputs[0].value]].kind == KIND_FLOAT)
+      p->slot_of[reads[0]] == to && coordinate_is_static(op, space))
     return;
   for (uint32_t i = 0; i < count; i++)
     keyed[p->slot_of[reads[i]]] = false;

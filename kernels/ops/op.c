@@ -200,37 +200,25 @@ static const c_value *find_other_half(const c_phase *f, uint32_t i) {
   return NULL;
 }
 
-// Whether the node takes the last of two floats in the total order, or the first, and of which.
-static bool is_total_extremum(const net_stage *s, const net_node *node, bool *last, net_id of[2]) {
-  if (node->kind != NET_SELECT || (node->type != SCALAR_F32 && node->type != SCALAR_F64))
-    return false;
-  const net_node *order = &s->nodes.items[node->operands[0]];
-  if (order->kind != NET_SCALAR || order->scalar != OP_TOTAL_LE)
-    return false;
-  of[0] = order->operands[0];
-  of[1] = order->operands[1];
-  *last = node->operands[1] == of[1];
-  return node->operands[1] == of[*last] && node->operands[2] == of[!*last];
-}
-
-static c_value total_extremum_value(c_phase *f, bool last, const net_id of[2], uint32_t lanes) {
-  c_value out = {.level = C_VECTOR, .type = f->values[of[0]].type};
-  uint32_t a = c_as_vector(f->w, &f->values[of[0]], 0, lanes),
-           b = c_as_vector(f->w, &f->values[of[1]], 0, lanes);
+// An extremum of two floats in the total order.
+static c_value total_extremum_value(c_phase *f, const net_choice *c, uint32_t lanes) {
+  c_value out = {.level = C_VECTOR, .type = f->values[c->operands[0]].type};
+  uint32_t a = c_as_vector(f->w, &f->values[c->operands[0]], 0, lanes),
+           b = c_as_vector(f->w, &f->values[c->operands[1]], 0, lanes);
   out.id[0] = f->w->next++;
   c_line(f->w, "const %s v%u = %s(v%u, v%u);",
          c_vector(f->w, (uint32_t)scalar_types[out.type].size, lanes), out.id[0],
-         c_total_extremum(f->w, last, out.type, lanes), a, b);
+         c_total_extremum(f->w, c->kind == NET_MAX, out.type, lanes), a, b);
   return out;
 }
 
 static c_value operation_value(op_view *v, uint32_t i, const net_node *node,
                                const c_value *operands) {
   c_phase *f = v->phase;
-  bool last;
-  net_id of[2];
-  if (v->lanes > 1 && is_total_extremum(f->stage, node, &last, of) && operands[0].level == C_VECTOR)
-    return total_extremum_value(f, last, of, v->lanes);
+  net_choice c = net_choice_of(f->stage, node);
+  if (v->lanes > 1 && net_is_choice(&c) && c.order == OP_TOTAL_LE &&
+      (node->type == SCALAR_F32 || node->type == SCALAR_F64) && operands[0].level == C_VECTOR)
+    return total_extremum_value(f, &c, v->lanes);
   const c_value *one = f->w->sums && i < v->node_count ? find_other_half(f, i) : NULL;
   if (one && c_by_sum(f->w, node->type, v->lanes))
     return c_other(f->w, &operands[node->operand_count - 2], &operands[node->operand_count - 1],

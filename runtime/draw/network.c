@@ -105,39 +105,13 @@ static void store_lines(weaver *w, const net_store *store) {
 
 // ---- ops ---------------------------------------------------------------------------------------
 
-// A minimum or maximum of two nodes; of another kind, anything else.
-//
-//   t0 = total_le a b, select t0 a b     a minimum; a maximum is select t0 b a
-typedef struct comparison {
-  net_node_kind kind;
-  net_id a, b;
-} comparison;
-
-static bool are_these(const net_id *nodes, net_id a, net_id b) {
-  return (nodes[0] == a && nodes[1] == b) || (nodes[0] == b && nodes[1] == a);
-}
-
-static comparison comparison_of(const net_stage *s, const net_node *n) {
-  const net_id *of = n->operands;
-  if (n->kind == NET_MIN || n->kind == NET_MAX)
-    return (comparison){n->kind, of[0], of[1]};
-  if (n->kind == NET_SELECT) {
-    const net_node *order = &s->nodes.items[of[0]];
-    bool up = order->scalar == OP_LE || order->scalar == OP_LT || order->scalar == OP_TOTAL_LE,
-         down = order->scalar == OP_GE || order->scalar == OP_GT;
-    if (order->kind == NET_SCALAR && (up || down) && are_these(order->operands, of[1], of[2]))
-      return (comparison){(order->operands[0] == of[1]) == up ? NET_MIN : NET_MAX, of[1], of[2]};
-  }
-  return (comparison){n->kind, NET_NONE, NET_NONE};
-}
-
 // Below functions of one operand and constants: map (* 2) of a minimum is a minimum here.
 static net_node_kind kind_below(const net_stage *s, net_id node) {
   for (;;) {
     const net_node *n = &s->nodes.items[node];
     net_id below = NET_NONE;
     if (n->kind != NET_SCALAR && n->kind != NET_CONVERT)
-      return comparison_of(s, n).kind;
+      return net_choice_of(s, n).kind;
     for (uint32_t i = 0; i < n->operand_count; i++)
       if (s->nodes.items[n->operands[i]].kind != NET_CONSTANT) {
         if (below != NET_NONE)
@@ -265,11 +239,12 @@ typedef struct lines_of_nodes {
 } lines_of_nodes;
 
 // The other result of a comparator, or NET_NONE.
-static net_id partner_of(const net_stage *s, const lines_of_nodes *l, comparison c) {
+static net_id partner_of(const net_stage *s, const lines_of_nodes *l, const net_choice *c) {
   for (uint32_t i = 0; i < l->count; i++) {
-    comparison other = comparison_of(s, &s->nodes.items[l->nodes[i]]);
-    if (other.a != NET_NONE && other.kind != c.kind &&
-        are_these((net_id[]){other.a, other.b}, c.a, c.b))
+    net_choice other = net_choice_of(s, &s->nodes.items[l->nodes[i]]);
+    const net_id *x = other.operands, *y = c->operands;
+    if (net_is_choice(&other) && other.kind != c->kind &&
+        ((x[0] == y[0] && x[1] == y[1]) || (x[0] == y[1] && x[1] == y[0])))
       return l->nodes[i];
   }
   return NET_NONE;
@@ -286,15 +261,17 @@ static bool is_on_line(const lines_of_nodes *l, net_id node) {
 }
 
 // False: an operand is not on a line any more, so that this is no comparator of a network.
-static bool compare_lines(weaver *w, lines_of_nodes *l, net_id node, comparison c, draw_link *out) {
-  if (!is_on_line(l, c.a) || !is_on_line(l, c.b))
+static bool compare_lines(weaver *w, lines_of_nodes *l, net_id node, const net_choice *c,
+                          draw_link *out) {
+  if (!is_on_line(l, c->operands[0]) || !is_on_line(l, c->operands[1]))
     return false;
-  uint32_t a = l->lines[c.a], b = l->lines[c.b], *lines = NEW_ARRAY(w->memory, uint32_t, 2);
+  uint32_t a = l->lines[c->operands[0]], b = l->lines[c->operands[1]],
+           *lines = NEW_ARRAY(w->memory, uint32_t, 2);
   net_id other = partner_of(w->stage, l, c);
   lines[0] = a < b ? a : b;
   lines[1] = a < b ? b : a;
-  put_on_line(l, c.kind == NET_MIN ? node : other, lines[0]);
-  put_on_line(l, c.kind == NET_MAX ? node : other, lines[1]);
+  put_on_line(l, c->kind == NET_MIN ? node : other, lines[0]);
+  put_on_line(l, c->kind == NET_MAX ? node : other, lines[1]);
   *out = (draw_link){.kind = DRAW_ORDER, .count = 2, .lines = lines};
   return a != b;
 }
@@ -305,17 +282,17 @@ static bool find_comparators(weaver *w, const net_op *op, uint64_t point, lines_
   const net_stage *s = w->stage;
   for (uint32_t i = 0; i < l->count; i++) {
     const net_node *n = &s->nodes.items[l->nodes[i]];
-    comparison c = comparison_of(s, n);
+    net_choice c = net_choice_of(s, n);
     draw_link link;
     if (n->kind == NET_ELEMENT && w->value_lines[n->value]) {
       uint32_t line = w->value_lines[n->value][element_of(op, point, (uint32_t)n->number)];
       if (line != NO_LINE)
         put_on_line(l, l->nodes[i], line);
-    } else if (c.a != NET_NONE && l->lines[l->nodes[i]] == NO_LINE) {
-      if (!compare_lines(w, l, l->nodes[i], c, &link))
+    } else if (net_is_choice(&c) && l->lines[l->nodes[i]] == NO_LINE) {
+      if (!compare_lines(w, l, l->nodes[i], &c, &link))
         return false;
       vec_push(w->memory, made, link);
-    } else if (c.a == NET_NONE && n->type != SCALAR_BOOL) {  // (by which a select chooses)
+    } else if (!net_is_choice(&c) && n->type != SCALAR_BOOL) {  // (by which a select chooses)
       return false;
     }
   }

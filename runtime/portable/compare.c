@@ -173,70 +173,20 @@ uint32_t compare_kind_of(scalar_type type) {
   return CLASS_OF(type) & CLASS_INTEGER ? (uint32_t)type - SCALAR_I8 : COMPARE_KINDS;
 }
 
-typedef struct pair_pattern {
-  const net_stage *stage;
-  net_id value;  // of the element nodes
-} pair_pattern;
-
-static const net_node *node_at(const net_stage *s, net_id id) { return &s->nodes.items[id]; }
-
-// Whether the node is element 0 or 1 of the pattern's value; *element is which.
-static bool is_element(pair_pattern p, net_id id, bool *element) {
-  const net_node *node = node_at(p.stage, id);
-  *element = node->number == 1;
-  return node->kind == NET_ELEMENT && node->value == p.value;
-}
-
-// Whether operands first, first + 1 are both elements; *swapped if the first is element 1.
-static bool are_both_elements(pair_pattern p, const net_node *node, uint32_t first, bool *swapped) {
-  bool other = false;
-  return is_element(p, node->operands[first], swapped) &&
-         is_element(p, node->operands[first + 1], &other) && *swapped != other;
-}
-
-static bool match_choice(pair_pattern p, const net_node *zero, const net_node *one, compare *out) {
-  bool swapped = false;
-  if (!((zero->kind == NET_MIN && one->kind == NET_MAX) ||
-        (zero->kind == NET_MAX && one->kind == NET_MIN)) ||
-      !are_both_elements(p, zero, 0, &swapped) || !are_both_elements(p, one, 0, &swapped))
+bool compare_match(const net_stage *stage, const net_op *op, compare *out, net_id *value) {
+  net_comparator c;
+  if (!net_op_comparator(stage, op, &c))
     return false;
-  out->descending = zero->kind == NET_MAX;
-  out->kind = compare_kind_of(zero->type);
-  return true;
-}
-
-// The rows of comparisons; > and >= are < and <= of the operands swapped.
-static const struct {
-  bool known, swapped;
-  uint32_t f16, f32, f64;
-} comparisons[SCALAR_OP_COUNT] = {
-    [OP_LT] = {true, false, COMPARE_F16_LT, COMPARE_F32_LT, COMPARE_F64_LT},
-    [OP_LE] = {true, false, COMPARE_F16_LE, COMPARE_F32_LE, COMPARE_F64_LE},
-    [OP_GT] = {true, true, COMPARE_F16_LT, COMPARE_F32_LT, COMPARE_F64_LT},
-    [OP_GE] = {true, true, COMPARE_F16_LE, COMPARE_F32_LE, COMPARE_F64_LE},
-    [OP_TOTAL_LE] = {true, false, COMPARE_F16_TOTAL, COMPARE_F32_TOTAL, COMPARE_F64_TOTAL},
-};
-
-static bool match_select(pair_pattern p, const net_node *zero, const net_node *one, compare *out) {
-  bool order0 = false, order1 = false, order = false;
-  if (zero->kind != NET_SELECT || one->kind != NET_SELECT ||
-      zero->operands[0] != one->operands[0] || !are_both_elements(p, zero, 1, &order0) ||
-      !are_both_elements(p, one, 1, &order1) || order0 == order1)
-    return false;
-  const net_node *condition = node_at(p.stage, zero->operands[0]);
-  if (condition->kind != NET_SCALAR || !comparisons[condition->scalar].known ||
-      !are_both_elements(p, condition, 0, &order))
-    return false;
-  out->swapped = comparisons[condition->scalar].swapped ^ order;
-  out->descending = order0;
-  out->kind = zero->type == SCALAR_F16   ? comparisons[condition->scalar].f16
-              : zero->type == SCALAR_F32 ? comparisons[condition->scalar].f32
-              : zero->type == SCALAR_F64 ? comparisons[condition->scalar].f64
-                                         : compare_kind_of(zero->type);
-  if (out->kind < COMPARE_F16_LT) {  // equal integers are the same
-    out->descending ^= out->swapped;
-    out->swapped = false;
-  }
+  scalar_type type = stage->values.items[c.value];
+  uint32_t order = c.order == OP_LT ? 0 : c.order == OP_LE ? 1 : 2;  // as the rows have them
+  bool exact = scalar_types[type].kind != KIND_FLOAT;                // equal elements are the same
+  out->kind = type == SCALAR_F16   ? COMPARE_F16_LT + order
+              : type == SCALAR_F32 ? COMPARE_F32_LT + order
+              : type == SCALAR_F64 ? COMPARE_F64_LT + order
+                                   : compare_kind_of(type);
+  out->swapped = !exact && c.turned;
+  out->descending = (c.kind == NET_MAX) != out->swapped;
+  *value = c.value;
   return out->kind < COMPARE_KINDS;
 }
 
@@ -248,20 +198,6 @@ static const compare_lanes *allocate_lanes(const op_context *c, const compare *o
   int vector_bits = f2_lsb(c->executor->kernels->vector_bytes);
   compute_lanes(of, size_bits, vector_bits - size_bits, l);
   return l;
-}
-
-bool compare_match(const net_stage *stage, const net_op *op, compare *out, net_id *value) {
-  if (op->k != 1 || op->output_count != 1 || op->outputs[0].elements[0] == NET_NONE ||
-      op->outputs[0].elements[1] == NET_NONE)
-    return false;
-  const net_node *zero = node_at(stage, op->outputs[0].elements[0]);
-  const net_node *one = node_at(stage, op->outputs[0].elements[1]);
-  uint32_t first = zero->kind == NET_SELECT ? 1 : 0;
-  if (zero->operand_count <= first)
-    return false;
-  pair_pattern p = {stage, node_at(stage, zero->operands[first])->value};
-  *value = p.value;
-  return match_choice(p, zero, one, out) || match_select(p, zero, one, out);
 }
 
 bool tile_compare_prepare(const op_context *c, const net_op *op, tile_op *out) {

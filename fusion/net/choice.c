@@ -1,0 +1,44 @@
+// Nodes that choose by order, and ops that are comparators. See net.h.
+#include "fusion/net/net.h"
+
+net_choice net_choice_of(const net_stage *s, const net_node *node) {
+  const net_id *of = node->operands;
+  net_choice none = {node->kind, OP_LE, {NET_NONE, NET_NONE}};
+  if (node->kind == NET_MIN || node->kind == NET_MAX)
+    return (net_choice){node->kind, OP_LE, {of[0], of[1]}};
+  if (node->kind != NET_SELECT || s->nodes.items[of[0]].kind != NET_SCALAR)
+    return none;
+  const net_node *condition = &s->nodes.items[of[0]];
+  scalar_op op = condition->scalar;
+  bool greater = op == OP_GT || op == OP_GE;
+  if (!greater && op != OP_LT && op != OP_LE && op != OP_TOTAL_LE)
+    return none;
+  net_id a = condition->operands[greater], b = condition->operands[!greater];
+  bool first = of[1] == a && of[2] == b;
+  if (!first && (of[1] != b || of[2] != a))
+    return none;
+  scalar_op order = op == OP_GT ? OP_LT : op == OP_GE ? OP_LE : op;
+  return (net_choice){first ? NET_MIN : NET_MAX, order, {a, b}};
+}
+
+bool net_op_comparator(const net_stage *s, const net_op *op, net_comparator *out) {
+  const net_node *nodes = s->nodes.items;
+  if (op->k != 1 || op->output_count != 1)
+    return false;
+  const net_id *e = op->outputs[0].elements;
+  if (e[0] == NET_NONE || e[1] == NET_NONE)
+    return false;
+  net_choice zero = net_choice_of(s, &nodes[e[0]]), one = net_choice_of(s, &nodes[e[1]]);
+  if (!net_is_choice(&zero) || !net_is_choice(&one) || zero.kind == one.kind)
+    return false;
+  const net_node *a = &nodes[zero.operands[0]], *b = &nodes[zero.operands[1]];
+  bool same = zero.operands[0] == one.operands[0] && zero.operands[1] == one.operands[1];
+  bool swapped = zero.operands[0] == one.operands[1] && zero.operands[1] == one.operands[0];
+  // Equal elements of other types than floats are alike, whichever is taken.
+  bool exact = scalar_types[a->type].kind != KIND_FLOAT;
+  if (!(exact ? same || swapped : same && zero.order == one.order) || a->kind != NET_ELEMENT ||
+      b->kind != NET_ELEMENT || a->value != b->value || a->number == b->number)
+    return false;
+  *out = (net_comparator){a->value, zero.kind, zero.order, a->number == 1};
+  return true;
+}
