@@ -65,8 +65,6 @@ static backend_status prepare_compiled(backend_program *p, char why[BACKEND_WHY]
   return BACKEND_FAILED;
 }
 
-static void end_compilation(compilation *pending) { compilation_end(pending, false); }
-
 static backend_status prepare_adaptive(backend_program *p, char why[BACKEND_WHY]) {
   permc_context *c = p->context;
   cpu_program *state = new_program(p);
@@ -75,17 +73,14 @@ static backend_status prepare_adaptive(backend_program *p, char why[BACKEND_WHY]
                         .compiled = compiled_options_of(c),
                         .text = backend_text_options(&cpu_backend, c),
                         .model = p->model,
-                        .threads = context_threads(c),
-                        .may_leave = !c->strategy,
-                        .pending = &c->pending};
+                        .threads = context_threads(c)};
   (void)why;
   if (!state)
     return BACKEND_FAILED;
-  c->end_pending = end_compilation;
   state->adaptive = adaptive_new(p->plan, &o, &failure);
   state->executor = (cpu_executor){adaptive_pass, state->adaptive};
   if (state->adaptive)
-    return adaptive_leaves(state->adaptive) ? BACKEND_SLOWER : BACKEND_READY;
+    return BACKEND_READY;
   backend_fail(p, &failure);
   return BACKEND_FAILED;
 }

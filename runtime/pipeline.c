@@ -467,8 +467,7 @@ const backend *pipeline_auto(const permc_context *c, const pipeline_request *r,
   if ((r->ranks || r->memory) && r->last == STAGE_PROGRAM)
     return choose_executor(c, r, m);
   const backend *planner = choose_planner(c, r);
-  bool planned = c->strategy || c->layout || r->last != STAGE_PROGRAM || r->often ||
-                 (planner == &auto_backend && model_is_worth_planning(m));
+  bool planned = c->strategy || c->layout || r->last != STAGE_PROGRAM || r->often;
   return !planned && model_prefers_interp(m) ? &interp_backend : planner;
 }
 
@@ -516,12 +515,6 @@ static backend_status make_text(permc_context *c, const pipeline_request *r, pip
   return problem ? BACKEND_MISSING : BACKEND_FAILED;
 }
 
-static void give_to(pipeline *p, const backend *b) {
-  p->backend->release(&p->program);
-  p->program.state = NULL;
-  p->backend = b;
-}
-
 // Whether another backend has the program now, because this one, which `auto` has taken, lacks what
 // it needs.
 static bool fall_back(permc_context *c, const pipeline_request *r, pipeline *p, const char *why) {
@@ -535,7 +528,9 @@ static bool fall_back(permc_context *c, const pipeline_request *r, pipeline *p, 
                             b->name, why);
   if (b != &cuda_backend)
     context_warn_uncompiled(c, why);
-  give_to(p, b == &cuda_backend ? choose_planner(c, r) : &portable_backend);
+  b->release(&p->program);
+  p->program.state = NULL;
+  p->backend = b == &cuda_backend ? choose_planner(c, r) : &portable_backend;
   return true;
 }
 
@@ -613,8 +608,6 @@ static bool run_pipeline(permc_context *c, const pipeline_request *r, pipeline *
       c->times.compile += clock_seconds() - start;
       c_code_free(&p->code);
     }
-    if (status == BACKEND_SLOWER)
-      give_to(p, &interp_backend);
     if (status == BACKEND_FAILED || (status == BACKEND_MISSING && !fall_back(c, r, p, why)))
       return false;
   }

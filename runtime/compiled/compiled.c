@@ -231,7 +231,7 @@ static compiled_status obtain_library(compiled *e, const compiled_options *o, co
   char key[CACHE_KEY], path[CACHE_PATH];
   compiler found;
   cache c;
-  compile_record record;
+  compiler_limits reached;
   compiled_options limited = *o;
   error first = {0};
   char why[400];
@@ -250,26 +250,20 @@ static compiled_status obtain_library(compiled *e, const compiled_options *o, co
     c.folder[0] = 0;
   if (cache_find(&c, key, path) && load_library(e, code, path, NULL))
     return COMPILED_CACHED;
-  compile_record_find(&c, key, &record);
+  reached = compile_record_find(&c, key);
   limited.limits = compiler_limits_of(&o->limits);
-  if (o->record)
-    *o->record = record;
-  if (compile_record_forbids(&record, &limited.limits, failure))
+  if (compile_record_forbids(&reached, &limited.limits, failure))
     return COMPILED_UNAVAILABLE;
   if (o->only_cached)
     return error_set(failure, SPAN_NONE, "it is not compiled yet"), COMPILED_NOT_CACHED;
   build b = {.compiler = &found, .options = &limited, .flags = flags, .flag_count = count};
   for (int attempt = 0; attempt < 2 && !is_limited(&b) && !is_interrupted(o); attempt++) {
-    if (compile_and_load(e, &b, &c, code, key, &first))
+    if (compile_and_load(e, &b, attempt == 0 ? &c : &(cache){0}, code, key, &first))
       return COMPILED;
-    c.folder[0] = 0;
     b.plain = true;
   }
-  if (is_limited(&b)) {
-    record.lost = record.over = 0;
-    record.reached = b.reached;
-    compile_record_add(&record);
-  }
+  if (is_limited(&b))
+    compile_record_keep(&c, key, &b.reached);
   error_set(failure, SPAN_NONE, "%s", error_is_set(&first) ? first.message : "interrupted");
   return is_interrupted(o) ? COMPILED_FAILED : COMPILED_UNAVAILABLE;
 }
@@ -355,7 +349,6 @@ struct compilation {
   pid_t process;  // that has the thread: not one that was forked from it
   c_code code;
   compiled_options options;
-  double patience;
   compiled *made;  // NULL: taken
   compiled_status status;
   error failure;
@@ -375,7 +368,6 @@ compilation *compilation_begin(c_code *code, const compiled_options *o) {
   if (c && made) {
     *c = (compilation){.process = getpid(), .code = *code, .options = *o, .made = made};
     c->options.interrupted = &c->stop;
-    c->options.record = NULL;
     if (pool_start_thread(&c->thread, run_compilation, c)) {
       *code = (c_code){0};
       return c;
@@ -388,18 +380,10 @@ compilation *compilation_begin(c_code *code, const compiled_options *o) {
 
 bool compilation_has_ended(const compilation *c) { return atomic_load(&c->ended); }
 
-static bool same_text(const text *a, const text *b) {
-  return a->length == b->length && memcmp(text_content(a), text_content(b), a->length) == 0;
-}
-
-bool compilation_is_of(const compilation *c, const c_code *code) {
-  const c_code *own = &c->code;
-  bool same = c->process == getpid() && own->pass_count == code->pass_count &&
-              same_text(&own->definitions, &code->definitions) &&
-              same_text(&own->tables, &code->tables) && same_text(&own->library, &code->library);
-  for (uint32_t i = 0; same && i < code->pass_count; i++)
-    same = same_text(&own->passes[i], &code->passes[i]);
-  return same;
+void compilation_wait(const compilation *c, double seconds, const atomic_bool *interrupted) {
+  for (double end = clock_seconds() + seconds; !compilation_has_ended(c) && clock_seconds() < end &&
+                                               !(interrupted && atomic_load(interrupted));)
+    nanosleep(&(struct timespec){.tv_nsec = POLL_NANOSECONDS}, NULL);
 }
 
 compiled *compilation_take(compilation *c, const plan *p, const compiled_options *o,
@@ -408,23 +392,17 @@ compiled *compilation_take(compilation *c, const plan *p, const compiled_options
   c->made = NULL;
   bool good = c->status == COMPILED || c->status == COMPILED_CACHED ||
               error_set(failure, SPAN_NONE, "%s", c->failure.message);
-  if (good && set_plan(e, p, o, failure) && prepare_imports(e, failure))
+  good = good && set_plan(e, p, o, failure) && prepare_imports(e, failure);
+  compilation_end(c);
+  if (good)
     return e;
   compiled_free(e);
   return NULL;
 }
 
-compilation *compilation_leave(compilation *c, double patience) {
-  c->patience = patience;
-  return c;
-}
-
-void compilation_end(compilation *c, bool at_once) {
+void compilation_end(compilation *c) {
   if (!c || c->process != getpid())
     return;
-  for (double end = clock_seconds() + c->patience;
-       !at_once && !compilation_has_ended(c) && clock_seconds() < end;)
-    nanosleep(&(struct timespec){.tv_nsec = POLL_NANOSECONDS}, NULL);
   atomic_store(&c->stop, true);
   pthread_join(c->thread, NULL);
   compiled_free(c->made);

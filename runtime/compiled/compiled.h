@@ -21,7 +21,7 @@
 //
 //   compiler.h   finds and runs the C compiler (a door of its own: it knows nothing of plans)
 //   compiled.c   from text to an executor
-//   record.c     what runs note in the cache of code that is not there
+//   record.c     which limits the compiler has reached with a text
 #ifndef PERMC_RUNTIME_COMPILED_COMPILED_H
 #define PERMC_RUNTIME_COMPILED_COMPILED_H
 
@@ -33,21 +33,13 @@
 
 typedef struct compiled compiled;
 
-// What runs have noted of a text whose code is not in the cache: under the key of the code, so it
-// counts for the same text, compiler, options and processor alone. Processes that note something at
-// the same time may lose one of the notes, nothing else.
-typedef struct compile_record {
-  char key[CACHE_KEY];      // "": nothing is kept
-  double lost;              // seconds that compiled code would have saved
-  double over;              // seconds that compiling takes at least: then it was ended
-  compiler_limits reached;  // by a compiler; 0: none was
-} compile_record;
-// Without an entry: all 0 but the key.
-void compile_record_find(const cache *c, const char key[CACHE_KEY], compile_record *r);
-// Adds to what is noted under more->key.
-void compile_record_add(const compile_record *more);
+// The limits that a compiler has reached with a text (0: it has not), noted in the cache under the
+// key of its code: they count for the same text, compiler, options and processor alone.
+compiler_limits compile_record_find(const cache *c, const char key[CACHE_KEY]);
+void compile_record_keep(const cache *c, const char key[CACHE_KEY], const compiler_limits *reached);
 // Whether a compiler with these limits (not 0) would reach them again. *failure says so.
-bool compile_record_forbids(const compile_record *r, const compiler_limits *limits, error *failure);
+bool compile_record_forbids(const compiler_limits *reached, const compiler_limits *limits,
+                            error *failure);
 
 typedef struct compiled_options {
   const char *isa;  // "native" (or NULL), "baseline", "avx2", "avx512"
@@ -59,7 +51,6 @@ typedef struct compiled_options {
   unsigned compilers;              // at once; 0: as many as there are processors
   compiler_limits limits;          // of each
   progress progress;               // told how many texts are compiled, where there are several
-  compile_record *record;  // set to what is noted of code that is not in the cache; may be NULL
 } compiled_options;
 
 typedef enum compiled_status {
@@ -77,20 +68,18 @@ compiled *compiled_new(const plan *p, const c_code *code, const compiled_options
                        compiled_status *status, error *failure);
 void compiled_free(compiled *e);  // NULL is allowed
 
-// The same on a thread of its own, for the rest of a run, or for the next one, which has it from
-// the cache. Takes over the text; `isa` must live as long. NULL: out of memory, and the text stays.
+// The same on a thread of its own. Takes over the text; `isa` must live as long. NULL: out of
+// memory, and the text stays.
 typedef struct compilation compilation;
 compilation *compilation_begin(c_code *code, const compiled_options *o);
 bool compilation_has_ended(const compilation *c);
-bool compilation_is_of(const compilation *c, const c_code *code);
-// Of one that has ended, once: the executor of the plan that the text is of. NULL: *failure.
+// Until it has ended, for so many seconds, or until *interrupted (may be NULL) is true.
+void compilation_wait(const compilation *c, double seconds, const atomic_bool *interrupted);
+// Of one that has ended: the executor of the plan that the text is of. NULL: *failure. Frees `c`.
 compiled *compilation_take(compilation *c, const plan *p, const compiled_options *o,
                            error *failure);
-// For a later run. `patience`: seconds that compilation_end may wait for it. Returns `c`.
-compilation *compilation_leave(compilation *c, double patience);
-// Waits (unless `at_once`), but no longer than its patience, stops the compiler, frees `c`. NULL is
-// allowed.
-void compilation_end(compilation *c, bool at_once);
+// Stops the compiler, frees `c`. NULL is allowed.
+void compilation_end(compilation *c);
 
 // How it executes a pass: for cpu_executor, with the compiled as `with`.
 cpu_work compiled_pass(void *with, uint32_t pass);

@@ -54,9 +54,8 @@ typedef struct backend_call {
 
 typedef enum backend_status {
   BACKEND_READY,
-  BACKEND_FAILED,   // reported
-  BACKEND_MISSING,  // what it needs is not here: *why says what
-  BACKEND_SLOWER    // than interp, which is to be taken instead
+  BACKEND_FAILED,  // reported
+  BACKEND_MISSING  // what it needs is not here: *why says what
 } backend_status;
 
 enum { BACKEND_WHY = 512 };

@@ -51,8 +51,6 @@ void context_unlock_files(permc_context *c) {
 void permc_context_free(permc_context *c) {
   if (!c)
     return;
-  if (c->pending)
-    c->end_pending(c->pending);
   if (c->ranks)
     c->end_ranks(c->ranks);
   if (c->refused)

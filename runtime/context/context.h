@@ -66,9 +66,6 @@ struct permc_context {
   unsigned peer_count;                // the GPUs that share what is compiled, that one first;
   int peers[CONTEXT_GPUS];            // 0 or 1 of them: it alone
   context_device gpus[CONTEXT_GPUS];  // each a cuda_device (runtime/cuda/cuda.h), by number
-  // A compilation that may go on after the run that began it (runtime/adaptive/adaptive.h).
-  struct compilation *pending;
-  void (*end_pending)(struct compilation *pending);
   bool warned[WARNING_COUNT];
   struct tuned_trial *trial;  // of permc_tune (runtime/tuned/tuned.h); NULL: none is at work
   bool in_place;              // jobs run on the caller's stack: of tests, whose programs are small

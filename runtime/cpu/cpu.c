@@ -255,7 +255,6 @@ typedef struct pass_job {
   uint32_t pass;
   const cpu_work *work;
   const sweep *sweep;
-  uint64_t first;  // of this slice
   atomic_bool no_memory;
 } pass_job;
 
@@ -281,7 +280,7 @@ static bool run_chunk(void *with, unsigned worker, uint64_t first, uint64_t last
     }
     memset(s->scratch[worker], 0, s->scratch_bytes);
   }
-  if (!run_stretches(j, j->first + first, j->first + last, s->scratch[worker]))
+  if (!run_stretches(j, first, last, s->scratch[worker]))
     return false;
   uint64_t done = (last - first) << j->state->plan->passes.items[j->pass].tile.dimension;
   done += atomic_fetch_add_explicit(&j->state->done, done, memory_order_relaxed);
@@ -321,33 +320,18 @@ static uint64_t choose_chunk(const cpu_work *work, uint64_t items, unsigned thre
   return (chunk + granularity - 1) / granularity * granularity;
 }
 
-// Slices are cut where any way to go on can begin: at multiples of `granularity`.
-static uint64_t choose_slice(const cpu_work *work, uint64_t left) {
-  uint64_t granularity = work->granularity ? work->granularity : 1;
-  uint64_t slice = (work->slice + granularity - 1) / granularity * granularity;
-  return work->slice && slice < left ? slice : left;
-}
-
-static bool run_sweep(cpu_state *s, uint32_t number, const sweep *of, cpu_work *how) {
+static bool run_sweep(cpu_state *s, uint32_t number, const sweep *of, const cpu_work *work) {
   const atomic_bool *flag = s->options->interrupted;
-  const cpu_executor *executor = s->options->executor;
   uint64_t items = sweep_items(of);
-  cpu_work work = *how;
-  pass_job j = {.state = s, .pass = number, .work = &work, .sweep = of};
+  unsigned threads = choose_threads(s, number, work, items);
+  pass_job j = {.state = s, .pass = number, .work = work, .sweep = of};
   atomic_init(&j.no_memory, false);
-  for (uint64_t slice; j.first < items; j.first += slice) {
-    slice = choose_slice(&work, items - j.first);
-    unsigned threads = choose_threads(s, number, &work, slice);
-    prepare_scratch(s->store, work.scratch_bytes);
-    if (!pool_run(threads, slice, choose_chunk(&work, slice, threads), run_chunk, &j, flag)) {
-      bool interrupted = flag && atomic_load(flag) && !atomic_load(&j.no_memory);
-      return error_set(s->failure, SPAN_NONE, interrupted ? "interrupted" : "out of memory");
-    }
-    cpu_work next = slice < items - j.first ? executor->pass(executor->with, number) : work;
-    work = next.in_place || !work.in_place ? next : work;
-  }
-  *how = work;
-  return true;
+  prepare_scratch(s->store, work->scratch_bytes);
+  if (items == 0 ||
+      pool_run(threads, items, choose_chunk(work, items, threads), run_chunk, &j, flag))
+    return true;
+  bool interrupted = flag && atomic_load(flag) && !atomic_load(&j.no_memory);
+  return error_set(s->failure, SPAN_NONE, interrupted ? "interrupted" : "out of memory");
 }
 
 static bool run_items(cpu_state *s, uint32_t number, cpu_work work, uint64_t first, uint64_t last) {

@@ -63,13 +63,11 @@ typedef struct cpu_work {
   uint64_t scratch_bytes;  // per thread
   uint64_t granularity;    // `first` and `last` are multiples of it: 2^g blocks (0: 1)
   uint64_t chunk;          // items that make a call worth while (0: 1)
-  uint64_t slice;          // items after which the executor is asked again how to go on (0: all)
   uint32_t threads;        // at most (0: those of the run)
   bool in_place;           // an array loaded and one stored may share a buffer, as said above
 } cpu_work;
 
-// How to execute each pass of a plan. After a slice of items, the rest may be executed otherwise,
-// but in place if that is how the pass began.
+// How to execute each pass of a plan: asked when the pass begins.
 typedef struct cpu_executor {
   cpu_work (*pass)(void *with, uint32_t pass);
   void *with;

@@ -95,18 +95,6 @@ static void explain_gain(explained_choice *choice, const cost_model *m) {
              least);
 }
 
-// The same where interp has the program after it was planned.
-static void explain_return(explained_choice *choice, const cost_model *m) {
-  char own[NUMBER_SPACE], portable[NUMBER_SPACE], compiled[NUMBER_SPACE], wanted[NUMBER_SPACE];
-  choice->begins = choice->cached = "interp";
-  if (m->interp - m->compiled > m->text)
-    choice->cached = "cpu";
-  snprintf(choice->why, sizeof choice->why,
-           "interp takes %s, the passes %s, and %s when compiled; compiling takes %s",
-           show_seconds(own, m->interp), show_seconds(portable, m->portable),
-           show_seconds(compiled, m->compiled), show_seconds(wanted, m->compile));
-}
-
 static explained_choice explain_choice(const permc_context *c, const pipeline_request *request,
                                        const pipeline *p) {
   const cost_model *m = &p->model;
@@ -122,9 +110,7 @@ static explained_choice explain_choice(const permc_context *c, const pipeline_re
              show_seconds(own, m->interp), show_seconds(planning, model_least_planned(m)));
     return choice;
   }
-  if (b == &auto_backend && !c->strategy && model_returns_to_interp(m)) {
-    explain_return(&choice, m);
-  } else if (b == &auto_backend) {
+  if (b == &auto_backend) {
     choice.begins = choice.cached = "portable";
     explain_gain(&choice, m);
   } else if ((r.ranks || r.memory) && !c->untrusted) {

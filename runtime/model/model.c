@@ -56,8 +56,7 @@ static const struct {
   double call;            // of a program, on processors
   double share;           // to have other threads help with a pass
   double another_thread;  // of a routine
-  double noticed;
-  double margin;  // by which interp has to be faster
+  double margin;          // by which interp has to be faster
 } rates = {
     .interp = {.step = 1e-7,
                .scalar_byte = 1e-10,
@@ -75,7 +74,6 @@ static const struct {
     .call = 1.8e-7,
     .share = 3e-6,
     .another_thread = 0.45,
-    .noticed = 0.3,
     .margin = 1.25};
 enum {
   NEAR_BYTES = 1 << 20,
@@ -161,10 +159,6 @@ double model_least_planned(const cost_model *m) {
 
 bool model_prefers_interp(const cost_model *m) {
   return m->interp * rates.margin < model_least_planned(m);
-}
-
-bool model_is_worth_planning(const cost_model *m) {
-  return m->interp >= rates.noticed && m->planning <= m->interp / 2;
 }
 
 // ---- the Plan ----------------------------------------------------------------------------------
@@ -325,11 +319,6 @@ void model_add_plan(cost_model *m, arena *memory, const plan *p, unsigned thread
 }
 
 static double lesser(double a, double b) { return a < b ? a : b; }
-
-bool model_returns_to_interp(const cost_model *m) {
-  return model_prefers_interp(m) &&
-         m->interp * rates.margin < lesser(m->portable, m->compile + m->compiled);
-}
 
 bool model_prefers_gpu(const cost_model *m) {
   double uncompiled = lesser(m->portable, m->interp), later = m->text + m->compiled;

@@ -59,12 +59,6 @@ double model_compile_seconds(uint64_t bytes, unsigned threads);
 double model_least_planned(const cost_model *m);
 // Whether interp is done before there would be a Plan and its passes.
 bool model_prefers_interp(const cost_model *m);
-// Whether a Plan is made although interp is thought to be faster: only with it can compiled code be
-// found in the cache. Interp takes so long that planning is a small part of it.
-bool model_is_worth_planning(const cost_model *m);
-// With the Plan: whether interp is still thought to be faster, than its passes uncompiled and than
-// compiling them.
-bool model_returns_to_interp(const cost_model *m);
 // Whether a GPU is faster than the processor, both with and without code in the cache.
 bool model_prefers_gpu(const cost_model *m);
 

@@ -1,5 +1,5 @@
-// The backend auto on the processor: executors that take turns in the middle of passes, a compiler
-// that takes over, one that is left behind, and what the cost model chooses.
+// The backend auto on the processor: executors that take turns, compiled code that takes over, a
+// compiler that is ended, and what the cost model chooses.
 #include "runtime/adaptive/adaptive.h"
 #include "runtime/pipeline.h"
 #include "runtime/system/cache.h"
@@ -19,8 +19,8 @@ static const struct {
 } programs[] = {{"sort", "[2^14]u32"},       {"sort_on fst", "[2^12](f32, u8)"},
                 {"fft", "[2^13]c64"},        {"scan (+)", "[2^15]i32"},
                 {"map sort", "[99][64]i16"}, {"padded maxval sort", "[5000]u64"},
-                {"bitrev", "[2^16]u8"}};
-enum { PROGRAMS = sizeof programs / sizeof *programs, MOST = 8 };
+                {"bitrev", "[2^16]u8"},      {"fft", "[2^20]c64"}};
+enum { PROGRAMS = sizeof programs / sizeof *programs, MANY_PASSES = 7, MOST = 8, PASSES = 100 };
 
 static permc_context *load_expression(const char *expression) {
   permc_context *c = permc_context_new();
@@ -105,17 +105,13 @@ static void check_program(size_t number, check_subject *check) {
 typedef struct turns {
   portable *portable;
   compiled *compiled;
-  uint64_t calls, slice;
+  uint32_t first;  // the passes of its parity are compiled
 } turns;
 
 static cpu_work take_turns(void *with, uint32_t pass) {
   turns *t = with;
-  bool second = t->calls++ % 2;
-  cpu_work work = second ? compiled_pass(t->compiled, pass) : portable_pass(t->portable, pass);
-  uint64_t granularity = portable_pass(t->portable, pass).granularity;
-  work.slice = granularity * t->slice;
-  work.in_place = false;
-  return work;
+  return (pass + t->first) % 2 ? portable_pass(t->portable, pass)
+                               : compiled_pass(t->compiled, pass);
 }
 
 static void check_turns(subject *s) {
@@ -124,17 +120,13 @@ static void check_turns(subject *s) {
   turns t = {.portable = new_portable(s)};
   t.compiled = compiled_from_plan(s->pipeline->plan, NULL, &(compiled_options){0}, &status, &why);
   CHECK(t.compiled != NULL);
-  for (t.slice = 1; t.slice < 100 && t.compiled; t.slice = 3 * t.slice + 1) {
+  for (t.first = 0; t.first < 2 && t.compiled; t.first++)
     check_run(s, (cpu_executor){take_turns, &t});
-    t.calls = 1;
-    check_run(s, (cpu_executor){take_turns, &t});
-    t.calls = 0;
-  }
   portable_free(t.portable);
   compiled_free(t.compiled);
 }
 
-TEST(slices_by_turns) {
+TEST(passes_by_turns) {
   for (size_t i = 0; i < PROGRAMS; i++)
     check_program(i, check_turns);
 }
@@ -174,41 +166,55 @@ static void leave(void) {
   unsetenv("PERMC_CC");
 }
 
-// Passes that are said to take so long that compiled code is worth any wait.
-static cost_model slow_model(const subject *s, model_pass *passes) {
+// A model where compiled code saves so many seconds of each pass, and nothing of the first ones.
+static cost_model model_with(const subject *s, model_pass *passes, uint32_t first, double saved) {
   size_t count = s->pipeline->plan->passes.count;
-  for (size_t i = 0; i < count; i++)
-    passes[i] = (model_pass){1e6, 1};
-  return (cost_model){.passes = passes, .portable = 1e6 * (double)count, .compiled = (double)count};
+  cost_model m = {.passes = passes};
+  for (size_t i = 0; CHECK(count <= PASSES) && i < count; i++) {
+    passes[i] = (model_pass){i < first ? 0 : saved, 0};
+    m.portable += passes[i].portable;
+  }
+  return m;
 }
 
-static adaptive *new_adaptive(const subject *s, const cost_model *m, compilation **pending) {
+static adaptive *new_adaptive(const subject *s, const cost_model *m, const atomic_bool *flag) {
   error why = {0};
   adaptive_options o = {.text = {.stream_bytes = COMPILED_STREAM_BYTES},
+                        .compiled = {.interrupted = flag},
                         .model = m,
-                        .threads = 2,
-                        .may_leave = m->interp > 0,
-                        .pending = pending};
+                        .threads = 2};
   adaptive *e = adaptive_new(s->pipeline->plan, &o, &why);
   CHECK(e != NULL);
   return e;
 }
 
+// The first pass waits for the code, which the next executor finds in the cache.
 static void check_take_over(subject *s) {
-  model_pass passes[100];
-  cost_model m = slow_model(s, passes);
-  compilation *pending = NULL;
-  adaptive *e = new_adaptive(s, &m, &pending);
-  for (int i = 0; i < 100000 && e && adaptive_pass(e, 0).slice; i++)  // cut up until it is compiled
-    check_run(s, (cpu_executor){adaptive_pass, e});
+  model_pass passes[PASSES];
+  cost_model m = model_with(s, passes, 0, 1e6);
+  adaptive *e = new_adaptive(s, &m, NULL);
+  CHECK(!adaptive_has_code(e));
   check_run(s, (cpu_executor){adaptive_pass, e});
+  CHECK(adaptive_has_code(e));
   CHECK_STR(adaptive_problem(e), "");
   adaptive_free(e);
-  CHECK(pending == NULL);
   CHECK(count_entries() == 1);
-  e = new_adaptive(s, &m, &pending);  // from the cache
-  CHECK(e && adaptive_pass(e, 0).slice == 0);
+  e = new_adaptive(s, &m, NULL);
+  CHECK(adaptive_has_code(e));
   check_run(s, (cpu_executor){adaptive_pass, e});
+  adaptive_free(e);
+}
+
+// Passes of which compiled code saves nothing do not wait for it.
+static void check_later_pass(subject *s) {
+  model_pass passes[PASSES];
+  cost_model m = model_with(s, passes, 1, 1e6);
+  REQUIRE(s->pipeline->plan->passes.count > 1);
+  adaptive *e = new_adaptive(s, &m, NULL);
+  for (uint32_t pass = 0; pass < 2; pass++) {
+    (void)adaptive_pass(e, pass);
+    CHECK(adaptive_has_code(e) == (pass == 1));
+  }
   adaptive_free(e);
 }
 
@@ -216,217 +222,86 @@ TEST(compiled_code_takes_over) {
   enter();
   check_program(0, check_take_over);
   leave();
+  enter();
+  check_program(MANY_PASSES, check_later_pass);
+  leave();
 }
 
-static void check_left_behind(subject *s) {
-  model_pass passes[100];
-  cost_model m = slow_model(s, passes);
-  compilation *pending = NULL;
-  adaptive *e = new_adaptive(s, &m, &pending);
+static bool has_child(void) { return waitpid(-1, NULL, WNOHANG) >= 0 || errno != ECHILD; }
+
+static void check_slow_compiler(subject *s) {
+  model_pass passes[PASSES];
+  cost_model m = model_with(s, passes, 0, 0.5);
+  adaptive *e = new_adaptive(s, &m, NULL);
   check_run(s, (cpu_executor){adaptive_pass, e});
-  adaptive_free(e);
-  compilation *first = pending;
-  CHECK(first != NULL);
-  e = new_adaptive(s, &m, &pending);  // the same program: it goes on with that one
-  CHECK(pending == NULL);
-  check_run(s, (cpu_executor){adaptive_pass, e});
-  adaptive_free(e);
-  CHECK(pending == first);
+  CHECK(!adaptive_has_code(e) && has_child());
   pid_t child = fork();
   if (child == 0) {  // the thread that waits for the compiler is not here
     alarm(60);
-    compilation_end(pending, true);
+    adaptive_free(e);
     _exit(0);
   }
   int status = 1;
   CHECK(waitpid(child, &status, 0) == child && status == 0);
-  compilation_end(pending, true);
-  CHECK(waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD);
-  CHECK(count_entries() == 0);
+  adaptive_free(e);
+  CHECK(!has_child());
+  m = model_with(s, passes, 0, 1e6);
+  atomic_bool stop = true;
+  alarm(60);
+  e = new_adaptive(s, &m, &stop);  // an interrupt ends the waiting
+  (void)adaptive_pass(e, 0);
+  adaptive_free(e);
+  alarm(0);
+  CHECK(!has_child() && count_entries() == 0);
 }
 
-// A compiler that never ends is ended, and leaves nothing.
-TEST(a_compiler_is_left_behind) {
+// A compiler that never ends is ended with the run, and leaves nothing.
+TEST(a_compiler_is_ended) {
   enter();
   use_script_as_compiler(place, "exec sleep 1000");
-  check_program(0, check_left_behind);
+  check_program(0, check_slow_compiler);
   leave();
 }
 
 static void check_failure(subject *s) {
-  model_pass passes[100];
-  cost_model m = slow_model(s, passes);
-  compilation *pending = NULL;
-  adaptive *e = new_adaptive(s, &m, &pending);
-  for (int i = 0; i < 100000 && e && adaptive_pass(e, 0).slice; i++)
-    check_run(s, (cpu_executor){adaptive_pass, e});
+  model_pass passes[PASSES];
+  cost_model m = model_with(s, passes, 0, 1e6);
+  adaptive *e = new_adaptive(s, &m, NULL);
   check_run(s, (cpu_executor){adaptive_pass, e});
   CHECK_CONTAINS(adaptive_problem(e), "the C compiler");
   adaptive_free(e);
-  CHECK(pending == NULL);
 }
 
 TEST(a_compiler_fails) {
   enter();
   use_script_as_compiler(place, "echo 'error: no' >&2; exit 1");
   check_program(0, check_failure);
-  setenv("PERMC_CC", "/nowhere/cc", 1);
   leave();
 }
 
-// ---- from run to run ---------------------------------------------------------------------------
-
-// A compiler that takes no time: it gives what the compiler has made of the same text.
-static bool write_fast_compiler(const subject *s) {
-  char answer[2200];
-  error why = {0};
-  compiled_status status;
-  compiled_free(compiled_from_plan(s->pipeline->plan, NULL, &(compiled_options){0}, &status, &why));
-  snprintf(answer, sizeof answer, "mv %s/permc-entries/*.so %s/made", place, place);
-  if (!CHECK(status == COMPILED) || !CHECK(system(answer) == 0))
-    return false;
-  snprintf(answer, sizeof answer, "while [ \"$1\" != -o ]; do shift; done; cp %s/made \"$2\"",
-           place);
-  use_script_as_compiler(place, answer);
-  return true;
-}
-
-// Passes that are said to gain a tenth of what compiling takes, or less.
-static cost_model short_model(const subject *s, model_pass *passes) {
-  cost_model m = slow_model(s, passes);
-  double each = 0.01 / (double)s->pipeline->plan->passes.count;
-  for (size_t i = 0; i < s->pipeline->plan->passes.count; i++)
-    passes[i] = (model_pass){each, each / 2};
+// What compiled code saves is less than compiling takes: there is no compiler, but code in the cache
+// is taken.
+static void check_short_program(subject *s) {
+  model_pass passes[PASSES];
+  cost_model m = model_with(s, passes, 0, 0.01);
   m.portable = 0.01;
-  m.compiled = 0.005;
-  m.bytes = 1;
-  return m;
-}
-
-// A run on a fresh executor, after which the compiler, if one was begun, has all the time it wants.
-// Returns whether one was.
-static bool run_once(const subject *s, const cost_model *m) {
-  compilation *pending = NULL;
-  adaptive *e = new_adaptive(s, m, &pending);
+  adaptive *e = new_adaptive(s, &m, NULL);
   check_run(s, (cpu_executor){adaptive_pass, e});
+  CHECK(!adaptive_has_code(e) && !has_child());
   adaptive_free(e);
-  for (int i = 0; i < 100000 && pending && !compilation_has_ended(pending); i++)
-    usleep(1000);
-  bool begun = pending != NULL;
-  compilation_end(pending, false);
-  return begun;
-}
-
-static compile_record the_record(const subject *s) {
-  compile_record r = {0};
-  compiled_options o = {.only_cached = true, .record = &r};
-  compiled_status status;
-  error why = {0};
-  compiled_free(compiled_from_plan(s->pipeline->plan, NULL, &o, &status, &why));
-  return r;
-}
-
-static void check_next_run(subject *s) {
-  model_pass passes[100];
-  cost_model m = short_model(s, passes);
-  if (!write_fast_compiler(s))
-    return;
-  CHECK(the_record(s).lost == 0);
-  CHECK(!run_once(s, &m));
-  compile_record first = the_record(s);
-  CHECK(first.lost > 0 && first.over == 0);
-  CHECK(!run_once(s, &m));
-  compile_record second = the_record(s);
-  CHECK(second.lost > first.lost && second.over == 0);
-  CHECK(count_entries() == 0);
-  second.lost = 1000;  // of many runs
-  compile_record_add(&second);
-  CHECK(run_once(s, &m));
-  CHECK(count_entries() == 1);
-  compilation *pending = NULL;
-  adaptive *e = new_adaptive(s, &m, &pending);  // from the cache
-  check_run(s, (cpu_executor){adaptive_pass, e});
-  CHECK(e && adaptive_pass(e, 0).slice == 0);
-  adaptive_free(e);
-}
-
-TEST(runs_are_counted) {
-  enter();
-  check_program(0, check_next_run);
-  leave();
-}
-
-// Passes that take longer than interp are left to it, and the loss is noted; but not if earlier
-// runs have lost enough, or if the code is in the cache.
-static void check_leaving(subject *s) {
-  model_pass passes[100];
-  compilation *pending = NULL;
-  cost_model m = short_model(s, passes);
-  m.interp = 0.0065;
-  m.planning = m.compile = 1;
-  adaptive *e = new_adaptive(s, &m, &pending);
-  CHECK(adaptive_leaves(e));
-  adaptive_free(e);
-  compile_record noted = the_record(s);
-  CHECK(noted.lost > 0.0014 && noted.lost < 0.0016 && noted.over == 0);
-  m.interp = 0.009;  // no faster, to speak of
-  e = new_adaptive(s, &m, &pending);
-  CHECK(!adaptive_leaves(e) && the_record(s).lost == noted.lost);
-  adaptive_free(e);
-  m.interp = 0.0065;
-  noted.lost = 1000;  // of many runs
-  compile_record_add(&noted);
-  e = new_adaptive(s, &m, &pending);
-  CHECK(!adaptive_leaves(e));
-  check_run(s, (cpu_executor){adaptive_pass, e});
-  adaptive_free(e);
-  compilation_end(pending, true);
-  pending = NULL;
   error why = {0};
   compiled_status status;
   compiled_free(compiled_from_plan(s->pipeline->plan, NULL, &(compiled_options){0}, &status, &why));
-  e = new_adaptive(s, &m, &pending);  // from the cache
-  CHECK(!adaptive_leaves(e) && adaptive_pass(e, 0).slice == 0);
+  CHECK(status == COMPILED);
+  e = new_adaptive(s, &m, NULL);
+  CHECK(adaptive_has_code(e));
   check_run(s, (cpu_executor){adaptive_pass, e});
   adaptive_free(e);
 }
 
-TEST(a_program_is_left_to_interp) {
+TEST(a_short_program) {
   enter();
-  check_program(0, check_leaving);
-  leave();
-}
-
-// A compiler that was ended gets twice the time, and that has to be worth it.
-static void check_more_time(subject *s) {
-  model_pass passes[100];
-  cost_model m = short_model(s, passes);
-  compile_record more = the_record(s);
-  more.lost = 1000;
-  compile_record_add(&more);
-  compilation *pending = NULL;
-  adaptive *e = new_adaptive(s, &m, &pending);
-  check_run(s, (cpu_executor){adaptive_pass, e});
-  adaptive_free(e);
-  CHECK(pending != NULL);
-  compilation_end(pending, true);
-  compile_record now = the_record(s);
-  CHECK(now.lost > 1000 && now.over > 0);
-  more.lost = 0;
-  more.over = 1000;
-  compile_record_add(&more);
-  pending = NULL;
-  e = new_adaptive(s, &m, &pending);
-  check_run(s, (cpu_executor){adaptive_pass, e});
-  adaptive_free(e);
-  CHECK(pending == NULL);
-  compilation_end(pending, true);
-}
-
-TEST(an_ended_compiler_gets_more_time) {
-  enter();
-  use_script_as_compiler(place, "exec sleep 1000");
-  check_program(0, check_more_time);
+  check_program(0, check_short_program);
   leave();
 }
 
@@ -455,11 +330,9 @@ TEST(choices) {
   // Arrays that are joined are passes of their own, many of them; what is only reshaped costs
   // nothing.
   m = model_of("odd_even_sort", "[2^20]u32");
-  CHECK(model_prefers_interp(&m) && model_is_worth_planning(&m));
-  m = model_of("odd_even_sort", "[2^10]u32");
-  CHECK(model_prefers_interp(&m) && !model_is_worth_planning(&m));
+  CHECK(model_prefers_interp(&m));
   m = model_of("sort_network", "[2^20]u32");
-  CHECK(!model_prefers_interp(&m) && !model_returns_to_interp(&m));
+  CHECK(!model_prefers_interp(&m));
   m = model_of("scan (+)", "[2^20]u32");
   CHECK(!model_prefers_interp(&m));
   m = model_of("sort_network", "[2^16]u32");
