@@ -364,6 +364,7 @@ static const struct {
     {"\\xs ys -> (scan (+) xs, scan (+) ys)", "[2^17]u32 [2^16]u32", false},
     {"sort", "[2^15]u32", false},
     {"argsort", "[30001]f32", false},
+    {"sort_on (\\x -> x & 7)", "[2^15]u32", false},
     {"sort_ragged (map (\\i -> 100 * i) (iota 300))", "[30000]u32", true},
     {"compact odd", "[2^16]u32", false},
     {"bucket 3 (\\x -> x & 7)", "[2^16]u32", false},
