@@ -40,10 +40,9 @@ static const array *argument_of(const run_files *f, net_id a) {
 }
 
 static bool copy_argument(run_files *f, net_id a, run_file *file, error *failure) {
-  enum { PIECE = 1 << 20 };
   const net_array *of = array_at(f, a);
-  uint64_t size = scalar_types[of->type].size, some = PIECE / size;
-  char *piece = malloc(PIECE);
+  uint64_t size = scalar_types[of->type].size, some = EXTERNAL_REQUEST / size;
+  char *piece = malloc(EXTERNAL_REQUEST);
   bool good = piece || error_no_memory(failure);
   for (uint64_t first = 0, count; good && first < of->count; first += count) {
     error why = {0};

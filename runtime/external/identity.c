@@ -6,9 +6,9 @@
 
 // By its elements, also where they are drawn.
 static bool digest_elements(digest *d, const array *a, error *failure) {
-  enum { PIECE = 1 << 20 };
-  uint64_t size = scalar_types[a->type].size, count = array_count(a), some = PIECE / size;
-  char *piece = malloc(PIECE);
+  uint64_t size = scalar_types[a->type].size, count = array_count(a),
+           some = EXTERNAL_REQUEST / size;
+  char *piece = malloc(EXTERNAL_REQUEST);
   bool good = piece || error_no_memory(failure);
   for (uint64_t first = 0, part; good && first < count; first += part) {
     error why = {0};
