@@ -223,7 +223,7 @@ static bool launch_routine(gpu_source *g, uint32_t i) {
   cuda_address *addresses = calloc(arrays + 1, sizeof *addresses);
   text t = {0};
   uint32_t count;
-  uint64_t state_bytes, values[CUDA_ROUTINE_PARAMETERS];
+  uint64_t state_bytes, values[LAUNCH_PARAMETERS];
   if (!addresses)
     return context_no_memory(g->making->context);
   for (size_t a = 0; a < arrays; a++)

@@ -2,6 +2,7 @@
 #include "runtime/gpu/permuting.h"
 #include "kernels/routines/permute/permute.h"
 #include "runtime/cuda/device.h"
+#include "runtime/gpu/routine.h"
 #include "runtime/system/pool.h"
 
 #include <stdio.h>
@@ -26,7 +27,7 @@ struct cuda_permuting {
   schedule_parts now;
   cuda_address between;  // 0: not placed
   uint32_t launch_count;
-  permute_launch launches[PERMUTE_LAUNCHES];
+  routine_launch launches[PERMUTE_LAUNCHES];
   cuda_kernel kernels[PERMUTE_LAUNCHES];
 };
 
@@ -251,20 +252,6 @@ bool cuda_permuting_launch(cuda_permuting *r, cuda_device *d, const cuda_address
       [PERMUTE_B] = addresses[r->routine->pairs[1].to],
       [PERMUTE_BETWEEN] = between ? between : r->between};
   memcpy(arrays + PERMUTE_TABLE, r->now.memory, PERMUTE_TABLES * sizeof *arrays);
-  bool good = true;
   r->recorded = r->recorded || (!d->recording && cuda_is_capturing(d));
-  for (uint32_t i = 0; i < r->launch_count && good; i++) {
-    permute_launch *l = &r->launches[i];
-    void *parameters[1 + PERMUTE_ARGUMENTS + 2];
-    uint64_t first = 0;
-    uint32_t count = 0;
-    parameters[count++] = &first;
-    for (uint32_t k = 0; k < l->array_count; k++)
-      parameters[count++] = &arrays[l->arrays[k]];
-    for (uint32_t k = 0; k < l->number_count; k++)
-      parameters[count++] = &l->numbers[k];
-    cuda_grid grid = {.x = l->blocks, .threads = l->threads, .overlapping = true};
-    good = cuda_launch(d, &r->kernels[i], grid, parameters);
-  }
-  return good;
+  return cuda_launch_all(d, r->launch_count, r->launches, r->kernels, arrays);
 }

@@ -337,14 +337,8 @@ void cuda_routine_free(cuda_routine *c) {
 }
 
 uint32_t cuda_routine_parameters(const cuda_routine *c, const routine_launch *l,
-                                 uint64_t values[CUDA_ROUTINE_PARAMETERS]) {
-  uint32_t count = 0;
-  values[count++] = 0;
-  for (uint32_t i = 0; i < l->array_count; i++)
-    values[count++] = l->arrays[i] == LAUNCH_NOTHING ? 0 : c->addresses[l->arrays[i]];
-  for (uint32_t i = 0; i < l->number_count; i++)
-    values[count++] = l->numbers[i];
-  return count;
+                                 uint64_t values[LAUNCH_PARAMETERS]) {
+  return launch_parameters(l, c->addresses, values);
 }
 
 const routine_launch *cuda_routine_launches(cuda_routine *c, const cuda_address *addresses,
@@ -360,24 +354,25 @@ cuda_address cuda_routine_state(const cuda_routine *c, uint64_t *bytes) {
   return c->addresses[state_of(c)];
 }
 
-static bool launch(const cuda_routine *c, uint32_t number) {
-  const routine_launch *l = &c->launches[number];
-  uint64_t values[CUDA_ROUTINE_PARAMETERS];
-  void *parameters[CUDA_ROUTINE_PARAMETERS];
-  uint32_t count = cuda_routine_parameters(c, l, values);
-  for (uint32_t i = 0; i < count; i++)
-    parameters[i] = &values[i];
-  cuda_grid grid = {.x = l->blocks, .threads = l->threads, .overlapping = true};
-  return cuda_launch(c->device, &c->kernels[number], grid, parameters);
+bool cuda_launch_all(cuda_device *d, uint32_t count, const routine_launch *launches,
+                     const cuda_kernel *kernels, const cuda_address *addresses) {
+  bool good = true;
+  for (uint32_t i = 0; i < count && good; i++) {
+    uint64_t values[LAUNCH_PARAMETERS];
+    void *parameters[LAUNCH_PARAMETERS];
+    launch_parameters(&launches[i], addresses, values);
+    for (uint32_t k = 0; k < LAUNCH_PARAMETERS; k++)
+      parameters[k] = &values[k];
+    cuda_grid grid = {.x = launches[i].blocks, .threads = launches[i].threads, .overlapping = true};
+    good = cuda_launch(d, &kernels[i], grid, parameters);
+  }
+  return good;
 }
 
 bool cuda_routine_makes_keys(const cuda_routine *c) { return c && c->kind == OF_PARTITION; }
 
 bool cuda_routine_launch(const cuda_routine *c) {
-  bool good = true;
-  for (uint32_t i = 0; i < c->launch_count && good; i++)
-    good = launch(c, i);
-  return good;
+  return cuda_launch_all(c->device, c->launch_count, c->launches, c->kernels, c->addresses);
 }
 
 bool cuda_routine_call(const cuda_routine *c, cuda_device *d, const cuda_address *addresses,

@@ -28,6 +28,9 @@ void cuda_routine_free(cuda_routine *c);  // NULL is allowed
 bool cuda_routine_place(cuda_routine *c, const cuda_address *addresses, error *failure);
 // False: the device's message says why.
 bool cuda_routine_launch(const cuda_routine *c);
+// Launches kernels one after the other, on arrays at these addresses.
+bool cuda_launch_all(cuda_device *d, uint32_t count, const routine_launch *launches,
+                     const cuda_kernel *kernels, const cuda_address *addresses);
 // On other arrays, with other temporaries, of so many bytes at a multiple of 256; by several
 // threads at once, each with its own.
 uint64_t cuda_routine_bytes(const cuda_routine *c);
@@ -49,9 +52,8 @@ void cuda_routine_write(const cuda_routine *c, text *out);  // the text of its k
 // returns how many.
 const routine_launch *cuda_routine_launches(cuda_routine *c, const cuda_address *addresses,
                                             cuda_address temporaries, uint32_t *count);
-enum { CUDA_ROUTINE_PARAMETERS = 1 + LAUNCH_ARRAYS + LAUNCH_NUMBERS };
 uint32_t cuda_routine_parameters(const cuda_routine *c, const routine_launch *l,
-                                 uint64_t values[CUDA_ROUTINE_PARAMETERS]);
+                                 uint64_t values[LAUNCH_PARAMETERS]);
 // What is to be 0 before the first launch.
 cuda_address cuda_routine_state(const cuda_routine *c, uint64_t *bytes);
 

@@ -97,7 +97,7 @@ enum { WIDTHS = 5 };
 typedef struct call {
   char *scratch;
   uint64_t item;
-  void *array[PERMUTE_ARGUMENTS];
+  void *array[LAUNCH_MOST_ARRAYS];
   const uint64_t *number;
 } call;
 
@@ -194,14 +194,14 @@ static void subject_free(subject *s) {
 
 // Makes the schedule of s->p, runs its kernels, and compares. counts: by launch, or NULL.
 static void subject_run(subject *s, sums *counts) {
-  permute_launch launches[PERMUTE_LAUNCHES];
+  routine_launch launches[PERMUTE_LAUNCHES];
   uint64_t n = s->shape.n, wrong = 0;
   uint32_t bytes = s->shape.bytes, count = permute_launches(&s->shape, launches);
   schedule_means means = {.threads = 1};
   CHECK(permute_tables_make(&s->shape, &(place_list){s->p, 4, s->shape.n}, &means, &s->tables));
   memset(s->arrays[1], 0xee, n * bytes);
   for (uint32_t k = 0; k < count; k++) {
-    const permute_launch *l = &launches[k];
+    const routine_launch *l = &launches[k];
     call c = {.scratch = s->scratch, .number = l->numbers};
     for (uint32_t i = 0; i < l->array_count; i++)
       c.array[i] = l->arrays[i] < PERMUTE_TABLE ? (void *)s->arrays[l->arrays[i]]

@@ -68,7 +68,7 @@ typedef void entry(char *scratch, uint64_t item, void **arrays, const uint64_t *
 
 static void run_launch(char *const *arrays, void *library, const routine_launch *l, char *scratch) {
   char name[32];
-  void *parameters[LAUNCH_ARRAYS];
+  void *parameters[LAUNCH_MOST_ARRAYS];
   snprintf(name, sizeof name, "run_%s", l->kernel);
   void *symbol = dlsym(library, name);
   entry *run;

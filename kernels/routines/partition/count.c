@@ -24,16 +24,15 @@ void count_kernels_write(text *out, const count_kernels *k) {
 
 void count_launches(const count_kernels *k, routine_launch out[COUNT_LAUNCHES]) {
   uint64_t all = k->rows * k->limit, chunk = chunk_of(k);
-  out[0] = (routine_launch){
-      .kernel = "clear", .blocks = divide_up(all, CLEAR_THREADS), .threads = CLEAR_THREADS};
-  launch_add_array(&out[0], COUNT_COUNTS);
-  launch_add_number(&out[0], all);
+  out[0] = (routine_launch){.kernel = "clear",
+                            .blocks = divide_up(all, CLEAR_THREADS),
+                            .threads = CLEAR_THREADS,
+                            LAUNCH_ARRAYS(COUNT_COUNTS),
+                            LAUNCH_NUMBERS(all)};
   out[1] = (routine_launch){.kernel = "count",
                             .blocks = k->rows * divide_up(k->length, chunk),
                             .threads = THREADS,
-                            .shared_bytes = (uint32_t)k->limit * 4};
-  launch_add_array(&out[1], COUNT_KEYS);
-  launch_add_array(&out[1], COUNT_COUNTS);
-  launch_add_number(&out[1], k->length);
-  launch_add_number(&out[1], chunk);
+                            .shared_bytes = (uint32_t)k->limit * 4,
+                            LAUNCH_ARRAYS(COUNT_KEYS, COUNT_COUNTS),
+                            LAUNCH_NUMBERS(k->length, chunk)};
 }

@@ -13,16 +13,10 @@ static const struct {
 static uint32_t tile_of(const partition_kernels *k) { return k->threads * k->items; }
 static uint32_t keys_of(const partition_kernels *k) { return 1U << k->work.bits; }
 
-// An element is moved as words: as wide as its bytes allow.
-static uint32_t word_of(uint32_t bytes) {
-  uint32_t word = bytes & -bytes;
-  return word < 8 ? word : 8;
-}
-
 static uint32_t widest_word(const partition_work *w) {
   uint32_t widest = 1;
   for (uint32_t i = 0; i < w->payload_count; i++) {
-    uint32_t word = word_of(w->payloads[i].bytes);
+    uint32_t word = launch_word_bytes(w->payloads[i].bytes);
     widest = word > widest ? word : widest;
   }
   return widest;
@@ -70,28 +64,25 @@ bool partition_kernels_of(const partition_work *w, partition_kernels *out) {
 
 // ---- text --------------------------------------------------------------------------------------
 
-static const char *unsigned_of(uint32_t bytes) {
-  return bytes == 1 ? "uint8_t" : bytes == 2 ? "uint16_t" : bytes == 4 ? "uint32_t" : "uint64_t";
-}
-
 void partition_keys_write(text *out, uint32_t bytes, uint32_t bits) {
   c_source_add(out, "kernels/text/cuda_host.h");
-  text_printf(out, "static inline uint32_t partition_key(%s k) { return (uint32_t)k & %uU; }\n",
-              unsigned_of(bytes), (1U << bits) - 1);
+  text_printf(out,
+              "static inline uint32_t partition_key(uint%u_t k) { return (uint32_t)k & %uU; }\n",
+              8 * bytes, (1U << bits) - 1);
 }
 
 static void write_inputs(text *out, const partition_work *w) {
   text_string(out, "#define PARTITION_INPUTS");
   for (uint32_t i = 0; i < w->input_count; i++)
-    text_printf(out, "%s const %s *const in%u", i ? "," : "", unsigned_of(w->input_bytes[i]), i);
+    text_printf(out, "%s const uint%u_t *const in%u", i ? "," : "", 8 * w->input_bytes[i], i);
   text_string(out, "\n#define PARTITION_VALUES");
   for (uint32_t i = 0; i < w->input_count; i++)
-    text_printf(out, " PERMC_VALUES(%s, value%u, TILE_ITEMS, TILE_THREADS)",
-                unsigned_of(w->input_bytes[i]), i);
+    text_printf(out, " PERMC_VALUES(uint%u_t, value%u, TILE_ITEMS, TILE_THREADS)",
+                8 * w->input_bytes[i], i);
   text_string(out, "\n#define PARTITION_LOAD(i, k)");
   for (uint32_t i = 0; i < w->input_count; i++)
-    text_printf(out, " PERMC_AT(value%u, i) = PERMC_LOAD(%s, in%u + (k));", i,
-                unsigned_of(w->input_bytes[i]), i);
+    text_printf(out, " PERMC_AT(value%u, i) = PERMC_LOAD(uint%u_t, in%u + (k));", i,
+                8 * w->input_bytes[i], i);
   text_string(out, "\n#define PARTITION_KEY(i) partition_key(");
   for (uint32_t i = 0; i < w->input_count; i++)
     text_printf(out, "%sPERMC_AT(value%u, i)", i ? ", " : "", i);
@@ -101,20 +92,21 @@ static void write_inputs(text *out, const partition_work *w) {
 // The value of payload p that stands at a thread's element i.
 static void write_move(text *out, const partition_work *w, uint32_t p) {
   const partition_moved *m = &w->payloads[p];
-  uint32_t word = word_of(m->bytes), words = m->bytes / word;
+  uint32_t word = launch_word_bytes(m->bytes), words = m->bytes / word;
   for (uint32_t i = 0; i < words; i++) {
-    text_printf(out, "%s PARTITION_MOVE(%s, %u, %u, ", p + i > 0 ? " PERMC_BARRIER" : "",
-                unsigned_of(word), words, i);
+    text_printf(out, "%s PARTITION_MOVE(uint%u_t, %u, %u, ", p + i > 0 ? " PERMC_BARRIER" : "",
+                8 * word, words, i);
     if (m->numbers)
-      text_printf(out, "(%s)((uint64_t)tile * TILE_ELEMENTS + TILE_PLACE + 32 * i)",
-                  unsigned_of(word));
+      text_printf(out, "(uint%u_t)((uint64_t)tile * TILE_ELEMENTS + TILE_PLACE + 32 * i)",
+                  8 * word);
     else if (m->input != PARTITION_NO_INPUT && words == 1)
       text_printf(out, "PERMC_AT(value%u, i)", m->input);
     else
-      text_printf(out,
-                  "TILE_IS_LIVE(i) ? PERMC_LOAD(%s, from%u + (start + TILE_PLACE + 32 * i) * %u + "
-                  "%u) : 0",
-                  unsigned_of(word), p, words, i);
+      text_printf(
+          out,
+          "TILE_IS_LIVE(i) ? PERMC_LOAD(uint%u_t, from%u + (start + TILE_PLACE + 32 * i) * %u + "
+          "%u) : 0",
+          8 * word, p, words, i);
     text_printf(out, ", to%u, %s)", p,
                 p == w->payload_count - 1 && i == words - 1 ? "PARTITION_LOAD_NEXT" : "");
   }
@@ -123,8 +115,8 @@ static void write_move(text *out, const partition_work *w, uint32_t p) {
 static void write_payloads(text *out, const partition_work *w) {
   text_string(out, "#define PARTITION_PARAMETERS");
   for (uint32_t i = 0; i < w->payload_count; i++) {
-    const char *word = unsigned_of(word_of(w->payloads[i].bytes));
-    text_printf(out, ", const %s *const from%u, %s *const to%u", word, i, word, i);
+    uint32_t bits = 8 * launch_word_bytes(w->payloads[i].bytes);
+    text_printf(out, ", const uint%u_t *const from%u, uint%u_t *const to%u", bits, i, bits, i);
   }
   text_string(out, "\n#define PARTITION_MOVES");
   for (uint32_t i = 0; i < w->payload_count; i++)
@@ -136,7 +128,7 @@ static void write_payloads(text *out, const partition_work *w) {
 
 void partition_kernels_write(text *out, const partition_kernels *k) {
   text_string(out, k->work.key_text);
-  text_printf(out, "typedef %s TILE_COUNT;\n", unsigned_of(k->count_bytes));
+  text_printf(out, "typedef uint%u_t TILE_COUNT;\n", 8 * k->count_bytes);
   text_printf(out, "#define TILE_THREADS %u\n#define TILE_ITEMS %u\n", k->threads, k->items);
   text_printf(out, "#define PARTITION_BLOCKS %u\n#define PARTITION_BITS %u\n", k->blocks,
               k->work.bits);
@@ -159,13 +151,15 @@ void partition_launches(const partition_kernels *k, routine_launch out[PARTITION
   out[0] = (routine_launch){.kernel = "count",
                             .blocks = w->rows * k->groups,
                             .threads = k->threads,
-                            .shared_bytes = k->threads / 32 * keys_of(k) * 4};
+                            .shared_bytes = k->threads / 32 * keys_of(k) * 4,
+                            LAUNCH_NUMBERS(w->rows, w->length)};
   add_inputs(&out[0], k);
   launch_add_array(&out[0], PARTITION_STATE);
   out[1] = (routine_launch){.kernel = "partition",
                             .blocks = w->rows * k->groups,
                             .threads = k->threads,
-                            .shared_bytes = moved_bytes(k)};
+                            .shared_bytes = moved_bytes(k),
+                            LAUNCH_NUMBERS(w->rows, w->length)};
   add_inputs(&out[1], k);
   for (uint32_t i = 0; i < 2 * w->payload_count; i++)
     launch_add_array(&out[1], w->payloads[i / 2].numbers && i % 2 == 0
@@ -175,8 +169,4 @@ void partition_launches(const partition_kernels *k, routine_launch out[PARTITION
   launch_add_array(&out[1], PARTITION_TOTALS);
   if (w->wants_places)
     launch_add_array(&out[1], PARTITION_PLACED);
-  for (int i = 0; i < PARTITION_LAUNCHES; i++) {
-    launch_add_number(&out[i], w->rows);
-    launch_add_number(&out[i], w->length);
-  }
 }

@@ -43,12 +43,17 @@ static uint32_t tile_of_bytes(uint32_t tile_bytes, uint32_t bytes) {
   return tile_bytes / bytes < TILE_MOST ? tile_bytes / bytes : TILE_MOST;
 }
 
+// Of a block. A multiprocessor has only one of large tiles at a time.
+static uint32_t most_threads(const permute_shape *s) {
+  bool large = s->tile * s->bytes > TILE_LEAST_BYTES || s->tile == TILE_MOST;
+  return large ? 2 * TILE_THREADS : TILE_THREADS;
+}
+
 static const char *shape_tiles(permute_shape *s) {
   s->tile = tile_of_bytes(TILE_LEAST_BYTES, s->bytes);
   if ((double)s->tile * s->tile * s->bytes < (double)s->n * SEGMENT_BYTES)
     s->tile = tile_of_bytes(TILE_BYTES, s->bytes);
-  s->threads = s->tile * s->bytes > TILE_LEAST_BYTES || s->tile == TILE_MOST ? 2 * TILE_THREADS
-                                                                             : TILE_THREADS;
+  s->threads = most_threads(s);
   return permute_tiles(s) <= TILES_MOST ? NULL : "it would have too many tiles";
 }
 
@@ -57,8 +62,7 @@ static uint32_t granule(uint32_t bytes) { return 32 * (bytes == 1 ? 16 : 8); }
 
 // As many threads as a tile can have that take whole granules.
 static void shape_threads(permute_shape *s) {
-  bool large = s->tile * s->bytes > TILE_LEAST_BYTES || s->tile == TILE_MOST;
-  uint32_t most = large ? 2 * TILE_THREADS : TILE_THREADS;
+  uint32_t most = most_threads(s);
   uint32_t warps = s->tile / granule(s->bytes);
   for (uint32_t i = 1; i <= warps && 32 * i <= most; i++)
     if (warps % i == 0)
@@ -206,93 +210,91 @@ permute_strategy permute_choose(uint64_t n, uint32_t bytes, const permute_spread
 
 // ---- launches ----------------------------------------------------------------------------------
 
-static permute_launch launch(const char *kernel, uint64_t blocks, uint32_t threads,
-                             uint64_t shared_bytes) {
-  return (permute_launch){.kernel = kernel,
-                          .blocks = blocks,
-                          .threads = threads,
-                          .shared_bytes = (uint32_t)shared_bytes};
-}
-
-static void add_arrays(permute_launch *l, uint32_t count, const uint32_t *arrays) {
-  l->array_count = count;
-  for (uint32_t i = 0; i < count; i++)
-    l->arrays[i] = arrays[i];
-}
-
-static void add_number(permute_launch *l, uint64_t number) {
-  l->numbers[l->number_count++] = number;
-}
-
-static uint32_t direct_launch(const permute_shape *s, permute_launch *out) {
-  bool scatters = s->strategy == PERMUTE_D_DESIGNATED;
-  *out = launch(scatters ? "d_designated" : "s_designated",
-                (s->n + DIRECT_THREADS * DIRECT_EACH - 1) / (DIRECT_THREADS * DIRECT_EACH),
-                DIRECT_THREADS, 0);
-  add_arrays(out, 3, (uint32_t[]){PERMUTE_A, PERMUTE_B, PERMUTE_TABLE + PERMUTE_P});
-  add_number(out, s->n);
+static uint32_t direct_launch(const permute_shape *s, routine_launch *out) {
+  *out = (routine_launch){.kernel =
+                              s->strategy == PERMUTE_D_DESIGNATED ? "d_designated" : "s_designated",
+                          .blocks = divide_up(s->n, DIRECT_THREADS * DIRECT_EACH),
+                          .threads = DIRECT_THREADS,
+                          LAUNCH_ARRAYS(PERMUTE_A, PERMUTE_B, PERMUTE_TABLE + PERMUTE_P),
+                          LAUNCH_NUMBERS(s->n)};
   return 1;
 }
 
-static permute_launch row_launch(const permute_shape *s, uint32_t step, uint32_t from,
+static routine_launch row_launch(const permute_shape *s, uint32_t step, uint32_t from,
                                  uint32_t to) {
   uint32_t length = step == 1 ? s->rows : s->width;
-  permute_launch l =
-      launch(step == 1 ? "columns" : "rows", s->n / length,
-             length < ROW_MOST_THREADS ? length : ROW_MOST_THREADS, (uint64_t)length * s->bytes);
-  add_arrays(
-      &l, 4,
-      (uint32_t[]){from, to, PERMUTE_TABLE + PERMUTE_S + step, PERMUTE_TABLE + PERMUTE_D + step});
-  return l;
+  return (routine_launch){
+      .kernel = step == 1 ? "columns" : "rows",
+      .blocks = s->n / length,
+      .threads = length < ROW_MOST_THREADS ? length : ROW_MOST_THREADS,
+      .shared_bytes = length * s->bytes,
+      LAUNCH_ARRAYS(from, to, PERMUTE_TABLE + PERMUTE_S + step, PERMUTE_TABLE + PERMUTE_D + step)};
 }
 
-static permute_launch transpose_launch(const permute_shape *s, bool back, uint32_t from,
-                                       uint32_t to) {
-  permute_launch l = launch(back ? "transpose_back" : "transpose", s->n / (SIDE * SIDE),
-                            DIRECT_THREADS, (uint64_t)SIDE * SIDE * s->bytes);
-  add_arrays(&l, 2, (uint32_t[]){from, to});
-  return l;
+static routine_launch side_launch(const permute_shape *s, const char *kernel, uint32_t from,
+                                  uint32_t to) {
+  return (routine_launch){.kernel = kernel,
+                          .blocks = s->n / (SIDE * SIDE),
+                          .threads = DIRECT_THREADS,
+                          .shared_bytes = SIDE * SIDE * s->bytes,
+                          LAUNCH_ARRAYS(from, to)};
 }
 
-static uint32_t scheduled_launches(const permute_shape *s, permute_launch *out) {
+static uint32_t scheduled_launches(const permute_shape *s, routine_launch *out) {
   out[0] = row_launch(s, 0, PERMUTE_A, PERMUTE_B);
-  out[1] = transpose_launch(s, false, PERMUTE_B, PERMUTE_BETWEEN);
+  out[1] = side_launch(s, "transpose", PERMUTE_B, PERMUTE_BETWEEN);
   out[2] = row_launch(s, 1, PERMUTE_BETWEEN, PERMUTE_B);
-  out[3] = transpose_launch(s, true, PERMUTE_B, PERMUTE_BETWEEN);
+  out[3] = side_launch(s, "transpose_back", PERMUTE_B, PERMUTE_BETWEEN);
   out[4] = row_launch(s, 2, PERMUTE_BETWEEN, PERMUTE_B);
   return 5;
 }
 
-static uint32_t tiled_launches(const permute_shape *s, permute_launch *out) {
-  uint64_t shared = (uint64_t)s->tile * s->bytes;
-  out[0] = launch("put", permute_tiles(s), s->threads, shared);
-  add_arrays(&out[0], 3, (uint32_t[]){PERMUTE_A, PERMUTE_BETWEEN, PERMUTE_TABLE + PERMUTE_PUT});
-  add_number(&out[0], s->n);
-  out[1] = launch("collect", permute_tiles(s), s->threads, shared);
-  add_arrays(&out[1], 5,
-             (uint32_t[]){PERMUTE_BETWEEN, PERMUTE_B, PERMUTE_TABLE + PERMUTE_COLLECT,
-                          PERMUTE_TABLE + PERMUTE_GROUPS, PERMUTE_TABLE + PERMUTE_SEGMENTS});
-  add_number(&out[1], permute_segments(s));
-  add_number(&out[1], s->n);
+// Each tile of a has its elements put in order.
+static routine_launch put_launch(const permute_shape *s, uint32_t to) {
+  return (routine_launch){.kernel = "put",
+                          .blocks = permute_tiles(s),
+                          .threads = s->threads,
+                          .shared_bytes = s->tile * s->bytes,
+                          LAUNCH_ARRAYS(PERMUTE_A, to, PERMUTE_TABLE + PERMUTE_PUT),
+                          LAUNCH_NUMBERS(s->n)};
+}
+
+static uint32_t tiled_launches(const permute_shape *s, routine_launch *out) {
+  out[0] = put_launch(s, PERMUTE_BETWEEN);
+  out[1] = (routine_launch){
+      .kernel = "collect",
+      .blocks = permute_tiles(s),
+      .threads = s->threads,
+      .shared_bytes = s->tile * s->bytes,
+      LAUNCH_ARRAYS(PERMUTE_BETWEEN, PERMUTE_B, PERMUTE_TABLE + PERMUTE_COLLECT,
+                    PERMUTE_TABLE + PERMUTE_GROUPS, PERMUTE_TABLE + PERMUTE_SEGMENTS),
+      LAUNCH_NUMBERS(permute_segments(s), s->n)};
   return 2;
 }
 
-// One tile after the other, which only puts its elements in order.
-static uint32_t one_launch(const permute_shape *s, permute_launch *out) {
-  bool rows = s->strategy == PERMUTE_IN_ROWS;
-  uint64_t tiles = rows ? permute_tiles(s) : divide_up(s->columns, s->strip);
-  *out = launch(rows ? "put" : "strips", tiles, s->threads, (uint64_t)s->tile * s->bytes);
-  add_arrays(out, 3, (uint32_t[]){PERMUTE_A, PERMUTE_B, PERMUTE_TABLE + PERMUTE_PUT});
-  if (!rows)
-    add_number(out, s->columns);
-  add_number(out, s->n);
+static uint32_t strips_launch(const permute_shape *s, routine_launch *out) {
+  *out = (routine_launch){.kernel = "strips",
+                          .blocks = divide_up(s->columns, s->strip),
+                          .threads = s->threads,
+                          .shared_bytes = s->tile * s->bytes,
+                          LAUNCH_ARRAYS(PERMUTE_A, PERMUTE_B, PERMUTE_TABLE + PERMUTE_PUT),
+                          LAUNCH_NUMBERS(s->columns, s->n)};
   return 1;
 }
 
-uint32_t permute_launches(const permute_shape *s, permute_launch *out) {
-  return s->n == 0                          ? 0
-         : s->strategy == PERMUTE_SCHEDULED ? scheduled_launches(s, out)
-         : s->strategy == PERMUTE_TILED     ? tiled_launches(s, out)
-         : s->strategy >= PERMUTE_IN_ROWS   ? one_launch(s, out)
-                                            : direct_launch(s, out);
+uint32_t permute_launches(const permute_shape *s, routine_launch out[PERMUTE_LAUNCHES]) {
+  if (s->n == 0)
+    return 0;
+  switch (s->strategy) {
+  case PERMUTE_SCHEDULED:
+    return scheduled_launches(s, out);
+  case PERMUTE_TILED:
+    return tiled_launches(s, out);
+  case PERMUTE_IN_ROWS:
+    return out[0] = put_launch(s, PERMUTE_B), 1;
+  case PERMUTE_IN_COLUMNS:
+    return strips_launch(s, out);
+  default:
+    return direct_launch(s, out);
+  }
 }

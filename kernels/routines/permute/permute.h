@@ -37,6 +37,7 @@
 #include "core/number.h"
 #include "core/permutation/schedule.h"
 #include "core/text.h"
+#include "kernels/routines/launch.h"
 
 #define PERMUTE_STRATEGIES(ROW)                                                                    \
   ROW(D_DESIGNATED, "d-designated")                                                                \
@@ -123,26 +124,17 @@ bool permute_tables_make(const permute_shape *s, const place_list *p, const sche
 
 // ---- kernels -----------------------------------------------------------------------------------
 
-// A launch. Arguments are arrays, then numbers.
-enum { PERMUTE_LAUNCHES = 5, PERMUTE_ARGUMENTS = 8 };
+// Arrays of launches.
 enum {
   PERMUTE_A,
   PERMUTE_B,
   PERMUTE_BETWEEN,
-  PERMUTE_TABLE
-};  // arrays; from PERMUTE_TABLE on tables
+  PERMUTE_TABLE  // from here on tables
+};
+enum { PERMUTE_LAUNCHES = 5 };  // at most
 
-typedef struct permute_launch {
-  const char *kernel;  // permc_pass_ and this
-  uint64_t blocks;
-  uint32_t threads, shared_bytes;
-  uint32_t array_count, arrays[PERMUTE_ARGUMENTS];
-  uint32_t number_count;
-  uint64_t numbers[2];
-} permute_launch;
-
-// At most PERMUTE_LAUNCHES of them. Returns how many.
-uint32_t permute_launches(const permute_shape *s, permute_launch *out);
+// Returns how many.
+uint32_t permute_launches(const permute_shape *s, routine_launch out[PERMUTE_LAUNCHES]);
 // The text of the kernels, for NVRTC and for the host.
 void permute_text(text *out, const permute_shape *s);
 

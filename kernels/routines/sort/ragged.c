@@ -1,14 +1,9 @@
 // Shapes, texts and launches of sorts of rows of any lengths. See ragged.h.
 #include "kernels/routines/sort/ragged.h"
 #include "core/number.h"
-#include "kernels/routines/sort/order.h"
 #include "kernels/text/text.h"
 
 enum { ENTRY_WORDS = 3, STATE_WORDS = 6, MOST_BLOCKS = INT32_MAX, DIGITS = 256 };
-
-static uint32_t key_bytes(const sort_kernels *k) {
-  return (uint32_t)scalar_types[k->work.type].size;
-}
 
 // Numbers of keys go with them in tiles: with floats too, as NaN of different bits are equal, and a
 // network of comparators is stable by numbers.
@@ -20,7 +15,7 @@ static uint64_t room_of(sort_shape s) { return (uint64_t)s.threads * s.items; }
 
 // Of scratch, as kernels/routines/sort/ragged_head.h divides it: keys, or payloads, and numbers.
 static uint32_t key_room(const sort_kernels *k, sort_shape s, bool numbers) {
-  uint64_t wide = k->along_bytes > key_bytes(k) ? k->along_bytes : key_bytes(k);
+  uint64_t wide = k->along_bytes > sort_key_bytes(k) ? k->along_bytes : sort_key_bytes(k);
   uint64_t room = room_of(s) + 2;
   return (uint32_t)(divide_up(room * wide + (numbers ? 2 * room : 0), 16) * 16);
 }
@@ -57,7 +52,7 @@ static const struct {
 enum { SHORT_WORDS = 64, WIDE_SHORT_BLOCKS = 5 };
 
 static void choose_shapes(sort_kernels *k) {
-  uint32_t i = 0, words = key_bytes(k) == 8 ? 2 : 1;
+  uint32_t i = 0, words = sort_key_bytes(k) == 8 ? 2 : 1;
   uint64_t mean = k->work.length / k->work.offsets;
   while (mean > shapes[i].mean)
     i++;
@@ -86,8 +81,8 @@ const char *ragged_kernels_of(sort_kernels *k) {
     return "there are too many tiles of keys";
   k->room = 2 * elements / room_of(k->part) + 1;
   k->room += k->longest ? elements / (room_of(k->tile) - k->window) : w->rows * w->offsets;
-  k->bytes[SORT_SPARE_KEYS] = elements * key_bytes(k);
-  k->bytes[SORT_SPARE_SORTED] = w->wants_keys ? 0 : elements * key_bytes(k);
+  k->bytes[SORT_SPARE_KEYS] = elements * sort_key_bytes(k);
+  k->bytes[SORT_SPARE_SORTED] = w->wants_keys ? 0 : elements * sort_key_bytes(k);
   k->bytes[SORT_ALONG] = k->along_order ? elements * k->along_bytes : 0;
   k->bytes[SORT_SPARE_ALONG] = elements * k->along_bytes;
   uint64_t windows = w->rows * divide_up(w->length, k->window);
@@ -96,6 +91,28 @@ const char *ragged_kernels_of(sort_kernels *k) {
 }
 
 // ---- text --------------------------------------------------------------------------------------
+
+// RAGGED_ORDER makes a key an unsigned number with the order of the key: a flipped sign, all bits of
+// negative floats flipped, all NaN equal, all bits flipped where they descend. RAGGED_LAST is a key
+// that none comes behind.
+static void write_order(text *out, const sort_kernels *k) {
+  uint32_t bits = 8 * sort_key_bytes(k);
+  unsigned long long top = 1ULL << (bits - 1), all = 2 * top - 1, infinity = sort_infinity(k);
+  scalar_kind kind = scalar_types[k->work.type].kind;
+  bool descending = k->work.descending;
+  text_printf(out, "static inline uint%u_t RAGGED_ORDER(uint%u_t k) {\n", bits, bits);
+  if (kind == KIND_SIGNED)
+    text_printf(out, "  k ^= %lluU;\n", top);
+  if (kind == KIND_FLOAT)
+    text_printf(out, "  k = (k & %lluU) > %lluU ? %lluU : k & %lluU ? ~k : k | %lluU;\n", top - 1,
+                infinity, all, top, top);
+  text_printf(out, "  return (uint%u_t)%sk;\n}\n", bits, descending ? "~" : "");
+  unsigned long long least = kind == KIND_SIGNED ? top : kind == KIND_FLOAT ? top | infinity : 0;
+  text_printf(out, "#define RAGGED_LAST ((uint%u_t)%lluU)\n", bits,
+              descending            ? least
+              : kind == KIND_SIGNED ? top - 1
+                                    : all);
+}
 
 // A kernel's text, in its shape.
 static void write_kernel(text *out, const char *name, sort_shape s, bool numbers) {
@@ -108,9 +125,9 @@ static void write_kernel(text *out, const char *name, sort_shape s, bool numbers
 }
 
 void ragged_kernels_write(text *out, const sort_kernels *k) {
-  write_sort_order(out, "RAGGED_ORDER", "RAGGED_LAST", k->work.type, k->work.descending);
-  text_printf(out, "typedef %s SORT_KEY;\ntypedef uint32_t TILE_COUNT;\n",
-              unsigned_of(key_bytes(k)));
+  write_order(out, k);
+  text_printf(out, "typedef uint%u_t SORT_KEY;\ntypedef uint32_t TILE_COUNT;\n",
+              8 * sort_key_bytes(k));
   text_printf(out, "#define RAGGED_ALONG_BYTES %u\n#define RAGGED_WINDOW %u\n", k->along_bytes,
               k->window);
   text_printf(out, "#define RAGGED_PART %u\n", (uint32_t)room_of(k->part));
@@ -127,14 +144,13 @@ void ragged_kernels_write(text *out, const sort_kernels *k) {
 
 // The arrays of both kernels; `spare` of the second one.
 static void add_arrays(routine_launch *l, const sort_kernels *k, bool spare) {
-  bool numbers = k->along_order || (k->along_bytes && k->work.payloads->numbers);
   launch_add_array(l, SORT_KEYS);
   launch_add_array(l, k->work.wants_keys ? SORT_SORTED : SORT_SPARE_SORTED);
   if (spare)
     launch_add_array(l, SORT_SPARE_KEYS);
   if (k->along_bytes) {
-    launch_add_array(l, numbers ? LAUNCH_NOTHING : SORT_PAYLOADS);
-    launch_add_array(l, k->along_order ? SORT_ALONG : SORT_PAYLOADS + 1);
+    launch_add_array(l, sort_along_from(k));
+    launch_add_array(l, sort_along_to(k));
     if (spare)
       launch_add_array(l, SORT_SPARE_ALONG);
   }
@@ -142,40 +158,34 @@ static void add_arrays(routine_launch *l, const sort_kernels *k, bool spare) {
 
 static routine_launch starts_launch(const sort_kernels *k) {
   uint64_t all = k->work.rows * k->work.offsets;
-  routine_launch l = {.kernel = "starts", .blocks = divide_up(all, 256), .threads = 256};
-  launch_add_array(&l, SORT_OFFSETS);
-  launch_add_array(&l, SORT_STATE);
-  launch_add_number(&l, k->work.offsets - 1);
-  launch_add_number(&l, k->work.length);
-  launch_add_number(&l, k->room);
-  launch_add_number(&l, all);
-  return l;
+  return (routine_launch){.kernel = "starts",
+                          .blocks = divide_up(all, 256),
+                          .threads = 256,
+                          LAUNCH_ARRAYS(SORT_OFFSETS, SORT_STATE),
+                          LAUNCH_NUMBERS(k->work.offsets - 1, k->work.length, k->room, all)};
 }
 
 static routine_launch tiles_launch(const sort_kernels *k) {
   routine_launch l = {.kernel = "tiles",
                       .blocks = k->work.rows * divide_up(k->work.length, k->window),
                       .threads = k->tile.threads,
-                      .shared_bytes = tile_bytes(k)};
+                      .shared_bytes = tile_bytes(k),
+                      LAUNCH_NUMBERS(k->work.offsets - 1, k->work.length, k->room)};
   add_arrays(&l, k, false);
   launch_add_array(&l, SORT_OFFSETS);
   launch_add_array(&l, SORT_STATE);
-  launch_add_number(&l, k->work.offsets - 1);
-  launch_add_number(&l, k->work.length);
-  launch_add_number(&l, k->room);
   return l;
 }
 
 static routine_launch parts_launch(const sort_kernels *k) {
+  uint64_t blocks = (uint64_t)k->work.multiprocessors * k->part.blocks;
   routine_launch l = {.kernel = "parts",
-                      .blocks = (uint64_t)k->work.multiprocessors * k->part.blocks,
+                      .blocks = blocks,
                       .threads = k->part.threads,
-                      .shared_bytes = part_bytes(k)};
+                      .shared_bytes = part_bytes(k),
+                      LAUNCH_NUMBERS(k->work.length, k->room, blocks)};
   add_arrays(&l, k, true);
   launch_add_array(&l, SORT_STATE);
-  launch_add_number(&l, k->work.length);
-  launch_add_number(&l, k->room);
-  launch_add_number(&l, l.blocks);
   return l;
 }
 

@@ -1,7 +1,6 @@
 // Shapes, texts and launches of sorts. See sort.h.
 #include "kernels/routines/sort/sort.h"
 #include "core/number.h"
-#include "kernels/routines/sort/order.h"
 #include "kernels/routines/sort/ragged.h"
 #include "kernels/text/text.h"
 
@@ -28,16 +27,12 @@ enum { SHAPES = sizeof shapes / sizeof *shapes };
 
 static uint32_t tile_of(const sort_kernels *k) { return k->threads * k->items; }
 
-static uint32_t key_bytes(const sort_kernels *k) {
-  return (uint32_t)scalar_types[k->work.type].size;
-}
-
 static uint32_t tile_blocks(const sort_kernels *k) { return (uint32_t)(k->work.rows * k->tiles); }
 
 // Of shared memory, for a tile.
 static uint32_t digit_bytes(const sort_kernels *k) {
   uint32_t staged = (tile_of(k) / 32 * 33 + 7) / 8 * 8;
-  return staged * (key_bytes(k) + k->along_bytes) + k->threads / 32 * DIGITS * 4 +
+  return staged * (sort_key_bytes(k) + k->along_bytes) + k->threads / 32 * DIGITS * 4 +
          (DIGITS + 16) * k->count_bytes;
 }
 
@@ -55,11 +50,11 @@ static void choose_along(sort_kernels *k) {
     k->along_order = true;
     k->along_bytes = w->length >> 32 ? 8 : 4;
   }
-  k->joined = k->along_bytes == key_bytes(k) && k->along_bytes <= 4;
+  k->joined = k->along_bytes == sort_key_bytes(k) && k->along_bytes <= 4;
 }
 
 static uint32_t word_bytes(const sort_kernels *k) {
-  return key_bytes(k) + (k->joined ? k->along_bytes : 0);
+  return sort_key_bytes(k) + (k->joined ? k->along_bytes : 0);
 }
 
 // How often each multiprocessor is given its blocks, with so many keys for each thread.
@@ -113,7 +108,7 @@ static uint64_t state_words(const sort_kernels *k) {
 }
 
 static void choose_temporaries(sort_kernels *k) {
-  uint64_t elements = k->work.rows * k->work.length, keys = elements * key_bytes(k);
+  uint64_t elements = k->work.rows * k->work.length, keys = elements * sort_key_bytes(k);
   uint64_t along = elements * k->along_bytes;
   k->bytes[SORT_ALONG] = k->along_order ? along : 0;
   if (k->joined) {
@@ -134,7 +129,7 @@ const char *sort_kernels_of(const sort_work *w, sort_kernels *out) {
     return "there are too many keys";
   if (elements >> 30)  // two bits of a state say what it is
     out->count_bytes = 8;
-  uint32_t bits = w->type == SCALAR_BOOL ? 1 : 8 * key_bytes(out);
+  uint32_t bits = w->type == SCALAR_BOOL ? 1 : 8 * sort_key_bytes(out);
   out->digits = ((w->bits && w->bits < bits ? w->bits : bits) + 7) / 8;
   choose_along(out);
   if (w->offsets)
@@ -154,23 +149,21 @@ const char *sort_kernels_of(const sort_work *w, sort_kernels *out) {
 // Words, whose order is that of keys, and keys of words. All NaN come last, those with a sign too:
 // by as many floats are turned round.
 static void write_words(text *out, const sort_kernels *k) {
-  static const uint64_t infinities[] = {0, 0x7c00, 0x7f800000, 0x7ff0000000000000};
-  uint32_t bytes = key_bytes(k), log = (uint32_t)__builtin_ctz(bytes);
   scalar_kind kind = scalar_types[k->work.type].kind;
-  unsigned long long top = 1ULL << (8 * bytes - 1);
+  unsigned long long top = 1ULL << (8 * sort_key_bytes(k) - 1), infinity = sort_infinity(k);
   text_printf(out, "#define SORT_WAY(w) ((SORT_KEY)%s(w))\n", k->work.descending ? "~" : "");
   if (kind == KIND_FLOAT)
     text_printf(out, "#define SORT_FLOATS\n#define SORT_TOP %lluU\n#define SORT_NAN %lluU\n", top,
-                top - 1 - infinities[log]);
+                top - 1 - infinity);
   else
     text_printf(out, "#define SORT_TOP %lluU\n", kind == KIND_SIGNED ? top : 0);
 }
 
 static void write_digits(text *out, const sort_kernels *k) {
-  text_printf(out, "typedef %s SORT_KEY;\ntypedef %s SORT_WORD;\n", unsigned_of(key_bytes(k)),
-              unsigned_of(word_bytes(k)));
-  text_printf(out, "typedef %s TILE_COUNT;\ntypedef int%u_t SORT_OFFSET;\n",
-              unsigned_of(k->count_bytes), 8 * k->count_bytes);
+  text_printf(out, "typedef uint%u_t SORT_KEY;\ntypedef uint%u_t SORT_WORD;\n",
+              8 * sort_key_bytes(k), 8 * word_bytes(k));
+  text_printf(out, "typedef uint%u_t TILE_COUNT;\ntypedef int%u_t SORT_OFFSET;\n",
+              8 * k->count_bytes, 8 * k->count_bytes);
   if (k->joined)
     text_string(out, "#define SORT_JOINED\n");
   text_printf(out, "#define SORT_DIGITS %u\n#define TILE_THREADS %u\n", k->digits, k->threads);
@@ -185,7 +178,7 @@ static void write_digits(text *out, const sort_kernels *k) {
 void sort_kernels_write(text *out, const sort_kernels *k) {
   c_source_add(out, "kernels/text/cuda_host.h");
   if (k->along_bytes)
-    text_printf(out, "#define SORT_PAYLOAD %s\n", unsigned_of(k->along_bytes));
+    text_printf(out, "#define SORT_PAYLOAD uint%u_t\n", 8 * k->along_bytes);
   if (k->work.offsets)
     ragged_kernels_write(out, k);
   else
@@ -197,16 +190,12 @@ void sort_kernels_write(text *out, const sort_kernels *k) {
 // ---- launches ----------------------------------------------------------------------------------
 
 static routine_launch count_launch(const sort_kernels *k) {
-  routine_launch l = {.kernel = "count",
-                      .blocks = k->work.rows * divide_up(k->work.length, k->chunk),
-                      .threads = k->threads,
-                      .shared_bytes = k->copies * k->digits * DIGITS * 4};
-  launch_add_array(&l, SORT_KEYS);
-  launch_add_array(&l, SORT_STATE);
-  launch_add_number(&l, k->work.rows);
-  launch_add_number(&l, k->work.length);
-  launch_add_number(&l, k->chunk);
-  return l;
+  return (routine_launch){.kernel = "count",
+                          .blocks = k->work.rows * divide_up(k->work.length, k->chunk),
+                          .threads = k->threads,
+                          .shared_bytes = k->copies * k->digits * DIGITS * 4,
+                          LAUNCH_ARRAYS(SORT_KEYS, SORT_STATE),
+                          LAUNCH_NUMBERS(k->work.rows, k->work.length, k->chunk)};
 }
 
 // Where a pass reads and writes, so that the last one writes to the end.
@@ -217,72 +206,54 @@ static void add_ends(routine_launch *l, uint32_t left, uint32_t start, uint32_t 
 }
 
 // Words that are joined go from keys and payloads over two temporaries to keys and payloads.
-static void add_joined_ends(const sort_kernels *k, routine_launch *l, uint32_t digit,
-                            uint32_t payload, uint32_t payload_end) {
+static void add_joined_ends(const sort_kernels *k, routine_launch *l, uint32_t digit) {
   static const uint32_t spare[] = {SORT_SPARE_KEYS, SORT_SPARE_ALONG};
   bool last = digit == k->digits - 1;
   uint32_t end = k->work.wants_keys ? SORT_SORTED : LAUNCH_NOTHING;
   launch_add_array(l, digit == 0 ? SORT_KEYS : spare[(digit - 1) % 2]);
   launch_add_array(l, last ? end : spare[digit % 2]);
-  launch_add_array(l, digit == 0 ? payload : LAUNCH_NOTHING);
-  launch_add_array(l, last ? payload_end : LAUNCH_NOTHING);
+  launch_add_array(l, digit == 0 ? sort_along_from(k) : LAUNCH_NOTHING);
+  launch_add_array(l, last ? sort_along_to(k) : LAUNCH_NOTHING);
 }
 
 static routine_launch digit_launch(const sort_kernels *k, uint32_t digit) {
   uint32_t left = k->digits - 1 - digit;
+  uint32_t end = k->work.wants_keys ? SORT_SORTED : SORT_SPARE_SORTED;
   routine_launch l = {.kernel = "digit",
                       .blocks = tile_blocks(k),
                       .threads = k->threads,
-                      .shared_bytes = digit_bytes(k)};
-  bool numbers = k->along_order || (k->along_bytes && k->work.payloads->numbers);
-  uint32_t payload = numbers ? LAUNCH_NOTHING : SORT_PAYLOADS;
-  uint32_t payload_end = k->along_order ? SORT_ALONG : SORT_PAYLOADS + 1;
+                      .shared_bytes = digit_bytes(k),
+                      LAUNCH_NUMBERS(k->work.rows, k->work.length, digit)};
   if (k->joined)
-    add_joined_ends(k, &l, digit, payload, payload_end);
+    add_joined_ends(k, &l, digit);
   else
-    add_ends(&l, left, SORT_KEYS, k->work.wants_keys ? SORT_SORTED : SORT_SPARE_SORTED,
-             SORT_SPARE_KEYS, digit == 0);
+    add_ends(&l, left, SORT_KEYS, end, SORT_SPARE_KEYS, digit == 0);
   if (k->along_bytes && !k->joined)
-    add_ends(&l, left, payload, payload_end, SORT_SPARE_ALONG, digit == 0);
+    add_ends(&l, left, sort_along_from(k), sort_along_to(k), SORT_SPARE_ALONG, digit == 0);
   launch_add_array(&l, SORT_STATE);
-  launch_add_number(&l, k->work.rows);
-  launch_add_number(&l, k->work.length);
-  launch_add_number(&l, digit);
   return l;
 }
 
-// Of threads, one for each word: as wide as its bytes allow.
-static uint32_t word_of(uint32_t bytes) {
-  uint32_t word = bytes & -bytes;
-  return word < 8 ? word : 8;
-}
-
+// A thread for each word.
 static routine_launch gather_launch(const sort_kernels *k, uint32_t payload) {
   static const char *const names[] = {"gather_1", "gather_2", "gather_4", "gather_8"};
   const sort_moved *m = &k->work.payloads[payload];
-  uint32_t word = word_of(m->bytes), words = m->bytes / word;
-  uint64_t all = k->work.rows * k->work.length * words;
-  routine_launch l = {.kernel = names[__builtin_ctz(word)],
-                      .blocks = divide_up(all, GATHER_THREADS),
-                      .threads = GATHER_THREADS};
-  launch_add_array(&l, m->numbers ? LAUNCH_NOTHING : SORT_PAYLOADS + 2 * payload);
-  launch_add_array(&l, SORT_PAYLOADS + 2 * payload + 1);
-  launch_add_array(&l, SORT_ALONG);
-  launch_add_number(&l, k->work.rows);
-  launch_add_number(&l, k->work.length);
-  launch_add_number(&l, words);
-  return l;
+  uint32_t word = launch_word_bytes(m->bytes), words = m->bytes / word;
+  uint32_t from = SORT_PAYLOADS + 2 * payload;
+  return (routine_launch){.kernel = names[__builtin_ctz(word)],
+                          .blocks =
+                              divide_up(k->work.rows * k->work.length * words, GATHER_THREADS),
+                          .threads = GATHER_THREADS,
+                          LAUNCH_ARRAYS(m->numbers ? LAUNCH_NOTHING : from, from + 1, SORT_ALONG),
+                          LAUNCH_NUMBERS(k->work.rows, k->work.length, words)};
 }
 
 static routine_launch places_launch(const sort_kernels *k) {
-  routine_launch l = {.kernel = "places",
-                      .blocks = divide_up(k->work.rows * k->work.length, GATHER_THREADS),
-                      .threads = GATHER_THREADS};
-  launch_add_array(&l, SORT_PLACES);
-  launch_add_array(&l, SORT_ALONG);
-  launch_add_number(&l, k->work.rows);
-  launch_add_number(&l, k->work.length);
-  return l;
+  return (routine_launch){.kernel = "places",
+                          .blocks = divide_up(k->work.rows * k->work.length, GATHER_THREADS),
+                          .threads = GATHER_THREADS,
+                          LAUNCH_ARRAYS(SORT_PLACES, SORT_ALONG),
+                          LAUNCH_NUMBERS(k->work.rows, k->work.length)};
 }
 
 static uint32_t gather_count(const sort_kernels *k) {

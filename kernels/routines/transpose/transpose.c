@@ -276,11 +276,9 @@ void transpose_kernel_of(uint32_t bytes, uint32_t count, const net_dimension *di
 }
 
 routine_launch transpose_launch(const transpose_kernel *k) {
-  routine_launch l = {.kernel = "transpose",
-                      .blocks = k->tiles,
-                      .threads = k->threads,
-                      .shared_bytes = (uint32_t)(k->scratch * k->bytes)};
-  launch_add_array(&l, TRANSPOSE_FROM);
-  launch_add_array(&l, TRANSPOSE_TO);
-  return l;
+  return (routine_launch){.kernel = "transpose",
+                          .blocks = k->tiles,
+                          .threads = k->threads,
+                          .shared_bytes = (uint32_t)(k->scratch * k->bytes),
+                          LAUNCH_ARRAYS(TRANSPOSE_FROM, TRANSPOSE_TO)};
 }
