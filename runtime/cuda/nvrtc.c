@@ -2,7 +2,6 @@
 #include "runtime/cuda/nvrtc.h"
 
 #include "runtime/system/library.h"
-#include "runtime/system/locks.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
@@ -44,88 +43,55 @@ static const library_row rows[] = {
 
 // ---- loading -----------------------------------------------------------------------------------
 
-// The version is read first: an NVRTC of before CUDA 12 is reported as old, not as lacking a
-// function.
-static bool find_functions(void *library, const char *path, nvrtc_library *n, char *why,
-                           size_t size) {
-  if (library_find(library, rows, 1, n) || n->version(&n->major, &n->minor) != 0)
-    return snprintf(why, size, "%s is not a library of NVRTC", path), false;
-  if (n->major < NVRTC_LEAST_MAJOR)
-    return snprintf(why, size, "NVRTC (%s) is of CUDA %d.%d, permc needs %d.0 or later", path,
-                    n->major, n->minor, NVRTC_LEAST_MAJOR),
-           false;
-  const char *missing = library_find(library, rows, sizeof rows / sizeof *rows, n);
-  if (missing)
-    snprintf(why, size, "NVRTC (%s) has no function %s; install a newer one", path, missing);
-  return !missing;
+static bool check_version(void *table, const char *path, char *why, size_t size) {
+  nvrtc_library *n = table;
+  if (n->version(&n->major, &n->minor) != 0)
+    snprintf(why, size, "%s is not a library of NVRTC: it does not report its version", path);
+  else if (n->major < NVRTC_LEAST_MAJOR)
+    snprintf(why, size, "NVRTC (%s) is of CUDA %d.%d, permc needs %d.0 or later", path, n->major,
+             n->minor, NVRTC_LEAST_MAJOR);
+  else
+    return true;
+  return false;
 }
 
 // NVRTC loads libnvrtc-builtins from its own folder, which it does not find where dlopen is the
 // address sanitizer's. A library that is loaded already is found by its name.
-static void load_builtins(const nvrtc_library *n) {
+static bool load_builtins(void *library, const char *path, void *table, char *why, size_t size) {
+  const nvrtc_library *n = table;
   Dl_info where;
   void *version;
-  char path[4096];
+  char builtins[4096];
+  (void)library, (void)path, (void)why, (void)size;
   memcpy(&version, &n->version, sizeof version);
   const char *slash = dladdr(version, &where) ? strrchr(where.dli_fname, '/') : NULL;
   if (!slash)
-    return;
-  snprintf(path, sizeof path, "%.*s/libnvrtc-builtins.so.%d.%d", (int)(slash - where.dli_fname),
-           where.dli_fname, n->major, n->minor);
-  if (!dlopen(path, RTLD_NOW | RTLD_LOCAL))
-    dlerror();  // then NVRTC looks for it
-}
-
-// False: no such file (`why` stays as it is, but for a file that PERMC_NVRTC names), or not a
-// usable NVRTC.
-static bool load_file(const char *path, bool named, nvrtc_library *n, char *why, size_t size) {
-  const char *reason;
-  void *library = library_open(path, &reason);
-  if (!library && named)
-    snprintf(why, size, "PERMC_NVRTC does not name a library that can be loaded (%s)", reason);
-  if (!library)
-    return false;
-  if (find_functions(library, path, n, why, size)) {
-    load_builtins(n);
     return true;
-  }
-  dlclose(library);
-  return false;
-}
-
-static bool search_folders(nvrtc_library *n, char *why, size_t size) {
-  static const char *const names[] = {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"};
-  const char *homes[] = {"", getenv("CUDA_HOME"), getenv("CUDA_PATH"), "/usr/local/cuda"};
-  char path[4096];
-  for (size_t h = 0; h < sizeof homes / sizeof *homes; h++)
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-      if (!homes[h] || (h > 0 && !*homes[h]))
-        continue;
-      snprintf(path, sizeof path, "%s%s%s", homes[h], *homes[h] ? "/lib64/" : "", names[i]);
-      if (load_file(path, false, n, why, size))
-        return true;
-    }
-  return false;
-}
-
-static bool load_nvrtc(nvrtc_library *n, char *why, size_t size) {
-  const char *named = getenv("PERMC_NVRTC");
-  snprintf(why, size,
-           "there is no NVRTC: the folders of the loader, $CUDA_HOME/lib64, $CUDA_PATH/lib64 and "
-           "/usr/local/cuda/lib64 have no libnvrtc.so of CUDA 12 or 13; install it, or set "
-           "PERMC_NVRTC to its path");
-  return named && *named ? load_file(named, true, n, why, size) : search_folders(n, why, size);
+  snprintf(builtins, sizeof builtins, "%.*s/libnvrtc-builtins.so.%d.%d",
+           (int)(slash - where.dli_fname), where.dli_fname, n->major, n->minor);
+  if (!dlopen(builtins, RTLD_NOW | RTLD_LOCAL))
+    dlerror();  // then NVRTC looks for it
+  return true;
 }
 
 static const nvrtc_library *obtain_nvrtc(char *why, size_t size) {
+  static const library_spec spec = {
+      .lock = LOCK_NVRTC,
+      .name = "NVRTC",
+      .variable = "PERMC_NVRTC",
+      .kind = "library",
+      .none = "there is no NVRTC: the folders of the loader, $CUDA_HOME/lib64, $CUDA_PATH/lib64 "
+              "and /usr/local/cuda/lib64 have no libnvrtc.so of CUDA 12 or 13; install it, or set "
+              "PERMC_NVRTC to its path",
+      .files = {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"},
+      .in_cuda = {"lib64/libnvrtc.so.13", "lib64/libnvrtc.so.12", "lib64/libnvrtc.so"},
+      .rows = rows,
+      .row_count = sizeof rows / sizeof *rows,
+      .fits = check_version,
+      .start = load_builtins};
   static nvrtc_library known;
-  static bool loaded;
-  library_lock(LOCK_NVRTC);
-  if (!loaded)
-    loaded = load_nvrtc(&known, why, size);
-  const nvrtc_library *n = loaded ? &known : NULL;
-  library_unlock(LOCK_NVRTC);
-  return n;
+  static library_state state;
+  return library_load(&spec, &known, &state, why, size);
 }
 
 bool nvrtc_find(char *why, size_t size) { return obtain_nvrtc(why, size) != NULL; }

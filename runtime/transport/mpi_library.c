@@ -2,7 +2,6 @@
 #include "runtime/transport/mpi_library.h"
 
 #include "runtime/system/library.h"
-#include "runtime/system/locks.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
@@ -17,15 +16,14 @@ static const library_row rows[] = {
 
 // Handles are the addresses of symbols, or constants.
 typedef struct mpi_abi {
-  const char *name, *world_symbol, *byte_symbol;
+  const char *world_symbol, *byte_symbol;
   ptrdiff_t world, byte;
   bool numbers;
   int any_source, serialized, truncated;
 } mpi_abi;
-static const mpi_abi open_mpi = {
-    "Open MPI", "ompi_mpi_comm_world", "ompi_mpi_byte", 0, 0, false, -1, 2, 15};
-static const mpi_abi standard = {"the MPI ABI", NULL, NULL, 0x101, 0x247, false, -1, 2048, 15};
-static const mpi_abi mpich = {"MPICH", NULL, NULL, 0x44000000, 0x4c00010d, true, -2, 2, 14};
+static const mpi_abi open_mpi = {"ompi_mpi_comm_world", "ompi_mpi_byte", 0, 0, false, -1, 2, 15};
+static const mpi_abi standard = {NULL, NULL, 0x101, 0x247, false, -1, 2048, 15};  // of MPI 5.0
+static const mpi_abi mpich = {NULL, NULL, 0x44000000, 0x4c00010d, true, -2, 2, 14};
 
 // Libraries by name, with the variable that their launcher sets for each rank.
 static const struct {
@@ -38,26 +36,20 @@ static const struct {
     {"libmpi_abi.so.0", "OMPI_COMM_WORLD_SIZE"},
 };
 enum { NAMES = sizeof names / sizeof *names };
+_Static_assert(3 * NAMES < LIBRARY_FILES, "each may be listed three times");
 
-// Parts of Open MPI find its names only where they are global.
-static void *load_first(int flags, bool launched, const char **name) {
-  for (size_t i = 0; i < NAMES; i++) {
-    void *library = launched && getenv(names[i].variable) == NULL
-                        ? NULL
-                        : dlopen(names[i].name, RTLD_NOW | RTLD_GLOBAL | flags);
-    if (library != NULL) {
-      *name = names[i].name;
-      return library;
+// That which is in the process already, else that of the launcher, else any: a name may occur more
+// than once.
+static void list_files(const char *files[LIBRARY_FILES]) {
+  size_t count = 0;
+  for (int choice = 0; choice < 3; choice++)
+    for (size_t i = 0; i < NAMES; i++) {
+      void *loaded = choice == 0 ? dlopen(names[i].name, RTLD_NOW | RTLD_NOLOAD) : NULL;
+      if (loaded || choice == 2 || (choice == 1 && getenv(names[i].variable)))
+        files[count++] = names[i].name;
+      if (loaded)
+        dlclose(loaded);
     }
-  }
-  return NULL;
-}
-
-static void *load_any(const char **name) {
-  void *library = load_first(RTLD_NOLOAD, false, name);
-  if (library == NULL)
-    library = load_first(0, true, name);
-  return library != NULL ? library : load_first(0, false, name);
 }
 
 // A library with the standard's ABI says so; it may be linked with one that has another.
@@ -70,25 +62,11 @@ static const mpi_abi *abi_of(void *library) {
   return dlsym(library, open_mpi.world_symbol) != NULL ? &open_mpi : &mpich;
 }
 
-static bool load(mpi_library *m, char *why, size_t size) {
-  const char *named = getenv("PERMC_MPI");
-  m->name = named && *named ? named : NULL;
-  void *library = m->name ? dlopen(m->name, RTLD_NOW | RTLD_GLOBAL) : load_any(&m->name);
-  if (library == NULL) {
-    if (m->name)
-      snprintf(why, size, "PERMC_MPI does not name a library that can be loaded (%s)", dlerror());
-    else
-      snprintf(why, size, "there is no MPI library; PERMC_MPI names one");
-    return false;
-  }
-  const char *missing = library_find(library, rows, sizeof rows / sizeof *rows, m);
-  if (missing) {
-    snprintf(why, size, "the MPI library %s has no function %s", m->name, missing);
-    dlclose(library);
-    return false;
-  }
+static bool find_abi(void *library, const char *path, void *table, char *why, size_t size) {
+  mpi_library *m = table;
   const mpi_abi *a = abi_of(library);
-  m->abi = a->name;
+  (void)why, (void)size;
+  snprintf(m->name, sizeof m->name, "%s", path);
   m->numbers = a->numbers;
   m->any_source = a->any_source;
   m->serialized = a->serialized;
@@ -98,13 +76,19 @@ static bool load(mpi_library *m, char *why, size_t size) {
   return true;
 }
 
+// Parts of Open MPI find its names only where they are global.
 const mpi_library *mpi_library_find(char *why, size_t size) {
   static mpi_library known;
-  static bool loaded;
-  library_lock(LOCK_MPI);
-  if (!loaded)
-    loaded = load(&known, why, size);
-  const mpi_library *m = loaded ? &known : NULL;
-  library_unlock(LOCK_MPI);
-  return m;
+  static library_state state;
+  library_spec spec = {.lock = LOCK_MPI,
+                       .name = "the MPI library",
+                       .variable = "PERMC_MPI",
+                       .kind = "library",
+                       .none = "there is no MPI library; PERMC_MPI names one",
+                       .scope = RTLD_GLOBAL,
+                       .rows = rows,
+                       .row_count = sizeof rows / sizeof *rows,
+                       .start = find_abi};
+  list_files(spec.files);
+  return library_load(&spec, &known, &state, why, size);
 }

@@ -58,7 +58,7 @@ typedef int mpi_delete(void *comm, int key, void *kept, void *with);
   ROW(error_string, MPI_Error_string, (int code, char *text, int *length))
 
 typedef struct mpi_library {
-  const char *name, *abi;  // of the library, and of the way of its handles
+  char name[512];
   void *world, *byte;
   bool numbers;                           // handles are
   int any_source, serialized, truncated;  // MPI_ANY_SOURCE, MPI_THREAD_SERIALIZED, MPI_ERR_TRUNCATE

@@ -46,7 +46,6 @@ enum { NCCL_LEAST = 21400 };
        (void *data, size_t count, int type, int from, nccl_comm *comm, void *stream))
 
 typedef struct nccl_library {
-  char path[512];
   int version;  // 22809: 2.28.9
   const char *(*error_string)(nccl_status status);
   const char *(*last_error)(nccl_comm *comm);

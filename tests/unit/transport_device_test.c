@@ -269,10 +269,10 @@ TEST(libraries) {
   check_library(folder, "", "nccl\n");
   check_library("off", "", "staged\n");
   check_library("/nowhere", "", "rank 0: PERMC_NCCL does not name a library that can be loaded");
-  check_library(FAKE_CUDA, "", "is not a library of NCCL\n");
+  check_library(FAKE_CUDA, "", "is not a library of NCCL: it has no function ncclGetVersion\n");
   check_library(FAKE_NCCL, "version=2708", "is version 2708, permc needs 21400 or later\n");
   check_library(library_without(FAKE_NCCL, "ncclCommAbort"), "",
-                " has no function ncclCommAbort\n");
+                " has no function ncclCommAbort; install a newer one\n");
 }
 
 static int open_and_say(void) {
