@@ -89,8 +89,7 @@ PERMC_API void permc_allow_extern(permc_context *context, bool allow);
 //   permc_define_extern(context, "above", "f64 -> f64", (permc_function *)above, &limit);
 //   permc_define(context, "map above");
 //
-// It is called on the processor (a GPU and the backend machine have no C functions, which is an
-// error), as often as its results are needed, in any order; by one thread at a time in each run,
+// It is called on the processor (a GPU has no C functions, which is an error), as often as its results are needed, in any order; by one thread at a time in each run,
 // but by several calls (permc_call) at once. It must return; permc_interrupt is all that it may
 // call of the context. It and `with` live as long as the context. A later function of that name is
 // for programs that are loaded later. False: there can be no such name or type, or `function` is
@@ -132,7 +131,7 @@ PERMC_API bool permc_use_isa(permc_context *context, const char *name);
 // for the stages to which it applies; NULL, the default: the cheapest by the cost model. False with
 // a message: there is no such strategy.
 PERMC_API bool permc_use_strategy(permc_context *context, const char *name);
-// Where exchanges within a pass lie in scratch memory, on the backends cpu, cuda and machine (the
+// Where exchanges within a pass lie in scratch memory, on the backends cpu and cuda (the
 // others have none): the name of a bank layout, or NAME:SEED of one that is random (`permc run
 // --layout help` lists them); NULL or "optimal", the default: free of conflicts by construction.
 // Results are the same with each. False with a message: there is no such layout, or the seed is no
@@ -392,7 +391,7 @@ PERMC_API bool permc_write_files(permc_context *context, const char *const *path
 // ---- running ---------------------------------------------------------------------------------
 
 // Elaborates the entry at the arguments' sizes and runs it. backend: NULL or "auto" takes what is
-// predicted to be the fastest; "interp", "cpu", "portable", "cuda", "machine" are promises: one
+// predicted to be the fastest; "interp", "cpu", "portable", "cuda" are promises: one
 // that is missing is an error (docs/reference.md, "Backends"). A compiler may go on beside the
 // caller afterwards, for a later run, until the context is freed, which may wait for it
 // (docs/reference.md, "Backends"). The arguments stay the caller's.
@@ -495,7 +494,6 @@ PERMC_API bool permc_tune(permc_context *context, const char *entry, const char 
 // Seconds that the last calls on this context took, by stage. What a backend does not do is 0.
 typedef struct permc_times {
   double load, elaborate, start, plan, compile, run;  // start: of a GPU's driver
-  uint64_t units;  // of the backend machine: time units of its HMM; else 0
 } permc_times;
 PERMC_API permc_times permc_last_times(const permc_context *context);
 

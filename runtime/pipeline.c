@@ -411,8 +411,8 @@ static bool make_products(permc_context *c, const pipeline_request *r, pipeline 
 
 // ---- the backend -----------------------------------------------------------------------------
 
-static const backend *const backends[] = {&auto_backend,     &interp_backend, &cpu_backend,
-                                          &portable_backend, &cuda_backend,   &hmm_backend};
+static const backend *const backends[] = {&auto_backend, &interp_backend, &cpu_backend,
+                                          &portable_backend, &cuda_backend};
 
 static const backend *backend_named(const char *name) {
   for (size_t i = 0; i < sizeof backends / sizeof *backends; i++)

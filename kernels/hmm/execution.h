@@ -21,13 +21,6 @@ typedef struct hmm_execution {
   const char *wrong;
 } hmm_execution;
 
-// Whether nothing is wrong, and nobody has interrupted it, which is then what is wrong.
-static inline bool hmm_continues(hmm_execution *e) {
-  if (e->program->interrupted && atomic_load(e->program->interrupted))
-    e->wrong = "interrupted";
-  return !e->wrong;
-}
-
 // ---- requests (hmm/request.c) ------------------------------------------------------------------
 
 // The warp's request at its step: counts it, moves its words, and gives its stages.

@@ -193,7 +193,7 @@ void hmm_run_free_running(hmm_execution *e) {
   free_run f = free_run_new(e);
   for (uint64_t warp = 0; warp < e->program->warps; warp++)
     advance_warp(&f, (uint32_t)warp);
-  while (hmm_continues(e) && (f.now = next_event(&f)) != UINT64_MAX) {
+  while (!e->wrong && (f.now = next_event(&f)) != UINT64_MAX) {
     for (uint32_t i = 0; i < f.active_count; i++)
       finish_requests(&f, &f.ports[f.active[i]]);
     for (uint32_t i = 0; i < f.active_count; i++)

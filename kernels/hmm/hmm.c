@@ -57,7 +57,7 @@ static void run_rounds(hmm_execution *e) {
   uint64_t *used = NEW_ARRAY(e->memory, uint64_t, e->machine->dmms + 1);
   for (uint64_t i = 0; i < count; i++)
     alive[i] = (uint32_t)i;
-  while (count > 0 && hmm_continues(e))
+  while (count > 0 && !e->wrong)
     count = run_round(e, count, alive, used);
 }
 

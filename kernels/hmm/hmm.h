@@ -35,8 +35,6 @@
 
 #include "kernels/banks/banks.h"
 
-#include <stdatomic.h>
-
 typedef enum hmm_kind { HMM_KIND_DMM, HMM_KIND_UMM, HMM_KIND_HMM, HMM_KINDS } hmm_kind;
 extern const char *const hmm_kind_names[];  // "dmm", ...
 
@@ -88,10 +86,6 @@ typedef struct hmm_program {
   hmm_word *global, *shared;            // shared: d memories, one after the other
   uint64_t global_words, shared_words;  // of each; addresses from here on are errors
   hmm_word *value;                      // [warps][w], where there are contents
-  // [w], set by `lanes`: the bits that a write changes of the word that is there; NULL: all.
-  const hmm_word *written;
-  // Once it is true the execution ends, with "interrupted"; or NULL.
-  const atomic_bool *interrupted;
 } hmm_program;
 
 // ---- counts ----------------------------------------------------------------------------------

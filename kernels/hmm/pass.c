@@ -78,17 +78,11 @@ static void add_accesses(hmm_pass *p, pass_access like, const c_map *map, const 
   like.bytes = bytes << a.wide;
   like.limit = place->padding_start == UINT64_MAX ? UINT64_MAX : place->padding_start * parts;
   like.live = live_count ? affine_bits_of_rows(p->memory, &live, f2_mask((int)live.rows)) : NULL;
-  like.wide = a.wide;
-  like.part_bytes = bytes;
-  like.register_xor = affine_bits_of_rows(p->memory, map, chunk_rows);
   for (uint64_t i = 0; i < UINT64_C(1) << a.home.registers; i += UINT64_C(1) << a.wide) {
     uint64_t x = register_layout_at(&a.memory, i, 0);
     if (a.wide == 0 && place->padding && place->padding[x & f2_mask((int)space->r)])
       continue;
     like.at = constants_at(p->memory, like.sum, map, x);
-    like.registers = NEW_ARRAY(p->memory, uint32_t, UINT64_C(1) << a.wide);
-    for (uint64_t k = 0; k < UINT64_C(1) << a.wide; k++)
-      like.registers[k] = (uint32_t)register_layout_at(&a.memory, i + k, 0);
     like.live_at = c_map_bits(&live, x & index);
     add_access(p, like);
   }
@@ -103,8 +97,6 @@ static void add_move(hmm_pass *p, const plan_move *move, bool load, const c_spac
   place.live = c_pass_live_of_move(&p->pass, move, &known, &place.live_count);
   c_map map = c_map_of(p->memory, &move->map, space, scalar_parts(type));
   like.op = load ? HMM_READ_GLOBAL : HMM_WRITE_GLOBAL;
-  like.array = move->array;
-  like.slot = move->slot;
   add_accesses(p, like, &map, space, type, &place);
 }
 
@@ -117,7 +109,6 @@ static void add_exchange(hmm_pass *p, uint32_t phase, uint32_t slot, bool get, p
   c_map map = c_pass_scratch_map(&p->pass, phase, get ? phase : use->next, slot, type);
   like.op = get ? HMM_READ_SHARED : HMM_WRITE_SHARED;
   like.base = s->region[get ? use->in : use->out][slot];
-  like.slot = slot;
   f2_space known = p->known;
   place.live = c_pass_live_in_scratch(&p->pass, phase, slot, !get, &known, &place.live_count);
   add_accesses(p, like, &map, &s->spaces[phase], type, &place);
@@ -153,35 +144,26 @@ static void add_stores(hmm_pass *p, uint32_t phase, pass_access like, const bool
   }
 }
 
-// The gathers and scatters of an op, in the order in which its cosets are computed.
-static void add_placed_of_op(hmm_pass *p, const net_op *op, uint64_t cosets, pass_access like) {
-  const net_stage *s = p->pass.stage;
-  net_id *nodes = NEW_ARRAY(p->memory, net_id, s->nodes.count);
-  uint32_t count = net_op_nodes(s, op, nodes);
-  for (uint64_t c = 0; c < cosets; c++)
-    for (uint32_t i = 0; i < count; i++) {
-      const net_node *node = &s->nodes.items[nodes[i]];
-      if (!net_node_has_array(node->kind))
-        continue;
-      like.op = node->kind == NET_GATHER ? HMM_READ_GLOBAL : HMM_WRITE_GLOBAL;
-      like.array = (net_id)node->number;
-      like.scale = like.bytes =
-          (uint32_t)scalar_types[p->pass.context->plan->arrays.items[node->number].type].size;
-      add_access(p, like);
-      like.placed_number++;
-    }
-}
-
+// The gathers and scatters of a phase: of each coset of an op once.
 static void add_placed(hmm_pass *p, uint32_t phase) {
   const plan_phase *f = &p->pass.schedule.phases[phase];
-  pass_access like = {.placed = true, .phase = phase};
+  const net_stage *s = p->pass.stage;
+  net_id *nodes = NEW_ARRAY(p->memory, net_id, s->nodes.count);
   for (uint32_t i = 0; i < f->op_count && p->pass.pass->access_count; i++) {
-    const net_op *op = &p->pass.stage->ops.items[p->pass.pass->ops[f->first_op + i]];
-    uint32_t before = (uint32_t)p->steps.count;
-    add_placed_of_op(p, op, UINT64_C(1) << (p->pass.schedule.spaces[phase].r - op->k), like);
-    for (; before < p->steps.count; before++)
-      if (p->steps.items[before].part == 0)
-        like.placed_number++;
+    const net_op *op = &s->ops.items[p->pass.pass->ops[f->first_op + i]];
+    uint32_t count = net_op_nodes(s, op, nodes);
+    for (uint64_t c = 0; c < UINT64_C(1) << (p->pass.schedule.spaces[phase].r - op->k); c++)
+      for (uint32_t k = 0; k < count; k++) {
+        const net_node *node = &s->nodes.items[nodes[k]];
+        if (!net_node_has_array(node->kind))
+          continue;
+        scalar_type type = p->pass.context->plan->arrays.items[node->number].type;
+        uint32_t bytes = (uint32_t)scalar_types[type].size;
+        add_access(
+            p, (pass_access){.op = node->kind == NET_GATHER ? HMM_READ_GLOBAL : HMM_WRITE_GLOBAL,
+                             .scale = bytes,
+                             .bytes = bytes});
+      }
   }
 }
 
@@ -193,7 +175,7 @@ static void add_phase(hmm_pass *p, uint32_t phase) {
   const bool *dead = c_pass_padding_registers(&p->pass, space);
   bool reads_and_writes = c_pass_reads_and_writes(&p->pass, phase);
   uint64_t block[F2_MAX], thread[F2_MAX];
-  pass_access all = {.who = PASS_ALL, .phase = phase}, padding = all, within = all;
+  pass_access all = {.who = PASS_ALL}, padding = all, within = all;
   if (c_pass_has_padding_threads(&p->pass, space, block, thread)) {
     affine_bits *least = NEW(p->memory, affine_bits);
     *least = affine_bits_of(p->memory, space->blocks, block, space->threads, thread);
@@ -334,13 +316,17 @@ static void mask_idle_lanes(const hmm_pass *p, const pass_place *at, uint32_t fi
 }
 
 bool hmm_pass_has_idle(const hmm_pass *p, const pass_access *a) {
-  return a->live || a->who != PASS_ALL || a->limit != UINT64_MAX || p->threads < LANES;
+  return a->sum && (a->live || a->who != PASS_ALL || a->limit != UINT64_MAX || p->threads < LANES);
 }
 
 uint32_t hmm_pass_units(const hmm_pass *p, const pass_place *at, uint64_t *unit, uint32_t *words) {
   const pass_access *a = at->step->access;
   *words = a->bytes > WORD ? a->bytes / WORD : 1;
   uint32_t count = LANES / *words, first = at->step->part * count;
+  for (uint32_t i = 0; i < count && !a->sum; i++)
+    unit[i] = (uint64_t)(first + i) * LANES;
+  if (!a->sum)
+    return count;
   find_units(p, at, first, count, unit);
   if (hmm_pass_has_idle(p, a))
     mask_idle_lanes(p, at, first, count, unit);

@@ -18,8 +18,7 @@
 enum {
   LANES = HMM_PLAN_WIDTH,
   LANE_BITS = 5,
-  WORD = 4,            // bytes
-  SCRATCH_UNIT = 256,  // where the scratch of a block begins, and an array
+  WORD = 4,  // bytes
 };
 
 // ---- affine sums -----------------------------------------------------------------------------
@@ -54,13 +53,10 @@ typedef enum pass_who { PASS_ALL, PASS_PADDING, PASS_WITHIN } pass_who;
 
 typedef struct pass_access {
   hmm_op op;
-  // Of a gather or a scatter: where it goes is data, element by element (hmm_registers_places).
-  // What follows is then of no meaning, but for array, scale, bytes and phase.
-  bool placed;
-  uint32_t placed_number;  // among those of its phase
+  // NULL: a gather or a scatter, which goes where data says. What follows is then of no meaning,
+  // but for scale and bytes.
   const affine_sum *sum;
   uint64_t *at;              // by group: what registers, and constants, contribute
-  net_id array;              // of memory
   uint64_t base;             // in scratch, in bytes
   uint32_t scale, bytes;     // of a unit of the sum; of the access of one lane
   const c_swizzle *swizzle;  // through which units of scratch go; NULL: none
@@ -69,11 +65,6 @@ typedef struct pass_access {
   uint64_t live_at;
   pass_who who;
   const affine_bits *least;  // of `who`: the least index of a thread
-  // Where words are moved: for which phase, the slot, the registers at the 2^wide places of the
-  // access, of part_bytes bytes each, and which bits of their numbers block and thread invert
-  // (kernels/schedule/access.h).
-  uint32_t phase, slot, wide, part_bytes, *registers;
-  const affine_bits *register_xor;
 } pass_access;
 
 typedef struct pass_step {

@@ -1,7 +1,7 @@
 // A door of kernels/hmm: Plans on an HMM.
 //
-//   in     a Plan for GPUs, and a machine; with words, the contents of its arrays
-//   out    what each pass costs in time units; the same accesses as a trace; with words, results
+//   in     a Plan for GPUs, and a machine
+//   out    what each pass costs in time units; the same accesses as a trace
 //
 // A thread block of a pass is a block of the machine, of 2^t threads; its steps are the loads,
 // gets, puts and stores of its phases (kernels/emit/phase.c writes the same ones), with barriers
@@ -15,13 +15,11 @@
 //     ...               put in shared memory, barrier, get, ...
 //     the last          stores
 //
-// Accesses are counted. With words, the machine executes the pass for real: what its reads bring
-// is in registers of its threads, a phase computes on them when it has read, and its writes take
-// words from there (hmm/registers.h). Elements of 1 and 2 bytes are read with the word that
-// they are in, and written without their neighbours.
+// Accesses are counted, and no words are moved. Where a gather or a scatter goes is data: each of
+// its lanes counts as a group of its own.
 //
 // Files, in reading order: hmm/plan.c (a pass as a program of a machine), hmm/pass.h (the steps of
-// a pass and their requests), hmm/registers.h (what threads hold and compute), hmm/plan_trace.c.
+// a pass and their requests), hmm/plan_trace.c.
 #ifndef PERMC_KERNELS_HMM_PLAN_H
 #define PERMC_KERNELS_HMM_PLAN_H
 
@@ -31,15 +29,6 @@
 
 enum { HMM_PLAN_WIDTH = 32 };  // lanes of a warp, banks of a shared memory
 
-// The global memory with all arrays of a plan.
-typedef struct hmm_arrays {
-  uint64_t *place;  // by array: its first word
-  uint64_t count;   // of words
-  hmm_word *words;
-  const atomic_bool *interrupted;  // as an hmm_program has it
-} hmm_arrays;
-hmm_arrays hmm_arrays_of(arena *a, const plan *p);  // of zeros
-
 // Executes pass `number` of the plan. At most m->threads threads are at work at once (as many
 // blocks as fit; the next block begins where one has ended), 0: those of all blocks. `options`: as
 // the kernels are written with, such as a layout of scratch; NULL: the usual ones. `arrays`: what
@@ -47,13 +36,12 @@ hmm_arrays hmm_arrays_of(arena *a, const plan *p);  // of zeros
 // NULL; or it is a sentence: what of the plan or the machine does not do. A routine only counts, by
 // a formula: whoever has the words executes it.
 const char *hmm_plan_run(arena *a, const hmm_machine *m, const plan *of, uint32_t number,
-                         const c_options *options, const hmm_arrays *arrays, hmm_counts *out);
+                         const c_options *options, hmm_counts *out);
 
-// What executing all passes takes, about: requests of lanes (at most so many); bytes, without words
-// and for all passes; bytes with words, arrays among them, and for one pass after the other. NULL,
-// or a sentence: what of a plan or the machine does not do.
+// What counting all passes takes, about: requests of lanes (at most so many), and bytes. NULL, or a
+// sentence: what of a plan or the machine does not do.
 typedef struct hmm_estimate {
-  double requests, bytes, with_words;
+  double requests, bytes;
 } hmm_estimate;
 const char *hmm_plan_estimate(arena *a, const hmm_machine *m, const plan *of,
                               const c_options *options, hmm_estimate *out);
@@ -64,12 +52,6 @@ const char *hmm_plan_estimate(arena *a, const hmm_machine *m, const plan *of,
 // a constant, or for fewer, where its tile is partly padding. NULL, or a sentence.
 const char *hmm_plan_block(arena *a, const plan *of, uint32_t number, const c_options *options,
                            hmm_program *out, uint64_t *times);
-
-// The machine that is used where nothing is said of it: HMM(1, 32, 100), free-running, with all
-// threads.
-extern const hmm_machine hmm_plan_default;
-// NULL, or a sentence: why it cannot execute the pass with words.
-const char *hmm_plan_problem(arena *a, const plan *of, uint32_t number, const c_options *options);
 
 // ---- accesses of scratch memory, as a trace ----------------------------------------------------
 

@@ -23,12 +23,11 @@ static void add_round(hmm_execution *e, uint64_t step, hmm_op op, bool casual) {
   e->rounds.items[step] |= (uint8_t)(1U << op | (casual ? 16U << op : 0));
 }
 
-static void move_words(hmm_word *words, const bank_request *r, hmm_op op, const hmm_word *written,
-                       hmm_word *value) {
+static void move_words(hmm_word *words, const bank_request *r, hmm_op op, hmm_word *value) {
   const uint64_t *address = r->place;
   uint32_t width = r->count;
-  bool write = hmm_is_write(op), masked = write && written;
-  if (!masked && r->rises && r->highest - address[0] == width - 1) {
+  bool write = hmm_is_write(op);
+  if (r->rises && r->highest - address[0] == width - 1) {
     memcpy(write ? words + address[0] : value, write ? value : words + address[0],
            width * sizeof *value);
     return;
@@ -36,9 +35,7 @@ static void move_words(hmm_word *words, const bank_request *r, hmm_op op, const 
   for (uint32_t i = 0; i < width; i++) {
     if (address[i] == HMM_IDLE)
       continue;
-    if (masked)
-      words[address[i]] = (words[address[i]] & ~written[i]) | (value[i] & written[i]);
-    else if (write)
+    if (write)
       words[address[i]] = value[i];
     else
       value[i] = words[address[i]];
@@ -76,7 +73,7 @@ uint32_t hmm_serve(hmm_execution *e, uint64_t warp, hmm_op op) {
   uint32_t stages =
       shared ? bank_request_congestion(e->counter, &r) : bank_request_groups(e->counter, &r);
   if (own)
-    move_words(own, &r, op, p->written, value);
+    move_words(own, &r, op, value);
   add_round(e, e->step[warp], op, stages > 1);
   c->accesses[op]++;
   c->stages[op] += stages;

@@ -113,7 +113,7 @@ _permc.set_error_type(_make_error)
 class Settings(TypedDict, total=False):
     """Keywords of compile and load."""
 
-    backend: str | None   # "cpu", "portable", "cuda", "interp" or "machine"; None: what is best
+    backend: str | None   # "cpu", "portable", "cuda" or "interp"; None: what is best
     threads: int          # of a call on the processor, at most; 0: one for each core
     strategy: str | None  # how elements move: docs/reference.md, "Strategies"
     allow_extern: bool    # the program may call functions of C

@@ -7,8 +7,6 @@
 //              (runtime/adaptive/adaptive.h); the pipeline takes interp or cuda instead where the cost
 //              model says so
 //   cuda       a Plan for a GPU, compiled (runtime/gpu/program.h)
-//   machine    a Plan for a GPU, executed on a memory machine (kernels/hmm/plan.h), which counts time
-//              units
 //
 // A backend takes a verified Trace, Plan or text, and never makes one. One that was asked for by
 // name and lacks what it needs is an error.
@@ -98,8 +96,7 @@ typedef struct backend {
   const char *(*device)(const backend_program *p);
 } backend;
 
-extern const backend auto_backend, interp_backend, cpu_backend, portable_backend, cuda_backend,
-    hmm_backend;
+extern const backend auto_backend, interp_backend, cpu_backend, portable_backend, cuda_backend;
 
 // The options of the text that this backend compiles.
 static inline c_options backend_text_options(const backend *b, const permc_context *c) {

@@ -106,8 +106,8 @@ for expression in --expr --expression; do
 done
 usage "run: unknown option '-x' (see permc help run)" run -x
 usage "check: unknown option '--jobs' (see permc help check)" check --jobs 3 sort.perm
-usage "run: --backend must be one of auto, interp, cpu, portable, cuda, machine, not 'gpu'" run sort.perm --backend gpu
-usage "test: --backend must be one of auto, interp, cpu, portable, cuda, machine, not ''" test --backend= sort.perm
+usage "run: --backend must be one of auto, interp, cpu, portable, cuda, not 'gpu'" run sort.perm --backend gpu
+usage "test: --backend must be one of auto, interp, cpu, portable, cuda, not ''" test --backend= sort.perm
 usage "run: --time takes no value" run --time=1 sort.perm
 usage "run: -o needs a value (FILE)" run sort.perm -o
 usage "run: --entry was given twice" run sort.perm --entry main --entry=main
@@ -246,10 +246,6 @@ if awk '$2 == "plan" || $2 == "compile" { bad += $3 <= 0 } $2 == "total" { total
 else fail "--time prints no planning, or a total below its parts"; fi
 status 0 run sort.perm -i four.txt
 cp out first
-status 0 run sort.perm -i four.txt --backend machine --time
-err_lines 9
-err_has '^permc: machine   [1-9][0-9]* time units$'
-if cmp -s out first; then pass; else fail "the memory machine sorts otherwise"; fi
 
 # A backend that is asked for by name is a promise; auto takes another one.
 for backend in cpu cuda; do

@@ -21,7 +21,7 @@ FOLDERS = {
     "fusion": "net_test net_verify_test net_text_test rules_test plan_text_test explain_test "
     f"portable_test {PERM} docs/examples oracle execute_test docs/outputs",
     "kernels/banks": "address_text_test layout_test banks_plan_test docs/outputs paper_test",
-    "kernels/hmm": "hmm_test cli golden hmm_backend_test docs/outputs oracle hmm_papers_test",
+    "kernels/hmm": "hmm_test cli golden docs/outputs oracle hmm_papers_test",
     "kernels/emit kernels/ops kernels/schedule kernels/text kernels/transfer": "cpu_test "
     "explain_test nvrtc_test fast_fp_test oracle c_emit_test c_emit_operations_test "
     "c_emit_programs_test",
@@ -33,7 +33,7 @@ FOLDERS = {
     "runtime/cuda": "cuda_test cuda_program_test cuda_calls_test cuda_peers_test nvrtc_test",
     "runtime/gpu": "cuda_program_test cuda_calls_test cuda_routines_test cuda_buffers_test "
     "cuda_peers_test fast_fp_test",
-    "runtime/*.c runtime/context runtime/explain runtime/foreign runtime/hmm runtime/measure": f"error_test limits_test foreign_test explain_test bench_rounds_test api_test {PERM} cli bad_data golden",
+    "runtime/*.c runtime/context runtime/explain runtime/foreign runtime/measure": f"error_test limits_test foreign_test explain_test bench_rounds_test api_test {PERM} cli bad_data golden",
     "tool/verbs tool/cli": "docs/help_agrees cli bad_data golden bench docs/outputs",
     "tool/testing": f"{PERM} cli golden",
     "tool/bench tool/reports tool/papers": "bench_suites_test bench_check_test bench_report_test "

@@ -87,7 +87,7 @@ static void count(const plan *p, uint64_t *accesses, uint64_t *units) {
   *accesses = *units = 0;
   for (uint32_t i = 0; i < p->passes.count; i++) {
     hmm_counts c = {0};
-    CHECK_STR(hmm_plan_run(&memory, &m, p, i, &raw, NULL, &c), NULL);
+    CHECK_STR(hmm_plan_run(&memory, &m, p, i, &raw, &c), NULL);
     *accesses += c.accesses[HMM_READ_SHARED] + c.accesses[HMM_WRITE_SHARED];
     *units += c.stages[HMM_READ_SHARED] + c.stages[HMM_WRITE_SHARED];
   }

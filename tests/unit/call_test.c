@@ -106,7 +106,7 @@ TEST(bools_of_any_bytes) {
       "\\m -> gather (map (* 7) (iota 150)) (join m)",
       "\\m -> scatter [3, 1] [true, false] (join m)",
   };
-  static const char *const tried[] = {"cpu", "portable", "interp", "machine"};
+  static const char *const tried[] = {"cpu", "portable", "interp"};
   enum { PROGRAMS = sizeof programs / sizeof *programs, TRIED = sizeof tried / sizeof *tried };
   uint8_t any[1050], truths[1050];
   for (uint32_t i = 0; i < sizeof any; i++) {

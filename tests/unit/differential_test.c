@@ -33,7 +33,7 @@ static struct {
   program_options program;
   bool long_run, mpi, files, print, stats, keep_large;
 } settings = {.count = 2000,
-              .backends = "interp,portable,cpu,machine",
+              .backends = "interp,portable,cpu",
               .ranks = "2,4,8,16",
               .files = true,
               .ranks_by = "portable"};
@@ -200,9 +200,8 @@ static void backend_test(void) {
   s.options.places = test_state.name[0] == 'p' || settings.program.places;
   if (s.options.rough || test_state.name[0] == 'p')
     s.count /= 4;
-  bool slow = !strcmp(s.other.backend, "cpu") || !strcmp(s.other.backend, "machine");
-  if (slow && !settings.long_run)
-    s.count /= 10;  // each is compiled, or its machine simulated
+  if (!strcmp(s.other.backend, "cpu") && !settings.long_run)
+    s.count /= 10;  // each is compiled
   const char *missing = missing_backend(s.other.backend);
   if (*missing)
     SKIP(missing);

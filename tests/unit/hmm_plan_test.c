@@ -50,7 +50,7 @@ static void check_counts(const row *r, const kernels *k) {
   for (uint32_t i = 0; i < k->plan->passes.count; i++) {
     arena scratch = {.failure = &kernels_failure};
     hmm_counts c = {0};
-    CHECK_STR(hmm_plan_run(&scratch, &m, k->plan, i, NULL, NULL, &c), NULL);
+    CHECK_STR(hmm_plan_run(&scratch, &m, k->plan, i, NULL, &c), NULL);
     for (hmm_op op = 0; op < HMM_ACCESSES; op++)
       if (hmm_is_shared(op) || r->whole) {
         CHECK_EQ_U64(c.stages[op], c.accesses[op]);
@@ -83,97 +83,6 @@ TEST(as_on_the_host) {
   }
 }
 
-// ---- words -----------------------------------------------------------------------------------
-
-static const row executed[] = {
-    {"bitrev", "[2^16]u32", true},
-    {"bitrev", "[2^16]u64", true},
-    {"bitrev", "[2^14]c128", true},
-    {"bitrev", "[2^14]c64", true},
-    {ANY_16, "[2^16]u32", true},
-    {"transpose", "[2^8][2^8]u32", true},
-    {"map reverse", "[100][2^8]u32", true},
-    {"gray", "[2^13]f64", true},
-    {"bitrev", "[2^14](u32, u64)", true},
-    {"map bitrev", "[3][2^12]u64", true},
-    {"bitrev", "[2^12]u8", true},
-    {"bitrev", "[2^12]u16", true},
-    {"bitrev", "[2^4]u16", false},
-    {"sort", "[2^12]u32", true},
-    {"map sort", "[64][2^6]u8", true},
-    {"sort", "[2^12]f32", true},
-    {"fft", "[2^11]c64", false},
-    {"fft", "[2^9]c128", false},
-    {"map sort", "[20][2^5](u8, f64)", false},
-    {"padded maxval sort", "[5000]u32", false},
-    {"padded maxval sort", "[2500]f32", false},
-    {"map (padded maxval sort)", "[40][200]u32", false},
-    {"merge_sorted", "[500]u32 [300]u32", false},
-    {"top_k 64", "[2^12]u32", false},
-    {"scan (+)", "[2^12]u32", false},
-    {"sum", "[5000]f32", false},
-    {"convolve_real", "[2^9]f32 [2^9]f32", false},
-};
-enum { EXECUTED = sizeof executed / sizeof *executed };
-
-static hmm_arrays filled_arrays(arena *own, const plan *p, permc_value *const *arguments,
-                                size_t count) {
-  hmm_arrays m = hmm_arrays_of(own, p);
-  uint32_t number = 0;
-  for (size_t v = 0; v < count; v++)
-    for (size_t part = 0; part < permc_value_components(arguments[v]); part++, number++)
-      for (net_id i = 0; i < p->arrays.count; i++)
-        if (p->arrays.items[i].role == NET_ARGUMENT && p->arrays.items[i].number == number)
-          memcpy(m.words + m.place[i], permc_value_data(arguments[v], part),
-                 p->arrays.items[i].count * scalar_types[p->arrays.items[i].type].size);
-  return m;
-}
-
-static void check_words(const row *r, const plan *p, const hmm_arrays *m,
-                        const permc_value *expected) {
-  for (net_id i = 0; i < p->arrays.count; i++) {
-    const net_array *a = &p->arrays.items[i];
-    // Behind the program's own results stand those of the check of padded.
-    if (a->role == NET_RESULT && a->number < permc_value_components(expected) &&
-        !CHECK(!memcmp(m->words + m->place[i], permc_value_data(expected, a->number),
-                       a->count * scalar_types[a->type].size)))
-      printf("%s of %s\n", r->expression, r->types);
-  }
-}
-
-// As interp: with barriers and without, by all threads and by few, on several DMMs.
-static void check_executed(const row *r, permc_context *c) {
-  arena own = {.failure = &kernels_failure};
-  permc_value **arguments = NULL;
-  size_t count = 0;
-  result oracle = {0};
-  bool good = permc_define(c, r->expression) &&
-              permc_read_random(c, "-e", r->types, 1, &arguments, &count) &&
-              permc_run(c, "-e", "interp", arguments, count, &oracle.values, &oracle.count);
-  const plan *p = CHECK(good) ? kernels_plan(&own, c, "-e", r->types) : NULL;
-  for (int i = 0; p && i < 4; i++) {
-    hmm_machine m = {HMM_KIND_HMM, i & 1 ? 3 : 1, 32, 50, 1, i & 1 ? 2048 : 0, i & 2};
-    hmm_arrays arrays = filled_arrays(&own, p, arguments, count);
-    hmm_counts counts;
-    for (uint32_t k = 0; k < p->passes.count; k++)
-      CHECK_STR(hmm_plan_run(&own, &m, p, k, NULL, &arrays, &counts), NULL);
-    if (CHECK_EQ_U64(oracle.count, 1))
-      check_words(r, p, &arrays, oracle.values[0]);
-  }
-  free_result(&oracle);
-  permc_values_free(arguments, count);
-  arena_free(&own);
-}
-
-TEST(passes_move_and_compute) {
-  permc_context *c = permc_context_new();
-  if (setjmp(kernels_failure))
-    abort();
-  for (size_t i = 0; i < EXECUTED; i++)
-    check_executed(&executed[i], c);
-  permc_context_free(c);
-}
-
 // ---- time ------------------------------------------------------------------------------------
 
 static const plan *plan_of(arena *memory, permc_context *c, const char *expression,
@@ -194,7 +103,7 @@ static uint64_t time_of(const plan *p, const hmm_machine *m, uint64_t *requests)
   for (uint32_t i = 0; i < p->passes.count; i++) {
     arena scratch = {.failure = &kernels_failure};
     hmm_counts c = {0};
-    CHECK_STR(hmm_plan_run(&scratch, m, p, i, NULL, NULL, &c), NULL);
+    CHECK_STR(hmm_plan_run(&scratch, m, p, i, NULL, &c), NULL);
     time += c.time;
     if (requests)
       *requests += c.requests;
@@ -214,7 +123,7 @@ TEST(one_pass_as_in_table_1) {
   for (uint64_t latency = 1; latency <= 400; latency += 133) {
     hmm_machine m = {HMM_KIND_HMM, 1, 32, latency, 1, 0, true};
     hmm_counts counts;
-    CHECK_STR(hmm_plan_run(&memory, &m, p, 0, NULL, NULL, &counts), NULL);
+    CHECK_STR(hmm_plan_run(&memory, &m, p, 0, NULL, &counts), NULL);
     uint64_t rounds = counts.rounds[HMM_READ_GLOBAL] + counts.rounds[HMM_WRITE_GLOBAL];
     CHECK_EQ_U64(counts.time, 4 * (UINT64_C(1) << 16) / 32 + rounds * (latency - 1));
   }
@@ -311,14 +220,14 @@ TEST(what_has_no_plan_there) {
   const plan *p = plan_of(&memory, c, "bitrev", "[2^16]u32");
   hmm_machine dmm = {HMM_KIND_DMM, 1, 32, 1, 1, 0, true},
               narrow = {HMM_KIND_HMM, 1, 16, 1, 1, 0, true};
-  CHECK_STR(hmm_plan_run(&memory, &dmm, p, 0, NULL, NULL, &counts),
+  CHECK_STR(hmm_plan_run(&memory, &dmm, p, 0, NULL, &counts),
             "a plan needs an hmm (permc machine hmm): a dmm has one memory only");
-  CHECK_STR(hmm_plan_run(&memory, &narrow, p, 0, NULL, NULL, &counts),
+  CHECK_STR(hmm_plan_run(&memory, &narrow, p, 0, NULL, &counts),
             "the warps of a plan have 32 lanes: w = 16 will not do");
   CHECK(permc_use_strategy(c, "online"));
   p = plan_of(&memory, c, "bitrev", "[2^16]u32");
   narrow.width = 32;
-  CHECK_CONTAINS(hmm_plan_run(&memory, &narrow, p, 0, NULL, NULL, &counts), "kernel of its own");
+  CHECK_CONTAINS(hmm_plan_run(&memory, &narrow, p, 0, NULL, &counts), "kernel of its own");
   arena_free(&memory);
   permc_context_free(c);
 }

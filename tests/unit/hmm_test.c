@@ -291,45 +291,6 @@ static void check_requests(uint64_t stride, hmm_op op, bool barrier) {
   CHECK_EQ_U64(c.requests, r.count << 15);
 }
 
-// ---- interruption ----------------------------------------------------------------------------
-
-typedef struct interrupting {
-  uint64_t requests;
-  atomic_bool now;
-} interrupting;
-
-static hmm_op reads_for_ever(void *state, uint64_t warp, uint64_t step) {
-  (void)state, (void)warp, (void)step;
-  return HMM_READ_SHARED;
-}
-
-static void interrupts(void *state, uint64_t warp, uint64_t step, uint64_t *address,
-                       hmm_word *value) {
-  interrupting *i = state;
-  (void)value, (void)step;
-  for (uint64_t k = 0; k < 4; k++)
-    address[k] = warp + k;
-  if (++i->requests == 1000)
-    atomic_store(&i->now, true);
-}
-
-TEST(a_program_without_an_end) {
-  for (int barrier = 0; barrier < 2; barrier++) {
-    interrupting i = {0};
-    hmm_machine m = {HMM_KIND_DMM, 1, 4, 3, 1, 8 * 4, barrier};
-    hmm_program p = {.warps = 8,
-                     .block_warps = 1,
-                     .state = &i,
-                     .op = reads_for_ever,
-                     .lanes = interrupts,
-                     .shared_words = UINT64_MAX,
-                     .interrupted = &i.now};
-    hmm_counts counts;
-    CHECK_STR(hmm_run(&memory, &m, &p, &counts), "interrupted");
-    CHECK(i.requests < 1000 + 2 * p.warps);
-  }
-}
-
 // Each request is counted, whatever the congestion. (It also says how fast: no more than that, for
 // a test does not judge by the clock.)
 TEST(many_requests) {

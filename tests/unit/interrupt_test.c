@@ -103,7 +103,6 @@ static void check_backend(const char *backend) {
 TEST(interp) { check_backend("interp"); }
 TEST(portable) { check_backend("portable"); }
 TEST(cpu) { check_backend("cpu"); }
-TEST(machine) { check_backend("machine"); }
 
 // A compiler that does not end.
 TEST(compilation) {

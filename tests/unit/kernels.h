@@ -390,7 +390,7 @@ static inline void kernels_check_hmm(const kernels *k) {
       continue;
     arena scratch = {.failure = &kernels_failure};
     hmm_counts c = {0};
-    const char *problem = hmm_plan_run(&scratch, &m, k->plan, i, &k->options, NULL, &c);
+    const char *problem = hmm_plan_run(&scratch, &m, k->plan, i, &k->options, &c);
     CHECK_STR(problem, NULL);
     shared += c.stages[HMM_READ_SHARED] + c.stages[HMM_WRITE_SHARED];
     global += c.stages[HMM_READ_GLOBAL] + c.stages[HMM_WRITE_GLOBAL];

@@ -304,7 +304,6 @@ static bool run_program(session *s, const char *backend) {
 
 static bool run_program_interp(session *s) { return run_program(s, "interp"); }
 static bool run_program_portable(session *s) { return run_program(s, "portable"); }
-static bool run_program_machine(session *s) { return run_program(s, "machine"); }
 static bool run_program_auto(session *s) { return run_program(s, NULL); }
 
 static bool compile_program(session *s) {
@@ -350,7 +349,6 @@ static const call program_calls[] = {
     {"permc_check_arguments", check_program},
     {"permc_run, interp", run_program_interp},
     {"permc_run, portable", run_program_portable},
-    {"permc_run, machine", run_program_machine},
     {"permc_run, auto", run_program_auto},
     {"permc_compile_types", compile_program},
     {"permc_call", call_compiled},

@@ -72,7 +72,7 @@ static void count(const kernels *k, uint64_t *accesses, uint64_t *turns) {
   for (uint32_t i = 0; i < k->plan->passes.count; i++) {
     arena scratch = {.failure = &kernels_failure};
     hmm_counts c = {0};
-    CHECK_STR(hmm_plan_run(&scratch, &m, k->plan, i, &k->options, NULL, &c), NULL);
+    CHECK_STR(hmm_plan_run(&scratch, &m, k->plan, i, &k->options, &c), NULL);
     for (int op = 0; op < HMM_ACCESSES; op++)
       if (hmm_is_shared(op)) {
         *accesses += c.accesses[op];

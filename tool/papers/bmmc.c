@@ -1,10 +1,12 @@
 // The BMMC paper, as far as it can be counted: its examples, the factors of its section 5.2, its
-// kernels (the strategies of fusion/plan/strategy.c) executed on an HMM word by word, and what is
-// left of its sorter's permutations. Times are for GPUs: docs/benchmarks.md.
+// kernels (the strategies of fusion/plan/strategy.c) counted on an HMM, and what is left of its
+// sorter's permutations. Times are for GPUs: docs/benchmarks.md.
 #include "core/random.h"
 #include "fusion/plan/plan.h"
 #include "kernels/hmm/plan.h"
+#include "runtime/cpu/cpu.h"
 #include "runtime/pipeline.h"
+#include "runtime/portable/portable.h"
 #include "tool/papers/paper.h"
 
 #include <assert.h>
@@ -102,24 +104,32 @@ typedef struct counted {
   uint64_t misplaced;  // words
 } counted;
 
-static uint64_t misplaced(const hmm_arrays *m, f2_affine f) {
-  uint64_t wrong = 0;
-  const hmm_word *result = m->words + m->place[1];
-  for (uint64_t x = 0; x < f2_unit(BITS); x++)
-    wrong += result[f2_affine_apply(f, x)] != x;
-  return wrong;
+// Words of a permutation by f that the plan does not put in their places.
+static uint64_t misplaced(const plan *p, f2_affine f) {
+  uint64_t count = f2_unit(BITS), right = 0;
+  array from = {0}, to = {0};
+  error failure = {0};
+  portable *e = portable_new(p, &(portable_options){0}, &failure);
+  cpu_executor executor = {portable_pass, e};
+  if (e && array_create(&from, SCALAR_U32, 1, &count)) {
+    for (uint64_t x = 0; x < count; x++)
+      ((uint32_t *)from.data)[x] = (uint32_t)x;
+    if (cpu_run(p, &(cpu_options){.executor = &executor}, &from, 1, &to, &failure))
+      for (uint64_t x = 0; x < count; x++)
+        right += ((const uint32_t *)to.data)[f2_affine_apply(f, x)] == x;
+  }
+  arrays_destroy(&to, 1);
+  portable_free(e);
+  return count - right;
 }
 
 static void execute(arena *a, const char *strategy, f2_affine f, counted *to) {
   arena own = {.failure = a->failure};
   hmm_machine m = {HMM_KIND_HMM, 1, HMM_PLAN_WIDTH, 1, 1, 0, true};
   const plan *p = plan_by(&own, strategy, f);
-  hmm_arrays arrays = hmm_arrays_of(&own, p);
-  for (uint64_t x = 0; x < f2_unit(BITS); x++)
-    arrays.words[x] = (hmm_word)x;
   for (uint32_t i = 0; i < p->passes.count; i++) {
     hmm_counts c;
-    const char *problem = hmm_plan_run(&own, &m, p, i, NULL, &arrays, &c);
+    const char *problem = hmm_plan_run(&own, &m, p, i, NULL, &c);
     assert(!problem);
     (void)problem;
     for (int op = 0; op < HMM_ACCESSES; op++) {
@@ -128,7 +138,7 @@ static void execute(arena *a, const char *strategy, f2_affine f, counted *to) {
     }
   }
   to->kernels += (double)p->passes.count;
-  to->misplaced += misplaced(&arrays, f);
+  to->misplaced += misplaced(p, f);
   arena_free(&own);
 }
 

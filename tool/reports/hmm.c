@@ -133,7 +133,7 @@ const char *hmm_plan_report_make(arena *a, const hmm_machine *m, const plan *p, 
     hmm_machine own = *m;
     own.barrier = !free;
     for (uint32_t i = 0; i < out->count && !problem; i++)
-      problem = hmm_plan_run(a, &own, p, i, options, NULL, &out->passes[free][i]);
+      problem = hmm_plan_run(a, &own, p, i, options, &out->passes[free][i]);
   }
   if (!problem)
     c_swizzle_print(a, &exchanges, p, options);

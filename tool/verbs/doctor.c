@@ -223,8 +223,7 @@ static bool report_backends(bool compiler_works, bool gpu_works) {
   } backends[] = {{"interp", true, true},
                   {"portable", true, true},
                   {"cpu", compiler_works, false},
-                  {"cuda", gpu_works, false},
-                  {"machine", true, false}};
+                  {"cuda", gpu_works, false}};
   text working = {0};
   permc_context *c = cli_context_new();
   bool good = c && cli_report(c, permc_define(c, "sort"));

@@ -5,7 +5,6 @@
 #include "tool/cli/progress.h"
 #include "tool/verbs/verbs.h"
 
-#include <inttypes.h>
 #include <unistd.h>
 
 typedef struct run_state {
@@ -139,8 +138,6 @@ static void print_times(const run_state *s) {
   cli_print_time(NULL, "plan", times.plan);
   cli_print_time(NULL, "compile", times.compile);
   cli_print_time(NULL, "run", times.run);
-  if (times.units)
-    fprintf(stderr, "permc: %-9s %" PRIu64 " time units\n", "machine", times.units);
   cli_print_time(NULL, "write", s->write_seconds);
   cli_print_time(NULL, "total", clock_seconds() - s->start);
 }

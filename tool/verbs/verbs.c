@@ -25,7 +25,7 @@
   { .name = NULL }
 
 // Options that several verbs have.
-#define BACKENDS "auto|interp|cpu|portable|cuda|machine"
+#define BACKENDS "auto|interp|cpu|portable|cuda"
 #define STRATEGY                                                                                   \
   LISTED("--strategy", "NAME", cli_list_strategies,                                                \
          "plan by this strategy where it applies; help lists them")
