@@ -1,27 +1,8 @@
 #include "kernels/emit/keys.h"
 
-// Ops without directions, of one element in one register.
-static c_phase phase_of_stage(c_writer *w, const net_stage *s) {
-  size_t nodes = s->nodes.count + 1, values = s->values.count + 1;
-  plan_pass *pass = NEW(w->memory, plan_pass);
-  pass->slot_count = (uint32_t)s->values.count;
-  pass->slot_of = NEW_ARRAY(w->memory, uint32_t, values);
-  for (net_id v = 0; v < s->values.count; v++)
-    pass->slot_of[v] = v;
-  return (c_phase){.w = w,
-                   .pass = pass,
-                   .stage = s,
-                   .space = NEW(w->memory, c_space),
-                   .slots = NEW_ARRAY(w->memory, c_registers, values),
-                   .values = NEW_ARRAY(w->memory, c_value, nodes),
-                   .bounds = NEW_ARRAY(w->memory, const c_bound *, nodes),
-                   .roots = NEW_ARRAY(w->memory, const struct c_root_access *, nodes),
-                   .nodes = NEW_ARRAY(w->memory, net_id, nodes + values),
-                   .live = live_all(s->n)};
-}
-
 void c_keys_write(c_writer *w, const net_stage *s, text *out) {
-  c_phase f = phase_of_stage(w, s);
+  // Ops without directions, of one element in one register.
+  c_phase f = c_phase_of(w, NULL, s, NEW(w->memory, c_space));
   text head = {0};
   text_string(&head, "static inline uint32_t partition_key(");
   for (size_t i = 0; i < s->loads.count; i++) {

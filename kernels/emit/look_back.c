@@ -93,7 +93,6 @@ void c_look_back_publish(const c_look_back *l, const c_phase *f, uint32_t number
 // The elements of the op's coset are registers; what is below its level is 0.
 static c_phase phase_of_op(const c_look_back *l, const c_phase *f, const net_op *op) {
   c_writer *w = f->w;
-  size_t nodes = l->stage->nodes.count + 1, values = l->stage->values.count + 1;
   c_space *space = NEW(w->memory, c_space);
   uint64_t *block = NEW_ARRAY(w->memory, uint64_t, f->space->blocks + 1);
   for (uint32_t i = 0; i < f->space->blocks; i++)
@@ -101,36 +100,19 @@ static c_phase phase_of_op(const c_look_back *l, const c_phase *f, const net_op 
         l->plan->tile_bits + i < shift_of(op) + op->k ? 0 : f2_unit((int)(l->plan->tile_bits + i));
   *space =
       (c_space){.blocks = f->space->blocks, .r = op->k, .block = block, .basis = op->directions};
-  plan_pass *pass = NEW(w->memory, plan_pass);
-  pass->slot_count = (uint32_t)l->stage->values.count;
-  pass->slot_of = NEW_ARRAY(w->memory, uint32_t, values);
-  for (net_id v = 0; v < l->stage->values.count; v++)
-    pass->slot_of[v] = v;
-  return (c_phase){.w = w,
-                   .pass = pass,
-                   .stage = l->stage,
-                   .space = space,
-                   .slots = NEW_ARRAY(w->memory, c_registers, values),
-                   .values = NEW_ARRAY(w->memory, c_value, nodes),
-                   .bounds = NEW_ARRAY(w->memory, const c_bound *, nodes),
-                   .roots = NEW_ARRAY(w->memory, const struct c_root_access *, nodes),
-                   .nodes = NEW_ARRAY(w->memory, net_id, nodes + values),
-                   .live = live_all(l->stage->n)};
+  return c_phase_of(w, NULL, l->stage, space);
 }
 
 static void get_published(const c_look_back *l, c_phase *f, net_id value) {
   c_writer *w = f->w;
   scalar_type type = l->stage->values.items[value];
-  uint32_t bytes = scalar_part_bytes(type), count = 1U << f->space->r;
+  uint32_t bytes = scalar_part_bytes(type);
   c_registers *s = &f->slots[value];
   *s = c_registers_of(w, f->space, type);
-  for (uint32_t i = 0; i < scalar_parts(type) << f->space->r; i++) {
-    s->id[i] = w->next++;
-    c_join(w, "const %s v%u = PERMC_GET(%s, (%s *)(scratch + %llu));", c_vector(w, bytes, 1),
-           s->id[i], c_vector(w, bytes, 1), c_vector_in_memory(w, bytes, 1),
-           (unsigned long long)(l->scratch[value] +
-                                ((uint64_t)(i / count) * count + i % count) * bytes));
-  }
+  for (uint32_t i = 0; i < scalar_parts(type) << f->space->r; i++)
+    s->id[i] = c_let(w, c_vector(w, bytes, 1), "PERMC_GET(%s, (%s *)(scratch + %llu))",
+                     c_vector(w, bytes, 1), c_vector_in_memory(w, bytes, 1),
+                     (unsigned long long)(l->scratch[value] + (uint64_t)i * bytes));
   c_end_line(w);
 }
 
@@ -259,9 +241,8 @@ static c_registers chosen_elements(const c_look_back *l, c_writer *w, const net_
   uint32_t place = w->next++;
   c_line(w, "const uint32_t p%u = %s;", place, place_of(l, w, op));
   for (uint32_t part = 0; part < scalar_parts(all->type); part++) {
-    chosen.id[part] = w->next++;
-    c_line(w, "const %s v%u = %s;", c_vector(w, scalar_part_bytes(all->type), 1), chosen.id[part],
-           choose(w, c_format(w, "p%u", place), all->id, part << op->k, op->k));
+    chosen.id[part] = c_let(w, c_vector(w, scalar_part_bytes(all->type), 1), "%s",
+                            choose(w, c_format(w, "p%u", place), all->id, part << op->k, op->k));
   }
   return chosen;
 }

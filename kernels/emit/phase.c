@@ -1,8 +1,6 @@
 #include "kernels/emit/phase.h"
-#include "kernels/emit/comments.h"
 #include "kernels/emit/look_back.h"
 #include "kernels/ops/exchange.h"
-#include "kernels/ops/repeat.h"
 #include "kernels/transfer/transfer.h"
 
 // What the phase does with a slot.
@@ -132,7 +130,7 @@ static void store_to_scratch(const pass_text *p, c_phase *f, uint32_t slot) {
   c_store(p->w, &map, f->space, type, &place, f->slots[slot].id);
 }
 
-// ---- loads and ops ---------------------------------------------------------------------------
+// ---- loads ----------------------------------------------------------------------------
 
 static void write_loads(const pass_text *p, c_phase *f) {
   for (uint32_t slot = 0; slot < p->of.pass->slot_count; slot++) {
@@ -142,44 +140,6 @@ static void write_loads(const pass_text *p, c_phase *f) {
     else if (use->in != C_NOWHERE)
       load_from_scratch(p, f, slot);
   }
-}
-
-typedef struct op_writer {
-  c_phase *phase;
-  const c_options *options;
-} op_writer;
-
-static void write_op(void *with, const net_op *op) {
-  const op_writer *o = with;
-  c_write_origin(o->phase->w, o->options, op);
-  c_execute(o->phase, op);
-}
-
-// Ops on keyed slots, which touch nothing else, go together.
-static void write_ops(const pass_text *p, c_phase *f) {
-  uint32_t count = p->of.schedule.phases[f->number].op_count;
-  const uint32_t *ops = p->of.pass->ops + f->first_op;
-  const c_options *options = p->of.context->options;
-  uint32_t *of_slot = NEW_ARRAY(p->w->memory, uint32_t, count);
-  for (uint32_t slot = 0; slot < p->of.pass->slot_count; slot++) {
-    uint32_t some = 0;
-    for (uint32_t i = 0; i < count && p->keyed[slot]; i++)
-      if (p->of.pass->slot_of[p->of.stage->ops.items[ops[i]].outputs[0].value] == slot)
-        of_slot[some++] = ops[i];
-    for (uint32_t i = 0; i < some; i++)
-      c_write_origin(f->w, options, &p->of.stage->ops.items[of_slot[i]]);
-    if (some > 0)
-      c_exchange(f, slot, some, of_slot);
-  }
-  const net_op **others = NEW_ARRAY(p->w->memory, const net_op *, count);
-  uint32_t other = 0;
-  for (uint32_t i = 0; i < count; i++) {
-    const net_op *op = &p->of.stage->ops.items[ops[i]];
-    uint32_t slot = p->of.pass->slot_of[op->outputs[0].value];
-    if (slot == NET_NONE || !p->keyed[slot])
-      others[other++] = op;
-  }
-  c_write_repeated(f, other, others, write_op, &(op_writer){f, options});
 }
 
 // ---- stores ----------------------------------------------------------------------------------
@@ -208,11 +168,9 @@ static void zero_unwritten_registers(c_phase *f, uint32_t slot, scalar_type type
   if (!s->id)
     *s = c_registers_of(f->w, f->space, type);
   for (size_t i = 0; i < (size_t)scalar_parts(s->type) << f->space->r; i++)
-    if (s->id[i] == UINT32_MAX && !(dead && dead[i & f2_mask((int)f->space->r)])) {
-      s->id[i] = f->w->next++;
-      c_line(f->w, "const %s v%u = %s;", c_vector(f->w, scalar_part_bytes(s->type), lanes),
-             s->id[i], lanes == 1 ? "0" : "{0}");
-    }
+    if (s->id[i] == UINT32_MAX && !(dead && dead[i & f2_mask((int)f->space->r)]))
+      s->id[i] =
+          c_let(f->w, c_vector(f->w, scalar_part_bytes(s->type), lanes), "%s", c_zero(lanes));
 }
 
 const char *c_barrier(const pass_text *p) {
@@ -280,13 +238,10 @@ static void spill_slot(c_phase *f, uint32_t slot, const bool *dead) {
 
 static void reload_slot(c_phase *f, uint32_t slot, const bool *dead) {
   c_registers *s = &f->slots[slot];
-  for (uint32_t i = 0; i < scalar_parts(s->type) << f->space->r; i++) {
-    if (dead[i & f2_mask((int)f->space->r)])
-      continue;
-    s->id[i] = f->w->next++;
-    c_join(f->w, "const %s v%u = PERMC_AT(spill%u, %u);",
-           c_vector(f->w, scalar_part_bytes(s->type), 1), s->id[i], slot, i);
-  }
+  for (uint32_t i = 0; i < scalar_parts(s->type) << f->space->r; i++)
+    if (!dead[i & f2_mask((int)f->space->r)])
+      s->id[i] = c_let(f->w, c_vector(f->w, scalar_part_bytes(s->type), 1), "PERMC_AT(spill%u, %u)",
+                       slot, i);
 }
 
 // All threads have read scratch before any writes.
@@ -412,18 +367,9 @@ const char *c_phase_write(pass_text *p, uint32_t phase) {
   if (w->warps && c_pass_is_idle(&p->of, phase))
     return "";
   const c_space *space = &p->of.schedule.spaces[phase];
-  size_t nodes = p->of.stage->nodes.count;
-  c_phase f = {.w = w,
-               .pass = p->of.pass,
-               .stage = p->of.stage,
-               .number = phase,
-               .first_op = p->of.schedule.phases[phase].first_op,
-               .space = space};
-  f.slots = NEW_ARRAY(w->memory, c_registers, p->of.pass->slot_count);
-  f.values = NEW_ARRAY(w->memory, c_value, nodes);
-  f.bounds = NEW_ARRAY(w->memory, const c_bound *, nodes);
-  f.roots = NEW_ARRAY(w->memory, const struct c_root_access *, nodes);
-  f.nodes = NEW_ARRAY(w->memory, net_id, nodes);
+  c_phase f = c_phase_of(w, p->of.pass, p->of.stage, space);
+  f.number = phase;
+  f.first_op = p->of.schedule.phases[phase].first_op;
   w->next = w->others = 0;  // variables are in a block of their own: equal phases have equal text
   if (w->warps)
     write_spills_and_threads(p, &f);
@@ -438,7 +384,7 @@ const char *c_phase_write(pass_text *p, uint32_t phase) {
   if (looks_back(p, &f))
     write_look_back(p, &f);
   else
-    write_ops(p, &f);
+    c_phase_write_ops(p, &f);
   write_stores(p, &f);
   if (f.open)
     c_line(w, "}");

@@ -22,6 +22,9 @@ typedef struct pass_text {
 // The text of a phase, "" for one that does nothing.
 const char *c_phase_write(pass_text *p, uint32_t phase);
 
+// Of its ops: what they compute (ops.c).
+void c_phase_write_ops(const pass_text *p, c_phase *f);
+
 // The text that the writer has for items and threads, in the writer's memory: it has none then.
 const char *c_take_text(c_writer *w);
 

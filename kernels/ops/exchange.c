@@ -197,8 +197,7 @@ void c_to_keys(c_phase *f, uint32_t slot) {
   define_odd_nan(w, &n);
   (n.lanes == 1 ? find_odd_nan_of_thread : find_odd_nan_of_lanes)(f, &n, s);
   for (uint64_t i = 0; i < UINT64_C(1) << f->space->r; i++) {
-    c_line(w, "const %s v%u = key_%s(v%u);", n.type, w->next, n.name, s->id[i]);
-    s->id[i] = w->next++;
+    s->id[i] = c_let(w, n.type, "key_%s(v%u)", n.name, s->id[i]);
   }
 }
 
@@ -208,8 +207,7 @@ c_registers c_from_keys(c_phase *f, uint32_t slot) {
   c_registers s = c_registers_of(w, f->space, f->slots[slot].type);
   define_key(w, &n);
   for (uint64_t i = 0; i < UINT64_C(1) << f->space->r; i++) {
-    c_line(w, "const %s v%u = key_%s(v%u);", n.type, w->next, n.name, f->slots[slot].id[i]);
-    s.id[i] = w->next++;
+    s.id[i] = c_let(w, n.type, "key_%s(v%u)", n.name, f->slots[slot].id[i]);
   }
   return s;
 }
@@ -286,16 +284,15 @@ static void write_minima_and_maxima(c_phase *f, const key_names *n, const pair *
   for (size_t i = 0; i < count; i++) {
     const pair *p = &pairs[i];
     bool descending = p->kind == EXCHANGE_LE || p->kind == EXCHANGE_LT;
-    uint32_t a = now[p->zero], b = now[p->one], first = w->next++, second = w->next++;
-    c_line(w, "const %s v%u = %s(v%u, v%u);", n->type, first,
-           c_minimum(w, descending, n->integer, n->lanes), a, b);
+    uint32_t a = now[p->zero], b = now[p->one], first;
+    c_end_line(w);
+    now[p->zero] = first =
+        c_let(w, n->type, "%s(v%u, v%u)", c_minimum(w, descending, n->integer, n->lanes), a, b);
     if (c_by_sum(w, n->integer, n->lanes))
-      c_join(w, "const %s v%u = PERMC_OTHER(v%u, v%u, v%u);", n->type, second, a, b, first);
+      now[p->one] = c_let(w, n->type, "PERMC_OTHER(v%u, v%u, v%u)", a, b, first);
     else
-      c_join(w, "const %s v%u = %s(v%u, v%u);", n->type, second,
-             c_minimum(w, !descending, n->integer, n->lanes), a, b);
-    now[p->zero] = first;
-    now[p->one] = second;
+      now[p->one] =
+          c_let(w, n->type, "%s(v%u, v%u)", c_minimum(w, !descending, n->integer, n->lanes), a, b);
   }
   for (size_t i = 0; i < registers; i++)
     c_line(w, "  v%u = v%u;", out[i], now[i]);
@@ -338,7 +335,7 @@ static void write_slow_loop(c_phase *f, const key_names *n, const pair *pairs, s
     c_line(w, "  v%u = r[%zu];", out[i], i);
 }
 
-void c_exchange(c_phase *f, uint32_t slot, uint32_t op_count, const uint32_t *ops) {
+void c_exchange(c_phase *f, uint32_t slot, uint32_t op_count, const net_op *const *ops) {
   c_writer *w = f->w;
   c_registers *s = &f->slots[slot];
   size_t registers = (size_t)1 << f->space->r, half = registers / 2;
@@ -347,7 +344,7 @@ void c_exchange(c_phase *f, uint32_t slot, uint32_t op_count, const uint32_t *op
   uint32_t *out = NEW_ARRAY(w->memory, uint32_t, registers);
   assert(f->space->r <= 8);
   for (uint32_t i = 0; i < op_count; i++)
-    list_pairs(f, &f->stage->ops.items[ops[i]], pairs + i * half);
+    list_pairs(f, ops[i], pairs + i * half);
   for (size_t i = 0; i < registers; i++) {
     out[i] = w->next++;
     c_line(w, "%s v%u;", n.type, out[i]);

@@ -29,6 +29,6 @@ void c_to_keys(c_phase *f, uint32_t slot);
 c_registers c_from_keys(c_phase *f, uint32_t slot);
 
 // All ops of the phase on a keyed slot.
-void c_exchange(c_phase *f, uint32_t slot, uint32_t op_count, const uint32_t *ops);
+void c_exchange(c_phase *f, uint32_t slot, uint32_t op_count, const net_op *const *ops);
 
 #endif

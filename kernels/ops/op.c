@@ -3,6 +3,29 @@
 #include "kernels/ops/roll.h"
 #include "kernels/ops/root.h"
 
+c_phase c_phase_of(c_writer *w, const plan_pass *pass, const net_stage *stage,
+                   const c_space *space) {
+  size_t nodes = stage->nodes.count + 1, values = stage->values.count + 1;
+  if (!pass) {
+    plan_pass *own = NEW(w->memory, plan_pass);
+    own->slot_count = (uint32_t)stage->values.count;
+    own->slot_of = NEW_ARRAY(w->memory, uint32_t, values);
+    for (net_id v = 0; v < stage->values.count; v++)
+      own->slot_of[v] = v;
+    pass = own;
+  }
+  return (c_phase){.w = w,
+                   .pass = pass,
+                   .stage = stage,
+                   .space = space,
+                   .slots = NEW_ARRAY(w->memory, c_registers, pass->slot_count + 1),
+                   .values = NEW_ARRAY(w->memory, c_value, nodes),
+                   .bounds = NEW_ARRAY(w->memory, const c_bound *, nodes),
+                   .roots = NEW_ARRAY(w->memory, const struct c_root_access *, nodes),
+                   .nodes = NEW_ARRAY(w->memory, net_id, nodes + values),
+                   .live = live_all(stage->n)};
+}
+
 c_registers c_registers_of(c_writer *w, const c_space *space, scalar_type type) {
   size_t count = (size_t)scalar_parts(type) << space->r;
   c_registers s = {type, NEW_ARRAY(w->memory, uint32_t, count)};
@@ -39,11 +62,8 @@ static c_value register_value(c_phase *f, c_registers *s, uint64_t number) {
   c_value v = {.level = C_VECTOR, .type = s->type};
   for (uint32_t part = 0; part < scalar_parts(s->type); part++) {
     uint32_t *id = &s->id[number + ((uint64_t)part << f->space->r)];
-    if (*id == UINT32_MAX) {  // never written: nothing that matters
-      *id = f->w->next++;
-      c_line(f->w, "const %s v%u = %s;", c_vector(f->w, bytes, lanes), *id,
-             lanes == 1 ? "0" : "{0}");
-    }
+    if (*id == UINT32_MAX)  // never written: nothing that matters
+      *id = c_let(f->w, c_vector(f->w, bytes, lanes), "%s", c_zero(lanes));
     v.id[part] = *id;
   }
   return v;
@@ -205,10 +225,8 @@ static c_value total_extremum_value(c_phase *f, const net_choice *c, uint32_t la
   c_value out = {.level = C_VECTOR, .type = f->values[c->operands[0]].type};
   uint32_t a = c_as_vector(f->w, &f->values[c->operands[0]], 0, lanes),
            b = c_as_vector(f->w, &f->values[c->operands[1]], 0, lanes);
-  out.id[0] = f->w->next++;
-  c_line(f->w, "const %s v%u = %s(v%u, v%u);",
-         c_vector(f->w, (uint32_t)scalar_types[out.type].size, lanes), out.id[0],
-         c_total_extremum(f->w, c->kind == NET_MAX, out.type, lanes), a, b);
+  out.id[0] = c_let(f->w, c_vector(f->w, scalar_part_bytes(out.type), lanes), "%s(v%u, v%u)",
+                    c_total_extremum(f->w, c->kind == NET_MAX, out.type, lanes), a, b);
   return out;
 }
 
@@ -354,8 +372,7 @@ static const c_value *constant_of_round(const coset_group *g, const c_segment *s
     if (c_define(w, c_format(w, "%s %s %s", type, name, all)))
       text_printf(&w->definitions, "%s uint%u_t %s[%u] = {%s};\n",
                   w->warps ? "PERMC_TABLE" : "static const", bytes * 8, name, s->rounds, all);
-    out->id[part] = w->next++;
-    c_line(w, "const %s v%u = %s[i];", type, out->id[part], name);
+    out->id[part] = c_let(w, type, "%s[i]", name);
   }
   return out;
 }
@@ -369,13 +386,12 @@ static void declare_carried(const coset_group *g, const c_segment *s) {
     net_id id = g->rolled->line[at];
     c_value carried = {.level = C_VECTOR, .type = f->stage->nodes.items[id].type};
     for (uint32_t part = 0; part < scalar_parts(carried.type); part++) {
-      const char *start = lanes == 1 ? "0" : "{0}";
+      const char *start = c_zero(lanes);
       if (s->is_read[i])
         start = c_format(w, "v%u",
                          c_as_vector(w, &f->values[g->rolled->line[at - s->period]], part, lanes));
-      carried.id[part] = w->next++;
-      c_line(w, "%s v%u = %s;", c_vector(w, scalar_part_bytes(carried.type), lanes),
-             carried.id[part], start);
+      carried.id[part] =
+          c_declare(w, c_vector(w, scalar_part_bytes(carried.type), lanes), start).id;
     }
     f->values[id] = carried;
   }
@@ -401,25 +417,18 @@ static void set_carried(const coset_group *g, const c_segment *s) {
   const c_phase *f = g->view->phase;
   c_writer *w = f->w;
   const net_id *line = g->rolled->line + s->first;
-  uint32_t lanes = g->view->lanes, *next = NEW_ARRAY(w->memory, uint32_t, 2 * s->carried_count);
-  // In variables of their own: a result may be an operand as it is, which would be set before.
+  VEC(c_variable) all = {0};
   for (uint32_t i = 0; i < s->carried_count; i++) {
-    const c_value *result = &f->values[line[s->period + s->carried[i]]];
-    for (uint32_t part = 0; part < scalar_parts(result->type); part++) {
-      uint32_t id = next[2 * i + part] = c_as_vector(w, result, part, lanes);
-      if (s->carried_count == 1)
-        continue;
-      next[2 * i + part] = w->next++;
-      c_join(w, "const %s v%u = v%u;", c_vector(w, scalar_part_bytes(result->type), lanes),
-             next[2 * i + part], id);
+    const c_value *carried = &f->values[line[s->carried[i]]],
+                  *result = &f->values[line[s->period + s->carried[i]]];
+    for (uint32_t part = 0; part < scalar_parts(carried->type); part++) {
+      const char *type = c_vector(w, scalar_part_bytes(carried->type), g->view->lanes);
+      uint32_t next = c_as_vector(w, result, part, g->view->lanes);
+      vec_push(w->memory, &all, ((c_variable){type, carried->id[part], next}));
     }
-  }
-  for (uint32_t i = 0; i < s->carried_count; i++) {
-    const c_value *carried = &f->values[line[s->carried[i]]];
-    for (uint32_t part = 0; part < scalar_parts(carried->type); part++)
-      c_join(w, "v%u = v%u;", carried->id[part], next[2 * i + part]);
     f->values[line[(size_t)(s->rounds - 1) * s->period + s->carried[i]]] = *carried;
   }
+  c_set(w, all.count, all.items);
 }
 
 static void evaluate_loop(const coset_group *g, const c_segment *s) {
@@ -568,8 +577,8 @@ void c_execute(c_phase *f, const net_op *op) {
   for (uint64_t i = 0; i < UINT64_C(1) << f->space->r; i++)
     if (c_map_bits(&v.coordinates, i) == 0 && !dead[i])
       cosets[coset_count++] = i;
-  c_rolled rolled;
-  if (c_roll(f->w->memory, f->stage, op, v.node_count, f->nodes, &rolled)) {
+  c_rolled rolled = c_roll_nodes(f->w->memory, f->stage, op, v.node_count, f->nodes);
+  if (rolled.loop_count > 0) {
     execute_rolled(&v, &rolled, coset_count, cosets);
     coset_count = 0;
   }

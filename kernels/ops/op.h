@@ -11,8 +11,8 @@
 //      const u32x4 v3 = max(v0, v1);       register 1 is element 1
 //
 //   op.c         ops on registers                 node.c    their nodes as statements
-//   exchange.c   sorting networks of floats       roll.c    nodes that repeat become loops
-//   root.c       roots of unity                   repeat.c  ops that repeat become loops
+//   exchange.c   sorting networks of floats       roll.c    nodes, and ops, that repeat
+//   root.c       roots of unity
 #ifndef PERMC_KERNELS_OPS_OP_H
 #define PERMC_KERNELS_OPS_OP_H
 
@@ -41,6 +41,10 @@ typedef struct c_phase {
   f2_space live;                       // where indices of these threads are (net.h)
 } c_phase;
 
+// A phase without ops yet, of which all blocks and threads matter. pass == NULL: each value of the
+// stage has a slot of its own.
+c_phase c_phase_of(c_writer *w, const plan_pass *pass, const net_stage *stage,
+                   const c_space *space);
 c_registers c_registers_of(c_writer *w, const c_space *space, scalar_type type);
 void c_execute(c_phase *f, const net_op *op);
 

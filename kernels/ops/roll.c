@@ -4,115 +4,80 @@
 #include "core/number.h"
 
 enum {
-  LEAST_ROLLED = 192,  // nodes of a loop, all rounds together: fewer stay as they are
+  LEAST_NODES = 192,      // nodes of a loop, all rounds together: fewer stay as they are
+  LEAST_OP_NODES = 4096,  // of a loop of ops, written for all registers
   LEAST_ROUNDS = 4,
   MOST_CANDIDATES = 64,  // periods that are tried at a place
-  EFFORT = 256,          // comparisons for each node: where there are more, nothing is rolled
+  EFFORT = 256,          // comparisons for each item: where there are more, nothing is rolled
 };
-#define LEAF UINT32_MAX  // instead of a position
+#define NO_ITEM UINT32_MAX
 
-typedef enum operand_mode { MODE_SAME, MODE_CONSTANT, MODE_RELATIVE, MODE_NONE } operand_mode;
+typedef struct operand {
+  net_id id;      // equal: the same node
+  uint32_t at;    // which item it is, or NO_ITEM: a leaf
+  bool constant;  // it may be another one in each round
+} operand;
+
+typedef struct item {
+  const char *key;  // equal for items that do the same with their operands; NULL: it is in no loop
+  size_t key_length;
+  uint64_t weight;
+  uint32_t last_reader;  // NO_ITEM: behind all items
+  uint32_t operand_count;
+  operand operands[C_ROLL_OPERANDS];
+} item;
+
+// ---- loops in a row of items -----------------------------------------------------------------
 
 typedef struct finder {
   arena *memory;
-  const net_stage *stage;
-  const net_id *line;
+  const item *items;
   uint32_t count;
-  uint32_t *operands;   // C_ROLL_OPERANDS by position: positions, or LEAF
-  uint32_t *next_like;  // the next position with a node of the same kind, or `count`
-  uint32_t *last_user;  // the last position that reads it; LEAF: the op's outputs do
-  operand_mode *modes;  // of a round
+  uint64_t least;       // weight of a loop
+  uint32_t *kind;       // equal for items with equal keys
+  uint32_t *next_like;  // the next item of the same kind, or `count`
   uint64_t effort;
 } finder;
 
-static const net_node *node_at(const finder *f, uint32_t position) {
-  return &f->stage->nodes.items[f->line[position]];
+static bool same_key(const item *a, const item *b) {
+  return a->key_length == b->key_length && memcmp(a->key, b->key, a->key_length) == 0;
 }
 
-static bool is_leaf(const net_stage *s, const net_node *node) {
-  return node->kind == NET_ELEMENT || node->kind == NET_INDEX || node->kind == NET_CONSTANT ||
-         (node->kind == NET_ROOT && s->nodes.items[node->operands[0]].kind == NET_INDEX);
-}
-
-static uint32_t position_of(const finder *f, net_id id) {
-  const net_id *found = bsearch(&id, f->line, f->count, sizeof id, compare_u32);
-  return found ? (uint32_t)(found - f->line) : LEAF;
-}
-
-static uint64_t hash_of_kind(const finder *f, uint32_t position) {
-  const net_node *node = node_at(f, position);
-  uint64_t parts[5] = {node->kind, node->type, node->scalar, node->number, node->operand_count};
-  return hash_bytes(parts, sizeof parts);
-}
-
-static void find_next_like(finder *f) {
+static void find_kinds(finder *f) {
   uint32_t slots = 1;
   while (slots < 2 * f->count)
     slots *= 2;
-  uint64_t *keys = NEW_ARRAY(f->memory, uint64_t, slots);
-  uint32_t *last = NEW_ARRAY(f->memory, uint32_t, slots);
+  uint32_t *latest = NEW_ARRAY(f->memory, uint32_t, slots);  // an item, plus 1
   for (uint32_t i = f->count; i-- > 0;) {
-    uint64_t key = hash_of_kind(f, i) | 1;
-    uint32_t slot = (uint32_t)(key >> 8) & (slots - 1);
-    while (keys[slot] && keys[slot] != key)
+    const item *own = &f->items[i];
+    f->kind[i] = i;
+    f->next_like[i] = f->count;
+    if (!own->key)
+      continue;
+    uint32_t slot = (uint32_t)hash_bytes(own->key, own->key_length) & (slots - 1);
+    while (latest[slot] && !same_key(&f->items[latest[slot] - 1], own))
       slot = (slot + 1) & (slots - 1);
-    f->next_like[i] = keys[slot] ? last[slot] : f->count;
-    keys[slot] = key;
-    last[slot] = i;
+    if (latest[slot]) {
+      f->next_like[i] = latest[slot] - 1;
+      f->kind[i] = f->kind[latest[slot] - 1];
+    }
+    latest[slot] = i + 1;
   }
 }
 
-static void find_users(finder *f, const net_op *op) {
-  for (uint32_t i = 0; i < f->count; i++)
-    for (uint32_t k = 0; k < node_at(f, i)->operand_count; k++) {
-      uint32_t at = position_of(f, node_at(f, i)->operands[k]);
-      if (k < C_ROLL_OPERANDS)
-        f->operands[i * C_ROLL_OPERANDS + k] = at;
-      if (at != LEAF)
-        f->last_user[at] = i;
-    }
-  for (uint32_t o = 0; o < op->output_count; o++)
-    for (uint64_t j = 0; j < UINT64_C(1) << op->k; j++) {
-      net_id id = op->outputs[o].elements[j];
-      uint32_t at = id == NET_NONE ? LEAF : position_of(f, id);
-      if (at != LEAF)
-        f->last_user[at] = LEAF;
-    }
-}
-
-// How operand k at position i comes from that a period before; the loop begins at `first`.
-static operand_mode mode_of(const finder *f, uint32_t first, uint32_t i, uint32_t period,
-                            uint32_t k) {
-  const net_node *nodes = f->stage->nodes.items;
-  net_id id = node_at(f, i)->operands[k], before = node_at(f, i - period)->operands[k];
-  uint32_t at = f->operands[i * C_ROLL_OPERANDS + k],
-           at_before = f->operands[(i - period) * C_ROLL_OPERANDS + k];
-  if (nodes[id].type != nodes[before].type)
-    return MODE_NONE;
-  if (nodes[id].kind == NET_CONSTANT && nodes[before].kind == NET_CONSTANT)
-    return MODE_CONSTANT;
-  if (id == before && (at == LEAF || at < first))
-    return MODE_SAME;
-  bool relative = at != LEAF && at_before != LEAF && at - at_before == period &&
-                  i - at <= (i - first) % period + period;
-  return relative ? MODE_RELATIVE : MODE_NONE;
-}
-
+// Whether item i does what the item a period before does, with operands as a loop that begins at
+// `first` has them. (An operand that is so in one way stays so in that way.)
 static bool repeats(finder *f, uint32_t first, uint32_t i, uint32_t period) {
-  const net_node *a = node_at(f, i), *b = node_at(f, i - period);
-  operand_mode *modes = f->modes + (size_t)((i - first) % period) * C_ROLL_OPERANDS;
+  bool same = f->kind[i] == f->kind[i - period];
   f->effort++;
-  if (a->kind != b->kind || a->type != b->type || a->scalar != b->scalar ||
-      a->number != b->number || a->operand_count != b->operand_count ||
-      a->operand_count > C_ROLL_OPERANDS)
-    return false;
-  for (uint32_t k = 0; k < a->operand_count; k++) {
-    operand_mode mode = mode_of(f, first, i, period, k);
-    if (mode == MODE_NONE || (i - first >= 2 * period && modes[k] != mode))
-      return false;
-    modes[k] = mode;
+  for (uint32_t k = 0; k < f->items[i].operand_count && same; k++) {
+    operand o = f->items[i].operands[k], before = f->items[i - period].operands[k];
+    bool relative = o.at != NO_ITEM && before.at != NO_ITEM && o.at - before.at == period &&
+                    i - o.at <= (i - first) % period + period;
+    same = relative || (o.constant && before.constant) ||
+           (o.id == before.id && (o.at == NO_ITEM || o.at < first));
   }
-  return true;
+  return same;
 }
 
 // The rounds of that period from `first` on, none of which but the last is read behind them.
@@ -122,24 +87,24 @@ static uint32_t count_rounds(finder *f, uint32_t first, uint32_t period) {
     end++;
   uint32_t rounds = (end - first) / period;
   for (uint32_t i = first; i + period < first + rounds * period; i++)
-    if (f->last_user[i] >= first + rounds * period)
+    if (f->items[i].last_reader >= first + rounds * period)
       rounds = (i - first) / period + 1;
   return rounds;
 }
 
-static void find_carried(finder *f, c_segment *s) {
+static void find_carried(const finder *f, c_segment *s) {
   uint32_t end = s->first + s->period * s->rounds;
   s->carried = NEW_ARRAY(f->memory, uint32_t, s->period);
   s->is_read = NEW_ARRAY(f->memory, bool, s->period);
   bool *read = NEW_ARRAY(f->memory, bool, s->period);
   for (uint32_t i = s->first + s->period; i < s->first + 2 * s->period; i++)
-    for (uint32_t k = 0; k < node_at(f, i)->operand_count; k++) {
-      uint32_t at = f->operands[i * C_ROLL_OPERANDS + k];
-      if (at != LEAF && at >= s->first && at < s->first + s->period)
+    for (uint32_t k = 0; k < f->items[i].operand_count; k++) {
+      uint32_t at = f->items[i].operands[k].at;
+      if (at != NO_ITEM && at >= s->first && at < s->first + s->period)
         read[at - s->first] = true;
     }
   for (uint32_t p = 0; p < s->period; p++)
-    if (read[p] || f->last_user[end - s->period + p] >= end) {
+    if (read[p] || f->items[end - s->period + p].last_reader >= end) {
       s->is_read[s->carried_count] = read[p];
       s->carried[s->carried_count++] = p;
     }
@@ -149,15 +114,15 @@ static void find_carried(finder *f, c_segment *s) {
 static bool find_loop(finder *f, uint32_t first, c_segment *out) {
   uint32_t at = f->next_like[first];
   for (uint32_t i = 0; i < MOST_CANDIDATES && at < f->count; i++, at = f->next_like[at]) {
-    uint32_t period = at - first, rounds;
+    uint32_t period = at - first;
+    uint64_t weight = 0;
     if (period > (f->count - first) / LEAST_ROUNDS || f->effort > EFFORT * (uint64_t)f->count)
       return false;
-    rounds = count_rounds(f, first, period);
-    if (rounds < LEAST_ROUNDS || (uint64_t)rounds * period < LEAST_ROLLED)
-      continue;
-    *out = (c_segment){.first = first, .period = period, .rounds = rounds};
-    find_carried(f, out);
-    return true;
+    *out = (c_segment){first, period, count_rounds(f, first, period), 0, NULL, NULL};
+    for (uint32_t k = first; k < first + out->rounds * period; k++)
+      weight += f->items[k].weight;
+    if (out->rounds >= LEAST_ROUNDS && weight >= f->least)
+      return find_carried(f, out), true;
   }
   return false;
 }
@@ -165,31 +130,18 @@ static bool find_loop(finder *f, uint32_t first, c_segment *out) {
 static void add_segment(c_rolled *out, c_segment s) {
   if (s.period)
     out->segments[out->segment_count++] = s;
+  out->loop_count += s.rounds > 1;
 }
 
-bool c_roll(arena *a, const net_stage *s, const net_op *op, uint32_t count, const net_id *nodes,
-            c_rolled *out) {
-  *out = (c_rolled){0};
-  if (count < LEAST_ROLLED)
-    return false;
-  out->leaves = NEW_ARRAY(a, net_id, count);
-  out->line = NEW_ARRAY(a, net_id, count);
-  for (uint32_t i = 0; i < count; i++)
-    if (is_leaf(s, &s->nodes.items[nodes[i]]))
-      out->leaves[out->leaf_count++] = nodes[i];
-    else
-      out->line[out->line_count++] = nodes[i];
-  finder f = {.memory = a, .stage = s, .line = out->line, .count = out->line_count};
-  f.operands = NEW_ARRAY(a, uint32_t, (size_t)f.count * C_ROLL_OPERANDS);
-  f.next_like = NEW_ARRAY(a, uint32_t, f.count);
-  f.last_user = NEW_ARRAY(a, uint32_t, f.count);
-  f.modes = NEW_ARRAY(a, operand_mode, (size_t)f.count * C_ROLL_OPERANDS);
-  find_users(&f, op);
-  find_next_like(&f);
-  out->segments = NEW_ARRAY(a, c_segment, f.count + 1);
-  uint32_t next = 0;
-  bool any = false;
-  for (uint32_t i = 0; i < f.count;) {
+static void find_segments(arena *a, uint32_t count, const item *items, uint64_t least,
+                          c_rolled *out) {
+  finder f = {.memory = a, .items = items, .count = count, .least = least};
+  uint32_t next = 0;  // the first item that is in no segment yet
+  f.kind = NEW_ARRAY(a, uint32_t, count);
+  f.next_like = NEW_ARRAY(a, uint32_t, count);
+  find_kinds(&f);
+  out->segments = NEW_ARRAY(a, c_segment, count + 1);
+  for (uint32_t i = 0; i < count;) {
     c_segment loop;
     if (!find_loop(&f, i, &loop)) {
       i++;
@@ -198,8 +150,135 @@ bool c_roll(arena *a, const net_stage *s, const net_op *op, uint32_t count, cons
     add_segment(out, (c_segment){.first = next, .period = i - next, .rounds = 1});
     add_segment(out, loop);
     next = i += loop.period * loop.rounds;
-    any = true;
   }
-  add_segment(out, (c_segment){.first = next, .period = f.count - next, .rounds = 1});
-  return any;
+  add_segment(out, (c_segment){.first = next, .period = count - next, .rounds = 1});
+}
+
+static void set_key(arena *a, item *to, text *key) {
+  to->key_length = key->length;
+  to->key = arena_text(a, key);
+}
+
+// ---- the nodes of an op ----------------------------------------------------------------------
+
+static void add_number(text *key, uint64_t number) {
+  text_add(key, (const char *)&number, sizeof number);
+}
+
+static void add_node(text *key, const net_stage *s, const net_node *node) {
+  add_number(key, (uint64_t)node->kind << 32 | node->type);
+  add_number(key, (uint64_t)node->scalar << 32 | node->operand_count);
+  add_number(key, node->number);
+  for (uint32_t k = 0; k < node->operand_count; k++)
+    add_number(key, s->nodes.items[node->operands[k]].type);
+}
+
+static bool is_leaf(const net_stage *s, const net_node *node) {
+  return node->kind == NET_ELEMENT || node->kind == NET_INDEX || node->kind == NET_CONSTANT ||
+         (node->kind == NET_ROOT && s->nodes.items[node->operands[0]].kind == NET_INDEX);
+}
+
+static uint32_t position_of(const c_rolled *r, net_id id) {
+  const net_id *found = bsearch(&id, r->line, r->line_count, sizeof id, compare_u32);
+  return found ? (uint32_t)(found - r->line) : NO_ITEM;
+}
+
+static item item_of_node(arena *a, const net_stage *s, const c_rolled *r, uint32_t i, item *items) {
+  const net_node *node = &s->nodes.items[r->line[i]];
+  item out = {.weight = 1};
+  text key = {0};
+  for (uint32_t k = 0; k < node->operand_count; k++) {
+    net_id id = node->operands[k];
+    operand o = {id, position_of(r, id), s->nodes.items[id].kind == NET_CONSTANT};
+    if (o.at != NO_ITEM)
+      items[o.at].last_reader = i;
+    if (node->operand_count <= C_ROLL_OPERANDS)
+      out.operands[out.operand_count++] = o;
+  }
+  if (node->operand_count > C_ROLL_OPERANDS)
+    return out;
+  add_node(&key, s, node);
+  set_key(a, &out, &key);
+  return out;
+}
+
+c_rolled c_roll_nodes(arena *a, const net_stage *s, const net_op *op, uint32_t count,
+                      const net_id *nodes) {
+  c_rolled out = {0};
+  if (count < LEAST_NODES)
+    return out;
+  out.leaves = NEW_ARRAY(a, net_id, count);
+  out.line = NEW_ARRAY(a, net_id, count);
+  for (uint32_t i = 0; i < count; i++)
+    if (is_leaf(s, &s->nodes.items[nodes[i]]))
+      out.leaves[out.leaf_count++] = nodes[i];
+    else
+      out.line[out.line_count++] = nodes[i];
+  item *items = NEW_ARRAY(a, item, out.line_count);
+  for (uint32_t i = 0; i < out.line_count; i++)
+    items[i] = item_of_node(a, s, &out, i, items);
+  for (uint32_t o = 0; o < op->output_count; o++)
+    for (uint64_t j = 0; j < UINT64_C(1) << op->k; j++) {
+      net_id id = op->outputs[o].elements[j];
+      uint32_t at = id == NET_NONE ? NO_ITEM : position_of(&out, id);
+      if (at != NO_ITEM)
+        items[at].last_reader = NO_ITEM;
+    }
+  find_segments(a, out.line_count, items, LEAST_NODES, &out);
+  return out;
+}
+
+// ---- the ops of a phase ----------------------------------------------------------------------
+
+static void add_forms(text *key, uint32_t count, const net_form *forms) {
+  add_number(key, count);
+  for (uint32_t i = 0; i < count; i++) {
+    add_number(key, forms[i].mask);
+    add_number(key, forms[i].constant);
+  }
+}
+
+// What the op does to slots, with its nodes by their place in it. Indices are bound where they are
+// met first, which is in no loop: such ops have no key.
+static item item_of_op(const c_phase *f, const net_op *op, uint32_t *place) {
+  uint32_t count = net_op_nodes(f->stage, op, f->nodes);
+  item out = {.weight = (uint64_t)count << f->space->r};
+  text key = {0};
+  for (uint32_t i = 0; i < count; i++)
+    if (f->stage->nodes.items[f->nodes[i]].kind == NET_INDEX ||
+        f->stage->nodes.items[f->nodes[i]].kind == NET_ROOT)
+      return out;
+  add_forms(&key, op->k, op->coordinates);
+  add_forms(&key, op->live_count, op->live);
+  text_add(&key, (const char *)op->directions, op->k * sizeof *op->directions);
+  for (uint32_t i = 0; i < count; i++) {
+    const net_node *node = &f->stage->nodes.items[f->nodes[i]];
+    place[f->nodes[i]] = i;
+    add_node(&key, f->stage, node);
+    add_number(&key, node->kind == NET_ELEMENT ? f->pass->slot_of[node->value] : 0);
+    text_add(&key, (const char *)node->constant.bytes, sizeof node->constant);
+    for (uint32_t k = 0; k < node->operand_count; k++)
+      add_number(&key, place[node->operands[k]]);
+  }
+  for (uint32_t i = 0; i < op->output_count; i++) {
+    add_number(&key, f->pass->slot_of[op->outputs[i].value]);
+    add_number(&key, f->stage->values.items[op->outputs[i].value]);
+    for (uint64_t j = 0; j < UINT64_C(1) << op->k; j++) {
+      net_id id = op->outputs[i].elements[j];
+      add_number(&key, id == NET_NONE ? UINT64_MAX : place[id]);
+    }
+  }
+  set_key(f->w->memory, &out, &key);
+  return out;
+}
+
+c_rolled c_roll_ops(const c_phase *f, uint32_t count, const net_op *const *ops) {
+  arena *a = f->w->memory;
+  c_rolled out = {0};
+  item *items = NEW_ARRAY(a, item, count);
+  uint32_t *place = NEW_ARRAY(a, uint32_t, f->stage->nodes.count);
+  for (uint32_t i = 0; i < count; i++)
+    items[i] = item_of_op(f, ops[i], place);
+  find_segments(a, count, items, LEAST_OP_NODES, &out);
+  return out;
 }

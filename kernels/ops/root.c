@@ -163,17 +163,6 @@ static const struct c_root_access *bind_table(c_phase *f, const net_node *root, 
 
 // ---- values ----------------------------------------------------------------------------------
 
-static uint32_t load_root_part(c_phase *f, const struct c_root_access *a, uint32_t bytes,
-                               uint32_t part, uint32_t lanes, uint64_t x) {
-  c_writer *w = f->w;
-  const char *vector = c_vector(w, bytes, lanes);
-  uint64_t plane = part ? UINT64_C(1) << a->bits : 0;
-  c_line(w, "const %s v%u = *(const %s *)(%s + %s + %llu);", vector, w->next,
-         c_vector_in_memory(w, bytes, lanes), a->pointer, c_bound_rest(w, &a->bound, x),
-         (unsigned long long)plane);
-  return w->next++;
-}
-
 // Where only some of the lanes' vectors change the root, or two change it alike.
 static const char *lane_pattern(c_phase *f, const struct c_root_access *a, uint32_t lanes) {
   const char *list = "";
@@ -198,14 +187,15 @@ bool c_root_of_index(c_phase *f, const net_node *root, net_id index, uint64_t x,
   if (!a->possible || a->bits == 0)
     return false;  // all one root: it is known
   *out = (c_value){.level = lanes > 1 ? C_VECTOR : C_UNIFORM, .type = root->type};
-  const char *pattern = lanes > 1 ? lane_pattern(f, a, lanes) : NULL;
+  const char *type = c_vector(w, bytes, lanes),
+             *pattern = lanes > 1 ? lane_pattern(f, a, lanes) : NULL;
   for (uint32_t part = 0; part < 2; part++) {
-    out->id[part] = load_root_part(f, a, bytes, part, lanes, x);
-    if (pattern) {
-      c_line(w, "const %s v%u = %s(v%u, v%u, %s);", c_vector(w, bytes, lanes), w->next,
-             c_shuffle(w, bytes, lanes), out->id[part], out->id[part], pattern);
-      out->id[part] = w->next++;
-    }
+    out->id[part] =
+        c_let(w, type, "*(const %s *)(%s + %s + %llu)", c_vector_in_memory(w, bytes, lanes),
+              a->pointer, c_bound_rest(w, &a->bound, x), (unsigned long long)part << a->bits);
+    if (pattern)
+      out->id[part] = c_let(w, type, "%s(v%u, v%u, %s)", c_shuffle(w, bytes, lanes), out->id[part],
+                            out->id[part], pattern);
   }
   return true;
 }

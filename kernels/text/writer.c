@@ -85,6 +85,36 @@ void c_join(c_writer *w, const char *format, ...) {
   text_free(&t);
 }
 
+uint32_t c_let(c_writer *w, const char *type, const char *format, ...) {
+  text t = {.memory = w->memory};
+  va_list arguments;
+  va_start(arguments, format);
+  text_vprintf(&t, format, arguments);
+  va_end(arguments);
+  c_join(w, "const %s v%u = %s;", type, w->next, text_content(&t));
+  return w->next++;
+}
+
+c_variable c_declare(c_writer *w, const char *type, const char *start) {
+  c_join(w, "%s v%u = %s;", type, w->next, start);
+  w->next++;
+  return (c_variable){type, w->next - 1, w->next - 1};
+}
+
+void c_set(c_writer *w, size_t count, const c_variable *variables) {
+  uint32_t *next = NEW_ARRAY(w->memory, uint32_t, count), last = 0;
+  for (size_t i = 0; i < count; i++)
+    last = variables[i].id > last ? variables[i].id : last;
+  for (size_t i = 0; i < count; i++) {
+    next[i] = variables[i].next;
+    if (next[i] <= last && next[i] != variables[i].id)  // one of them, not what a round has made
+      next[i] = c_let(w, variables[i].type, "v%u", next[i]);
+  }
+  for (size_t i = 0; i < count; i++)
+    if (next[i] != variables[i].id)
+      c_join(w, "v%u = v%u;", variables[i].id, next[i]);
+}
+
 void c_item(c_writer *w, const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);

@@ -63,6 +63,20 @@ void c_line(c_writer *w, const char *format, ...) PRINTF_LIKE(2, 3);
 void c_item(c_writer *w, const char *format, ...) PRINTF_LIKE(2, 3);
 // One of several like statements to the body: beside the one before, where there is room.
 void c_join(c_writer *w, const char *format, ...) PRINTF_LIKE(2, 3);
+// Such a statement `const type v = expression`: the number of its variable.
+uint32_t c_let(c_writer *w, const char *type, const char *format, ...) PRINTF_LIKE(3, 4);
+// Lanes of 0 as an expression behind `=`.
+static inline const char *c_zero(uint32_t lanes) { return lanes == 1 ? "0" : "{0}"; }
+
+// A variable that rounds of a loop set.
+typedef struct c_variable {
+  const char *type;
+  uint32_t id, next;  // next: the variable with what it is to become
+} c_variable;
+c_variable c_declare(c_writer *w, const char *type, const char *start);
+// Sets all at once: what one is to become may be another as it was.
+void c_set(c_writer *w, size_t count, const c_variable *variables);
+
 // The next statement begins a line.
 static inline void c_end_line(c_writer *w) { w->joining = false; }
 

@@ -84,10 +84,9 @@ static uint32_t write_register(const step *s, uint64_t number, const uint32_t *i
   uint32_t first = in[a], second = in[b == UINT64_MAX ? a : b];
   if (same || (first == UINT32_MAX && second == UINT32_MAX))
     return first;
-  c_line(s->w, "const %s v%u = %s(v%u, v%u, %s);", c_vector(s->w, s->bytes, lanes), s->w->next,
-         c_shuffle(s->w, s->bytes, lanes), first == UINT32_MAX ? second : first,
-         second == UINT32_MAX ? first : second, lane_list(s->w, lanes, pattern));
-  return s->w->next++;
+  return c_let(s->w, c_vector(s->w, s->bytes, lanes), "%s(v%u, v%u, %s)",
+               c_shuffle(s->w, s->bytes, lanes), first == UINT32_MAX ? second : first,
+               second == UINT32_MAX ? first : second, lane_list(s->w, lanes, pattern));
 }
 
 static void write_step(c_writer *w, uint32_t bytes, const register_layout *from,

@@ -251,10 +251,8 @@ static void load_wide(const transfer *t, uint64_t number, uint32_t *loaded) {
          address_of(t, register_layout_at(&t->access->memory, number, 0)));
   if (t->flips)
     c_line(w, "PERMC_XOR_PERMUTE(%s, %u, w%u, %s)", t->vector, count, id, t->flips);
-  for (uint32_t i = 0; i < count; i++) {
-    loaded[number + i] = w->next++;
-    c_join(w, "const %s v%u = w%u[%u];", t->vector, loaded[number + i], id, i);
-  }
+  for (uint32_t i = 0; i < count; i++)
+    loaded[number + i] = c_let(w, t->vector, "w%u[%u]", id, i);
 }
 
 void c_load(c_writer *w, const c_map *map, const c_space *space, scalar_type type,
@@ -273,13 +271,10 @@ void c_load(c_writer *w, const c_map *map, const c_space *space, scalar_type typ
     const char *vector = is_padding(&t, space, i) ? "0" : load_vector(&t, &live, i);
     if (t.flips)
       vector = c_format(w, "%s(%s, %s)", c_xor_permute(w, bytes, t.lanes), vector, t.flips);
-    loaded[i] = w->next++;
-    c_join(w, "const %s v%u = %s;", t.vector, loaded[i], vector);
+    loaded[i] = c_let(w, t.vector, "%s", vector);
   }
-  for (uint64_t i = 0; i < count && from->bytes; i++) {
-    c_join(w, "const %s v%u = (%s)(v%u != 0) & 1;", t.vector, w->next, t.vector, loaded[i]);
-    loaded[i] = w->next++;
-  }
+  for (uint64_t i = 0; i < count && from->bytes; i++)
+    loaded[i] = c_let(w, t.vector, "(%s)(v%u != 0) & 1", t.vector, loaded[i]);
   c_relayout(w, bytes, &a.memory, &a.home, loaded, registers);
 }
 
@@ -390,6 +385,7 @@ void c_store(c_writer *w, const c_map *map, const c_space *space, scalar_type ty
   size_t count = (size_t)1 << a.home.registers;
   uint32_t *stored = NEW_ARRAY(w->memory, uint32_t, count);
   c_relayout(w, bytes, &a.home, &a.memory, registers, stored);
+  c_end_line(w);
   for (uint64_t i = 0; i < count && a.wide > 0; i += UINT64_C(1) << a.wide)
     store_wide(&t, i, stored);
   for (uint64_t i = 0; i < count && a.wide == 0; i++) {
@@ -403,11 +399,8 @@ void c_store(c_writer *w, const c_map *map, const c_space *space, scalar_type ty
         live_at(w, &live, index_coordinates(&t, register_layout_at(&a.memory, i, 0)));
     if (!alive)
       continue;
-    if (t.flips) {
-      c_line(w, "const %s v%u = %s(v%u, %s);", t.vector, w->next, c_xor_permute(w, bytes, t.lanes),
-             id, t.flips);
-      id = w->next++;
-    }
+    if (t.flips)
+      id = c_let(w, t.vector, "%s(v%u, %s)", c_xor_permute(w, bytes, t.lanes), id, t.flips);
     const char *condition = *alive ? c_format(w, "if (%s) ", alive) : "";
     if (a.chunk < a.home.lanes)
       store_chunks(&t, condition, i, id);
