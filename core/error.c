@@ -46,6 +46,25 @@ const char *error_of_writing(int number) {
   return number == ENOSPC ? "the disk is full" : strerror(number);
 }
 
+bool error_tells_of_memory(const char *line) {
+  return strstr(line, "out of memory") || strstr(line, "Cannot allocate memory") ||
+         strstr(line, "memory exhausted");
+}
+
+void error_line_of(const char *output, char *line, size_t size) {
+  bool have = false, is_error = false;
+  for (const char *from = output; *from && !is_error;) {
+    size_t length = strcspn(from, "\n");
+    char one[400];
+    snprintf(one, sizeof one, "%.*s", (int)length, from);
+    is_error = strstr(one, "error") || error_tells_of_memory(one);
+    if (is_error || (!have && length > 0))
+      snprintf(line, size, "%s", one);
+    have = have || length > 0;
+    from += length + (from[length] == '\n');
+  }
+}
+
 // ---- the list of messages --------------------------------------------------------------------
 
 uint32_t diag_add_source(diagnostics *d, source s) {

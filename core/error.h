@@ -72,6 +72,10 @@ bool error_no_memory(error *e);
 const char *error_of_reading(int number);
 // Why one cannot be written.
 const char *error_of_writing(int number);
+// The line of a program's output that says what is wrong: the first with "error" or about memory,
+// else the first that is not empty. `line` stays as it is where there is none.
+void error_line_of(const char *output, char *line, size_t size);
+bool error_tells_of_memory(const char *line);
 static inline bool error_is_set(const error *e) { return e->message[0] != 0; }
 
 // ---- the list of messages --------------------------------------------------------------------

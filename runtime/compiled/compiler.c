@@ -2,17 +2,18 @@
 #include "runtime/compiled/compiler.h"
 #include "runtime/compiled/process.h"
 
+#include "core/clock.h"
 #include "core/units.h"
 #include "runtime/system/locks.h"
 #include "runtime/system/memory.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 extern char **environ;
@@ -27,16 +28,17 @@ enum {
 
 typedef struct batch {
   const compiler_job *jobs;
-  process *processes;
+  process processes[COMPILER_JOBS];
   size_t count, started, done, failed;  // failed: the number of the job that did
   int start_error;                      // with COMPILER_NOT_STARTED: why
   compiler_status status;
   process_limits limits;
-  uint64_t deadline;  // in nanoseconds
+  double deadline;  // of clock_seconds
 } batch;
 
 // The environment with temporary files in `folder` and messages in English. malloc'd.
-static char **make_environment(const char *folder, char *temporary) {
+static char **make_environment(const char *folder, char temporary[COMPILER_PATH]) {
+  static char english[] = "LC_ALL=C";
   size_t count = 0, used = 0;
   while (environ[count])
     count++;
@@ -46,7 +48,6 @@ static char **make_environment(const char *folder, char *temporary) {
     if (strncmp(environ[i], "TMPDIR=", 7) != 0 && strncmp(environ[i], "LC_ALL=", 7) != 0)
       all[used++] = environ[i];
   if (all) {
-    static char english[] = "LC_ALL=C";
     all[used++] = english;
     all[used++] = temporary;
     all[used] = NULL;
@@ -54,36 +55,24 @@ static char **make_environment(const char *folder, char *temporary) {
   return all;
 }
 
-static uint64_t now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
-
-static batch *start_batch(const compiler_job *jobs, size_t count, const char *folder,
-                          const process_limits *limits) {
-  batch *b = calloc(1, sizeof *b);
-  char *temporary = malloc(COMPILER_PATH);
-  char **environment = temporary ? make_environment(folder, temporary) : NULL;
-  process *processes = calloc(count + 1, sizeof *processes);
-  if (b && environment && processes) {
-    *b = (batch){.jobs = jobs, .processes = processes, .count = count, .limits = *limits};
-    uint64_t start = now(), most = (UINT64_MAX - start) / 1000000000;
-    b->deadline = start + (limits->seconds < most ? limits->seconds : most) * 1000000000;
-    for (; b->started < count && b->status == COMPILER_RUNNING; b->started++)
-      if (!process_start(&processes[b->started], jobs[b->started].arguments, environment, limits)) {
-        b->start_error = errno;
-        b->status = COMPILER_NOT_STARTED;
-        b->failed = b->started;
-      }
-  } else {
-    free(processes);
-    free(b);
-    b = NULL;
-  }
+// False: there is no memory.
+static bool start_batch(batch *b, const compiler_job *jobs, size_t count, const char *folder,
+                        const process_limits *limits) {
+  assert(count <= COMPILER_JOBS);
+  char temporary[COMPILER_PATH], **environment = make_environment(folder, temporary);
+  *b = (batch){.jobs = jobs,
+               .count = count,
+               .limits = *limits,
+               .deadline = clock_seconds() + (double)limits->seconds};
+  for (; environment && b->started < count && b->status == COMPILER_RUNNING; b->started++)
+    if (!process_start(&b->processes[b->started], jobs[b->started].arguments, environment,
+                       limits)) {
+      b->start_error = errno;
+      b->status = COMPILER_NOT_STARTED;
+      b->failed = b->started;
+    }
   free(environment);
-  free(temporary);
-  return b;
+  return environment != NULL;
 }
 
 compiler_limits compiler_limits_of(const compiler_limits *limits) {
@@ -113,42 +102,23 @@ static compiler_status poll_batch(batch *b) {
   b->done = b->started - left;
   if (b->status == COMPILER_RUNNING && left == 0)
     b->status = COMPILER_DONE;
-  else if (b->status == COMPILER_RUNNING && now() >= b->deadline)
+  else if (b->status == COMPILER_RUNNING && clock_seconds() >= b->deadline)
     b->status = COMPILER_OUT_OF_TIME;
   return b->status;
 }
 
-static bool tells_of_memory(const char *line) {
-  return strstr(line, "out of memory") || strstr(line, "Cannot allocate memory") ||
-         strstr(line, "memory exhausted");
-}
-
-// The line of a process's output that says what is wrong: the first with "error" or about memory,
-// else the first.
-static void read_error_line(const process *p, char *line, size_t size) {
-  char output[8192];
-  ssize_t length = p->output < 0 ? 0 : pread(p->output, output, sizeof output - 1, 0);
-  output[length > 0 ? length : 0] = 0;
-  line[0] = 0;
-  for (char *one = output, *end; *one; one = end) {
-    end = one + strcspn(one, "\n");
-    if (*end)
-      *end++ = 0;
-    bool is_error = strstr(one, "error") || tells_of_memory(one);
-    if (is_error || !line[0])
-      snprintf(line, size, "%.*s", (int)size - 1, one);
-    if (is_error)
-      return;
-  }
-}
-
-// Ends what still runs, and frees the batch.
+// Ends what still runs.
 static compiler_status end_batch(batch *b, error *failure) {
   char line[360] = "", size[NUMBER_SPACE];
   compiler_status status = b->status == COMPILER_RUNNING ? COMPILER_INTERRUPTED : b->status;
   const char *program = b->jobs[b->failed].arguments[0];
-  if (status == COMPILER_FAILED)
-    read_error_line(&b->processes[b->failed], line, sizeof line);
+  if (status == COMPILER_FAILED) {
+    char output[8192];
+    int from = b->processes[b->failed].output;
+    ssize_t length = from < 0 ? 0 : pread(from, output, sizeof output - 1, 0);
+    output[length > 0 ? length : 0] = 0;
+    error_line_of(output, line, sizeof line);
+  }
   if (status == COMPILER_INTERRUPTED) {
     error_set(failure, SPAN_NONE, "interrupted");
   } else if (status == COMPILER_NOT_STARTED) {
@@ -158,7 +128,7 @@ static compiler_status end_batch(batch *b, error *failure) {
     error_set(failure, SPAN_NONE,
               "the C compiler %.200s takes more than %llu s, its limit (--compile-seconds)",
               program, (unsigned long long)b->limits.seconds);
-  } else if (status == COMPILER_FAILED && tells_of_memory(line)) {
+  } else if (status == COMPILER_FAILED && error_tells_of_memory(line)) {
     status = COMPILER_OUT_OF_MEMORY;
     error_set(
         failure, SPAN_NONE,
@@ -170,8 +140,6 @@ static compiler_status end_batch(batch *b, error *failure) {
   }
   for (size_t i = 0; i < b->started; i++)
     process_end(&b->processes[i]);
-  free(b->processes);
-  free(b);
   return status;
 }
 
@@ -180,17 +148,17 @@ compiler_status compiler_run(const compiler_job *jobs, size_t count, const char 
                              const progress *watch, error *failure) {
   compiler_limits allowed = compiler_limits_of(limits ? limits : &(compiler_limits){0});
   process_limits most = {allowed.seconds, allowed.memory, MOST_FILE_BYTES};
-  batch *b = start_batch(jobs, count, folder, &most);
-  if (!b)
-    return error_set(failure, SPAN_NONE, "out of memory"), COMPILER_NOT_STARTED;
-  for (size_t told = 0; poll_batch(b) == COMPILER_RUNNING; process_pause()) {
+  batch b;
+  if (!start_batch(&b, jobs, count, folder, &most))
+    return error_no_memory(failure), COMPILER_NOT_STARTED;
+  for (size_t told = 0; poll_batch(&b) == COMPILER_RUNNING; process_pause()) {
     if (interrupted && atomic_load(interrupted))
       break;
-    if (watch && b->done > told)
-      progress_report(watch, b->done, count);
-    told = b->done;
+    if (watch && b.done > told)
+      progress_report(watch, b.done, count);
+    told = b.done;
   }
-  return end_batch(b, failure);
+  return end_batch(&b, failure);
 }
 
 // ---- finding -----------------------------------------------------------------------------------
@@ -221,20 +189,20 @@ static compiler_status read_version(compiler *c, error *failure) {
   const char *const arguments[] = {c->path, "--version", NULL};
   const compiler_job job = {arguments, NULL};
   const process_limits limits = {VERSION_SECONDS, COMPILER_MEMORY, VERSION_BYTES};
-  batch *b = start_batch(&job, 1, "/tmp", &limits);
-  if (!b)
-    return error_set(failure, SPAN_NONE, "out of memory"), COMPILER_NOT_STARTED;
-  while (poll_batch(b) == COMPILER_RUNNING)
+  batch b;
+  if (!start_batch(&b, &job, 1, "/tmp", &limits))
+    return error_no_memory(failure), COMPILER_NOT_STARTED;
+  while (poll_batch(&b) == COMPILER_RUNNING)
     process_pause();
-  int output = b->processes[0].output;
+  int output = b.processes[0].output;
   ssize_t length = output < 0 ? 0 : pread(output, c->version, sizeof c->version - 1, 0);
   if (length < 0) {
-    b->status = COMPILER_NOT_STARTED;
-    b->start_error = errno;
+    b.status = COMPILER_NOT_STARTED;
+    b.start_error = errno;
   }
   c->version[length > 0 ? length : 0] = 0;
   c->version[strcspn(c->version, "\n")] = 0;
-  compiler_status status = end_batch(b, failure);
+  compiler_status status = end_batch(&b, failure);
   return status == COMPILER_DONE && !c->version[0] ? COMPILER_FAILED : status;
 }
 

@@ -1,6 +1,7 @@
 // Finding, loading and calling NVRTC. See nvrtc.h.
 #include "runtime/cuda/nvrtc.h"
 
+#include "core/error.h"
 #include "runtime/system/library.h"
 
 #include <dlfcn.h>
@@ -136,27 +137,10 @@ static bool has_architecture(const nvrtc_library *n, int architecture, char *mes
 static bool check_call(const nvrtc_library *n, nvrtc_status status, const char *call, char *message,
                        size_t size) {
   if (status != 0) {
-    const char *error = n->error_string(status);
-    snprintf(message, size, "%s: %s", call, error ? error : "unknown error");
+    const char *meaning = n->error_string(status);
+    snprintf(message, size, "%s: %s", call, meaning ? meaning : "unknown error");
   }
   return status == 0;
-}
-
-// The line of a log that says what is wrong: the first with "error", else the first that is not
-// empty.
-static void find_error_line(const char *log, char *message, size_t size) {
-  bool have = false, error = false;
-  for (const char *line = log; *line && !error;) {
-    size_t length = strcspn(line, "\n");
-    char one[400];
-    snprintf(one, sizeof one, "%.*s", (int)(length < sizeof one ? length : sizeof one - 1), line);
-    error = strstr(one, "error") != NULL;
-    if (error || (!have && length > 0)) {
-      snprintf(message, size, "%s", one);
-      have = true;
-    }
-    line += length + (line[length] == '\n');
-  }
 }
 
 // Replaces the message by the line of the log that says what is wrong, if there is one.
@@ -166,7 +150,7 @@ static void read_error(const nvrtc_library *n, nvrtc_program *program, char *mes
     return;
   char *log = calloc(length + 1, 1);
   if (log && n->log(program, log) == 0)
-    find_error_line(log, message, size);
+    error_line_of(log, message, size);
   free(log);
 }
 

@@ -1,5 +1,6 @@
 // Files, and what is said where one cannot be read or written.
 #include "runtime/disk/request.h"
+#include "runtime/system/unnamed.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -25,8 +26,8 @@ static int allocate(int descriptor, uint64_t bytes) {
 
 // The same file, whatever has become of its path.
 static int open_by_number(int descriptor, int flags) {
-  char path[64];
-  snprintf(path, sizeof path, "/proc/self/fd/%d", descriptor);
+  char path[UNNAMED_PATH];
+  unnamed_path(path, descriptor);
   return open(path, flags | O_CLOEXEC);
 }
 

@@ -5,9 +5,25 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
+
+uint64_t number_in_file(const char *path, const char *key, int base, uint64_t otherwise) {
+  char line[256], *end = NULL;
+  size_t length = strlen(key);
+  uint64_t value = 0;
+  FILE *file = fopen(path, "re");
+  while (file && !end && fgets(line, sizeof line, file))
+    if (strncmp(line, key, length) == 0) {
+      value = strtoull(line + length, &end, base);
+      end = end == line + length ? NULL : end;
+    }
+  if (file)
+    fclose(file);
+  return end ? value : otherwise;
+}
 
 static uint64_t machine_limit(void) {
   long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
@@ -56,33 +72,24 @@ static const group_version versions[] = {{"/sys/fs/cgroup/memory",
 
 enum { GROUP_PATH = 1400 };
 
-// The number behind `key` in a file of lines (""; the first); `otherwise`: there is none ("max").
-static uint64_t number_in(const char *folder, const char *name, const char *key,
-                          uint64_t otherwise) {
-  char path[GROUP_PATH + 40], line[160];
-  uint64_t value = otherwise;
-  size_t length = strlen(key);
+static uint64_t group_number(const char *folder, const char *name, const char *key,
+                             uint64_t otherwise) {
+  char path[GROUP_PATH + 40];
   snprintf(path, sizeof path, "%s/%s", folder, name);
-  FILE *file = *name ? fopen(path, "re") : NULL;
-  while (file && fgets(line, sizeof line, file))
-    if (strncmp(line, key, length) == 0 && sscanf(line + length, " %" SCNu64, &value) == 1)
-      break;
-  if (file)
-    fclose(file);
-  return value;
+  return *name ? number_in_file(path, key, 10, otherwise) : otherwise;
 }
 
 // What the limit of one group leaves: what its processes hold is gone, but for the cache of files,
 // which the kernel gives back.
 static uint64_t room_in_folder(const group_version *v, const char *folder) {
-  uint64_t limit = number_in(folder, v->limits[0], "", UINT64_MAX);
-  uint64_t high = number_in(folder, v->limits[1], "", UINT64_MAX);
+  uint64_t limit = group_number(folder, v->limits[0], "", UINT64_MAX);
+  uint64_t high = group_number(folder, v->limits[1], "", UINT64_MAX);
   limit = high < limit ? high : limit;
   if (limit == UINT64_MAX)
     return limit;
-  uint64_t used = number_in(folder, v->usage, "", 0), cached = 0;
+  uint64_t used = group_number(folder, v->usage, "", 0), cached = 0;
   for (int i = 0; i < 2; i++)
-    cached += number_in(folder, "memory.stat", v->cached[i], 0);
+    cached += group_number(folder, "memory.stat", v->cached[i], 0);
   return room_below(limit, used > cached ? used - cached : 0);
 }
 

@@ -20,6 +20,10 @@ uint64_t memory_limit(const char **owner);
 // needed and what there is.
 bool memory_suffices(double bytes, uint64_t held, char why[MEMORY_WHY]);
 
+// The number behind `key` at the beginning of a line of a file, such as "MemAvailable:" of
+// /proc/meminfo; `otherwise`: there is none.
+uint64_t number_in_file(const char *path, const char *key, int base, uint64_t otherwise);
+
 // What the limits of the control group leave, read below `root` ("": the machine's own files).
 // UINT64_MAX: there are none.
 uint64_t memory_group_room(const char *root);

@@ -1,5 +1,6 @@
 // Files without names, by O_TMPFILE and /proc. See unnamed.h.
 #include "runtime/system/unnamed.h"
+#include "runtime/system/memory.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -7,26 +8,11 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <sys/xattr.h>
 #include <unistd.h>
-
-// The number behind a word at the beginning of a line, such as "Umask:"; -1: there is none.
-static long number_in(const char *path, const char *word, int base) {
-  char line[256];
-  long number = -1;
-  FILE *from = fopen(path, "re");
-  while (from && number < 0 && fgets(line, sizeof line, from))
-    if (strncmp(line, word, strlen(word)) == 0)
-      number = strtol(line + strlen(word), NULL, base);
-  if (from)
-    fclose(from);
-  return number;
-}
 
 void unnamed_path(char path[UNNAMED_PATH], int descriptor) {
   snprintf(path, UNNAMED_PATH, "/proc/self/fd/%d", descriptor);
@@ -37,7 +23,7 @@ static bool has_mode(int descriptor, const char *folder) {
   struct stat s;
   if (fstat(descriptor, &s) != 0)
     return false;
-  return (s.st_mode & 0666) != 0666 || number_in("/proc/self/status", "Umask:", 8) == 0 ||
+  return (s.st_mode & 0666) != 0666 || number_in_file("/proc/self/status", "Umask:", 8, 1) == 0 ||
          getxattr(folder, "system.posix_acl_default", NULL, 0) > 0;
 }
 
@@ -131,15 +117,15 @@ bool unnamed_replace(const unnamed_replacement *all, size_t count, size_t *faile
 // ---- where names can be -------------------------------------------------------------------------
 
 // A file system may be mounted twice, and no name leads from one mount to the other.
-static long mount_of(int descriptor) {
+static uint64_t mount_of(int descriptor) {
   char path[UNNAMED_PATH + 8];
   snprintf(path, sizeof path, "/proc/self/fdinfo/%d", descriptor);
-  return number_in(path, "mnt_id:", 10);
+  return number_in_file(path, "mnt_id:", 10, UINT64_MAX);
 }
 
 bool unnamed_together(int a, int b) {
   struct stat x, y;
-  long mount = mount_of(a);
-  return mount >= 0 && mount == mount_of(b) && fstat(a, &x) == 0 && fstat(b, &y) == 0 &&
+  uint64_t mount = mount_of(a);
+  return mount != UINT64_MAX && mount == mount_of(b) && fstat(a, &x) == 0 && fstat(b, &y) == 0 &&
          x.st_dev == y.st_dev;
 }

@@ -1,4 +1,5 @@
 // One case of a benchmark: a program, a copy of as many bytes, and others, taking turns.
+#include "runtime/system/memory.h"
 #include "runtime/system/pool.h"
 #include "tool/bench/peer.h"
 #include "tool/bench/program.h"
@@ -127,15 +128,7 @@ static void make_row(bench_row *row, const contest *g, const bench_case *c,
 
 // Bytes of memory that the system can give without taking them from others; UINT64_MAX: not known.
 static uint64_t available_memory(void) {
-  char line[128];
-  unsigned long long kilobytes = UINT64_MAX >> 10;
-  FILE *from = fopen("/proc/meminfo", "r");
-  while (from && fgets(line, sizeof line, from))
-    if (sscanf(line, "MemAvailable: %llu kB", &kilobytes) == 1)
-      break;
-  if (from)
-    fclose(from);
-  return kilobytes << 10;
+  return number_in_file("/proc/meminfo", "MemAvailable:", 10, UINT64_MAX >> 10) << 10;
 }
 
 // Checked before the memory is asked for: the system promises more than it has.
