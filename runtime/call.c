@@ -1,6 +1,6 @@
 // Calls of compiled programs on the caller's memory (permc.h). See compile.h.
 //
-//   permc_call   checks shapes and memory; fills in the addresses (runtime/cpu/layout.h), and has
+//   permc_call   checks shapes and memory; fills in the addresses (runtime/cpu/storage.h), and has
 //                the passes run. On ranks, and by backends without `call`, it executes the program
 //
 // A compiled program does not change. What a call needs beside it is a call_state: the program has

@@ -228,9 +228,9 @@ static bool lay_out(permc_compiled *p) {
     return false;
   if (!l->backend->call || p->ranks)
     return true;
-  layout_pass *passes = calloc(l->plan->passes.count + 1, sizeof *passes);
-  for (uint32_t i = 0; passes && i < l->plan->passes.count; i++)
-    passes[i] = l->backend->pass(&l->program, i);
+  storage_pass *passes = calloc(l->plan->passes.count + 1, sizeof *passes);
+  if (passes)
+    l->backend->passes(&l->program, passes);
   bool good = passes && array_layout_make(l->plan, passes, trace_returned(&l->trace), &p->layout);
   free(passes);
   return good;

@@ -16,7 +16,7 @@
 #define PERMC_RUNTIME_COMPILE_H
 
 #include "runtime/cpu/cpu.h"
-#include "runtime/cpu/layout.h"
+#include "runtime/cpu/storage.h"
 #include "runtime/pipeline.h"
 #include "runtime/ranks/ranks.h"
 

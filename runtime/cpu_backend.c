@@ -114,10 +114,10 @@ static bool call_plan(const backend_program *p, const backend_call *call, error 
   return cpu_run_in_place(p->plan, &o, call->data, failure);
 }
 
-static layout_pass describe_pass(const backend_program *p, uint32_t pass) {
+static void describe_passes(const backend_program *p, storage_pass *passes) {
   const cpu_executor *e = &((const cpu_program *)p->state)->executor;
-  bool routine = plan_routine_of(p->plan, &p->plan->passes.items[pass]) != NULL;
-  return (layout_pass){!routine && e->pass(e->with, pass).in_place, pass, 0};
+  for (uint32_t i = 0; i < p->plan->passes.count; i++)
+    passes[i].in_place = e->pass(e->with, i).in_place;
 }
 
 static const cpu_executor *executor_of(const backend_program *p) {
@@ -140,7 +140,7 @@ static void release_program(backend_program *p) {
     .target = "", .at_hand = true, .execute = execute_plan, .release = release_program,            \
     __VA_ARGS__                                                                                    \
   }
-#define CALLED .call = call_plan, .pass = describe_pass, .executor = executor_of
+#define CALLED .call = call_plan, .passes = describe_passes, .executor = executor_of
 const backend cpu_backend =
     ON_PROCESSOR(.name = "cpu", .summary = "fused passes, compiled for this machine",
                  .stream_bytes = COMPILED_STREAM_BYTES, .prepare = prepare_compiled, CALLED);

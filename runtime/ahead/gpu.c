@@ -22,7 +22,7 @@ typedef struct gpu_source {
   ahead_making *making;
   ahead_plan *plan;
   cuda_routine **routines;  // by pass
-  layout_pass *passes;
+  storage_pass *passes;
   cache cache;
   uint32_t modules, kernels, launches, parameters, checked_after;
   text kernel_rows, launch_rows, parameter_rows, module_rows;
@@ -39,51 +39,22 @@ static const plan_pass *pass_at(const gpu_source *g, uint32_t i) {
 // ---- where all is ------------------------------------------------------------------------------
 
 // False: reported.
-static bool describe_routines(gpu_source *g) {
+static bool describe_passes(gpu_source *g) {
   permc_context *c = g->making->context;
   const plan *p = g->plan->plan;
   for (uint32_t i = 0; i < p->passes.count; i++) {
     const net_routine *r = plan_routine_of(p, pass_at(g, i));
     error failure = {0};
-    if (!r)
-      continue;
-    if (!cuda_routine_describe(&g->routines[i], &machine, p, pass_at(g, i), &failure))
+    if (r && !cuda_routine_describe(&g->routines[i], &machine, p, pass_at(g, i), &failure))
       return context_error(c, "%s", failure.message);
-    if (!g->routines[i])
+    if (r && !g->routines[i])
       return context_error(c,
                            "the routine %s of this program is the host's, so that a library for "
                            "CUDA cannot have it; --target c can",
                            net_routine_names[r->kind]);
+    cuda_describe_pass(g->passes, p, i, &g->plan->code->facts[i], g->routines[i]);
   }
   return true;
-}
-
-// Passes that the kernels of one pass execute happen at one time.
-static void join_passes(gpu_source *g, uint32_t first, uint32_t last) {
-  for (uint32_t i = first; i <= last && first < last; i++) {
-    g->passes[i].in_place = false;
-    g->passes[i].first = first < g->passes[i].first ? first : g->passes[i].first;
-  }
-}
-
-static bool lay_out(gpu_source *g) {
-  const plan *p = g->plan->plan;
-  for (uint32_t i = 0; i < p->passes.count; i++) {
-    const cuda_routine *r = g->routines[i];
-    const c_pass_facts *f = &g->plan->code->facts[i];
-    g->passes[i] = (layout_pass){!r && f->in_place, i,
-                                 r        ? cuda_routine_bytes(r)
-                                 : f->one ? f->one->state_bytes
-                                          : 0};
-  }
-  for (uint32_t i = 0; i < p->passes.count; i++) {
-    const c_one_kernel *one = g->plan->code->facts[i].one;
-    if (one)
-      join_passes(g, i, one->last);
-    if (pass_at(g, i)->keys_from && cuda_routine_makes_keys(g->routines[i]))
-      join_passes(g, pass_at(g, i)->keys_from - 1, i);
-  }
-  return ahead_place_arrays(g->plan, g->passes);
 }
 
 // The block: addresses, tables of roots, tables.
@@ -333,9 +304,9 @@ static void write_program(gpu_source *g) {
 
 static bool make_source(gpu_source *g) {
   permc_context *c = g->making->context;
-  if (!describe_routines(g))
+  if (!describe_passes(g))
     return false;
-  if (!lay_out(g) || !place_block(g))
+  if (!ahead_place_arrays(g->plan, g->passes) || !place_block(g))
     return context_no_memory(c);
   ahead_write_head(g->out, g->making);
   if (!add_launches(g))

@@ -18,12 +18,12 @@ typedef struct workspace {
 // False: memory is out, or *why.
 static bool lay_out(ahead_plan *s, workspace *w, const char **why) {
   const plan *p = s->plan;
-  layout_pass *passes = calloc(p->passes.count + 1, sizeof *passes);
+  storage_pass *passes = calloc(p->passes.count + 1, sizeof *passes);
   bool good = passes != NULL;
   for (uint32_t i = 0; good && i < p->passes.count; i++) {
     const net_routine *r = plan_routine_of(p, &p->passes.items[i]);
     const c_pass_facts *f = &s->code->facts[i];
-    passes[i] = (layout_pass){!r && f->in_place, i, 0};
+    passes[i].in_place = f->in_place;
     good = !r || ahead_routine_bytes(r, &passes[i].bytes, why);
     w->scratch_bytes = f->scratch_bytes > w->scratch_bytes ? f->scratch_bytes : w->scratch_bytes;
   }

@@ -5,7 +5,7 @@
 #define PERMC_RUNTIME_AHEAD_MAKING_H
 
 #include "runtime/ahead/ahead.h"
-#include "runtime/cpu/layout.h"
+#include "runtime/cpu/storage.h"
 #include "runtime/explain/explain.h"
 
 // An argument or result, as callers see it.
@@ -63,7 +63,7 @@ bool ahead_add_library(ahead_making *m);
 // ---- place.c ---------------------------------------------------------------------------------
 
 // Layout and checks, of passes as they are executed. False: memory is out.
-bool ahead_place_arrays(ahead_plan *s, const layout_pass *passes);
+bool ahead_place_arrays(ahead_plan *s, const storage_pass *passes);
 // The tables of roots, from *at on; then *at is behind them. False: memory is out.
 bool ahead_place_roots(ahead_plan *s, uint64_t *at);
 uint64_t ahead_aligned(uint64_t bytes);

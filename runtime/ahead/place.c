@@ -19,7 +19,7 @@ net_id ahead_array_of_result(const plan *p, size_t result) {
 
 // Passes up to the last that makes something to be checked, and those that are of one kernel with
 // it.
-static uint32_t find_checked_after(const plan *p, const trace *t, const layout_pass *passes,
+static uint32_t find_checked_after(const plan *p, const trace *t, const storage_pass *passes,
                                    const uint32_t *last) {
   uint32_t after = 0;
   for (size_t i = 0; i < t->checks.count; i++) {
@@ -27,7 +27,7 @@ static uint32_t find_checked_after(const plan *p, const trace *t, const layout_p
     if (a != NET_NONE && last[a] + 1 > after)
       after = last[a] + 1;
   }
-  while (after && after < p->passes.count && passes[after].first < after)
+  while (after && after < p->passes.count && passes[after].earlier)
     after++;
   return after;
 }
@@ -40,7 +40,7 @@ static bool writes_before_checks(const ahead_plan *s, const uint32_t *first) {
   return false;
 }
 
-static bool make_layout(ahead_plan *s, const layout_pass *passes, const uint32_t *first) {
+static bool make_layout(ahead_plan *s, const storage_pass *passes, const uint32_t *first) {
   size_t returned = trace_returned(s->trace);
   if (!array_layout_make(s->plan, passes, returned, &s->layout))
     return false;
@@ -51,7 +51,7 @@ static bool make_layout(ahead_plan *s, const layout_pass *passes, const uint32_t
   return array_layout_make(s->plan, passes, 0, &s->layout);
 }
 
-bool ahead_place_arrays(ahead_plan *s, const layout_pass *passes) {
+bool ahead_place_arrays(ahead_plan *s, const storage_pass *passes) {
   size_t count = s->plan->arrays.count;
   uint32_t *first = calloc(2 * count + 1, sizeof *first);
   if (!first)

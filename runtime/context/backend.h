@@ -16,7 +16,7 @@
 #include "kernels/emit/emit.h"
 #include "lang/trace.h"
 #include "runtime/context/context.h"
-#include "runtime/cpu/layout.h"
+#include "runtime/cpu/storage.h"
 #include "runtime/model/model.h"
 #include "runtime/values/value.h"
 
@@ -41,7 +41,7 @@ typedef struct backend_run {
   progress progress;  // to be told how many elements are done
 } backend_run;
 
-// A run on memory that is the caller's: where each array of the plan lies (runtime/cpu/layout.h).
+// A run on memory that is the caller's: where each array of the plan lies (runtime/cpu/storage.h).
 typedef struct backend_call {
   void **data;              // by array of the plan; on a GPU, its addresses
   void *temporaries;        // of passes, while they run
@@ -73,8 +73,9 @@ typedef struct backend {
   // The same on the caller's memory, by several threads at once. NULL: there is nothing of the
   // kind.
   bool (*call)(const backend_program *p, const backend_call *call, error *failure);
-  // How it executes a pass, for the places of arrays: of those that have `call`.
-  layout_pass (*pass)(const backend_program *p, uint32_t pass);
+  // How it executes the passes, for the places of arrays: of those that have `call`. `passes`, by
+  // pass, are zeros at first.
+  void (*passes)(const backend_program *p, storage_pass *passes);
   // Memory for the arrays between passes of one call, where it is not the host's: false, or (bytes
   // are 0) given back.
   bool (*workspace)(const backend_program *p, backend_call *call, uint64_t bytes, void **memory,

@@ -33,7 +33,7 @@
 //
 //   cpu.c        buffers, threads, a whole run
 //   sweeps.c     items that may be executed at one time, where blocks overlap
-//   layout.c     places for arrays in the caller's memory (its own door: layout.h)
+//   storage.c    where arrays lie, by their lifetimes (its own door: storage.h)
 //   externs.c    the foreign functions that an executor calls
 //   ranges.c     the names of passes for profilers (its own door: ranges.h)
 //   roots.c      tables of roots of unity for generated code (its own door: roots.h)
@@ -98,7 +98,7 @@ typedef struct cpu_options {
 bool cpu_run(const plan *p, const cpu_options *o, array *arguments, size_t argument_count,
              array *results, error *failure);
 
-// The same where each array has its place already (layout.h), by number of the plan's array:
+// The same where each array has its place already (storage.h), by number of the plan's array:
 // nothing is allocated, but scratch memory in the store, which must be there, as must the number of
 // threads.
 bool cpu_run_in_place(const plan *p, const cpu_options *o, void **data, error *failure);

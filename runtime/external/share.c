@@ -1,6 +1,7 @@
 // Shares, one after the other: buffers, transfers, passes. See share.h.
 #include "runtime/external/share.h"
 #include "core/number.h"
+#include "runtime/cpu/storage.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -14,23 +15,14 @@ typedef struct buffer {
   char *memory[2];  // whole pages; the same, of a move that is the same for all shares
 } buffer;
 
-// Memory for what a share has between its passes: for one array after the other.
-typedef struct room {
-  char *memory;
-  uint64_t bytes;
-  net_id array;  // the one that has had it last
-} room;
-
 typedef struct execution {
   const share_options *options;
   const external_step *step;
   size_t count;
   buffer *buffers;  // of all moves
   void **data;      // by array of the plan: where element 0 of it would be
-  char **between;   // by array of the plan: its room's memory; or NULL
-  room *rooms;
-  size_t room_count;
-  uint32_t *first, *last;  // by array of the plan: as in cpu_array_lifetimes
+  storage storage;  // of what a share has between its passes
+  char **rooms;     // their memory
 } execution;
 
 static const plan *plan_of(const execution *x) { return x->options->run->plan; }
@@ -60,34 +52,27 @@ static bool make_buffer(buffer *b) {
   return true;
 }
 
-// A room of so many bytes, from that pass on.
-static char *take_room(execution *x, uint32_t pass, net_id a, uint64_t bytes) {
-  for (room *r = x->rooms; r < x->rooms + x->room_count; r++)
-    if (r->bytes >= bytes && x->last[r->array] < pass)
-      return r->array = a, r->memory;
-  char *memory = aligned_alloc(DISK_PAGE, bytes);
-  if (memory)
-    x->rooms[x->room_count++] = (room){memory, bytes, a};
-  return memory;
-}
-
-static bool make_between(execution *x, uint32_t pass) {
-  const plan *p = plan_of(x);
-  const plan_pass *of = &p->passes.items[pass];
-  for (uint32_t i = 0; i < of->store_count; i++) {
-    net_id a = of->stores[i].array;
-    if (a < p->net->arrays.count || x->between[a])
-      continue;
-    uint64_t bytes = plan_share_elements(p, a) * scalar_types[p->arrays.items[a].type].size;
-    bytes = divide_up(bytes, DISK_PAGE) * DISK_PAGE + DISK_PAGE;
-    if (!(x->between[a] = take_room(x, pass, a, bytes)))
-      return false;
-  }
-  return true;
-}
-
 static bool is_of_stage(const execution *x, uint32_t pass) {
   return plan_of(x)->passes.items[pass].stage == x->step->stage;
+}
+
+// What is in no file, and what a pass of the stage makes.
+static bool make_rooms(execution *x) {
+  const plan *p = plan_of(x);
+  storage *s = &x->storage;
+  if (!storage_begin(s, p, NULL))
+    return false;
+  for (net_id a = 0; a < p->arrays.count; a++) {
+    storage_item *item = &s->items[a];
+    uint64_t bytes = plan_share_elements(p, a) * scalar_types[p->arrays.items[a].type].size;
+    item->bytes = divide_up(bytes, DISK_PAGE) * DISK_PAGE + DISK_PAGE;
+    if (a < p->net->arrays.count || (item->first != STORAGE_NEVER && !is_of_stage(x, item->first)))
+      item->first = STORAGE_NEVER;
+  }
+  bool good = storage_place(s) && (x->rooms = calloc(s->room_count + 1, sizeof *x->rooms));
+  for (uint32_t i = 0; i < s->room_count && good; i++)
+    good = (x->rooms[i] = aligned_alloc(DISK_PAGE, s->rooms[i].bytes));
+  return good;
 }
 
 static void add_buffer(execution *x, const external_move *m, bool writes) {
@@ -103,13 +88,8 @@ static bool make_execution(execution *x) {
   const plan *p = plan_of(x);
   x->buffers = calloc(x->step->reads.count + x->step->writes.count + 1, sizeof *x->buffers);
   x->data = calloc(p->arrays.count + 1, sizeof *x->data);
-  x->between = calloc(p->arrays.count + 1, sizeof *x->between);
-  x->rooms = calloc(p->arrays.count + 1, sizeof *x->rooms);
-  x->first = calloc(p->arrays.count + 1, sizeof *x->first);
-  x->last = calloc(p->arrays.count + 1, sizeof *x->last);
-  if (!x->buffers || !x->data || !x->between || !x->rooms || !x->first || !x->last)
+  if (!x->buffers || !x->data)
     return false;
-  cpu_array_lifetimes(p, x->first, x->last);
   for (size_t i = 0; i < x->step->reads.count; i++)
     add_buffer(x, &x->step->reads.items[i], false);
   for (size_t i = 0; i < x->step->writes.count; i++)
@@ -117,8 +97,7 @@ static bool make_execution(execution *x) {
   bool good = true;
   for (size_t i = 0; i < x->count && good; i++)
     good = make_buffer(&x->buffers[i]);
-  for (uint32_t i = 0; i < p->passes.count && good; i++)
-    good = !is_of_stage(x, i) || make_between(x, i);
+  good = good && make_rooms(x);
   for (net_id a = 0; a < p->arrays.count && good; a++)
     if (p->arrays.items[a].role == NET_TABLE)
       x->data[a] = (void *)(uintptr_t)p->arrays.items[a].table;
@@ -131,14 +110,12 @@ static void free_execution(execution *x) {
     if (!x->buffers[i].move->whole)
       free(x->buffers[i].memory[1]);
   }
-  for (size_t i = 0; i < x->room_count; i++)
-    free(x->rooms[i].memory);
+  for (uint32_t i = 0; x->rooms && i < x->storage.room_count; i++)
+    free(x->rooms[i]);
   free(x->buffers);
   free(x->data);
-  free(x->between);
   free(x->rooms);
-  free(x->first);
-  free(x->last);
+  storage_end(&x->storage);
 }
 
 // ---- transfers ---------------------------------------------------------------------------------
@@ -229,10 +206,11 @@ static void place_arrays(execution *x, uint64_t share) {
   for (size_t i = 0; i < x->count; i++)
     x->data[x->buffers[i].move->memory] = element_0(&x->buffers[i], share);
   for (net_id a = 0; a < p->arrays.count; a++)
-    if (x->between[a]) {
+    if (x->storage.items[a].first != STORAGE_NEVER) {
       uint64_t before =
           share * plan_share_elements(p, a) * scalar_types[p->arrays.items[a].type].size;
-      x->data[a] = (void *)((uintptr_t)x->between[a] + before % DISK_PAGE - before);
+      uintptr_t memory = (uintptr_t)x->rooms[x->storage.items[a].room];
+      x->data[a] = (void *)(memory + before % DISK_PAGE - before);
     }
 }
 

@@ -1,116 +1,47 @@
-// A program's arrays: buffers that temporaries share, tables, and what goes to them and comes from
-// them.
+// A program's arrays: their memory, and what goes to them and comes from them.
 #include "runtime/cpu/roots.h"
 #include "runtime/gpu/state.h"
 #include "runtime/system/pool.h"
 
 #include <stdio.h>
 
-// ---- placing ------------------------------------------------------------------------------------
+// ---- memory -------------------------------------------------------------------------------------
 
-// The number of a free buffer that is at least as large and at most an eighth larger, or of a new
-// one.
-static uint32_t take_buffer(cuda_program *g, uint64_t bytes) {
-  for (uint32_t i = 0; i < g->buffer_count; i++) {
-    buffer *b = &g->buffers[i];
-    if (!b->taken && b->bytes >= bytes && b->bytes - bytes <= bytes / 8) {
-      b->taken = true;
-      return i;
-    }
-  }
-  g->buffers[g->buffer_count] = (buffer){.bytes = bytes, .taken = true};
-  return (uint32_t)g->buffer_count++;
+void cuda_program_describe(const cuda_program *g, storage_pass *passes) {
+  for (uint32_t i = 0; i < g->plan->passes.count; i++)
+    cuda_describe_pass(passes, g->plan, i, &g->passes[i].facts, g->passes[i].routine);
 }
 
-// The temporary array whose buffer array `stored` can have, because the pass is the last to use it
-// and stores where it has loaded; NET_NONE: there is none. (Arguments are read in every run.)
-static net_id find_replaced_array(const cuda_program *g, uint32_t number, net_id stored,
-                                  const uint32_t *last) {
-  const plan_pass *pass = &g->plan->passes.items[number];
-  const net_array *arrays = g->plan->arrays.items;
-  for (uint32_t i = 0; i < pass->load_count && g->passes[number].facts.in_place; i++) {
-    net_id a = pass->loads[i].array;
-    if (last[a] == number && arrays[a].role == NET_TEMPORARY &&
-        g->buffers[g->buffer_of[a]].bytes >= cpu_array_bytes(&arrays[stored]) &&
-        cpu_loads_where_stored(g->plan, pass, i, stored))
-      return a;
-  }
-  return NET_NONE;
-}
-
-static void place_stored_arrays(cuda_program *g, uint32_t number, uint32_t *last) {
-  const plan_pass *pass = &g->plan->passes.items[number];
-  for (uint32_t i = 0; i < pass->access_count; i++)
-    if (g->buffer_of[pass->accesses[i].array] == NEVER)
-      g->buffer_of[pass->accesses[i].array] =
-          take_buffer(g, cpu_array_bytes(&g->plan->arrays.items[pass->accesses[i].array]));
-  for (uint32_t i = 0; i < pass->store_count; i++) {
-    net_id id = pass->stores[i].array;
-    if (g->buffer_of[id] != NEVER)
-      continue;
-    net_id old = find_replaced_array(g, number, id, last);
-    if (old == NET_NONE) {
-      g->buffer_of[id] = take_buffer(g, cpu_array_bytes(&g->plan->arrays.items[id]));
-    } else {
-      g->buffer_of[id] = g->buffer_of[old];
-      last[old] = NEVER;  // its buffer is still used
-    }
-  }
-  for (size_t a = 0; a < g->plan->arrays.count; a++)
-    if (last[a] == number && g->plan->arrays.items[a].role == NET_TEMPORARY &&
-        g->buffer_of[a] != NEVER)  // an array without elements is in no pass
-      g->buffers[g->buffer_of[a]].taken = false;
-}
-
-bool program_choose_buffers(cuda_program *g, error *failure) {
+// What is given stays for further runs.
+bool program_place_arrays(cuda_program *g, error *failure) {
   const plan *p = g->plan;
-  uint32_t *first = calloc(2 * p->arrays.count + 1, sizeof *first);
-  if (!first)
-    return error_set(failure, SPAN_NONE, "out of memory");
-  uint32_t *last = first + p->arrays.count;
-  cpu_array_lifetimes(p, first, last);
-  for (size_t a = 0; a < p->arrays.count; a++)
-    g->buffer_of[a] = net_array_is_given(&p->arrays.items[a])
-                          ? take_buffer(g, cpu_array_bytes(&p->arrays.items[a]))
-                          : NEVER;
-  for (uint32_t i = 0; i < p->passes.count; i++)
-    place_stored_arrays(g, i, last);
-  for (size_t a = 0; a < p->arrays.count; a++)
-    if (g->buffer_of[a] == NEVER && p->arrays.items[a].role == NET_RESULT)
-      g->buffer_of[a] = take_buffer(g, cpu_array_bytes(&p->arrays.items[a]));
-  free(first);
-  return true;
+  storage_pass *passes = calloc(p->passes.count + 1, sizeof *passes);
+  if (passes)
+    cuda_program_describe(g, passes);
+  bool good = passes && storage_begin(&g->storage, p, passes);
+  for (size_t a = 0; a < p->arrays.count && good; a++)
+    if (net_array_is_given(&p->arrays.items[a]))
+      g->storage.items[a].first = 0, g->storage.items[a].last = NEVER;
+  good = good && storage_place(&g->storage) &&
+         (g->rooms = calloc(g->storage.room_count + 1, sizeof *g->rooms));
+  free(passes);
+  return good || error_set(failure, SPAN_NONE, "out of memory");
 }
 
-static void note_addresses(cuda_program *g) {
-  for (size_t a = 0; a < g->plan->arrays.count; a++)
-    g->own[a] = g->buffer_of[a] == NEVER ? 0 : program_array(g, (net_id)a);
-}
-
-bool program_allocate_arrays(cuda_program *g, error *failure) {
+bool program_allocate_arrays(cuda_program *g, bool tables, error *failure) {
+  const storage *s = &g->storage;
   uint64_t needed = 0;
-  for (size_t i = 0; i < g->buffer_count; i++) {
-    if (g->buffers[i].address)
-      continue;
-    g->buffers[i].address = program_memory_new(g, g->buffers[i].bytes);
-    needed += g->buffers[i].bytes;
-    for (size_t k = i + 1; k < g->buffer_count && !g->buffers[i].address; k++)
-      needed += g->buffers[k].bytes;
-    if (!g->buffers[i].address)
-      return error_set(failure, SPAN_NONE, "%s; the program needs %llu bytes in %zu arrays",
-                       cuda_message(g->device), (unsigned long long)needed, g->buffer_count);
+  bool good = true;
+  for (uint32_t i = 0; i < s->room_count; i++) {
+    needed += s->rooms[i].bytes;
+    if (!tables || g->plan->arrays.items[s->rooms[i].array].role == NET_TABLE)
+      good = good && (g->rooms[i] || (g->rooms[i] = program_memory_new(g, s->rooms[i].bytes)));
   }
-  note_addresses(g);
-  return true;
-}
-
-bool program_allocate_tables(cuda_program *g, error *failure) {
-  for (size_t a = 0; a < g->plan->arrays.count; a++) {
-    buffer *b = g->plan->arrays.items[a].role == NET_TABLE ? &g->buffers[g->buffer_of[a]] : NULL;
-    if (b && !(b->address = program_memory_new(g, b->bytes)))
-      return program_fail(g, failure);
-  }
-  return true;
+  for (size_t a = 0; a < g->plan->arrays.count; a++)
+    g->own[a] = s->items[a].first == NEVER ? 0 : g->rooms[s->items[a].room];
+  return good ||
+         error_set(failure, SPAN_NONE, "%s; the program needs %llu bytes in %u arrays",
+                   cuda_message(g->device), (unsigned long long)needed, (unsigned)s->room_count);
 }
 
 // ---- copies -------------------------------------------------------------------------------------
@@ -124,7 +55,7 @@ bool program_upload(cuda_program *g, net_role role, const array *arguments, size
       continue;
     if (!cpu_find_given(wanted, arguments, count, &data, failure))
       return false;
-    if (!cuda_upload(g->device, program_array(g, (net_id)a), data, cpu_array_bytes(wanted)))
+    if (!cuda_upload(g->device, g->own[a], data, cpu_array_bytes(wanted)))
       return program_fail(g, failure);
   }
   return true;
@@ -177,8 +108,7 @@ bool program_download(cuda_program *g, array *results, error *failure) {
         return error_set(failure, SPAN_NONE, "out of memory");
     }
     *to = (array){.type = from->type, .rank = 1, .dims = {from->count}, .data = to->data};
-    if (from->count &&
-        !cuda_download(g->device, to->data, program_array(g, (net_id)a), cpu_array_bytes(from)))
+    if (from->count && !cuda_download(g->device, to->data, g->own[a], cpu_array_bytes(from)))
       return program_fail(g, failure);
   }
   return true;

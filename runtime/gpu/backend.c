@@ -151,8 +151,8 @@ static bool call_kernels(const backend_program *p, const backend_call *call, err
                            failure);
 }
 
-static layout_pass describe_pass(const backend_program *p, uint32_t pass) {
-  return cuda_program_pass(program_of(p), pass);
+static void describe_passes(const backend_program *p, storage_pass *passes) {
+  cuda_program_describe(program_of(p), passes);
 }
 
 static bool take_workspace(const backend_program *p, backend_call *call, uint64_t bytes,
@@ -219,7 +219,7 @@ const backend cuda_backend = {.name = "cuda",
                               .prepare = prepare_kernels,
                               .execute = execute_kernels,
                               .call = call_kernels,
-                              .pass = describe_pass,
+                              .passes = describe_passes,
                               .workspace = take_workspace,
                               .fetch = fetch_array,
                               .devices = devices_of_ranks,

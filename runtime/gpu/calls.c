@@ -15,34 +15,6 @@ static cuda_device call_device(const cuda_program *g, cuda_stream *stream) {
                        .stream = stream};
 }
 
-// The passes that the kernels of pass `number` execute: those of one whose blocks look back, or a
-// routine and the pass that would make its keys.
-static void find_together(const cuda_program *g, uint32_t number, uint32_t *first, uint32_t *last) {
-  const plan_pass *pass = &g->plan->passes.items[number];
-  *first = *last = number;
-  if (g->passes[number].facts.one)
-    *last = g->passes[number].facts.one->last;
-  if (pass->keys_from && cuda_routine_makes_keys(g->passes[number].routine))
-    *first = pass->keys_from - 1;
-}
-
-layout_pass cuda_program_pass(const cuda_program *g, uint32_t number) {
-  const program_pass *pass = &g->passes[number];
-  uint64_t bytes = pass->routine     ? cuda_routine_bytes(pass->routine)
-                   : pass->facts.one ? pass->facts.one->state_bytes
-                                     : 0;
-  layout_pass out = {pass->facts.in_place && !pass->routine, number, bytes};
-  for (uint32_t i = 0; i < g->plan->passes.count; i++) {
-    uint32_t first, last;
-    find_together(g, i, &first, &last);
-    if (first == last || number < first || number > last)
-      continue;
-    out.in_place = false;
-    out.first = first < out.first ? first : out.first;
-  }
-  return out;
-}
-
 static bool fail_with_message(const cuda_device *d, error *failure) {
   return error_set(failure, SPAN_NONE, "%s", cuda_message(d));
 }
@@ -137,7 +109,7 @@ bool cuda_program_call(cuda_program *g, cuda_stream *stream, void **arrays, void
   _Static_assert(sizeof(void *) == sizeof(cuda_address), "addresses of the device are pointers");
   for (size_t a = 0; a < p->arrays.count; a++)
     if (p->arrays.items[a].role == NET_TABLE)
-      addresses[a] = program_array(g, (net_id)a);
+      addresses[a] = g->own[a];
   if (permutes(g))
     return call_with_schedules(g, &d, addresses, (uintptr_t)temporaries, failure);
   stream_sequence *s = kept ? kept : is_sequence(g) ? streams_take(&g->streams, &d) : NULL;

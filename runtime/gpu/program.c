@@ -22,13 +22,11 @@ static cuda_program *allocate_program(cuda_device *d, const plan *p, const cuda_
   g->source =
       (cuda_code_source){&g->cache, cuda_code_options[o->fuse], cuda_facts_of(d)->capability};
   g->passes = calloc(p->passes.count + 1, sizeof *g->passes);
-  g->buffer_of = calloc(p->arrays.count + 1, sizeof *g->buffer_of);
-  g->buffers = calloc(p->arrays.count + 1, sizeof *g->buffers);
   g->own = calloc(p->arrays.count + 1, sizeof *g->own);
   g->stretches = calloc(p->passes.count + 1, sizeof *g->stretches);
   for (size_t i = 0; i < p->passes.count && g->passes && !o->ranks; i++)
     g->passes[i].permuting = cuda_permuting_new(d, p, &p->passes.items[i]);
-  if (has_kernels && g->passes && g->stretches && g->buffer_of && g->buffers && g->own)
+  if (has_kernels && g->passes && g->stretches && g->own)
     return g;
   cuda_program_free(g);
   return NULL;
@@ -48,7 +46,7 @@ static bool make_routines(cuda_program *g, error *failure) {
 }
 
 static bool make_arrays(cuda_program *g, error *failure) {
-  return program_choose_buffers(g, failure) && program_allocate_tables(g, failure) &&
+  return program_place_arrays(g, failure) && program_allocate_arrays(g, true, failure) &&
          program_upload(g, NET_TABLE, NULL, 0, failure);
 }
 
@@ -76,8 +74,8 @@ cuda_program *cuda_program_new(cuda_device *d, const plan *p, c_code *code, cons
     code->facts[i].one = NULL;
   }
   if (make_barrier(g, failure) && program_compile(g, o, code, failure) &&
-      (o->ranks || make_arrays(g, failure)) && program_upload_roots(g, code->roots, failure) &&
-      (o->ranks || make_routines(g, failure)) &&
+      (o->ranks || (make_routines(g, failure) && make_arrays(g, failure))) &&
+      program_upload_roots(g, code->roots, failure) &&
       (program_plan_launches(g) || error_set(failure, SPAN_NONE, "out of memory")))
     return g;
   cuda_program_free(g);
@@ -110,8 +108,8 @@ void cuda_program_free(cuda_program *g) {
     program_drop_graphs(g);
   for (size_t i = 0; i < g->plan->passes.count && g->passes; i++)
     free_pass(&g->passes[i]);
-  for (size_t i = 0; i < g->buffer_count; i++)
-    program_memory_free(g, g->buffers[i].address);
+  for (uint32_t i = 0; i < g->storage.room_count && g->rooms; i++)
+    program_memory_free(g, g->rooms[i]);
   cuda_memory_free(g->device, g->copied.address);
   cuda_memory_free(g->device, g->state);
   for (unsigned i = 0; i < g->part_count; i++)
@@ -121,8 +119,8 @@ void cuda_program_free(cuda_program *g) {
   pthread_mutex_destroy(&g->schedules);
   free(g->passes);
   free(g->own);
-  free(g->buffer_of);
-  free(g->buffers);
+  free(g->rooms);
+  storage_end(&g->storage);
   free(g->stretches);
   free(g);
 }

@@ -30,7 +30,7 @@
 
 #include "kernels/emit/emit.h"
 #include "runtime/cpu/cpu.h"
-#include "runtime/cpu/layout.h"
+#include "runtime/cpu/storage.h"
 #include "runtime/cuda/cuda.h"
 #include "runtime/cuda/peers.h"
 
@@ -65,12 +65,13 @@ bool cuda_program_run(cuda_program *g, const array *arguments, size_t count, arr
                       error *failure);
 
 // The same on arrays that are in the device's memory: by array of the plan, but for tables, places,
-// and temporaries of passes (runtime/cpu/layout.h). The work is put on the stream, which is not
+// and temporaries of passes (runtime/cpu/storage.h). The work is put on the stream, which is not
 // waited for. Several threads may do so at once. `kept`: what the call's workspace is kept with, or
 // NULL. False: *failure says why.
 bool cuda_program_call(cuda_program *g, cuda_stream *stream, void **arrays, void *temporaries,
                        stream_sequence *kept, error *failure);
-layout_pass cuda_program_pass(const cuda_program *g, uint32_t pass);
+// How its passes are executed: by pass, zeros at first.
+void cuda_program_describe(const cuda_program *g, storage_pass *passes);
 // Memory for such a call: little is kept with the sequence that the call will be started as; else
 // (*kept is NULL) it is taken in the order of the stream. It is given back when all of the call is
 // on the stream.

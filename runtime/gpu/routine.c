@@ -371,6 +371,20 @@ bool cuda_launch_all(cuda_device *d, uint32_t count, const routine_launch *launc
 
 bool cuda_routine_makes_keys(const cuda_routine *c) { return c && c->kind == OF_PARTITION; }
 
+// With passes before it, where its routine makes the keys; with later ones, where its kernel's
+// blocks look back.
+void cuda_describe_pass(storage_pass *passes, const plan *p, uint32_t number,
+                        const c_pass_facts *facts, const cuda_routine *c) {
+  uint32_t keys = p->passes.items[number].keys_from;
+  uint32_t first = keys && cuda_routine_makes_keys(c) ? keys - 1 : number;
+  uint32_t last = facts->one ? facts->one->last : number;
+  passes[number].in_place = facts->in_place && !c;
+  passes[number].bytes = c ? cuda_routine_bytes(c) : facts->one ? facts->one->state_bytes : 0;
+  for (uint32_t i = first; i <= last; i++)
+    if (passes[i].earlier < i - first)
+      passes[i].earlier = i - first;
+}
+
 bool cuda_routine_launch(const cuda_routine *c) {
   return cuda_launch_all(c->device, c->launch_count, c->launches, c->kernels, c->addresses);
 }

@@ -11,7 +11,9 @@
 
 #include "core/error.h"
 #include "fusion/plan/plan.h"
+#include "kernels/emit/emit.h"
 #include "kernels/routines/launch.h"
+#include "runtime/cpu/storage.h"
 #include "runtime/cuda/code.h"
 #include "runtime/cuda/cuda.h"
 
@@ -22,6 +24,10 @@ bool cuda_routine_new(cuda_routine **out, cuda_device *d, const plan *p, const p
                       const cuda_code_source *s, error *failure);
 // Whether it makes the keys that another pass would make for it (fusion/plan/plan.h, keys).
 bool cuda_routine_makes_keys(const cuda_routine *c);
+// How a pass is executed: by its kernel, or by that routine (NULL: it is none, or the host's).
+// `passes`, by pass, are zeros at first.
+void cuda_describe_pass(storage_pass *passes, const plan *p, uint32_t number,
+                        const c_pass_facts *facts, const cuda_routine *c);
 void cuda_routine_free(cuda_routine *c);  // NULL is allowed
 // Where the arrays of the plan are, by number, in launches from now on. It has temporaries of its
 // own.

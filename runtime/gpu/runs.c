@@ -56,7 +56,7 @@ static bool place_routines(cuda_program *g, error *failure) {
 static bool make_own_arrays(cuda_program *g, error *failure) {
   if (g->has_own_arrays)
     return true;
-  if (!program_allocate_arrays(g, failure))
+  if (!program_allocate_arrays(g, false, failure))
     return false;
   if (g->state_bytes && !((g->state = cuda_memory_new(g->device, g->state_bytes)) &&
                           cuda_clear(g->device, g->state, g->state_bytes)))
@@ -85,8 +85,8 @@ static bool move_accesses(cuda_program *g, const plan_pass *pass, bool written, 
     uint64_t bytes = cpu_array_bytes(&g->plan->arrays.items[a]);
     if (pass->accesses[i].writes != written)
       continue;
-    if (!(written ? cuda_upload(g->device, program_array(g, a), data[a], bytes)
-                  : cuda_download(g->device, data[a], program_array(g, a), bytes)))
+    if (!(written ? cuda_upload(g->device, g->own[a], data[a], bytes)
+                  : cuda_download(g->device, data[a], g->own[a], bytes)))
       return program_fail(g, failure);
   }
   return true;

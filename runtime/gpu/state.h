@@ -26,7 +26,6 @@ enum { MOST_FILES = 32 };  // of text, compiled by themselves
 typedef struct buffer {
   cuda_address address;
   uint64_t bytes;
-  bool taken;
 } buffer;
 
 // Passes that follow each other without the host, as a graph (NULL: there are none); then a routine
@@ -69,11 +68,10 @@ struct cuda_program {
   program_pass *passes;
   uint64_t state_bytes;  // the most of any look-back kernel, which come one after the other
   cuda_address state;    // of runs
-  uint32_t *buffer_of;   // by array: the number of its buffer, or NEVER
-  buffer *buffers;       // room for one of each array
-  size_t buffer_count;
-  bool has_own_arrays;  // tables are there from the beginning, the others from the first run on
-  cuda_address *own;    // by array: where it is, then
+  storage storage;       // of runs: rooms for all arrays
+  cuda_address *rooms;   // where they are
+  cuda_address *own;     // by array: where it is, or 0
+  bool has_own_arrays;   // tables are there from the beginning, the others from the first run on
   pthread_mutex_t schedules;  // of permutations, and of the stretches
   stretch *stretches;         // one run
   size_t stretch_count;
@@ -84,11 +82,6 @@ struct cuda_program {
   cuda_streams streams;          // the sequences of calls
   atomic_uint launches_of_call;  // 0: not known yet
 };
-
-// Where an array is in runs.
-static inline cuda_address program_array(const cuda_program *g, net_id id) {
-  return g->buffers[g->buffer_of[id]].address;
-}
 
 // ---- devices.c: memory that all reach, and messages --------------------------------------------
 
@@ -104,10 +97,9 @@ bool program_compile(cuda_program *g, const cuda_options *o, const c_code *code,
 
 // ---- arrays.c ----------------------------------------------------------------------------------
 
-// Arguments, tables and results have buffers of their own, temporaries share.
-bool program_choose_buffers(cuda_program *g, error *failure);
-bool program_allocate_tables(cuda_program *g, error *failure);  // at once
-bool program_allocate_arrays(cuda_program *g, error *failure);  // all others; then `own` is known
+bool program_place_arrays(cuda_program *g, error *failure);
+// Tables alone, or all.
+bool program_allocate_arrays(cuda_program *g, bool tables, error *failure);
 // The arrays of that role: arguments in every run, tables once.
 bool program_upload(cuda_program *g, net_role role, const array *arguments, size_t count,
                     error *failure);
