@@ -15,12 +15,7 @@ bool making_has_effects(const net_stage *s) {
 }
 
 net_stage making_new_nodes(arena *a, const net_stage *s) {
-  net_stage to = {.loop_count = s->loop_count,
-                  .extents = s->extents,
-                  .n = s->n,
-                  .shares = s->shares,
-                  .share_turns = s->share_turns,
-                  .share_outer = s->share_outer};
+  net_stage to = net_stage_like(s);
   net_stage_merge(a, &to, s, f2_affine_identity(s->n));
   return to;
 }

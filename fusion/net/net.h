@@ -39,8 +39,7 @@
 //
 //   net.c       maps; the building and copying of Nets
 //   live.c      live sets, and maps on them
-//   merge.c     two stages as one
-//   part.c      some ops of a stage as another
+//   change.c    stages with another index or other numbers; two stages as one; some ops of a stage
 //   routine.c   the table of routines
 //   verify.c    the invariants
 //   notation.c  the notation that the texts of Nets and Plans share
@@ -418,11 +417,6 @@ static inline bool net_stage_is_shared(const net_stage *s) { return s->shares ||
 // The addresses of an array of them all, or where address has less than n rows, of a coset: bit i
 // of address(x) weighs 2^i, the loops follow, innermost first.
 net_map net_stage_map(arena *a, const net_stage *s, f2_affine address);
-// A stage of some ops of another, in that order, without loads and stores. numbers[v]: the number
-// of value v in it, which all values that its ops read or make have. kept[v]: no element of value v
-// is dead there.
-net_stage net_stage_of_ops(arena *a, const net_stage *from, const uint32_t *ops, uint32_t count,
-                           const bool *kept, net_id *numbers);
 // Whether two loads read the same elements (into whatever values).
 bool net_load_equal(const net_load *a, const net_load *b);
 // The nodes that an op evaluates, each once, in increasing order (operands first); returns how
@@ -468,9 +462,46 @@ typedef struct net_comparator {
 // False: the op is none.
 bool net_op_comparator(const net_stage *s, const net_op *op, net_comparator *out);
 
-// The stage `from` as part of `into`, which has the same loops and bits: its index x is there
-// change(x), its ops come last. By value of `from`: its number there.
+// ---- stages with another index or other numbers (net/change.c) --------------------------------
+
+// What becomes of a stage's index, and of its numbers. The old index x is A z ^ c of the new one.
+// A has independent columns: with as many as rows the index is renamed, with fewer it is restricted
+// to a coset of their span.
+//
+//      A = (01)  c = 00    x0 = z1, x1 = z0: the bits have changed places
+//          (10)            load a0 at x0 + 2*x1  becomes  load a0 at z1 + 2*z0, direction 01 is 10
+//      A = (1)   c = 10    x0 = z0, x1 = 1: a stage that is alive where x1^1 is 0
+//          (0)             load a0 at x0 + 2*x1  becomes  load a0 at z0 + 2
+typedef struct net_change {
+  const f2_affine *old_of_new;            // NULL: the index stays
+  const f2_matrix *new_of_old;            // a left inverse of A, for directions
+  const net_id *values, *nodes, *arrays;  // by old number: the new one; NULL: they stay
+} net_change;
+net_change net_change_of_index(const f2_affine *old_of_new, const f2_matrix *new_of_old);
+
+net_form net_form_changed(const net_change *c, net_form f);
+// Rows that are constant then are part of the offset.
+net_map net_map_changed(arena *a, const net_change *c, const net_map *m);
+// Without those that are 0 everywhere then; *count is how many there are.
+net_form *net_forms_changed(arena *a, const net_change *c, const net_form *forms, uint32_t *count);
+net_node net_node_changed(arena *a, const net_change *c, const net_node *node);
+net_op net_op_changed(arena *a, const net_change *c, const net_op *op);
+net_load net_load_changed(arena *a, const net_change *c, const net_load *load);
+net_store net_store_changed(arena *a, const net_change *c, const net_store *store);
+
+// The same loops, bits and shares, and nothing in it.
+net_stage net_stage_like(const net_stage *s);
+// The stage `from`, changed, as part of `into`, which has the loops and bits of it then: its ops
+// come last, nodes that none of them has are left out. The numbers of values and nodes are new,
+// whatever the change says. By value of `from`: its number there, or NET_NONE.
+net_id *net_stage_append(arena *a, net_stage *into, const net_stage *from, net_change change);
+// The same with the index change(x) for x.
 net_id *net_stage_merge(arena *a, net_stage *into, const net_stage *from, f2_affine change);
+// A stage of some ops of another, in that order, without loads and stores. numbers[v]: the number
+// of value v in it, which all values that its ops read or make have. kept[v]: no element of value v
+// is dead there.
+net_stage net_stage_of_ops(arena *a, const net_stage *from, const uint32_t *ops, uint32_t count,
+                           const bool *kept, net_id *numbers);
 
 // ---- the notation of texts (net/notation.c), which plan/print.c shares ------------------------
 

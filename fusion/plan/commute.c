@@ -366,13 +366,7 @@ static void write_part(writing *w, const part *of) {
 static net_stage write_stage(const commuting *c, const part_list *order) {
   arena *a = c->memory;
   const net_stage *old = c->s;
-  net_stage s = {.loop_count = old->loop_count,
-                 .extents = old->extents,
-                 .paces = old->paces,
-                 .n = old->n,
-                 .shares = old->shares,
-                 .share_turns = old->share_turns,
-                 .share_outer = old->share_outer};
+  net_stage s = net_stage_like(old);
   writing w = {c, &s, NEW_ARRAY(a, net_id, c->components + 1),
                NEW_ARRAY(a, net_id, old->nodes.count + 1)};
   net_nodes_reserve(a, &s, old->nodes.count);

@@ -105,16 +105,6 @@ static bool must_factor(const net_stage *s, bool always) {
   return found && s->n > 0;
 }
 
-static net_stage empty_like(const net_stage *s) {
-  return (net_stage){.loop_count = s->loop_count,
-                     .extents = s->extents,
-                     .paces = s->paces,
-                     .n = s->n,
-                     .shares = s->shares,
-                     .share_turns = s->share_turns,
-                     .share_outer = s->share_outer};
-}
-
 // A stage that loads `from` and stores it as `to`, besides what it does already.
 static void add_move(arena *a, net_stage *s, scalar_type type, net_load from, net_store to) {
   from.value = to.value = net_value_add(a, s, type);
@@ -124,7 +114,7 @@ static void add_move(arena *a, net_stage *s, scalar_type type, net_load from, ne
 
 // The stage as two: through arrays in which an element stands where the first factor puts it.
 static void add_factors(arena *a, net *t, const net_stage *s) {
-  net_stage first = empty_like(s), second = empty_like(s);
+  net_stage first = net_stage_like(s), second = net_stage_like(s);
   for (size_t i = 0; i < s->stores.count; i++) {
     const net_store *to = &s->stores.items[i];
     f2_affine from, between = f2_affine_identity(s->n);
@@ -148,7 +138,7 @@ static void add_factors(arena *a, net *t, const net_stage *s) {
 
 static void add_apart(arena *a, net *t, const net_stage *s) {
   for (size_t i = 0; i < s->stores.count; i++) {
-    net_stage one = empty_like(s);
+    net_stage one = net_stage_like(s);
     const net_store *to = &s->stores.items[i];
     add_move(a, &one, s->values.items[to->value], *load_of(s, to->value), *to);
     vec_push(a, &t->stages, one);

@@ -253,75 +253,9 @@ void stage_want_gathered(rewriter *r, bool *wanted) {
 
 // ---- new numbers -----------------------------------------------------------------------------
 
-typedef struct renumbering {
-  arena *memory;
-  const net_id *arrays;  // by old number: the new one
-  const net_stage *old;
-  net_stage *stage;
-  net_id *values, *nodes;  // by old number: the new one
-} renumbering;
-
-static net_id *new_numbers(arena *a, size_t count) {
-  net_id *ids = NEW_ARRAY(a, net_id, count);
-  memset(ids, 0xff, count * sizeof *ids);
-  return ids;
-}
-
-static void number_values(renumbering *n) {
-  const net_stage *old = n->old;
-  for (size_t i = 0; i < old->loads.count; i++) {
-    net_id value = old->loads.items[i].value;
-    n->values[value] = net_value_add(n->memory, n->stage, old->values.items[value]);
-  }
-  for (size_t i = 0; i < old->ops.count; i++)
-    for (uint32_t k = 0; k < old->ops.items[i].output_count; k++) {
-      net_id value = old->ops.items[i].outputs[k].value;
-      n->values[value] = net_value_add(n->memory, n->stage, old->values.items[value]);
-    }
-}
-
-// In the old order, which that of the operands of min and max follows.
-static void number_nodes(renumbering *n) {
-  const net_stage *old = n->old;
-  bool *used = NEW_ARRAY(n->memory, bool, old->nodes.count);
-  net_id *few = NEW_ARRAY(n->memory, net_id, old->nodes.count);
-  for (size_t i = 0; i < old->ops.count; i++)
-    for (uint32_t k = net_op_nodes(old, &old->ops.items[i], few); k-- > 0;)
-      used[few[k]] = true;
-  size_t count = 0;
-  for (size_t id = 0; id < old->nodes.count; id++)
-    count += used[id];
-  net_nodes_reserve(n->memory, n->stage, count);
-  for (size_t id = 0; id < old->nodes.count; id++) {
-    if (!used[id])
-      continue;
-    net_node node = net_node_renumbered(n->memory, &old->nodes.items[id], n->nodes);
-    if (node.kind == NET_ELEMENT)
-      node.value = n->values[node.value];
-    if (net_node_has_array(node.kind))
-      node.number = n->arrays[node.number];
-    n->nodes[id] = net_node_add_owned(n->memory, n->stage, &node);
-  }
-}
-
-static void renumber_op(renumbering *n, net_op op) {
-  for (uint32_t i = 0; i < op.output_count; i++) {
-    op.outputs[i].value = n->values[op.outputs[i].value];
-    for (uint64_t j = 0; j < UINT64_C(1) << op.k; j++)
-      if (op.outputs[i].elements[j] != NET_NONE)
-        op.outputs[i].elements[j] = n->nodes[op.outputs[i].elements[j]];
-  }
-  vec_push(n->memory, &n->stage->ops, op);
-}
-
 static net_stage compact_stage(arena *a, const net_stage *old, const net_id *arrays) {
-  net_stage s = {.loop_count = old->loop_count,
-                 .extents = old->extents,
-                 .n = old->n,
-                 .shares = old->shares,
-                 .share_turns = old->share_turns,
-                 .share_outer = old->share_outer,
-                 .routine = old->routine};
+  net_stage s = net_stage_like(old);
+  s.routine = old->routine;
   for (uint32_t i = 0; s.routine && i < s.routine->pair_count; i++) {
     net_routine_pair *p = &s.routine->pairs[i];
     p->from = p->from == NET_NONE ? NET_NONE : arrays[p->from];
@@ -329,24 +263,7 @@ static net_stage compact_stage(arena *a, const net_stage *old, const net_id *arr
   }
   if (s.routine && s.routine->ragged)
     s.routine->offsets = arrays[s.routine->offsets];
-  renumbering n = {
-      a, arrays, old, &s, new_numbers(a, old->values.count), new_numbers(a, old->nodes.count)};
-  number_values(&n);
-  number_nodes(&n);
-  for (size_t i = 0; i < old->loads.count; i++) {
-    net_load load = old->loads.items[i];
-    load.value = n.values[load.value];
-    load.array = arrays[load.array];
-    vec_push(a, &s.loads, load);
-  }
-  for (size_t i = 0; i < old->ops.count; i++)
-    renumber_op(&n, old->ops.items[i]);
-  for (size_t i = 0; i < old->stores.count; i++) {
-    net_store store = old->stores.items[i];
-    store.value = n.values[store.value];
-    store.array = arrays[store.array];
-    vec_push(a, &s.stores, store);
-  }
+  net_stage_append(a, &s, old, (net_change){.arrays = arrays});
   return s;
 }
 
@@ -378,7 +295,7 @@ static bool *used_arrays(arena *a, const net *t) {
 
 void net_compact(arena *a, net *t) {
   const bool *used = used_arrays(a, t);
-  net_id *arrays = new_numbers(a, t->arrays.count), kept = 0;
+  net_id *arrays = NEW_ARRAY(a, net_id, t->arrays.count + 1), kept = 0;
   size_t stages = 0;
   for (size_t i = 0; i < t->arrays.count; i++)
     if (used[i]) {

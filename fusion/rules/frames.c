@@ -29,6 +29,7 @@ typedef struct framing {
   size_t node_count;
   net_id *nodes;             // scratch: of an op
   uint64_t *elements;        // by node: an element that it reads, 1 + its number; 0: none
+  net_id *renamed;           // by node: its number where the index is renamed
   net_id *reads;             // scratch
   movement **movements;      // by op, or NULL
   const f2_affine **frames;  // by value: NULL where nothing has changed, and of loads
@@ -250,38 +251,14 @@ static bool find_frames(framing *f, bool *any) {
 
 // ---- renaming --------------------------------------------------------------------------------
 
-static net_form renamed_form(const f2_affine *back, net_form f) {
-  net_form to = {0, f.constant};
-  for (uint64_t rest = f.mask; rest; rest &= rest - 1) {
-    to.mask ^= back->a.row[f2_lsb(rest)];
-    to.constant ^= f2_bit(back->c, f2_lsb(rest));
-  }
-  return to;
-}
-
-static net_map renamed_map(arena *a, const f2_affine *back, const net_map *m) {
-  net_map to = net_map_copy(a, m);
-  for (uint32_t i = 0; i < to.row_count; i++)
-    to.rows[i].form = renamed_form(back, to.rows[i].form);
-  return to;
-}
-
-static net_form *renamed_forms(arena *a, const f2_affine *back, uint32_t count,
-                               const net_form *forms) {
-  net_form *to = NEW_ARRAY(a, net_form, count + 1);
-  for (uint32_t i = 0; i < count; i++)
-    to[i] = renamed_form(back, forms[i]);
-  return to;
-}
-
 // The same load where the index is renamed: another value.
-static net_id renamed_load(framing *f, const f2_affine *back, net_id value) {
+static net_id renamed_load(framing *f, const net_change *c, net_id value) {
   net_stage *s = f->r->stage;
   net_load load = {.value = NET_NONE};
   for (size_t i = 0; i < s->loads.count; i++)
     if (s->loads.items[i].value == value)
       load = s->loads.items[i];
-  load.map = renamed_map(f->r->memory, back, &load.map);
+  load.map = net_map_changed(f->r->memory, c, &load.map);
   for (size_t i = 0; i < s->loads.count; i++)
     if (net_load_equal(&s->loads.items[i], &load))
       return s->loads.items[i].value;
@@ -290,42 +267,23 @@ static net_id renamed_load(framing *f, const f2_affine *back, net_id value) {
   return load.value;
 }
 
-// The op's nodes, with other index functions and loads. New numbers are in f->elements.
-static void rename_nodes(framing *f, net_op *op, const f2_affine *back) {
-  arena *a = f->r->memory;
-  net_stage *s = f->r->stage;
-  uint32_t count = net_op_nodes(s, op, f->nodes);
-  for (uint32_t i = 0; i < count; i++) {
-    net_node node = s->nodes.items[f->nodes[i]];
-    net_id *operands = NEW_ARRAY(a, net_id, node.operand_count + 1);
-    for (uint32_t k = 0; k < node.operand_count; k++)
-      operands[k] = (net_id)f->elements[node.operands[k]];
-    node.operands = operands;
-    if (node.kind == NET_INDEX)
-      node.map = renamed_map(a, back, &node.map);
-    if (node.kind == NET_ELEMENT && is_load(f, node.value))
-      node.value = renamed_load(f, back, node.value);
-    f->elements[f->nodes[i]] = net_node_add_owned(a, s, &node);
-  }
-  for (uint32_t i = 0; i < op->output_count; i++)
-    for (uint64_t j = 0; j < UINT64_C(1) << op->k; j++)
-      if (op->outputs[i].elements[j] != NET_NONE)
-        op->outputs[i].elements[j] = (net_id)f->elements[op->outputs[i].elements[j]];
-}
-
+// The op where the index is renamed, with other index functions and loads.
 static void rename_op(framing *f, net_op *op, const f2_affine *frame) {
-  arena *a = f->r->memory;
+  net_stage *s = f->r->stage;
   f2_affine back;
   bool good = f2_affine_inverse(*frame, &back);
   assert(good);
   (void)good;
-  uint64_t *directions = NEW_ARRAY(a, uint64_t, op->k + 1);
-  for (uint32_t i = 0; i < op->k; i++)
-    directions[i] = f2_apply(frame->a, op->directions[i]);
-  op->directions = directions;
-  op->coordinates = renamed_forms(a, &back, op->k, op->coordinates);
-  op->live = renamed_forms(a, &back, op->live_count, op->live);
-  rename_nodes(f, op, &back);
+  net_change c = net_change_of_index(&back, &frame->a);
+  c.nodes = f->renamed;
+  uint32_t count = net_op_nodes(s, op, f->nodes);
+  for (uint32_t i = 0; i < count; i++) {
+    net_node node = net_node_changed(f->r->memory, &c, &s->nodes.items[f->nodes[i]]);
+    if (node.kind == NET_ELEMENT && is_load(f, node.value))
+      node.value = renamed_load(f, &c, node.value);
+    f->renamed[f->nodes[i]] = net_node_add_owned(f->r->memory, s, &node);
+  }
+  *op = net_op_changed(f->r->memory, &c, op);
 }
 
 static void move_elements(framing *f, net_op *op, const movement *m) {
@@ -344,8 +302,8 @@ static void rename_store(framing *f, net_store *store) {
   f2_affine back;
   if (!frame || !f2_affine_inverse(*frame, &back))
     return;
-  store->map = renamed_map(f->r->memory, &back, &store->map);
-  store->live = renamed_forms(f->r->memory, &back, store->live_count, store->live);
+  net_change c = net_change_of_index(&back, &frame->a);
+  *store = net_store_changed(f->r->memory, &c, store);
 }
 
 static framing framing_of(rewriter *r) {
@@ -354,6 +312,7 @@ static framing framing_of(rewriter *r) {
   framing f = {.r = r};
   f.nodes = NEW_ARRAY(a, net_id, s->nodes.count + 1);
   f.elements = NEW_ARRAY(a, uint64_t, s->nodes.count + 1);
+  f.renamed = NEW_ARRAY(a, net_id, s->nodes.count + 1);
   f.reads = NEW_ARRAY(a, net_id, s->values.count + 1);
   f.movements = NEW_ARRAY(a, movement *, s->ops.count + 1);
   f.frames = NEW_ARRAY(a, const f2_affine *, s->values.count + 1);

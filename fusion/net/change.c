@@ -1,0 +1,212 @@
+// Stages with another index or other numbers: appended to a stage, or part of one. See net.h.
+#include "fusion/net/net.h"
+
+net_change net_change_of_index(const f2_affine *old_of_new, const f2_matrix *new_of_old) {
+  return (net_change){.old_of_new = old_of_new, .new_of_old = new_of_old};
+}
+
+net_form net_form_changed(const net_change *c, net_form f) {
+  if (!c->old_of_new)
+    return f;
+  net_form to = {0, net_form_at(f, c->old_of_new->c)};
+  for (uint64_t rest = f.mask; rest; rest &= rest - 1)
+    to.mask ^= c->old_of_new->a.row[f2_lsb(rest)];
+  return to;
+}
+
+net_map net_map_changed(arena *a, const net_change *c, const net_map *m) {
+  if (!c->old_of_new)
+    return *m;
+  net_map to = net_map_copy(a, m);
+  to.row_count = 0;
+  for (uint32_t i = 0; i < m->row_count; i++) {
+    net_row row = {net_form_changed(c, m->rows[i].form), m->rows[i].weight};
+    if (row.form.mask)
+      to.rows[to.row_count++] = row;
+    else if (row.form.constant)
+      to.offset = (int64_t)((uint64_t)to.offset + (uint64_t)row.weight);
+  }
+  return to;
+}
+
+net_form *net_forms_changed(arena *a, const net_change *c, const net_form *forms, uint32_t *count) {
+  net_form *to = NEW_ARRAY(a, net_form, *count + 1);
+  uint32_t kept = 0;
+  for (uint32_t i = 0; i < *count; i++) {
+    net_form f = net_form_changed(c, forms[i]);
+    if (f.mask || f.constant)
+      to[kept++] = f;
+  }
+  *count = kept;
+  return to;
+}
+
+static net_id changed(const net_id *numbers, net_id old) {
+  return numbers && old != NET_NONE ? numbers[old] : old;
+}
+
+net_node net_node_changed(arena *a, const net_change *c, const net_node *node) {
+  net_node to = c->nodes ? net_node_renumbered(a, node, c->nodes) : *node;
+  if (node->kind == NET_ELEMENT)
+    to.value = changed(c->values, node->value);
+  if (node->kind == NET_INDEX)
+    to.map = net_map_changed(a, c, &node->map);
+  if (net_node_has_array(node->kind))
+    to.number = changed(c->arrays, (net_id)node->number);
+  return to;
+}
+
+net_op net_op_changed(arena *a, const net_change *c, const net_op *op) {
+  net_op to = *op;
+  if (c->old_of_new) {
+    to.directions = NEW_ARRAY(a, uint64_t, op->k + 1);
+    to.coordinates = NEW_ARRAY(a, net_form, op->k + 1);
+    for (uint32_t i = 0; i < op->k; i++) {
+      to.directions[i] = f2_apply(*c->new_of_old, op->directions[i]);
+      to.coordinates[i] = net_form_changed(c, op->coordinates[i]);
+    }
+    to.live = net_forms_changed(a, c, op->live, &to.live_count);
+  }
+  to.outputs = NEW_ARRAY(a, net_output, op->output_count + 1);
+  for (uint32_t i = 0; i < op->output_count; i++) {
+    to.outputs[i].value = changed(c->values, op->outputs[i].value);
+    to.outputs[i].elements = NEW_ARRAY(a, net_id, UINT64_C(1) << op->k);
+    for (uint64_t j = 0; j < UINT64_C(1) << op->k; j++)
+      to.outputs[i].elements[j] = changed(c->nodes, op->outputs[i].elements[j]);
+  }
+  return to;
+}
+
+net_load net_load_changed(arena *a, const net_change *c, const net_load *load) {
+  net_load to = *load;
+  to.value = changed(c->values, load->value);
+  to.array = changed(c->arrays, load->array);
+  to.map = net_map_changed(a, c, &load->map);
+  return to;
+}
+
+net_store net_store_changed(arena *a, const net_change *c, const net_store *store) {
+  net_store to = *store;
+  to.value = changed(c->values, store->value);
+  to.array = changed(c->arrays, store->array);
+  to.map = net_map_changed(a, c, &store->map);
+  if (c->old_of_new)
+    to.live = net_forms_changed(a, c, store->live, &to.live_count);
+  return to;
+}
+
+// ---- appending -------------------------------------------------------------------------------
+
+net_stage net_stage_like(const net_stage *s) {
+  return (net_stage){.loop_count = s->loop_count,
+                     .extents = s->extents,
+                     .paces = s->paces,
+                     .n = s->n,
+                     .shares = s->shares,
+                     .share_turns = s->share_turns,
+                     .share_outer = s->share_outer};
+}
+
+// What both load is loaded once.
+static void append_loads(arena *a, net_stage *into, const net_stage *from, const net_change *c,
+                         net_id *values) {
+  for (size_t i = 0; i < from->loads.count; i++) {
+    net_id old = from->loads.items[i].value;
+    net_load load = net_load_changed(a, c, &from->loads.items[i]);
+    for (size_t k = 0; k < into->loads.count; k++)
+      if (net_load_equal(&into->loads.items[k], &load))
+        values[old] = into->loads.items[k].value;
+    if (values[old] != NET_NONE)
+      continue;
+    values[old] = load.value = net_value_add(a, into, from->values.items[old]);
+    vec_push(a, &into->loads, load);
+  }
+}
+
+static void number_value(arena *a, net_stage *into, const net_stage *from, net_id *values,
+                         net_id old) {
+  if (values[old] == NET_NONE)
+    values[old] = net_value_add(a, into, from->values.items[old]);
+}
+
+// The nodes keep their order, which that of the operands of min and max follows. Nodes that none of
+// the ops has are left out.
+static void append_ops(arena *a, net_stage *into, const net_stage *from, const uint32_t *ops,
+                       size_t count, const net_change *c, net_id *values, net_id *nodes) {
+  net_id *found = NEW_ARRAY(a, net_id, from->nodes.count + 1);
+  size_t kept = 0;
+  for (size_t i = 0; i < count; i++) {
+    const net_op *op = &from->ops.items[ops ? ops[i] : i];
+    for (uint32_t k = 0, reached = net_op_nodes(from, op, found); k < reached; k++) {
+      const net_node *node = &from->nodes.items[found[k]];
+      kept += nodes[found[k]] == NET_NONE;
+      nodes[found[k]] = found[k];  // it is needed: its new number comes below
+      if (node->kind == NET_ELEMENT)
+        number_value(a, into, from, values, node->value);
+    }
+    for (uint32_t k = 0; k < op->output_count; k++)
+      number_value(a, into, from, values, op->outputs[k].value);
+  }
+  if (!into->node_slots)
+    net_nodes_reserve(a, into, kept);
+  for (size_t id = 0; id < from->nodes.count; id++) {
+    if (nodes[id] == NET_NONE)
+      continue;
+    net_node node = net_node_changed(a, c, &from->nodes.items[id]);
+    nodes[id] = net_node_add_owned(a, into, &node);
+  }
+  for (size_t i = 0; i < count; i++)
+    vec_push(a, &into->ops, net_op_changed(a, c, &from->ops.items[ops ? ops[i] : i]));
+}
+
+static net_id *no_numbers(arena *a, size_t count) {
+  net_id *numbers = NEW_ARRAY(a, net_id, count + 1);
+  memset(numbers, 0xff, (count + 1) * sizeof *numbers);
+  return numbers;
+}
+
+net_id *net_stage_append(arena *a, net_stage *into, const net_stage *from, net_change change) {
+  net_id *values = no_numbers(a, from->values.count), *nodes = no_numbers(a, from->nodes.count);
+  change.values = values;
+  change.nodes = nodes;
+  append_loads(a, into, from, &change, values);
+  append_ops(a, into, from, NULL, from->ops.count, &change, values, nodes);
+  for (size_t i = 0; i < from->stores.count; i++)
+    vec_push(a, &into->stores, net_store_changed(a, &change, &from->stores.items[i]));
+  return values;
+}
+
+net_id *net_stage_merge(arena *a, net_stage *into, const net_stage *from, f2_affine change) {
+  f2_affine back;
+  bool good = f2_affine_inverse(change, &back);
+  assert(good);
+  (void)good;
+  return net_stage_append(a, into, from, net_change_of_index(&back, &change.a));
+}
+
+// ---- parts -----------------------------------------------------------------------------------
+
+// An element that nobody reads is what another is.
+static void fill_output(net_output *output, uint64_t count) {
+  net_id some = NET_NONE;
+  for (uint64_t j = 0; j < count && some == NET_NONE; j++)
+    some = output->elements[j];
+  for (uint64_t j = 0; j < count; j++)
+    if (output->elements[j] == NET_NONE)
+      output->elements[j] = some;
+}
+
+net_stage net_stage_of_ops(arena *a, const net_stage *from, const uint32_t *ops, uint32_t count,
+                           const bool *kept, net_id *numbers) {
+  net_stage to = {
+      .loop_count = from->loop_count, .extents = from->extents, .paces = from->paces, .n = from->n};
+  net_id *nodes = no_numbers(a, from->nodes.count);
+  net_change c = {.values = numbers, .nodes = nodes};
+  memset(numbers, 0xff, from->values.count * sizeof *numbers);
+  append_ops(a, &to, from, ops, count, &c, numbers, nodes);
+  for (uint32_t i = 0; i < count; i++)
+    for (uint32_t o = 0; o < to.ops.items[i].output_count; o++)
+      if (kept[from->ops.items[ops[i]].outputs[o].value])
+        fill_output(&to.ops.items[i].outputs[o], UINT64_C(1) << to.ops.items[i].k);
+  return to;
+}
