@@ -55,6 +55,9 @@ typedef struct scalar_row {
   const char *name;
   size_t size;  // bytes of one element, in memory and in files
   scalar_kind kind;
+  // Of a float, the bits of its infinity: larger magnitudes are NaN, and the usual NaN has the
+  // highest bit of the fraction besides (IEEE 754-2008, section 3.4).
+  uint64_t infinity;
 } scalar_row;
 extern const scalar_row scalar_types[SCALAR_COUNT];
 

@@ -1,17 +1,23 @@
 // The tables of element types and operations, and what follows from them. See scalar.h.
 #include "core/scalar/scalar.h"
 
-#include <math.h>
 #include <string.h>
 
 const scalar_row scalar_types[SCALAR_COUNT] = {
-    [SCALAR_BOOL] = {"bool", 1, KIND_BOOL},   [SCALAR_I8] = {"i8", 1, KIND_SIGNED},
-    [SCALAR_I16] = {"i16", 2, KIND_SIGNED},   [SCALAR_I32] = {"i32", 4, KIND_SIGNED},
-    [SCALAR_I64] = {"i64", 8, KIND_SIGNED},   [SCALAR_U8] = {"u8", 1, KIND_UNSIGNED},
-    [SCALAR_U16] = {"u16", 2, KIND_UNSIGNED}, [SCALAR_U32] = {"u32", 4, KIND_UNSIGNED},
-    [SCALAR_U64] = {"u64", 8, KIND_UNSIGNED}, [SCALAR_F16] = {"f16", 2, KIND_FLOAT},
-    [SCALAR_F32] = {"f32", 4, KIND_FLOAT},    [SCALAR_F64] = {"f64", 8, KIND_FLOAT},
-    [SCALAR_C64] = {"c64", 8, KIND_COMPLEX},  [SCALAR_C128] = {"c128", 16, KIND_COMPLEX},
+    [SCALAR_BOOL] = {"bool", 1, KIND_BOOL},
+    [SCALAR_I8] = {"i8", 1, KIND_SIGNED},
+    [SCALAR_I16] = {"i16", 2, KIND_SIGNED},
+    [SCALAR_I32] = {"i32", 4, KIND_SIGNED},
+    [SCALAR_I64] = {"i64", 8, KIND_SIGNED},
+    [SCALAR_U8] = {"u8", 1, KIND_UNSIGNED},
+    [SCALAR_U16] = {"u16", 2, KIND_UNSIGNED},
+    [SCALAR_U32] = {"u32", 4, KIND_UNSIGNED},
+    [SCALAR_U64] = {"u64", 8, KIND_UNSIGNED},
+    [SCALAR_F16] = {"f16", 2, KIND_FLOAT, 0x7c00},
+    [SCALAR_F32] = {"f32", 4, KIND_FLOAT, 0x7f800000},
+    [SCALAR_F64] = {"f64", 8, KIND_FLOAT, UINT64_C(0x7ff0000000000000)},
+    [SCALAR_C64] = {"c64", 8, KIND_COMPLEX},
+    [SCALAR_C128] = {"c128", 16, KIND_COMPLEX},
 };
 
 const scalar_op_row scalar_ops[SCALAR_OP_COUNT] = {
@@ -58,38 +64,27 @@ scalar_type scalar_result_of(scalar_op op, scalar_type operand) {
 // ---- constants -----------------------------------------------------------------------------
 
 scalar_bits scalar_minval(scalar_type type) {
-  scalar_bits bits = {{0}};
-  if (type == SCALAR_F16)
-    bits.f16 = 0xfc00;
-  else if (type == SCALAR_F32)
-    bits.f32 = -INFINITY;
-  else if (type == SCALAR_F64)
-    bits.f64 = -(double)INFINITY;
-  else if (scalar_types[type].kind == KIND_SIGNED)
-    bits.bytes[scalar_types[type].size - 1] = 0x80;  // little-endian
+  const scalar_row *row = &scalar_types[type];
+  scalar_bits bits = {.u64 = row->infinity};
+  if (row->kind == KIND_SIGNED || row->kind == KIND_FLOAT)
+    bits.bytes[row->size - 1] |= 0x80;  // little-endian
   return bits;
 }
 
 scalar_bits scalar_maxval(scalar_type type) {
+  const scalar_row *row = &scalar_types[type];
   scalar_bits bits = {{0}};
-  switch (scalar_types[type].kind) {
+  switch (row->kind) {
   case KIND_BOOL:
     bits.b = true;
     break;
   case KIND_SIGNED:
-    memset(bits.bytes, 0xff, scalar_types[type].size);
-    bits.bytes[scalar_types[type].size - 1] = 0x7f;
-    break;
   case KIND_UNSIGNED:
-    memset(bits.bytes, 0xff, scalar_types[type].size);
+    memset(bits.bytes, 0xff, row->size);
+    bits.bytes[row->size - 1] = row->kind == KIND_SIGNED ? 0x7f : 0xff;
     break;
-  case KIND_FLOAT:
-    if (type == SCALAR_F16)
-      bits.f16 = 0x7e00;
-    else if (type == SCALAR_F32)
-      bits.u32 = UINT32_C(0x7fc00000);
-    else
-      bits.u64 = UINT64_C(0x7ff8000000000000);
+  case KIND_FLOAT:  // the usual NaN
+    bits.u64 = row->infinity | (row->infinity & -row->infinity) >> 1;
     break;
   case KIND_COMPLEX:
     break;

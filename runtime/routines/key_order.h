@@ -38,7 +38,7 @@ static inline key_order key_order_of(scalar_type type, bool descending, uint32_t
   o.bits = bits ? bits : width;
   o.magnitude = all >> 1;
   if (kind == KIND_FLOAT) {
-    o.infinity = width == 16 ? 0x7c00 : width == 32 ? 0x7f800000 : (uint64_t)0x7ff << 52;
+    o.infinity = scalar_types[type].infinity;
     o.code.negative = all >> 1;
   }
   if (kind == KIND_FLOAT || (kind == KIND_SIGNED && !bits))

@@ -221,10 +221,7 @@ uint64_t array_order_key(const array *a, uint64_t i) {
     return bits ^ sign;
   if (type->kind != KIND_FLOAT)
     return bits;
-  uint64_t infinity = type->size == 2   ? UINT64_C(0x7c00)
-                      : type->size == 4 ? UINT64_C(0x7f800000)
-                                        : UINT64_C(0x7ff0000000000000);
-  if ((bits & (sign - 1)) > infinity)
+  if ((bits & (sign - 1)) > type->infinity)
     return UINT64_MAX;
   return bits & sign ? ~bits & (2 * sign - 1) : bits | sign;
 }

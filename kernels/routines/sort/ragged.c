@@ -97,7 +97,8 @@ const char *ragged_kernels_of(sort_kernels *k) {
 // that none comes behind.
 static void write_order(text *out, const sort_kernels *k) {
   uint32_t bits = 8 * sort_key_bytes(k);
-  unsigned long long top = 1ULL << (bits - 1), all = 2 * top - 1, infinity = sort_infinity(k);
+  unsigned long long top = 1ULL << (bits - 1), all = 2 * top - 1,
+                     infinity = scalar_types[k->work.type].infinity;
   scalar_kind kind = scalar_types[k->work.type].kind;
   bool descending = k->work.descending;
   text_printf(out, "static inline uint%u_t RAGGED_ORDER(uint%u_t k) {\n", bits, bits);

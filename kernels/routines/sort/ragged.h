@@ -16,11 +16,6 @@ enum { RAGGED_LAUNCHES = 3 };
 static inline uint32_t sort_key_bytes(const sort_kernels *k) {
   return (uint32_t)scalar_types[k->work.type].size;
 }
-// The bits of the infinity of floats.
-static inline uint64_t sort_infinity(const sort_kernels *k) {
-  static const uint64_t infinities[] = {0, 0x7c00, 0x7f800000, 0x7ff0000000000000};
-  return infinities[__builtin_ctz(sort_key_bytes(k))];
-}
 // Arrays with what goes along, before and after: numbers of keys are made, not read.
 static inline uint32_t sort_along_from(const sort_kernels *k) {
   bool numbers = k->along_order || (k->along_bytes && k->work.payloads->numbers);

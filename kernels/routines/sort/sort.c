@@ -150,7 +150,8 @@ const char *sort_kernels_of(const sort_work *w, sort_kernels *out) {
 // by as many floats are turned round.
 static void write_words(text *out, const sort_kernels *k) {
   scalar_kind kind = scalar_types[k->work.type].kind;
-  unsigned long long top = 1ULL << (8 * sort_key_bytes(k) - 1), infinity = sort_infinity(k);
+  unsigned long long top = 1ULL << (8 * sort_key_bytes(k) - 1),
+                     infinity = scalar_types[k->work.type].infinity;
   text_printf(out, "#define SORT_WAY(w) ((SORT_KEY)%s(w))\n", k->work.descending ? "~" : "");
   if (kind == KIND_FLOAT)
     text_printf(out, "#define SORT_FLOATS\n#define SORT_TOP %lluU\n#define SORT_NAN %lluU\n", top,
