@@ -33,8 +33,7 @@ enum { WIDTH = 100, LABEL = 14 };  // of lines; of the words before what they ar
 
 // "3", or 2^k where that is shorter.
 static void print_length(text *out, uint64_t length) {
-  bool power = length >= 1024 && !(length & (length - 1));
-  if (power)
+  if (length >= 1024 && !(length & (length - 1)))
     text_printf(out, "2^%d", f2_lsb(length));
   else
     text_printf(out, "%" PRIu64, length);
@@ -53,13 +52,14 @@ static void print_shape(text *out, const trace_step *s) {
 
 static void print_arguments(text *out, const trace *t) {
   bool any = false;
+  text_string(out, "arguments     ");
   for (size_t i = 0; i < t->steps.count; i++)
     if (t->steps.items[i].op == TRACE_ARGUMENT) {
-      text_string(out, any ? ", " : "arguments     ");
+      text_string(out, any ? ", " : "");
       print_shape(out, &t->steps.items[i]);
       any = true;
     }
-  text_string(out, any ? "\n" : "arguments     none\n");
+  text_string(out, any ? "\n" : "none\n");
 }
 
 // Those that elaboration had to know.
@@ -145,26 +145,19 @@ static void print_program(text *out, const explanation *e) {
 
 // ---- words in lines ----------------------------------------------------------------------------
 
-// A word, or a new line of its own column where it does not fit any more.
-static void print_wrapped(text *out, size_t *column, size_t indent, const char *word) {
-  size_t length = strlen(word);
-  if (*column + length + 1 > WIDTH) {
-    text_printf(out, "\n%*s", (int)indent, "");
-    *column = indent;
-  } else if (*column > indent) {
-    text_string(out, " ");
-    ++*column;
-  }
-  text_string(out, word);
-  *column += length;
-}
-
+// Words, each in a new line of its own column where it does not fit any more.
 static void print_words(text *out, size_t *column, size_t indent, const char *words) {
-  char word[WIDTH];
   while (*words) {
     size_t length = strcspn(words, " ");
-    snprintf(word, sizeof word, "%.*s", (int)length, words);
-    print_wrapped(out, column, indent, word);
+    if (*column + length + 1 > WIDTH) {
+      text_printf(out, "\n%*s", (int)indent, "");
+      *column = indent;
+    } else if (*column > indent) {
+      text_string(out, " ");
+      ++*column;
+    }
+    text_add(out, words, length);
+    *column += length;
     words += length + (words[length] == ' ');
   }
 }
@@ -172,36 +165,33 @@ static void print_words(text *out, size_t *column, size_t indent, const char *wo
 // Increasing numbers as "2, 4-9".
 typedef struct number_ranges {
   text list;  // of all but the last range
-  uint64_t first, last;
-  bool several;
+  uint64_t first, last, count;
 } number_ranges;
 
 static void end_range(number_ranges *r) {
-  if (!r->first)
+  if (!r->count)
     return;
   text_printf(&r->list, "%s%" PRIu64, r->list.length ? ", " : "", r->first);
   if (r->last > r->first)
     text_printf(&r->list, "-%" PRIu64, r->last);
 }
 
-// From 1.
 static void add_number(number_ranges *r, uint64_t number) {
-  if (number == r->last)
+  if (r->count && number == r->last)
     return;
-  r->several = r->last != 0;
-  if (!r->last || number != r->last + 1) {
+  if (!r->count || number != r->last + 1) {
     end_range(r);
     r->first = number;
   }
   r->last = number;
+  r->count++;
 }
 
-static void print_ranges(text *out, size_t *column, number_ranges *r, const char *end) {
-  end_range(r);
-  text_string(&r->list, end);
-  print_words(out, column, LABEL, text_content(&r->list));
-  out->failed |= r->list.failed;
-  text_free(&r->list);
+// Prints the list, of which the last range has been ended.
+static void print_list(text *out, size_t *column, size_t indent, text *list) {
+  print_words(out, column, indent, text_content(list));
+  out->failed |= list->failed;
+  text_free(list);
 }
 
 // ---- counts ----------------------------------------------------------------------------------
@@ -216,12 +206,13 @@ static void print_padding(text *out, const plan *p) {
     for (size_t i = 0; i < p->net->stages.count; i++)
       if ((int)p->padding[i] == kind)
         add_number(&stages, i + 1);
-    if (!stages.last)
+    if (!stages.count)
       continue;
     text_string(out, "padding       ");
     if (p->net->stages.count > 1) {
-      print_words(out, &column, LABEL, stages.several ? "of stages" : "of stage");
-      print_ranges(out, &column, &stages, "");
+      print_words(out, &column, LABEL, stages.count > 1 ? "of stages" : "of stage");
+      end_range(&stages);
+      print_list(out, &column, LABEL, &stages.list);
     }
     print_words(out, &column, LABEL, words[kind]);
     text_string(out, "\n");
@@ -232,19 +223,18 @@ static void print_padding(text *out, const plan *p) {
 static void print_checks(text *out, const trace *t) {
   if (t->proven_checks)
     text_string(out, "padding       is in no result of padded: proven\n");
-  size_t count[CHECK_KINDS] = {0};
+  static const char *const words[CHECK_KINDS] = {
+      [CHECK_PADDING] = "padding       is looked for in the result of padded, in each run",
+      [CHECK_PLACES] = "indices       are checked in each run: inside, and distinct for scatter",
+      [CHECK_KEYS] = "keys          are checked in each run: of the number of bits that is said",
+      [CHECK_ROWS] = "rows          are checked in each run: no longer than they may be",
+      [CHECK_OFFSETS] = "offsets       are checked in each run: of elements, or of the end"};
+  bool made[CHECK_KINDS] = {false};
   for (size_t i = 0; i < t->checks.count; i++)
-    count[t->checks.items[i].kind]++;
-  if (count[CHECK_PADDING])
-    text_string(out, "padding       is looked for in the result of padded, in each run\n");
-  if (count[CHECK_PLACES])
-    text_string(out, "indices       are checked in each run: inside, and distinct for scatter\n");
-  if (count[CHECK_KEYS])
-    text_string(out, "keys          are checked in each run: of the number of bits that is said\n");
-  if (count[CHECK_ROWS])
-    text_string(out, "rows          are checked in each run: no longer than they may be\n");
-  if (count[CHECK_OFFSETS])
-    text_string(out, "offsets       are checked in each run: of elements, or of the end\n");
+    made[t->checks.items[i].kind] = true;
+  for (int kind = 0; kind < CHECK_KINDS; kind++)
+    if (made[kind])
+      text_printf(out, "%s\n", words[kind]);
 }
 
 // Where one was asked for: those that were used.
@@ -296,37 +286,26 @@ static void print_counts(text *out, const permc_context *c, const explanation *e
 
 // ---- passes ----------------------------------------------------------------------------------
 
-static bool is_unit(uint64_t x) { return f2_weight(x) == 1; }
-
-// "15: bits 0-4, 7 and 19-23, 0x80001": the basis, its unit vectors by their bits.
+// "15: bits 0-4, 7, 19-23, 0x80001": the basis, its unit vectors by their bits.
 static void print_tile(text *out, f2_space tile, size_t indent) {
-  char word[64];
-  snprintf(word, sizeof word, "%d:", tile.dimension);
+  char head[32];
   size_t column = indent;
-  print_wrapped(out, &column, indent, tile.dimension ? word : "0");
+  number_ranges bits = {0};
   uint64_t units = 0;
   for (int i = 0; i < tile.dimension; i++)
-    units |= is_unit(tile.basis[i]) ? tile.basis[i] : 0;
-  int left = tile.dimension - f2_weight(units);
-  if (units)
-    print_wrapped(out, &column, indent, f2_weight(units) == 1 ? "bit" : "bits");
-  for (uint64_t rest = units; rest;) {
-    int first = f2_lsb(rest), last = first;
-    while (last + 1 < 64 && f2_bit(rest, last + 1))
-      last++;
-    rest &= ~(f2_mask(last - first + 1) << first);
-    const char *comma = rest || left ? "," : "";
-    if (first == last)
-      snprintf(word, sizeof word, "%d%s", first, comma);
-    else
-      snprintf(word, sizeof word, "%d-%d%s", first, last, comma);
-    print_wrapped(out, &column, indent, word);
-  }
+    units |= f2_weight(tile.basis[i]) == 1 ? tile.basis[i] : 0;
+  for (uint64_t rest = units; rest; rest &= rest - 1)
+    add_number(&bits, (uint64_t)f2_lsb(rest));
+  end_range(&bits);
   for (int i = 0; i < tile.dimension; i++)
-    if (!is_unit(tile.basis[i])) {
-      snprintf(word, sizeof word, "0x%" PRIx64 "%s", tile.basis[i], --left ? "," : "");
-      print_wrapped(out, &column, indent, word);
-    }
+    if (f2_weight(tile.basis[i]) != 1)
+      text_printf(&bits.list, "%s0x%" PRIx64, bits.list.length ? ", " : "", tile.basis[i]);
+  snprintf(head, sizeof head, "%d%s%s", tile.dimension, tile.dimension ? ":" : "",
+           bits.count > 1   ? " bits"
+           : bits.count > 0 ? " bit"
+                            : "");
+  print_words(out, &column, indent, head);
+  print_list(out, &column, indent, &bits.list);
   text_string(out, "\n");
 }
 
@@ -350,9 +329,8 @@ static void print_moves(text *out, const plan *p, const plan_pass *pass, const p
     int missing = plan_missing_dimensions(p, pass, &moves[i]);
     text_printf(out, "      %s ", verb);
     print_array_name(out, p, moves[i].array);
-    text_string(out, " in parts of lines: for whole ones ");
-    text_printf(out, "the tile would need %d dimension%s more\n", missing,
-                plural((uint64_t)missing));
+    text_printf(out, " in parts of lines: for whole ones the tile would need %d dimension%s more\n",
+                missing, plural((uint64_t)missing));
   }
 }
 
@@ -443,19 +421,27 @@ static void print_routine(text *out, const plan *p, const plan_pass *pass) {
 
 static const char *const bounds[] = {"memory", "work", "start"};
 
+// The columns of the table that are numbers: of passes whose names are in front.
+static void print_numbers(text *out, uint64_t phases, uint64_t read, uint64_t written,
+                          double seconds) {
+  char from[NUMBER_SPACE], to[NUMBER_SPACE], time[NUMBER_SPACE];
+  text_printf(out, "  %6" PRIu64 "  %9s  %9s  %9s", phases, show_bytes(from, read),
+              show_bytes(to, written), show_seconds(time, seconds));
+}
+
 static void print_pass(text *out, const plan *p, size_t number) {
   const plan_pass *pass = &p->passes.items[number];
   plan_pass_facts f = plan_pass_facts_of(p, number);
-  char ops[NUMBER_SPACE], from[NUMBER_SPACE], to[NUMBER_SPACE], time[NUMBER_SPACE];
+  char ops[NUMBER_SPACE];
   snprintf(ops, sizeof ops, "%" PRIu32, pass->op_count);
   size_t start = out->length;
-  text_printf(out, "%4zu  %4s  %6" PRIu32 "  %9s  %9s  %9s  %-8s  ", number + 1,
+  text_printf(out, "%4zu  %4s", number + 1,
               f.kind == PLAN_COPY      ? "copy"
               : f.kind == PLAN_MOVE    ? "move"
               : f.kind == PLAN_ROUTINE ? net_routine_names[plan_routine_of(p, pass)->kind]
-                                       : ops,
-              pass->phase_count, show_bytes(from, f.bytes_read), show_bytes(to, f.bytes_written),
-              show_seconds(time, pass->seconds), bounds[f.bound]);
+                                       : ops);
+  print_numbers(out, pass->phase_count, f.bytes_read, f.bytes_written, pass->seconds);
+  text_printf(out, "  %-8s  ", bounds[f.bound]);
   if (f.kind == PLAN_ROUTINE)
     print_routine(out, p, pass);
   else
@@ -486,21 +472,20 @@ static void print_stage(text *out, const plan *p, uint32_t number) {
 // "1-3": passes that a GPU executes as one.
 static void print_one(text *out, const explanation *e, uint32_t first) {
   plan_look_back l;
-  char range[NUMBER_SPACE], from[NUMBER_SPACE], to[NUMBER_SPACE], time[NUMBER_SPACE];
+  char range[NUMBER_SPACE];
   if (!plan_look_back_from(&e->pipeline->memory, e->pipeline->plan, first, &l))
     return;
   plan_pass_facts f = plan_pass_facts_of(l.one, 0);
   const plan_pass *pass = &l.one->passes.items[0];
   snprintf(range, sizeof range, "%" PRIu32 "-%" PRIu32, l.first + 1, l.last + 1);
-  text_printf(out, "%4s   one  %6" PRIu32 "  %9s  %9s  %9s  %-8s  ", range, pass->phase_count,
-              show_bytes(from, f.bytes_read), show_bytes(to, f.bytes_written),
-              show_seconds(time, pass->seconds), bounds[f.bound]);
-  text_printf(out, "%d: its blocks look back\n", pass->tile.dimension);
+  text_printf(out, "%4s   one", range);
+  print_numbers(out, pass->phase_count, f.bytes_read, f.bytes_written, pass->seconds);
+  text_printf(out, "  %-8s  %d: its blocks look back\n", bounds[f.bound], pass->tile.dimension);
 }
 
 static void print_passes(text *out, const explanation *e) {
   const plan *p = e->pipeline->plan;
-  char from[NUMBER_SPACE], to[NUMBER_SPACE], time[NUMBER_SPACE];
+  const plan_facts *f = &e->facts;
   uint64_t phases = 0;
   if (!p->passes.count)
     return;
@@ -511,9 +496,9 @@ static void print_passes(text *out, const explanation *e) {
     print_pass(out, p, i);
     phases += p->passes.items[i].phase_count;
   }
-  text_printf(out, " all  %4" PRIu64 "  %6" PRIu64 "  %9s  %9s  %9s\n",
-              e->facts.columns + e->facts.maps, phases, show_bytes(from, e->facts.bytes_read),
-              show_bytes(to, e->facts.bytes_written), show_seconds(time, e->facts.seconds));
+  text_printf(out, " all  %4" PRIu64, f->columns + f->maps);
+  print_numbers(out, phases, f->bytes_read, f->bytes_written, f->seconds);
+  text_string(out, "\n");
   for (uint32_t i = 0; i < p->passes.count; i++)
     print_one(out, e, i);
 }
@@ -525,8 +510,10 @@ static void print_pass_numbers(text *out, size_t *column, const explained_bounda
   number_ranges numbers = {0};
   for (; b; b = b->again)
     add_number(&numbers, b->at.pass + 1);
-  print_words(out, column, LABEL, numbers.several ? "passes" : "pass");
-  print_ranges(out, column, &numbers, ":");
+  print_words(out, column, LABEL, numbers.count > 1 ? "passes" : "pass");
+  end_range(&numbers);
+  text_string(&numbers.list, ":");
+  print_list(out, column, LABEL, &numbers.list);
 }
 
 static void print_op(text *out, const char *names, const char *op) {
@@ -534,6 +521,7 @@ static void print_op(text *out, const char *names, const char *op) {
     text_printf(out, "%*s%s %s\n", LABEL, "", names, op);
 }
 
+// Its ops, and what would remove it.
 static void print_boundary(text *out, const explained_boundary *b) {
   size_t column = LABEL;
   text_string(out, b->at.permutation ? "\npermutation   " : "\nboundary      ");
@@ -545,13 +533,6 @@ static void print_boundary(text *out, const explained_boundary *b) {
   print_op(out, one ? "X and Y are" : "X is", b->first);
   print_op(out, "Y is", one ? NULL : b->second);
   text_printf(out, "%*sremoved by: %s\n", LABEL, "", b->remedy);
-}
-
-// Each boundary, its ops, and what would remove it; equal ones once.
-static void print_boundaries(text *out, const explanation *e) {
-  for (uint32_t i = 0; i < e->boundary_count; i++)
-    if (!e->boundaries[i].repeats)
-      print_boundary(out, &e->boundaries[i]);
 }
 
 // ---- auto ------------------------------------------------------------------------------------
@@ -600,7 +581,9 @@ void explain_text(text *out, const permc_context *c, const explanation *e, bool 
     explain_ranks_text(out, e);
   if (e->steps)
     explain_files_text(out, e);
-  print_boundaries(out, e);
+  for (uint32_t i = 0; i < e->boundary_count; i++)  // equal ones once
+    if (!e->boundaries[i].repeats)
+      print_boundary(out, &e->boundaries[i]);
   if (show_rules) {
     text_string(out, "\n");
     rules_print(out, &e->pipeline->rules);
