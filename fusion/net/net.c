@@ -105,6 +105,18 @@ void net_loop_indices(const net_stage *s, uint64_t number, uint64_t *indices) {
     indices[l] = net_loop_index(s, l, number % s->extents[l]);
 }
 
+bool net_map_lies_within(const net_stage *s, const net_map *m, uint64_t count) {
+  __extension__ typedef __int128 wide;
+  wide low = m->offset, high = low;
+  for (uint32_t l = 0; l < m->loop_count; l++) {
+    uint64_t turns = s->extents[l], last = turns ? net_loop_index(s, l, turns - 1) : 0;
+    *(m->strides[l] < 0 ? &low : &high) += (wide)m->strides[l] * (wide)last;
+  }
+  for (uint32_t r = 0; r < m->row_count; r++)
+    *(m->rows[r].weight < 0 ? &low : &high) += m->rows[r].weight;
+  return low >= 0 && high < (wide)count;
+}
+
 bool net_loop_overlaps(const net_stage *s, uint32_t loop) {
   uint64_t turns = s->extents[loop];
   return s->paces && turns && s->paces[loop].last != (turns - 1) * s->paces[loop].step;

@@ -400,6 +400,8 @@ static inline uint64_t net_loop_index(const net_stage *s, uint32_t loop, uint64_
 }
 // The indices of all loops at one of their turns, numbered row by row.
 void net_loop_indices(const net_stage *s, uint64_t number, uint64_t *indices);
+// Whether the map's values at all indices of the stage are 0 to count - 1.
+bool net_map_lies_within(const net_stage *s, const net_map *m, uint64_t count);
 // Whether the last block of a loop overlaps the one before it.
 bool net_loop_overlaps(const net_stage *s, uint32_t loop);
 // Whether there are elements that are computed more than once.

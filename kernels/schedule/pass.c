@@ -19,20 +19,6 @@ bool c_pass_in_place(const c_pass *p) {
   return true;
 }
 
-// Whether the address is in the array, or padding, for indices that are not alive, too.
-// Loads have conditions only where it is not.
-static bool is_always_inside(const c_pass *p, const plan_move *move) {
-  __extension__ typedef __int128 wide;
-  wide low = move->map.offset, high = low;
-  for (uint32_t i = 0; i < move->map.loop_count; i++)
-    *(move->map.strides[i] < 0 ? &low : &high) +=
-        (wide)move->map.strides[i] * (wide)net_loop_index(p->stage, i, p->stage->extents[i] - 1);
-  for (uint32_t r = 0; r < move->map.row_count; r++)
-    *(move->map.rows[r].weight < 0 ? &low : &high) += move->map.rows[r].weight;
-  return move->padding_start != UINT64_MAX ||
-         (low >= 0 && high < (wide)p->context->plan->arrays.items[move->array].count);
-}
-
 // The op of the pass that defines a value: its place among them, or UINT32_MAX for what is loaded.
 static uint32_t defining_op(const c_pass *p, net_id value) {
   for (uint32_t i = 0; i < p->pass->op_count; i++) {
@@ -69,7 +55,10 @@ net_form *c_pass_live_of_move(const c_pass *p, const plan_move *move, f2_space *
   *count = move->live_count;
   if (p->context->warps)
     return c_pass_forms_within(p, live_set(p->pass->tile.n, *count, move->live), known, count);
-  if (loads && is_always_inside(p, move))
+  // Loads have conditions only where the address may be outside, and is no padding.
+  uint64_t inside = p->context->plan->arrays.items[move->array].count;
+  if (loads &&
+      (move->padding_start != UINT64_MAX || net_map_lies_within(p->stage, &move->map, inside)))
     *count = 0;
   return move->live;
 }

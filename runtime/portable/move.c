@@ -2,8 +2,6 @@
 #include "core/sizes.h"
 #include "runtime/portable/pass.h"
 
-__extension__ typedef __int128 int128;
-
 // ---- units --------------------------------------------------------------------------------------
 
 // Bodies for units of a fixed size, which the compiler turns into one or two instructions each. A
@@ -54,22 +52,6 @@ static void store_units(uint32_t size_bits, int unit_bits, size_t n, const unsig
 
 // ---- preparation --------------------------------------------------------------------------------
 
-// Whether the address may be negative or in the padding.
-static bool may_need_padding(const tile *t, const plan_move *m) {
-  int128 low = m->map.offset, high = low;
-  if (m->padding_start == UINT64_MAX)
-    return false;
-  for (uint32_t l = 0; l < m->map.loop_count; l++) {
-    uint64_t extent = t->stage->extents[l];
-    int128 most =
-        extent ? (int128)m->map.strides[l] * (int128)net_loop_index(t->stage, l, extent - 1) : 0;
-    *(most < 0 ? &low : &high) += most;
-  }
-  for (uint32_t r = 0; r < m->map.row_count; r++)
-    *(m->map.rows[r].weight < 0 ? &low : &high) += m->map.rows[r].weight;
-  return low < 0 || high >= (int128)m->padding_start;
-}
-
 enum {
   SHORT_BYTES = 16,  // shorter units go through blocks: that is faster
   LINE_BYTES = 64,   // rows and lines are at most as long
@@ -117,7 +99,8 @@ void tile_move_prepare(arena *a, const tile *t, const plan_move *from, uint32_t 
                        tile_move *out) {
   uint64_t lines[F2_MAX];
   *out = (tile_move){.plan = from, .slot = slot, .size_bits = (uint32_t)f2_lsb(element_bytes)};
-  out->checked = may_need_padding(t, from);
+  out->checked = from->padding_start != UINT64_MAX &&  // the address may be negative, or in padding
+                 !net_map_lies_within(t->stage, &from->map, from->padding_start);
   tile_set_prepare(a, t, live_count, live, &out->set);
   out->map = tile_map_of(a, t, &from->map);
   int count = tile_map_lines(t, &out->map, &out->set, MOVE_BITS, lines);
