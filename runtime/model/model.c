@@ -11,7 +11,8 @@ typedef enum pass_unit {
   PASS_APART,     // ... by tiles of lines
   PASS_PLACED,    // elements that only change their places
   PASS_NODES,     // bytes that nodes make
-  PASS_MINIMA,    // ... comparators, for which executors have code
+  PASS_MINIMA,    // ... minima and maxima
+  PASS_ORDERED,   // ... comparators of floats, for which executors have code
   PASS_CHOICES,   // ... selects
   PASS_PRODUCTS,  // ... products of complex numbers
   PASS_CALLS,     // elements: sin and its kin, roots, C functions, elements at places that are data
@@ -27,15 +28,15 @@ typedef double pass_rates[PASS_UNITS];
 // Seconds on a usual server (speed_usual), but for PASS_MOVED, which is in copies of as many bytes.
 // Found by 20 programs of the library at 2^4 to 2^24 elements, one thread, AVX-512.
 static const pass_rates compiled_rates = {
-    [PASS_START] = 1e-09,    [PASS_STEPS] = 4e-09,      [PASS_MOVED] = 0.8,
-    [PASS_APART] = 1.3,      [PASS_PLACED] = 1.1e-10,   [PASS_NODES] = 1.6e-12,
-    [PASS_MINIMA] = 6.1e-12, [PASS_CHOICES] = 3.5e-11,  [PASS_PRODUCTS] = 2.7e-11,
-    [PASS_CALLS] = 2.3e-09,  [PASS_EXCHANGED] = 2.6e-12};
+    [PASS_START] = 1e-09,      [PASS_STEPS] = 4e-09,     [PASS_MOVED] = 0.8,
+    [PASS_APART] = 1.3,        [PASS_PLACED] = 1.1e-10,  [PASS_NODES] = 1.6e-12,
+    [PASS_MINIMA] = 6.1e-12,   [PASS_ORDERED] = 6.5e-12, [PASS_CHOICES] = 3.5e-11,
+    [PASS_PRODUCTS] = 2.7e-11, [PASS_CALLS] = 2.3e-09,   [PASS_EXCHANGED] = 2.6e-12};
 static const pass_rates portable_rates = {
-    [PASS_START] = 4.5e-08,  [PASS_STEPS] = 1.4e-08,   [PASS_MOVED] = 12,
-    [PASS_APART] = 11,       [PASS_PLACED] = 5.1e-10,  [PASS_NODES] = 3.5e-11,
-    [PASS_MINIMA] = 1.7e-11, [PASS_CHOICES] = 2.7e-10, [PASS_PRODUCTS] = 2.7e-10,
-    [PASS_CALLS] = 2.5e-09};
+    [PASS_START] = 4.5e-08,    [PASS_STEPS] = 1.4e-08,  [PASS_MOVED] = 12,
+    [PASS_APART] = 11,         [PASS_PLACED] = 5.1e-10, [PASS_NODES] = 3.5e-11,
+    [PASS_MINIMA] = 1.7e-11,   [PASS_ORDERED] = 8e-11,  [PASS_CHOICES] = 2.7e-10,
+    [PASS_PRODUCTS] = 2.7e-10, [PASS_CALLS] = 2.5e-09};
 static const struct {
   struct {
     double step, scalar_byte, other, placed, placed_far, root, external, comparison, far;
@@ -203,11 +204,13 @@ static pass_unit unit_of_node(const net_node *d) {
   }
 }
 
-static void count_op(pass_counts *c, const net_stage *s, double instances, uint32_t count,
-                     const net_id *nodes) {
+static void count_op(pass_counts *c, const net_stage *s, const net_op *op, double instances,
+                     uint32_t count, const net_id *nodes) {
+  net_comparator of;
+  bool orders = net_op_comparator(s, op, &of);
   for (uint32_t i = 0; i < count; i++) {
     const net_node *d = &s->nodes.items[nodes[i]];
-    pass_unit unit = unit_of_node(d);
+    pass_unit unit = orders && d->kind == NET_SELECT ? PASS_ORDERED : unit_of_node(d);
     if (d->kind != NET_ELEMENT && d->kind != NET_CONSTANT && d->kind != NET_INDEX)
       c->of[unit] += instances * (unit == PASS_CALLS ? 1 : (double)scalar_types[d->type].size);
   }
@@ -238,7 +241,7 @@ static pass_counts count_pass(const plan *p, const plan_pass *pass, net_id *room
   for (uint32_t i = 0; i < pass->op_count; i++) {
     const net_op *op = &s->ops.items[pass->ops[i]];
     uint32_t count = net_op_nodes(s, op, room);
-    count_op(&c, s, ldexp(live_elements(p, pass, op->live_count), -(int)op->k), count, room);
+    count_op(&c, s, op, ldexp(live_elements(p, pass, op->live_count), -(int)op->k), count, room);
     steps += count;
     c.text += rates.text.node * count;
   }
