@@ -27,41 +27,6 @@ static const trace_step *operand_step(const checker *c, uint32_t number) {
 
 uint64_t trace_step_count(const trace_step *s) { return s->batch * product_of(s->dims, s->rank); }
 
-// A zero anywhere makes an empty value, whatever the rest.
-bool trace_step_keeps_order(const trace *t, const trace_step *s) {
-  if (s->operand_count == 0)
-    return false;
-  const trace_step *o = &t->steps.items[s->operands[0]];
-  bool same_batch = o->batch == s->batch;
-  switch (s->op) {
-  case TRACE_RESHAPE:
-    return true;
-  case TRACE_BROADCAST:
-    return same_batch;
-  case TRACE_CONVERT:
-    return same_batch && o->type == s->type;
-  case TRACE_SPLIT:
-    return s->number == o->dims[0] / 2;  // the top bit: the two halves
-  case TRACE_STITCH:
-    return s->number == s->dims[0] / 2;
-  case TRACE_PAIR:  // neighbours
-  case TRACE_UNPAIR:
-    return s->number == 1;
-  case TRACE_ELEMENT:
-    return same_batch && o->dims[0] == 1;
-  case TRACE_PACK:
-    return same_batch && s->operand_count == 1;
-  case TRACE_TRANSPOSE:
-    return same_batch && (o->dims[0] == 1 || o->dims[1] == 1);
-  case TRACE_SLICE:
-    return same_batch && o->dims[0] == s->dims[0];
-  case TRACE_REPLICATE:
-    return same_batch && s->dims[0] == 1;
-  default:
-    return false;
-  }
-}
-
 uint32_t trace_first_moved(trace_op op) {
   return op == TRACE_SELECT || op == TRACE_GATHER || op == TRACE_SCATTER ? 1 : 0;
 }

@@ -200,8 +200,6 @@ static inline size_t trace_returned(const trace *t) {
 }
 // The elements of the step's value, over all instances.
 uint64_t trace_step_count(const trace_step *s);
-// Whether it is its first operand's elements in the same order, so that nothing moves.
-bool trace_step_keeps_order(const trace *t, const trace_step *s);
 // The first of its operands whose elements are those of the result: the others say which.
 uint32_t trace_first_moved(trace_op op);
 // Whether it is an argument with each of 0 ... dims[0] - 1 once.

@@ -1,8 +1,7 @@
-// The loop over the steps of a Trace, the scalar steps, and the buffers. See interp.h.
+// The loop over the steps of a Trace, the scalar steps, and the memory of values. See interp.h.
 #include "runtime/interp/interp.h"
 
 #include "runtime/foreign/foreign.h"
-#include "runtime/interp/buffers.h"
 #include "runtime/interp/order.h"
 #include "runtime/system/memory.h"
 #include <inttypes.h>
@@ -13,28 +12,18 @@ enum {
   FOREIGN_CHUNK = 16,  // calls of a foreign function between two looks at the flag
   STEP_COST = 64,      // a step counts as that many elements besides its own
   WIDEST = sizeof(scalar_bits),
-  SPARES = 16,
-  SPARE_BYTES = 1 << 16,  // smaller buffers are not worth keeping
 };
-
-// A dead buffer, kept for the next value of its size: fresh memory costs a page fault every 4 KiB.
-typedef struct spare {
-  void *data;
-  uint64_t bytes;
-} spare;
 
 typedef struct interp {
   const trace *trace;
-  interp_buffers buffers;
+  const array *arguments;
   interp_watch watch;
   error *failure;
-  void **data;             // per step, for steps that have a buffer: its memory while it lives
-  const void **in;         // the operands of the step in hand
-  foreign **foreign;       // per c_function, NULL until it is called
-  unsigned char *scratch;  // per operand, and one for the result: CHUNK elements
-  spare spares[SPARES];
-  size_t next_spare;
-  uint64_t live, spared;  // bytes in buffers, bytes in spares: together at most buffers.peak
+  size_t *last_use;   // per step: the last that reads it; for a result the number of steps;
+                      //   0: nothing needs it
+  void **data;        // per step: its value, from when it is computed to its last use
+  const void **in;    // the operands of the step in hand
+  foreign **foreign;  // per c_function, NULL until it is called
 } interp;
 
 static const trace_step *step_at(const interp *r, value_id id) {
@@ -43,71 +32,24 @@ static const trace_step *step_at(const interp *r, value_id id) {
 
 static const scalar_row *row_of(scalar_type type) { return &scalar_types[type]; }
 
-// ---- buffers ------------------------------------------------------------------------------------
-
-static void free_spare(interp *r, spare *s) {
-  free(s->data);
-  r->spared -= s->bytes;
-  *s = (spare){0};
-}
-
-static void *new_buffer(interp *r, uint64_t bytes) {
-  r->live += bytes;
-  for (size_t i = 0; i < SPARES; i++)
-    if (r->spares[i].data && r->spares[i].bytes == bytes) {
-      void *data = r->spares[i].data;
-      r->spares[i] = (spare){0};
-      r->spared -= bytes;
-      return data;
-    }
-  for (size_t i = 0; i < SPARES && r->live + r->spared > r->buffers.peak; i++)
-    if (r->spares[i].data)
-      free_spare(r, &r->spares[i]);
-  return malloc(bytes ? bytes : 1);
-}
-
-static void free_buffer(interp *r, void *data, uint64_t bytes) {
-  r->live -= bytes;
-  if (bytes < SPARE_BYTES) {
-    free(data);
-    return;
-  }
-  spare *oldest = &r->spares[r->next_spare++ % SPARES];
-  free_spare(r, oldest);
-  *oldest = (spare){data, bytes};
-  r->spared += bytes;
-}
-
-static void *data_of(const interp *r, value_id id) { return r->data[r->buffers.values[id].buffer]; }
-
-// Frees the buffers that step `id` is the last to read.
-static void release_operands(interp *r, value_id id) {
-  const trace_step *s = step_at(r, id);
-  for (uint32_t k = 0; k < s->operand_count; k++) {
-    value_id buffer = r->buffers.values[s->operands[k]].buffer;
-    if (r->buffers.values[buffer].last_use == id && r->data[buffer]) {
-      free_buffer(r, r->data[buffer], r->buffers.values[buffer].bytes);
-      r->data[buffer] = NULL;
-    }
-  }
+static uint64_t value_bytes(const interp *r, value_id id) {
+  return trace_step_count(step_at(r, id)) * row_of(step_at(r, id)->type)->size;
 }
 
 // ---- scalar steps -------------------------------------------------------------------------------
 
 // Elements start ... start + n - 1 of operand k, as the step's instances see them: where they are,
-// or repeated in scratch memory if the operand's batch is smaller.
+// or repeated in `room` if the operand's batch is smaller. NULL: interrupted.
 static const void *operand_chunk(interp *r, const trace_step *s, uint32_t k, uint64_t start,
-                                 size_t n) {
+                                 size_t n, unsigned char *room) {
   const trace_step *o = step_at(r, s->operands[k]);
   size_t size = row_of(o->type)->size;
-  const unsigned char *in = data_of(r, s->operands[k]);
+  const unsigned char *in = r->data[s->operands[k]];
   if (o->batch == s->batch)
     return in + start * size;
-  unsigned char *out = r->scratch + (size_t)k * CHUNK * WIDEST;
   if (o->batch == 1 && start > 0)
-    return out;  // full since the first chunk
-  interp_repeat(out, in, size, start, n, s->batch / o->batch);
-  return out;
+    return room;  // full since the first chunk
+  return interp_repeat(&r->watch, room, in, size, start, n, s->batch / o->batch) ? room : NULL;
 }
 
 static bool compute_chunk(interp *r, const trace_step *s, size_t n, void *out) {
@@ -145,24 +87,22 @@ static bool compute_chunk(interp *r, const trace_step *s, size_t n, void *out) {
   return true;
 }
 
-static bool run_elementwise(interp *r, value_id id) {
-  const trace_step *s = step_at(r, id);
-  size_t size = row_of(s->type)->size;
-  unsigned char *out = data_of(r, id);
-  unsigned char *aside = r->scratch + (size_t)s->operand_count * CHUNK * WIDEST;
-  bool in_place = r->buffers.values[id].in_place;
-  for (uint64_t start = 0; start < s->batch; start += CHUNK) {
-    size_t n = s->batch - start < CHUNK ? s->batch - start : CHUNK;
-    for (uint32_t k = 0; k < s->operand_count; k++)
-      r->in[k] = operand_chunk(r, s, k, start, n);
-    if (!compute_chunk(r, s, n, in_place ? aside : out + start * size))
-      return false;
-    if (in_place)
-      memcpy(out + start * size, aside, n * size);
-    if (!interp_watch_spend(&r->watch, n))
-      return false;
+static bool run_elementwise(interp *r, const trace_step *s, unsigned char *out) {
+  size_t chunk = s->batch < CHUNK ? s->batch : CHUNK;
+  unsigned char *room = malloc(s->operand_count * chunk * WIDEST + 1);
+  bool good = room != NULL;
+  r->watch.no_memory = !good;
+  for (uint64_t start = 0; start < s->batch && good; start += chunk) {
+    size_t n = s->batch - start < chunk ? s->batch - start : chunk;
+    for (uint32_t k = 0; k < s->operand_count && good; k++) {
+      r->in[k] = operand_chunk(r, s, k, start, n, room + k * chunk * WIDEST);
+      good = r->in[k] != NULL;
+    }
+    good = good && compute_chunk(r, s, n, out + start * row_of(s->type)->size) &&
+           interp_watch_spend(&r->watch, n);
   }
-  return true;
+  free(room);
+  return good;
 }
 
 // ---- steps without operands ---------------------------------------------------------------------
@@ -186,46 +126,56 @@ static bool run_count(interp *r, int64_t *out, uint64_t count, uint64_t modulus)
 
 static bool run_step(interp *r, value_id id) {
   const trace_step *s = step_at(r, id);
-  void *out = data_of(r, id);
+  void *out = r->data[id];
+  for (uint32_t k = 0; k < s->operand_count; k++)
+    r->in[k] = r->data[s->operands[k]];
   switch (s->op) {
   case TRACE_ARGUMENT:
+    if (s->type == SCALAR_BOOL)  // what is not 0 is true
+      scalar_convert(SCALAR_U8, s->type, value_bytes(r, id), r->arguments[s->number].data, out);
+    else if (value_bytes(r, id) > 0)
+      memcpy(out, r->arguments[s->number].data, value_bytes(r, id));
     return true;
   case TRACE_CONSTANT:
     memcpy(out, &s->constant, row_of(s->type)->size);
     return true;
   case TRACE_TABLE:
-    memcpy(out, s->table, r->buffers.values[id].bytes);
+    memcpy(out, s->table, value_bytes(r, id));
     return true;
   case TRACE_INSTANCE:
     return run_count(r, out, s->batch, s->number);
   case TRACE_IOTA:
     return run_count(r, out, s->dims[0], 0);
-  default:
-    break;
-  }
-  if (trace_step_elementwise(s->op))
-    return run_elementwise(r, id);
-  for (uint32_t k = 0; k < s->operand_count; k++)
-    r->in[k] = data_of(r, s->operands[k]);
-  if (s->op == TRACE_PLACES || s->op == TRACE_COUNT || s->op == TRACE_WRONG)
+  case TRACE_SCALAR:
+  case TRACE_SELECT:
+  case TRACE_CONVERT:
+  case TRACE_ROOT:
+  case TRACE_EXTERN:
+    return run_elementwise(r, s, out);
+  case TRACE_PLACES:
+  case TRACE_COUNT:
+  case TRACE_WRONG:
     return interp_order(&r->watch, r->trace, s, r->in, out);
-  return interp_move(&r->watch, r->trace, s, r->in, out);
+  default:
+    return interp_move(&r->watch, r->trace, s, r->in, out);
+  }
 }
 
 static bool run_steps(interp *r) {
   for (value_id id = 0; id < r->trace->steps.count; id++) {
-    const interp_value *v = &r->buffers.values[id];
-    if (!v->needed)
+    const trace_step *s = step_at(r, id);
+    if (!r->last_use[id])
       continue;
-    if (v->buffer == id && r->data[id] == NULL) {
-      r->data[id] = new_buffer(r, v->bytes);
-      if (r->data[id] == NULL)
-        return error_set(r->failure, step_at(r, id)->where, "out of memory");
-    }
-    bool computed = v->buffer == id || v->in_place;
-    if (!interp_watch_spend(&r->watch, STEP_COST) || (computed && !run_step(r, id)))
+    r->data[id] = malloc(value_bytes(r, id) + 1);
+    if (r->data[id] == NULL)
+      return error_set(r->failure, s->where, "out of memory");
+    if (!interp_watch_spend(&r->watch, STEP_COST) || !run_step(r, id))
       return error_set(r->failure, SPAN_NONE, r->watch.no_memory ? "out of memory" : "interrupted");
-    release_operands(r, id);
+    for (uint32_t k = 0; k < s->operand_count; k++)
+      if (r->last_use[s->operands[k]] == id) {
+        free(r->data[s->operands[k]]);
+        r->data[s->operands[k]] = NULL;
+      }
   }
   return true;
 }
@@ -245,34 +195,73 @@ static bool check_ranks(interp *r) {
 
 static bool allocate_tables(interp *r) {
   const trace *t = r->trace;
-  size_t operands = 1, scalars = 0;
-  for (size_t i = 0; i < t->steps.count; i++) {
-    size_t count = t->steps.items[i].operand_count;
-    operands = count > operands ? count : operands;
-    if (trace_step_elementwise(t->steps.items[i].op))
-      scalars = count > scalars ? count : scalars;
-  }
+  size_t operands = 1;
+  for (size_t i = 0; i < t->steps.count; i++)
+    operands =
+        t->steps.items[i].operand_count > operands ? t->steps.items[i].operand_count : operands;
+  r->last_use = calloc(t->steps.count + 1, sizeof *r->last_use);
   r->data = calloc(t->steps.count + 1, sizeof *r->data);
   r->in = calloc(operands, sizeof *r->in);
   r->foreign = calloc(t->externs.count + 1, sizeof *r->foreign);
-  r->scratch = malloc((scalars + 1) * CHUNK * WIDEST);
-  bool ok = r->data && r->in && r->foreign && r->scratch && interp_buffers_find(&r->buffers, t);
-  return ok || error_set(r->failure, SPAN_NONE, "out of memory");
+  return (r->last_use && r->data && r->in && r->foreign) ||
+         error_set(r->failure, SPAN_NONE, "out of memory");
 }
 
-static bool check_memory(interp *r, const array *arguments, size_t count) {
+// Backwards from the results: what is first seen to read a value is the last to do so.
+static void find_last_uses(interp *r) {
+  const trace *t = r->trace;
+  for (size_t i = 0; i < t->results.count; i++)
+    r->last_use[t->results.items[i]] = t->steps.count;
+  for (size_t i = t->steps.count; i-- > 0;)
+    for (uint32_t k = 0; r->last_use[i] && k < t->steps.items[i].operand_count; k++) {
+      size_t *last = &r->last_use[t->steps.items[i].operands[k]];
+      *last = *last ? *last : i;
+    }
+}
+
+// The most bytes that are in values at any time. Negative: there is no memory to find it out.
+//
+//   %0 argument 0     8 bytes, last read by %1     8
+//   %1 scalar neg %0  8        last read by %2     16, then %0 goes
+//   %2 scalar neg %1  8        a result            16
+static double peak_bytes(const interp *r) {
+  const trace *t = r->trace;
+  double live = 0, most = 0, results = 0, *dying = calloc(t->steps.count + 1, sizeof *dying);
+  if (!dying)
+    return -1;
+  for (value_id id = 0; id < t->steps.count; id++) {
+    double bytes = r->last_use[id] ? (double)value_bytes(r, id) : 0;
+    dying[r->last_use[id]] += bytes;
+    live += bytes;
+    most = live > most ? live : most;
+    live -= dying[id];
+  }
+  for (size_t i = 0; i < t->results.count; i++)  // a value that is two results is copied
+    results += (double)value_bytes(r, t->results.items[i]);
+  free(dying);
+  return results > most ? results : most;
+}
+
+static bool check_memory(interp *r, size_t count) {
   char why[MEMORY_WHY];
   uint64_t held = 0;
   for (size_t i = 0; i < count; i++)
-    held += array_bytes(&arguments[i]);
-  return memory_suffices((double)r->buffers.peak, held, why) ||
-         error_set(r->failure, SPAN_NONE, "this needs %s", why);
+    held += array_bytes(&r->arguments[i]);
+  double peak = peak_bytes(r);
+  if (peak < 0)
+    return error_set(r->failure, SPAN_NONE, "out of memory");
+  if (!memory_suffices((double)held + peak, held, why))
+    return error_set(r->failure, SPAN_NONE, "this needs %s", why);
+  // glibc keeps the memory of blocks as large as one that has been freed: values are short-lived.
+  void *volatile all = malloc((size_t)peak);
+  free(all);
+  return true;
 }
 
 static bool open_foreign(interp *r, bool allowed) {
   for (value_id id = 0; id < r->trace->steps.count; id++) {
     const trace_step *s = step_at(r, id);
-    if (s->op != TRACE_EXTERN || !r->buffers.values[id].needed || r->foreign[s->number])
+    if (s->op != TRACE_EXTERN || !r->last_use[id] || r->foreign[s->number])
       continue;
     r->foreign[s->number] = foreign_open(&r->trace->externs.items[s->number], allowed, r->failure);
     if (r->foreign[s->number] == NULL) {
@@ -290,78 +279,65 @@ static bool is_argument_of(const array *a, const trace_step *s) {
          (a->data != NULL || trace_step_count(s) == 0);
 }
 
-static bool take_over_arguments(interp *r, array *arguments, size_t count) {
+static bool check_arguments(interp *r, size_t count) {
   for (value_id id = 0; id < r->trace->steps.count; id++) {
     const trace_step *s = step_at(r, id);
-    const interp_value *v = &r->buffers.values[id];
-    if (s->op != TRACE_ARGUMENT || (v->needed && v->buffer != id))
-      continue;
-    if (s->number >= count || !is_argument_of(&arguments[s->number], s))
+    if (s->op == TRACE_ARGUMENT &&
+        (s->number >= count || !is_argument_of(&r->arguments[s->number], s)))
       return error_set(r->failure, SPAN_NONE,
                        "argument %" PRIu64 " is missing, or has another type or shape than the "
                        "program was compiled for",
                        s->number + 1);
-    if (!v->needed)
-      continue;
-    r->data[id] = arguments[s->number].data;
-    r->live += v->bytes;
-    if (s->type == SCALAR_BOOL)  // what is not 0 is true
-      scalar_convert(SCALAR_U8, s->type, v->bytes, r->data[id], r->data[id]);
-    arguments[s->number].data = NULL;
   }
   return true;
 }
 
-// The buffers become the results; one that is several results is copied.
+// The values become the results; one that is several results is copied.
 static bool hand_over_results(interp *r, array *results) {
   const trace *t = r->trace;
-  const interp_value *values = r->buffers.values;
   for (size_t i = 0; i < t->results.count; i++) {
-    const trace_step *s = step_at(r, t->results.items[i]);
-    value_id buffer = values[t->results.items[i]].buffer;
-    results[i] = (array){.type = s->type, .rank = s->rank, .data = r->data[buffer]};
+    value_id id = t->results.items[i];
+    const trace_step *s = step_at(r, id);
+    results[i] = (array){.type = s->type, .rank = s->rank, .data = r->data[id]};
     for (uint32_t k = 0; k < s->rank; k++)
       results[i].dims[k] = s->dims[k];
-    r->data[buffer] = NULL;
+    r->data[id] = NULL;
     if (results[i].data)
       continue;
     size_t first = 0;
-    while (values[t->results.items[first]].buffer != buffer)
+    while (t->results.items[first] != id)
       first++;
-    results[i].data = new_buffer(r, values[buffer].bytes);
+    results[i].data = malloc(value_bytes(r, id) + 1);
     if (results[i].data == NULL)
       return error_set(r->failure, s->where, "out of memory");
-    memcpy(results[i].data, results[first].data, values[buffer].bytes);
+    memcpy(results[i].data, results[first].data, value_bytes(r, id));
   }
   return true;
 }
 
-static void free_interp(interp *r) {
-  for (size_t i = 0; r->data && i < r->trace->steps.count; i++)
-    free(r->data[i]);
-  for (size_t i = 0; r->foreign && i < r->trace->externs.count; i++)
-    foreign_close(r->foreign[i]);
-  for (size_t i = 0; i < SPARES; i++)
-    free(r->spares[i].data);
-  free(r->data);
-  free(r->in);
-  free(r->foreign);
-  free(r->scratch);
-  interp_buffers_free(&r->buffers);
-}
-
-bool interp_run(const trace *t, array *arguments, size_t argument_count, array *results,
+bool interp_run(const trace *t, const array *arguments, size_t argument_count, array *results,
                 bool allow_foreign, const atomic_bool *interrupted, error *failure) {
-  interp r = {.trace = t, .watch = {.interrupted = interrupted}, .failure = failure};
+  interp r = {.trace = t,
+              .arguments = arguments,
+              .watch = {.interrupted = interrupted},
+              .failure = failure};
   *failure = (error){0};
   for (size_t i = 0; i < t->results.count; i++)
     results[i] = (array){0};
-  bool ok = check_ranks(&r) && allocate_tables(&r) && check_memory(&r, arguments, argument_count) &&
-            open_foreign(&r, allow_foreign) && take_over_arguments(&r, arguments, argument_count);
-  arrays_destroy(arguments, argument_count);  // those that nothing needs
-  ok = ok && run_steps(&r) && hand_over_results(&r, results);
+  bool ok = check_ranks(&r) && allocate_tables(&r);
+  if (ok)
+    find_last_uses(&r);
+  ok = ok && check_memory(&r, argument_count) && open_foreign(&r, allow_foreign) &&
+       check_arguments(&r, argument_count) && run_steps(&r) && hand_over_results(&r, results);
   if (!ok)
     arrays_destroy(results, t->results.count);
-  free_interp(&r);
+  for (size_t i = 0; r.data && i < t->steps.count; i++)
+    free(r.data[i]);
+  for (size_t i = 0; r.foreign && i < t->externs.count; i++)
+    foreign_close(r.foreign[i]);
+  free(r.last_use);
+  free(r.data);
+  free(r.in);
+  free(r.foreign);
   return ok;
 }

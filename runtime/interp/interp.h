@@ -2,13 +2,11 @@
 // one. It knows nothing of fusion; every other backend is compared with it.
 //
 // In: a verified Trace and the input arrays. Out: the result arrays. Memory is linear in the data:
-// a value lives in one malloc'ed buffer from the step that makes it to the last step that reads it,
-// and steps that only rename elements (reshape, a split by the top index bit, ...) share it.
+// a value has memory of its own from the step that makes it to the last step that reads it.
 //
-//   buffers.c  which steps are needed, which share a buffer, when each buffer dies; the peak
 //   move.c     the steps that move elements
 //   order.c    the steps that put keys in order, and count them
-//   interp.c   the scalar steps, and the loop over all steps
+//   interp.c   the scalar steps, the loop over all steps, and the values' memory
 #ifndef PERMC_RUNTIME_INTERP_INTERP_H
 #define PERMC_RUNTIME_INTERP_INTERP_H
 
@@ -17,12 +15,11 @@
 #include "runtime/values/value.h"
 #include <stdatomic.h>
 
-// Runs `t`, which trace_verify has accepted. The arguments are consumed, also on failure: each
-// one's data is taken over, freed as soon as it is dead, and the array is set to {0}. `results` has
-// room for t->results.count arrays, which the caller owns afterwards; on failure all are {0}.
-// Foreign functions are called only if `allow_foreign`. `interrupted` (may be NULL) is looked at
-// between steps and every few milliseconds inside; once it is true the run fails.
-bool interp_run(const trace *t, array *arguments, size_t argument_count, array *results,
+// Runs `t`, which trace_verify has accepted. `results` has room for t->results.count arrays, which
+// the caller owns afterwards; on failure all are {0}. Foreign functions are called only if
+// `allow_foreign`. `interrupted` (may be NULL) is looked at between steps and every few
+// milliseconds inside; once it is true the run fails.
+bool interp_run(const trace *t, const array *arguments, size_t argument_count, array *results,
                 bool allow_foreign, const atomic_bool *interrupted, error *failure);
 
 #endif

@@ -24,8 +24,8 @@ bool interp_move(interp_watch *w, const trace *t, const trace_step *s, const voi
                  void *out);
 
 // out[i] = in[(start + i) / ratio] for i < n: what n instances see of an operand of a smaller
-// batch.
-void interp_repeat(void *out, const void *in, size_t unit, uint64_t start, size_t n,
-                   uint64_t ratio);
+// batch. False: interrupted.
+bool interp_repeat(interp_watch *w, void *out, const void *in, size_t unit, uint64_t start,
+                   uint64_t n, uint64_t ratio);
 
 #endif

@@ -39,7 +39,8 @@ static const pass_rates portable_rates = {
     [PASS_PRODUCTS] = 2.7e-10, [PASS_CALLS] = 2.5e-09};
 static const struct {
   struct {
-    double step, scalar_byte, other, placed, placed_far, root, external, comparison, far;
+    double step, scalar_byte, copied_byte, other, placed, placed_far, root, external, comparison,
+        far;
   } interp;
   struct {
     double all, step, concat;
@@ -61,6 +62,7 @@ static const struct {
 } rates = {
     .interp = {.step = 1e-7,
                .scalar_byte = 1e-10,
+               .copied_byte = 6e-11,
                .other = 3.5e-10,
                .placed = 1.2e-9,
                .placed_far = 7e-9,
@@ -111,6 +113,11 @@ static double interp_seconds_of_step(const trace_step *s) {
   case TRACE_CONVERT:
     each = rates.interp.scalar_byte * size;
     break;
+  case TRACE_RESHAPE:
+  case TRACE_SLICE:
+  case TRACE_CONCAT:
+    each = rates.interp.copied_byte * size;
+    break;
   case TRACE_ROOT:
     each = rates.interp.root;
     break;
@@ -138,8 +145,7 @@ cost_model model_of_trace(const trace *t, const machine_speed *speed, unsigned t
   double joined = 0, permuted = 0;
   for (size_t i = 0; i < t->steps.count; i++) {
     const trace_step *s = &t->steps.items[i];
-    if (!trace_step_keeps_order(t, s))
-      m.interp += interp_seconds_of_step(s);
+    m.interp += interp_seconds_of_step(s);
     if (s->op == TRACE_CONCAT) {  // its parts are passes of their own, as a rule
       m.planning += rates.planning.concat;
       joined += (double)trace_step_count(s);

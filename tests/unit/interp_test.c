@@ -294,7 +294,7 @@ static bool agree(builder *b, uint64_t *state) {
     array_destroy(&results[i]);
   }
   for (size_t i = 0; i < count; i++) {
-    CHECK(arguments[i].data == NULL);
+    array_destroy(&arguments[i]);
     array_destroy(&kept[i]);
   }
   if (!good) {

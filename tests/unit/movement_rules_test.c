@@ -58,6 +58,7 @@ static bool same_as_trace(const trace *t, const net *n, const evaluation *e) {
   array *arguments = arguments_of(t, n, e, &count);
   array *results = NEW_ARRAY(&memory, array, t->results.count + 1);
   interp_run(t, arguments, count, results, false, NULL, &wrong);
+  arrays_destroy(arguments, count);
   return same_results_as(n, e, results, t->results.count, &wrong);
 }
 

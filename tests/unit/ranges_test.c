@@ -131,6 +131,7 @@ TEST(random_traces) {
     REQUIRE(
         CHECK_STR(trace_verify(&b.memory, &b.trace), NULL) &&
         CHECK(interp_run(&b.trace, arguments, COUNT_OF(types), results, false, NULL, &failure)));
+    arrays_destroy(arguments, COUNT_OF(types));
     for (size_t i = 0; i < b.trace.results.count; i++) {
       number_range r = ranges[b.trace.results.items[i]];
       bounded += r.least >= 0 && r.most < 1 << 10;
