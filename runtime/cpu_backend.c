@@ -39,7 +39,7 @@ static backend_status prepare_portable(backend_program *p, char why[BACKEND_WHY]
   if (!state)
     return BACKEND_FAILED;
   state->portable = portable_new(p->plan, &o, &failure);
-  state->executor = (cpu_executor){portable_pass, state->portable};
+  state->executor = (cpu_executor){portable_pass, state->portable, NULL};
   if (state->portable)
     return BACKEND_READY;
   backend_fail(p, &failure);
@@ -55,7 +55,7 @@ static backend_status prepare_compiled(backend_program *p, char why[BACKEND_WHY]
   if (!state)
     return BACKEND_FAILED;
   state->compiled = compiled_new(p->plan, p->code, &o, &status, &failure);
-  state->executor = (cpu_executor){compiled_pass, state->compiled};
+  state->executor = (cpu_executor){compiled_pass, state->compiled, compiled_in_place};
   if (state->compiled)
     return BACKEND_READY;
   snprintf(why, BACKEND_WHY, "%s", failure.message);
@@ -78,7 +78,7 @@ static backend_status prepare_adaptive(backend_program *p, char why[BACKEND_WHY]
   if (!state)
     return BACKEND_FAILED;
   state->adaptive = adaptive_new(p->plan, &o, &failure);
-  state->executor = (cpu_executor){adaptive_pass, state->adaptive};
+  state->executor = (cpu_executor){adaptive_pass, state->adaptive, adaptive_in_place};
   if (state->adaptive)
     return BACKEND_READY;
   backend_fail(p, &failure);
@@ -115,9 +115,7 @@ static bool call_plan(const backend_program *p, const backend_call *call, error 
 }
 
 static void describe_passes(const backend_program *p, storage_pass *passes) {
-  const cpu_executor *e = &((const cpu_program *)p->state)->executor;
-  for (uint32_t i = 0; i < p->plan->passes.count; i++)
-    passes[i].in_place = e->pass(e->with, i).in_place;
+  cpu_describe_passes(p->plan, &((const cpu_program *)p->state)->executor, passes);
 }
 
 static const cpu_executor *executor_of(const backend_program *p) {

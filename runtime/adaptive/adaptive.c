@@ -17,7 +17,8 @@ struct adaptive {
   const plan *plan;
   adaptive_options options;
   portable *portable;
-  compiled *compiled;  // NULL: portable executes the passes
+  compiled *compiled;   // NULL: portable executes the passes
+  bool began_compiled;  // so did the run, whose arrays lie accordingly
   phase phase;
   c_code code;               // while MISSED
   compilation *pending;      // while COMPILING
@@ -93,9 +94,22 @@ static void weigh_rest(adaptive *e) {
 
 // ---- passes ------------------------------------------------------------------------------------
 
+bool adaptive_in_place(const void *with, uint32_t pass) {
+  const adaptive *e = with;
+  return !e->compiled || compiled_in_place(e->compiled, pass);
+}
+
+// Whether compiled code can execute the pass where arrays lie for portable. (Where its stage's tiles
+// overlap, none shares memory.)
+static bool is_for_both(const adaptive *e, uint32_t pass) {
+  const net_stage *s = &e->plan->net->stages.items[e->plan->passes.items[pass].stage];
+  return compiled_in_place(e->compiled, pass) || net_stage_overlaps(s);
+}
+
 cpu_work adaptive_pass(void *with, uint32_t pass) {
   adaptive *e = with;
   if (pass == 0) {
+    e->began_compiled = e->compiled != NULL;
     e->begun = clock_seconds();
     e->predicted = 0;
   } else {
@@ -111,7 +125,7 @@ cpu_work adaptive_pass(void *with, uint32_t pass) {
       e->phase = SETTLED;
     }
   }
-  if (e->compiled)
+  if (e->compiled && (e->began_compiled || is_for_both(e, pass)))
     return compiled_pass(e->compiled, pass);
   cpu_work work = portable_pass(e->portable, pass);
   if (e->phase == COMPILING && !work.threads)

@@ -49,6 +49,7 @@ void adaptive_free(adaptive *e);  // NULL is allowed
 
 // How it executes a pass, at its beginning: for cpu_executor, with the executor as `with`.
 cpu_work adaptive_pass(void *with, uint32_t pass);
+bool adaptive_in_place(const void *with, uint32_t pass);
 // Whether the passes to come are compiled.
 bool adaptive_has_code(const adaptive *e);
 

@@ -20,12 +20,12 @@ net_id ahead_array_of_result(const plan *p, size_t result) {
 // Passes up to the last that makes something to be checked, and those that are of one kernel with
 // it.
 static uint32_t find_checked_after(const plan *p, const trace *t, const storage_pass *passes,
-                                   const uint32_t *last) {
+                                   const storage_item *items) {
   uint32_t after = 0;
   for (size_t i = 0; i < t->checks.count; i++) {
     net_id a = ahead_array_of_result(p, trace_returned(t) + i);
-    if (a != NET_NONE && last[a] + 1 > after)
-      after = last[a] + 1;
+    if (a != NET_NONE && items[a].last + 1 > after)
+      after = items[a].last + 1;
   }
   while (after && after < p->passes.count && passes[after].earlier)
     after++;
@@ -33,18 +33,18 @@ static uint32_t find_checked_after(const plan *p, const trace *t, const storage_
 }
 
 // Whether a pass before the checks writes to memory of the caller.
-static bool writes_before_checks(const ahead_plan *s, const uint32_t *first) {
+static bool writes_before_checks(const ahead_plan *s, const storage_item *items) {
   for (size_t a = 0; a < s->plan->arrays.count; a++)
-    if (s->layout.places[a].home == HOME_RESULT && first[a] < s->checked_after)
+    if (s->layout.places[a].home == HOME_RESULT && items[a].first < s->checked_after)
       return true;
   return false;
 }
 
-static bool make_layout(ahead_plan *s, const storage_pass *passes, const uint32_t *first) {
+static bool make_layout(ahead_plan *s, const storage_pass *passes, const storage_item *items) {
   size_t returned = trace_returned(s->trace);
   if (!array_layout_make(s->plan, passes, returned, &s->layout))
     return false;
-  s->copies = writes_before_checks(s, first);
+  s->copies = writes_before_checks(s, items);
   if (!s->copies)
     return true;
   free(s->layout.places);
@@ -52,14 +52,13 @@ static bool make_layout(ahead_plan *s, const storage_pass *passes, const uint32_
 }
 
 bool ahead_place_arrays(ahead_plan *s, const storage_pass *passes) {
-  size_t count = s->plan->arrays.count;
-  uint32_t *first = calloc(2 * count + 1, sizeof *first);
-  if (!first)
+  storage_item *items = calloc(s->plan->arrays.count + 1, sizeof *items);
+  if (!items)
     return false;
-  cpu_array_lifetimes(s->plan, first, first + count);
-  s->checked_after = find_checked_after(s->plan, s->trace, passes, first + count);
-  bool good = make_layout(s, passes, first);
-  free(first);
+  storage_lifetimes(s->plan, items);
+  s->checked_after = find_checked_after(s->plan, s->trace, passes, items);
+  bool good = make_layout(s, passes, items);
+  free(items);
   return good;
 }
 

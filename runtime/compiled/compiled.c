@@ -336,8 +336,11 @@ cpu_work compiled_pass(void *with, uint32_t number) {
                     .with = with,
                     .scratch_bytes = e->passes[number].scratch_bytes,
                     .chunk = work > 0 && work < CALL_WORK ? CALL_WORK / work : 1,
-                    .threads = e->externs.serial[number],
-                    .in_place = e->passes[number].in_place};
+                    .threads = e->externs.serial[number]};
+}
+
+bool compiled_in_place(const void *with, uint32_t pass) {
+  return ((const compiled *)with)->passes[pass].in_place;
 }
 
 // ---- compilations on a thread of their own -----------------------------------------------------

@@ -6,7 +6,7 @@
 //
 //   compiled_status status;
 //   compiled *e = compiled_new(p, &(compiled_options){.interrupted = &flag}, &status, &failure);
-//   cpu_executor executor = {compiled_pass, e};
+//   cpu_executor executor = {compiled_pass, e, compiled_in_place};
 //   cpu_run(p, &(cpu_options){.executor = &executor}, arguments, count, results, &failure);
 //   compiled_free(e);
 //
@@ -83,6 +83,7 @@ void compilation_end(compilation *c);
 
 // How it executes a pass: for cpu_executor, with the compiled as `with`.
 cpu_work compiled_pass(void *with, uint32_t pass);
+bool compiled_in_place(const void *with, uint32_t pass);
 
 // Arrays of so many bytes are stored past the caches.
 #define COMPILED_STREAM_BYTES (UINT64_C(1) << 23)

@@ -1,4 +1,4 @@
-// A run: buffers by the lifetimes of arrays, scratch memory by thread, items by pool.c. See cpu.h.
+// A run: rooms for the arrays, scratch memory by thread, items by pool.c. See cpu.h.
 #include "runtime/cpu/cpu.h"
 
 #include "runtime/cpu/ranges.h"
@@ -11,24 +11,13 @@
 
 enum {
   ALIGNMENT = 64,
-  SPARES = 16,
-  SLACK = 16,              // spares may take a part in so many more than the peak
-  SMALL_RUN = 1 << 24,     // bytes that every machine has
   SMALL_PASS = 1 << 16,    // elements times ops that do not pay for waking a thread
   CHUNKS_PER_THREAD = 16,  // so that threads finish together
   LARGEST_CHUNK = 8,       // times what is worth a call: an interrupt must not wait for long
 };
 #define NEVER UINT32_MAX
 
-// A released buffer that a later array may have.
-typedef struct spare {
-  void *data;
-  uint64_t room;
-} spare;
-
 struct cpu_store {
-  spare spares[SPARES];
-  uint64_t spare_bytes;
   void **scratch;  // by worker
   unsigned threads;
   uint64_t scratch_bytes;
@@ -40,42 +29,14 @@ typedef struct cpu_state {
   cpu_store *store;
   error *failure;
   unsigned threads;
-  uint32_t *first, *last;  // by array: the passes it is needed in; NEVER: as in cpu_array_lifetimes
-  void **data;             // by array, while it lives
-  uint64_t *room;          // of that memory: a buffer's, or an argument's bytes, to the byte
-  uint64_t live_bytes, peak;  // bytes in arrays; together with the spares at most
-                              // `peak` and the slack
-  _Atomic uint64_t done;      // elements, for the progress
-  uint64_t all;               // elements of all passes
+  void **data;            // by array: where it is
+  storage storage;        // of a run that has memory of its own
+  void **rooms;           // that memory, while it is needed
+  _Atomic uint64_t done;  // elements, for the progress
+  uint64_t all;           // elements of all passes
 } cpu_state;
 
-uint64_t cpu_array_bytes(const net_array *a) { return a->count * scalar_types[a->type].size; }
-// What its buffer takes.
-static uint64_t array_buffer_bytes(const net_array *a) {
-  return array_reserved_bytes(cpu_array_bytes(a));
-}
-// Whether memory of that room serves for the array, and is not much more than it needs.
-static bool is_suited(uint64_t room, const net_array *a) {
-  return room >= cpu_array_bytes(a) && room <= array_buffer_bytes(a);
-}
-
 // ---- lifetimes of arrays ------------------------------------------------------------------------
-
-void cpu_array_lifetimes(const plan *p, uint32_t *first, uint32_t *last) {
-  for (size_t a = 0; a < p->arrays.count; a++)
-    first[a] = NEVER, last[a] = 0;
-  for (uint32_t i = 0; i < p->passes.count; i++) {
-    const plan_pass *pass = &p->passes.items[i];
-    uint32_t moves = pass->load_count + pass->store_count;
-    for (uint32_t m = 0; m < moves + pass->access_count; m++) {
-      net_id a = m < pass->load_count ? pass->loads[m].array
-                 : m < moves          ? pass->stores[m - pass->load_count].array
-                                      : pass->accesses[m - moves].array;
-      first[a] = i < first[a] ? i : first[a];
-      last[a] = i;
-    }
-  }
-}
 
 // Whether an array of the plan stays its owner's, who may need it again.
 static bool is_borrowed(const net_array *a, bool borrow_arguments) {
@@ -84,27 +45,25 @@ static bool is_borrowed(const net_array *a, bool borrow_arguments) {
 
 // The passes in which arrays need memory. Arguments and tables do from the first pass on (for ever
 // if they are borrowed), results to the last.
-static void find_memory_lifetimes(const plan *p, bool borrow_arguments, uint32_t *first,
-                                  uint32_t *last) {
-  cpu_array_lifetimes(p, first, last);
+static void find_memory_lifetimes(const plan *p, bool borrow_arguments, storage_item *items) {
+  storage_lifetimes(p, items);
   for (size_t a = 0; a < p->arrays.count; a++) {
     const net_array *of = &p->arrays.items[a];
-    bool given = net_array_is_given(of) && first[a] != NEVER;
+    bool given = net_array_is_given(of) && items[a].first != NEVER;
     if (given)
-      first[a] = 0;
+      items[a].first = 0;
     if (of->role == NET_RESULT || (given && is_borrowed(of, borrow_arguments)))
-      last[a] = NEVER;
+      items[a].last = NEVER;
   }
 }
 
-static uint64_t find_peak_bytes(const plan *p, const uint32_t *first, const uint32_t *last,
-                                uint64_t (*size)(const net_array *)) {
+static uint64_t find_peak_bytes(const plan *p, const storage_item *items) {
   uint64_t peak = 0;
   for (uint32_t i = 0; i < p->passes.count || i == 0; i++) {
     uint64_t sum = 0;
     for (size_t a = 0; a < p->arrays.count; a++)
-      if (first[a] <= i && last[a] >= i &&
-          __builtin_add_overflow(sum, size(&p->arrays.items[a]), &sum))
+      if (items[a].first <= i && items[a].last >= i &&
+          __builtin_add_overflow(sum, items[a].bytes, &sum))
         return UINT64_MAX;
     peak = sum > peak ? sum : peak;
   }
@@ -112,134 +71,32 @@ static uint64_t find_peak_bytes(const plan *p, const uint32_t *first, const uint
 }
 
 uint64_t cpu_peak_bytes(arena *memory, const plan *p) {
-  uint32_t *first = NEW_ARRAY(memory, uint32_t, 2 * p->arrays.count + 1);
-  uint32_t *last = first + p->arrays.count;
-  find_memory_lifetimes(p, false, first, last);
-  return find_peak_bytes(p, first, last, cpu_array_bytes);
+  storage_item *items = NEW_ARRAY(memory, storage_item, p->arrays.count + 1);
+  find_memory_lifetimes(p, false, items);
+  return find_peak_bytes(p, items);
 }
 
-// With conditions, a tile may load what another tile stores: an element for which they do not hold.
-bool cpu_loads_where_stored(const plan *p, const plan_pass *pass, uint32_t load, net_id stored) {
-  net_id loaded = pass->loads[load].array;
-  for (uint32_t i = 0; i < pass->access_count; i++)
-    if (pass->accesses[i].array == loaded || pass->accesses[i].array == stored)
-      return false;
-  const plan_move *store = plan_only_move(pass->stores, pass->store_count, stored);
-  return store && store->live_count == 0 && pass->live_count == 0 &&
-         p->arrays.items[loaded].type == p->arrays.items[stored].type &&
-         plan_only_move(pass->loads, pass->load_count, loaded) &&
-         net_map_equal(&pass->loads[load].map, &store->map);
-}
+// ---- rooms --------------------------------------------------------------------------------------
 
-// ---- buffers ------------------------------------------------------------------------------------
-
-static bool is_aligned(const void *data) { return (uintptr_t)data % ALIGNMENT == 0; }
-
-static void *take_spare(cpu_store *s, spare *from) {
-  void *data = from->data;
-  s->spare_bytes -= from->room;
-  *from = (spare){NULL, 0};
-  return data;
-}
-
-// A spare for the array, or (NULL) a free place for one; NULL: there is none.
-static spare *find_spare(cpu_store *s, const net_array *a) {
-  for (size_t i = 0; i < SPARES; i++)
-    if (a ? s->spares[i].data && is_suited(s->spares[i].room, a) : s->spares[i].data == NULL)
-      return &s->spares[i];
-  return NULL;
-}
-
-// Spares that would take too much are freed. A small buffer must not cost a large one its memory in
-// each run: hence the slack.
-static void *new_buffer(cpu_state *s, net_id number) {
-  const net_array *a = &s->plan->arrays.items[number];
-  uint64_t most = s->peak + s->peak / SLACK;
-  spare *found = find_spare(s->store, a);
-  s->room[number] = found ? found->room : array_buffer_bytes(a);
-  s->live_bytes += s->room[number];
-  if (found)
-    return take_spare(s->store, found);
-  for (size_t i = 0; i < SPARES && s->live_bytes + s->store->spare_bytes > most; i++)
-    free(take_spare(s->store, &s->store->spares[i]));
-  return array_memory(cpu_array_bytes(a));
-}
-
-// Whether passes after `pass` need more buffers of that size than there are spares.
-static bool is_spare_wanted(const cpu_state *s, uint32_t pass, uint64_t room) {
-  int64_t wanted = 0;
-  for (size_t a = 0; a < s->plan->arrays.count; a++)
-    wanted += s->data[a] == NULL && s->first[a] != NEVER && s->first[a] > pass &&
-              is_suited(room, &s->plan->arrays.items[a]);
-  for (size_t i = 0; i < SPARES; i++)
-    wanted -= s->store->spares[i].data && s->store->spares[i].room == room;
-  return wanted > 0;
-}
-
-// Makes memory a spare if it is suited and there is a place for it, else frees it.
-static void add_spare(cpu_store *s, void *data, uint64_t room) {
-  spare *place = data && is_aligned(data) ? find_spare(s, NULL) : NULL;
-  if (place == NULL) {
-    free(data);
-    return;
-  }
-  *place = (spare){data, room};
-  s->spare_bytes += room;
-}
-
-static void release_buffer(cpu_state *s, uint32_t pass, void *data, uint64_t room) {
-  s->live_bytes -= room;
-  if (is_spare_wanted(s, pass, room))
-    add_spare(s->store, data, room);
-  else
-    free(data);
-}
-
-// The array whose buffer array `stored` can have, because the pass is the last to use it and stores
-// where it has loaded; NET_NONE: there is none.
-static net_id find_replaced_array(const cpu_state *s, uint32_t number, net_id stored) {
-  const plan_pass *pass = &s->plan->passes.items[number];
-  const net_array *arrays = s->plan->arrays.items;
-  for (uint32_t i = 0; i < pass->load_count; i++) {
-    net_id a = pass->loads[i].array;
-    if (s->last[a] == number && s->data[a] && is_aligned(s->data[a]) &&
-        is_suited(s->room[a], &arrays[stored]) && cpu_loads_where_stored(s->plan, pass, i, stored))
-      return a;
-  }
-  return NET_NONE;
-}
-
-// shared[a]: the array that has taken over the buffer of array a in this pass, or NET_NONE.
-static bool allocate_stored_arrays(cpu_state *s, uint32_t number, bool in_place, net_id *shared) {
-  const plan_pass *pass = &s->plan->passes.items[number];
-  for (uint32_t i = 0; i < pass->access_count; i++) {
-    net_id id = pass->accesses[i].array;
-    if (!s->data[id] && !(s->data[id] = new_buffer(s, id)))
-      return error_set(s->failure, SPAN_NONE, "out of memory");
-  }
-  for (uint32_t i = 0; i < pass->store_count; i++) {
-    net_id id = pass->stores[i].array;
-    if (s->data[id])
+// Those that the pass is the first to need.
+static bool allocate_rooms(cpu_state *s, uint32_t pass) {
+  for (uint32_t i = 0; i < s->storage.room_count; i++) {
+    const storage_room *r = &s->storage.rooms[i];
+    if (r->first != pass)
       continue;
-    bool once = !net_stage_overlaps(&s->plan->net->stages.items[pass->stage]);
-    net_id from = in_place && once ? find_replaced_array(s, number, id) : NET_NONE;
-    if (from != NET_NONE && shared[from] == NET_NONE) {
-      s->data[id] = s->data[from];
-      s->room[id] = s->room[from];
-      shared[from] = id;
-    } else if (!(s->data[id] = new_buffer(s, id))) {
+    if (!s->rooms[i] && !(s->rooms[i] = array_memory(r->bytes)))
       return error_set(s->failure, SPAN_NONE, "out of memory");
-    }
+    for (net_id a = r->array; a != NET_NONE; a = s->storage.items[a].next)
+      s->data[a] = s->rooms[i];
   }
   return true;
 }
 
-static void release_dead_arrays(cpu_state *s, uint32_t number, const net_id *shared) {
-  for (size_t a = 0; a < s->plan->arrays.count; a++)
-    if (s->data[a] && s->last[a] == number) {
-      if (shared[a] == NET_NONE)
-        release_buffer(s, number, s->data[a], s->room[a]);
-      s->data[a] = NULL;
+static void free_rooms(cpu_state *s, uint32_t pass) {
+  for (uint32_t i = 0; i < s->storage.room_count; i++)
+    if (s->storage.rooms[i].last == pass) {
+      free(s->rooms[i]);
+      s->rooms[i] = NULL;
     }
 }
 
@@ -357,32 +214,6 @@ static bool run_routine(cpu_state *s, uint32_t number) {
                    flag && atomic_load(flag) ? "interrupted" : "out of memory");
 }
 
-// The items first ... last - 1; a routine is one.
-static bool run_ranged(cpu_state *s, uint32_t number, cpu_work work, uint64_t first,
-                       uint64_t last) {
-  pass_range_begin(s->plan, number, 1);
-  bool good = plan_routine_of(s->plan, &s->plan->passes.items[number])
-                  ? first == last || run_routine(s, number)
-                  : run_items(s, number, work, first, last);
-  pass_range_end(s->plan);
-  return good;
-}
-
-static bool run_pass(cpu_state *s, uint32_t number) {
-  cpu_work work = s->options->executor->pass(s->options->executor->with, number);
-  size_t count = s->plan->arrays.count;
-  net_id *shared = malloc((count + 1) * sizeof *shared);
-  if (shared == NULL)
-    return error_set(s->failure, SPAN_NONE, "out of memory");
-  for (size_t a = 0; a < count; a++)
-    shared[a] = NET_NONE;
-  bool good = allocate_stored_arrays(s, number, work.in_place, shared) &&
-              run_ranged(s, number, work, 0, cpu_item_count(s->plan, number));
-  release_dead_arrays(s, number, shared);
-  free(shared);
-  return good;
-}
-
 // ---- stores -------------------------------------------------------------------------------------
 
 cpu_store *cpu_store_new(void) { return calloc(1, sizeof(cpu_store)); }
@@ -391,9 +222,7 @@ static void free_scratch(cpu_store *s) {
   for (unsigned i = 0; i < s->threads; i++)
     free(s->scratch[i]);
   free(s->scratch);
-  s->scratch = NULL;
-  s->threads = 0;
-  s->scratch_bytes = 0;
+  *s = (cpu_store){0};
 }
 
 // Makes room for the scratch memory of so many threads.
@@ -406,15 +235,9 @@ static bool set_store_threads(cpu_store *s, unsigned threads) {
   return s->scratch != NULL;
 }
 
-static void empty_store(cpu_store *s) {
-  for (size_t i = 0; i < SPARES; i++)
-    free(s->spares[i].data);
-  free_scratch(s);
-}
-
 void cpu_store_free(cpu_store *s) {
   if (s)
-    empty_store(s);
+    free_scratch(s);
   free(s);
 }
 
@@ -422,8 +245,7 @@ void cpu_store_free(cpu_store *s) {
 
 static bool check_memory(const cpu_state *s, const array *arguments, size_t count) {
   char why[MEMORY_WHY];
-  uint64_t bytes = find_peak_bytes(s->plan, s->first, s->last, cpu_array_bytes);
-  uint64_t held = s->store->spare_bytes;
+  uint64_t bytes = find_peak_bytes(s->plan, s->storage.items), held = 0;
   for (size_t i = 0; i < count; i++)
     held += array_bytes(&arguments[i]);
   return memory_suffices((double)bytes, held, why) ||
@@ -442,59 +264,78 @@ bool cpu_find_given(const net_array *wanted, const array *arguments, size_t coun
                    wanted->number + 1, wanted->count, scalar_types[wanted->type].name);
 }
 
-static bool take_arguments(cpu_state *s, array *arguments, size_t count) {
-  for (size_t a = 0; a < s->plan->arrays.count; a++) {
-    const net_array *wanted = &s->plan->arrays.items[a];
-    if (!net_array_is_given(wanted) || s->first[a] == NEVER)
-      continue;
-    if (!cpu_find_given(wanted, arguments, count, &s->data[a], s->failure))
-      return false;
-    if (!is_borrowed(wanted, s->options->borrow_arguments))
-      arguments[wanted->number].data = NULL;
-    s->live_bytes += s->room[a] = cpu_array_bytes(wanted);
+static bool find_arguments(cpu_state *s, const array *arguments, size_t count) {
+  const plan *p = s->plan;
+  bool good = true;
+  for (size_t a = 0; a < p->arrays.count && good; a++)
+    if (net_array_is_given(&p->arrays.items[a]) && s->storage.items[a].first != NEVER)
+      good = cpu_find_given(&p->arrays.items[a], arguments, count, &s->data[a], s->failure);
+  return good;
+}
+
+// Rooms; arguments that are not borrowed are some of them. Nothing else lies in one that is not
+// aligned.
+static bool place_arrays(cpu_state *s, array *arguments) {
+  const plan *p = s->plan;
+  storage_item *items = s->storage.items;
+  for (size_t a = 0; a < p->arrays.count; a++) {
+    if (is_borrowed(&p->arrays.items[a], s->options->borrow_arguments))
+      items[a].first = NEVER;
+    else if ((uintptr_t)s->data[a] % ALIGNMENT != 0)
+      items[a].bytes = 0;
   }
+  s->storage.transient = true;
+  if (!storage_place(&s->storage) ||
+      !(s->rooms = calloc(s->storage.room_count + 1, sizeof *s->rooms)))
+    return error_set(s->failure, SPAN_NONE, "out of memory");
+  for (size_t a = 0; a < p->arrays.count; a++)
+    if (p->arrays.items[a].role == NET_ARGUMENT && items[a].first != NEVER) {
+      s->rooms[items[a].room] = s->data[a];
+      arguments[p->arrays.items[a].number].data = NULL;
+    }
   return true;
 }
 
 static bool move_results(cpu_state *s, array *results) {
   for (size_t a = 0; a < s->plan->arrays.count; a++) {
     const net_array *from = &s->plan->arrays.items[a];
+    bool stored = s->storage.items[a].first != NEVER;  // one without elements need not be
     if (from->role != NET_RESULT)
       continue;
-    if (s->data[a] == NULL)  // without elements, so that no pass stores to it
-      s->data[a] = array_memory(cpu_array_bytes(from));
-    if (s->data[a] == NULL)
+    void *data = stored ? s->data[a] : array_memory(cpu_array_bytes(from));
+    if (!data)
       return error_set(s->failure, SPAN_NONE, "out of memory");
     results[from->number] =
-        (array){.type = from->type, .rank = 1, .dims = {from->count}, .data = s->data[a]};
-    s->data[a] = NULL;
+        (array){.type = from->type, .rank = 1, .dims = {from->count}, .data = data};
+    if (stored)
+      s->rooms[s->storage.items[a].room] = NULL;
   }
   return true;
 }
 
 // ---- the whole ----------------------------------------------------------------------------------
 
-static bool allocate_state(cpu_state *s) {
-  size_t count = s->plan->arrays.count;
-  s->first = calloc(count + 1, sizeof *s->first);
-  s->last = calloc(count + 1, sizeof *s->last);
-  s->data = calloc(count + 1, sizeof *s->data);
-  s->room = calloc(count + 1, sizeof *s->room);
-  if (!s->first || !s->last || !s->data || !s->room || !set_store_threads(s->store, s->threads))
+// The items first ... last - 1; a routine is one.
+static bool run_pass(cpu_state *s, uint32_t number, uint64_t first, uint64_t last) {
+  const cpu_executor *executor = s->options->executor;
+  cpu_work work = executor->pass(executor->with, number);
+  if (!set_store_threads(s->store, s->threads))
     return error_set(s->failure, SPAN_NONE, "out of memory");
-  find_memory_lifetimes(s->plan, s->options->borrow_arguments, s->first, s->last);
-  s->peak = find_peak_bytes(s->plan, s->first, s->last, array_buffer_bytes);
-  return true;
+  pass_range_begin(s->plan, number, 1);
+  bool good = plan_routine_of(s->plan, &s->plan->passes.items[number])
+                  ? first == last || run_routine(s, number)
+                  : run_items(s, number, work, first, last);
+  pass_range_end(s->plan);
+  return good;
 }
 
-static void free_state(cpu_state *s) {
-  for (size_t a = 0; s->data && a < s->plan->arrays.count; a++)
-    if (!is_borrowed(&s->plan->arrays.items[a], s->options->borrow_arguments))
-      free(s->data[a]);
-  free(s->first);
-  free(s->last);
-  free(s->data);
-  free(s->room);
+static bool run_passes(cpu_state *s) {
+  bool good = true;
+  for (uint32_t i = 0; good && i < s->plan->passes.count; i++) {
+    good = allocate_rooms(s, i) && run_pass(s, i, 0, cpu_item_count(s->plan, i));
+    free_rooms(s, i);
+  }
+  return good;
 }
 
 static uint64_t count_elements(const plan *p) {
@@ -506,60 +347,67 @@ static uint64_t count_elements(const plan *p) {
   return all;
 }
 
-static cpu_state state_in_place(const plan *p, const cpu_options *o, void **data, error *failure) {
+static cpu_state make_state(const plan *p, const cpu_options *o, cpu_store *store, void **data,
+                            error *failure) {
   return (cpu_state){.plan = p,
                      .options = o,
-                     .store = o->store,
+                     .store = store,
                      .failure = failure,
-                     .threads = o->threads,
+                     .threads = o->threads ? o->threads : pool_processors(),
                      .data = data,
                      .all = o->progress.report ? count_elements(p) : 0};
 }
 
-static bool run_in_place(cpu_state *s, uint32_t number, uint64_t first, uint64_t last) {
-  const cpu_executor *executor = s->options->executor;
-  if (!set_store_threads(s->store, s->threads))
-    return error_set(s->failure, SPAN_NONE, "out of memory");
-  return run_ranged(s, number, executor->pass(executor->with, number), first, last);
-}
-
 bool cpu_run_items(const plan *p, const cpu_options *o, uint32_t pass, uint64_t first,
                    uint64_t last, void **data, error *failure) {
-  cpu_state s = state_in_place(p, o, data, failure);
-  return run_in_place(&s, pass, first, last);
+  cpu_state s = make_state(p, o, o->store, data, failure);
+  return run_pass(&s, pass, first, last);
 }
 
 bool cpu_run_in_place(const plan *p, const cpu_options *o, void **data, error *failure) {
-  cpu_state s = state_in_place(p, o, data, failure);
-  bool good = true;
-  for (uint32_t i = 0; good && i < p->passes.count; i++)
-    good = run_in_place(&s, i, 0, cpu_item_count(p, i));
-  return good;
+  cpu_state s = make_state(p, o, o->store, data, failure);
+  return run_passes(&s);
+}
+
+void cpu_describe_passes(const plan *p, const cpu_executor *e, storage_pass *passes) {
+  for (uint32_t i = 0; i < p->passes.count; i++)
+    passes[i].in_place = !e->in_place || e->in_place(e->with, i);
+}
+
+static bool run_in_rooms(cpu_state *s, storage_pass *passes, array *arguments,
+                         size_t argument_count, array *results) {
+  if (!passes || !s->data || !storage_begin(&s->storage, s->plan, passes))
+    return error_set(s->failure, SPAN_NONE, "out of memory");
+  cpu_describe_passes(s->plan, s->options->executor, passes);
+  find_memory_lifetimes(s->plan, s->options->borrow_arguments, s->storage.items);
+  bool good = check_memory(s, arguments, argument_count) &&
+              find_arguments(s, arguments, argument_count) && place_arrays(s, arguments);
+  if (!s->options->borrow_arguments)
+    arrays_destroy(arguments, argument_count);  // those that nothing needs
+  return good && run_passes(s) && move_results(s, results);
 }
 
 bool cpu_run(const plan *p, const cpu_options *o, array *arguments, size_t argument_count,
              array *results, error *failure) {
-  cpu_store own = {.threads = 0};
-  cpu_state s = {.plan = p,
-                 .options = o,
-                 .store = &own,
-                 .failure = failure,
-                 .threads = o->threads ? o->threads : pool_processors(),
-                 .all = count_elements(p)};
+  cpu_store own = {0};
+  void **data = calloc(p->arrays.count + 1, sizeof *data);
+  storage_pass *passes = calloc(p->passes.count + 1, sizeof *passes);
+  cpu_state s = make_state(p, o, &own, data, failure);
   size_t result_count = 0;
   for (size_t a = 0; a < p->arrays.count; a++)
     if (p->arrays.items[a].role == NET_RESULT)
       results[result_count++] = (array){0};
-  bool good = allocate_state(&s) && check_memory(&s, arguments, argument_count) &&
-              take_arguments(&s, arguments, argument_count);
-  if (!o->borrow_arguments)
-    arrays_destroy(arguments, argument_count);  // those that nothing needs
-  for (uint32_t i = 0; good && i < p->passes.count; i++)
-    good = run_pass(&s, i);
-  good = good && move_results(&s, results);
+  bool good = run_in_rooms(&s, passes, arguments, argument_count, results);
   if (!good)
     arrays_destroy(results, result_count);
-  free_state(&s);
-  empty_store(&own);
+  if (!o->borrow_arguments)
+    arrays_destroy(arguments, argument_count);
+  for (uint32_t i = 0; s.rooms && i < s.storage.room_count; i++)
+    free(s.rooms[i]);
+  free(s.rooms);
+  free(data);
+  free(passes);
+  storage_end(&s.storage);
+  free_scratch(&own);
   return good;
 }

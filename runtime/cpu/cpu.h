@@ -19,19 +19,18 @@
 //   iteration   0     1     2        item i: iteration i / 2, block i mod 2
 //   block      0 1   0 1   0 1
 //
-// Memory. An array's buffer is allocated just before the first pass that stores to the array and
-// released after the last pass that uses it. A released buffer becomes a spare if a later array has
-// its size: its pages need not be faulted in again. An array that a pass loads for the last time
-// may share its buffer with the array that the pass stores, if each tile stores where it loaded.
-// Buffers made here are aligned to 64 bytes.
+// Memory. Arrays of the same size share a room (storage.h), which is allocated just before the first
+// pass that needs it and freed after the last. An array that a pass loads for the last time may share
+// it with the array that the pass stores, if each tile stores where it loaded. Rooms are aligned to
+// 64 bytes; that of an argument is its memory.
 //
 //   pass       0             1             2
 //   loads      a0            a2            a3         all arrays of one size; a0 is an argument,
 //   stores     a2            a3            a1         a1 the result
-//   buffers    A -> B        B -> A        A -> B     executor not in place
-//   buffers    A -> A        A -> B        B -> B     in place; pass 1 stores to other addresses
+//   rooms      A -> B        B -> A        A -> B     executor not in place
+//   rooms      A -> A        A -> B        B -> B     in place; pass 1 stores to other addresses
 //
-//   cpu.c        buffers, threads, a whole run
+//   cpu.c        memory, threads, a whole run
 //   sweeps.c     items that may be executed at one time, where blocks overlap
 //   storage.c    where arrays lie, by their lifetimes (its own door: storage.h)
 //   externs.c    the foreign functions that an executor calls
@@ -43,6 +42,7 @@
 #include "core/error.h"
 #include "core/progress.h"
 #include "fusion/plan/plan.h"
+#include "runtime/cpu/storage.h"
 #include "runtime/foreign/foreign.h"
 #include "runtime/values/value.h"
 #include <stdatomic.h>
@@ -64,13 +64,15 @@ typedef struct cpu_work {
   uint64_t granularity;    // `first` and `last` are multiples of it: 2^g blocks (0: 1)
   uint64_t chunk;          // items that make a call worth while (0: 1)
   uint32_t threads;        // at most (0: those of the run)
-  bool in_place;           // an array loaded and one stored may share a buffer, as said above
 } cpu_work;
 
-// How to execute each pass of a plan: asked when the pass begins.
+// How to execute each pass of a plan.
 typedef struct cpu_executor {
-  cpu_work (*pass)(void *with, uint32_t pass);
+  cpu_work (*pass)(void *with, uint32_t pass);  // asked when the pass begins
   void *with;
+  // Whether an array loaded and one stored may share memory, as said above: asked before all passes
+  // begin. NULL: they may.
+  bool (*in_place)(const void *with, uint32_t pass);
 } cpu_executor;
 
 // ---- runs ------------------------------------------------------------------------------------
@@ -130,16 +132,10 @@ void cpu_externs_close(cpu_externs *x);  // {0} is allowed
 uint64_t cpu_peak_bytes(arena *memory, const plan *p);
 // How many items a pass has.
 uint64_t cpu_item_count(const plan *p, uint32_t pass);
-uint64_t cpu_array_bytes(const net_array *a);
 // The elements of an argument or table of a plan. False: an argument is missing, or of another type
 // or length.
 bool cpu_find_given(const net_array *wanted, const array *arguments, size_t count, void **data,
                     error *failure);
-// By array: the first and the last pass that loads or stores it; first is UINT32_MAX where none
-// does.
-void cpu_array_lifetimes(const plan *p, uint32_t *first, uint32_t *last);
-// Whether each tile of the pass stores array `stored` just where its load number `load` has read.
-// Then one buffer can serve for both arrays if no later pass needs the one that is loaded.
-bool cpu_loads_where_stored(const plan *p, const plan_pass *pass, uint32_t load, net_id stored);
-
+// How the executor's passes are executed: by pass, zeros at first.
+void cpu_describe_passes(const plan *p, const cpu_executor *e, storage_pass *passes);
 #endif

@@ -1,18 +1,33 @@
 // Rooms for the arrays of a plan, by their lifetimes. See storage.h.
 #include "runtime/cpu/storage.h"
 #include "core/number.h"
-#include "runtime/cpu/cpu.h"
+#include "runtime/values/value.h"
 
 #include <stdlib.h>
 
 #define NEVER STORAGE_NEVER
 
-static bool is_returned(const storage *s, net_id id) {
+static bool has_memory(const storage *s, net_id id) {
   const net_array *a = &s->plan->arrays.items[id];
-  return a->role == NET_RESULT && a->number < s->returned;
+  return a->role == NET_ARGUMENT || (a->role == NET_RESULT && a->number < s->returned);
 }
 
+uint64_t cpu_array_bytes(const net_array *a) { return a->count * scalar_types[a->type].size; }
+
 // ---- which arrays meet ---------------------------------------------------------------------------
+
+// With conditions, a tile may load what another tile stores: an element for which they do not hold.
+bool cpu_loads_where_stored(const plan *p, const plan_pass *pass, uint32_t load, net_id stored) {
+  net_id loaded = pass->loads[load].array;
+  for (uint32_t i = 0; i < pass->access_count; i++)
+    if (pass->accesses[i].array == loaded || pass->accesses[i].array == stored)
+      return false;
+  const plan_move *store = plan_only_move(pass->stores, pass->store_count, stored);
+  return store && store->live_count == 0 && pass->live_count == 0 &&
+         p->arrays.items[loaded].type == p->arrays.items[stored].type &&
+         plan_only_move(pass->loads, pass->load_count, loaded) &&
+         net_map_equal(&pass->loads[load].map, &store->map);
+}
 
 static uint32_t kernel_begin(const storage *s, uint32_t pass) {
   return s->passes ? pass - s->passes[pass].earlier : pass;
@@ -43,11 +58,25 @@ static bool follows(const storage *s, net_id later, net_id earlier) {
 
 // ---- rooms ---------------------------------------------------------------------------------------
 
+// Whether there is no pass between the room's arrays and the other.
+static bool is_busy(const storage_room *r, const storage_item *other) {
+  return (r->last == NEVER || other->first <= r->last + 1) &&
+         (other->last == NEVER || other->last + 1 >= r->first);
+}
+
+// Whether the room's memory serves for so many bytes, and is not much more than they need.
+static bool is_suited(const storage_room *r, uint64_t bytes) {
+  uint64_t memory = r->owner == NET_NONE ? array_reserved_bytes(r->bytes) : r->bytes;
+  return memory >= bytes && memory <= array_reserved_bytes(bytes);
+}
+
 // Whether the array meets none of the room's. *in_place: a pass loads one of the two, and stores the
 // other there.
 static bool fits(const storage *s, const storage_room *r, net_id id, bool *in_place) {
   *in_place = false;
-  if (r->result != NET_NONE && r->bytes < s->items[id].bytes)
+  uint64_t bytes = s->items[id].bytes;
+  if ((r->owner != NET_NONE && r->bytes < bytes) ||
+      (s->transient && (!is_busy(r, &s->items[id]) || !is_suited(r, bytes))))
     return false;
   for (net_id a = r->array; a != NET_NONE; a = s->items[a].next) {
     if (!follows(s, id, a) && !follows(s, a, id))
@@ -73,11 +102,11 @@ static storage_room *find_room(storage *s, net_id id) {
 
 static void place_array(storage *s, net_id id) {
   storage_item *item = &s->items[id];
-  bool result = is_returned(s, id);
-  storage_room *r = result ? NULL : find_room(s, id);
+  bool owner = has_memory(s, id);
+  storage_room *r = owner ? NULL : find_room(s, id);
   if (!r) {
     r = &s->rooms[s->room_count++];
-    *r = (storage_room){item->bytes, NEVER, 0, result ? id : NET_NONE, NET_NONE};
+    *r = (storage_room){item->bytes, NEVER, 0, owner ? id : NET_NONE, NET_NONE};
   }
   r->bytes = item->bytes > r->bytes ? item->bytes : r->bytes;
   r->first = item->first < r->first ? item->first : r->first;
@@ -89,7 +118,7 @@ static void place_array(storage *s, net_id id) {
 
 typedef struct candidate {
   uint64_t size;
-  uint32_t last;
+  uint32_t order;
   net_id array;
 } candidate;
 
@@ -104,27 +133,44 @@ static uint64_t rounded_size(uint64_t bytes) {
 
 static int compare_candidates(const void *a, const void *b) {
   const candidate *x = a, *y = b;
-  return x->size != y->size   ? (x->size > y->size ? -1 : 1)
-         : x->last != y->last ? (x->last > y->last ? -1 : 1)
-                              : (x->array > y->array) - (x->array < y->array);
+  return x->size != y->size     ? (x->size > y->size ? -1 : 1)
+         : x->order != y->order ? (x->order > y->order ? -1 : 1)
+                                : (x->array > y->array) - (x->array < y->array);
+}
+
+static void note_use(storage_item *item, uint32_t pass) {
+  item->first = pass < item->first ? pass : item->first;
+  item->last = pass;
+}
+
+void storage_lifetimes(const plan *p, storage_item *items) {
+  for (net_id a = 0; a < p->arrays.count; a++)
+    items[a] = (storage_item){.bytes = cpu_array_bytes(&p->arrays.items[a]), .first = NEVER};
+  for (uint32_t i = 0; i < p->passes.count; i++) {
+    const plan_pass *pass = &p->passes.items[i];
+    for (uint32_t k = 0; k < pass->load_count; k++)
+      note_use(&items[pass->loads[k].array], i);
+    for (uint32_t k = 0; k < pass->store_count; k++)
+      note_use(&items[pass->stores[k].array], i);
+    for (uint32_t k = 0; k < pass->access_count; k++)
+      note_use(&items[pass->accesses[k].array], i);
+  }
 }
 
 bool storage_begin(storage *s, const plan *p, const storage_pass *passes) {
-  size_t count = p->arrays.count;
   *s = (storage){.plan = p, .passes = passes};
-  s->items = calloc(count + 1, sizeof *s->items);
-  s->rooms = calloc(count + 1, sizeof *s->rooms);
-  uint32_t *first = calloc(2 * count + 1, sizeof *first);
-  if (s->items && s->rooms && first)
-    cpu_array_lifetimes(p, first, first + count);
-  for (net_id a = 0; a < count && s->items && first; a++) {
-    const net_array *of = &p->arrays.items[a];
-    s->items[a] = (storage_item){.bytes = cpu_array_bytes(of),
-                                 .first = net_array_is_given(of) ? NEVER : first[a],
-                                 .last = of->role == NET_RESULT ? NEVER : first[count + a]};
+  s->items = calloc(p->arrays.count + 1, sizeof *s->items);
+  s->rooms = calloc(p->arrays.count + 1, sizeof *s->rooms);
+  if (!s->items || !s->rooms)
+    return false;
+  storage_lifetimes(p, s->items);
+  for (net_id a = 0; a < p->arrays.count; a++) {
+    if (net_array_is_given(&p->arrays.items[a]))
+      s->items[a].first = NEVER;
+    if (p->arrays.items[a].role == NET_RESULT)
+      s->items[a].last = NEVER;
   }
-  free(first);
-  return s->items && s->rooms && first;
+  return true;
 }
 
 bool storage_place(storage *s) {
@@ -132,8 +178,8 @@ bool storage_place(storage *s) {
   size_t count = 0;
   for (net_id a = 0; all && a < s->plan->arrays.count; a++)
     if (s->items[a].first != NEVER)
-      all[count++] = (candidate){is_returned(s, a) ? UINT64_MAX : rounded_size(s->items[a].bytes),
-                                 s->items[a].last, a};
+      all[count++] = (candidate){has_memory(s, a) ? UINT64_MAX : rounded_size(s->items[a].bytes),
+                                 s->transient ? NEVER - s->items[a].first : s->items[a].last, a};
   if (all)
     qsort(all, count, sizeof *all, compare_candidates);
   for (size_t i = 0; i < count; i++)
@@ -166,10 +212,10 @@ static void list_places(const storage *s, array_layout *out) {
   for (uint32_t i = 0; i < s->room_count; i++) {
     const storage_room *r = &s->rooms[i];
     array_place place = {HOME_WORKSPACE, out->workspace_bytes};
-    if (r->result == NET_NONE)
+    if (r->owner == NET_NONE)
       out->workspace_bytes += aligned(r->bytes);
     else
-      place = (array_place){HOME_RESULT, s->plan->arrays.items[r->result].number};
+      place = (array_place){HOME_RESULT, s->plan->arrays.items[r->owner].number};
     for (net_id a = r->array; a != NET_NONE; a = s->items[a].next)
       out->places[a] = place;
   }

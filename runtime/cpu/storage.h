@@ -4,10 +4,11 @@
 //   in    a Plan, and which of its passes may store where they have loaded
 //   out   by array the number of its room, which holds one array at a time; the rooms
 //
-// A result that is the caller's memory is a room, in which other arrays lie before. The others are
-// placed by size, the largest first, and of equal ones the last first, in the first room whose
-// arrays they do not meet. Two meet where one pass needs both, unless it may store one where it
-// loads the other:
+// A result that is the caller's memory, and an argument that is taken over, have rooms from the
+// beginning, in which other arrays may lie before or after them. The others are placed by size, the
+// largest first; of equal ones the last first, so that those that are needed with a result leave its
+// room to those before. Each goes to the first room whose arrays it does not meet. Two arrays meet
+// where one pass needs both, unless it may store one where it loads the other:
 //
 //   pass       0             1             2             3
 //   loads      a0            a2            a3            a4      all of one size: a0 is an argument,
@@ -38,7 +39,7 @@ typedef struct storage_item {
 typedef struct storage_room {
   uint64_t bytes;
   uint32_t first, last;  // passes that need it
-  net_id result;         // of the caller, or NET_NONE
+  net_id owner;          // the array whose memory there is already, or NET_NONE
   net_id array;          // the first of its arrays
 } storage_room;
 
@@ -46,16 +47,27 @@ typedef struct storage {
   const plan *plan;
   const storage_pass *passes;  // by pass; NULL: none is in place, and each is a kernel
   size_t returned;             // results below that number are the caller's memory
-  storage_item *items;         // by array
+  // A room is allocated before the first pass that needs it, and freed after the last. It is never
+  // idle, and no larger than memory for one of its arrays; of equal arrays the first is placed
+  // first.
+  bool transient;
+  storage_item *items;  // by array
   storage_room *rooms;
   uint32_t room_count;
 } storage;
 
+// By array, given ones as well: the first and the last pass that touches it.
+void storage_lifetimes(const plan *p, storage_item *items);
 // Arrays that are not given, and that a pass touches, as items; results are needed to the end. The
 // caller may change items before they are placed. False: out of memory.
 bool storage_begin(storage *s, const plan *p, const storage_pass *passes);
 bool storage_place(storage *s);
 void storage_end(storage *s);  // {0} is allowed
+
+uint64_t cpu_array_bytes(const net_array *a);
+// Whether each tile of the pass stores array `stored` just where its load number `load` has read.
+// Then one buffer can serve for both arrays if no later pass needs the one that is loaded.
+bool cpu_loads_where_stored(const plan *p, const plan_pass *pass, uint32_t load, net_id stored);
 
 // ---- in the caller's memory ----------------------------------------------------------------------
 

@@ -399,8 +399,7 @@ static bool run_items(void *with, uint32_t pass, void *const *arrays, uint64_t f
 cpu_work portable_pass(void *with, uint32_t pass) {
   const portable *e = with;
   const portable_pass_state *s = &e->passes[pass];
-  cpu_work work = {
-      .run = run_items, .with = with, .threads = e->externs.serial[pass], .in_place = true};
+  cpu_work work = {.run = run_items, .with = with, .threads = e->externs.serial[pass]};
   work.granularity = f2_unit(s->extra_bits);
   work.chunk = work.granularity << s->tile.batch_bits;
   work.scratch_bytes = s->slot_bytes + s->work_bytes + (s->operand_count + 1) * sizeof(void *);

@@ -80,7 +80,7 @@ static bool with_plan(permc_context *c, pipeline *p, void *with) {
       s->arguments[s->argument_count++] = s->values[i]->components[k];
   s->result_count = p->trace.results.count;
   portable *e = new_portable(s);
-  if (run(s, (cpu_executor){portable_pass, e}, s->expected))
+  if (run(s, (cpu_executor){portable_pass, e, NULL}, s->expected))
     j->check(s);
   portable_free(e);
   arrays_destroy(s->expected, s->result_count);
@@ -114,6 +114,11 @@ static cpu_work take_turns(void *with, uint32_t pass) {
                                : compiled_pass(t->compiled, pass);
 }
 
+static bool turns_in_place(const void *with, uint32_t pass) {
+  const turns *t = with;
+  return (pass + t->first) % 2 || compiled_in_place(t->compiled, pass);
+}
+
 static void check_turns(subject *s) {
   error why = {0};
   compiled_status status;
@@ -121,7 +126,7 @@ static void check_turns(subject *s) {
   t.compiled = compiled_from_plan(s->pipeline->plan, NULL, &(compiled_options){0}, &status, &why);
   CHECK(t.compiled != NULL);
   for (t.first = 0; t.first < 2 && t.compiled; t.first++)
-    check_run(s, (cpu_executor){take_turns, &t});
+    check_run(s, (cpu_executor){take_turns, &t, turns_in_place});
   portable_free(t.portable);
   compiled_free(t.compiled);
 }
@@ -194,14 +199,14 @@ static void check_take_over(subject *s) {
   cost_model m = model_with(s, passes, 0, 1e6);
   adaptive *e = new_adaptive(s, &m, NULL);
   CHECK(!adaptive_has_code(e));
-  check_run(s, (cpu_executor){adaptive_pass, e});
+  check_run(s, (cpu_executor){adaptive_pass, e, adaptive_in_place});
   CHECK(adaptive_has_code(e));
   CHECK_STR(adaptive_problem(e), "");
   adaptive_free(e);
   CHECK(count_entries() == 1);
   e = new_adaptive(s, &m, NULL);
   CHECK(adaptive_has_code(e));
-  check_run(s, (cpu_executor){adaptive_pass, e});
+  check_run(s, (cpu_executor){adaptive_pass, e, adaptive_in_place});
   adaptive_free(e);
 }
 
@@ -233,7 +238,7 @@ static void check_slow_compiler(subject *s) {
   model_pass passes[PASSES];
   cost_model m = model_with(s, passes, 0, 0.5);
   adaptive *e = new_adaptive(s, &m, NULL);
-  check_run(s, (cpu_executor){adaptive_pass, e});
+  check_run(s, (cpu_executor){adaptive_pass, e, adaptive_in_place});
   CHECK(!adaptive_has_code(e) && has_child());
   pid_t child = fork();
   if (child == 0) {  // the thread that waits for the compiler is not here
@@ -267,7 +272,7 @@ static void check_failure(subject *s) {
   model_pass passes[PASSES];
   cost_model m = model_with(s, passes, 0, 1e6);
   adaptive *e = new_adaptive(s, &m, NULL);
-  check_run(s, (cpu_executor){adaptive_pass, e});
+  check_run(s, (cpu_executor){adaptive_pass, e, adaptive_in_place});
   CHECK_CONTAINS(adaptive_problem(e), "the C compiler");
   adaptive_free(e);
 }
@@ -286,7 +291,7 @@ static void check_short_program(subject *s) {
   cost_model m = model_with(s, passes, 0, 0.01);
   m.portable = 0.01;
   adaptive *e = new_adaptive(s, &m, NULL);
-  check_run(s, (cpu_executor){adaptive_pass, e});
+  check_run(s, (cpu_executor){adaptive_pass, e, adaptive_in_place});
   CHECK(!adaptive_has_code(e) && !has_child());
   adaptive_free(e);
   error why = {0};
@@ -295,7 +300,7 @@ static void check_short_program(subject *s) {
   CHECK(status == COMPILED);
   e = new_adaptive(s, &m, NULL);
   CHECK(adaptive_has_code(e));
-  check_run(s, (cpu_executor){adaptive_pass, e});
+  check_run(s, (cpu_executor){adaptive_pass, e, adaptive_in_place});
   adaptive_free(e);
 }
 

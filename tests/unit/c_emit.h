@@ -44,7 +44,7 @@ static inline uint64_t run_wrong(const plan *p, const evaluation *e, const c_opt
     return wrong;
   }
   array *arguments = evaluated_arguments(&memory, p->net, e, &count);
-  cpu_executor executor = {compiled_pass, x};
+  cpu_executor executor = {compiled_pass, x, compiled_in_place};
   if (cpu_run(p, &(cpu_options){.threads = 2, .executor = &executor}, arguments, count, results,
               &why))
     wrong = evaluated_wrong(p->net, e, results, nan_is_nan);

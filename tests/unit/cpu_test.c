@@ -22,7 +22,7 @@ static bool run(const plan *p, bool allow_foreign, cpu_options o, array *argumen
                 array *results, error *why) {
   portable_options options = {.allow_foreign = allow_foreign, .interrupted = o.interrupted};
   portable *e = portable_new(p, &options, why);
-  cpu_executor executor = {portable_pass, e};
+  cpu_executor executor = {portable_pass, e, NULL};
   if (!o.executor)
     o.executor = &executor;
   bool good = e && cpu_run(p, &o, arguments, count, results, why);
@@ -234,16 +234,9 @@ static const char chain[] = "array a0 i32 1024 argument 0\n"
                             "  store v0 in a1 at 4*o0 + x0 + 2*x1 live x0\n"
                             "  store v0 in a1 at 4*o0 + x0 + 2*x1 live x0^1\n";
 
-typedef struct chosen_place {
-  portable *portable;
-  bool in_place;
-} chosen_place;
-
-static cpu_work portable_pass_in_place(void *with, uint32_t pass) {
-  const chosen_place *c = with;
-  cpu_work work = portable_pass(c->portable, pass);
-  work.in_place = c->in_place;
-  return work;
+static bool never_in_place(const void *with, uint32_t pass) {
+  (void)with, (void)pass;
+  return false;
 }
 
 // In place: a0 = a2, a3, a1 = the first; otherwise a0, a2, a0, a2.
@@ -253,15 +246,15 @@ static void check_buffers(bool in_place) {
   array argument = numbers(1024), result;
   const void *given = argument.data;
   error why = {0};
-  chosen_place c = {portable_new(p, &(portable_options){.vector_bytes = 0}, &why), in_place};
-  cpu_executor executor = {portable_pass_in_place, &c};
+  portable *e = portable_new(p, &(portable_options){.vector_bytes = 0}, &why);
+  cpu_executor executor = {portable_pass, e, in_place ? NULL : never_in_place};
   cpu_options o = {.threads = 2, .executor = &executor};
   CHECK(cpu_run(p, &o, &argument, 1, &result, &why));
   CHECK((result.data == given) == in_place);
   for (int i = 0; i < 1024; i++)
     CHECK_EQ_I64(((int32_t *)result.data)[i], (i & ~3) | (i & 1) << 1 | (i >> 1 & 1));
   array_destroy(&result);
-  portable_free(c.portable);
+  portable_free(e);
   CHECK_EQ_U64(cpu_peak_bytes(&memory, p), 2 * 4096);
 }
 
@@ -288,15 +281,15 @@ TEST(arguments_of_their_very_size) {
   const plan *p = plan_of(uneven);
   array arguments[] = {numbers(1020), numbers(1022)}, results[2];
   error why = {0};
-  chosen_place c = {portable_new(p, &(portable_options){.vector_bytes = 0}, &why), false};
-  cpu_executor executor = {portable_pass_in_place, &c};
+  portable *e = portable_new(p, &(portable_options){.vector_bytes = 0}, &why);
+  cpu_executor executor = {portable_pass, e, never_in_place};
   cpu_options o = {.threads = 1, .executor = &executor};
   CHECK((uintptr_t)arguments[0].data % 64 == 0);
   CHECK(cpu_run(p, &o, arguments, 2, results, &why));
   for (int i = 0; i < 1022; i++)
     CHECK_EQ_I64(((int32_t *)results[1].data)[i], i);
   arrays_destroy(results, 2);
-  portable_free(c.portable);
+  portable_free(e);
 }
 
 static const char blocks[] = "array a0 i32 64 argument 0\n"
@@ -320,7 +313,7 @@ static void check_items(uint64_t granularity, uint64_t chunk) {
   work.chunk = chunk;
   array argument = numbers(64), result;
   error why = {0};
-  cpu_executor executor = {given_work, &work};
+  cpu_executor executor = {given_work, &work, NULL};
   CHECK_EQ_U64(cpu_item_count(p, 0), 16);
   CHECK(
       cpu_run(p, &(cpu_options){.threads = 3, .executor = &executor}, &argument, 1, &result, &why));
@@ -403,13 +396,13 @@ static bool refuse(void *with, uint32_t pass, void *const *arrays, uint64_t firs
 }
 static cpu_work refusing(void *with, uint32_t pass) {
   (void)pass;
-  return (cpu_work){.run = refuse, .with = with, .in_place = true};
+  return (cpu_work){.run = refuse, .with = with};
 }
 
 TEST(executor_that_fails) {
   START();
   array a = numbers(1024);
-  cpu_executor e = {refusing, NULL};
+  cpu_executor e = {refusing, NULL, NULL};
   check_failure(plan_of(chain), (cpu_options){.executor = &e}, &a, 1, "out of memory");
 }
 

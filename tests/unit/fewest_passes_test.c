@@ -68,7 +68,7 @@ static void compare_plan(attempt *t, const plan *p, size_t result_count) {
   for (; component(t->arguments, t->argument_count, count); count++)
     arguments[count] = *component(t->arguments, t->argument_count, count);
   portable *e = portable_new(p, &(portable_options){0}, &why);
-  cpu_executor executor = {portable_pass, e};
+  cpu_executor executor = {portable_pass, e, NULL};
   cpu_options o = {.threads = 1, .executor = &executor, .borrow_arguments = true};
   if (CHECK(e != NULL) && CHECK(cpu_run(p, &o, arguments, count, results, &why)))
     for (size_t i = 0; i < result_count; i++) {

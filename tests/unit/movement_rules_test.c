@@ -71,7 +71,7 @@ static bool same_as_plan(const trace *t, const plan *made, const evaluation *e) 
   portable *x = portable_new(made, &(portable_options){0}, &wrong);
   if (!CHECK(x != NULL))
     return false;
-  cpu_executor executor = {portable_pass, x};
+  cpu_executor executor = {portable_pass, x, NULL};
   cpu_run(made, &(cpu_options){.threads = 1, .executor = &executor}, arguments, count, results,
           &wrong);
   portable_free(x);

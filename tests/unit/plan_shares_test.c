@@ -252,8 +252,9 @@ static bool check_plan(random_state *r, const plan *p, const evaluation *e,
   if (!CHECK_STR(plan_verify(&memory, p), NULL) || !CHECK(store_apart(p)))
     return false;
   portable *x = executor ? NULL : portable_new(p, &(portable_options){0}, &why);
-  trial t = {
-      .random = r, .plan = p, .executor = executor ? executor : &(cpu_executor){portable_pass, x}};
+  trial t = {.random = r,
+             .plan = p,
+             .executor = executor ? executor : &(cpu_executor){portable_pass, x, NULL}};
   give_memory(&t, e);
   bool good = (executor || CHECK(x != NULL)) && CHECK(run_shares(&t)) && CHECK(keep_apart(&t)) &&
               same_as_whole(&t, e);
@@ -339,7 +340,8 @@ static void check_compiled(const net *t, const target *to) {
   const plan *p = plan_make(&memory, t, to, NULL);
   compiled *x = compiled_from_plan(p, NULL, &(compiled_options){0}, &status, &why);
   if (CHECK(x != NULL))
-    check_plan(&r, p, net_evaluate(&memory, t, 1), &(cpu_executor){compiled_pass, x});
+    check_plan(&r, p, net_evaluate(&memory, t, 1),
+               &(cpu_executor){compiled_pass, x, compiled_in_place});
   else
     printf("%s\n", why.message);
   compiled_free(x);

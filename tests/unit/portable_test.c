@@ -21,7 +21,7 @@ static uint64_t run_wrong(const plan *p, const evaluation *e, uint32_t threads,
   error why = {0};
   array *arguments = evaluated_arguments(&memory, p->net, e, &count);
   portable *x = portable_new(p, &(portable_options){true, NULL, vector_bytes}, &why);
-  cpu_executor executor = {portable_pass, x};
+  cpu_executor executor = {portable_pass, x, NULL};
   cpu_options o = {.threads = threads, .executor = &executor};
   if (x == NULL) {
     printf("%s\n", why.message);
@@ -453,7 +453,7 @@ static void check_payloads(scalar_type type, scalar_op op, uint32_t width) {
     memcpy(expected + (i + 1) * size, stays ? pair + size : pair, size);
   }
   portable *x = portable_new(p, &(portable_options){.vector_bytes = width}, &why);
-  cpu_executor executor = {portable_pass, x};
+  cpu_executor executor = {portable_pass, x, NULL};
   CHECK(cpu_run(p, &(cpu_options){.executor = &executor}, &argument, 1, results, &why));
   CHECK(memcmp(results[0].data, expected, 64 * size) == 0);
   array_destroy(&results[0]);

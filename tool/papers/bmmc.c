@@ -110,7 +110,7 @@ static uint64_t misplaced(const plan *p, f2_affine f) {
   array from = {0}, to = {0};
   error failure = {0};
   portable *e = portable_new(p, &(portable_options){0}, &failure);
-  cpu_executor executor = {portable_pass, e};
+  cpu_executor executor = {portable_pass, e, NULL};
   if (e && array_create(&from, SCALAR_U32, 1, &count)) {
     for (uint64_t x = 0; x < count; x++)
       ((uint32_t *)from.data)[x] = (uint32_t)x;
