@@ -49,7 +49,7 @@ typedef struct op_view {
   uint64_t *direction;  // by direction, as register numbers
   c_value *flipped;     // by coordinate: whether blocks, threads or lanes flip it
   bool flips;
-  uint32_t lanes, node_count;
+  uint32_t lanes, node_count;  // node_count: 0 where there are loops
   c_value **elements;  // by value of the stage: its elements in the coset, as far as they are read
   c_registers *outputs;    // by output
   VEC(known_index) known;  // of all cosets
@@ -321,9 +321,9 @@ static void set_output_elements(op_view *v, uint32_t output, uint64_t first) {
       set_register(f, &v->outputs[output], register_at(v, first, p), &elements[p]);
 }
 
-// ---- cosets with loops -----------------------------------------------------------------------
+// ---- cosets ----------------------------------------------------------------------------------
 
-// Some cosets side by side: those of a loop's chains that processors work on at once.
+// Some cosets side by side.
 typedef struct coset_group {
   op_view *view;
   const c_rolled *rolled;
@@ -335,12 +335,6 @@ typedef struct coset_group {
 static void enter_coset(const coset_group *g, uint32_t coset) {
   g->view->phase->values = g->values[coset];
   c_end_line(g->view->phase->w);
-}
-
-static void evaluate_line(const coset_group *g, uint32_t coset, uint32_t from, uint32_t count) {
-  enter_coset(g, coset);
-  for (uint32_t i = from; i < from + count; i++)
-    evaluate_node(g->view, g->rolled->line[i], UINT32_MAX, g->first[coset]);
 }
 
 // Operand `operand` of the nodes at an offset of the rounds, if it is a constant that differs from
@@ -453,48 +447,40 @@ static void evaluate_loop(const coset_group *g, const c_segment *s) {
   c_line(w, "}");
 }
 
-// How many cosets go side by side: as many as have room for what they carry in registers.
-static uint32_t group_size(const c_rolled *rolled) {
-  enum { CHAINS = 8 };
-  uint32_t most = 1;
-  for (uint32_t i = 0; i < rolled->segment_count; i++)
-    if (rolled->segments[i].carried_count > most)
-      most = rolled->segments[i].carried_count;
-  return most < CHAINS ? CHAINS / most : 1;
+// Nodes once. gcc's combiner takes time quadratic in a basic block: long ones are cut.
+static void evaluate_line(const coset_group *g, uint32_t coset, const c_segment *s) {
+  enum { LONGEST_BLOCK = 256 };  // nodes
+  c_writer *w = g->view->phase->w;
+  enter_coset(g, coset);
+  for (uint32_t i = s->first; i < s->first + s->period; i++) {
+    evaluate_node(g->view, g->rolled->line[i], i, g->first[coset]);
+    if (!w->warps && g->rolled->loop_count == 0 && (i + 1) % LONGEST_BLOCK == 0)
+      c_line(w, "PERMC_CUT(%u)", w->cuts++);
+  }
 }
 
-static void execute_rolled(op_view *v, const c_rolled *rolled, uint32_t coset_count,
-                           const uint64_t *cosets) {
-  c_phase *f = v->phase;
-  c_value *values = f->values;
-  uint32_t most = group_size(rolled);
-  coset_group g = {v, rolled, most, NULL, NEW_ARRAY(f->w->memory, c_value *, most)};
-  for (uint32_t i = 0; i < most; i++)
-    g.values[i] = NEW_ARRAY(f->w->memory, c_value, f->stage->nodes.count);
-  for (uint32_t from = 0; from < coset_count; from += most) {
-    g.first = cosets + from;
-    g.count = coset_count - from < most ? coset_count - from : most;
-    for (uint32_t i = 0; i < g.count; i++) {
-      v->elements = v->flips ? NEW_ARRAY(f->w->memory, c_value *, f->stage->values.count) : NULL;
-      enter_coset(&g, i);
-      for (uint32_t k = 0; k < rolled->leaf_count; k++)
-        evaluate_node(v, rolled->leaves[k], UINT32_MAX, g.first[i]);
-    }
-    for (uint32_t i = 0; i < rolled->segment_count; i++) {
-      const c_segment *s = &rolled->segments[i];
-      if (s->rounds > 1)
-        evaluate_loop(&g, s);
-      for (uint32_t k = 0; k < g.count && s->rounds == 1; k++)
-        evaluate_line(&g, k, s->first, s->period);
-    }
-    for (uint32_t i = 0; i < g.count; i++) {
-      enter_coset(&g, i);
-      for (uint32_t k = 0; k < v->op->output_count; k++)
-        if (v->outputs[k].id)
-          set_output_elements(v, k, g.first[i]);
-    }
+static void execute_group(const coset_group *g) {
+  op_view *v = g->view;
+  for (uint32_t i = 0; i < g->count; i++) {
+    v->elements =
+        v->flips ? NEW_ARRAY(v->phase->w->memory, c_value *, v->phase->stage->values.count) : NULL;
+    enter_coset(g, i);
+    for (uint32_t k = 0; k < g->rolled->leaf_count; k++)
+      evaluate_node(v, g->rolled->leaves[k], UINT32_MAX, g->first[i]);
   }
-  f->values = values;
+  for (uint32_t i = 0; i < g->rolled->segment_count; i++) {
+    const c_segment *s = &g->rolled->segments[i];
+    if (s->rounds > 1)
+      evaluate_loop(g, s);
+    for (uint32_t k = 0; k < g->count && s->rounds == 1; k++)
+      evaluate_line(g, k, s);
+  }
+  for (uint32_t i = 0; i < g->count; i++) {
+    enter_coset(g, i);
+    for (uint32_t k = 0; k < v->op->output_count; k++)
+      if (v->outputs[k].id)
+        set_output_elements(v, k, g->first[i]);
+  }
 }
 
 // ---- an op -----------------------------------------------------------------------------------
@@ -507,63 +493,58 @@ static c_registers output_registers(c_phase *f, const c_registers *slot, scalar_
   return s;
 }
 
-// By the register at position 0 of a coset: whether the op matters there for no block, thread or
-// lane.
-static bool *dead_cosets(const c_phase *f, const net_op *op) {
-  const c_space *s = f->space;
-  bool *dead = NEW_ARRAY(f->w->memory, bool, (size_t)1 << s->r);
-  c_map m = c_map_of_forms(op->live_count, op->live, s);
-  uint64_t dynamic = c_map_rows_of_blocks(&m) | c_map_rows_of_threads(&m);
-  for (uint32_t i = 0; i < s->l; i++)
-    dynamic |= m.vector[s->r + i];
-  for (uint64_t i = 0; i < UINT64_C(1) << s->r && op->live_count > 0; i++)
-    dead[i] = (c_map_bits(&m, i) & ~dynamic) != 0;
-  return dead;
+// Cosets in which the op matters for some block, thread or lane: their registers at position 0.
+static uint32_t list_cosets(const op_view *v, uint64_t *out) {
+  const c_space *s = v->phase->space;
+  uint32_t count = 0;
+  c_map m = c_map_of_forms(v->op->live_count, v->op->live, s);
+  uint64_t dynamic = c_map_rows_of_blocks(&m) | c_map_rows_of_threads(&m) |
+                     c_map_rows_of(&m, f2_mask((int)s->l) << s->r);
+  for (uint64_t i = 0; i < UINT64_C(1) << s->r; i++)
+    if (c_map_bits(&v->coordinates, i) == 0 && (c_map_bits(&m, i) & ~dynamic) == 0)
+      out[count++] = i;
+  return count;
 }
 
-// Where lanes are threads, elements that are written to places that they compute: so many are read
-// first, as a compiler cannot know that what is written is not what is read next.
-static uint32_t cosets_at_once(const op_view *v) {
-  enum { MANY = 8 };
-  const c_phase *f = v->phase;
-  bool scatters = false;
-  for (uint32_t k = 0; k < v->node_count; k++)
-    scatters |= f->stage->nodes.items[f->nodes[k]].kind == NET_SCATTER;
-  return scatters && f->w->warps && !v->flips ? MANY : 1;
-}
-
-// gcc's combiner takes time quadratic in a basic block: long ones are cut.
-static void cut_block(c_writer *w, uint32_t done) {
-  enum { LONGEST_BLOCK = 256 };  // nodes
-  if (!w->warps && done % LONGEST_BLOCK == 0)
-    c_line(w, "PERMC_CUT(%u)", w->cuts++);
-}
-
-// All of them up to what they write, then what they write.
-static void execute_cosets(op_view *v, uint32_t count, const uint64_t *first) {
+// The nodes with their loops. If there are none, all in one row, those that write last: their
+// numbers in the op are those in the row.
+static c_rolled order_nodes(op_view *v) {
   c_phase *f = v->phase;
-  c_value *values = f->values, **own = NEW_ARRAY(f->w->memory, c_value *, count);
-  for (uint32_t i = 0; i < count; i++)
-    own[i] = count == 1 ? values : NEW_ARRAY(f->w->memory, c_value, f->stage->nodes.count + 1);
-  for (uint32_t writes = 0; writes < 2; writes++)
-    for (uint32_t i = 0; i < count; i++) {
-      if (!writes)
-        v->elements = v->flips ? NEW_ARRAY(f->w->memory, c_value *, f->stage->values.count) : NULL;
-      f->values = own[i];
-      c_end_line(f->w);
-      for (uint32_t k = 0; k < v->node_count; k++)
-        if ((f->stage->nodes.items[f->nodes[k]].kind == NET_SCATTER) == writes)
-          evaluate_node(v, f->nodes[k], k, first[i]), cut_block(f->w, k + 1);
-      for (uint32_t k = 0; k < v->op->output_count && writes; k++)
-        if (v->outputs[k].id)
-          set_output_elements(v, k, first[i]);
-    }
-  f->values = values;
+  uint32_t count = net_op_nodes(f->stage, v->op, f->nodes);
+  c_rolled r = c_roll_nodes(f->w->memory, f->stage, v->op, count, f->nodes);
+  if (r.loop_count > 0)
+    return r;
+  r = (c_rolled){.line = NEW_ARRAY(f->w->memory, net_id, count),
+                 .segments = NEW_ARRAY(f->w->memory, c_segment, 2)};
+  for (; r.segment_count < 2; r.segment_count++) {
+    uint32_t first = r.line_count;
+    for (uint32_t i = 0; i < count; i++)
+      if ((f->stage->nodes.items[f->nodes[i]].kind == NET_SCATTER) == (r.segment_count == 1))
+        r.line[r.line_count++] = f->nodes[i];
+    r.segments[r.segment_count] =
+        (c_segment){.first = first, .period = r.line_count - first, .rounds = 1};
+  }
+  memcpy(f->nodes, r.line, count * sizeof *r.line);
+  v->node_count = count;
+  return r;
+}
+
+// Of loops as many as have room for what they carry in registers. Where lanes are threads and
+// elements are written to places that they compute, so many are read first, as a compiler cannot
+// know that what is written is not what is read next.
+static uint32_t cosets_at_once(const op_view *v, const c_rolled *r) {
+  enum { MANY = 8 };
+  uint32_t carried = 1;
+  for (uint32_t i = 0; i < r->segment_count; i++)
+    if (r->segments[i].carried_count > carried)
+      carried = r->segments[i].carried_count;
+  if (r->loop_count > 0)
+    return carried < MANY ? MANY / carried : 1;
+  return r->segments[1].period > 0 && v->phase->w->warps && !v->flips ? MANY : 1;
 }
 
 void c_execute(c_phase *f, const net_op *op) {
   op_view v = view_op(f, op);
-  v.node_count = net_op_nodes(f->stage, op, f->nodes);
   v.outputs = NEW_ARRAY(f->w->memory, c_registers, op->output_count);
   for (uint32_t i = 0; i < op->output_count; i++) {
     uint32_t slot = f->pass->slot_of[op->outputs[i].value];
@@ -572,20 +553,17 @@ void c_execute(c_phase *f, const net_op *op) {
           output_registers(f, &f->slots[slot], f->stage->values.items[op->outputs[i].value]);
   }
   uint64_t *cosets = NEW_ARRAY(f->w->memory, uint64_t, (size_t)1 << f->space->r);
-  const bool *dead = dead_cosets(f, op);
-  uint32_t coset_count = 0;
-  for (uint64_t i = 0; i < UINT64_C(1) << f->space->r; i++)
-    if (c_map_bits(&v.coordinates, i) == 0 && !dead[i])
-      cosets[coset_count++] = i;
-  c_rolled rolled = c_roll_nodes(f->w->memory, f->stage, op, v.node_count, f->nodes);
-  if (rolled.loop_count > 0) {
-    execute_rolled(&v, &rolled, coset_count, cosets);
-    coset_count = 0;
+  c_rolled rolled = order_nodes(&v);
+  uint32_t count = list_cosets(&v, cosets), most = cosets_at_once(&v, &rolled);
+  c_value *values = f->values;
+  coset_group g = {&v, &rolled, most, cosets, NEW_ARRAY(f->w->memory, c_value *, most)};
+  for (uint32_t i = 0; i < most; i++)
+    g.values[i] = most == 1 ? values : NEW_ARRAY(f->w->memory, c_value, f->stage->nodes.count + 1);
+  for (uint32_t i = 0; i < count; i += g.count, g.first += g.count) {
+    g.count = count - i < most ? count - i : most;
+    execute_group(&g);
   }
-  for (uint32_t i = 0, some; i < coset_count; i += some) {
-    some = coset_count - i < cosets_at_once(&v) ? coset_count - i : cosets_at_once(&v);
-    execute_cosets(&v, some, cosets + i);
-  }
+  f->values = values;
   for (uint32_t i = 0; i < op->output_count; i++)
     if (v.outputs[i].id)
       f->slots[f->pass->slot_of[op->outputs[i].value]] = v.outputs[i];
