@@ -1,8 +1,8 @@
 #include "kernels/emit/emit.h"
 #include "core/units.h"
 #include "kernels/emit/comments.h"
-#include "kernels/emit/keys.h"
 #include "kernels/emit/pass.h"
+#include "kernels/emit/phase.h"
 #include "kernels/emit/runtime_matrix.h"
 #include "kernels/ops/root.h"
 
@@ -170,48 +170,34 @@ static void begin_function(text *out, uint32_t number) {
               number);
 }
 
-// For the host, where the first call executes all blocks, in their order, and the later passes do
-// nothing.
-static void write_host_of_one(c_code *code, uint32_t number) {
-  const c_pass_facts *f = &code->facts[number];
-  text *out = &code->hosts[number];
-  begin_function(out, number);
-  if (f->one) {
-    text_printf(out,
-                "  static uint64_t state[%llu];\n"
-                "  for (uint64_t item = 0; item < %lluU && first == 0; item++)\n",
-                (unsigned long long)(f->one->state_bytes / sizeof(uint64_t)),
-                (unsigned long long)f->one->blocks);
-    text_printf(out, "    permc_kernel_%u((char *)memory, item", f->kernel);
-    for (uint32_t i = 0; i < f->one->array_count; i++)
-      text_printf(out, ", arrays[%u]", f->one->arrays[i]);
-    text_string(out, ", imports, state);\n");
-  }
-  text_string(out, "}\n");
-}
-
-// For the host, a function as of other targets.
+// For the host, a function as of other targets. Of a kernel that is several passes, the first call
+// of the first one executes all blocks, in their order, and the later passes do nothing.
 static void write_host(const c_writer *w, const plan *p, c_code *code, uint32_t number) {
   const plan_pass *pass = &p->passes.items[number];
   const c_pass_facts *f = &code->facts[number];
   text *out = &code->hosts[number];
   net_id *arrays = NEW_ARRAY(w->memory, net_id, plan_pass_most_arrays(pass) + 1);
-  uint32_t count = plan_pass_arrays(pass, arrays);
+  uint32_t count = f->one ? f->one->array_count : plan_pass_arrays(pass, arrays);
   if (f->matrix)
     c_runtime_matrix_write_data(f->matrix, number, out);
-  text_printf(out,
-              "void permc_pass_%u(void *const *arrays, uint64_t first, uint64_t last,\n"
-              "                  void *memory, const permc_imports *imports) {\n"
-              "  (void)arrays;\n"
-              "  for (uint64_t item = first; item < last; item++)\n"
-              "    permc_kernel_%u((char *)memory, item",
-              number, f->kernel);
-  for (uint32_t i = 0; i < count; i++)
-    text_printf(out, ", arrays[%u]", arrays[i]);
-  text_string(out, ", imports");
-  if (f->matrix)
-    text_printf(out, ", permc_runtime_matrix_%u", number);
-  text_string(out, ");\n}\n");
+  begin_function(out, number);
+  if (f->one)
+    text_printf(out, "  static uint64_t state[%llu];\n  last = first ? first : %lluU;\n",
+                (unsigned long long)(f->one->state_bytes / sizeof(uint64_t)),
+                (unsigned long long)f->one->blocks);
+  if (f->one || f->threads) {
+    text_printf(out,
+                "  for (uint64_t item = first; item < last; item++)\n"
+                "    permc_kernel_%u((char *)memory, item",
+                f->kernel);
+    for (uint32_t i = 0; i < count; i++)
+      text_printf(out, ", arrays[%u]", f->one ? f->one->arrays[i] : arrays[i]);
+    text_string(out, f->one ? ", imports, state" : ", imports");
+    if (f->matrix)
+      text_printf(out, ", permc_runtime_matrix_%u", number);
+    text_string(out, ");\n");
+  }
+  text_string(out, "}\n");
 }
 
 // The pass, and those that are one with it. Returns the last of them.
@@ -236,35 +222,41 @@ static uint32_t write_kernel_from(c_writer *w, c_context *c, c_code *code, uint3
   return l.last;
 }
 
-static void write_passes_and_tables(c_writer *w, c_context *c, c_code *code) {
+static void write_passes(c_writer *w, c_context *c, c_code *code) {
   const char **codes = NEW_ARRAY(w->memory, const char *, code->pass_count + 1);
   for (uint32_t i = 0; i < code->pass_count; i++)
     i = write_kernel_from(w, c, code, i);
   for (uint32_t i = 0; i < code->pass_count && w->warps; i++) {
     find_kernel(w, code, i, codes);
-    if (code->facts[i].one || !code->facts[i].threads)
-      write_host_of_one(code, i);
-    else
-      write_host(w, c->plan, code, i);
+    write_host(w, c->plan, code, i);
   }
-  add_library(w, c, code);
-  code->definitions = w->definitions;
-  w->definitions = (text){0};
+}
+
+static void write_tables(const c_writer *w, const c_context *c, c_code *code) {
   text_string(&code->tables, w->warps ? "#ifdef PERMC_HOST\n" : "");
   add_pass_table(c->plan, &code->tables, code->facts);
   c_root_tables_write(w, &code->tables);
-  code->roots = c_root_tables_copy(w);
   text_string(&code->tables, w->warps ? "#endif\n" : "");
   if (c->options->comments)
     c_write_head(&code->head, c->plan, code, c->options->comments);
 }
 
-static bool is_complete(const c_code *code) {
-  bool failed = code->head.failed || code->library.failed || code->parts.failed ||
-                code->definitions.failed || code->tables.failed;
-  for (uint32_t i = 0; i < code->pass_count; i++)
-    failed |= code->passes[i].failed | code->functions[i].failed | code->hosts[i].failed;
-  return !failed;
+// The key of a stage: ops without directions, of one element in one register.
+static void write_key(c_writer *w, const net_stage *s, text *out) {
+  c_phase f = c_phase_of(w, NULL, s, NEW(w->memory, c_space));
+  text head = {.memory = w->memory};
+  for (size_t i = 0; i < s->loads.count; i++) {
+    net_id value = s->loads.items[i].value;
+    scalar_type type = s->values.items[value];
+    f.slots[value] = c_registers_of(w, f.space, type);
+    f.slots[value].id[0] = w->next++;
+    text_printf(&head, "%sconst %s v%u", i ? ", " : "",
+                c_vector(w, (uint32_t)scalar_types[type].size, 1), f.slots[value].id[0]);
+  }
+  for (size_t i = 0; i < s->ops.count; i++)
+    c_execute(&f, &s->ops.items[i]);
+  text_printf(out, "static inline uint32_t partition_key(%s) {\n%s  return (uint32_t)v%u;\n}\n",
+              text_content(&head), c_take_text(w), f.slots[s->stores.items[0].value].id[0]);
 }
 
 // Whether indices and addresses fit into 32 bits. (A GPU has no 64-bit integers of its own.)
@@ -285,34 +277,32 @@ static bool fits_32_bits(const plan *p) {
   return true;
 }
 
-// The key of a stage, behind what it needs.
-static void write_keys(c_writer *w, c_context *c, c_code *code, uint32_t pass) {
-  c_keys_write(w, &c->plan->net->stages.items[c->plan->passes.items[pass].stage], &code->tables);
-  add_library(w, c, code);
-  code->definitions = w->definitions;
-  w->definitions = (text){0};
-  code->roots = c_root_tables_copy(w);
-}
-
 #define ALL_PASSES UINT32_MAX
 
-static bool allocate(c_code *code) {
-  code->passes = calloc(code->pass_count + 1, sizeof *code->passes);
-  code->functions = calloc(code->pass_count + 1, sizeof *code->functions);
-  code->hosts = calloc(code->pass_count + 1, sizeof *code->hosts);
-  code->facts = calloc(code->pass_count + 1, sizeof *code->facts);
-  return code->passes && code->functions && code->hosts && code->facts;
+enum { MOST_ROOT_BITS = 26 };
+
+// The texts of the passes are one array.
+static size_t text_count(const c_code *code) { return 3 * ((size_t)code->pass_count + 1); }
+
+static bool is_complete(const c_code *code) {
+  bool failed = code->head.failed || code->library.failed || code->parts.failed ||
+                code->definitions.failed || code->tables.failed || !code->roots;
+  for (size_t i = 0; i < text_count(code); i++)
+    failed |= code->passes[i].failed;
+  return !failed;
 }
 
 // keys_of: the pass whose key is to be written alone, or ALL_PASSES.
-enum { MOST_ROOT_BITS = 26 };
-
 static bool emit(c_code *code, const plan *p, const c_options *options, uint32_t keys_of,
                  const char **problem) {
   *problem = find_problem(p);
   *code = (c_code){.pass_count = keys_of == ALL_PASSES ? (uint32_t)p->passes.count : 0};
-  if (*problem || !allocate(code))
+  code->passes = *problem ? NULL : calloc(text_count(code), sizeof *code->passes);
+  code->facts = *problem ? NULL : calloc(code->pass_count + 1, sizeof *code->facts);
+  if (!code->passes || !code->facts)
     return false;
+  code->functions = code->passes + code->pass_count + 1;
+  code->hosts = code->functions + code->pass_count + 1;
   jmp_buf failure;
   arena memory = {.failure = &failure};
   c_writer *const writer = calloc(1, sizeof *writer);
@@ -326,10 +316,16 @@ static bool emit(c_code *code, const plan *p, const c_options *options, uint32_t
     writer->index = c.warps && fits_32_bits(p) ? "uint32_t" : "uint64_t";
     write_names(writer, p);
     if (keys_of == ALL_PASSES)
-      write_passes_and_tables(writer, &c, code);
+      write_passes(writer, &c, code);
     else
-      write_keys(writer, &c, code, keys_of);
-    done = is_complete(code) && code->roots && !c.problem;
+      write_key(writer, &p->net->stages.items[p->passes.items[keys_of].stage], &code->tables);
+    add_library(writer, &c, code);
+    code->definitions = writer->definitions;
+    writer->definitions = (text){0};
+    code->roots = c_root_tables_copy(writer);
+    if (keys_of == ALL_PASSES)
+      write_tables(writer, &c, code);
+    done = is_complete(code) && !c.problem;
     if (c.problem) {
       snprintf(code->problem, sizeof code->problem, "%s", c.problem);
       *problem = code->problem;
@@ -360,17 +356,13 @@ bool c_emit_keys(text *out, const plan *p, uint32_t pass) {
 }
 
 void c_code_free(c_code *code) {
-  bool complete = code->passes && code->functions && code->hosts && code->facts;
-  for (uint32_t i = 0; i < code->pass_count && complete; i++) {
+  for (size_t i = 0; code->passes && i < text_count(code); i++)
     text_free(&code->passes[i]);
-    text_free(&code->functions[i]);
-    text_free(&code->hosts[i]);
+  for (uint32_t i = 0; code->facts && i < code->pass_count; i++) {
     free(code->facts[i].matrix);
     free(code->facts[i].one);
   }
   free(code->passes);
-  free(code->functions);
-  free(code->hosts);
   free(code->facts);
   free(code->roots);
   text_free(&code->head);

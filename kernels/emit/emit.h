@@ -22,8 +22,8 @@
 // loads and stores by kernels/transfer/, ops by kernels/ops/:
 //
 //   pass.c            a pass: a function, or a kernel    phase.c     one of its phases
-//   runtime_matrix.c  kernels whose matrix is data       comments.c  what only readers see
-//   look_back.c       kernels whose blocks look back           keys.c   keys that a sort makes
+//   runtime_matrix.c  kernels whose matrix is data       ops.c       the ops of a phase
+//   look_back.c       kernels whose blocks look back     comments.c  what only readers see
 //
 // `permc explain --dump c` and `--dump cuda` show a program's own part of the text, with comments:
 //
