@@ -1,5 +1,4 @@
 #include "kernels/ops/op.h"
-#include "core/hash.h"
 #include "kernels/ops/roll.h"
 #include "kernels/ops/root.h"
 
@@ -353,20 +352,14 @@ static const c_value *constant_of_round(const coset_group *g, const c_segment *s
   c_value *out = NEW(w->memory, c_value);
   *out = (c_value){.level = C_UNIFORM, .type = first->type};
   uint32_t bytes = scalar_part_bytes(first->type);
+  uint64_t *entries = NEW_ARRAY(w->memory, uint64_t, s->rounds);
   for (uint32_t part = 0; part < scalar_parts(first->type); part++) {
-    text entries = {0};
-    for (uint32_t i = 0; i < s->rounds; i++) {
-      const net_node *node = &nodes[line[(size_t)i * s->period]];
-      uint64_t bits = 0;
-      memcpy(&bits, nodes[node->operands[operand]].constant.bytes + part * bytes, bytes);
-      text_printf(&entries, "%s%s", i % 16 ? ", " : i ? ",\n  " : "\n  ", c_number(w, bits));
-    }
-    const char *all = arena_text(w->memory, &entries), *type = c_vector(w, bytes, 1);
-    const char *name = c_format(w, "rounds_%llx", (unsigned long long)hash_bytes(all, strlen(all)));
-    if (c_define(w, c_format(w, "%s %s %s", type, name, all)))
-      text_printf(&w->definitions, "%s uint%u_t %s[%u] = {%s};\n",
-                  w->warps ? "PERMC_TABLE" : "static const", bytes * 8, name, s->rounds, all);
-    out->id[part] = c_let(w, type, "%s[i]", name);
+    for (uint32_t i = 0; i < s->rounds; i++)
+      memcpy(&entries[i],
+             nodes[nodes[line[(size_t)i * s->period]].operands[operand]].constant.bytes +
+                 part * bytes,
+             bytes);
+    out->id[part] = c_let(w, c_vector(w, bytes, 1), "%s[i]", c_table(w, bytes, s->rounds, entries));
   }
   return out;
 }

@@ -193,6 +193,22 @@ const char *c_word_in_memory(c_writer *w, uint32_t bytes, uint32_t alignment) {
   return name;
 }
 
+const char *c_table(c_writer *w, uint32_t bytes, uint32_t count, const uint64_t *entries) {
+  text t = {0};
+  for (uint32_t i = 0; i < count; i++)
+    text_printf(&t, "%s%llu",
+                i == 0   ? ""
+                : i % 16 ? ", "
+                         : ",\n  ",
+                (unsigned long long)entries[i]);
+  const char *all = arena_text(w->memory, &t);
+  const char *name = c_format(w, "table_%llx", (unsigned long long)hash_bytes(all, strlen(all)));
+  if (c_define(w, c_format(w, "%s %u %s", name, bytes, all)))
+    text_printf(&w->definitions, "%s uint%u_t %s[%u] = {\n  %s};\n",
+                w->warps ? "PERMC_TABLE" : "static const", bytes * 8, name, count, all);
+  return name;
+}
+
 // ---- linear functions ------------------------------------------------------------------------
 
 static bool is_unit(uint64_t x) { return x != 0 && (x & (x - 1)) == 0; }
@@ -227,23 +243,13 @@ static const char *linear_by_shifts(c_writer *w, const char *name, uint32_t coun
 
 enum { TABLE_BITS = 10 };  // a table has at most 2^10 entries; more bits take more tables
 
-static const char *define_table(c_writer *w, uint32_t count, const uint64_t *value) {
-  uint64_t all = 0, entry = 0;
-  text t = {0};
+static const char *linear_table(c_writer *w, uint32_t count, const uint64_t *value) {
+  uint64_t all = 0, *entries = NEW_ARRAY(w->memory, uint64_t, 1U << count);
   for (uint32_t i = 0; i < count; i++)
     all |= value[i];
-  for (uint32_t k = 0; k < 1U << count; k++) {
-    text_printf(&t, "%s%llu", k == 0 ? "" : k % 16 ? ", " : ",\n  ", (unsigned long long)entry);
-    for (uint32_t i = 0, change = k ^ (k + 1); i < count; i++)
-      entry ^= change >> i & 1 ? value[i] : 0;
-  }
-  const char *entries = arena_text(w->memory, &t);
-  const char *name =
-      c_format(w, "table_%llx", (unsigned long long)hash_bytes(entries, strlen(entries)));
-  if (c_define(w, c_format(w, "%s %s", name, entries)))
-    text_printf(&w->definitions, "static const uint%d_t %s[%u] = {\n  %s};\n", all >> 32 ? 64 : 32,
-                name, 1U << count, entries);
-  return name;
+  for (uint32_t k = 0; k < 1U << count; k++)
+    entries[k] = f2_combine((int)count, value, k);
+  return c_table(w, all >> 32 ? 8 : 4, 1U << count, entries);
 }
 
 static const char *linear_by_tables(c_writer *w, const char *name, uint32_t count,
@@ -254,7 +260,7 @@ static const char *linear_by_tables(c_writer *w, const char *name, uint32_t coun
     const char *index = i + some < count ? c_format(w, "%s >> %u & %u", name, i, (1U << some) - 1)
                         : i > 0          ? c_format(w, "%s >> %u", name, i)
                                          : name;
-    const char *term = c_format(w, "%s[%s]", define_table(w, some, value + i), index);
+    const char *term = c_format(w, "%s[%s]", linear_table(w, some, value + i), index);
     sum = sum ? c_format(w, "%s ^ %s", sum, term) : term;
   }
   return sum ? sum : "0";

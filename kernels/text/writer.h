@@ -88,6 +88,9 @@ const char *c_vector(c_writer *w, uint32_t bytes, uint32_t lanes);
 // The same in memory, aligned for an element only: "u32x16m".
 const char *c_vector_in_memory(c_writer *w, uint32_t bytes, uint32_t lanes);
 
+// A table of such elements: its name. Equal ones are written once.
+const char *c_table(c_writer *w, uint32_t bytes, uint32_t count, const uint64_t *entries);
+
 // One element of `bytes` bytes, at any multiple of `alignment`.
 const char *c_word_in_memory(c_writer *w, uint32_t bytes, uint32_t alignment);
 
