@@ -10,28 +10,20 @@ static const c_use *use_of(const pass_text *p, const c_phase *f, uint32_t slot) 
 
 // ---- padding that stays where it is (fusion/plan/padding.h) ----------------------------------
 
-// A register with what padding is in a value: a constant.
-static uint32_t padding_register(const pass_text *p, const c_phase *f, net_id value, bool keyed,
-                                 uint32_t part) {
-  static const scalar_type words[] = {SCALAR_U8, SCALAR_U16, SCALAR_U32, SCALAR_U64};
-  scalar_type type = p->of.stage->values.items[value];
-  scalar_bits bits = p->of.context->plan->padding_values[p->of.pass->stage][value];
-  if (keyed) {
-    bits.u64 = c_key_of(bits.u64, (uint32_t)scalar_types[type].size);
-    type = words[f2_msb(scalar_types[type].size)];
-  }
-  c_value padding = c_known(type, bits);
-  return c_as_vector(p->w, &padding, part, 1U << f->space->l);
-}
-
 // Sets the slot's registers (those of padding alone, if only_padding) to what padding is in it
 // before op `end` of the pass. As constants: compilers drop what is done to them.
 static void set_padding_registers(const pass_text *p, c_phase *f, uint32_t slot, uint32_t end,
                                   bool keyed, bool only_padding) {
+  static const scalar_type words[] = {SCALAR_U8, SCALAR_U16, SCALAR_U32, SCALAR_U64};
   c_registers *s = &f->slots[slot];
-  net_id value = c_pass_value_before(&p->of, slot, end);
+  c_value padding = c_known(s->type, c_pass_padding_value(&p->of, slot, end));
+  if (keyed) {
+    uint32_t bytes = (uint32_t)scalar_types[s->type].size;
+    padding =
+        c_known(words[f2_msb(bytes)], (scalar_bits){.u64 = c_key_of(padding.known.u64, bytes)});
+  }
   for (uint32_t part = 0; part < scalar_parts(s->type); part++) {
-    uint32_t id = padding_register(p, f, value, keyed, part);
+    uint32_t id = c_as_vector(p->w, &padding, part, 1U << f->space->l);
     for (size_t i = 0; i < (size_t)1 << f->space->r; i++)
       if (!only_padding || f->padding[i])
         s->id[((size_t)part << f->space->r) + i] = id;
@@ -52,26 +44,6 @@ static bool is_read_through(const pass_text *p, const plan_move *move, const c_m
          c_map_sum(map, inside) < (uint64_t)parts << p->of.pass->tile.dimension;
 }
 
-static void load_slot(const pass_text *p, c_phase *f, uint32_t slot) {
-  int load = use_of(p, f, slot)->load;
-  const plan_move *move = &p->of.pass->loads[load];
-  scalar_type type = p->of.schedule.loaded[load];
-  c_place place = {.array = c_array_name(p->w, move->array),
-                   .padding_start = move->padding_start,
-                   .padding_value = move->padding_value};
-  f2_space known = f->live;
-  place.live = c_pass_live_of_move(&p->of, move, &known, &place.live_count);
-  c_map map = c_map_of(p->w->memory, &move->map, f->space, scalar_parts(type));
-  place.ahead = is_read_through(p, move, &map, scalar_parts(type));
-  place.bytes = net_array_has_bytes(&p->of.context->plan->arrays.items[move->array]);
-  f->slots[slot] = c_registers_of(p->w, f->space, type);
-  c_load(p->w, &map, f->space, type, &place, f->slots[slot].id);
-  if (f->padding)
-    set_padding_registers(p, f, slot, f->first_op, false, true);
-  if (p->keyed[slot])
-    c_to_keys(f, slot);
-}
-
 // Large arrays that are written once: their lines need not be read before, nor stay in the caches.
 // A variable that says so, or NULL.
 static const char *stream_of(pass_text *p, const plan_move *move, const c_map *map,
@@ -86,60 +58,65 @@ static const char *stream_of(pass_text *p, const plan_move *move, const c_map *m
   return c_format(p->w, "stream%u", move->array);
 }
 
-static void store_slot(pass_text *p, c_phase *f, const plan_move *move) {
-  scalar_type type = f->slots[move->slot].type;
-  c_map map = c_map_of(p->w->memory, &move->map, f->space, scalar_parts(type));
+static c_place memory_place(const pass_text *p, const c_phase *f, const plan_move *move) {
   c_place place = {.array = c_array_name(p->w, move->array),
                    .padding_start = move->padding_start,
-                   .padding = f->padding,
-                   .stream = stream_of(p, move, &map, f->space, type)};
+                   .padding_value = move->padding_value};
   f2_space known = f->live;
   place.live = c_pass_live_of_move(&p->of, move, &known, &place.live_count);
+  return place;
+}
+
+// Vectors are loaded whole: what is dead has the place of something alive.
+static c_place scratch_place(const pass_text *p, const c_phase *f, uint32_t slot, bool out) {
+  const c_use *use = use_of(p, f, slot);
+  uint64_t region = p->of.schedule.region[out ? use->out : use->in][slot];
+  c_place place = {.array = c_format(p->w, "(scratch + %llu)", (unsigned long long)region),
+                   .padding_start = UINT64_MAX,
+                   .padding = out ? NULL : f->padding,
+                   .scratch = true};
+  f2_space known = f->live;
+  if (out || p->w->warps)
+    place.live = c_pass_live_in_scratch(&p->of, f->number, slot, out, &known, &place.live_count);
+  return place;
+}
+
+// From memory or scratch, if there is something to load.
+static void load_slot(const pass_text *p, c_phase *f, uint32_t slot) {
+  const c_use *use = use_of(p, f, slot);
+  bool memory = use->load != C_NOWHERE;
+  if (!memory && use->in == C_NOWHERE)
+    return;
+  const plan_move *move = memory ? &p->of.pass->loads[use->load] : NULL;
+  scalar_type type = memory ? p->of.schedule.loaded[use->load] : use->before;
+  c_place place = memory ? memory_place(p, f, move) : scratch_place(p, f, slot, false);
+  c_map map = memory ? c_map_of(p->w->memory, &move->map, f->space, scalar_parts(type))
+                     : c_pass_scratch_map(&p->of, f->number, f->number, slot, type);
+  place.ahead = memory && is_read_through(p, move, &map, scalar_parts(type));
+  place.bytes = memory && net_array_has_bytes(&p->of.context->plan->arrays.items[move->array]);
+  f->slots[slot] = c_registers_of(p->w, f->space, type);
+  c_load(p->w, &map, f->space, type, &place, f->slots[slot].id);
+  if (f->padding)
+    set_padding_registers(p, f, slot, f->first_op, p->keyed[slot] && !memory, true);
+  if (p->keyed[slot] && memory)
+    c_to_keys(f, slot);
+}
+
+static void store_to_memory(pass_text *p, c_phase *f, const plan_move *move) {
+  scalar_type type = f->slots[move->slot].type;
+  c_map map = c_map_of(p->w->memory, &move->map, f->space, scalar_parts(type));
+  c_place place = memory_place(p, f, move);
+  place.padding = f->padding;
+  place.stream = stream_of(p, move, &map, f->space, type);
   c_registers from = p->keyed[move->slot] ? c_from_keys(f, move->slot) : f->slots[move->slot];
   c_store(p->w, &map, f->space, type, &place, from.id);
 }
 
-static c_place scratch_place(const pass_text *p, uint32_t slot, int region) {
-  return (c_place){.array = c_format(p->w, "(scratch + %llu)",
-                                     (unsigned long long)p->of.schedule.region[region][slot]),
-                   .padding_start = UINT64_MAX,
-                   .scratch = true};
-}
-
-static void load_from_scratch(const pass_text *p, c_phase *f, uint32_t slot) {
-  const c_use *use = use_of(p, f, slot);
-  c_map map = c_pass_scratch_map(&p->of, f->number, f->number, slot, use->before);
-  c_place place = scratch_place(p, slot, use->in);
-  place.padding = f->padding;
-  f2_space known = f->live;
-  if (p->w->warps)  // vectors are loaded whole: what is dead has the place of something alive
-    place.live = c_pass_live_in_scratch(&p->of, f->number, slot, false, &known, &place.live_count);
-  f->slots[slot] = c_registers_of(p->w, f->space, use->before);
-  c_load(p->w, &map, f->space, use->before, &place, f->slots[slot].id);
-  if (f->padding)
-    set_padding_registers(p, f, slot, f->first_op, p->keyed[slot], true);
-}
-
-static void store_to_scratch(const pass_text *p, c_phase *f, uint32_t slot) {
-  const c_use *use = use_of(p, f, slot);
-  scalar_type type = f->slots[slot].type;
-  c_map map = c_pass_scratch_map(&p->of, f->number, use->next, slot, type);
-  c_place place = scratch_place(p, slot, use->out);
-  f2_space known = f->live;
-  place.live = c_pass_live_in_scratch(&p->of, f->number, slot, true, &known, &place.live_count);
-  c_store(p->w, &map, f->space, type, &place, f->slots[slot].id);
-}
-
-// ---- loads ----------------------------------------------------------------------------
-
-static void write_loads(const pass_text *p, c_phase *f) {
-  for (uint32_t slot = 0; slot < p->of.pass->slot_count; slot++) {
-    const c_use *use = use_of(p, f, slot);
-    if (use->load != C_NOWHERE)
-      load_slot(p, f, slot);
-    else if (use->in != C_NOWHERE)
-      load_from_scratch(p, f, slot);
-  }
+static void store_to_scratch(const pass_text *p, const c_phase *f, uint32_t slot) {
+  const c_registers *s = &f->slots[slot];
+  c_map map = c_pass_scratch_map(&p->of, f->number, use_of(p, f, slot)->next, slot, s->type);
+  c_place place = scratch_place(p, f, slot, true);
+  c_store(p->w, &map, f->space, s->type, &place, s->id);
 }
 
 // ---- stores ----------------------------------------------------------------------------------
@@ -212,7 +189,7 @@ static void skip_dead_threads(const pass_text *p, c_phase *f) {
   f->open = true;
 }
 
-// What goes to scratch is spilled over a barrier where all threads read before any writes.
+// Where all threads read scratch before any writes, what goes there is kept over the barrier between.
 static void write_spills_and_threads(const pass_text *p, const c_phase *f) {
   text *out = &p->w->body;
   const char *before = "    ";
@@ -229,35 +206,33 @@ static void write_spills_and_threads(const pass_text *p, const c_phase *f) {
   text_printf(out, "%sPERMC_THREADS(%u)\n", *before == ' ' ? before : " ", 1U << f->space->threads);
 }
 
-static void spill_slot(c_phase *f, uint32_t slot, const bool *dead) {
+// What is alive of the slot, to where it is kept over the barrier, or back.
+static void spill_slot(c_phase *f, uint32_t slot, const bool *dead, bool back) {
   c_registers *s = &f->slots[slot];
-  for (uint32_t i = 0; i < scalar_parts(s->type) << f->space->r; i++)
-    if (!dead[i & f2_mask((int)f->space->r)])
+  const char *type = c_vector(f->w, scalar_part_bytes(s->type), 1);
+  for (uint32_t i = 0; i < scalar_parts(s->type) << f->space->r; i++) {
+    if (dead[i & f2_mask((int)f->space->r)])
+      continue;
+    if (back)
+      s->id[i] = c_let(f->w, type, "PERMC_AT(spill%u, %u)", slot, i);
+    else
       c_join(f->w, "PERMC_AT(spill%u, %u) = v%u;", slot, i, s->id[i]);
+  }
 }
 
-static void reload_slot(c_phase *f, uint32_t slot, const bool *dead) {
-  c_registers *s = &f->slots[slot];
-  for (uint32_t i = 0; i < scalar_parts(s->type) << f->space->r; i++)
-    if (!dead[i & f2_mask((int)f->space->r)])
-      s->id[i] = c_let(f->w, c_vector(f->w, scalar_part_bytes(s->type), 1), "PERMC_AT(spill%u, %u)",
-                       slot, i);
-}
-
-// All threads have read scratch before any writes.
-static void write_barrier_within(const pass_text *p, c_phase *f, uint32_t count,
-                                 const uint32_t *out, const bool *const *dead) {
-  for (uint32_t i = 0; i < count; i++)
-    spill_slot(f, out[i], dead[i]);
+static void end_threads(c_phase *f) {
   if (f->open)
-    c_line(p->w, "}");
+    c_line(f->w, "}");
   f->open = false;
-  text_printf(&p->w->body, "    PERMC_END %s PERMC_THREADS(%u)\n", c_barrier(p),
-              1U << f->space->threads);
+  if (f->w->warps || f->space->threads > 0)
+    text_string(&f->w->body, f->w->warps ? "    PERMC_END\n" : "    }\n");
+}
+
+// All threads once more, behind a barrier.
+static void begin_threads(const pass_text *p, c_phase *f, const char *barrier) {
+  text_printf(&p->w->body, "    %s PERMC_THREADS(%u)\n", barrier, 1U << f->space->threads);
   c_end_line(p->w);
   skip_dead_threads(p, f);
-  for (uint32_t i = 0; i < count; i++)
-    reload_slot(f, out[i], dead[i]);
 }
 
 static void write_stores(pass_text *p, c_phase *f) {
@@ -268,7 +243,7 @@ static void write_stores(pass_text *p, c_phase *f) {
       const plan_move *move = &p->of.pass->stores[i];
       zero_unwritten_registers(f, move->slot, p->of.context->plan->arrays.items[move->array].type,
                                NULL);
-      store_slot(p, f, move);
+      store_to_memory(p, f, move);
     }
   for (uint32_t slot = 0; slot < p->of.pass->slot_count; slot++)
     if (use_of(p, f, slot)->out != C_NOWHERE) {
@@ -276,45 +251,39 @@ static void write_stores(pass_text *p, c_phase *f) {
       zero_unwritten_registers(f, slot, use_of(p, f, slot)->after, dead[count]);
       out[count++] = slot;
     }
-  if (p->w->warps && c_pass_reads_and_writes(&p->of, f->number))
-    write_barrier_within(p, f, count, out, dead);
+  bool spills = p->w->warps && c_pass_reads_and_writes(&p->of, f->number);
+  for (uint32_t i = 0; i < count && spills; i++)
+    spill_slot(f, out[i], dead[i], false);
+  if (spills) {
+    end_threads(f);
+    begin_threads(p, f, c_barrier(p));
+  }
+  for (uint32_t i = 0; i < count && spills; i++)
+    spill_slot(f, out[i], dead[i], true);
   for (uint32_t i = 0; i < count; i++)
     store_to_scratch(p, f, out[i]);
 }
 
 // ---- looking back ----------------------------------------------------------------------------
 
-// The register of the elements that matter to the op, whatever the block and the thread.
-static uint32_t live_register(const c_phase *f, const net_op *op) {
-  c_map m = c_map_of_forms(op->live_count, op->live, f->space);
-  uint64_t dynamic = c_map_rows_of_blocks(&m) | c_map_rows_of_threads(&m);
-  uint32_t i = 0;
-  while (c_map_bits(&m, i) & ~dynamic)
-    i++;
-  assert(i >> f->space->r == 0);
-  return i;
-}
-
-// In place of the op that stands for those between.
+// In place of the op that stands for those between. The elements that matter to it are in one
+// register, whatever the block and the thread.
 static void write_look_back(const pass_text *p, c_phase *f) {
   const net_op *op = &p->of.stage->ops.items[p->of.pass->ops[f->first_op]];
-  uint32_t number = live_register(f, op);
+  c_map m = c_map_of_forms(op->live_count, op->live, f->space);
+  uint64_t dynamic = c_map_rows_of_blocks(&m) | c_map_rows_of_threads(&m);
+  uint32_t number = 0;
+  while (c_map_bits(&m, number) & ~dynamic)
+    number++;
+  assert(number >> f->space->r == 0);
   if (!f->open)
     c_line(p->w, "if (%s) {", c_live_condition(p->w, op->live_count, op->live, f->space));
+  f->open = true;
   c_look_back_publish(p->look_back, f, number);
-  c_line(p->w, "}");
-  f->open = false;
-  text_string(&p->w->body, "    PERMC_END\n");
+  end_threads(f);
   c_look_back_wait(p->look_back, f);
-  text_printf(&p->w->body, "    PERMC_BARRIER PERMC_THREADS(%u)\n", 1U << f->space->threads);
-  c_end_line(p->w);
-  skip_dead_threads(p, f);
+  begin_threads(p, f, "PERMC_BARRIER");
   c_look_back_fold(p->look_back, f, number);
-}
-
-static bool looks_back(const pass_text *p, const c_phase *f) {
-  return p->look_back && p->of.schedule.phases[f->number].op_count &&
-         p->of.pass->ops[f->first_op] == p->look_back->plan->middle;
 }
 
 // ---- the phase -------------------------------------------------------------------------------
@@ -335,12 +304,12 @@ static bool skip_padding_threads(const pass_text *p, c_phase *f) {
       if (use_of(p, f, slot)->out == C_NOWHERE)
         continue;
       uint32_t end = of->first_op + of->op_count;
-      net_id value = c_pass_value_before(&p->of, slot, end);
       if (!store) {
+        net_id value = c_pass_value_before(&p->of, slot, end);
         f->slots[slot] = c_registers_of(p->w, s, p->of.stage->values.items[value]);
         set_padding_registers(p, f, slot, end, p->keyed[slot], false);
       } else if (p->w->warps && c_pass_reads_and_writes(&p->of, f->number)) {
-        spill_slot(f, slot, dead_registers(p, f, slot));
+        spill_slot(f, slot, dead_registers(p, f, slot), false);
       } else {
         store_to_scratch(p, f, slot);
       }
@@ -380,16 +349,15 @@ const char *c_phase_write(pass_text *p, uint32_t phase) {
   f.live = c_pass_live_of_blocks(&p->of);
   f.open = skip_padding_threads(p, &f);
   skip_dead_threads(p, &f);
-  write_loads(p, &f);
-  if (looks_back(p, &f))
+  for (uint32_t slot = 0; slot < f.pass->slot_count; slot++)
+    load_slot(p, &f, slot);
+  if (p->look_back && p->of.schedule.phases[phase].op_count > 0 &&
+      p->of.pass->ops[f.first_op] == p->look_back->plan->middle)
     write_look_back(p, &f);
   else
     c_phase_write_ops(p, &f);
   write_stores(p, &f);
-  if (f.open)
-    c_line(w, "}");
-  if (w->warps || space->threads > 0)
-    text_string(&w->body, w->warps ? "    PERMC_END\n" : "    }\n");
+  end_threads(&f);
   const char *code = c_take_text(w), *undefined = c_undefined_variable(w, code);
   if (undefined)
     p->of.context->problem = c_format(
