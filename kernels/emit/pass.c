@@ -79,28 +79,25 @@ static void write_block_and_loops(pass_text *p) {
   }
 }
 
-// Tiles in which nothing is alive are left out.
-static void skip_dead_tiles(pass_text *p) {
+// Tiles in which nothing is alive, and those of padding alone, whose least index is, are left out.
+static void skip_tiles(pass_text *p) {
   c_writer *w = p->w;
-  c_map m = c_map_of_forms(p->of.pass->live_count, p->of.pass->live, &p->of.schedule.spaces[0]);
-  if (p->of.pass->live_count == 0)
-    return;
-  const char *bits = c_linear(w, "b", m.blocks, m.block, false);
-  c_item(w, "if (((%s) ^ %s) != 0)", bits, c_number(w, m.constant));
-  c_item(w, w->warps ? "  PERMC_SKIP;" : "  continue;");
-}
-
-// So are those of padding alone: whose least index is.
-static void skip_padding_tiles(pass_text *p) {
   const c_space *s = &p->of.schedule.spaces[0];
+  const char *skip = w->warps ? "  PERMC_SKIP;" : "  continue;";
+  c_map m = c_map_of_forms(p->of.pass->live_count, p->of.pass->live, s);
   uint64_t least[F2_MAX];
-  if (p->of.pass->padding_start == UINT64_MAX)
-    return;
   for (uint32_t i = 0; i < s->blocks; i++)
     least[i] = f2_space_reduce(p->of.pass->tile, s->block[i]);
-  c_item(p->w, "if ((%s) >= %s)", c_linear(p->w, "b", s->blocks, least, false),
-         c_number(p->w, p->of.pass->padding_start));
-  c_item(p->w, p->w->warps ? "  PERMC_SKIP;" : "  continue;");
+  if (p->of.pass->live_count > 0) {
+    c_item(w, "if (((%s) ^ %s) != 0)", c_linear(w, "b", m.blocks, m.block, false),
+           c_number(w, m.constant));
+    c_item(w, "%s", skip);
+  }
+  if (p->of.pass->padding_start != UINT64_MAX) {
+    c_item(w, "if ((%s) >= %s)", c_linear(w, "b", s->blocks, least, false),
+           c_number(w, p->of.pass->padding_start));
+    c_item(w, "%s", skip);
+  }
 }
 
 // A buffer that is loaded, too, is in the caches: no stream.
@@ -210,10 +207,12 @@ static void write_kernel(const pass_text *p, text *out, text *functions) {
 
 static void write_phases(pass_text *p) {
   c_writer *w = p->w;
+  w->arrays = p->arrays = NEW_ARRAY(w->memory, net_id, plan_pass_most_arrays(p->of.pass) + 1);
+  p->array_count = plan_pass_arrays(p->of.pass, p->arrays);
+  w->array_count = w->warps ? p->array_count : 0;
   write_block_and_loops(p);
   p->prelude = c_take_text(w);
-  skip_dead_tiles(p);
-  skip_padding_tiles(p);
+  skip_tiles(p);
   for (uint32_t slot = 0, any = 0; slot < p->of.pass->slot_count && !any && !w->warps; slot++)
     if (p->keyed[slot] && (any = 1))
       c_item(w, "bool odd_nan = false;");
@@ -224,26 +223,18 @@ static void write_phases(pass_text *p) {
 }
 
 static c_pass_facts facts_of(const pass_text *p, uint32_t number) {
-  bool warps = p->w->warps;
-  return (c_pass_facts){p->of.schedule.scratch_bytes,
-                        c_pass_in_place(&p->of),
-                        warps ? 1U << p->of.schedule.spaces[0].threads : 1,
-                        number,
-                        NULL,
-                        NULL};
+  return (c_pass_facts){.scratch_bytes = p->of.schedule.scratch_bytes,
+                        .in_place = c_pass_in_place(&p->of),
+                        .threads = p->w->warps ? 1U << p->of.schedule.spaces[0].threads : 1,
+                        .kernel = number};
 }
 
 c_pass_facts c_pass_write_look_back(c_writer *w, c_context *c, text *out, text *functions,
                                     const plan_look_back *l) {
   c_context own = c_context_of(c->memory, l->one, c->options);
   pass_text p = {.w = w, .of = c_pass_of(&own, 0)};
-  const plan_pass *pass = p.of.pass;
   p.look_back = c_look_back_of(w, l, &p.of.schedule.scratch_bytes);
-  p.keyed = NEW_ARRAY(w->memory, bool, pass->slot_count + 1);
-  p.arrays = NEW_ARRAY(w->memory, net_id, plan_pass_most_arrays(pass) + 1);
-  p.array_count = plan_pass_arrays(pass, p.arrays);
-  w->arrays = p.arrays;
-  w->array_count = p.array_count;
+  p.keyed = NEW_ARRAY(w->memory, bool, p.of.pass->slot_count + 1);
   write_phases(&p);
   c->problem = c->problem ? c->problem : own.problem;
   write_kernel(&p, out, functions);
@@ -270,13 +261,8 @@ c_pass_facts c_pass_write(c_writer *w, c_context *c, text *out, text *functions,
     return (c_pass_facts){matrix.scratch_bytes, true, 1U << matrix.threads, number, data, NULL};
   }
   pass_text p = {.w = w, .of = c_pass_of(c, number)};
-  const plan_pass *pass = p.of.pass;
   w->sums = w->warps && block_bits(&p) >= MANY_BLOCKS;
   p.keyed = c_keyed_slots(&p.of);
-  p.arrays = NEW_ARRAY(w->memory, net_id, plan_pass_most_arrays(pass) + 1);
-  p.array_count = plan_pass_arrays(pass, p.arrays);
-  w->arrays = p.arrays;
-  w->array_count = w->warps ? p.array_count : 0;
   write_phases(&p);
   if (w->warps)
     write_kernel(&p, out, functions);
