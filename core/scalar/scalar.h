@@ -11,7 +11,8 @@
 //   types.c      the tables; least and largest values
 //   loops.h      a loop over arrays for each operation and type (private to this room), from
 //   integer.c, float.c, convert.c, math.c      and the templates that they include once a type:
-//                integer.inc, real.inc, complex.inc, half_ops.inc, convert.inc; half.inc: f16
+//                integer.inc, real.inc, complex.inc, half_ops.inc, convert.inc; half.inc: f16;
+//                order.inc: the order of floats by their bits, also of vectors
 //   apply.c      the entry to the loops
 //   static.c     what is an error while a program is elaborated, and wraps when it runs
 //   half.c       f16 for the rest of the program

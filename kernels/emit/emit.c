@@ -92,7 +92,9 @@ static void add_library(const c_writer *w, const c_context *c, c_code *code) {
     text_string(out, "#if defined(__GNUC__) && !defined(__clang__) && !defined(PERMC_PLAIN) && \\\n"
                      "    defined(__AVX512F__) && defined(__AVX512BW__) && \\\n"
                      "    defined(__AVX512DQ__) && defined(__AVX512VL__)\n"
-                     "#include <immintrin.h>\n#define PERMC_KMASK 1\n#endif\n");
+                     "#include <immintrin.h>\n"
+                     "#define PERMC_KMASK(bits) ((bits) == 128 || (bits) == 256 || (bits) == 512)\n"
+                     "#else\n#define PERMC_KMASK(bits) 0\n#endif\n");
   if (w->halves_needed)
     add_source(code, "kernels/text/half.h");
   if (!w->scalars_needed[0] && !w->scalars_needed[1])

@@ -78,88 +78,18 @@ bool *c_keyed_slots(const c_pass *of) {
 
 typedef struct key_names {
   const char *type, *mask, *name;  // "u32x16", "mask_u32x16", "f32x16"
-  scalar_type integer;
+  scalar_type float_type, integer;
   uint32_t bytes, lanes;
 } key_names;
 
-static const char *const largest[] = {[2] = "INT16_MAX", [4] = "INT32_MAX", [8] = "INT64_MAX"};
-static const char *const infinity[] = {
-    [2] = "0x7c00", [4] = "INT32_C(0x7f800000)", [8] = "INT64_C(0x7ff0000000000000)"};
-static const char *const usual_nan[] = {
-    [2] = "0x7e00", [4] = "UINT32_C(0x7fc00000)", [8] = "UINT64_C(0x7ff8000000000000)"};
-
 static key_names key_names_of(const c_phase *f, uint32_t slot) {
   scalar_type type = f->slots[slot].type;
-  key_names n = {.bytes = scalar_part_bytes(type), .lanes = 1U << f->space->l};
+  key_names n = {.float_type = type, .bytes = scalar_part_bytes(type), .lanes = 1U << f->space->l};
   n.type = c_vector(f->w, n.bytes, n.lanes);
-  n.mask = n.lanes == 1 ? "bool" : c_mask_type(f->w, n.bytes, n.lanes);
+  n.mask = c_mask_type(f->w, n.bytes, n.lanes);
   n.name = c_format(f->w, "%sx%u", scalar_types[type].name, n.lanes);
-  n.integer = n.bytes == 2 ? SCALAR_I16 : n.bytes == 4 ? SCALAR_I32 : SCALAR_I64;
+  n.integer = c_signed_of(n.bytes);
   return n;
-}
-
-// The same on single elements, for lanes that are threads: `i` is the integer type.
-static void define_scalar_keys(c_writer *w, const key_names *n) {
-  const char *i = c_format(w, "int%u_t", n->bytes * 8);
-  if (!c_define(w, c_format(w, "key_%s", n->name)))
-    return;
-  text_printf(&w->definitions,
-              "static inline %s key_%s(%s x) {\n  return x ^ (%s)(((%s)x >> %u) & %s);\n}\n"
-              "static inline bool odd_nan_%s(%s x) {\n"
-              "  return (%s)(x & %s) > %s && x != %s;\n}\n"
-              "static inline %s rank_key_%s(%s x) {\n"
-              "  return (%s)x > %s || (%s)x < ~%s ? %s : (%s)x;\n}\n",
-              n->type, n->name, n->type, n->type, i, n->bytes * 8 - 1, largest[n->bytes], n->name,
-              n->type, i, largest[n->bytes], infinity[n->bytes], usual_nan[n->bytes], i, n->name,
-              n->type, i, infinity[n->bytes], i, infinity[n->bytes], largest[n->bytes], i);
-  text_printf(&w->definitions,
-              "static __attribute__((noinline)) void exchange_%s(%s *r, const uint8_t (*row)[3],\n"
-              "    int count) {\n"
-              "  for (; count > 0; count--, row++) {\n"
-              "    const %s a = r[(*row)[0]], b = r[(*row)[1]];\n"
-              "    const %s x = rank_key_%s(a), y = rank_key_%s(b);\n"
-              "    const bool m = (*row)[2] == 0 ? x > y : (*row)[2] == 1 ? x <= y\n"
-              "      : (*row)[2] == 2 ? x >= y : x < y;\n"
-              "    r[(*row)[0]] = m ? b : a;\n    r[(*row)[1]] = m ? a : b;\n  }\n}\n",
-              n->name, n->type, n->type, i, n->name, n->name);
-}
-
-static void define_key(c_writer *w, const key_names *n) {
-  if (n->lanes == 1) {
-    define_scalar_keys(w, n);
-    return;
-  }
-  if (!c_define(w, c_format(w, "key_%s", n->name)))
-    return;
-  text_printf(&w->definitions,
-              "static inline __attribute__((always_inline)) %s key_%s(%s x) {\n"
-              "  return x ^ (%s(x, %u) & %s);\n}\n",
-              n->type, n->name, n->type, c_shift(w, OP_SHR, n->integer, n->lanes), n->bytes * 8 - 1,
-              largest[n->bytes]);
-}
-
-// Of floats: those that are NaN and not the usual ones.
-static void define_odd_nan(c_writer *w, const key_names *n) {
-  if (n->lanes == 1)
-    return;
-  const char *greater = c_vector_function(w, OP_GT, n->integer, n->lanes);
-  const char *unequal = c_vector_function(w, OP_NE, n->integer, n->lanes);
-  const char *both = c_mask_function(w, OP_AND, n->bytes, n->lanes);
-  const char *broadcast = c_broadcast(w, n->bytes, n->lanes);
-  if (!c_define(w, c_format(w, "odd_nan_%s", n->name)))
-    return;
-  text_printf(&w->definitions,
-              "static inline __attribute__((always_inline)) %s odd_nan_%s(%s x) {\n"
-              "  return %s(%s(x & %s, %s(%s)), %s(x, %s(%s)));\n}\n",
-              n->mask, n->name, n->type, both, greater, largest[n->bytes], broadcast,
-              infinity[n->bytes], unequal, broadcast, usual_nan[n->bytes]);
-  text_printf(&w->definitions,
-              "static inline bool any_%s(%s m) {\n"
-              "  union { %s v; uint64_t e[%u]; } x = {mask_vector_%s(m)};\n"
-              "  uint64_t any = 0;\n  for (int i = 0; i < %u; i++)\n    any |= x.e[i];\n"
-              "  return any != 0;\n}\n",
-              n->name, n->mask, n->type, (n->bytes * n->lanes + 7) / 8, n->type,
-              (n->bytes * n->lanes + 7) / 8);
 }
 
 // Each thread's own elements. Those of 4 bytes are looked at closely if any of them is not finite.
@@ -181,6 +111,8 @@ static void find_odd_nan_of_thread(c_phase *f, const key_names *n, const c_regis
 
 static void find_odd_nan_of_lanes(c_phase *f, const key_names *n, const c_registers *s) {
   c_writer *w = f->w;
+  c_function_by(w, "any", "any", n->float_type, n->lanes,
+                (const char *[]){c_format(w, "%u", (n->bytes * n->lanes + 7) / 8)});
   uint32_t odd_nan = w->next++;
   c_line(w, "%s v%u = odd_nan_%s(v%u);", n->mask, odd_nan, n->name, s->id[0]);
   for (uint64_t i = 1; i < UINT64_C(1) << f->space->r; i++)
@@ -193,8 +125,9 @@ void c_to_keys(c_phase *f, uint32_t slot) {
   c_writer *w = f->w;
   key_names n = key_names_of(f, slot);
   c_registers *s = &f->slots[slot];
-  define_key(w, &n);
-  define_odd_nan(w, &n);
+  c_function_of(w, "key", n.float_type, n.lanes);
+  c_mask_function(w, OP_AND, n.bytes, n.lanes);
+  c_function_of(w, "odd_nan", n.float_type, n.lanes);
   (n.lanes == 1 ? find_odd_nan_of_thread : find_odd_nan_of_lanes)(f, &n, s);
   for (uint64_t i = 0; i < UINT64_C(1) << f->space->r; i++) {
     s->id[i] = c_let(w, n.type, "key_%s(v%u)", n.name, s->id[i]);
@@ -205,52 +138,11 @@ c_registers c_from_keys(c_phase *f, uint32_t slot) {
   c_writer *w = f->w;
   key_names n = key_names_of(f, slot);
   c_registers s = c_registers_of(w, f->space, f->slots[slot].type);
-  define_key(w, &n);
+  c_function_of(w, "key", n.float_type, n.lanes);
   for (uint64_t i = 0; i < UINT64_C(1) << f->space->r; i++) {
     s.id[i] = c_let(w, n.type, "key_%s(v%u)", n.name, f->slots[slot].id[i]);
   }
   return s;
-}
-
-// ---- the slow loop ---------------------------------------------------------------------------
-
-// Rows of three: the registers of element 0 and 1, and the kind.
-static void define_slow_loop(c_writer *w, const key_names *n) {
-  if (n->lanes == 1)
-    return;
-  static const struct {
-    exchange_kind kind;
-    scalar_op op;
-  } kinds[] = {
-      {EXCHANGE_GT, OP_GT}, {EXCHANGE_LE, OP_LE}, {EXCHANGE_GE, OP_GE}, {EXCHANGE_LT, OP_LT}};
-  const char *compare[4], *blend = c_blend(w, n->bytes, n->lanes);
-  const char *greater = c_vector_function(w, OP_GT, n->integer, n->lanes);
-  const char *less = c_vector_function(w, OP_LT, n->integer, n->lanes);
-  const char *broadcast = c_broadcast(w, n->bytes, n->lanes);
-  for (size_t i = 0; i < 4; i++)
-    compare[kinds[i].kind] = c_vector_function(w, kinds[i].op, n->integer, n->lanes);
-  if (!c_define(w, c_format(w, "exchange_%s", n->name)))
-    return;
-  text_printf(&w->definitions,
-              "static %s rank_key_%s(%s x) {\n"
-              "  const %s last = %s(%s);\n"
-              "  x = %s(%s(x, %s(%s)), last, x);\n"
-              "  return %s(%s(x, ~%s(%s)), last, x);\n}\n",
-              n->type, n->name, n->type, n->type, broadcast, largest[n->bytes], blend, greater,
-              broadcast, infinity[n->bytes], blend, less, broadcast,
-              c_format(w, "%s & %s", infinity[n->bytes], largest[n->bytes]));
-  text_printf(
-      &w->definitions,
-      "static __attribute__((noinline, cold)) void exchange_%s(%s *r, const uint8_t (*row)[3],\n"
-      "    int count) {\n"
-      "  for (; count > 0; count--, row++) {\n"
-      "    const %s a = r[(*row)[0]], b = r[(*row)[1]];\n"
-      "    const %s x = rank_key_%s(a), y = rank_key_%s(b);\n"
-      "    const %s m = (*row)[2] == 0 ? %s(x, y) : (*row)[2] == 1 ? %s(x, y)\n"
-      "      : (*row)[2] == 2 ? %s(x, y) : %s(x, y);\n"
-      "    r[(*row)[0]] = %s(m, b, a);\n    r[(*row)[1]] = %s(m, a, b);\n  }\n}\n",
-      n->name, n->type, n->type, n->type, n->name, n->name, n->mask, compare[0], compare[1],
-      compare[2], compare[3], blend, blend);
 }
 
 // ---- a phase's ops ---------------------------------------------------------------------------
@@ -326,7 +218,9 @@ static void write_slow_loop(c_phase *f, const key_names *n, const pair *pairs, s
   c_writer *w = f->w;
   size_t registers = (size_t)1 << f->space->r;
   const char *list = "", *table = pair_table(w, pairs, count);
-  define_slow_loop(w, n);
+  c_function_by(w, "exchange", "exchange", n->float_type, n->lanes,
+                n->lanes == 1 ? (const char *[]){"noinline", "choose"}
+                              : (const char *[]){"noinline, cold", "blend"});
   for (size_t i = 0; i < registers; i++)
     list = c_format(w, "%s%sv%u", list, i ? ", " : "", in[i]);
   c_line(w, "  %s r[%zu] = {%s};", n->type, registers, list);

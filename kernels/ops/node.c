@@ -39,8 +39,9 @@ static uint32_t as_scalar(c_writer *w, const c_value *v, uint32_t part) {
 uint32_t c_as_vector(c_writer *w, const c_value *v, uint32_t part, uint32_t lanes) {
   uint32_t bytes = scalar_part_bytes(v->type);
   if (v->level == C_VECTOR && v->mask)
-    return declare(w, 1, lanes,
-                   c_format(w, "%s(v%u)", c_bools_of_mask(w, v->mask, lanes), v->id[0]));
+    return declare(
+        w, 1, lanes,
+        c_format(w, "%s(v%u)", c_bits_function(w, "bools_of_mask", v->mask, lanes), v->id[0]));
   if (v->level == C_VECTOR || (v->level == C_UNIFORM && lanes == 1))
     return v->id[part];
   const char *scalar = v->level == C_UNIFORM ? c_format(w, "v%u", v->id[part])
@@ -56,8 +57,9 @@ static uint32_t as_mask(c_writer *w, const c_value *v, uint32_t bytes, uint32_t 
     return declare_mask(w, bytes, lanes,
                         c_format(w, "%s(v%u)", c_mask_of_mask(w, v->mask, bytes, lanes), v->id[0]));
   uint32_t bools = c_as_vector(w, v, 0, lanes);
-  return declare_mask(w, bytes, lanes,
-                      c_format(w, "%s(v%u)", c_mask_of_bools(w, bytes, lanes), bools));
+  return declare_mask(
+      w, bytes, lanes,
+      c_format(w, "%s(v%u)", c_bits_function(w, "mask_of_bools", bytes, lanes), bools));
 }
 
 // The variable of an operand at a level: a scalar, or a vector.
@@ -309,7 +311,7 @@ c_value c_select(c_writer *w, const c_value *condition, const c_value *a, const 
   uint32_t bytes = scalar_part_bytes(a->type), width = level == C_VECTOR ? lanes : 1;
   c_value out = {.level = level, .type = a->type};
   bool varies = condition->level == C_VECTOR && lanes > 1;
-  const char *function = varies ? c_blend(w, bytes, width) : c_choose(w, bytes, width);
+  const char *function = c_bits_function(w, varies ? "blend" : "choose", bytes, width);
   uint32_t first = varies ? as_mask(w, condition, bytes, lanes) : condition->id[0];
   for (uint32_t part = 0; part < scalar_parts(a->type); part++)
     out.id[part] = declare(w, bytes, width,

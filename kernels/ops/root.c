@@ -194,8 +194,9 @@ bool c_root_of_index(c_phase *f, const net_node *root, net_id index, uint64_t x,
         c_let(w, type, "*(const %s *)(%s + %s + %llu)", c_vector_in_memory(w, bytes, lanes),
               a->pointer, c_bound_rest(w, &a->bound, x), (unsigned long long)part << a->bits);
     if (pattern)
-      out->id[part] = c_let(w, type, "%s(v%u, v%u, %s)", c_shuffle(w, bytes, lanes), out->id[part],
-                            out->id[part], pattern);
+      out->id[part] =
+          c_let(w, type, "%s(v%u, v%u, %s)", c_bits_function(w, "shuffle", bytes, lanes),
+                out->id[part], out->id[part], pattern);
   }
   return true;
 }

@@ -38,6 +38,9 @@ const char *c_meaning(c_writer *w, scalar_type type, uint32_t lanes) {
   return name;
 }
 
-scalar_type c_signed_of(uint32_t bytes) {
-  return bytes == 1 ? SCALAR_I8 : bytes == 2 ? SCALAR_I16 : bytes == 4 ? SCALAR_I32 : SCALAR_I64;
+// Integers are in the order of their sizes.
+scalar_type c_signed_of(uint32_t bytes) { return (scalar_type)(SCALAR_I8 + __builtin_ctz(bytes)); }
+
+scalar_type c_unsigned_of(uint32_t bytes) {
+  return (scalar_type)(SCALAR_U8 + __builtin_ctz(bytes));
 }

@@ -11,16 +11,18 @@
 #ifndef PERMC_KERNELS_TEXT_FUNCTION_H
 #define PERMC_KERNELS_TEXT_FUNCTION_H
 
-#include "kernels/text/writer.h"
+#include "kernels/text/template.h"
 
-#define INLINE "static inline __attribute__((always_inline)) "
+#define INLINE "static inline __attribute__((always_inline))"
 
 // ---- element.c: words for types and operations -----------------------------------------------
 
 static inline bool c_is_float(scalar_type t) { return scalar_types[t].kind == KIND_FLOAT; }
 static inline bool c_is_complex(scalar_type t) { return scalar_types[t].kind == KIND_COMPLEX; }
 static inline bool c_is_signed(scalar_type t) { return scalar_types[t].kind == KIND_SIGNED; }
-scalar_type c_signed_of(uint32_t bytes);  // the signed integer of that size
+// The integer of that size.
+scalar_type c_signed_of(uint32_t bytes);
+scalar_type c_unsigned_of(uint32_t bytes);
 
 // As core/scalar/ calls it: "total_le".
 const char *c_operation_name(c_writer *w, scalar_op op);
@@ -46,29 +48,20 @@ const char *c_minimum(c_writer *w, bool larger, scalar_type type, uint32_t lanes
 // Of two vectors a, b of f32 or f64 what select (total_le a b) b a takes; or, not `last`, what
 // select (total_le a b) a b takes.
 const char *c_total_extremum(c_writer *w, bool last, scalar_type type, uint32_t lanes);
-// (bool, a, b): a if it is not 0.
-const char *c_choose(c_writer *w, uint32_t bytes, uint32_t lanes);
 // (element) -> vector.
 const char *c_broadcast(c_writer *w, uint32_t bytes, uint32_t lanes);
-// (a, b, lane numbers of a and, from `lanes` on, of b) -> vector.
-const char *c_shuffle(c_writer *w, uint32_t bytes, uint32_t lanes);
 // (vector, d) -> vector with element j ^ d in lane j.
 const char *c_xor_permute(c_writer *w, uint32_t bytes, uint32_t lanes);
 
-// ---- mask.c: comparisons and masks -----------------------------------------------------------
+// ---- template.c: masks and comparisons ---------------------------------------------------------
 
 bool c_gives_mask(scalar_op op);  // as a vector operator
-const char *c_comparison(c_writer *w, scalar_op op, scalar_type type, uint32_t lanes,
-                         const char *name);
-// "mask_u32x16".
+const char *c_comparison(c_writer *w, scalar_op op, scalar_type type, uint32_t lanes);
+// "mask_u32x16"; of one lane, "bool".
 const char *c_mask_type(c_writer *w, uint32_t bytes, uint32_t lanes);
 // Of masks of one type: OP_AND, OP_OR, OP_XOR, OP_COMPLEMENT; NULL for others.
 const char *c_mask_function(c_writer *w, scalar_op op, uint32_t bytes, uint32_t lanes);
-// (mask, a, b): where the mask is ~0, a.
-const char *c_blend(c_writer *w, uint32_t bytes, uint32_t lanes);
-// (bytes 0 or 1) -> mask, (mask) -> bytes 0 or 1, (mask) -> mask of another width.
-const char *c_mask_of_bools(c_writer *w, uint32_t bytes, uint32_t lanes);
-const char *c_bools_of_mask(c_writer *w, uint32_t bytes, uint32_t lanes);
+// (mask) -> mask of another width.
 const char *c_mask_of_mask(c_writer *w, uint32_t from, uint32_t to, uint32_t lanes);
 
 // ---- lanes.c: lane by lane -------------------------------------------------------------------

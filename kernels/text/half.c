@@ -20,49 +20,10 @@ static const char *define_half_operation(c_writer *w, scalar_op op, const char *
   return name;
 }
 
-// As integers: the bits without the sign, negated for a negative number, are in IEEE's order but
-// for NaN, which is unequal to all.
-static const char *define_half_comparison(c_writer *w, const char *word, const char *operator,
-                                          uint32_t lanes) {
-  const char *bits = c_vector(w, 2, lanes), *number = c_meaning(w, SCALAR_I16, lanes);
-  const char *mask = c_mask_type(w, 2, lanes), *name = c_format(w, "%s_f16x%u", word, lanes);
-  if (c_define(w, c_format(w, "number_f16x%u", lanes)))
-    text_printf(&w->definitions,
-                INLINE "%s number_f16x%u(%s a) {\n  const %s sign = (%s)a >> 15;\n"
-                       "  return (((%s)a & INT16_MAX) ^ sign) - sign;\n}\n" INLINE
-                       "%s nan_f16x%u(%s a) { return (%s)(((%s)a & INT16_MAX) > 0x7c00); }\n",
-                number, lanes, bits, number, number, number, bits, lanes, bits, bits, number);
-  if (!c_define(w, name))
-    return name;
-  if (operator== NULL)
-    text_printf(&w->definitions, INLINE "%s %s(%s a) { return vector_mask_%s(nan_f16x%u(a)); }\n",
-                mask, name, bits, bits, lanes);
-  else
-    text_printf(&w->definitions,
-                INLINE "%s %s(%s a, %s b) {\n"
-                       "  const %s nan = nan_f16x%u(a) | nan_f16x%u(b);\n"
-                       "  return vector_mask_%s((%s)(number_f16x%u(a) %s number_f16x%u(b)) %s "
-                       "nan);\n}\n",
-                mask, name, bits, bits, bits, lanes, lanes, bits, bits, lanes, operator, lanes,
-                *operator== '!' ? "|" : "& ~");
-  return name;
-}
-
 const char *c_half_function(c_writer *w, scalar_op op, uint32_t lanes) {
-  static const struct {
-    const char *word, *operator;
-  } rows[SCALAR_OP_COUNT] = {
-      [OP_ADD] = {"add", NULL}, [OP_SUB] = {"sub", NULL},   [OP_MUL] = {"mul", NULL},
-      [OP_DIV] = {"div", NULL}, [OP_SQRT] = {"sqrt", NULL}, [OP_EQ] = {"eq", "=="},
-      [OP_NE] = {"ne", "!="},   [OP_LT] = {"lt", "<"},      [OP_LE] = {"le", "<="},
-      [OP_GT] = {"gt", ">"},    [OP_GE] = {"ge", ">="},     [OP_ISNAN] = {"isnan", NULL},
-  };
-  if (rows[op].word == NULL || lanes == 1)
-    return NULL;
-  if (c_gives_mask(op))
-    return define_half_comparison(w, rows[op].word, rows[op].operator, lanes);
-  return lanes == 8 || lanes == 16 || lanes == 32
-             ? define_half_operation(w, op, rows[op].word, lanes)
+  bool has = op == OP_ADD || op == OP_SUB || op == OP_MUL || op == OP_DIV || op == OP_SQRT;
+  return has && (lanes == 8 || lanes == 16 || lanes == 32)
+             ? define_half_operation(w, op, c_operation_name(w, op), lanes)
              : NULL;
 }
 

@@ -2,7 +2,7 @@
 
 #include <assert.h>
 
-static const struct c_source *source_named(const char *name, size_t length) {
+const struct c_source *c_source_named(const char *name, size_t length) {
   for (size_t i = 0; i < c_source_count; i++)
     if (strlen(c_sources[i].name) == length && memcmp(c_sources[i].name, name, length) == 0)
       return &c_sources[i];
@@ -34,7 +34,7 @@ static void add_lines(text *out, const struct c_source *s, bool expand) {
     assert(next);  // sources end with a line
     size_t length = 0;
     const char *name = included_name(line, next, &length);
-    const struct c_source *inner = name ? source_named(name, length) : NULL;
+    const struct c_source *inner = name ? c_source_named(name, length) : NULL;
     if (inner && expand && strcmp(inner->name, "core/scalar/loops.h") != 0)
       add_lines(out, inner, false);
     else if (!name && !is_blank_or_comment(line, next))
@@ -43,7 +43,7 @@ static void add_lines(text *out, const struct c_source *s, bool expand) {
 }
 
 void c_source_add(text *out, const char *name) {
-  const struct c_source *s = source_named(name, strlen(name));
+  const struct c_source *s = c_source_named(name, strlen(name));
   assert(s);
   add_lines(out, s, true);
 }

@@ -18,6 +18,9 @@ struct c_source {
 extern const struct c_source c_sources[];
 extern const size_t c_source_count;
 
+// NULL: there is none.
+const struct c_source *c_source_named(const char *name, size_t length);
+
 // Adds the text of the file `name`. What it includes with quotes is put in its place; comments and
 // empty lines are left out.
 void c_source_add(text *out, const char *name);

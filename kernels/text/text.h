@@ -11,7 +11,8 @@
 //   in w->body                          const u32x16 v3 = min_u32x16(v1, v2);
 //
 //   writer.h          the text: definitions in front, statements of an item and of a thread
-//   function.h        functions on vectors, by element.c, function.c, mask.c, lanes.c, half.c
+//   function.h        functions on vectors, by element.c, function.c, lanes.c, half.c
+//   template.h        ... from templates: vector.inc, and core/scalar/order.inc
 //   source.h          the sources that a file contains as they are:
 //     host.h            what generated code and the program that loads it share (another door:
 //                       it includes nothing of permc)

@@ -85,8 +85,9 @@ static uint32_t write_register(const step *s, uint64_t number, const uint32_t *i
   if (same || (first == UINT32_MAX && second == UINT32_MAX))
     return first;
   return c_let(s->w, c_vector(s->w, s->bytes, lanes), "%s(v%u, v%u, %s)",
-               c_shuffle(s->w, s->bytes, lanes), first == UINT32_MAX ? second : first,
-               second == UINT32_MAX ? first : second, lane_list(s->w, lanes, pattern));
+               c_bits_function(s->w, "shuffle", s->bytes, lanes),
+               first == UINT32_MAX ? second : first, second == UINT32_MAX ? first : second,
+               lane_list(s->w, lanes, pattern));
 }
 
 static void write_step(c_writer *w, uint32_t bytes, const register_layout *from,

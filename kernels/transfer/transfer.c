@@ -46,7 +46,7 @@ static const char *swizzle_function(c_writer *w, const c_swizzle *l) {
     return name;
   bank_layout_print_tables(&w->definitions, l->by, "static const", name);
   text_printf(&w->definitions,
-              INLINE "uint32_t %s(uint32_t unit) {\n  const uint32_t a = unit >> %u;\n  return (",
+              INLINE " uint32_t %s(uint32_t unit) {\n  const uint32_t a = unit >> %u;\n  return (",
               name, (unsigned)l->word);
   bank_layout_print_place(&w->definitions, l->by, name, "a");
   text_printf(&w->definitions, ") << %u | (unit & %lluU);\n}\n", (unsigned)l->word,
