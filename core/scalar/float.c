@@ -27,6 +27,18 @@
 #include "core/scalar/real.inc"
 
 #define SUFFIX f16
+#define V uint16_t
+#define I int16_t
+#define BITS 16
+#define MOST INT16_MAX
+#define INFINITE 0x7c00
+#define MASK(x) -(x)
+#define INLINE static inline
+#include "core/scalar/order.inc"
+#undef V
+#undef I
+#undef MASK
+#undef INLINE
 #include "core/scalar/half_ops.inc"
 
 #define T float

@@ -79,19 +79,12 @@ static inline uint64_t pair_start(const compare_lanes *l, uint64_t k) {
 
 #define FLOATS_ARE(F, a, relation, b)                                                              \
   ((NAME(mask))((PASTE_2(F, WIDTH))(a)relation(PASTE_2(F, WIDTH))(b)))
-// The place in the total order: see core/scalar/real.inc.
-#define PLACE_NAN(x, most, infinity)                                                               \
-  (((x) ^ (((x) >> (8 * (int)sizeof(T) - 1)) & (most))) | (NAME(mask))(((x) & (most)) > (infinity)))
-#define PLACE(x, most, infinity)                                                                   \
-  (PLACE_NAN(x, most, infinity) & ~((NAME(mask))(((x) & (most)) > (infinity)) & ~(most)))
-#define TOTAL_LE(a, b, most, infinity)                                                             \
-  ((NAME(mask))(PLACE((NAME(mask))(a), most, infinity) <= PLACE((NAME(mask))(b), most, infinity)))
-
-// f16 is no type of the compiler. Its bits without the sign, negated for a negative number, are in
-// IEEE's order but for NaN.
-#define HALF_NAN(x) ((NAME(mask))(((NAME(mask))(x)&INT16_MAX) > 0x7c00))
-#define HALF_SIGN(x) ((NAME(mask))(x) >> 15)
-#define HALF_NUMBER(x) ((((NAME(mask))(x)&INT16_MAX) ^ HALF_SIGN(x)) - HALF_SIGN(x))
+#define RANKS_ARE(a, relation, b) ((NAME(mask))(NAME(rank)(a) relation NAME(rank)(b)))
+#define HALVES_ARE(a, relation, b)                                                                 \
+  ((NAME(mask))(NAME(number)(a) relation NAME(number)(b)) & ~NAME(is_nan)(a) & ~NAME(is_nan)(b))
+// For core/scalar/order.inc.
+#define INLINE TARGET static inline __attribute__((always_inline))
+#define MASK(x) (x)
 
 // The loops select, unzip and zip (pass.h) for elements of so many bits.
 #define MOVES(bits)                                                                                \
@@ -127,9 +120,9 @@ static inline uint64_t pair_start(const compare_lanes *l, uint64_t k) {
 #define SIZES(of)                                                                                  \
   PASTE_3(of, 8, WIDTH), PASTE_3(of, 16, WIDTH), PASTE_3(of, 32, WIDTH), PASTE_3(of, 64, WIDTH)
 #define INTEGERS(of)                                                                               \
-  PASTE_3(of, i8, WIDTH), PASTE_3(of, i16, WIDTH), PASTE_3(of, i32, WIDTH),                        \
-      PASTE_3(of, i64, WIDTH), PASTE_3(of, u8, WIDTH), PASTE_3(of, u16, WIDTH),                    \
-      PASTE_3(of, u32, WIDTH), PASTE_3(of, u64, WIDTH)
+  PASTE_3(of, int8, WIDTH), PASTE_3(of, int16, WIDTH), PASTE_3(of, int32, WIDTH),                  \
+      PASTE_3(of, int64, WIDTH), PASTE_3(of, uint8, WIDTH), PASTE_3(of, uint16, WIDTH),            \
+      PASTE_3(of, uint32, WIDTH), PASTE_3(of, uint64, WIDTH)
 #define FLOATS(of, type)                                                                           \
   PASTE_3(of, type##_lt, WIDTH), PASTE_3(of, type##_le, WIDTH), PASTE_3(of, type##_total, WIDTH)
 
