@@ -40,6 +40,7 @@
 //   net.c       maps; the building and copying of Nets
 //   live.c      live sets, and maps on them
 //   change.c    stages with another index or other numbers; two stages as one; some ops of a stage
+//   uses.c      who makes and who reads the values of a stage
 //   routine.c   the table of routines
 //   verify.c    the invariants
 //   notation.c  the notation that the texts of Nets and Plans share
@@ -430,6 +431,27 @@ void net_order_marked(net_id *ids, size_t count, const uint32_t *marks, uint32_t
 // The values that an op reads, each once, in increasing order; returns how many. `out` has room
 // for all values. Not from two threads at once on one stage.
 uint32_t net_op_reads(const net_stage *s, const net_op *op, net_id *out);
+
+// ---- who makes and who reads values (net/uses.c) -----------------------------------------------
+
+//      v0 = load a0 at x0                    v0: no maker, first 0, last 1
+//      op 0 ...  v1[0] = neg v0[0]           v1: maker 0, first 1, last 1
+//      op 1 ...  v2[0] = v0[0] + v1[0]       v2: maker 1, no first, no last, stored
+//      store v2 in a1 at x0                  reads of op 1: v0 v1
+typedef struct net_value_uses {
+  uint32_t maker;        // the op; NET_NONE: a load
+  uint32_t first, last;  // of the ops that read it; NET_NONE: none does
+  bool stored;
+} net_value_uses;
+typedef struct net_reads {
+  uint32_t count;
+  const net_id *values;  // each once, in increasing order
+} net_reads;
+typedef struct net_uses {
+  net_value_uses *values;  // by value
+  net_reads *reads;        // by op
+} net_uses;
+net_uses net_uses_of(arena *a, const net_stage *s);
 
 // ---- choices by order, comparators (net/choice.c) ---------------------------------------------
 

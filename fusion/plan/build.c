@@ -30,7 +30,10 @@ static uint32_t claim_slot(slots *s, uint32_t bytes, f2_space live) {
 void assign_slots(const planning *p, uint32_t first, uint32_t end, const bool *loaded,
                   const bool *stored, uint32_t *slot_of, slots *all) {
   const net_stage *s = p->stage;
-  net_id *reads = p->reads;
+  uint32_t *last = NEW_ARRAY(p->memory, uint32_t, s->values.count + 1);  // of these ops
+  for (uint32_t i = first; i < end; i++)
+    for (uint32_t k = 0; k < p->uses.reads[i].count; k++)
+      last[p->uses.reads[i].values[k]] = i;
   for (net_id v = 0; v < s->values.count; v++) {
     slot_of[v] = NET_NONE;
     if (loaded[v])
@@ -38,18 +41,18 @@ void assign_slots(const planning *p, uint32_t first, uint32_t end, const bool *l
   }
   for (uint32_t i = first; i < end; i++) {
     const net_op *op = &s->ops.items[i];
-    uint32_t count = net_op_reads(s, op, reads);
-    for (uint32_t k = 0; k < count; k++)
-      if (p->last_read[reads[k]] == i && !stored[reads[k]])
-        all->taken[slot_of[reads[k]]] = false;
+    const net_reads *r = &p->uses.reads[i];
+    for (uint32_t k = 0; k < r->count; k++)
+      if (last[r->values[k]] == i && !stored[r->values[k]])
+        all->taken[slot_of[r->values[k]]] = false;
     for (int unread = 0; unread < 2; unread++)  // what is read again first: over what the op reads
       for (uint32_t o = 0; o < op->output_count; o++)
-        if ((p->first_read[op->outputs[o].value] == UINT32_MAX) == unread)
+        if ((p->uses.values[op->outputs[o].value].first == NET_NONE) == unread)
           slot_of[op->outputs[o].value] = claim_slot(all, width_of(s, op->outputs[o].value),
                                                      live_of_output(s, op, &op->outputs[o]));
     for (uint32_t o = 0; o < op->output_count; o++) {
       net_id v = op->outputs[o].value;
-      if (p->first_read[v] == UINT32_MAX && !stored[v])
+      if (p->uses.values[v].first == NET_NONE && !stored[v])
         all->taken[slot_of[v]] = false;
     }
   }
@@ -175,10 +178,9 @@ static uint32_t pass_of_op(const pass_tiles *t, uint32_t op) {
 
 // The pass that makes a value available: of a load that is never read, the first.
 static uint32_t pass_of_value(const building *b, net_id v) {
-  const planning *p = b->p;
-  if (p->defined[v] != UINT32_MAX)
-    return pass_of_op(b->tiles, p->defined[v]);
-  return p->first_read[v] == UINT32_MAX ? 0 : pass_of_op(b->tiles, p->first_read[v]);
+  const net_value_uses *u = &b->p->uses.values[v];
+  uint32_t op = u->maker != NET_NONE ? u->maker : u->first;
+  return op == NET_NONE ? 0 : pass_of_op(b->tiles, op);
 }
 
 // Whether a tile has whole lines of the map's array.
@@ -205,16 +207,14 @@ static void add_loads(building *b, uint32_t number, plan_pass *pass, bool *loade
   planning *p = b->p;
   const net_stage *s = p->stage;
   const run *r = &b->tiles->runs[number];
-  net_id *reads = p->reads;
-  for (uint32_t i = r->first; i < r->end; i++) {
-    uint32_t count = net_op_reads(s, &s->ops.items[i], reads);
-    for (uint32_t k = 0; k < count; k++)
-      if (p->defined[reads[k]] == UINT32_MAX || p->defined[reads[k]] < r->first)
-        loaded[reads[k]] = true;
-  }
+  for (uint32_t i = r->first; i < r->end; i++)
+    for (uint32_t k = 0; k < p->uses.reads[i].count; k++) {
+      net_id v = p->uses.reads[i].values[k];
+      loaded[v] |= p->uses.values[v].maker == NET_NONE || p->uses.values[v].maker < r->first;
+    }
   for (size_t i = 0; i < s->stores.count; i++) {
     net_id v = s->stores.items[i].value;
-    if (p->defined[v] == UINT32_MAX && pass_of_value(b, v) == number)
+    if (p->uses.values[v].maker == NET_NONE && pass_of_value(b, v) == number)
       loaded[v] = true;
   }
   pass->loads = NEW_ARRAY(p->memory, plan_move, s->values.count + 1);
@@ -241,12 +241,10 @@ static void add_loads(building *b, uint32_t number, plan_pass *pass, bool *loade
 // The next pass after `number` that reads the value.
 static uint32_t next_reader(const building *b, uint32_t number, net_id v) {
   const planning *p = b->p;
-  for (uint32_t i = b->tiles->runs[number].end; i < p->stage->ops.count; i++) {
-    uint32_t count = net_op_reads(p->stage, &p->stage->ops.items[i], p->reads);
-    for (uint32_t k = 0; k < count; k++)
-      if (p->reads[k] == v)
+  for (uint32_t i = b->tiles->runs[number].end; i < p->stage->ops.count; i++)
+    for (uint32_t k = 0; k < p->uses.reads[i].count; k++)
+      if (p->uses.reads[i].values[k] == v)
         return pass_of_op(b->tiles, i);
-  }
   return number + 1;
 }
 
@@ -264,7 +262,7 @@ static void spill_value(building *b, uint32_t number, plan_pass *pass, net_id v)
     net_id u = pass->loads[i].slot;
     const spill *o = &b->spills[u];
     if (o->array != NET_NONE && width_of(s, u) == width_of(s, v) &&
-        p->last_read[u] < b->tiles->runs[number].end && !o->live_count &&
+        p->uses.values[u].last < b->tiles->runs[number].end && !o->live_count &&
         array_layout_suits(o->layout, p->t, a, c)) {
       bool used = false;
       for (uint32_t j = 0; j < pass->store_count; j++)
@@ -313,9 +311,9 @@ static void add_stores(building *b, uint32_t number, plan_pass *pass, bool *stor
                     .coalesced = has_lines(p, r->space, &o->map, width_of(s, o->value))};
   }
   for (net_id v = 0; v < s->values.count; v++) {
-    uint32_t defined = p->defined[v];
-    if (defined == UINT32_MAX || defined < r->first || defined >= r->end ||
-        p->last_read[v] == UINT32_MAX || p->last_read[v] < r->end)
+    const net_value_uses *u = &p->uses.values[v];
+    if (u->maker == NET_NONE || u->maker < r->first || u->maker >= r->end || u->last == NET_NONE ||
+        u->last < r->end)
       continue;
     stored[v] = true;
     spill_value(b, number, pass, v);
@@ -550,19 +548,7 @@ static void build_pass(building *b, uint32_t number) {
   // pass, so only what this pass stores keeps its slot.
   pass.slot_of = NEW_ARRAY(p->memory, uint32_t, values);
   slots all = new_slots(p);
-  uint32_t *last_read = p->last_read;
-  uint32_t *within = NEW_ARRAY(p->memory, uint32_t, values);
-  for (net_id v = 0; v < s->values.count; v++)
-    within[v] = last_read[v];
-  net_id *reads = p->reads;
-  for (uint32_t i = r->first; i < r->end; i++) {
-    uint32_t count = net_op_reads(s, &s->ops.items[i], reads);
-    for (uint32_t k = 0; k < count; k++)
-      within[reads[k]] = i;
-  }
-  p->last_read = within;
   assign_slots(p, r->first, r->end, loaded, stored, pass.slot_of, &all);
-  p->last_read = last_read;
   pass.slot_count = all.count;
   pass.slot_bytes = all.bytes;
   for (uint32_t i = 0; i < pass.load_count; i++)

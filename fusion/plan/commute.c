@@ -43,7 +43,6 @@ typedef struct commuting {
   uint32_t *component;  // by value
   f2_space *changes;    // by op
   bool *divisible;      // by op: all its outputs continue a value
-  bool *stored;         // by value
   net_id *nodes;        // scratch
 } commuting;
 
@@ -105,8 +104,8 @@ static net_id continued_value(const commuting *c, uint32_t number, const net_out
   net_id found = NET_NONE;
   for (uint32_t i = 0; i < count; i++) {
     net_id v = reads[i];
-    if (v == NET_NONE || s->values.items[v] != s->values.items[output->value] || c->stored[v] ||
-        c->p->last_read[v] != number)
+    if (v == NET_NONE || s->values.items[v] != s->values.items[output->value] ||
+        c->p->uses.values[v].stored || c->p->uses.values[v].last != number)
       continue;
     f2_space changed = changed_of(s, &s->ops.items[number], output, v);
     if (found != NET_NONE && changed.dimension <= set->dimension)
@@ -147,14 +146,13 @@ static bool find_components(commuting *c) {
   for (size_t i = 0; i < s->nodes.count; i++)
     if (s->nodes.items[i].kind == NET_EXTERN)
       return false;
-  for (size_t i = 0; i < s->stores.count; i++)
-    c->stored[s->stores.items[i].value] = true;
   for (size_t i = 0; i < s->loads.count; i++) {
     c->component[s->loads.items[i].value] = c->components;
     current[c->components++] = s->loads.items[i].value;
   }
   for (uint32_t i = 0; i < s->ops.count; i++) {
-    uint32_t count = net_op_reads(s, &s->ops.items[i], reads);
+    uint32_t count = c->p->uses.reads[i].count;
+    memcpy(reads, c->p->uses.reads[i].values, count * sizeof *reads);
     for (uint32_t k = 0; k < count; k++)
       if (current[c->component[reads[k]]] != reads[k])
         return false;
@@ -431,7 +429,6 @@ const net *plan_commuted(const planning *p, uint32_t passes, uint32_t *waiting) 
   c.component = NEW_ARRAY(a, uint32_t, s->values.count + 1);
   c.changes = NEW_ARRAY(a, f2_space, s->ops.count + 1);
   c.divisible = NEW_ARRAY(a, bool, s->ops.count + 1);
-  c.stored = NEW_ARRAY(a, bool, s->values.count + 1);
   c.nodes = NEW_ARRAY(a, net_id, s->nodes.count + 1);
   if (!find_components(&c))
     return NULL;

@@ -7,8 +7,8 @@ typedef struct tree {
   arena *memory;
   const net_stage *stage;
   plan_look_back *l;
-  uint32_t *maker;  // by value: the op that makes it, or NET_NONE
-  bool *spoilt;     // by value: whether its element at index 0 may be made of later ones
+  net_uses uses;
+  bool *spoilt;  // by value: whether its element at index 0 may be made of later ones
   net_id *room;
 } tree;
 
@@ -54,7 +54,7 @@ static bool is_between(const tree *t, uint32_t op) {
 
 // The blocks publish it: made by the ops before those between, or going up.
 static bool is_published(const tree *t, net_id value) {
-  uint32_t op = t->maker[value];
+  uint32_t op = t->uses.values[value].maker;
   return op < t->l->middle || (is_between(t, op) && plan_goes_up(&t->stage->ops.items[op]));
 }
 
@@ -69,7 +69,7 @@ static bool reads_tree(const tree *t, const net_op *op) {
       return false;
     if (node->kind != NET_ELEMENT)
       continue;
-    uint32_t maker = t->maker[node->value];
+    uint32_t maker = t->uses.values[node->value].maker;
     if (maker == NET_NONE)
       return false;
     if (is_published(t, node->value)) {
@@ -163,13 +163,6 @@ static bool follow_op(tree *t, const net_op *op, bool between) {
   return good;
 }
 
-static bool is_stored(const net_stage *s, net_id value) {
-  for (size_t i = 0; i < s->stores.count; i++)
-    if (s->stores.items[i].value == value)
-      return true;
-  return false;
-}
-
 // ---- recognising -----------------------------------------------------------------------------
 
 static bool lies_in_tile(const net_op *op, uint32_t d) {
@@ -205,7 +198,7 @@ static bool is_tree(tree *t) {
       return false;
   }
   for (net_id v = 0; v < s->values.count; v++)
-    if (is_stored(s, v) && (t->spoilt[v] || is_between(t, t->maker[v])))
+    if (t->uses.values[v].stored && (t->spoilt[v] || is_between(t, t->uses.values[v].maker)))
       return false;
   return true;
 }
@@ -253,12 +246,13 @@ static uint32_t crossing_values(const tree *t, bool out, net_id *values) {
   uint32_t count = 0;
   bool *read = NEW_ARRAY(t->memory, bool, s->values.count + 1);
   for (uint32_t i = 0; i < s->ops.count; i++) {
-    uint32_t reads = net_op_reads(s, &s->ops.items[i], t->room);
-    for (uint32_t k = 0; k < reads; k++)
-      read[t->room[k]] |= out ? i >= t->l->middle + t->l->middle_count : is_between(t, i);
+    const net_reads *r = &t->uses.reads[i];
+    for (uint32_t k = 0; k < r->count; k++)
+      read[r->values[k]] |= out ? i >= t->l->middle + t->l->middle_count : is_between(t, i);
   }
   for (net_id v = 0; v < s->values.count; v++)
-    if (read[v] && is_between(t, t->maker[v]) == out && (out || t->maker[v] < t->l->middle))
+    if (read[v] && is_between(t, t->uses.values[v].maker) == out &&
+        (out || t->uses.values[v].maker < t->l->middle))
       values[count++] = v;
   return count;
 }
@@ -369,12 +363,8 @@ bool plan_look_back_from(arena *a, const plan *p, uint32_t first, plan_look_back
   set_upright(s);
   l->stage = s;
   tree t = {.memory = a, .stage = s, .l = l};
-  t.maker = NEW_ARRAY(a, uint32_t, s->values.count + 1);
-  t.room = NEW_ARRAY(a, net_id, s->nodes.count + s->values.count + 1);
-  memset(t.maker, 0xff, (s->values.count + 1) * sizeof *t.maker);
-  for (uint32_t i = 0; i < s->ops.count; i++)
-    for (uint32_t o = 0; o < s->ops.items[i].output_count; o++)
-      t.maker[s->ops.items[i].outputs[o].value] = i;
+  t.uses = net_uses_of(a, s);
+  t.room = NEW_ARRAY(a, net_id, s->nodes.count + 1);
   for (uint32_t d = PLAN_LOOK_MOST; d >= PLAN_LOOK_LEAST; d--) {
     t.spoilt = NEW_ARRAY(a, bool, s->values.count + 1);
     if (bytes_of_tile(s, d) > PLAN_LOOK_BYTES || (int)d >= s->n || !split_ops(&t, d) ||
@@ -386,7 +376,7 @@ bool plan_look_back_from(arena *a, const plan *p, uint32_t first, plan_look_back
     l->out_count = crossing_values(&t, true, l->out);
     bool good = l->in_count > 0 && l->out_count > 0;
     for (uint32_t i = 0; i < l->out_count; i++)
-      good &= level_of(&s->ops.items[t.maker[l->out[i]]]) == d;
+      good &= level_of(&s->ops.items[t.uses.values[l->out[i]].maker]) == d;
     return good && make_one(&t, p, upright, l);
   }
   return false;

@@ -42,10 +42,10 @@ static run with_next_op(const planning *p, run r) {
   for (uint32_t k = 0; k < op->k; k++)
     f2_space_insert(&r.space, op->directions[k]);
   for (size_t k = 0; k < stage->loads.count; k++)
-    if (p->first_read[stage->loads.items[k].value] == i)
+    if (p->uses.values[stage->loads.items[k].value].first == i)
       r.space = f2_space_sum(r.space, p->load_lines[k]);
   for (size_t k = 0; k < stage->stores.count; k++)
-    if (p->defined[stage->stores.items[k].value] == i)
+    if (p->uses.values[stage->stores.items[k].value].maker == i)
       r.space = f2_space_sum(r.space, p->store_lines[k]);
   r.slots |= p->op_slots[i];
   return r;
@@ -61,7 +61,7 @@ static run empty_run(const planning *p, uint32_t first) {
   run r = {first, first, f2_space_zero(stage->n), 0};
   for (size_t k = 0; k < stage->stores.count && first == 0; k++) {
     net_id value = stage->stores.items[k].value;
-    if (p->defined[value] != UINT32_MAX)
+    if (p->uses.values[value].maker != NET_NONE)
       continue;
     r.space = f2_space_sum(r.space, p->store_lines[k]);
     for (size_t i = 0; i < stage->loads.count; i++)
@@ -251,10 +251,11 @@ static void extend_chains(search *s, uint32_t layer, uint32_t layer_end, uint32_
 // The bytes of what crosses from an op's run to later ones.
 static double bytes_between(const planning *p, uint32_t op) {
   double bytes = 0;
-  for (net_id v = 0; v < p->stage->values.count; v++)
-    if (p->defined[v] != UINT32_MAX && p->defined[v] < op && p->last_read[v] != UINT32_MAX &&
-        p->last_read[v] >= op)
+  for (net_id v = 0; v < p->stage->values.count; v++) {
+    const net_value_uses *u = &p->uses.values[v];
+    if (u->maker != NET_NONE && u->maker < op && u->last != NET_NONE && u->last >= op)
       bytes += width_of(p->stage, v) / (double)f2_unit(plan_live_of_value(p, v).dimension);
+  }
   return bytes;
 }
 

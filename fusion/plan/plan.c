@@ -3,35 +3,6 @@
 
 // ---- the stage --------------------------------------------------------------------------------
 
-static void find_op_order(planning *p) {
-  const net_stage *s = p->stage;
-  size_t values = s->values.count + 1;
-  p->defined = NEW_ARRAY(p->memory, uint32_t, values);
-  p->first_read = NEW_ARRAY(p->memory, uint32_t, values);
-  p->last_read = NEW_ARRAY(p->memory, uint32_t, values);
-  net_id *reads = p->reads = NEW_ARRAY(p->memory, net_id, values);
-  for (size_t v = 0; v < values; v++)
-    p->defined[v] = p->first_read[v] = p->last_read[v] = UINT32_MAX;
-  for (uint32_t i = 0; i < s->ops.count; i++) {
-    const net_op *op = &s->ops.items[i];
-    for (uint32_t o = 0; o < op->output_count; o++)
-      p->defined[op->outputs[o].value] = i;
-    uint32_t count = net_op_reads(s, op, reads);
-    for (uint32_t k = 0; k < count; k++) {
-      if (p->first_read[reads[k]] == UINT32_MAX)
-        p->first_read[reads[k]] = i;
-      p->last_read[reads[k]] = i;
-    }
-  }
-}
-
-static bool is_stored(const net_stage *s, net_id value) {
-  for (size_t i = 0; i < s->stores.count; i++)
-    if (s->stores.items[i].value == value)
-      return true;
-  return false;
-}
-
 // What one op reads goes from memory to registers, and what an op makes for memory alone goes there
 // from registers: neither needs room in the tile. (Where lanes are threads it may have to wait in
 // the tile for the phase that has its lines.)
@@ -42,9 +13,9 @@ static void spare_short_moves(planning *p, const uint32_t *slot_of) {
   for (net_id v = 0; v < s->values.count; v++) {
     if (slot_of[v] == NET_NONE)
       continue;
-    bool loaded = p->defined[v] == UINT32_MAX, stored = is_stored(s, v);
-    bool load = loaded && !stored && p->first_read[v] == p->last_read[v];
-    bool store = !loaded && stored && p->first_read[v] == UINT32_MAX;
+    const net_value_uses *u = &p->uses.values[v];
+    bool load = u->maker == NET_NONE && !u->stored && u->first == u->last;
+    bool store = u->maker != NET_NONE && u->stored && u->first == NET_NONE;
     held[slot_of[v]] |= load ? LOAD : store ? STORE : OTHER;
   }
   for (uint32_t i = 0; i < p->slot_count; i++)
@@ -76,7 +47,7 @@ static void find_slots(planning *p) {
   for (size_t i = 0; i < s->loads.count; i++)
     loaded[s->loads.items[i].value] = true;
   for (net_id v = 0; v < s->values.count; v++) {
-    stored[v] = is_stored(s, v);
+    stored[v] = p->uses.values[v].stored;
     narrowest = width_of(s, v) < narrowest ? width_of(s, v) : narrowest;
   }
   assign_slots(p, 0, (uint32_t)s->ops.count, loaded, stored, slot_of, &all);
@@ -86,21 +57,21 @@ static void find_slots(planning *p) {
   if (p->target->lane_bytes)
     spare_short_moves(p, slot_of);
   p->op_slots = NEW_ARRAY(p->memory, uint64_t, s->ops.count + 1);
-  net_id *reads = p->reads;
   for (size_t i = 0; i < s->ops.count; i++) {
     const net_op *op = &s->ops.items[i];
-    uint32_t count = net_op_reads(s, op, reads);
-    for (uint32_t k = 0; k < count; k++)
-      p->op_slots[i] |= UINT64_C(1) << (slot_of[reads[k]] & 63);
+    const net_reads *r = &p->uses.reads[i];
+    for (uint32_t k = 0; k < r->count; k++)
+      p->op_slots[i] |= UINT64_C(1) << (slot_of[r->values[k]] & 63);
     for (uint32_t k = 0; k < op->output_count; k++)
       p->op_slots[i] |= UINT64_C(1) << (slot_of[op->outputs[k].value] & 63);
     if (all.count > 64)
       p->op_slots[i] = UINT64_MAX;
   }
-  for (size_t i = 0; i < s->loads.count; i++)
-    if (is_stored(s, s->loads.items[i].value) &&
-        p->first_read[s->loads.items[i].value] == UINT32_MAX)
+  for (size_t i = 0; i < s->loads.count; i++) {
+    const net_value_uses *u = &p->uses.values[s->loads.items[i].value];
+    if (u->stored && u->first == NET_NONE)
       p->moved_bytes += width_of(s, s->loads.items[i].value);
+  }
   p->t = log2_floor(p->target->line_bytes / narrowest);
   p->t = smaller_of(p->t, net_share_bits(s));
 }
@@ -126,11 +97,12 @@ static void find_lines_between(planning *p) {
   int *begin = NEW_ARRAY(p->memory, int, ops *((size_t)p->t + 1));
   p->lines_before = NEW_ARRAY(p->memory, int, ops);
   for (net_id v = 0; v < s->values.count; v++) {
-    if (p->defined[v] == UINT32_MAX || p->last_read[v] == UINT32_MAX)
+    const net_value_uses *u = &p->uses.values[v];
+    if (u->maker == NET_NONE || u->last == NET_NONE)
       continue;
     int *crossing = begin + ops * (size_t)plan_lines_of_value(p, v);
-    crossing[p->defined[v] + 1]++;
-    crossing[p->last_read[v] + 1]--;
+    crossing[u->maker + 1]++;
+    crossing[u->last + 1]--;
   }
   for (int t = 1; t <= p->t; t++)
     for (size_t i = 0, open = 0; i < ops; i++) {
@@ -232,7 +204,7 @@ planning planning_of_stage(arena *a, const plan *p, uint32_t number) {
                 .stage = &p->net->stages.items[number],
                 .share = share_of(&p->net->stages.items[number]),
                 .alone = NET_NONE};
-  find_op_order(&s);
+  s.uses = net_uses_of(s.memory, s.stage);
   find_slots(&s);
   find_lines(&s);
   find_lines_between(&s);

@@ -44,11 +44,7 @@ struct planning {
   uint32_t stage_number;
   const net_stage *stage;
   f2_space share;  // the indices of one share: tiles lie in it. All, where the stage has no shares
-  // By value of the stage:
-  uint32_t *defined, *last_read;  // op numbers; defined: UINT32_MAX for a load. last_read:
-                                  // UINT32_MAX if never
-  uint32_t *first_read;
-  net_id *reads;          // room for the values that one op reads
+  net_uses uses;
   f2_space *load_lines;   // by load: what a coalesced load needs
   f2_space *store_lines;  // by store
   padding padding;        // of the stage (plan/padding.h)

@@ -61,9 +61,9 @@ int most_directions(const net_stage *s, const plan_pass *pass) {
 
 f2_space plan_live_of_value(const planning *p, net_id value) {
   const net_stage *s = p->stage;
-  if (p->defined[value] == UINT32_MAX)
+  if (p->uses.values[value].maker == NET_NONE)
     return live_all(s->n);
-  const net_op *op = &s->ops.items[p->defined[value]];
+  const net_op *op = &s->ops.items[p->uses.values[value].maker];
   uint32_t o = 0;
   while (op->outputs[o].value != value)
     o++;

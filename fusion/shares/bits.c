@@ -18,7 +18,7 @@ typedef struct arrival {
 typedef struct cutting {
   sharing *s;
   const net_stage *stage;
-  uint32_t *defined;  // by value: the op that makes it; UINT32_MAX: a load
+  net_uses uses;
   VEC(part) parts;
   bool *reads;        // by part and value: whether the part's ops read it
   arrival *arrivals;  // by part and value
@@ -111,11 +111,10 @@ static bool has_few(const cutting *c, f2_space live) {
 
 // Whether each rank rather executes the op as a whole: it acts on few elements, and none of them is
 // loaded.
-static bool is_few(const cutting *c, const net_op *op, net_id *reads) {
-  bool few = has_few(c, live_of_op(c->stage, op));
-  uint32_t count = few ? net_op_reads(c->stage, op, reads) : 0;
-  for (uint32_t i = 0; i < count && few; i++)
-    few = c->defined[reads[i]] != UINT32_MAX;
+static bool is_few(const cutting *c, uint32_t op) {
+  bool few = has_few(c, live_of_op(c->stage, &c->stage->ops.items[op]));
+  for (uint32_t i = 0; i < c->uses.reads[op].count && few; i++)
+    few = c->uses.values[c->uses.reads[op].values[i]].maker != NET_NONE;
   return few;
 }
 
@@ -158,10 +157,10 @@ static f2_affine number_of_part(const cutting *c, f2_space v) {
 }
 
 // The longest part from op `first`.
-static part next_part(const cutting *c, uint32_t first, net_id *reads) {
+static part next_part(const cutting *c, uint32_t first) {
   const net_stage *s = c->stage;
   uint32_t end = first, ops = (uint32_t)s->ops.count;
-  while (end < ops && is_few(c, &s->ops.items[end], reads))
+  while (end < ops && is_few(c, end))
     end++;
   if (end > first)
     return (part){first, end, true, {f2_zero(0, s->n), 0}};
@@ -173,22 +172,12 @@ static part next_part(const cutting *c, uint32_t first, net_id *reads) {
   for (; end < ops && generic; end++) {
     const net_op *op = &s->ops.items[end];
     f2_space wider = with_directions(v, op);
-    if (wider.dimension > s->n - c->s->p || (wider.dimension > v.dimension && is_few(c, op, reads)))
+    if (wider.dimension > s->n - c->s->p || (wider.dimension > v.dimension && is_few(c, end)))
       break;
     v = wider;
   }
   v = space_of_part(c, v, first == 0, end == ops);
   return (part){first, end, false, number_of_part(c, v)};
-}
-
-static void find_definitions(cutting *c) {
-  const net_stage *s = c->stage;
-  c->defined = NEW_ARRAY(c->s->memory, uint32_t, s->values.count + 1);
-  for (size_t v = 0; v < s->values.count; v++)
-    c->defined[v] = UINT32_MAX;
-  for (uint32_t i = 0; i < s->ops.count; i++)
-    for (uint32_t o = 0; o < s->ops.items[i].output_count; o++)
-      c->defined[s->ops.items[i].outputs[o].value] = i;
 }
 
 // Where the largest of what is loaded lies, and of what is stored shall lie.
@@ -209,27 +198,24 @@ static void find_homes(cutting *c) {
 }
 
 static void find_reads(cutting *c) {
-  const net_stage *s = c->stage;
   size_t slots = slot(c, (uint32_t)c->parts.count, 0);
-  net_id *reads = NEW_ARRAY(c->s->memory, net_id, s->values.count + 1);
   c->reads = NEW_ARRAY(c->s->memory, bool, slots);
   c->arrivals = NEW_ARRAY(c->s->memory, arrival, slots);
   for (size_t i = 0; i < slots; i++)
     c->arrivals[i].array = NET_NONE;
   for (uint32_t k = 0; k < c->parts.count; k++)
     for (uint32_t i = c->parts.items[k].first; i < c->parts.items[k].end; i++)
-      for (uint32_t r = net_op_reads(s, &s->ops.items[i], reads); r-- > 0;)
-        c->reads[slot(c, k, reads[r])] = true;
+      for (uint32_t r = 0; r < c->uses.reads[i].count; r++)
+        c->reads[slot(c, k, c->uses.reads[i].values[r])] = true;
 }
 
 static bool find_parts(cutting *c) {
   const net_stage *s = c->stage;
-  net_id *reads = NEW_ARRAY(c->s->memory, net_id, s->values.count + 1);
   c->loaded = c->stored = (f2_affine){f2_zero(0, s->n), 0};
-  find_definitions(c);
+  c->uses = net_uses_of(c->s->memory, s);
   find_homes(c);
   for (uint32_t at = 0; at < s->ops.count || c->parts.count == 0;) {
-    part k = next_part(c, at, reads);
+    part k = next_part(c, at);
     vec_push(c->s->memory, &c->parts, k);
     at = k.end;
   }
@@ -239,12 +225,12 @@ static bool find_parts(cutting *c) {
 
 static uint32_t part_of_value(const cutting *c, net_id v) {
   uint32_t k = 0;
-  if (c->defined[v] == UINT32_MAX) {
+  if (c->uses.values[v].maker == NET_NONE) {
     while (k < c->parts.count && !c->reads[slot(c, k, v)])
       k++;
     return k < c->parts.count ? k : 0;
   }
-  while (c->defined[v] >= c->parts.items[k].end)
+  while (c->uses.values[v].maker >= c->parts.items[k].end)
     k++;
   return k;
 }
@@ -425,7 +411,7 @@ static void add_loads(const cutting *c, uint32_t k, net_stage *stage, net_id *nu
   const net_stage *from = c->stage;
   for (size_t i = 0; i < from->stores.count; i++) {
     net_id v = from->stores.items[i].value;
-    if (c->defined[v] == UINT32_MAX && part_of_value(c, v) == k)
+    if (c->uses.values[v].maker == NET_NONE && part_of_value(c, v) == k)
       number_of(c, stage, numbers, v);
   }
   for (size_t i = 0; i < from->loads.count; i++) {
@@ -505,7 +491,8 @@ static void make_part(const cutting *c, uint32_t k) {
   add_stores(c, k, &stage, numbers, &late);
   for (uint32_t reader = k + 1; reader < c->parts.count; reader++)
     for (net_id v = 0; v < c->stage->values.count; v++) {
-      if (!c->reads[slot(c, reader, v)] || c->defined[v] == UINT32_MAX || part_of_value(c, v) != k)
+      if (!c->reads[slot(c, reader, v)] || c->uses.values[v].maker == NET_NONE ||
+          part_of_value(c, v) != k)
         continue;
       const part *to = &c->parts.items[reader];
       crossing x = {reader, v,
