@@ -3,52 +3,22 @@
 
 #include "core/number.h"
 
-// ---- affine sums -----------------------------------------------------------------------------
-
-static affine_bits affine_bits_of(arena *a, uint32_t blocks, const uint64_t *block,
-                                  uint32_t threads, const uint64_t *thread) {
-  affine_bits b = {
-      blocks, threads, NEW_ARRAY(a, uint64_t, blocks), NEW_ARRAY(a, uint64_t, threads), {0}};
-  memcpy(b.block, block, blocks * sizeof *block);
-  memcpy(b.thread, thread, threads * sizeof *thread);
-  for (uint64_t i = 0; i < LANES; i++)
-    b.lane[i] = f2_combine(threads < LANE_BITS ? (int)threads : LANE_BITS, b.thread, i);
-  return b;
+// The words of rows of a map; of none, a word that is 0.
+static xor_word *words_of_rows(arena *a, const c_map *m, uint64_t rows, uint32_t *count) {
+  xor_word *words = NEW_ARRAY(a, xor_word, m->rows + 1);
+  *count = c_map_words(a, m, rows, words);
+  if (*count == 0)
+    words->column = NEW_ARRAY(a, uint64_t, m->blocks + m->threads + m->vectors);
+  return words;
 }
 
-uint64_t affine_bits_at(const affine_bits *b, uint64_t block, uint64_t warp) {
-  return f2_combine((int)b->blocks, b->block, block) ^
-         f2_combine((int)b->threads, b->thread, warp << LANE_BITS);
-}
-
-static affine_sum *affine_sum_of(arena *a, const c_map *m, uint64_t rows) {
-  affine_sum *s = NEW(a, affine_sum);
-  xor_word words[C_ROWS];
-  *s = (affine_sum){.offset = m->offset, .loops = m->loops, .strides = m->strides};
-  s->count = c_map_words(a, m, rows, words);
-  s->groups = NEW_ARRAY(a, affine_group, s->count);
-  for (uint32_t g = 0; g < s->count; g++)
-    s->groups[g] =
-        (affine_group){words[g], affine_bits_of(a, m->blocks, words[g].column, m->threads,
-                                                words[g].column + m->blocks)};
-  return s;
-}
-
-static uint64_t *constants_at(arena *a, const affine_sum *s, const c_map *m, uint64_t x) {
-  uint64_t *at = NEW_ARRAY(a, uint64_t, s->count);
-  for (uint32_t g = 0; g < s->count; g++)
-    at[g] = xor_word_at(m, &s->groups[g].word, x);
+// At coordinates x of W.
+static xor_word *words_at(arena *a, const c_map *m, uint32_t count, const xor_word *words,
+                          uint64_t x) {
+  xor_word *at = NEW_ARRAY(a, xor_word, count);
+  for (uint32_t g = 0; g < count; g++)
+    at[g] = (xor_word){words[g].odd, xor_word_at(m, &words[g], x), words[g].column};
   return at;
-}
-
-// Of rows that make one word, or none.
-static affine_bits *affine_bits_of_rows(arena *a, const c_map *m, uint64_t rows) {
-  affine_bits *b = NEW(a, affine_bits);
-  affine_sum *s = affine_sum_of(a, m, rows);
-  uint64_t none[F2_MAX] = {0};
-  assert(s->count <= 1);
-  *b = s->count ? s->groups[0].bits : affine_bits_of(a, m->blocks, none, m->threads, none);
-  return b;
 }
 
 static void add_access(hmm_pass *p, pass_access one) {
@@ -68,22 +38,23 @@ static void add_accesses(hmm_pass *p, pass_access like, const c_map *map, const 
   for (uint32_t i = 0; i < live_count; i++)
     forms[i] = i < p->live_count ? p->live[i] : place->live[i - p->live_count];
   c_map live = c_map_of_forms(live_count, forms, space);
-  uint64_t chunk_rows = 0, all = f2_mask((int)map->rows),
-           index = f2_mask((int)(space->r + space->l));
+  uint64_t chunk_rows = 0, index = f2_mask((int)(space->r + space->l));
   for (uint32_t i = 0; i < a.wide; i++)
     chunk_rows |= f2_unit((int)a.chunk_row[i]);
-  like.sum = affine_sum_of(p->memory, map, all & ~chunk_rows);
+  uint32_t one;
+  const xor_word *words = words_of_rows(p->memory, map, f2_mask((int)map->rows) & ~chunk_rows,
+                                        &like.count),
+                 *alive = words_of_rows(p->memory, &live, f2_mask((int)live.rows), &one);
+  like.map = map;
   like.scale = map->bytes ? 1 : bytes;
-  like.swizzle = map->swizzle;
   like.bytes = bytes << a.wide;
   like.limit = place->padding_start == UINT64_MAX ? UINT64_MAX : place->padding_start * parts;
-  like.live = live_count ? affine_bits_of_rows(p->memory, &live, f2_mask((int)live.rows)) : NULL;
   for (uint64_t i = 0; i < UINT64_C(1) << a.home.registers; i += UINT64_C(1) << a.wide) {
     uint64_t x = register_layout_at(&a.memory, i, 0);
     if (a.wide == 0 && place->padding && place->padding[x & f2_mask((int)space->r)])
       continue;
-    like.at = constants_at(p->memory, like.sum, map, x);
-    like.live_at = c_map_bits(&live, x & index);
+    like.words = words_at(p->memory, map, like.count, words, x);
+    like.live = live_count ? words_at(p->memory, &live, one, alive, x & index) : NULL;
     add_access(p, like);
   }
 }
@@ -95,9 +66,10 @@ static void add_move(hmm_pass *p, const plan_move *move, bool load, const c_spac
   c_place place = {.padding_start = move->padding_start, .padding = load ? NULL : dead};
   f2_space known = p->known;
   place.live = c_pass_live_of_move(&p->pass, move, &known, &place.live_count);
-  c_map map = c_map_of(p->memory, &move->map, space, scalar_parts(type));
+  c_map *map = NEW(p->memory, c_map);
+  *map = c_map_of(p->memory, &move->map, space, scalar_parts(type));
   like.op = load ? HMM_READ_GLOBAL : HMM_WRITE_GLOBAL;
-  add_accesses(p, like, &map, space, type, &place);
+  add_accesses(p, like, map, space, type, &place);
 }
 
 static void add_exchange(hmm_pass *p, uint32_t phase, uint32_t slot, bool get, pass_access like,
@@ -106,12 +78,13 @@ static void add_exchange(hmm_pass *p, uint32_t phase, uint32_t slot, bool get, p
   const c_use *use = c_use_of(s, p->pass.pass, phase, slot);
   scalar_type type = get ? use->before : use->after;
   c_place place = {.padding_start = UINT64_MAX, .scratch = true, .padding = get ? dead : NULL};
-  c_map map = c_pass_scratch_map(&p->pass, phase, get ? phase : use->next, slot, type);
+  c_map *map = NEW(p->memory, c_map);
+  *map = c_pass_scratch_map(&p->pass, phase, get ? phase : use->next, slot, type);
   like.op = get ? HMM_READ_SHARED : HMM_WRITE_SHARED;
   like.base = s->region[get ? use->in : use->out][slot];
   f2_space known = p->known;
   place.live = c_pass_live_in_scratch(&p->pass, phase, slot, !get, &known, &place.live_count);
-  add_accesses(p, like, &map, &s->spaces[phase], type, &place);
+  add_accesses(p, like, map, &s->spaces[phase], type, &place);
 }
 
 static void add_puts(hmm_pass *p, uint32_t phase, pass_access like) {
@@ -177,8 +150,10 @@ static void add_phase(hmm_pass *p, uint32_t phase) {
   uint64_t block[F2_MAX], thread[F2_MAX];
   pass_access all = {.who = PASS_ALL}, padding = all, within = all;
   if (c_pass_has_padding_threads(&p->pass, space, block, thread)) {
-    affine_bits *least = NEW(p->memory, affine_bits);
-    *least = affine_bits_of(p->memory, space->blocks, block, space->threads, thread);
+    xor_word *least = NEW(p->memory, xor_word);
+    least->column = NEW_ARRAY(p->memory, uint64_t, space->blocks + space->threads);
+    memcpy(least->column, block, space->blocks * sizeof *block);
+    memcpy(least->column + space->blocks, thread, space->threads * sizeof *thread);
     padding.who = PASS_PADDING;
     within.who = PASS_WITHIN;
     padding.least = within.least = least;
@@ -203,20 +178,19 @@ static void set_skips(hmm_pass *p) {
   const plan_pass *pass = p->pass.pass;
   const c_space *s = &p->pass.schedule.spaces[0];
   c_map forms = c_map_of_forms(pass->live_count, pass->live, s);
-  p->alive = *affine_bits_of_rows(p->memory, &forms, f2_mask((int)forms.rows));
-  p->alive_at = forms.constant;
-  uint64_t least[F2_MAX];
+  uint32_t one;
+  p->alive = *words_of_rows(p->memory, &forms, f2_mask((int)forms.rows), &one);
+  p->least.column = NEW_ARRAY(p->memory, uint64_t, s->blocks);
   for (uint32_t i = 0; i < s->blocks; i++)
-    least[i] = f2_space_reduce(pass->tile, s->block[i]);
-  p->least = affine_bits_of(p->memory, s->blocks, least, 0, least);
+    p->least.column[i] = f2_space_reduce(pass->tile, s->block[i]);
 }
 
 bool hmm_pass_skips(const hmm_pass *p, uint64_t item) {
   const plan_pass *pass = p->pass.pass;
-  if (pass->live_count && f2_combine((int)p->alive.blocks, p->alive.block, item) != p->alive_at)
-    return true;
-  return pass->padding_start != UINT64_MAX &&
-         f2_combine((int)p->least.blocks, p->least.block, item) >= pass->padding_start;
+  int blocks = (int)p->pass.schedule.spaces[0].blocks;
+  return (pass->live_count && f2_combine(blocks, p->alive.column, item) != p->alive.constant) ||
+         (pass->padding_start != UINT64_MAX &&
+          f2_combine(blocks, p->least.column, item) >= pass->padding_start);
 }
 
 static uint64_t count_items(const hmm_pass *p) {
@@ -252,12 +226,12 @@ const char *hmm_pass_open(arena *a, const plan *of, uint32_t number, const c_opt
 // their least indices are a coset of a subspace, in the order of its coordinates.
 uint64_t hmm_pass_working(const hmm_pass *p, uint64_t *first) {
   const plan_pass *pass = p->pass.pass;
-  int blocks = (int)p->least.blocks;
-  f2_matrix alive = f2_from_columns((int)pass->live_count, blocks, p->alive.block);
-  f2_matrix least = f2_from_columns(pass->tile.n, blocks, p->least.block);
+  int blocks = (int)p->pass.schedule.spaces[0].blocks;
+  f2_matrix alive = f2_from_columns((int)pass->live_count, blocks, p->alive.column);
+  f2_matrix least = f2_from_columns(pass->tile.n, blocks, p->least.column);
   uint64_t loops = p->items >> blocks, x, n;
   *first = 0;
-  if (!f2_solve(alive, p->alive_at, &x))
+  if (!f2_solve(alive, p->alive.constant, &x))
     return 0;
   f2_space free = f2_kernel(alive), image = f2_space_image(least, free);
   uint64_t offset = f2_space_reduce(image, f2_apply(least, x)), low = 0,
@@ -280,58 +254,72 @@ uint64_t hmm_pass_working(const hmm_pass *p, uint64_t *first) {
 
 // ---- requests --------------------------------------------------------------------------------
 
-// The units at which the lanes first ... first + count - 1 are, or HMM_IDLE.
+// A word for lanes first ... first + count - 1 of the warp. `count` is a power
+// of two that divides `first`. `blocks`: how many of its columns are of the block's bits; those of
+// the thread's follow.
+static void find_words(const pass_place *at, uint32_t blocks, const xor_word *word, uint32_t first,
+                       uint32_t count, uint64_t *out) {
+  const uint64_t *thread = word->column + blocks;
+  int threads = (int)at->step->access->map->threads;
+  out[0] = word->constant ^ f2_combine((int)blocks, word->column, at->item) ^
+           f2_combine(threads, thread, at->warp << LANE_BITS | first);
+  for (uint32_t size = 1; size < count; size *= 2, threads--) {
+    uint64_t other = threads > 0 ? *thread++ : 0;
+    for (uint32_t i = 0; i < size; i++)
+      out[size + i] = out[i] ^ other;
+  }
+}
+
+// The units at which these lanes are.
 static void find_units(const hmm_pass *p, const pass_place *at, uint32_t first, uint32_t count,
                        uint64_t *unit) {
   const pass_access *a = at->step->access;
-  const affine_sum *s = a->sum;
-  uint64_t fixed = s->offset, loops = at->item >> p->pass.schedule.spaces[0].blocks;
-  for (uint32_t i = s->loops; i-- > 0; loops /= p->pass.stage->extents[i])
-    fixed += (uint64_t)s->strides[i] *
-             net_loop_index(p->pass.stage, i, loops % p->pass.stage->extents[i]);
+  const net_stage *s = p->pass.stage;
+  uint64_t fixed = a->map->offset, own[LANES],
+           loops = at->item >> p->pass.schedule.spaces[0].blocks;
+  for (uint32_t i = a->map->loops; i-- > 0; loops /= s->extents[i])
+    fixed += (uint64_t)a->map->strides[i] * net_loop_index(s, i, loops % s->extents[i]);
   for (uint32_t i = 0; i < count; i++)
     unit[i] = fixed;
-  for (uint32_t g = 0; g < s->count; g++) {
-    const affine_bits *b = &s->groups[g].bits;
-    uint64_t odd = s->groups[g].word.odd, own = a->at[g] ^ affine_bits_at(b, at->item, at->warp);
+  for (uint32_t g = 0; g < a->count; g++) {
+    find_words(at, a->map->blocks, &a->words[g], first, count, own);
     for (uint32_t i = 0; i < count; i++)
-      unit[i] += odd * (own ^ b->lane[first + i]);
+      unit[i] += a->words[g].odd * own[i];
   }
 }
 
 static void mask_idle_lanes(const hmm_pass *p, const pass_place *at, uint32_t first, uint32_t count,
                             uint64_t *unit) {
   const pass_access *a = at->step->access;
-  uint64_t live = a->live ? a->live_at ^ affine_bits_at(a->live, at->item, at->warp) : 0;
-  uint64_t least = a->least ? affine_bits_at(a->least, at->item, at->warp) : 0;
-  for (uint32_t i = 0; i < count; i++) {
-    bool out = unit[i] >= a->limit || first + i >= p->threads;
-    out |= a->live && (live ^ a->live->lane[first + i]) != 0;
-    if (a->who != PASS_ALL)
-      out |= ((least ^ a->least->lane[first + i]) >= p->pass.pass->padding_start) ==
-             (a->who == PASS_WITHIN);
-    if (out)
+  uint64_t live[LANES] = {0}, least[LANES] = {0}, padding_start = p->pass.pass->padding_start;
+  uint32_t blocks = p->pass.schedule.spaces[0].blocks;
+  if (a->live)
+    find_words(at, blocks, a->live, first, count, live);
+  if (a->who != PASS_ALL)
+    find_words(at, blocks, a->least, first, count, least);
+  for (uint32_t i = 0; i < count; i++)
+    if (unit[i] >= a->limit || first + i >= p->threads || live[i] != 0 ||
+        (a->who != PASS_ALL && (least[i] >= padding_start) == (a->who == PASS_WITHIN)))
       unit[i] = HMM_IDLE;
-  }
 }
 
 bool hmm_pass_has_idle(const hmm_pass *p, const pass_access *a) {
-  return a->sum && (a->live || a->who != PASS_ALL || a->limit != UINT64_MAX || p->threads < LANES);
+  return a->map && (a->live || a->who != PASS_ALL || a->limit != UINT64_MAX || p->threads < LANES);
 }
 
 uint32_t hmm_pass_units(const hmm_pass *p, const pass_place *at, uint64_t *unit, uint32_t *words) {
   const pass_access *a = at->step->access;
   *words = a->bytes > WORD ? a->bytes / WORD : 1;
   uint32_t count = LANES / *words, first = at->step->part * count;
-  for (uint32_t i = 0; i < count && !a->sum; i++)
+  for (uint32_t i = 0; i < count && !a->map; i++)
     unit[i] = (uint64_t)(first + i) * LANES;
-  if (!a->sum)
+  if (!a->map)
     return count;
   find_units(p, at, first, count, unit);
   if (hmm_pass_has_idle(p, a))
     mask_idle_lanes(p, at, first, count, unit);
-  for (uint32_t i = 0; i < count && a->swizzle; i++)
+  for (uint32_t i = 0; i < count && a->map->swizzle; i++)
     if (unit[i] != HMM_IDLE)
-      unit[i] = c_swizzle_place(a->swizzle, unit[i]);
+      unit[i] = c_swizzle_place(a->map->swizzle, unit[i]);
   return count;
 }

@@ -1,8 +1,8 @@
 // Private to kernels/hmm/: what the threads of a pass ask of memory, step by step.
 //
-// A STEP of a thread block is a request of every warp, or a barrier. Its addresses are affine sums:
-// of the bits of the block, of the thread and of the register (kernels/schedule/map.h), so that
-// those of a warp are found by XORs, and nothing is listed.
+// A STEP of a thread block is a request of every warp, or a barrier. Its addresses are sums of words,
+// each an XOR of columns for the bits of the block, of the thread and of the register
+// (kernels/schedule/map.h): those of a warp are found by XORs, and nothing is listed.
 //
 //   bit reversal of 2^10 u32 by a block of 2^5 threads of 2^5 registers, a word at a time:
 //     steps 0 ... 31    load: register i of thread t has element 32 i + t
@@ -21,50 +21,27 @@ enum {
   WORD = 4,  // bytes
 };
 
-// ---- affine sums -----------------------------------------------------------------------------
-
-// A number for each thread of each block: an XOR of what the bits of block and thread contribute.
-typedef struct affine_bits {
-  uint32_t blocks, threads;
-  uint64_t *block, *thread;
-  uint64_t lane[LANES];  // of the lowest thread bits
-} affine_bits;
-
-// Of block and warp: what lanes add to.
-uint64_t affine_bits_at(const affine_bits *b, uint64_t block, uint64_t warp);
-
-// An address in elements, or bytes of scratch: offset + strides . loops + sum of odd * bits.
-typedef struct affine_group {
-  xor_word word;
-  affine_bits bits;
-} affine_group;
-typedef struct affine_sum {
-  uint64_t offset;
-  uint32_t loops, count;
-  const int64_t *strides;
-  affine_group *groups;
-} affine_sum;
-
 // ---- steps -----------------------------------------------------------------------------------
 
 // Threads with nothing but padding do nothing, except that they fill scratch
 // (c_pass_has_padding_threads).
 typedef enum pass_who { PASS_ALL, PASS_PADDING, PASS_WITHIN } pass_who;
 
+// Of each lane one address, in units: offset + strides . loops + the sum of words, of a register:
+// what it decides is in their constants.
 typedef struct pass_access {
   hmm_op op;
   // NULL: a gather or a scatter, which goes where data says. What follows is then of no meaning,
   // but for scale and bytes.
-  const affine_sum *sum;
-  uint64_t *at;              // by group: what registers, and constants, contribute
-  uint64_t base;             // in scratch, in bytes
-  uint32_t scale, bytes;     // of a unit of the sum; of the access of one lane
-  const c_swizzle *swizzle;  // through which units of scratch go; NULL: none
-  uint64_t limit;            // units from here on are left out
-  const affine_bits *live;   // 0 where it is alive; NULL: everywhere
-  uint64_t live_at;
+  const c_map *map;
+  uint32_t count;
+  const xor_word *words;
+  uint64_t base;          // in scratch, in bytes
+  uint32_t scale, bytes;  // of a unit; of the access of one lane
+  uint64_t limit;         // units from here on are left out
+  const xor_word *live;   // 0 where it is alive; NULL: it is everywhere
   pass_who who;
-  const affine_bits *least;  // of `who`: the least index of a thread
+  const xor_word *least;  // of `who`: the least index of a thread
 } pass_access;
 
 typedef struct pass_step {
@@ -81,8 +58,8 @@ typedef struct hmm_pass {
   f2_space known;
   uint32_t live_count;
   const net_form *live;
-  affine_bits alive, least;  // of items (plan_pass)
-  uint64_t alive_at;
+  xor_word alive,
+      least;  // of items: 0 where they are alive; the least index in the tile (plan_pass)
 } hmm_pass;
 
 // NULL: *out has all steps, in the order of kernels/emit/phase.c. Or a sentence. `options`: as the
@@ -102,8 +79,7 @@ typedef struct pass_place {
   uint64_t item, warp;    // the warp within its block
 } pass_place;
 
-// Where the lanes of the step's part are, in units of the access's sum, or HMM_IDLE: so many
-// lanes, of *words words each.
+// Where the lanes of the step's part are, in units, or HMM_IDLE: so many lanes, of *words words each.
 uint32_t hmm_pass_units(const hmm_pass *p, const pass_place *at, uint64_t *unit, uint32_t *words);
 // Whether any of them may be idle.
 bool hmm_pass_has_idle(const hmm_pass *p, const pass_access *a);

@@ -7,8 +7,10 @@
 
 typedef struct plan_program {
   hmm_pass of;
-  uint64_t slots;  // blocks at once
-  uint64_t first;  // block that is executed
+  uint64_t slots;                    // blocks at once
+  uint64_t first;                    // block that is executed
+  uint64_t warp, step, unit[LANES];  // where the lanes of this request are
+  uint32_t count, words;             // so many lanes, of so many words; 0: none has been found
 } plan_program;
 
 // ---- requests --------------------------------------------------------------------------------
@@ -24,8 +26,17 @@ static pass_place place_of(const plan_program *p, uint64_t warp, uint64_t step) 
                       item, warp % each};
 }
 
+// Finds where the lanes of a request are, which machines ask for twice.
+static void find_request(plan_program *p, const pass_place *at, uint64_t warp, uint64_t step) {
+  if (p->count && p->warp == warp && p->step == step)
+    return;
+  p->warp = warp;
+  p->step = step;
+  p->count = hmm_pass_units(&p->of, at, p->unit, &p->words);
+}
+
 static hmm_op plan_op(void *state, uint64_t warp, uint64_t step) {
-  const plan_program *p = state;
+  plan_program *p = state;
   pass_place at = place_of(p, warp, step);
   if (!at.step)
     return HMM_END;
@@ -33,31 +44,28 @@ static hmm_op plan_op(void *state, uint64_t warp, uint64_t step) {
     return HMM_SKIP;
   if (!at.step->access)
     return HMM_SYNC;
-  if (hmm_pass_has_idle(&p->of, at.step->access)) {
-    uint64_t unit[LANES];
-    uint32_t words, count = hmm_pass_units(&p->of, &at, unit, &words), idle = 0;
-    for (uint32_t i = 0; i < count; i++)
-      idle += unit[i] == HMM_IDLE;
-    if (idle == count)
-      return HMM_SKIP;
-  }
-  return at.step->access->op;
+  if (!hmm_pass_has_idle(&p->of, at.step->access))
+    return at.step->access->op;
+  find_request(p, &at, warp, step);
+  uint32_t idle = 0;
+  while (idle < p->count && p->unit[idle] == HMM_IDLE)
+    idle++;
+  return idle == p->count ? HMM_SKIP : at.step->access->op;
 }
 
-// The places of a gather or scatter are data: each of its lanes asks for a group of its own. All
-// arrays begin at 0, as do the blocks' parts of scratch: blocks do not share their words.
+// All arrays begin at 0, as do the blocks' parts of scratch: blocks do not share their words.
 static void plan_lanes(void *state, uint64_t warp, uint64_t step, uint64_t *address,
                        hmm_word *value) {
-  const plan_program *p = state;
+  plan_program *p = state;
   pass_place at = place_of(p, warp, step);
   const pass_access *a = at.step->access;
-  uint64_t unit[LANES];
-  uint32_t words, count = hmm_pass_units(&p->of, &at, unit, &words);
   (void)value;
+  find_request(p, &at, warp, step);
+  uint32_t count = p->count, words = p->words;
   for (uint32_t i = 0; i < count; i++)
     for (uint32_t k = 0; k < words; k++)
       address[i * words + k] =
-          unit[i] == HMM_IDLE ? HMM_IDLE : (a->base + unit[i] * a->scale) / WORD + k;
+          p->unit[i] == HMM_IDLE ? HMM_IDLE : (a->base + p->unit[i] * a->scale) / WORD + k;
 }
 
 // ---- all -------------------------------------------------------------------------------------
