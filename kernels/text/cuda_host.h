@@ -13,10 +13,8 @@
 //
 // What a thread keeps over a barrier is declared with PERMC_VALUES and is at PERMC_AT.
 //
-// With PERMC_COUNT defined, the host counts what the warps ask for: lines of 128 bytes of memory,
-// and turns at the banks of scratch (32 banks of 4 bytes; words of 8 and 16 bytes take 2 and 4
-// turns, equal words none of their own). Each access in the text has a row in permc_accesses, with
-// the sums over all warps and what is least. PERMC_COUNTERS stands behind the text, once.
+// PERMC_COUNT, if it is defined, is a file that is told of each access on the host: its number in the
+// text, kind, address, bytes, block and thread (tests/unit/touches.h counts what the warps ask for).
 // Element i goes to place i ^ d, for d that may be the thread's own.
 #define PERMC_XOR_PERMUTE(type, n, name, d)                                                        \
   PERMC_UNROLL for (unsigned k = 1; k < n; k *= 2)                                                 \
@@ -109,6 +107,7 @@ typedef struct permc_imports {
   return odd_nan;                                                                                  \
   }
 #define PERMC_CALL(name) odd_nan = name(item, odd_nan, imports);
+#define PERMC_AGAIN
 #define PERMC_DATA const __grid_constant__
 #define PERMC_UNROLL _Pragma("unroll")
 #define PERMC_SKIP return
@@ -179,11 +178,7 @@ template <typename T, unsigned n> void permc_store_wide(const T (&e)[n], void *p
 #define PERMC_PHASE_END                                                                            \
   return odd_nan;                                                                                  \
   }
-#ifdef PERMC_COUNT
-#define PERMC_CALL(name) permc_calls++, odd_nan = name(scratch, item, odd_nan, imports);
-#else
-#define PERMC_CALL(name) odd_nan = name(scratch, item, odd_nan, imports);
-#endif
+#define PERMC_CALL(name) PERMC_AGAIN odd_nan = name(scratch, item, odd_nan, imports);
 #define PERMC_SKIP return
 #define PERMC_THREADS(count) for (uint32_t t = 0; t < count; t++) {
 #define PERMC_END }
@@ -198,10 +193,13 @@ enum { PERMC_LOADS, PERMC_STORES, PERMC_GETS, PERMC_PUTS };
 #endif
 enum { permc_turn = 0 };
 #ifdef PERMC_COUNT
+#include PERMC_COUNT
 #define PERMC_TOUCH(kind, p, bytes)                                                                \
   permc_touch(__COUNTER__ *PERMC_TURNS + permc_turn, kind, p, bytes, item, t)
+#define PERMC_AGAIN permc_calls++;  // what follows is asked for again by a block of this number
 #else
 #define PERMC_TOUCH(kind, p, bytes) ((void)0)
+#define PERMC_AGAIN
 #endif
 #define PERMC_LOAD(type, p) (PERMC_TOUCH(PERMC_LOADS, p, sizeof(type)), *(const type *)(p))
 #define PERMC_STORE(type, p, v) (PERMC_TOUCH(PERMC_STORES, p, sizeof(type)), *(type *)(p) = (v))
@@ -223,109 +221,5 @@ enum { permc_turn = 0 };
     PERMC_TOUCH(PERMC_STORES, p, (n) * sizeof(type));                                              \
     __builtin_memcpy(p, values, (n) * sizeof(type));                                               \
   }
-
-#ifdef PERMC_COUNT
-#include <stdint.h>
-#include <stdlib.h>
-
-// One access of the text: the warp whose lanes come in turn, and the sums over those before it.
-// `full`: of warps of 32 lanes that all had this access; `lines` are of these alone, and so are
-// `stages`: lines, once for each 128 bytes of neighbouring lanes, as a memory machine counts them.
-typedef struct permc_access {
-  uint64_t warps, full, lines, least_lines, stages, turns, least_turns;
-  uint64_t item, warp, at[32];
-  uint32_t kind, bytes, lanes, lane[32], call;
-} permc_access;
-static uint32_t permc_calls;  // of phases: one may be called twice for an item
-#define PERMC_VISIBLE __attribute__((visibility("default")))
-extern PERMC_VISIBLE permc_access permc_accesses[];
-extern PERMC_VISIBLE const uint32_t permc_access_count;
-#define PERMC_COUNTERS                                                                             \
-  permc_access permc_accesses[(__COUNTER__ + 1) * PERMC_TURNS];                                    \
-  const uint32_t permc_access_count = (__COUNTER__ - 1) * PERMC_TURNS;
-
-// Whether x[first ... count - 1] has no element y.
-static int permc_is_new(const uint64_t *x, uint32_t first, uint32_t count, uint64_t y) {
-  for (uint32_t i = count; i > first; i--)
-    if (x[i - 1] == y)
-      return 0;
-  return 1;
-}
-
-// The lines of lanes first ... end - 1.
-static uint32_t permc_lines_of(const permc_access *a, uint32_t first, uint32_t end) {
-  uint64_t line[64];
-  uint32_t count = 0;
-  for (uint32_t i = first; i < end; i++)
-    for (uint32_t last = 0; last < 2; last++) {
-      line[count] = (a->at[i] + (last ? a->bytes - 1 : 0)) / 128;
-      count += (uint32_t)permc_is_new(line, 0, count, line[count]);
-    }
-  return count;
-}
-
-static void permc_count_lines(permc_access *a) {
-  uint32_t group = a->bytes <= 4 ? 32 : 128 / a->bytes;
-  for (uint32_t first = 0; first < 32; first += group)
-    a->stages += permc_lines_of(a, first, first + group);
-  a->full++;
-  a->lines += permc_lines_of(a, 0, a->lanes);
-  a->least_lines += (a->lanes * a->bytes + 127) / 128;
-}
-
-// A word that is in its bank's list already costs nothing. Lanes have their turns with their
-// neighbours, also where others are idle.
-static void permc_count_turns(permc_access *a) {
-  uint32_t group = a->bytes <= 4 ? 32 : 128 / a->bytes, words = a->bytes <= 4 ? 1 : a->bytes / 4;
-  for (uint32_t first = 0; first < 32; first += group) {
-    uint32_t most = 0, count[32] = {0};
-    uint64_t listed[32 * 32];
-    for (uint32_t i = 0; i < a->lanes; i++)
-      for (uint32_t k = 0; k < words && a->lane[i] / group == first / group; k++) {
-        uint64_t word = a->at[i] / 4 + k;
-        uint32_t bank = word % 32;
-        if (permc_is_new(listed, 32 * bank, 32 * bank + count[bank], word))
-          listed[32 * bank + count[bank]++] = word;
-        if (count[bank] > most)
-          most = count[bank];
-      }
-    a->turns += most;
-    a->least_turns += most > 0;
-  }
-}
-
-static void permc_count(permc_access *a) {
-  a->warps += a->lanes > 0;
-  if (a->lanes > 0 && a->kind >= PERMC_GETS)
-    permc_count_turns(a);
-  else if (a->lanes == 32)
-    permc_count_lines(a);
-  a->lanes = 0;
-}
-
-static void permc_touch(uint32_t number, uint32_t kind, const void *p, size_t bytes, uint64_t item,
-                        uint32_t t) {
-  permc_access *a = &permc_accesses[number];
-  if (a->item != item || a->warp != t / 32 || a->call != permc_calls)
-    permc_count(a);
-  if (a->lanes == 32)  // a thread that has the same access twice: there are no loops in the text
-    abort();
-  if (kind >= PERMC_GETS && (uintptr_t)p % bytes != 0)  // a GPU ends with "misaligned address"
-    abort();
-  a->item = item;
-  a->warp = t / 32;
-  a->call = permc_calls;
-  a->kind = kind;
-  a->bytes = (uint32_t)bytes;
-  a->lane[a->lanes] = t % 32;
-  a->at[a->lanes++] = (uint64_t)(uintptr_t)p;
-}
-
-// Counts what has not been counted yet.
-PERMC_VISIBLE void permc_count_rest(void) {
-  for (uint32_t i = 0; i < permc_access_count; i++)
-    permc_count(&permc_accesses[i]);
-}
-#endif
 
 #endif

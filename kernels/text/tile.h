@@ -16,14 +16,9 @@
 #define TILE_IS_LIVE(i) ((int32_t)(32 * (i)) < (int32_t)(live - TILE_PLACE))
 
 // For all threads; for all elements of all threads.
-#ifdef PERMC_COUNT
-#define TILE_AGAIN permc_calls++;  // what follows is asked for again by a block of this number
-#else
-#define TILE_AGAIN
-#endif
 #ifdef PERMC_HOST
 #define TILE_FENCE
-#define TILE_BEGIN TILE_AGAIN
+#define TILE_BEGIN PERMC_AGAIN
 #define TILE_EACH_THREAD for (uint32_t t = 0; t < TILE_THREADS; t++) {
 #define TILE_EACH_ITEM                                                                             \
   for (uint32_t i = 0; i < TILE_ITEMS; i++)                                                        \

@@ -1,4 +1,4 @@
-// Kernels of a program for the target gpu, compiled for the host with counters (cuda_host.h): what
+// Kernels of a program for the target gpu, compiled for the host with counters (touches.h): what
 // they compute, and what their warps ask of memory and of scratch.
 //
 //   kernels k = {.name = "bitrev"};
@@ -46,7 +46,7 @@
 
 enum { KERNELS_GUARD = 256, KERNELS_LINE = 128 };
 
-// As in cuda_host.h.
+// As in touches.h.
 typedef struct kernels_access {
   uint64_t warps, full, lines, least_lines, stages, turns, least_turns;
   uint64_t item, warp, at[32];
@@ -156,8 +156,8 @@ static bool kernels_compile_some(void *with, unsigned worker, uint64_t first, ui
     for (size_t o = 0; o < count; o++)
       used += snprintf(command + used, sizeof command - (size_t)used, " '%s'", options[o]);
     snprintf(command + used, sizeof command - (size_t)used,
-             " %s -shared -DPERMC_COUNT -x c -o %s %s -lm", k->level ? k->level : "-O0", k->object,
-             k->source);
+             " %s -shared -I. '-DPERMC_COUNT=\"tests/unit/touches.h\"' -x c -o %s %s -lm",
+             k->level ? k->level : "-O0", k->object, k->source);
     if (system(command) == 0)
       k->library = dlopen(k->object, RTLD_NOW | RTLD_LOCAL);
   }

@@ -5,7 +5,7 @@
 #ifndef __clang__  // gcc does not see that what is stored has been loaded, by the same condition
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #endif
-#define PERMC_COUNT
+#define PERMC_COUNT "tests/unit/touches.h"
 #include "kernels/routines/permute/permute.h"
 #include "kernels/routines/permute/permute_mix.h"
 #include "kernels/text/cuda_host.h"

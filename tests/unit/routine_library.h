@@ -4,7 +4,8 @@
 #define PERMC_TESTS_ROUTINE_LIBRARY_H
 
 #pragma GCC diagnostic ignored "-Wunused-function"
-#define PERMC_COUNT  // for permc_access; what is counted is in the library that is compiled
+// For permc_access; what is counted is in the library that is compiled.
+#define PERMC_COUNT "tests/unit/touches.h"
 #include "core/text.h"
 #include "kernels/routines/launch.h"
 #include "kernels/text/cuda_host.h"
@@ -56,7 +57,8 @@ static void *compile(const text *body) {
     return NULL;
   close(file);
   snprintf(object, sizeof object, "%s.so", name);
-  snprintf(command, sizeof command, "'%s' -O0 -shared -fPIC -DPERMC_COUNT -x c -w -o %s %s",
+  snprintf(command, sizeof command,
+           "'%s' -O0 -shared -fPIC -I. '-DPERMC_COUNT=\"tests/unit/touches.h\"' -x c -w -o %s %s",
            found.path, object, name);
   void *library = system(command) == 0 ? dlopen(object, RTLD_NOW | RTLD_LOCAL) : NULL;
   unlink(name);

@@ -96,7 +96,7 @@ if (t % 32 < PARTITION_KEYS)
   PARTITION_OF_WARP(of_warps)[t % 32] = 0;
 TILE_END
 for (uint32_t tile = first_tile; tile < end; tile++) {
-  TILE_AGAIN
+  PERMC_AGAIN
   const uint64_t start = (uint64_t)tile * TILE_ELEMENTS;
   const uint32_t live = length - start < TILE_ELEMENTS ? (uint32_t)(length - start) : TILE_ELEMENTS;
   PARTITION_VALUES
@@ -208,7 +208,7 @@ if (t < PARTITION_KEYS) {
 }
 TILE_END
 for (;;) {
-  TILE_AGAIN
+  PERMC_AGAIN
   TILE_EACH_THREAD
   PERMC_AT(own, 0) = 0;
   if (t % 32 < PARTITION_KEYS)

@@ -73,15 +73,10 @@ static inline uint64_t ragged_window(int64_t offset, uint64_t length) {
 }
 
 // For all keys of a block in the order of memory: p is a key's place.
-#ifdef PERMC_COUNT
-#define RAGGED_AGAIN permc_calls++;
-#else
-#define RAGGED_AGAIN
-#endif
 #ifdef PERMC_HOST
 #define RAGGED_EACH_KEY                                                                            \
   for (uint32_t i = 0; i < RAGGED_ITEMS; i++) {                                                    \
-    RAGGED_AGAIN                                                                                   \
+    PERMC_AGAIN                                                                                    \
     for (uint32_t t = 0; t < RAGGED_THREADS; t++) {                                                \
       const uint32_t p = i * RAGGED_THREADS + t;
 #else

@@ -244,7 +244,7 @@ if (item == 0 && t < SORT_DIGITS)
 TILE_END
 PERMC_BARRIER
 for (uint64_t tile = from; tile < end; tile += TILE_ELEMENTS) {
-  TILE_AGAIN
+  PERMC_AGAIN
   const uint32_t live = end - tile < TILE_ELEMENTS ? (uint32_t)(end - tile) : TILE_ELEMENTS;
   PERMC_VALUES(SORT_KEY, key, TILE_ITEMS, TILE_THREADS)
   TILE_EACH_ITEM
