@@ -36,7 +36,7 @@ bool error_pass(error *e, const error *from) {
   return false;
 }
 
-bool error_no_memory(error *e) { return error_set(e, SPAN_NONE, "out of memory"); }
+bool error_no_memory(error *e) { return error_set_number(e, ENOMEM, "out of memory"); }
 
 const char *error_of_reading(int number) {
   return number == EISDIR ? "this is a folder; name a file in it" : strerror(number);
@@ -66,6 +66,13 @@ void error_line_of(const char *output, char *line, size_t size) {
 }
 
 // ---- the list of messages --------------------------------------------------------------------
+
+static const char program_prefix[] = "permc: ";
+
+const char *diag_unprefixed(const char *rendered) {
+  size_t length = strlen(program_prefix);
+  return rendered + (strncmp(rendered, program_prefix, length) ? 0 : length);
+}
 
 uint32_t diag_add_source(diagnostics *d, source s) {
   vec_push(d->memory, &d->sources, s);
@@ -144,9 +151,8 @@ void diag_vreport(diagnostics *d, diag_kind kind, span where, const char *format
     return;
   const source *s = where.file < d->sources.count ? &d->sources.items[where.file] : NULL;
   if (kind == DIAG_HINT || !s) {
-    text_printf(&d->rendered, "%s%s%s",
-                kind == DIAG_HINT ? "" : "permc: ", kind == DIAG_ERROR ? "" : names[kind],
-                kind == DIAG_ERROR ? "" : ": ");
+    text_printf(&d->rendered, "%s%s%s", kind == DIAG_HINT ? "" : program_prefix,
+                kind == DIAG_ERROR ? "" : names[kind], kind == DIAG_ERROR ? "" : ": ");
     text_message(&d->rendered, format, arguments);
     text_string(&d->rendered, "\n");
     return;

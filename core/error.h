@@ -52,7 +52,7 @@ typedef struct error {
   // Once there is one:
   span where;     // the source that it came from; or SPAN_NONE
   uint32_t step;  // the step of the trace (lang/trace.h) that it came from; or STEP_NONE
-  int number;     // errno, where the system has refused something; else 0
+  int number;     // errno, where the system has refused something, or memory (ENOMEM); else 0
 } error;
 
 // Writes an error with its place, unless *e holds one already: the first error stays. The caller
@@ -106,5 +106,7 @@ void diag_report(diagnostics *d, diag_kind kind, span where, const char *format,
     PRINTF_LIKE(4, 5);
 void diag_vreport(diagnostics *d, diag_kind kind, span where, const char *format,
                   va_list arguments);
+// A rendered message without the "permc: " that one without a place begins with.
+const char *diag_unprefixed(const char *rendered);
 
 #endif

@@ -316,7 +316,7 @@ static bool find_checked(const permc_compiled *p, call_state *s, const backend_c
     if (!b->fetch || !bytes)
       continue;
     if (!(r->data = array_memory(bytes)))
-      return error_set(failure, SPAN_NONE, "out of memory");
+      return error_no_memory(failure);
     if (!b->fetch(&p->pipeline.program, call, r->data, s->data[a], bytes, failure))
       return false;
   }
@@ -368,8 +368,7 @@ static permc_code execute(permc_compiled *p, call_state *s, array *made, permc_e
     return PERMC_OK;
   bool interrupted = !p->ranks && atomic_load(&p->context->stop);
   permc_code code = interrupted ? PERMC_ERROR_INTERRUPTED : permc_last_code(&p->settings);
-  const char *message = permc_message(&p->settings);
-  return failure_set(e, code, "%s", message + (strncmp(message, "permc: ", 7) ? 0 : 7));
+  return failure_set(e, code, "%s", diag_unprefixed(permc_message(&p->settings)));
 }
 
 static permc_code call_by_executing(permc_compiled *p, call_state *s, permc_error *e) {

@@ -8,6 +8,7 @@
 #include "runtime/laws.h"
 #include "runtime/system/locks.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -137,9 +138,9 @@ static bool execute_on_ranks(permc_compiled *p, permc_context *c, ranks_run run,
 }
 
 static permc_code code_in_files(const permc_context *c, const error *failure) {
-  return atomic_load(&c->stop)                            ? PERMC_ERROR_INTERRUPTED
-         : strcmp(failure->message, "out of memory") == 0 ? PERMC_ERROR_MEMORY
-                                                          : PERMC_ERROR_FILE;
+  return atomic_load(&c->stop)       ? PERMC_ERROR_INTERRUPTED
+         : failure->number == ENOMEM ? PERMC_ERROR_MEMORY
+                                     : PERMC_ERROR_FILE;
 }
 
 static bool execute_in_files(permc_compiled *p, permc_context *c, const backend_run *r) {

@@ -82,7 +82,7 @@ static bool execute_on_gpu(permc_context *c, run_job *j) {
   context_truncate_messages(c, start);
   c->gpu_failed = true;
   context_warn_once(c, WARNING_GPU_FAILED, "the processor runs this, as the GPU failed: %s",
-                    strncmp(why, "permc: ", 7) ? why : why + 7);
+                    diag_unprefixed(why));
   compiled_end(&j->program);
   return compiled_make(c, j->request, &j->program) && execute(c, j, j->keep);
 }

@@ -188,9 +188,7 @@ bool permc_gather(permc_context *c, permc_value *v) {
 }
 
 static const char *cause_of(const char *message) {
-  if (!message || !*message)
-    return "it has failed";
-  return message + (strncmp(message, "permc: ", 7) ? 0 : 7);
+  return message && *message ? diag_unprefixed(message) : "it has failed";
 }
 
 void permc_fail_ranks(permc_context *c, const char *cause) {

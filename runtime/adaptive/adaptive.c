@@ -138,7 +138,7 @@ cpu_work adaptive_pass(void *with, uint32_t pass) {
 adaptive *adaptive_new(const plan *p, const adaptive_options *o, error *failure) {
   adaptive *e = calloc(1, sizeof *e);
   if (!e) {
-    error_set(failure, SPAN_NONE, "out of memory");
+    error_no_memory(failure);
     return NULL;
   }
   e->plan = p;

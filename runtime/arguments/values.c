@@ -2,6 +2,7 @@
 #include "core/units.h"
 #include "runtime/arguments/arguments.h"
 #include "runtime/ranks/ranks.h"
+#include <errno.h>
 
 permc_value *value_new(size_t component_count) {
   permc_value *v = calloc(1, sizeof *v);
@@ -305,7 +306,7 @@ static permc_code write_value(output_file *o, value_format format, const permc_v
                               error *why) {
   if (value_write(output_stream(o), format, v, why) || ferror(output_stream(o)))
     return PERMC_OK;
-  return strcmp(why->message, "out of memory") == 0 ? PERMC_ERROR_MEMORY : PERMC_ERROR_ARGUMENT;
+  return why->number == ENOMEM ? PERMC_ERROR_MEMORY : PERMC_ERROR_ARGUMENT;
 }
 
 // A .npy of a value in files: its own file, or a copy piece by piece. Other formats, and what is no

@@ -156,7 +156,7 @@ static bool compile_code(build *b, const c_code *code, error *failure) {
   size_t files =
       c_code_split(code, FILE_BYTES, compilers < MOST_FILES ? compilers : MOST_FILES, first);
   file_names *names = calloc(files, sizeof *names);
-  bool good = names || error_set(failure, SPAN_NONE, "out of memory");
+  bool good = names || error_no_memory(failure);
   for (size_t i = 0; i < files && good; i++) {
     const char *folder = b->work->folder;
     text t = {0};
@@ -164,7 +164,7 @@ static bool compile_code(build *b, const c_code *code, error *failure) {
     snprintf(names[i].object, sizeof names->object, "%s/code-%zu.o", folder, i);
     c_code_file(&t, code, first[i], first[i + 1], i == 0);
     if (t.failed)
-      good = error_set(failure, SPAN_NONE, "out of memory");
+      good = error_no_memory(failure);
     else if (!cache_work_write(b->work, names[i].source + strlen(folder) + 1, t.data, t.length))
       good = error_set(failure, SPAN_NONE, "cannot write C text to %.400s: %s", folder,
                        strerror(errno));
@@ -276,7 +276,7 @@ static bool set_plan(compiled *e, const plan *p, const compiled_options *o, erro
   e->interrupted = o->interrupted;
   e->functions = calloc(p->net->externs.count + 1, sizeof *e->functions);
   if (!e->functions)
-    return error_set(failure, SPAN_NONE, "out of memory");
+    return error_no_memory(failure);
   return cpu_externs_open(&e->externs, p, o->allow_foreign, failure);
 }
 
@@ -286,14 +286,14 @@ static bool prepare_imports(compiled *e, error *failure) {
       e->functions[i] = foreign_function(e->externs.functions[i]);
   e->roots = roots_make(dlsym(e->library, "permc_root_tables"), &e->root_count, pool_processors());
   e->imports = (permc_imports){e->functions, (const void *const *)e->roots};
-  return e->roots || error_set(failure, SPAN_NONE, "out of memory");
+  return e->roots || error_no_memory(failure);
 }
 
 compiled *compiled_new(const plan *p, const c_code *code, const compiled_options *o,
                        compiled_status *status, error *failure) {
   compiled *e = calloc(1, sizeof *e);
   *status = COMPILED_FAILED;
-  bool good = e ? set_plan(e, p, o, failure) : error_set(failure, SPAN_NONE, "out of memory");
+  bool good = e ? set_plan(e, p, o, failure) : error_no_memory(failure);
   if (good) {
     *status = obtain_library(e, o, code, failure);
     good = *status == COMPILED || *status == COMPILED_CACHED;

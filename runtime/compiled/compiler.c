@@ -235,7 +235,7 @@ bool compiler_find(compiler *c, error *failure) {
   const char *wanted = getenv("PERMC_CC"), *path = getenv("PATH");
   char *key = malloc(2 * COMPILER_PATH);
   if (!key)
-    return error_set(failure, SPAN_NONE, "out of memory");
+    return error_no_memory(failure);
   snprintf(key, 2 * COMPILER_PATH, "%s:%s", wanted ? wanted : "", path ? path : "");
   library_lock(LOCK_COMPILER);
   if (strcmp(key, known_for) != 0 || status == COMPILER_NOT_STARTED) {

@@ -85,7 +85,7 @@ static bool allocate_rooms(cpu_state *s, uint32_t pass) {
     if (r->first != pass)
       continue;
     if (!s->rooms[i] && !(s->rooms[i] = array_memory(r->bytes)))
-      return error_set(s->failure, SPAN_NONE, "out of memory");
+      return error_no_memory(s->failure);
     for (net_id a = r->array; a != NET_NONE; a = s->storage.items[a].next)
       s->data[a] = s->rooms[i];
   }
@@ -287,7 +287,7 @@ static bool place_arrays(cpu_state *s, array *arguments) {
   s->storage.transient = true;
   if (!storage_place(&s->storage) ||
       !(s->rooms = calloc(s->storage.room_count + 1, sizeof *s->rooms)))
-    return error_set(s->failure, SPAN_NONE, "out of memory");
+    return error_no_memory(s->failure);
   for (size_t a = 0; a < p->arrays.count; a++)
     if (p->arrays.items[a].role == NET_ARGUMENT && items[a].first != NEVER) {
       s->rooms[items[a].room] = s->data[a];
@@ -304,7 +304,7 @@ static bool move_results(cpu_state *s, array *results) {
       continue;
     void *data = stored ? s->data[a] : array_memory(cpu_array_bytes(from));
     if (!data)
-      return error_set(s->failure, SPAN_NONE, "out of memory");
+      return error_no_memory(s->failure);
     results[from->number] =
         (array){.type = from->type, .rank = 1, .dims = {from->count}, .data = data};
     if (stored)
@@ -320,7 +320,7 @@ static bool run_pass(cpu_state *s, uint32_t number, uint64_t first, uint64_t las
   const cpu_executor *executor = s->options->executor;
   cpu_work work = executor->pass(executor->with, number);
   if (!set_store_threads(s->store, s->threads))
-    return error_set(s->failure, SPAN_NONE, "out of memory");
+    return error_no_memory(s->failure);
   pass_range_begin(s->plan, number, 1);
   bool good = plan_routine_of(s->plan, &s->plan->passes.items[number])
                   ? first == last || run_routine(s, number)
@@ -377,7 +377,7 @@ void cpu_describe_passes(const plan *p, const cpu_executor *e, storage_pass *pas
 static bool run_in_rooms(cpu_state *s, storage_pass *passes, array *arguments,
                          size_t argument_count, array *results) {
   if (!passes || !s->data || !storage_begin(&s->storage, s->plan, passes))
-    return error_set(s->failure, SPAN_NONE, "out of memory");
+    return error_no_memory(s->failure);
   cpu_describe_passes(s->plan, s->options->executor, passes);
   find_memory_lifetimes(s->plan, s->options->borrow_arguments, s->storage.items);
   bool good = check_memory(s, arguments, argument_count) &&

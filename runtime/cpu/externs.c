@@ -32,12 +32,12 @@ bool cpu_externs_open(cpu_externs *x, const plan *p, bool allowed, error *failur
   *x = (cpu_externs){.count = p->net->externs.count};
   x->functions = calloc(x->count + 1, sizeof(foreign *));
   x->serial = calloc(p->passes.count + 1, sizeof *x->serial);
-  bool good = (x->functions && x->serial) || error_set(failure, SPAN_NONE, "out of memory");
+  bool good = (x->functions && x->serial) || error_no_memory(failure);
   for (uint32_t i = 0; i < p->passes.count && good && x->count > 0; i++) {
     const plan_pass *pass = &p->passes.items[i];
     const net_stage *s = &p->net->stages.items[pass->stage];
     net_id *nodes = calloc(s->nodes.count + 1, sizeof *nodes);
-    good = nodes || error_set(failure, SPAN_NONE, "out of memory");
+    good = nodes || error_no_memory(failure);
     for (uint32_t k = 0; k < pass->op_count && good; k++)
       good = open_externs_of_op(x, p, i, &s->ops.items[pass->ops[k]], nodes, allowed, failure);
     free(nodes);

@@ -76,7 +76,7 @@ static bool prepare_call(foreign *f, const c_function *e, error *why) {
   f->types = calloc(e->arity + 1, sizeof(ffi_type *));
   f->sizes = calloc(e->arity + 1, sizeof *f->sizes);
   if (f->types == NULL || f->sizes == NULL)
-    return error_set(why, SPAN_NONE, "out of memory");
+    return error_no_memory(why);
   f->arity = e->arity;
   f->first = f->called.with != NULL;
   f->types[0] = &ffi_type_pointer;
@@ -103,7 +103,7 @@ foreign *foreign_open(const c_function *e, bool allowed, error *why) {
            NULL;
   foreign *f = calloc(1, sizeof *f);
   if (f == NULL)
-    error_set(why, SPAN_NONE, "out of memory");
+    error_no_memory(why);
   else if (find_function(f, e, why) && prepare_call(f, e, why))
     return f;
   foreign_close(f);

@@ -25,7 +25,7 @@ bool program_place_arrays(cuda_program *g, error *failure) {
   good = good && storage_place(&g->storage) &&
          (g->rooms = calloc(g->storage.room_count + 1, sizeof *g->rooms));
   free(passes);
-  return good || error_set(failure, SPAN_NONE, "out of memory");
+  return good || error_no_memory(failure);
 }
 
 bool program_allocate_arrays(cuda_program *g, bool tables, error *failure) {
@@ -86,7 +86,7 @@ bool program_upload_roots(cuda_program *g, const permc_root_table *rows, error *
   uint64_t *head = calloc(count + 2, sizeof *head);
   bool good = tables && head;
   if (!good)
-    error_set(failure, SPAN_NONE, "out of memory");
+    error_no_memory(failure);
   for (unsigned k = 0; k < g->part_count && good; k++)
     good = upload_part_roots(&g->parts[k], rows, tables, count, head) ||
            program_fail_of(g, &g->parts[k], failure);
@@ -105,7 +105,7 @@ bool program_download(cuda_program *g, array *results, error *failure) {
       array_destroy(to);
       *to = (array){.data = array_memory(cpu_array_bytes(from))};
       if (!to->data)
-        return error_set(failure, SPAN_NONE, "out of memory");
+        return error_no_memory(failure);
     }
     *to = (array){.type = from->type, .rank = 1, .dims = {from->count}, .data = to->data};
     if (from->count && !cuda_download(g->device, to->data, g->own[a], cpu_array_bytes(from)))

@@ -58,7 +58,7 @@ bool gpu_barrier_new(gpu_barrier **out, cuda_peers *p, const cuda_code_source *s
     return true;
   gpu_barrier *b = *out = calloc(1, sizeof *b);
   if (!b)
-    return error_set(failure, SPAN_NONE, "out of memory");
+    return error_no_memory(failure);
   b->peers = p;
   return find_kernels(b, s, failure) && make_streams(b, failure) &&
          (((b->flags = cuda_peers_memory_new(p, bytes)) && cuda_clear(d, b->flags, bytes) &&

@@ -77,7 +77,7 @@ static bool load_modules(cuda_program *g, compilation *c, error *failure) {
 bool program_compile(cuda_program *g, const cuda_options *o, const c_code *code, error *failure) {
   compilation *c = calloc(1, sizeof *c);
   if (!c)
-    return error_set(failure, SPAN_NONE, "out of memory");
+    return error_no_memory(failure);
   c->program = g;
   c->code = code;
   c->progress = &o->progress;
@@ -90,7 +90,7 @@ bool program_compile(cuda_program *g, const cuda_options *o, const c_code *code,
     if (*c->made[i].message)
       error_set(failure, SPAN_NONE, "%s", c->made[i].message);
   if (!good)
-    error_set(failure, SPAN_NONE, "out of memory");
+    error_no_memory(failure);
   good = good && load_modules(g, c, failure);
   for (size_t i = 0; i < c->files; i++)
     cuda_code_free(&c->made[i]);

@@ -227,7 +227,7 @@ bool cuda_permuting_prepare(cuda_permuting *r, cuda_device *d, const void *place
   if (!cuda_wait(d, interrupted))
     return fail_with_message(d, failure);
   if (!leave_schedule(r))
-    return error_set(failure, SPAN_NONE, "out of memory");
+    return error_no_memory(failure);
   place_list p = {places, r->place_bytes, n};
   schedule_means means = {
       .threads = pool_processors(), .pool = pool_run, .interrupted = interrupted};

@@ -67,7 +67,7 @@ cuda_program *cuda_program_new(cuda_device *d, const plan *p, c_code *code, cons
                                error *failure) {
   cuda_program *g = allocate_program(d, p, o);
   if (!g)
-    return error_set(failure, SPAN_NONE, "out of memory"), NULL;
+    return error_no_memory(failure), NULL;
   for (size_t i = 0; i < p->passes.count; i++) {
     g->passes[i].facts = code->facts[i];
     code->facts[i].matrix = NULL;  // the program's now
@@ -76,7 +76,7 @@ cuda_program *cuda_program_new(cuda_device *d, const plan *p, c_code *code, cons
   if (make_barrier(g, failure) && program_compile(g, o, code, failure) &&
       (o->ranks || (make_routines(g, failure) && make_arrays(g, failure))) &&
       program_upload_roots(g, code->roots, failure) &&
-      (program_plan_launches(g) || error_set(failure, SPAN_NONE, "out of memory")))
+      (program_plan_launches(g) || error_no_memory(failure)))
     return g;
   cuda_program_free(g);
   return NULL;

@@ -293,7 +293,7 @@ static bool make(cuda_routine **out, cuda_device *d, const cuda_machine *m, cons
   const net_routine *r = plan_routine_of(p, pass);
   cuda_routine *c = *out = calloc(1, sizeof *c);
   if (!c)
-    return error_set(failure, SPAN_NONE, "out of memory");
+    return error_no_memory(failure);
   c->device = d;
   c->machine = *m;
   c->routine = r;
@@ -305,7 +305,7 @@ static bool make(cuda_routine **out, cuda_device *d, const cuda_machine *m, cons
   if (good && !none && allocate(c) && (!d || (load(c, s, failure) && find_kernels(c, failure))))
     return true;
   if (!none)
-    error_set(failure, SPAN_NONE, "out of memory");  // unless it says something already
+    error_no_memory(failure);  // unless it says something already
   cuda_routine_free(c);
   *out = NULL;
   return none;

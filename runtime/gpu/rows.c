@@ -61,7 +61,7 @@ static bool make(cuda_rows **out, const cuda_rows *like, const plan *p, const pl
   if (good)
     *r = *like;
   if (!good || !make_part_plan(r, p, pass))
-    good = error_set(failure, SPAN_NONE, "out of memory");
+    good = error_no_memory(failure);
   r->made = good ? r->peers ? r->count : 1 : 0;
   for (unsigned i = 0; good && i < r->made; i++)
     good = cuda_routine_new(&r->parts[i], r->peers ? cuda_peer(r->peers, i) : r->device, &r->plan,

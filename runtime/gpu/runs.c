@@ -102,7 +102,7 @@ static bool run_on_host(cuda_program *g, uint32_t number, error *failure) {
     good = data[a] || (data[a] = array_memory(cpu_array_bytes(&p->arrays.items[a])));
   }
   if (!good)
-    error_set(failure, SPAN_NONE, "out of memory");
+    error_no_memory(failure);
   else if (!program_wait(g))
     good = program_fail(g, failure);
   good = good && move_accesses(g, pass, false, data, failure);

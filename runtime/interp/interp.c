@@ -168,9 +168,10 @@ static bool run_steps(interp *r) {
       continue;
     r->data[id] = malloc(value_bytes(r, id) + 1);
     if (r->data[id] == NULL)
-      return error_set(r->failure, s->where, "out of memory");
+      return error_no_memory(r->failure);
     if (!interp_watch_spend(&r->watch, STEP_COST) || !run_step(r, id))
-      return error_set(r->failure, SPAN_NONE, r->watch.no_memory ? "out of memory" : "interrupted");
+      return r->watch.no_memory ? error_no_memory(r->failure)
+                                : error_set(r->failure, SPAN_NONE, "interrupted");
     for (uint32_t k = 0; k < s->operand_count; k++)
       if (r->last_use[s->operands[k]] == id) {
         free(r->data[s->operands[k]]);
@@ -203,8 +204,7 @@ static bool allocate_tables(interp *r) {
   r->data = calloc(t->steps.count + 1, sizeof *r->data);
   r->in = calloc(operands, sizeof *r->in);
   r->foreign = calloc(t->externs.count + 1, sizeof *r->foreign);
-  return (r->last_use && r->data && r->in && r->foreign) ||
-         error_set(r->failure, SPAN_NONE, "out of memory");
+  return (r->last_use && r->data && r->in && r->foreign) || error_no_memory(r->failure);
 }
 
 // Backwards from the results: what is first seen to read a value is the last to do so.
@@ -249,7 +249,7 @@ static bool check_memory(interp *r, size_t count) {
     held += array_bytes(&r->arguments[i]);
   double peak = peak_bytes(r);
   if (peak < 0)
-    return error_set(r->failure, SPAN_NONE, "out of memory");
+    return error_no_memory(r->failure);
   if (!memory_suffices((double)held + peak, held, why))
     return error_set(r->failure, SPAN_NONE, "this needs %s", why);
   // glibc keeps the memory of blocks as large as one that has been freed: values are short-lived.
@@ -309,7 +309,7 @@ static bool hand_over_results(interp *r, array *results) {
       first++;
     results[i].data = malloc(value_bytes(r, id) + 1);
     if (results[i].data == NULL)
-      return error_set(r->failure, s->where, "out of memory");
+      return error_no_memory(r->failure);
     memcpy(results[i].data, results[first].data, value_bytes(r, id));
   }
   return true;

@@ -280,7 +280,7 @@ portable *portable_new(const plan *p, const portable_options *o, error *failure)
     e->kernels = compare_kernels_find(o->vector_bytes);
   }
   if (!e || !prepare_passes(e))
-    error_set(failure, SPAN_NONE, "out of memory");
+    error_no_memory(failure);
   else if (cpu_externs_open(&e->externs, p, o->allow_foreign, failure))
     return e;
   portable_free(e);

@@ -33,7 +33,7 @@ static transport *open_own(const transport_options *o, error *failure) {
 rank_world *ranks_open(const ranks_options *o, error *failure) {
   rank_world *r = calloc(1, sizeof *r);
   if (!r)
-    return error_set(failure, SPAN_NONE, "out of memory"), NULL;
+    return error_no_memory(failure), NULL;
   pthread_mutex_init(&r->turn, NULL);
   r->forks = library_forks();
   r->owners = 1;
@@ -240,14 +240,14 @@ static bool execute_members(member *all, uint32_t count, const ranks_run *run, a
     if (of->role == NET_RESULT)
       good = join_parts(all, count, of, is_split(run, a), &results[of->number]) && good;
   }
-  return good || error_set(failure, SPAN_NONE, "out of memory");
+  return good || error_no_memory(failure);
 }
 
 static bool execute_threads(rank_world *r, const ranks_run *run, array *results, error *failure) {
   size_t result = result_count(run->plan) + 1;
   member *all = calloc(r->count, sizeof *all);
   array_part *parts = calloc(r->count * result, sizeof *parts);
-  bool good = (all && parts) || error_set(failure, SPAN_NONE, "out of memory");
+  bool good = (all && parts) || error_no_memory(failure);
   good = good && world_begin_team(r, failure);
   for (uint32_t i = 0; good && i < r->count; i++) {
     all[i] = (member){.run = run, .parts = parts + i * result};
@@ -296,7 +296,7 @@ static bool add_digest(text *out, const array *a, unsigned threads, error *why) 
   uint64_t size = scalar_types[a->type].size, count = array_count(a), digest = 0;
   count = array_device(a) == ARRAY_AT_RANDOM && count > DRAWN ? DRAWN : count;
   char *piece = a->data ? NULL : malloc(PIECE * size);
-  bool good = a->data || piece || error_set(why, SPAN_NONE, "out of memory");
+  bool good = a->data || piece || error_no_memory(why);
   for (uint64_t i = 0, some; good && i < count; i += some) {
     some = count - i < PIECE ? count - i : PIECE;
     good = a->data || array_fetch(a, i, some, piece, why);

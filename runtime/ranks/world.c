@@ -92,7 +92,7 @@ bool world_begin_team(rank_world *r, error *failure) {
   r->group = transport_group_make(r->count);
   r->members = calloc(r->count, sizeof *r->members);
   if (!r->group || !r->members)
-    return error_set(failure, SPAN_NONE, "out of memory");
+    return error_no_memory(failure);
   bool good = true;
   for (uint32_t i = 0; good && i < r->count; i++) {
     transport_options t = {.kind = r->options.kind,

@@ -155,10 +155,7 @@ static void report_head(tuning *t, const tune_side *model) {
 
 // Of the context's message, the first line without what stands before it.
 static void report_skipped(tuning *t, const char *why) {
-  static const char *const fronts[] = {"permc: ", "error: "};
-  for (size_t i = 0; i < 2; i++)
-    if (!strncmp(why, fronts[i], strlen(fronts[i])))
-      why += strlen(fronts[i]);
+  why = diag_unprefixed(why);
   text_printf(&t->report, "  skipped: %.*s\n", (int)strcspn(why, "\n"), why);
 }
 

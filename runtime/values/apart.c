@@ -108,7 +108,7 @@ static bool read_field(const array_file *f, uint64_t size, uint64_t first, uint6
   enum { PIECE = 1 << 18 };
   uint64_t most = PIECE / f->record + 1;
   unsigned char *records = malloc(most * f->record);
-  bool good = records || error_set(e, SPAN_NONE, "out of memory");
+  bool good = records || error_no_memory(e);
   for (uint64_t done = 0, some; good && done < count; done += some) {
     some = count - done < most ? count - done : most;
     good = read_at(f, f->offset + (first + done) * f->record, records,
@@ -220,7 +220,7 @@ bool array_load(array *a, error *e) {
   if (!array_is_apart(a))
     return true;
   if (!array_create(&whole, a->type, a->rank, a->dims))
-    return error_set(e, SPAN_NONE, "out of memory");
+    return error_no_memory(e);
   if (!array_fetch(a, 0, array_count(a), whole.data, e))
     return array_destroy(&whole), false;
   array_destroy(a);

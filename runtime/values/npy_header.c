@@ -521,8 +521,7 @@ static bool write_dictionary(FILE *to, const text *dictionary, uint64_t least) {
 bool npy_write_header(FILE *to, const permc_value *v, uint64_t least, error *e) {
   text dictionary = {0};
   add_dictionary(&dictionary, v);
-  bool good = dictionary.failed ? error_set(e, SPAN_NONE, "out of memory")
-                                : write_dictionary(to, &dictionary, least);
+  bool good = dictionary.failed ? error_no_memory(e) : write_dictionary(to, &dictionary, least);
   text_free(&dictionary);
   return good;
 }
@@ -537,6 +536,6 @@ char *npy_header_of(const permc_value *v, uint64_t least, size_t *length, error 
     return bytes;
   free(bytes);
   if (!*e->message)
-    error_set(e, SPAN_NONE, "out of memory");
+    error_no_memory(e);
   return NULL;
 }

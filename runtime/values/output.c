@@ -117,7 +117,7 @@ static bool check_folder(const char *path, const char *target, error *e) {
   struct stat status;
   char *folder = path_beside(target, "");
   if (!folder)
-    return error_set(e, SPAN_NONE, "out of memory");
+    return error_no_memory(e);
   size_t length = strlen(folder);
   bool names_file = target[length] != 0;
   if (length > 1)
@@ -370,7 +370,7 @@ output_file *output_open(const char *path, error *e) {
   if (!o || !name) {
     free(o);
     free(name);
-    error_set(e, SPAN_NONE, "out of memory");
+    error_no_memory(e);
     return NULL;
   }
   *o = (output_file){.name = name, .slot = -1, .descriptor = -1};

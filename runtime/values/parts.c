@@ -92,7 +92,7 @@ bool npy_write_apart(const output_file *o, const permc_value *v, uint64_t memory
     good = (data[c] = malloc(some * scalar_types[v->components[c].type].size + 1)) != NULL;
   *e = (error){0};
   if (!good)
-    error_set(e, SPAN_NONE, "out of memory");
+    error_no_memory(e);
   for (uint64_t first = 0; good && (first < all || !first); first += some) {
     uint64_t count = all - first < some ? all - first : some;
     for (size_t c = 0; c < v->count && good; c++)

@@ -261,7 +261,7 @@ static bool check_permutation(const array *a, const place_list *p, error *e) {
   uint64_t position;
   uint32_t *seen = array_memory((p->count / 32 + 1) * sizeof *seen);
   if (!seen)
-    return error_set(e, SPAN_NONE, "out of memory");
+    return error_no_memory(e);
   permutation_fault fault = permutation_check(p, seen, &position);
   free(seen);
   uint64_t negative = fault == PERMUTATION_OK ? find_negative(a, p) : p->count;

@@ -113,7 +113,7 @@ static value_source *new_source(const char *name, error *e) {
   value_source *s = calloc(1, sizeof *s);
   *e = (error){0};
   if (!s)
-    return error_set(e, SPAN_NONE, "out of memory"), NULL;
+    return error_no_memory(e), NULL;
   set_source_name(s, name);
   s->descriptor = -1;
   s->line = 1;
@@ -180,7 +180,7 @@ value_source *value_source_open(const char *path, error *e) {
   if (!s || (columns && !(s->columns = strdup(columns)))) {
     free(s);
     free(file);
-    error_set(e, SPAN_NONE, "out of memory");
+    error_no_memory(e);
     return NULL;
   }
   size_t length = strlen(file);

@@ -602,7 +602,7 @@ static bool write_header(FILE *to, const permc_value *v, error *e) {
   names_free(names, v->count);
   text_string(&row, "\n");
   bool good = named && (!names || row.failed)
-                  ? error_set(e, SPAN_NONE, "out of memory")
+                  ? error_no_memory(e)
                   : !header || fwrite(row.data, 1, row.length, to) == row.length;
   text_free(&row);
   return good;

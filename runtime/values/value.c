@@ -190,7 +190,7 @@ value_status value_read(value_source *s, value_expectation expected, array *out,
   if (s->pending)
     return read_pending_field(s, out) ? VALUE_OK : VALUE_ERROR;
   if (!c_environment_enter(&c)) {
-    error_set(e, SPAN_NONE, "out of memory");
+    error_no_memory(e);
     return VALUE_ERROR;
   }
   value_status status = read_next_value(s, out);
@@ -231,7 +231,7 @@ bool value_write(FILE *to, value_format format, const permc_value *v, error *e) 
   c_environment c;
   *e = (error){0};
   if (!c_environment_enter(&c))
-    return error_set(e, SPAN_NONE, "out of memory");
+    return error_no_memory(e);
   errno = 0;
   bool good = formats[format].holds(v->components, v->count, e) && formats[format].write(to, v, e);
   if (!good)  // unless the writer has said why

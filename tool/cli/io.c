@@ -27,7 +27,7 @@ static void print_message(const char *message) {
 void cli_name_kept(unsigned rank) {
   const char *own = text_content(&kept);
   text named = {0};
-  text_printf(&named, "permc: rank %u: %s", rank, own + (strncmp(own, "permc: ", 7) ? 0 : 7));
+  text_printf(&named, "permc: rank %u: %s", rank, diag_unprefixed(own));
   if (*own && !named.failed) {
     text_free(&kept);
     kept = named;

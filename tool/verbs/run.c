@@ -1,5 +1,6 @@
 // permc run: loads a program, reads its arguments, runs it, writes its results.
 #include "core/clock.h"
+#include "core/error.h"
 #include "runtime/measure/measure.h"
 #include "tool/cli/program.h"
 #include "tool/cli/progress.h"
@@ -83,10 +84,9 @@ static bool check_outputs(const run_state *s) {
 // To memory, for print_result.
 static bool gather_result(run_state *s, size_t i) {
   bool good = permc_gather(s->context, s->results[i]);
-  const char *why = permc_message(s->context);
+  const char *why = diag_unprefixed(permc_message(s->context));
   if (good || s->result_count == 1 || permc_last_code(s->context) != PERMC_ERROR_ARGUMENT)
     return cli_report(s->context, good);
-  why += strncmp(why, "permc: ", 7) ? 0 : 7;
   cli_error("result %zu of %zu, which has no -o: %.*s", i + 1, s->result_count,
             (int)strcspn(why, "\n"), why);
   return false;
