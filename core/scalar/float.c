@@ -13,7 +13,6 @@
 #define T float
 #define C complex_f32
 #define I int32_t
-#define INFINITY_BITS INT32_C(0x7f800000)
 #define M(g) g##f
 #define SUFFIX f32
 #include "core/scalar/real.inc"
@@ -21,7 +20,6 @@
 #define T double
 #define C complex_f64
 #define I int64_t
-#define INFINITY_BITS INT64_C(0x7ff0000000000000)
 #define M(g) g
 #define SUFFIX f64
 #include "core/scalar/real.inc"
@@ -30,8 +28,6 @@
 #define V uint16_t
 #define I int16_t
 #define BITS 16
-#define MOST INT16_MAX
-#define INFINITE 0x7c00
 #define MASK(x) -(x)
 #define INLINE static inline
 #include "core/scalar/order.inc"

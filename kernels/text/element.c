@@ -24,17 +24,34 @@ const char *c_element_type(scalar_type type) { return element_types[type]; }
 
 const char *c_meaning(c_writer *w, scalar_type type, uint32_t lanes) {
   uint32_t bytes = (uint32_t)scalar_types[type].size;
-  const char *bits = c_vector(w, bytes, lanes);
-  if (!c_is_float(type) && !c_is_signed(type))
-    return bits;
-  const char *name = c_format(w, "%c%ux%u", c_is_float(type) ? 'f' : 'i', bytes * 8, lanes);
-  if (c_define(w, name)) {
-    if (lanes == 1)
-      text_printf(&w->definitions, "typedef %s %s;\n", element_types[type], name);
-    else
-      text_printf(&w->definitions, "typedef %s %s __attribute__((vector_size(%u)));\n",
-                  element_types[type], name, bytes * lanes);
-  }
+  char kind = c_is_float(type) ? 'f' : c_is_signed(type) ? 'i' : 'u';
+  const char *name = c_format(w, "%c%ux%u", kind, bytes * 8, lanes);
+  const char *attribute =
+      lanes == 1 ? "" : c_format(w, " __attribute__((vector_size(%u)))", bytes * lanes);
+  if (c_define(w, name))
+    text_printf(&w->definitions, "typedef %s %s%s;\n", element_types[type], name, attribute);
+  return name;
+}
+
+const char *c_vector(c_writer *w, uint32_t bytes, uint32_t lanes) {
+  return c_meaning(w, c_unsigned_of(bytes), lanes);
+}
+
+const char *c_vector_in_memory(c_writer *w, uint32_t bytes, uint32_t lanes) {
+  const char *type = c_vector(w, bytes, lanes), *name = c_format(w, "%sm", type);
+  if (c_define(w, name))
+    text_printf(&w->definitions,
+                w->warps ? "typedef %s %s;\n"
+                         : "typedef %s %s __attribute__((may_alias, aligned(%u)));\n",
+                type, name, bytes);
+  return name;
+}
+
+const char *c_word_in_memory(c_writer *w, uint32_t bytes, uint32_t alignment) {
+  const char *type = c_vector(w, bytes, 1), *name = c_format(w, "%sm%u", type, alignment);
+  if (c_define(w, name))
+    text_printf(&w->definitions, "typedef %s %s __attribute__((may_alias, aligned(%u)));\n", type,
+                name, alignment);
   return name;
 }
 

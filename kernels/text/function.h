@@ -32,6 +32,12 @@ const char *c_element_type(scalar_type type);
 static inline const char *c_type_word(scalar_type type) {
   return type == SCALAR_BOOL ? "truth" : scalar_types[type].name;
 }
+// The type of `lanes` elements of `bytes` bytes (1, 2, 4, 8): "u32x16".
+const char *c_vector(c_writer *w, uint32_t bytes, uint32_t lanes);
+// The same in memory, aligned for an element only: "u32x16m".
+const char *c_vector_in_memory(c_writer *w, uint32_t bytes, uint32_t lanes);
+// One element of `bytes` bytes, at any multiple of `alignment`.
+const char *c_word_in_memory(c_writer *w, uint32_t bytes, uint32_t alignment);
 // The vector type that gives the bits the meaning of a real type: "i32x16", "f32x16", "u32x16".
 const char *c_meaning(c_writer *w, scalar_type type, uint32_t lanes);
 

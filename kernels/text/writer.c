@@ -161,37 +161,7 @@ const char *c_undefined_variable(c_writer *w, const char *code) {
   return NULL;
 }
 
-// ---- types -----------------------------------------------------------------------------------
-
-const char *c_vector(c_writer *w, uint32_t bytes, uint32_t lanes) {
-  const char *name = c_format(w, "u%ux%u", bytes * 8, lanes);
-  if (c_define(w, name)) {
-    if (lanes == 1)
-      text_printf(&w->definitions, "typedef uint%u_t %s;\n", bytes * 8, name);
-    else
-      text_printf(&w->definitions, "typedef uint%u_t %s __attribute__((vector_size(%u)));\n",
-                  bytes * 8, name, bytes * lanes);
-  }
-  return name;
-}
-
-const char *c_vector_in_memory(c_writer *w, uint32_t bytes, uint32_t lanes) {
-  const char *type = c_vector(w, bytes, lanes), *name = c_format(w, "%sm", type);
-  if (c_define(w, name))
-    text_printf(&w->definitions,
-                w->warps ? "typedef %s %s;\n"
-                         : "typedef %s %s __attribute__((may_alias, aligned(%u)));\n",
-                type, name, bytes);
-  return name;
-}
-
-const char *c_word_in_memory(c_writer *w, uint32_t bytes, uint32_t alignment) {
-  const char *type = c_vector(w, bytes, 1), *name = c_format(w, "%sm%u", type, alignment);
-  if (c_define(w, name))
-    text_printf(&w->definitions, "typedef %s %s __attribute__((may_alias, aligned(%u)));\n", type,
-                name, alignment);
-  return name;
-}
+// ---- tables ----------------------------------------------------------------------------------
 
 const char *c_table(c_writer *w, uint32_t bytes, uint32_t count, const uint64_t *entries) {
   text t = {0};

@@ -83,16 +83,8 @@ static inline void c_end_line(c_writer *w) { w->joining = false; }
 // The first variable v0, v1, ... that the statements use where it is not defined, or NULL.
 const char *c_undefined_variable(c_writer *w, const char *code);
 
-// The type of `lanes` elements of `bytes` bytes (1, 2, 4, 8): "u32x16".
-const char *c_vector(c_writer *w, uint32_t bytes, uint32_t lanes);
-// The same in memory, aligned for an element only: "u32x16m".
-const char *c_vector_in_memory(c_writer *w, uint32_t bytes, uint32_t lanes);
-
-// A table of such elements: its name. Equal ones are written once.
+// A table of elements of `bytes` bytes: its name. Equal ones are written once.
 const char *c_table(c_writer *w, uint32_t bytes, uint32_t count, const uint64_t *entries);
-
-// One element of `bytes` bytes, at any multiple of `alignment`.
-const char *c_word_in_memory(c_writer *w, uint32_t bytes, uint32_t alignment);
 
 // "a0 ^ ..." as text: the function of the bits of the variable `name` that is linear over F_2 and
 // sends bit i to value[i]. "0" if it is 0. Written as shifts where it can be, else as sums of
