@@ -6,10 +6,11 @@
 #ifndef PERMC_AHEAD_HOST_PROGRAM
 #define PERMC_AHEAD_HOST_PROGRAM
 
+#include "runtime/routines/key_rank.h"
+
 // ---- routines --------------------------------------------------------------------------------
 
 enum { PERMC_SORT, PERMC_PLACES, PERMC_COUNT, PERMC_PERMUTE, PERMC_WRONG, PERMC_TRANSPOSE };
-enum { PERMC_UNSIGNED, PERMC_SIGNED, PERMC_FLOAT };
 
 // From one array to another, elements of so many bytes. PERMC_NONE: the index, or no array.
 #define PERMC_NONE UINT32_MAX
@@ -23,9 +24,9 @@ typedef struct permc_dimension {
 
 // An algorithm on whole arrays: the first pair has the keys.
 typedef struct permc_routine {
-  int kind, key_kind;
-  int descending, distinct, back, counts;
-  uint32_t key_bytes, bits;  // bits: not 0: the keys are integers below 2^bits
+  int kind, is_signed, distinct, back, counts;
+  uint32_t key_bytes;
+  key_order order;
   uint64_t rows, length, limit;
   uint32_t offsets;  // PERMC_NONE: rows are whole
   uint64_t offset_count;

@@ -1,5 +1,6 @@
 // The routines of a plan as tables of C, for routines_text.h. See making.h.
 #include "runtime/ahead/making.h"
+#include "runtime/routines/key_order.h"
 
 #include <stdio.h>
 
@@ -7,11 +8,6 @@ static const char *const kinds[NET_ROUTINE_KINDS] = {
     [NET_SORT] = "PERMC_SORT",   [NET_PLACES] = "PERMC_PLACES",
     [NET_COUNT] = "PERMC_COUNT", [NET_PERMUTE] = "PERMC_PERMUTE",
     [NET_WRONG] = "PERMC_WRONG", [NET_TRANSPOSE] = "PERMC_TRANSPOSE"};
-
-static const char *key_kind(scalar_type t) {
-  scalar_kind k = scalar_types[t].kind;
-  return k == KIND_FLOAT ? "PERMC_FLOAT" : k == KIND_SIGNED ? "PERMC_SIGNED" : "PERMC_UNSIGNED";
-}
 
 static const char *number_or_none(char space[16], net_id id) {
   snprintf(space, 16, "%u", (unsigned)id);
@@ -42,16 +38,19 @@ void ahead_write_routine(text *out, const plan *p, const net_routine *r, uint32_
                 (unsigned long long)r->dimensions[i].extent,
                 (unsigned long long)r->dimensions[i].from, (unsigned long long)r->dimensions[i].to);
   text_string(out, r->dimension_count ? "};\n" : "");
-  text_printf(
-      out,
-      "static const permc_routine routine_%u = {\n"
-      "  %s, %s, %d, %d, %d, %d, %u, %u,\n"
-      "  UINT64_C(%llu), UINT64_C(%llu), UINT64_C(%llu), ",
-      number, kinds[r->kind], key_kind(keys), r->descending, r->distinct, r->back, r->counts,
-      (unsigned)scalar_types[keys].size,
-      r->limit && (r->kind == NET_SORT || r->kind == NET_PLACES) ? (unsigned)plan_routine_bits(p, r)
-                                                                 : 0,
-      (unsigned long long)r->rows, (unsigned long long)r->length, (unsigned long long)r->limit);
+  bool limited = r->limit && (r->kind == NET_SORT || r->kind == NET_PLACES);
+  key_order o = key_order_of(keys, r->descending, limited ? plan_routine_bits(p, r) : 0);
+  const uint64_t words[] = {o.code.negative, o.code.all, o.magnitude, o.infinity,
+                            o.nan,           r->rows,    r->length,   r->limit};
+  text_printf(out,
+              "static const permc_routine routine_%u = {\n  %s, %d, %d, %d, %d, %zu, {%zu, %u, {",
+              number, kinds[r->kind], scalar_types[keys].kind == KIND_SIGNED, r->distinct, r->back,
+              r->counts, o.size, o.size, o.bits);
+  for (uint32_t i = 0; i < 8; i++)
+    text_printf(out, "UINT64_C(%llu)%s", (unsigned long long)words[i],
+                i == 1   ? "}, "
+                : i == 4 ? "},\n  "
+                         : ", ");
   text_printf(out, "%s, UINT64_C(%llu), %u, %u, pairs_%u, ",
               number_or_none(from, r->ragged ? r->offsets : NET_NONE),
               r->ragged ? (unsigned long long)(p->arrays.items[r->offsets].count / r->rows) : 0,

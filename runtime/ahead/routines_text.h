@@ -63,33 +63,6 @@ static void permc_move(char *to, const char *from, uint32_t bytes) {
   }
 }
 
-// The order of unsigned numbers that the keys have: -0.0 before 0.0, and NaN last, all equal.
-static uint64_t permc_rank(const permc_routine *r, uint64_t key) {
-  uint64_t all = UINT64_MAX >> (64 - 8 * r->key_bytes), sign = (all >> 1) + 1, rank = key;
-  uint64_t infinity = r->key_bytes == 2   ? UINT64_C(0x7c00)
-                      : r->key_bytes == 4 ? UINT64_C(0x7f800000)
-                                          : UINT64_C(0x7ff) << 52;
-  if (r->key_kind == PERMC_FLOAT && (key & ~sign) > infinity)
-    return r->descending ? 0 : all;
-  if (r->key_kind == PERMC_FLOAT)
-    rank = key & sign ? ~key & all : key ^ sign;
-  else if (r->key_kind == PERMC_SIGNED && !r->bits)
-    rank = key ^ sign;
-  if (r->descending)
-    rank ^= r->bits ? UINT64_MAX >> (64 - r->bits) : all;
-  return rank;
-}
-
-// The key of a rank, but for NaN, of which there are many.
-static uint64_t permc_key(const permc_routine *r, uint64_t rank) {
-  uint64_t all = UINT64_MAX >> (64 - 8 * r->key_bytes), sign = (all >> 1) + 1;
-  if (r->descending)
-    rank ^= r->bits ? UINT64_MAX >> (64 - r->bits) : all;
-  if (r->key_kind == PERMC_FLOAT)
-    return rank & sign ? rank ^ sign : ~rank & all;
-  return r->key_kind == PERMC_SIGNED && !r->bits ? rank ^ sign : rank;
-}
-
 static void permc_insert(permc_order *o, uint64_t length) {
   uint64_t i, k;
   for (i = 1; i < length; i++) {
@@ -137,13 +110,14 @@ static void permc_distribute(permc_order *o, uint64_t length, uint32_t shift, in
 // 1) o->ranks[0] alone is in order, from which keys can be made: no other elements go with them.
 static int permc_order_keys(const permc_routine *r, const char *keys, uint64_t length,
                             permc_order *o) {
-  uint32_t bits = r->bits ? r->bits : 8 * r->key_bytes, shift;
-  uint64_t i, nan = r->descending ? 0 : UINT64_MAX >> (64 - 8 * r->key_bytes);
+  uint32_t bits = r->order.bits, shift;
+  uint64_t i;
   int alone = r->kind == PERMC_SORT && r->pair_count - (uint32_t)r->counts == 1;
   for (i = 0; i < length; i++) {
-    o->ranks[0][i] = permc_rank(r, permc_word(keys + i * r->key_bytes, r->key_bytes));
+    uint64_t key = permc_word(keys + i * r->key_bytes, r->key_bytes);
+    o->ranks[0][i] = key_rank(&r->order, key);
     o->index[0][i] = (uint32_t)i;
-    alone = alone && !(r->key_kind == PERMC_FLOAT && o->ranks[0][i] == nan);
+    alone = alone && !key_is_nan(&r->order, key);
   }
   if (length <= PERMC_FEW)
     permc_insert(o, length);
@@ -157,7 +131,7 @@ static void permc_write_keys(const permc_routine *r, char *to, uint64_t length,
                              const uint64_t *ranks) {
   uint64_t i;
   for (i = 0; i < length; i++) {
-    uint64_t key = permc_key(r, ranks[i]);
+    uint64_t key = key_decode(&r->order, ranks[i]);
     uint32_t four = (uint32_t)key;
     uint16_t two = (uint16_t)key;
     uint8_t one = (uint8_t)key;
@@ -234,7 +208,7 @@ static void permc_sort_row(const permc_routine *r, void *const *arrays, uint64_t
 static int64_t permc_integer(const permc_routine *r, const char *keys, uint64_t i) {
   uint64_t word = permc_word(keys + i * r->key_bytes, r->key_bytes);
   uint64_t sign = UINT64_C(1) << (8 * r->key_bytes - 1);
-  return (int64_t)(r->key_kind == PERMC_SIGNED ? (word ^ sign) - sign : word);
+  return (int64_t)(r->is_signed ? (word ^ sign) - sign : word);
 }
 
 static void permc_count_keys(const permc_routine *r, void *const *arrays) {
