@@ -64,7 +64,7 @@ const char *c_minimum(c_writer *w, bool larger, scalar_type type, uint32_t lanes
                              : bytes == 8 ? "__AVX512VL__"
                              : size == 32 ? "__AVX2__"
                              : size == 16 ? "__SSE4_1__"
-                                          : "PERMC_NONE";
+                                          : "PERMC_NO_INSTRUCTION";
   bool masked = size == 64 || bytes == 8;
   return c_function_by(w, lanes == 1 ? "minimum_of_one" : "minimum", larger ? "max" : "min", type,
                        lanes,
@@ -91,7 +91,7 @@ const char *c_xor_permute(c_writer *w, uint32_t bytes, uint32_t lanes) {
                                                           : bytes == 2 ? "__AVX512BW__"
                                                                        : "__AVX512F__"
                              : size == 32 && bytes == 4 ? "__AVX2__"
-                                                        : "PERMC_NONE";
+                                                        : "PERMC_NO_INSTRUCTION";
   assert(lanes > 1);
   for (uint32_t i = 1; i < lanes; i++)
     numbers = c_format(w, "%s, %u", numbers, i);
