@@ -141,13 +141,6 @@ net_map making_bits_map(arena *a, const net_stage *s, const net_map *m, const ex
 
 // ---- blocks -------------------------------------------------------------------------------------
 
-static bool is_live(const external_move *m, uint64_t share) {
-  bool live = true;
-  for (uint32_t i = 0; i < m->live_count; i++)
-    live = live && !net_form_at(m->live[i], share);
-  return live;
-}
-
 // log2 of the elements of a block: the lowest unit vectors of U.
 static int block_bits(const external_move *m) {
   int t = 0;
@@ -165,7 +158,7 @@ bool external_block_at(const external_move *m, uint64_t share, uint64_t i, exter
     int t = block_bits(m);
     uint64_t first = f2_space_element(m->addresses, i << t) ^ f2_affine_apply(m->bases, share);
     *out = (external_block){first, f2_unit(t), i << t};
-    if (!is_live(m, share) || first >= m->end)
+    if (!net_forms_hold(m->live_count, m->live, share) || first >= m->end)
       return false;
   } else {
     int64_t first;

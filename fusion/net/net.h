@@ -76,6 +76,13 @@ typedef struct net_map {
 } net_map;
 
 static inline bool net_form_at(net_form f, uint64_t x) { return f2_dot(f.mask, x) ^ f.constant; }
+// Whether all forms are 0 at x.
+static inline bool net_forms_hold(uint32_t count, const net_form *forms, uint64_t x) {
+  uint32_t i = 0;
+  while (i < count && !net_form_at(forms[i], x))
+    i++;
+  return i == count;
+}
 // Its value at loop indices o (one per loop) and index x.
 int64_t net_map_at(const net_map *m, const uint64_t *o, uint64_t x);
 // Whether the rows' weights are 2^(i+s) for i = 0 ... row_count-1, each once: then *bits is the

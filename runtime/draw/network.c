@@ -67,13 +67,6 @@ static int64_t address_at(const weaver *w, const net_map *m, uint64_t point) {
   return net_map_at(m, loops, point & f2_mask(w->stage->n));
 }
 
-static bool is_live(uint32_t count, const net_form *live, uint64_t point) {
-  for (uint32_t i = 0; i < count; i++)
-    if (net_form_at(live[i], point))
-      return false;
-  return true;
-}
-
 static bool load_lines(weaver *w, const net_load *load) {
   if (!begin_lines(w, load))
     return false;
@@ -98,7 +91,7 @@ static void store_lines(weaver *w, const net_store *store) {
   for (uint64_t p = 0; w->value_lines[store->value] && p < w->points; p++) {
     int64_t at = address_at(w, &store->map, p);
     if (at >= 0 && (uint64_t)at < count && (uint64_t)at < store->padding_start &&
-        is_live(store->live_count, store->live, p))
+        net_forms_hold(store->live_count, store->live, p))
       (*lines)[at] = w->value_lines[store->value][p];
   }
 }
@@ -363,7 +356,7 @@ static void link_op(weaver *w, const net_op *op) {
     if (op->outputs[i].value != NET_NONE)
       w->value_lines[op->outputs[i].value] = no_lines(w, w->points);
   for (uint64_t p = 0; p < w->points; p++)
-    if (element_of(op, p, 0) == p && is_live(op->live_count, op->live, p))
+    if (element_of(op, p, 0) == p && net_forms_hold(op->live_count, op->live, p))
       link_coset(w, op, reads, read_count, p);
 }
 

@@ -56,49 +56,43 @@ static const char *add_picture(text *out, permc_context *c, const pipeline *p, c
   return problem;
 }
 
-// asked: NULL, then it is the usual picture, or that of the passes if the program has no such
-// picture.
-static bool print_picture(text *out, permc_context *c, const pipeline *p, const draw_row *asked,
-                          bool svg) {
-  const draw_row *row = asked ? asked : draw_usual(p->net);
-  const char *problem = add_picture(out, c, p, row, svg);
+// The usual picture is that of the passes if the program has no such picture.
+static bool print_picture(text *out, permc_context *c, const pipeline *p,
+                          const explain_product *product) {
+  bool usual = !*product->picture;
+  const draw_row *row = usual ? draw_usual(p->net) : draw_named(product->picture);
+  const char *problem = add_picture(out, c, p, row, product->svg);
   if (!problem)
     return true;
-  if (asked || add_picture(out, c, p, draw_named("passes"), svg))
+  if (!usual || add_picture(out, c, p, draw_named("passes"), product->svg))
     return context_error(c, "%s is not %s: %s", p->entry->name, row->what, problem);
   diag_report(&c->program.diagnostics, DIAG_NOTE, SPAN_NONE,
               "these are the passes, as %s is not %s: %s", p->entry->name, row->what, problem);
   return true;
 }
 
-#define PICTURE(name, row)                                                                         \
-  static bool print_##name(text *out, permc_context *c, const pipeline *p) {                       \
-    return print_picture(out, c, p, row, false);                                                   \
-  }                                                                                                \
-  static bool svg_of_##name(text *out, permc_context *c, const pipeline *p) {                      \
-    return print_picture(out, c, p, row, true);                                                    \
-  }
-PICTURE(picture_of_most, NULL)
-PICTURE(network, draw_named("network"))
-PICTURE(matrix, draw_named("matrix"))
-PICTURE(passes, draw_named("passes"))
-
 static const explain_product products[] = {
-    {"tree", STAGE_TRACE, NULL, print_tree},
-    {"types", STAGE_TRACE, NULL, print_types},
-    {"trace", STAGE_TRACE, NULL, print_trace},
-    {"net", STAGE_PLAN, NULL, print_net},
-    {"plan", STAGE_PLAN, NULL, print_plan},
-    {"c", STAGE_TEXT, "cpu", explain_code},
-    {"cuda", STAGE_TEXT, "cuda", explain_code},
-    {"picture", STAGE_PLAN, NULL, print_picture_of_most},
-    {"picture.svg", STAGE_PLAN, NULL, svg_of_picture_of_most},
-    {"network", STAGE_PLAN, NULL, print_network},
-    {"network.svg", STAGE_PLAN, NULL, svg_of_network},
-    {"matrix", STAGE_PLAN, NULL, print_matrix},
-    {"matrix.svg", STAGE_PLAN, NULL, svg_of_matrix},
-    {"passes", STAGE_PLAN, NULL, print_passes},
-    {"passes.svg", STAGE_PLAN, NULL, svg_of_passes}};
+    {"tree", STAGE_TRACE, .print = print_tree},
+    {"types", STAGE_TRACE, .print = print_types},
+    {"trace", STAGE_TRACE, .print = print_trace},
+    {"net", STAGE_PLAN, .print = print_net},
+    {"plan", STAGE_PLAN, .print = print_plan},
+    {"c", STAGE_TEXT, .backend = "cpu", .print = explain_code},
+    {"cuda", STAGE_TEXT, .backend = "cuda", .print = explain_code},
+    {"picture", STAGE_PLAN, .picture = ""},
+    {"picture.svg", STAGE_PLAN, .picture = "", .svg = true},
+    {"network", STAGE_PLAN, .picture = "network"},
+    {"network.svg", STAGE_PLAN, .picture = "network", .svg = true},
+    {"matrix", STAGE_PLAN, .picture = "matrix"},
+    {"matrix.svg", STAGE_PLAN, .picture = "matrix", .svg = true},
+    {"passes", STAGE_PLAN, .picture = "passes"},
+    {"passes.svg", STAGE_PLAN, .picture = "passes", .svg = true},
+};
+
+bool explain_product_print(text *out, permc_context *c, const pipeline *p,
+                           const explain_product *product) {
+  return product->picture ? print_picture(out, c, p, product) : product->print(out, c, p);
+}
 
 const explain_product *explain_product_named(permc_context *c, const char *name) {
   text known = {0};

@@ -212,25 +212,19 @@ bool explain_entry(permc_context *c, const pipeline_request *r, explain_use *use
 
 typedef struct print_job {
   const explain_product *product;
-  bool rules;
+  bool page, rules;
   text out;
 } print_job;
 
 static bool print_explanation(permc_context *c, const explanation *e, void *with) {
   print_job *j = with;
-  explain_text(&j->out, c, e, j->rules);
-  return true;
-}
-
-static bool print_page(permc_context *c, const explanation *e, void *with) {
-  print_job *j = with;
-  explain_page(&j->out, c, e, j->rules);
+  (j->page ? explain_page : explain_text)(&j->out, c, e, j->rules);
   return true;
 }
 
 static bool print_product(permc_context *c, pipeline *p, void *with) {
   print_job *j = with;
-  return j->product->print(&j->out, c, p);
+  return explain_product_print(&j->out, c, p, j->product);
 }
 
 bool permc_explain(permc_context *c, const char *entry, const permc_size *sizes, size_t size_count,
@@ -248,14 +242,13 @@ bool permc_explain(permc_context *c, const char *entry, const permc_size *sizes,
                         .target = o->target,
                         .ranks = o->ranks,
                         .memory = o->memory};
-  print_job j = {.rules = o->rules};
+  print_job j = {.page = o->dump && !strcmp(o->dump, "html"), .rules = o->rules};
   bool good;
   context_begin_call(c);
   if (!context_given(c, out, "where the text goes") || !context_given_sizes(c, sizes, size_count))
     return false;
   *out = NULL;
-  bool page = o->dump && !strcmp(o->dump, "html");
-  if (o->dump && !page) {
+  if (o->dump && !j.page) {
     j.product = explain_product_named(c, o->dump);
     if (!j.product)
       return false;
@@ -263,7 +256,7 @@ bool permc_explain(permc_context *c, const char *entry, const permc_size *sizes,
     r.backend = j.product->backend;
     good = pipeline_with(c, &r, print_product, &j);
   } else {
-    good = explain_entry(c, &r, page ? print_page : print_explanation, &j);
+    good = explain_entry(c, &r, print_explanation, &j);
   }
   if (good && j.out.failed)
     good = context_no_memory(c);

@@ -97,6 +97,8 @@ typedef struct explain_product {
   pipeline_stage stage;  // that makes it
   const char *backend;   // that it is made for; NULL: as the request says
   bool (*print)(text *out, permc_context *c, const pipeline *p);  // false: reported
+  const char *picture;  // instead: of runtime/draw/, "": the usual one; NULL: it is none
+  bool svg;
 } explain_product;
 
 // C or CUDA: the program's own part, with names and lines of its source (explain/print_code.c). The
@@ -112,5 +114,7 @@ typedef struct explain_lines {
 c_comments explain_comments(permc_context *c, const pipeline *p, explain_lines *lines);
 
 const explain_product *explain_product_named(permc_context *c, const char *name);  // NULL: reported
+bool explain_product_print(text *out, permc_context *c, const pipeline *p,
+                           const explain_product *product);
 
 #endif

@@ -335,11 +335,9 @@ static void run_compares(const portable *e, const portable_pass_state *s, uint32
 }
 
 static bool is_dead_tile(const portable_pass_state *s, const tile_item *item) {
-  for (uint32_t i = 0; i < s->live_count; i++)
-    if (net_form_at(s->live[i], item->base))
-      return true;
-  return s->plan->padding_start >> s->tile.stage->n == 0 &&
-         f2_space_reduce(s->space, item->base) >= s->plan->padding_start;
+  return !net_forms_hold(s->live_count, s->live, item->base) ||
+         (s->plan->padding_start >> s->tile.stage->n == 0 &&
+          f2_space_reduce(s->space, item->base) >= s->plan->padding_start);
 }
 
 static bool run_tile(const portable *e, const portable_pass_state *s, const tile_item *item,

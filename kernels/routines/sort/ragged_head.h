@@ -1,5 +1,5 @@
 // What the kernels of a stable sort of rows of any lengths share. This text stands in generated
-// files as it is here, behind kernels/text/cuda_host.h and these (kernels/routines/sort/ragged.c):
+// files as it is here, behind kernels/text/tile.h and these (kernels/routines/sort/ragged.c):
 //
 //   SORT_KEY          an unsigned type of a key's bytes
 //   RAGGED_ORDER(k)   the number whose order is that of keys; RAGGED_LAST   a key that comes behind all
@@ -37,19 +37,15 @@ enum {
 };
 
 #ifdef PERMC_HOST
-#define RAGGED_ADD(p, n) ((*(p) += (n)) - (n))
 #define RAGGED_OR(p, bits) (*(p) |= (bits))
 #define RAGGED_MOST(p, n) (*(p) = *(p) < (n) ? (n) : *(p))
 #define RAGGED_LEAST(p, n) (*(p) = *(p) > (n) ? (n) : *(p))
-#define RAGGED_FENCE
 #define RAGGED_GET(p) (*(p))
 #define RAGGED_SET(p, v) (*(p) = (v))
 #else
-#define RAGGED_ADD(p, n) atomicAdd(p, n)
 #define RAGGED_OR(p, bits) atomicOr(p, bits)
 #define RAGGED_MOST(p, n) atomicMax(p, n)
 #define RAGGED_LEAST(p, n) atomicMin(p, n)
-#define RAGGED_FENCE __threadfence();
 #define RAGGED_GET(p) __ldcg(p)
 #define RAGGED_SET(p, v) __stcg(p, v)
 #endif
@@ -133,7 +129,7 @@ static inline void ragged_list(uint64_t *state, uint64_t room, uint64_t begin, u
   while (UINT64_C(1) << levels < count)
     levels++;
   for (uint32_t list = 0; list < 1 + (count > 1); list++) {
-    const uint64_t first = RAGGED_ADD(state + (list ? RAGGED_SEVERAL : RAGGED_PARTS), count);
+    const uint64_t first = TILE_ADD(state + (list ? RAGGED_SEVERAL : RAGGED_PARTS), count);
     uint64_t *entry = state + RAGGED_ENTRIES + (list ? 3 * room : 0) + 3 * first;
     for (uint64_t k = 0; k < count && first + k < room; k++, entry += 3) {
       entry[0] = begin;

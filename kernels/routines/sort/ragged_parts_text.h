@@ -156,7 +156,7 @@ for (;;) {
   PERMC_BARRIER
   PERMC_THREADS(RAGGED_THREADS)
   if (t == 0)
-    shared[0] = RAGGED_ADD(state + RAGGED_TICKET, 1);
+    shared[0] = TILE_ADD(state + RAGGED_TICKET, 1);
   PERMC_END
   PERMC_BARRIER
   const uint64_t ticket = shared[0];
@@ -233,13 +233,13 @@ for (;;) {
   }
   PERMC_THREADS(RAGGED_THREADS)
   if (t == 0) {
-    RAGGED_FENCE(void) RAGGED_ADD(state + RAGGED_DONE, 1);
+    TILE_FENCE(void) TILE_ADD(state + RAGGED_DONE, 1);
   }
   PERMC_END
 }
 // The last block of all leaves the state as it was before the first.
 PERMC_THREADS(RAGGED_THREADS)
-if (t == 0 && RAGGED_ADD(state + RAGGED_THROUGH, 1) == blocks - 1)
+if (t == 0 && TILE_ADD(state + RAGGED_THROUGH, 1) == blocks - 1)
   for (uint32_t i = 0; i < RAGGED_ENTRIES; i++)
     state[i] = 0;
 PERMC_END
