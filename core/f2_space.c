@@ -103,10 +103,7 @@ uint64_t f2_space_reduce(f2_space v, uint64_t x) {
 
 uint64_t f2_space_element(f2_space v, uint64_t k) {
   assert((k & ~f2_mask(v.dimension)) == 0);
-  uint64_t x = 0;
-  for (; k != 0; k &= k - 1)
-    x ^= v.basis[f2_lsb(k)];
-  return x;
+  return f2_combine(v.dimension, v.basis, k);
 }
 
 uint64_t f2_space_coordinates(f2_space v, uint64_t x) {

@@ -59,13 +59,9 @@ static bool find_joined_directions(placement *f, uint32_t m, const lying *found)
   for (uint32_t b = 1; b < m; b *= 2, f->k++)
     if (!find_direction(&found[b], f->origin, &used, &f->directions[f->k]))
       return false;
-  for (uint32_t j = 0; j < m; j++) {
-    uint64_t origin = f->origin;
-    for (int b = 0; b < f->k; b++)
-      origin ^= f2_bit(j, b) ? f->directions[b] : 0;
-    if (!lies_at(&found[j], origin))
+  for (uint32_t j = 0; j < m; j++)
+    if (!lies_at(&found[j], f->origin ^ f2_combine(f->k, f->directions, j)))
       return false;
-  }
   return true;
 }
 

@@ -481,9 +481,7 @@ static bool load_together(const placement *f, operand *operands, uint32_t count,
   for (int i = 0; i < f->k; i++) {
     if (!relations.vector[i])
       continue;
-    deltas[i] = relations.tag[i];
-    for (uint64_t rest = relations.vector[i] ^ f2_unit(i); rest; rest &= rest - 1)
-      deltas[i] ^= deltas[f2_lsb(rest)];
+    deltas[i] = relations.tag[i] ^ f2_combine(f->k, deltas, relations.vector[i] ^ f2_unit(i));
   }
   net_map at_zero = net_map_copy(l->memory, m);
   for (uint32_t r = 0; r < m->row_count; r++) {

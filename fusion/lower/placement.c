@@ -92,11 +92,9 @@ bool placement_find_directions(placement *f, uint32_t count, const uint64_t *ori
     f->directions[f->k++] = direction;
   }
   for (uint32_t i = 0; i < count; i++) {
-    uint64_t x = origins[i];
+    uint64_t x = origins[i] ^ f2_combine(f->k, f->directions, numbers[i]);
     if (numbers[i] >> f->k)
       f->numbered = false;
-    for (int b = 0; b < f->k; b++)
-      x ^= f2_bit(numbers[i], b) ? f->directions[b] : 0;
     if (i == 0)
       zero = x;
     f->numbered &= x == zero;
@@ -153,11 +151,9 @@ bool placement_find_partners(placement *f, uint32_t count, const uint64_t *origi
   f2_space image = f2_span(rows, f->p, f->columns), all = f2_space_zero(rows);
   find_directions_off(f, count, origins, numbers, image);
   for (uint32_t i = 0; i < count; i++) {
-    uint64_t x = origins[i];
+    uint64_t x = origins[i] ^ f2_combine(f->k, f->directions, numbers[i]);
     if (numbers[i] >> f->k && f->k)
       return false;
-    for (int b = 0; b < f->k; b++)
-      x ^= f2_bit(numbers[i], b) ? f->directions[b] : 0;
     f->origin = i ? f->origin : x;
     if (!f2_space_has(image, x ^ f->origin) || all.dimension > MOST_PARTNERS)
       return false;

@@ -144,9 +144,8 @@ net_map map_substituted(arena *a, const net_map *m, uint32_t at, f2_affine x_of_
   int k = x_of_y.a.columns;
   net_map r = net_map_copy(a, m);
   for (uint32_t i = 0; i < m->row_count; i++) {
-    uint64_t of_x = mirrored_bits(m->rows[i].form.mask, at, k), of_y = 0;
-    for (uint64_t rest = of_x; rest; rest &= rest - 1)
-      of_y ^= x_of_y.a.row[f2_lsb(rest)];
+    uint64_t of_x = mirrored_bits(m->rows[i].form.mask, at, k);
+    uint64_t of_y = f2_combine(x_of_y.a.rows, x_of_y.a.row, of_x);
     r.rows[i].form.constant ^= f2_dot(of_x, x_of_y.c);
     r.rows[i].form.mask &= ~(f2_mask(k) << at);
     r.rows[i].form.mask |= mirrored_bits(of_y << at, at, k) << at;

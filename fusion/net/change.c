@@ -8,10 +8,8 @@ net_change net_change_of_index(const f2_affine *old_of_new, const f2_matrix *new
 net_form net_form_changed(const net_change *c, net_form f) {
   if (!c->old_of_new)
     return f;
-  net_form to = {0, net_form_at(f, c->old_of_new->c)};
-  for (uint64_t rest = f.mask; rest; rest &= rest - 1)
-    to.mask ^= c->old_of_new->a.row[f2_lsb(rest)];
-  return to;
+  f2_matrix a = c->old_of_new->a;
+  return (net_form){f2_combine(a.rows, a.row, f.mask), net_form_at(f, c->old_of_new->c)};
 }
 
 net_map net_map_changed(arena *a, const net_change *c, const net_map *m) {

@@ -74,12 +74,7 @@ static bool find_passages(arena *a, const plan *p, const plan_pass *first, const
 }
 
 // The form of an index that a form of its address is, without its constant.
-static uint64_t pulled_back(f2_matrix m, uint64_t form) {
-  uint64_t back = 0;
-  for (int i = 0; i < m.rows; i++)
-    back ^= f2_bit(form, i) ? m.row[i] : 0;
-  return back;
-}
+static uint64_t pulled_back(f2_matrix m, uint64_t form) { return f2_combine(m.rows, m.row, form); }
 
 static uint64_t on_blocks(const plan *p, const plan_pass *pass, uint64_t form) {
   uint64_t bits = 0;

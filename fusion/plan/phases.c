@@ -29,7 +29,7 @@ static f2_space static_complement(const net_stage *s, const plan_pass *pass, uin
 
 // The image of h under the projection to k along d (V = d + k).
 static uint64_t projected_along(f2_space d, f2_space k, uint64_t h) {
-  uint64_t basis[F2_MAX], sum, x = 0;
+  uint64_t basis[F2_MAX], sum;
   for (int i = 0; i < k.dimension; i++)
     basis[i] = k.basis[i];
   for (int i = 0; i < d.dimension; i++)
@@ -37,9 +37,7 @@ static uint64_t projected_along(f2_space d, f2_space k, uint64_t h) {
   bool found = f2_coordinates(k.dimension + d.dimension, basis, h, &sum);
   assert(found);
   (void)found;
-  for (int i = 0; i < k.dimension; i++)
-    x ^= f2_bit(sum, i) ? k.basis[i] : 0;
-  return x;
+  return f2_combine(k.dimension, k.basis, sum);
 }
 
 typedef struct thread_shape {

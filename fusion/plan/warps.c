@@ -135,9 +135,7 @@ static lanes moved_into_kernel(const lanes *from, f2_space kernel, const lanes *
     uint64_t x = from->basis[i];
     if (!f2_coordinates(count, basis, x, &c))
       continue;
-    for (int k = kernel.dimension; k < count; k++)
-      x ^= f2_bit(c, k) ? basis[k] : 0;
-    found.basis[found.count++] = x;
+    found.basis[found.count++] = x ^ f2_combine(count, basis, c & ~f2_mask(kernel.dimension));
   }
   return found;
 }
@@ -316,12 +314,10 @@ static lanes projected_phase(f2_space k, uint32_t low_count, const uint64_t *low
   memcpy(basis, low, low_count * sizeof *basis);
   memcpy(basis + low_count, k.basis, (size_t)k.dimension * sizeof *basis);
   for (uint32_t i = 0; i < d; i++) {
-    out.basis[i] = p->basis[i];
     bool found = f2_coordinates((int)low_count + k.dimension, basis, p->basis[i], &c);
     assert(found);
     (void)found;
-    for (uint32_t j = 0; j < low_count; j++)
-      out.basis[i] ^= f2_bit(c, (int)j) ? low[j] : 0;
+    out.basis[i] = p->basis[i] ^ f2_combine((int)low_count, low, c);
   }
   return out;
 }

@@ -171,9 +171,7 @@ static uint64_t own_number(const embedding *e, uint64_t j) {
 
 // The large number of element `number` of the part whose element 0 has large number j.
 static uint64_t large_number(const embedding *e, uint64_t j, uint64_t number) {
-  for (; number != 0; number &= number - 1)
-    j ^= e->steps[f2_lsb(number)];
-  return j;
+  return j ^ f2_combine((int)e->small->k, e->steps, number);
 }
 
 static bool same_numbering(const embedding *e) {

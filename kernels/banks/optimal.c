@@ -112,10 +112,8 @@ static f2_space complement_by_folding(folding *f, int m, uint64_t start) {
   memcpy(f->counts, f->pairs, f2_unit(f->sums.dimension) * sizeof *f->counts);
   memcpy(f->vector, f->sums.basis, sizeof f->vector);
   for (f->dimension = f->sums.dimension; f->dimension > m;) {
-    uint64_t v = cheapest_vector(f, start), x = 0;
-    for (uint64_t rest = v; rest; rest &= rest - 1)
-      x ^= f->vector[f2_lsb(rest)];
-    f2_space_insert(&k, x);
+    uint64_t v = cheapest_vector(f, start);
+    f2_space_insert(&k, f2_combine(f->dimension, f->vector, v));
     fold_along(f, v);
   }
   return k;

@@ -173,10 +173,7 @@ uint64_t c_map_rows_of(const c_map *m, uint64_t which) {
 }
 
 uint64_t c_map_bits(const c_map *m, uint64_t x) {
-  uint64_t bits = m->constant;
-  for (; x != 0; x &= x - 1)
-    bits ^= m->vector[f2_lsb(x)];
-  return bits;
+  return m->constant ^ f2_combine((int)m->vectors, m->vector, x);
 }
 
 uint64_t c_map_sum(const c_map *m, uint64_t rows) {

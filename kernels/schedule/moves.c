@@ -432,8 +432,8 @@ static void align_blocks(const scan *s, uint32_t phase) {
   uint64_t *shift = NEW_ARRAY(s->context->memory, uint64_t, space->blocks + 1);
   for (uint32_t i = 0; i < space->blocks; i++) {
     for (uint32_t k = 0; k < wide; k++)
-      for (uint32_t j = 0; j < space->r && f2_bit(map.block[i], (int)row[k]); j++)
-        shift[i] ^= f2_bit(x[k], (int)j) ? space->basis[j] : 0;
+      shift[i] ^=
+          f2_bit(map.block[i], (int)row[k]) ? f2_combine((int)space->r, space->basis, x[k]) : 0;
     block[i] = space->block[i] ^ shift[i];
   }
   space->block = block;

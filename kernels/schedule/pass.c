@@ -150,9 +150,7 @@ bool *c_pass_padding_registers(const c_pass *p, const c_space *s) {
     f2_space_insert(&others, s->basis[s->r + i]);
   bool *padding = NEW_ARRAY(p->context->memory, bool, (size_t)1 << s->r), any = false;
   for (uint64_t i = 0; i < UINT64_C(1) << s->r; i++) {
-    uint64_t x = 0;
-    for (uint32_t k = 0; k < s->r; k++)
-      x ^= f2_bit(i, (int)k) ? s->basis[k] : 0;
+    uint64_t x = f2_combine((int)s->r, s->basis, i);
     padding[i] = f2_space_reduce(others, x) >= p->pass->padding_start;
     any |= padding[i];
   }

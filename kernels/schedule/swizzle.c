@@ -52,11 +52,9 @@ static const uint64_t *swizzled_basis(c_context *c, const raw_words *r, f2_matri
   assert(good);
   (void)good;
   memcpy(basis, r->basis, r->dimension * sizeof *basis);
-  for (uint32_t i = r->word; i < r->dimension; i++) {
-    uint64_t rest = f2_column(back, (int)(i - r->word));
-    for (basis[i] = 0; rest != 0; rest &= rest - 1)
-      basis[i] ^= r->basis[r->word + (uint32_t)f2_lsb(rest)];
-  }
+  for (uint32_t i = r->word; i < r->dimension; i++)
+    basis[i] = f2_combine((int)(r->dimension - r->word), r->basis + r->word,
+                          f2_column(back, (int)(i - r->word)));
   return basis;
 }
 

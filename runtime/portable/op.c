@@ -22,10 +22,7 @@ typedef struct preparation {
 
 // The position of element j, from that of element 0.
 static uint64_t element_offset(const preparation *p, uint64_t j) {
-  uint64_t vector = 0;
-  for (uint32_t i = 0; i < p->op->k; i++)
-    vector ^= f2_bit(j, (int)i) ? p->op->directions[i] : 0;
-  return tile_position(p->context->tile, vector);
+  return tile_position(p->context->tile, f2_combine((int)p->op->k, p->op->directions, j));
 }
 
 static uint64_t slot_start(const preparation *p, net_id value) {
