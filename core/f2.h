@@ -55,6 +55,7 @@
 #ifndef PERMC_CORE_F2_H
 #define PERMC_CORE_F2_H
 
+#include "core/ensure.h"
 #include <assert.h>
 #include <stdbool.h>
 #include <stdint.h>

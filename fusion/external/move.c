@@ -127,9 +127,7 @@ bool making_join_by_bits(external_move *into, const external_move *m) {
 
 net_map making_bits_map(arena *a, const net_stage *s, const net_map *m, const external_move *of) {
   f2_affine bits, place = {f2_zero(0, s->n), 0};
-  bool good = has_bits(m, s->n, &bits);
-  assert(good);
-  (void)good;
+  ensure(has_bits(m, s->n, &bits));
   for (uint64_t left = f2_space_leading(of->addresses); left; left &= left - 1) {
     place.a.row[place.a.rows] = bits.a.row[f2_lsb(left)];
     place.c |= (uint64_t)f2_bit(bits.c, f2_lsb(left)) << place.a.rows++;

@@ -43,9 +43,7 @@ static f2_affine index_of_pair(int k, uint64_t mask) {
 }
 
 static f2_affine inverse_of(f2_affine f) {
-  bool good = f2_affine_inverse(f, &f);
-  assert(good);
-  (void)good;
+  ensure(f2_affine_inverse(f, &f));
   return f;
 }
 

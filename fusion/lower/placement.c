@@ -216,9 +216,7 @@ uint64_t placement_element(const placement *f, uint64_t origin) {
   uint64_t j = 0, both[F2_MAX];
   memcpy(both, f->partners, (size_t)f->partner_count * sizeof *both);
   memcpy(both + f->partner_count, f->directions, (size_t)f->k * sizeof *both);
-  bool found = f2_coordinates(f->partner_count + f->k, both, origin ^ f->origin, &j);
-  assert(found);
-  (void)found;
+  ensure(f2_coordinates(f->partner_count + f->k, both, origin ^ f->origin, &j));
   return j;
 }
 
@@ -238,9 +236,7 @@ f2_matrix placement_basis(const placement *f, int k) {
 
 void placement_find_forms(placement *f) {
   f2_matrix inverse;
-  bool good = f2_inverse(placement_basis(f, f->k), &inverse);
-  assert(good);
-  (void)good;
+  ensure(f2_inverse(placement_basis(f, f->k), &inverse));
   for (int i = 0; i < f->n; i++)
     f->forms[i] = (net_form){inverse.row[i], f2_dot(inverse.row[i], f->origin)};
   // The rows of the inverse of [partners D, any complement] are forms of coordinates.

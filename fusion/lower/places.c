@@ -84,9 +84,7 @@ static gathered make_gatherable(lowering *l, lowered *v, const trace_step *of) {
     return g;
   make_plain(l, v);
   explain_array(l, v->elements[0], NET_REASON_PLACED);
-  bool good = is_gatherable(l, v, of, &g);
-  assert(good);
-  (void)good;
+  ensure(is_gatherable(l, v, of, &g));
   return g;
 }
 

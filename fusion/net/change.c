@@ -176,9 +176,7 @@ net_id *net_stage_append(arena *a, net_stage *into, const net_stage *from, net_c
 
 net_id *net_stage_merge(arena *a, net_stage *into, const net_stage *from, f2_affine change) {
   f2_affine back;
-  bool good = f2_affine_inverse(change, &back);
-  assert(good);
-  (void)good;
+  ensure(f2_affine_inverse(change, &back));
   return net_stage_append(a, into, from, net_change_of_index(&back, &change.a));
 }
 

@@ -116,9 +116,7 @@ static f2_matrix find_array_layout(const planning *p, f2_space a, f2_space b, in
     columns[count] = f2_unit(count);
     count++;
   }
-  bool good = f2_inverse(f2_from_columns(n, n, columns), &layout);
-  assert(good);
-  (void)good;
+  ensure(f2_inverse(f2_from_columns(n, n, columns), &layout));
   return layout;
 }
 

@@ -119,9 +119,7 @@ static void add_factors(arena *a, net *t, const net_stage *s) {
     const net_store *to = &s->stores.items[i];
     f2_affine from, between = f2_affine_identity(s->n);
     f2_matrix moved, last;
-    bool good = permutation_of(s, to, &from, &moved) && f2_factor_tiled(moved, &between.a, &last);
-    assert(good);
-    (void)good;
+    ensure(permutation_of(s, to, &from, &moved) && f2_factor_tiled(moved, &between.a, &last));
     net_map map = net_stage_map(a, s, f2_affine_compose(between, from));
     scalar_type type = s->values.items[to->value];
     net_id array = net_array_add(a, t, type, net_stage_elements(s), NET_TEMPORARY, 0);

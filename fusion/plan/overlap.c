@@ -162,9 +162,7 @@ static void renumber(arena *a, plan_pass *pass, int m, int kept, int at, int cou
       next++;
     rows.row[next] = f2_unit(i);
   }
-  bool good = f2_inverse(rows, &inverse);
-  assert(good);
-  (void)good;
+  ensure(f2_inverse(rows, &inverse));
   for (int i = 0; i < m; i++)
     blocks[i] = f2_combine(m, pass->blocks, f2_column(inverse, i));
   pass->blocks = blocks;

@@ -34,9 +34,7 @@ static uint64_t projected_along(f2_space d, f2_space k, uint64_t h) {
     basis[i] = k.basis[i];
   for (int i = 0; i < d.dimension; i++)
     basis[k.dimension + i] = d.basis[i];
-  bool found = f2_coordinates(k.dimension + d.dimension, basis, h, &sum);
-  assert(found);
-  (void)found;
+  ensure(f2_coordinates(k.dimension + d.dimension, basis, h, &sum));
   return f2_combine(k.dimension, k.basis, sum);
 }
 

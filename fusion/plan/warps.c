@@ -314,9 +314,7 @@ static lanes projected_phase(f2_space k, uint32_t low_count, const uint64_t *low
   memcpy(basis, low, low_count * sizeof *basis);
   memcpy(basis + low_count, k.basis, (size_t)k.dimension * sizeof *basis);
   for (uint32_t i = 0; i < d; i++) {
-    bool found = f2_coordinates((int)low_count + k.dimension, basis, p->basis[i], &c);
-    assert(found);
-    (void)found;
+    ensure(f2_coordinates((int)low_count + k.dimension, basis, p->basis[i], &c));
     out.basis[i] = p->basis[i] ^ f2_combine((int)low_count, low, c);
   }
   return out;

@@ -271,9 +271,7 @@ static net_id renamed_load(framing *f, const net_change *c, net_id value) {
 static void rename_op(framing *f, net_op *op, const f2_affine *frame) {
   net_stage *s = f->r->stage;
   f2_affine back;
-  bool good = f2_affine_inverse(*frame, &back);
-  assert(good);
-  (void)good;
+  ensure(f2_affine_inverse(*frame, &back));
   net_change c = net_change_of_index(&back, &frame->a);
   c.nodes = f->renamed;
   uint32_t count = net_op_nodes(s, op, f->nodes);

@@ -391,9 +391,7 @@ static bool hoist_join(joining *j, const join *n, join *next, bool *more) {
     next->value = join_operands(j, number, of);
     use_of(j, n->value)->condition = n->condition;
     use_of(j, n->value)->side = side;
-    bool good = joined_elements(r, op, n, side, next->value, elements);
-    assert(good);
-    (void)good;
+    ensure(joined_elements(r, op, n, side, next->value, elements));
   }
   if (output_of(op, beside) == op->output_count)
     keep_as(use_of(j, *more ? next->value : beside), number, output_of(op, last));

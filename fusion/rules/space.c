@@ -30,9 +30,7 @@ static f2_affine coset_of(arena *a, int n, f2_space live, f2_matrix *coordinates
     constants |= (uint64_t)forms[i].constant << i;
     f2_space_insert(&masks, forms[i].mask);
   }
-  bool found = f2_solve(rows, constants, &point);
-  assert(found);
-  (void)found;
+  ensure(f2_solve(rows, constants, &point));
   f2_space basis = f2_space_orthogonal(masks);
   for (int i = 0; i < basis.dimension; i++)
     leading[i] = f2_unit(f2_msb(basis.basis[i]));

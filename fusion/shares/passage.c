@@ -42,9 +42,7 @@ f2_affine sharing_coordinates(f2_affine number) {
 static f2_affine change_of_forms(f2_affine from, f2_affine to) {
   f2_affine map = {f2_zero(to.a.rows, from.a.rows), 0};
   for (int i = 0; i < to.a.rows; i++) {
-    bool good = f2_coordinates(from.a.rows, from.a.row, to.a.row[i], &map.a.row[i]);
-    assert(good);
-    (void)good;
+    ensure(f2_coordinates(from.a.rows, from.a.row, to.a.row[i], &map.a.row[i]));
     map.c |= (uint64_t)(f2_bit(to.c, i) ^ f2_dot(map.a.row[i], from.c)) << i;
   }
   return map;

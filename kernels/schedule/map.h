@@ -30,9 +30,7 @@
 // The coordinates of x, which lies in the span, in a basis of `dimension` vectors.
 static inline uint64_t c_coordinates(uint32_t dimension, const uint64_t *basis, uint64_t x) {
   uint64_t bits = 0;
-  bool found = f2_coordinates((int)dimension, basis, x, &bits);
-  assert(found);
-  (void)found;
+  ensure(f2_coordinates((int)dimension, basis, x, &bits));
   return bits;
 }
 

@@ -48,9 +48,7 @@ static void add_lane_access(const c_context *c, const raw_words *r, const plan_p
 static const uint64_t *swizzled_basis(c_context *c, const raw_words *r, f2_matrix places) {
   uint64_t *basis = NEW_ARRAY(c->memory, uint64_t, F2_MAX);
   f2_matrix back;
-  bool good = f2_inverse(places, &back);
-  assert(good);
-  (void)good;
+  ensure(f2_inverse(places, &back));
   memcpy(basis, r->basis, r->dimension * sizeof *basis);
   for (uint32_t i = r->word; i < r->dimension; i++)
     basis[i] = f2_combine((int)(r->dimension - r->word), r->basis + r->word,
