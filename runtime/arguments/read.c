@@ -206,18 +206,11 @@ static bool report_missing(permc_context *c, const sources *s, const binding *b,
   return false;
 }
 
-// Whether the message is that the data have another type: ": expected i32, found ...".
-static bool is_type_message(const char *message) {
-  const char *name = strstr(message, ": expected ");
-  name = name ? name + strlen(": expected ") : "";
-  name += strspn(name, "[]");
-  return scalar_named(name, strcspn(name, ",")) != SCALAR_COUNT;
-}
-
 // What a signature asks for that the data are not.
-static bool report_other_type(permc_context *c, const binding *b, size_t number, type *wanted) {
+static bool report_other_type(permc_context *c, const sources *s, const binding *b, size_t number,
+                              type *wanted) {
   const char *written = written_parameter(c, b, number);
-  if (!is_type_message(text_content(&c->program.diagnostics.rendered)))
+  if (s->current == s->count || !value_has_other_type(s->open[s->current]))
     return false;
   entry_note_literal(c, wanted);
   if (*written)
@@ -242,7 +235,7 @@ static bool read_arguments(permc_context *c, const char *entry, sources *s,
   for (*count = 0; *count < parameters;) {
     type *wanted = type_prune(t.rest)->parts[0];
     if (!read_parameter(c, s, wanted, *count, &(*arguments)[*count]))
-      return c->program.diagnostics.errors ? report_other_type(c, b, *count, wanted)
+      return c->program.diagnostics.errors ? report_other_type(c, s, b, *count, wanted)
                                            : report_missing(c, s, b, *count, wanted);
     ++*count;
     if (!entry_types_fit(c, &t, (*arguments)[*count - 1], *count - 1))

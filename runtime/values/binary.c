@@ -56,7 +56,7 @@ bool binary_read(value_source *s, array *out) {
   char mismatch[MISMATCH_SIZE];
   if (!read_header(s, out) || !fields_expect_none(s))
     return false;
-  if (value_mismatch(mismatch, s->expected, out->type, out->rank))
+  if (value_mismatch(s, mismatch, out->type, out->rank))
     return source_fail(s, "%s", mismatch);
   return source_read_array(s, out);
 }

@@ -164,8 +164,7 @@ bool npy_read(value_source *s, array *out) {
   bool good = npy_read_header(s, &h) && choose_fields(s, &h);
   if (good) {
     out->type = h.fields[0].type;
-    good =
-        !value_mismatch(mismatch, s->expected, out->type, h.rank) || source_fail(s, "%s", mismatch);
+    good = !value_mismatch(s, mismatch, out->type, h.rank) || source_fail(s, "%s", mismatch);
   }
   good =
       good && (h.structured ? read_structured(s, &h) : read_plain(s, &h, out)) && check_end(s, out);

@@ -170,7 +170,7 @@ static bool choose_type(value_source *s, uint64_t length, array *out) {
   char mismatch[MISMATCH_SIZE];
   if ((CLASS_OF(type) & CLASS_INTEGER) == 0)
     type = SCALAR_I64;
-  if (value_mismatch(mismatch, s->expected, type, 1))
+  if (value_mismatch(s, mismatch, type, 1))
     return source_fail(s, "%s", mismatch);
   uint32_t bits = 8 * (uint32_t)scalar_types[type].size - (CLASS_OF(type) & CLASS_SIGNED ? 1 : 0);
   if (bits < 64 && length > UINT64_C(1) << bits)

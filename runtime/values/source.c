@@ -73,14 +73,15 @@ const char *value_quote(char out[QUOTE_SIZE], const char *bytes, size_t count) {
   return out;
 }
 
-bool value_mismatch(char out[MISMATCH_SIZE], value_expectation expected, scalar_type type,
-                    uint32_t rank) {
+bool value_mismatch(value_source *s, char out[MISMATCH_SIZE], scalar_type type, uint32_t rank) {
+  value_expectation expected = s->expected;
   static const char brackets[] = "[][][][][][][][][][][][][][][][]";
   bool at_least = expected.rank < 0;  // -1 - r stands for any rank of at least r
   bool good_rank = at_least ? (int)rank >= -1 - expected.rank : (int)rank == expected.rank;
   bool good_type = expected.type == SCALAR_COUNT || expected.type == type;
   if (good_rank && good_type)
     return false;
+  s->other_type = expected.type != SCALAR_COUNT && (good_rank || !at_least);
   if (at_least && !good_rank)
     snprintf(out, MISMATCH_SIZE, "expected rank %d or more, found rank %u", -1 - expected.rank,
              (unsigned)rank);

@@ -60,7 +60,8 @@ struct value_source {
   struct table *table;      // whose columns are being read; NULL: none is
   // Of the call of value_read in progress:
   value_expectation expected;
-  uint64_t start;  // offset of the value
+  uint64_t start;   // offset of the value
+  bool other_type;  // it has failed as the data have not the type that is expected
   error *error;
 };
 
@@ -129,7 +130,6 @@ enum { QUOTE_SIZE = 80, MISMATCH_SIZE = 160 };
 const char *value_quote(char out[QUOTE_SIZE], const char *bytes, size_t count);
 // Whether a value of this type and rank is not the expected one; then `out` is a sentence:
 // "expected []f32, found [][]i64".
-bool value_mismatch(char out[MISMATCH_SIZE], value_expectation expected, scalar_type type,
-                    uint32_t rank);
+bool value_mismatch(value_source *s, char out[MISMATCH_SIZE], scalar_type type, uint32_t rank);
 
 #endif

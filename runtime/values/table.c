@@ -532,7 +532,7 @@ bool table_read(value_source *s, array *out) {
   out->rank = whole ? 2 : 1;
   out->dims[1] = whole ? count : 0;
   good = text_reader_end(&r, good, out);
-  if (good && value_mismatch(mismatch, s->expected, out->type, out->rank)) {
+  if (good && value_mismatch(s, mismatch, out->type, out->rank)) {
     array_destroy(out);
     good = source_fail(s, "%s", mismatch);
   }

@@ -98,7 +98,7 @@ static bool fail_unexpected(text_reader *r, const char *what) {
 
 static bool check_expected(text_reader *r, scalar_type type, uint32_t rank) {
   char mismatch[MISMATCH_SIZE];
-  return !value_mismatch(mismatch, r->source->expected, type, rank) ||
+  return !value_mismatch(r->source, mismatch, type, rank) ||
          source_fail_at(r->source, r->start, "%s", mismatch);
 }
 
@@ -171,8 +171,10 @@ bool text_reader_add(text_reader *r) {
       !decide_type(r, number_type(&n)))
     return false;
   scalar_type type = type_so_far(r);
-  if (!number_suits(&n, type))
+  if (!number_suits(&n, type)) {
+    r->source->other_type = true;
     return fail_unexpected(r, scalar_types[type].name);
+  }
   if (!reserve_element(r))
     return false;
   if (!number_store(r->data + r->count * element_size(r), type, &n))

@@ -59,7 +59,7 @@ static const struct value_format_row {
 static bool read_pending_field(value_source *s, array *out) {
   array *field = &s->pending[s->fields.next];
   char mismatch[MISMATCH_SIZE];
-  if (value_mismatch(mismatch, s->expected, field->type, field->rank))
+  if (value_mismatch(s, mismatch, field->type, field->rank))
     return source_fail(s, "field %zu: %s", s->fields.next + 1, mismatch);
   *out = *field;
   fields_next(s);
@@ -180,11 +180,14 @@ void value_source_close(value_source *s) {
 const char *value_note(const value_source *s) { return s->note; }
 bool value_is_one_row(const value_source *s) { return s->one_row; }
 
+bool value_has_other_type(const value_source *s) { return s->other_type; }
+
 value_status value_read(value_source *s, value_expectation expected, array *out, error *e) {
   c_environment c;
   *e = (error){0};
   *out = (array){0};
   s->expected = expected;
+  s->other_type = false;
   s->name_read = NULL;
   s->error = e;
   if (s->pending)
