@@ -38,6 +38,11 @@ bool error_pass(error *e, const error *from) {
 
 bool error_no_memory(error *e) { return error_set_number(e, ENOMEM, "out of memory"); }
 
+bool error_stopped(error *e, const atomic_bool *interrupted) {
+  bool stopped = interrupted && atomic_load(interrupted);
+  return stopped ? error_set(e, SPAN_NONE, "interrupted") : error_no_memory(e);
+}
+
 const char *error_of_reading(int number) {
   return number == EISDIR ? "this is a folder; name a file in it" : strerror(number);
 }

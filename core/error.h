@@ -19,6 +19,8 @@
 
 #include "core/text.h"
 
+#include <stdatomic.h>
+
 // ---- places in the source --------------------------------------------------------------------
 
 typedef struct source {
@@ -67,6 +69,8 @@ bool error_pass(error *e, const error *from);
 
 // There is no memory; false.
 bool error_no_memory(error *e);
+// What works in memory has ended early, by the flag (which may be NULL) or without memory; false.
+bool error_stopped(error *e, const atomic_bool *interrupted);
 
 // Why a file cannot be read, by errno, and for a folder what to do.
 const char *error_of_reading(int number);

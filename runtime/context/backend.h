@@ -69,7 +69,7 @@ typedef struct backend {
   // it is the processor.
   bool (*name_device)(const permc_context *c, char name[BACKEND_WHY]);
   backend_status (*prepare)(backend_program *p, char why[BACKEND_WHY]);
-  bool (*execute)(backend_program *p, backend_run *r);  // false: reported, and results are {0}
+  bool (*execute)(backend_program *p, backend_run *r);  // false: reported
   // The same on the caller's memory, by several threads at once. NULL: there is nothing of the
   // kind.
   bool (*call)(const backend_program *p, const backend_call *call, error *failure);

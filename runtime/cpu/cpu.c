@@ -187,8 +187,7 @@ static bool run_sweep(cpu_state *s, uint32_t number, const sweep *of, const cpu_
   if (items == 0 ||
       pool_run(threads, items, choose_chunk(work, items, threads), run_chunk, &j, flag))
     return true;
-  bool interrupted = flag && atomic_load(flag) && !atomic_load(&j.no_memory);
-  return error_set(s->failure, SPAN_NONE, interrupted ? "interrupted" : "out of memory");
+  return error_stopped(s->failure, atomic_load(&j.no_memory) ? NULL : flag);
 }
 
 static bool run_items(cpu_state *s, uint32_t number, cpu_work work, uint64_t first, uint64_t last) {
@@ -210,8 +209,7 @@ static bool run_routine(cpu_state *s, uint32_t number) {
     progress_report(&s->options->progress, done, s->all);
     return true;
   }
-  return error_set(s->failure, SPAN_NONE,
-                   flag && atomic_load(flag) ? "interrupted" : "out of memory");
+  return error_stopped(s->failure, flag);
 }
 
 // ---- stores -------------------------------------------------------------------------------------
@@ -393,13 +391,7 @@ bool cpu_run(const plan *p, const cpu_options *o, array *arguments, size_t argum
   void **data = calloc(p->arrays.count + 1, sizeof *data);
   storage_pass *passes = calloc(p->passes.count + 1, sizeof *passes);
   cpu_state s = make_state(p, o, &own, data, failure);
-  size_t result_count = 0;
-  for (size_t a = 0; a < p->arrays.count; a++)
-    if (p->arrays.items[a].role == NET_RESULT)
-      results[result_count++] = (array){0};
   bool good = run_in_rooms(&s, passes, arguments, argument_count, results);
-  if (!good)
-    arrays_destroy(results, result_count);
   if (!o->borrow_arguments)
     arrays_destroy(arguments, argument_count);
   for (uint32_t i = 0; s.rooms && i < s.storage.room_count; i++)

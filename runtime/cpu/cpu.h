@@ -94,9 +94,8 @@ typedef struct cpu_options {
 
 // Runs `p`, which plan_verify has accepted. The arguments are consumed, also on failure (but for
 // borrow_arguments): each one's data is taken over, freed as soon as it is dead, and the array is
-// set to {0}. `results` has room for the net's results, by number; type, data (malloc'ed) and, as
-// one dimension, their count are set, and the caller sets the true dimensions. On failure all are
-// {0}.
+// set to {0}. `results`, by number, {0} at first, are the caller's also on failure; type, data
+// (malloc'ed) and, as one dimension, their count are set, and the caller sets the true dimensions.
 bool cpu_run(const plan *p, const cpu_options *o, array *arguments, size_t argument_count,
              array *results, error *failure);
 

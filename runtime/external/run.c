@@ -143,13 +143,6 @@ static bool take_results(running *r, array *results, error *failure) {
 
 // ---- the whole ---------------------------------------------------------------------------------
 
-static size_t result_count(const external *e) {
-  size_t count = 0;
-  for (size_t a = 0; a < e->arrays.count; a++)
-    count += e->arrays.items[a].role == NET_RESULT;
-  return count;
-}
-
 static bool make_running(running *r, error *failure) {
   r->places = calloc(r->run->steps->arrays.count + 1, sizeof *r->places);
   r->store = cpu_store_new();
@@ -163,15 +156,10 @@ static bool make_running(running *r, error *failure) {
 
 bool external_execute(const external_run *run, array *results, error *failure) {
   running r = {.run = run};
-  size_t count = result_count(run->steps);
-  for (size_t i = 0; i < count; i++)
-    results[i] = (array){0};
   bool good =
       make_running(&r, failure) && run_steps(&r, failure) && take_results(&r, results, failure);
-  if (!good) {
-    arrays_destroy(results, count);
+  if (!good)
     run_file_advise(failure);
-  }
   if (good && run->lock && run->resume)
     *run->lock = journal_keep(&r.files.journal);
   files_close(&r.files);

@@ -46,8 +46,8 @@ typedef struct external_run {
   uint32_t returned;  // results from this number on are small, and wanted in memory
 } external_run;
 
-// Runs the steps. `results` has room for the program's results, by number, which have one
-// dimension, their count. False: *failure says why, and all are {0}.
+// Runs the steps. `results`, by number, {0} at first, are the caller's also on failure; they have one
+// dimension, their count. False: *failure says why.
 bool external_execute(const external_run *r, array *results, error *failure);
 // The parts of a step, and what it moves: about, of a routine. False: so much memory does not do,
 // or it is not done in files.

@@ -99,18 +99,13 @@ static bool fail_with_message(const cuda_device *d, error *failure) {
   return error_set(failure, SPAN_NONE, "%s", cuda_message(d));
 }
 
-static bool fail_to_make(const atomic_bool *interrupted, error *failure) {
-  return error_set(failure, SPAN_NONE,
-                   interrupted && atomic_load(interrupted) ? "interrupted" : "out of memory");
-}
-
 // By the strategy that is asked for, or the cheapest.
 static bool choose_shape(cuda_permuting *r, const place_list *p, const schedule_means *means,
                          error *failure) {
   uint64_t n = r->routine->length;
   permute_spread spread = {0};
   if (r->asked >= PERMUTE_IN_ROWS && !permute_spread_of(n, r->bytes, p, means, &spread))
-    return fail_to_make(means->interrupted, failure);
+    return error_stopped(failure, means->interrupted);
   if (r->asked == PERMUTE_KINDS) {
     permute_choose(n, r->bytes, &spread, &r->shape);
     return true;
@@ -128,7 +123,7 @@ static bool make_tables(cuda_permuting *r, cuda_device *d, const place_list *p,
   for (int i = 0; i < PERMUTE_TABLES; i++)
     good = good && (r->tables.data[i] = malloc(r->tables.bytes[i] + 1));
   good = (good && permute_tables_make(&r->shape, p, means, &r->tables)) ||
-         fail_to_make(means->interrupted, failure);
+         error_stopped(failure, means->interrupted);
   for (int i = 0; i < PERMUTE_TABLES && good; i++)
     if (r->tables.bytes[i])
       good = ((r->now.memory[i] = cuda_memory_new(d, r->tables.bytes[i])) &&
@@ -206,7 +201,7 @@ static bool find_targets(const cuda_permuting *r, place_list *p, const schedule_
   if (!r->routine->back)
     return true;
   if (!*room || !pool_run(means->threads, p->count, CHUNK, invert_places, &v, means->interrupted))
-    return fail_to_make(means->interrupted, failure);
+    return error_stopped(failure, means->interrupted);
   *p = (place_list){*room, sizeof **room, p->count};
   return true;
 }

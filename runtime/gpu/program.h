@@ -60,7 +60,7 @@ void cuda_program_free(cuda_program *g);  // NULL is allowed
 
 // Runs it on arguments, by number, which stay as they are; arrays that the plan does not read may
 // be {0}. `results`, by number: memory of the right size is reused, anything else is replaced.
-// False: *failure says why, and results are {0}.
+// They are the caller's also on failure: *failure says why.
 bool cuda_program_run(cuda_program *g, const array *arguments, size_t count, array *results,
                       error *failure);
 

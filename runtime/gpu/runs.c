@@ -106,11 +106,10 @@ static bool run_on_host(cuda_program *g, uint32_t number, error *failure) {
   else if (!program_wait(g))
     good = program_fail(g, failure);
   good = good && move_accesses(g, pass, false, data, failure);
-  if (good && !routine_run(p, plan_routine_of(p, pass), data, pool_processors(), g->interrupted)) {
-    bool stopped = g->interrupted && atomic_load(g->interrupted);
-    good = error_set(failure, SPAN_NONE, stopped ? "interrupted" : "out of memory");
-  }
-  good = good && move_accesses(g, pass, true, data, failure);
+  good = good &&
+         (routine_run(p, plan_routine_of(p, pass), data, pool_processors(), g->interrupted) ||
+          error_stopped(failure, g->interrupted)) &&
+         move_accesses(g, pass, true, data, failure);
   for (size_t a = 0; a < p->arrays.count && data; a++)
     free(data[a]);
   free(data);
@@ -168,12 +167,7 @@ static bool run(cuda_program *g, const array *arguments, size_t count, array *re
               run_stretches(g, failure);
   if (good && !program_wait(g))
     good = program_fail(g, failure);
-  if (good && program_download(g, results, failure))
-    return true;
-  for (size_t a = 0; a < g->plan->arrays.count; a++)
-    if (g->plan->arrays.items[a].role == NET_RESULT)
-      arrays_destroy(&results[g->plan->arrays.items[a].number], 1);
-  return false;
+  return good && program_download(g, results, failure);
 }
 
 static void begin_runs(cuda_program *g) {

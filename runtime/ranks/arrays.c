@@ -70,7 +70,7 @@ static bool take_parts(rank *r, net_id a, const array *given, void *to) {
   array_part own = array_own(given);
   extent *wants = rank_list_extents(r, a);
   if (!wants)
-    return rank_no_memory(r);
+    return error_no_memory(r->failure);
   extent *has = parts_gather(t, extent_of(own), r->failure);
   bool good = has != NULL;
   if (good && !parts_are_whole(has, t->ranks, array_count(given)))
@@ -114,7 +114,7 @@ static bool upload_given(rank *r, net_id a, const array *given, const void *data
   bool in_parts = array_device(given) == ARRAY_IN_PART;
   uint64_t room = in_parts || bytes < PIECE ? bytes : PIECE;
   void *memory = array_memory(room + 1);
-  bool good = memory ? true : rank_no_memory(r);
+  bool good = memory ? true : error_no_memory(r->failure);
   if (good && in_parts)
     good = take_parts(r, a, given, memory) &&
            (rank_memory_write(&r->memory, part->data, memory, bytes) ||

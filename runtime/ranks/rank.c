@@ -114,7 +114,7 @@ static bool make_rank(rank *r) {
   r->data = calloc(count, sizeof *r->data);
   r->store = cpu_store_new();
   if (!r->steps || !r->slab || !r->first || !r->last || !r->parts || !r->data || !r->store)
-    return rank_no_memory(r);
+    return error_no_memory(r->failure);
   rank_list_steps(r);
   rank_find_slabs(r);
   return rank_find_lifetimes(r);
@@ -191,11 +191,6 @@ bool rank_execute(const ranks_run *run, const rank_place *place, array_part *par
       progress_report(&run->progress, i, r.step_count);
   }
   good = good && (run->runs ? time_steps(&r) : rank_bring_home(&r) && move_results(&r, parts));
-  for (size_t a = 0; !good && a < run->plan->arrays.count; a++)
-    if (run->plan->arrays.items[a].role == NET_RESULT) {
-      free(parts[run->plan->arrays.items[a].number].memory);
-      parts[run->plan->arrays.items[a].number] = (array_part){0};
-    }
   free_rank(&r);
   if (!good && r.told)
     return error_set(failure, SPAN_NONE, "%s", why.message);

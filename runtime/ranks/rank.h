@@ -12,8 +12,8 @@ typedef struct rank_place {
   transport **links;  // with a GPU: *links carries arrays, and is opened if it is NULL
 } rank_place;
 
-// Executes the run's steps as the transport's rank. parts: by result. False: the others were told,
-// *failure is the line, and all parts are {0}.
+// Executes the run's steps as the transport's rank. parts: by result, {0} at first; the caller frees
+// their memory. False: the others were told, and *failure is the line.
 bool rank_execute(const ranks_run *run, const rank_place *place, array_part *parts, error *failure);
 
 // Tells the others why this rank cannot go on, and *failure. Returns false.

@@ -220,13 +220,6 @@ static bool is_split(const ranks_run *run, net_id a) {
   return run->shares->slab[a] && run->plan->arrays.items[a].number < run->returned;
 }
 
-static size_t result_count(const plan *p) {
-  size_t count = 0;
-  for (size_t a = 0; a < p->arrays.count; a++)
-    count += p->arrays.items[a].role == NET_RESULT;
-  return count;
-}
-
 // The failure of the rank that failed first, as all others have it.
 static bool execute_members(member *all, uint32_t count, const ranks_run *run, array *results,
                             error *failure) {
@@ -244,7 +237,7 @@ static bool execute_members(member *all, uint32_t count, const ranks_run *run, a
 }
 
 static bool execute_threads(rank_world *r, const ranks_run *run, array *results, error *failure) {
-  size_t result = result_count(run->plan) + 1;
+  size_t result = run->plan->arrays.count + 1;
   member *all = calloc(r->count, sizeof *all);
   array_part *parts = calloc(r->count * result, sizeof *parts);
   bool good = (all && parts) || error_no_memory(failure);
@@ -384,7 +377,7 @@ static bool agree(transport *t, const ranks_run *run, error *failure) {
 }
 
 static bool execute_one(rank_world *r, const ranks_run *run, array *results, error *failure) {
-  size_t count = result_count(run->plan);
+  size_t count = run->plan->arrays.count;
   array_part *parts = calloc(count + 1, sizeof *parts);
   if (!parts)
     return rank_fail(r->own, "out of memory", failure);
@@ -439,15 +432,10 @@ static bool deliver_all(rank_world *r, const ranks_run *run, array *results, err
 }
 
 bool ranks_execute(rank_world *r, const ranks_run *run, array *results, error *failure) {
-  size_t count = result_count(run->plan);
-  for (size_t i = 0; i < count; i++)
-    results[i] = (array){0};
   world_begin_turn(r);
   bool good =
       r->own ? execute_one(r, run, results, failure) : execute_threads(r, run, results, failure);
   good = good && deliver_all(r, run, results, failure);
   world_end_turn(r);
-  if (!good)
-    arrays_destroy(results, count);
   return good;
 }

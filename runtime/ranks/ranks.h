@@ -122,11 +122,11 @@ typedef struct ranks_run {
   const char *entry, *text;
 } ranks_run;
 
-// Runs it. `results` has room for the net's results, by number, which have one dimension, their
-// count, and are arrays in memory if this process has all ranks, or each rank all elements; else
+// Runs it. `results`, by number, {0} at first, are the caller's also on failure; they have one
+// dimension, their count, and are arrays in memory if this process has all ranks, or each rank all elements; else
 // the part that this one has (array_part). Where they are wanted elsewhere they are copied there,
 // and are {0}.
-// False: *failure is the line of a rank, and all are {0}. Several runs of one process are made one
+// False: *failure is the line of a rank. Several runs of one process are made one
 // after the other.
 bool ranks_execute(rank_world *r, const ranks_run *run, array *results, error *failure);
 

@@ -36,8 +36,6 @@ typedef struct rank {
   void **data;             // ... the address that element 0 would have
 } rank;
 
-static inline bool rank_no_memory(rank *r) { return error_no_memory(r->failure); }
-
 static inline bool rank_device_failed(rank *r, const rank_memory *m) {
   return error_set(r->failure, SPAN_NONE, "%s", rank_memory_problem(m));
 }

@@ -56,7 +56,7 @@ bool rank_find_lifetimes(rank *r) {
   const plan *p = r->run->plan;
   net_id *arrays = malloc(most_arrays(p) * sizeof *arrays);
   if (!arrays)
-    return rank_no_memory(r);
+    return error_no_memory(r->failure);
   for (size_t a = 0; a < p->arrays.count; a++)
     r->first[a] = NEVER, r->last[a] = 0;
   for (uint32_t i = 0; i < r->step_count; i++) {
@@ -87,7 +87,7 @@ bool rank_gather(rank *r, transport *t, net_id from, void *to) {
   uint64_t size = scalar_types[r->run->plan->arrays.items[from].type].size;
   uint64_t *bytes = malloc(t->ranks * sizeof *bytes);
   if (!bytes)
-    return rank_no_memory(r);
+    return error_no_memory(r->failure);
   for (uint32_t i = 0; i < t->ranks; i++)
     bytes[i] = rank_part_of(r, from, i).count * size;
   bool good = transport_gather(t, r->parts[from].data, bytes, to, r->failure);
@@ -105,7 +105,7 @@ static bool fetch_window(rank *r, net_id from, net_id to) {
     r->told = !(good = parts_exchange(r->links, has, r->parts[from].data, wants, r->parts[to].data,
                                       size, r->failure));
   else
-    rank_no_memory(r);
+    error_no_memory(r->failure);
   free(has);
   free(wants);
   return good;
@@ -122,9 +122,8 @@ static bool run_routine(rank *r, const step *s, void *const *data) {
     r->told = !routine_run_ranked(&shared);
     return !r->told || error_set(r->failure, SPAN_NONE, "%s", why.message);
   }
-  bool stopped = r->run->interrupted && atomic_load(r->run->interrupted);
   return routine_run(p, routine, data, r->threads, r->run->interrupted) ||
-         error_set(r->failure, SPAN_NONE, stopped ? "interrupted" : "out of memory");
+         error_stopped(r->failure, r->run->interrupted);
 }
 
 // What the pass reads of its arrays comes from the GPU, to parts[i] of its access i, or what it has
@@ -152,7 +151,7 @@ static bool make_copies(rank *r, const plan_pass *pass, array_part *host, void *
     if (host[a].memory)
       continue;
     if (!(host[a].memory = array_memory(rank_memory_bytes(r, a) + line)))
-      return rank_no_memory(r);
+      return error_no_memory(r->failure);
     host[a].data = (char *)host[a].memory + before % line;
     data[a] = (void *)((uintptr_t)host[a].data - before);
   }
@@ -164,7 +163,7 @@ static bool run_copied_routine(rank *r, const step *s) {
   size_t count = r->run->plan->arrays.count + 1;
   array_part *host = calloc(count, sizeof *host);
   void **data = calloc(count, sizeof *data);
-  bool good = host && data ? make_copies(r, pass, host, data) : rank_no_memory(r);
+  bool good = host && data ? make_copies(r, pass, host, data) : error_no_memory(r->failure);
   good = good && move_accesses(r, pass, false, host) && run_routine(r, s, data) &&
          move_accesses(r, pass, true, host);
   for (size_t a = 0; a < count && host; a++)
@@ -282,7 +281,7 @@ bool rank_agree_on_pieces(rank *r) {
   uint32_t ranks = r->transport->ranks;
   unsigned char own = most <= left, *all = calloc(ranks, sizeof *all);
   uint64_t *bytes = calloc(ranks, sizeof *bytes);
-  bool good = (all && bytes) || rank_no_memory(r), fits = true;
+  bool good = (all && bytes) || error_no_memory(r->failure), fits = true;
   for (uint32_t i = 0; i < ranks && good; i++)
     bytes[i] = sizeof own;
   good =

@@ -83,7 +83,7 @@ TEST(borrowed_arguments) {
 
 static void check_failure(const plan *p, cpu_options o, array *arguments, size_t count,
                           const char *message) {
-  array results[2];
+  array results[2] = {{0}};
   error why = {0};
   CHECK(!run(p, false, o, arguments, count, results, &why));
   CHECK_CONTAINS(why.message, message);

@@ -60,8 +60,3 @@ bool pipeline_run(const pipeline *p, error *failure) {
   free(t.parts);
   return good;
 }
-
-bool work_stopped(const atomic_bool *interrupted, error *failure) {
-  bool stopped = interrupted && atomic_load(interrupted);
-  return stopped ? error_set(failure, SPAN_NONE, "interrupted") : error_no_memory(failure);
-}

@@ -55,7 +55,4 @@ typedef struct pipeline {
 
 bool pipeline_run(const pipeline *p, error *failure);
 
-// What works in memory has ended before its end: *failure says why. False.
-bool work_stopped(const atomic_bool *interrupted, error *failure);
-
 #endif

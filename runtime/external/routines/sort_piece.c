@@ -247,7 +247,7 @@ bool sorting_work(void *with, uint64_t piece, error *failure) {
   if (s->segments && !find_segments(s, piece, &rows, failure))
     return false;
   if (!sort_piece(s, piece, rows, keys))
-    return work_stopped(s->task->interrupted, failure);
+    return error_stopped(failure, s->task->interrupted);
   number_piece(s, piece, rows, keys);
   if (s->samples)
     cuts_draw(&s->cuts, sorted_of(s, 0, piece), keys, samples_of(s, piece));
