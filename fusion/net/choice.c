@@ -21,6 +21,16 @@ net_choice net_choice_of(const net_stage *s, const net_node *node) {
   return (net_choice){first ? NET_MIN : NET_MAX, order, {a, b}};
 }
 
+bool net_choices_are_both(const net_stage *s, const net_choice *x, const net_choice *y) {
+  if (!net_is_choice(x) || !net_is_choice(y) || x->kind == y->kind)
+    return false;
+  bool same = x->operands[0] == y->operands[0] && x->operands[1] == y->operands[1];
+  bool swapped = x->operands[0] == y->operands[1] && x->operands[1] == y->operands[0];
+  // Equal elements of other types than floats are alike, whichever is taken.
+  bool exact = scalar_types[s->nodes.items[x->operands[0]].type].kind != KIND_FLOAT;
+  return exact ? same || swapped : same && x->order == y->order;
+}
+
 bool net_op_comparator(const net_stage *s, const net_op *op, net_comparator *out) {
   const net_node *nodes = s->nodes.items;
   if (op->k != 1 || op->output_count != 1)
@@ -29,15 +39,11 @@ bool net_op_comparator(const net_stage *s, const net_op *op, net_comparator *out
   if (e[0] == NET_NONE || e[1] == NET_NONE)
     return false;
   net_choice zero = net_choice_of(s, &nodes[e[0]]), one = net_choice_of(s, &nodes[e[1]]);
-  if (!net_is_choice(&zero) || !net_is_choice(&one) || zero.kind == one.kind)
+  if (!net_choices_are_both(s, &zero, &one))
     return false;
   const net_node *a = &nodes[zero.operands[0]], *b = &nodes[zero.operands[1]];
-  bool same = zero.operands[0] == one.operands[0] && zero.operands[1] == one.operands[1];
-  bool swapped = zero.operands[0] == one.operands[1] && zero.operands[1] == one.operands[0];
-  // Equal elements of other types than floats are alike, whichever is taken.
-  bool exact = scalar_types[a->type].kind != KIND_FLOAT;
-  if (!(exact ? same || swapped : same && zero.order == one.order) || a->kind != NET_ELEMENT ||
-      b->kind != NET_ELEMENT || a->value != b->value || a->number == b->number)
+  if (a->kind != NET_ELEMENT || b->kind != NET_ELEMENT || a->value != b->value ||
+      a->number == b->number)
     return false;
   *out = (net_comparator){a->value, zero.kind, zero.order, a->number == 1};
   return true;

@@ -480,6 +480,9 @@ static inline bool net_is_choice(const net_choice *c) {
   return c->kind == NET_MIN || c->kind == NET_MAX;
 }
 
+// Whether one takes an element of two, and the other what is left.
+bool net_choices_are_both(const net_stage *s, const net_choice *x, const net_choice *y);
+
 // An op that puts the elements 0 and 1 of one value in order, as a sorting network does:
 //
 //      v1[0] = min v0[1] v0[0]    value 0, NET_MIN, turned: the choice's operand 0 is element 1

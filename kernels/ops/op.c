@@ -196,26 +196,22 @@ static bool turn_known_root(op_view *v, const net_node *root, net_id id, uint64_
   return false;
 }
 
-// Whether x and y are two elements in this order and in the other: two selects that are each
-// other's turn, or the lesser and the greater of two integers.
-static bool are_both(const net_node *x, const net_node *y) {
-  const net_id *a = x->operands, *b = y->operands;
-  if (x->kind == NET_SELECT && y->kind == NET_SELECT)
-    return a[0] == b[0] && a[1] == b[2] && a[2] == b[1];
-  return ((x->kind == NET_MIN && y->kind == NET_MAX) ||
-          (x->kind == NET_MAX && y->kind == NET_MIN)) &&
-         scalar_types[x->type].kind != KIND_FLOAT &&
-         ((a[0] == b[0] && a[1] == b[1]) || (a[0] == b[1] && a[1] == b[0]));
-}
-
-// The one of two of which the op's node number i is the other. NULL: none.
+// The value of a node that takes one of two elements where the op's node number i takes the other:
+// selects by one condition, or choices by order. NULL: none.
 static const c_value *find_other_half(const c_phase *f, uint32_t i) {
   enum { NEAR = 256 };  // the halves of a comparator are neighbours
   const net_node *node = &f->stage->nodes.items[f->nodes[i]];
-  for (uint32_t k = i < NEAR ? 0 : i - NEAR; k < i; k++)
-    if (are_both(&f->stage->nodes.items[f->nodes[k]], node) &&
+  net_choice own = net_choice_of(f->stage, node);
+  for (uint32_t k = i < NEAR ? 0 : i - NEAR; k < i; k++) {
+    const net_node *other = &f->stage->nodes.items[f->nodes[k]];
+    const net_id *a = node->operands, *b = other->operands;
+    net_choice choice = net_choice_of(f->stage, other);
+    bool turned = node->kind == NET_SELECT && other->kind == NET_SELECT && a[0] == b[0] &&
+                  a[1] == b[2] && a[2] == b[1];
+    if ((turned || net_choices_are_both(f->stage, &own, &choice)) &&
         f->values[f->nodes[k]].level == C_VECTOR)
       return &f->values[f->nodes[k]];
+  }
   return NULL;
 }
 

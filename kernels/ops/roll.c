@@ -19,7 +19,7 @@ typedef struct operand {
 } operand;
 
 typedef struct item {
-  const char *key;  // equal for items that do the same with their operands; NULL: it is in no loop
+  const void *key;  // equal for items that do the same with their operands; NULL: it is in no loop
   size_t key_length;
   uint64_t weight;
   uint32_t last_reader;  // NO_ITEM: behind all items
@@ -154,23 +154,17 @@ static void find_segments(arena *a, uint32_t count, const item *items, uint64_t 
   add_segment(out, (c_segment){.first = next, .period = count - next, .rounds = 1});
 }
 
-static void set_key(arena *a, item *to, text *key) {
-  to->key_length = key->length;
-  to->key = arena_text(a, key);
-}
-
 // ---- the nodes of an op ----------------------------------------------------------------------
 
-static void add_number(text *key, uint64_t number) {
-  text_add(key, (const char *)&number, sizeof number);
-}
-
-static void add_node(text *key, const net_stage *s, const net_node *node) {
-  add_number(key, (uint64_t)node->kind << 32 | node->type);
-  add_number(key, (uint64_t)node->scalar << 32 | node->operand_count);
-  add_number(key, node->number);
-  for (uint32_t k = 0; k < node->operand_count; k++)
-    add_number(key, s->nodes.items[node->operands[k]].type);
+// What the node does, but for constants: which operation, of operands of which types.
+enum { NODE_WORDS = 3 + C_ROLL_OPERANDS };
+static uint64_t *describe_node(const net_stage *s, const net_node *node, uint64_t *words) {
+  words[0] = (uint64_t)node->kind << 32 | node->type;
+  words[1] = (uint64_t)node->scalar << 32 | node->operand_count;
+  words[2] = node->number;
+  for (uint32_t k = 0; k < C_ROLL_OPERANDS; k++)
+    words[3 + k] = k < node->operand_count ? s->nodes.items[node->operands[k]].type : 0;
+  return words;
 }
 
 static bool is_leaf(const net_stage *s, const net_node *node) {
@@ -185,20 +179,19 @@ static uint32_t position_of(const c_rolled *r, net_id id) {
 
 static item item_of_node(arena *a, const net_stage *s, const c_rolled *r, uint32_t i, item *items) {
   const net_node *node = &s->nodes.items[r->line[i]];
-  item out = {.weight = 1};
-  text key = {0};
+  item out = {.weight = 1, .operand_count = node->operand_count};
   for (uint32_t k = 0; k < node->operand_count; k++) {
     net_id id = node->operands[k];
     operand o = {id, position_of(r, id), s->nodes.items[id].kind == NET_CONSTANT};
     if (o.at != NO_ITEM)
       items[o.at].last_reader = i;
-    if (node->operand_count <= C_ROLL_OPERANDS)
-      out.operands[out.operand_count++] = o;
+    if (k < C_ROLL_OPERANDS)
+      out.operands[k] = o;
   }
-  if (node->operand_count > C_ROLL_OPERANDS)
-    return out;
-  add_node(&key, s, node);
-  set_key(a, &out, &key);
+  if (node->operand_count <= C_ROLL_OPERANDS) {
+    out.key_length = NODE_WORDS * sizeof(uint64_t);
+    out.key = describe_node(s, node, arena_alloc(a, out.key_length));
+  }
   return out;
 }
 
@@ -230,6 +223,10 @@ c_rolled c_roll_nodes(arena *a, const net_stage *s, const net_op *op, uint32_t c
 
 // ---- the ops of a phase ----------------------------------------------------------------------
 
+static void add_number(text *key, uint64_t number) {
+  text_add(key, (const char *)&number, sizeof number);
+}
+
 static void add_forms(text *key, uint32_t count, const net_form *forms) {
   add_number(key, count);
   for (uint32_t i = 0; i < count; i++) {
@@ -244,6 +241,7 @@ static item item_of_op(const c_phase *f, const net_op *op, uint32_t *place) {
   uint32_t count = net_op_nodes(f->stage, op, f->nodes);
   item out = {.weight = (uint64_t)count << f->space->r};
   text key = {0};
+  uint64_t words[NODE_WORDS];
   for (uint32_t i = 0; i < count; i++)
     if (f->stage->nodes.items[f->nodes[i]].kind == NET_INDEX ||
         f->stage->nodes.items[f->nodes[i]].kind == NET_ROOT)
@@ -254,7 +252,7 @@ static item item_of_op(const c_phase *f, const net_op *op, uint32_t *place) {
   for (uint32_t i = 0; i < count; i++) {
     const net_node *node = &f->stage->nodes.items[f->nodes[i]];
     place[f->nodes[i]] = i;
-    add_node(&key, f->stage, node);
+    text_add(&key, (const char *)describe_node(f->stage, node, words), sizeof words);
     add_number(&key, node->kind == NET_ELEMENT ? f->pass->slot_of[node->value] : 0);
     text_add(&key, (const char *)node->constant.bytes, sizeof node->constant);
     for (uint32_t k = 0; k < node->operand_count; k++)
@@ -268,7 +266,8 @@ static item item_of_op(const c_phase *f, const net_op *op, uint32_t *place) {
       add_number(&key, id == NET_NONE ? UINT64_MAX : place[id]);
     }
   }
-  set_key(f->w->memory, &out, &key);
+  out.key_length = key.length;
+  out.key = arena_text(f->w->memory, &key);
   return out;
 }
 
@@ -277,7 +276,7 @@ c_rolled c_roll_ops(const c_phase *f, uint32_t count, const net_op *const *ops) 
   c_rolled out = {0};
   item *items = NEW_ARRAY(a, item, count);
   uint32_t *place = NEW_ARRAY(a, uint32_t, f->stage->nodes.count);
-  for (uint32_t i = 0; i < count; i++)
+  for (uint32_t i = 0; i < count && count >= LEAST_ROUNDS; i++)
     items[i] = item_of_op(f, ops[i], place);
   find_segments(a, count, items, LEAST_OP_NODES, &out);
   return out;
