@@ -187,26 +187,15 @@ static const char *load_chunks(const transfer *t, uint64_t number) {
 
 static const char *load_below(const transfer *t, uint64_t number) {
   c_writer *w = t->w;
-  const char *name = c_format(w, "load_below_%s", t->vector), *list = "";
-  const char *memory = c_vector_in_memory(w, t->access->bytes, t->lanes);
-  if (c_define(w, name))
-    text_printf(
-        &w->definitions,
-        "static inline %s %s(const u%ux1m *p, uint64_t at, uint64_t padding_start, %s fill) {\n"
-        "  if (__builtin_expect(at < padding_start && padding_start - at >= %u, 1))\n"
-        "    return *(const %s *)p;\n"
-        "  if (at >= padding_start && at <= UINT64_MAX - %u)  // none is in memory\n"
-        "    return fill;\n"
-        "  for (int i = 0; i < %u; i++)\n"
-        "    if (at + (uint64_t)i < padding_start)\n      fill[i] = p[i];\n"
-        "  return fill;\n}\n",
-        t->vector, name, t->access->bytes * 8, t->vector, t->lanes, memory, t->lanes - 1, t->lanes);
+  const char *list = "";
   for (uint32_t j = 0; j < t->lanes; j++)
     list =
         c_format(w, "%s%s%s", list, j ? ", " : "",
                  c_number(w, padding_bits(t, register_layout_at(&t->access->memory, number, j))));
   uint64_t x = register_layout_at(&t->access->memory, number, 0);
-  return c_format(w, "%s(%s, (uint64_t)(%s + %s), %s, (%s){%s})", name, address_of(t, x),
+  c_vector_in_memory(w, t->access->bytes, t->lanes);
+  return c_format(w, "%s(%s, (uint64_t)(%s + %s), %s, (%s){%s})",
+                  c_bits_function(w, "load_below", t->access->bytes, t->lanes), address_of(t, x),
                   t->bound.sum, c_bound_rest(w, &t->bound, x), c_number(w, t->padding_start),
                   t->vector, list);
 }
@@ -308,57 +297,27 @@ static void store_chunks(const transfer *t, const char *condition, uint64_t numb
            id, j, size * t->access->bytes);
 }
 
-static const char *store_below(const transfer *t) {
-  c_writer *w = t->w;
-  const char *name = c_format(w, "store_below_%s", t->vector);
-  const char *memory = c_vector_in_memory(w, t->access->bytes, t->lanes);
-  if (c_define(w, name))
-    text_printf(&w->definitions,
-                "static inline void %s(u%ux1m *p, uint64_t at, uint64_t padding_start, %s v) {\n"
-                "  if (__builtin_expect(at < padding_start && padding_start - at >= %u, 1)) {\n"
-                "    *(%s *)p = v;\n    return;\n  }\n"
-                "  for (int i = 0; i < %u; i++)\n"
-                "    if (at + (uint64_t)i < padding_start)\n      p[i] = v[i];\n}\n",
-                name, t->access->bytes * 8, t->vector, t->lanes, memory, t->lanes);
-  return name;
-}
-
-static const char *store_stream(const transfer *t) {
-  c_writer *w = t->w;
-  uint32_t size = t->access->bytes * t->lanes;
-  const char *name = c_format(w, "stream_%s", t->vector);
-  const char *memory = c_vector_in_memory(w, t->access->bytes, t->lanes);
-  const char *isa = size == 64 ? "__AVX512F__" : size == 32 ? "__AVX__" : "__SSE2__";
-  const char *suffix = size == 64 ? "512" : size == 32 ? "256" : "";
-  if (c_define(w, name))
-    text_printf(
-        &w->definitions,
-        "static inline __attribute__((always_inline)) void %s(u%ux1m *p, %s v, bool stream) {\n"
-        "#if defined(__clang__)\n"
-        "  if (__builtin_expect(stream, 1)) {\n"
-        "    __builtin_nontemporal_store(v, (%s *)p);\n    return;\n  }\n"
-        "#elif defined(%s) && !defined(PERMC_PLAIN)\n"
-        "  typedef long long words __attribute__((vector_size(%u)));\n"
-        "  if (__builtin_expect(stream, 1)) {\n"
-        "    __builtin_ia32_movntdq%s((words *)p, (words)v);\n    return;\n  }\n"
-        "#endif\n"
-        "  *(%s *)p = v;\n}\n",
-        name, t->access->bytes * 8, t->vector, t->vector, isa, size, suffix, memory);
-  return name;
-}
-
 static void store_vector(const transfer *t, const char *condition, uint64_t number, uint32_t id) {
   c_writer *w = t->w;
   uint64_t x = register_layout_at(&t->access->memory, number, 0);
-  const char *address = address_of(t, x);
+  uint32_t bytes = t->access->bytes, size = bytes * t->lanes;
+  const char *address = address_of(t, x), *memory = c_vector_in_memory(w, bytes, t->lanes);
+  const char *const stream[2] = {size == 64   ? "__AVX512F__"
+                                 : size == 32 ? "__AVX__"
+                                              : "__SSE2__",
+                                 size == 64   ? "512"
+                                 : size == 32 ? "256"
+                                              : ""};
   if (t->padding_start != UINT64_MAX)
-    c_line(w, "%s%s(%s, (uint64_t)(%s + %s), %s, v%u);", condition, store_below(t), address,
-           t->bound.sum, c_bound_rest(w, &t->bound, x), c_number(w, t->padding_start), id);
+    c_line(w, "%s%s(%s, (uint64_t)(%s + %s), %s, v%u);", condition,
+           c_bits_function(w, "store_below", bytes, t->lanes), address, t->bound.sum,
+           c_bound_rest(w, &t->bound, x), c_number(w, t->padding_start), id);
   else if (t->place->stream && c_access_streams(t->access))
-    c_line(w, "%s%s(%s, v%u, %s);", condition, store_stream(t), address, id, t->place->stream);
+    c_line(w, "%s%s(%s, v%u, %s);", condition,
+           c_function_by(w, "stream", "stream", c_unsigned_of(bytes), t->lanes, stream), address,
+           id, t->place->stream);
   else
-    (*condition ? c_line : c_join)(w, "%s*(%s *)(%s) = v%u;", condition,
-                                   c_vector_in_memory(w, t->access->bytes, t->lanes), address, id);
+    (*condition ? c_line : c_join)(w, "%s*(%s *)(%s) = v%u;", condition, memory, address, id);
 }
 
 static void store_wide(const transfer *t, uint64_t number, const uint32_t *stored) {
