@@ -215,23 +215,19 @@ static const c_value *find_other_half(const c_phase *f, uint32_t i) {
   return NULL;
 }
 
-// An extremum of two floats in the total order.
-static c_value total_extremum_value(c_phase *f, const net_choice *c, uint32_t lanes) {
-  c_value out = {.level = C_VECTOR, .type = f->values[c->operands[0]].type};
-  uint32_t a = c_as_vector(f->w, &f->values[c->operands[0]], 0, lanes),
-           b = c_as_vector(f->w, &f->values[c->operands[1]], 0, lanes);
-  out.id[0] = c_let(f->w, c_vector(f->w, scalar_part_bytes(out.type), lanes), "%s(v%u, v%u)",
-                    c_total_extremum(f->w, c->kind == NET_MAX, out.type, lanes), a, b);
-  return out;
-}
-
 static c_value operation_value(op_view *v, uint32_t i, const net_node *node,
                                const c_value *operands) {
   c_phase *f = v->phase;
   net_choice c = net_choice_of(f->stage, node);
   if (v->lanes > 1 && net_is_choice(&c) && c.order == OP_TOTAL_LE &&
-      (node->type == SCALAR_F32 || node->type == SCALAR_F64) && operands[0].level == C_VECTOR)
-    return total_extremum_value(f, &c, v->lanes);
+      (node->type == SCALAR_F32 || node->type == SCALAR_F64) && operands[0].level == C_VECTOR) {
+    uint32_t a = c_as_vector(f->w, &f->values[c.operands[0]], 0, v->lanes),
+             b = c_as_vector(f->w, &f->values[c.operands[1]], 0, v->lanes);
+    c_value out = {.level = C_VECTOR, .type = node->type};
+    out.id[0] = c_let(f->w, c_vector(f->w, scalar_part_bytes(out.type), v->lanes), "%s(v%u, v%u)",
+                      c_total_extremum(f->w, c.kind == NET_MAX, out.type, v->lanes), a, b);
+    return out;
+  }
   const c_value *one = f->w->sums && i < v->node_count ? find_other_half(f, i) : NULL;
   if (one && c_by_sum(f->w, node->type, v->lanes))
     return c_other(f->w, &operands[node->operand_count - 2], &operands[node->operand_count - 1],
@@ -262,21 +258,15 @@ static uint32_t width_chosen(const op_view *v, net_id condition) {
   return width;
 }
 
-// Of a root of an index: from one that is known, or a table. False: it is to be computed.
-static bool root_of_index(op_view *v, net_id id, net_id index, uint64_t first, c_value *out) {
-  c_phase *f = v->phase;
-  const net_node *root = &f->stage->nodes.items[id];
-  return root->kind == NET_ROOT && f->stage->nodes.items[root->operands[0]].kind == NET_INDEX &&
-         ((index != NET_NONE && turn_known_root(v, root, id, first, out)) ||
-          c_root_of_index(f, root, root->operands[0], first, out));
-}
-
 static c_value node_value(op_view *v, net_id id, uint32_t i, net_id index, uint64_t first) {
   c_phase *f = v->phase;
   const net_node *node = &f->stage->nodes.items[id];
   c_value root, *operands = NEW_ARRAY(f->w->memory, c_value, node->operand_count);
-  if (root_of_index(v, id, index, first, &root))
-    return root;
+  bool of_index =
+      node->kind == NET_ROOT && f->stage->nodes.items[node->operands[0]].kind == NET_INDEX;
+  if (of_index && ((index != NET_NONE && turn_known_root(v, node, id, first, &root)) ||
+                   c_root_of_index(f, node, node->operands[0], first, &root)))
+    return root;  // of one that is known, or of a table
   for (uint32_t k = 0; k < node->operand_count; k++)
     operands[k] = f->values[node->operands[k]];
   return node->kind == NET_ELEMENT ? element_value(v, node, first)
@@ -474,14 +464,6 @@ static void execute_group(const coset_group *g) {
 
 // ---- an op -----------------------------------------------------------------------------------
 
-// The registers that an output goes to: those of its slot, as they are where the op leaves them.
-static c_registers output_registers(c_phase *f, const c_registers *slot, scalar_type type) {
-  c_registers s = c_registers_of(f->w, f->space, type);
-  if (slot->id && scalar_parts(slot->type) == scalar_parts(type))
-    memcpy(s.id, slot->id, ((size_t)scalar_parts(type) << f->space->r) * sizeof *s.id);
-  return s;
-}
-
 // Cosets in which the op matters for some block, thread or lane: their registers at position 0.
 static uint32_t list_cosets(const op_view *v, uint64_t *out) {
   const c_space *s = v->phase->space;
@@ -536,10 +518,16 @@ void c_execute(c_phase *f, const net_op *op) {
   op_view v = view_op(f, op);
   v.outputs = NEW_ARRAY(f->w->memory, c_registers, op->output_count);
   for (uint32_t i = 0; i < op->output_count; i++) {
-    uint32_t slot = f->pass->slot_of[op->outputs[i].value];
-    if (slot != NET_NONE)
-      v.outputs[i] =
-          output_registers(f, &f->slots[slot], f->stage->values.items[op->outputs[i].value]);
+    uint32_t number = f->pass->slot_of[op->outputs[i].value];
+    if (number == NET_NONE)
+      continue;
+    // The registers of its slot, as they are where the op leaves them.
+    scalar_type type = f->stage->values.items[op->outputs[i].value];
+    const c_registers *slot = &f->slots[number];
+    v.outputs[i] = c_registers_of(f->w, f->space, type);
+    if (slot->id && scalar_parts(slot->type) == scalar_parts(type))
+      memcpy(v.outputs[i].id, slot->id,
+             ((size_t)scalar_parts(type) << f->space->r) * sizeof *slot->id);
   }
   uint64_t *cosets = NEW_ARRAY(f->w->memory, uint64_t, (size_t)1 << f->space->r);
   c_rolled rolled = order_nodes(&v);
