@@ -220,10 +220,14 @@ static void spill_slot(c_phase *f, uint32_t slot, const bool *dead, bool back) {
   }
 }
 
-static void end_threads(c_phase *f) {
+static void close_block(c_phase *f) {
   if (f->open)
     c_line(f->w, "}");
   f->open = false;
+}
+
+static void end_threads(c_phase *f) {
+  close_block(f);
   if (f->w->warps || f->space->threads > 0)
     text_string(&f->w->body, f->w->warps ? "    PERMC_END\n" : "    }\n");
 }
@@ -255,8 +259,8 @@ static void write_stores(pass_text *p, c_phase *f) {
   for (uint32_t i = 0; i < count && spills; i++)
     spill_slot(f, out[i], dead[i], false);
   if (spills) {
-    end_threads(f);
-    begin_threads(p, f, c_barrier(p));
+    close_block(f);
+    begin_threads(p, f, c_format(p->w, "PERMC_END %s", c_barrier(p)));
   }
   for (uint32_t i = 0; i < count && spills; i++)
     spill_slot(f, out[i], dead[i], true);
