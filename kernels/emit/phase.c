@@ -189,7 +189,7 @@ static void skip_dead_threads(const pass_text *p, c_phase *f) {
   f->open = true;
 }
 
-// Where all threads read scratch before any writes, what goes there is kept over the barrier between.
+// Where all threads read scratch before any writes, what goes there is kept over the barrier.
 static void write_spills_and_threads(const pass_text *p, const c_phase *f) {
   text *out = &p->w->body;
   const char *before = "    ";

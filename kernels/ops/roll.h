@@ -13,9 +13,9 @@
 //   4     x3 = p2 * 3    *, i32, i32  item 3; leaf           }
 //   5     p3 = x3 + 9    +, i32, i32  item 4; constant       p3 = x + 9;
 //
-// The segments are item 0, items 1 ... 4 (period 2, 2 rounds, which carry x), and item 5. An operand
-// in a loop is the same leaf or earlier item in every round, or a constant for each round, or an
-// item at the same distance in every round: of this round or of the one before.
+// The segments are item 0, items 1 ... 4 (period 2, 2 rounds, which carry x), and item 5. In every
+// round an operand is the same leaf or earlier item, or a constant of its own, or the item at one
+// distance: of this round or of the one before.
 #ifndef PERMC_KERNELS_OPS_ROLL_H
 #define PERMC_KERNELS_OPS_ROLL_H
 
