@@ -96,7 +96,7 @@ def main():
     parser.add_argument("--count", type=int)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--batch", type=int, default=25)
-    parser.add_argument("--backends", default="interp,portable,machine,cpu")
+    parser.add_argument("--backends", default="interp,portable,cpu")
     parser.add_argument("--all", action="store_true")
     parser.add_argument("--print", action="store_true")
     options = parser.parse_args()
