@@ -294,6 +294,14 @@ static bool is_complete(const c_code *code) {
   return !failed;
 }
 
+static void begin_writer(c_writer *w, const c_context *c) {
+  w->memory = c->memory;
+  w->net = c->plan->net;
+  w->warps = c->warps;
+  w->root_bits = c->options->root_bits ? c->options->root_bits : MOST_ROOT_BITS;
+  w->index = c->warps && fits_32_bits(c->plan) ? "uint32_t" : "uint64_t";
+}
+
 // keys_of: the pass whose key is to be written alone, or ALL_PASSES.
 static bool emit(c_code *code, const plan *p, const c_options *options, uint32_t keys_of,
                  const char **problem) {
@@ -311,11 +319,7 @@ static bool emit(c_code *code, const plan *p, const c_options *options, uint32_t
   volatile bool done = false;
   if (writer && setjmp(failure) == 0) {
     c_context c = c_context_of(&memory, p, options);
-    writer->memory = &memory;
-    writer->net = p->net;
-    writer->warps = c.warps;
-    writer->root_bits = options->root_bits ? options->root_bits : MOST_ROOT_BITS;
-    writer->index = c.warps && fits_32_bits(p) ? "uint32_t" : "uint64_t";
+    begin_writer(writer, &c);
     write_names(writer, p);
     if (keys_of == ALL_PASSES)
       write_passes(writer, &c, code);
@@ -345,6 +349,22 @@ static bool emit(c_code *code, const plan *p, const c_options *options, uint32_t
 
 bool c_emit(c_code *code, const plan *p, const c_options *options, const char **problem) {
   return emit(code, p, options, ALL_PASSES, problem);
+}
+
+const char *c_record_pass(c_context *c, uint32_t pass, kernel_record *out) {
+  const char *problem = find_problem(c->plan);
+  c_runtime_matrix matrix;
+  text own = {.memory = c->memory}, functions = own;
+  c_writer w = {.definitions = own, .item = own, .body = own, .record = out};
+  *out = (kernel_record){0};
+  if (problem)
+    return problem;
+  if (c_runtime_matrix_of(c, &c->plan->passes.items[pass], &matrix))
+    return "the strategy online has a kernel of its own, which the machines do not know (another "
+           "--strategy has none)";
+  begin_writer(&w, c);
+  c_pass_write(&w, c, &own, &functions, pass);
+  return c->problem;
 }
 
 bool c_emit_keys(text *out, const plan *p, uint32_t pass) {

@@ -74,7 +74,8 @@ static c_place scratch_place(const pass_text *p, const c_phase *f, uint32_t slot
   c_place place = {.array = c_format(p->w, "(scratch + %llu)", (unsigned long long)region),
                    .padding_start = UINT64_MAX,
                    .padding = out ? NULL : f->padding,
-                   .scratch = true};
+                   .scratch = true,
+                   .base = region};
   f2_space known = f->live;
   if (out || p->w->warps)
     place.live = c_pass_live_in_scratch(&p->of, f->number, slot, out, &known, &place.live_count);
@@ -185,7 +186,7 @@ static void skip_dead_threads(const pass_text *p, c_phase *f) {
   f->live = known;
   if (thread_bits(p, f) < f->space->threads)
     return;  // the loop ends before them
-  c_line(p->w, "if (%s) {", c_live_condition(p->w, count, live, f->space));
+  c_begin_live(p->w, count, live, f->space);
   f->open = true;
 }
 
@@ -224,6 +225,8 @@ static void close_block(c_phase *f) {
   if (f->open)
     c_line(f->w, "}");
   f->open = false;
+  if (f->w->record)
+    f->w->record->guard_count = 0;
 }
 
 static void end_threads(c_phase *f) {
@@ -232,10 +235,16 @@ static void end_threads(c_phase *f) {
     text_string(&f->w->body, f->w->warps ? "    PERMC_END\n" : "    }\n");
 }
 
+static void record_barrier(c_writer *w) {
+  if (w->record && w->record->steps.count > 0)
+    vec_push(w->memory, &w->record->steps, (kernel_step){.kind = STEP_BARRIER});
+}
+
 // All threads once more, behind a barrier.
 static void begin_threads(const pass_text *p, c_phase *f, const char *barrier) {
   text_printf(&p->w->body, "    %s PERMC_THREADS(%u)\n", barrier, 1U << f->space->threads);
   c_end_line(p->w);
+  record_barrier(p->w);
   skip_dead_threads(p, f);
 }
 
@@ -281,7 +290,7 @@ static void write_look_back(const pass_text *p, c_phase *f) {
     number++;
   assert(number >> f->space->r == 0);
   if (!f->open)
-    c_line(p->w, "if (%s) {", c_live_condition(p->w, op->live_count, op->live, f->space));
+    c_begin_live(p->w, op->live_count, op->live, f->space);
   f->open = true;
   c_look_back_publish(p->look_back, f, number);
   end_threads(f);
@@ -291,6 +300,18 @@ static void write_look_back(const pass_text *p, c_phase *f) {
 }
 
 // ---- the phase -------------------------------------------------------------------------------
+
+// What follows is for threads whose least index is one of first ... last.
+static void record_least(c_writer *w, const c_space *s, const uint64_t *block,
+                         const uint64_t *thread, uint64_t first, uint64_t last) {
+  if (!w->record)
+    return;
+  uint64_t *column = NEW_ARRAY(w->memory, uint64_t, s->blocks + s->threads);
+  memcpy(column, block, s->blocks * sizeof *block);
+  memcpy(column + s->blocks, thread, s->threads * sizeof *thread);
+  w->record->guard = (thread_guard){{1, 0, column}, first, last};
+  w->record->guard_count = 1;
+}
 
 // A thread with padding alone has nothing to compute: its slots hold what padding is, which other
 // threads may read. Whether a block was opened for the other threads.
@@ -303,6 +324,7 @@ static bool skip_padding_threads(const pass_text *p, c_phase *f) {
   c_line(p->w, "if (((%s) ^ (%s)) >= %s) {", c_linear(p->w, "b", s->blocks, block, false),
          c_linear(p->w, c_thread(p->w), s->threads, thread, true),
          c_number(p->w, p->of.pass->padding_start));
+  record_least(p->w, s, block, thread, p->of.pass->padding_start, UINT64_MAX);
   for (int store = 0; store < 2; store++)
     for (uint32_t slot = 0; slot < p->of.pass->slot_count; slot++) {
       if (use_of(p, f, slot)->out == C_NOWHERE)
@@ -319,6 +341,7 @@ static bool skip_padding_threads(const pass_text *p, c_phase *f) {
       }
     }
   c_line(p->w, p->w->warps ? "} else {" : "continue;\n      }");
+  record_least(p->w, s, block, thread, 0, p->of.pass->padding_start - 1);
   memset(f->slots, 0, p->of.pass->slot_count * sizeof *f->slots);
   return p->w->warps;
 }
@@ -330,7 +353,6 @@ const char *c_take_text(c_writer *w) {
   const char *all = c_format(w, "%s%s", item, w->body.length ? w->body.data : "");
   text_free(&w->item);
   text_free(&w->body);
-  w->item = w->body = (text){0};
   c_end_line(w);
   return all;
 }
@@ -343,6 +365,7 @@ const char *c_phase_write(pass_text *p, uint32_t phase) {
   c_phase f = c_phase_of(w, p->of.pass, p->of.stage, space);
   f.number = phase;
   f.first_op = p->of.schedule.phases[phase].first_op;
+  record_barrier(w);
   w->next = w->others = 0;  // variables are in a block of their own: equal phases have equal text
   if (w->warps)
     write_spills_and_threads(p, &f);

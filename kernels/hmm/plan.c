@@ -42,15 +42,14 @@ static hmm_op plan_op(void *state, uint64_t warp, uint64_t step) {
     return HMM_END;
   if (hmm_pass_skips(&p->of, at.item))
     return HMM_SKIP;
-  if (!at.step->access)
-    return HMM_SYNC;
-  if (!hmm_pass_has_idle(&p->of, at.step->access))
-    return at.step->access->op;
+  hmm_op op = (hmm_op)at.step->of->kind;  // numbered alike
+  if (op == HMM_SYNC || !hmm_pass_has_idle(&p->of, at.step->of))
+    return op;
   find_request(p, &at, warp, step);
   uint32_t idle = 0;
   while (idle < p->count && p->unit[idle] == HMM_IDLE)
     idle++;
-  return idle == p->count ? HMM_SKIP : at.step->access->op;
+  return idle == p->count ? HMM_SKIP : op;
 }
 
 // All arrays begin at 0, as do the blocks' parts of scratch: blocks do not share their words.
@@ -58,20 +57,19 @@ static void plan_lanes(void *state, uint64_t warp, uint64_t step, uint64_t *addr
                        hmm_word *value) {
   plan_program *p = state;
   pass_place at = place_of(p, warp, step);
-  const pass_access *a = at.step->access;
+  const kernel_step *s = at.step->of;
   (void)value;
   find_request(p, &at, warp, step);
   uint32_t count = p->count, words = p->words;
   for (uint32_t i = 0; i < count; i++)
     for (uint32_t k = 0; k < words; k++)
       address[i * words + k] =
-          p->unit[i] == HMM_IDLE ? HMM_IDLE : (a->base + p->unit[i] * a->scale) / WORD + k;
+          p->unit[i] == HMM_IDLE ? HMM_IDLE : (s->base + p->unit[i] * s->unit) / WORD + k;
 }
 
 // ---- all -------------------------------------------------------------------------------------
 
-static const char *plan_problem(arena *a, const hmm_machine *m, const plan *p,
-                                const plan_pass *pass) {
+static const char *plan_problem(arena *a, const hmm_machine *m, const plan *p) {
   if (m->kind != HMM_KIND_HMM)
     return arena_printf(a, "a plan needs an hmm (permc machine hmm): a %s has one memory only",
                         hmm_kind_names[m->kind]);
@@ -81,12 +79,6 @@ static const char *plan_problem(arena *a, const hmm_machine *m, const plan *p,
   if (m->width != HMM_PLAN_WIDTH)
     return arena_printf(a, "the warps of a plan have %d lanes: w = %u will not do", HMM_PLAN_WIDTH,
                         m->width);
-  for (uint32_t i = 0; i < pass->load_count + pass->store_count; i++) {
-    const plan_move *move =
-        i < pass->load_count ? &pass->loads[i] : &pass->stores[i - pass->load_count];
-    if (!c_map_fits(&move->map) || move->live_count > C_ROWS)
-      return "an address of the plan is a sum of too many terms";
-  }
   return NULL;
 }
 
@@ -104,7 +96,7 @@ static hmm_program program_of(plan_program *p) {
 static const char *open_program(arena *a, const hmm_machine *m, const plan *of, uint32_t number,
                                 const c_options *options, plan_program **out) {
   plan_program *p = *out = NEW(a, plan_program);
-  const char *problem = plan_problem(a, m, of, &of->passes.items[number]);
+  const char *problem = plan_problem(a, m, of);
   return problem ? problem : hmm_pass_open(a, of, number, options, &p->of);
 }
 
@@ -138,7 +130,7 @@ const char *hmm_plan_estimate(arena *a, const hmm_machine *m, const plan *of,
     double accesses = 0, warps = (double)p->slots * (double)warps_of(p);
     double times = (double)((p->of.items + p->slots - 1) / p->slots);
     for (size_t k = 0; k < p->of.steps.count; k++)
-      accesses += p->of.steps.items[k].access != NULL;
+      accesses += p->of.steps.items[k].of->kind != STEP_BARRIER;
     out->requests += accesses * LANES * (double)warps_of(p) * (double)p->of.items;
     out->bytes += hmm_run_bytes(m, warps, (double)warps_of(p), times * (double)p->of.steps.count);
   }

@@ -4,11 +4,11 @@
 //   out    what each pass costs in time units; the same accesses as a trace
 //
 // A thread block of a pass is a block of the machine, of 2^t threads; its steps are the loads,
-// gets, puts and stores of its phases (kernels/emit/phase.c writes the same ones), with barriers
-// between them. Words have 4 bytes. An access of 32 lanes for elements, or several neighbours, of 2
-// or 4 words each is 2 or 4 requests of so many lanes that they ask for 32 words, as GPUs make it;
-// lanes whose elements share a word are merged. Addresses come from the maps of the plan in their
-// affine form: nothing is listed.
+// gets, puts, stores and barriers that are noted while the kernel of the pass is written
+// (kernels/schedule/record.h). Words have 4 bytes. An access of 32 lanes for elements, or several
+// neighbours, of 2 or 4 words each is 2 or 4 requests of so many lanes that they ask for 32 words,
+// as GPUs make it; lanes whose elements share a word are merged. Addresses are affine forms: nothing
+// is listed.
 //
 //   pass 3 of a sorter of 2^20, tiles of 2^13 elements, 2^9 threads of 2^4 registers:
 //     steps 0 ... 3     load wide: address = 4 x of register 4 i ... 4 i + 3: 4 requests each
@@ -31,10 +31,9 @@ enum { HMM_PLAN_WIDTH = 32 };  // lanes of a warp, banks of a shared memory
 
 // Executes pass `number` of the plan. At most m->threads threads are at work at once (as many
 // blocks as fit; the next block begins where one has ended), 0: those of all blocks. `options`: as
-// the kernels are written with, such as a layout of scratch; NULL: the usual ones. `arrays`: what
-// the pass then reads and writes; NULL: it counts only. Then *out has the counts, and the answer is
-// NULL; or it is a sentence: what of the plan or the machine does not do. A routine only counts, by
-// a formula: whoever has the words executes it.
+// the kernels are written with, such as a layout of scratch; NULL: the usual ones. NULL: *out has the
+// counts; or a sentence: what of the plan or the machine does not do. Routines are counted by a
+// formula.
 const char *hmm_plan_run(arena *a, const hmm_machine *m, const plan *of, uint32_t number,
                          const c_options *options, hmm_counts *out);
 

@@ -404,8 +404,17 @@ static void set_carried(const coset_group *g, const c_segment *s) {
   c_set(w, all.count, all.items);
 }
 
+// What was noted from step `first` on is in a loop.
+static void record_rounds(c_writer *w, size_t first, uint32_t rounds) {
+  size_t end = w->record ? w->record->steps.count : 0;
+  for (uint32_t i = 1; i < rounds; i++)
+    for (size_t k = first; k < end; k++)
+      vec_push(w->memory, &w->record->steps, w->record->steps.items[k]);
+}
+
 static void evaluate_loop(const coset_group *g, const c_segment *s) {
   c_writer *w = g->view->phase->w;
+  size_t recorded = w->record ? w->record->steps.count : 0;
   const c_value **constants =
       NEW_ARRAY(w->memory, const c_value *, (size_t)s->period *C_ROLL_OPERANDS);
   for (uint32_t coset = 0; coset < g->count; coset++) {
@@ -423,6 +432,7 @@ static void evaluate_loop(const coset_group *g, const c_segment *s) {
     evaluate_round(g, s, constants);
     set_carried(g, s);
   }
+  record_rounds(w, recorded, s->rounds);
   c_line(w, "}");
 }
 

@@ -57,6 +57,7 @@ typedef struct c_place {
   uint32_t live_count;
   const net_form *live;
   bool scratch;         // not memory
+  uint64_t base;        // of the slot in scratch, in bytes
   const bool *padding;  // by register, where lanes are threads: not loaded (it gets 0), and not
                         // stored in memory. NULL: none is
   // For the text (kernels/transfer/transfer.h):

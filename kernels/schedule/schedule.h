@@ -25,6 +25,7 @@
 //
 //   map.h             indices and the maps that depend on them: addresses
 //   access.h          layouts of registers, and which of them one load or store moves
+//   record.h          what a kernel asks of memory, noted while it is written
 //   swizzle.h         bank layouts of scratch that options ask for; the options
 //   moves.c           the schedule of a pass
 //   scratch.c         which elements have a place in scratch, and where
@@ -34,6 +35,7 @@
 #define PERMC_KERNELS_SCHEDULE_SCHEDULE_H
 
 #include "kernels/schedule/access.h"
+#include "kernels/schedule/record.h"
 #include "kernels/schedule/runtime_matrix.h"
 #include "kernels/schedule/swizzle.h"
 

@@ -46,6 +46,7 @@ typedef struct c_writer {
   bool scalars_needed[2];  // of integers; of floats, conversions and mathematics
   bool roots_needed;       // those without a table (kernels/text/root_text.h)
   bool masks_needed, runtime_matrix_needed, look_back_needed;
+  struct kernel_record *record;  // of what is asked of memory (kernels/schedule/record.h), or NULL
 } c_writer;
 
 // True if it was not yet defined: now it is, and the caller writes it.

@@ -11,14 +11,33 @@ typedef struct transfer {
   const char *flips;             // the variable d, or NULL
   uint32_t lanes, parts;
   uint64_t padding_start;  // in parts
+  kernel_step step;        // for a record (step_of)
 } transfer;
+
+// What is alike in the accesses of all registers: words are those of coordinates 0.
+static kernel_step step_of(c_writer *w, const c_access *a, const c_place *place, uint64_t rows,
+                           bool loads) {
+  xor_word *words = NEW_ARRAY(w->memory, xor_word, C_ROWS);
+  c_map *map = NEW(w->memory, c_map);
+  *map = a->map;
+  return (kernel_step){.kind = place->scratch ? (loads ? STEP_GET : STEP_PUT)
+                                              : (loads ? STEP_LOAD : STEP_STORE),
+                       .map = map,
+                       .word_count = c_map_words(w->memory, map, rows, words),
+                       .words = words,
+                       .base = place->base,
+                       .unit = map->bytes ? 1 : a->bytes,
+                       .bytes = a->bytes << a->wide};
+}
 
 static transfer begin_transfer(c_writer *w, const c_access *a, const c_place *place, uint32_t parts,
                                bool loads) {
-  transfer t = {w, a, place, {0}, NULL, NULL, NULL, 1U << a->home.lanes, parts, UINT64_MAX};
+  transfer t = {w, a, place, {0}, NULL, NULL, NULL, 1U << a->home.lanes, parts, UINT64_MAX, {0}};
   uint64_t chunk_rows = 0;
   for (uint32_t i = 0; i < a->chunk + a->wide; i++)
     chunk_rows |= f2_unit((int)a->chunk_row[i]);
+  if (w->record)
+    t.step = step_of(w, a, place, f2_mask((int)a->map.rows) & ~chunk_rows, loads);
   t.bound = c_bind(w, &a->map, chunk_rows);
   t.flips = a->xor_permuted ? c_bind_bits(w, &a->map, chunk_rows) : NULL;
   t.vector = c_vector(w, a->bytes, t.lanes);
@@ -119,16 +138,43 @@ static const char *live_at(c_writer *w, const liveness *v, uint64_t x) {
               : c_format(w, "((%s & %s) == 0)", v->bits, c_number(w, v->dynamic));
 }
 
-const char *c_live_condition(c_writer *w, uint32_t count, const net_form *live,
-                             const c_space *space) {
+static thread_guard guard_of(c_writer *w, const liveness *v, uint64_t x) {
+  xor_word word[C_ROWS];  // one
+  c_map_words(w->memory, &v->map, f2_mask((int)v->map.rows), word);
+  return (thread_guard){{1, xor_word_at(&v->map, word, x), word->column}, 0, 0};
+}
+
+void c_begin_live(c_writer *w, uint32_t count, const net_form *live, const c_space *space) {
   c_place place = {.live_count = count, .live = live};
   liveness v = bind_live(w, &place, space);
-  return live_at(w, &v, 0);
+  c_line(w, "if (%s) {", live_at(w, &v, 0));
+  if (w->record) {
+    w->record->guard = guard_of(w, &v, 0);
+    w->record->guard_count = 1;
+  }
 }
 
 // The part of W that is not the part of a complex number: what forms are of.
 static uint64_t index_coordinates(const transfer *t, uint64_t x) {
   return x & f2_mask((int)(t->access->map.vectors - (t->parts - 1)));
+}
+
+// Notes the access of the element at x, where it is alive, or (v NULL) the wide one from there on.
+static void record_access(const transfer *t, const liveness *v, uint64_t x) {
+  kernel_record *r = t->w->record;
+  if (!r)
+    return;
+  kernel_step s = t->step;
+  xor_word *words = NEW_ARRAY(t->w->memory, xor_word, s.word_count);
+  for (uint32_t g = 0; g < s.word_count; g++)
+    words[g] = (xor_word){s.words[g].odd, xor_word_at(s.map, &s.words[g], x), s.words[g].column};
+  s.words = words;
+  s.limit = t->padding_start;
+  if (r->guard_count)
+    s.guard[s.guard_count++] = r->guard;
+  if (v && v->dynamic)
+    s.guard[s.guard_count++] = guard_of(t->w, v, index_coordinates(t, x));
+  vec_push(t->w->memory, &r->steps, s);
 }
 
 static bool varies_in_lanes(const liveness *v, const c_access *a, uint32_t parts) {
@@ -158,6 +204,8 @@ static const char *load_elements(const transfer *t, const liveness *v, uint64_t 
     uint64_t x = register_layout_at(&t->access->memory, number, j);
     const char *element = element_at(t, x);
     const char *live = live_at(t->w, v, index_coordinates(t, x));
+    if (live)
+      record_access(t, v, x);
     if (!live)
       element = "0";
     else if (*live)
@@ -235,9 +283,10 @@ static uint32_t longest_chunk(const c_map *m) {
 
 static void load_wide(const transfer *t, uint64_t number, uint32_t *loaded) {
   c_writer *w = t->w;
+  uint64_t x = register_layout_at(&t->access->memory, number, 0);
   uint32_t count = 1U << t->access->wide, id = w->next++;
-  c_line(w, "PERMC_LOAD_WIDE(%s, %u, w%u, %s)", t->vector, count, id,
-         address_of(t, register_layout_at(&t->access->memory, number, 0)));
+  record_access(t, NULL, x);
+  c_line(w, "PERMC_LOAD_WIDE(%s, %u, w%u, %s)", t->vector, count, id, address_of(t, x));
   if (t->flips)
     c_line(w, "PERMC_XOR_PERMUTE(%s, %u, w%u, %s)", t->vector, count, id, t->flips);
   for (uint32_t i = 0; i < count; i++)
@@ -275,6 +324,7 @@ static void store_elements(const transfer *t, const liveness *v, uint64_t number
     const char *live = live_at(t->w, v, index_coordinates(t, x)), *condition = "";
     if (!live)
       continue;
+    record_access(t, v, x);
     if (t->padding_start != UINT64_MAX)
       live = c_format(t->w, "%s%s%s", live, *live ? " && " : "", below_padding(t, x));
     if (*live)
@@ -322,12 +372,13 @@ static void store_vector(const transfer *t, const char *condition, uint64_t numb
 
 static void store_wide(const transfer *t, uint64_t number, const uint32_t *stored) {
   c_writer *w = t->w;
+  uint64_t x = register_layout_at(&t->access->memory, number, 0);
   uint32_t count = 1U << t->access->wide;
   const char *list = "";
   for (uint32_t i = 0; i < count; i++)
     list = c_format(w, "%s%sv%u", list, i ? ", " : "", stored[number + i]);
-  c_line(w, "PERMC_STORE_WIDE(%s, %u, %s, %s, %s)", t->vector, count,
-         address_of(t, register_layout_at(&t->access->memory, number, 0)),
+  record_access(t, NULL, x);
+  c_line(w, "PERMC_STORE_WIDE(%s, %u, %s, %s, %s)", t->vector, count, address_of(t, x),
          t->flips ? t->flips : "0", list);
 }
 

@@ -25,9 +25,8 @@ void c_load(c_writer *w, const c_map *map, const c_space *space, scalar_type typ
 void c_store(c_writer *w, const c_map *map, const c_space *space, scalar_type type,
              const c_place *to, const uint32_t *registers);
 
-// That the thread's first element, and with it all that differ from it in forms of blocks and
-// threads alone, is where these forms are 0: a condition.
-const char *c_live_condition(c_writer *w, uint32_t count, const net_form *live,
-                             const c_space *space);
+// Begins a block for threads whose first element, and with it all that differ from it in forms of
+// blocks and threads alone, is where these forms are 0.
+void c_begin_live(c_writer *w, uint32_t count, const net_form *live, const c_space *space);
 
 #endif

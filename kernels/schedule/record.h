@@ -1,0 +1,55 @@
+// Private to kernels/schedule/ (door: schedule.h): what the threads of a kernel ask of memory, noted
+// step by step while the text of the kernel is written (kernels/emit/). Memory machines
+// (kernels/hmm/) execute it.
+//
+// In a STEP each lane asks for one address, or all threads of a block wait for each other:
+//
+//   bit reversal of 2^10 u32 by a block of 2^5 threads of 2^5 registers, a word at a time:
+//     steps 0 ... 31    load: register i of thread t has element 32 i + t
+//     steps 32 ... 63   put in shared memory, then a barrier
+//     steps 65 ... 96   get, the other way round
+//     steps 97 ... 128  store
+//
+// Addresses, and conditions on threads, are words (map.h), of which the register has decided its
+// part: the columns of blocks and threads are left. Step 33 above, a put of register 1: its
+// address is one word, constant 32 ^ columns 1, 2, 4, 8, 16 of the thread.
+#ifndef PERMC_KERNELS_SCHEDULE_RECORD_H
+#define PERMC_KERNELS_SCHEDULE_RECORD_H
+
+#include "kernels/schedule/map.h"
+
+// A condition: threads take part whose word is one of first ... last.
+typedef struct thread_guard {
+  xor_word word;
+  uint64_t first, last;
+} thread_guard;
+
+typedef enum kernel_step_kind {
+  STEP_LOAD,
+  STEP_STORE,
+  STEP_GET,
+  STEP_PUT,
+  STEP_BARRIER
+} kernel_step_kind;
+
+// Of each lane one address, in units: offset + strides . loops + the sum of words. A step without a
+// map is a barrier, or a gather or a scatter, which goes where data says.
+typedef struct kernel_step {
+  kernel_step_kind kind;
+  uint32_t bytes, unit;  // that a lane asks for; of a unit
+  const c_map *map;
+  uint32_t word_count;
+  const xor_word *words;
+  uint64_t base;   // in scratch, in bytes
+  uint64_t limit;  // units from here on are left out
+  uint32_t guard_count;
+  thread_guard guard[2];  // lanes that fail one of them ask for nothing
+} kernel_step;
+
+typedef struct kernel_record {
+  VEC(kernel_step) steps;
+  uint32_t guard_count;  // 1: what is written now stands in a block for some threads
+  thread_guard guard;
+} kernel_record;
+
+#endif
