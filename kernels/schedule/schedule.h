@@ -1,5 +1,4 @@
-// What a pass does, step by step, as numbers: for those who write its code (kernels/emit/) and for
-// those who count its requests (kernels/hmm/).
+// What a pass does, step by step, as numbers: for those who write its code (kernels/emit/).
 //
 // In: a plan, and options of kernels. Out: of each pass a c_pass. It says for every slot and phase
 // whether the content comes from memory or scratch and where it goes, and answers which registers
