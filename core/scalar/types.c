@@ -4,20 +4,20 @@
 #include <string.h>
 
 const scalar_row scalar_types[SCALAR_COUNT] = {
-    [SCALAR_BOOL] = {"bool", 1, KIND_BOOL},
-    [SCALAR_I8] = {"i8", 1, KIND_SIGNED},
-    [SCALAR_I16] = {"i16", 2, KIND_SIGNED},
-    [SCALAR_I32] = {"i32", 4, KIND_SIGNED},
-    [SCALAR_I64] = {"i64", 8, KIND_SIGNED},
-    [SCALAR_U8] = {"u8", 1, KIND_UNSIGNED},
-    [SCALAR_U16] = {"u16", 2, KIND_UNSIGNED},
-    [SCALAR_U32] = {"u32", 4, KIND_UNSIGNED},
-    [SCALAR_U64] = {"u64", 8, KIND_UNSIGNED},
+    [SCALAR_BOOL] = {"bool", 1, KIND_BOOL, 0},
+    [SCALAR_I8] = {"i8", 1, KIND_SIGNED, 0},
+    [SCALAR_I16] = {"i16", 2, KIND_SIGNED, 0},
+    [SCALAR_I32] = {"i32", 4, KIND_SIGNED, 0},
+    [SCALAR_I64] = {"i64", 8, KIND_SIGNED, 0},
+    [SCALAR_U8] = {"u8", 1, KIND_UNSIGNED, 0},
+    [SCALAR_U16] = {"u16", 2, KIND_UNSIGNED, 0},
+    [SCALAR_U32] = {"u32", 4, KIND_UNSIGNED, 0},
+    [SCALAR_U64] = {"u64", 8, KIND_UNSIGNED, 0},
     [SCALAR_F16] = {"f16", 2, KIND_FLOAT, 0x7c00},
     [SCALAR_F32] = {"f32", 4, KIND_FLOAT, 0x7f800000},
     [SCALAR_F64] = {"f64", 8, KIND_FLOAT, UINT64_C(0x7ff0000000000000)},
-    [SCALAR_C64] = {"c64", 8, KIND_COMPLEX},
-    [SCALAR_C128] = {"c128", 16, KIND_COMPLEX},
+    [SCALAR_C64] = {"c64", 8, KIND_COMPLEX, 0},
+    [SCALAR_C128] = {"c128", 16, KIND_COMPLEX, 0},
 };
 
 const scalar_op_row scalar_ops[SCALAR_OP_COUNT] = {

@@ -2,6 +2,8 @@
 #include "kernels/ops/roll.h"
 #include "kernels/ops/root.h"
 
+#include "core/number.h"
+
 c_phase c_phase_of(c_writer *w, const plan_pass *pass, const net_stage *stage,
                    const c_space *space) {
   size_t nodes = stage->nodes.count + 1, values = stage->values.count + 1;
@@ -137,12 +139,24 @@ static c_value element_value(op_view *v, const net_node *node, uint64_t first) {
   return v->elements[node->value][node->number];
 }
 
+// Whether a sum of some of the map's terms may be no i64.
+static bool may_wrap(const net_stage *s, const net_map *m) {
+  double most = (double)magnitude_of(m->offset);
+  for (uint32_t l = 0; l < m->loop_count; l++)
+    most += (double)magnitude_of(m->strides[l]) *
+            (double)net_loop_index(s, l, s->extents[l] ? s->extents[l] - 1 : 0);
+  for (uint32_t r = 0; r < m->row_count; r++)
+    most += (double)magnitude_of(m->rows[r].weight);
+  return most >= 0x1p62;
+}
+
 static const c_bound *index_bound(op_view *v, net_id id) {
   c_phase *f = v->phase;
   if (!f->bounds[id]) {
     c_map *map = NEW(f->w->memory, c_map);
     c_bound *bound = NEW(f->w->memory, c_bound);
     *map = c_map_of(f->w->memory, &f->stage->nodes.items[id].map, f->space, 1);
+    map->wraps = may_wrap(f->stage, &f->stage->nodes.items[id].map);
     *bound = c_bind(f->w, map, 0);
     f->bounds[id] = bound;
   }

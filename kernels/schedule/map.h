@@ -48,6 +48,7 @@ typedef struct c_map {
   uint32_t rows, blocks, threads, vectors;
   bool scratch;  // it is of scratch memory, whose addresses are small and not negative
   bool bytes;    // they are counted in bytes, not in elements: one instruction less
+  bool wraps;    // it is a number that may leave i64 on the way: it is summed without signs
   const struct c_swizzle *swizzle;  // scratch whose addresses go through a function, or NULL
   uint64_t offset, weight[C_ROWS];  // weights are positive; sums wrap
   uint32_t loops;

@@ -18,12 +18,18 @@ static const char *flipped(c_writer *w, const char *expression, uint64_t by) {
   return by ? c_format(w, "%s ^ %s", expression, c_number(w, by)) : expression;
 }
 
+// What stands before a factor so that the product wraps: compilers for GPUs take it that numbers
+// with a sign do not.
+static const char *unsigned_factor(const c_map *m) { return m->wraps ? "(uint64_t)" : ""; }
+
 // `sum` plus odd * expression.
-static const char *add_term(c_writer *w, const char *sum, uint64_t odd, const char *expression) {
+static const char *add_term(c_writer *w, const c_map *m, const char *sum, uint64_t odd,
+                            const char *expression) {
   if (is_zero(expression))
     return sum;
-  const char *term = odd == 1 ? c_format(w, "(%s)", expression)
-                              : c_format(w, "%s * (%s)", c_number(w, odd), expression);
+  const char *term =
+      odd == 1 ? c_format(w, "(%s)", expression)
+               : c_format(w, "%s%s * (%s)", unsigned_factor(m), c_number(w, odd), expression);
   return is_zero(sum) ? term : c_format(w, "%s + %s", sum, term);
 }
 
@@ -34,7 +40,7 @@ static const char *sum_rows(c_writer *w, const c_map *m, uint64_t rows, bool of_
   xor_word words[C_ROWS];
   uint32_t count = c_map_words(w->memory, m, rows, words);
   for (uint32_t g = 0; g < count; g++)
-    sum = add_term(w, sum, words[g].odd,
+    sum = add_term(w, m, sum, words[g].odd,
                    flipped(w, linear_word(w, m, &words[g], of_threads), words[g].constant));
   return sum;
 }
@@ -45,14 +51,14 @@ static const char *item_sum(c_writer *w, const c_map *m, uint64_t rows) {
   const char *sum = "0";
   for (uint32_t i = 0; i < m->loops; i++)
     if (m->strides[i] != 0)
-      sum = c_format(w, "%s%s%lld * o%u", is_zero(sum) ? "" : sum, is_zero(sum) ? "" : " + ",
-                     (long long)m->strides[i], i);
-  return add_term(w, sum, 1, sum_rows(w, m, rows, false));
+      sum = c_format(w, "%s%s%s%lld * o%u", is_zero(sum) ? "" : sum, is_zero(sum) ? "" : " + ",
+                     unsigned_factor(m), (long long)m->strides[i], i);
+  return add_term(w, m, sum, 1, sum_rows(w, m, rows, false));
 }
 
 // GPUs have no 64-bit integers of their own.
 static const char *sum_type(const c_writer *w, const c_map *m) {
-  return w->warps && m->scratch ? "uint32_t" : "int64_t";
+  return w->warps && m->scratch ? "uint32_t" : m->wraps ? "uint64_t" : "int64_t";
 }
 
 // A variable for item `joined` thread, both expressions: in the item if threads have no part in it.
@@ -93,7 +99,7 @@ c_bound c_bind(c_writer *w, const c_map *m, uint64_t without) {
   xor_word both[C_ROWS];
   uint32_t count = c_map_words(w->memory, m, blocks & threads & ~vectors, both);
   for (uint32_t g = 0; g < count; g++)
-    thread = add_term(w, thread, both[g].odd,
+    thread = add_term(w, m, thread, both[g].odd,
                       flipped(w, declare_word(w, m, "g", &both[g]), both[g].constant));
   b.sum = declare_sum(w, "u", sum_type(w, m), item, " + ", thread);
   return b;
@@ -115,7 +121,7 @@ const char *c_bound_rest(c_writer *w, const c_bound *b, uint64_t x) {
   if (b->word_count == 0)
     return c_format(w, "%lld", (long long)constant);
   for (uint32_t g = 0; g < b->word_count; g++)
-    sum = add_term(w, sum, b->word[g].odd,
+    sum = add_term(w, b->map, sum, b->word[g].odd,
                    flipped(w, b->name[g], xor_word_at(b->map, &b->word[g], x)));
   // The constant by itself, so that it can be part of the instruction.
   if (b->map->bytes)

@@ -264,7 +264,8 @@ static compiled_status obtain_library(compiled *e, const compiled_options *o, co
   }
   if (is_limited(&b))
     compile_record_keep(&c, key, &b.reached);
-  error_set(failure, SPAN_NONE, "%s", error_is_set(&first) ? first.message : "interrupted");
+  error_set(&first, SPAN_NONE, "interrupted");  // unless an attempt has failed
+  error_pass(failure, &first);
   return is_interrupted(o) ? COMPILED_FAILED : COMPILED_UNAVAILABLE;
 }
 
@@ -393,8 +394,8 @@ compiled *compilation_take(compilation *c, const plan *p, const compiled_options
                            error *failure) {
   compiled *e = c->made;
   c->made = NULL;
-  bool good = c->status == COMPILED || c->status == COMPILED_CACHED ||
-              error_set(failure, SPAN_NONE, "%s", c->failure.message);
+  bool good =
+      c->status == COMPILED || c->status == COMPILED_CACHED || error_pass(failure, &c->failure);
   good = good && set_plan(e, p, o, failure) && prepare_imports(e, failure);
   compilation_end(c);
   if (good)

@@ -215,7 +215,7 @@ static compiler_status search_compiler(compiler *c, const char *wanted, error *f
     error why = {0};
     status = find_program(name[i], c->path) ? read_version(c, &why) : COMPILER_FAILED;
     if (status == COMPILER_NOT_STARTED)
-      error_set(failure, SPAN_NONE, "%s", why.message);
+      error_pass(failure, &why);
   }
   if (status != COMPILER_DONE && wanted)
     error_set(failure, SPAN_NONE,

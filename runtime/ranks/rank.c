@@ -193,7 +193,7 @@ bool rank_execute(const ranks_run *run, const rank_place *place, array_part *par
   good = good && (run->runs ? time_steps(&r) : rank_bring_home(&r) && move_results(&r, parts));
   free_rank(&r);
   if (!good && r.told)
-    return error_set(failure, SPAN_NONE, "%s", why.message);
+    return error_pass(failure, &why);
   if (!good)
     rank_fail(t, why.message, failure);
   return good;

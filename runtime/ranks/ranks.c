@@ -226,7 +226,7 @@ static bool execute_members(member *all, uint32_t count, const ranks_run *run, a
   run_members(all, count);
   for (uint32_t i = 0; i < count; i++)
     if (!all[i].good)
-      return error_set(failure, SPAN_NONE, "%s", all[i].failure.message);
+      return error_pass(failure, &all[i].failure);
   bool good = true;
   for (net_id a = 0; a < run->plan->arrays.count && !run->runs; a++) {
     const net_array *of = &run->plan->arrays.items[a];

@@ -120,7 +120,7 @@ static bool run_routine(rank *r, const step *s, void *const *data) {
   ranked_routine shared = {&all, p->net, routine, r->slab, data};
   if (s->kind == SHARE_ROUTINE) {
     r->told = !routine_run_ranked(&shared);
-    return !r->told || error_set(r->failure, SPAN_NONE, "%s", why.message);
+    return !r->told || error_pass(r->failure, &why);
   }
   return routine_run(p, routine, data, r->threads, r->run->interrupted) ||
          error_stopped(r->failure, r->run->interrupted);

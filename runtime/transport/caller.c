@@ -22,7 +22,7 @@ typedef struct caller_rank {
 } caller_rank;
 
 static bool end_of_call(const caller_rank *t, error *failure) {
-  return !error_is_set(&t->failure) || error_set(failure, SPAN_NONE, "%s", t->failure.message);
+  return !error_is_set(&t->failure) || error_pass(failure, &t->failure);
 }
 
 // All ranks come here at one time. The messages to send are the first ones.

@@ -158,7 +158,7 @@ static void fail(mpi_rank *t, const char *format, ...) {
 }
 
 static bool end_of_call(const mpi_rank *t, error *failure) {
-  return !error_is_set(&t->failure) || error_set(failure, SPAN_NONE, "%s", t->failure.message);
+  return !error_is_set(&t->failure) || error_pass(failure, &t->failure);
 }
 
 // ---- waiting -----------------------------------------------------------------------------------

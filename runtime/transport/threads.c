@@ -115,7 +115,7 @@ static bool end_of_call(thread_rank *t, error *failure) {
   transport_group *g = t->group;
   bool good = !error_is_set(&g->failure);
   if (!good)
-    error_set(failure, SPAN_NONE, "%s", g->failure.message);
+    error_pass(failure, &g->failure);
   pthread_mutex_unlock(&g->lock);
   return good;
 }
@@ -158,7 +158,7 @@ static bool threads_exchange(transport *base, const transport_message *sends, ui
     bool good = copy_messages(t, receives, receive_count, &wrong);
     pthread_mutex_lock(&g->lock);
     if (!good)
-      error_set(&g->failure, SPAN_NONE, "%s", wrong.message);
+      error_pass(&g->failure, &wrong);
     if (--g->copying == 0 || !good)
       wake_all(g);
     meet(t);

@@ -685,6 +685,9 @@ status 0 explain -e '\keys -> sort keys' --arguments '[2^4]u32' --dump cuda
 out_has '^// a0  argument keys: \[16\]u32$'
 out_has '^PERMC_KERNEL(0, '
 [ "$(wc -l <out)" -lt 200 ] || fail "--dump cuda of sort has $(wc -l <out) lines"
+# An index that leaves i64 on the way wraps also where compilers take it that it does not.
+status 0 explain -e 'map (\i -> abs (i + 9223372036854775806)) (iota 49)' --target gpu --dump cuda
+out_has 'const uint64_t u[0-9]* = u[0-9]* + (t);'
 printf 'base = avx2\nname = mine\nline_bytes = 64\n' >mine.target
 status 0 explain sort.perm --size n=4 --target mine.target
 out_has '^target        mine: lines of 64 bytes'

@@ -414,7 +414,7 @@ bool external_routine_fit(const external_routine *r, uint64_t *pieces, error *fa
   uint64_t enough = enough_memory(r);
   return enough ? error_set(failure, SPAN_NONE, "%s; %s would do", why.message,
                             show_bytes(bytes, enough))
-                : error_set(failure, SPAN_NONE, "%s", why.message);
+                : error_pass(failure, &why);
 }
 
 bool external_routine_run(const external_routine *r, error *failure) {
