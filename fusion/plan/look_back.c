@@ -375,8 +375,10 @@ bool plan_look_back_from(arena *a, const plan *p, uint32_t first, plan_look_back
     l->in_count = crossing_values(&t, false, l->in);
     l->out_count = crossing_values(&t, true, l->out);
     bool good = l->in_count > 0 && l->out_count > 0;
-    for (uint32_t i = 0; i < l->out_count; i++)
-      good &= level_of(&s->ops.items[t.uses.values[l->out[i]].maker]) == d;
+    for (uint32_t i = 0; i < l->out_count; i++) {  // a block folds what comes down to it
+      const net_op *op = &s->ops.items[t.uses.values[l->out[i]].maker];
+      good &= level_of(op) == d && !plan_goes_up(op);
+    }
     return good && make_one(&t, p, upright, l);
   }
   return false;

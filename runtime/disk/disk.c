@@ -52,8 +52,9 @@ disk *disk_new(const char *kind, const atomic_bool *interrupted, error *failure)
     bool memory = d && pages;
     free(pages);
     free(d);
-    error_set(failure, SPAN_NONE,
-              memory ? "this kind of requests to the disk is not available here" : "out of memory");
+    if (!memory)
+      error_no_memory(failure);
+    error_set(failure, SPAN_NONE, "this kind of requests to the disk is not available here");
     return NULL;
   }
   d->pages = pages;

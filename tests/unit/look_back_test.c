@@ -35,6 +35,9 @@ static const row rows[] = {
     {"scan_segments (+)", "[250000]bool [250000]f32", true},
     // Only up.
     {"sum", "[2^18]u32", false},
+    // What comes down begins above the blocks, or not at all.
+    {"\\xs -> take 16 (scan (+) xs)", "[2^14]i32", false},
+    {"\\xs -> (scan (+) xs)[47]", "[2^16]i16", false},
 };
 enum { ROWS = sizeof rows / sizeof *rows };
 
