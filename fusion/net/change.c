@@ -75,14 +75,6 @@ net_op net_op_changed(arena *a, const net_change *c, const net_op *op) {
   return to;
 }
 
-net_load net_load_changed(arena *a, const net_change *c, const net_load *load) {
-  net_load to = *load;
-  to.value = changed(c->values, load->value);
-  to.array = changed(c->arrays, load->array);
-  to.map = net_map_changed(a, c, &load->map);
-  return to;
-}
-
 net_store net_store_changed(arena *a, const net_change *c, const net_store *store) {
   net_store to = *store;
   to.value = changed(c->values, store->value);
@@ -110,7 +102,9 @@ static void append_loads(arena *a, net_stage *into, const net_stage *from, const
                          net_id *values) {
   for (size_t i = 0; i < from->loads.count; i++) {
     net_id old = from->loads.items[i].value;
-    net_load load = net_load_changed(a, c, &from->loads.items[i]);
+    net_load load = from->loads.items[i];
+    load.array = changed(c->arrays, load.array);
+    load.map = net_map_changed(a, c, &load.map);
     for (size_t k = 0; k < into->loads.count; k++)
       if (net_load_equal(&into->loads.items[k], &load))
         values[old] = into->loads.items[k].value;

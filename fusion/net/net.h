@@ -520,7 +520,6 @@ net_map net_map_changed(arena *a, const net_change *c, const net_map *m);
 net_form *net_forms_changed(arena *a, const net_change *c, const net_form *forms, uint32_t *count);
 net_node net_node_changed(arena *a, const net_change *c, const net_node *node);
 net_op net_op_changed(arena *a, const net_change *c, const net_op *op);
-net_load net_load_changed(arena *a, const net_change *c, const net_load *load);
 net_store net_store_changed(arena *a, const net_change *c, const net_store *store);
 
 // The same loops, bits and shares, and nothing in it.

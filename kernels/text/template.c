@@ -26,12 +26,16 @@ static const char *find_paragraph(c_writer *w, const char *key, const char **end
   return code;
 }
 
+// A constant of so many bytes, with a sign or "U".
+static const char *c_bits(c_writer *w, uint32_t bytes, const char *sign, uint64_t bits) {
+  return bytes < 4 ? c_format(w, "0x%llx", (unsigned long long)bits)
+                   : c_format(w, "%sINT%u_C(0x%llx)", sign, 8 * bytes, (unsigned long long)bits);
+}
+
 // NULL: it stays as it is.
 static const char *replaced_word(c_writer *w, const instance *t, const char *word) {
   static const char *const by_size[][5] = {
       {"MOST", "INT8_MAX", "INT16_MAX", "INT32_MAX", "INT64_MAX"},
-      {"INFINITE", "", "0x7c00", "INT32_C(0x7f800000)", "INT64_C(0x7ff0000000000000)"},
-      {"USUAL_NAN", "", "0x7e00", "UINT32_C(0x7fc00000)", "UINT64_C(0x7ff8000000000000)"},
       {"INTEGER", "char", "short", "int", "long long"},
       {"LETTER", "b", "w", "d", "q"},
       {"MODE", "qi", "hi", "si", "di"}};
@@ -41,26 +45,28 @@ static const char *replaced_word(c_writer *w, const instance *t, const char *wor
     if (strcmp(word, by_size[i][0]) == 0)
       return by_size[i][1 + __builtin_ctz(bytes)];
 #define IS(name) (strcmp(word, name) == 0)
-  return IS("INLINE")    ? INLINE
-         : IS("WORD")    ? t->word
-         : IS("V")       ? c_vector(w, bytes, lanes)
-         : IS("I")       ? c_meaning(w, c_signed_of(bytes), lanes)
-         : IS("F")       ? c_meaning(w, t->type, lanes)
-         : IS("M")       ? c_mask_type(w, bytes, lanes)
-         : IS("BYTES")   ? c_vector(w, 1, lanes)
-         : IS("ELEMENT") ? c_format(w, "uint%u_t", 8 * bytes)
-         : IS("BITS")    ? c_format(w, "%u", 8 * bytes)
-         : IS("LANES")   ? c_format(w, "%u", lanes)
-         : IS("SIZE")    ? c_format(w, "%u", size)
-         : IS("K")       ? c_format(w, "%u", lanes < 8 ? 8 : lanes)
-         : IS("MASK")    ? (lanes == 1 ? "-" : "")
-         : IS("SIGN")    ? (kind == 'i' ? "s" : "u")
-         : IS("MM")      ? (size > 128 ? c_format(w, "_mm%u", size) : "_mm")
-         : IS("MI")      ? c_format(w, "__m%ui", size)
-         : IS("MF")      ? c_format(w, "__m%u%s", size,
+  return IS("INLINE")      ? INLINE
+         : IS("INFINITE")  ? c_bits(w, bytes, "", scalar_types[t->type].infinity)
+         : IS("USUAL_NAN") ? c_bits(w, bytes, "U", scalar_maxval(t->type).u64)
+         : IS("WORD")      ? t->word
+         : IS("V")         ? c_vector(w, bytes, lanes)
+         : IS("I")         ? c_meaning(w, c_signed_of(bytes), lanes)
+         : IS("F")         ? c_meaning(w, t->type, lanes)
+         : IS("M")         ? c_mask_type(w, bytes, lanes)
+         : IS("BYTES")     ? c_vector(w, 1, lanes)
+         : IS("ELEMENT")   ? c_format(w, "uint%u_t", 8 * bytes)
+         : IS("BITS")      ? c_format(w, "%u", 8 * bytes)
+         : IS("LANES")     ? c_format(w, "%u", lanes)
+         : IS("SIZE")      ? c_format(w, "%u", size)
+         : IS("K")         ? c_format(w, "%u", lanes < 8 ? 8 : lanes)
+         : IS("MASK")      ? (lanes == 1 ? "-" : "")
+         : IS("SIGN")      ? (kind == 'i' ? "s" : "u")
+         : IS("MM")        ? (size > 128 ? c_format(w, "_mm%u", size) : "_mm")
+         : IS("MI")        ? c_format(w, "__m%ui", size)
+         : IS("MF")        ? c_format(w, "__m%u%s", size,
                                kind != 'f'  ? "i"
-                                    : bytes == 4 ? ""
-                                                 : "d")
+                                      : bytes == 4 ? ""
+                                                   : "d")
          : IS("EP")
              ? (kind == 'f' ? bytes == 4 ? "ps" : "pd" : c_format(w, "ep%c%u", kind, 8 * bytes))
              : NULL;
