@@ -5,6 +5,7 @@
 #include "runtime/compiled/compiler.h"
 #include "runtime/cpu/roots.h"
 #include "runtime/system/cache.h"
+#include "runtime/system/library.h"
 #include "runtime/system/pool.h"
 #include <dlfcn.h>
 #include <errno.h>
@@ -178,18 +179,8 @@ static bool compile_code(build *b, const c_code *code, error *failure) {
 
 // ---- loading -----------------------------------------------------------------------------------
 
-// Libraries that were opened or closed, by all threads. The loader counts who has one, under locks
-// that the thread sanitizer does not see: this gives it their order.
-static atomic_size_t library_changes;
-
-static void close_library(compiled *e) {
-  atomic_fetch_add(&library_changes, 1);
-  dlclose(e->library);
-}
-
 static bool load_library(compiled *e, const c_code *code, const char *path, error *failure) {
-  e->library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-  atomic_fetch_add(&library_changes, 1);
+  e->library = library_open(path, RTLD_NOW | RTLD_LOCAL);
   const uint32_t *count = e->library ? dlsym(e->library, "permc_pass_count") : NULL;
   e->passes = e->library ? dlsym(e->library, "permc_passes") : NULL;
   if (e->passes && count && *count == code->pass_count)
@@ -197,7 +188,7 @@ static bool load_library(compiled *e, const c_code *code, const char *path, erro
   error_set(failure, SPAN_NONE, "the compiled code cannot be loaded: %s",
             e->library ? "the file does not hold it" : dlerror());
   if (e->library)
-    close_library(e);
+    library_close(e->library);
   e->library = NULL;
   e->passes = NULL;
   return false;
@@ -316,7 +307,7 @@ void compiled_free(compiled *e) {
   if (e->roots)
     roots_free(e->roots, e->root_count);
   if (e->library)
-    close_library(e);
+    library_close(e->library);
   free(e->functions);
   free(e);
 }

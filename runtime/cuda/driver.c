@@ -2,6 +2,7 @@
 #include "runtime/cuda/driver.h"
 
 #include "runtime/system/library.h"
+#include "runtime/system/locks.h"
 
 #include <stdio.h>
 
@@ -55,8 +56,7 @@ static bool start_driver(void *library, const char *path, void *table, char *why
 }
 
 const cuda_driver *cuda_driver_find(char *why, size_t size) {
-  static const library_spec spec = {.lock = LOCK_DRIVER,
-                                    .name = "the NVIDIA driver",
+  static const library_spec spec = {.name = "the NVIDIA driver",
                                     .variable = "PERMC_CUDA_DRIVER",
                                     .kind = "driver",
                                     .none = "there is no NVIDIA driver",

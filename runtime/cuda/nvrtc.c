@@ -70,14 +70,13 @@ static bool load_builtins(void *library, const char *path, void *table, char *wh
     return true;
   snprintf(builtins, sizeof builtins, "%.*s/libnvrtc-builtins.so.%d.%d",
            (int)(slash - where.dli_fname), where.dli_fname, n->major, n->minor);
-  if (!dlopen(builtins, RTLD_NOW | RTLD_LOCAL))
+  if (!library_open(builtins, RTLD_NOW | RTLD_LOCAL))
     dlerror();  // then NVRTC looks for it
   return true;
 }
 
 static const nvrtc_library *obtain_nvrtc(char *why, size_t size) {
   static const library_spec spec = {
-      .lock = LOCK_NVRTC,
       .name = "NVRTC",
       .variable = "PERMC_NVRTC",
       .kind = "library",

@@ -1,5 +1,6 @@
 // Calls of C functions through libffi. See foreign.h.
 #include "runtime/foreign/foreign.h"
+#include "runtime/system/library.h"
 
 #include <dlfcn.h>
 #include <ffi.h>
@@ -32,9 +33,9 @@ static ffi_type *const ffi_types[SCALAR_COUNT] = {
 
 static void *open_library(const char *name, error *why) {
   if (*name == '\0')
-    return dlopen(NULL, RTLD_NOW);
+    return library_open(NULL, RTLD_NOW);
   if (strchr(name, '/') || strstr(name, ".so")) {
-    void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+    void *library = library_open(name, RTLD_NOW | RTLD_LOCAL);
     if (library == NULL)
       error_set(why, SPAN_NONE, "the library \"%s\" cannot be loaded: %s", name, dlerror());
     return library;
@@ -44,7 +45,7 @@ static void *open_library(const char *name, error *why) {
   for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
     char path[512];
     int length = snprintf(path, sizeof path, "lib%s%s", name, endings[i]);
-    void *library = length < (int)sizeof path ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
+    void *library = length < (int)sizeof path ? library_open(path, RTLD_NOW | RTLD_LOCAL) : NULL;
     if (library)
       return library;
   }
@@ -114,7 +115,7 @@ void foreign_close(foreign *f) {
   if (f == NULL)
     return;
   if (f->library)
-    dlclose(f->library);
+    library_close(f->library);
   free(f->types);
   free(f->sizes);
   free(f);

@@ -1,11 +1,25 @@
 // See library.h.
 #include "runtime/system/library.h"
+#include "runtime/system/locks.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+
+void *library_open(const char *path, int mode) {
+  library_lock(LOCK_LIBRARIES);
+  void *library = dlopen(path, mode);
+  library_unlock(LOCK_LIBRARIES);
+  return library;
+}
+
+void library_close(void *library) {
+  library_lock(LOCK_LIBRARIES);
+  dlclose(library);
+  library_unlock(LOCK_LIBRARIES);
+}
 
 // Pointers are stored through their bytes: ISO C has no cast from object to function pointers.
 const char *library_find(void *library, const library_row *rows, size_t count, void *table) {
@@ -33,13 +47,13 @@ static bool accept_library(const library_spec *s, void *library, const char *pat
 // `unopened`: what is said where the loader does not find the file; NULL: `why` stays as it is.
 static bool load_file(const library_spec *s, const char *path, const char *unopened, void *table,
                       char *why, size_t size) {
-  void *library = dlopen(path, RTLD_NOW | s->scope);
+  void *library = library_open(path, RTLD_NOW | s->scope);
   const char *reason = library ? NULL : dlerror();
   if (!library && unopened)
     snprintf(why, size, "%s (%s)", unopened, reason ? reason : path);
   bool good = library && accept_library(s, library, path, table, why, size);
   if (library && !good)
-    dlclose(library);
+    library_close(library);
   return good;
 }
 
@@ -73,13 +87,13 @@ static bool load_any(const library_spec *s, void *table, char *why, size_t size)
 const void *library_load(const library_spec *s, void *table, library_state *state, char *why,
                          size_t size) {
   const char *named = getenv(s->variable);
-  library_lock(s->lock);
+  library_lock(LOCK_LIBRARIES);
   if (!state->loaded) {
     state->loaded =
         named && *named ? load_named(s, named, table, why, size) : load_any(s, table, why, size);
     state->forks = library_forks();
   }
   bool loaded = state->loaded;
-  library_unlock(s->lock);
+  library_unlock(LOCK_LIBRARIES);
   return loaded ? table : NULL;
 }

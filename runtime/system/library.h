@@ -2,7 +2,7 @@
 //
 //   static const library_row rows[] = {{"ncclGetVersion", offsetof(nccl_library, get_version)},
 //                                      {"ncclSend", offsetof(nccl_library, send)}};
-//   static const library_spec spec = {.lock = LOCK_NCCL, .name = "NCCL", ...};
+//   static const library_spec spec = {.name = "NCCL", ...};
 //   const nccl_library *n = library_load(&spec, &known, &state, why, sizeof why);
 //
 // sets all fields of `known` and returns it, or NULL: "NCCL (/usr/lib/libnccl.so.2) has no function
@@ -10,10 +10,9 @@
 #ifndef PERMC_RUNTIME_SYSTEM_LIBRARY_H
 #define PERMC_RUNTIME_SYSTEM_LIBRARY_H
 
-#include "runtime/system/locks.h"
-
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 enum { LIBRARY_FILES = 16 };
 
@@ -23,7 +22,6 @@ typedef struct library_row {
 } library_row;
 
 typedef struct library_spec {
-  library_lock_name lock;       // of the table and its state
   const char *name;             // in messages
   const char *variable, *kind;  // the variable that names another, and what it names
   const char *in_folder;        // the file in a folder that the variable names; NULL: it names none
@@ -44,6 +42,11 @@ typedef struct library_state {
   bool loaded;
   uint32_t forks;  // library_forks, when it was
 } library_state;
+
+// As dlopen and dlclose. All of the library opens and closes by these two, so that a child of fork
+// may, too, whatever other threads did meanwhile.
+void *library_open(const char *path, int mode);
+void library_close(void *library);
 
 // Loads it when it is first asked for, once for the process, and never unloads it. Returns the
 // table; NULL: `why` is a sentence without a full stop. Any thread may call it.

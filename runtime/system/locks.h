@@ -15,13 +15,10 @@
 #include <stdint.h>
 
 typedef enum library_lock_name {
-  LOCK_CACHE,     // the index of the cache: its lock is one of the file, which a child would keep
-  LOCK_COMPILER,  // finding a C compiler
-  LOCK_DRIVER,    // loading libraries
-  LOCK_NVRTC,
-  LOCK_NCCL,
-  LOCK_MPI,
-  LOCK_OBJECTS,  // from here on: each of some of the objects
+  LOCK_CACHE,      // the index of the cache: its lock is one of the file, which a child would keep
+  LOCK_COMPILER,   // finding a C compiler
+  LOCK_LIBRARIES,  // opening and closing them: the loader has a lock that fork does not give back
+  LOCK_OBJECTS,    // from here on: each of some of the objects
   LIBRARY_LOCKS = LOCK_OBJECTS + 32
 } library_lock_name;
 

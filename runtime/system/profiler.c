@@ -4,6 +4,7 @@
 // this side by number, and asks the table "callbacks" for the slots of the functions of a module.
 // What it stores in these slots are its own functions.
 #include "runtime/system/profiler.h"
+#include "runtime/system/library.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
@@ -64,7 +65,7 @@ static const void *table_of(uint32_t number) {
 // The library stays: other users of NVTX in the process have it, too.
 static void attach(void) {
   const char *path = getenv("NVTX_INJECTION64_PATH");
-  void *tool = path && *path ? dlopen(path, RTLD_LAZY | RTLD_LOCAL) : NULL;
+  void *tool = path && *path ? library_open(path, RTLD_LAZY | RTLD_LOCAL) : NULL;
   void *address = tool ? dlsym(tool, "InitializeInjectionNvtx2") : NULL;
   int (*start)(find_table *) = NULL;
   memcpy(&start, &address, sizeof start);

@@ -44,11 +44,11 @@ static void list_files(const char *files[LIBRARY_FILES]) {
   size_t count = 0;
   for (int choice = 0; choice < 3; choice++)
     for (size_t i = 0; i < NAMES; i++) {
-      void *loaded = choice == 0 ? dlopen(names[i].name, RTLD_NOW | RTLD_NOLOAD) : NULL;
+      void *loaded = choice == 0 ? library_open(names[i].name, RTLD_NOW | RTLD_NOLOAD) : NULL;
       if (loaded || choice == 2 || (choice == 1 && getenv(names[i].variable)))
         files[count++] = names[i].name;
       if (loaded)
-        dlclose(loaded);
+        library_close(loaded);
     }
 }
 
@@ -80,8 +80,7 @@ static bool find_abi(void *library, const char *path, void *table, char *why, si
 const mpi_library *mpi_library_find(char *why, size_t size) {
   static mpi_library known;
   static library_state state;
-  library_spec spec = {.lock = LOCK_MPI,
-                       .name = "the MPI library",
+  library_spec spec = {.name = "the MPI library",
                        .variable = "PERMC_MPI",
                        .kind = "library",
                        .none = "there is no MPI library; PERMC_MPI names one",

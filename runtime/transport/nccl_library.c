@@ -33,7 +33,6 @@ static bool check_version(void *table, const char *path, char *why, size_t size)
 
 const nccl_library *nccl_library_find(char *why, size_t size) {
   static const library_spec spec = {
-      .lock = LOCK_NCCL,
       .name = "NCCL",
       .variable = "PERMC_NCCL",
       .kind = "library",

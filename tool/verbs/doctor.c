@@ -5,6 +5,7 @@
 #include "runtime/cuda/cuda.h"
 #include "runtime/cuda/nvrtc.h"
 #include "runtime/system/cache.h"
+#include "runtime/system/library.h"
 #include "runtime/system/memory.h"
 #include "runtime/system/pool.h"
 #include "runtime/system/speed.h"
@@ -61,12 +62,12 @@ static const char library_text[] =
 
 static bool load_and_call(const char *path) {
   int (*function)(void) = NULL;
-  void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  void *library = library_open(path, RTLD_NOW | RTLD_LOCAL);
   void *symbol = library ? dlsym(library, "permc_doctor") : NULL;
   memcpy(&function, &symbol, sizeof symbol);
   bool good = function && function() == 42;
   if (library)
-    dlclose(library);
+    library_close(library);
   return good;
 }
 
