@@ -140,24 +140,31 @@ static void scan_phases(const scan *s) {
 
 // ---- where to load and store -----------------------------------------------------------------
 
-// Whether as many lanes of a warp as fill a line step through it, beside registers that one access
-// has. (16 lanes fill a line with 8 bytes each; the others are then in another line.)
+// Whether a warp's lanes fill lines of the array, together with the neighbours that each of them
+// asks for at once. (Of 8 bytes each, 16 lanes fill a line, and the others are in another one.)
+// Lanes that differ by x are in one line if the rows that x flips are of small weight. Lanes <1, 2,
+// 4> at 4 (x0^x2) + 2 x1 + x2, u32, in lines of 16 bytes: 1, 4 both flip row 4, but 1^4 does not.
 static bool warp_has_lines(const scan *s, const plan_move *move, const c_map *map, uint32_t lanes,
                            scalar_type type) {
   uint32_t parts = scalar_parts(type), bytes = scalar_part_bytes(type), rows[C_CHUNK], most = 0,
            inside = 0;
-  uint64_t vectors[C_CHUNK], own = 1;
+  uint64_t vectors[C_CHUNK], own = 1, far = 0, flipped[F2_MAX];
   if (plan_move_is_wide(move))
     own <<= c_wide_vectors(map, bytes, rows, vectors);
   own = own > parts ? own : parts;
   while (most < lanes && own * bytes << most < s->context->plan->target->line_bytes)
     most++;
+  for (uint32_t r = 0; r < map->rows; r++)
+    far |= map->weight[r] >= own << most ? f2_unit((int)r) : 0;
   for (uint32_t i = 0; i < lanes; i++)
-    inside += c_map_sum(map, map->thread[i]) < own << most;
+    flipped[i] = map->thread[i] & far;
+  f2_space near = f2_kernel(f2_from_columns((int)map->rows, (int)lanes, flipped));
+  for (int i = 0; i < near.dimension; i++)
+    inside += c_map_sum(map, f2_combine((int)lanes, map->thread, near.basis[i])) < own << most;
   return inside >= most;
 }
 
-// How many lane bits the phase's vectors have in common with the lines of the array.
+// Whether what the phase loads or stores at once fills lines of the array.
 static bool has_lines(const scan *s, const plan_move *move, uint32_t phase, bool loads) {
   const c_space *space = &s->schedule->spaces[phase];
   const c_use *use = c_use_of(s->schedule, s->pass, phase, move->slot);

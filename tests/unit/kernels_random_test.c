@@ -104,11 +104,10 @@ static void finish(trial *t, kernels *k, tally *sums) {
 // ---- many programs -----------------------------------------------------------------------------
 
 // As many as are wanted of those that interp runs.
-static void check_programs(uint64_t wanted, tally *sums) {
+static void check_programs(uint64_t seed, uint64_t wanted, tally *sums) {
   static trial trials[BATCH];
   static kernels all[BATCH];
   permc_context *c = random_program_context();
-  uint64_t seed = settings.seed;
   while (CHECK(c) && sums->programs < wanted && test_state.failures < TEST_FAILURES_SHOWN) {
     uint32_t count = 0;
     while (count < BATCH && sums->programs + count < wanted)
@@ -130,7 +129,7 @@ TEST(programs) {
   tally sums = {0};
   if (kernels_no_compiler())
     SKIP("there is no C compiler");
-  check_programs(program_count(), &sums);
+  check_programs(settings.seed, program_count(), &sums);
   const kernels_counts *n = &sums.counts;
   // What is counted is not nothing.
   CHECK(settings.long_run || (n->scratch > 5 * sums.programs && n->whole > 5 * sums.programs));
@@ -139,6 +138,16 @@ TEST(programs) {
            " are too large; %" PRIu64 " accesses of memory by warps, %" PRIu64
            " of them of whole lines, %" PRIu64 " of scratch\n",
            sums.programs, sums.passes, sums.failed, sums.large, n->memory, n->whole, n->scratch);
+}
+
+// Lines that fill the lanes of a phase, while no vector of its basis alone steps through them.
+TEST(lines_across_lanes) {
+  static const uint64_t seeds[] = {9239, 70017};
+  tally sums = {0};
+  if (kernels_no_compiler())
+    SKIP("there is no C compiler");
+  for (size_t i = 0; i < sizeof seeds / sizeof *seeds; i++)
+    check_programs(seeds[i], 1, &sums);
 }
 
 // ---- NVRTC -------------------------------------------------------------------------------------
