@@ -13,7 +13,7 @@
 
 static bool moves_have_few_rows(uint32_t count, const plan_move *moves) {
   for (uint32_t i = 0; i < count; i++)
-    if (!c_map_fits(&moves[i].map) || moves[i].live_count > C_ROWS)
+    if (!xor_sum_fits(&moves[i].map) || moves[i].live_count > C_ROWS)
       return false;
   return true;
 }
@@ -53,7 +53,7 @@ static const char *find_problem(const plan *p) {
   for (size_t i = 0; i < p->net->stages.count; i++)
     for (size_t k = 0; k < p->net->stages.items[i].nodes.count; k++)
       if (p->net->stages.items[i].nodes.items[k].kind == NET_INDEX &&
-          !c_map_fits(&p->net->stages.items[i].nodes.items[k].map))
+          !xor_sum_fits(&p->net->stages.items[i].nodes.items[k].map))
         return "an index is a sum of too many terms";
   return NULL;
 }

@@ -84,7 +84,7 @@ static void skip_tiles(pass_text *p) {
   c_writer *w = p->w;
   const c_space *s = &p->of.schedule.spaces[0];
   const char *skip = w->warps ? "  PERMC_SKIP;" : "  continue;";
-  c_map m = c_map_of_forms(p->of.pass->live_count, p->of.pass->live, s);
+  xor_sum m = xor_sum_of_forms(p->of.pass->live_count, p->of.pass->live, s);
   uint64_t least[F2_MAX];
   for (uint32_t i = 0; i < s->blocks; i++)
     least[i] = f2_space_reduce(p->of.pass->tile, s->block[i]);

@@ -34,19 +34,19 @@ static void set_padding_registers(const pass_text *p, c_phase *f, uint32_t slot,
 
 // A large array of which a tile is one stretch, and the next tile the next: processors foresee
 // that, but not far enough where they compute in between.
-static bool is_read_through(const pass_text *p, const plan_move *move, const c_map *map,
+static bool is_read_through(const pass_text *p, const plan_move *move, const xor_sum *map,
                             uint32_t parts) {
   enum { LARGE = 1 << 22 };  // bytes
   const net_array *a = &p->of.context->plan->arrays.items[move->array];
-  uint64_t inside = c_map_rows_of_threads(map) | c_map_rows_of(map, UINT64_MAX);
+  uint64_t inside = xor_sum_rows_of_threads(map) | xor_sum_rows_of(map, UINT64_MAX);
   return !p->w->warps && p->of.pass->op_count > 0 &&
          a->count >= LARGE / scalar_types[a->type].size &&
-         c_map_sum(map, inside) < (uint64_t)parts << p->of.pass->tile.dimension;
+         xor_sum_weight(map, inside) < (uint64_t)parts << p->of.pass->tile.dimension;
 }
 
 // Large arrays that are written once: their lines need not be read before, nor stay in the caches.
 // A variable that says so, or NULL.
-static const char *stream_of(pass_text *p, const plan_move *move, const c_map *map,
+static const char *stream_of(pass_text *p, const plan_move *move, const xor_sum *map,
                              const c_space *space, scalar_type type) {
   uint64_t elements = p->of.context->plan->arrays.items[move->array].count;
   if (p->w->warps || elements < p->of.context->options->stream_bytes / scalar_types[type].size)
@@ -91,8 +91,8 @@ static void load_slot(const pass_text *p, c_phase *f, uint32_t slot) {
   const plan_move *move = memory ? &p->of.pass->loads[use->load] : NULL;
   scalar_type type = memory ? p->of.schedule.loaded[use->load] : use->before;
   c_place place = memory ? memory_place(p, f, move) : scratch_place(p, f, slot, false);
-  c_map map = memory ? c_map_of(p->w->memory, &move->map, f->space, scalar_parts(type))
-                     : c_pass_scratch_map(&p->of, f->number, f->number, slot, type);
+  xor_sum map = memory ? xor_sum_of(p->w->memory, &move->map, f->space, scalar_parts(type))
+                       : c_pass_scratch_map(&p->of, f->number, f->number, slot, type);
   place.ahead = memory && is_read_through(p, move, &map, scalar_parts(type));
   place.bytes = memory && net_array_has_bytes(&p->of.context->plan->arrays.items[move->array]);
   f->slots[slot] = c_registers_of(p->w, f->space, type);
@@ -105,7 +105,7 @@ static void load_slot(const pass_text *p, c_phase *f, uint32_t slot) {
 
 static void store_to_memory(pass_text *p, c_phase *f, const plan_move *move) {
   scalar_type type = f->slots[move->slot].type;
-  c_map map = c_map_of(p->w->memory, &move->map, f->space, scalar_parts(type));
+  xor_sum map = xor_sum_of(p->w->memory, &move->map, f->space, scalar_parts(type));
   c_place place = memory_place(p, f, move);
   place.padding = f->padding;
   place.stream = stream_of(p, move, &map, f->space, type);
@@ -115,7 +115,7 @@ static void store_to_memory(pass_text *p, c_phase *f, const plan_move *move) {
 
 static void store_to_scratch(const pass_text *p, const c_phase *f, uint32_t slot) {
   const c_registers *s = &f->slots[slot];
-  c_map map = c_pass_scratch_map(&p->of, f->number, use_of(p, f, slot)->next, slot, s->type);
+  xor_sum map = c_pass_scratch_map(&p->of, f->number, use_of(p, f, slot)->next, slot, s->type);
   c_place place = scratch_place(p, f, slot, true);
   c_store(p->w, &map, f->space, s->type, &place, s->id);
 }
@@ -127,13 +127,13 @@ static bool *dead_registers(const pass_text *p, const c_phase *f, uint32_t slot)
   uint32_t count;
   f2_space known = f->live;
   const net_form *live = c_pass_live_in_scratch(&p->of, f->number, slot, true, &known, &count);
-  c_map m = c_map_of_forms(count, live, f->space);
-  uint64_t dynamic = c_map_rows_of_blocks(&m) | c_map_rows_of_threads(&m);
+  xor_sum m = xor_sum_of_forms(count, live, f->space);
+  uint64_t dynamic = xor_sum_dynamic_rows(&m);
   uint64_t registers = UINT64_C(1) << f->space->r;
   bool *dead = NEW_ARRAY(p->w->memory, bool, registers);
   memset(dead, true, registers);
   for (uint64_t x = 0; x < registers << f->space->l; x++)  // of each lane
-    if (!(c_map_bits(&m, x) & ~dynamic))
+    if (!(xor_sum_rows_at(&m, x) & ~dynamic))
       dead[x & (registers - 1)] = false;
   return dead;
 }
@@ -166,13 +166,13 @@ static uint32_t thread_bits(const pass_text *p, const c_phase *f) {
   const net_form *live = c_pass_live_threads(&p->of, f->number, &known, &count);
   if (p->w->warps || count == 0)
     return bits;
-  c_map m = c_map_of_forms(count, live, f->space);
+  xor_sum m = xor_sum_of_forms(count, live, f->space);
   f2_space last = f2_space_zero((int)count);
   while (first < bits && m.thread[first] == 0)
     first++;
   for (uint32_t i = first; i < bits; i++)
     f2_space_insert(&last, m.thread[i]);
-  bool alone = m.constant == 0 && c_map_rows_of_blocks(&m) == 0;
+  bool alone = m.constant == 0 && xor_sum_rows_of_blocks(&m) == 0;
   return alone && last.dimension == (int)(bits - first) ? first : bits;
 }
 
@@ -283,10 +283,10 @@ static void write_stores(pass_text *p, c_phase *f) {
 // register, whatever the block and the thread.
 static void write_look_back(const pass_text *p, c_phase *f) {
   const net_op *op = &p->of.stage->ops.items[p->of.pass->ops[f->first_op]];
-  c_map m = c_map_of_forms(op->live_count, op->live, f->space);
-  uint64_t dynamic = c_map_rows_of_blocks(&m) | c_map_rows_of_threads(&m);
+  xor_sum m = xor_sum_of_forms(op->live_count, op->live, f->space);
+  uint64_t dynamic = xor_sum_dynamic_rows(&m);
   uint32_t number = 0;
-  while (c_map_bits(&m, number) & ~dynamic)
+  while (xor_sum_rows_at(&m, number) & ~dynamic)
     number++;
   assert(number >> f->space->r == 0);
   if (!f->open)

@@ -26,7 +26,7 @@ const char *hmm_pass_open(arena *a, const plan *of, uint32_t number, const c_opt
   const c_space *s = &out->pass.schedule.spaces[0];
   out->threads = UINT64_C(1) << s->threads;
   out->items = product_of(stage->extents, stage->loop_count) << s->blocks;
-  out->alive = c_map_of_forms(pass->live_count, pass->live, s);
+  out->alive = xor_sum_of_forms(pass->live_count, pass->live, s);
   for (uint32_t i = 0; i < s->blocks; i++)
     out->least[i] = f2_space_reduce(pass->tile, s->block[i]);
   if (record.steps.count == 0)  // an item without steps would not end

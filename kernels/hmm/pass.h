@@ -26,7 +26,7 @@ typedef struct hmm_pass {
   c_pass pass;
   uint64_t threads, items;  // of a block; tiles, a block each
   VEC(pass_step) steps;     // of one item, at least one
-  c_map alive;              // forms of items: 0 where they are alive (plan_pass)
+  xor_sum alive;            // forms of items: 0 where they are alive (plan_pass)
   uint64_t least[F2_MAX];   // by bit of an item: of the least index in its tile
 } hmm_pass;
 

@@ -20,9 +20,9 @@ static bool is_exchange(const net_stage *s, const net_op *op, exchange_kind *kin
 
 // Whether the op's coordinate is decided by the register alone.
 static bool coordinate_is_static(const net_op *op, const c_space *space) {
-  c_map m = c_map_of_forms(op->k, op->coordinates, space);
+  xor_sum m = xor_sum_of_forms(op->k, op->coordinates, space);
   uint64_t lanes = f2_mask((int)space->l) << space->r;
-  return (c_map_rows_of_blocks(&m) | c_map_rows_of_threads(&m) | c_map_rows_of(&m, lanes)) == 0;
+  return (xor_sum_dynamic_rows(&m) | xor_sum_rows_of(&m, lanes)) == 0;
 }
 
 // Takes away the slots that an op touches, unless it exchanges one.
@@ -154,7 +154,7 @@ typedef struct pair {
 
 // The pairs of an op: 2^(r-1) of them.
 static void list_pairs(const c_phase *f, const net_op *op, pair *out) {
-  c_map m = c_map_of_forms(op->k, op->coordinates, f->space);
+  xor_sum m = xor_sum_of_forms(op->k, op->coordinates, f->space);
   uint64_t direction = 0;
   exchange_kind kind = EXCHANGE_GT;
   bool found = f2_coordinates((int)(f->space->r + f->space->l + f->space->threads), f->space->basis,
@@ -163,7 +163,7 @@ static void list_pairs(const c_phase *f, const net_op *op, pair *out) {
   assert(found);
   (void)found;
   for (uint64_t i = 0; i < UINT64_C(1) << f->space->r; i++)
-    if (c_map_bits(&m, i) == 0)
+    if (xor_sum_rows_at(&m, i) == 0)
       *out++ = (pair){i, i ^ direction, kind};
 }
 

@@ -478,7 +478,7 @@ c_value c_index_value(c_writer *w, const c_bound *b, uint64_t x, uint32_t lane_b
   c_value out = {.level = C_VECTOR, .type = SCALAR_I64};
   uint64_t flipped = 0;
   for (uint32_t i = 0; i < lane_bits; i++)
-    flipped |= c_map_bits(b->map, x) ^ c_map_bits(b->map, x ^ lane[i]);
+    flipped |= xor_sum_rows_at(b->map, x) ^ xor_sum_rows_at(b->map, x ^ lane[i]);
   bool constant = c_bound_constant(b, x, &out.known.i64) && strcmp(b->sum, "0") == 0;
   if (flipped != 0) {
     out.id[0] = index_vector(w, b, x, lane_bits, lane);

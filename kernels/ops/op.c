@@ -46,7 +46,7 @@ typedef struct known_index {
 typedef struct op_view {
   c_phase *phase;
   const net_op *op;
-  c_map coordinates;    // row i is coordinate i
+  xor_sum coordinates;  // row i is coordinate i
   uint64_t *direction;  // by direction, as register numbers
   c_value *flipped;     // by coordinate: whether blocks, threads or lanes flip it
   bool flips;
@@ -81,7 +81,7 @@ static op_view view_op(c_phase *f, const net_op *op) {
   const c_space *s = f->space;
   op_view v = {.phase = f, .op = op, .lanes = 1U << s->l};
   uint32_t n = s->r + s->l + s->threads;
-  v.coordinates = c_map_of_forms(op->k, op->coordinates, s);
+  v.coordinates = xor_sum_of_forms(op->k, op->coordinates, s);
   v.direction = NEW_ARRAY(f->w->memory, uint64_t, op->k);
   v.flipped = NEW_ARRAY(f->w->memory, c_value, op->k);
   for (uint32_t i = 0; i < op->k; i++) {
@@ -89,7 +89,7 @@ static op_view view_op(c_phase *f, const net_op *op) {
     assert(found && v.direction[i] >> s->r == 0);
     (void)found;
   }
-  uint64_t uniform = c_map_rows_of_blocks(&v.coordinates) | c_map_rows_of_threads(&v.coordinates);
+  uint64_t uniform = xor_sum_dynamic_rows(&v.coordinates);
   const char *bits = c_bind_bits(f->w, &v.coordinates, f2_mask((int)op->k));
   for (uint32_t i = 0; i < op->k; i++) {
     uint64_t of_lanes = 0;
@@ -153,9 +153,9 @@ static bool may_wrap(const net_stage *s, const net_map *m) {
 static const c_bound *index_bound(op_view *v, net_id id) {
   c_phase *f = v->phase;
   if (!f->bounds[id]) {
-    c_map *map = NEW(f->w->memory, c_map);
+    xor_sum *map = NEW(f->w->memory, xor_sum);
     c_bound *bound = NEW(f->w->memory, c_bound);
-    *map = c_map_of(f->w->memory, &f->stage->nodes.items[id].map, f->space, 1);
+    *map = xor_sum_of(f->w->memory, &f->stage->nodes.items[id].map, f->space, 1);
     map->wraps = may_wrap(f->stage, &f->stage->nodes.items[id].map);
     *bound = c_bind(f->w, map, 0);
     f->bounds[id] = bound;
@@ -293,7 +293,7 @@ static void evaluate_node(op_view *v, net_id id, uint32_t i, uint64_t first) {
   enum { MOST_KNOWN = 64 };
   c_phase *f = v->phase;
   net_id index = i < v->node_count ? only_index(f->stage, id) : NET_NONE;
-  uint64_t bits = index == NET_NONE ? 0 : c_map_bits(index_bound(v, index)->map, first);
+  uint64_t bits = index == NET_NONE ? 0 : xor_sum_rows_at(index_bound(v, index)->map, first);
   const c_value *known = index == NET_NONE ? NULL : find_known(v, id, bits);
   f->values[id] = known ? *known : node_value(v, id, i, index, first);
   if (known || index == NET_NONE || v->known.count == MOST_KNOWN)
@@ -492,11 +492,10 @@ static void execute_group(const coset_group *g) {
 static uint32_t list_cosets(const op_view *v, uint64_t *out) {
   const c_space *s = v->phase->space;
   uint32_t count = 0;
-  c_map m = c_map_of_forms(v->op->live_count, v->op->live, s);
-  uint64_t dynamic = c_map_rows_of_blocks(&m) | c_map_rows_of_threads(&m) |
-                     c_map_rows_of(&m, f2_mask((int)s->l) << s->r);
+  xor_sum m = xor_sum_of_forms(v->op->live_count, v->op->live, s);
+  uint64_t dynamic = xor_sum_dynamic_rows(&m) | xor_sum_rows_of(&m, f2_mask((int)s->l) << s->r);
   for (uint64_t i = 0; i < UINT64_C(1) << s->r; i++)
-    if (c_map_bits(&v->coordinates, i) == 0 && (c_map_bits(&m, i) & ~dynamic) == 0)
+    if (xor_sum_rows_at(&v->coordinates, i) == 0 && (xor_sum_rows_at(&m, i) & ~dynamic) == 0)
       out[count++] = i;
   return count;
 }

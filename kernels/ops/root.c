@@ -88,7 +88,7 @@ permc_root_table *c_root_tables_copy(const c_writer *w) {
 struct c_root_access {
   bool possible;
   uint32_t lane_bits;  // of the table's index: what lanes change
-  c_map map;           // its index
+  xor_sum map;         // its index
   c_bound bound;
   const char *pointer;
   uint32_t bits;
@@ -104,8 +104,8 @@ static void add_basis(f2_space *all, uint32_t most, uint32_t *bits, uint64_t *ba
 }
 
 // The map to the table's index: row i is bit i.
-static void map_to_table(const c_map *k, const uint64_t *basis, uint32_t bits, c_map *out) {
-  *out = (c_map){.rows = bits, .blocks = k->blocks, .threads = k->threads, .vectors = k->vectors};
+static void map_to_table(const xor_sum *k, const uint64_t *basis, uint32_t bits, xor_sum *out) {
+  *out = (xor_sum){.rows = bits, .blocks = k->blocks, .threads = k->threads, .vectors = k->vectors};
   for (uint32_t i = 0; i < bits; i++)
     out->weight[i] = f2_unit((int)i);
   for (uint32_t i = 0; i < k->blocks; i++)
@@ -117,7 +117,7 @@ static void map_to_table(const c_map *k, const uint64_t *basis, uint32_t bits, c
 }
 
 // What lanes change must be apart from what registers, threads and blocks change.
-static bool choose_basis(const c_map *k, const c_space *s, uint32_t most, uint64_t *basis,
+static bool choose_basis(const xor_sum *k, const c_space *s, uint32_t most, uint64_t *basis,
                          uint32_t *lane_bits, uint32_t *bits) {
   f2_space lanes = f2_span((int)k->rows, (int)s->l, k->vector + s->r), all = lanes, others;
   *bits = *lane_bits = 0;
@@ -141,7 +141,7 @@ static bool choose_basis(const c_map *k, const c_space *s, uint32_t most, uint64
 static const struct c_root_access *bind_table(c_phase *f, const net_node *root, net_id index) {
   c_writer *w = f->w;
   struct c_root_access *a = NEW(w->memory, struct c_root_access);
-  c_map k = c_map_of(w->memory, &f->stage->nodes.items[index].map, f->space, 1);
+  xor_sum k = xor_sum_of(w->memory, &f->stage->nodes.items[index].map, f->space, 1);
   uint64_t *basis = NEW_ARRAY(w->memory, uint64_t, F2_MAX), *weights;
   for (uint32_t i = 0; i < k.loops; i++)
     if (k.strides[i] != 0)

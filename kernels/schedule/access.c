@@ -8,7 +8,7 @@ uint64_t register_layout_at(const register_layout *y, uint64_t number, uint64_t 
 // ---- neighbours ------------------------------------------------------------------------------
 
 // A vector of W that flips one row of weight 2^i and nothing else.
-static bool find_neighbour(const c_map *m, uint32_t i, uint32_t *row, uint64_t *x) {
+static bool find_neighbour(const xor_sum *m, uint32_t i, uint32_t *row, uint64_t *x) {
   for (uint32_t r = 0; r < m->rows; r++)
     if (m->weight[r] == UINT64_C(1) << i &&
         f2_coordinates((int)m->vectors, m->vector, f2_unit((int)r), x)) {
@@ -18,7 +18,7 @@ static bool find_neighbour(const c_map *m, uint32_t i, uint32_t *row, uint64_t *
   return false;
 }
 
-uint32_t c_wide_vectors(const c_map *m, uint32_t bytes, uint32_t row[C_CHUNK],
+uint32_t c_wide_vectors(const xor_sum *m, uint32_t bytes, uint32_t row[C_CHUNK],
                         uint64_t x[C_CHUNK]) {
   uint32_t count = 0;
   while (bytes << count < 16 && find_neighbour(m, count, &row[count], &x[count]))
@@ -65,13 +65,14 @@ static void set_memory_layout(c_access *a, const uint64_t *line, uint32_t line_b
       y->vector[next++] = f2_unit((int)i);
   for (uint32_t i = a->wide; i < y->registers + y->lanes; i++)
     if (i < y->registers || i >= y->registers + a->chunk)
-      y->vector[i] =
-          without_chunk(a, line, y->vector[i], c_map_bits(&a->map, y->vector[i]) ^ a->map.constant);
+      y->vector[i] = without_chunk(a, line, y->vector[i],
+                                   xor_sum_rows_at(&a->map, y->vector[i]) ^ a->map.constant);
   y->origin = without_chunk(a, line, 0, a->map.constant);
 }
 
 // How many of the lowest address bits registers alone decide, all else being a multiple of theirs.
-static uint32_t wide_bits(const c_map *m, const c_access *a, uint32_t line_bits, uint32_t widest) {
+static uint32_t wide_bits(const xor_sum *m, const c_access *a, uint32_t line_bits,
+                          uint32_t widest) {
   uint64_t others = m->offset, own = 0;
   uint32_t wide = 0;
   while (wide < line_bits && wide < widest && a->bytes << wide < 16)
@@ -85,11 +86,11 @@ static uint32_t wide_bits(const c_map *m, const c_access *a, uint32_t line_bits,
   return wide;
 }
 
-c_access c_access_of(const c_map *m, const c_space *s, scalar_type type, uint32_t longest,
+c_access c_access_of(const xor_sum *m, const c_space *s, scalar_type type, uint32_t longest,
                      uint32_t widest) {
   uint32_t bytes = scalar_part_bytes(type);
   c_access a = {.map = *m, .bytes = bytes, .home = home_layout(s, scalar_parts(type))};
-  uint64_t line[C_CHUNK], dynamic = c_map_rows_of_blocks(m) | c_map_rows_of_threads(m);
+  uint64_t line[C_CHUNK], dynamic = xor_sum_dynamic_rows(m);
   uint32_t line_bits = 0;
   while (line_bits < C_CHUNK &&
          find_neighbour(m, line_bits, &a.chunk_row[line_bits], &line[line_bits]))

@@ -23,7 +23,7 @@
 #ifndef PERMC_KERNELS_SCHEDULE_ACCESS_H
 #define PERMC_KERNELS_SCHEDULE_ACCESS_H
 
-#include "kernels/schedule/map.h"
+#include "kernels/schedule/xor_sum.h"
 
 typedef struct register_layout {
   uint32_t registers, lanes;            // bits
@@ -36,7 +36,7 @@ uint64_t register_layout_at(const register_layout *y, uint64_t number, uint64_t 
 enum { C_CHUNK = 6 };  // at most 2^6 lanes
 
 typedef struct c_access {
-  c_map map;
+  xor_sum map;
   uint32_t bytes;               // of a part
   uint32_t chunk;               // vectors of 2^chunk neighbours
   uint32_t chunk_row[C_CHUNK];  // the row of address bit i
@@ -47,7 +47,7 @@ typedef struct c_access {
 } c_access;
 
 // `longest`: the most bits of neighbours among lanes that it may use, `widest`: among registers.
-c_access c_access_of(const c_map *map, const c_space *space, scalar_type type, uint32_t longest,
+c_access c_access_of(const xor_sum *map, const c_space *space, scalar_type type, uint32_t longest,
                      uint32_t widest);
 
 // Memory, or scratch memory, as a load or store of a slot sees it.
@@ -75,6 +75,7 @@ bool c_access_streams(const c_access *a);
 
 // Of a map for lanes that are threads: the bits of neighbours in registers that one access of 16
 // bytes has at most, and for each the row and the coordinates of W. Returns how many.
-uint32_t c_wide_vectors(const c_map *m, uint32_t bytes, uint32_t row[C_CHUNK], uint64_t x[C_CHUNK]);
+uint32_t c_wide_vectors(const xor_sum *m, uint32_t bytes, uint32_t row[C_CHUNK],
+                        uint64_t x[C_CHUNK]);
 
 #endif

@@ -144,7 +144,7 @@ static void scan_phases(const scan *s) {
 // asks for at once. (Of 8 bytes each, 16 lanes fill a line, and the others are in another one.)
 // Lanes that differ by x are in one line if the rows that x flips are of small weight. Lanes <1, 2,
 // 4> at 4 (x0^x2) + 2 x1 + x2, u32, in lines of 16 bytes: 1, 4 both flip row 4, but 1^4 does not.
-static bool warp_has_lines(const scan *s, const plan_move *move, const c_map *map, uint32_t lanes,
+static bool warp_has_lines(const scan *s, const plan_move *move, const xor_sum *map, uint32_t lanes,
                            scalar_type type) {
   uint32_t parts = scalar_parts(type), bytes = scalar_part_bytes(type), rows[C_CHUNK], most = 0,
            inside = 0;
@@ -160,7 +160,7 @@ static bool warp_has_lines(const scan *s, const plan_move *move, const c_map *ma
     flipped[i] = map->thread[i] & far;
   f2_space near = f2_kernel(f2_from_columns((int)map->rows, (int)lanes, flipped));
   for (int i = 0; i < near.dimension; i++)
-    inside += c_map_sum(map, f2_combine((int)lanes, map->thread, near.basis[i])) < own << most;
+    inside += xor_sum_weight(map, f2_combine((int)lanes, map->thread, near.basis[i])) < own << most;
   return inside >= most;
 }
 
@@ -169,7 +169,7 @@ static bool has_lines(const scan *s, const plan_move *move, uint32_t phase, bool
   const c_space *space = &s->schedule->spaces[phase];
   const c_use *use = c_use_of(s->schedule, s->pass, phase, move->slot);
   scalar_type type = loads ? use->before : use->after;
-  c_map map = c_map_of(s->context->memory, &move->map, space, scalar_parts(type));
+  xor_sum map = xor_sum_of(s->context->memory, &move->map, space, scalar_parts(type));
   if (s->context->warps)
     return warp_has_lines(s, move, &map, s->schedule->phases[phase].l, type);
   return c_access_of(&map, space, type, C_CHUNK, 0).chunk == space->l;
@@ -301,7 +301,7 @@ static void place_loads(const scan *s) {
 // Whether each thread of the phase writes, by the basis `out`, where it reads by the basis `in`:
 // the two addresses of every x differ by one of an element of W.
 static bool threads_keep_places(const c_space *s, const c_swizzle *in, const c_swizzle *out) {
-  c_map a = c_map_of_scratch(in->basis, s, 1), b = c_map_of_scratch(out->basis, s, 1);
+  xor_sum a = xor_sum_of_scratch(in->basis, s, 1), b = xor_sum_of_scratch(out->basis, s, 1);
   f2_space own = f2_span((int)a.rows, (int)a.vectors, a.vector);
   for (uint32_t i = 0; i < a.vectors; i++)
     if (!f2_space_has(own, a.vector[i] ^ b.vector[i]))
@@ -433,7 +433,7 @@ static void align_blocks(const scan *s, uint32_t phase) {
     return;
   uint32_t row[C_CHUNK];
   uint64_t x[C_CHUNK];
-  c_map map = c_map_of(s->context->memory, &move->map, space, scalar_parts(type));
+  xor_sum map = xor_sum_of(s->context->memory, &move->map, space, scalar_parts(type));
   uint32_t wide = c_wide_vectors(&map, scalar_part_bytes(type), row, x);
   uint64_t *block = NEW_ARRAY(s->context->memory, uint64_t, space->blocks + 1);
   uint64_t *shift = NEW_ARRAY(s->context->memory, uint64_t, space->blocks + 1);

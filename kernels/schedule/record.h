@@ -10,13 +10,13 @@
 //     steps 65 ... 96   get, the other way round
 //     steps 97 ... 128  store
 //
-// Addresses, and conditions on threads, are words (map.h), of which the register has decided its
+// Addresses, and conditions on threads, are words (xor_sum.h), of which the register has decided its
 // part: the columns of blocks and threads are left. Step 33 above, a put of register 1: its
 // address is one word, constant 32 ^ columns 1, 2, 4, 8, 16 of the thread.
 #ifndef PERMC_KERNELS_SCHEDULE_RECORD_H
 #define PERMC_KERNELS_SCHEDULE_RECORD_H
 
-#include "kernels/schedule/map.h"
+#include "kernels/schedule/xor_sum.h"
 
 // A condition: threads take part whose word is one of first ... last.
 typedef struct thread_guard {
@@ -37,7 +37,7 @@ typedef enum kernel_step_kind {
 typedef struct kernel_step {
   kernel_step_kind kind;
   uint32_t bytes, unit;  // that a lane asks for; of a unit
-  const c_map *map;
+  const xor_sum *map;
   uint32_t word_count;
   const xor_word *words;
   uint64_t base;   // in scratch, in bytes

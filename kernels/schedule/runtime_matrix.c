@@ -1,9 +1,9 @@
 #include "kernels/schedule/runtime_matrix.h"
-#include "kernels/schedule/map.h"
+#include "kernels/schedule/xor_sum.h"
 
 // The maps of one of the two phases: to memory and to scratch.
 typedef struct side {
-  c_map memory, scratch;
+  xor_sum memory, scratch;
 } side;
 
 static bool moves_one_array(const c_context *c, const plan_pass *p) {
@@ -28,26 +28,26 @@ static side maps_of_phase(c_context *c, const plan_pass *p, bool last, uint32_t 
   const plan_phase *f = &p->phases[last ? p->phase_count - 1 : 0];
   uint32_t d = (uint32_t)p->tile.dimension;
   c_space space = {(uint32_t)p->tile.n - d, d - f->r, f->r, 0, p->blocks, f->basis, NULL};
-  side s = {c_map_of(c->memory, last ? &p->stores[0].map : &p->loads[0].map, &space, 1),
-            c_map_of_scratch(exchange, &space, 1)};
+  side s = {xor_sum_of(c->memory, last ? &p->stores[0].map : &p->loads[0].map, &space, 1),
+            xor_sum_of_scratch(exchange, &space, 1)};
   if (bytes < 4)
-    c_map_share_banks(&s.scratch, f->l, bytes == 1 ? 2 : 1);
+    xor_sum_share_banks(&s.scratch, f->l, bytes == 1 ? 2 : 1);
   return s;
 }
 
 // As many of the first registers as step through neighbours whose addresses nothing else of the
 // tile changes the low bits of.
-static uint32_t wide_registers(const c_map *m, uint32_t most) {
+static uint32_t wide_registers(const xor_sum *m, uint32_t most) {
   uint64_t others = m->offset;
   for (uint32_t i = 0; i < m->loops; i++)
     others |= (uint64_t)m->strides[i];
   for (uint32_t i = 0; i < m->threads; i++)
-    others |= c_map_sum(m, m->thread[i]);
+    others |= xor_sum_weight(m, m->thread[i]);
   for (uint32_t wide = most;; wide--) {
     uint64_t low = others;
     bool good = true;
     for (uint32_t i = 0; i < m->vectors; i++) {
-      uint64_t step = c_map_sum(m, m->vector[i]);
+      uint64_t step = xor_sum_weight(m, m->vector[i]);
       good = good && (i >= wide || step == UINT64_C(1) << i);
       low |= i < wide ? 0 : step;
     }
@@ -60,10 +60,10 @@ static uint32_t wide_registers(const c_map *m, uint32_t most) {
 // first registers, whose place it gets.
 static void add_vector(const side *s, uint32_t wide, uint64_t memory, uint64_t scratch,
                        uint64_t *address, uint32_t *place) {
-  uint64_t sum = c_map_sum(&s->memory, memory), at = c_map_sum(&s->scratch, scratch);
+  uint64_t sum = xor_sum_weight(&s->memory, memory), at = xor_sum_weight(&s->scratch, scratch);
   for (uint32_t i = 0; i < wide; i++)
     if (sum >> i & 1)
-      at ^= c_map_sum(&s->scratch, s->scratch.vector[i]);
+      at ^= xor_sum_weight(&s->scratch, s->scratch.vector[i]);
   *address = sum & ~f2_mask((int)wide);
   *place = (uint32_t)at;
 }

@@ -22,7 +22,7 @@
 // the place from which it came if every thread writes only where it alone has read, else in a
 // second region. Phases that do not use it leave it where it is.
 //
-//   map.h             indices and the maps that depend on them: addresses
+//   xor_sum.h         indices and the maps that depend on them: addresses
 //   access.h          layouts of registers, and which of them one load or store moves
 //   record.h          what a kernel asks of memory, noted while it is written
 //   swizzle.h         bank layouts of scratch that options ask for; the options
@@ -116,8 +116,8 @@ net_form *c_pass_live_threads(const c_pass *p, uint32_t phase, f2_space *known, 
 
 // Scratch as `phase` finds it, of elements of that type: for the threads and registers of phase
 // `space`.
-c_map c_pass_scratch_map(const c_pass *p, uint32_t space, uint32_t phase, uint32_t slot,
-                         scalar_type type);
+xor_sum c_pass_scratch_map(const c_pass *p, uint32_t space, uint32_t phase, uint32_t slot,
+                           scalar_type type);
 
 // ---- padding that stays where it is (fusion/plan/padding.h) ----------------------------------
 

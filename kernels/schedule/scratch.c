@@ -28,21 +28,21 @@ net_form *c_pass_live_in_scratch(const c_pass *p, uint32_t phase, uint32_t slot,
   return c_pass_forms_within(p, *set, known, count);
 }
 
-c_map c_pass_scratch_map(const c_pass *p, uint32_t space, uint32_t phase, uint32_t slot,
-                         scalar_type type) {
+xor_sum c_pass_scratch_map(const c_pass *p, uint32_t space, uint32_t phase, uint32_t slot,
+                           scalar_type type) {
   const plan_phase *of = &p->schedule.phases[phase];
   uint32_t bytes = scalar_part_bytes(type);
   const c_swizzle *swizzle = &c_use_of(&p->schedule, p->pass, phase, slot)->swizzle;
-  c_map map = c_map_of_scratch(swizzle->basis, &p->schedule.spaces[space], scalar_parts(type));
+  xor_sum map = xor_sum_of_scratch(swizzle->basis, &p->schedule.spaces[space], scalar_parts(type));
   map.swizzle = swizzle->by ? swizzle : NULL;
   uint32_t dead;
   f2_space known = c_pass_live_of_blocks(p);
   const net_form *live = c_pass_live_in_scratch(p, phase, slot, false, &known, &dead);
   if (dead > 0)
-    c_map_keep_live(&map, (uint32_t)p->pass->tile.dimension, swizzle->basis, dead, live);
+    xor_sum_keep_live(&map, (uint32_t)p->pass->tile.dimension, swizzle->basis, dead, live);
   if (p->context->warps && bytes < 4 && !c_swizzle_asked(p->context))
-    c_map_share_banks(&map, of->l, bytes == 1 ? 2 : 1);
+    xor_sum_share_banks(&map, of->l, bytes == 1 ? 2 : 1);
   if (p->context->warps)
-    c_map_in_bytes(&map, bytes);
+    xor_sum_in_bytes(&map, bytes);
   return map;
 }

@@ -1,5 +1,5 @@
 #include "kernels/schedule/swizzle.h"
-#include "kernels/schedule/map.h"
+#include "kernels/schedule/xor_sum.h"
 
 enum { GPU_BANKS = 32, GPU_BANK_BYTES = 4, CPU_BANKS = 64 };
 

@@ -6,7 +6,8 @@ const char *c_thread(const c_writer *w) {
 }
 
 // What blocks, or threads, add to a word.
-static const char *linear_word(c_writer *w, const c_map *m, const xor_word *word, bool of_threads) {
+static const char *linear_word(c_writer *w, const xor_sum *m, const xor_word *word,
+                               bool of_threads) {
   const char *thread = m->scratch ? "t" : c_thread(w);
   return of_threads ? c_linear(w, thread, m->threads, word->column + m->blocks, true)
                     : c_linear(w, "b", m->blocks, word->column, false);
@@ -20,10 +21,10 @@ static const char *flipped(c_writer *w, const char *expression, uint64_t by) {
 
 // What stands before a factor so that the product wraps: compilers for GPUs take it that numbers
 // with a sign do not.
-static const char *unsigned_factor(const c_map *m) { return m->wraps ? "(uint64_t)" : ""; }
+static const char *unsigned_factor(const xor_sum *m) { return m->wraps ? "(uint64_t)" : ""; }
 
 // `sum` plus odd * expression.
-static const char *add_term(c_writer *w, const c_map *m, const char *sum, uint64_t odd,
+static const char *add_term(c_writer *w, const xor_sum *m, const char *sum, uint64_t odd,
                             const char *expression) {
   if (is_zero(expression))
     return sum;
@@ -35,10 +36,10 @@ static const char *add_term(c_writer *w, const c_map *m, const char *sum, uint64
 
 // The sum over rows that only blocks, or only threads, touch. What they are at index 0 goes in by
 // XOR, too.
-static const char *sum_rows(c_writer *w, const c_map *m, uint64_t rows, bool of_threads) {
+static const char *sum_rows(c_writer *w, const xor_sum *m, uint64_t rows, bool of_threads) {
   const char *sum = "0";
   xor_word words[C_ROWS];
-  uint32_t count = c_map_words(w->memory, m, rows, words);
+  uint32_t count = xor_sum_words(w->memory, m, rows, words);
   for (uint32_t g = 0; g < count; g++)
     sum = add_term(w, m, sum, words[g].odd,
                    flipped(w, linear_word(w, m, &words[g], of_threads), words[g].constant));
@@ -47,7 +48,7 @@ static const char *sum_rows(c_writer *w, const c_map *m, uint64_t rows, bool of_
 
 // ---- in the code -----------------------------------------------------------------------------
 
-static const char *item_sum(c_writer *w, const c_map *m, uint64_t rows) {
+static const char *item_sum(c_writer *w, const xor_sum *m, uint64_t rows) {
   const char *sum = "0";
   for (uint32_t i = 0; i < m->loops; i++)
     if (m->strides[i] != 0)
@@ -57,7 +58,7 @@ static const char *item_sum(c_writer *w, const c_map *m, uint64_t rows) {
 }
 
 // GPUs have no 64-bit integers of their own.
-static const char *sum_type(const c_writer *w, const c_map *m) {
+static const char *sum_type(const c_writer *w, const xor_sum *m) {
   return w->warps && m->scratch ? "uint32_t" : m->wraps ? "uint64_t" : "int64_t";
 }
 
@@ -78,26 +79,27 @@ static const char *declare_sum(c_writer *w, const char *letter, const char *type
   return name;
 }
 
-static const char *declare_word(c_writer *w, const c_map *m, const char *letter,
+static const char *declare_word(c_writer *w, const xor_sum *m, const char *letter,
                                 const xor_word *word) {
   return declare_sum(w, letter, w->index, linear_word(w, m, word, false), " ^ ",
                      linear_word(w, m, word, true));
 }
 
-c_bound c_bind(c_writer *w, const c_map *m, uint64_t without) {
+c_bound c_bind(c_writer *w, const xor_sum *m, uint64_t without) {
   c_bound b = {.map = m};
-  uint64_t blocks = c_map_rows_of_blocks(m) & ~without,
-           threads = c_map_rows_of_threads(m) & ~without, vectors = c_map_rows_of(m, UINT64_MAX);
+  uint64_t blocks = xor_sum_rows_of_blocks(m) & ~without,
+           threads = xor_sum_rows_of_threads(m) & ~without,
+           vectors = xor_sum_rows_of(m, UINT64_MAX);
   b.mixed = (blocks | threads) & vectors;
   b.uniform = (blocks | threads) & ~vectors;
-  b.word_count = c_map_words(w->memory, m, b.mixed, b.word);
+  b.word_count = xor_sum_words(w->memory, m, b.mixed, b.word);
   for (uint32_t g = 0; g < b.word_count; g++)
     b.name[g] = declare_word(w, m, "g", &b.word[g]);
 
   const char *item = item_sum(w, m, blocks & ~threads & ~vectors);
   const char *thread = sum_rows(w, m, threads & ~blocks & ~vectors, true);
   xor_word both[C_ROWS];
-  uint32_t count = c_map_words(w->memory, m, blocks & threads & ~vectors, both);
+  uint32_t count = xor_sum_words(w->memory, m, blocks & threads & ~vectors, both);
   for (uint32_t g = 0; g < count; g++)
     thread = add_term(w, m, thread, both[g].odd,
                       flipped(w, declare_word(w, m, "g", &both[g]), both[g].constant));
@@ -107,7 +109,8 @@ c_bound c_bind(c_writer *w, const c_map *m, uint64_t without) {
 
 // Rows that w decides alone, and the constant ones.
 static uint64_t constant_part(const c_bound *b, uint64_t x) {
-  return b->map->offset + c_map_sum(b->map, c_map_bits(b->map, x) & ~(b->mixed | b->uniform));
+  return b->map->offset +
+         xor_sum_weight(b->map, xor_sum_rows_at(b->map, x) & ~(b->mixed | b->uniform));
 }
 
 bool c_bound_constant(const c_bound *b, uint64_t x, int64_t *out) {
@@ -129,9 +132,9 @@ const char *c_bound_rest(c_writer *w, const c_bound *b, uint64_t x) {
   return c_format(w, "(%s)(%s + %s)", sum_type(w, b->map), sum, c_number(w, constant));
 }
 
-const char *c_bind_bits(c_writer *w, const c_map *m, uint64_t rows) {
+const char *c_bind_bits(c_writer *w, const xor_sum *m, uint64_t rows) {
   xor_word words[C_ROWS];
-  if (c_map_words(w->memory, m, rows, words) == 0)
+  if (xor_sum_words(w->memory, m, rows, words) == 0)
     return NULL;
   const char *name = declare_word(w, m, "d", &words[0]);
   return is_zero(name) ? NULL : name;

@@ -1,7 +1,7 @@
 // Addresses, and other integers that depend on the index, as generated
 // code computes them.
 //
-// Of a map (kernels/schedule/map.h), a row that only w decides is a constant at compile time, one
+// Of a map (kernels/schedule/xor_sum.h), a row that only w decides is a constant at compile time, one
 // that w does not touch is shared by all registers and lanes, and one that both decide is an XOR of
 // the two:
 //
@@ -19,7 +19,7 @@
 
 // A map in the code: variables that hold what the threads' registers share.
 typedef struct c_bound {
-  const c_map *map;
+  const xor_sum *map;
   uint64_t mixed;    // rows that both w and blocks or threads flip: those of the words
   uint64_t uniform;  // rows that blocks or threads flip, and not w: those of the sum
   uint32_t word_count;
@@ -29,7 +29,7 @@ typedef struct c_bound {
 } c_bound;
 
 // Writes the variables. Rows of `without` are left out (as if 0).
-c_bound c_bind(c_writer *w, const c_map *m, uint64_t without);
+c_bound c_bind(c_writer *w, const xor_sum *m, uint64_t without);
 // The rest of the value, at coordinates x: an expression, an int64_t, to which b->sum is to be
 // added. Rows that are left out are 0 at x.
 const char *c_bound_rest(c_writer *w, const c_bound *b, uint64_t x);
@@ -41,6 +41,6 @@ const char *c_thread(const c_writer *w);
 
 // The variable with what blocks and threads decide of these rows, which make one word, or NULL if
 // they decide nothing.
-const char *c_bind_bits(c_writer *w, const c_map *m, uint64_t rows);
+const char *c_bind_bits(c_writer *w, const xor_sum *m, uint64_t rows);
 
 #endif

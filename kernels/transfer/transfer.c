@@ -18,12 +18,12 @@ typedef struct transfer {
 static kernel_step step_of(c_writer *w, const c_access *a, const c_place *place, uint64_t rows,
                            bool loads) {
   xor_word *words = NEW_ARRAY(w->memory, xor_word, C_ROWS);
-  c_map *map = NEW(w->memory, c_map);
+  xor_sum *map = NEW(w->memory, xor_sum);
   *map = a->map;
   return (kernel_step){.kind = place->scratch ? (loads ? STEP_GET : STEP_PUT)
                                               : (loads ? STEP_LOAD : STEP_STORE),
                        .map = map,
-                       .word_count = c_map_words(w->memory, map, rows, words),
+                       .word_count = xor_sum_words(w->memory, map, rows, words),
                        .words = words,
                        .base = place->base,
                        .unit = map->bytes ? 1 : a->bytes,
@@ -114,21 +114,21 @@ static bool is_by_elements(const c_place *place, const c_access *a) {
 
 // The forms of which all must be 0 where something is loaded or stored.
 typedef struct liveness {
-  c_map map;
+  xor_sum map;
   const char *bits;  // the variable with what blocks and threads add, or NULL
   uint64_t dynamic;  // the rows in it
 } liveness;
 
 static liveness bind_live(c_writer *w, const c_place *place, const c_space *space) {
-  liveness v = {.map = c_map_of_forms(place->live_count, place->live, space)};
+  liveness v = {.map = xor_sum_of_forms(place->live_count, place->live, space)};
   v.bits = c_bind_bits(w, &v.map, f2_mask((int)v.map.rows));
-  v.dynamic = c_map_rows_of_blocks(&v.map) | c_map_rows_of_threads(&v.map);
+  v.dynamic = xor_sum_dynamic_rows(&v.map);
   return v;
 }
 
 // "" always, NULL never, else a condition.
 static const char *live_at(c_writer *w, const liveness *v, uint64_t x) {
-  uint64_t bits = c_map_bits(&v->map, x);
+  uint64_t bits = xor_sum_rows_at(&v->map, x);
   if (bits & ~v->dynamic)
     return NULL;
   if (v->dynamic == 0)
@@ -140,7 +140,7 @@ static const char *live_at(c_writer *w, const liveness *v, uint64_t x) {
 
 static thread_guard guard_of(c_writer *w, const liveness *v, uint64_t x) {
   xor_word word[C_ROWS];  // one
-  c_map_words(w->memory, &v->map, f2_mask((int)v->map.rows), word);
+  xor_sum_words(w->memory, &v->map, f2_mask((int)v->map.rows), word);
   return (thread_guard){{1, xor_word_at(&v->map, word, x), word->column}, 0, 0};
 }
 
@@ -180,8 +180,8 @@ static void record_access(const transfer *t, const liveness *v, uint64_t x) {
 static bool varies_in_lanes(const liveness *v, const c_access *a, uint32_t parts) {
   uint64_t which = 0, mask = f2_mask((int)(a->map.vectors - (parts - 1)));
   for (uint32_t i = 0; i < a->memory.lanes; i++)
-    which |=
-        c_map_bits(&v->map, a->memory.vector[a->memory.registers + i] & mask) ^ v->map.constant;
+    which |= xor_sum_rows_at(&v->map, a->memory.vector[a->memory.registers + i] & mask) ^
+             v->map.constant;
   return which != 0;
 }
 
@@ -252,7 +252,7 @@ static const char *load_below(const transfer *t, uint64_t number) {
 static void load_ahead(const transfer *t, uint64_t number) {
   const c_access *a = t->access;
   uint64_t x = register_layout_at(&a->memory, number, 0);
-  if (c_map_sum(&a->map, c_map_bits(&a->map, x)) * a->bytes % 64 == 0)
+  if (xor_sum_weight(&a->map, xor_sum_rows_at(&a->map, x)) * a->bytes % 64 == 0)
     c_line(t->w, "PERMC_AHEAD(%s);", address_of(t, x));
 }
 
@@ -277,7 +277,7 @@ static bool is_padding(const transfer *t, const c_space *s, uint64_t number) {
 }
 
 // Only words stay together.
-static uint32_t longest_chunk(const c_map *m) {
+static uint32_t longest_chunk(const xor_sum *m) {
   return m->swizzle && !m->bytes && m->swizzle->word < C_CHUNK ? m->swizzle->word : C_CHUNK;
 }
 
@@ -293,7 +293,7 @@ static void load_wide(const transfer *t, uint64_t number, uint32_t *loaded) {
     loaded[number + i] = c_let(w, t->vector, "w%u[%u]", id, i);
 }
 
-void c_load(c_writer *w, const c_map *map, const c_space *space, scalar_type type,
+void c_load(c_writer *w, const xor_sum *map, const c_space *space, scalar_type type,
             const c_place *from, uint32_t *registers) {
   uint32_t bytes = scalar_part_bytes(type), parts = scalar_parts(type);
   c_access a = c_access_of(map, space, type, longest_chunk(map), c_access_widest(w->warps, from));
@@ -382,7 +382,7 @@ static void store_wide(const transfer *t, uint64_t number, const uint32_t *store
          t->flips ? t->flips : "0", list);
 }
 
-void c_store(c_writer *w, const c_map *map, const c_space *space, scalar_type type,
+void c_store(c_writer *w, const xor_sum *map, const c_space *space, scalar_type type,
              const c_place *to, const uint32_t *registers) {
   uint32_t bytes = scalar_part_bytes(type), parts = scalar_parts(type);
   c_access a = c_access_of(map, space, type, longest_chunk(map), c_access_widest(w->warps, to));

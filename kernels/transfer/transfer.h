@@ -20,9 +20,9 @@
 
 // Registers of the phase: variables by number, 2^(r + parts - 1) of them; the part is the highest
 // bit.
-void c_load(c_writer *w, const c_map *map, const c_space *space, scalar_type type,
+void c_load(c_writer *w, const xor_sum *map, const c_space *space, scalar_type type,
             const c_place *from, uint32_t *registers);
-void c_store(c_writer *w, const c_map *map, const c_space *space, scalar_type type,
+void c_store(c_writer *w, const xor_sum *map, const c_space *space, scalar_type type,
              const c_place *to, const uint32_t *registers);
 
 // Begins a block for threads whose first element, and with it all that differ from it in forms of

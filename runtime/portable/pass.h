@@ -23,7 +23,7 @@
 #ifndef PERMC_RUNTIME_PORTABLE_PASS_H
 #define PERMC_RUNTIME_PORTABLE_PASS_H
 
-#include "kernels/schedule/map.h"
+#include "kernels/schedule/xor_sum.h"
 #include "runtime/cpu/roots.h"
 #include "runtime/portable/portable.h"
 
@@ -89,7 +89,7 @@ bool tile_set_start(const tile_set *s, uint64_t base, uint64_t *origin);
 // The position of `number`, whose lowest chunk_bits bits are 0, less the origin.
 uint64_t tile_set_high(const tile *t, const tile_set *s, uint64_t number);
 
-// A map (of addresses or indices) on a set, as words of the index (kernels/schedule/map.h: the bits
+// A map (of addresses or indices) on a set, as words of the index (kernels/schedule/xor_sum.h: the bits
 // of the index take the place of blocks). A column for a vector of the set is the XOR of those of
 // its index bits.
 typedef struct tile_word {

@@ -122,7 +122,7 @@ uint64_t tile_set_high(const tile *t, const tile_set *s, uint64_t number) {
 
 // ---- maps ---------------------------------------------------------------------------------------
 
-// A c_map has few enough rows; a map of more is a sum of several.
+// A xor_sum has few enough rows; a map of more is a sum of several.
 tile_map tile_map_of(arena *a, const tile *t, const net_map *m) {
   tile_map out = {.map = m, .words = NEW_ARRAY(a, tile_word, m->row_count)};
   uint64_t units[F2_MAX];
@@ -133,9 +133,9 @@ tile_map tile_map_of(arena *a, const tile *t, const net_map *m) {
   for (uint32_t first = 0; first < m->row_count; first += C_ROWS) {
     uint32_t rest = m->row_count - first;
     net_map part = {.row_count = rest < C_ROWS ? rest : C_ROWS, .rows = m->rows + first};
-    c_map sum = c_map_of(a, &part, &index, 1);
+    xor_sum sum = xor_sum_of(a, &part, &index, 1);
     xor_word words[C_ROWS];
-    uint32_t count = c_map_words(a, &sum, f2_mask((int)sum.rows), words);
+    uint32_t count = xor_sum_words(a, &sum, f2_mask((int)sum.rows), words);
     out.offset += sum.offset;
     for (uint32_t i = 0; i < count; i++)
       out.words[out.word_count++] = (tile_word){.index = words[i]};

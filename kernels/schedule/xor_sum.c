@@ -1,10 +1,10 @@
-#include "kernels/schedule/map.h"
+#include "kernels/schedule/xor_sum.h"
 
 // ---- maps ------------------------------------------------------------------------------------
 
 // Rows of one mask become one row, and a negative weight w of a row f is w + (-w) (f ^ 1): so that
 // weights are positive and rows few.
-static void add_row(c_map *m, uint64_t *masks, net_row row, uint64_t scale) {
+static void add_row(xor_sum *m, uint64_t *masks, net_row row, uint64_t scale) {
   uint64_t weight = (uint64_t)row.weight * scale;
   if (row.form.constant) {  // w (f ^ 1) = w - w f
     m->offset += weight;
@@ -22,7 +22,7 @@ static void add_row(c_map *m, uint64_t *masks, net_row row, uint64_t scale) {
   m->weight[r] += weight;
 }
 
-static void make_positive(c_map *m, uint64_t *masks) {
+static void make_positive(xor_sum *m, uint64_t *masks) {
   uint32_t left = 0;
   for (uint32_t r = 0; r < m->rows; r++) {
     uint64_t weight = m->weight[r];
@@ -37,14 +37,14 @@ static void make_positive(c_map *m, uint64_t *masks) {
   m->rows = left;
 }
 
-static uint64_t rows_flipped_by(const c_map *m, const uint64_t *masks, uint64_t x) {
+static uint64_t rows_flipped_by(const xor_sum *m, const uint64_t *masks, uint64_t x) {
   uint64_t bits = 0;
   for (uint32_t r = 0; r < m->rows; r++)
     bits |= (uint64_t)f2_dot(masks[r], x) << r;
   return bits;
 }
 
-bool c_map_fits(const net_map *map) {
+bool xor_sum_fits(const net_map *map) {
   uint32_t masks = 1;  // and perhaps the part's
   for (uint32_t r = 0; r < map->row_count; r++) {
     uint32_t before = 0;
@@ -55,16 +55,16 @@ bool c_map_fits(const net_map *map) {
   return masks <= C_ROWS;
 }
 
-static c_map empty_map(const c_space *s) {
-  return (c_map){.blocks = s->blocks, .threads = s->threads, .vectors = s->r + s->l};
+static xor_sum empty_map(const c_space *s) {
+  return (xor_sum){.blocks = s->blocks, .threads = s->threads, .vectors = s->r + s->l};
 }
 
-static void add_part(c_map *m, uint64_t weight) {
+static void add_part(xor_sum *m, uint64_t weight) {
   m->vector[m->vectors++] = f2_unit((int)m->rows);
   m->weight[m->rows++] = weight;
 }
 
-static void set_flipped_rows(c_map *m, const uint64_t *masks, const c_space *s) {
+static void set_flipped_rows(xor_sum *m, const uint64_t *masks, const c_space *s) {
   for (uint32_t i = 0; i < s->blocks; i++)
     m->block[i] = rows_flipped_by(m, masks, s->block[i]);
   for (uint32_t i = 0; i < s->threads; i++)
@@ -73,8 +73,8 @@ static void set_flipped_rows(c_map *m, const uint64_t *masks, const c_space *s) 
     m->vector[i] = rows_flipped_by(m, masks, s->basis[i]);
 }
 
-c_map c_map_of(arena *memory, const net_map *map, const c_space *s, uint32_t parts) {
-  c_map m = empty_map(s);
+xor_sum xor_sum_of(arena *memory, const net_map *map, const c_space *s, uint32_t parts) {
+  xor_sum m = empty_map(s);
   uint64_t masks[C_ROWS] = {0};
   m.offset = (uint64_t)map->offset * parts;
   for (uint32_t r = 0; r < map->row_count; r++)
@@ -91,8 +91,8 @@ c_map c_map_of(arena *memory, const net_map *map, const c_space *s, uint32_t par
   return m;
 }
 
-c_map c_map_of_forms(uint32_t count, const net_form *forms, const c_space *s) {
-  c_map m = empty_map(s);
+xor_sum xor_sum_of_forms(uint32_t count, const net_form *forms, const c_space *s) {
+  xor_sum m = empty_map(s);
   uint64_t masks[C_ROWS];
   assert(count <= C_ROWS);
   m.rows = count;
@@ -105,8 +105,8 @@ c_map c_map_of_forms(uint32_t count, const net_form *forms, const c_space *s) {
   return m;
 }
 
-c_map c_map_of_scratch(const uint64_t *exchange, const c_space *s, uint32_t parts) {
-  c_map m = empty_map(s);
+xor_sum xor_sum_of_scratch(const uint64_t *exchange, const c_space *s, uint32_t parts) {
+  xor_sum m = empty_map(s);
   m.scratch = true;
   m.rows = s->r + s->l + s->threads;
   m.blocks = s->shift ? s->blocks : 0;
@@ -122,15 +122,15 @@ c_map c_map_of_scratch(const uint64_t *exchange, const c_space *s, uint32_t part
   return m;
 }
 
-void c_map_share_banks(c_map *m, uint32_t lanes, uint32_t shared) {
+void xor_sum_share_banks(xor_sum *m, uint32_t lanes, uint32_t shared) {
   if (lanes + shared > m->rows)
     return;
   for (uint32_t r = 0; r < lanes + shared; r++)
     m->weight[r] = f2_unit((int)(r < lanes ? r + shared : r - lanes));
 }
 
-void c_map_keep_live(c_map *m, uint32_t dimension, const uint64_t *exchange, uint32_t count,
-                     const net_form *live) {
+void xor_sum_keep_live(xor_sum *m, uint32_t dimension, const uint64_t *exchange, uint32_t count,
+                       const net_form *live) {
   uint64_t kept = 0;
   f2_space known = f2_space_zero((int)m->rows);
   for (uint32_t i = 0; i < count; i++) {
@@ -151,7 +151,7 @@ void c_map_keep_live(c_map *m, uint32_t dimension, const uint64_t *exchange, uin
     m->vector[i] = f2_extract(kept, m->vector[i]);
 }
 
-void c_map_in_bytes(c_map *m, uint32_t bytes) {
+void xor_sum_in_bytes(xor_sum *m, uint32_t bytes) {
   m->bytes = true;
   for (uint32_t r = 0; r < m->rows; r++)
     m->weight[r] *= bytes;
@@ -164,19 +164,21 @@ static uint64_t any_rows(uint32_t count, const uint64_t *words, uint64_t which) 
   return any;
 }
 
-uint64_t c_map_rows_of_blocks(const c_map *m) { return any_rows(m->blocks, m->block, UINT64_MAX); }
-uint64_t c_map_rows_of_threads(const c_map *m) {
+uint64_t xor_sum_rows_of_blocks(const xor_sum *m) {
+  return any_rows(m->blocks, m->block, UINT64_MAX);
+}
+uint64_t xor_sum_rows_of_threads(const xor_sum *m) {
   return any_rows(m->threads, m->thread, UINT64_MAX);
 }
-uint64_t c_map_rows_of(const c_map *m, uint64_t which) {
+uint64_t xor_sum_rows_of(const xor_sum *m, uint64_t which) {
   return any_rows(m->vectors, m->vector, which);
 }
 
-uint64_t c_map_bits(const c_map *m, uint64_t x) {
+uint64_t xor_sum_rows_at(const xor_sum *m, uint64_t x) {
   return m->constant ^ f2_combine((int)m->vectors, m->vector, x);
 }
 
-uint64_t c_map_sum(const c_map *m, uint64_t rows) {
+uint64_t xor_sum_weight(const xor_sum *m, uint64_t rows) {
   uint64_t sum = 0;
   for (; rows != 0; rows &= rows - 1)
     sum += m->weight[f2_lsb(rows)];
@@ -189,14 +191,14 @@ static int bit_of_weight(uint64_t weight) { return f2_lsb(weight); }
 static uint64_t odd_of(uint64_t weight) { return weight >> bit_of_weight(weight); }
 
 // The rows that are among `bits`, each at its place in the word.
-static uint64_t packed(const c_map *m, uint64_t rows, uint64_t bits) {
+static uint64_t packed(const xor_sum *m, uint64_t rows, uint64_t bits) {
   uint64_t word = 0;
   for (uint64_t rest = rows & bits; rest != 0; rest &= rest - 1)
     word |= f2_unit(bit_of_weight(m->weight[f2_lsb(rest)]));
   return word;
 }
 
-static uint64_t *packed_columns(arena *memory, const c_map *m, uint64_t rows) {
+static uint64_t *packed_columns(arena *memory, const xor_sum *m, uint64_t rows) {
   uint64_t *columns = NEW_ARRAY(memory, uint64_t, m->blocks + m->threads + m->vectors);
   uint64_t *column = columns;
   for (uint32_t i = 0; i < m->blocks; i++)
@@ -209,7 +211,7 @@ static uint64_t *packed_columns(arena *memory, const c_map *m, uint64_t rows) {
 }
 
 // Rows of one weight are in different words.
-uint32_t c_map_words(arena *memory, const c_map *m, uint64_t rows, xor_word *words) {
+uint32_t xor_sum_words(arena *memory, const xor_sum *m, uint64_t rows, xor_word *words) {
   uint64_t rows_of[C_ROWS], bits[C_ROWS];
   uint32_t count = 0;
   for (; rows != 0; rows &= rows - 1) {

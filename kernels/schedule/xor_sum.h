@@ -1,6 +1,7 @@
-// A map (net.h) on the indices of a pass, as numbers: the one form of an address. Its readers are
-// kernels/transfer/address.h, which writes it as text, the schedule, memory machines, matrices that
-// come as data, and the executor without a compiler (runtime/portable/).
+// An xor_sum is a map (net.h) on the indices of a pass, as numbers: a sum of XORs, the one form of
+// an address. Its readers are kernels/transfer/address.h, which writes it as text, the schedule,
+// memory machines, matrices that come as data, and the executor without a compiler
+// (runtime/portable/).
 //
 // An index of a pass is x = base(block) ^ a(thread) ^ w: w, a vector of W = R + L, says which
 // register and which lane. A map (net.h) is an integer sum of rows, each a bit that is linear in
@@ -22,8 +23,8 @@
 //
 // Coordinates of W: bits 0 ... r-1 are R's, then L's l, and where an element is two parts (complex
 // numbers) bit r + l chooses the part.
-#ifndef PERMC_KERNELS_SCHEDULE_MAP_H
-#define PERMC_KERNELS_SCHEDULE_MAP_H
+#ifndef PERMC_KERNELS_SCHEDULE_XOR_SUM_H
+#define PERMC_KERNELS_SCHEDULE_XOR_SUM_H
 
 #include "fusion/plan/plan.h"
 
@@ -44,7 +45,7 @@ typedef struct c_space {
 
 enum { C_ROWS = 64 };
 
-typedef struct c_map {
+typedef struct xor_sum {
   uint32_t rows, blocks, threads, vectors;
   bool scratch;  // it is of scratch memory, whose addresses are small and not negative
   bool bytes;    // they are counted in bytes, not in elements: one instruction less
@@ -55,35 +56,39 @@ typedef struct c_map {
   const int64_t *strides;
   uint64_t constant;  // the rows that are 1 at index 0
   uint64_t block[F2_MAX], thread[F2_MAX], vector[F2_MAX + 1];
-} c_map;
+} xor_sum;
 
 // Whether its rows have few enough masks.
-bool c_map_fits(const net_map *map);
+bool xor_sum_fits(const net_map *map);
 // The map in units of one part; parts > 1 adds the row of the part.
-c_map c_map_of(arena *memory, const net_map *map, const c_space *space, uint32_t parts);
+xor_sum xor_sum_of(arena *memory, const net_map *map, const c_space *space, uint32_t parts);
 // Row i, of weight 2^i, is form i: all are one word.
-c_map c_map_of_forms(uint32_t count, const net_form *forms, const c_space *space);
+xor_sum xor_sum_of_forms(uint32_t count, const net_form *forms, const c_space *space);
 // Scratch memory: address bit i is coordinate i in the basis `exchange` of V, the part is the
 // highest bit.
-c_map c_map_of_scratch(const uint64_t *exchange, const c_space *space, uint32_t parts);
+xor_sum xor_sum_of_scratch(const uint64_t *exchange, const c_space *space, uint32_t parts);
 // The same for lanes that are threads, of elements that are less than a bank wide: the lanes'
 // coordinates, the first `lanes`, come after those of the `shared` ones that lie in one bank.
-void c_map_share_banks(c_map *m, uint32_t lanes, uint32_t shared);
+void xor_sum_share_banks(xor_sum *m, uint32_t lanes, uint32_t shared);
 // Scratch without the rows that others tell where these forms are 0, and the lowest of those first:
 // such elements alone, close together. `exchange`, of `dimension` vectors, as above.
-void c_map_keep_live(c_map *m, uint32_t dimension, const uint64_t *exchange, uint32_t count,
-                     const net_form *live);
+void xor_sum_keep_live(xor_sum *m, uint32_t dimension, const uint64_t *exchange, uint32_t count,
+                       const net_form *live);
 // Scratch in bytes, of elements that have so many.
-void c_map_in_bytes(c_map *m, uint32_t bytes);
+void xor_sum_in_bytes(xor_sum *m, uint32_t bytes);
 
 // The rows that blocks, threads, vectors (of the mask `which`) flip.
-uint64_t c_map_rows_of_blocks(const c_map *m);
-uint64_t c_map_rows_of_threads(const c_map *m);
-uint64_t c_map_rows_of(const c_map *m, uint64_t which);
+uint64_t xor_sum_rows_of_blocks(const xor_sum *m);
+uint64_t xor_sum_rows_of_threads(const xor_sum *m);
+uint64_t xor_sum_rows_of(const xor_sum *m, uint64_t which);
+// Those of blocks and threads: what they are is known only while the code runs.
+static inline uint64_t xor_sum_dynamic_rows(const xor_sum *m) {
+  return xor_sum_rows_of_blocks(m) | xor_sum_rows_of_threads(m);
+}
 // The rows at coordinates x of W, block 0 and thread 0.
-uint64_t c_map_bits(const c_map *m, uint64_t x);
+uint64_t xor_sum_rows_at(const xor_sum *m, uint64_t x);
 // The sum of the weights of these rows.
-uint64_t c_map_sum(const c_map *m, uint64_t rows);
+uint64_t xor_sum_weight(const xor_sum *m, uint64_t rows);
 
 // Rows whose weights are odd * 2^i, all different: their sum is odd * (one word, of which the row of
 // weight odd * 2^i is bit i), and the word is the XOR of the constant and of columns, one for each
@@ -93,9 +98,9 @@ typedef struct xor_word {
 } xor_word;
 
 // Splits the rows into words, at most one for each; returns how many.
-uint32_t c_map_words(arena *memory, const c_map *m, uint64_t rows, xor_word *words);
+uint32_t xor_sum_words(arena *memory, const xor_sum *m, uint64_t rows, xor_word *words);
 // A word at coordinates x of W, block 0 and thread 0.
-static inline uint64_t xor_word_at(const c_map *m, const xor_word *word, uint64_t x) {
+static inline uint64_t xor_word_at(const xor_sum *m, const xor_word *word, uint64_t x) {
   return word->constant ^ f2_combine((int)m->vectors, word->column + m->blocks + m->threads, x);
 }
 
