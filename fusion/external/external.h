@@ -141,9 +141,6 @@ external_traffic external_step_traffic(const external *e, const external_step *s
 // writes are under way at one time.
 double external_seconds(const target *t, external_traffic moved, uint64_t parts);
 
-// Whether an element is in one share of the move only, also where the step goes on after some of
-// them, and in no other move of the step from that file (so of some, the first is), or to it.
-bool external_move_is_single(const external_step *s, const external_move *m);
 // Whether no element is in two shares of the move.
 bool external_move_has_each_once(const external_move *m);
 // Whether anything of a share is written: others need not be executed.

@@ -178,22 +178,6 @@ bool external_move_has_each_once(const external_move *m) {
                     : external_box_has_each_once(&m->box, m->shares);
 }
 
-static bool are_single(const external_moves *of, const external_move *m, bool writes) {
-  bool single = !m->partial && (m->whole ? writes : external_move_has_each_once(m));
-  for (size_t i = 0; i < of->count && single; i++) {
-    const external_move *other = &of->items[i];
-    if (other == m && !writes)
-      break;
-    single = other == m || other->file != m->file || (writes && !other->partial);
-  }
-  return single;
-}
-
-bool external_move_is_single(const external_step *s, const external_move *m) {
-  bool reads = s->reads.count && m >= s->reads.items && m < s->reads.items + s->reads.count;
-  return are_single(reads ? &s->reads : &s->writes, m, !reads);
-}
-
 // The bytes of a move, and the requests for them.
 static uint64_t bytes_moved(const external *e, const external_step *s, const external_move *m,
                             uint64_t *requests) {

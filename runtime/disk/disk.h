@@ -23,15 +23,13 @@
 //   request.c   which bytes one request moves, and what becomes of its answer
 //   ring.c      requests by io_uring
 //   threads.c   requests by some threads that wait for each
-//   sum.c       checksums of blocks, and of a file
 #ifndef PERMC_RUNTIME_DISK_DISK_H
 #define PERMC_RUNTIME_DISK_DISK_H
 
 #include "core/error.h"
-#include <errno.h>
 #include <stdatomic.h>
 
-enum { DISK_PAGE = 4096, DISK_DAMAGED = EBADMSG };  // error.number, where a checksum is another
+enum { DISK_PAGE = 4096 };
 
 // ---- files -------------------------------------------------------------------------------------
 
@@ -41,29 +39,10 @@ typedef enum disk_use {
   DISK_UPDATE   // has its bytes already
 } disk_use;
 
-// Checksums of the blocks of a file, all of which one user writes and reads. A checksum is a sum
-// over words (sum.c): that of a block is the sum of those of its stretches, in any order, and that
-// of zeros is 0.
-typedef struct disk_block {
-  _Atomic uint64_t written;  // the checksum of what was written
-  _Atomic uint64_t
-      read;  // of what was read since disk_sums_begin, of stretches inside of the block,
-  _Atomic uint32_t bytes;    // and so many bytes of it
-  _Atomic uint32_t unknown;  // parts of it were written, and nobody says how often
-} disk_block;
-
-typedef struct disk_sums {
-  uint64_t block;       // bytes: a power of two, whole pages, 1 MiB at most
-  uint64_t begin, end;  // of what is in the file, which had zeros there at first
-  uint64_t count;
-  disk_block *of;
-} disk_sums;
-
 typedef struct disk_file {
   const char *path;  // as the user wrote it; the caller's
   int cached;        // descriptor
   int direct;        // descriptor for O_DIRECT; -1: the file system has no such transfers
-  disk_sums sums;    // of transfers; {0}: none
 } disk_file;
 
 bool disk_open(disk_file *f, const char *path, disk_use use, uint64_t bytes, error *failure);
@@ -85,11 +64,6 @@ bool disk_read(const disk_file *f, uint64_t offset, void *memory, uint64_t bytes
 bool disk_write(const disk_file *f, uint64_t offset, const void *memory, uint64_t bytes,
                 error *failure);
 
-// Reads all of a file with checksums: false, *failure: a block that is known is another.
-bool disk_verify(const disk_file *f, error *failure);
-// All that was written of it was read by parts, each byte once: false, *failure: as another.
-bool disk_verify_read(const disk_file *f, error *failure);
-
 // ---- transfers ---------------------------------------------------------------------------------
 
 typedef struct disk_part {
@@ -97,11 +71,6 @@ typedef struct disk_part {
   uint64_t offset, bytes;
   void *memory;
   bool writes;
-  // No such part, in this direction, has the same bytes of a file with checksums: blocks that are
-  // moved in pieces are known, too.
-  bool once;
-  // These bytes are read to be replaced: a part that is once writes them next.
-  bool replaced;
 } disk_part;
 
 typedef struct disk disk;
@@ -128,30 +97,5 @@ typedef struct disk_counts {
   uint64_t bytes_read, bytes_written, requests;
 } disk_counts;
 disk_counts disk_counts_of(const disk *d);
-
-// ---- checksums ---------------------------------------------------------------------------------
-
-// 64 bits that any change of one byte changes, and other damage but for one in 2^64.
-uint64_t disk_sum(const void *bytes, uint64_t count);
-// The part of a block's checksum that the file's bytes from `offset` on have, which are in memory:
-// that of stretches of them adds up to it.
-uint64_t disk_sum_of_stretch(uint64_t offset, const void *memory, uint64_t bytes);
-// These bytes of the file are in memory, and are written next, or were read. False: *wrong is a
-// block that is not what was written.
-void disk_sums_note(const disk_sums *s, bool once, uint64_t offset, const void *memory,
-                    uint64_t bytes);
-bool disk_sums_hold(const disk_sums *s, bool once, uint64_t offset, const void *memory,
-                    uint64_t bytes, uint64_t *wrong);
-// These bytes, which are in memory as they were read, are to be replaced.
-void disk_sums_take(const disk_sums *s, uint64_t offset, const void *memory, uint64_t bytes);
-// Of blocks of which not all is written, and all that is was read: false: *wrong is one that was
-// another.
-bool disk_sums_all_hold(const disk_sums *s, uint64_t *wrong);
-// Parts that are read once from now on: all of them before are forgotten.
-void disk_sums_begin(const disk_sums *s);
-// What is in the file now is not known, until it is written again.
-void disk_sums_doubt(const disk_sums *s);
-// As if nothing had been written.
-void disk_sums_clear(const disk_sums *s);
 
 #endif

@@ -82,21 +82,6 @@ static bool give_up(disk *d, const disk_request *r, int number) {
   return false;
 }
 
-// Whether what was read is what was written.
-static bool holds(disk *d, const disk_request *r) {
-  uint64_t count = r->offset - r->begin, wrong;
-  const char *memory = r->memory - count;
-  bool good = r->writes || disk_sums_hold(&r->file->sums, r->once, r->begin, memory, count, &wrong);
-  if (good && r->replaced)
-    disk_sums_take(&r->file->sums, r->begin, memory, count);
-  if (good)
-    return true;
-  pthread_mutex_lock(&d->mutex);
-  disk_fail_damaged(&d->batch.failure, r->file, wrong);
-  pthread_mutex_unlock(&d->mutex);
-  return false;
-}
-
 bool disk_answer(disk *d, disk_request *r, int64_t answer) {
   if ((answer == -EINTR || answer == -EAGAIN) && r->again++ < MOST_AGAIN)
     return true;
@@ -115,7 +100,7 @@ bool disk_answer(disk *d, disk_request *r, int64_t answer) {
   r->bytes = wanted - end;
   if (r->bytes > 0)  // a short one: the rest is at no page's beginning, perhaps
     aim_at_cache(r);
-  return r->bytes > 0 || (holds(d, r), false);
+  return r->bytes > 0;
 }
 
 // ---- a batch -----------------------------------------------------------------------------------
@@ -151,10 +136,8 @@ static void take(disk_batch *b, bool writes, disk_request *r) {
   const disk_part *p = &b->parts[c->part];
   r->file = p->file;
   r->writes = writes;
-  r->once = p->once;
-  r->replaced = p->replaced;
   r->again = 0;
-  r->offset = r->begin = p->offset + c->done;
+  r->offset = p->offset + c->done;
   r->bytes = cut(p, c->done);
   r->memory = (char *)p->memory + c->done;
   c->done += r->bytes;
@@ -173,8 +156,6 @@ bool disk_next(disk *d, disk_request *r) {
   if (more)
     take(b, b->turn, r);
   pthread_mutex_unlock(&d->mutex);
-  if (more && r->writes)
-    disk_sums_note(&r->file->sums, r->once, r->offset, r->memory, r->bytes);
   return more;
 }
 

@@ -17,11 +17,9 @@ enum { DISK_DEPTH = 16 };  // requests under way
 typedef struct disk_request {
   const disk_file *file;
   bool writes;
-  bool once, replaced;
   unsigned again;          // how often the system has asked to make it again
   uint64_t offset, bytes;  // wanted, and not there yet
   char *memory;
-  uint64_t begin;  // of all that was wanted
   // What is moved for it: the file's bytes from `first` on.
   int descriptor;
   uint64_t first;
@@ -76,7 +74,6 @@ uint64_t disk_threads_worth(const disk_part *parts, size_t count);
 
 // What fails, in a line (file.c); false.
 bool disk_fail_short(error *failure, const disk_file *f, uint64_t end, uint64_t wanted);
-bool disk_fail_damaged(error *failure, const disk_file *f, uint64_t block);
 bool disk_fail_at(error *failure, const disk_file *f, bool writes, uint64_t offset, int number);
 
 #endif

@@ -1,13 +1,12 @@
 // One file of a run. Private to this room.
 //
 //   in    a folder and a name, bytes, a journal or none
-//   out   an open file with so much room, whose blocks have checksums; what was written, on the disk
+//   out   an open file with so much room; what was written, on the disk
 //
-//   kind        without a journal                        with one
-//   between     no name: gone with the process           in the folder, with a file of its checksums
-//   result      none where it can get one later,         in the folder, with a file of its checksums
-//               else one until it is the user's;
-//               no checksums
+//   kind        without a journal                                            with one
+//   between     no name: gone with the process                               in the folder
+//   result      none where it can get one later, else one until it is        in the folder
+//               the user's
 #ifndef PERMC_RUNTIME_EXTERNAL_FILE_H
 #define PERMC_RUNTIME_EXTERNAL_FILE_H
 
@@ -17,25 +16,21 @@
 typedef struct run_file {
   disk_file disk;
   char *path;
-  uint64_t offset;       // of element 0
-  uint32_t first, last;  // steps that need it; first is UINT32_MAX: none
-  bool named;            // it has a path in the file system, and is the run's
-  bool found;            // another process had made it
-  bool copied;           // it is a copy of an argument that was just made, and is not noted
-  int slot;              // of system/temporary.h; -1: none
-  int sums;  // descriptor of the file that its checksums go to; -1: they are in memory only
+  uint64_t offset;        // of element 0
+  uint32_t first, last;   // steps that need it; first is UINT32_MAX: none
+  bool named;             // it has a path in the file system, and is the run's
+  bool copied;            // it is a copy of an argument that was just made, and is not noted
+  int slot;               // of system/temporary.h; -1: none
   struct run_file *next;  // of a routine's, which have numbers
   uint32_t number;
 } run_file;
-#define RUN_FILE_NONE ((run_file){.slot = -1, .sums = -1})
+#define RUN_FILE_NONE ((run_file){.slot = -1})
 
 typedef struct run_file_options {
   const char *folder, *name;
   journal *journal;  // NULL: there is none
   bool result;
-  uint64_t offset;  // of element 0: nothing is written before it
   uint64_t bytes;
-  uint64_t sum_bytes;  // of memory for checksums, at most
 } run_file_options;
 
 // New, or as the journal's run has left it. False: run_file_close ends it all the same.
@@ -43,8 +38,6 @@ bool run_file_make(run_file *f, const run_file_options *o, error *failure);
 void run_file_close(run_file *f, bool remove);
 // All that was written is on the disk.
 bool run_file_sync(const run_file *f, error *failure);
-// The checksums as they are now, if they have a file, are on the disk: those of that note.
-bool run_file_note_sums(const run_file *f, uint64_t note, error *failure);
 // Says also what to do, where that is known of the cause.
 void run_file_advise(error *failure);
 

@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #define NEVER UINT32_MAX
-enum { SUMS_PART = 64 };
 
 static const net_array *array_at(const run_files *f, net_id a) {
   return &f->run->steps->arrays.items[a];
@@ -26,9 +25,7 @@ static bool make_file(run_files *f, run_file *file, const char *name, bool resul
                                            .name = name,
                                            .journal = f->has_journal ? &f->journal : NULL,
                                            .result = result,
-                                           .offset = file->offset,
-                                           .bytes = bytes,
-                                           .sum_bytes = f->run->memory / SUMS_PART},
+                                           .bytes = bytes},
                        failure);
 }
 
@@ -128,7 +125,7 @@ static void find_lifetimes(run_files *f) {
 }
 
 external_place files_place(const run_files *f, net_id a) {
-  return (external_place){&f->arrays[a].disk, f->arrays[a].offset, false, false};
+  return (external_place){&f->arrays[a].disk, f->arrays[a].offset};
 }
 
 external_place files_of_routine(run_files *f, uint32_t number, uint64_t offset, uint64_t bytes,
@@ -138,7 +135,7 @@ external_place files_of_routine(run_files *f, uint32_t number, uint64_t offset, 
   while (file && file->number != number)
     file = file->next;
   if (file)
-    return (external_place){&file->disk, file->offset, true, false};
+    return (external_place){&file->disk, file->offset};
   if (!(file = malloc(sizeof *file)))
     return error_no_memory(failure), (external_place){0};
   *file = RUN_FILE_NONE;
@@ -148,7 +145,7 @@ external_place files_of_routine(run_files *f, uint32_t number, uint64_t offset, 
   f->routines = file;
   snprintf(name, sizeof name, "s%" PRIu32 "-%" PRIu32, f->step, number);
   bool good = make_file(f, file, name, false, offset + bytes, failure);
-  return good ? (external_place){&file->disk, offset, true, false} : (external_place){0};
+  return good ? (external_place){&file->disk, offset} : (external_place){0};
 }
 
 static void close_routines(run_files *f, bool remove) {
@@ -165,66 +162,17 @@ static bool is_used(const run_files *f, net_id a) {
   return f->arrays[a].first <= f->step && f->step <= f->arrays[a].last;
 }
 
-static bool sync_file(run_files *f, const run_file *file, error *failure) {
-  return run_file_sync(file, failure) && run_file_note_sums(file, f->journal.notes + 1, failure);
-}
-
 // All that is written is on the disk; then that it is.
 static bool note(run_files *f, uint32_t step, uint64_t done, error *failure) {
   bool good = true;
   for (net_id a = 0; a < f->run->steps->arrays.count && good; a++)
-    good = !is_used(f, a) || sync_file(f, &f->arrays[a], failure);
+    good = !is_used(f, a) || run_file_sync(&f->arrays[a], failure);
   for (run_file *file = f->routines; file && good; file = file->next)
-    good = sync_file(f, file, failure);
+    good = run_file_sync(file, failure);
   f->noted = clock_seconds();
   f->wait = 2 * f->wait < f->run->note_seconds ? 2 * f->wait : f->run->note_seconds;
   f->rest.wanted = false;
   return good && journal_note_done(&f->journal, step, done, failure);
-}
-
-// Whether the move replaces elements of the array, in its own file or as it goes to another one.
-static bool is_replaced(const external_move *m, net_id a, bool in_its_own) {
-  return m->partial && m->before == a && (m->file == a) == in_its_own;
-}
-
-// Of what a step reads of the array, whether it compares all as it reads it.
-static bool is_read_once(const run_files *f, net_id a) {
-  const external_step *s = &f->run->steps->steps.items[f->step];
-  bool once = !s->routine || external_routine_reads_once(s->routine, a);
-  for (size_t i = 0; i < s->reads.count; i++)
-    if (s->reads.items[i].file == a)
-      once = once && external_move_is_single(s, &s->reads.items[i]);
-  return once;
-}
-
-static bool is_read(const run_files *f, net_id a) {
-  const external_step *s = &f->run->steps->steps.items[f->step];
-  bool read = false;
-  for (size_t i = 0; i < s->reads.count; i++)
-    read = read || s->reads.items[i].file == a;
-  for (size_t i = 0; i < s->writes.count; i++)
-    read = read || is_replaced(&s->writes.items[i], a, false);
-  for (uint32_t i = 0; s->routine && i < s->routine->pair_count; i++)
-    read = read || s->routine->pairs[i].from == a;
-  read = read || (s->routine && s->routine->ragged && s->routine->offsets == a);
-  return read;
-}
-
-// Of a file in which the step at hand replaces elements, how many of its blocks were written after
-// the last note is not known.
-static void doubt_replaced(run_files *f, net_id a) {
-  const external_step *s = &f->run->steps->steps.items[f->step];
-  for (size_t i = 0; i < s->writes.count; i++)
-    if (f->arrays[a].found && f->step == f->begun && is_replaced(&s->writes.items[i], a, true))
-      disk_sums_doubt(&f->arrays[a].disk.sums);
-}
-
-static bool begin_reads(run_files *f, net_id a, bool some_are_done, error *failure) {
-  const disk_file *file = &f->arrays[a].disk;
-  doubt_replaced(f, a);
-  if (!some_are_done)
-    disk_sums_begin(&file->sums);
-  return !f->goes_on || !is_read(f, a) || is_read_once(f, a) || disk_verify(file, failure);
 }
 
 // Arguments are copied once: a run that goes on finds them, and their checksums.
@@ -252,9 +200,6 @@ bool files_begin_step(run_files *f, uint32_t step, uint64_t *done, error *failur
   for (net_id a = 0; a < e->arrays.count && good; a++)
     if (is_used(f, a))
       good = open_array(f, a, failure);
-  for (net_id a = 0; a < e->arrays.count && good; a++)
-    if (is_used(f, a))
-      good = begin_reads(f, a, *done > 0, failure);
   return good && note_copies(f, *done, failure);
 }
 
@@ -293,8 +238,6 @@ bool files_take_result(run_files *f, net_id a, array *out, error *failure) {
   run_file *file = &f->arrays[a];
   if (!open_array(f, a, failure))
     return false;
-  if (f->goes_on && !disk_verify(&file->disk, failure))
-    return false;
   *out = (array){.type = of->type, .rank = 1, .dims = {of->count}};
   if (of->number >= f->run->returned)
     return load_result(file, out, failure);
@@ -332,8 +275,6 @@ static bool open_journal(run_files *f, error *failure) {
   f->noted = clock_seconds();
   f->wait = f->run->note_seconds / 16;
   bool good = journal_open(&f->journal, f->run->folder, hex, failure);
-  f->goes_on = f->journal.notes > 0;
-  f->begun = f->journal.step;
   return good;
 }
 

@@ -9,10 +9,7 @@
 //   result        one that becomes the user's                     RUN_HEADER
 //
 // Without a folder of its own a run has files without names, but for results. Files of a routine,
-// which it has between its pieces, are gone after its step. Files that are made have checksums (but
-// for a result of a run without a folder of its own, which nothing reads). They are compared as
-// blocks are read. A run that goes on compares what cannot be compared so before it uses it, and
-// results at the end.
+// which it has between its pieces, are gone after its step.
 #ifndef PERMC_RUNTIME_EXTERNAL_FILES_H
 #define PERMC_RUNTIME_EXTERNAL_FILES_H
 
@@ -29,8 +26,6 @@ typedef struct run_files {
   run_file *routines;  // of the routine at work
   bool has_journal;
   journal journal;
-  bool goes_on;    // from a note of another process
-  uint32_t begun;  // then: in this step
   uint32_t step;
   double noted;  // when
   double wait;   // seconds from then to the next note: more and more

@@ -1,6 +1,6 @@
 // The file of a run that may go on later. See journal.h.
 #include "runtime/external/journal.h"
-#include "runtime/disk/disk.h"
+#include "core/hash.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const char title[] = "permc-journal 2 ";
+static const char title[] = "permc-journal 3 ";
 
 static bool fail_journal(error *failure, const journal *j, int number) {
   return error_set_number(failure, number, "%s: %s", j->path, error_of_writing(number));
@@ -34,19 +34,15 @@ bool journal_fail_damaged(error *failure, const char *folder, const char *format
 
 // ---- lines -------------------------------------------------------------------------------------
 
-static uint16_t check_of(const char *line, size_t length) {
-  return (uint16_t)disk_sum(line, length);
-}
-
 enum { WHOLE = 300 };
 static int make_whole(char whole[WHOLE], const char *line) {
-  return snprintf(whole, WHOLE, "%s %04x\n", line, check_of(line, strlen(line)));
+  return snprintf(whole, WHOLE, "%s %016" PRIx64 "\n", line, hash_bytes(line, strlen(line)));
 }
 
 // The line without its checksum; NULL: it is not whole.
 static char *whole_line(char *line) {
   char *last = strrchr(line, ' ');
-  if (!last || strtoul(last + 1, NULL, 16) != check_of(line, (size_t)(last - line)) || !last[1])
+  if (!last || strtoull(last + 1, NULL, 16) != hash_bytes(line, (size_t)(last - line)))
     return NULL;
   *last = 0;
   return line;
@@ -58,18 +54,17 @@ static void read_line(journal *j, const char *line) {
   if (sscanf(line, "done %" SCNu32 " %" SCNu64, &step, &done) == 2) {
     j->step = step;
     j->done = done;
-    j->notes++;
   } else {
     text_printf(&j->lines, "%s\n", line);
   }
 }
 
-// All lines that are whole; where they end.
+// All lines that end; where the last does. NULL: one is not what was written.
 static char *read_lines(journal *j, char *line) {
   for (char *end; (end = strchr(line, '\n')); line = end + 1) {
     *end = 0;
     if (!whole_line(line))
-      break;
+      return NULL;
     read_line(j, line);
   }
   return line;
@@ -89,7 +84,6 @@ bool journal_note_done(journal *j, uint32_t step, uint64_t done, error *failure)
   snprintf(line, sizeof line, "done %" PRIu32 " %" PRIu64, step, done);
   j->step = step;
   j->done = done;
-  j->notes++;
   return add_line(j, line, failure);
 }
 
@@ -174,10 +168,11 @@ static bool take_up(journal *j, const char *folder, char *all, size_t size, cons
   size_t length = (size_t)make_whole(first, own);
   if (size < length && memcmp(all, first, size) == 0)
     return begin(j, first, failure);
-  char *end = memchr(all, '\n', size);
+  char *end = memchr(all, '\n', size), *last;
   if (end)
     *end = 0;
-  if (!end || strncmp(all, title, sizeof title - 1) != 0 || !whole_line(all))
+  if (!end || strncmp(all, title, sizeof title - 1) != 0 || !whole_line(all) ||
+      !(last = read_lines(j, end + 1)))
     return journal_fail_damaged(failure, folder, "its journal is not what was written");
   if (strcmp(all, own) != 0)
     return error_set(failure, SPAN_NONE,
@@ -185,14 +180,14 @@ static bool take_up(journal *j, const char *folder, char *all, size_t size, cons
                      "another --memory, --backend or version of permc; repeat that one, or remove "
                      "the folder to begin anew",
                      folder);
-  off_t good = read_lines(j, end + 1) - all;
+  off_t good = last - all;
   if (j->lines.failed)
     return error_no_memory(failure);
   return (ftruncate(j->descriptor, good) == 0 && lseek(j->descriptor, 0, SEEK_END) == good) ||
          fail_journal(failure, j, errno);
 }
 
-// f2, f2.sums, s1-0, argument0
+// f2, s1-0, argument0
 bool journal_is_of_run(const char *name) {
   static const char *const kinds[] = {"f", "s", "argument"};
   bool is = false;

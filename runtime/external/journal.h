@@ -1,14 +1,14 @@
 // How far a run is, in a file of its folder, so that the same run can go on there. Private to this
 // room.
 //
-//   permc-journal 2 bddd... 1e02  what the run is: a digest of its steps, arguments and memory
-//   made f2 8192 4be1             a file of so many bytes was made
-//   filled argument0 03c7         it has all that is ever written to it, on the disk
-//   done 0 17 9c02                a note: of step 0, 17 parts are done, and on the disk
-//   done 1 0 77aa                 step 0 is
+//   permc-journal 3 bddd... 1e02...  what the run is: a digest of its steps, arguments and memory
+//   made f2 8192 4be1...             a file of so many bytes was made
+//   filled argument0 03c7...         it has all that is ever written to it, on the disk
+//   done 0 17 9c02...                a note: of step 0, 17 parts are done, and on the disk
+//   done 1 0 77aa...                 step 0 is
 //
-// Each line ends with a checksum. Where the first line has another the folder is damaged; later
-// lines, from the first on that has another, are not there.
+// Each line ends with its hash, of 64 bits. Where a line has another the folder is damaged. A last
+// line that does not end was being written when the run was killed: it is not there.
 #ifndef PERMC_RUNTIME_EXTERNAL_JOURNAL_H
 #define PERMC_RUNTIME_EXTERNAL_JOURNAL_H
 
@@ -20,7 +20,6 @@ typedef struct journal {
   text lines;  // as they are in the file
   uint32_t step;
   uint64_t done;
-  uint64_t notes;  // how many there are, but for the one that is being made
 } journal;
 
 // Of the run that is known by `digest`: new, or as it was left. False: *failure says why; another

@@ -9,7 +9,6 @@
 typedef struct buffer {
   const external_move *move;
   bool writes;
-  bool once;
   size_t size;      // of an element
   uint64_t offset;  // in the file, of element 0
   char *memory[2];  // whole pages; the same, of a move that is the same for all shares
@@ -79,7 +78,6 @@ static void add_buffer(execution *x, const external_move *m, bool writes) {
   const external_run *r = x->options->run;
   x->buffers[x->count++] = (buffer){.move = m,
                                     .writes = writes,
-                                    .once = external_move_is_single(x->step, m),
                                     .size = scalar_types[r->steps->arrays.items[m->file].type].size,
                                     .offset = files_place(x->options->files, m->file).offset};
 }
@@ -133,8 +131,6 @@ static bool add_blocks(const execution *x, const buffer *b, uint64_t share, bool
   const external_move *m = b->move;
   uint64_t count = external_block_count(m), each = m->elements / count;
   external_place file = files_place(x->options->files, b->writes && !writes ? m->before : m->file);
-  file.once = b->once || (writes && m->partial);  // what was there is taken before
-  file.replaced = b->writes && !writes && m->before == m->file;
   for (uint64_t i = 0; i < count; i++) {
     external_block k = {0, 0, i * each};
     bool there = external_block_at(m, share, i, &k);

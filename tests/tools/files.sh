@@ -160,9 +160,6 @@ if begin; then
   damaged "its journal is not what was written" "printf x | dd of=journal bs=1 seek=3 conv=notrunc status=none"
   damaged "$made is gone" "rm $made"
   damaged "$made has been cut" "truncate -s -1 $made"
-  damaged "$made.sums is gone" "rm $made.sums"
-  damaged "$made.sums is not what was written" "truncate -s 0 $made.sums"
-  damaged "$made.sums is not what was written" "printf xxxxxxxx | dd of=$made.sums bs=1 conv=notrunc status=none"
   "$permc" run -e fft --random '[2^20]c64' -o expected.npy
   for lines in 0 1 2; do
     cp -a begun out

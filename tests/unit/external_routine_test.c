@@ -69,7 +69,7 @@ static external_place file_between(void *with, uint32_t number, uint64_t offset,
   if (!f->path &&
       !disk_open(f, path_of(x, MOST_ARRAYS + number), DISK_CREATE, offset + bytes, failure))
     return (external_place){0};
-  return (external_place){f, offset, true, false};
+  return (external_place){f, offset};
 }
 
 static bool stop_in_between(void *with, uint64_t done, error *failure) {
@@ -84,7 +84,7 @@ static void write_files(example *x) {
     uint64_t bytes = bytes_of(&x->plan.arrays.items[i]);
     CHECK(disk_open(&x->files[i], path_of(x, i), DISK_CREATE, 128 + bytes, &x->failure) &&
           disk_write(&x->files[i], 128, x->data[i], bytes, &x->failure));
-    x->places[i] = (external_place){&x->files[i], 128, false, false};
+    x->places[i] = (external_place){&x->files[i], 128};
   }
 }
 

@@ -245,7 +245,7 @@ static void open_offsets(external_sort *s, const example *x, kept_files *k, erro
   else if (cutting.count)
     CHECK(disk_open(&k->offsets, path_of(name, "offsets", 0), DISK_CREATE, x->lead + bytes, e) &&
           disk_write(&k->offsets, x->lead, k->table, bytes, e));
-  s->offsets.from = (external_place){&k->offsets, x->lead, false, false};
+  s->offsets.from = (external_place){&k->offsets, x->lead};
 }
 
 static void open_kept(external_sort *s, const external_sort_shape *shape, column_files *files,
@@ -258,8 +258,8 @@ static void open_kept(external_sort *s, const external_sort_shape *shape, column
       disk_open(&k->samples, path_of(name, "samples", 0), DISK_CREATE,
                 external_sort_samples(s, shape), e) &&
       disk_open(&k->cuts, path_of(name, "cuts", 0), DISK_CREATE, external_sort_cuts(s, shape), e));
-  s->samples = (external_place){&k->samples, 0, false, false};
-  s->cuts = (external_place){&k->cuts, 0, false, false};
+  s->samples = (external_place){&k->samples, 0};
+  s->cuts = (external_place){&k->cuts, 0};
 }
 
 static void close_files(column_files *files, kept_files *k) {

@@ -14,8 +14,7 @@ bool transfers_add(transfers *t, external_place at, void *memory, uint64_t bytes
     t->parts = parts;
     t->room = room;
   }
-  t->parts[t->count++] =
-      (disk_part){at.file, at.offset, bytes, memory, writes, at.once, at.replaced};
+  t->parts[t->count++] = (disk_part){at.file, at.offset, bytes, memory, writes};
   return true;
 }
 

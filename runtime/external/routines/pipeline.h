@@ -16,12 +16,10 @@
 typedef struct external_place {
   const disk_file *file;  // NULL: none
   uint64_t offset;
-  bool once;      // pieces move no byte of the file twice: see disk_part
-  bool replaced;  // what is read is written again
 } external_place;
 
 static inline external_place place_after(external_place p, uint64_t bytes) {
-  return (external_place){p.file, p.offset + bytes, p.once, p.replaced};
+  return (external_place){p.file, p.offset + bytes};
 }
 
 // A list that grows.

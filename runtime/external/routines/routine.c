@@ -21,11 +21,7 @@ static size_t unit_of(const external_routine *r, net_id id) {
 }
 
 static external_place place_at(const external_routine *r, net_id id) {
-  if (id == NET_NONE)
-    return (external_place){0};
-  external_place p = r->places[id];
-  p.once = external_routine_reads_once(r->routine, id);
-  return p;
+  return id == NET_NONE ? (external_place){0} : r->places[id];
 }
 
 static uint32_t bits_below(uint64_t limit) {
@@ -355,23 +351,14 @@ static const struct {
   bool (*fit)(const external_routine *r, uint64_t *pieces, error *failure);
   bool (*run)(const external_routine *r, error *failure);
   bool (*traffic)(const external_routine *r, external_traffic *out, error *failure);
-  bool once;  // it reads an array once for each pair that it is in, and goes on after its pieces
 } routines[NET_ROUTINE_KINDS] = {
-    [NET_SORT] = {fit_sorts, run_sorts, traffic_of_sorts, true},
-    [NET_PLACES] = {fit_sorts, run_sorts, traffic_of_sorts, true},
-    [NET_PERMUTE] = {fit_sorts, run_sorts, traffic_of_sorts, true},
-    [NET_COUNT] = {fit_count, run_count, traffic_of_count, false},
-    [NET_WRONG] = {fit_whole, run_wrong, traffic_of_wrong, false},
-    [NET_TRANSPOSE] = {fit_transpose, run_transpose, traffic_of_transpose, true},
+    [NET_SORT] = {fit_sorts, run_sorts, traffic_of_sorts},
+    [NET_PLACES] = {fit_sorts, run_sorts, traffic_of_sorts},
+    [NET_PERMUTE] = {fit_sorts, run_sorts, traffic_of_sorts},
+    [NET_COUNT] = {fit_count, run_count, traffic_of_count},
+    [NET_WRONG] = {fit_whole, run_wrong, traffic_of_wrong},
+    [NET_TRANSPOSE] = {fit_transpose, run_transpose, traffic_of_transpose},
 };
-
-bool external_routine_reads_once(const net_routine *r, net_id array) {
-  uint32_t pairs = 0;
-  for (uint32_t i = 0; i < r->pair_count; i++)
-    pairs += r->pairs[i].from == array;
-  bool cuts = r->ragged && r->offsets == array;
-  return pairs <= 1 && !cuts && routines[r->kind].once;
-}
 
 bool external_routine_traffic(const external_routine *r, external_traffic *out, error *failure) {
   const net_routine *own = r->routine;

@@ -34,8 +34,6 @@ typedef struct external_routine {
 bool external_routine_fit(const external_routine *r, uint64_t *pieces, error *failure);
 // What it reads from files, and writes to them: about.
 bool external_routine_traffic(const external_routine *r, external_traffic *out, error *failure);
-// Whether it reads no element of the array twice, also where it goes on after pieces that are done.
-bool external_routine_reads_once(const net_routine *r, net_id array);
 bool external_routine_run(const external_routine *r, error *failure);
 
 #endif

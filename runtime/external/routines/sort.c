@@ -1,6 +1,7 @@
 // Rows that lie in files are sorted piece by piece: rows that fit in memory, or of each longer one
 // its runs and then its buckets. See sort.h, sorting.h.
 #include "runtime/routines/sort.h"
+#include "core/hash.h"
 #include "core/number.h"
 #include "runtime/external/routines/sorting.h"
 #include "runtime/values/value.h"
@@ -70,17 +71,8 @@ static void find_places(sorting *s, uint64_t first, bool from_between, bool to_b
   }
 }
 
-// What is written of a row takes the place of what the row before has left.
-static void forget_row(const sorting *s) {
-  for (uint32_t c = 0; c < s->task->column_count; c++)
-    disk_sums_clear(&s->targets[c].file->sums);
-  disk_sums_clear(&s->task->samples.file->sums);
-}
-
 static bool sort_runs(sorting *s, uint64_t first, uint64_t done, error *failure) {
   find_places(s, first, false, true);
-  if (done == 0)
-    forget_row(s);
   s->samples = malloc(PIPELINE_BUFFERS * cuts_samples_of_run(&s->cuts) * sizeof *s->samples);
   bool good = s->samples ? sort_pieces(s, done, s->shape->runs, failure) : error_no_memory(failure);
   free(s->samples);
@@ -104,7 +96,7 @@ static bool write_kept(const sorting *s, uint64_t at, const void *from, uint64_t
 static bool keep_cuts(void *with, uint64_t bucket, error *failure) {
   sorting *s = with;
   const uint64_t *cuts = s->places + bucket * s->shape->runs;
-  uint64_t each = sorting_cuts_bytes(s->shape), sum = disk_sum(cuts, each);
+  uint64_t each = sorting_cuts_bytes(s->shape), sum = hash_bytes(cuts, each);
   uint64_t at = bucket * (each + CUTS_SUM);
   return write_kept(s, at, cuts, each, failure) &&
          write_kept(s, at + each, &sum, CUTS_SUM, failure) && report_piece(s, bucket, failure);
@@ -119,7 +111,7 @@ static bool read_cuts(const sorting *s, uint64_t count, uint64_t *found, error *
     uint64_t *cuts = s->places + *found * s->shape->runs;
     good =
         read_kept(s, at, cuts, each, failure) && read_kept(s, at + each, &sum, CUTS_SUM, failure);
-    same = good && disk_sum(cuts, each) == sum;
+    same = good && hash_bytes(cuts, each) == sum;
   }
   return good;
 }
@@ -131,7 +123,6 @@ static bool cut_runs(sorting *s, uint64_t first, error *failure) {
   uint64_t *samples = array_memory(samples_bytes);
   external_place at = s->task->samples;
   s->cuts.keys = s->sources[0];
-  s->cuts.keys.once = false;  // pieces read them, too
   s->cuts.room = array_memory(cuts_room(&s->cuts));
   s->cuts.found = keep_cuts;
   s->cuts.with = s;
@@ -172,14 +163,6 @@ static bool find_borders(sorting *s, error *failure) {
   return !s->segments || segments_scan(s->segments, s->row, 1, s->shape->run, s->borders, failure);
 }
 
-// What segments that runs share have left between is all read.
-static bool check_between(const sorting *s, error *failure) {
-  bool good = true;
-  for (uint32_t c = 0; c < s->task->column_count && s->segments && good; c++)
-    good = disk_verify_read(s->task->columns[c].between.file, failure);
-  return good;
-}
-
 // What the row before has left between is overwritten: a sort does not go on in that any more.
 static bool settle_row(const sorting *s, error *failure) {
   const external_sort *e = s->task;
@@ -199,7 +182,7 @@ static bool sort_long_rows(sorting *s, error *failure) {
     good = good && (done >= shape->runs || sort_runs(s, row * s->count, done, failure));
     s->before += shape->runs;
     done = done > shape->runs ? done - shape->runs : 0;
-    good = good && sort_buckets(s, row, done, failure) && check_between(s, failure);
+    good = good && sort_buckets(s, row, done, failure);
   }
   return good;
 }
