@@ -138,7 +138,7 @@ static int compare_candidates(const void *a, const void *b) {
                                 : (x->array > y->array) - (x->array < y->array);
 }
 
-static void note_use(storage_item *item, uint32_t pass) {
+void storage_note_use(storage_item *item, uint32_t pass) {
   item->first = pass < item->first ? pass : item->first;
   item->last = pass;
 }
@@ -149,11 +149,11 @@ void storage_lifetimes(const plan *p, storage_item *items) {
   for (uint32_t i = 0; i < p->passes.count; i++) {
     const plan_pass *pass = &p->passes.items[i];
     for (uint32_t k = 0; k < pass->load_count; k++)
-      note_use(&items[pass->loads[k].array], i);
+      storage_note_use(&items[pass->loads[k].array], i);
     for (uint32_t k = 0; k < pass->store_count; k++)
-      note_use(&items[pass->stores[k].array], i);
+      storage_note_use(&items[pass->stores[k].array], i);
     for (uint32_t k = 0; k < pass->access_count; k++)
-      note_use(&items[pass->accesses[k].array], i);
+      storage_note_use(&items[pass->accesses[k].array], i);
   }
 }
 

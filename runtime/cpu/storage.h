@@ -1,5 +1,5 @@
-// Where the arrays of a plan lie, by their lifetimes: a door of this room, for processors, GPUs and
-// libraries that are made ahead of time.
+// Where the arrays of a plan lie, by their lifetimes: a door of this room, for processors, GPUs,
+// shares of files, ranks (whose passes are their steps) and libraries that are made ahead of time.
 //
 //   in    a Plan, and which of its passes may store where they have loaded
 //   out   by array the number of its room, which holds one array at a time; the rooms
@@ -56,6 +56,9 @@ typedef struct storage {
   uint32_t room_count;
 } storage;
 
+// That a pass needs an array, which no later pass has needed yet, and at first (first is
+// STORAGE_NEVER) none.
+void storage_note_use(storage_item *item, uint32_t pass);
 // By array, given ones as well: the first and the last pass that touches it.
 void storage_lifetimes(const plan *p, storage_item *items);
 // Arrays that are not given, and that a pass touches, as items; results are needed to the end. The

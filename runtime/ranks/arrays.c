@@ -29,32 +29,98 @@ array_part rank_part_of(const rank *r, net_id a, uint32_t of) {
 
 // ---- memory -------------------------------------------------------------------------------------
 
+enum { LINE = 256 };  // element 0 of an array lies, or would lie, at a multiple of it
+
 // Of a slab there is memory for elements, too, that do not exist: tiles are whole.
 uint64_t rank_memory_bytes(const rank *r, net_id a) {
   uint64_t slab = window_of(r, a) ? 0 : r->slab[a];
   uint64_t count = slab ? slab : rank_part_of(r, a, r->transport->rank).count;
-  return count * rank_element_bytes(r, a) + rank_memory_line(&r->memory);
+  return count * rank_element_bytes(r, a) + LINE;
 }
 
-// Element 0 lies, or would lie, at a multiple of a line, as in whole arrays.
+array_part rank_part_in(const rank *r, net_id a, void *memory, void **element_0) {
+  uint64_t slab = window_of(r, a) ? 0 : r->slab[a];
+  array_part part = rank_part_of(r, a, r->transport->rank);
+  uint64_t before = (slab ? r->transport->rank * slab : part.first) * rank_element_bytes(r, a);
+  part.memory = memory;
+  part.data = (char *)memory + before % LINE;
+  *element_0 = (void *)((uintptr_t)part.data - before);
+  return part;
+}
+
+static const array *argument_of(const rank *r, net_id a) {
+  const net_array *of = &r->run->plan->arrays.items[a];
+  bool given = of->role == NET_ARGUMENT && of->number < r->run->argument_count;
+  return given ? &r->run->arguments[of->number] : NULL;
+}
+
+// What is given as a whole, in memory of the host.
+static bool is_on_host(const rank *r, net_id a) {
+  return r->run->plan->arrays.items[a].role == NET_TABLE ||
+         array_device(argument_of(r, a)) == ARRAY_HOST;
+}
+
+// What each rank has as a whole stays where it is. Of what is given for several runs each has room.
+static bool find_given(rank *r) {
+  const plan *p = r->run->plan;
+  bool good = true;
+  for (net_id a = 0; good && a < p->arrays.count; a++) {
+    storage_item *item = &r->storage.items[a];
+    if (!net_array_is_given(&p->arrays.items[a]) || item->first == STORAGE_NEVER)
+      continue;
+    if (r->run->runs) {
+      item->first = 0, item->last = STORAGE_NEVER;
+    } else if (!r->slab[a] && !r->device && is_on_host(r, a)) {
+      item->first = STORAGE_NEVER;
+      good = cpu_find_given(&p->arrays.items[a], r->run->arguments, r->run->argument_count,
+                            &r->data[a], r->failure);
+    }
+  }
+  return good;
+}
+
+// A GPU frees memory only when it is idle: its rooms stay.
+bool rank_place_arrays(rank *r) {
+  storage *s = &r->storage;
+  for (net_id a = 0; a < r->run->plan->arrays.count; a++)
+    s->items[a].bytes = rank_memory_bytes(r, a);
+  s->transient = !r->device;
+  if (!find_given(r))
+    return false;
+  free(r->rooms);
+  r->rooms = storage_place(s) ? calloc(s->room_count + 1, sizeof *r->rooms) : NULL;
+  return r->rooms || error_no_memory(r->failure);
+}
+
 bool rank_allocate(rank *r, net_id a) {
-  uint64_t slab = window_of(r, a) ? 0 : r->slab[a], before;
-  array_part *part = &r->parts[a];
-  *part = rank_part_of(r, a, r->transport->rank);
-  before = (slab ? r->transport->rank * slab : part->first) * rank_element_bytes(r, a);
-  part->memory = rank_memory_new(&r->memory, rank_memory_bytes(r, a));
-  if (!part->memory)
-    return rank_device_failed(r, &r->memory);
-  part->data = (char *)part->memory + before % rank_memory_line(&r->memory);
-  r->data[a] = (void *)((uintptr_t)part->data - before);
+  uint32_t room = r->storage.items[a].room;
+  uint64_t bytes = r->storage.rooms[room].bytes;
+  void **memory = &r->rooms[room];
+  if (!*memory)
+    *memory =
+        r->device ? (void *)(uintptr_t)cuda_memory_new(r->device, bytes) : array_memory(bytes);
+  if (!*memory)
+    return rank_failed(r);
+  r->parts[a] = rank_part_in(r, a, *memory, &r->data[a]);
   return true;
 }
 
-void rank_free_part(rank *r, net_id a) {
-  rank_memory_free(&r->memory, r->parts[a].memory, rank_memory_bytes(r, a));
-  r->parts[a] = (array_part){0};
-  r->data[a] = NULL;
+static void free_room(rank *r, uint32_t room) {
+  if (r->rooms[room] && r->device)
+    cuda_memory_free(r->device, (uintptr_t)r->rooms[room]);
+  else
+    free(r->rooms[room]);
+  r->rooms[room] = NULL;
 }
+
+void rank_end_arrays(rank *r) {
+  for (uint32_t i = 0; r->rooms && i < r->storage.room_count; i++)
+    free_room(r, i);
+  free(r->rooms);
+  storage_end(&r->storage);
+}
+
+// ---- what is given ------------------------------------------------------------------------------
 
 // What each rank has of an array.
 extent *rank_list_extents(const rank *r, net_id a) {
@@ -88,16 +154,21 @@ static bool take_parts(rank *r, net_id a, const array *given, void *to) {
   return good;
 }
 
+static bool upload(rank *r, net_id a, uint64_t first, const void *from, uint64_t count) {
+  uint64_t size = rank_element_bytes(r, a);
+  uintptr_t to = (uintptr_t)r->parts[a].data + first * size;
+  return cuda_upload(r->device, to, from, count * size) || rank_failed(r);
+}
+
 // Elements of an argument, by way of memory of the host that has `room` bytes.
 static bool upload_pieces(rank *r, net_id a, const array *given, void *memory, uint64_t room) {
   const array_part *part = &r->parts[a];
-  uint64_t size = rank_element_bytes(r, a), most = room / size;
+  uint64_t most = room / rank_element_bytes(r, a);
   bool good = true;
   for (uint64_t i = 0, count; i < part->count && good; i += count) {
     count = part->count - i < most ? part->count - i : most;
     good = array_fetch(given, part->first + i, count, memory, r->failure) &&
-           (rank_memory_write(&r->memory, (char *)part->data + i * size, memory, count * size) ||
-            rank_device_failed(r, &r->memory));
+           upload(r, a, i, memory, count);
   }
   return good;
 }
@@ -108,83 +179,95 @@ static bool upload_given(rank *r, net_id a, const array *given, const void *data
   const array_part *part = &r->parts[a];
   uint64_t size = rank_element_bytes(r, a), bytes = part->count * size;
   if (data && !net_array_has_bytes(&r->run->plan->arrays.items[a]))
-    return rank_memory_write(&r->memory, part->data, (const char *)data + part->first * size,
-                             bytes) ||
-           rank_device_failed(r, &r->memory);
+    return upload(r, a, 0, (const char *)data + part->first * size, part->count);
   bool in_parts = array_device(given) == ARRAY_IN_PART;
   uint64_t room = in_parts || bytes < PIECE ? bytes : PIECE;
   void *memory = array_memory(room + 1);
   bool good = memory ? true : error_no_memory(r->failure);
   if (good && in_parts)
-    good = take_parts(r, a, given, memory) &&
-           (rank_memory_write(&r->memory, part->data, memory, bytes) ||
-            rank_device_failed(r, &r->memory));
+    good = take_parts(r, a, given, memory) && upload(r, a, 0, memory, part->count);
   else if (good)
     good = upload_pieces(r, a, given, memory, room);
   free(memory);
   return good;
 }
 
-// An argument that each rank has as a whole stays where it is, if it is in memory.
 bool rank_take_given(rank *r, net_id a) {
-  const net_array *of = &r->run->plan->arrays.items[a];
-  const array *given = of->number < r->run->argument_count ? &r->run->arguments[of->number] : NULL;
+  const array *given = argument_of(r, a);
   void *data = NULL;
-  if (of->role == NET_TABLE || array_device(given) == ARRAY_HOST) {
-    if (!cpu_find_given(of, r->run->arguments, r->run->argument_count, &data, r->failure))
-      return false;
-    if (!r->slab[a] && !r->memory.device) {
-      r->data[a] = data;
-      return true;
-    }
-  }
-  if (r->memory.device)
-    return rank_allocate(r, a) && upload_given(r, a, given, data);
+  if (is_on_host(r, a) && !cpu_find_given(&r->run->plan->arrays.items[a], r->run->arguments,
+                                          r->run->argument_count, &data, r->failure))
+    return false;
+  if (!rank_allocate(r, a))
+    return false;
+  if (r->device)
+    return upload_given(r, a, given, data);
   if (array_device(given) == ARRAY_IN_PART)
-    return rank_allocate(r, a) && take_parts(r, a, given, r->parts[a].data);
-  return rank_allocate(r, a) &&
-         array_fetch(given, r->parts[a].first, r->parts[a].count, r->parts[a].data, r->failure);
+    return take_parts(r, a, given, r->parts[a].data);
+  return array_fetch(given, r->parts[a].first, r->parts[a].count, r->parts[a].data, r->failure);
 }
 
 bool rank_take_arrays(rank *r, uint32_t number) {
   const plan *p = r->run->plan;
   bool good = true;
   for (net_id a = 0; good && a < p->arrays.count; a++)
-    if (r->first[a] == number)
+    if (r->storage.items[a].first == number)
       good = net_array_is_given(&p->arrays.items[a]) ? rank_take_given(r, a) : rank_allocate(r, a);
   return good;
 }
 
 void rank_free_arrays(rank *r, uint32_t number) {
-  for (net_id a = 0; a < r->run->plan->arrays.count; a++)
-    if (r->first[a] != NEVER && r->last[a] == number)
-      rank_free_part(r, a);
+  for (uint32_t i = 0; i < r->storage.room_count && r->storage.transient; i++)
+    if (r->storage.rooms[i].last == number)
+      free_room(r, i);
 }
 
 // ---- results ------------------------------------------------------------------------------------
 
-// Results in memory of the GPU come to that of the host, where all else is done with them.
-bool rank_bring_home(rank *r) {
-  const plan *p = r->run->plan;
-  rank_memory device = r->memory;
-  bool good = !device.device || cuda_wait(device.device, r->run->interrupted) ||
-              rank_device_failed(r, &device);
-  if (!device.device || !good)
-    return good;
-  for (net_id a = 0; a < p->arrays.count; a++) {
-    array_part there = r->parts[a];
-    r->memory = device;
-    uint64_t bytes = rank_memory_bytes(r, a);
-    r->memory = (rank_memory){0};
-    r->parts[a] = (array_part){0};
-    if (!there.memory)
-      continue;
-    good = good && rank_allocate(r, a) &&
-           (rank_memory_read(&device, r->parts[a].data, there.data,
-                             there.count * rank_element_bytes(r, a)) ||
-            rank_device_failed(r, &device));
-    rank_memory_free(&device, there.memory, bytes);
-  }
-  rank_memory_end(&device);
+bool rank_gather(rank *r, transport *t, net_id from, void *to) {
+  uint64_t size = scalar_types[r->run->plan->arrays.items[from].type].size;
+  uint64_t *bytes = malloc(t->ranks * sizeof *bytes);
+  if (!bytes)
+    return error_no_memory(r->failure);
+  for (uint32_t i = 0; i < t->ranks; i++)
+    bytes[i] = rank_part_of(r, from, i).count * size;
+  bool good = transport_gather(t, r->parts[from].data, bytes, to, r->failure);
+  r->told = !good;
+  free(bytes);
   return good;
+}
+
+// Each rank has all of it then.
+static bool gather_whole(rank *r, net_id a, array_part *part) {
+  uint64_t count = r->run->plan->arrays.items[a].count;
+  void *whole = array_memory(count * rank_element_bytes(r, a));
+  if (!whole)
+    return error_no_memory(r->failure);
+  r->parts[a] = *part;
+  bool good = rank_gather(r, r->transport, a, whole);
+  free(good ? part->memory : whole);
+  if (good)
+    *part = (array_part){0, count, whole, whole};
+  return good;
+}
+
+// One without elements has no memory yet, as no pass stores to it.
+bool rank_take_result(rank *r, net_id a, array_part *out) {
+  const net_array *of = &r->run->plan->arrays.items[a];
+  const array_part *made = &r->parts[a];
+  if (!made->memory && !rank_allocate(r, a))
+    return false;
+  if (!r->device) {
+    *out = *made;
+    r->rooms[r->storage.items[a].room] = NULL;
+  } else {
+    void *memory = array_memory(rank_memory_bytes(r, a)), *element_0;
+    if (!memory)
+      return error_no_memory(r->failure);
+    *out = rank_part_in(r, a, memory, &element_0);
+    if (!cuda_download(r->device, out->data, (uintptr_t)made->data,
+                       out->count * rank_element_bytes(r, a)))
+      return rank_failed(r);
+  }
+  return !r->slab[a] || of->number < r->run->returned || gather_whole(r, a, out);
 }

@@ -11,6 +11,7 @@
 #define PERMC_RUNTIME_RANKS_PARTS_H
 
 #include "runtime/ranks/rank.h"
+#include "runtime/values/value.h"
 
 // Elements first, ..., first + count - 1.
 typedef struct extent {

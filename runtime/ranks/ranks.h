@@ -25,7 +25,7 @@
 // read is downloaded, what they write uploaded.
 //
 //   rank.c    what one rank does (state.h)    steps.c   passes, exchanges    arrays.c   its arrays
-//   memory.c  memory of the host, or of the rank's GPU
+//   agree.c   that all do the same, or that one has failed
 //   world.c   whose turn it is; GPUs, and transports that stay from run to run
 //   parts.c   parts of an array that change ranks
 //   ranks.c   the ranks of this process: threads that do so, the whole arrays of what they have

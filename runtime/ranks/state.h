@@ -6,10 +6,9 @@
 #ifndef PERMC_RUNTIME_RANKS_STATE_H
 #define PERMC_RUNTIME_RANKS_STATE_H
 
-#include "runtime/ranks/memory.h"
+#include "runtime/cpu/storage.h"
+#include "runtime/cuda/cuda.h"
 #include "runtime/ranks/parts.h"
-
-#define NEVER UINT32_MAX
 
 // What a rank does next.
 typedef struct step {
@@ -22,7 +21,7 @@ typedef struct rank {
   const ranks_run *run;
   transport *transport;  // of what is in memory of the host
   transport *links;      // of arrays
-  rank_memory memory;    // where these are
+  cuda_device *device;   // in whose memory these are; NULL: the host's
   uint32_t own;          // the number of its GPU
   uint32_t threads;
   cpu_store *store;
@@ -30,14 +29,17 @@ typedef struct rank {
   bool told;  // ... is one that all ranks know
   step *steps;
   uint32_t step_count;
-  uint64_t *slab;          // by array of the plan
-  uint32_t *first, *last;  // by array: the steps that need it; first is NEVER: none
-  array_part *parts;       // by array, while it lives
-  void **data;             // ... the address that element 0 would have
+  uint64_t *slab;     // by array of the plan
+  storage storage;    // by steps; of several at one time by the first
+  void **rooms;       // their memory, while it is needed
+  array_part *parts;  // by array, while it lives
+  void **data;        // ... the address that element 0 would have
 } rank;
 
-static inline bool rank_device_failed(rank *r, const rank_memory *m) {
-  return error_set(r->failure, SPAN_NONE, "%s", rank_memory_problem(m));
+// Says what has failed in the memory of arrays; false.
+static inline bool rank_failed(rank *r) {
+  return r->device ? error_set(r->failure, SPAN_NONE, "%s", cuda_message(r->device))
+                   : error_no_memory(r->failure);
 }
 
 static inline uint64_t rank_element_bytes(const rank *r, net_id a) {
@@ -50,27 +52,31 @@ void rank_find_slabs(rank *r);
 // What rank `of` has of an array, without memory: a window, a slab, or all.
 array_part rank_part_of(const rank *r, net_id a, uint32_t of);
 extent *rank_list_extents(const rank *r, net_id a);  // of all ranks, which the caller frees
-// Memory of this rank's part, in r->parts and r->data.
+// Memory for this rank's part, and the part in such memory.
 uint64_t rank_memory_bytes(const rank *r, net_id a);
+array_part rank_part_in(const rank *r, net_id a, void *memory, void **element_0);
+// Which arrays lie in one room, by the lifetimes in r->storage.
+bool rank_place_arrays(rank *r);
+void rank_end_arrays(rank *r);
+// Its part in its room, in r->parts and r->data.
 bool rank_allocate(rank *r, net_id a);
-void rank_free_part(rank *r, net_id a);
-// Those that a step is the first to need, or the last.
+// Arrays that a step is the first to need, or the last.
 bool rank_take_arrays(rank *r, uint32_t step);
 void rank_free_arrays(rank *r, uint32_t step);
-bool rank_take_given(rank *r, net_id a);  // an argument or table
-// Results in memory of the GPU come to that of the host, where the rank's memory is then.
-bool rank_bring_home(rank *r);
+bool rank_take_given(rank *r, net_id a);  // an argument or table, with its elements
+// All elements of an array come to each rank, to `to`, by that transport.
+bool rank_gather(rank *r, transport *t, net_id from, void *to);
+// This rank's part of a result, or of what is not returned all of it, in memory of the host that
+// becomes the caller's.
+bool rank_take_result(rank *r, net_id a, array_part *out);
 
 // ---- steps.c -----------------------------------------------------------------------------------
 
 void rank_list_steps(rank *r);
-bool rank_find_lifetimes(rank *r);
-// Exchanges go in pieces where the transport does that beside passes, and all ranks have room for
-// what the three need at one time.
+// Places the arrays. Exchanges go in pieces where the transport does that beside passes, and all
+// ranks have memory for the rooms that this takes: three steps need their arrays at one time.
 bool rank_agree_on_pieces(rank *r);
 // That step, and those at one time with it; *next: the one behind them.
 bool rank_execute_step(rank *r, uint32_t number, uint32_t *next);
-// All elements of an array come to each rank, to `to`, by that transport.
-bool rank_gather(rank *r, transport *t, net_id from, void *to);
 
 #endif

@@ -52,24 +52,36 @@ static uint32_t most_arrays(const plan *p) {
   return most;
 }
 
-bool rank_find_lifetimes(rank *r) {
+// The first of the steps that are executed at one time with this one.
+static uint32_t first_at_one_time(const rank *r, uint32_t number) {
+  return r->steps[number].in_pieces                 ? number - 1
+         : number && r->steps[number - 1].in_pieces ? number - 2
+                                                    : number;
+}
+
+// Of arrays, by steps. A result without elements has room, which no step needs.
+static bool find_lifetimes(rank *r) {
   const plan *p = r->run->plan;
   net_id *arrays = malloc(most_arrays(p) * sizeof *arrays);
-  if (!arrays)
+  storage_end(&r->storage);
+  if (!arrays || !storage_begin(&r->storage, p, NULL)) {
+    free(arrays);
     return error_no_memory(r->failure);
-  for (size_t a = 0; a < p->arrays.count; a++)
-    r->first[a] = NEVER, r->last[a] = 0;
+  }
+  storage_item *items = r->storage.items;
+  for (net_id a = 0; a < p->arrays.count; a++)
+    items[a].first = STORAGE_NEVER;
   for (uint32_t i = 0; i < r->step_count; i++) {
     uint32_t count = step_arrays(r, &r->steps[i], arrays);
-    for (uint32_t k = 0; k < count; k++) {
-      r->first[arrays[k]] = i < r->first[arrays[k]] ? i : r->first[arrays[k]];
-      r->last[arrays[k]] = i;
-    }
+    for (uint32_t k = 0; k < count; k++)
+      storage_note_use(&items[arrays[k]], first_at_one_time(r, i));
   }
   free(arrays);
-  for (size_t a = 0; a < p->arrays.count; a++)
-    if (p->arrays.items[a].role == NET_RESULT)
-      r->last[a] = NEVER;
+  for (net_id a = 0; a < p->arrays.count; a++)
+    if (p->arrays.items[a].role == NET_RESULT) {
+      items[a].first = items[a].first == STORAGE_NEVER ? 0 : items[a].first;
+      items[a].last = STORAGE_NEVER;
+    }
   return true;
 }
 
@@ -81,19 +93,6 @@ static bool exchange(rank *r, const share_exchange *x, const transport_pieces *p
   return transport_exchange_in_pieces(r->links, &b, r->parts[x->from].data, r->parts[x->to].data,
                                       pieces, r->failure) ||
          (r->told = true, false);
-}
-
-bool rank_gather(rank *r, transport *t, net_id from, void *to) {
-  uint64_t size = scalar_types[r->run->plan->arrays.items[from].type].size;
-  uint64_t *bytes = malloc(t->ranks * sizeof *bytes);
-  if (!bytes)
-    return error_no_memory(r->failure);
-  for (uint32_t i = 0; i < t->ranks; i++)
-    bytes[i] = rank_part_of(r, from, i).count * size;
-  bool good = transport_gather(t, r->parts[from].data, bytes, to, r->failure);
-  r->told = !good;
-  free(bytes);
-  return good;
 }
 
 // From the slabs of all to the window of each.
@@ -132,28 +131,23 @@ static bool move_accesses(rank *r, const plan_pass *pass, bool written, const ar
   bool good = true;
   for (uint32_t i = 0; i < pass->access_count && good; i++) {
     net_id a = pass->accesses[i].array;
-    const array_part *part = &r->parts[a];
-    uint64_t bytes = part->count * rank_element_bytes(r, a);
+    uintptr_t there = (uintptr_t)r->parts[a].data;
+    uint64_t bytes = r->parts[a].count * rank_element_bytes(r, a);
     if (pass->accesses[i].writes == written)
-      good = written ? rank_memory_write(&r->memory, part->data, host[a].data, bytes)
-                     : rank_memory_read(&r->memory, host[a].data, part->data, bytes);
+      good = written ? cuda_upload(r->device, there, host[a].data, bytes)
+                     : cuda_download(r->device, host[a].data, there, bytes);
   }
-  return good || rank_device_failed(r, &r->memory);
+  return good || rank_failed(r);
 }
 
 // Memory of the host for each array of the pass, of which this rank has parts.
 static bool make_copies(rank *r, const plan_pass *pass, array_part *host, void **data) {
-  rank_memory none = {0};
   for (uint32_t i = 0; i < pass->access_count; i++) {
     net_id a = pass->accesses[i].array;
-    uintptr_t before = (uintptr_t)r->parts[a].data - (uintptr_t)r->data[a];
-    uint64_t line = rank_memory_line(&none);
-    if (host[a].memory)
-      continue;
-    if (!(host[a].memory = array_memory(rank_memory_bytes(r, a) + line)))
+    void *memory = host[a].memory ? host[a].memory : array_memory(rank_memory_bytes(r, a));
+    if (!memory)
       return error_no_memory(r->failure);
-    host[a].data = (char *)host[a].memory + before % line;
-    data[a] = (void *)((uintptr_t)host[a].data - before);
+    host[a] = rank_part_in(r, a, memory, &data[a]);
   }
   return true;
 }
@@ -191,9 +185,9 @@ static uint32_t ranks_of_rows(const rank *r, const step *s) {
 
 static bool execute_routine(rank *r, const step *s) {
   const ranks_devices *d = r->run->devices;
-  uint32_t parts = r->memory.device ? ranks_of_rows(r, s) : 0;
+  uint32_t parts = r->device ? ranks_of_rows(r, s) : 0;
   bool done = false;
-  if (!r->memory.device)
+  if (!r->device)
     return run_routine(r, s, r->data);
   if (parts && !d->routine(d->with, r->own, s->pass, parts, parts > 1 ? r->transport->rank : 0,
                            (const cuda_address *)(void *)r->data, &done, r->failure))
@@ -205,7 +199,7 @@ static bool launch_items(rank *r, uint32_t pass, uint64_t first, uint64_t last) 
   const ranks_devices *d = r->run->devices;
   _Static_assert(sizeof *r->data == sizeof(cuda_address), "addresses of the GPU are pointers");
   return d->run(d->with, r->own, pass, first, last, (cuda_address *)(void *)r->data) ||
-         rank_device_failed(r, &r->memory);
+         rank_failed(r);
 }
 
 // Of `turns` turns of the rank's share the one of this number.
@@ -222,9 +216,9 @@ static bool execute_turn(rank *r, const step *s, uint32_t turn, uint32_t turns) 
   uint64_t each = (last - first) / turns;
   first += turn * each;
   last = turn + 1 < turns ? first + each : last;
-  if (r->memory.device && plan_routine_of(run->plan, pass))
+  if (r->device && plan_routine_of(run->plan, pass))
     return first == last || execute_routine(r, s);
-  if (r->memory.device)
+  if (r->device)
     return launch_items(r, s->pass, first, last);
   return cpu_run_items(run->plan, &o, s->pass, first, last, r->data, r->failure);
 }
@@ -258,41 +252,25 @@ static bool exchange_in_pieces(rank *r, const step *s) {
   return good;
 }
 
-// What this rank has during three steps, which need their arrays at one time.
-static uint64_t bytes_of_three(const rank *r, uint32_t first) {
-  uint64_t sum = 0;
-  for (net_id a = 0; a < r->run->plan->arrays.count; a++)
-    if (r->first[a] != NEVER && r->first[a] <= first + 2 && r->last[a] >= first)
-      sum += rank_memory_bytes(r, a);
-  return sum;
-}
-
 bool rank_agree_on_pieces(rank *r) {
-  uint64_t most = 0, left = r->memory.device ? cuda_memory_left(r->memory.device) : UINT64_MAX;
-  for (uint32_t i = 0; i < r->step_count; i++)
+  bool any = false, alike = true;
+  uint64_t bytes = 0;
+  for (uint32_t i = 0; i < r->step_count; i++) {
     r->steps[i].in_pieces = r->steps[i].in_pieces && r->links->kind->exchange_pieces;
-  for (uint32_t i = 1; i + 1 < r->step_count; i++)
-    if (r->steps[i].in_pieces) {
-      uint64_t bytes = bytes_of_three(r, i - 1);
-      most = bytes > most ? bytes : most;
-    }
-  if (!most)
+    any = any || r->steps[i].in_pieces;
+  }
+  if (!find_lifetimes(r) || !rank_place_arrays(r))
+    return false;
+  if (!any)
     return true;
-  uint32_t ranks = r->transport->ranks;
-  unsigned char own = most <= left, *all = calloc(ranks, sizeof *all);
-  uint64_t *bytes = calloc(ranks, sizeof *bytes);
-  bool good = (all && bytes) || error_no_memory(r->failure), fits = true;
-  for (uint32_t i = 0; i < ranks && good; i++)
-    bytes[i] = sizeof own;
-  good =
-      good && (transport_gather(r->transport, &own, bytes, all, r->failure) || !(r->told = true));
-  for (uint32_t i = 0; i < ranks && good; i++)
-    fits = fits && all[i];
-  for (uint32_t i = 0; i < r->step_count && good; i++)
-    r->steps[i].in_pieces = r->steps[i].in_pieces && fits;
-  free(all);
-  free(bytes);
-  return good;
+  for (uint32_t i = 0; i < r->storage.room_count; i++)
+    bytes += r->storage.rooms[i].bytes;
+  bool fit = bytes <= cuda_memory_left(r->device);
+  if (!rank_compare(r->transport, fit, &alike, r->failure))
+    return !(r->told = true);
+  for (uint32_t i = 0; i < r->step_count; i++)
+    r->steps[i].in_pieces = r->steps[i].in_pieces && fit && alike;
+  return (fit && alike) || (find_lifetimes(r) && rank_place_arrays(r));
 }
 
 // ---- the whole ----------------------------------------------------------------------------------

@@ -1,0 +1,45 @@
+// What ranks tell each other: that one has failed, that they do the same. See rank.h.
+#include "runtime/ranks/rank.h"
+
+bool rank_fail(transport *t, const char *cause, error *failure) {
+  transport_fail(t, cause);
+  return error_set(failure, SPAN_NONE, "rank %u: %.480s", (unsigned)t->rank, cause);
+}
+
+// Always the same parts, so that ranks at different steps get each other's, and not what is no
+// digest.
+bool rank_agree(transport *t, const rank_step *own, error *failure) {
+  const transport_part rows[] = {
+      {.name = "step", .bytes = own->step, .shown = true},
+      {.name = "entry point", .bytes = own->entry, .shown = true, .explains = true},
+      {.name = "argument types", .bytes = own->types, .shown = true, .explains = true},
+      {.name = "program text", .bytes = own->text, .shown = true, .explains = true},
+      {.name = "call", .bytes = own->call, .shown = true, .explained = true},
+      {.name = "plan", .bytes = own->plan, .explained = true},
+      {.name = "choice of arguments that are in parts, or in files", .bytes = own->parts},
+      {.name = "arguments that each rank has all of", .bytes = own->whole},
+      {.name = "choice of floats", .bytes = own->floats, .shown = true},
+      {.name = "memory", .bytes = own->memory, .shown = true},
+      {.name = "output file, and all write one", .bytes = own->file, .shown = true}};
+  enum { PARTS = sizeof rows / sizeof *rows };
+  transport_part parts[PARTS];
+  for (size_t i = 0; i < PARTS; i++) {
+    parts[i] = rows[i];
+    parts[i].bytes = rows[i].bytes ? rows[i].bytes : "";
+    parts[i].count = strlen(parts[i].bytes);
+  }
+  return transport_agree(t, parts, PARTS, failure);
+}
+
+bool rank_compare(transport *t, uint64_t own, bool *same, error *failure) {
+  uint64_t *all = calloc(2 * (size_t)t->ranks, sizeof *all);
+  for (uint32_t r = 0; all && r < t->ranks; r++)
+    all[r] = sizeof own;
+  bool good = all ? transport_gather(t, &own, all, all + t->ranks, failure)
+                  : rank_fail(t, "out of memory", failure);
+  *same = good;
+  for (uint32_t r = 0; good && r < t->ranks; r++)
+    *same = *same && all[t->ranks + r] == own;
+  free(all);
+  return good;
+}
