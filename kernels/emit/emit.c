@@ -237,7 +237,10 @@ static void write_passes(c_writer *w, c_context *c, c_code *code) {
 static void write_tables(const c_writer *w, const c_context *c, c_code *code) {
   text_string(&code->tables, w->warps ? "#ifdef PERMC_HOST\n" : "");
   add_pass_table(c->plan, &code->tables, code->facts);
-  c_root_tables_write(w, &code->tables);
+  c_root_tables_write(&code->tables,
+                      "__attribute__((visibility(\"default\"))) "
+                      "const permc_root_table permc_root_tables",
+                      code->roots);
   text_string(&code->tables, w->warps ? "#endif\n" : "");
   if (c->options->comments)
     c_write_head(&code->head, c->plan, code, c->options->comments);
@@ -329,7 +332,7 @@ static bool emit(c_code *code, const plan *p, const c_options *options, uint32_t
     code->definitions = writer->definitions;
     writer->definitions = (text){0};
     code->roots = c_root_tables_copy(writer);
-    if (keys_of == ALL_PASSES)
+    if (keys_of == ALL_PASSES && code->roots)
       write_tables(writer, &c, code);
     done = is_complete(code) && !c.problem;
     if (c.problem) {

@@ -2,18 +2,26 @@
 
 // ---- tables ----------------------------------------------------------------------------------
 
-static bool same_words(uint32_t count, const uint64_t *a, const uint64_t *b) {
+// Rows that a bit of an entry's number, or the constant, has: as many weights are read.
+static uint64_t count_rows(const permc_root_table *t) {
+  uint64_t rows = t->constant;
+  for (uint64_t i = 0; i < t->bits; i++)
+    rows |= t->vectors[i];
+  return rows ? 64 - (uint64_t)__builtin_clzll(rows) : 0;
+}
+
+static bool same_words(uint64_t count, const uint64_t *a, const uint64_t *b) {
   return count == 0 || memcmp(a, b, count * sizeof *a) == 0;
 }
 
-static bool same_table(const c_roots *a, const c_roots *b) {
-  return a->type == b->type && a->m == b->m && a->bits == b->bits && a->rows == b->rows &&
-         a->offset == b->offset && a->constant == b->constant &&
-         (a->bits == UINT32_MAX || (same_words(a->bits, a->vectors, b->vectors) &&
-                                    same_words(a->rows, a->weights, b->weights)));
+static bool same_table(const permc_root_table *a, const permc_root_table *b) {
+  return a->m == b->m && a->part_bytes == b->part_bytes && !a->vectors == !b->vectors &&
+         a->bits == b->bits && a->offset == b->offset && a->constant == b->constant &&
+         same_words(a->bits, a->vectors, b->vectors) &&
+         same_words(count_rows(a), a->weights, b->weights);
 }
 
-static uint32_t table_number(c_writer *w, const c_roots *table) {
+static uint32_t table_number(c_writer *w, const permc_root_table *table) {
   for (size_t i = 0; i < w->roots.count; i++)
     if (same_table(&w->roots.items[i], table))
       return (uint32_t)i;
@@ -22,39 +30,35 @@ static uint32_t table_number(c_writer *w, const c_roots *table) {
 }
 
 uint32_t c_root_table(c_writer *w, scalar_type type, uint64_t m) {
-  return table_number(w, &(c_roots){.type = type, .m = m, .bits = UINT32_MAX});
+  return table_number(w, &(permc_root_table){.m = m, .part_bytes = scalar_part_bytes(type)});
 }
 
 uint32_t c_low_root_table(c_writer *w, uint64_t m, uint32_t bits) {
   uint64_t *units = NEW_ARRAY(w->memory, uint64_t, bits + 1);
   for (uint32_t i = 0; i < bits; i++)
     units[i] = f2_unit((int)i);
-  return table_number(w, &(c_roots){SCALAR_C128, m, 0, 0, bits, bits, units, units});
+  return table_number(
+      w, &(permc_root_table){m, scalar_part_bytes(SCALAR_C128), bits, 0, 0, units, units});
 }
 
-static void add_words(text *out, uint32_t count, const uint64_t *words) {
-  text_string(out, "(const uint64_t[]){");
-  for (uint32_t i = 0; i < count; i++)
+static void add_words(text *out, uint64_t count, const uint64_t *words) {
+  text_string(out, words ? ",\n    (const uint64_t[]){" : ", 0");
+  for (uint64_t i = 0; i < count; i++)
     text_printf(out, "%s0x%llx", i ? ", " : "", (unsigned long long)words[i]);
-  text_printf(out, "%s}", count ? "" : "0");
+  text_string(out, !words ? "" : count ? "}" : "0}");
 }
 
-void c_root_tables_write(const c_writer *w, text *out) {
-  text_printf(out,
-              "\n__attribute__((visibility(\"default\"))) "
-              "const permc_root_table permc_root_tables[%zu] = {\n",
-              w->roots.count + 1);
-  for (size_t i = 0; i < w->roots.count; i++) {
-    const c_roots *r = &w->roots.items[i];
-    text_printf(out, "  {%llu, %u", (unsigned long long)r->m,
-                (unsigned)scalar_types[r->type].size / 2);
-    if (r->bits != UINT32_MAX) {
-      text_printf(out, ", %u, 0x%llx, 0x%llx,\n    ", r->bits, (unsigned long long)r->offset,
-                  (unsigned long long)r->constant);
-      add_words(out, r->bits, r->vectors);
-      text_string(out, ",\n    ");
-      add_words(out, r->rows, r->weights);
-    }
+void c_root_tables_write(text *out, const char *declaration, const permc_root_table *tables) {
+  size_t count = 0;
+  while (tables[count].m)
+    count++;
+  text_printf(out, "\n%s[%zu] = {\n", declaration, count + 1);
+  for (const permc_root_table *t = tables; t->m; t++) {
+    text_printf(out, "  {%llu, %u, %u, 0x%llx, 0x%llx", (unsigned long long)t->m,
+                (unsigned)t->part_bytes, (unsigned)t->bits, (unsigned long long)t->offset,
+                (unsigned long long)t->constant);
+    add_words(out, t->bits, t->vectors);
+    add_words(out, count_rows(t), t->weights);
     text_string(out, "},\n");
   }
   text_string(out, "  {0}\n};\n");
@@ -63,22 +67,18 @@ void c_root_tables_write(const c_writer *w, text *out) {
 permc_root_table *c_root_tables_copy(const c_writer *w) {
   size_t count = w->roots.count, words = 0;
   for (size_t i = 0; i < count; i++)
-    if (w->roots.items[i].bits != UINT32_MAX)
-      words += w->roots.items[i].bits + w->roots.items[i].rows;
+    words += w->roots.items[i].bits + count_rows(&w->roots.items[i]);
   permc_root_table *tables = calloc(1, (count + 1) * sizeof *tables + words * sizeof(uint64_t));
   uint64_t *room = tables ? (uint64_t *)(tables + count + 1) : NULL;
   for (size_t i = 0; i < count && tables; i++) {
-    const c_roots *r = &w->roots.items[i];
-    permc_root_table *t = &tables[i];
-    *t = (permc_root_table){.m = r->m, .part_bytes = scalar_part_bytes(r->type)};
-    if (r->bits == UINT32_MAX)
+    const permc_root_table *r = &w->roots.items[i];
+    uint64_t rows = count_rows(r);
+    tables[i] = *r;
+    if (!r->vectors)
       continue;
-    t->bits = r->bits;
-    t->offset = r->offset;
-    t->constant = r->constant;
-    t->vectors = memcpy(room, r->vectors, r->bits * sizeof *room);
-    t->weights = memcpy(room + r->bits, r->weights, r->rows * sizeof *room);
-    room += r->bits + r->rows;
+    tables[i].vectors = memcpy(room, r->vectors, r->bits * sizeof *room);
+    tables[i].weights = memcpy(room + r->bits, r->weights, rows * sizeof *room);
+    room += r->bits + rows;
   }
   return tables;
 }
@@ -150,7 +150,8 @@ static const struct c_root_access *bind_table(c_phase *f, const net_node *root, 
     return a;
   weights = NEW_ARRAY(w->memory, uint64_t, k.rows);
   memcpy(weights, k.weight, k.rows * sizeof *weights);
-  c_roots table = {root->type, root->number, k.offset, k.constant, a->bits, k.rows, basis, weights};
+  permc_root_table table = {
+      root->number, scalar_part_bytes(root->type), a->bits, k.offset, k.constant, basis, weights};
   map_to_table(&k, basis, a->bits, &a->map);
   a->bound = c_bind(w, &a->map, 0);
   const char *element = c_vector_in_memory(w, scalar_part_bytes(root->type), 1);

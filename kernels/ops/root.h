@@ -24,8 +24,9 @@ uint32_t c_root_table(c_writer *w, scalar_type type, uint64_t m);
 // That of c128 with the roots 0 ... 2^bits - 1 of order m.
 uint32_t c_low_root_table(c_writer *w, uint64_t m, uint32_t bits);
 
-void c_root_tables_write(const c_writer *w, text *out);
-// The same as data, in one piece of memory of malloc. NULL: it is out.
+// In one piece of memory of malloc; the last has m = 0. NULL: it is out.
 permc_root_table *c_root_tables_copy(const c_writer *w);
+// As an array of C, of a declaration such as "static const permc_root_table roots".
+void c_root_tables_write(text *out, const char *declaration, const permc_root_table *tables);
 
 #endif

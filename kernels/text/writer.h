@@ -17,13 +17,7 @@
 #define PERMC_KERNELS_TEXT_WRITER_H
 
 #include "fusion/net/net.h"
-
-typedef struct c_roots {
-  scalar_type type;
-  uint64_t m, offset, constant;
-  uint32_t bits, rows;  // bits: UINT32_MAX for a table by k
-  const uint64_t *vectors, *weights;
-} c_roots;
+#include "kernels/text/host.h"
 
 typedef struct c_writer {
   arena *memory;
@@ -39,7 +33,7 @@ typedef struct c_writer {
   bool sums;        // the kernel may find a maximum as a sum less the minimum (c_other)
   uint32_t others;  // maxima so far
   uint32_t cuts;    // of long basic blocks
-  VEC(c_roots) roots;
+  VEC(permc_root_table) roots;
   uint32_t root_bits;      // the most of a table
   bool joining;            // the last statement of the body came by c_join
   bool halves_needed;      // vectors of f16 (kernels/text/half.h)

@@ -259,13 +259,6 @@ static void write_rows(text *out, const char *row, const char *name, const text 
               end);
 }
 
-static void write_numbers(text *out, const char *name, size_t count, const uint64_t *numbers) {
-  text_printf(out, "static const uint64_t %s[] = {", name);
-  for (size_t i = 0; i < count; i++)
-    text_printf(out, "UINT64_C(%llu), ", number(numbers[i]));
-  text_string(out, "0};\n");
-}
-
 static void write_table_facts(gpu_source *g) {
   const plan *p = g->plan->plan;
   size_t count = p->arrays.count;
@@ -273,7 +266,7 @@ static void write_table_facts(gpu_source *g) {
   for (size_t a = 0; a < count; a++)
     text_printf(g->out, "UINT64_C(%llu), ", number(cpu_array_bytes(&p->arrays.items[a])));
   text_string(g->out, "0};\n");
-  write_numbers(g->out, "tables_at", count, g->tables_at);
+  ahead_write_numbers(g->out, "tables_at", count, g->tables_at);
 }
 
 static void write_program(gpu_source *g) {
@@ -296,7 +289,7 @@ static void write_program(gpu_source *g) {
               "const permc_program %s_program_%zu = {\n"
               "  %zu, %u, %u, %u, %u, %zu, %u, %u,\n"
               "  places, launches, parameters, kernels, modules, tables, table_bytes, tables_at,\n"
-              "  roots, roots_at_0, checks, copies, UINT64_C(%llu), UINT64_C(%llu)\n};\n",
+              "  roots, roots_at, checks, copies, UINT64_C(%llu), UINT64_C(%llu)\n};\n",
               g->making->request->name, g->making->size_count + 1, s->plan->arrays.count,
               g->launches, g->kernels, g->modules, s->root_count, s->trace->checks.count, copies,
               g->checked_after, number(g->block_bytes), number(s->layout.workspace_bytes));

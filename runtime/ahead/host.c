@@ -96,7 +96,7 @@ static void write_program(text *out, const ahead_making *m, const ahead_plan *s,
   text_printf(out,
               "const permc_program %s_program_%zu = {\n"
               "  %zu, %zu, %u, %zu, %u, %u,\n"
-              "  places, steps, tables, roots, roots_at_0, foreign, checks, copies,\n"
+              "  places, steps, tables, roots, roots_at, foreign, checks, copies,\n"
               "  UINT64_C(%llu), UINT64_C(%llu), UINT64_C(%llu), UINT64_C(%llu), UINT64_C(%llu)\n"
               "};\n",
               m->request->name, m->size_count + 1, s->plan->arrays.count, s->plan->passes.count,

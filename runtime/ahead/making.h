@@ -71,12 +71,13 @@ net_id ahead_array_of_result(const plan *p, size_t result);
 
 // ---- tables.c --------------------------------------------------------------------------------
 
-// The tables places, tables, roots and roots_at_0, checks, copies.
+// The tables places, tables, roots and roots_at, checks, copies.
 void ahead_write_places(text *out, const ahead_plan *s);
 void ahead_write_tables(text *out, const ahead_plan *s);
 void ahead_write_roots(text *out, const ahead_plan *s);
 void ahead_write_checks(text *out, const ahead_plan *s);
 uint32_t ahead_write_copies(text *out, const ahead_plan *s);  // returns how many
+void ahead_write_numbers(text *out, const char *name, size_t count, const uint64_t *numbers);
 // Words of 8 bytes, between braces; the last may have less.
 void ahead_write_words(text *out, const unsigned char *bytes, uint64_t count);
 

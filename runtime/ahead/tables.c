@@ -1,4 +1,5 @@
 // Tables of C that say of a program what program_text.h wants to know. See making.h.
+#include "kernels/ops/root.h"
 #include "runtime/ahead/making.h"
 #include "runtime/cpu/cpu.h"
 
@@ -50,42 +51,16 @@ void ahead_write_tables(text *out, const ahead_plan *s) {
   text_string(out, "NULL};\n");
 }
 
-static void write_list(text *out, const char *name, uint32_t which, const uint64_t *words,
-                       uint64_t count) {
-  text_printf(out, "static const uint64_t %s_%u[] = {", name, which);
-  ahead_write_words(out, (const unsigned char *)words, count * sizeof *words);
-  text_string(out, count ? "};\n" : "0};\n");
-}
-
-static uint64_t count_weights(const permc_root_table *t) {
-  uint64_t rows = t->constant, count = 0;
-  for (uint64_t i = 0; i < t->bits; i++)
-    rows |= t->vectors[i];
-  while (count < 64 && rows >> count)
-    count++;
-  return count;
+void ahead_write_numbers(text *out, const char *name, size_t count, const uint64_t *numbers) {
+  text_printf(out, "static const uint64_t %s[] = {", name);
+  for (size_t i = 0; i < count; i++)
+    text_printf(out, "UINT64_C(%llu), ", number(numbers[i]));
+  text_string(out, "0};\n");
 }
 
 void ahead_write_roots(text *out, const ahead_plan *s) {
-  const permc_root_table *roots = s->code->roots;
-  for (uint32_t i = 0; i < s->root_count; i++)
-    if (roots[i].vectors) {
-      write_list(out, "vectors", i, roots[i].vectors, roots[i].bits);
-      write_list(out, "weights", i, roots[i].weights, count_weights(&roots[i]));
-    }
-  text_printf(out, "static const permc_root_table roots[%u] = {\n", s->root_count + 1);
-  for (uint32_t i = 0; i < s->root_count; i++) {
-    const permc_root_table *t = &roots[i];
-    text_printf(out, "  {UINT64_C(%llu), %llu, %llu, UINT64_C(%llu), UINT64_C(%llu), ",
-                number(t->m), number(t->part_bytes), number(t->bits), number(t->offset),
-                number(t->constant));
-    if (t->vectors)
-      text_printf(out, "vectors_%u, weights_%u},\n", i, i);
-    else
-      text_string(out, "NULL, NULL},\n");
-  }
-  text_string(out, "  {0, 0, 0, 0, 0, NULL, NULL}\n};\n");
-  write_list(out, "roots_at", 0, s->roots_at, s->root_count);
+  c_root_tables_write(out, "static const permc_root_table roots", s->code->roots);
+  ahead_write_numbers(out, "roots_at", s->root_count, s->roots_at);
 }
 
 void ahead_write_checks(text *out, const ahead_plan *s) {
