@@ -10,42 +10,27 @@
 //   exchanges the dimensions of [3][4]              the transpose of xs as [3][4]
 //
 // gather p xs takes back what scatter p does.
-#include "fusion/lower/lowering.h"
+#include "fusion/lower/retrace.h"
 
-typedef struct replacing {
-  arena *memory;
-  trace *to;
-  VEC(uint32_t) origins;  // by new step
-  uint32_t step;          // of the old trace
-  const trace_step *like;
-} replacing;
-
-static value_id add_step(replacing *r, trace_step s) {
-  vec_push(r->memory, &r->to->steps, s);
-  vec_push(r->memory, &r->origins, r->step);
-  return (value_id)(r->to->steps.count - 1);
-}
-
-// A step in the place of the one that is replaced: its dimensions, but for the first ones.
-static value_id add_like(replacing *r, trace_op op, uint64_t batch, uint32_t dim_count,
+// A step in the place of the old one: its dimensions, but for the first ones.
+static value_id add_like(retrace *r, trace_op op, uint64_t batch, uint32_t dim_count,
                          const uint64_t *dims, uint64_t number, uint32_t count,
                          const value_id *operands) {
-  trace_step s = *r->like;
+  const trace_step *old = retrace_old(r);
+  trace_step s = *old;
   s.op = op;
   s.batch = batch;
   s.number = number;
-  s.rank = r->like->rank - 1 + dim_count;
+  s.rank = old->rank - 1 + dim_count;
   s.dims = NEW_ARRAY(r->memory, uint64_t, s.rank + 1);
   for (uint32_t i = 0; i < s.rank; i++)
-    s.dims[i] = i < dim_count ? dims[i] : r->like->dims[i - dim_count + 1];
-  s.operand_count = count;
-  s.operands = NEW_ARRAY(r->memory, value_id, count + 1);
-  memcpy(s.operands, operands, count * sizeof *operands);
-  return add_step(r, s);
+    s.dims[i] = i < dim_count ? dims[i] : old->dims[i - dim_count + 1];
+  retrace_set_operands(r, &s, count, operands);
+  return retrace_add(r, s);
 }
 
-static value_id rotated(replacing *r, const movement *m, value_id xs) {
-  uint64_t n = r->like->dims[0], batch = r->like->batch, first = n - m->by;
+static value_id rotated(retrace *r, const movement *m, value_id xs) {
+  uint64_t n = retrace_old(r)->dims[0], batch = retrace_old(r)->batch, first = n - m->by;
   if (m->by == 0)
     return xs;
   value_id parts[] = {
@@ -55,9 +40,10 @@ static value_id rotated(replacing *r, const movement *m, value_id xs) {
   return add_like(r, TRACE_CONCAT, batch, 1, &n, 0, 2, parts);
 }
 
-static value_id mapped(replacing *r, const movement *m, value_id xs) {
+static value_id mapped(retrace *r, const movement *m, value_id xs) {
+  const trace_step *old = retrace_old(r);
   int n = m->map.a.rows;
-  value_id id = add_like(r, TRACE_BMMC, r->like->batch, 1, r->like->dims, m->map.c, 1, &xs);
+  value_id id = add_like(r, TRACE_BMMC, old->batch, 1, old->dims, m->map.c, 1, &xs);
   trace_step *s = &r->to->steps.items[id];
   s->rows = NEW_ARRAY(r->memory, uint64_t, n + 1);
   memcpy(s->rows, m->map.a.row, (size_t)n * sizeof *s->rows);
@@ -65,12 +51,12 @@ static value_id mapped(replacing *r, const movement *m, value_id xs) {
 }
 
 // [d0][d1][d2][d3] as so many instances of [d1][d2][d3].
-static value_id exchanged(replacing *r, const movement *m, value_id xs) {
+static value_id exchanged(retrace *r, const movement *m, value_id xs) {
   const uint64_t *d = m->dims;
-  uint64_t batch = r->like->batch;
+  uint64_t batch = retrace_old(r)->batch;
   xs = add_like(r, TRACE_RESHAPE, batch * d[0], 3, (uint64_t[]){d[1], d[2], d[3]}, 0, 1, &xs);
   xs = add_like(r, TRACE_TRANSPOSE, batch * d[0], 3, (uint64_t[]){d[2], d[1], d[3]}, 0, 1, &xs);
-  return add_like(r, TRACE_RESHAPE, batch, 1, r->like->dims, 0, 1, &xs);
+  return add_like(r, TRACE_RESHAPE, batch, 1, retrace_old(r)->dims, 0, 1, &xs);
 }
 
 // What the elements of a step do, if it moves as many as there are places that are known. False: it
@@ -88,7 +74,7 @@ static bool find_movement(const trace *t, const trace_step *s, movement *m) {
   return true;
 }
 
-static value_id replaced(replacing *r, const movement *m, value_id xs) {
+static value_id replaced(retrace *r, const movement *m, value_id xs) {
   switch (m->kind) {
   case MOVES_BY_ROTATION:
     return rotated(r, m, xs);
@@ -102,31 +88,18 @@ static value_id replaced(replacing *r, const movement *m, value_id xs) {
 const trace *trace_without_known_places(arena *a, const trace *t, rule_log *log,
                                         const uint32_t **origins) {
   movement m;
-  bool some = false;
-  *origins = NULL;
-  for (size_t i = 0; i < t->steps.count && !some; i++)
-    some = find_movement(t, &t->steps.items[i], &m);
-  if (!some)
+  size_t first = 0;
+  while (first < t->steps.count && !find_movement(t, &t->steps.items[first], &m))
+    first++;
+  if (first == t->steps.count)
     return t;
-  replacing r = {.memory = a, .to = NEW(a, trace)};
-  value_id *now = NEW_ARRAY(a, value_id, t->steps.count);
-  for (; r.step < t->steps.count; r.step++) {
-    trace_step s = t->steps.items[r.step];
-    s.operands = NEW_ARRAY(a, value_id, s.operand_count + 1);
-    for (uint32_t i = 0; i < s.operand_count; i++)
-      s.operands[i] = now[t->steps.items[r.step].operands[i]];
-    r.like = &s;
-    if (find_movement(t, &t->steps.items[r.step], &m)) {
-      now[r.step] = replaced(&r, &m, s.operands[1]);
-      rule_fired(log, RULE_KNOWN_PLACES, r.step, 0, 0);
+  retrace r = retrace_of(a, t, *origins);
+  for (; r.step < t->steps.count; r.step++)
+    if (find_movement(t, retrace_old(&r), &m)) {
+      r.now[r.step] = replaced(&r, &m, r.now[retrace_old(&r)->operands[1]]);
+      rule_fired(log, RULE_KNOWN_PLACES, retrace_origin(&r), 0, 0);
     } else {
-      now[r.step] = add_step(&r, s);
+      r.now[r.step] = retrace_add(&r, retrace_step(&r));
     }
-  }
-  r.to->wants_steps = t->wants_steps;
-  r.to->externs = t->externs;
-  for (size_t i = 0; i < t->results.count; i++)
-    vec_push(a, &r.to->results, now[t->results.items[i]]);
-  *origins = r.origins.items;
-  return r.to;
+  return retrace_end(&r, origins);
 }

@@ -1,5 +1,6 @@
 // The steps of a Trace, as changes of coordinates and expressions. See lower.h.
 #include "fusion/lower/lowering.h"
+#include "fusion/lower/retrace.h"
 
 static const trace_step *step_at(const lowering *l, value_id id) {
   return &l->trace->steps.items[id];
@@ -405,23 +406,10 @@ static void order_stages(lowering *l) {
   l->net->stages.count = next;
 }
 
-// Of steps of a trace that is made of one that is made of another. NULL: its steps are its own.
-static const uint32_t *compose_origins(arena *a, const uint32_t *first, const uint32_t *then,
-                                       size_t count) {
-  if (!first || !then)
-    return first ? first : then;
-  uint32_t *both = NEW_ARRAY(a, uint32_t, count + 1);
-  for (size_t i = 0; i < count; i++)
-    both[i] = first[then[i]];
-  return both;
-}
-
 net *lower(arena *a, const trace *t, rule_log *log) {
   lowering l = {.memory = a, .net = NEW(a, net), .log = log};
-  const uint32_t *first, *then;
-  t = trace_without_known_places(a, t, log, &first);
-  l.trace = t = trace_on_wholes(a, t, log, &then);
-  l.origins = compose_origins(a, first, then, t->steps.count);
+  t = trace_without_known_places(a, t, log, &l.origins);
+  l.trace = t = trace_on_wholes(a, t, log, &l.origins);
   l.values = NEW_ARRAY(a, kept_value, t->steps.count + 1);
   for (size_t i = 0; i < t->externs.count; i++)
     vec_push(a, &l.net->externs, t->externs.items[i]);

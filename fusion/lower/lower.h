@@ -24,6 +24,7 @@
 //
 //   concat (take 1 xs) (take 7 xs)    select (i < 1) a0[0] a0[i - 1]
 //
+//   retrace.c     a Trace that is made of another one
 //   known.c       first: gathers and scatters by places that are known, as steps that move
 //   whole.c       then: functions on parts of an array as functions on all of it
 //   lower.c       the steps, as rows of a table

@@ -150,19 +150,6 @@ typedef struct lowering {
   uint32_t step;
 } lowering;
 
-// ---- places that are known (lower/known.c) -----------------------------------------------------------
-
-// The trace, or another one that moves elements by steps where the places of a gather or a scatter
-// are known and do something simple; origins as below.
-const trace *trace_without_known_places(arena *a, const trace *t, rule_log *log,
-                                        const uint32_t **origins);
-
-// ---- functions on parts of arrays (lower/whole.c) ------------------------------------------------
-
-// The trace, or another one that makes the same results without concatenations of what was done to
-// slices of one array. origins[i]: which step its step i is of; NULL: they are the trace's own.
-const trace *trace_on_wholes(arena *a, const trace *t, rule_log *log, const uint32_t **origins);
-
 // ---- expressions and stages (lower/pool.c) ----------------------------------------------------
 
 net_id pool_add(lowering *l, const net_node *node);

@@ -13,7 +13,7 @@
 // lie side by side (lower/join.c), unless the same was done to both:
 //
 //   concat (map f (take 4 xs)) (map f (drop 4 xs))  =  map f xs
-#include "fusion/lower/lowering.h"
+#include "fusion/lower/retrace.h"
 
 #include "core/hash.h"
 #include "core/number.h"
@@ -30,23 +30,13 @@ typedef struct part {
 typedef struct rewriting {
   arena *memory;
   rule_log *log;
-  const trace *old;
-  trace *to;
-  VEC(uint32_t) origins;  // by new step
-  uint32_t step;          // of the old trace
-  value_id *plain;        // by old step
-  part *parts;
+  retrace re;       // of plain values
+  part *parts;      // by old step
   uint32_t *table;  // of steps made once, by hash: 1 + number, 0 where free
   size_t slots;     // a power of two
   size_t made_once;
   bool chosen;
 } rewriting;
-
-static value_id add_step(rewriting *r, trace_step s) {
-  vec_push(r->memory, &r->to->steps, s);
-  vec_push(r->memory, &r->origins, r->step);
-  return (value_id)(r->to->steps.count - 1);
-}
 
 static uint64_t hash_of_step(const trace_step *s) {
   uint64_t fields[] = {s->op,    s->type,   s->scalar,        s->rank,
@@ -70,7 +60,7 @@ static bool is_same_step(const trace_step *a, const trace_step *b) {
 
 static uint32_t *slot_of_step(const rewriting *r, const trace_step *s) {
   size_t i = hash_of_step(s) & (r->slots - 1);
-  while (r->table[i] && !is_same_step(&r->to->steps.items[r->table[i] - 1], s))
+  while (r->table[i] && !is_same_step(&r->re.to->steps.items[r->table[i] - 1], s))
     i = (i + 1) & (r->slots - 1);
   return &r->table[i];
 }
@@ -82,7 +72,7 @@ static void grow_table(rewriting *r) {
   r->table = NEW_ARRAY(r->memory, uint32_t, r->slots);
   for (size_t i = 0; i < slots; i++)
     if (old[i])
-      *slot_of_step(r, &r->to->steps.items[old[i] - 1]) = old[i];
+      *slot_of_step(r, &r->re.to->steps.items[old[i] - 1]) = old[i];
 }
 
 // An equal step that was added so, or a new one.
@@ -91,7 +81,7 @@ static value_id add_step_once(rewriting *r, trace_step s) {
     grow_table(r);
   uint32_t *slot = slot_of_step(r, &s);
   if (!*slot) {
-    *slot = add_step(r, s) + 1;
+    *slot = retrace_add(&r->re, s) + 1;
     r->made_once++;
   }
   return *slot - 1;
@@ -107,15 +97,9 @@ static trace_step step_like(const trace_step *s, trace_op op, scalar_type type, 
                       .batch = batch};
 }
 
-static void set_operands(rewriting *r, trace_step *s, uint32_t count, const value_id *operands) {
-  s->operand_count = count;
-  s->operands = NEW_ARRAY(r->memory, value_id, count + 1);
-  memcpy(s->operands, operands, count * sizeof *operands);
-}
-
 static value_id reshaped(rewriting *r, value_id id, uint64_t batch, uint32_t rank,
                          const uint64_t *dims) {
-  const trace_step *s = &r->to->steps.items[id];
+  const trace_step *s = &r->re.to->steps.items[id];
   if (s->batch == batch && s->rank == rank &&
       (!rank || !memcmp(s->dims, dims, rank * sizeof *dims)))
     return id;
@@ -124,15 +108,13 @@ static value_id reshaped(rewriting *r, value_id id, uint64_t batch, uint32_t ran
   n.dims = NEW_ARRAY(r->memory, uint64_t, rank + 1);
   if (rank)
     memcpy(n.dims, dims, rank * sizeof *dims);
-  set_operands(r, &n, 1, &id);
+  retrace_set_operands(&r->re, &n, 1, &id);
   return add_step_once(r, n);
 }
 
 static const trace_step *old_operand(const rewriting *r, const trace_step *s, uint32_t i) {
-  return &r->old->steps.items[s->operands[i]];
+  return &r->re.old->steps.items[s->operands[i]];
 }
-
-// ---- steps on parts --------------------------------------------------------------------------
 
 // ---- parts at other places --------------------------------------------------------------------
 
@@ -152,7 +134,7 @@ static value_id exchanged_as_one(rewriting *r, value_id whole, const exchange *x
   int bits = f2_msb(x->distance) + 1;
   uint64_t dims[] = {f2_unit(bits), x->size};
   value_id id = reshaped(r, whole, x->rows * (x->blocks >> bits), 2, dims);
-  const trace_step *s = &r->to->steps.items[id];
+  const trace_step *s = &r->re.to->steps.items[id];
   trace_step n = step_like(s, TRACE_BMMC, s->type, s->batch);
   n.rank = 2;
   n.dims = s->dims;
@@ -160,7 +142,7 @@ static value_id exchanged_as_one(rewriting *r, value_id whole, const exchange *x
   n.rows = NEW_ARRAY(r->memory, uint64_t, bits);
   for (int i = 0; i < bits; i++)
     n.rows[i] = f2_unit(i);
-  set_operands(r, &n, 1, &id);
+  retrace_set_operands(&r->re, &n, 1, &id);
   return add_step_once(r, n);
 }
 
@@ -171,7 +153,7 @@ static bool is_scalar_step(const trace_step *s) {
 
 // What is computed of each element is computed of the exchanged ones, up to so many steps deep.
 static value_id exchanged(rewriting *r, value_id whole, const exchange *x, int depth) {
-  trace_step n = r->to->steps.items[whole];
+  trace_step n = r->re.to->steps.items[whole];
   if (x->distance == 0 || trace_step_count(&n) == 1)
     return whole;
   if (n.op == TRACE_RESHAPE && depth > 0) {
@@ -180,7 +162,7 @@ static value_id exchanged(rewriting *r, value_id whole, const exchange *x, int d
   }
   bool same = is_scalar_step(&n) && depth > 0;
   for (uint32_t i = 0; i < n.operand_count && same; i++) {
-    const trace_step *o = &r->to->steps.items[n.operands[i]];
+    const trace_step *o = &r->re.to->steps.items[n.operands[i]];
     same = o->batch == 1 || o->batch == n.batch;
   }
   if (!same)
@@ -188,9 +170,9 @@ static value_id exchanged(rewriting *r, value_id whole, const exchange *x, int d
   value_id operands[3];
   for (uint32_t i = 0; i < n.operand_count; i++) {
     value_id id = exchanged(r, n.operands[i], x, depth - 1);
-    operands[i] = reshaped(r, id, r->to->steps.items[n.operands[i]].batch, 0, NULL);
+    operands[i] = reshaped(r, id, r->re.to->steps.items[n.operands[i]].batch, 0, NULL);
   }
-  set_operands(r, &n, n.operand_count, operands);
+  retrace_set_operands(&r->re, &n, n.operand_count, operands);
   return add_step_once(r, n);
 }
 
@@ -253,7 +235,7 @@ static value_id whole_operand(rewriting *r, const trace_step *s, uint32_t i, con
     return reshaped(r, exchanged(r, p->whole, &x, MOST_DEEP), batch, o->rank, o->dims);
   }
   if (g->rows % o->batch == 0)  // of whole rows
-    return r->plain[s->operands[i]];
+    return r->re.now[s->operands[i]];
   uint64_t in_group = o->batch / g->rows / g->groups;
   if (o->op != TRACE_INSTANCE || !o->number || o->batch % (g->rows * g->groups) ||
       in_group * g->first % o->number ||
@@ -299,7 +281,7 @@ static part part_of_slice(rewriting *r, const trace_step *s) {
       return all;
   }
   if (p.whole == NO_STEP || p.rows != o->batch)
-    p = (part){r->plain[s->operands[0]], o->batch, 0, count, 0};
+    p = (part){r->re.now[s->operands[0]], o->batch, 0, count, 0};
   p.first += count / o->dims[0] * s->number;
   if (trace_step_count(s) == p.rows * p.total)
     p.whole = NO_STEP;
@@ -320,12 +302,12 @@ static value_id choice(rewriting *r, const trace_step *s, const part *a, const p
   trace_step below = step_like(s, TRACE_SCALAR, SCALAR_BOOL, all / unit);
   below.scalar = OP_LT;
   value_id first = add_step_once(r, index), second = add_step_once(r, limit);
-  set_operands(r, &below, 2, (value_id[]){first, second});
+  retrace_set_operands(&r->re, &below, 2, (value_id[]){first, second});
   value_id condition = add_step_once(r, below);
   first = reshaped(r, a->whole, all, 0, NULL);
   second = reshaped(r, b->whole, all, 0, NULL);
   trace_step select = step_like(s, TRACE_SELECT, s->type, all);
-  set_operands(r, &select, 3, (value_id[]){condition, first, second});
+  retrace_set_operands(&r->re, &select, 3, (value_id[]){condition, first, second});
   return reshaped(r, add_step_once(r, select), a->rows, 1, &a->total);  // an op of its own
 }
 
@@ -373,7 +355,7 @@ static part part_of_concat(rewriting *r, const trace_step *s) {
 // ---- the whole -------------------------------------------------------------------------------
 
 static void rewrite_step(rewriting *r, const trace_step *s) {
-  part *p = &r->parts[r->step];
+  part *p = &r->parts[r->re.step];
   *p = (part){.whole = NO_STEP};
   if (trace_step_count(s) == 0)
     ;
@@ -386,18 +368,15 @@ static void rewrite_step(rewriting *r, const trace_step *s) {
   if (p->whole == NO_STEP && s->op != TRACE_SLICE && s->op != TRACE_RESHAPE && trace_step_count(s))
     *p = part_of_step(r, s);
   if (p->whole != NO_STEP && p->rows * p->total == trace_step_count(s)) {
-    r->plain[r->step] = reshaped(r, p->whole, s->batch, s->rank, s->dims);
+    r->re.now[r->re.step] = reshaped(r, p->whole, s->batch, s->rank, s->dims);
     r->chosen = true;
-    rule_fired(r->log, RULE_PARTS, r->step, 0, 0);
+    rule_fired(r->log, RULE_PARTS, retrace_origin(&r->re), 0, 0);
     p->whole = NO_STEP;
     return;
   }
-  trace_step n = *s;
-  n.operands = NEW_ARRAY(r->memory, value_id, n.operand_count + 1);
-  for (uint32_t i = 0; i < n.operand_count; i++)
-    n.operands[i] = r->plain[s->operands[i]];
+  trace_step n = retrace_step(&r->re);
   bool alone = n.operand_count == 0 && n.op != TRACE_EXTERN && n.op != TRACE_TABLE;
-  r->plain[r->step] = alone ? add_step_once(r, n) : add_step(r, n);
+  r->re.now[r->re.step] = alone ? add_step_once(r, n) : retrace_add(&r->re, n);
 }
 
 const trace *trace_on_wholes(arena *a, const trace *t, rule_log *log, const uint32_t **origins) {
@@ -406,20 +385,11 @@ const trace *trace_on_wholes(arena *a, const trace *t, rule_log *log, const uint
     slices |= t->steps.items[i].op == TRACE_SLICE;
     joins |= t->steps.items[i].op == TRACE_CONCAT;
   }
-  *origins = NULL;
   if (!slices || !joins)
     return t;
-  rewriting r = {.memory = a, .log = log, .old = t, .to = NEW(a, trace)};
-  r.plain = NEW_ARRAY(a, value_id, t->steps.count);
+  rewriting r = {.memory = a, .log = log, .re = retrace_of(a, t, *origins)};
   r.parts = NEW_ARRAY(a, part, t->steps.count);
-  for (; r.step < t->steps.count; r.step++)
-    rewrite_step(&r, &t->steps.items[r.step]);
-  if (!r.chosen)
-    return t;
-  r.to->wants_steps = t->wants_steps;
-  r.to->externs = t->externs;
-  for (size_t i = 0; i < t->results.count; i++)
-    vec_push(a, &r.to->results, r.plain[t->results.items[i]]);
-  *origins = r.origins.items;
-  return r.to;
+  for (; r.re.step < t->steps.count; r.re.step++)
+    rewrite_step(&r, retrace_old(&r.re));
+  return r.chosen ? retrace_end(&r.re, origins) : t;
 }

@@ -5,6 +5,7 @@
 #include "tests/unit/memory.h"
 
 #include "fusion/lower/lower.h"
+#include "fusion/lower/retrace.h"
 #include "fusion/rules/rules.h"
 #include "runtime/interp/interp.h"
 #include "runtime/pipeline.h"
@@ -14,7 +15,7 @@
 
 enum { PROGRAMS = 1500, HIDDEN = 300, LEAST = 10 };  // LEAST: of firings
 
-static size_t fired[RULE_COUNT], compared;
+static size_t fired[RULE_COUNT], compared, with_checks;
 
 // The evaluation's arguments with the dimensions of the Trace's; zeros where the Net has none.
 static array *arguments_of(const trace *t, const net *n, const evaluation *e, size_t *count) {
@@ -83,12 +84,23 @@ typedef struct check {
   bool good;
 } check;
 
+// What lowering makes of the Trace first returns as much, and makes the same checks.
+static bool same_checks(const trace *t) {
+  const uint32_t *origins = NULL;
+  const trace *moved = trace_without_known_places(&memory, t, NULL, &origins);
+  const trace *made = trace_on_wholes(&memory, moved, NULL, &origins);
+  with_checks += made != t && t->checks.count;
+  return CHECK_EQ_U64(trace_returned(made), trace_returned(t)) &&
+         CHECK_EQ_U64(made->checks.count, t->checks.count) &&
+         CHECK_EQ_U64(made->proven_checks, t->proven_checks);
+}
+
 // Lowered once more, since rewriting changes a Net in place.
 static bool check_nets(permc_context *c, pipeline *p, void *with) {
   (void)c;
   check *k = with;
   const net *plain = lower(&memory, &p->trace, NULL);
-  k->good = CHECK_STR(net_verify(&memory, plain), NULL) &&
+  k->good = CHECK_STR(net_verify(&memory, plain), NULL) && same_checks(&p->trace) &&
             same_as_trace(&p->trace, plain, net_evaluate(&memory, plain, k->seed)) &&
             same_as_trace(&p->trace, p->net, net_evaluate(&memory, p->net, k->seed)) &&
             same_as_plan(&p->trace, p->plan, net_evaluate(&memory, p->plan->net, k->seed));
@@ -162,6 +174,21 @@ static bool check_sorts(permc_context *c) {
   bool good = true;
   for (uint64_t k = 0; k < 2 * BODIES && good; k++) {
     char code[200];
+    snprintf(code, sizeof code, "main ks xs = %s\n", bodies[k / 2]);
+    good = check_program(c, code, types[k % 2], k);
+  }
+  return good;
+}
+
+// Places that are checked, of elements that were in two parts.
+static bool check_places(permc_context *c) {
+  static const char *const bodies[] = {
+      "gather (map i64 ks) (concat (map (+ 1) (take 3 xs)) (drop 3 xs))",
+      "permute (map i64 ks) (concat (take 5 xs) (map (* 2) (drop 5 xs)))"};
+  static const char *const types[] = {"[13]u8 [13]f32", "[16]i16 [16]u64"};
+  bool good = true;
+  for (uint64_t k = 0; k < 4 && good; k++) {
+    char code[100];
     snprintf(code, sizeof code, "main ks xs = %s\n", bodies[k / 2]);
     good = check_program(c, code, types[k % 2], k);
   }
@@ -287,10 +314,10 @@ TEST(random_programs) {
     good = check_hidden(c, ways[seed % (sizeof ways / sizeof *ways)], seed);
   good = good && check_program(c, "main : [2^n]u32 -> [2^n]u32\nmain xs = odd_even_sort xs\n",
                                "[2^8]u32", 2 * HIDDEN + 1);
-  good = good && check_scans(c) && check_sorts(c) && check_known_places(c) && check_transposes(c) &&
-         check_partitions(c) && check_peers(c);
+  good = good && check_scans(c) && check_sorts(c) && check_places(c) && check_known_places(c) &&
+         check_transposes(c) && check_partitions(c) && check_peers(c);
   permc_context_free(c);
-  CHECK(compared > programs / 2);
+  CHECK(compared > programs / 2 && with_checks >= 4);
   for (rule_id rule = 0; rule < RULE_COUNT && programs == PROGRAMS; rule++)
     if (!CHECK(fired[rule] >= LEAST))
       printf("%s fired %zu times\n", rules[rule].name, fired[rule]);
