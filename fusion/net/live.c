@@ -13,6 +13,10 @@ f2_space live_empty(int n) { return f2_space_full(n + 1); }
 
 bool live_is_empty(f2_space s) { return f2_space_has(s, 1); }
 
+uint64_t live_points(f2_space s) {
+  return live_is_empty(s) ? 0 : UINT64_C(1) << (s.n - 1 - s.dimension);
+}
+
 // A set without points is one struct, too: all forms vanish on it.
 static f2_space normalized(f2_space s) { return live_is_empty(s) ? f2_space_full(s.n) : s; }
 

@@ -575,6 +575,7 @@ f2_space live_all(int n);  // no form: every index of F_2^n, 0 <= n <= LIVE_MAX
 f2_space live_set(int n, uint32_t count, const net_form *forms);
 f2_space live_empty(int n);
 bool live_is_empty(f2_space s);
+uint64_t live_points(f2_space s);            // how many indices
 f2_space live_and(f2_space s, net_form f);   // the indices of s where also f is 0
 bool live_within(f2_space s, f2_space t);    // whether s is a subset of t
 f2_space live_hull(f2_space s, f2_space t);  // the least live set that contains both

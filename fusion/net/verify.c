@@ -409,15 +409,11 @@ static const char *check_made(const checker *c, const net_store *store, f2_space
 }
 
 static void count_points(const checker *c, const net_store *store, f2_space alive) {
-  uint64_t points = 1, *sum = &c->stored[store->array];
-  bool known = !live_is_empty(alive) && !net_stage_overlaps(c->stage);
+  uint64_t points = c->empty ? 0 : live_points(alive), *sum = &c->stored[store->array];
+  bool known = store->padding_start == UINT64_MAX && !net_stage_overlaps(c->stage);
   for (uint32_t l = 0; l < c->stage->loop_count; l++)
-    known = known && !__builtin_mul_overflow(points, c->stage->extents[l], &points);
-  known = known &&
-          !__builtin_mul_overflow(points, UINT64_C(1) << (c->stage->n - alive.dimension), &points);
-  if (live_is_empty(alive) || c->empty)
-    return;
-  if (!known || store->padding_start != UINT64_MAX || __builtin_add_overflow(*sum, points, sum))
+    known = !__builtin_mul_overflow(points, c->stage->extents[l], &points) && known;
+  if (points && (!known || __builtin_add_overflow(*sum, points, sum)))
     *sum = UINT64_MAX;
 }
 

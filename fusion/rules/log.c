@@ -56,6 +56,8 @@ static void print_rule(text *out, const rule_log *log, rule_id rule) {
 void rules_print(text *out, const rule_log *log) {
   for (rule_id rule = 0; rule < RULE_COUNT; rule++)
     print_rule(out, log, rule);
+  if (log->stopped)
+    text_printf(out, "stopped after %d rounds, more rules might apply\n", RULES_ROUNDS);
 }
 
 // ---- what a stage under rewriting logs -------------------------------------------------------
@@ -66,9 +68,8 @@ void rewriter_fired(rewriter *r, rule_id rule, uint64_t bytes, uint64_t operatio
 }
 
 void rewriter_at(rewriter *r, const net_op *op) {
-  f2_space live = live_of_op(r->stage, op);
   r->step = op->origin;
-  r->times = live_is_empty(live) ? 0 : r->loops << (r->stage->n - (int)op->k - live.dimension);
+  r->times = r->loops * (live_points(live_of_op(r->stage, op)) >> op->k);
 }
 
 uint64_t rewriter_bytes(const rewriter *r, net_id value, int dead_dimensions) {

@@ -38,7 +38,7 @@ typedef struct definition {
 typedef struct part {
   net_op op;
   f2_space live;
-  double covered;  // indices, of those of all such ops
+  uint64_t covered;  // indices, of those of all such ops
   uint64_t hash;
 } part;
 
@@ -487,10 +487,6 @@ static bool is_same_op(const net_op *a, const net_op *b) {
   return same;
 }
 
-static double indices_of(const merging *m, f2_space live) {
-  return (double)(UINT64_C(1) << (m->r->stage->n - live.dimension));
-}
-
 // Whether what became of the part's output can be made where `live` says, too.
 static bool is_makeable(const merging *m, net_id value, f2_space live) {
   definition by = m->definitions[m->r->replacement[value]];
@@ -534,14 +530,14 @@ static bool join_part(merging *m, const net_op *op) {
   uint32_t *slot = part_slot(m, op, hash);
   f2_space live = live_of_op(m->r->stage, op);
   if (!*slot) {
-    vec_push(m->r->memory, &m->parts, ((part){*op, live, indices_of(m, live), hash}));
+    vec_push(m->r->memory, &m->parts, ((part){*op, live, live_points(live), hash}));
     *slot = (uint32_t)m->parts.count;
     return false;
   }
   part *p = &m->parts.items[*slot - 1];
   f2_space both = live_hull(p->live, live);
-  double covered = p->covered + (live_within(live, p->live) ? 0 : indices_of(m, live));
-  bool good = indices_of(m, both) <= MOST_VAIN * covered && !has_foreign(m, op);
+  uint64_t covered = p->covered + (live_within(live, p->live) ? 0 : live_points(live));
+  bool good = live_points(both) / MOST_VAIN <= covered && !has_foreign(m, op);
   for (uint32_t i = 0; i < op->output_count && good; i++)
     good = is_makeable(m, p->op.outputs[i].value, both);
   if (!good)

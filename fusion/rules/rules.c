@@ -5,7 +5,7 @@
 // either does may let the other do more, as a narrower live set equals another.
 // Ops that choose among values by the index wait until loads of parts have become one, and what
 // reads them, too.
-enum { MOST_ROUNDS = 8, ROUNDS_APART = 2 };
+enum { ROUNDS_APART = 2 };
 
 static rewriter rewriter_of(arena *a, net *t, net_stage *s, rule_log *log) {
   rewriter r = {.memory = a, .net = t, .stage = s, .log = log, .changed = true, .loops = 1};
@@ -35,7 +35,7 @@ void rules_apply(arena *a, net *t, rule_log *log) {
   for (size_t i = 0; i < t->stages.count; i++)
     rewriters[i] = rewriter_of(a, t, &t->stages.items[i], log);
   bool again = true;
-  for (int round = 0; round < MOST_ROUNDS && again; round++) {
+  for (int round = 0; round < RULES_ROUNDS && again; round++) {
     for (size_t i = 0; i < t->stages.count; i++)
       if (rewriters[i].changed) {
         rewriters[i].changed = false;
@@ -50,5 +50,7 @@ void rules_apply(arena *a, net *t, rule_log *log) {
     for (size_t i = 0; i < t->stages.count; i++)
       again = again || rewriters[i].changed;
   }
+  if (again && log)
+    log->stopped = true;
   net_compact(a, t);
 }

@@ -238,16 +238,18 @@ typedef struct rule_firing {
 typedef struct rule_log {
   arena *memory;  // of the firings
   VEC(rule_firing) firings;
+  bool stopped;  // rewriting ended while rules fired
 } rule_log;
 
 // log may be NULL.
 void rule_fired(rule_log *log, rule_id rule, uint32_t step, uint64_t bytes, uint64_t operations);
+enum { RULES_ROUNDS = 64 };  // more than programs take: 3, and random Nets up to 6
 // One line per rule that fired: how often, at which steps, what it saved; and its law.
 void rules_print(text *out, const rule_log *log);
 
 // ---- rewriting -------------------------------------------------------------------------------
 
-// Rewrites the Net until no rule applies. Of an accepted Net it makes an accepted one that stores
+// Rewrites the Net until no rule applies, or for RULES_ROUNDS, which the log says. Of an accepted Net it makes an accepted one that stores
 // the same in every result array. Deterministic; everything new is in `a`. log may be NULL.
 void rules_apply(arena *a, net *t, rule_log *log);
 

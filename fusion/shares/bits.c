@@ -105,8 +105,7 @@ static f2_space with_directions(f2_space v, const net_op *op) {
 // So few elements that each rank may rather have all of them: a gather sends less than an exchange.
 static bool has_few(const cutting *c, f2_space live) {
   enum { MOST = 6 };  // log2, of a share
-  int bits = c->stage->n - live.dimension;
-  return bits <= c->s->p + MOST && live.dimension >= c->s->p;
+  return live_points(live) <= f2_unit(c->s->p + MOST) && live.dimension >= c->s->p;
 }
 
 // Whether each rank rather executes the op as a whole: it acts on few elements, and none of them is

@@ -53,8 +53,7 @@ static uint64_t ranks_within(f2_affine away, f2_space space) {
   for (int i = 0; i < forms.dimension; i++)
     zeros[i] =
         (net_form){f2_combine(p, away.a.row, forms.basis[i]), f2_dot(forms.basis[i], away.c)};
-  f2_space live = live_set(p, (uint32_t)forms.dimension, zeros);
-  return live_is_empty(live) ? 0 : f2_unit(p - live.dimension);
+  return live_points(live_set(p, (uint32_t)forms.dimension, zeros));
 }
 
 static share_traffic traffic(uint64_t messages, uint64_t bytes_of_one) {

@@ -638,6 +638,93 @@ TEST(spaces) {
   arena_free(&memory);
 }
 
+// The same op where nothing is alive, and on two parts that only the whole contains: what is dead
+// does not make the whole worth its while.
+TEST(dead_parts) {
+  static const char parts[] =
+      "array a0 i32 256 argument 0\n"
+      "array a1 i32 16 result 0\n"
+      "array a2 i32 16 result 1\n"
+      "stage 0 n=8\n"
+      "  v0 = load a0 at x0 + 2*x1 + 4*x2 + 8*x3 + 16*x4 + 32*x5 + 64*x6 + 128*x7\n"
+      "  op 0 live x0 x0^1 step %1\n"
+      "    v1[0] = * v0[0] v0[0]\n"
+      "  op 1 live x4 x5 x6 x7 step %2\n"
+      "    v2[0] = * v0[0] v0[0]\n"
+      "  op 2 live x0 x1 x2 x3 step %3\n"
+      "    v3[0] = * v0[0] v0[0]\n"
+      "  store v2 in a1 at x0 + 2*x1 + 4*x2 + 8*x3 live x4 x5 x6 x7\n"
+      "  store v3 in a2 at x4 + 2*x5 + 4*x6 + 8*x7 live x0 x1 x2 x3\n";
+  const char *wrong = NULL;
+  START();
+  CHECK_EQ_U64(live_points(live_empty(8)), 0);
+  CHECK_EQ_U64(live_points(live_all(8)), 256);
+  net *t = net_read(&memory, parts, &wrong);
+  REQUIRE(t != NULL);
+  CHECK_STR(net_verify(&memory, t), NULL);
+  rules_apply(&memory, t, NULL);
+  CHECK_EQ_U64(t->stages.items[0].ops.count, 2);
+  for (size_t i = 0; i < t->stages.items[0].ops.count; i++)
+    CHECK_EQ_U64(t->stages.items[0].ops.items[i].live_count, 4);
+  arena_free(&memory);
+}
+
+// A ladder: op r_i takes in a_i, and reads a_(i + 1) no more then, which has the live set of
+// r_(i + 1) then. A rung is a round.
+//
+//   a_i = v_2i * v_2i+1; r_i = ((v_2i * v_2i+1 ^ a_i) & a_i+1) + v_2i where x0 is i & 1
+static net *ladder(uint32_t rungs) {
+  text out = {0};
+  const char *wrong = NULL;
+  uint32_t loads = 2 * rungs + 2, made = loads + rungs + 1;
+  for (uint32_t i = 0; i < loads; i++)
+    text_printf(&out, "array a%u i32 2 argument %u\n", i, i);
+  for (uint32_t i = 0; i < rungs; i++)
+    text_printf(&out, "array a%u i32 1 result %u\n", loads + i, i);
+  text_string(&out, "stage 0 n=1\n");
+  for (uint32_t i = 0; i < loads; i++)
+    text_printf(&out, "  v%u = load a%u at x0\n", i, i);
+  for (uint32_t k = 0, i = rungs; k <= rungs; k++, i--)
+    text_printf(&out, "  op %u step %%1\n    v%u[0] = * v%u[0] v%u[0]\n", k, loads + i, 2 * i,
+                2 * i + 1);
+  for (uint32_t i = 0; i < rungs; i++)
+    text_printf(&out,
+                "  op %u live x0%s step %%2\n    t0 = * v%u[0] v%u[0]\n    t1 = xor t0 v%u[0]\n"
+                "    t2 = & t1 v%u[0]\n    v%u[0] = + t2 v%u[0]\n",
+                rungs + 1 + i, i % 2 ? "^1" : "", 2 * i, 2 * i + 1, loads + i, loads + i + 1,
+                made + i, 2 * i);
+  for (uint32_t i = 0; i < rungs; i++)
+    text_printf(&out, "  store v%u in a%u at 0 live x0%s\n", made + i, loads + i,
+                i % 2 ? "^1" : "");
+  net *t = net_read(&memory, text_content(&out), &wrong);
+  if (!t)
+    printf("%s\n%s", wrong, text_content(&out));
+  text_free(&out);
+  return t;
+}
+
+// Rules are applied until none fires; where that takes very long, the log says that they were not.
+TEST(many_rounds) {
+  START();
+  for (uint32_t rungs = 20; rungs <= 200; rungs += 180) {
+    net *t = ladder(rungs);
+    REQUIRE(t != NULL);
+    CHECK_STR(net_verify(&memory, t), NULL);
+    rule_log log = {.memory = &memory};
+    text out = {0};
+    rules_apply(&memory, t, &log);
+    CHECK_STR(net_verify(&memory, t), NULL);
+    rules_print(&out, &log);
+    CHECK(log.stopped == (rungs == 200));
+    if (log.stopped)
+      CHECK_CONTAINS(out.data, "stopped after 64 rounds, more rules might apply");
+    else
+      CHECK_EQ_U64(t->stages.items[0].ops.count, 0);
+    text_free(&out);
+  }
+  arena_free(&memory);
+}
+
 // What must stay as it is.
 static const char *const untouched[] = {
     // floats: NaN and -0
