@@ -40,56 +40,56 @@ bool plan_routine_is_partition(const net_routine *r) {
          r->limit <= NET_MOST_COUNTED && r->pair_count <= PLAN_PARTITION_PAIRS;
 }
 
-// By kernels where lanes are threads (kernels/routines/sort/sort.h), as measured on an H200: for
-// each key, when it is counted and for each digit, and for each byte that a digit moves; for each
-// place that is written at the end; for each byte that a partition moves. A start is 3.6 us in a
-// graph; here it has the measure of the target's passes, whose starts are counted at more than
-// twice their time too.
+// By kernels where lanes are threads (kernels/routines/sort/sort.h).
 static pass_cost cost_on_gpu(const plan *p, const net_routine *r) {
-  const double start = 8e-6, key = 1.4e-12, byte = 3e-13, place = 2e-11, parted = 9e-13;
+  const target_routines *t = &p->target->routines;
   double digits = plan_routine_digits(p, r), elements = (double)r->rows * (double)r->length;
   double moved = bytes_of(p, r->pairs[0].from);
   for (uint32_t i = 1; i < r->pair_count; i++)
     moved += bytes_of(p, r->pairs[i].to);
   if (plan_routine_is_partition(r))
-    return (pass_cost){start, parted * (moved + bytes_of(p, r->pairs[0].to)), 0};
+    return (pass_cost){t->start, t->partition * (moved + bytes_of(p, r->pairs[0].to)), 0};
   double places = r->kind == NET_PLACES ? elements : 0;
-  return (pass_cost){start * (digits + 1),
-                     key * elements * (digits + 1) + 2 * byte * moved * digits + place * places, 0};
+  return (pass_cost){
+      t->start * (digits + 1),
+      t->key * elements * (digits + 1) + 2 * t->byte * moved * digits + t->place * places, 0};
 }
 
 // Where lanes are threads and it has no kernels: the host executes it, on arrays that go there and
 // back.
 static pass_cost cost_on_host(const plan *p, const net_routine *r) {
-  const double start = 3e-5, bus = 2e10, digit = 3e-9;  // seconds, bytes a second, seconds
+  const target_routines *t = &p->target->routines;
   double bytes = 0, elements = (double)r->rows * (double)r->length;
   for (uint32_t i = 0; i < r->pair_count; i++)
     bytes += bytes_of(p, r->pairs[i].from) + bytes_of(p, r->pairs[i].to);
-  return (pass_cost){start, bytes / bus + digit * plan_routine_digits(p, r) * elements, 0};
+  return (pass_cost){t->host_start,
+                     t->host_byte * bytes + t->host_digit * plan_routine_digits(p, r) * elements,
+                     0};
 }
 
-// A sort by a processor (runtime/routines/sort.c) on one thread, in operations, as measured with
-// AVX-512: networks of up to 2^9 words, and a partition for each doubling from there; more for a row
-// that is not sorted together with others, and for each element that is taken where it belongs. Where
-// keys have few bits, there are counts of all that they can be.
+// A sort by a processor (runtime/routines/sort.c) on one thread, in operations: networks of up to
+// 2^9 words, and a partition for each doubling from there; more for a row that is not sorted
+// together with others, and for each element that is taken where it belongs. Where keys have few
+// bits, there are counts of all that they can be.
 static double sort_ops(const plan *p, const net_routine *r) {
   enum { LEAF = 9, LEAST = 4, WORD = 32 };  // log2 of words in a network; bits
-  const double call = 3000, row = 800, partition = 5.5, moved = 20, counted = 24, of_count = 64;
+  const target_routines *t = &p->target->routines;
   uint32_t bits = plan_routine_bits(p, r);
   uint32_t log = r->length > 1 ? (uint32_t)f2_msb(r->length - 1) + 1 : 0;
   uint32_t columns = log < LEAST ? LEAST : log < LEAF ? log : LEAF;
   bool keys_alone = r->pair_count == 1 && r->kind == NET_SORT;
   bool together = log >= LEAST && log < LEAF && r->length == (uint64_t)1 << log && keys_alone;
   double words = (keys_alone ? bits : bits + log) > WORD ? 2 : 1;
-  double each = words * (columns * (columns + 1) / 2 + (log > LEAF ? partition * (log - LEAF) : 0));
-  double of_row = together ? 0 : row;
+  double halved = log > LEAF ? t->partition_ops * (log - LEAF) : 0;
+  double each = words * (columns * (columns + 1) / 2 + halved);
+  double of_row = together ? 0 : t->row_ops;
   bool counts = bits <= (keys_alone ? 16 : 8) && log >= bits + (keys_alone ? 2 : 0);
   if (counts) {
-    each = counted * plan_routine_digits(p, r);
-    of_row = of_count * (double)f2_unit((int)bits);
+    each = t->count_ops * plan_routine_digits(p, r);
+    of_row = t->value_ops * (double)f2_unit((int)bits);
   }
-  each += keys_alone ? 0 : (counts ? moved / 2 : moved) * (r->pair_count + 1);
-  return call + (double)r->rows * (each * (double)r->length + of_row);
+  each += keys_alone ? 0 : (counts ? t->move_ops / 2 : t->move_ops) * (r->pair_count + 1);
+  return t->call_ops + (double)r->rows * (each * (double)r->length + of_row);
 }
 
 // A sort by plain C, in seconds (runtime/ahead/routines_text.h): few keys are inserted; more are

@@ -28,6 +28,24 @@ typedef struct target_link {
 } target_link;
 typedef enum target_level { TARGET_PEER, TARGET_NETWORK, TARGET_DISK, TARGET_LEVELS } target_level;
 
+// What sorts and other routines cost, as measured (plan/cost.c). Of a GPU, by kernels, in seconds;
+// by its host, which has the arrays copied; of a processor on one thread, in ops.
+typedef struct target_routines {
+  double start;      // of a kernel, in the measure of pass_seconds
+  double key;        // to count the digits of a key, and to move it by each digit
+  double byte;       // to read or write one of what a digit moves
+  double place;      // to write one at the end
+  double partition;  // of a byte that few keys put in order
+  double host_start;
+  double host_byte;   // of one that goes there or comes back
+  double host_digit;  // of a key
+  double call_ops, row_ops;
+  double partition_ops;  // of a key, to halve what is not sorted
+  double move_ops;       // of an element that goes where its key went
+  double count_ops;      // of a key and a digit, where keys have few values
+  double value_ops;      // of a value that keys can have, then
+} target_routines;
+
 typedef struct target {
   const char *name;
   uint32_t line_bytes;      // memory moves in lines of so many bytes: a power of two
@@ -48,6 +66,7 @@ typedef struct target {
   double digit_seconds;            // a key and 8 of its bits, of a sort by plain C; 0: sorts are by
                                    // networks of vectors, or by kernels
   network_limits networks;         // which sorts are by networks
+  target_routines routines;
   // The outer levels. Plans of what a rank does do not depend on them.
   uint32_t peers, nodes;  // at most so many ranks of a host, and hosts: powers of two
   uint64_t disk_block;    // files are read and written in blocks of so many bytes: a power of two

@@ -36,6 +36,10 @@ typedef struct field {
 #define NETWORK_FIELD(name, shape, width, bytes)                                                   \
   {{#name "_" #bytes, "most that a network sorts faster, of " #bytes " bytes"},                      \
    offsetof(target, networks.most[shape][width]), FIELD_U64, 0, 0, 0x1p62, "a whole number from 0 to 2^62"}
+// Of what routines cost.
+#define COST(field, summary)                                                                       \
+  {{"routine_" #field, summary}, offsetof(target, routines.field), FIELD_F64, 0, 0, 1e18,          \
+   "a number from 0 to 1e18"}
 #define NETWORKS(name, shape)                                                                      \
   NETWORK_FIELD(name, shape, 0, 1), NETWORK_FIELD(name, shape, 1, 2),                              \
   NETWORK_FIELD(name, shape, 2, 4), NETWORK_FIELD(name, shape, 3, 8)
@@ -69,6 +73,20 @@ static const field fields[] = {
     NETWORKS(network_pairs, NETWORK_PAIRS),
     NETWORKS(network_rows, NETWORK_ROWS),
     NETWORKS(network_top, NETWORK_TOP),
+    COST(start, "seconds, of a kernel of a sort on a GPU"),
+    COST(key, "seconds, of a key there, for each digit and for their counts"),
+    COST(byte, "seconds, of a byte that a digit moves there"),
+    COST(place, "seconds, of a place that is written there"),
+    COST(partition, "seconds, of a byte that few keys put in order there"),
+    COST(host_start, "seconds, of what its host executes"),
+    COST(host_byte, "seconds, of a byte that goes to its host, or back"),
+    COST(host_digit, "seconds, of a key and 8 of its bits there"),
+    COST(call_ops, "operations, of a sort on a processor"),
+    COST(row_ops, "operations, of a row that is sorted by itself"),
+    COST(partition_ops, "operations, of a key that a pivot puts on its side"),
+    COST(move_ops, "operations, of an element that goes where its key went"),
+    COST(count_ops, "operations, of a key that is counted, and 8 of its bits"),
+    COST(value_ops, "operations, of a value that counted keys can have"),
     FIELD(peers, FIELD_U32, 1, 1, 1 << 16, "a power of two from 1 to 65536",
           "ranks of one host, at most"),
     FIELD(nodes, FIELD_U32, 1, 1, 1 << 16, "a power of two from 1 to 65536",

@@ -217,9 +217,67 @@ TEST(every_field_of_every_target) {
             t->ops_per_second == u->ops_per_second && t->exchange_ops == u->exchange_ops &&
             t->pass_seconds == u->pass_seconds && t->digit_seconds == u->digit_seconds &&
             t->peers == u->peers && t->nodes == u->nodes && t->disk_block == u->disk_block &&
+            !memcmp(&t->networks, &u->networks, sizeof t->networks) &&
+            !memcmp(&t->routines, &u->routines, sizeof t->routines) &&
             !memcmp(t->links, u->links, sizeof t->links));
     }
     text_free(&lines);
+  }
+  arena_free(&memory);
+}
+
+// What routines cost is what the target says: each field costs one of these.
+TEST(costs_of_routines) {
+  static const char *const routines[] = {
+      "array a0 u32 1024 argument 0\narray a1 u32 1024 result 0\n"
+      "stage 0 n=0 routine sort rows 1 length 1024\n  from a0 to a1\n",
+      "array a0 u32 1024 argument 0\narray a1 i64 1024 result 0\n"
+      "stage 0 n=0 routine places rows 2 length 512\n  from a0 to a1\n",
+      "array a0 u8 1024 argument 0\narray a1 u8 1024 result 0\n"
+      "stage 0 n=0 routine sort rows 1 length 1024 below 2\n  from a0 to a1\n",
+      "array a0 u32 1024 argument 0\narray a1 i64 2 result 0\n"
+      "stage 0 n=0 routine check rows 1 length 1024 below 2\n  from a0 to a1\n"};
+  enum { ROUTINES = sizeof routines / sizeof *routines };
+  START();
+  size_t found = 0;
+  for (size_t i = 0; i < target_field_count(); i++) {
+    const char *field = target_field_at(i).name, *wrong = NULL;
+    bool matters = false;
+    if (strncmp(field, "routine_", 8) != 0)
+      continue;
+    found++;
+    for (size_t k = 0; k < 2 * ROUTINES; k++) {
+      const char *base = k % 2 ? "gpu" : "avx512";
+      const target *own = target_read(
+          &memory, arena_printf(&memory, "base = %s\n%s = 1234\n", base, field), &wrong);
+      const net *t = net_read(&memory, routines[k / 2], &wrong);
+      CHECK_STR(wrong, NULL);
+      REQUIRE(own && t);
+      double seconds = plan_make(&memory, t, own, NULL)->passes.items[0].seconds;
+      matters |=
+          seconds != plan_make(&memory, t, target_named(base), NULL)->passes.items[0].seconds;
+    }
+    if (!CHECK(matters))
+      printf("%s\n", field);
+  }
+  CHECK_EQ_U64(found, 14);
+  arena_free(&memory);
+}
+
+// A strategy that does not apply leaves the plan to others, which count what they spare once.
+TEST(spared_once) {
+  static const char sum[] = "array a0 i32 1024 argument 0\narray a1 i32 1024 argument 1\n"
+                            "array a2 i32 1024 result 0\nstage 0 n=0 loops 1024\n"
+                            "  v0 = load a0 at o0\n  v1 = load a1 at o0\n  op 0 step %1\n"
+                            "    v2[0] = + v0[0] v1[0]\n  store v2 in a2 at o0\n";
+  static const char *const names[] = {"greedy", "tile", "naive", "scheduled"};
+  const char *wrong = NULL;
+  START();
+  const net *t = net_read(&memory, sum, &wrong);
+  REQUIRE(t != NULL);
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    const plan *p = plan_make(&memory, t, target_named("avx512"), plan_strategy_named(names[i]));
+    CHECK_EQ_U64(p->short_loads, 1);
   }
   arena_free(&memory);
 }

@@ -672,7 +672,7 @@ TEST(dead_parts) {
 // A ladder: op r_i takes in a_i, and reads a_(i + 1) no more then, which has the live set of
 // r_(i + 1) then. A rung is a round.
 //
-//   a_i = v_2i * v_2i+1; r_i = ((v_2i * v_2i+1 ^ a_i) & a_i+1) + v_2i where x0 is i & 1
+//   a_i = x_i * y_i; r_i = ((x_i * y_i ^ a_i) & a_(i + 1)) + x_i where x0 is i & 1
 static net *ladder(uint32_t rungs) {
   text out = {0};
   const char *wrong = NULL;
