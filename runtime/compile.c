@@ -144,7 +144,6 @@ static permc_code code_in_files(const permc_context *c, const error *failure) {
 }
 
 static bool execute_in_files(permc_compiled *p, permc_context *c, const backend_run *r) {
-  enum { NOTE_SECONDS = 1 };  // of a run that may go on later
   const pipeline *l = &p->pipeline;
   error failure = {0};
   context_unlock_files(c);
@@ -155,7 +154,6 @@ static bool execute_in_files(permc_compiled *p, permc_context *c, const backend_
                       .interrupted = c->limits.interrupted,
                       .progress = r->progress,
                       .memory = c->file_memory,
-                      .note_seconds = NOTE_SECONDS,
                       .folder = c->file_folder,
                       .resume = c->file_resume,
                       .lock = &c->file_lock,

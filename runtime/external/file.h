@@ -19,7 +19,6 @@ typedef struct run_file {
   uint64_t offset;        // of element 0
   uint32_t first, last;   // steps that need it; first is UINT32_MAX: none
   bool named;             // it has a path in the file system, and is the run's
-  bool copied;            // it is a copy of an argument that was just made, and is not noted
   int slot;               // of system/temporary.h; -1: none
   struct run_file *next;  // of a routine's, which have numbers
   uint32_t number;

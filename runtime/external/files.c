@@ -1,6 +1,5 @@
 // Files of arrays and of routines: which there are, and for how long. See files.h.
 #include "runtime/external/files.h"
-#include "core/clock.h"
 #include "runtime/external/routines/routine.h"
 
 #include <errno.h>
@@ -53,24 +52,19 @@ static bool copy_argument(run_files *f, net_id a, run_file *file, error *failure
   return good;
 }
 
-enum { ARGUMENT_NAME = 40 };
-static void name_argument(const run_files *f, net_id a, char name[ARGUMENT_NAME]) {
-  snprintf(name, ARGUMENT_NAME, "argument%" PRIu32, array_at(f, a)->number);
-}
-
 static bool open_argument(run_files *f, net_id a, run_file *file, error *failure) {
   const net_array *of = array_at(f, a);
   const array *given = argument_of(f, a);
   int descriptor;
-  char name[ARGUMENT_NAME];
+  char name[40];
   if (!given || given->type != of->type || array_count(given) != of->count)
     return error_set(failure, SPAN_NONE, "an argument is missing, or has another length");
   if (!array_file_place(given, &descriptor, &file->offset)) {
-    name_argument(f, a, name);
-    if (!make_file(f, file, name, false, bytes_of(of), failure))
-      return false;
-    file->copied = !f->has_journal || !journal_has_filled(&f->journal, name);
-    return !file->copied || copy_argument(f, a, file, failure);
+    snprintf(name, sizeof name, "argument%" PRIu32, of->number);
+    // A run that goes on has it from the step before, or from this one, whose first pieces are done.
+    bool is_new = f->step == file->first && f->done == 0;
+    return make_file(f, file, name, false, bytes_of(of), failure) &&
+           (!is_new || copy_argument(f, a, file, failure));
   }
   file->path = strdup(array_file_name(given));
   return file->path ? disk_open_again(&file->disk, file->path, descriptor, failure)
@@ -169,43 +163,18 @@ static bool note(run_files *f, uint32_t step, uint64_t done, error *failure) {
     good = !is_used(f, a) || run_file_sync(&f->arrays[a], failure);
   for (run_file *file = f->routines; file && good; file = file->next)
     good = run_file_sync(file, failure);
-  f->noted = clock_seconds();
-  f->wait = 2 * f->wait < f->run->note_seconds ? 2 * f->wait : f->run->note_seconds;
-  f->rest.wanted = false;
   return good && journal_note_done(&f->journal, step, done, failure);
 }
 
-// Arguments are copied once: a run that goes on finds them, and their checksums.
-static bool note_copies(run_files *f, uint64_t done, error *failure) {
-  bool good = true, noted = false;
-  for (net_id a = 0; a < f->run->steps->arrays.count && good; a++) {
-    run_file *file = &f->arrays[a];
-    char name[ARGUMENT_NAME];
-    if (!file->copied || !f->has_journal)
-      continue;
-    name_argument(f, a, name);
-    good = (noted || note(f, f->step, done, failure)) &&
-           journal_note_filled(&f->journal, name, failure);
-    noted = true;
-    file->copied = false;
-  }
-  return good;
-}
-
-bool files_begin_step(run_files *f, uint32_t step, uint64_t *done, error *failure) {
+bool files_begin_step(run_files *f, uint32_t step, error *failure) {
   const external *e = f->run->steps;
   bool good = true;
   f->step = step;
-  *done = f->has_journal && f->journal.step == step ? f->journal.done : 0;
+  f->done = f->has_journal && f->journal.step == step ? f->journal.done : 0;
   for (net_id a = 0; a < e->arrays.count && good; a++)
     if (is_used(f, a))
       good = open_array(f, a, failure);
-  return good && note_copies(f, *done, failure);
-}
-
-bool files_report(run_files *f, uint64_t done, error *failure) {
-  f->rest.wanted = f->has_journal && clock_seconds() - f->noted >= f->wait;
-  return !f->rest.wanted || !f->rest.here || note(f, f->step, done, failure);
+  return good;
 }
 
 bool files_settle(run_files *f, uint64_t done, error *failure) {
@@ -272,14 +241,12 @@ static bool open_journal(run_files *f, error *failure) {
   if (!files_identify(f->run, hex, failure) || !make_folder(f->run->folder, failure))
     return false;
   f->has_journal = true;
-  f->noted = clock_seconds();
-  f->wait = f->run->note_seconds / 16;
   bool good = journal_open(&f->journal, f->run->folder, hex, failure);
   return good;
 }
 
 bool files_open(run_files *f, const external_run *r, error *failure) {
-  *f = (run_files){.run = r, .rest.here = true};
+  *f = (run_files){.run = r};
   f->arrays = calloc(r->steps->arrays.count + 1, sizeof *f->arrays);
   if (!f->arrays)
     return error_no_memory(failure);

@@ -27,21 +27,16 @@ typedef struct run_files {
   bool has_journal;
   journal journal;
   uint32_t step;
-  double noted;  // when
-  double wait;   // seconds from then to the next note: more and more
-  pipeline_rest rest;
+  uint64_t done;  // pieces of it, before this process began
 } run_files;
 
 bool files_open(run_files *f, const external_run *r, error *failure);
 // All that has not been taken goes; but a run with a journal keeps it.
 void files_close(run_files *f);
-// What the step needs is there: *done parts of it are done.
-bool files_begin_step(run_files *f, uint32_t step, uint64_t *done, error *failure);
+// What the step needs is there.
+bool files_begin_step(run_files *f, uint32_t step, error *failure);
 bool files_end_step(run_files *f, error *failure);
-// So many parts of the step are done, and written. Noted now and then, in a rest, where the run may
-// go on later.
-bool files_report(run_files *f, uint64_t done, error *failure);
-// The same, noted now: nothing is under way.
+// So many pieces of the step are done, and nothing is under way: a run with a journal goes on there.
 bool files_settle(run_files *f, uint64_t done, error *failure);
 external_place files_place(const run_files *f, net_id a);
 external_place files_of_routine(run_files *f, uint32_t number, uint64_t offset, uint64_t bytes,

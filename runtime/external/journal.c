@@ -91,38 +91,18 @@ static void made_line(char line[200], const char *name, uint64_t bytes) {
   snprintf(line, 200, "made %.100s %" PRIu64, name, bytes);
 }
 
-static bool note_line(journal *j, const char *line, error *failure) {
-  text_printf(&j->lines, "%s\n", line);
-  return !j->lines.failed ? add_line(j, line, failure) : error_no_memory(failure);
-}
-
-static bool has_line(const journal *j, char line[202]) {
-  strcat(line, "\n");
-  return strstr(text_content(&j->lines), line) != NULL;
-}
-
 bool journal_note_made(journal *j, const char *name, uint64_t bytes, error *failure) {
   char line[200];
   made_line(line, name, bytes);
-  return note_line(j, line, failure);
+  text_printf(&j->lines, "%s\n", line);
+  return !j->lines.failed ? add_line(j, line, failure) : error_no_memory(failure);
 }
 
 bool journal_has_made(const journal *j, const char *name, uint64_t bytes) {
   char line[202];
   made_line(line, name, bytes);
-  return has_line(j, line);
-}
-
-bool journal_note_filled(journal *j, const char *name, error *failure) {
-  char line[200];
-  snprintf(line, sizeof line, "filled %.100s", name);
-  return note_line(j, line, failure);
-}
-
-bool journal_has_filled(const journal *j, const char *name) {
-  char line[202];
-  snprintf(line, sizeof line, "filled %.100s", name);
-  return has_line(j, line);
+  strcat(line, "\n");
+  return strstr(text_content(&j->lines), line) != NULL;
 }
 
 // ---- opening -----------------------------------------------------------------------------------

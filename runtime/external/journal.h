@@ -3,8 +3,7 @@
 //
 //   permc-journal 3 bddd... 1e02...  what the run is: a digest of its steps, arguments and memory
 //   made f2 8192 4be1...             a file of so many bytes was made
-//   filled argument0 03c7...         it has all that is ever written to it, on the disk
-//   done 0 17 9c02...                a note: of step 0, 17 parts are done, and on the disk
+//   done 0 17 9c02...                of step 0, which is a sort, 17 pieces are done, and on the disk
 //   done 1 0 77aa...                 step 0 is
 //
 // Each line ends with its hash, of 64 bits. Where a line has another the folder is damaged. A last
@@ -40,7 +39,5 @@ bool journal_is_of_run(const char *name);
 bool journal_fail_damaged(error *failure, const char *folder, const char *format, ...)
     PRINTF_LIKE(3, 4);
 bool journal_has_made(const journal *j, const char *name, uint64_t bytes);
-bool journal_note_filled(journal *j, const char *name, error *failure);
-bool journal_has_filled(const journal *j, const char *name);
 
 #endif

@@ -27,9 +27,10 @@ static external_place file_of_routine(void *with, uint32_t number, uint64_t offs
 }
 
 static bool report_part(void *with, uint64_t done, error *failure) {
-  running *r = with;
+  const running *r = with;
+  (void)failure;
   progress_report(&r->run->progress, r->before + done, r->total);
-  return files_report(&r->files, done, failure);
+  return true;
 }
 
 static bool settle_part(void *with, uint64_t done, error *failure) {
@@ -46,14 +47,13 @@ static external_routine routine_of(const running *r, const external_step *s) {
                             .interrupted = r->run->interrupted};
 }
 
-static bool run_routine(running *r, const external_step *s, uint64_t done, error *failure) {
+static bool run_routine(running *r, const external_step *s, error *failure) {
   external_routine routine = routine_of(r, s);
   routine.between = file_of_routine;
   routine.report = report_part;
   routine.settle = settle_part;
   routine.with = r;
-  routine.rest = &r->files.rest;
-  routine.done = done;
+  routine.done = r->files.done;
   routine.disk = r->disk;
   return external_routine_run(&routine, failure);
 }
@@ -103,8 +103,7 @@ static bool count_all(running *r, error *failure) {
 
 static bool run_step(running *r, uint32_t number, error *failure) {
   const external_step *s = &r->run->steps->steps.items[number];
-  uint64_t done;
-  if (!files_begin_step(&r->files, number, &done, failure))
+  if (!files_begin_step(&r->files, number, failure))
     return false;
   for (net_id a = 0; a < r->run->steps->arrays.count; a++)
     r->places[a] = files_place(&r->files, a);
@@ -113,10 +112,9 @@ static bool run_step(running *r, uint32_t number, error *failure) {
                      .disk = r->disk,
                      .store = r->store,
                      .step = number,
-                     .done = done,
                      .report = report_part,
                      .with = r};
-  bool good = s->routine ? run_routine(r, s, done, failure) : shares_execute(&o, failure);
+  bool good = s->routine ? run_routine(r, s, failure) : shares_execute(&o, failure);
   return good && files_end_step(&r->files, failure);
 }
 

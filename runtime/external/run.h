@@ -12,10 +12,10 @@
 //   share 1   share 0
 //   share 2   share 1   share 0
 //
-// A step never writes what it reads, so what is done of a step, and is not noted, may be done
-// again. (Where it replaces some elements of blocks, it reads the others, which are the same before
-// and after.) A run with a folder that stays notes how far it is (journal.h), and goes on there
-// after whatever has ended it.
+// A step never writes what it reads, so it may be done again. (Where it replaces some elements of
+// blocks, it reads the others, which are the same before and after.) A run with a folder that stays
+// notes each step that is done (journal.h), and goes on there after whatever has ended it. A sort of
+// rows that memory does not hold notes also that the runs of a row are sorted.
 //
 //   run.c      steps, one after the other      files.c     the files of a run
 //   share.c    the shares of a step            journal.c   how far a run is
@@ -34,7 +34,6 @@ typedef struct external_run {
   const atomic_bool *interrupted;
   progress progress;       // parts that are done: shares, and pieces of routines
   uint64_t memory;         // bytes, at most
-  double note_seconds;     // from one note to the next, at least, but for the first ones
   const char *folder;      // where files between steps are, and results
   bool resume;             // the folder is the run's own, is made, and stays
   const array *arguments;  // stay the caller's

@@ -259,14 +259,12 @@ uint64_t shares_parts(const external_step *s) { return is_one_part(s) ? 1 : s->s
 static bool run_shares(execution *x, error *failure) {
   bool one = is_one_part(x->step), good = true;
   pipeline p = {.disk = x->options->disk,
-                .first = one ? 0 : x->options->done,
                 .last = x->step->shares,
                 .with = x,
                 .load = load_share,
                 .work = work_on_share,
                 .store = store_share,
-                .done = one ? NULL : report_share,
-                .rest = &x->options->files->rest};
+                .done = one ? NULL : report_share};
   if (!is_serial(x->step))
     return pipeline_run(&p, failure);
   for (uint64_t last = p.last; p.first < last && good; p.first++) {

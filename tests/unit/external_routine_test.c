@@ -73,9 +73,14 @@ static external_place file_between(void *with, uint32_t number, uint64_t offset,
 }
 
 static bool stop_in_between(void *with, uint64_t done, error *failure) {
+  const example *x = with;
+  return done != x->stop || error_set(failure, SPAN_NONE, "enough");
+}
+
+static bool go_on_after(void *with, uint64_t done, error *failure) {
   example *x = with;
   x->done = done;
-  return done != x->stop || error_set(failure, SPAN_NONE, "enough");
+  return failure;
 }
 
 // Makes the files, of what their arrays have before.
@@ -118,6 +123,7 @@ static void check_routine(example *x, uint64_t memory) {
                         .places = x->places,
                         .between = file_between,
                         .report = stop_in_between,
+                        .settle = go_on_after,
                         .with = x,
                         .disk = d,
                         .memory = memory,
@@ -125,6 +131,7 @@ static void check_routine(example *x, uint64_t memory) {
   uint64_t pieces = 0;
   CHECK(external_routine_fit(&r, &pieces, &x->failure));
   x->stop = pieces / 2 + pieces / 4;
+  x->done = 0;
   CHECK(pieces == 1 || !external_routine_run(&r, &stopped));
   r.done = x->done;
   x->stop = 0;

@@ -73,7 +73,6 @@ typedef struct trial {
   uint64_t memory;   // 0: arrays are in memory
   uint64_t kill_at;  // the report at which the process is killed; 0: none
   bool resume;
-  double note_seconds;
   bool from_file;
   const char *result;  // the name of a file of the bytes
   permc_value **arguments;
@@ -124,7 +123,6 @@ static bool execute(permc_context *c, pipeline *p, void *with) {
                       .memory = t->memory,
                       .folder = path_of(t->resume ? "run" : "."),
                       .resume = t->resume,
-                      .note_seconds = t->note_seconds,
                       .arguments = arguments,
                       .argument_count = t->count,
                       .moved = &from_child->moved,
@@ -252,10 +250,8 @@ TEST(what_is_predicted) {
 
 static void remove_run(void) { external_remove(path_of("run"), -1); }
 
-// Killed at each of its reports, or some of them, and then once more in the second run; notes are
-// made at each report, or more seldom.
+// Killed at each of its reports, or some of them, and then once more in the second run.
 TEST(kills) {
-  static const double seldom[] = {1000, 0, 0.02};
   for (int i = 0; i < EXAMPLES; i++) {
     trial t = reference_of(&examples[i]);
     t.resume = true;
@@ -263,7 +259,6 @@ TEST(kills) {
     ending last = KILLED;
     for (t.kill_at = 1; last == KILLED; t.kill_at += step, kills++) {
       remove_run();
-      t.note_seconds = seldom[kills % 3];
       last = run_trial(t);
       if (last == KILLED) {
         trial again = t;
@@ -313,17 +308,35 @@ TEST(a_kill_within_a_note) {
   remove_run();
 }
 
-// Random arguments are no files: what has their elements is written in the first run.
-TEST(arguments_are_copied_once) {
-  struct stat first, second;
+static struct timespec written_at(const char *name) {
+  struct stat s = {0};
   char path[1200];
-  trial t = {.example = &examples[0], .memory = examples[0].memory, .resume = true, .kill_at = 3};
-  snprintf(path, sizeof path, "%s/argument0", path_of("run"));
+  snprintf(path, sizeof path, "%s/%s", path_of("run"), name);
+  CHECK(stat(path, &s) == 0);
+  return s.st_mtim;
+}
+
+// Killed near its end, twice: a sort goes on behind its runs, which are not made again (s0-1), and
+// needs no second copy of its argument.
+TEST(a_sort_goes_on_in_the_middle) {
+  static const char *const files[] = {"argument0", "s0-1"};
+  const struct example *sort = &examples[2];
+  trial t = {.example = sort, .memory = sort->memory, .resume = true, .result = "found"};
   remove_run();
-  CHECK(run_trial(t) == KILLED && stat(path, &first) == 0);
-  CHECK(run_trial(t) == KILLED && stat(path, &second) == 0);
-  CHECK(first.st_mtim.tv_sec == second.st_mtim.tv_sec &&
-        first.st_mtim.tv_nsec == second.st_mtim.tv_nsec);
+  CHECK(run_trial(t) == DONE);
+  uint64_t reports = from_child->reports;
+  struct timespec first[2];
+  remove_run();
+  t.kill_at = reports - 2;
+  CHECK(run_trial(t) == KILLED);
+  for (int i = 0; i < 2; i++)
+    first[i] = written_at(files[i]);
+  t.kill_at = 1;
+  CHECK(run_trial(t) == KILLED);
+  for (int i = 0; i < 2; i++) {
+    struct timespec second = written_at(files[i]);
+    CHECK(first[i].tv_sec == second.tv_sec && first[i].tv_nsec == second.tv_nsec);
+  }
   remove_run();
 }
 
@@ -372,7 +385,6 @@ TEST(a_damaged_journal) {
       remove_run();
       trial killed = t;
       killed.kill_at = 1 + draw_word(&state) % reports;
-      killed.note_seconds = k % 2 ? 0.001 : 0;
       CHECK(run_trial(killed) == KILLED);
       spoil_line(&state);
       if (!CHECK(run_trial(t) == FAILED &&

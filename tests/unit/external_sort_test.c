@@ -232,7 +232,7 @@ static external_sort sort_of(const example *x, const column_files *files, extern
 
 // What a sort has between, but for its columns; its offsets.
 typedef struct kept_files {
-  disk_file samples, cuts, offsets;
+  disk_file samples, offsets;
   uint64_t *table;
 } kept_files;
 
@@ -254,12 +254,9 @@ static void open_kept(external_sort *s, const external_sort_shape *shape, column
   for (uint32_t c = 0; c < s->column_count; c++)
     CHECK(disk_open(&files[c].between, path_of(files[c].names[1], "between", c), DISK_CREATE,
                     external_sort_between(s, shape, c), e));
-  CHECK(
-      disk_open(&k->samples, path_of(name, "samples", 0), DISK_CREATE,
-                external_sort_samples(s, shape), e) &&
-      disk_open(&k->cuts, path_of(name, "cuts", 0), DISK_CREATE, external_sort_cuts(s, shape), e));
+  CHECK(disk_open(&k->samples, path_of(name, "samples", 0), DISK_CREATE,
+                  external_sort_samples(s, shape), e));
   s->samples = (external_place){&k->samples, 0};
-  s->cuts = (external_place){&k->cuts, 0};
 }
 
 static void close_files(column_files *files, kept_files *k) {
@@ -270,7 +267,6 @@ static void close_files(column_files *files, kept_files *k) {
     free(files[c].wanted);
   }
   disk_close(&k->samples);
-  disk_close(&k->cuts);
   disk_close(&k->offsets);
   free(k->table);
 }
@@ -293,10 +289,11 @@ static uint64_t check_example(const example *x, uint64_t seed) {
   open_kept(&s, &shape, files, &kept, &e);
   stop half = {.after = shape.pieces / 2 + draw_word(&state) % (shape.pieces / 2 + 1)};
   s.report = count_pieces;
+  s.settle = settle_pieces;
   s.with = &half;
   error ended = {0};
   CHECK(external_sort_run(&s, &shape, &ended) == (half.after == 0));
-  s.done = half.done;
+  s.done = half.settled;
   half.after = UINT64_MAX;
   CHECK(external_sort_run(&s, &shape, &e));
   CHECK_EQ_U64(half.done, shape.pieces);
@@ -307,8 +304,8 @@ static uint64_t check_example(const example *x, uint64_t seed) {
   return shape.pieces;
 }
 
-// Ended in the second row, and known to be done no further than there, as the runs of the first are
-// overwritten then; and once between the last two cuts, of which the others are not made again.
+// Ended among the buckets of the second row, and then among the runs of the third, which overwrite
+// those of the second: it goes on behind the runs, and at the third row.
 TEST(rows_that_go_on) {
   const example x = {SCALAR_U32, false, true, 0, 3, 20000, 100 << 10, 2, {4, INDEX_4}, 1000, 128};
   column_files files[COLUMNS];
@@ -323,23 +320,22 @@ TEST(rows_that_go_on) {
   REQUIRE(external_sort_fit(&s, &shape, &e));
   kept_files kept = {.table = NULL};
   open_kept(&s, &shape, files, &kept, &e);
-  uint64_t row = shape.pieces / x.rows, cut = shape.runs + shape.buckets + 1;
-  stop at = {.after = row + cut + 2};
+  uint64_t row = shape.pieces / x.rows;
+  stop at = {.after = 2 * row - 2};
   error ended = {0};
   s.report = count_pieces;
   s.settle = settle_pieces;
   s.with = &at;
   CHECK(!external_sort_run(&s, &shape, &ended) && at.done == at.after);
-  CHECK_EQ_U64(at.settled, row);
+  CHECK_EQ_U64(at.settled, row + shape.runs);
   s.done = at.settled;
-  at.after = 2 * row + cut - 1;
+  at.after = 2 * row + 2;
+  uint64_t written = disk_counts_of(d).bytes_written;
   CHECK(!external_sort_run(&s, &shape, &ended) && at.done == at.after);
-  s.done = at.done;
-  at.after = 2 * row + cut + 1;
-  uint64_t before = disk_counts_of(d).requests;
-  CHECK(!external_sort_run(&s, &shape, &ended) && at.done == at.after);
-  CHECK(disk_counts_of(d).requests - before < 10 * shape.runs);
-  s.done = at.done;
+  CHECK_EQ_U64(at.settled, 2 * row);
+  // The buckets of a row and two runs of the next: no run of the second row again.
+  CHECK(disk_counts_of(d).bytes_written - written < 8 * (x.length + 3 * shape.run));
+  s.done = at.settled;
   at.after = UINT64_MAX;
   CHECK(external_sort_run(&s, &shape, &e));
   compare(&x, files, &e);

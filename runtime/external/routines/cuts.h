@@ -47,9 +47,8 @@ uint64_t cuts_room(const run_cuts *c);
 
 // The ranks of the samples of a run.
 void cuts_draw(const run_cuts *c, const char *keys, uint64_t count, uint64_t *samples);
-// cuts[b * runs + r]: how many keys of run r stand before bucket b, for b = first ... buckets.
+// cuts[b * runs + r]: how many keys of run r stand before bucket b, for b = 0 ... buckets.
 // samples: of all runs.
-bool cuts_find(const run_cuts *c, const uint64_t *samples, uint64_t first, uint64_t *cuts,
-               error *failure);
+bool cuts_find(const run_cuts *c, const uint64_t *samples, uint64_t *cuts, error *failure);
 
 #endif

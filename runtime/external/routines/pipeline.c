@@ -28,34 +28,14 @@ static bool run_step(const pipeline *p, transfers *t, uint64_t reads, error *fai
   disk_begin(p->disk, t->parts, t->count);
   bool good = !work || p->work(p->with, works, failure);
   good = disk_end(p->disk, failure) && good;
-  if (p->rest)
-    p->rest->here = writes + 1 == p->last;
   return good && (!write || !p->done || p->done(p->with, writes, failure));
 }
 
-static bool wants_rest(const pipeline *p) { return p->rest && p->rest->wanted; }
-
-// From p->first on, until a rest: *reached pieces are done then.
-static bool run_until_rest(const pipeline *p, transfers *t, uint64_t *reached, error *failure) {
-  pipeline some = *p;
-  bool good = true;
-  if (p->rest)
-    p->rest->wanted = false;
-  for (uint64_t i = p->first; i < some.last + 2 && good; i++) {
-    if (i < some.last && wants_rest(p))
-      some.last = i;
-    good = run_step(&some, t, i, failure);
-  }
-  *reached = some.last;
-  return good;
-}
-
 bool pipeline_run(const pipeline *p, error *failure) {
-  pipeline left = *p;
   transfers t = {0};
   bool good = true;
-  while (left.first < left.last && good)
-    good = run_until_rest(&left, &t, &left.first, failure);
+  for (uint64_t i = p->first; p->first < p->last && i < p->last + 2 && good; i++)
+    good = run_step(p, &t, i, failure);
   free(t.parts);
   return good;
 }

@@ -4,9 +4,9 @@
 //   step   read   work   write
 //   0      0
 //   1      1      0
-//   2      2      1      0        then piece 0 is done, and a rest is wanted
+//   2      2      1      0
 //   3             2      1
-//   4                    2        then all are done that were begun
+//   4                    2
 #ifndef PERMC_RUNTIME_EXTERNAL_ROUTINES_PIPELINE_H
 #define PERMC_RUNTIME_EXTERNAL_ROUTINES_PIPELINE_H
 
@@ -31,13 +31,6 @@ typedef struct transfers {
 // False: out of memory. No bytes, or no file: nothing is added.
 bool transfers_add(transfers *t, external_place at, void *memory, uint64_t bytes, bool writes);
 
-// Who notes how far work is wants nothing to be under way then: pieces that are begun are ended
-// before others are read.
-typedef struct pipeline_rest {
-  bool wanted;  // by `done`; from then on
-  bool here;    // nothing is under way
-} pipeline_rest;
-
 enum { PIPELINE_BUFFERS = 3 };  // piece i has buffer i % 3
 
 typedef struct pipeline {
@@ -48,7 +41,6 @@ typedef struct pipeline {
   bool (*work)(void *with, uint64_t piece, error *failure);
   bool (*store)(void *with, uint64_t piece, transfers *t);
   bool (*done)(void *with, uint64_t piece, error *failure);  // may be NULL
-  pipeline_rest *rest;                                       // may be NULL
 } pipeline;
 
 bool pipeline_run(const pipeline *p, error *failure);

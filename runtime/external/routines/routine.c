@@ -77,8 +77,7 @@ static external_sort *add_sort(sorts *s, scalar_type type, uint64_t limit) {
                            .interrupted = r->interrupted,
                            .report = report_piece,
                            .settle = settle_pieces,
-                           .with = s,
-                           .rest = r->rest};
+                           .with = s};
   s->count++;
   return added;
 }
@@ -179,7 +178,7 @@ static bool run_sort(sorts *s, uint32_t number, error *failure) {
   external_sort *sort = &s->sorts[number];
   const external_sort_shape *shape = &s->shapes[number];
   const external_routine *r = s->routine;
-  uint32_t file = 1 + number * (r->routine->pair_count + 3);
+  uint32_t file = 1 + number * (r->routine->pair_count + 2);
   bool good = true;
   for (uint32_t c = 0; c < sort->column_count && good; c++) {
     external_column *own = &s->columns[number][c];
@@ -188,8 +187,7 @@ static bool run_sort(sorts *s, uint32_t number, error *failure) {
                          &own->between, failure);
   }
   good = good &&
-         place_between(r, file++, 0, external_sort_samples(sort, shape), &sort->samples, failure) &&
-         place_between(r, file++, 0, external_sort_cuts(sort, shape), &sort->cuts, failure);
+         place_between(r, file, 0, external_sort_samples(sort, shape), &sort->samples, failure);
   sort->done = r->done > s->before ? r->done - s->before : 0;
   return good && (sort->done >= shape->pieces || external_sort_run(sort, shape, failure));
 }
@@ -301,10 +299,8 @@ static external_transpose transpose_of(const external_routine *r) {
                               .memory = r->memory,
                               .threads = r->threads,
                               .interrupted = r->interrupted,
-                              .done = r->done,
                               .report = r->report,
-                              .with = r->with,
-                              .rest = r->rest};
+                              .with = r->with};
 }
 
 static bool run_transpose(const external_routine *r, error *failure) {

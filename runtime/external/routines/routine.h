@@ -15,13 +15,12 @@ typedef struct external_routine {
   // new, or as they were left.
   external_place (*between)(void *with, uint32_t number, uint64_t offset, uint64_t bytes,
                             error *failure);
-  // After each piece, which are done in order: what was written to files for them is not written
-  // again, if the routine goes on with `done` pieces. May be NULL.
+  // After each piece, which are done in order. May be NULL.
   bool (*report)(void *with, uint64_t done, error *failure);
-  // The routine will not go on after fewer pieces, whatever ends it from now on. May be NULL.
+  // Nothing is under way: the routine can go on with so many pieces `done`, and with no fewer,
+  // whatever ends it from now on. May be NULL.
   bool (*settle)(void *with, uint64_t done, error *failure);
   void *with;
-  pipeline_rest *rest;  // when `report` is called; may be NULL
   uint64_t done;
   disk *disk;
   uint64_t memory;  // bytes, at most

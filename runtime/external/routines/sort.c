@@ -1,7 +1,6 @@
 // Rows that lie in files are sorted piece by piece: rows that fit in memory, or of each longer one
 // its runs and then its buckets. See sort.h, sorting.h.
 #include "runtime/routines/sort.h"
-#include "core/hash.h"
 #include "core/number.h"
 #include "runtime/external/routines/sorting.h"
 #include "runtime/values/value.h"
@@ -35,17 +34,14 @@ static bool make_buffers(sorting *s) {
   return s->buffers != NULL;
 }
 
-// Pieces from number `done` of these on.
-static bool sort_pieces(sorting *s, uint64_t done, uint64_t count, error *failure) {
+static bool sort_pieces(sorting *s, uint64_t count, error *failure) {
   pipeline p = {.disk = s->task->disk,
-                .first = done,
                 .last = count,
                 .with = s,
                 .load = sorting_load,
                 .work = sorting_work,
                 .store = sorting_store,
-                .done = report_piece,
-                .rest = s->task->rest};
+                .done = report_piece};
   if (s->segments)
     s->begins = malloc((s->shape->piece + 1) * sizeof *s->begins);
   bool good = make_buffers(s) && (s->begins || !s->segments) ? pipeline_run(&p, failure)
@@ -71,87 +67,42 @@ static void find_places(sorting *s, uint64_t first, bool from_between, bool to_b
   }
 }
 
-static bool sort_runs(sorting *s, uint64_t first, uint64_t done, error *failure) {
-  find_places(s, first, false, true);
+static bool sort_runs(sorting *s, error *failure) {
+  find_places(s, s->row * s->count, false, true);
   s->samples = malloc(PIPELINE_BUFFERS * cuts_samples_of_run(&s->cuts) * sizeof *s->samples);
-  bool good = s->samples ? sort_pieces(s, done, s->shape->runs, failure) : error_no_memory(failure);
+  bool good = s->samples ? sort_pieces(s, s->shape->runs, failure) : error_no_memory(failure);
   free(s->samples);
   s->samples = NULL;
   return good;
 }
 
-// ---- what is kept between for a sort that goes on ----------------------------------------------
-
-static bool read_kept(const sorting *s, uint64_t at, void *to, uint64_t bytes, error *failure) {
-  external_place from = place_after(s->task->cuts, at);
-  return disk_read(from.file, from.offset, to, bytes, failure);
-}
-
-static bool write_kept(const sorting *s, uint64_t at, const void *from, uint64_t bytes,
-                       error *failure) {
-  external_place to = place_after(s->task->cuts, at);
-  return disk_write(to.file, to.offset, from, bytes, failure);
-}
-
-static bool keep_cuts(void *with, uint64_t bucket, error *failure) {
-  sorting *s = with;
-  const uint64_t *cuts = s->places + bucket * s->shape->runs;
-  uint64_t each = sorting_cuts_bytes(s->shape), sum = hash_bytes(cuts, each);
-  uint64_t at = bucket * (each + CUTS_SUM);
-  return write_kept(s, at, cuts, each, failure) &&
-         write_kept(s, at + each, &sum, CUTS_SUM, failure) && report_piece(s, bucket, failure);
-}
-
-// The first of these that are what was kept: *found of them.
-static bool read_cuts(const sorting *s, uint64_t count, uint64_t *found, error *failure) {
-  uint64_t each = sorting_cuts_bytes(s->shape);
-  bool good = true, same = true;
-  for (*found = 0; *found < count && good && same; *found += good && same) {
-    uint64_t sum = 0, at = *found * (each + CUTS_SUM);
-    uint64_t *cuts = s->places + *found * s->shape->runs;
-    good =
-        read_kept(s, at, cuts, each, failure) && read_kept(s, at + each, &sum, CUTS_SUM, failure);
-    same = good && hash_bytes(cuts, each) == sum;
-  }
-  return good;
-}
-
 // ---- long rows ---------------------------------------------------------------------------------
 
-static bool cut_runs(sorting *s, uint64_t first, error *failure) {
+static bool cut_runs(sorting *s, error *failure) {
   uint64_t samples_bytes = cuts_samples(&s->cuts) * sizeof *s->samples;
   uint64_t *samples = array_memory(samples_bytes);
   external_place at = s->task->samples;
   s->cuts.keys = s->sources[0];
   s->cuts.room = array_memory(cuts_room(&s->cuts));
-  s->cuts.found = keep_cuts;
+  s->cuts.found = report_piece;
   s->cuts.with = s;
   bool good = (samples && s->cuts.room) || error_no_memory(failure);
   good = good && disk_read(at.file, at.offset, samples, samples_bytes, failure) &&
-         cuts_find(&s->cuts, samples, first, s->places, failure);
+         cuts_find(&s->cuts, samples, s->places, failure);
   free(samples);
   free(s->cuts.room);
   return good;
 }
 
-static bool find_cuts(sorting *s, uint64_t done, error *failure) {
-  uint64_t all = s->shape->buckets + 1, found;
-  s->places = malloc(all * s->shape->runs * sizeof *s->places);
-  if (!s->places)
-    return error_no_memory(failure);
-  return read_cuts(s, done < all ? done : all, &found, failure) &&
-         (found == all || cut_runs(s, found, failure));
-}
-
 // Its cuts are pieces, too, which come first.
-static bool sort_buckets(sorting *s, uint64_t row, uint64_t done, error *failure) {
-  uint64_t cuts = s->shape->buckets + 1;
-  find_places(s, row * s->count, true, false);
+static bool sort_buckets(sorting *s, error *failure) {
+  find_places(s, s->row * s->count, true, false);
   s->buckets = true;
   s->cuts.borders = s->borders;
-  bool good = find_cuts(s, done, failure);
-  s->before += cuts;
-  good = good && sort_pieces(s, done > cuts ? done - cuts : 0, s->shape->buckets, failure);
+  s->places = malloc((s->shape->buckets + 1) * s->shape->runs * sizeof *s->places);
+  bool good = s->places ? cut_runs(s, failure) : error_no_memory(failure);
+  s->before += s->shape->buckets + 1;
+  good = good && sort_pieces(s, s->shape->buckets, failure);
   free(s->places);
   s->places = NULL;
   s->buckets = false;
@@ -163,26 +114,23 @@ static bool find_borders(sorting *s, error *failure) {
   return !s->segments || segments_scan(s->segments, s->row, 1, s->shape->run, s->borders, failure);
 }
 
-// What the row before has left between is overwritten: a sort does not go on in that any more.
-static bool settle_row(const sorting *s, error *failure) {
+// So many pieces are done, if this run has done some of them.
+static bool settle(const sorting *s, uint64_t pieces, error *failure) {
   const external_sort *e = s->task;
-  return s->before <= e->done || !e->settle || e->settle(e->with, s->before, failure);
+  return pieces <= e->done || !e->settle || e->settle(e->with, pieces, failure);
 }
 
-// Row after row: `done` pieces are, of all.
+// What a row has left between is overwritten by the runs of the next one: the first is settled then.
 static bool sort_long_rows(sorting *s, error *failure) {
   const external_sort_shape *shape = s->shape;
   uint64_t each = sorting_pieces_of_row(shape);
   bool good = true;
-  for (uint64_t row = s->task->done / each; row < s->task->rows && good; row++) {
-    uint64_t done = s->task->done > row * each ? s->task->done - row * each : 0;
-    s->row = row;
-    s->before = row * each;
-    good = find_borders(s, failure) && settle_row(s, failure);
-    good = good && (done >= shape->runs || sort_runs(s, row * s->count, done, failure));
+  for (s->row = s->task->done / each; s->row < s->task->rows && good; s->row++) {
+    s->before = s->row * each;
+    good = find_borders(s, failure) && settle(s, s->before, failure) &&
+           (s->task->done >= s->before + shape->runs || sort_runs(s, failure));
     s->before += shape->runs;
-    done = done > shape->runs ? done - shape->runs : 0;
-    good = good && sort_buckets(s, row, done, failure);
+    good = good && settle(s, s->before, failure) && sort_buckets(s, failure);
   }
   return good;
 }
@@ -192,7 +140,7 @@ static bool sort_rows(sorting *s, error *failure) {
     return sort_long_rows(s, failure);
   find_places(s, 0, false, false);
   return (!s->segments || segments_scan(s->segments, 0, s->task->rows, 0, NULL, failure)) &&
-         sort_pieces(s, s->task->done, s->shape->pieces, failure);
+         sort_pieces(s, s->shape->pieces, failure);
 }
 
 static bool make_segments(sorting *s) {

@@ -41,19 +41,17 @@ typedef struct external_sort {
   external_offsets offsets;
   uint32_t column_count;
   const external_column *columns;  // the keys first
-  external_place samples, cuts;    // of a row that does not fit; see external_sort_cuts
+  external_place samples;          // of a row that does not fit
   disk *disk;
   uint64_t memory;  // bytes, at most
   uint32_t threads;
   const atomic_bool *interrupted;  // may be NULL
-  // Pieces are done in order. A sort goes on after those that are done: all that it has written to
-  // files for them is there.
+  // Pieces are done in order. Of rows that do not fit, a sort goes on after the last number of them
+  // that was settled: before the runs of a row, and behind them.
   uint64_t done;
   bool (*report)(void *with, uint64_t done, error *failure);  // may be NULL
-  // The sort will not go on after fewer pieces, whatever ends it from now on. May be NULL.
-  bool (*settle)(void *with, uint64_t done, error *failure);
+  bool (*settle)(void *with, uint64_t done, error *failure);  // the same
   void *with;
-  pipeline_rest *rest;  // when `report` is called; may be NULL
 } external_sort;
 
 // How a sort is cut into pieces.
@@ -71,7 +69,6 @@ bool external_sort_fit(const external_sort *s, external_sort_shape *shape, error
 uint64_t external_sort_between(const external_sort *s, const external_sort_shape *shape,
                                uint32_t c);
 uint64_t external_sort_samples(const external_sort *s, const external_sort_shape *shape);
-uint64_t external_sort_cuts(const external_sort *s, const external_sort_shape *shape);
 // Adds what it reads and writes, but for the bytes of cuts and samples of long rows.
 void external_sort_add_traffic(const external_sort *s, const external_sort_shape *shape,
                                external_traffic *to);

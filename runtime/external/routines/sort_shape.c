@@ -83,18 +83,11 @@ bool external_sort_fit(const external_sort *s, external_sort_shape *shape, error
 
 // ---- what is between, and moved ----------------------------------------------------------------
 
-uint64_t sorting_cuts_bytes(const external_sort_shape *s) { return s->runs * sizeof(uint64_t); }
-
 uint64_t external_sort_between(const external_sort *s, const external_sort_shape *shape,
                                uint32_t c) {
   if (shape->fits || s->length == 0)
     return 0;
   return s->length * s->columns[c].size;
-}
-
-uint64_t external_sort_cuts(const external_sort *s, const external_sort_shape *shape) {
-  bool none = shape->fits || s->length == 0;
-  return none ? 0 : (shape->buckets + 1) * (sorting_cuts_bytes(shape) + CUTS_SUM);
 }
 
 uint64_t external_sort_samples(const external_sort *s, const external_sort_shape *shape) {

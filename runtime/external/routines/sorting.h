@@ -32,10 +32,6 @@ typedef struct sorting {
 // Of a row that does not fit: its runs, where these are cut, its buckets.
 uint64_t sorting_pieces_of_row(const external_sort_shape *s);
 
-// Bytes of what is kept of the cuts of a bucket, in a file of its own: they, and then a checksum.
-enum { CUTS_SUM = sizeof(uint64_t) };
-uint64_t sorting_cuts_bytes(const external_sort_shape *s);
-
 // Of a pipeline: `with` is a sorting.
 bool sorting_load(void *with, uint64_t piece, transfers *t);
 bool sorting_work(void *with, uint64_t piece, error *failure);

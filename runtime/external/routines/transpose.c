@@ -273,14 +273,12 @@ bool external_transpose_run(const external_transpose *t, const external_transpos
                             error *failure) {
   transposing s = {.task = t, .shape = shape};
   pipeline p = {.disk = t->disk,
-                .first = t->done,
                 .last = shape->boxes,
                 .with = &s,
                 .load = load_box,
                 .work = transpose_box,
                 .store = store_box,
-                .done = report_box,
-                .rest = t->rest};
+                .done = report_box};
   bool good = make_buffers(&s) ? pipeline_run(&p, failure) : error_no_memory(failure);
   free(s.memory);
   return good;

@@ -23,10 +23,8 @@ typedef struct external_transpose {
   uint64_t memory;  // bytes, at most
   uint32_t threads;
   const atomic_bool *interrupted;                             // may be NULL
-  uint64_t done;                                              // boxes that are done already
   bool (*report)(void *with, uint64_t done, error *failure);  // may be NULL
   void *with;
-  pipeline_rest *rest;  // when `report` is called; may be NULL
 } external_transpose;
 
 // An array as a box has it in memory: neighbours of each dimension are so many bytes apart.
