@@ -2,7 +2,7 @@
 """Bank conflicts of the suite `layouts`, case by case and layout by layout: what a memory machine
 predicts for the plan (`permc machine hmm`), beside what the GPU's counters report while it runs
 (with --counters, which needs NVIDIA's ncu: turns at the banks of loads and stores of shared
-memory), and the times of `permc bench --suite layouts --json`. A turn is what an access of a warp
+memory), and the times of `bench/run.py layouts --backend cuda`. A turn is what an access of a warp
 takes at the banks, one if it is free of conflicts. PEER is the program shared_transpose
 (bench/peers), which predicts its own. Prints a Markdown table.
 """
@@ -32,8 +32,8 @@ COUNTERS = [
 ]
 
 
-def run(command):
-    done = subprocess.run(command, capture_output=True, text=True)
+def run(command, given=None):
+    done = subprocess.run(command, capture_output=True, text=True, input=given)
     if done.returncode:
         sys.exit("%s\n%s%s" % (" ".join(command), done.stdout[-400:], done.stderr[-400:]))
     return done.stdout
@@ -62,7 +62,7 @@ def counted(commands):
     """Turns of each kernel that each command launches, as the GPU's counters have them."""
     with concurrent.futures.ThreadPoolExecutor(8) as pool:  # compile first
         list(pool.map(run, commands))
-    lines = "".join("%s >/dev/null || exit 1\n" % shlex.join(command) for command in commands)
+    lines = "".join("echo | %s >/dev/null || exit 1\n" % shlex.join(command) for command in commands)
     with tempfile.NamedTemporaryFile("w", suffix=".sh") as script:
         script.write(lines)
         script.flush()
@@ -95,8 +95,8 @@ def transpose_rows(permc, peer):
     for (algorithm,) in chosen(TRANSPOSES):
         for layout in layouts(permc):
             command = [peer, "--algorithm", algorithm, "--type", layout, "--count", "1024"]
-            name = json.loads(run(command))["name"]  # "shared_transpose, crsw, 16448 turns"
-            yield (algorithm, layout, int(name.split()[-2]), 256 * 64 + 64, command)
+            said = run(command, "\n").split()  # "0.0012 shared_transpose, crsw, 16448 turns"
+            yield (algorithm, layout, int(said[-2]), 256 * 64 + 64, command)
 
 
 def main():
@@ -130,7 +130,7 @@ def options():
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("permc")
     parser.add_argument("peer")
-    parser.add_argument("--times", metavar="TIMES.json", help="of the suite, as permc bench writes it")
+    parser.add_argument("--times", metavar="TIMES.json", help="of the suite: bench/results/layouts-gpu.json")
     parser.add_argument("--counters", action="store_true", help="ask the GPU's, too")
     parser.add_argument("--layouts", metavar="A,B,...", help="only these")
     parser.add_argument("--only", metavar="TEXT", default="", help="cases with TEXT in the name")

@@ -1,13 +1,13 @@
 // CUB's sorts on a GPU: of u32, f32 or u64 keys, or of u32 keys with u32 values by key (--type);
 // one of four algorithms, or the fastest (--algorithm): of radix and merge sort; row by row
-// (--row, --lengths), of the segmented sort and the segmented radix sort. For the times see gpu.cuh.
+// (--row, --offsets), of the segmented sort and the segmented radix sort. For the times see gpu.cuh.
 #include "gpu.cuh"
 #include "peer.h"
-#include "tool/bench/lengths.h"
 
 #include <cub/cub.cuh>
 
 #include <algorithm>
+#include <fstream>
 #include <vector>
 
 #ifndef CUB_PEER
@@ -142,13 +142,17 @@ void make_floats() {
   }
 }
 
-const char *cut_rows(const char *lengths) {
+// Rows of one length; or by the last words of a file, whatever its header is.
+const char *cut_rows(const char *file) {
   offsets.resize(count / row + 1);
   for (uint64_t i = 0; i < offsets.size(); i++)
     offsets[i] = static_cast<int64_t>(i * row);
-  return !lengths || bench_offsets_write(lengths, offsets.data(), count / row, count)
-             ? nullptr
-             : "out of memory";
+  if (!file)
+    return nullptr;
+  auto bytes = static_cast<std::streamoff>(offsets.size() * sizeof offsets[0]);
+  std::ifstream from(file, std::ios::binary);
+  from.seekg(-bytes, std::ios::end);
+  return from.read(reinterpret_cast<char *>(offsets.data()), bytes) ? nullptr : "no such offsets";
 }
 
 bool fill_memory() {
@@ -177,7 +181,7 @@ const char *prepare(const peer_options *o) {
   row = o->row;
   if (count % row || count > INT32_MAX)
     return "the rows do not fill the input, or it is too large";
-  if (const char *wrong = cut_rows(o->lengths))
+  if (const char *wrong = cut_rows(o->offsets))
     return wrong;
   for (const key_type &t : key_types)
     if (o->type && strcmp(t.word, o->type) == 0)
@@ -233,5 +237,4 @@ const peer this_peer = {CUB_PEER,
                         check,
                         "best radix merge segmented segmented-radix",
                         "u32 f32 u64 u32pair",
-                        gpu::chosen_name,
-                        BENCH_LENGTHS};
+                        gpu::chosen_name};

@@ -1,4 +1,4 @@
-// FFTW: complex of two floats, natural order in and out, plans by estimate.
+// FFTW: complex of two floats, natural order in and out, plans by measure.
 #include "peer.h"
 
 #include <fftw3.h>
@@ -22,7 +22,7 @@ static const char *prepare(const peer_options *o) {
     return "no threads";
   fftwf_plan_with_nthreads((int)o->threads);
 #endif
-  plan = fftwf_plan_dft_1d(count, from, to, FFTW_FORWARD, FFTW_ESTIMATE);
+  plan = fftwf_plan_dft_1d(count, from, to, FFTW_FORWARD, FFTW_MEASURE);
   uint32_t *words = (uint32_t *)from;
   peer_random(from, bytes);
   for (uint64_t i = 0; i < 2 * o->count; i++)

@@ -1,11 +1,12 @@
-// The main program of all peers: options, turns on demand, figures. See peer.h.
+// The main program of all peers: options, turns on demand. See peer.h.
 #include "peer.h"
 
 #include "core/clock.h"
+#include "runtime/measure/measure.h"
 #include "runtime/system/pool.h"
 #include "runtime/values/value.h"
-#include "tool/bench/report.h"
 #include <stdio.h>
+#include <string.h>
 
 // ---- for the peers ------------------------------------------------------------------------------
 
@@ -66,7 +67,7 @@ static bool read_option(const number_option *numbers, const word_option *words, 
   return false;
 }
 
-static bool read_options(int argc, char **argv, peer_options *o, bool *turns) {
+static bool read_options(int argc, char **argv, peer_options *o) {
   uint64_t threads = o->threads;
   const number_option numbers[] = {{"--count", &o->count},
                                    {"--row", &o->row},
@@ -75,11 +76,10 @@ static bool read_options(int argc, char **argv, peer_options *o, bool *turns) {
                                    {NULL, NULL}};
   const word_option words[] = {{"--algorithm", this_peer.algorithms, &o->algorithm},
                                {"--type", this_peer.types, &o->type},
-                               {"--lengths", this_peer.lengths, &o->lengths},
                                {NULL, NULL, NULL}};
   for (int i = 1; i < argc; i++) {
-    if (strcmp(argv[i], "--turns") == 0)
-      *turns = true;
+    if (strcmp(argv[i], "--offsets") == 0 && i + 1 < argc)
+      o->offsets = argv[++i];
     else if (strcmp(argv[i], "--kernel") == 0 && find_word(this_peer.algorithms, "kernel"))
       o->algorithm = "kernel";
     else if (i + 1 == argc || !read_option(numbers, words, argv[i], argv[i + 1]))
@@ -106,21 +106,12 @@ static void say_usage(const char *program) {
     fprintf(stderr, " [--kernel]");
   if (this_peer.types)
     say_words("--type", this_peer.types);
-  if (this_peer.lengths)
-    say_words("--lengths", this_peer.lengths);
-  fprintf(stderr, " [--turns]\n");
+  fprintf(stderr, "\n");
 }
 
 // ---- running ------------------------------------------------------------------------------------
 
-static bool say_wrong(void) {
-  const char *wrong = this_peer.check();
-  if (wrong)
-    fprintf(stderr, "%s: %s\n", this_peer.name, wrong);
-  return !wrong;
-}
-
-// Each line of input asks for a turn.
+// Each line of input asks for a turn; at its end comes what was measured.
 static bool serve(void) {
   double seconds;
   for (int c = getchar(); c != EOF; c = getchar()) {
@@ -129,38 +120,17 @@ static bool serve(void) {
     printf("%.9g\n", seconds);
     fflush(stdout);
   }
-  return say_wrong();
-}
-
-static bool turn(void *with, double *seconds) {
-  (void)with;
-  return this_peer.turn(seconds);
-}
-
-static bool measure(const peer_options *o) {
-  bench_contestant one = {.name = this_peer.name, .turn = turn};
-  if (!bench_measure(&one, 1, &bench_limits_default) || !say_wrong())
-    return false;
-  bench_row row = {.x = o->row,
-                   .elements = o->count,
-                   .bytes = 2 * o->count * o->width,
-                   .threads = o->threads,
-                   .seconds = one.figures};
-  snprintf(row.series, sizeof row.series, "%s", this_peer.name);
-  const char *chosen = this_peer.chosen ? this_peer.chosen() : "";
-  snprintf(row.name, sizeof row.name, "%s%s%s", this_peer.name, *chosen ? ", " : "", chosen);
-  snprintf(row.verified, sizeof row.verified, "by itself");
-  text json = {0};
-  bench_row_write(&json, &row);
-  fputs(text_content(&json), stdout);
-  text_free(&json);
-  return true;
+  const char *wrong = this_peer.check(), *chosen = this_peer.chosen ? this_peer.chosen() : "";
+  if (wrong)
+    fprintf(stderr, "%s: %s\n", this_peer.name, wrong);
+  else
+    printf("%s%s%s\n", this_peer.name, *chosen ? ", " : "", chosen);
+  return !wrong;
 }
 
 int main(int argc, char **argv) {
   peer_options o = {.count = 1 << 20, .threads = pool_processors()};
-  bool turns = false;
-  if (!read_options(argc, argv, &o, &turns)) {
+  if (!read_options(argc, argv, &o)) {
     say_usage(argv[0]);
     return 2;
   }
@@ -175,5 +145,5 @@ int main(int argc, char **argv) {
     fprintf(stderr, "%s: %s\n", this_peer.name, wrong);
     return 1;
   }
-  return (turns ? serve() : measure(&o)) ? 0 : 1;
+  return serve() ? 0 : 1;
 }

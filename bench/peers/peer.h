@@ -1,8 +1,7 @@
-// Other people's code for what permc's suites do, each as a program that measures itself.
+// Other people's code for what the suites of bench/run.py do, each a program that times itself:
 //
-//   std_sort --count 1048576                        figures as JSON, a row of `permc bench --json`
-//   permc bench --suite sort --peers FOLDER         runs it in turn with permc (--turns): for each
-//                                                   line of input one turn, its seconds as a line
+//   std_sort --count 1048576     for each line of its input one turn, its seconds as a line; at the end
+//                                of the input its name, or why what it has computed is wrong
 //
 // A program defines `this_peer` and links with peer.c, which has main. What it measures is one
 // thing on its own random data, in memory of huge pages where there are such, faulted in before.
@@ -23,8 +22,7 @@ typedef struct peer_options {
   uint64_t width;                // bytes in an element; 4 if not given
   unsigned threads;              // all processors if not given
   const char *algorithm, *type;  // of the peer's; its first ones if not given
-  const char
-      *lengths;  // of rows that have `row` elements on average (tool/bench/lengths.h); or NULL
+  const char *offsets;           // a file of the 64-bit offsets of rows, NumPy's .npy; or NULL
 } peer_options;
 
 typedef struct peer {
@@ -39,7 +37,6 @@ typedef struct peer {
   // Words between blanks that --algorithm and --type allow: "best radix merge". NULL: none.
   const char *algorithms, *types;
   const char *(*chosen)(void);  // the algorithm that is measured; may be NULL
-  const char *lengths;          // ... that --lengths allows
 } peer;
 
 extern const peer this_peer;

@@ -1,12 +1,11 @@
 #!/bin/bash
-# bench.sh PERMC PEER
-# PEER is bench/peers/memcpy.c, built. permc bench from end to end: cases, JSON, plots, peers, comparisons. Nothing here looks at how long
-# something takes. Prints a line for each failure, and last `N passed, N failed, N skipped`.
+# bench.sh PERMC
+# permc bench from end to end: cases, JSON, turns, comparisons. Nothing here looks at how long something
+# takes. Prints a line for each failure, and last `N passed, N failed, N skipped`.
 set -u
 # shellcheck source=tests/tools/checks.sh
 . "$(dirname "$0")/checks.sh"
 permc=$(realpath "${1:-$PERMC}")
-peer=$(realpath "$2")
 work=${PERMC_TMP:-$(mktemp -d)}/bench
 rm -rf "$work"
 mkdir -p "$work"
@@ -57,76 +56,34 @@ status 0 two.perm --entry pairs --size m=3 --size n=2..4 --threads 1
 lines out '^pairs m=3 n=[234] .* 1 thread, ' 3
 status 0 -e 'map (+ 1)' --arguments '[1000]u8' --seed 5
 has out '^map (+ 1) \[1000\]u8 '
-status 1 two.perm --size n=3 --only none-of-these
-has err "no case has 'none-of-these' in its name"
 echo '[4, 3, 2, 1]' >four.txt
 status 0 two.perm -i four.txt
 has out '^main '
-status 0 --suite sort --only '2^10' --backend interp
-has out '^sort u32 2^10 .* (interp, .*, sorted, same elements)$'
-
-status 0 --suite paper --only '2^14'
-has out "^the paper's sorter u32 2^14 .* reference .* (cpu, .*, sorted, same elements)$"
-status 0 --suite padded --only '10^6'
-has out 'reference .* per element  ('
-
-# ---- cases for a GPU: where there is none, each is an error that says so ------------------------
-
-export CUDA_VISIBLE_DEVICES=
-status 1 --suite sort --backend cuda --only 'f32 2^10'
-has err '^permc: the backend cuda cannot run this: .*; it needs an NVIDIA GPU, .*; the backend auto, '
-has err '^permc: bench: no figures for sort f32 2^10$'
 status 0 -e 'sort_on fst' --arguments '[2^10](u32, u32)' --backend cpu --json
-status 1 --suite bmmc --backend cuda --only '2^20 by tile+banks'
-lines err 'bench: this case needs a GPU: ' 5
-lines err '^permc: bench: no figures for .* u32 2^20 by tile+banks' 5
-unset CUDA_VISIBLE_DEVICES
-
-# ---- strategies: rows that name another than the one asked for are left out -------------------
-
-export CUDA_VISIBLE_DEVICES=
-status 1 --suite bmmc --backend cuda --only 'bit reversal u32 2^20' --strategy tile
-lines err '^permc: bench: no figures for ' 2
-has err '^permc: bench: no figures for bit reversal u32 2^20 by tile$'
-unset CUDA_VISIBLE_DEVICES
+CUDA_VISIBLE_DEVICES= status 1 -e sort --arguments '[16]u32' --backend cuda
+has err '^permc: the backend cuda cannot run this: .*; it needs an NVIDIA GPU, .*; the backend auto, '
+has err '^permc: bench: no figures for sort \[16\]u32$'
 status 0 -e bitrev --arguments "[256]u32" --backend portable --strategy tile --json
 has out '"strategy": "tile",'
 has out '"passes": 1,'
 status 0 -e bitrev --arguments '[256]u32' --json
 has out '"strategy": "",'
 
-# ---- JSON, plots -----------------------------------------------------------------------------
+# ---- JSON -----------------------------------------------------------------------------------
 
-status 0 two.perm --size n=4..6 --json --svg plot.svg
+status 0 two.perm --size n=4..6 --json
 cp out new.json
 has err '^main n=5 '
 has new.json '^  "permc": "[0-9.]*",$'
 has new.json '^  "date": "20'
 lines new.json '"name": "main n=' 3
 lines new.json '"name": "copy",' 3
-has plot.svg '^<svg '
-has plot.svg '^</svg>$'
 status 0 --compare new.json new.json
 lines out '^main n=[456] .* the same ' 3
 status 0 two.perm --size n=6..7 --compare new.json
 has out '^main n=6 '
 lines out '^main n=7 .*new$' 1
 lines out '^main n=4 .*gone$' 1
-status 0 --suite bmmc --backend cpu --only '2^20' --svg plot.svg
-for series in 'bit reversal u32' 'transpose u32' 'random BPC u32'; do
-  lines plot.svg ">$series</text>" 1
-done
-lines plot.svg '>copy, ' 1
-has plot.svg '>copy, bit reversal u32</text>'
-status 0 --suite scaling --backend cpu --only '2^10,' --svg plot.svg
-for series in '1 thread' '2 threads'; do lines plot.svg ">$series</text>" 1; done
-status 1 two.perm --size n=4 --svg /nowhere/plot.svg
-has err '/nowhere/plot.svg: '
-status 1 two.perm --size n=4 --json --svg /dev/full
-has err '/dev/full: No space left on device$'
-lines out '"name": "main n=4"' 1
-status 1 two.perm --size n=4 --json --svg plot.png
-has err 'plot.png: a picture is written as SVG: '
 status 1 two.perm --size n=4 --json --compare absent.json
 lines err . 1
 
@@ -193,60 +150,43 @@ has err "^permc: broken.json: line 2: '}' expected near end of file$"
 status 1 --compare missing.json old.json
 has err '^permc: missing.json: No such file'
 
-# ---- peers -----------------------------------------------------------------------------------
+# ---- turns that are asked for ------------------------------------------------------------------
 
-mkdir peers
-cat >peers/std_sort <<'END'
-#!/bin/sh
-echo "$*" >arguments
-while read -r _; do echo 1000; done
-END
-chmod +x peers/std_sort
-status 0 --suite sort --only '2^10' --threads 2 --peers peers
-has out 'std_sort 1 ks: [0-9.e+]*x faster'
-has arguments '^--turns --threads 2 --count 1024$'
-echo 'echo it hurts' >>peers/std_sort
-sed -i 's/1000/it hurts/' peers/std_sort
-status 1 --suite sort --only '2^10' --peers peers
-has err '^permc: peers/std_sort: it hurts$'
-has err '^permc: bench: no figures for sort u32 2^10$'
-printf '#!/bin/sh\n' >peers/std_sort
-status 1 --suite sort --only '2^10' --peers peers
-has err '^permc: peers/std_sort: the process has ended$'
-status 1 --suite sort --only '2^10' --peers nowhere
-has err '^permc: nowhere/std_sort: No such file'
-
-# Of several peers the first must run, the others are left out.
-several=(--suite bmmc --backend cpu --only 'bit reversal u32 2^20' --peers peers)
-cp "$peer" peers/memcpy
-status 0 "${several[@]}"
-has out 'memcpy [0-9.]* [um]s: '
-lacks out 'bit_reversal'
-printf '#!/bin/sh\nwhile read -r _; do echo 1000; done\n' >peers/bit_reversal
-chmod +x peers/bit_reversal
-status 0 "${several[@]}"
-has out 'memcpy [0-9.]* [um]s: .*bit_reversal 1 ks: '
-printf '#!/bin/sh\necho "bit_reversal: it hurts" >&2\nexit 1\n' >peers/bit_reversal
-status 0 "${several[@]}"
-has out 'memcpy [0-9.]* [um]s: '
-lacks out 'bit_reversal'
-has err '^bit_reversal: it hurts$'
-has err '^permc: peers/bit_reversal: the process has ended$'
-
-if "$peer" --count 1024 >out 2>err; then pass; else fail 'the peer alone'; fi
-has out '"series": "memcpy",'
-has out '"elements": 1024,'
+turns() { # turns N LINE... -- ARGUMENT...: the lines are its input
+  local expected=$1 actual=0
+  shift
+  : >lines
+  while [ "$1" != -- ]; do
+    echo "$1" >>lines
+    shift
+  done
+  shift
+  "$permc" bench --turns "$@" <lines >out 2>err || actual=$?
+  if [ "$actual" -eq "$expected" ]; then pass; else fail "permc bench --turns $* exits with $actual, not $expected"; fi
+}
+turns 0 '' copy '' -- -e sort --arguments '[256]u32'
+lines out '^[0-9.e-]*$' 3
+has out '"name": "sort \[256\]u32"'
+has out '"verified": "equal to interp"'
+has out '"name": "copy"'
+turns 0 '' -- two.perm -i four.txt -o sorted.txt -o sum.txt
+has out '"verified": ""'
+has sorted.txt '^1'
+has sum.txt '^10'
+turns 1 '' -- two.perm -i four.txt -o sorted.txt
+has err '^permc: bench: there are 2 results, but 1 files for them$'
+turns 1 copy -- -e sort --arguments '[0]u8'
+has err '^permc: bench: there is nothing to copy$'
+turns 2 '' -- two.perm --size n=4..5
+has err '^permc: bench: --turns is of one case, not of several sizes$'
 
 # ---- mistakes --------------------------------------------------------------------------------
 
-usage 'FILE or -e EXPR or --suite NAME is missing (see permc help bench)'
-usage 'give --suite or FILE, not both' --suite sort two.perm
-usage 'give --suite or -e, not both' --suite sort -e sort
+usage 'FILE or -e EXPR is missing (see permc help bench)'
 usage 'give --arguments or --size, not both' two.perm --arguments '[4]i32' --size n=2
 usage "--size must be NAME=SIZE, or NAME=FIRST..LAST with at most 64 sizes, not 'n=4..3'" two.perm --size n=4..3
 usage "--size must be NAME=SIZE, or NAME=FIRST..LAST with at most 64 sizes, not '=4'" two.perm --size =4
 usage "--threads must be a number from 1 to 1024, such as 96 or 2^10, not '0'" two.perm --size n=4 --threads 0
-usage "--suite must be one of sort, rows, ragged, bmmc, fft, padded, paper, layouts, scan, permute, hmm, transpose, links, scaling, not 'nothing'" --suite nothing
 status 1 two.perm
 has err "the size 'n' of 'main' is not given"
 status 1 two.perm --size n=4 --entry nothing

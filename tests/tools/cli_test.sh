@@ -344,8 +344,8 @@ status 1 run -e "\\x -> split 1 (iota (2^34))" -i <(echo 1) -o a.npy -o b
 err_is 'permc: -e has 1 result, but -o was given 2 times; leave out one'
 status 1 run -e 'split 1 . split 1 . padded maxval sort' --random '[8]i32' -o a.csv
 err_has '^permc: a.csv: a table has rows and columns, but this value has 3 dimensions'
-status 1 bench -e sort --arguments '[16]u32' --seconds 3600 --svg absent/plot.svg
-err_has "^permc: absent/plot.svg: there is no folder 'absent'"
+status 1 bench -e sort --arguments '[16]u32' --turns -o absent/sorted.npy
+err_has "^permc: absent/sorted.npy: there is no folder 'absent'"
 out_is ''
 # The file of an argument may be written.
 cp four.txt own

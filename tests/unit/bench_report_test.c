@@ -18,26 +18,23 @@ static bench_report read_back(const text *t) {
 }
 
 TEST(reports_read_back) {
-  bench_row rows[2] = {
-      {.suite = "sort",
-       .series = "sort u32",
-       .name = "sort \"u32\" \\ 2^20\n",
-       .backend = "cpu",
-       .strategy = "tile+banks",
-       .verified = "sorted, same elements",
-       .x = 1 << 20,
-       .elements = 1 << 20,
-       .bytes = 8 << 20,
-       .columns = 210,
-       .passes = 2,
-       .threads = 2,
-       .plan = 0.25,
-       .predicted = 0.75,
-       .seconds = {31, 0.5, 0.375, 0.125, 0.875, 0.25, 0.75},
-       .side_count = 2,
-       .sides = {{"copy", 0, {31, 0.25, 0, 0, 0, 0, 0}, {31, 2, 1.875, 1.5, 2.5, 1.75, 2.25}},
-                 {"reference", 8, {31, 4, 4, 4, 4, 4, 4}, {31, 0.125, 0, 0, 0, 0, 0}}}},
-      {.name = "second"}};
+  bench_row rows[2] = {{.suite = "sort",
+                        .series = "sort u32",
+                        .name = "sort \"u32\" \\ 2^20\n",
+                        .backend = "cpu",
+                        .strategy = "tile+banks",
+                        .verified = "sorted, same elements",
+                        .elements = 1 << 20,
+                        .bytes = 8 << 20,
+                        .passes = 2,
+                        .threads = 2,
+                        .plan = 0.25,
+                        .predicted = 0.75,
+                        .seconds = {31, 0.5, 0.375, 0.125, 0.875, 0.25, 0.75},
+                        .has_copy = true,
+                        .copy = {31, 0.25, 0, 0, 0, 0, 0},
+                        .copy_ratio = {31, 2, 1.875, 1.5, 2.5, 1.75, 2.25}},
+                       {.name = "second"}};
   bench_report r = {.permc = "1.2.3", .load = 0.5, .processors = 2, .rows = {rows, 2, 2}};
   text t = {0};
   bench_report_write(&t, &r);
@@ -47,8 +44,6 @@ TEST(reports_read_back) {
   REQUIRE(back.rows.count == 2);
   CHECK_EQ_I64(memcmp(&back.rows.items[0], &rows[0], sizeof rows[0]), 0);
   CHECK_EQ_I64(memcmp(&back.rows.items[1], &rows[1], sizeof rows[1]), 0);
-  CHECK(bench_row_side(&rows[0], "reference") == &rows[0].sides[1]);
-  CHECK(bench_row_side(&rows[0], "peer") == NULL);
   text_free(&t);
   arena_free(&memory);
 }
@@ -65,11 +60,11 @@ TEST(reports_of_others) {
     text_free(&wrong);
   }
   static const char odd[] = "{\"rows\": [{\"x\": -1, \"threads\": 1e300, \"name\": 7, "
-                            "\"seconds\": [], \"beside\": [1, null]}, 5]}";
+                            "\"seconds\": [], \"beside\": [1, null, {\"name\": \"copy\"}]}, 5]}";
   text wrong = {0};
   CHECK(bench_report_read(&memory, odd, sizeof odd - 1, &r, &wrong));
   CHECK_EQ_U64(r.rows.count, 2);
-  CHECK_EQ_U64(r.rows.items[0].side_count, 2);
+  CHECK(r.rows.items[0].has_copy && !r.rows.items[1].has_copy);
   arena_free(&memory);
 }
 

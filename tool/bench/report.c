@@ -80,10 +80,8 @@ static const member row_members[] = {
     MEMBER(bench_row, TEXT, device),
     MEMBER(bench_row, TEXT, verified),
     MEMBER(bench_row, COUNT, passes),
-    MEMBER(bench_row, COUNT, x),
     MEMBER(bench_row, COUNT, elements),
     MEMBER(bench_row, COUNT, bytes),
-    MEMBER(bench_row, COUNT, columns),
     MEMBER(bench_row, THREADS, threads),
     MEMBER(bench_row, NUMBER, elaborate),
     MEMBER(bench_row, NUMBER, plan),
@@ -138,27 +136,16 @@ static json_t *write_figures(const bench_figures *f) {
                    report_number(f->low), "high", report_number(f->high));
 }
 
-static json_t *write_side(const bench_side *side) {
-  json_t *to = json_pack("{s:o}", "name", report_string(side->name));
-  if (side->elements)
-    json_object_set_new(to, "elements", report_count(side->elements));
-  json_object_set_new(to, "seconds", write_figures(&side->seconds));
-  json_object_set_new(to, "ratio", write_figures(&side->ratio));
-  return to;
-}
-
 static json_t *write_row(const bench_row *row) {
   json_t *to = json_object(), *sides = json_array();
   write_members(to, row_members, row);
   json_object_set_new(to, "seconds", write_figures(&row->seconds));
-  for (size_t i = 0; i < row->side_count; i++)
-    json_array_append_new(sides, write_side(&row->sides[i]));
+  if (row->has_copy)
+    json_array_append_new(sides, json_pack("{s:s, s:o, s:o}", "name", "copy", "seconds",
+                                           write_figures(&row->copy), "ratio",
+                                           write_figures(&row->copy_ratio)));
   json_object_set_new(to, "beside", sides);
   return to;
-}
-
-void bench_row_write(text *to, const bench_row *row) {
-  report_print_json(to, write_row(row), 6, 2);
 }
 
 void bench_report_write(text *to, const bench_report *r) {
@@ -183,16 +170,18 @@ static bench_figures read_figures(const json_t *from) {
 }
 
 static bench_row read_row(const json_t *from) {
-  bench_row row = {.side_count = 0};
-  const json_t *sides = json_object_get(from, "beside"), *side;
+  bench_row row = {.has_copy = false};
+  const json_t *side;
+  size_t i;
   read_members(from, row_members, &row);
   row.seconds = read_figures(json_object_get(from, "seconds"));
-  while (row.side_count < BENCH_SIDES && (side = json_array_get(sides, row.side_count))) {
-    bench_side *s = &row.sides[row.side_count++];
-    read_string(s->name, sizeof s->name, json_object_get(side, "name"));
-    s->elements = read_count(json_object_get(side, "elements"));
-    s->seconds = read_figures(json_object_get(side, "seconds"));
-    s->ratio = read_figures(json_object_get(side, "ratio"));
+  json_array_foreach(json_object_get(from, "beside"), i, side) {
+    const char *name = json_string_value(json_object_get(side, "name"));
+    if (!name || strcmp(name, "copy") != 0)
+      continue;
+    row.has_copy = true;
+    row.copy = read_figures(json_object_get(side, "seconds"));
+    row.copy_ratio = read_figures(json_object_get(side, "ratio"));
   }
   return row;
 }
@@ -211,17 +200,4 @@ bool bench_report_read(arena *memory, const char *bytes, size_t length, bench_re
     r->rows.items[r->rows.count] = read_row(json_array_get(rows, r->rows.count));
   json_decref(all);
   return good;
-}
-
-// ---- figures of a row ---------------------------------------------------------------------------
-
-double bench_row_bytes_per_second(const bench_row *row, double seconds) {
-  return seconds > 0 ? (double)row->bytes / seconds : 0;
-}
-
-const bench_side *bench_row_side(const bench_row *row, const char *name) {
-  for (size_t i = 0; i < row->side_count; i++)
-    if (strcmp(row->sides[i].name, name) == 0)
-      return &row->sides[i];
-  return NULL;
 }

@@ -9,38 +9,27 @@
 //                   "ratio": {"runs": 31, "median": 4.1, "least": 0, "low": 4.0, "high": 4.2}}]}
 //    ]}
 //
-// A ratio is permc's time divided by the other's, in the same round: less than 1 is faster. Where
-// the other has another number of elements, its side says how many, and the ratio is one of times
-// per element.
+// A ratio is permc's time divided by the copy's, in the same round: less than 1 is faster. Rows of
+// bench/run.py have more members, and peers beside the copy; what is not read here is left out.
 #ifndef PERMC_TOOL_BENCH_REPORT_H
 #define PERMC_TOOL_BENCH_REPORT_H
 
 #include "core/text.h"
 #include "runtime/measure/measure.h"
 
-enum { BENCH_SIDES = 6 };
-
-typedef struct bench_side {
-  char name[32];
-  uint64_t elements;  // 0: as many as the row
-  bench_figures seconds, ratio;
-} bench_side;
-
 typedef struct bench_row {
   char suite[16], series[48], name[96], backend[16];
   char strategy[32];         // that was asked for; "": none
   char device[160];          // that it ran on; "": the processor
   char verified[48];         // how the result is known to be right; "": it was not checked
-  uint64_t x;                // where a plot has it
   uint64_t elements, bytes;  // of the arguments; of arguments and results
-  uint64_t columns;          // of the network; 0: not known
   uint64_t passes;           // over memory; 0: not known
   unsigned threads;
   double elaborate, plan, compile, read;  // seconds before the first run
   double predicted;                       // seconds of a run, by the cost model; 0: not known
   bench_figures seconds;
-  size_t side_count;
-  bench_side sides[BENCH_SIDES];  // the copy, peers, other programs
+  bool has_copy;
+  bench_figures copy, copy_ratio;  // seconds of the copy; of the row's to the copy's
 } bench_row;
 
 typedef struct bench_report {
@@ -55,13 +44,8 @@ typedef struct bench_report {
 // Fills in all but the rows.
 void bench_report_begin(bench_report *r);
 void bench_report_write(text *to, const bench_report *r);
-void bench_row_write(text *to, const bench_row *row);
 // False: *wrong has a sentence. The rows are in the arena.
 bool bench_report_read(arena *memory, const char *bytes, size_t length, bench_report *r,
                        text *wrong);
-
-// Of arguments and results, if the row had taken so long.
-double bench_row_bytes_per_second(const bench_row *row, double seconds);
-const bench_side *bench_row_side(const bench_row *row, const char *name);  // or NULL
 
 #endif

@@ -1,19 +1,19 @@
 // Rows as a table, and compared with earlier ones. See bench.h.
-#include "core/svg.h"
 #include "core/units.h"
 #include "tool/bench/bench.h"
-#include "tool/bench/bmmc_figures.h"
-#include "tool/bench/hmm_figures.h"
 
 #include <math.h>
 
 // ---- words --------------------------------------------------------------------------------------
 
-// "1.23 ms"; `room` is for 24 bytes.
+// "1.23 ms", "300 ps"; `room` is for 24 bytes.
 static const char *format_seconds(char *room, double seconds) {
-  char number[16];
-  svg_si(number, seconds);
-  snprintf(room, 24, "%s%ss", number, strchr(number, ' ') ? "" : " ");
+  static const char prefixes[] = "fpnum kMGTP";
+  char number[NUMBER_SPACE];
+  int thousands = seconds > 0 ? (int)floor(log10(seconds / 0.9995) / 3) : 0;
+  thousands = thousands < -5 ? -5 : thousands > 5 ? 5 : thousands;
+  snprintf(room, 24, "%.13s %.*ss", show_number(number, seconds / pow(1000, thousands)),
+           thousands != 0, &prefixes[thousands + 5]);
   return room;
 }
 
@@ -38,27 +38,16 @@ void bench_show_head(FILE *to, const bench_report *r) {
   fprintf(to, "\n%-32s %10s %10s %7s %7s %7s\n", "", "median", "least", "+-", "GB/s", "of copy");
 }
 
-static void show_side(FILE *to, const bench_row *row, const bench_side *side) {
-  char time[24], ratio[32];
-  bool other = side->elements && side->elements != row->elements;
-  fprintf(to, "  %s %s: %s%s", side->name, format_seconds(time, side->seconds.median),
-          format_ratio(ratio, sizeof ratio, side->ratio.median), other ? " per element" : "");
-}
-
 void bench_show_row(FILE *to, const bench_row *row) {
   char median[24], least[24], ready[24], predicted[24];
-  const bench_side *copy = bench_row_side(row, "copy");
   fprintf(to, "%-32s %10s %10s %6.1f%% %7.2f ", row->name,
           format_seconds(median, row->seconds.median), format_seconds(least, row->seconds.least),
           100 * bench_spread(&row->seconds),
-          bench_row_bytes_per_second(row, row->seconds.median) / 1e9);
-  if (copy && copy->ratio.median > 0)
-    fprintf(to, "%6.1f%%", 100 / copy->ratio.median);
+          row->seconds.median > 0 ? (double)row->bytes / row->seconds.median / 1e9 : 0);
+  if (row->copy_ratio.median > 0)
+    fprintf(to, "%6.1f%%", 100 / row->copy_ratio.median);
   else
     fprintf(to, "%7s", "-");
-  for (size_t i = 0; i < row->side_count; i++)
-    if (&row->sides[i] != copy)
-      show_side(to, row, &row->sides[i]);
   fprintf(to, "  (%s, ", row->backend);
   if (row->device[0])
     fprintf(to, "%s, ", row->device);
@@ -92,12 +81,6 @@ static const bench_row *find_row(const bench_report *r, const bench_row *like, r
   return NULL;
 }
 
-// What a program's time is of a copy's in the same run changes less from day to day than the time.
-static const bench_figures *copy_ratio(const bench_row *row) {
-  const bench_side *copy = bench_row_side(row, "copy");
-  return copy && copy->ratio.median > 0 ? &copy->ratio : NULL;
-}
-
 // What a row ran on; a GPU without the version of its driver, as of "NVIDIA H200, CUDA 13.0".
 static int device_length(const bench_row *row) {
   const char *version = strstr(row->device, ", CUDA ");
@@ -126,12 +109,12 @@ static void show_times(FILE *to, const bench_row *before, const bench_row *after
           format_seconds(new, after->seconds.median));
 }
 
+// A program's time changes more from day to day than its ratio to a copy's in the same run.
 static void show_change(FILE *to, const bench_row *before, const bench_row *after) {
   char ratio[32];
-  const bench_figures *a = copy_ratio(before), *b = copy_ratio(after);
-  bool both = a && b;
-  if (!both)
-    a = &before->seconds, b = &after->seconds;
+  bool both = before->copy_ratio.median > 0 && after->copy_ratio.median > 0;
+  const bench_figures *a = both ? &before->copy_ratio : &before->seconds,
+                      *b = both ? &after->copy_ratio : &after->seconds;
   bool apart = a->high < b->low || b->high < a->low;
   format_ratio(ratio, sizeof ratio, a->median > 0 ? b->median / a->median : 0);
   show_times(to, before, after);
@@ -178,12 +161,4 @@ void bench_show_changes(FILE *to, const bench_report *before, const bench_report
   for (size_t i = 0; i < before->rows.count; i++)
     if (!find_row(after, &before->rows.items[i], same_case))
       show_lone(to, &before->rows.items[i], "gone", 21, after);
-}
-
-void bench_show_figures(FILE *to, const bench_report *r) {
-  text tables = {0};
-  bmmc_print_tables(&tables, r);
-  hmm_print_tables(&tables, r);
-  fputs(text_content(&tables), to);
-  text_free(&tables);
 }

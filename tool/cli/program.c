@@ -110,13 +110,6 @@ const char *cli_backend(const cli_arguments *a) {
   return backend || !cli_is_given(a, "--devices") ? backend : "cuda";
 }
 
-unsigned cli_device_count(const cli_arguments *a) {
-  int32_t devices[CONTEXT_GPUS];
-  const char *word = cli_value(a, "--devices");
-  size_t count = word ? read_devices(word, devices, CONTEXT_GPUS) : 1;
-  return count && !(count & (count - 1)) ? (unsigned)count : 1;
-}
-
 cli_status cli_use_options(const cli_arguments *a, permc_context *context) {
   const char *isa = cli_value(a, "--target-isa"), *strategy = cli_value(a, "--strategy");
   const char *exchange = cli_value(a, "--layout"), *verb = a->verb->name;

@@ -22,7 +22,6 @@ void cli_interrupt_contexts(void);  // for a signal handler
 cli_status cli_use_options(const cli_arguments *a, permc_context *context);
 // What --backend says; with --devices cuda, if it says nothing.
 const char *cli_backend(const cli_arguments *a);
-unsigned cli_device_count(const cli_arguments *a);  // of --devices; 1 without, and if it is wrong
 // Of --memory and --resume, and the first -o: where files are. CLI_USAGE: a file is wanted for
 // --resume.
 cli_status cli_use_files(const cli_arguments *a, permc_context *context);

@@ -1,4 +1,4 @@
-// permc bench: cases from a suite, a file or an expression; each measured, verified, shown.
+// permc bench: programs of a file or an expression; each measured, verified, shown.
 #include "tool/bench/bench.h"
 #include "tool/cli/progress.h"
 #include "tool/verbs/verbs.h"
@@ -9,11 +9,11 @@ enum { LONGEST_RANGE = 64 };  // of --size n=FIRST..LAST
 
 typedef struct bench_session {
   const cli_arguments *args;
-  bench_request request;  // of all cases: each sets what is its own
+  cli_sizes ranges;
+  permc_size *sizes;  // of the case at hand
+  char name[96];      // likewise: "main n=10"
+  bench_request request;
   bench_limits limits;
-  bench_case *cases;
-  size_t case_count;
-  permc_size *sizes;            // request.data.size_count for each case
   bench_report report, before;  // before: of --compare
   FILE *table;
 } bench_session;
@@ -33,142 +33,92 @@ static cli_status read_seconds(const cli_arguments *args, double *seconds) {
 
 static cli_status read_request(bench_session *s) {
   const cli_arguments *args = s->args;
-  s->request = (bench_request){
-      .file = cli_operand(args, 0),
-      .expression = cli_value(args, "-e"),
-      .entry = cli_is_given(args, "--suite") ? "-e" : cli_entry(args),
-      .data = {.types = cli_value(args, "--arguments"), .seed = cli_number(args, "--seed", 1)},
-      .backend = cli_backend(args),
-      .threads = (unsigned)cli_number(args, "--threads", 0),
-      .ranks = (uint32_t)cli_number(args, "--ranks", 1),
-      .args = args};
+  const char *expression = cli_value(args, "-e"), *entry = cli_entry(args);
+  s->request = (bench_request){.name = s->name,
+                               .series = expression ? expression : entry,
+                               .file = cli_operand(args, 0),
+                               .expression = expression,
+                               .entry = entry,
+                               .data = {.types = cli_value(args, "--arguments"),
+                                        .sizes = s->sizes,
+                                        .size_count = s->ranges.count,
+                                        .seed = cli_number(args, "--seed", 1)},
+                               .backend = cli_backend(args),
+                               .threads = (unsigned)cli_number(args, "--threads", 0),
+                               .ranks = (uint32_t)cli_number(args, "--ranks", 1),
+                               .args = args};
   s->limits = bench_limits_default;
   return read_seconds(args, &s->limits.seconds);
 }
 
 // ---- cases --------------------------------------------------------------------------------------
 
-// Case `number` of a file or expression: the last range of sizes runs through its values first.
-static void make_case(bench_session *s, size_t number, const cli_sizes *ranges) {
-  bench_case *c = &s->cases[number];
-  permc_size *sizes = &s->sizes[number * ranges->count];
-  const char *types = s->request.data.types;
-  *c = (bench_case){.suite = "",
-                    .series = s->request.expression ? s->request.expression : s->request.entry,
-                    .property = BENCH_INTERP};
-  for (size_t i = ranges->count; i-- > 0;) {
-    size_t width = (size_t)(ranges->last[i] - ranges->first[i].value + 1);
-    sizes[i] = ranges->first[i];
-    sizes[i].value += (int64_t)(number % width);
-    number /= width;
-  }
-  snprintf(c->name, sizeof c->name, "%.40s%s%.20s", c->series, types ? " " : "",
-           types ? types : "");
-  for (size_t i = 0; i < ranges->count; i++) {
-    size_t length = strlen(c->name);
-    snprintf(c->name + length, sizeof c->name - length, " %.16s=%" PRId64, sizes[i].name,
-             sizes[i].value);
-  }
+static size_t range_width(const cli_sizes *ranges, size_t i) {
+  return (size_t)(ranges->last[i] - ranges->first[i].value + 1);
 }
 
-// Cases of a file or an expression: one for each size of the ranges.
-static cli_status make_cases(bench_session *s, const cli_sizes *ranges) {
+// One for each size of the ranges.
+static size_t count_cases(const cli_sizes *ranges) {
   size_t count = 1;
   for (size_t i = 0; i < ranges->count; i++)
-    count *= (size_t)(ranges->last[i] - ranges->first[i].value + 1);
-  s->cases = calloc(count, sizeof *s->cases);
-  s->sizes = calloc(count * ranges->count + 1, sizeof *s->sizes);
-  if (!s->cases || !s->sizes)
-    return cli_out_of_memory();
-  for (s->case_count = 0; s->case_count < count; s->case_count++)
-    make_case(s, s->case_count, ranges);
-  s->request.data.size_count = ranges->count;
-  return CLI_OK;
+    count *= range_width(ranges, i);
+  return count;
 }
 
-static cli_status find_cases(bench_session *s, const cli_sizes *ranges) {
-  const char *suite = cli_value(s->args, "--suite"), *backend = s->request.backend;
-  if (!suite)
-    return make_cases(s, ranges);
-  unsigned gpus = backend && !strcmp(backend, "cuda") ? cli_device_count(s->args) : 0;
-  gpus = gpus && s->request.ranks > 1 ? s->request.ranks : gpus;
-  s->case_count = bench_suite_cases(suite, gpus, &s->cases);
-  if (!s->cases)
-    return cli_out_of_memory();
-  if (!s->case_count)
-    cli_error("bench: all cases of the suite %s are for a GPU; give --backend cuda", suite);
-  return s->case_count ? CLI_OK : CLI_WRONG;
-}
-
-static bench_request request_of(const bench_session *s, const bench_case *c) {
-  bench_request r = s->request;
-  if (c->suite[0]) {
-    r.program = c->program;
-    r.expression = c->expression;
-    r.data.types = c->types;
-    r.gpu_only = c->gpu_only;
-    r.permutation = c->permutation;
-    r.lengths = c->lengths;
-    r.draws = c->draws;
-    r.strategy = c->strategy;
-    r.layout = c->layout;
+// Sets sizes and name: the last range of sizes runs through its values first.
+static void choose_case(bench_session *s, size_t number) {
+  const char *types = s->request.data.types;
+  for (size_t i = s->ranges.count; i-- > 0;) {
+    s->sizes[i] = s->ranges.first[i];
+    s->sizes[i].value += (int64_t)(number % range_width(&s->ranges, i));
+    number /= range_width(&s->ranges, i);
   }
-  if (c->threads)
-    r.threads = c->threads;
-  r.data.sizes = s->sizes ? s->sizes + (size_t)(c - s->cases) * r.data.size_count : NULL;
-  return r;
-}
-
-// By --only, and by a --strategy that is another than the case's.
-static bool is_selected(const bench_session *s, const bench_case *c) {
-  const char *only = cli_value(s->args, "--only"), *strategy = cli_value(s->args, "--strategy");
-  return (!only || strstr(c->name, only)) &&
-         (!strategy || !c->strategy || strcmp(strategy, c->strategy) == 0);
+  snprintf(s->name, sizeof s->name, "%.40s%s%.20s", s->request.series, types ? " " : "",
+           types ? types : "");
+  for (size_t i = 0; i < s->ranges.count; i++) {
+    size_t length = strlen(s->name);
+    snprintf(s->name + length, sizeof s->name - length, " %.16s=%" PRId64, s->sizes[i].name,
+             s->sizes[i].value);
+  }
 }
 
 // CLI_WRONG: some cases have no figures.
-static cli_status run_cases(bench_session *s, arena *memory) {
+static cli_status measure_cases(bench_session *s, arena *memory) {
   bench_report *report = &s->report;
+  size_t count = count_cases(&s->ranges);
   cli_status status = CLI_OK;
-  bench_report_begin(report);
-  report->rows.items = NEW_ARRAY(memory, bench_row, s->case_count);
+  report->rows.items = NEW_ARRAY(memory, bench_row, count);
   bench_show_head(s->table, report);
-  for (size_t i = 0; i < s->case_count; i++) {
-    const bench_case *c = &s->cases[i];
+  for (size_t i = 0; i < count; i++) {
     bench_row *row = &report->rows.items[report->rows.count];
-    bench_request r = request_of(s, c);
-    if (!is_selected(s, c))
-      continue;
-    cli_progress_work(c->name, "cases", i, s->case_count);
-    if (bench_run_case(c, &r, cli_value(s->args, "--peers"), &s->limits, row)) {
+    choose_case(s, i);
+    cli_progress_work(s->name, "cases", i, count);
+    if (bench_measure_program(&s->request, &s->limits, row)) {
       report->rows.count++;
       cli_progress_clear();
       bench_show_row(s->table, row);
     } else {
-      cli_error("bench: no figures for %s", c->name);
+      cli_error("bench: no figures for %s", s->name);
       status = CLI_WRONG;
     }
   }
-  bench_show_figures(s->table, report);
   return status;
+}
+
+static cli_status serve_turns(bench_session *s, arena *memory) {
+  if (count_cases(&s->ranges) > 1)
+    return cli_usage_error("bench: --turns is of one case, not of several sizes");
+  s->report.rows.items = NEW_ARRAY(memory, bench_row, 1);
+  s->report.rows.count = 1;
+  choose_case(s, 0);
+  return bench_serve_turns(&s->request, s->report.rows.items) ? CLI_OK : CLI_WRONG;
 }
 
 // ---- output -------------------------------------------------------------------------------------
 
-static cli_status write_plot(const bench_session *s, arena *memory) {
-  const char *path = cli_value(s->args, "--svg");
-  text svg = {0};
-  if (!path)
-    return CLI_OK;
-  bench_draw(memory, &svg, &s->report);
-  bool good = cli_write_file(path, &svg);
-  text_free(&svg);
-  return good ? CLI_OK : CLI_WRONG;
-}
-
 static cli_status write_json(const bench_session *s) {
   text json = {0};
-  if (!cli_is_given(s->args, "--json"))
+  if (!cli_is_given(s->args, "--json") && !cli_is_given(s->args, "--turns"))
     return CLI_OK;
   bench_report_write(&json, &s->report);
   return cli_print_text(&json);
@@ -206,42 +156,23 @@ static cli_status compare_reports(bench_session *s, arena *memory) {
   return CLI_OK;
 }
 
-static cli_status report_no_case(const bench_session *s) {
-  const char *only = cli_value(s->args, "--only");
-  if (only)
-    cli_error("bench: no case has '%s' in its name", only);
-  else
-    cli_error("bench: no case is planned by the strategy '%s'", cli_value(s->args, "--strategy"));
-  return CLI_WRONG;
-}
-
-static cli_status run_and_show(bench_session *s, arena *memory) {
-  size_t selected = 0;
-  for (size_t i = 0; i < s->case_count; i++)
-    selected += is_selected(s, &s->cases[i]);
-  if (!selected)
-    return report_no_case(s);
-  cli_status status = run_cases(s, memory);
-  // What was measured is written wherever that is still possible.
-  cli_status plot = write_plot(s, memory), json = write_json(s);
-  show_changes(s, &s->report);
-  return status == CLI_OK && plot == CLI_OK && json == CLI_OK ? CLI_OK : CLI_WRONG;
-}
-
-static cli_status measure(bench_session *s, arena *memory) {
-  cli_sizes ranges;
-  cli_status status = cli_read_sizes(s->args, LONGEST_RANGE, &ranges);
-  if (status == CLI_OK)
-    status = read_request(s);
+static cli_status measure_and_show(bench_session *s, arena *memory) {
+  bool turns = cli_is_given(s->args, "--turns");
+  s->sizes = NEW_ARRAY(memory, permc_size, s->ranges.count);
+  cli_status status = read_request(s);
   const char **paths = cli_values(s->args, "-i", &s->request.data.path_count);
   s->request.data.paths = paths;
-  if (status == CLI_OK)
-    status = paths ? find_cases(s, &ranges) : CLI_WRONG;
-  if (status == CLI_OK)
-    status = run_and_show(s, memory);
+  if (status == CLI_OK && paths) {
+    bench_report_begin(&s->report);
+    status = turns ? serve_turns(s, memory) : measure_cases(s, memory);
+    // What was measured is written wherever that is still possible.
+    cli_status json = turns && status != CLI_OK ? status : write_json(s);
+    if (!turns)
+      show_changes(s, &s->report);
+    status = status == CLI_OK ? json : status;
+  }
   free(paths);
-  cli_sizes_free(&ranges);
-  return status;
+  return paths ? status : CLI_WRONG;
 }
 
 static cli_status measure_or_compare(arena *memory, void *with) {
@@ -249,17 +180,16 @@ static cli_status measure_or_compare(arena *memory, void *with) {
   const char *before = cli_value(s->args, "--compare");
   if (before && !read_report(memory, before, &s->before))
     return CLI_WRONG;
-  bool compares = before && s->args->operand_count && cli_ends_with(s->args->operands[0], ".json");
-  return compares ? compare_reports(s, memory) : measure(s, memory);
+  if (before && s->args->operand_count && cli_ends_with(s->args->operands[0], ".json"))
+    return compare_reports(s, memory);
+  cli_status status = cli_read_sizes(s->args, LONGEST_RANGE, &s->ranges);
+  if (status == CLI_OK)
+    status = measure_and_show(s, memory);
+  cli_sizes_free(&s->ranges);
+  return status;
 }
 
 cli_status verb_bench(const cli_arguments *args) {
   bench_session s = {.args = args, .table = cli_is_given(args, "--json") ? stderr : stdout};
-  const char *plot = cli_value(args, "--svg");
-  if (plot && !cli_check_picture(plot, false))
-    return CLI_WRONG;
-  cli_status status = cli_with_arena(measure_or_compare, &s);
-  bench_cases_free(s.cases, s.case_count);
-  free(s.sizes);
-  return status;
+  return cli_with_arena(measure_or_compare, &s);
 }

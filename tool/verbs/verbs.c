@@ -181,9 +181,6 @@ static const cli_option test_options[] = {
 };
 
 static const cli_option bench_options[] = {
-    VALUE("--suite",
-          "sort|rows|ragged|bmmc|fft|padded|paper|layouts|scan|permute|hmm|transpose|links|scaling",
-          "measure a suite of programs"),
     VALUE("-e", "EXPR", "measure this expression, in FILE's scope if there is one"),
     VALUE("--entry", "NAME", "measure this entry point (default: main)"),
     RANDOM_ARGUMENTS("; n=10..20: each of them"),
@@ -193,11 +190,10 @@ static const cli_option bench_options[] = {
            "on P ranks, a power of two: threads, with --backend cuda a GPU each"),
     CPU_OPTIONS,
     VALUE("--seconds", "S", "measure a case no longer than that (default: 2)"),
-    VALUE("--only", "TEXT", "only cases with TEXT in their names"),
-    VALUE("--peers", "FOLDER", "measure the peers in FOLDER (bench/peers) in the same rounds"),
     SWITCH("--json", "write figures to standard output, the table to standard error"),
-    VALUE("--svg", "FILE", "write a plot to FILE"),
     VALUE("--compare", "OLD.json", "show what changed since; FILE may be NEW.json"),
+    SWITCH("--turns", "measure one run for each line of standard input (see bench/run.py)"),
+    VALUES("-o", "FILE", "... and write a result to FILE at its end"),
     LIMIT,
     ALLOW_EXTERN,
     QUIET,
@@ -324,14 +320,14 @@ const cli_verb cli_verbs[] = {
      "permc test examples --only sort --jobs 4", test_options, "--strict-fp --fast-fp", NULL,
      verb_test},
     {"bench", "[FILE]", 0, 1, "measure how long programs take",
-     "Measures an entry point of FILE (or the expression of -e, or the programs of a suite), each\n"
-     "compiled once, run many times in turn with a copy of as many bytes, its result verified.\n"
+     "Measures an entry point of FILE (or the expression of -e): compiled once, run many times in\n"
+     "turn with a copy of as many bytes, its result verified.\n"
      "Prints median and least time, half the 95 % interval of the median, bytes of arguments and\n"
      "results per second, and the speed as a part of the copy's. See docs/measuring.md.",
      "permc bench -e sort --arguments '[1048576]u32'", bench_options,
-     "--suite -e --entry, --suite --arguments --size -i, --suite FILE, --strict-fp --fast-fp, "
-     "--ranks --devices",
-     "FILE -e --suite", verb_bench},
+     "-e --entry, --arguments --size -i, --strict-fp --fast-fp, --ranks --devices, "
+     "--turns --compare",
+     "FILE -e", verb_bench},
     {"tune", "[FILE]", 0, 1, "measure how a program runs best on this machine",
      "Plans an entry point of FILE (or the expression of -e) with other tiles, registers and\n"
      "accesses than the cost model chooses, measures each, and stores the best if it is better by\n"

@@ -1,0 +1,201 @@
+#!/usr/bin/env python3
+"""NumPy, PyTorch or CuPy (cuFFT), with the protocol of peer.h: for each line of input one turn, its
+seconds as a line; at the end the result is compared with NumPy's.
+
+  python3 arrays.py numpy scan '[16777216]i64' cpu 1
+  python3 arrays.py torch sort '[1024][1024]f32' cuda 1
+  python3 arrays.py cupy fft '[1048576]c64' cuda 1
+
+On processors a turn is the mean of as many calls as take 5 ms. On a GPU it is the device's time of ten
+calls, recorded as one graph where they can be, after as many that are not counted. Data, plans and,
+where a call takes one, its result are there before. torch.sort also writes the places that the
+elements came from, as i64: it has no other form; its keys are i32 where permc's are u32. PyTorch's
+bit reversal is a copy of a permuted view of 2 x 2 x ... x 2; gather and scatter have places of i64.
+"""
+import pathlib
+import re
+import sys
+import time
+
+import numpy as np
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent.parent))
+import data
+
+RUNS = 10  # in a graph
+
+
+def places_of(count):
+    return np.random.default_rng(2).permutation(count)
+
+
+def bits_of(x):
+    return [2] * (x.size.bit_length() - 1)
+
+
+def scattered(x):
+    out = np.empty_like(x)
+    out[places_of(x.size)] = x
+    return out
+
+
+# What each operation makes of an array.
+EXPECTED = {
+    "fft": lambda x: np.fft.fft(x.astype(np.complex128)),
+    "transpose": lambda x: x.T,
+    "bitrev": lambda x: x.reshape(bits_of(x)).T.reshape(-1),
+    "scan": lambda x: np.cumsum(x, dtype=x.dtype),
+    "sum": lambda x: np.sum(x, dtype=np.float64 if x.dtype.kind == "f" else x.dtype),
+    "maximum": np.max,
+    "exp": np.exp,
+    "sort": lambda x: np.sort(x, -1),
+    "gather": lambda x: x[places_of(x.size)],
+    "scatter": scattered,
+}
+
+
+# Of each library: a function of the array and the operation gives what is called.
+def numpy_call(x, operation, device):
+    turned = np.empty(x.shape[::-1], x.dtype)
+    out, places = np.empty_like(x), places_of(x.size) if operation == "gather" else None
+    return {"fft": lambda: np.fft.fft(x),
+            "transpose": lambda: np.copyto(turned, x.T) or turned,
+            "scan": lambda: np.cumsum(x, dtype=x.dtype, out=out),
+            "sum": lambda: np.sum(x, dtype=x.dtype),
+            "maximum": lambda: np.max(x),
+            "exp": lambda: np.exp(x, out=out),
+            "sort": lambda: np.sort(x, -1),
+            "gather": lambda: np.take(x, places, out=out, mode="clip")}[operation]
+
+
+def torch_call(x, operation, device):
+    import torch
+    torch.set_num_threads(THREADS)
+    x = torch.from_numpy(x).to(device)
+    out = torch.empty_like(x)
+    if operation in ("gather", "scatter"):
+        places = torch.from_numpy(places_of(x.numel())).to(device)
+    if operation == "transpose":
+        turned = torch.empty(x.shape[::-1], dtype=x.dtype, device=device)
+        return lambda: turned.copy_(x.t())
+    if operation == "bitrev":
+        view = x.view(bits_of(np.empty(x.shape, "u1")))
+        target, view = torch.empty_like(view), view.permute(list(range(view.dim()))[::-1])
+        return lambda: target.copy_(view).view(-1)
+    if operation == "sort":
+        order = torch.empty(x.shape, dtype=torch.int64, device=device)
+        return lambda: torch.sort(x, dim=-1, out=(out, order))[0]
+    return {"fft": lambda: torch.fft.fft(x, out=out),
+            "scan": lambda: torch.cumsum(x, 0, dtype=x.dtype, out=out),
+            "sum": lambda: torch.sum(x, dtype=x.dtype),
+            "maximum": lambda: torch.amax(x),
+            "exp": lambda: torch.exp(x, out=out),
+            "gather": lambda: torch.index_select(x, 0, places, out=out),
+            "scatter": lambda: out.scatter_(0, places, x)}[operation]
+
+
+def cupy_call(x, operation, device):
+    import cupy
+    cufft, x = cupy.cuda.cufft, cupy.asarray(x)
+    out, plan = cupy.empty_like(x), cufft.Plan1d(x.size, cufft.CUFFT_C2C, 1)
+    return lambda: plan.fft(x, out, cufft.CUFFT_FORWARD) or out
+
+
+# ---- clocks -------------------------------------------------------------------------------------
+
+
+def on_processor(call):
+    def turn():
+        calls, start = 0, time.perf_counter()
+        while True:
+            call()
+            calls += 1
+            seconds = time.perf_counter() - start
+            if seconds >= 0.005:
+                return seconds / calls
+
+    return turn
+
+
+def run_ten(call):
+    for _ in range(RUNS):
+        call()
+
+
+def torch_turn(call):
+    import torch
+    side = torch.cuda.Stream()  # as PyTorch asks for: first runs outside of the one that records
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
+        run_ten(call)
+    torch.cuda.current_stream().wait_stream(side)
+    torch.cuda.synchronize()
+    graph, run = torch.cuda.CUDAGraph(), lambda: run_ten(call)
+    try:
+        with torch.cuda.graph(graph):
+            run_ten(call)
+        run = graph.replay
+    except RuntimeError:  # PyTorch cannot record it
+        torch.cuda.synchronize()
+    first, last = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+
+    def turn():
+        run()
+        first.record()
+        run()
+        last.record()
+        last.synchronize()
+        return first.elapsed_time(last) / 1e3 / RUNS
+
+    return turn
+
+
+def cupy_turn(call):
+    import cupy
+    stream = cupy.cuda.Stream(non_blocking=True)
+    first, last = cupy.cuda.Event(), cupy.cuda.Event()
+    with stream:
+        call()
+        stream.begin_capture()
+        run_ten(call)
+        graph = stream.end_capture()
+
+    def turn():
+        graph.launch(stream)
+        first.record(stream)
+        graph.launch(stream)
+        last.record(stream)
+        last.synchronize()
+        return cupy.cuda.get_elapsed_time(first, last) / 1e3 / RUNS
+
+    return turn
+
+
+# ---- the program --------------------------------------------------------------------------------
+
+
+def is_right(found, expected):
+    found = np.asarray(found.cpu() if hasattr(found, "cpu") else found.get() if hasattr(found, "get")
+                       else found)
+    if found.dtype.kind in "fc" and OPERATION in ("fft", "scan", "sum", "exp"):
+        return np.linalg.norm(found - expected) <= 1e-4 * np.linalg.norm(expected)
+    return np.array_equal(found.reshape(expected.shape), expected)
+
+
+def main(library, operation, types, device, threads):
+    global OPERATION, THREADS
+    OPERATION, THREADS = operation, int(threads)
+    *shape, kind = re.findall(r"\w+", types)
+    if library == "torch" and operation == "sort":
+        kind = kind.replace("u", "i")
+    x = data.random([int(d) for d in shape], kind).copy()
+    call = globals()[library + "_call"](x, operation, device)
+    turn = on_processor(call) if device == "cpu" else globals()[library + "_turn"](call)
+    for _ in sys.stdin:
+        print(f"{turn():.9g}", flush=True)
+    if not is_right(call(), EXPECTED[operation](x)):
+        sys.exit(f"{library}: the result of {operation} is wrong")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
