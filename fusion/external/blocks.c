@@ -56,11 +56,8 @@ static uint64_t free_bits(const net_stage *s) {
 
 // What the bit adds to the map.
 static int64_t weight_of_bit(const net_map *m, int bit) {
-  int64_t weight = 0;
-  for (uint32_t r = 0; r < m->row_count; r++)
-    if (m->rows[r].form.mask == f2_unit(bit))
-      weight += m->rows[r].form.constant ? -m->rows[r].weight : m->rows[r].weight;
-  return weight;
+  const net_row *row = net_map_row(m, f2_unit(bit));
+  return row ? net_row_step(row) : 0;
 }
 
 // The index with those bits as the highest ones.

@@ -123,26 +123,14 @@ static bool is_of_share(const net_stage *s, const net_row *row) {
 static void add_share_bit(boxing *x, int i) {
   external_box *b = &x->box;
   external_digit *before = b->digit_count ? &b->digits[b->digit_count - 1] : NULL;
-  int64_t step = 0;
-  for (uint32_t r = 0; r < x->map->row_count; r++) {
-    const net_row *row = &x->map->rows[r];
-    if (row->form.mask == f2_unit(net_share_bits(x->stage) + i)) {
-      step += row->form.constant ? -row->weight : row->weight;
-      b->first += row->form.constant ? row->weight : 0;
-    }
-  }
+  const net_row *row = net_map_row(x->map, f2_unit(net_share_bits(x->stage) + i));
+  int64_t step = row ? net_row_step(row) : 0;
+  b->first += step < 0 ? row->weight : 0;
   if (step && before && before->divide * before->extent == f2_unit(i) &&
       before->step * (int64_t)before->extent == step)
     before->extent *= 2;
   else if (step)
     b->digits[b->digit_count++] = (external_digit){f2_unit(i), 2, step, NET_NONE, 0, false};
-}
-
-static void add_row(boxing *x, const net_row *row) {
-  if (!row->form.mask)
-    x->box.first += row->form.constant ? row->weight : 0;
-  else if (row->weight && !is_of_share(x->stage, row))
-    add_dimension(x, 2, row->weight, NET_NONE);
 }
 
 bool making_move_by_box(arena *a, const net_stage *s, const making_blocks *blocks,
@@ -162,7 +150,8 @@ bool making_move_by_box(arena *a, const net_stage *s, const making_blocks *block
   for (int i = 0; i < s->shares; i++)
     add_share_bit(&x, i);
   for (uint32_t r = 0; r < map->row_count; r++)
-    add_row(&x, &map->rows[r]);
+    if (!is_of_share(s, &map->rows[r]))
+      add_dimension(&x, 2, map->rows[r].weight, NET_NONE);
   for (uint32_t i = 0; i < x.count; i++) {
     const dimension *d = &x.dimensions[i];
     exact = add_side(&x.box, d->count, d->weight, d->digit, gap) && exact;

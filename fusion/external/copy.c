@@ -9,48 +9,28 @@ net_id making_add_file(making *m, const net_array *like) {
   return (net_id)m->out->arrays.count - 1;
 }
 
-// Where an index bit is what the form of it needs to be 0: the form, and the map.
-static void fix_in_form(net_form *f, net_form bit) {
-  if (f->mask & bit.mask) {
-    f->mask ^= bit.mask;
-    f->constant ^= bit.constant;
-  }
-}
-
-static net_map fixed_in_map(arena *a, const net_map *m, net_form bit) {
-  net_map to = net_map_copy(a, m);
-  for (uint32_t r = 0; r < to.row_count; r++)
-    fix_in_form(&to.rows[r].form, bit);
-  return to;
-}
-
 // Index bits that are fixed where the store is live are then in no map and no form: the loop over
 // them has nothing to do.
-static void fix_bits(arena *a, net_load *load, net_store *store) {
-  net_form *live = NEW_ARRAY(a, net_form, store->live_count + 1);
-  uint32_t i = 0;
-  if (store->live_count)
-    memcpy(live, store->live, store->live_count * sizeof *live);
-  store->live = live;
-  while (i < store->live_count) {
-    net_form bit = live[i];
-    if (f2_weight(bit.mask) != 1) {
-      i++;
+static void fix_bits(arena *a, int n, net_load *load, net_store *store) {
+  for (uint32_t i = 0; i < store->live_count; i++) {
+    net_form bit = store->live[i];
+    if (f2_weight(bit.mask) != 1)
       continue;
-    }
-    live[i] = live[--store->live_count];
-    for (uint32_t k = 0; k < store->live_count; k++)
-      fix_in_form(&live[k], bit);
-    load->map = fixed_in_map(a, &load->map, bit);
-    store->map = fixed_in_map(a, &store->map, bit);
-    i = 0;
+    f2_affine fixed = f2_affine_identity(n);
+    net_change c = {.old_of_new = &fixed};
+    fixed.a.row[f2_lsb(bit.mask)] = 0;
+    fixed.c = bit.constant ? bit.mask : 0;
+    store->live = net_forms_changed(a, &c, store->live, &store->live_count);
+    load->map = net_map_changed(a, &c, &load->map);
+    store->map = net_map_changed(a, &c, &store->map);
+    i = UINT32_MAX;  // others may have become such
   }
 }
 
 void making_add_copying(making *m, const net_stage *space, net_load load, net_store store) {
   net_stage copy = {.loop_count = space->loop_count, .extents = space->extents, .n = space->n};
   scalar_type type = m->out->arrays.items[load.array].type;
-  fix_bits(m->memory, &load, &store);
+  fix_bits(m->memory, space->n, &load, &store);
   load.value = store.value = net_value_add(m->memory, &copy, type);
   vec_push(m->memory, &copy.loads, load);
   vec_push(m->memory, &copy.stores, store);

@@ -5,12 +5,10 @@
 // scatter would write in these, too.)
 static bool has_turns_as_bits(const making *m, const net_map *map, uint64_t turns, net_id array,
                               uint64_t *padding_start) {
-  uint64_t count = m->out->arrays.items[array].count, lowest = (uint64_t)map->offset;
-  for (uint32_t r = 0; r < map->row_count; r++)
-    lowest += map->rows[r].weight < 0 ? (uint64_t)map->rows[r].weight : 0;
+  uint64_t count = m->out->arrays.items[array].count;
   *padding_start = count < *padding_start ? count : *padding_start;
-  return map->strides[0] > 0 && (int64_t)lowest >= 0 &&
-         lowest + turns * (uint64_t)map->strides[0] >= *padding_start;
+  return map->strides[0] > 0 && map->offset >= 0 &&
+         (uint64_t)map->offset + turns * (uint64_t)map->strides[0] >= *padding_start;
 }
 
 static net_map without_loop(arena *a, const net_stage *s, const net_map *m, int bits) {
@@ -21,6 +19,7 @@ static net_map without_loop(arena *a, const net_stage *s, const net_map *m, int 
   for (int i = 0; i < bits && m->loop_count && m->strides[0]; i++)
     to.rows[to.row_count++] =
         (net_row){{f2_unit(s->n + i), false}, m->strides[0] * (int64_t)f2_unit(i)};
+  net_map_normalise(&to);
   return to;
 }
 

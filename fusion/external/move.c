@@ -46,25 +46,6 @@ static live_part part_of_live(arena *a, int n, int low, uint32_t count, const ne
 // Bits of addresses, the same number for all maps, so that those of two can be compared.
 enum { ADDRESS_BITS = F2_MAX - 1 };
 
-// Whether rows of the map, and its offset, are different bits of addresses. (Of a negative weight w
-// it is another offset: w f = -w (1 - f) + w.)
-static bool has_bits(const net_map *m, int n, f2_affine *bits) {
-  uint64_t offset = (uint64_t)m->offset, taken = 0;
-  *bits = (f2_affine){f2_zero(ADDRESS_BITS, n), 0};
-  for (uint32_t r = 0; r < m->row_count; r++) {
-    int64_t w = m->rows[r].weight;
-    uint64_t weight = w < 0 ? -(uint64_t)w : (uint64_t)w;
-    if (!weight || weight & (weight - 1) || weight & taken || weight >> ADDRESS_BITS)
-      return false;
-    taken |= weight;
-    offset -= w < 0 ? weight : 0;
-    bits->a.row[f2_lsb(weight)] = m->rows[r].form.mask;
-    bits->c |= (m->rows[r].form.constant ^ (w < 0)) ? weight : 0;
-  }
-  bits->c |= offset;
-  return m->loop_count == 0 && !(offset & taken) && !(offset >> ADDRESS_BITS);
-}
-
 // The same with images that have no leading bit of v.
 static f2_affine reduced_by(f2_space v, f2_affine f) {
   uint64_t columns[F2_MAX];
@@ -76,7 +57,7 @@ static f2_affine reduced_by(f2_space v, f2_affine f) {
 bool making_move_by_bits(arena *a, const net_stage *s, const net_map *m, uint32_t live_count,
                          const net_form *live, external_move *out) {
   f2_affine bits;
-  if (!has_bits(m, s->n, &bits))
+  if (m->loop_count || !net_map_bits(m, s->n, ADDRESS_BITS, &bits))
     return false;
   live_part p = part_of_live(a, s->n, net_share_bits(s), live_count, live);
   out->by_bits = true;
@@ -127,7 +108,7 @@ bool making_join_by_bits(external_move *into, const external_move *m) {
 
 net_map making_bits_map(arena *a, const net_stage *s, const net_map *m, const external_move *of) {
   f2_affine bits, place = {f2_zero(0, s->n), 0};
-  ensure(has_bits(m, s->n, &bits));
+  ensure(net_map_bits(m, s->n, ADDRESS_BITS, &bits));
   for (uint64_t left = f2_space_leading(of->addresses); left; left &= left - 1) {
     place.a.row[place.a.rows] = bits.a.row[f2_lsb(left)];
     place.c |= (uint64_t)f2_bit(bits.c, f2_lsb(left)) << place.a.rows++;

@@ -77,7 +77,7 @@ static net_id add_node(lowering *l, net_node_kind kind, scalar_type type, uint32
 // Whether the bit is 0 that the axis is.
 static net_id is_zero(lowering *l, uint32_t axes_count, uint32_t axis) {
   net_node index = {.kind = NET_INDEX, .type = SCALAR_I64};
-  index.map = map_new(l->memory, axes_count, 1);
+  index.map = net_map_new(l->memory, axes_count, 1);
   index.map.rows[0] = (net_row){{f2_unit((int)axis), false}, 1};
   net_node one = {.kind = NET_CONSTANT, .type = SCALAR_I64};
   one.constant = scalar_from_i64(SCALAR_I64, 1);

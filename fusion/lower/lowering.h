@@ -15,7 +15,8 @@ typedef struct axes {
 } axes;
 
 // Here a net_map's strides and the bits of its rows' masks go by axis: strides[i] belongs to axis i
-// (0 where it is a bit), bit i of a mask to axis i (0 where it is a loop).
+// (0 where it is a bit), bit i of a mask to axis i (0 where it is a loop). Such maps are not
+// canonical: rows keep their places, by which maps of elements are compared and bits of x are found.
 
 static inline bool axes_equal(const axes *a, const axes *b) {
   return a->count == b->count && !memcmp(a->extents, b->extents, a->count * sizeof *a->extents);
@@ -26,12 +27,9 @@ void axes_insert(axes *s, uint32_t at, uint64_t extent);  // bits if a power of 
 // Row-major numbering of all axes from `first` on, times `stride`.
 net_map map_row_major(arena *a, const axes *s, uint32_t first, int64_t stride);
 // m, which axes [at, at + count) do not change, with these numbered row by row, too. Rows that are
-// always 0 are left out.
+// constant become part of the offset.
 net_map map_numbered(arena *a, const net_map *m, const axes *s, uint32_t at, uint32_t count,
                      int64_t stride);
-net_map map_new(arena *a, uint32_t loops, uint32_t rows);  // zero
-// Adds a row, or to the offset if its form is constant. There is room for the row.
-void map_add_row(net_map *m, net_form form, int64_t weight);
 int64_t map_stride(const net_map *m, uint32_t axis);
 // Whether two maps differ in nothing but the offset and the constants of their rows.
 bool map_parallel(const net_map *a, const net_map *b, uint32_t axis_count);

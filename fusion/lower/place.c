@@ -217,17 +217,16 @@ static bool anchors_with(const placement *f, const operand *operands, uint32_t i
 // The map of the whole anchor: u is the space of its elements, `base` the least of them.
 static net_map anchor_map(const placement *f, const net_map *m, f2_space u, uint64_t base) {
   uint32_t loops = stage_of(f->l, f->stage)->loop_count;
-  net_map map = map_new(f->l->memory, loops, m->row_count);
+  net_map map = net_map_new(f->l->memory, loops, m->row_count);
   map.offset = m->offset;
-  map.row_count = 0;
   for (uint32_t k = 0; k < loops; k++)
     map.strides[k] = map_stride(m, f->loop_axis[k]);
   for (uint32_t r = 0; r < m->row_count; r++) {
-    net_form form = {0, f2_bit(base, (int)r)};
+    map.rows[r] = (net_row){{0, f2_bit(base, (int)r)}, m->rows[r].weight};
     for (int i = 0; i < u.dimension; i++)
-      form.mask |= (uint64_t)f2_bit(u.basis[i], (int)r) << i;
-    map_add_row(&map, form, m->rows[r].weight);
+      map.rows[r].form.mask |= (uint64_t)f2_bit(u.basis[i], (int)r) << i;
   }
+  net_map_normalise(&map);
   return map;
 }
 
@@ -311,17 +310,22 @@ static bool covers_load_loops(placement *f, const net_map *m, const net_stage *s
   return true;
 }
 
-// The rows of a load's map and x are one another's images.
+// The rows of a load's map, of the weights that m has, and x are one another's images.
 static bool load_is_bijective(const net_load *load, const net_map *m, int n, f2_affine *x_of_rows) {
   if (load->map.offset != m->offset || load->map.row_count != m->row_count ||
       m->row_count != (uint32_t)n)
     return false;
   f2_affine rows = {f2_zero(n, n), 0};
+  uint64_t taken = 0;
   for (uint32_t i = 0; i < m->row_count; i++) {
-    if (load->map.rows[i].weight != m->rows[i].weight)
+    int k = 0;
+    while (k < n && (f2_bit(taken, k) || load->map.rows[k].weight != m->rows[i].weight))
+      k++;
+    if (k == n)
       return false;
-    rows.a.row[i] = load->map.rows[i].form.mask;
-    rows.c |= (uint64_t)load->map.rows[i].form.constant << i;
+    taken |= f2_unit(k);
+    rows.a.row[i] = load->map.rows[k].form.mask;
+    rows.c |= (uint64_t)load->map.rows[k].form.constant << i;
   }
   return f2_affine_inverse(rows, x_of_rows);
 }
@@ -677,7 +681,7 @@ net_id element_in_placement(const placement *f, scalar_type type, net_id value, 
   lowering *l = f->l;
   net_stage *s = stage_of(l, f->stage);
   net_map of_x = net_stage_map(l->memory, s, f2_affine_identity(f->n));
-  net_map m = map_new(l->memory, f->axes.count, (uint32_t)f->n);
+  net_map m = net_map_new(l->memory, f->axes.count, (uint32_t)f->n);
   for (uint32_t k = 0; k < s->loop_count; k++)
     m.strides[f->loop_axis[k]] = of_x.strides[k];
   for (int i = 0; i < f->n; i++) {

@@ -260,20 +260,19 @@ static void add_form(net_form *to, net_form f) {
 net_map placement_map(const placement *f, const net_map *m, const uint64_t *deltas) {
   arena *a = f->l->memory;
   uint32_t loops = stage_of(f->l, f->stage)->loop_count;
-  net_map r = map_new(a, loops, m->row_count);
+  net_map r = net_map_new(a, loops, m->row_count);
   r.offset = m->offset;
-  r.row_count = 0;
   for (uint32_t k = 0; k < loops; k++)
     r.strides[k] = map_stride(m, f->loop_axis[k]);
   for (uint32_t i = 0; i < m->row_count; i++) {
-    net_form form = {0, m->rows[i].form.constant};
+    r.rows[i] = (net_row){{0, m->rows[i].form.constant}, m->rows[i].weight};
     for (uint64_t z = z_mask(f, m->rows[i].form.mask); z; z &= z - 1)
-      add_form(&form, f->forms[f2_lsb(z)]);
+      add_form(&r.rows[i].form, f->forms[f2_lsb(z)]);
     for (int k = 0; deltas && k < f->k; k++)
       if (f2_bit(deltas[k], (int)i))
-        add_form(&form, f->forms[f->p + k]);
-    map_add_row(&r, form, m->rows[i].weight);
+        add_form(&r.rows[i].form, f->forms[f->p + k]);
   }
+  net_map_normalise(&r);
   return r;
 }
 

@@ -155,10 +155,10 @@ static void write_where_alive(lowering *l, uint32_t stage) {
   if (!op->live_count)
     return;
   net_node dead = {.kind = NET_INDEX, .type = SCALAR_I64};
-  dead.map = map_new(l->memory, s->loop_count, op->live_count);
-  dead.map.row_count = 0;
+  dead.map = net_map_new(l->memory, s->loop_count, op->live_count);
   for (uint32_t i = 0; i < op->live_count; i++)
-    map_add_row(&dead.map, op->live[i], 1);
+    dead.map.rows[i] = (net_row){op->live[i], 1};
+  net_map_normalise(&dead.map);
   net_node zero = {.kind = NET_CONSTANT, .type = SCALAR_I64};
   net_node none = {.kind = NET_CONSTANT, .type = SCALAR_I64, .constant = {.i64 = -1}};
   net_id sides[] = {net_node_add(l->memory, s, &dead), net_node_add(l->memory, s, &zero)};

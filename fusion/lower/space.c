@@ -24,42 +24,31 @@ void axes_insert(axes *s, uint32_t at, uint64_t extent) {
 
 // ---- maps -------------------------------------------------------------------------------------
 
-net_map map_new(arena *a, uint32_t loops, uint32_t rows) {
-  return (net_map){0, loops, rows, NEW_ARRAY(a, int64_t, loops + 1),
-                   NEW_ARRAY(a, net_row, rows + 1)};
-}
-
 net_map map_numbered(arena *a, const net_map *m, const axes *s, uint32_t at, uint32_t count,
                      int64_t stride) {
-  net_map r = map_new(a, s->count, m->row_count + count);
+  net_map r = net_map_new(a, s->count, m->row_count + count);
   r.offset = m->offset;
   r.row_count = 0;
   for (uint32_t i = 0; i < m->loop_count; i++)
     r.strides[i] = m->strides[i];
   for (uint32_t i = 0; i < m->row_count; i++)
-    map_add_row(&r, m->rows[i].form, m->rows[i].weight);
+    if (m->rows[i].form.mask)
+      r.rows[r.row_count++] = m->rows[i];
+    else
+      r.offset += m->rows[i].form.constant ? m->rows[i].weight : 0;
   for (uint32_t i = at + count; i-- > at; stride *= (int64_t)s->extents[i]) {
     bool bit = s->extents[i] == 2;
     r.strides[i] = bit ? 0 : stride;
-    if (bit && stride > 0)
-      map_add_row(&r, (net_form){f2_unit((int)i), false}, stride);
-    if (bit && stride < 0) {  // -x = (1 - x) - 1
-      map_add_row(&r, (net_form){f2_unit((int)i), true}, -stride);
-      r.offset += stride;
-    }
+    if (bit && stride)  // -x = (1 - x) - 1
+      r.rows[r.row_count++] =
+          (net_row){{f2_unit((int)i), stride < 0}, stride < 0 ? -stride : stride};
+    r.offset += bit && stride < 0 ? stride : 0;
   }
   return r;
 }
 
 net_map map_row_major(arena *a, const axes *s, uint32_t first, int64_t stride) {
   return map_numbered(a, &(net_map){0}, s, first, s->count - first, stride);
-}
-
-void map_add_row(net_map *m, net_form form, int64_t weight) {
-  if (form.mask)
-    m->rows[m->row_count++] = (net_row){form, weight};
-  else if (form.constant)
-    m->offset += weight;
 }
 
 int64_t map_stride(const net_map *m, uint32_t axis) {
@@ -93,7 +82,7 @@ static uint64_t remove_bits(uint64_t mask, uint32_t at, uint32_t count) {
 }
 
 net_map map_inserted(arena *a, const net_map *m, uint32_t at, uint32_t count) {
-  net_map r = map_new(a, m->loop_count + count, m->row_count);
+  net_map r = net_map_new(a, m->loop_count + count, m->row_count);
   r.offset = m->offset;
   r.loop_count = m->loop_count > at ? m->loop_count + count : m->loop_count;
   for (uint32_t i = 0; i < m->loop_count; i++)
@@ -110,7 +99,7 @@ net_map map_fixed(arena *a, const net_map *m, const axes *s, uint32_t at, uint32
   uint32_t loops = m->loop_count > at + count ? m->loop_count - count
                    : m->loop_count > at       ? at
                                               : m->loop_count;
-  net_map r = map_new(a, loops, m->row_count);
+  net_map r = net_map_new(a, loops, m->row_count);
   uint64_t bits = 0;
   r.offset = m->offset;
   for (uint32_t i = at + count; i-- > at; number /= s->extents[i]) {
@@ -154,7 +143,7 @@ net_map map_substituted(arena *a, const net_map *m, uint32_t at, f2_affine x_of_
 }
 
 net_map map_permuted(arena *a, const net_map *m, const uint32_t *order, uint32_t count) {
-  net_map r = map_new(a, count, m->row_count);
+  net_map r = net_map_new(a, count, m->row_count);
   r.offset = m->offset;
   for (uint32_t i = 0; i < count; i++)
     r.strides[i] = map_stride(m, order[i]);

@@ -16,14 +16,9 @@ net_map net_map_changed(arena *a, const net_change *c, const net_map *m) {
   if (!c->old_of_new)
     return *m;
   net_map to = net_map_copy(a, m);
-  to.row_count = 0;
-  for (uint32_t i = 0; i < m->row_count; i++) {
-    net_row row = {net_form_changed(c, m->rows[i].form), m->rows[i].weight};
-    if (row.form.mask)
-      to.rows[to.row_count++] = row;
-    else if (row.form.constant)
-      to.offset = (int64_t)((uint64_t)to.offset + (uint64_t)row.weight);
-  }
+  for (uint32_t i = 0; i < m->row_count; i++)
+    to.rows[i].form = net_form_changed(c, m->rows[i].form);
+  net_map_normalise(&to);
   return to;
 }
 

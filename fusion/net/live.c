@@ -70,56 +70,19 @@ net_form *live_forms(arena *a, f2_space s, uint32_t *count) {
 
 // ---- maps on them ----------------------------------------------------------------------------
 
-// A map on a live set, with what is constant there moved to the offset, rows of equal forms
-// joined, and no form with a constant: weight (m . x ^ 1) = weight - weight (m . x).
-typedef struct reduced_map {
-  int64_t offset;
-  uint32_t count;
-  uint64_t *masks;  // different, not 0
-  int64_t *weights;
-} reduced_map;
-
-static bool add_reduced_row(reduced_map *m, uint64_t mask, int64_t weight) {
-  uint32_t at = 0;
-  while (at < m->count && m->masks[at] != mask)
-    at++;
-  if (at == m->count) {
-    m->masks[m->count] = mask;
-    m->weights[m->count++] = 0;
-  }
-  return !__builtin_add_overflow(m->weights[at], weight, &m->weights[at]);
+// The map, where the index is in s. False if a number does not fit.
+static bool reduce_map(arena *a, const net_map *m, f2_space s, net_map *out) {
+  *out = net_map_copy(a, m);
+  for (uint32_t r = 0; r < m->row_count; r++)
+    out->rows[r].form = live_reduced(s, m->rows[r].form);
+  return net_map_normalise(out);
 }
 
-// False if a number does not fit.
-static bool reduce_map(arena *a, const net_map *m, f2_space s, reduced_map *out) {
-  *out = (reduced_map){m->offset, 0, NEW_ARRAY(a, uint64_t, m->row_count),
-                       NEW_ARRAY(a, int64_t, m->row_count)};
-  for (uint32_t r = 0; r < m->row_count; r++) {
-    net_form form = live_reduced(s, m->rows[r].form);
-    int64_t weight = m->rows[r].weight;
-    if (form.constant) {
-      if (__builtin_add_overflow(out->offset, weight, &out->offset) ||
-          __builtin_sub_overflow(INT64_C(0), weight, &weight))
-        return false;
-    }
-    if (form.mask != 0 && weight != 0 && !add_reduced_row(out, form.mask, weight))
-      return false;
-  }
-  uint32_t kept = 0;
-  for (uint32_t r = 0; r < out->count; r++)
-    if (out->weights[r] != 0) {
-      out->masks[kept] = out->masks[r];
-      out->weights[kept++] = out->weights[r];
-    }
-  out->count = kept;
-  return true;
-}
-
-static int rank_without(uint32_t count, const uint64_t *masks, uint32_t except) {
+static int rank_without(uint32_t count, const net_row *rows, uint32_t except) {
   f2_echelon e = {{0}, {0}};
   int sum = 0;
   for (uint32_t i = 0; i < count; i++)
-    sum += i != except && f2_echelon_insert(&e, masks[i], 0, NULL);
+    sum += i != except && f2_echelon_insert(&e, rows[i].form.mask, 0, NULL);
   return sum;
 }
 
@@ -130,55 +93,51 @@ static bool widen_range(int64_t value, int64_t *low, int64_t *high) {
 enum { MOST_ENUMERATED = 12 };  // dimensions
 
 // Rows that depend on others are tried in all their combinations, by Gray code.
-static bool widen_dependent(uint32_t count, const uint64_t *masks, const int64_t *weights,
-                            int64_t *low, int64_t *high) {
+static bool widen_dependent(uint32_t count, const net_row *rows, int64_t *low, int64_t *high) {
   f2_echelon e = {{0}, {0}};
   uint64_t basis[MOST_ENUMERATED];
   int dimension = 0;
   for (uint32_t i = 0; i < count; i++)
-    if (f2_echelon_insert(&e, masks[i], 0, NULL))
-      basis[dimension++] = masks[i];
-  int64_t least = 0, most = 0;
+    if (f2_echelon_insert(&e, rows[i].form.mask, 0, NULL))
+      basis[dimension++] = rows[i].form.mask;
+  int64_t least = INT64_MAX, most = INT64_MIN;
   for (uint64_t x = 0; x < UINT64_C(1) << dimension; x++) {
     int64_t sum = 0;
     for (uint32_t i = 0; i < count; i++) {
       uint64_t of = 0;
-      f2_coordinates(dimension, basis, masks[i], &of);
-      if (f2_dot(of, x) && __builtin_add_overflow(sum, weights[i], &sum))
+      f2_coordinates(dimension, basis, rows[i].form.mask, &of);
+      if (f2_dot(of, x) != rows[i].form.constant &&
+          __builtin_add_overflow(sum, rows[i].weight, &sum))
         return false;
     }
     least = sum < least ? sum : least;
     most = sum > most ? sum : most;
   }
-  return widen_range(least, low, high) && widen_range(most, low, high);
+  return !__builtin_add_overflow(*low, least, low) && !__builtin_add_overflow(*high, most, high);
 }
 
 // A row that no relation contains takes both values whatever the others do.
-static bool widen_rows(arena *a, const reduced_map *m, int64_t *low, int64_t *high) {
-  int whole = rank_without(m->count, m->masks, m->count);
-  bool independent = whole == (int)m->count;
+static bool widen_rows(arena *a, const net_map *m, int64_t *low, int64_t *high) {
+  int whole = rank_without(m->row_count, m->rows, m->row_count);
+  bool independent = whole == (int)m->row_count;
   uint32_t count = 0;
-  uint64_t *masks = NEW_ARRAY(a, uint64_t, m->count);
-  int64_t *weights = NEW_ARRAY(a, int64_t, m->count);
-  for (uint32_t r = 0; r < m->count; r++)
-    if (independent || rank_without(m->count, m->masks, r) < whole) {
-      if (!widen_range(m->weights[r], low, high))
-        return false;
-    } else {
-      masks[count] = m->masks[r];
-      weights[count++] = m->weights[r];
-    }
-  if (rank_without(count, masks, count) <= MOST_ENUMERATED)
-    return widen_dependent(count, masks, weights, low, high);
+  net_row *rows = NEW_ARRAY(a, net_row, m->row_count);
+  for (uint32_t r = 0; r < m->row_count; r++)
+    if (!independent && rank_without(m->row_count, m->rows, r) == whole)
+      rows[count++] = m->rows[r];
+    else if (!widen_range(m->rows[r].weight, low, high))
+      return false;
+  if (rank_without(count, rows, count) <= MOST_ENUMERATED)
+    return widen_dependent(count, rows, low, high);
   for (uint32_t r = 0; r < count; r++)
-    if (!widen_range(weights[r], low, high))
+    if (!widen_range(rows[r].weight, low, high))
       return false;
   return true;
 }
 
 bool live_map_range(arena *a, const net_map *m, const uint64_t *extents, f2_space s, int64_t *low,
                     int64_t *high) {
-  reduced_map reduced;
+  net_map reduced;
   if (live_is_empty(s) || !reduce_map(a, m, s, &reduced))
     return false;
   *low = *high = reduced.offset;
@@ -253,7 +212,7 @@ static live_answer try_all_points(arena *a, const net_map *m, const uint64_t *ex
 }
 
 live_answer live_map_injective(arena *a, const net_map *m, const uint64_t *extents, f2_space s) {
-  reduced_map reduced;
+  net_map reduced;
   uint32_t count = 0;
   digit *digits = NEW_ARRAY(a, digit, m->loop_count + m->row_count);
   if (live_is_empty(s))
@@ -269,10 +228,10 @@ live_answer live_map_injective(arena *a, const net_map *m, const uint64_t *exten
   if (!reduce_map(a, m, s, &reduced))
     return LIVE_UNKNOWN;
   // Two points where all rows agree have one value.
-  if (rank_without(reduced.count, reduced.masks, reduced.count) < s.n - 1 - s.dimension)
+  if (rank_without(reduced.row_count, reduced.rows, reduced.row_count) < s.n - 1 - s.dimension)
     return LIVE_NO;
-  for (uint32_t r = 0; r < reduced.count; r++)
-    digits[count++] = (digit){magnitude_of(reduced.weights[r]), 1};
+  for (uint32_t r = 0; r < reduced.row_count; r++)
+    digits[count++] = (digit){magnitude_of(reduced.rows[r].weight), 1};
   if (digits_distinct(count, digits))
     return LIVE_YES;
   return try_all_points(a, m, extents, s);

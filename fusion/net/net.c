@@ -17,26 +17,104 @@ int64_t net_map_at(const net_map *m, const uint64_t *o, uint64_t x) {
 }
 
 bool net_map_affine(const net_map *m, int n, f2_affine *bits, int *shift) {
-  uint64_t weights = 0;
-  if (m->row_count > F2_MAX)
-    return false;
-  for (uint32_t r = 0; r < m->row_count; r++) {
-    uint64_t weight = (uint64_t)m->rows[r].weight;
-    if (m->rows[r].weight <= 0 || (weight & (weight - 1)) != 0 || (weights & weight) != 0)
-      return false;
-    weights |= weight;
-  }
-  int lowest = weights == 0 ? 0 : f2_lsb(weights);
-  if (weights >> lowest != f2_mask((int)m->row_count))
+  uint64_t lowest = m->row_count ? (uint64_t)m->rows[0].weight : 1;
+  if (m->row_count > F2_MAX || !is_power_of_two(lowest))
     return false;
   *bits = (f2_affine){f2_zero((int)m->row_count, n), 0};
   for (uint32_t r = 0; r < m->row_count; r++) {
-    int i = f2_lsb((uint64_t)m->rows[r].weight) - lowest;
-    bits->a.row[i] = m->rows[r].form.mask;
-    bits->c |= (uint64_t)m->rows[r].form.constant << i;
+    if ((uint64_t)m->rows[r].weight != lowest << r)
+      return false;
+    bits->a.row[r] = m->rows[r].form.mask;
+    bits->c |= (uint64_t)m->rows[r].form.constant << r;
   }
-  *shift = lowest;
+  *shift = f2_lsb(lowest);
   return true;
+}
+
+bool net_map_bits(const net_map *m, int n, int bits, f2_affine *address) {
+  uint64_t offset = (uint64_t)m->offset, changed = 0;
+  if (bits > F2_MAX || offset >> bits)
+    return false;
+  *address = (f2_affine){f2_zero(bits, n), offset};
+  for (uint32_t r = 0; r < m->row_count; r++) {
+    uint64_t by_row = offset ^ (offset + (uint64_t)m->rows[r].weight);
+    if (by_row & changed || by_row >> bits)
+      return false;
+    changed |= by_row;
+    address->c ^= m->rows[r].form.constant ? by_row : 0;
+    for (; by_row; by_row &= by_row - 1)
+      address->a.row[f2_lsb(by_row)] = m->rows[r].form.mask;
+  }
+  return true;
+}
+
+net_map net_map_new(arena *a, uint32_t loops, uint32_t rows) {
+  return (net_map){0, loops, rows, NEW_ARRAY(a, int64_t, loops + 1),
+                   NEW_ARRAY(a, net_row, rows + 1)};
+}
+
+static bool is_before(net_row a, net_row b) {
+  return a.weight != b.weight ? (uint64_t)a.weight < (uint64_t)b.weight : a.form.mask < b.form.mask;
+}
+
+// -2^63 has no positive weight: there the form has no constant.
+static bool has_flipped_weight(net_row row) {
+  return row.weight < 0 && (row.weight != INT64_MIN || row.form.constant);
+}
+
+// w f as w - w (f ^ 1).
+static bool flip_row(int64_t *offset, net_row *row) {
+  bool wraps = __builtin_add_overflow(*offset, row->weight, offset);
+  wraps |= __builtin_sub_overflow(0, row->weight, &row->weight);
+  row->form.constant = !row->form.constant;
+  return !wraps;
+}
+
+// Into canonical rows, behind which there is room for one.
+static bool add_row(net_map *m, net_row row) {
+  bool fits = true;
+  uint32_t at = 0;
+  while (at < m->row_count && m->rows[at].form.mask != row.form.mask)
+    at++;
+  if (at < m->row_count) {
+    if (m->rows[at].form.constant != row.form.constant)
+      fits = flip_row(&m->offset, &row);
+    fits &= !__builtin_add_overflow(m->rows[at].weight, row.weight, &row.weight);
+    memmove(&m->rows[at], &m->rows[at + 1], (--m->row_count - at) * sizeof row);
+  }
+  if (row.form.mask == 0 || row.weight == 0)
+    return !(row.form.constant && __builtin_add_overflow(m->offset, row.weight, &m->offset)) & fits;
+  if (has_flipped_weight(row))
+    fits &= flip_row(&m->offset, &row);
+  for (at = m->row_count++; at > 0 && is_before(row, m->rows[at - 1]); at--)
+    m->rows[at] = m->rows[at - 1];
+  m->rows[at] = row;
+  return fits;
+}
+
+bool net_map_normalise(net_map *m) {
+  bool fits = true;
+  uint32_t count = m->row_count;
+  m->row_count = 0;
+  for (uint32_t r = 0; r < count; r++)
+    fits &= add_row(m, m->rows[r]);
+  return fits;
+}
+
+bool net_map_is_canonical(const net_map *m) {
+  for (uint32_t r = 0; r < m->row_count; r++)
+    if (!m->rows[r].weight || has_flipped_weight(m->rows[r]) || !m->rows[r].form.mask ||
+        (r && !is_before(m->rows[r - 1], m->rows[r])) ||
+        net_map_row(m, m->rows[r].form.mask) != &m->rows[r])
+      return false;
+  return true;
+}
+
+const net_row *net_map_row(const net_map *m, uint64_t mask) {
+  for (uint32_t r = 0; r < m->row_count; r++)
+    if (m->rows[r].form.mask == mask)
+      return &m->rows[r];
+  return NULL;
 }
 
 static bool same_form(net_form a, net_form b) {
@@ -55,6 +133,13 @@ bool net_map_equal(const net_map *a, const net_map *b) {
   return true;
 }
 
+bool net_map_is_constant(const net_map *m) {
+  bool constant = m->row_count == 0;
+  for (uint32_t l = 0; l < m->loop_count; l++)
+    constant = constant && m->strides[l] == 0;
+  return constant;
+}
+
 static void *array_copy(arena *a, const void *items, size_t size, size_t count) {
   void *copy = arena_alloc(a, size * (count + 1));
   if (count)
@@ -70,33 +155,42 @@ net_map net_map_copy(arena *a, const net_map *m) {
   return copy;
 }
 
+net_map net_map_sum(arena *a, const net_map *x, int64_t factor, const net_map *y) {
+  net_map sum = net_map_new(a, y->loop_count, x->row_count + y->row_count);
+  sum.offset = (int64_t)((uint64_t)x->offset + (uint64_t)factor * (uint64_t)y->offset);
+  for (uint32_t l = 0; l < sum.loop_count; l++)
+    sum.strides[l] = (int64_t)((x->loop_count ? (uint64_t)x->strides[l] : 0) +
+                               (uint64_t)factor * (uint64_t)y->strides[l]);
+  if (x->row_count)
+    memcpy(sum.rows, x->rows, x->row_count * sizeof *sum.rows);
+  for (uint32_t i = 0; i < y->row_count; i++)
+    sum.rows[x->row_count + i] =
+        (net_row){y->rows[i].form, (int64_t)((uint64_t)factor * (uint64_t)y->rows[i].weight)};
+  net_map_normalise(&sum);
+  return sum;
+}
+
 net_map net_map_at_element(arena *a, const net_map *m, uint32_t k, const uint64_t *directions,
                            const net_form *coordinates, uint64_t j) {
   net_map r = net_map_copy(a, m);
-  r.row_count = 0;
-  for (uint32_t i = 0; i < m->row_count; i++) {
-    net_row row = m->rows[i];
+  for (uint32_t i = 0; i < m->row_count; i++)
     for (uint32_t d = 0; d < k; d++)
       if (f2_dot(m->rows[i].form.mask, directions[d])) {
-        row.form.mask ^= coordinates[d].mask;
-        row.form.constant ^= coordinates[d].constant ^ f2_bit(j, (int)d);
+        r.rows[i].form.mask ^= coordinates[d].mask;
+        r.rows[i].form.constant ^= coordinates[d].constant ^ f2_bit(j, (int)d);
       }
-    if (row.form.mask)
-      r.rows[r.row_count++] = row;
-    else
-      r.offset = (int64_t)((uint64_t)r.offset + row.form.constant * (uint64_t)row.weight);
-  }
+  net_map_normalise(&r);
   return r;
 }
 
 net_map net_stage_map(arena *a, const net_stage *s, f2_affine address) {
-  net_map m = {0, s->loop_count, (uint32_t)address.a.rows, NEW_ARRAY(a, int64_t, s->loop_count + 1),
-               NEW_ARRAY(a, net_row, address.a.rows + 1)};
+  net_map m = net_map_new(a, s->loop_count, (uint32_t)address.a.rows);
   int64_t stride = 1;
   for (int i = 0; i < address.a.rows; i++, stride *= 2)
     m.rows[i] = (net_row){{address.a.row[i], f2_bit(address.c, i)}, stride};
   for (uint32_t i = s->loop_count; i-- > 0; stride *= (int64_t)s->extents[i])
     m.strides[i] = stride;
+  net_map_normalise(&m);
   return m;
 }
 

@@ -14,7 +14,7 @@
 //     op 0 directions 0b10 coordinates x1 step %8   # pairs x, x ^ 0b10; element j has x1 = j
 //       v1[0] = min v0[0] v0[1]
 //       v1[1] = max v0[0] v0[1]
-//     store v1 in a1 at 2*x0 + x1              # the bmmc: a transposed address
+//     store v1 in a1 at x1 + 2*x0              # the bmmc: a transposed address
 //
 // A stage is a straight line: loads, then ops, then stores. Its values are in static single
 // assignment form: each is defined by one load or one op, on the whole space, and an op reads any
@@ -27,7 +27,8 @@
 //      offset + sum over loops l of stride_l o_l + sum over rows r of weight_r (mask_r . x ^ bit_r)
 //
 // affine over the integers in the loop indices and in the rows, each an affine form over F_2 in the
-// index bits. With weights 1, 2, 4, ... the rows are an affine map A x ^ c (net_map_affine).
+// index bits. With weights 1, 2, 4, ... the rows are an affine map A x ^ c (net_map_affine). Maps
+// are canonical: equal functions are written alike (net_map_normalise).
 //
 // What needs an algorithm on whole arrays is a ROUTINE, a stage of its own: sorting, counting.
 //
@@ -85,14 +86,39 @@ static inline bool net_forms_hold(uint32_t count, const net_form *forms, uint64_
 }
 // Its value at loop indices o (one per loop) and index x.
 int64_t net_map_at(const net_map *m, const uint64_t *o, uint64_t x);
-// Whether the rows' weights are 2^(i+s) for i = 0 ... row_count-1, each once: then *bits is the
-// affine map of x to the row_count bits (row i of weight 2^(i+s)), s is *shift.
+net_map net_map_new(arena *a, uint32_t loops, uint32_t rows);  // all numbers and masks 0
+// Makes the map canonical, in place: weights are above 0, and increase; masks are not 0, no two are
+// equal, and those of one weight increase.
+//
+//      3*(x1^1) + x1 - x0       weight w of x0^1 is w - w of x0, a form 1 belongs to the offset
+//      3 - 3*x1 + x1 - x0
+//      (x0^1) + 2*(x1^1)
+//
+// Whoever changes forms or weights ends with it. False: numbers have wrapped.
+bool net_map_normalise(net_map *m);
+bool net_map_is_canonical(const net_map *m);
+// Whether the weight of row i is 2^(i+s): then *bits is the affine map of x to the rows, s is
+// *shift.
 bool net_map_affine(const net_map *m, int n, f2_affine *bits, int *shift);
-// Whether the two are written alike (equal functions may be written in several ways).
+// Whether the map, but for its loops, is affine over F_2, of so many bits:
+//
+//      x0 + 6*x1 + 8     bits x0, x1, x1, 1      each row changes other bits of the offset
+//      2*x0 + 2          bits 0, x0^1, x0
+//
+bool net_map_bits(const net_map *m, int n, int bits, f2_affine *address);
 bool net_map_equal(const net_map *a, const net_map *b);
+bool net_map_is_constant(const net_map *m);
 net_map net_map_copy(arena *a, const net_map *m);
+// x + factor y.
+net_map net_map_sum(arena *a, const net_map *x, int64_t factor, const net_map *y);
+// The row of that mask, or NULL.
+const net_row *net_map_row(const net_map *m, uint64_t mask);
+// What a row adds to the map where its mask's dot product with the index becomes 1.
+static inline int64_t net_row_step(const net_row *row) {
+  return row->form.constant ? -row->weight : row->weight;
+}
 // Of cosets of k directions with these coordinates: the map's value at element j of the coset of x,
-// as a map that is the same for all of the coset. (Rows that are constant go to the offset.)
+// as a map that is the same for all of the coset.
 net_map net_map_at_element(arena *a, const net_map *m, uint32_t k, const uint64_t *directions,
                            const net_form *coordinates, uint64_t j);
 
@@ -514,7 +540,6 @@ typedef struct net_change {
 net_change net_change_of_index(const f2_affine *old_of_new, const f2_matrix *new_of_old);
 
 net_form net_form_changed(const net_change *c, net_form f);
-// Rows that are constant then are part of the offset.
 net_map net_map_changed(arena *a, const net_change *c, const net_map *m);
 // Without those that are 0 everywhere then; *count is how many there are.
 net_form *net_forms_changed(arena *a, const net_change *c, const net_form *forms, uint32_t *count);

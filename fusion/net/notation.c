@@ -49,18 +49,26 @@ static void write_row(text *out, const net_row *row, bool first) {
   text_string(out, plain ? "" : ")");
 }
 
+// Forms with a constant of a map that begins below 0 are written without it: -x0 for (x0^1) - 1.
 void net_write_map(text *out, const net_map *m) {
-  bool first = true;
+  bool first = true, turned = m->offset < 0;
+  int64_t offset = m->offset;
   for (uint32_t l = 0; l < m->loop_count; l++)
     if (m->strides[l] != 0) {
       write_weight(out, m->strides[l], first, true);
       text_printf(out, "o%" PRIu32, l);
       first = false;
     }
-  for (uint32_t r = 0; r < m->row_count; r++, first = false)
-    write_row(out, &m->rows[r], first);
-  if (m->offset != 0 || first)
-    write_weight(out, m->offset, first, false);
+  for (uint32_t r = 0; r < m->row_count; r++, first = false) {
+    net_row row = m->rows[r];
+    if (turned && row.form.constant) {
+      offset += row.weight;
+      row = (net_row){{row.form.mask, false}, -row.weight};
+    }
+    write_row(out, &row, first);
+  }
+  if (offset != 0 || first)
+    write_weight(out, offset, first, false);
 }
 
 void net_write_mask(text *out, uint64_t mask, int n) {

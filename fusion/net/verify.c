@@ -75,7 +75,7 @@ static const char *check_map(const checker *c, const net_map *m) {
     if (!is_in_space(c, m->rows[r].form.mask))
       return arena_printf(c->memory, "row %" PRIu32 " of its map has a bit beyond x%d", r,
                           c->stage->n - 1);
-  return NULL;
+  return net_map_is_canonical(m) ? NULL : "its map is not canonical";
 }
 
 // Addresses on `alive` are in the array, or, as unsigned numbers, from `start` on.

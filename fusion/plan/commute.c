@@ -282,15 +282,14 @@ static net_id membership(writing *w, f2_space set, f2_space known) {
   arena *a = w->c->memory;
   net_node index = {.kind = NET_INDEX, .type = SCALAR_I64}, one = index;
   net_node below = {.kind = NET_SCALAR, .type = SCALAR_BOOL, .scalar = OP_LT, .operand_count = 2};
-  index.map.loop_count = w->s->loop_count;
-  index.map.strides = NEW_ARRAY(a, int64_t, w->s->loop_count + 1);
-  index.map.rows = NEW_ARRAY(a, net_row, set.dimension + 1);
+  index.map = net_map_new(a, w->s->loop_count, (uint32_t)set.dimension);
   for (int i = 0; i < set.dimension; i++) {
     net_form form = live_reduced(known, live_form(set.basis[i]));
     known = live_and(known, form);
     if (form.mask)
-      index.map.rows[index.map.row_count++] = (net_row){form, 1};
+      index.map.rows[i] = (net_row){form, 1};
   }
+  net_map_normalise(&index.map);
   if (!index.map.row_count)
     return NET_NONE;
   one.kind = NET_CONSTANT;

@@ -7,32 +7,10 @@ static const net_stage *stage_of(const plan *p, const plan_pass *pass) {
 
 // ---- what a pass is --------------------------------------------------------------------------
 
-// How often the row's form with this weight is among the map's; constant forms belong to the
-// offset.
-static uint32_t row_times(const net_map *m, const net_row *row) {
-  uint32_t times = 0;
-  for (uint32_t i = 0; i < m->row_count; i++)
-    times += m->rows[i].weight == row->weight && m->rows[i].form.mask == row->form.mask &&
-             m->rows[i].form.constant == row->form.constant;
-  return times;
-}
-
-static uint32_t varying_rows(const net_map *m) {
-  uint32_t count = 0;
-  for (uint32_t i = 0; i < m->row_count; i++)
-    count += m->rows[i].form.mask && m->rows[i].weight;
-  return count;
-}
-
 // Whether the addresses differ by a constant: each element keeps its neighbours.
-static bool keeps_order(const net_map *a, const net_map *b) {
-  bool same = varying_rows(a) == varying_rows(b) && a->loop_count == b->loop_count;
-  for (uint32_t i = 0; i < a->loop_count && same; i++)
-    same = a->strides[i] == b->strides[i];
-  for (uint32_t i = 0; i < a->row_count && same; i++)
-    if (a->rows[i].form.mask && a->rows[i].weight)
-      same = row_times(a, &a->rows[i]) == row_times(b, &a->rows[i]);
-  return same;
+static bool keeps_order(const net_map *a, net_map b) {
+  b.offset = a->offset;
+  return net_map_equal(a, &b);
 }
 
 static plan_pass_kind kind_of(const plan_pass *pass) {
@@ -43,7 +21,7 @@ static plan_pass_kind kind_of(const plan_pass *pass) {
     for (uint32_t k = 0; k < pass->load_count; k++)
       if (pass->loads[k].slot == pass->stores[i].slot)
         from = &pass->loads[k];
-    if (!from || !keeps_order(&from->map, &pass->stores[i].map))
+    if (!from || !keeps_order(&from->map, pass->stores[i].map))
       return PLAN_MOVE;
   }
   return PLAN_COPY;

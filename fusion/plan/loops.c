@@ -96,10 +96,7 @@ static int bits_in_share(const blocking *b, const blocked_loop *l, int bits) {
 static blocked_loop *find_line_loop(const blocking *b, const net_map *m, int64_t line) {
   int64_t next = 1;
   for (uint32_t r = 0; r < m->row_count; r++)
-    if (m->rows[r].weight == next) {
-      next *= 2;
-      r = UINT32_MAX;
-    }
+    next *= m->rows[r].weight == next ? 2 : 1;
   for (uint32_t i = 0; i < b->count && next < line; i++)
     if (m->strides[b->loops[i].innermost] == next)
       return &b->loops[i];
@@ -165,8 +162,9 @@ static void choose_bits(blocking *b, const planning *p) {
 
 static net_map map_in_blocks(const blocking *b, const net_map *m) {
   uint32_t rows = m->row_count + (uint32_t)block_bits(b);
-  net_map c = {m->offset, b->count, m->row_count, NEW_ARRAY(b->memory, int64_t, b->count + 1),
-               NEW_ARRAY(b->memory, net_row, rows + 1)};
+  net_map c = net_map_new(b->memory, b->count, rows);
+  c.offset = m->offset;
+  c.row_count = m->row_count;
   if (m->row_count)
     memcpy(c.rows, m->rows, m->row_count * sizeof *c.rows);
   int next = b->stage->n;
@@ -177,6 +175,7 @@ static net_map map_in_blocks(const blocking *b, const net_map *m) {
       if (stride)
         c.rows[c.row_count++] = (net_row){{f2_unit(next), false}, (int64_t)(stride << k)};
   }
+  net_map_normalise(&c);
   return c;
 }
 

@@ -16,8 +16,8 @@ f2_space line_space(const net_map *m, int n, uint32_t line_elements) {
   if (!map_matrix(m, n, &rows))
     return lines;
   for (uint32_t i = 0; i < m->row_count; i++) {
-    uint64_t x, weight = (uint64_t)(m->rows[i].weight < 0 ? -m->rows[i].weight : m->rows[i].weight);
-    if (weight < line_elements && f2_solve(rows, f2_unit((int)i), &x))
+    uint64_t x;
+    if ((uint64_t)m->rows[i].weight < line_elements && f2_solve(rows, f2_unit((int)i), &x))
       f2_space_insert(&lines, x);
   }
   return lines;

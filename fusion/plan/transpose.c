@@ -14,14 +14,11 @@ typedef VEC(net_dimension) dimension_list;
 
 // What index bit i weighs, if it weighs the same in all places; 0: it does not.
 static uint64_t bit_weight(const net_map *m, int i) {
-  int64_t weight = 0;
+  const net_row *row = net_map_row(m, f2_unit(i));
   for (uint32_t r = 0; r < m->row_count; r++)
-    if (f2_bit(m->rows[r].form.mask, i)) {
-      if (weight || m->rows[r].form.mask != f2_unit(i) || m->rows[r].form.constant)
-        return 0;
-      weight = m->rows[r].weight;
-    }
-  return weight > 0 ? (uint64_t)weight : 0;
+    if (f2_bit(m->rows[r].form.mask, i) && &m->rows[r] != row)
+      return 0;
+  return row && !row->form.constant ? (uint64_t)row->weight : 0;
 }
 
 // In the order of distances in the first array, the nearest first. False: there are too many.

@@ -11,65 +11,16 @@ static bool index_map(const rewriter *r, const net_node *node, net_map *map) {
     return true;
   if (node->kind != NET_CONSTANT || node->type != SCALAR_I64)
     return false;
-  *map = (net_map){.offset = node->constant.i64, .loop_count = r->stage->loop_count};
-  map->strides = NEW_ARRAY(r->memory, int64_t, map->loop_count);
+  *map = net_map_new(r->memory, r->stage->loop_count, 0);
+  map->offset = node->constant.i64;
   return true;
 }
 
-static int64_t wrapped_sum(int64_t x, int64_t factor, int64_t y) {
-  return (int64_t)((uint64_t)x + (uint64_t)factor * (uint64_t)y);
-}
-
-// Rows of one mask become one, constant ones go to the offset.
-static void add_row(net_map *map, net_form form, int64_t weight) {
-  uint32_t at = 0;
-  if (form.mask == 0 || weight == 0) {
-    map->offset = wrapped_sum(map->offset, form.constant, weight);
-    return;
-  }
-  while (at < map->row_count && map->rows[at].form.mask != form.mask)
-    at++;
-  if (at == map->row_count) {
-    map->rows[map->row_count++] = (net_row){form, weight};
-    return;
-  }
-  net_row *row = &map->rows[at];
-  if (row->form.constant != form.constant) {  // w (f ^ 1) = w - w f
-    map->offset = wrapped_sum(map->offset, 1, weight);
-    weight = wrapped_sum(0, -1, weight);
-  }
-  row->weight = wrapped_sum(row->weight, 1, weight);
-  if (row->weight == 0)
-    memmove(row, row + 1, (--map->row_count - at) * sizeof *row);
-}
-
-// x + factor y, modulo 2^64 as i64 computes it.
-static net_map map_sum(arena *a, const net_map *x, int64_t factor, const net_map *y) {
-  net_map sum = {.offset = wrapped_sum(x->offset, factor, y->offset), .loop_count = y->loop_count};
-  sum.strides = NEW_ARRAY(a, int64_t, sum.loop_count);
-  sum.rows = NEW_ARRAY(a, net_row, x->row_count + y->row_count);
-  for (uint32_t l = 0; l < sum.loop_count; l++)
-    sum.strides[l] = wrapped_sum(x->loop_count ? x->strides[l] : 0, factor, y->strides[l]);
-  for (uint32_t i = 0; i < x->row_count; i++)
-    add_row(&sum, x->rows[i].form, x->rows[i].weight);
-  for (uint32_t i = 0; i < y->row_count; i++)
-    add_row(&sum, y->rows[i].form, wrapped_sum(0, factor, y->rows[i].weight));
-  return sum;
-}
-
-static net_id add_index(rewriter *r, const net_map *map) {
-  bool constant = map->row_count == 0;
-  for (uint32_t l = 0; l < map->loop_count; l++)
-    constant = constant && map->strides[l] == 0;
-  if (constant)
+net_id add_index(rewriter *r, const net_map *map) {
+  if (net_map_is_constant(map))
     return add_constant(r, SCALAR_I64, scalar_from_i64(SCALAR_I64, map->offset));
   return net_node_add(r->memory, r->stage,
                       &(net_node){.kind = NET_INDEX, .type = SCALAR_I64, .map = *map});
-}
-
-net_id index_normal(rewriter *r, const net_node *node) {
-  net_map map = map_sum(r->memory, &(net_map){0}, 1, &node->map);
-  return add_index(r, &map);
 }
 
 // Sums, differences and multiples of indices.
@@ -79,7 +30,7 @@ static net_id index_arithmetic(rewriter *r, const net_node *node) {
       !index_map(r, operand(r, node, 0), &x))
     return NET_NONE;
   if (node->scalar == OP_NEG) {
-    result = map_sum(r->memory, &none, -1, &x);
+    result = net_map_sum(r->memory, &none, -1, &x);
     return add_index(r, &result);
   }
   if (node->operand_count != 2 || !index_map(r, operand(r, node, 1), &y))
@@ -87,13 +38,13 @@ static net_id index_arithmetic(rewriter *r, const net_node *node) {
   switch (node->scalar) {
   case OP_ADD:
   case OP_SUB:
-    result = map_sum(r->memory, &x, node->scalar == OP_ADD ? 1 : -1, &y);
+    result = net_map_sum(r->memory, &x, node->scalar == OP_ADD ? 1 : -1, &y);
     return add_index(r, &result);
   case OP_MUL:
     if (!is_constant(operand(r, node, 0)) && !is_constant(operand(r, node, 1)))
       return NET_NONE;
-    result = is_constant(operand(r, node, 0)) ? map_sum(r->memory, &none, x.offset, &y)
-                                              : map_sum(r->memory, &none, y.offset, &x);
+    result = is_constant(operand(r, node, 0)) ? net_map_sum(r->memory, &none, x.offset, &y)
+                                              : net_map_sum(r->memory, &none, y.offset, &x);
     return add_index(r, &result);
   default:
     return NET_NONE;
@@ -121,7 +72,7 @@ static net_id index_comparison(rewriter *r, const net_node *node) {
     return NET_NONE;
   f2_space all = live_all(r->stage->n);
   const uint64_t *extents = r->stage->extents;
-  net_map difference = map_sum(r->memory, &x, -1, &y);
+  net_map difference = net_map_sum(r->memory, &x, -1, &y);
   if (!live_map_range(r->memory, &x, extents, all, &low, &high) ||
       !live_map_range(r->memory, &y, extents, all, &low, &high) ||
       !live_map_range(r->memory, &difference, extents, all, &low, &high))
@@ -159,7 +110,7 @@ static net_id index_selection(rewriter *r, const net_node *node) {
   if (inner->kind != NET_SELECT || inner->operands[2] != node->operands[2] ||
       !index_of_zero(r, operand(r, inner, 0), &q))
     return NET_NONE;
-  net_map sum = map_sum(r->memory, &p, 1, &q);
+  net_map sum = net_map_sum(r->memory, &p, 1, &q);
   net_id sides[2] = {add_index(r, &sum), operand(r, node, 0)->operands[1]};
   net_node both = *operand(r, node, 0), select = *node;
   both.operands = sides;

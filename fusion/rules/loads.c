@@ -112,16 +112,13 @@ static bool join_loads(rewriter *r, net_load *load, f2_space wanted, net_load *o
   net_map map = net_map_copy(r->memory, &load->map);
   map.rows = NEW_ARRAY(r->memory, net_row, m.count + 1);
   map.offset = m.offset[0];
-  map.row_count = 0;
+  map.row_count = m.count;
   for (uint32_t i = 0; i < m.count; i++) {
-    net_row row = {.weight = m.rows[i].weight};
-    if (!common_form(wanted, other_wanted, m.rows[i].form[0], m.rows[i].form[1], &row.form))
+    map.rows[i].weight = m.rows[i].weight;
+    if (!common_form(wanted, other_wanted, m.rows[i].form[0], m.rows[i].form[1], &map.rows[i].form))
       return false;
-    if (row.form.mask)
-      map.rows[map.row_count++] = row;
-    else if (row.form.constant)
-      map.offset += row.weight;
   }
+  net_map_normalise(&map);
   if (!is_in_array(r, load, &map))
     return false;
   load->map = other->map = map;

@@ -606,13 +606,8 @@ static uint32_t add_group(merging *m, const net_op *op) {
 // Whether a load has one element for all indices.
 static bool is_uniform(const net_stage *s, net_id value) {
   for (size_t i = 0; i < s->loads.count; i++)
-    if (s->loads.items[i].value == value) {
-      const net_map *map = &s->loads.items[i].map;
-      bool uniform = map->row_count == 0;
-      for (uint32_t l = 0; l < map->loop_count; l++)
-        uniform = uniform && map->strides[l] == 0;
-      return uniform;
-    }
+    if (s->loads.items[i].value == value)
+      return net_map_is_constant(&s->loads.items[i].map);
   return false;
 }
 

@@ -94,9 +94,8 @@ static net_id alike_indices(narrowing *n, const net_node *a, const net_node *b) 
   rewriter *r = n->r;
   net_node sum = {.kind = NET_INDEX, .type = SCALAR_I64};
   uint32_t rows = a->map.row_count;
-  sum.map = (net_map){.loop_count = r->stage->loop_count, .row_count = rows};
-  sum.map.strides = NEW_ARRAY(r->memory, int64_t, sum.map.loop_count + 1);
-  sum.map.rows = NEW_ARRAY(r->memory, net_row, rows + 1);
+  sum.map = net_map_new(r->memory, r->stage->loop_count, rows + 1);
+  sum.map.row_count = rows;
   if (b->map.row_count != rows)
     return NET_NONE;
   for (uint32_t l = 0; l < sum.map.loop_count; l++) {
@@ -121,6 +120,7 @@ static net_id alike_indices(narrowing *n, const net_node *a, const net_node *b) 
     int64_t weight = (int64_t)((uint64_t)at_b - (uint64_t)at_a);
     sum.map.rows[sum.map.row_count++] = (net_row){n->form, weight};
   }
+  net_map_normalise(&sum.map);
   return node_simplified(r, &sum);
 }
 

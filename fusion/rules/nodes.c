@@ -315,7 +315,7 @@ net_id node_simplified(rewriter *r, const net_node *node) {
   if (all_constant(r, node))
     return spared(r, RULE_CONSTANT, add_constant(r, node->type, evaluate_constants(r, node)));
   if (node->kind == NET_INDEX) {
-    instead = index_normal(r, node);
+    instead = add_index(r, &node->map);
     return is_constant(node_at(r, instead)) ? spared(r, RULE_CONSTANT, instead) : instead;
   }
   instead = index_simplified(r, node);

@@ -55,8 +55,8 @@ size_t count_operations(const net_stage *s, const net_op *op, net_id *nodes);
 
 // ---- rules/index.c ---------------------------------------------------------------------------
 
-// The number of an index without rows that are constant or of one mask; a constant if all of it is.
-net_id index_normal(rewriter *r, const net_node *index);
+// The number of an index of that map; of a constant where the map is one.
+net_id add_index(rewriter *r, const net_map *map);
 // That of what the rule makes of an operation, or NET_NONE.
 net_id index_simplified(rewriter *r, const net_node *node);
 

@@ -1,5 +1,6 @@
 // A stage in shares by bits of its index: runs of its ops, each with a V that contains their
 // directions. See shares.h.
+#include "core/number.h"
 #include "fusion/shares/sharing.h"
 
 // A run of ops that shares execute without others.
@@ -53,21 +54,12 @@ bool sharing_has_bits(const sharing *s, const net_stage *stage) {
 // slab.
 static bool goes_to_slabs(const sharing *s, int n, const net_map *m, uint64_t slab,
                           f2_affine *number) {
-  int low = slab ? f2_msb(slab) : 0, bits = low + s->p;
-  uint64_t weights = (uint64_t)m->offset;
-  if (!slab || slab & (slab - 1) || m->offset < 0 || weights >> bits)
+  int low = slab ? f2_msb(slab) : 0;
+  f2_affine address;
+  if (!is_power_of_two(slab) || !net_map_bits(m, n, low + s->p, &address))
     return false;
-  *number = (f2_affine){f2_zero(s->p, n), weights >> low};
-  for (uint32_t r = 0; r < m->row_count; r++) {
-    uint64_t weight = (uint64_t)m->rows[r].weight;
-    if (m->rows[r].weight <= 0 || weight & (weight - 1) || weight & weights || weight >> bits)
-      return false;
-    weights |= weight;
-    if (weight >= slab) {
-      number->a.row[f2_lsb(weight) - low] = m->rows[r].form.mask;
-      number->c |= (uint64_t)m->rows[r].form.constant << (f2_lsb(weight) - low);
-    }
-  }
+  *number = (f2_affine){f2_zero(s->p, n), address.c >> low};
+  memcpy(number->a.row, address.a.row + low, (size_t)s->p * sizeof *address.a.row);
   return true;
 }
 

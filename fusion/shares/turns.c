@@ -16,11 +16,8 @@ static uint64_t turn_length(const net_stage *s, const net_map *m) {
       return 0;
     rest += (uint64_t)m->strides[l] * (s->extents[l] - 1);
   }
-  for (uint32_t r = 0; r < m->row_count; r++) {
-    if (m->rows[r].weight < 0)
-      return 0;
+  for (uint32_t r = 0; r < m->row_count; r++)
     rest += (uint64_t)m->rows[r].weight;
-  }
   return rest < (uint64_t)m->strides[0] ? (uint64_t)m->strides[0] : 0;
 }
 

@@ -15,37 +15,20 @@ static void add_range(int64_t weight, uint64_t most, share_window *w) {
     w->first += weight * (int64_t)most;
 }
 
-// The row in which a bit of the index stands alone, and weighs the most; NULL: there is none.
-static const net_row *row_of_bit(const net_map *m, int bit) {
-  const net_row *found = NULL;
-  for (uint32_t r = 0; r < m->row_count; r++)
-    if (m->rows[r].form.mask == f2_unit(bit) &&
-        (!found || magnitude_of(m->rows[r].weight) > magnitude_of(found->weight)))
-      found = &m->rows[r];
-  return found;
-}
-
-static void add_row(const net_row *row, share_window *w) {
-  if (row->form.mask)
-    add_range(row->weight, 1, w);
-  else
-    w->first += row->weight * row->form.constant;
-}
-
 // Whether the bits of the share shift the addresses of a share, by as much from each share to the
 // next. (What depends on them besides is in the range.)
 static bool shifts_by_bits(const net_stage *s, const net_map *m, share_window *w) {
   int low = net_share_bits(s);
   for (uint32_t r = 0; r < m->row_count; r++) {
     const net_row *row = &m->rows[r];
-    if (!(row->form.mask >> low) || row_of_bit(m, f2_msb(row->form.mask)) != row)
-      add_row(row, w);
+    if (!(row->form.mask >> low && is_power_of_two(row->form.mask)))
+      add_range(row->weight, 1, w);
   }
   for (int i = 0; i < s->shares; i++) {
-    const net_row *row = row_of_bit(m, low + i);
+    const net_row *row = net_map_row(m, f2_unit(low + i));
     if (!row)
       return false;
-    int64_t by = row->form.constant ? -row->weight : row->weight;
+    int64_t by = net_row_step(row);
     w->first += row->form.constant ? row->weight : 0;
     if (i == 0)
       w->step = by;
@@ -69,7 +52,7 @@ bool sharing_find_window(const net_stage *s, const net_map *m, share_window *w) 
   if (s->shares)
     return shifts_by_bits(s, m, w);
   for (uint32_t r = 0; r < m->row_count; r++)
-    add_row(&m->rows[r], w);
+    add_range(m->rows[r].weight, 1, w);
   return w->step != 0;
 }
 

@@ -2,57 +2,11 @@
 
 // ---- maps ------------------------------------------------------------------------------------
 
-// Rows of one mask become one row, and a negative weight w of a row f is w + (-w) (f ^ 1): so that
-// weights are positive and rows few.
-static void add_row(xor_sum *m, uint64_t *masks, net_row row, uint64_t scale) {
-  uint64_t weight = (uint64_t)row.weight * scale;
-  if (row.form.constant) {  // w (f ^ 1) = w - w f
-    m->offset += weight;
-    weight = 0 - weight;
-  }
-  if (row.form.mask == 0)
-    return;
-  uint32_t r = 0;
-  while (r < m->rows && masks[r] != row.form.mask)
-    r++;
-  if (r == m->rows) {
-    assert(r < C_ROWS);
-    masks[m->rows++] = row.form.mask;
-  }
-  m->weight[r] += weight;
-}
-
-static void make_positive(xor_sum *m, uint64_t *masks) {
-  uint32_t left = 0;
-  for (uint32_t r = 0; r < m->rows; r++) {
-    uint64_t weight = m->weight[r];
-    bool negative = weight >> 63;
-    if (weight == 0)
-      continue;
-    m->offset += negative ? weight : 0;
-    m->constant |= (uint64_t)negative << left;
-    masks[left] = masks[r];
-    m->weight[left++] = negative ? 0 - weight : weight;
-  }
-  m->rows = left;
-}
-
 static uint64_t rows_flipped_by(const xor_sum *m, const uint64_t *masks, uint64_t x) {
   uint64_t bits = 0;
   for (uint32_t r = 0; r < m->rows; r++)
     bits |= (uint64_t)f2_dot(masks[r], x) << r;
   return bits;
-}
-
-bool xor_sum_fits(const net_map *map) {
-  uint32_t masks = 1;  // and perhaps the part's
-  for (uint32_t r = 0; r < map->row_count; r++) {
-    uint32_t before = 0;
-    while (before < r && map->rows[before].form.mask != map->rows[r].form.mask)
-      before++;
-    masks += before == r;
-  }
-  return masks <= C_ROWS;
 }
 
 static xor_sum empty_map(const c_space *s) {
@@ -76,10 +30,14 @@ static void set_flipped_rows(xor_sum *m, const uint64_t *masks, const c_space *s
 xor_sum xor_sum_of(arena *memory, const net_map *map, const c_space *s, uint32_t parts) {
   xor_sum m = empty_map(s);
   uint64_t masks[C_ROWS] = {0};
+  assert(map->row_count + (parts > 1) <= C_ROWS);
+  m.rows = map->row_count;
   m.offset = (uint64_t)map->offset * parts;
-  for (uint32_t r = 0; r < map->row_count; r++)
-    add_row(&m, masks, map->rows[r], parts);
-  make_positive(&m, masks);
+  for (uint32_t r = 0; r < map->row_count; r++) {
+    masks[r] = map->rows[r].form.mask;
+    m.weight[r] = (uint64_t)map->rows[r].weight * parts;
+    m.constant |= (uint64_t)map->rows[r].form.constant << r;
+  }
   int64_t *strides = NEW_ARRAY(memory, int64_t, map->loop_count);
   for (uint32_t i = 0; i < map->loop_count; i++)
     strides[i] = (int64_t)((uint64_t)map->strides[i] * parts);

@@ -58,8 +58,8 @@ typedef struct xor_sum {
   uint64_t block[F2_MAX], thread[F2_MAX], vector[F2_MAX + 1];
 } xor_sum;
 
-// Whether its rows have few enough masks.
-bool xor_sum_fits(const net_map *map);
+// Whether there is room for its rows, and for the part's.
+static inline bool xor_sum_fits(const net_map *map) { return map->row_count < C_ROWS; }
 // The map in units of one part; parts > 1 adds the row of the part.
 xor_sum xor_sum_of(arena *memory, const net_map *map, const c_space *space, uint32_t parts);
 // Row i, of weight 2^i, is form i: all are one word.

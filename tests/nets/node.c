@@ -65,6 +65,7 @@ net_map random_map(arena *a, random_state *r, const net_stage *s, uint64_t mask)
   for (uint32_t i = 0; i < m.row_count; i++)
     m.rows[i] =
         (net_row){{random_word(r) & mask, random_chance(r, 3)}, (int64_t)random_below(r, 9) - 4};
+  net_map_normalise(&m);
   return m;
 }
 
@@ -77,6 +78,7 @@ static net_id random_index(random_op *o) {
       mask ^= choice >> row & 1 ? o->inverse.row[row] : 0;
     node.map.rows[i].form.mask = mask;
   }
+  net_map_normalise(&node.map);
   return net_node_add(o->memory, o->stage, &node);
 }
 

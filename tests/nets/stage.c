@@ -47,6 +47,7 @@ static void random_load(arena *a, random_state *r, net *t, net_stage *s, net_id 
       load.map.rows[random_below(r, load.map.row_count)].form.mask ^=
           random_chance(r, 2) ? f2_unit((int)random_below(r, (uint32_t)s->n))
                               : random_word(r) & f2_mask(s->n);
+      net_map_normalise(&load.map);
     }
     vec_push(a, &s->loads, load);
   }

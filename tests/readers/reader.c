@@ -190,6 +190,8 @@ net_map read_map(reader *r) {
   }
   m.map.rows = m.rows.items;
   m.map.row_count = (uint32_t)m.rows.count;
+  if (!net_map_normalise(&m.map))
+    read_fail(r, "a number of the map is too large");
   return m.map;
 }
 

@@ -260,6 +260,7 @@ static net_map map_of_loops(random_state *r, const net_stage *s, bool apart, uin
           (net_row){{f2_unit((int)(d - s->loop_count)), random_chance(r, 4)}, weight};
     *count = *count * extent + (apart ? random_below(r, 3) : 0);
   }
+  net_map_normalise(&m);
   return m;
 }
 

@@ -2,6 +2,7 @@
 #include "tests/test.h"
 
 #include "fusion/net/net.h"
+#include "tests/nets/nets.h"
 
 static arena memory;
 static jmp_buf failure;
@@ -16,7 +17,7 @@ static void start(void) {
 
 // 7 + 3 o_0 - 5 o_1 + 4 (x_0 ^ x_2) + 2 (x_1 ^ 1)
 static int64_t strides[2] = {3, -5};
-static net_row rows[2] = {{{5, false}, 4}, {{2, true}, 2}};
+static net_row rows[2] = {{{2, true}, 2}, {{5, false}, 4}};
 static const net_map sample = {7, 2, 2, strides, rows};
 
 TEST(map_at) {
@@ -25,6 +26,53 @@ TEST(map_at) {
   CHECK_EQ_I64(net_map_at(&sample, (uint64_t[]){0, 3}, 1), -2);
   CHECK_EQ_I64(net_map_at(&sample, (uint64_t[]){0, 0}, 5), 9);
   CHECK_EQ_I64(net_map_at(&(net_map){.offset = INT64_MIN}, NULL, 0), INT64_MIN);
+}
+
+// Rows in any order, of all weights, some of them alike or constant.
+TEST(map_normalise) {
+  random_state r = {1};
+  start();
+  enum { ROWS = 7, BITS = 3 };
+  for (int round = 0; round < 3000; round++) {
+    net_map m = net_map_new(&memory, 0, ROWS), other = net_map_new(&memory, 0, ROWS);
+    m.offset = (int64_t)random_below(&r, 9) - 4;
+    for (uint32_t i = 0; i < ROWS; i++)
+      m.rows[i] = (net_row){{random_below(&r, 1u << BITS), random_chance(&r, 2)},
+                            (int64_t)random_below(&r, 9) - 4};
+    for (uint32_t i = 0; i < ROWS;
+         i++) {  // the same function: backwards, each row as w - w (f ^ 1)
+      net_row row = m.rows[ROWS - 1 - i];
+      other.rows[i] = (net_row){{row.form.mask, !row.form.constant}, -row.weight};
+      other.offset += row.weight;
+    }
+    other.offset += m.offset;
+    net_map before = net_map_copy(&memory, &m), changed;
+    REQUIRE(net_map_normalise(&m) && net_map_normalise(&other));
+    CHECK(net_map_is_canonical(&m) && net_map_equal(&m, &other));
+    for (uint64_t x = 0; x < UINT64_C(1) << BITS; x++)
+      CHECK_EQ_I64(net_map_at(&m, NULL, x), net_map_at(&before, NULL, x));
+    for (uint32_t i = 0; i < m.row_count; i++) {
+      CHECK(net_map_row(&m, m.rows[i].form.mask) == &m.rows[i]);
+      changed = net_map_copy(&memory, &m);
+      changed.rows[i].weight *= -1;
+      CHECK(!net_map_is_canonical(&changed));
+      changed.rows[i].weight = m.rows[i].weight;
+      changed.rows[i].form.mask = i ? m.rows[0].form.mask : 0;
+      CHECK(!net_map_is_canonical(&changed));
+    }
+  }
+}
+
+TEST(map_normalise_wraps) {
+  start();
+  net_row large[] = {{{1, false}, INT64_MIN}, {{2, true}, INT64_MIN}}, sum[] = {{{1, true}, -1}};
+  net_map m = {0, 0, 2, NULL, large};
+  net_map_normalise(&m);
+  CHECK(net_map_is_canonical(&m));
+  for (uint64_t x = 0; x < 4; x++)
+    CHECK_EQ_I64(net_map_at(&m, NULL, x), (x & 1) != !(x & 2) ? INT64_MIN : 0);
+  m = (net_map){INT64_MIN, 0, 1, NULL, sum};
+  CHECK(!net_map_normalise(&m));
 }
 
 TEST(map_affine) {
@@ -64,7 +112,7 @@ TEST(map_equal) {
   other.strides = (int64_t[]){3, 5};
   CHECK(!net_map_equal(&sample, &other));
   other = sample;
-  other.rows = (net_row[]){{{5, false}, 4}, {{2, false}, 2}};
+  other.rows = (net_row[]){{{2, false}, 2}, {{5, false}, 4}};
   CHECK(!net_map_equal(&sample, &other));
   other.row_count = 1;
   CHECK(!net_map_equal(&sample, &other));

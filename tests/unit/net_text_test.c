@@ -23,7 +23,7 @@ static const char picture[] = "array a0 i32 4 argument 0\n"
                               "  op 0 directions 0b10 coordinates x1 step %8\n"
                               "    v1[0] = min v0[0] v0[1]\n"
                               "    v1[1] = max v0[0] v0[1]\n"
-                              "  store v1 in a1 at 2*x0 + x1\n";
+                              "  store v1 in a1 at x1 + 2*x0\n";
 
 TEST(the_picture) {
   START();
@@ -61,7 +61,7 @@ static const char everything[] =
     "extern e0 hypotf f32 f32 -> f32 in \"m\"\n"
     "extern e1 zero -> i32 in \"a \\\"b\\\\c\\nd\"\n"
     "stage 0 n=20 loops 3 5\n"
-    "  v0 = load a0 at -3*o0 + o1 - 4*(x0^x2^1) + x3 - 9223372036854775808*(0) + 7 padded from 9 "
+    "  v0 = load a0 at -3*o0 + o1 + x3 + 4*(x0^x2^1) + 7 padded from 9 "
     "with "
     "f32:-0.100000001\n"
     "  v1 = load a1 at 0\n"
@@ -69,7 +69,7 @@ static const char everything[] =
     "  op 0 step %0\n"
     "    v3[0] = dead c64\n"
     "  op 1 directions 0x30000 0x1 coordinates x17^1 x0 live x1^x18 x19^1 step %4294967295\n"
-    "    t0 = index o1 + x1 - 2*(x2^1)\n"
+    "    t0 = index o1 + x1 - 2*x2 - 9223372036854775808*x3\n"
     "    t1 = root c64 8 t0\n"
     "    t2 = extern e0 f32 v0[3] f32:inf\n"
     "    t3 = extern e1 i32\n"
@@ -122,11 +122,10 @@ TEST(freedom) {
                   "stage n=2 loops 7\r\n"
                   "v0=load a0 at x1^1*2"),
             "line 5: expected the end of the line, found `^1*2`");
-  CHECK_STR(
-      again("array a0 int 0x10 temporary # comment\n\n  \t # another\n"
-            "stage n=2 loops 7\r\n"
-            "v0=load a0 at 2*(x1^1)+2*o0-o0+1-3"),
-      "array a0 i64 16 temporary\nstage 0 n=2 loops 7\n  v0 = load a0 at o0 + 2*(x1^1) - 2\n");
+  CHECK_STR(again("array a0 int 0x10 temporary # comment\n\n  \t # another\n"
+                  "stage n=2 loops 7\r\n"
+                  "v0=load a0 at 2*(x1^1)+2*o0-o0+1-3"),
+            "array a0 i64 16 temporary\nstage 0 n=2 loops 7\n  v0 = load a0 at o0 - 2*x1\n");
   arena_free(&memory);
 }
 

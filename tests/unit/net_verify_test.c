@@ -372,6 +372,15 @@ TEST(dependent_rows) {
   arena_free(&memory);
 }
 
+TEST(maps_are_canonical) {
+  START();
+  net *t = read(right);
+  CHECK_STR(net_verify(&memory, t), NULL);
+  t->stages.items[0].loads.items[0].map.rows[2].weight = -4;
+  CHECK_STR(net_verify(&memory, t), "stage 0: load 0: its map is not canonical");
+  arena_free(&memory);
+}
+
 // Whether stores of odd maps are injective, against the list of all addresses.
 TEST(injective) {
   random_state r = {7};

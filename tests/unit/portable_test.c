@@ -278,6 +278,7 @@ static net_map weighted_map(hand *h, uint64_t *count) {
   }
   m.offset = -least;
   *count = (uint64_t)(most - least) + 1;
+  net_map_normalise(&m);
   return m;
 }
 

@@ -70,23 +70,16 @@ static int overlap(f2_matrix a) {
 
 // ---- plans -----------------------------------------------------------------------------------
 
-static net_map map_of(arena *a, f2_affine f) {
-  net_map m = {.row_count = (uint32_t)f.a.rows, .rows = NEW_ARRAY(a, net_row, f.a.rows)};
-  for (int i = 0; i < f.a.rows; i++)
-    m.rows[i] = (net_row){{f.a.row[i], f2_bit(f.c, i)}, INT64_C(1) << i};
-  return m;
-}
-
 // One stage that moves 2^n words by f, as that strategy plans it for a GPU.
 static const plan *plan_by(arena *a, const char *strategy, f2_affine f) {
   net *t = NEW(a, net);
   net_stage s = {.n = f.a.rows};
   uint64_t count = f2_unit(s.n);
   net_load load = {.array = net_array_add(a, t, SCALAR_U32, count, NET_ARGUMENT, 0),
-                   .map = map_of(a, f2_affine_identity(s.n)),
+                   .map = net_stage_map(a, &s, f2_affine_identity(s.n)),
                    .padding_start = UINT64_MAX};
   net_store store = {.array = net_array_add(a, t, SCALAR_U32, count, NET_RESULT, 0),
-                     .map = map_of(a, f),
+                     .map = net_stage_map(a, &s, f),
                      .padding_start = UINT64_MAX};
   load.value = store.value = net_value_add(a, &s, SCALAR_U32);
   vec_push(a, &s.loads, load);
