@@ -74,7 +74,10 @@ static void add_library(const c_writer *w, const c_context *c, c_code *code) {
     add_source(code, "kernels/text/cuda_host.h");
   text_string(out, w->warps ? "#ifdef PERMC_HOST\n" : "");
   add_source(code, "kernels/text/host.h");
-  text_string(out, w->warps ? "#endif\n" : "");
+  // gcc 13 and 14 take x * 2 - y * 0 for a number, where it is none, in branches that know x.
+  text_string(out, w->warps ? "#endif\n"
+                            : "#if defined(__GNUC__) && !defined(__clang__)\n"
+                              "#pragma GCC optimize(\"no-thread-jumps\")\n#endif\n");
   if (w->runtime_matrix_needed)
     add_source(code, "kernels/text/runtime_matrix.h");
   if (w->look_back_needed)
