@@ -1,11 +1,6 @@
 // What ranks tell each other: that one has failed, that they do the same. See rank.h.
 #include "runtime/ranks/rank.h"
 
-bool rank_fail(transport *t, const char *cause, error *failure) {
-  transport_fail(t, cause);
-  return error_set(failure, SPAN_NONE, "rank %u: %.480s", (unsigned)t->rank, cause);
-}
-
 // Always the same parts, so that ranks at different steps get each other's, and not what is no
 // digest.
 bool rank_agree(transport *t, const rank_step *own, error *failure) {
@@ -32,14 +27,10 @@ bool rank_agree(transport *t, const rank_step *own, error *failure) {
 }
 
 bool rank_compare(transport *t, uint64_t own, bool *same, error *failure) {
-  uint64_t *all = calloc(2 * (size_t)t->ranks, sizeof *all);
+  uint64_t *all = transport_gather_each(t, &own, sizeof own, failure);
+  *same = all != NULL;
   for (uint32_t r = 0; all && r < t->ranks; r++)
-    all[r] = sizeof own;
-  bool good = all ? transport_gather(t, &own, all, all + t->ranks, failure)
-                  : rank_fail(t, "out of memory", failure);
-  *same = good;
-  for (uint32_t r = 0; good && r < t->ranks; r++)
-    *same = *same && all[t->ranks + r] == own;
+    *same = *same && all[r] == own;
   free(all);
-  return good;
+  return all != NULL;
 }

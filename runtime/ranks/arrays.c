@@ -137,7 +137,7 @@ static bool take_parts(rank *r, net_id a, const array *given, void *to) {
   extent *wants = rank_list_extents(r, a);
   if (!wants)
     return error_no_memory(r->failure);
-  extent *has = parts_gather(t, extent_of(own), r->failure);
+  extent *has = parts_gather(t, own, r->failure);
   bool good = has != NULL;
   if (good && !parts_are_whole(has, t->ranks, array_count(given)))
     good = error_set(

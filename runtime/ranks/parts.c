@@ -1,25 +1,6 @@
 // Parts of an array change ranks. See parts.h.
 #include "runtime/ranks/parts.h"
 
-static bool no_memory(transport *t, error *failure) {
-  transport_fail(t, "out of memory");
-  return error_set(failure, SPAN_NONE, "rank %u: out of memory", (unsigned)t->rank);
-}
-
-extent *parts_gather(transport *t, extent own, error *failure) {
-  extent *all = calloc(t->ranks, sizeof *all);
-  uint64_t *bytes = calloc(t->ranks, sizeof *bytes);
-  bool good = all && bytes;
-  for (uint32_t r = 0; good && r < t->ranks; r++)
-    bytes[r] = sizeof own;
-  good = good ? transport_gather(t, &own, bytes, all, failure) : no_memory(t, failure);
-  free(bytes);
-  if (good)
-    return all;
-  free(all);
-  return NULL;
-}
-
 bool parts_are_whole(const extent *all, uint32_t ranks, uint64_t count) {
   uint64_t next = 0;
   for (uint32_t r = 0; r < ranks; r++) {
@@ -48,7 +29,7 @@ bool parts_exchange(transport *t, const extent *has, const void *from, const ext
   transport_message *receives = sends + t->ranks;
   uint32_t sent = 0, received = 0;
   if (!sends)
-    return no_memory(t, failure);
+    return transport_fail(t, "out of memory", failure);
   for (uint32_t r = 0; r < t->ranks; r++) {
     sends[sent] = overlap(r, wants[r], mine, mine, from, size);
     receives[received] = overlap(r, wanted, has[r], wanted, to, size);

@@ -21,7 +21,9 @@ typedef struct extent {
 static inline extent extent_of(array_part p) { return (extent){p.first, p.count}; }
 
 // Those of all ranks, which the caller frees; NULL: *failure is one of all.
-extent *parts_gather(transport *t, extent own, error *failure);
+static inline extent *parts_gather(transport *t, array_part own, error *failure) {
+  return transport_gather_each(t, &(extent){own.first, own.count}, sizeof(extent), failure);
+}
 // Whether they are all of an array of so many elements, each once.
 bool parts_are_whole(const extent *all, uint32_t ranks, uint64_t count);
 // From what each rank has, each element once, to what each wants. This rank's begins at `from`,

@@ -118,6 +118,6 @@ bool rank_execute(const ranks_run *run, const rank_place *place, array_part *par
   if (!good && r.told)
     return error_pass(failure, &why);
   if (!good)
-    rank_fail(t, why.message, failure);
+    transport_fail(t, why.message, failure);
   return good;
 }

@@ -16,9 +16,6 @@ typedef struct rank_place {
 // their memory. False: the others were told, and *failure is the line.
 bool rank_execute(const ranks_run *run, const rank_place *place, array_part *parts, error *failure);
 
-// Tells the others why this rank cannot go on, and *failure. Returns false.
-bool rank_fail(transport *t, const char *cause, error *failure);
-
 // Of this process; NULL if it has all ranks.
 transport *ranks_transport(const rank_world *r);
 

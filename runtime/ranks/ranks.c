@@ -106,10 +106,16 @@ uint32_t ranks_own(const rank_world *r) { return r->own ? r->own->rank : 0; }
 bool ranks_are_here(const rank_world *r) { return !r->own; }
 transport *ranks_transport(const rank_world *r) { return r->own; }
 
+// What the caller was told of a rank is passed on as it is.
 void ranks_fail(rank_world *r, const char *cause) {
+  unsigned rank;
+  char end;
+  bool named = sscanf(cause, "rank %u%c", &rank, &end) == 2 && (end == ':' || end == ' ');
   world_begin_turn(r);
-  if (r->own)
-    transport_fail(r->own, cause);
+  if (r->own && named && r->own->forks == library_forks())
+    r->own->kind->fail(r->own, cause);
+  else if (r->own)
+    transport_fail(r->own, cause, NULL);
   world_end_turn(r);
 }
 
@@ -127,41 +133,25 @@ bool ranks_speaks(rank_world *r) {
   return speaks;
 }
 
-static bool gather_lengths(transport *t, const char *what, const uint64_t *lengths, size_t count,
-                           uint64_t *all, error *failure) {
-  const char *rest = strchr(what, '\n');
-  const rank_step step = {.step = "a call", .call = what, .text = rest};
-  uint64_t *bytes = calloc(t->ranks, sizeof *bytes);
-  for (uint32_t r = 0; bytes && r < t->ranks; r++)
-    bytes[r] = count * sizeof *all;
-  bool good =
-      bytes ? rank_agree(t, &step, failure) && transport_gather(t, lengths, bytes, all, failure)
-            : rank_fail(t, "out of memory", failure);
-  free(bytes);
-  return good;
-}
-
 bool ranks_place(rank_world *w, const char *what, const uint64_t *lengths, size_t count,
                  uint64_t *first, uint64_t *whole, error *failure) {
-  if (!w->own) {
-    for (size_t i = 0; i < count; i++)
-      first[i] = 0, whole[i] = lengths[i];
+  const rank_step step = {.step = "a call", .call = what, .text = strchr(what, '\n')};
+  uint64_t *all = NULL;
+  for (size_t i = 0; i < count; i++)
+    first[i] = 0, whole[i] = w->own ? 0 : lengths[i];
+  if (!w->own)
     return true;
-  }
-  uint64_t *all = calloc(w->count, (count + 1) * sizeof *all);
   world_begin_turn(w);
-  bool good = all ? gather_lengths(w->own, what, lengths, count, all, failure)
-                  : rank_fail(w->own, "out of memory", failure);
+  if (rank_agree(w->own, &step, failure))
+    all = transport_gather_each(w->own, lengths, count * sizeof *all, failure);
   world_end_turn(w);
-  for (size_t i = 0; good && i < count; i++) {
-    first[i] = whole[i] = 0;
+  for (size_t i = 0; all && i < count; i++)
     for (uint32_t r = 0; r < w->count; r++) {
       first[i] += r < w->own->rank ? all[r * count + i] : 0;
       whole[i] += all[r * count + i];
     }
-  }
   free(all);
-  return good;
+  return all != NULL;
 }
 
 // ---- threads as ranks ---------------------------------------------------------------------------
@@ -187,10 +177,11 @@ static void run_members(member *all, uint32_t count) {
   for (uint32_t i = 1; i < count; i++) {
     all[i].started = pool_start_thread(&all[i].thread, run_member, &all[i]);
     if (!all[i].started)
-      rank_fail(all[i].place.transport,
-                "no thread could be started; take fewer ranks, or raise the limit of processes "
-                "(ulimit -u)",
-                &all[i].failure);
+      transport_fail(
+          all[i].place.transport,
+          "no thread could be started; take fewer ranks, or raise the limit of processes "
+          "(ulimit -u)",
+          &all[i].failure);
   }
   run_member(&all[0]);
   for (uint32_t i = 1; i < count; i++)
@@ -344,7 +335,7 @@ static bool agree_on_program(transport *t, const ranks_run *run, error *failure)
                     .memory = run->devices ? "that of a GPU" : "that of the host"};
   bool good = described && !stages.failed && !types.failed && !shared.failed && !whole.failed
                   ? rank_agree(t, &step, failure)
-                  : rank_fail(t, error_is_set(&why) ? why.message : "out of memory", failure);
+                  : transport_fail(t, error_is_set(&why) ? why.message : "out of memory", failure);
   text_free(&stages);
   text_free(&types);
   text_free(&shared);
@@ -367,7 +358,7 @@ static bool agree_on_files(transport *t, const ranks_run *run, error *failure) {
   error why = {0};
   good = add_digests(&whole, run, true, &why) && !whole.failed
              ? rank_agree(t, &(rank_step){.step = "a run", .whole = text_content(&whole)}, failure)
-             : rank_fail(t, error_is_set(&why) ? why.message : "out of memory", failure);
+             : transport_fail(t, error_is_set(&why) ? why.message : "out of memory", failure);
   text_free(&whole);
   return good;
 }
@@ -380,7 +371,7 @@ static bool execute_one(rank_world *r, const ranks_run *run, array *results, err
   size_t count = run->plan->arrays.count;
   array_part *parts = calloc(count + 1, sizeof *parts);
   if (!parts)
-    return rank_fail(r->own, "out of memory", failure);
+    return transport_fail(r->own, "out of memory", failure);
   rank_place place = {run->threads, r->own, 0, run->devices ? &r->links[0] : NULL};
   bool good = agree(r->own, run, failure) && rank_execute(run, &place, parts, failure);
   for (net_id a = 0; good && !run->runs && a < run->plan->arrays.count; a++) {
@@ -390,7 +381,8 @@ static bool execute_one(rank_world *r, const ranks_run *run, array *results, err
     array *out = &results[of->number];
     *out = (array){.type = of->type, .rank = 1, .dims = {of->count}};
     if (is_split(run, a)) {
-      good = array_of_part(&parts[of->number], out) || rank_fail(r->own, "out of memory", failure);
+      good = array_of_part(&parts[of->number], out) ||
+             transport_fail(r->own, "out of memory", failure);
     } else {
       // Its data is its memory: element 0 is at a multiple of 64 bytes.
       out->data = parts[of->number].memory;
@@ -414,8 +406,8 @@ static bool deliver(transport *t, const array *made, const array *wanted, error 
       memcpy(to.data, (char *)from.data + to.first * size, to.count * size);
     return true;
   }
-  extent *has = parts_gather(t, extent_of(from), failure);
-  extent *wants = has ? parts_gather(t, extent_of(to), failure) : NULL;
+  extent *has = parts_gather(t, from, failure);
+  extent *wants = has ? parts_gather(t, to, failure) : NULL;
   bool good = wants && parts_exchange(t, has, from.data, wants, to.data, size, failure);
   free(has);
   free(wants);

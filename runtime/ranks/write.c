@@ -14,7 +14,7 @@
 static bool tell_all(transport *t, void *bytes, size_t count, error *failure) {
   transport_message *m = calloc(t->ranks, sizeof *m), from = {0, bytes, count};
   if (!m)
-    return rank_fail(t, "out of memory", failure);
+    return transport_fail(t, "out of memory", failure);
   for (uint32_t r = 1; r < t->ranks; r++)
     m[r - 1] = (transport_message){r, bytes, count};
   bool good = t->rank ? transport_exchange(t, NULL, 0, &from, 1, failure)
@@ -32,14 +32,14 @@ static bool gather_array(transport *t, array *a, error *failure) {
   array whole = {.type = a->type};
   if (!part_of(a))
     return true;
-  extent *has = parts_gather(t, extent_of(own), failure);
+  extent *has = parts_gather(t, own, failure);
   extent *wants = has ? calloc(t->ranks, sizeof *wants) : NULL;
   bool good = wants && (t->rank || array_create(&whole, a->type, a->rank, a->dims));
   if (good) {
     wants[0].count = array_count(a);
     good = parts_exchange(t, has, own.data, wants, whole.data, scalar_types[a->type].size, failure);
   } else if (has) {
-    rank_fail(t, "out of memory", failure);
+    transport_fail(t, "out of memory", failure);
   }
   free(has);
   free(wants);
@@ -107,18 +107,12 @@ typedef struct outcome {
 // Of all ranks, of which each has written its part, or failed to: the first that failed. None ends
 // before, so that all say the same.
 static bool all_have_written(transport *t, const outcome *own, error *failure) {
-  outcome *all = calloc(t->ranks, sizeof *all);
-  uint64_t *bytes = calloc(t->ranks, sizeof *bytes);
-  bool good = all && bytes;
-  for (uint32_t r = 0; good && r < t->ranks; r++)
-    bytes[r] = sizeof *own;
-  good =
-      good ? transport_gather(t, own, bytes, all, failure) : rank_fail(t, "out of memory", failure);
+  outcome *all = transport_gather_each(t, own, sizeof *own, failure);
+  bool good = all != NULL;
   for (uint32_t r = 0; good && r < t->ranks; r++)
     if (all[r].cause[0])
       good = error_set(failure, SPAN_NONE, "rank %u: %.480s", (unsigned)r, all[r].cause);
   free(all);
-  free(bytes);
   return good;
 }
 
@@ -196,7 +190,7 @@ static bool write_together(transport *t, const char *path, output_file *o, const
   bool good = all_have_written(t, &made, failure);
   error why = {0};
   if (o && good && !output_close(o, &why))
-    good = rank_fail(t, why.message, failure);
+    good = transport_fail(t, why.message, failure);
   return good && transport_barrier(t, failure);
 }
 
@@ -204,7 +198,7 @@ static bool write_alone(transport *t, output_file *o, value_format format, permc
                         error *failure) {
   error why = {0};
   bool good = value_write(output_stream(o), format, v, &why) || ferror(output_stream(o));
-  return (good && output_close(o, &why)) || rank_fail(t, why.message, failure);
+  return (good && output_close(o, &why)) || transport_fail(t, why.message, failure);
 }
 
 // Folders may have other names on other hosts.
@@ -218,7 +212,7 @@ bool ranks_commit(rank_world *r, output_file **made, size_t count, error *failur
   error why = {0};
   world_begin_turn(r);
   bool good = outputs_commit(made, count, &why);
-  good = good ? transport_barrier(t, failure) : rank_fail(t, why.message, failure);
+  good = good ? transport_barrier(t, failure) : transport_fail(t, why.message, failure);
   world_end_turn(r);
   return good;
 }
@@ -233,7 +227,7 @@ static bool write_value(transport *t, const char *path, value_format format, per
     return false;
   output_file *o = *made = t->rank ? NULL : output_open(path, &why);
   if (!t->rank && !o)
-    return rank_fail(t, why.message, failure);
+    return transport_fail(t, why.message, failure);
   bool together = o && output_descriptor(o) >= 0 && format == FORMAT_NPY && parts_are_alike(t, v);
   bool good = share_file(t, together ? o : NULL, &shared, failure);
   if (good && *shared.path)

@@ -113,7 +113,7 @@ static bool caller_exchange(transport *base, const transport_message *sends, uin
   if (from != NULL && from->bytes > 0 && from->data != to->data)
     memcpy(to->data, from->data, from->bytes);
   if (!good) {
-    transport_fail(base, "out of memory");
+    transport_fail(base, "out of memory", failure);
     return end_of_call(t, failure);
   }
   carry(t, counts[0], counts[1]);

@@ -50,7 +50,7 @@ static entry *own_entry(const copies_rank *t) { return entry_of(t, t->device.bas
 static bool check(copies_rank *t, cuda_status status, const char *call, error *failure) {
   cuda_device *d = t->device.device;
   return cuda_check(d, status, call, "an exchange, last %s", d->last) ||
-         device_rank_fail(&t->device, cuda_message(d), failure);
+         transport_fail(t->device.base.below, cuda_message(d), failure);
 }
 
 static void begin_call(copies_rank *t) { atomic_store(&own_entry(t)->begun, ++t->calls); }
@@ -146,7 +146,7 @@ static bool check_lengths(copies_rank *t, error *failure) {
         continue;
       snprintf(line, sizeof line, "expects another number of bytes than rank %u sends",
                (unsigned)k);
-      return r == base->rank ? device_rank_fail(&t->device, line, failure)
+      return r == base->rank ? transport_fail(t->device.base.below, line, failure)
                              : transport_barrier(base->below, failure);
     }
   return true;
@@ -218,7 +218,7 @@ static bool copies_exchange_pieces(transport *base, const transport_message *sen
                                    error *failure) {
   copies_rank *t = (copies_rank *)base;
   if (!cuda_enter(t->device.device))
-    return device_rank_fail(&t->device, cuda_message(t->device.device), failure);
+    return transport_fail(t->device.base.below, cuda_message(t->device.device), failure);
   begin_call(t);
   bool good = run_exchange(t, sends, send_count, receives, receive_count, pieces, failure);
   if (pieces == NULL && good)
@@ -310,15 +310,14 @@ static transport *copies_open(const transport_options *o, error *failure) {
     t->all = calloc(o->below->ranks, sizeof *t->all);
   if (t == NULL || t->all == NULL) {
     free(t);
-    transport_fail(o->below, "out of memory");
-    return error_set(failure, SPAN_NONE, "rank %u: out of memory", o->below->rank), NULL;
+    return transport_fail(o->below, "out of memory", failure), NULL;
   }
   device_rank_begin(&t->device, o);
   bool good = make_entries(t, failure);
   if (good)
     begin_call(t);
   if (good && !cuda_enter(o->device))
-    good = device_rank_fail(&t->device, cuda_message(o->device), failure);
+    good = transport_fail(t->device.base.below, cuda_message(o->device), failure);
   else if (good)
     good = cuda_leave(o->device, end_call(t, make_order(t, failure) && reach_others(t, failure)));
   if (good)

@@ -8,21 +8,13 @@ void device_rank_begin(device_rank *t, const transport_options *o) {
   t->device = o->device;
 }
 
-// Where another has failed before, its line is that of all.
-bool device_rank_fail(device_rank *t, const char *cause, error *failure) {
-  transport_fail(t->base.below, cause);
-  return transport_check(t->base.below, failure)
-             ? error_set(failure, SPAN_NONE, "rank %u: %.480s", t->base.rank, cause)
-             : false;
-}
-
 bool device_copy_own(device_rank *t, const transport_message *sends, uint32_t send_count,
                      const transport_message *receives, uint32_t receive_count, error *failure) {
   const transport_message *from = transport_message_of(sends, send_count, t->base.rank);
   const transport_message *to = transport_message_of(receives, receive_count, t->base.rank);
   return from == NULL || from->data == to->data ||
          cuda_copy(t->device, device_address(to->data), device_address(from->data), from->bytes) ||
-         device_rank_fail(t, cuda_message(t->device), failure);
+         transport_fail(t->base.below, cuda_message(t->device), failure);
 }
 
 void *device_room(transport *t, uint64_t bytes) {
@@ -41,4 +33,4 @@ bool device_barrier(transport *t, error *failure) { return transport_barrier(t->
 
 bool device_check(transport *t, error *failure) { return transport_check(t->below, failure); }
 
-void device_fail(transport *t, const char *cause) { transport_fail(t->below, cause); }
+void device_fail(transport *t, const char *line) { t->below->kind->fail(t->below, line); }

@@ -17,8 +17,6 @@ static inline cuda_address device_address(const void *p) { return (uintptr_t)p; 
 
 // Fills in what is the same for both.
 void device_rank_begin(device_rank *t, const transport_options *o);
-// This rank cannot go on; *failure is the line of all. Returns false.
-bool device_rank_fail(device_rank *t, const char *cause, error *failure);
 // This rank's message to itself.
 bool device_copy_own(device_rank *t, const transport_message *sends, uint32_t send_count,
                      const transport_message *receives, uint32_t receive_count, error *failure);
@@ -29,7 +27,7 @@ void device_room_end(transport *t, void *room);
 bool device_copy(transport *t, void *to, const void *from, uint64_t bytes);
 bool device_barrier(transport *t, error *failure);
 bool device_check(transport *t, error *failure);
-void device_fail(transport *t, const char *cause);
+void device_fail(transport *t, const char *line);
 #define DEVICE_ROWS                                                                                \
   .barrier = device_barrier, .room = device_room, .room_end = device_room_end,                     \
   .copy = device_copy, .check = device_check, .fail = device_fail

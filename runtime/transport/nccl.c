@@ -37,7 +37,7 @@ static bool fail(nccl_rank *t, error *failure, const char *format, ...) {
   va_start(arguments, format);
   vsnprintf(cause, sizeof cause, format, arguments);
   va_end(arguments);
-  device_rank_fail(&t->device, cause, failure);
+  transport_fail(t->device.base.below, cause, failure);
   return abort_comm(t), false;
 }
 
@@ -211,10 +211,9 @@ static transport *nccl_open(const transport_options *o, error *failure) {
   char why[256] = "out of memory";
   if (t == NULL || t->lengths == NULL || t->expected == NULL || t->notes == NULL ||
       (t->n = nccl_library_find(why, sizeof why)) == NULL) {
-    transport_fail(o->below, why);
-    error_set(failure, SPAN_NONE, "rank %u: %s", o->below->rank, why);
+    transport_fail(o->below, why, failure);
   } else if (!cuda_enter(o->device)) {
-    device_rank_fail(&t->device, cuda_message(o->device), failure);
+    transport_fail(t->device.base.below, cuda_message(o->device), failure);
   } else if (cuda_leave(o->device, join(t, failure))) {
     return &t->device.base;
   }

@@ -64,59 +64,33 @@ static const transport_kind *choose(const offer *all, uint32_t ranks, error *fai
   return &transport_staged;
 }
 
-typedef struct opening {
-  transport *below;
-  cuda_device *device;
-  offer *all, own;
-  uint64_t *bytes;  // by rank: as each sends
-} opening;
-
-// What each rank says comes to all.
-static bool gather(const opening *o, const void *own, size_t size, void *all, error *failure) {
-  for (uint32_t r = 0; r < o->below->ranks; r++)
-    o->bytes[r] = size;
-  return transport_gather(o->below, own, o->bytes, all, failure);
-}
-
-static bool fail(const opening *o, const char *cause, error *failure) {
-  transport_fail(o->below, cause);
-  return error_set(failure, SPAN_NONE, "rank %u: %.480s", o->below->rank, cause);
-}
-
 // NULL: failed. NCCL is loaded where it may be needed.
-static const transport_kind *find_kind(opening *o, error *failure) {
-  bool *all_reach = calloc(o->below->ranks, sizeof *all_reach), reaches = false, copies = true;
-  if (all_reach == NULL)
-    return fail(o, "out of memory", failure), NULL;
-  bool good = (make_offer(o->device, &o->own) || fail(o, cuda_message(o->device), failure)) &&
-              gather(o, &o->own, sizeof o->own, o->all, failure) &&
-              (find_reach(o->below, o->device, o->all, &reaches) ||
-               fail(o, cuda_message(o->device), failure)) &&
-              gather(o, &reaches, sizeof reaches, all_reach, failure);
-  for (uint32_t r = 0; r < o->below->ranks; r++)
+static const transport_kind *find_kind(transport *below, cuda_device *d, error *failure) {
+  offer own, *all = NULL;
+  bool *all_reach = NULL, reaches = false, copies = true;
+  const transport_kind *kind = NULL;
+  bool good =
+      (make_offer(d, &own) || transport_fail(below, cuda_message(d), failure)) &&
+      (all = transport_gather_each(below, &own, sizeof own, failure)) &&
+      (find_reach(below, d, all, &reaches) || transport_fail(below, cuda_message(d), failure)) &&
+      (all_reach = transport_gather_each(below, &reaches, sizeof reaches, failure));
+  for (uint32_t r = 0; good && r < below->ranks; r++)
     copies = copies && all_reach[r];
+  free(all);
   free(all_reach);
   if (!good || copies)
     return good ? &transport_copies : NULL;
-  offer_nccl(&o->own);
-  return gather(o, &o->own, sizeof o->own, o->all, failure)
-             ? choose(o->all, o->below->ranks, failure)
-             : NULL;
+  offer_nccl(&own);
+  all = transport_gather_each(below, &own, sizeof own, failure);
+  if (all)
+    kind = choose(all, below->ranks, failure);
+  free(all);
+  return kind;
 }
 
 transport *transport_open_device(transport *below, cuda_device *d, error *failure) {
-  opening o = {.below = below, .device = d};
-  const transport_kind *kind = NULL;
-  o.all = calloc(below->ranks, sizeof *o.all);
-  o.bytes = calloc(below->ranks, sizeof *o.bytes);
-  if (o.all != NULL && o.bytes != NULL)
-    kind = find_kind(&o, failure);
-  else
-    fail(&o, "out of memory", failure);
-  free(o.all);
-  free(o.bytes);
-  return kind == NULL
-             ? NULL
-             : transport_open(&(transport_options){.kind = kind, .below = below, .device = d},
-                              failure);
+  const transport_kind *kind = find_kind(below, d, failure);
+  return kind ? transport_open(&(transport_options){.kind = kind, .below = below, .device = d},
+                               failure)
+              : NULL;
 }

@@ -47,14 +47,14 @@ static bool staged_exchange(transport *base, const transport_message *sends, uin
   bool good =
       make_messages(t, sends, send_count, &out) && make_messages(t, receives, receive_count, &in);
   if (!good) {
-    device_rank_fail(t, "out of memory", failure);
+    transport_fail(base->below, "out of memory", failure);
   } else if (!move_messages(t, sends, send_count, &out, true)) {
-    good = device_rank_fail(t, cuda_message(t->device), failure);
+    good = transport_fail(base->below, cuda_message(t->device), failure);
   } else {
     good = device_copy_own(t, sends, send_count, receives, receive_count, failure) &&
            transport_exchange(base->below, out.all, out.count, in.all, in.count, failure) &&
            ((move_messages(t, receives, receive_count, &in, false) && cuda_wait(t->device, NULL)) ||
-            device_rank_fail(t, cuda_message(t->device), failure));
+            transport_fail(base->below, cuda_message(t->device), failure));
   }
   free(out.all);
   free(out.memory);
@@ -69,9 +69,7 @@ static transport *staged_open(const transport_options *o, error *failure) {
     device_rank_begin(t, o);
     return &t->base;
   }
-  transport_fail(o->below, "out of memory");
-  error_set(failure, SPAN_NONE, "rank %u: out of memory", o->below->rank);
-  return NULL;
+  return transport_fail(o->below, "out of memory", failure), NULL;
 }
 
 static void staged_close(transport *t) { free(t); }

@@ -26,8 +26,7 @@ transport *transport_open(const transport_options *o, error *failure) {
     t->kind->share(t);
   if (t->sent != NULL)
     return t;
-  transport_fail(t, "out of memory");
-  error_set(failure, SPAN_NONE, "rank %u: out of memory", t->rank);
+  transport_fail(t, "out of memory", failure);
   transport_close(t);
   return NULL;
 }
@@ -49,20 +48,6 @@ static bool is_forked(const transport *t, error *failure) {
   return t->forks != library_forks() && !error_set(failure, SPAN_NONE, FORKED_RANK);
 }
 
-// What a call has said of a rank is told as it is.
-void transport_fail(transport *t, const char *cause) {
-  char line[sizeof((error *)0)->message], end;
-  unsigned rank;
-  if (t->forks != library_forks())
-    return;
-  bool named = sscanf(cause, "rank %u%c", &rank, &end) == 2 && (end == ':' || end == ' ');
-  if (named)
-    snprintf(line, sizeof line, "%s", cause);
-  else
-    snprintf(line, sizeof line, "rank %u: %.480s", t->rank, cause);
-  t->kind->fail(t, line);
-}
-
 bool transport_speaks(transport *t) {
   if (t->below != NULL)
     return transport_speaks(t->below);
@@ -79,10 +64,13 @@ bool transport_check(transport *t, error *failure) {
   return !is_forked(t, failure) && (!t->kind->check || t->kind->check(t, failure));
 }
 
-// This rank cannot go on, and the others need not wait for it.
-static bool fail_here(transport *t, error *failure, const char *cause) {
-  transport_fail(t, cause);
-  return error_set(failure, SPAN_NONE, "rank %u: %s", t->rank, cause);
+bool transport_fail(transport *t, const char *cause, error *failure) {
+  char line[sizeof failure->message];
+  bool forked = t->forks != library_forks();
+  snprintf(line, sizeof line, "rank %u: %.480s", (unsigned)t->rank, cause);
+  if (!forked)
+    t->kind->fail(t, line);
+  return (forked || transport_check(t, failure)) && error_set(failure, SPAN_NONE, "%s", line);
 }
 
 // ---- an exchange -------------------------------------------------------------------------------
@@ -112,7 +100,7 @@ static bool exchange(transport *t, const transport_message *sends, uint32_t send
                           (to_self != NULL && to_self->bytes != from_self->bytes)))
     problem = "a message to itself of another length than it expects";
   if (problem != NULL)
-    return fail_here(t, failure, problem);
+    return transport_fail(t, problem, failure);
   if (!(pieces ? t->kind->exchange_pieces(t, sends, send_count, receives, receive_count, pieces,
                                           failure)
                : t->kind->exchange(t, sends, send_count, receives, receive_count, failure)))
@@ -133,7 +121,7 @@ bool transport_gather(transport *t, const void *mine, const uint64_t *bytes, voi
                       error *failure) {
   transport_message *m = calloc(2 * (size_t)t->ranks, sizeof *m);
   if (m == NULL)
-    return fail_here(t, failure, "out of memory");
+    return transport_fail(t, "out of memory", failure);
   transport_message *receives = m + t->ranks;
   unsigned char *place = all;
   for (uint32_t r = 0; r < t->ranks; r++) {
@@ -144,6 +132,20 @@ bool transport_gather(transport *t, const void *mine, const uint64_t *bytes, voi
   bool good = transport_exchange(t, m, t->ranks, receives, t->ranks, failure);
   free(m);
   return good;
+}
+
+void *transport_gather_each(transport *t, const void *mine, uint64_t bytes, error *failure) {
+  uint64_t *each = calloc(t->ranks, sizeof *each);
+  void *all = malloc(t->ranks * bytes + 1);
+  for (uint32_t r = 0; each != NULL && r < t->ranks; r++)
+    each[r] = bytes;
+  bool good = each != NULL && all != NULL ? transport_gather(t, mine, each, all, failure)
+                                          : transport_fail(t, "out of memory", failure);
+  free(each);
+  if (good)
+    return all;
+  free(all);
+  return NULL;
 }
 
 // ---- exchanges of blocks -----------------------------------------------------------------------
@@ -262,12 +264,12 @@ static bool exchange_sides(const side *sends, const side *receives, const transp
   if (pieces && !cut && !each_piece(pieces, pieces->store))
     return false;
   if (!side_copy(sends, true))
-    return fail_here(sends->t, failure, "blocks could not be copied");
+    return transport_fail(sends->t, "blocks could not be copied", failure);
   if (!exchange(sends->t, sends->messages, sends->message_count, receives->messages,
                 receives->message_count, cut ? pieces : NULL, failure))
     return false;
   if (!side_copy(receives, false))
-    return fail_here(sends->t, failure, "blocks could not be copied");
+    return transport_fail(sends->t, "blocks could not be copied", failure);
   return !pieces || cut || each_piece(pieces, pieces->load);
 }
 
@@ -285,7 +287,7 @@ bool transport_exchange_in_pieces(transport *t, const transport_blocks *b, const
   if (problem == NULL)
     problem = side_make(&receives, back, false);
   bool good = problem == NULL ? exchange_sides(&sends, &receives, pieces, failure)
-                              : fail_here(t, failure, problem);
+                              : transport_fail(t, problem, failure);
   side_free(&sends);
   side_free(&receives);
   return good;
@@ -335,7 +337,7 @@ static bool gather_lines(transport *t, uint32_t one, uint32_t other, const char 
   char mine[LINE] = "";
   uint64_t *bytes = calloc(t->ranks, sizeof *bytes);
   if (bytes == NULL)
-    return fail_here(t, failure, "out of memory");
+    return transport_fail(t, "out of memory", failure);
   for (size_t i = 0; i < count && i + 1 < LINE && own[i] && own[i] != '\n'; i++)
     mine[i] = (unsigned char)own[i] < ' ' ? '?' : own[i];
   bytes[one] = bytes[other] = LINE;
@@ -379,14 +381,10 @@ static bool compare(transport *t, const digests *all, const transport_part *part
 
 static bool agree(transport *t, const transport_part *parts, size_t count, const char *cause,
                   bool *alike, error *failure) {
-  uint64_t *bytes = calloc(t->ranks, sizeof *bytes);
-  digests *all = calloc(t->ranks, sizeof *all), own = digests_of(parts, count);
+  digests own = digests_of(parts, count);
   own.refuses = *cause ? hash_bytes(cause, strlen(cause)) | 1 : 0;
-  for (uint32_t r = 0; bytes != NULL && r < t->ranks; r++)
-    bytes[r] = sizeof own;
-  bool good = bytes != NULL && all != NULL ? transport_gather(t, &own, bytes, all, failure)
-                                           : fail_here(t, failure, "out of memory");
-  *alike = good;
+  digests *all = transport_gather_each(t, &own, sizeof own, failure);
+  bool good = *alike = all != NULL;
   t->speaker = t->ranks;
   for (uint32_t r = 0; good && r < t->ranks; r++) {
     *alike = *alike && all[r].refuses == own.refuses;
@@ -394,17 +392,15 @@ static bool agree(transport *t, const transport_part *parts, size_t count, const
   }
   t->speaker %= t->ranks;  // of ranks that differ 0
   t->disagrees = good && !compare(t, all, parts, count, cause, failure);
-  good = good && !t->disagrees;
-  free(bytes);
   free(all);
-  return good;
+  return good && !t->disagrees;
 }
 
 bool transport_agree(transport *t, const transport_part *parts, size_t count, error *failure) {
   if (t->below != NULL)
     return transport_agree(t->below, parts, count, failure);
   if (count > MOST_PARTS)
-    return fail_here(t, failure, "too many parts to agree on");
+    return transport_fail(t, "too many parts to agree on", failure);
   bool alike;
   return agree(t, parts, count, "", &alike, failure);
 }

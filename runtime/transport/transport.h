@@ -174,8 +174,9 @@ bool transport_exchange(transport *t, const transport_message *sends, uint32_t s
                         const transport_message *receives, uint32_t receive_count, error *failure);
 bool transport_barrier(transport *t, error *failure);
 bool transport_check(transport *t, error *failure);
-// This rank cannot go on: the others end with the line "rank 3: CAUSE".
-void transport_fail(transport *t, const char *cause);
+// This rank cannot go on: the others end with the line "rank 3: CAUSE", and so does *failure (which
+// may be NULL), unless another has failed before: its line is that of all. Returns false.
+bool transport_fail(transport *t, const char *cause, error *failure);
 // All ranks have ended with the same line, and call this: one of them is to show it, before it
 // closes.
 bool transport_speaks(transport *t);
@@ -200,6 +201,9 @@ bool transport_exchange_in_pieces(transport *t, const transport_blocks *b, const
 // below. `mine` may be this rank's place in `all`.
 bool transport_gather(transport *t, const void *mine, const uint64_t *bytes, void *all,
                       error *failure);
+// What each rank has to say, of as many bytes on all: by rank, in memory that the caller frees.
+// NULL: *failure says why.
+void *transport_gather_each(transport *t, const void *mine, uint64_t bytes, error *failure);
 
 // Whether all ranks have the same parts, say program, sizes and options: "rank 2 differs from rank
 // 0 in its sizes". Names and number of the parts are compared first, as those of a version. Where

@@ -131,10 +131,8 @@ static f2_affine random_blocks(int n, uint64_t seed) {
 static bool blocks_of_seed(transport *t, int n, uint64_t seed, error *failure) {
   enum { MOST_BYTES = 40, ROOM = MOST_BLOCKS * MOST_BYTES };
   unsigned char *from = memory_new(t, 2 * ROOM), *to = from + ROOM;
-  if (from == NULL) {
-    transport_fail(t, "out of memory");
-    return error_set(failure, SPAN_NONE, "rank %u: out of memory", t->rank);
-  }
+  if (from == NULL)
+    return transport_fail(t, "out of memory", failure);
   transport_blocks b = {random_blocks(n, seed), seed % MOST_BYTES};
   uint64_t count = ((uint64_t)1 << n) / t->ranks;
   for (uint64_t i = 0; i < count; i++)
@@ -205,10 +203,8 @@ static bool piecewise_run(piecewise *p, f2_affine blocks, error *failure) {
   transport_blocks b = {blocks, p->bytes};
   transport_pieces pieces = {p->bits, store_of_test, load_of_test, p};
   bool good = transport_exchange_in_pieces(t, &b, p->from, p->to, &pieces, failure);
-  if (!good && !error_is_set(failure)) {
-    transport_fail(t, "out of memory");
-    error_set(failure, SPAN_NONE, "rank %u: out of memory", t->rank);
-  }
+  if (!good && !error_is_set(failure))
+    transport_fail(t, "out of memory", failure);
   good = good && exchange_of_round(t, 1, failure) && f2_affine_inverse(blocks, &back);
   for (uint64_t q = 0; good && q < p->count; q++)
     good = is_filled(p->got + q * p->bytes, p->bytes,
@@ -309,7 +305,7 @@ static bool a_rank_fails(transport *t, error *failure) {
   if (!exchange_of_round(t, 1, failure))
     return false;
   if (t->rank == 1)
-    transport_fail(t, "out of memory");
+    transport_fail(t, "out of memory", NULL);
   return exchange_of_round(t, 2, failure) && barriers(t, failure);
 }
 

@@ -125,7 +125,7 @@ TEST(a_function_of_the_caller_fails) {
   transport *t = transport_open(&o, &failure);
   CHECK(!transport_barrier(t, &failure));
   CHECK_CONTAINS(failure.message, "rank 0: rank 1 did not come within ");
-  transport_fail(t, "again");
+  transport_fail(t, "again", NULL);
   transport_close(t);
   o.carry = carry_nothing;
   t = transport_open(&o, &silent);
@@ -211,7 +211,7 @@ static void share(uint32_t rank, FILE *f) {
   good = good && transport_barrier(t, &failure) && transport_barrier(own, &failure);
   o.shared = true;
   if (rank == 0)
-    transport_fail(t, "on purpose");
+    transport_fail(t, "on purpose", NULL);
   while (good && transport_check(t, &none))
     sched_yield();
   good = good && transport_find(&o) == NULL;

@@ -3,14 +3,9 @@
 
 #include <stdlib.h>
 
-bool team_fail(const team *t, const char *cause) {
-  transport_fail(t->transport, cause);
-  return error_set(t->failure, SPAN_NONE, "rank %u: %s", t->transport->rank, cause);
-}
-
 bool team_stop(const team *t) {
   bool interrupted = t->interrupted && atomic_load(t->interrupted);
-  return team_fail(t, interrupted ? "interrupted" : "out of memory");
+  return transport_fail(t->transport, interrupted ? "interrupted" : "out of memory", t->failure);
 }
 
 // What is at ends[r] ... ends[r + 1] - 1 goes to rank r, and comes from it.
@@ -31,18 +26,6 @@ static bool exchange(const team *t, const void *from, const uint64_t *sent, void
   return good;
 }
 
-bool team_swap(const team *t, const void *from, void *to, size_t bytes) {
-  uint32_t ranks = t->transport->ranks;
-  uint64_t *ends = calloc(ranks + 1, sizeof *ends);
-  if (!ends)
-    return team_stop(t);
-  for (uint32_t r = 0; r <= ranks; r++)
-    ends[r] = r;
-  bool good = exchange(t, from, ends, to, ends, bytes);
-  free(ends);
-  return good;
-}
-
 bool trade_make(const team *t, trade *d) {
   size_t ends = t->transport->ranks + (size_t)1;
   d->sent = calloc(2 * ends, sizeof *d->sent);
@@ -54,12 +37,14 @@ void trade_free(trade *d) { free(d->sent); }
 
 bool trade_agree(const team *t, const trade *d) {
   uint32_t ranks = t->transport->ranks;
-  uint64_t *counts = calloc(ranks, sizeof *counts);
+  uint64_t *counts = calloc(2 * (size_t)ranks + 1, sizeof *counts), *one_each = counts + ranks;
   if (!counts)
     return team_stop(t);
-  for (uint32_t r = 0; r < ranks; r++)
+  for (uint32_t r = 0; r < ranks; r++) {
     counts[r] = d->sent[r + 1] - d->sent[r];
-  bool good = team_swap(t, counts, d->received + 1, sizeof *counts);
+    one_each[r + 1] = r + 1;
+  }
+  bool good = exchange(t, counts, one_each, d->received + 1, one_each, sizeof *counts);
   for (uint32_t r = 0; r < ranks; r++)
     d->received[r + 1] += d->received[r];
   free(counts);

@@ -20,13 +20,8 @@ typedef struct team {
   error *failure;
 } team;
 
-// Ends all ranks; returns false.
-bool team_fail(const team *t, const char *cause);
-// False, after team_fail: why this rank's work has ended.
+// Tells all ranks why the work of this one has ended: interrupted, or without memory. Returns false.
 bool team_stop(const team *t);
-
-// `bytes` for each rank, in order of ranks, and as many from each.
-bool team_swap(const team *t, const void *from, void *to, size_t bytes);
 
 // Which elements of arrays go to which rank.
 typedef struct trade {

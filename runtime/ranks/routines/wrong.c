@@ -16,15 +16,11 @@ static wrong earlier(wrong a, wrong b) { return b.at < a.at ? b : a; }
 
 // The earliest of all ranks.
 static bool agree_on_wrong(const team *t, wrong *w) {
-  uint32_t ranks = t->transport->ranks;
-  wrong *own = calloc(2 * (size_t)ranks, sizeof *own), *all = own + ranks;
-  for (uint32_t r = 0; r < ranks && own; r++)
-    own[r] = *w;
-  bool good = own ? team_swap(t, own, all, sizeof *all) : team_stop(t);
-  for (uint32_t r = 0; r < ranks && good; r++)
+  wrong *all = transport_gather_each(t->transport, w, sizeof *w, t->failure);
+  for (uint32_t r = 0; all && r < t->transport->ranks; r++)
     *w = earlier(*w, all[r]);
-  free(own);
-  return good;
+  free(all);
+  return all != NULL;
 }
 
 // Places of different rows are different numbers. Those of one range meet on one rank.
@@ -98,20 +94,16 @@ static bool find_repeated(const numbering *n, uint64_t *repeated) {
 // This rank's first place that is among those.
 static bool find_first_of(const numbering *n, uint64_t repeated, wrong *w) {
   const team *t = n->call->team;
-  uint32_t ranks = t->transport->ranks;
-  uint64_t *own = calloc(2 * (size_t)ranks, sizeof *own), *all = own + ranks;
-  for (uint32_t r = 0; r < ranks && own; r++)
-    own[r] = repeated;
-  bool good = own ? team_swap(t, own, all, sizeof *all) : team_stop(t);
-  for (uint32_t r = 0; r < ranks && good; r++)
+  uint64_t *all = transport_gather_each(t->transport, &repeated, sizeof repeated, t->failure);
+  for (uint32_t r = 0; all && r < t->transport->ranks; r++)
     for (uint64_t i = 0; i < n->slab.count && all[r] != UINT64_MAX; i++)
       if (number_of(n, i) == all[r]) {
         int64_t place = (int64_t)(all[r] % n->call->routine->limit);
         *w = earlier(*w, (wrong){(int64_t)(n->slab.first + i), place});
         break;
       }
-  free(own);
-  return good;
+  free(all);
+  return all != NULL;
 }
 
 bool run_ranked_wrong(const ranked_routine *c) {
