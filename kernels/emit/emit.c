@@ -205,6 +205,13 @@ static void write_host(const c_writer *w, const plan *p, c_code *code, uint32_t 
   text_string(out, "}\n");
 }
 
+// Whether a kernel executes the passes from `first` on, whose blocks look back. (Neither where bank
+// layouts are compared, nor where passes are to be apart.)
+static bool looks_back(const c_context *c, uint32_t first, plan_look_back *l) {
+  return c->warps && !c_swizzle_asked(c) && !c->options->apart &&
+         plan_look_back_from(c->memory, c->plan, first, l);
+}
+
 // The pass, and those that are one with it. Returns the last of them.
 static uint32_t write_kernel_from(c_writer *w, c_context *c, c_code *code, uint32_t i) {
   plan_look_back l;
@@ -216,8 +223,7 @@ static uint32_t write_kernel_from(c_writer *w, c_context *c, c_code *code, uint3
     }
     return i;
   }
-  if (!w->warps || c_swizzle_asked(c) || c->options->apart ||
-      !plan_look_back_from(c->memory, c->plan, i, &l)) {
+  if (!looks_back(c, i, &l)) {
     code->facts[i] = c_pass_write(w, c, &code->passes[i], &code->functions[i], i);
     return i;
   }
@@ -300,8 +306,8 @@ static bool is_complete(const c_code *code) {
   return !failed;
 }
 
-static void begin_writer(c_writer *w, const c_context *c) {
-  w->memory = c->memory;
+static void begin_writer(c_writer *w, arena *memory, const c_context *c) {
+  w->memory = memory;
   w->net = c->plan->net;
   w->warps = c->warps;
   w->root_bits = c->options->root_bits ? c->options->root_bits : MOST_ROOT_BITS;
@@ -325,7 +331,7 @@ static bool emit(c_code *code, const plan *p, const c_options *options, uint32_t
   volatile bool done = false;
   if (writer && setjmp(failure) == 0) {
     c_context c = c_context_of(&memory, p, options);
-    begin_writer(writer, &c);
+    begin_writer(writer, &memory, &c);
     write_names(writer, p);
     if (keys_of == ALL_PASSES)
       write_passes(writer, &c, code);
@@ -357,19 +363,47 @@ bool c_emit(c_code *code, const plan *p, const c_options *options, const char **
   return emit(code, p, options, ALL_PASSES, problem);
 }
 
+// Writes the kernel of the pass, as text that is not kept. A pass that the kernel of an earlier one
+// executes asks for nothing.
+static void record_pass(arena *a, c_context *c, uint32_t pass, kernel_record *out) {
+  text kernel = {.memory = a}, functions = kernel;
+  c_writer w = {.definitions = kernel, .item = kernel, .body = kernel, .record = out};
+  plan_look_back l;
+  uint32_t first = pass;
+  begin_writer(&w, a, c);
+  while (first > 0 && c->plan->passes.items[first - 1].stage == c->plan->passes.items[pass].stage)
+    first--;
+  if (!looks_back(c, first, &l)) {
+    c_pass_write(&w, c, &kernel, &functions, pass);
+  } else {
+    free(c_pass_write_look_back(&w, c, &kernel, &functions, &l).one);
+    out->steps.count = first == pass ? out->steps.count : 0;
+  }
+}
+
 const char *c_record_pass(c_context *c, uint32_t pass, kernel_record *out) {
   const char *problem = find_problem(c->plan);
   c_runtime_matrix matrix;
-  text own = {.memory = c->memory}, functions = own;
-  c_writer w = {.definitions = own, .item = own, .body = own, .record = out};
-  *out = (kernel_record){0};
+  *out = (kernel_record){.memory = c->memory};
   if (problem)
     return problem;
   if (c_runtime_matrix_of(c, &c->plan->passes.items[pass], &matrix))
     return "the strategy online has a kernel of its own, which the machines do not know (another "
            "--strategy has none)";
-  begin_writer(&w, c);
-  c_pass_write(&w, c, &own, &functions, pass);
+  jmp_buf failure, *const outer = c->memory->failure;
+  arena own = {.failure = &failure};
+  c->memory->failure = &failure;
+  volatile bool done = false;
+  if (setjmp(failure) == 0) {
+    record_pass(&own, c, pass, out);
+    if (c->problem)
+      c->problem = arena_printf(c->memory, "%s", c->problem);
+    done = true;
+  }
+  c->memory->failure = outer;
+  arena_free(&own);
+  if (!done)
+    arena_fail(c->memory);
   return c->problem;
 }
 

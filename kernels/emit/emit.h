@@ -91,7 +91,8 @@ bool c_emit(c_code *code, const plan *p, const c_options *options, const char **
 void c_code_free(c_code *code);
 
 // What the threads of a pass ask of memory, noted while its kernel is written; the text is not kept.
-// (As with options->apart.) NULL, or what of the plan or the options cannot be.
+// Of passes that are one kernel, the first has all, and is that kernel's. NULL, or what of the plan
+// or the options cannot be.
 const char *c_record_pass(c_context *c, uint32_t pass, kernel_record *out);
 
 // A file with the function partition_key, the key that the pass makes of an element of each array

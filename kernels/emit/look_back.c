@@ -69,22 +69,90 @@ static const char *is_last(const c_look_back *l, c_writer *w, const net_op *op) 
   return c_format(w, "((b & %s) == %s)", c_number(w, mask), c_number(w, mask));
 }
 
+// ---- what is asked of memory -----------------------------------------------------------------
+//
+// For a record (kernels/schedule/record.h); without one, nothing. The state is memory like an array.
+// What the last block does to begin the next run is not noted.
+//
+//   block 0x35 of 2^8, by thread t: the total of 0x30 ^ t if t < 5, to word t of scratch
+//     load, 8 bytes at 8 (1 + word), word = 0x30 ^ t:   word_of(4, 8, 4, 5)
+//     put, 4 bytes at 4 word, word = t:                 word_of(0, 0, 0, 5)
+//     a guard of both: t is from 0 to 0 ^ 5 - 1         end_column = word_of(0, 4, 0, 0).column
+
+// Bits first ... end - 1 of the block's number, from bit `to` on, XOR the lowest bits of the
+// thread's.
+static xor_word word_of(const c_writer *w, const c_space *s, uint32_t first, uint32_t end,
+                        uint32_t to, uint32_t of_thread) {
+  if (!w->record)
+    return (xor_word){0};
+  uint64_t *column = NEW_ARRAY(w->record->memory, uint64_t, s->blocks + s->threads);
+  for (uint32_t i = first; i < end; i++)
+    column[i] = f2_unit((int)(i - first + to));
+  for (uint32_t i = 0; i < of_thread && i < s->threads; i++)
+    column[s->blocks + i] = f2_unit((int)i);
+  return (xor_word){1, 0, column};
+}
+
+// So many bytes at base + unit * word.
+enum { STATE = sizeof(uint64_t) };  // bytes of a word of state
+static void note(c_writer *w, const c_space *s, kernel_step_kind kind, uint32_t bytes,
+                 uint64_t base, uint32_t unit, xor_word word) {
+  if (!w->record)
+    return;
+  xor_word *words = NEW(w->record->memory, xor_word);
+  *words = word;
+  kernel_record_add(w->record, (kernel_step){.kind = kind,
+                                             .bytes = bytes,
+                                             .unit = unit,
+                                             .base = base,
+                                             .word_count = 1,
+                                             .blocks = s->blocks,
+                                             .words = words,
+                                             .limit = UINT64_MAX});
+}
+
+// What follows is for threads from `first` on. Of the last block of a group so many; `last` 0: of the
+// other blocks as many as there are blocks of the group before; of all blocks where nothing goes up.
+static void note_threads(const c_look_back *l, const c_phase *f, const net_op *op, uint32_t first,
+                         uint32_t last, bool up) {
+  uint32_t shift = shift_of(op) - l->plan->tile_bits, end = shift + op->k;
+  uint64_t mask = f2_mask((int)end);
+  thread_guard guard[2] = {
+      {word_of(f->w, f->space, 0, 0, 0, f->space->threads), first, first + last,
+       last ? NULL : word_of(f->w, f->space, shift, end, 0, 0).column},
+      {word_of(f->w, f->space, 0, end, 0, 0), last ? mask : 0, last ? mask + 1 : mask, NULL}};
+  kernel_record_begin(f->w->record, up ? 2 : 1, guard);
+}
+
+void c_look_back_begin(c_writer *w, const c_space *s) {
+  c_item(w, "PERMC_TURN(%s)", w->index);
+  thread_guard first = {word_of(w, s, 0, 0, 0, s->threads), 0, 1, NULL};
+  kernel_record_begin(w->record, 1, &first);
+  note(w, s, STEP_LOAD, STATE, 0, STATE, word_of(w, s, 0, 0, 0, 0));
+  kernel_record_begin(w->record, 0, NULL);
+}
+
 // ---- publishing ------------------------------------------------------------------------------
 
-static void publish(const c_look_back *l, c_writer *w, net_id value, const char *element,
+// To the element whose number is the block's without its lowest bits.
+static void publish(const c_look_back *l, const c_phase *f, net_id value, uint32_t without,
                     const c_registers *from, uint32_t number, uint32_t r) {
+  c_writer *w = f->w;
   scalar_type type = l->stage->values.items[value];
-  uint32_t word = 0, words = words_of(type);
-  for (uint32_t part = 0; part < scalar_parts(type); part++)
-    for (uint32_t half = 0; half < words / scalar_parts(type); half++, word++)
-      c_line(w, "permc_publish(state + %s + %u * (uint64_t)%s, mark, (uint32_t)(v%u%s));",
-             c_number(w, l->first_word[value] + word), words, element,
-             from->id[number + ((size_t)part << r)], half ? " >> 32" : "");
+  uint32_t words = words_of(type), each = words / scalar_parts(type);
+  const char *element = without ? c_format(w, "(b >> %u)", without) : "b";
+  for (uint32_t word = 0; word < words; word++) {
+    c_line(w, "permc_publish(state + %s + %u * (uint64_t)%s, mark, (uint32_t)(v%u%s));",
+           c_number(w, l->first_word[value] + word), words, element,
+           from->id[number + ((size_t)(word / each) << r)], word % each ? " >> 32" : "");
+    note(w, f->space, STEP_STORE, STATE, STATE * (l->first_word[value] + word), STATE * words,
+         word_of(w, f->space, without, f->space->blocks, 0, 0));
+  }
 }
 
 void c_look_back_publish(const c_look_back *l, const c_phase *f, uint32_t number) {
   for (uint32_t i = 0; i < l->plan->in_count; i++)
-    publish(l, f->w, l->plan->in[i], "b", &f->slots[f->pass->slot_of[l->plan->in[i]]], number,
+    publish(l, f, l->plan->in[i], 0, &f->slots[f->pass->slot_of[l->plan->in[i]]], number,
             f->space->r);
 }
 
@@ -109,10 +177,13 @@ static void get_published(const c_look_back *l, c_phase *f, net_id value) {
   uint32_t bytes = scalar_part_bytes(type);
   c_registers *s = &f->slots[value];
   *s = c_registers_of(w, f->space, type);
-  for (uint32_t i = 0; i < scalar_parts(type) << f->space->r; i++)
-    s->id[i] = c_let(w, c_vector(w, bytes, 1), "PERMC_GET(%s, (%s *)(scratch + %llu))",
-                     c_vector(w, bytes, 1), c_vector_in_memory(w, bytes, 1),
-                     (unsigned long long)(l->scratch[value] + (uint64_t)i * bytes));
+  for (uint32_t i = 0; i < scalar_parts(type) << f->space->r; i++) {
+    uint64_t place = l->scratch[value] + (uint64_t)i * bytes;
+    s->id[i] =
+        c_let(w, c_vector(w, bytes, 1), "PERMC_GET(%s, (%s *)(scratch + %llu))",
+              c_vector(w, bytes, 1), c_vector_in_memory(w, bytes, 1), (unsigned long long)place);
+    note(w, f->space, STEP_GET, bytes, place, bytes, word_of(w, f->space, 0, 0, 0, 0));
+  }
   c_end_line(w);
 }
 
@@ -151,6 +222,21 @@ static void wait_for_value(const c_look_back *l, c_writer *w, const net_op *op, 
            (unsigned long long)(l->scratch[value] + ((uint64_t)part * bytes << op->k)), bytes,
            c_vector(w, bytes, 1), bytes > 4 ? "permc_look_wide" : "permc_look",
            c_number(w, l->first_word[value] + part * (words / parts)), words, group_of(l, w, op));
+}
+
+static void note_waiting(const c_look_back *l, const c_phase *f, const net_op *op, net_id value) {
+  scalar_type type = l->stage->values.items[value];
+  uint32_t bytes = scalar_part_bytes(type), words = words_of(type),
+           each = words / scalar_parts(type);
+  uint32_t end = shift_of(op) - l->plan->tile_bits + op->k;
+  for (uint32_t word = 0; word < words; word++) {
+    note(f->w, f->space, STEP_LOAD, STATE, STATE * (l->first_word[value] + word), STATE * words,
+         word_of(f->w, f->space, end, f->space->blocks, op->k, 5));
+    if (word % each == each - 1)
+      note(f->w, f->space, STEP_PUT, bytes,
+           l->scratch[value] + ((uint64_t)(word / each) * bytes << op->k), bytes,
+           word_of(f->w, f->space, 0, 0, 0, 5));
+  }
 }
 
 // The ops of a level; those that go up first.
@@ -192,16 +278,22 @@ static void write_level(const c_look_back *l, c_phase *f, uint32_t shift, uint32
   }
   c_line(w, "}");
   text_string(&w->body, "    PERMC_END PERMC_WARP\n");
+  for (uint32_t last = 0; last < (up ? 2 : 1); last++) {
+    note_threads(l, f, ops[0], 32 * warp, last << ops[0]->k, up);
+    for (net_id value = 0; value < l->stage->values.count; value++)
+      if (waited[value])
+        note_waiting(l, f, ops[0], value);
+  }
   if (!up)
     return;
+  note_threads(l, f, ops[0], 32 * warp, 1, true);
   text_printf(&w->body, "    PERMC_THREADS(%u)\n", threads);
   c_line(w, "if (t == %u && %s) {", 32 * warp, is_last(l, w, ops[0]));
   for (uint32_t i = 0; i < up; i++) {
     c_phase own = execute(l, f, ops[i], NULL);
     for (uint32_t o = 0; o < ops[i]->output_count; o++)
       if (l->first_word[ops[i]->outputs[o].value])
-        publish(l, w, ops[i]->outputs[o].value,
-                c_format(w, "(b >> %u)", shift - l->plan->tile_bits + ops[i]->k),
+        publish(l, f, ops[i]->outputs[o].value, shift - l->plan->tile_bits + ops[i]->k,
                 &own.slots[ops[i]->outputs[o].value], 0, ops[i]->k);
   }
   c_line(w, "}");
@@ -217,6 +309,7 @@ void c_look_back_wait(const c_look_back *l, c_phase *f) {
         bits = op_between(l, i)->k;
     if (bits)
       write_level(l, f, shift, level++ % warps);
+    kernel_record_begin(f->w->record, 0, NULL);
     shift += bits ? bits : 1;
   }
 }

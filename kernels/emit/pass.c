@@ -57,7 +57,7 @@ static void write_block_and_loops(pass_text *p) {
   c_writer *w = p->w;
   uint32_t blocks = block_bits(p);
   if (p->look_back) {
-    c_item(w, "PERMC_TURN(%s)", w->index);
+    c_look_back_begin(w, &p->of.schedule.spaces[0]);
   } else if (blocks > 0) {
     c_item(w, "const %s b = (%s)(item & %s);", w->index, w->index,
            c_number(w, f2_mask((int)blocks)));
@@ -210,6 +210,11 @@ static void write_phases(pass_text *p) {
   w->arrays = p->arrays = NEW_ARRAY(w->memory, net_id, plan_pass_most_arrays(p->of.pass) + 1);
   p->array_count = plan_pass_arrays(p->of.pass, p->arrays);
   w->array_count = w->warps ? p->array_count : 0;
+  if (w->record) {
+    w->record->pass = p->of.pass;
+    w->record->stage = p->of.stage;
+    w->record->space = &p->of.schedule.spaces[0];
+  }
   write_block_and_loops(p);
   p->prelude = c_take_text(w);
   skip_tiles(p);

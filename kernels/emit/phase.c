@@ -225,8 +225,7 @@ static void close_block(c_phase *f) {
   if (f->open)
     c_line(f->w, "}");
   f->open = false;
-  if (f->w->record)
-    f->w->record->guard_count = 0;
+  kernel_record_begin(f->w->record, 0, NULL);
 }
 
 static void end_threads(c_phase *f) {
@@ -237,7 +236,7 @@ static void end_threads(c_phase *f) {
 
 static void record_barrier(c_writer *w) {
   if (w->record && w->record->steps.count > 0)
-    vec_push(w->memory, &w->record->steps, (kernel_step){.kind = STEP_BARRIER});
+    kernel_record_add(w->record, (kernel_step){.kind = STEP_BARRIER});
 }
 
 // All threads once more, behind a barrier.
@@ -301,16 +300,15 @@ static void write_look_back(const pass_text *p, c_phase *f) {
 
 // ---- the phase -------------------------------------------------------------------------------
 
-// What follows is for threads whose least index is one of first ... last.
-static void record_least(c_writer *w, const c_space *s, const uint64_t *block,
-                         const uint64_t *thread, uint64_t first, uint64_t last) {
-  if (!w->record)
+// What follows is for threads whose least index is one of first ... end - 1.
+static void record_least(kernel_record *r, const c_space *s, const uint64_t *block,
+                         const uint64_t *thread, uint64_t first, uint64_t end) {
+  if (!r)
     return;
-  uint64_t *column = NEW_ARRAY(w->memory, uint64_t, s->blocks + s->threads);
+  uint64_t *column = NEW_ARRAY(r->memory, uint64_t, s->blocks + s->threads);
   memcpy(column, block, s->blocks * sizeof *block);
   memcpy(column + s->blocks, thread, s->threads * sizeof *thread);
-  w->record->guard = (thread_guard){{1, 0, column}, first, last};
-  w->record->guard_count = 1;
+  kernel_record_begin(r, 1, &(thread_guard){{1, 0, column}, first, end, NULL});
 }
 
 // A thread with padding alone has nothing to compute: its slots hold what padding is, which other
@@ -324,7 +322,7 @@ static bool skip_padding_threads(const pass_text *p, c_phase *f) {
   c_line(p->w, "if (((%s) ^ (%s)) >= %s) {", c_linear(p->w, "b", s->blocks, block, false),
          c_linear(p->w, c_thread(p->w), s->threads, thread, true),
          c_number(p->w, p->of.pass->padding_start));
-  record_least(p->w, s, block, thread, p->of.pass->padding_start, UINT64_MAX);
+  record_least(p->w->record, s, block, thread, p->of.pass->padding_start, UINT64_MAX);
   for (int store = 0; store < 2; store++)
     for (uint32_t slot = 0; slot < p->of.pass->slot_count; slot++) {
       if (use_of(p, f, slot)->out == C_NOWHERE)
@@ -341,7 +339,7 @@ static bool skip_padding_threads(const pass_text *p, c_phase *f) {
       }
     }
   c_line(p->w, p->w->warps ? "} else {" : "continue;\n      }");
-  record_least(p->w, s, block, thread, 0, p->of.pass->padding_start - 1);
+  record_least(p->w->record, s, block, thread, 0, p->of.pass->padding_start);
   memset(f->slots, 0, p->of.pass->slot_count * sizeof *f->slots);
   return p->w->warps;
 }

@@ -23,7 +23,7 @@ typedef struct pass_step {
 } pass_step;
 
 typedef struct hmm_pass {
-  c_pass pass;
+  kernel_record of;
   uint64_t threads, items;  // of a block; tiles, a block each
   VEC(pass_step) steps;     // of one item, at least one
   xor_sum alive;            // forms of items: 0 where they are alive (plan_pass)

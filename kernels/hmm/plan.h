@@ -33,7 +33,8 @@ enum { HMM_PLAN_WIDTH = 32 };  // lanes of a warp, banks of a shared memory
 // blocks as fit; the next block begins where one has ended), 0: those of all blocks. `options`: as
 // the kernels are written with, such as a layout of scratch; NULL: the usual ones. NULL: *out has the
 // counts; or a sentence: what of the plan or the machine does not do. Routines are counted by a
-// formula.
+// formula. Of passes that are one kernel, whose blocks look back, the first has all counts, and the
+// others have none.
 const char *hmm_plan_run(arena *a, const hmm_machine *m, const plan *of, uint32_t number,
                          const c_options *options, hmm_counts *out);
 
@@ -48,7 +49,8 @@ const char *hmm_plan_estimate(arena *a, const hmm_machine *m, const plan *of,
 // One block of the pass that finds work in its tile, that with the least index, to look at what its
 // warps ask for without a machine: by out->op and out->lanes, step by step. `*times` blocks have
 // work. Each asks scratch for the same words as this one, in an order that may differ by an XOR of
-// a constant, or for fewer, where its tile is partly padding. NULL, or a sentence.
+// a constant, or for fewer, where its tile is partly padding. (Not where blocks look back: options
+// with a layout have none that do.) NULL, or a sentence.
 const char *hmm_plan_block(arena *a, const plan *of, uint32_t number, const c_options *options,
                            hmm_program *out, uint64_t *times);
 

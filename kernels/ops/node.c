@@ -412,11 +412,9 @@ static c_value placed_value(c_writer *w, const net_node *node, const c_value *o,
   uint32_t width = level == C_VECTOR ? lanes : 1;
   const char *function = gathers ? c_lane_gather(w, of->type, of->count, width)
                                  : c_lane_scatter(w, of->type, of->count, width);
-  if (w->record)
-    vec_push(w->memory, &w->record->steps,
-             ((kernel_step){.kind = gathers ? STEP_LOAD : STEP_STORE,
-                            .bytes = (uint32_t)scalar_types[of->type].size,
-                            .unit = (uint32_t)scalar_types[of->type].size}));
+  kernel_record_add(w->record, (kernel_step){.kind = gathers ? STEP_LOAD : STEP_STORE,
+                                             .bytes = (uint32_t)scalar_types[of->type].size,
+                                             .unit = (uint32_t)scalar_types[of->type].size});
   const char *first = c_format(w, "(%s%s *)%s", gathers ? "const " : "", c_element_type(of->type),
                                c_array_name(w, (net_id)node->number));
   c_value out = call_lanes(w, function, first, node->operand_count, o, node->type, level, lanes);

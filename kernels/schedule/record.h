@@ -18,10 +18,11 @@
 
 #include "kernels/schedule/xor_sum.h"
 
-// A condition: threads take part whose word is one of first ... last.
+// A condition: threads take part whose word is at least `first` and less than `end`.
 typedef struct thread_guard {
   xor_word word;
-  uint64_t first, last;
+  uint64_t first, end;
+  const uint64_t *end_column;  // `end` is XORed with these by bits of the block; NULL: with none
 } thread_guard;
 
 typedef enum kernel_step_kind {
@@ -32,24 +33,49 @@ typedef enum kernel_step_kind {
   STEP_BARRIER
 } kernel_step_kind;
 
-// Of each lane one address, in units: offset + strides . loops + the sum of words. A step without a
-// map is a barrier, or a gather or a scatter, which goes where data says.
+// Of each lane one address, in bytes: base + unit (offset + strides . loops + the sum of words). A
+// step without words is a barrier, or a gather or a scatter, which goes where data says.
 typedef struct kernel_step {
   kernel_step_kind kind;
   uint32_t bytes, unit;  // that a lane asks for; of a unit
-  const xor_sum *map;
+  uint64_t base, offset;
+  const int64_t *strides;  // NULL: loops do not matter
   uint32_t word_count;
+  uint32_t blocks;  // so many columns of a word are of blocks: all, or none
   const xor_word *words;
-  uint64_t base;   // in scratch, in bytes
-  uint64_t limit;  // units from here on are left out
+  const struct c_swizzle *swizzle;  // through which all but the base goes, or NULL
+  uint64_t limit;                   // units from here on are left out
   uint32_t guard_count;
   thread_guard guard[2];  // lanes that fail one of them ask for nothing
 } kernel_step;
 
 typedef struct kernel_record {
+  arena *memory;  // in which it lies
+  const plan_pass *pass;
+  const net_stage *stage;
+  const c_space *space;  // of the pass's first phase
   VEC(kernel_step) steps;
-  uint32_t guard_count;  // 1: what is written now stands in a block for some threads
-  thread_guard guard;
+  uint32_t guard_count;  // of the block of text at hand, which stands there for some threads
+  thread_guard guard[2];
 } kernel_record;
+
+// Notes a step of the block of text at hand. (r NULL: nobody asks.)
+static inline void kernel_record_add(kernel_record *r, kernel_step s) {
+  if (!r)
+    return;
+  for (uint32_t i = 0; i < r->guard_count; i++)
+    s.guard[s.guard_count++] = r->guard[i];
+  vec_push(r->memory, &r->steps, s);
+}
+
+// Begins a block of text for some threads.
+static inline void kernel_record_begin(kernel_record *r, uint32_t count,
+                                       const thread_guard *guard) {
+  if (!r)
+    return;
+  r->guard_count = count;
+  for (uint32_t i = 0; i < count; i++)
+    r->guard[i] = guard[i];
+}
 
 #endif

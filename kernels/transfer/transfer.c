@@ -15,19 +15,24 @@ typedef struct transfer {
 } transfer;
 
 // What is alike in the accesses of all registers: words are those of coordinates 0.
-static kernel_step step_of(c_writer *w, const c_access *a, const c_place *place, uint64_t rows,
-                           bool loads) {
-  xor_word *words = NEW_ARRAY(w->memory, xor_word, C_ROWS);
-  xor_sum *map = NEW(w->memory, xor_sum);
-  *map = a->map;
+static kernel_step step_of(const kernel_record *r, const c_access *a, const c_place *place,
+                           uint64_t rows, bool loads) {
+  const xor_sum *m = &a->map;
+  xor_word *words = NEW_ARRAY(r->memory, xor_word, C_ROWS);
+  int64_t *strides = m->loops ? NEW_ARRAY(r->memory, int64_t, m->loops) : NULL;
+  for (uint32_t i = 0; i < m->loops; i++)
+    strides[i] = m->strides[i];
   return (kernel_step){.kind = place->scratch ? (loads ? STEP_GET : STEP_PUT)
                                               : (loads ? STEP_LOAD : STEP_STORE),
-                       .map = map,
-                       .word_count = xor_sum_words(w->memory, map, rows, words),
-                       .words = words,
+                       .bytes = a->bytes << a->wide,
+                       .unit = m->bytes ? 1 : a->bytes,
                        .base = place->base,
-                       .unit = map->bytes ? 1 : a->bytes,
-                       .bytes = a->bytes << a->wide};
+                       .offset = m->offset,
+                       .strides = strides,
+                       .word_count = xor_sum_words(r->memory, m, rows, words),
+                       .blocks = m->blocks,
+                       .words = words,
+                       .swizzle = m->swizzle};
 }
 
 static transfer begin_transfer(c_writer *w, const c_access *a, const c_place *place, uint32_t parts,
@@ -37,7 +42,7 @@ static transfer begin_transfer(c_writer *w, const c_access *a, const c_place *pl
   for (uint32_t i = 0; i < a->chunk + a->wide; i++)
     chunk_rows |= f2_unit((int)a->chunk_row[i]);
   if (w->record)
-    t.step = step_of(w, a, place, f2_mask((int)a->map.rows) & ~chunk_rows, loads);
+    t.step = step_of(w->record, a, place, f2_mask((int)a->map.rows) & ~chunk_rows, loads);
   t.bound = c_bind(w, &a->map, chunk_rows);
   t.flips = a->xor_permuted ? c_bind_bits(w, &a->map, chunk_rows) : NULL;
   t.vector = c_vector(w, a->bytes, t.lanes);
@@ -138,20 +143,18 @@ static const char *live_at(c_writer *w, const liveness *v, uint64_t x) {
               : c_format(w, "((%s & %s) == 0)", v->bits, c_number(w, v->dynamic));
 }
 
-static thread_guard guard_of(c_writer *w, const liveness *v, uint64_t x) {
+static thread_guard guard_of(const kernel_record *r, const liveness *v, uint64_t x) {
   xor_word word[C_ROWS];  // one
-  xor_sum_words(w->memory, &v->map, f2_mask((int)v->map.rows), word);
-  return (thread_guard){{1, xor_word_at(&v->map, word, x), word->column}, 0, 0};
+  xor_sum_words(r->memory, &v->map, f2_mask((int)v->map.rows), word);
+  return (thread_guard){{1, xor_word_at(&v->map, word, x), word->column}, 0, 1, NULL};
 }
 
 void c_begin_live(c_writer *w, uint32_t count, const net_form *live, const c_space *space) {
   c_place place = {.live_count = count, .live = live};
   liveness v = bind_live(w, &place, space);
   c_line(w, "if (%s) {", live_at(w, &v, 0));
-  if (w->record) {
-    w->record->guard = guard_of(w, &v, 0);
-    w->record->guard_count = 1;
-  }
+  if (w->record)
+    kernel_record_begin(w->record, 1, (thread_guard[]){guard_of(w->record, &v, 0)});
 }
 
 // The part of W that is not the part of a complex number: what forms are of.
@@ -165,16 +168,16 @@ static void record_access(const transfer *t, const liveness *v, uint64_t x) {
   if (!r)
     return;
   kernel_step s = t->step;
-  xor_word *words = NEW_ARRAY(t->w->memory, xor_word, s.word_count);
-  for (uint32_t g = 0; g < s.word_count; g++)
-    words[g] = (xor_word){s.words[g].odd, xor_word_at(s.map, &s.words[g], x), s.words[g].column};
+  xor_word *words = NEW_ARRAY(r->memory, xor_word, s.word_count);
+  for (uint32_t g = 0; g < s.word_count; g++) {
+    words[g] = s.words[g];
+    words[g].constant = xor_word_at(&t->access->map, &s.words[g], x);
+  }
   s.words = words;
   s.limit = t->padding_start;
-  if (r->guard_count)
-    s.guard[s.guard_count++] = r->guard;
   if (v && v->dynamic)
-    s.guard[s.guard_count++] = guard_of(t->w, v, index_coordinates(t, x));
-  vec_push(t->w->memory, &r->steps, s);
+    s.guard[s.guard_count++] = guard_of(r, v, index_coordinates(t, x));
+  kernel_record_add(r, s);
 }
 
 static bool varies_in_lanes(const liveness *v, const c_access *a, uint32_t parts) {

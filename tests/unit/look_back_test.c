@@ -70,6 +70,8 @@ static void check_row(const row *r) {
     good = trial_agrees(&t, &k);
   }
   good = good && kernels_check_counts(&k);
+  if (good)
+    kernels_check_hmm(&k);
   if (!good)
     printf("%s of %s\n", r->expression, r->types);
   kernels_free(&k);
@@ -82,6 +84,29 @@ TEST(scans) {
   size_t step = ROWS / test_amount(ROWS, ROWS);  // a slow build takes some
   for (size_t i = 0; i < ROWS; i += step)
     check_row(&rows[i]);
+}
+
+// Of a memory machine: 2^8 blocks, in two levels of 16, take a number each and publish a total, as
+// does the last block of each 16. All but the first of 16 read totals, on either level.
+TEST(state_on_a_machine) {
+  arena memory = {.failure = &kernels_failure};
+  permc_context *c = permc_context_new();
+  hmm_machine m = {HMM_KIND_HMM, 4, 32, 100, 1, 0, false};
+  uint64_t data = (UINT64_C(1) << 20) / 32;
+  hmm_counts one, none;
+  if (setjmp(kernels_failure))
+    abort();
+  CHECK(permc_define(c, "scan (+)"));
+  const plan *p = kernels_plan(&memory, c, "-e", "[2^20]i32");
+  CHECK_STR(hmm_plan_run(&memory, &m, p, 0, NULL, &one), NULL);
+  CHECK_EQ_U64(one.accesses[HMM_READ_GLOBAL], data + 256 + 2 * 240);
+  CHECK_EQ_U64(one.accesses[HMM_WRITE_GLOBAL], data + 256 + 16);
+  for (uint32_t i = 1; i < p->passes.count; i++) {
+    CHECK_STR(hmm_plan_run(&memory, &m, p, i, NULL, &none), NULL);
+    CHECK_EQ_U64(none.requests, 0);
+  }
+  arena_free(&memory);
+  permc_context_free(c);
 }
 
 TEST_MAIN()

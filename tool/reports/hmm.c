@@ -150,6 +150,8 @@ static const char *bound_of(const hmm_plan_report *r, uint32_t pass) {
     stages[hmm_is_shared(op)] += r->passes[1][pass].stages[op];
   stages[1] /= r->machine.dmms;  // that work side by side
   bool shared = stages[1] > stages[0];
+  if (r->passes[1][pass].time == 0)
+    return "";
   return 2 * stages[shared] < r->passes[1][pass].time ? "latency" : shared ? "shared" : "global";
 }
 
