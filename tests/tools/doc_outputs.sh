@@ -12,6 +12,8 @@ folder=${PERMC_TMP:-$(mktemp -d)}/outputs
 rm -rf "$folder"
 mkdir -p "$folder"
 
+permc() { "$permc" "$@"; }
+
 # N.command and N.expected for each block.
 awk -v folder="$folder" '
   /^```/ { if (inside) close(inside); inside = ""; first = 1; next }
@@ -30,7 +32,7 @@ awk -v folder="$folder" '
 wanted() { # wanted COMMAND PART...
   command=$1
   shift
-  [ $# -gt 0 ] || [ "$command" != "paper rap" ] || return 1
+  [ $# -gt 0 ] || [ "${command#paper rap}" = "$command" ] || return 1
   [ $# -gt 0 ] || return 0
   for part in "$@"; do
     case $command in *"$part"*) return 0 ;; esac
@@ -45,7 +47,7 @@ for file in "$folder"/*.command; do
   command=$(cat "$file")
   if ! wanted "$command" "$@"; then
     skipped=$((skipped + 1))
-  elif xargs "$permc" <"$file" >"$folder/found" 2>&1 &&
+  elif (eval "permc $command") >"$folder/found" 2>&1 &&
     diff "${file%.command}.expected" "$folder/found"; then
     passed=$((passed + 1))
   else

@@ -36,8 +36,8 @@ FOLDERS = {
     "runtime/*.c runtime/context runtime/explain runtime/foreign runtime/measure": f"error_test limits_test foreign_test explain_test bench_rounds_test api_test {PERM} cli bad_data golden",
     "tool/verbs tool/cli": "docs/help_agrees cli bad_data golden bench docs/outputs",
     "tool/testing": f"{PERM} cli golden",
-    "tool/bench tool/reports tool/papers": "bench_suites_test bench_check_test bench_report_test "
-    "bench_plots_test explain_test bench cli docs/outputs golden",
+    "tool/bench tool/reports tool/papers": "bench_report_test explain_test bench "
+    "bench_suites paper_test cli docs/outputs golden",
 }
 SWAPS = dict(
     pair.split()
