@@ -70,23 +70,18 @@ static int overlap(f2_matrix a) {
 
 // ---- plans -----------------------------------------------------------------------------------
 
-// One stage that moves 2^n words by f, as that strategy plans it for a GPU.
-static const plan *plan_by(arena *a, const char *strategy, f2_affine f) {
-  net *t = NEW(a, net);
-  net_stage s = {.n = f.a.rows};
-  uint64_t count = f2_unit(s.n);
-  net_load load = {.array = net_array_add(a, t, SCALAR_U32, count, NET_ARGUMENT, 0),
-                   .map = net_stage_map(a, &s, f2_affine_identity(s.n)),
-                   .padding_start = UINT64_MAX};
-  net_store store = {.array = net_array_add(a, t, SCALAR_U32, count, NET_RESULT, 0),
-                     .map = net_stage_map(a, &s, f),
-                     .padding_start = UINT64_MAX};
-  load.value = store.value = net_value_add(a, &s, SCALAR_U32);
-  vec_push(a, &s.loads, load);
-  vec_push(a, &s.stores, store);
-  vec_push(a, &t->stages, s);
-  assert(!net_verify(a, t));
-  return plan_make(a, t, target_named("gpu"), plan_strategy_named(strategy));
+// What is done with a plan for a GPU of the expression, on 2^n u32, by a strategy (NULL: as it is
+// planned).
+static void with_plan(arena *a, const char *expression, int n, const char *strategy,
+                      pipeline_use *use, void *with) {
+  pipeline_request r = {
+      .entry = "-e", .last = STAGE_PLAN, .types = arena_printf(a, "[2^%d]u32", n), .target = "gpu"};
+  permc_context *c = permc_context_new();
+  bool good = c && (!strategy || permc_use_strategy(c, strategy)) && permc_define(c, expression) &&
+              pipeline_with(c, &r, use, with);
+  permc_context_free(c);
+  if (!good)
+    arena_fail(a);  // nothing but memory can be wrong
 }
 
 // ---- execution -------------------------------------------------------------------------------
@@ -116,23 +111,33 @@ static uint64_t misplaced(const plan *p, f2_affine f) {
   return count - right;
 }
 
-static void execute(arena *a, const char *strategy, f2_affine f, counted *to) {
-  arena own = {.failure = a->failure};
+typedef struct execution {
+  arena *memory;
+  f2_affine f;
+  counted *to;
+} execution;
+
+// Of the plan of a permutation.
+static bool execute(permc_context *c, pipeline *made, void *with) {
+  const execution *e = with;
+  const plan *p = made->plan;
+  arena own = {.failure = e->memory->failure};
   hmm_machine m = {HMM_KIND_HMM, 1, HMM_PLAN_WIDTH, 1, 1, 0, true};
-  const plan *p = plan_by(&own, strategy, f);
+  (void)c;
   for (uint32_t i = 0; i < p->passes.count; i++) {
-    hmm_counts c;
-    const char *problem = hmm_plan_run(&own, &m, p, i, NULL, &c);
+    hmm_counts counts;
+    const char *problem = hmm_plan_run(&own, &m, p, i, NULL, &counts);
     assert(!problem);
     (void)problem;
     for (int op = 0; op < HMM_ACCESSES; op++) {
-      to->accesses[op] += c.accesses[op];
-      to->stages[op] += c.stages[op];
+      e->to->accesses[op] += counts.accesses[op];
+      e->to->stages[op] += counts.stages[op];
     }
   }
-  to->kernels += (double)p->passes.count;
-  to->misplaced += misplaced(p, f);
+  e->to->kernels += (double)p->passes.count;
+  e->to->misplaced += misplaced(p, e->f);
   arena_free(&own);
+  return true;
 }
 
 static double per_access(const counted *c, hmm_op op) {
@@ -170,9 +175,13 @@ static double access_of_overlap(const counted *before, const counted *after, hmm
 static void execute_all(arena *a, family kind, uint64_t number, results *r) {
   uint64_t state = 1000 * (uint64_t)kind + number;
   f2_affine f = draw(kind, BITS, &state);
+  const char *move = "bmmc [";
+  for (int i = 0; i < BITS; i++)
+    move = arena_printf(a, "%s%s%" PRIu64, move, i ? ", " : "", f.a.row[i]);
+  move = arena_printf(a, "%s] %" PRIu64, move, f.c);
   for (int i = 0; i < ROWS; i++) {
     counted *c = &r->of[i][kind], before = *c;
-    execute(a, rows[i].strategy, f, c);
+    with_plan(a, move, BITS, rows[i].strategy, execute, &(execution){a, f, c});
     if (kind != RANDOM_BPC || i > 1)
       continue;
     hmm_op op = i == 0 ? HMM_WRITE_GLOBAL : HMM_READ_SHARED;
@@ -352,19 +361,6 @@ static bool store_facts(permc_context *c, pipeline *p, void *with) {
   return true;
 }
 
-// Of the plan for a GPU.
-static plan_facts facts_of(arena *a, const char *expression, int n) {
-  plan_facts facts;
-  pipeline_request r = {
-      .entry = "-e", .last = STAGE_PLAN, .types = arena_printf(a, "[2^%d]u32", n), .target = "gpu"};
-  permc_context *c = permc_context_new();
-  bool good = c && permc_define(c, expression) && pipeline_with(c, &r, store_facts, &facts);
-  permc_context_free(c);
-  if (!good)
-    arena_fail(a);  // nothing but memory can be wrong
-  return facts;
-}
-
 // parms of the sorter as section 7.1 writes it, each of which section 7.2 puts between two bmmcs:
 // n - 1 of a V-column, one more for the rest of each merger, one for each sorter.
 static uint64_t parms_of_sorter(uint64_t n) {
@@ -377,19 +373,18 @@ static uint64_t parms_of_sorter(uint64_t n) {
 static void add_sorter(paper_tables *out) {
   static const int sizes[] = {10, 16, 20, 24};
   paper_table *t = paper_add_table(out, "Section 7: the network of sorters, by its plan for GPUs");
-  arena own = {.failure = out->memory->failure};
-  plan_facts f = facts_of(&own, "balanced_merge", 4);
+  plan_facts f;
+  with_plan(out->memory, "balanced_merge", 4, NULL, store_facts, &f);
   paper_add(t, 4, (double)f.columns, "columns of the merger of 16 (Figure 13)");
   for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
     int n = sizes[i];
-    f = facts_of(&own, "balanced_sort", n);
+    with_plan(out->memory, "balanced_sort", n, NULL, store_facts, &f);
     paper_add(t, n * (n + 1) / 2, (double)f.columns, "columns of 2^%d", n);
     paper_add(t, NAN, (double)f.permutations, "permutations that are left of 2^%d", n)->note =
         arena_printf(out->memory, "of %" PRIu64 " parms, two bmmcs each as written",
                      parms_of_sorter((uint64_t)n));
     paper_add(t, NAN, (double)f.passes, "passes over memory of 2^%d", n);
   }
-  arena_free(&own);
 }
 
 void paper_bmmc(paper_tables *out, uint64_t trials) {

@@ -72,33 +72,35 @@ static void add_accesses(paper_tables *out, bool stride) {
 
 // The constants A and B of time = A n/w + B n (l - 1)/p: A by l = 1, B by what a longer latency
 // adds.
+static void add_constants(paper_table *t, hmm_kind kind, const char *algorithm,
+                          const hmm_task *task, const char *name, const char *const *notes) {
+  hmm_machine m = {kind, 1, 32, 1, 1, 1024, true};
+  double n = (double)task->n, least = time_of(t->memory, &m, algorithm, task);
+  m.latency = 401;
+  double longer = time_of(t->memory, &m, algorithm, task) - least;
+  paper_add(t, NAN, least * m.width / n, "%s, of n/w", name)->note = notes[0];
+  paper_add(t, NAN, longer * (double)m.threads / (n * 400), "%s, of n(l-1)/p", name)->note =
+      notes[1];
+}
+
 static void add_transposes(paper_tables *out) {
   static const struct {
     hmm_kind kind;
-    const char *name;
+    const char *name, *algorithm;
     uint64_t registers;
     const char *note;
   } rows[] = {
-      {HMM_KIND_DMM, "crsw", 0, "straightforward: O(GCD(sqrt n, w)) of n/w"},
-      {HMM_KIND_DMM, "diagonal-transpose", 0, "Lemma 5.1: O(1)"},
-      {HMM_KIND_UMM, "umm-transpose", 32, "Lemma 5.2: O(1)"},
-      {HMM_KIND_UMM, "umm-transpose", 8, "Lemma 5.3: O(sqrt(w/r))"},
-      {HMM_KIND_UMM, "umm-transpose", 2, "Lemma 5.3: O(sqrt(w/r))"},
+      {HMM_KIND_DMM, "crsw on the dmm", "crsw", 0, "straightforward: O(GCD(sqrt n, w)) of n/w"},
+      {HMM_KIND_DMM, "diagonal-transpose on the dmm", "diagonal-transpose", 0, "Lemma 5.1: O(1)"},
+      {HMM_KIND_UMM, "umm-transpose r=32 on the umm", "umm-transpose", 32, "Lemma 5.2: O(1)"},
+      {HMM_KIND_UMM, "umm-transpose r=8 on the umm", "umm-transpose", 8, "Lemma 5.3: O(sqrt(w/r))"},
+      {HMM_KIND_UMM, "umm-transpose r=2 on the umm", "umm-transpose", 2, "Lemma 5.3: O(sqrt(w/r))"},
   };
   paper_table *t = paper_add_table(out, "Section 5: transpose of 256 x 256, constants of the time");
-  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-    hmm_machine m = {rows[i].kind, 1, 32, 1, 1, 1024, true};
-    hmm_task task = {.n = 1 << 16, .registers = rows[i].registers};
-    double n = (double)task.n, least = time_of(out->memory, &m, rows[i].name, &task);
-    m.latency = 401;
-    double longer = time_of(out->memory, &m, rows[i].name, &task) - least;
-    const char *kind = hmm_kind_names[m.kind], *of = rows[i].name;
-    if (task.registers)
-      of = arena_printf(out->memory, "%s r=%" PRIu64, of, task.registers);
-    paper_add(t, NAN, least * m.width / n, "%s on the %s, of n/w", of, kind)->note = rows[i].note;
-    paper_add(t, NAN, longer * (double)m.threads / (n * 400), "%s on the %s, of n(l-1)/p", of, kind)
-        ->note = rows[i].note;
-  }
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+    add_constants(t, rows[i].kind, rows[i].algorithm,
+                  &(hmm_task){.n = 1 << 16, .registers = rows[i].registers}, rows[i].name,
+                  (const char *[]){rows[i].note, rows[i].note});
 }
 
 // ---- permutations ----------------------------------------------------------------------------
@@ -109,21 +111,15 @@ static void add_transposes(paper_tables *out) {
 static void add_permutations(paper_tables *out) {
   enum { BITS = 12 };
   static const char *const algorithms[] = {"conflict-free", "d-designated"};
+  static const char *const notes[][2] = {{"Theorem 6.3: O(1)"}, {"straightforward: O(n)"}};
   paper_table *t =
       paper_add_table(out, "Section 6: permutations of 2^%d, constants of the time", BITS);
   for (size_t i = 0; hmm_permutation_at(i); i++)
     for (size_t k = 0; k < sizeof algorithms / sizeof *algorithms; k++) {
-      hmm_machine m = {HMM_KIND_DMM, 1, 32, 1, 1, 1024, true};
-      uint64_t *list = hmm_permutation_list(out->memory, hmm_permutation_at(i), BITS, 1);
-      hmm_task task = {.n = 1 << BITS, .list = list};
-      double n = (double)task.n, least = time_of(out->memory, &m, algorithms[k], &task);
-      m.latency = 401;
-      double longer = time_of(out->memory, &m, algorithms[k], &task) - least;
-      const char *name =
-          arena_printf(out->memory, "%s, %s", hmm_permutation_at(i)->name, algorithms[k]);
-      paper_add(t, NAN, least * m.width / n, "%s, of n/w", name)->note =
-          k ? "straightforward: O(n)" : "Theorem 6.3: O(1)";
-      paper_add(t, NAN, longer * (double)m.threads / (n * 400), "%s, of n(l-1)/p", name);
+      const hmm_permutation *p = hmm_permutation_at(i);
+      uint64_t *list = hmm_permutation_list(out->memory, p, BITS, 1);
+      add_constants(t, HMM_KIND_DMM, algorithms[k], &(hmm_task){.n = 1 << BITS, .list = list},
+                    arena_printf(out->memory, "%s, %s", p->name, algorithms[k]), notes[k]);
     }
 }
 

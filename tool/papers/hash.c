@@ -42,10 +42,8 @@ static void add_table_1(paper_tables *out) {
       {"bitwise permutation functions", 2002, paper_binomial(N, M), 0, NULL},
       {"bitwise XOR functions", 9.7e7, paper_binomial(N * (N + 1) / 2, M), 0.05e7, NULL},
   };
-  paper_table *t =
-      paper_add_table(out, "Table 1: hash functions of 14 address bits to 5 bank bits");
-  for (size_t i = 0; i < sizeof cells / sizeof *cells; i++)
-    *paper_add(t, 0, 0, "%s", cells[i].where) = cells[i];
+  paper_add_cells(paper_add_table(out, "Table 1: hash functions of 14 address bits to 5 bank bits"),
+                  cells, sizeof cells / sizeof *cells);
 }
 
 // ---- access patterns in closed form ------------------------------------------------------------
@@ -158,18 +156,12 @@ static void add_degrees(paper_tables *out) {
   add_block(a, &store, BANKS, 0, 16, 16, 1);
   add_walsh_stage(a, &stage, 8);
   add_way(a, &way, 4);
-  const struct {
-    const char *where;
-    double published;
-    const bank_trace *t;
-  } rows[] = {{"transpose 16x16, loading", 1, &load},
-              {"transpose 16x16, storing", 8, &store},
-              {"Walsh transform, stride 8", 4, &stage},
-              {"4 ways of stride 32", 4, &way}};
   paper_table *t =
       paper_add_table(out, "Sections 2 and 3.2: bank conflict degree of a warp's access");
-  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-    paper_add(t, rows[i].published, bank_layout_cost(raw, c, rows[i].t).worst, "%s", rows[i].where);
+  paper_add(t, 1, bank_layout_cost(raw, c, &load).worst, "transpose 16x16, loading");
+  paper_add(t, 8, bank_layout_cost(raw, c, &store).worst, "transpose 16x16, storing");
+  paper_add(t, 4, bank_layout_cost(raw, c, &stage).worst, "Walsh transform, stride 8");
+  paper_add(t, 4, bank_layout_cost(raw, c, &way).worst, "4 ways of stride 32");
 }
 
 static void add_search(paper_tables *out) {

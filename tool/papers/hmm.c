@@ -106,15 +106,11 @@ static double distribution_by_size(arena *a, const char *name, uint32_t bits, ui
 }
 
 static void add_distributions(paper_tables *out) {
-  static const struct {
-    const char *name;
-    double part;
-  } published[] = {
-      {"identical", 1.0 / WIDTH}, {"shuffle", 2.0 / WIDTH}, {"bit-reversal", 1}, {"transpose", 1}};
+  static const char *const names[] = {"identical", "shuffle", "bit-reversal", "transpose"};
+  static const double published[] = {1.0 / WIDTH, 2.0 / WIDTH, 1, 1};
   paper_table *t = paper_add_table(out, "Section IV: D_w(P)/n, n = 2^20, w = %d", WIDTH);
-  for (size_t i = 0; i < sizeof published / sizeof *published; i++)
-    paper_add(t, published[i].part, distribution_by_size(out->memory, published[i].name, 20, 1),
-              "%s", published[i].name);
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    paper_add(t, published[i], distribution_by_size(out->memory, names[i], 20, 1), "%s", names[i]);
 }
 
 // Of fewer permutations than the paper's 1000 least and greatest are less far apart.
@@ -127,18 +123,13 @@ static void add_random(paper_tables *out, uint64_t trials) {
     most = part > most ? part : most;
     sum += part;
   }
-  const struct {
-    const char *where;
-    double published, ours, tolerance;
-  } cells[] = {{"minimum", 99987, 1e5 * least, 2},
-               {"average", 99989, 1e5 * sum / (double)count, 1},
-               {"maximum", 99990, 1e5 * most, 2}};
-  paper_table *t = paper_add_table(out, "Table III: 10^5 D_w(P)/n of random permutations of 4M");
-  for (size_t i = 0; i < sizeof cells / sizeof *cells; i++) {
-    paper_cell *c = paper_add(t, cells[i].published, cells[i].ours, "%s", cells[i].where);
-    c->tolerance = cells[i].tolerance;
-    c->note = arena_printf(out->memory, "of %" PRIu64 " permutations, the paper: 1000", count);
-  }
+  const char *note =
+      arena_printf(out->memory, "of %" PRIu64 " permutations, the paper: 1000", count);
+  const paper_cell cells[] = {{"minimum", 99987, 1e5 * least, 2, note},
+                              {"average", 99989, 1e5 * sum / (double)count, 1, note},
+                              {"maximum", 99990, 1e5 * most, 2, note}};
+  paper_add_cells(paper_add_table(out, "Table III: 10^5 D_w(P)/n of random permutations of 4M"),
+                  cells, sizeof cells / sizeof *cells);
 }
 
 void paper_hmm(paper_tables *out, uint64_t trials) {

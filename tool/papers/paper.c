@@ -32,6 +32,11 @@ paper_cell *paper_add(paper_table *to, double published, double ours, const char
   return &to->cells.items[to->cells.count - 1];
 }
 
+void paper_add_cells(paper_table *to, const paper_cell *cells, size_t count) {
+  for (size_t i = 0; i < count; i++)
+    vec_push(to->memory, &to->cells, cells[i]);
+}
+
 double paper_binomial(int n, int k) {
   double count = 1;
   for (int i = 1; i <= k; i++)
@@ -48,24 +53,20 @@ bool paper_differs(const paper_cell *c) {
 
 // In a column; `plus`: with its sign.
 static void print_figure(text *to, double x, bool plus) {
-  char digits[40];
-  bool whole = x == floor(x);
-  snprintf(digits, sizeof digits,
-           fabs(x) < 1e9 ? plus ? "%+.*f" : "%.*f"
-           : plus        ? "%+.*e"
-                         : "%.*e",
-           fabs(x) < 1e9 && whole ? 0
-           : fabs(x) < 1e5        ? 4
-                                  : 2,
-           x);
-  text_printf(to, "%14s", isnan(x) ? "" : digits);
+  bool large = fabs(x) >= 1e9, whole = !large && x == floor(x);
+  const char *format = large ? plus ? "%+14.*e" : "%14.*e" : plus ? "%+14.*f" : "%14.*f";
+  if (isnan(x))
+    text_printf(to, "%14s", "");
+  else
+    text_printf(to, format, whole ? 0 : fabs(x) < 1e5 ? 4 : 2, x);
 }
 
 static void print_table(text *to, const paper_table *t) {
   int width = 5;
-  for (size_t i = 0; i < t->cells.count; i++)
-    width =
-        (int)strlen(t->cells.items[i].where) > width ? (int)strlen(t->cells.items[i].where) : width;
+  for (size_t i = 0; i < t->cells.count; i++) {
+    int length = (int)strlen(t->cells.items[i].where);
+    width = length > width ? length : width;
+  }
   text_printf(to, "%s\n\n  %-*s%14s%14s%14s\n", t->title, width, "", "published", "ours",
               "deviation");
   for (size_t i = 0; i < t->cells.count; i++) {

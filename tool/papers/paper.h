@@ -73,6 +73,7 @@ paper_table *paper_add_table(paper_tables *to, const char *format, ...) PRINTF_L
 // Adds a cell, exact and without a note, to be changed before the next is added; `format`: where.
 paper_cell *paper_add(paper_table *to, double published, double ours, const char *format, ...)
     PRINTF_LIKE(4, 5);
+void paper_add_cells(paper_table *to, const paper_cell *cells, size_t count);
 // How many subsets of k elements n elements have.
 double paper_binomial(int n, int k);
 
