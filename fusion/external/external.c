@@ -131,10 +131,23 @@ static const external *make(arena *a, const net *n, const target *t, uint64_t me
   return sorts ? make_as_is(a, sorts, t, memory, &why) : e;
 }
 
+// A power of two of memory that does, where half of it does not, by bisection; 0: there is none.
+static uint64_t find_enough(arena *a, const net *n, const target *t, uint64_t memory) {
+  enum { MOST = 46 };
+  const char *why;
+  int little = f2_msb(memory), enough = MOST;
+  if (little >= MOST || !make(a, n, t, f2_unit(MOST), &why))
+    return 0;
+  while (enough - little > 1) {
+    int bits = (little + enough) / 2;
+    *(make(a, n, t, f2_unit(bits), &why) ? &enough : &little) = bits;
+  }
+  return f2_unit(enough);
+}
+
 const external *external_make(arena *a, const net *n, const target *t, uint64_t memory,
                               const char **wrong) {
   enum { HALVES = 3 };
-  static const uint64_t MOST = UINT64_C(1) << 46;
   char bytes[NUMBER_SPACE];
   const char *why;
   if (memory < TILE_PART * LEAST_TILE) {
@@ -149,10 +162,8 @@ const external *external_make(arena *a, const net *n, const target *t, uint64_t 
     return e;
   if (!*wrong)
     *wrong = making_needs_more;
-  for (uint64_t enough = f2_unit(f2_msb(memory)); !e && enough < MOST;) {
-    e = make(a, n, t, enough *= 2, &why);
-    if (e)
-      *wrong = arena_printf(a, "%s; %s would do", *wrong, show_bytes(bytes, enough));
-  }
+  uint64_t enough = find_enough(a, n, t, memory);
+  if (enough)
+    *wrong = arena_printf(a, "%s; %s would do", *wrong, show_bytes(bytes, enough));
   return NULL;
 }
