@@ -160,15 +160,28 @@ static bool prepare_run(cuda_program *g, const array *arguments, size_t count, e
   return make_stretches(g, failure);
 }
 
+// The turn of its barrier is held while kernels are under way, not while arrays are moved.
 static bool run(cuda_program *g, const array *arguments, size_t count, array *results,
                 error *failure) {
-  bool good = make_own_arrays(g, failure) && prepare_run(g, arguments, count, failure) &&
-              program_upload(g, NET_ARGUMENT, arguments, count, failure) &&
-              run_stretches(g, failure);
-  if (good && !program_wait(g))
-    good = program_fail(g, failure);
+  if (!make_own_arrays(g, failure) || !prepare_run(g, arguments, count, failure) ||
+      !program_upload(g, NET_ARGUMENT, arguments, count, failure))
+    return false;
+  gpu_barrier_begin(g->barrier);
+  bool good = run_stretches(g, failure);
+  good = good && (program_wait(g) || program_fail(g, failure));
+  gpu_barrier_end(g->barrier);
   return good && program_download(g, results, failure);
 }
+
+bool cuda_program_run(cuda_program *g, const array *arguments, size_t count, array *results,
+                      error *failure) {
+  pthread_mutex_lock(&g->schedules);
+  bool good = run(g, arguments, count, results, failure);
+  pthread_mutex_unlock(&g->schedules);
+  return good;
+}
+
+// ---- times --------------------------------------------------------------------------------------
 
 static void begin_runs(cuda_program *g) {
   pthread_mutex_lock(&g->schedules);
@@ -179,16 +192,6 @@ static void end_runs(cuda_program *g) {
   gpu_barrier_end(g->barrier);
   pthread_mutex_unlock(&g->schedules);
 }
-
-bool cuda_program_run(cuda_program *g, const array *arguments, size_t count, array *results,
-                      error *failure) {
-  begin_runs(g);
-  bool good = run(g, arguments, count, results, failure);
-  end_runs(g);
-  return good;
-}
-
-// ---- times --------------------------------------------------------------------------------------
 
 static bool time_runs(cuda_program *g, unsigned runs, double *seconds, error *failure) {
   if (!make_stretches(g, failure))
