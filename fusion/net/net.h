@@ -42,6 +42,7 @@
 //   live.c      live sets, and maps on them
 //   change.c    stages with another index or other numbers; two stages as one; some ops of a stage
 //   uses.c      who makes and who reads the values of a stage
+//   known.c     scalar code of which a part is known
 //   routine.c   the table of routines
 //   verify.c    the invariants
 //   notation.c  the notation that the texts of Nets and Plans share
@@ -485,6 +486,24 @@ typedef struct net_uses {
   net_reads *reads;        // by op
 } net_uses;
 net_uses net_uses_of(arena *a, const net_stage *s);
+
+// ---- scalar code of which a part is known (net/known.c) ----------------------------------------
+
+//      t0 = < v0[0] v0[1]           v0[0] below, v0[1] is u8:255      is true
+//      t1 = select t0 v0[0] v0[1]                                     below
+//      t2 = + t1 v1[0]              v1[0] any                         any
+typedef struct net_known {
+  bool is;     // `value`
+  bool below;  // else: less than the greatest value of its type
+  bool any;    // else: nobody may depend on it
+  scalar_bits value;
+} net_known;
+// By what is known of its operands, whose type is `from` (of the first): known[node->operands[i]].
+// Of elements, indices, calls and arrays it knows nothing.
+net_known net_known_of(const net_node *node, scalar_type from, const net_known *known);
+static inline scalar_type net_operand_type(const net_stage *s, const net_node *node) {
+  return node->operand_count ? s->nodes.items[node->operands[0]].type : node->type;
+}
 
 // ---- choices by order, comparators (net/choice.c) ---------------------------------------------
 

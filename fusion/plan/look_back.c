@@ -91,11 +91,6 @@ static bool reads_tree(const tree *t, const net_op *op) {
 // value: what is made of it is followed until something that knows its index takes another value
 // instead.
 
-typedef struct known {
-  bool spoilt, is_known;
-  scalar_bits value;
-} known;
-
 // Where the coset is: that of index 0, or any other.
 typedef struct coset {
   const net_op *op;
@@ -103,49 +98,31 @@ typedef struct coset {
   uint64_t j;
 } coset;
 
-static known element_of(const tree *t, const coset *c, const net_node *node) {
+static net_known element_of(const tree *t, const coset *c, const net_node *node) {
   bool late = c->between && is_published(t, node->value) && node->number >= c->j;
-  return (known){.spoilt = late || (c->first && node->number == 0 && t->spoilt[node->value])};
-}
-
-static known scalar_of(const net_stage *s, const net_node *node, const known *nodes) {
-  known k = {.is_known = node->kind == NET_SCALAR && node->operand_count > 0};
-  for (uint32_t i = 0; i < node->operand_count; i++) {
-    k.spoilt |= nodes[node->operands[i]].spoilt;
-    k.is_known &= nodes[node->operands[i]].is_known;
-  }
-  if (node->kind == NET_SELECT && nodes[node->operands[0]].is_known)
-    return nodes[node->operands[nodes[node->operands[0]].value.b ? 1 : 2]];
-  k.is_known &= !k.spoilt;
-  if (k.is_known)
-    scalar_apply(node->scalar, s->nodes.items[node->operands[0]].type, 1,
-                 &nodes[node->operands[0]].value,
-                 &nodes[node->operands[node->operand_count - 1]].value, &k.value);
-  return k;
+  return (net_known){.any = late || (c->first && node->number == 0 && t->spoilt[node->value])};
 }
 
 // Element j of the op's outputs; whether none is spoilt that must not be.
 static bool follow_element(tree *t, const coset *c) {
   const net_stage *s = t->stage;
   uint32_t count = net_op_nodes(s, c->op, t->room);
-  known *nodes = NEW_ARRAY(t->memory, known, s->nodes.count + 1);
+  net_known *nodes = NEW_ARRAY(t->memory, net_known, s->nodes.count + 1);
   for (uint32_t i = 0; i < count; i++) {
     const net_node *node = &s->nodes.items[t->room[i]];
-    known *k = &nodes[t->room[i]];
+    net_known *k = &nodes[t->room[i]];
     if (node->kind == NET_ELEMENT)
       *k = element_of(t, c, node);
-    else if (node->kind == NET_CONSTANT)
-      *k = (known){.is_known = true, .value = node->constant};
     else if (node->kind == NET_INDEX)
-      *k = (known){.is_known = c->first && !node->map.loop_count,
-                   .value.i64 = net_map_at(&node->map, NULL, 0)};
+      *k = (net_known){.is = c->first && !node->map.loop_count,
+                       .value.i64 = net_map_at(&node->map, NULL, 0)};
     else
-      *k = scalar_of(s, node, nodes);
+      *k = net_known_of(node, net_operand_type(s, node), nodes);
   }
   bool good = true;
   for (uint32_t o = 0; o < c->op->output_count; o++) {
     net_id e = c->op->outputs[o].elements[c->j];
-    bool spoilt = e != NET_NONE && nodes[e].spoilt;
+    bool spoilt = e != NET_NONE && nodes[e].any;
     if (spoilt && c->first && c->j == 0)
       t->spoilt[c->op->outputs[o].value] = true;
     else

@@ -1,131 +1,12 @@
 // The proof of plan/padding.h.
 #include "fusion/plan/padding.h"
 
-typedef struct known {
-  bool is;     // `value`
-  bool below;  // else: less than the greatest value of its type, if true
-  scalar_bits value;
-} known;
-
-// ---- what is known of an expression -----------------------------------------------------------
-
-static bool same_bits(scalar_type type, scalar_bits a, scalar_bits b) {
-  return !memcmp(a.bytes, b.bytes, scalar_types[type].size);
-}
-
-static bool is_greatest(scalar_type type, const known *k) {
-  return k->is && CLASS_OF(type) & CLASS_ORD && same_bits(type, k->value, scalar_maxval(type));
-}
-
-static bool is_least(scalar_type type, const known *k) {
-  return k->is && CLASS_OF(type) & CLASS_ORD && scalar_types[type].kind != KIND_FLOAT &&
-         same_bits(type, k->value, scalar_minval(type));
-}
-
-static known known_bool(bool value) {
-  known k = {true, false, {{0}}};
-  k.value.b = value;
-  return k;
-}
-
-// What one side alone decides: comparisons with the ends of an order, and, or.
-static known evaluate_comparison(scalar_op op, scalar_type type, const known *a, const known *b) {
-  bool exact = scalar_types[type].kind != KIND_FLOAT;
-  if ((a->below && is_greatest(type, b)) || (b->below && is_greatest(type, a)))
-    switch (op) {
-    case OP_EQ:
-    case OP_NE:
-      return known_bool(op == OP_NE);
-    case OP_LT:
-    case OP_LE:
-    case OP_TOTAL_LE:
-      return known_bool(a->below);
-    case OP_GT:
-    case OP_GE:
-      return known_bool(b->below);
-    default:
-      break;
-    }
-  if (op == OP_TOTAL_LE && (is_greatest(type, b) || is_least(type, a)))
-    return known_bool(true);
-  if (exact && op == OP_LE && (is_greatest(type, b) || is_least(type, a)))
-    return known_bool(true);
-  if (exact && op == OP_GE && (is_greatest(type, a) || is_least(type, b)))
-    return known_bool(true);
-  if (exact && op == OP_LT && (is_greatest(type, a) || is_least(type, b)))
-    return known_bool(false);
-  if (exact && op == OP_GT && (is_greatest(type, b) || is_least(type, a)))
-    return known_bool(false);
-  if (type == SCALAR_BOOL && op == OP_OR && ((a->is && a->value.b) || (b->is && b->value.b)))
-    return known_bool(true);
-  if (type == SCALAR_BOOL && op == OP_AND && ((a->is && !a->value.b) || (b->is && !b->value.b)))
-    return known_bool(false);
-  return (known){0};
-}
-
-static known evaluate_scalar(const net_stage *s, const net_node *node, const known *all) {
-  const known *a = &all[node->operands[0]];
-  const known *b = node->operand_count > 1 ? &all[node->operands[1]] : a;
-  scalar_type type = s->nodes.items[node->operands[0]].type;
-  known k = evaluate_comparison(node->scalar, type, a, b);
-  if (k.is || !a->is || !b->is)
-    return k;
-  k.is = true;
-  scalar_apply(node->scalar, type, 1, &a->value, &b->value, &k.value);
-  return k;
-}
-
-static known evaluate_choice(const net_node *node, const known *all) {
-  const known *a = &all[node->operands[0]], *b = &all[node->operands[1]];
-  bool max = node->kind == NET_MAX;
-  if (max ? is_greatest(node->type, a) : is_least(node->type, a))
-    return *a;
-  if (max ? is_greatest(node->type, b) : is_least(node->type, b))
-    return *b;
-  if (!a->is || !b->is)
-    return (known){0};
-  bool less;
-  scalar_apply(OP_LE, node->type, 1, &a->value, &b->value, &less);
-  return less == max ? *b : *a;
-}
-
-static known evaluate_select(const net_node *node, const known *all) {
-  const known *c = &all[node->operands[0]], *a = &all[node->operands[1]],
-              *b = &all[node->operands[2]];
-  if (c->is)
-    return c->value.b ? *a : *b;
-  return a->is && b->is && same_bits(node->type, a->value, b->value) ? *a : (known){0};
-}
-
-static known evaluate_node(const net_stage *s, const net_node *node, const known *all) {
-  known k = {0};
-  switch (node->kind) {
-  case NET_CONSTANT:
-    return (known){true, false, node->constant};
-  case NET_SCALAR:
-    return evaluate_scalar(s, node, all);
-  case NET_MIN:
-  case NET_MAX:
-    return evaluate_choice(node, all);
-  case NET_SELECT:
-    return evaluate_select(node, all);
-  case NET_CONVERT:
-    k = all[node->operands[0]];
-    if (k.is)
-      scalar_convert(s->nodes.items[node->operands[0]].type, node->type, 1,
-                     &all[node->operands[0]].value, &k.value);
-    return k;
-  default:
-    return k;
-  }
-}
-
 // ---- ops --------------------------------------------------------------------------------------
 
 typedef struct proof {
   const net_stage *stage;
   padding *found;
-  known *nodes;
+  net_known *nodes;
   net_id *list;
 } proof;
 
@@ -179,18 +60,18 @@ static split find_split(const proof *p, uint32_t count, const uint32_t *rank_of,
 
 // What is known of an element that is read: the padding, or by the case (bit i: element i of the
 // split is the greatest).
-static known known_element(const proof *p, net_id id, const uint32_t *rank_of, uint32_t first,
-                           const split *all, uint32_t which) {
+static net_known known_element(const proof *p, net_id id, const uint32_t *rank_of, uint32_t first,
+                               const split *all, uint32_t which) {
   const net_node *node = &p->stage->nodes.items[id];
   if (in_padding(p, node, rank_of, first))
-    return (known){true, false, p->found->values[node->value]};
+    return (net_known){.is = true, .value = p->found->values[node->value]};
   if (p->found->shadow[node->value])
-    return known_bool(false);
+    return (net_known){.is = true};
   for (uint32_t i = 0; i < all->count; i++)
     if (all->element[i] == id)
-      return which >> i & 1 ? (known){true, false, scalar_maxval(node->type)}
-                            : (known){.below = true};
-  return (known){0};
+      return which >> i & 1 ? (net_known){.is = true, .value = scalar_maxval(node->type)}
+                            : (net_known){.below = true};
+  return (net_known){0};
 }
 
 // Whether the op's elements that are padding are constants, the same as in earlier cases
@@ -202,10 +83,10 @@ static bool outputs_hold(proof *p, const net_op *op, const uint32_t *rank_of, ui
       net_id value = op->outputs[o].value, node = op->outputs[o].elements[j];
       if (rank_of[j] < first || node == NET_NONE)
         continue;
-      known k = p->nodes[node];
+      net_known k = p->nodes[node];
       scalar_bits *constant = &p->found->values[value];
-      if (!k.is ||
-          (known_before[o] && !same_bits(p->stage->values.items[value], k.value, *constant)))
+      size_t size = scalar_types[p->stage->values.items[value]].size;
+      if (!k.is || (known_before[o] && memcmp(k.value.bytes, constant->bytes, size) != 0))
         return false;
       *constant = k.value;
       known_before[o] = true;
@@ -218,7 +99,7 @@ static void keep_shadows(proof *p, const net_op *op, const uint32_t *rank_of, ui
   for (uint32_t o = 0; o < op->output_count; o++)
     for (uint32_t j = 0; j < 1u << op->k; j++) {
       const net_id node = op->outputs[o].elements[j];
-      const known *k = node == NET_NONE ? NULL : &p->nodes[node];
+      const net_known *k = node == NET_NONE ? NULL : &p->nodes[node];
       bool *shadow = &p->found->shadow[op->outputs[o].value];  // true: the value is a bool
       if (k && *shadow && rank_of[j] < first && !(k->is && !k->value.b))
         *shadow = false;
@@ -236,7 +117,7 @@ static bool case_holds(proof *p, const net_op *op, const uint32_t *rank_of, uint
       const net_node *node = &s->nodes.items[p->list[i]];
       p->nodes[p->list[i]] = node->kind == NET_ELEMENT
                                  ? known_element(p, p->list[i], rank_of, first, &all, which)
-                                 : evaluate_node(s, node, p->nodes);
+                                 : net_known_of(node, net_operand_type(s, node), p->nodes);
     }
     if (!outputs_hold(p, op, rank_of, first, known_before))
       return false;
@@ -321,7 +202,7 @@ padding padding_find(arena *a, const net *n, const net_stage *s) {
     f.start = UINT64_MAX;
     return f;
   }
-  proof p = {s, &f, NEW_ARRAY(a, known, s->nodes.count + 1),
+  proof p = {s, &f, NEW_ARRAY(a, net_known, s->nodes.count + 1),
              NEW_ARRAY(a, net_id, s->nodes.count + 1)};
   for (uint32_t i = 0; i < s->ops.count; i++) {
     const net_op *op = &s->ops.items[i];

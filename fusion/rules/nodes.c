@@ -19,37 +19,22 @@ static net_id spared(rewriter *r, rule_id rule, net_id instead) {
 
 // ---- constant --------------------------------------------------------------------------------
 
-static bool all_constant(const rewriter *r, const net_node *node) {
-  for (uint32_t i = 0; i < node->operand_count; i++)
+// Whether it is a function of constants; *out: its value.
+static bool constant_value(const rewriter *r, const net_node *node, scalar_bits *out) {
+  net_known of[3];
+  net_node same = *node;
+  if (!node->operand_count || node->kind == NET_EXTERN || net_node_has_array(node->kind))
+    return false;
+  for (uint32_t i = 0; i < node->operand_count; i++) {
     if (!is_constant(operand(r, node, i)))
       return false;
-  return node->operand_count > 0 && node->kind != NET_EXTERN && !net_node_has_array(node->kind);
-}
-
-static scalar_bits evaluate_constants(const rewriter *r, const net_node *node) {
-  scalar_bits out = {{0}}, in[3] = {{{0}}};
-  for (uint32_t i = 0; i < node->operand_count; i++)
-    in[i] = operand(r, node, i)->constant;
-  scalar_type from = operand(r, node, 0)->type;
-  bool le = false;
-  switch (node->kind) {
-  case NET_SCALAR:
-    scalar_apply(node->scalar, from, 1, &in[0], &in[1], &out);
-    break;
-  case NET_MIN:
-  case NET_MAX:
-    scalar_apply(OP_LE, from, 1, &in[0], &in[1], &le);
-    return in[le == (node->kind == NET_MIN) ? 0 : 1];
-  case NET_SELECT:
-    return in[in[0].b ? 1 : 2];
-  case NET_CONVERT:
-    scalar_convert(from, node->type, 1, &in[0], &out);
-    break;
-  default:
-    assert(node->kind == NET_ROOT);
-    return scalar_root(node->type, in[0].i64, (int64_t)node->number);
+    of[i] = (net_known){.is = true, .value = operand(r, node, i)->constant};
   }
-  return out;
+  same.operands = (net_id[]){0, 1, 2};
+  net_known k = net_known_of(&same, operand(r, node, 0)->type, of);
+  assert(k.is);
+  *out = k.value;
+  return true;
 }
 
 // ---- identity --------------------------------------------------------------------------------
@@ -312,8 +297,9 @@ void rewriter_grow_scratch(rewriter *r) {
 
 net_id node_simplified(rewriter *r, const net_node *node) {
   net_id instead = NET_NONE;
-  if (all_constant(r, node))
-    return spared(r, RULE_CONSTANT, add_constant(r, node->type, evaluate_constants(r, node)));
+  scalar_bits value;
+  if (constant_value(r, node, &value))
+    return spared(r, RULE_CONSTANT, add_constant(r, node->type, value));
   if (node->kind == NET_INDEX) {
     instead = add_index(r, &node->map);
     return is_constant(node_at(r, instead)) ? spared(r, RULE_CONSTANT, instead) : instead;

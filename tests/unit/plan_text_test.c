@@ -264,6 +264,32 @@ TEST(costs_of_routines) {
   arena_free(&memory);
 }
 
+// Whether padding stays is not known of a conversion: of an i32 that is not the greatest, the lowest
+// 8 bits may be the greatest i8.
+TEST(padding_of_conversions) {
+  static const char converted[] =
+      "array a0 i32 3 argument 0\narray a1 i32 4 result 0\nstage 0 n=2\n"
+      "  v0 = load a0 at x0 + 2*x1 padded from 3 with i32:2147483647\n"
+      "  op 0 directions 0b01 coordinates x0 step %1\n"
+      "    t0 = convert i8 v0[0]\n    t1 = < t0 i8:127\n"
+      "    v1[0] = v0[0]\n    v1[1] = select t1 v0[1] v0[0]\n"
+      "  store v1 in a1 at x0 + 2*x1\n";
+  static const char chosen[] = "array a0 i32 3 argument 0\narray a1 i32 4 result 0\nstage 0 n=2\n"
+                               "  v0 = load a0 at x0 + 2*x1 padded from 3 with i32:2147483647\n"
+                               "  op 0 directions 0b01 coordinates x0 step %1\n"
+                               "    t0 = < v0[0] i32:2147483647\n"
+                               "    v1[0] = v0[0]\n    v1[1] = select t0 v0[1] v0[0]\n"
+                               "  store v1 in a1 at x0 + 2*x1\n";
+  const char *wrong = NULL;
+  START();
+  const net *t = net_read(&memory, converted, &wrong), *u = net_read(&memory, chosen, &wrong);
+  CHECK_STR(wrong, NULL);
+  REQUIRE(t && u);
+  CHECK_EQ_U64(plan_make(&memory, t, target_named("avx512"), NULL)->padding[0], PADDING_STORED);
+  CHECK_EQ_U64(plan_make(&memory, u, target_named("avx512"), NULL)->padding[0], PADDING_FREE);
+  arena_free(&memory);
+}
+
 // A strategy that does not apply leaves the plan to others, which count what they spare once.
 TEST(spared_once) {
   static const char sum[] = "array a0 i32 1024 argument 0\narray a1 i32 1024 argument 1\n"
