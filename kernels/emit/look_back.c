@@ -71,8 +71,8 @@ static const char *is_last(const c_look_back *l, c_writer *w, const net_op *op) 
 
 // ---- what is asked of memory -----------------------------------------------------------------
 //
-// For a record (kernels/schedule/record.h); without one, nothing. The state is memory like an array.
-// What the last block does to begin the next run is not noted.
+// For a record (kernels/schedule/record.h); without one, nothing. The state is memory, as an array
+// is. What the last block does to begin the next run is not noted.
 //
 //   block 0x35 of 2^8, by thread t: the total of 0x30 ^ t if t < 5, to word t of scratch
 //     load, 8 bytes at 8 (1 + word), word = 0x30 ^ t:   word_of(4, 8, 4, 5)
@@ -111,8 +111,9 @@ static void note(c_writer *w, const c_space *s, kernel_step_kind kind, uint32_t 
                                              .limit = UINT64_MAX});
 }
 
-// What follows is for threads from `first` on. Of the last block of a group so many; `last` 0: of the
-// other blocks as many as there are blocks of the group before; of all blocks where nothing goes up.
+// What follows is for threads from `first` on: for `last` of them in the last block of a group, or
+// (0) in the other blocks for as many as there are blocks of the group before. Where nothing goes
+// up, no block is last.
 static void note_threads(const c_look_back *l, const c_phase *f, const net_op *op, uint32_t first,
                          uint32_t last, bool up) {
   uint32_t shift = shift_of(op) - l->plan->tile_bits, end = shift + op->k;

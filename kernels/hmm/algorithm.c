@@ -12,38 +12,37 @@ enum {
 
 static const char dmm_umm[] = "DMM/UMM paper, Table 1", dmm_umm_5[] = "DMM/UMM paper, section 5";
 static const char rap[] = "RAP paper, section III", hmm_1[] = "HMM paper, Table I";
-// Where one warp writes what another then reads.
-static const hmm_step sync = {.sync = true};
+#define STEPS(...) ((const hmm_step[]){__VA_ARGS__, {.does = STEPS_END}})
 
 // clang-format off
 static const hmm_algorithm rows[] = {
     {"contiguous", "thread i reads word t p + i in round t",
      "(p/w + l - 1) n/p", dmm_umm, ANY, HMM_INPUT_ARRAY, 1, 0,
-     .steps = {&hmm_read_contiguous}},
+     .steps = STEPS({READ, A, IN_ORDER})},
     {"stride", "thread i reads word i n/p + t in round t",
      "(k p/w + l - 1) n/p, k = GCD(n/p, w) (DMM) or min(n/p, w)", dmm_umm, ANY, HMM_INPUT_ARRAY, 1,
      0,
-     .steps = {&hmm_read_stride}},
+     .steps = STEPS({READ, A, APART})},
     {"diagonal", "a warp reads along a diagonal of a matrix",
      "(k p/w + l - 1) n/p, k = 1 (DMM) or w", rap, ANY, HMM_INPUT_MATRIX, 1, 0,
-     .steps = {&hmm_read_down}},
+     .steps = STEPS({READ, A, DOWN})},
     {"random", "each thread reads a random word", NULL, NULL, ANY, HMM_INPUT_ARRAY, 1, 0,
-     .steps = {&hmm_read_random}, .takes = HMM_TAKES_SEED},
+     .steps = STEPS({READ, A, RANDOM}), .takes = HMM_TAKES_SEED},
     {"addresses", "thread i reads word list[t p + i] in round t", NULL, NULL, ANY,
      HMM_INPUT_ADDRESSES, 1, 0,
-     .steps = {&hmm_read_list}},
+     .steps = STEPS({READ, A, LISTED})},
     {"crsw", "transpose: reads rows, writes columns",
      "(1 + w) n/w + 2 (l - 1) n/p", rap, ANY, HMM_INPUT_MATRIX, 2, 1,
-     .steps = {&hmm_read_contiguous, &hmm_write_column}},
+     .steps = STEPS({READ, A, IN_ORDER}, {WRITE, B, COLUMN})},
     {"srcw", "transpose: reads columns, writes rows",
      "(1 + w) n/w + 2 (l - 1) n/p", rap, ANY, HMM_INPUT_MATRIX, 2, 1,
-     .steps = {&hmm_read_column, &hmm_write_contiguous}},
+     .steps = STEPS({READ, A, COLUMN}, {WRITE, B, IN_ORDER})},
     {"drdw", "transpose: reads and writes along diagonals",
      "2 k n/w + 2 (l - 1) n/p, k = 1 (DMM) or w", rap, ANY, HMM_INPUT_MATRIX, 2, 1,
-     .steps = {&hmm_read_across, &hmm_write_down}},
+     .steps = STEPS({READ, A, ACROSS}, {WRITE, B, DOWN})},
     {"diagonal-transpose", "transpose by the diagonal access of the DMM",
      "2 k n/w + 2 (l - 1) n/p, k = 1 (DMM) or w", dmm_umm_5, ANY, HMM_INPUT_MATRIX, 2, 1,
-     .steps = {&hmm_read_down, &hmm_write_across}},
+     .steps = STEPS({READ, A, DOWN}, {WRITE, B, ACROSS})},
     {"umm-transpose", "transpose by rotations in r registers of each thread",
      "4 (n/w + n l/p - n/p) sqrt(w/r)", dmm_umm_5, DMM | UMM, HMM_INPUT_MATRIX, 3, 2,
      .takes = HMM_TAKES_REGISTERS,
@@ -51,26 +50,29 @@ static const hmm_algorithm rows[] = {
      .op = hmm_rotation_op, .lanes = hmm_rotation_lanes, .time = hmm_rotation_time},
     {"hmm-transpose", "transpose of tiles in the shared memories",
      "2 n/w + 2 n/(w d) + 2 (L + l - 2) n/p", hmm_1, HMM, HMM_INPUT_MATRIX, 2, 1,
-     .steps = {&hmm_tile_in, &hmm_tile_put, &sync, &hmm_tile_get, &sync,
-               &hmm_tile_out},
+     .steps = STEPS({READ, A, TILE_LINE}, {WRITE, SHARED, TILE_ACROSS}, {.does = SYNC},
+                    {READ, SHARED, TILE_DOWN}, {.does = SYNC}, {WRITE, B, TILE_MIRRORED}),
      .blocks = HMM_BLOCKS_TILES, .problem = hmm_tiles_problem},
     {"d-designated", "permutation: b[p[i]] = a[i]",
      "D_w(P) + 2 n/w + 3 (l - 1) n/p", hmm_1, ANY, HMM_INPUT_PERMUTATION, 3, 1,
-     .steps = {&hmm_read_pointer, &hmm_read_contiguous, &hmm_write_pointed},
+     .steps = STEPS({READ, TO, IN_ORDER}, {READ, A, IN_ORDER}, {WRITE, B, AT_KEPT}),
      .takes = HMM_TAKES_SEED},
     {"s-designated", "permutation: b[i] = a[q[i]], q the inverse",
      "D_w(q) + 2 n/w + 3 (l - 1) n/p", hmm_1, ANY, HMM_INPUT_PERMUTATION, 3, 1,
-     .steps = {&hmm_read_pointer, &hmm_read_pointed, &hmm_write_contiguous},
+     .steps = STEPS({READ, TO, IN_ORDER}, {READ, A, AT_VALUE}, {WRITE, B, IN_ORDER}),
      .takes = HMM_TAKES_SEED, .inverse = true},
     {"conflict-free", "permutation: copies in an order without bank conflicts",
      "4 n/w + 4 (l - 1) n/p", "DMM/UMM paper, section 6", DMM, HMM_INPUT_PERMUTATION, 4, 1,
-     .steps = {&hmm_read_to, &hmm_read_from, &hmm_read_copied, &hmm_write_copied},
+     .steps = STEPS({READ, TO, IN_ORDER}, {READ, FROM, IN_ORDER}, {READ, A, AT_VALUE},
+                    {WRITE, B, AT_OLDER}),
      .takes = HMM_TAKES_SEED, .problem = hmm_conflict_free_problem,
      .begin = hmm_conflict_free_begin},
     {"row-wise", "permutation inside the rows of a matrix",
      "4 n/w + 4 n/(w d) + 4 (L + l - 2)", hmm_1, HMM, HMM_INPUT_PERMUTATION, 4, 1,
-     .steps = {&hmm_row_in, &hmm_row_put, &hmm_read_to, &hmm_read_from, &sync, &hmm_row_get,
-               &hmm_row_set, &sync, &hmm_row_take, &hmm_row_out},
+     .steps = STEPS({READ, A, IN_ORDER}, {WRITE, SHARED, IN_ROW}, {READ, TO, IN_ORDER},
+                    {READ, FROM, IN_ORDER}, {.does = SYNC}, {READ, SHARED, AT_VALUE},
+                    {WRITE, ORDERED, AT_OLDER}, {.does = SYNC}, {READ, ORDERED, IN_ROW},
+                    {WRITE, B, IN_ORDER}),
      .takes = HMM_TAKES_SEED, .blocks = HMM_BLOCKS_ROWS, .problem = hmm_row_wise_problem,
      .begin = hmm_row_wise_begin},
     {"column-wise", "permutation inside the columns of a matrix",
@@ -98,7 +100,7 @@ const hmm_algorithm *hmm_algorithm_named(const char *name) {
 
 static uint32_t step_count(const hmm_algorithm *r) {
   uint32_t count = 0;
-  while (r->steps[count])
+  while (r->steps[count].does)
     count++;
   return count;
 }
@@ -205,22 +207,19 @@ uint64_t hmm_algorithm_bytes(const hmm_machine *m, const hmm_algorithm *r, const
 
 // ---- running ---------------------------------------------------------------------------------
 
-static bool is_in_shared_memory(const hmm_job *j, const hmm_step *s) {
-  return s->shared || j->machine->kind == HMM_KIND_DMM;
-}
-
 static hmm_op table_op(void *state, uint64_t warp, uint64_t step) {
   const hmm_job *j = state;
   uint64_t count = step_count(j->part), round = step / count;
   uint64_t threads = j->machine->threads, rounds = (j->task->n + threads - 1) / threads;
-  const hmm_step *s = j->part->steps[step % count];
+  const hmm_step *s = &j->part->steps[step % count];
+  bool shared = hmm_step_is_shared(s) || j->machine->kind == HMM_KIND_DMM;
   if (round >= rounds)
     return HMM_END;
-  if (s->sync)
+  if (s->does == SYNC)
     return HMM_SYNC;
   if (round * threads + warp * j->machine->width >= j->task->n)  // the last of a list
     return HMM_SKIP;
-  return (is_in_shared_memory(j, s) ? HMM_READ_SHARED : HMM_READ_GLOBAL) + s->write;
+  return (shared ? HMM_READ_SHARED : HMM_READ_GLOBAL) + (s->does == WRITE);
 }
 
 static void sum_words_read(hmm_job *j, hmm_word *value) {
@@ -234,17 +233,17 @@ static void table_lanes(void *state, uint64_t warp, uint64_t step, uint64_t *add
                         hmm_word *value) {
   hmm_job *j = state;
   uint64_t count = step_count(j->part), w = j->machine->width, threads = j->machine->threads;
-  const hmm_step *s = j->part->steps[step % count];
+  const hmm_step *s = &j->part->steps[step % count];
   hmm_word *kept = j->kept ? j->kept + warp * w : NULL;
   hmm_word *older = j->kept ? j->older + warp * w : NULL;
   if (j->algorithm->result == 0)
     sum_words_read(j, value);
-  else if (kept && !s->write) {
+  else if (kept && s->does == READ) {
     memcpy(older, kept, w * sizeof *value);
     memcpy(kept, value, w * sizeof *value);
   }
-  s->address(
-      &(hmm_lanes){j, step / count, warp, step / count * threads + warp * w, value, kept, older},
+  hmm_step_lanes(
+      &(hmm_lanes){j, step / count, warp, step / count * threads + warp * w, value, kept, older}, s,
       address);
 }
 
@@ -341,12 +340,13 @@ static const char *check_moved(const hmm_job *j) {
 // What all threads have read: each word once, or the random ones.
 static const char *check_sum(hmm_job *j) {
   uint64_t expected = 0, w = j->machine->width, at[HMM_WIDTH_MAX];
+  j->part = j->algorithm;
   for (uint64_t i = 0; i < j->machine->threads; i++)
     j->sum += j->program.value[i];
   for (uint64_t first = 0; first < j->task->n; first += w) {
     bool random = j->algorithm->takes & HMM_TAKES_SEED;
     if (random)
-      hmm_read_random.address(&(hmm_lanes){.job = j, .first = first}, at);
+      hmm_step_lanes(&(hmm_lanes){.job = j, .first = first}, j->algorithm->steps, at);
     for (uint64_t i = 0; i < w; i++)
       expected += initial_word(random ? at[i] : first + i);
   }
@@ -374,17 +374,15 @@ const char *hmm_algorithm_run(arena *a, const hmm_machine *m, const hmm_algorith
 static uint64_t time_of_steps(arena *a, const hmm_machine *m, const hmm_algorithm *r,
                               const hmm_task *t) {
   uint64_t time = 0;
-  for (uint32_t i = 0; r->steps[i]; i++) {
-    const hmm_step *s = r->steps[i];
-    bool shared = s->shared || m->kind == HMM_KIND_DMM;
-    if (s->sync)
+  for (const hmm_step *s = r->steps; s->does; s++) {
+    bool shared = hmm_step_is_shared(s);
+    uint64_t stages = hmm_step_stages(a, m, r, t, s);
+    if (s->does == SYNC)
       continue;
-    if (!s->stages)
+    if (stages == 0)
       return 0;
-    uint64_t stages = s->stages(a, m, t);
-    time += (s->shared ? stages / m->dmms : stages) +
-            t->n / m->threads *
-                ((shared && m->kind == HMM_KIND_HMM ? m->shared_latency : m->latency) - 1);
+    time += (shared ? stages / m->dmms : stages) +
+            t->n / m->threads * ((shared ? m->shared_latency : m->latency) - 1);
   }
   return time;
 }
@@ -401,8 +399,8 @@ uint64_t hmm_algorithm_distribution(arena *a, const hmm_machine *m, const hmm_al
                                     const hmm_task *t) {
   uint64_t most = 0;
   bool casual = r->data == HMM_INPUT_PERMUTATION && !r->begin;
-  for (uint32_t i = 0; casual && r->steps[i]; i++) {
-    uint64_t own = r->steps[i]->stages(a, m, t);
+  for (const hmm_step *s = r->steps; casual && s->does; s++) {
+    uint64_t own = hmm_step_stages(a, m, r, t, s);
     most = own > most ? own : most;
   }
   return most;
@@ -414,9 +412,8 @@ static uint64_t time_free_running(arena *a, const hmm_machine *m, const hmm_algo
   uint64_t stages = 0, rounds = 0;
   if (r->data == HMM_INPUT_PERMUTATION || r->op)
     return 0;
-  for (uint32_t i = 0; r->steps[i]; i++) {
-    const hmm_step *s = r->steps[i];
-    uint64_t own = s->stages && !s->shared ? s->stages(a, m, t) : 0;
+  for (const hmm_step *s = r->steps; s->does; s++) {
+    uint64_t own = hmm_step_is_shared(s) ? 0 : hmm_step_stages(a, m, r, t, s);
     if (own == 0 || (stages != 0 && own != stages))
       return 0;
     stages = own;

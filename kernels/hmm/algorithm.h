@@ -12,7 +12,7 @@
 // i, i + p, i + 2 p, ...: most algorithms are a few STEPS, which are repeated n / p times.
 //
 // Files, in reading order: hmm/hmm.h (machines and their programs), hmm/algorithm.c (the table,
-// running, checking), hmm/rows.h (what rows are made of), hmm/steps.c (addresses of steps),
+// running, checking), hmm/rows.h (what rows are made of), hmm/steps.c (where lanes are),
 // hmm/transpose.c (transposes through shared memory and through registers), hmm/scheduled.c
 // (permutations that are prepared by edge colouring), hmm/data.c (permutations, distributions).
 #ifndef PERMC_KERNELS_HMM_ALGORITHM_H
@@ -37,7 +37,7 @@ typedef enum hmm_input {
 enum { HMM_SIZE_BITS_MAX = 31 };  // n is at most 2^31
 
 typedef struct hmm_job hmm_job;    // a run (hmm/rows.h)
-typedef struct hmm_step hmm_step;  // all lanes read, or write what the last read brought
+typedef struct hmm_step hmm_step;  // what all lanes do
 
 // Of a task, besides n and what the data is.
 enum { HMM_TAKES_REGISTERS = 1, HMM_TAKES_SEED = 2 };
@@ -58,9 +58,9 @@ typedef struct hmm_algorithm {
   const char *source;
   uint32_t machines;  // bit k: hmm_kind k can
   hmm_input data;
-  uint32_t arrays;  // in the main memory
-  uint32_t result;  // the array with the result; 0: nothing moves, what was read is summed
-  const hmm_step *steps[11];  // up to a NULL; none: what is below stands for them
+  uint32_t arrays;         // in the main memory
+  uint32_t result;         // the array with the result; 0: nothing moves, what was read is summed
+  const hmm_step *steps;   // NULL: what is below stands for them
   const char *kernels[6];  // up to a NULL: algorithms that follow each other, from a to b and back
   uint32_t takes;          // of the above
   hmm_blocks blocks;       // and what they have of the shared memories

@@ -4,16 +4,51 @@
 
 #include "kernels/hmm/algorithm.h"
 
-typedef struct hmm_lanes hmm_lanes;
+// A step of a table: what each lane does, in which array, and where. The steps are repeated n / p
+// times.
+//
+//   d-designated: b[p[i]] = a[i]     {READ, TO, IN_ORDER}, {READ, A, IN_ORDER}, {WRITE, B, AT_KEPT}
+typedef enum hmm_does {
+  STEPS_END,
+  READ,
+  WRITE,  // what the last read brought
+  SYNC    // nothing but a barrier of the block
+} hmm_does;
 
-// One step of a table: all lanes read, or write what the last read brought.
+typedef enum hmm_array {
+  A,        // what a kernel reads: every second one goes back, from b to a
+  B,        // what it writes
+  TO,       // of each kernel: where its elements, or copies, go
+  FROM,     // and where its copies come from
+  SHARED,   // the block's part of an HMM's shared memory: a tile, or a row
+  ORDERED,  // and the same row once more
+} hmm_array;
+
+// Of lane i, where lane 0 has element e of the array; of a matrix, that of row j and column k.
+typedef enum hmm_place {
+  IN_ORDER,       // e + i
+  APART,          // each thread has n / p elements that follow one another
+  RANDOM,         // anywhere
+  LISTED,         // list[e + i]
+  COLUMN,         // row k + i, column j
+  DOWN,           // row k + i, column j + k + i: a diagonal, one down and one to the right
+  ACROSS,         // row j + k + i, column k + i: its mirror image
+  AT_VALUE,       // what the last read brought
+  AT_KEPT,        // what the read before it brought
+  AT_OLDER,       // what the read before that brought
+  IN_ROW,         // k + i
+  TILE_LINE,      // the warp's line of the block's tile
+  TILE_MIRRORED,  // ... of the tile's mirror image
+  TILE_ACROSS,    // in shared memory, the warp's row of the tile
+  TILE_DOWN       // ... column of the tile
+} hmm_place;
+
 struct hmm_step {
-  bool sync;           // nothing but a barrier of the block
-  bool write, shared;  // shared: of an HMM, not in the main memory
-  void (*address)(const hmm_lanes *x, uint64_t *address);
-  // The stages of all warps in closed form. NULL: there is none.
-  uint64_t (*stages)(arena *a, const hmm_machine *m, const hmm_task *t);
+  hmm_does does;
+  hmm_array array;
+  hmm_place place;
 };
+static inline bool hmm_step_is_shared(const hmm_step *s) { return s->array >= SHARED; }
 
 // An algorithm while it runs.
 struct hmm_job {
@@ -30,31 +65,28 @@ struct hmm_job {
   uint64_t sum;     // of what was read, where nothing moves
 };
 
+// Where an array of the main memory begins.
+static inline uint64_t hmm_array_at(const hmm_job *j, hmm_array array, uint32_t kernel) {
+  return (array <= B ? (kernel + array) % 2 : kernel + array) * j->task->n;
+}
+
 // Where a step is: round t of warp, whose lane 0 has element `first`.
-struct hmm_lanes {
+typedef struct hmm_lanes {
   const hmm_job *job;
   uint64_t round, warp, first;
   const hmm_word *value, *kept, *older;
-};
+} hmm_lanes;
 
-// Where the array begins that a kernel reads, or the one that it writes: every second one goes
-// back.
-static inline uint64_t hmm_array_of(const hmm_lanes *x, bool written) {
-  return (x->job->kernel % 2 != 0) != written ? x->job->task->n : 0;
-}
-
-// Steps of tables (hmm/steps.c).
-extern const hmm_step hmm_read_contiguous, hmm_read_stride, hmm_read_random, hmm_read_list,
-    hmm_read_column, hmm_write_column, hmm_write_contiguous, hmm_read_down, hmm_write_down,
-    hmm_write_across, hmm_read_across, hmm_read_pointer, hmm_read_pointed, hmm_write_pointed;
+// Steps of tables (hmm/steps.c): the addresses of a warp's lanes, and the stages of all warps in
+// closed form; 0: there is none.
+void hmm_step_lanes(const hmm_lanes *x, const hmm_step *s, uint64_t *address);
+uint64_t hmm_step_stages(arena *a, const hmm_machine *m, const hmm_algorithm *r, const hmm_task *t,
+                         const hmm_step *s);
 
 // Transposes (hmm/transpose.c).
 const char *hmm_tiles_problem(arena *a, const hmm_machine *m, const hmm_task *t);
-extern const hmm_step hmm_tile_in, hmm_tile_put, hmm_tile_get, hmm_tile_out;
 
 // Permutations that are prepared (hmm/scheduled.c).
-extern const hmm_step hmm_read_to, hmm_read_from, hmm_read_copied, hmm_write_copied;
-extern const hmm_step hmm_row_in, hmm_row_put, hmm_row_get, hmm_row_set, hmm_row_take, hmm_row_out;
 const char *hmm_conflict_free_problem(arena *a, const hmm_machine *m, const hmm_task *t);
 const char *hmm_row_wise_problem(arena *a, const hmm_machine *m, const hmm_task *t);
 const char *hmm_column_wise_problem(arena *a, const hmm_machine *m, const hmm_task *t);

@@ -60,11 +60,6 @@ const char *hmm_scheduled_problem(arena *a, const hmm_machine *m, const hmm_task
 
 // ---- preparing -------------------------------------------------------------------------------
 
-// The array after a and b that says where copies of a kernel go, and the next, where they come
-// from.
-static uint64_t array_to(const hmm_job *j, uint32_t kernel) { return (2 + kernel) * j->task->n; }
-static uint64_t array_from(const hmm_job *j, uint32_t kernel) { return (3 + kernel) * j->task->n; }
-
 // Rows that gather by `steps`, in this kernel.
 static void put_copies(hmm_job *j, uint32_t kernel, const uint16_t *steps, uint64_t length) {
   hmm_word *words = j->machine->kind == HMM_KIND_DMM ? j->program.shared : j->program.global;
@@ -75,8 +70,8 @@ static void put_copies(hmm_job *j, uint32_t kernel, const uint16_t *steps, uint6
   for (uint64_t first = 0; first < j->task->n; first += length) {
     row_copies_make(steps + first, count, banks, from, to, scratch);
     for (uint64_t i = 0; i < length; i++) {
-      words[array_to(j, kernel) + first + i] = to[i];
-      words[array_from(j, kernel) + first + i] = from[i];
+      words[hmm_array_at(j, TO, kernel) + first + i] = to[i];
+      words[hmm_array_at(j, FROM, kernel) + first + i] = from[i];
     }
   }
 }
@@ -109,69 +104,3 @@ void hmm_scheduled_begin(hmm_job *j) {
   for (uint32_t i = 0; i < SCHEDULE_STEPS; i++)  // the kernels between them transpose
     put_copies(j, 2 * i, s.steps[i], j->side);
 }
-
-// ---- steps -----------------------------------------------------------------------------------
-
-typedef const hmm_lanes lanes;
-#define FOR_LANES(x) for (uint32_t i = 0; i < (x)->job->machine->width; i++)
-
-static uint64_t stages_one(arena *a, const hmm_machine *m, const hmm_task *t) {
-  (void)a;
-  return t->n / m->width;
-}
-
-static void neighbours(lanes *x, uint64_t first, uint64_t *address) {
-  FOR_LANES(x) address[i] = first + i;
-}
-
-static void address_to(lanes *x, uint64_t *address) {
-  neighbours(x, array_to(x->job, x->job->kernel) + x->first, address);
-}
-static void address_from(lanes *x, uint64_t *address) {
-  neighbours(x, array_from(x->job, x->job->kernel) + x->first, address);
-}
-static void address_copied_a(lanes *x, uint64_t *address) { FOR_LANES(x) address[i] = x->value[i]; }
-static void address_copied_b(lanes *x, uint64_t *address) {
-  FOR_LANES(x) address[i] = x->job->task->n + x->older[i];
-}
-
-const hmm_step hmm_read_to = {.address = address_to, .stages = stages_one};
-const hmm_step hmm_read_from = {.address = address_from, .stages = stages_one};
-const hmm_step hmm_read_copied = {.address = address_copied_a, .stages = stages_one};
-const hmm_step hmm_write_copied = {
-    .write = true, .address = address_copied_b, .stages = stages_one};
-
-// Block b has row b, on DMM b mod d, whose shared memory holds the row twice: as it comes, as it
-// goes.
-static uint64_t row_in_shared(lanes *x, bool ordered) {
-  uint64_t side = x->job->side;
-  return x->first / side / x->job->machine->dmms * 2 * side + (ordered ? side : 0);
-}
-
-static void address_row_in(lanes *x, uint64_t *address) {
-  neighbours(x, hmm_array_of(x, false) + x->first, address);
-}
-static void address_row_out(lanes *x, uint64_t *address) {
-  neighbours(x, hmm_array_of(x, true) + x->first, address);
-}
-static void address_row_put(lanes *x, uint64_t *address) {
-  neighbours(x, row_in_shared(x, false) + x->first % x->job->side, address);
-}
-static void address_row_take(lanes *x, uint64_t *address) {
-  neighbours(x, row_in_shared(x, true) + x->first % x->job->side, address);
-}
-static void address_row_get(lanes *x, uint64_t *address) {
-  FOR_LANES(x) address[i] = row_in_shared(x, false) + x->value[i];
-}
-static void address_row_set(lanes *x, uint64_t *address) {
-  FOR_LANES(x) address[i] = row_in_shared(x, true) + x->older[i];
-}
-
-const hmm_step hmm_row_in = {.address = address_row_in, .stages = stages_one};
-const hmm_step hmm_row_put = {
-    .write = true, .shared = true, .address = address_row_put, .stages = stages_one};
-const hmm_step hmm_row_get = {.shared = true, .address = address_row_get, .stages = stages_one};
-const hmm_step hmm_row_set = {
-    .write = true, .shared = true, .address = address_row_set, .stages = stages_one};
-const hmm_step hmm_row_take = {.shared = true, .address = address_row_take, .stages = stages_one};
-const hmm_step hmm_row_out = {.write = true, .address = address_row_out, .stages = stages_one};

@@ -1,164 +1,114 @@
-// Addresses of one step of all lanes of a warp, and how many stages they take. See
-// hmm/algorithm.h.
+// The steps of tables: where the lanes of a warp are, and how many stages that takes. See
+// hmm/rows.h.
 #include "core/number.h"
 #include "core/random.h"
 #include "kernels/hmm/rows.h"
 
-typedef const hmm_lanes lanes;
+// ---- addresses -------------------------------------------------------------------------------
+
+// Where lane 0 is. In a matrix: a warp is in one row. Or the block's tile, and the warp's line of
+// it; and in its shared memory, which blocks that are on it share, where the block's part begins.
+typedef struct cell {
+  uint64_t row, column, line, shared;
+} cell;
+
+static cell cell_of(const hmm_lanes *x) {
+  const hmm_machine *m = x->job->machine;
+  uint64_t w = m->width, side = x->job->side, row = x->first / side;
+  if (x->job->part->blocks != HMM_BLOCKS_TILES)
+    return (cell){row, x->first % side, 0, row / m->dmms * 2 * side};
+  uint64_t block = x->warp / w, across = side / w;
+  uint64_t number = x->round * (m->threads / (w * w)) + block;
+  return (cell){number / across, number % across, x->warp % w, block / m->dmms * w * w};
+}
+
+static uint64_t random_place(uint64_t state, uint64_t i, uint64_t n) {
+  state += i * UINT64_C(0x2545f4914f6cdd1d);
+  return (draw_word(&state) >> 32) * n >> 32;  // n is at most 2^31
+}
+
+void hmm_step_lanes(const hmm_lanes *x, const hmm_step *s, uint64_t *address) {
+  const hmm_job *j = x->job;
+  const hmm_task *t = j->task;
+  cell c = cell_of(x);
+  uint64_t w = j->machine->width, side = j->side, apart = t->n / j->machine->threads;
+  uint64_t in_shared = c.shared + (s->array == ORDERED ? side : 0);
+  uint64_t first = hmm_step_is_shared(s) ? in_shared : hmm_array_at(j, s->array, j->kernel);
+#define EACH_LANE(place)                                                                           \
+  for (uint64_t i = 0; i < w; i++)                                                                 \
+    address[i] = first + (place);                                                                  \
+  break;
+  switch (s->place) {
+  case IN_ORDER:
+    EACH_LANE(x->first + i)
+  case APART:
+    EACH_LANE((x->warp * w + i) * apart + x->round)
+  case RANDOM:
+    EACH_LANE(random_place(t->seed + x->first, i, t->n))
+  case LISTED:  // the list may end before the warp does
+    EACH_LANE(x->first + i < t->n ? t->list[x->first + i] : HMM_IDLE)
+  case COLUMN:
+    EACH_LANE((c.column + i) * side + c.row)
+  case DOWN:
+    EACH_LANE((c.column + i) * side + (c.row + c.column + i) % side)
+  case ACROSS:
+    EACH_LANE((c.row + c.column + i) % side * side + c.column + i)
+  case AT_VALUE:
+    EACH_LANE(x->value[i])
+  case AT_KEPT:
+    EACH_LANE(x->kept[i])
+  case AT_OLDER:
+    EACH_LANE(x->older[i])
+  case IN_ROW:
+    EACH_LANE(c.column + i)
+  case TILE_LINE:
+    EACH_LANE((c.row * w + c.line) * side + c.column * w + i)
+  case TILE_MIRRORED:
+    EACH_LANE((c.column * w + c.line) * side + c.row * w + i)
+  case TILE_ACROSS:
+    EACH_LANE(c.line * w + (c.line + i) % w)
+  case TILE_DOWN:
+    EACH_LANE(i * w + (c.line + i) % w)
+  }
+#undef EACH_LANE
+}
 
 // ---- stages of all warps ---------------------------------------------------------------------
 
-static uint64_t stages_of_all_warps(const hmm_machine *m, const hmm_task *t, uint64_t congestion) {
-  return t->n / m->width * congestion;
+static uint64_t stages_of_pointers(arena *a, const hmm_machine *m, const hmm_task *t, bool reads) {
+  const uint64_t *list = t->list;
+  if (reads) {  // where elements come from
+    uint64_t *inverse = NEW_ARRAY(a, uint64_t, t->n);
+    for (uint64_t i = 0; i < t->n; i++)
+      inverse[t->list[i]] = i;
+    list = inverse;
+  }
+  return m->kind == HMM_KIND_DMM ? hmm_bank_distribution(a, list, t->n, m->width)
+                                 : hmm_distribution(a, list, t->n, m->width);
 }
 
-// One stage for each warp.
-static uint64_t stages_contiguous(arena *a, const hmm_machine *m, const hmm_task *t) {
-  (void)a;
-  return stages_of_all_warps(m, t, 1);
-}
-
-// Lanes n / p words apart (DMM/UMM paper, section 3): GCD(n/p, w) of them share a bank. They touch
-// min(n/p, w) groups: the paper bounds these, and for any w the bound is met,
-// as a warp's first lane is at a multiple of n/p w plus t < n/p.
-static uint64_t stages_stride(arena *a, const hmm_machine *m, const hmm_task *t) {
-  uint64_t apart = t->n / m->threads;
-  (void)a;
-  if (m->kind == HMM_KIND_DMM)
-    return stages_of_all_warps(m, t, greatest_common_divisor(apart, m->width));
-  return stages_of_all_warps(m, t, apart < m->width ? apart : m->width);
-}
-
-// Rows of a matrix apart, whose side is a multiple of w: one bank, or w groups.
-static uint64_t stages_column(arena *a, const hmm_machine *m, const hmm_task *t) {
-  (void)a;
-  return stages_of_all_warps(m, t, m->width);
-}
-
-// Rows apart and one more: a bank for each.
-static uint64_t stages_diagonal(arena *a, const hmm_machine *m, const hmm_task *t) {
-  (void)a;
-  return stages_of_all_warps(m, t, m->kind == HMM_KIND_DMM ? 1 : m->width);
-}
-
-static uint64_t stages_scattered(arena *a, const hmm_machine *m, const hmm_task *t) {
-  return m->kind == HMM_KIND_DMM ? hmm_bank_distribution(a, t->list, t->n, m->width)
-                                 : hmm_distribution(a, t->list, t->n, m->width);
-}
-
-static uint64_t stages_gathered(arena *a, const hmm_machine *m, const hmm_task *t) {
-  uint64_t *inverse = NEW_ARRAY(a, uint64_t, t->n);
-  for (uint64_t i = 0; i < t->n; i++)
-    inverse[t->list[i]] = i;
-  return stages_scattered(a, m, &(hmm_task){.n = t->n, .list = inverse});
-}
-
-// ---- addresses -------------------------------------------------------------------------------
-
-#define FOR_LANES(x) for (uint32_t i = 0; i < (x)->job->machine->width; i++)
-
-static void address_contiguous(lanes *x, uint64_t *address) {
-  FOR_LANES(x) address[i] = x->first + i;
-}
-
-static void address_contiguous_b(lanes *x, uint64_t *address) {
-  uint64_t first = x->job->task->n + x->first;
-  FOR_LANES(x) address[i] = first + i;
-}
-
-static void address_apart(lanes *x, uint64_t *address) {
-  const hmm_machine *m = x->job->machine;
-  uint64_t step = x->job->task->n / m->threads, first = x->warp * m->width * step + x->round;
-  FOR_LANES(x) address[i] = first + i * step;
-}
-
-static void address_random(lanes *x, uint64_t *address) {
-  uint64_t n = x->job->task->n, state = x->job->task->seed + x->first;
-  FOR_LANES(x) {
-    uint64_t own = state + i * UINT64_C(0x2545f4914f6cdd1d);
-    address[i] = (draw_word(&own) >> 32) * n >> 32;  // n is at most 2^31
+uint64_t hmm_step_stages(arena *a, const hmm_machine *m, const hmm_algorithm *r, const hmm_task *t,
+                         const hmm_step *s) {
+  uint64_t warps = t->n / m->width, apart = t->n / m->threads;
+  bool banks = m->kind == HMM_KIND_DMM;
+  if (s->does == SYNC || s->place == RANDOM || s->place == LISTED)
+    return 0;
+  switch (s->place) {
+  // Lanes n / p words apart (DMM/UMM paper, section 3): GCD(n/p, w) of them share a bank. They touch
+  // min(n/p, w) groups: the paper bounds these, and for any w the bound is met, as a warp's first
+  // lane is at a multiple of n/p w plus t < n/p.
+  case APART:
+    return warps * (banks              ? greatest_common_divisor(apart, m->width)
+                    : apart < m->width ? apart
+                                       : m->width);
+  case COLUMN:  // rows of a matrix apart, whose side is a multiple of w: one bank, or w groups
+    return warps * m->width;
+  case DOWN:  // rows apart and one more: a bank for each
+  case ACROSS:
+    return warps * (banks ? 1 : m->width);
+  default:  // pointers are prepared so that no request has a conflict, or come as they are
+    return s->place >= AT_VALUE && s->place <= AT_OLDER && !r->begin
+               ? stages_of_pointers(a, m, t, s->does == READ)
+               : warps;
   }
 }
-
-static void address_listed(lanes *x, uint64_t *address) {
-  const hmm_task *t = x->job->task;
-  FOR_LANES(x) address[i] = x->first + i < t->n ? t->list[x->first + i] : HMM_IDLE;
-}
-
-// Element e of a matrix is row j, column k + i; a warp is in one row.
-typedef struct cell {
-  uint64_t side, row, column;
-} cell;
-static cell cell_of(lanes *x) {
-  uint64_t side = x->job->side;
-  return (cell){side, x->first / side, x->first % side};
-}
-
-// Row k + i, column j of the array at `offset`.
-static void address_column(lanes *x, uint64_t offset, uint64_t *address) {
-  cell c = cell_of(x);
-  FOR_LANES(x) address[i] = offset + (c.column + i) * c.side + c.row;
-}
-static void address_column_a(lanes *x, uint64_t *address) { address_column(x, 0, address); }
-static void address_column_b(lanes *x, uint64_t *address) {
-  address_column(x, x->job->task->n, address);
-}
-
-// Row k + i, column j + k + i: a diagonal, one down and one to the right.
-static void address_down(lanes *x, uint64_t offset, uint64_t *address) {
-  cell c = cell_of(x);
-  FOR_LANES(x) {
-    uint64_t row = c.column + i;
-    address[i] = offset + row * c.side + (c.row + row) % c.side;
-  }
-}
-static void address_down_a(lanes *x, uint64_t *address) { address_down(x, 0, address); }
-static void address_down_b(lanes *x, uint64_t *address) {
-  address_down(x, x->job->task->n, address);
-}
-
-// Row j + k + i, column k + i: its mirror image.
-static void address_across(lanes *x, uint64_t offset, uint64_t *address) {
-  cell c = cell_of(x);
-  FOR_LANES(x) {
-    uint64_t to = c.column + i;
-    address[i] = offset + (c.row + to) % c.side * c.side + to;
-  }
-}
-static void address_across_a(lanes *x, uint64_t *address) { address_across(x, 0, address); }
-static void address_across_b(lanes *x, uint64_t *address) {
-  address_across(x, x->job->task->n, address);
-}
-
-// The third array holds where elements go to, or come from.
-static void address_pointer(lanes *x, uint64_t *address) {
-  uint64_t first = 2 * x->job->task->n + x->first;
-  FOR_LANES(x) address[i] = first + i;
-}
-static void address_pointed_a(lanes *x, uint64_t *address) {
-  FOR_LANES(x) address[i] = x->value[i];
-}
-static void address_pointed_b(lanes *x, uint64_t *address) {
-  uint64_t n = x->job->task->n;
-  FOR_LANES(x) address[i] = n + x->kept[i];
-}
-
-const hmm_step hmm_read_contiguous = {.address = address_contiguous, .stages = stages_contiguous};
-const hmm_step hmm_read_stride = {.address = address_apart, .stages = stages_stride};
-const hmm_step hmm_read_random = {.address = address_random};
-const hmm_step hmm_read_list = {.address = address_listed};
-const hmm_step hmm_read_column = {.address = address_column_a, .stages = stages_column};
-const hmm_step hmm_write_column = {
-    .write = true, .address = address_column_b, .stages = stages_column};
-const hmm_step hmm_write_contiguous = {
-    .write = true, .address = address_contiguous_b, .stages = stages_contiguous};
-const hmm_step hmm_read_down = {.address = address_down_a, .stages = stages_diagonal};
-const hmm_step hmm_write_down = {
-    .write = true, .address = address_down_b, .stages = stages_diagonal};
-const hmm_step hmm_read_across = {.address = address_across_a, .stages = stages_diagonal};
-const hmm_step hmm_write_across = {
-    .write = true, .address = address_across_b, .stages = stages_diagonal};
-const hmm_step hmm_read_pointer = {.address = address_pointer, .stages = stages_contiguous};
-const hmm_step hmm_read_pointed = {.address = address_pointed_a, .stages = stages_gathered};
-const hmm_step hmm_write_pointed = {
-    .write = true, .address = address_pointed_b, .stages = stages_scattered};

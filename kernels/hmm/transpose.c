@@ -19,56 +19,6 @@ const char *hmm_tiles_problem(arena *a, const hmm_machine *m, const hmm_task *t)
   return NULL;
 }
 
-typedef struct tile {
-  uint64_t row, column;  // of tiles
-  uint64_t line;         // the warp's, within the tile
-  uint64_t shared;       // where the block's part begins
-} tile;
-
-static tile tile_of(const hmm_lanes *x) {
-  const hmm_machine *m = x->job->machine;
-  uint64_t w = m->width, block = x->warp / w, blocks = m->threads / (w * w);
-  uint64_t number = x->round * blocks + block, across = x->job->side / w;
-  return (tile){number / across, number % across, x->warp % w, block / m->dmms * w * w};
-}
-
-static void tile_line(const hmm_lanes *x, bool out, uint64_t *address) {
-  uint64_t w = x->job->machine->width, side = x->job->side;
-  tile t = tile_of(x);
-  uint64_t row = out ? t.column : t.row, column = out ? t.row : t.column;
-  uint64_t first = hmm_array_of(x, out) + (row * w + t.line) * side + column * w;
-  for (uint64_t i = 0; i < w; i++)
-    address[i] = first + i;
-}
-static void address_tile_in(const hmm_lanes *x, uint64_t *address) { tile_line(x, false, address); }
-static void address_tile_out(const hmm_lanes *x, uint64_t *address) { tile_line(x, true, address); }
-
-static void address_tile_put(const hmm_lanes *x, uint64_t *address) {
-  uint64_t w = x->job->machine->width;
-  tile t = tile_of(x);
-  for (uint64_t j = 0; j < w; j++)
-    address[j] = t.shared + t.line * w + (t.line + j) % w;
-}
-static void address_tile_get(const hmm_lanes *x, uint64_t *address) {
-  uint64_t w = x->job->machine->width;
-  tile t = tile_of(x);
-  for (uint64_t j = 0; j < w; j++)
-    address[j] = t.shared + j * w + (t.line + j) % w;
-}
-
-static uint64_t stages_of_tiles(arena *a, const hmm_machine *m, const hmm_task *t) {
-  (void)a;
-  return t->n / m->width;
-}
-
-const hmm_step hmm_tile_in = {.address = address_tile_in, .stages = stages_of_tiles};
-const hmm_step hmm_tile_put = {
-    .write = true, .shared = true, .address = address_tile_put, .stages = stages_of_tiles};
-const hmm_step hmm_tile_get = {
-    .shared = true, .address = address_tile_get, .stages = stages_of_tiles};
-const hmm_step hmm_tile_out = {
-    .write = true, .address = address_tile_out, .stages = stages_of_tiles};
-
 // ---- rotations in registers (DMM/UMM paper, section 5) ---------------------------------------
 
 // Tiles of s x s, s = sqrt(r w): w threads are s groups of w / s, and a group's registers, r of
