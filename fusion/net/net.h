@@ -41,6 +41,7 @@
 //   net.c       maps; the building and copying of Nets
 //   live.c      live sets, and maps on them
 //   change.c    stages with another index or other numbers; two stages as one; some ops of a stage
+//   domain.c    parts of an index space, and choices by them
 //   uses.c      who makes and who reads the values of a stage
 //   known.c     scalar code of which a part is known
 //   routine.c   the table of routines
@@ -619,10 +620,12 @@ f2_space live_all(int n);  // no form: every index of F_2^n, 0 <= n <= LIVE_MAX
 f2_space live_set(int n, uint32_t count, const net_form *forms);
 f2_space live_empty(int n);
 bool live_is_empty(f2_space s);
-uint64_t live_points(f2_space s);            // how many indices
-f2_space live_and(f2_space s, net_form f);   // the indices of s where also f is 0
-bool live_within(f2_space s, f2_space t);    // whether s is a subset of t
-f2_space live_hull(f2_space s, f2_space t);  // the least live set that contains both
+uint64_t live_points(f2_space s);               // how many indices
+f2_space live_and(f2_space s, net_form f);      // the indices of s where also f is 0
+f2_space live_both(f2_space s, f2_space t);     // their intersection
+f2_space live_without(f2_space s, f2_space t);  // the least live set that contains s but for t
+bool live_within(f2_space s, f2_space t);       // whether s is a subset of t
+f2_space live_hull(f2_space s, f2_space t);     // the least live set that contains both
 net_form live_reduced(f2_space s, net_form f);
 // All cosets of the span of k directions that meet s: s + span(directions).
 f2_space live_cosets(f2_space s, uint32_t k, const uint64_t *directions);
@@ -644,5 +647,31 @@ bool live_map_range(arena *a, const net_map *m, const uint64_t *extents, f2_spac
 // Whether two points of s x loops have different values of the map.
 typedef enum live_answer { LIVE_NO, LIVE_YES, LIVE_UNKNOWN } live_answer;
 live_answer live_map_injective(arena *a, const net_map *m, const uint64_t *extents, f2_space s);
+
+// ---- domains, and choices by them (net/domain.c) ------------------------------------------------
+
+// The indices on which something is done, or needed: those in `on` that are not in `except`. An op
+// that leaves the value that it reads outside of its domain says so by selects. Scalar code has the
+// condition that a sum of forms is below 1: it holds exactly where all of them are 0.
+//
+//      n = 3     v0, but its negative where x0 is 0, and not x1 = x2 = 0
+//      domain    on x0, except x1 x2
+//      op        t0 = < (index x0) i64:1            select t0 (neg v0[0]) v0[0]
+//                t1 = < (index x1 + x2) i64:1       select t1 v0[0] of that
+typedef struct net_domain {
+  f2_space on, except;  // live sets
+} net_domain;
+net_domain net_domain_on(f2_space on);                            // except nothing
+net_domain net_domain_hull(net_domain a, net_domain b);           // all of both, and maybe more
+bool net_domains_meet(const net_domain *a, const net_domain *b);  // or may
+// Where a node is such a condition, the set on which it holds. False: it is none.
+bool net_condition_set(const net_stage *s, net_id condition, f2_space *set);
+// What of the domain has this condition, or has it not; or more.
+net_domain net_domain_where(const net_stage *s, const net_domain *domain, net_id condition,
+                            bool holds);
+// The node `inside` where element e of the op's cosets is in the domain, else `outside`. It is used on
+// indices of the set `known` only.
+net_id net_domain_choose(arena *a, net_stage *s, const net_op *op, uint64_t e,
+                         const net_domain *domain, f2_space known, net_id inside, net_id outside);
 
 #endif

@@ -24,10 +24,10 @@
 //   directions above its own.
 #include "fusion/plan/planning.h"
 
-typedef struct part {  // of an op: on the indices of `within` that are not in `without`
+typedef struct part {  // of an op
   uint32_t op;
-  const f2_space *set;               // what it changes
-  const f2_space *within, *without;  // NULL: all, none
+  const f2_space *set;       // what it changes
+  const net_domain *domain;  // NULL: all of it
 } part;
 
 typedef struct part_list {
@@ -48,43 +48,20 @@ typedef struct commuting {
 
 // ---- what an op changes ----------------------------------------------------------------------
 
-// The indices of the set where a condition on the index, sum of forms < 1, has that value; or more.
-static f2_space set_where(const net_stage *s, f2_space set, const net_node *condition, bool holds) {
-  const net_node *index = &s->nodes.items[condition->operands[0]];
-  const net_node *limit = &s->nodes.items[condition->operands[1]];
-  if (condition->kind != NET_SCALAR || condition->scalar != OP_LT || index->kind != NET_INDEX ||
-      limit->kind != NET_CONSTANT || limit->constant.i64 != 1 || index->map.offset != 0)
-    return set;
-  for (uint32_t l = 0; l < index->map.loop_count; l++)
-    if (index->map.strides[l] != 0)
-      return set;
-  net_form rest = {0, false};
-  uint32_t count = 0;
-  f2_space all_zero = set;
-  for (uint32_t i = 0; i < index->map.row_count; i++) {
-    if (index->map.rows[i].weight < 1)
-      return set;
-    all_zero = live_and(all_zero, index->map.rows[i].form);
-    net_form form = live_reduced(set, index->map.rows[i].form);
-    if (form.mask || form.constant) {
-      rest = form;
-      count++;
-    }
-  }
-  rest.constant = !rest.constant;
-  return holds ? all_zero : count > 1 ? set : live_and(set, rest);
-}
-
 // Where in the set the node is not element `e` of the value; or more.
 static f2_space changed_by(const net_stage *s, net_id id, net_id value, uint64_t e, f2_space set) {
   const net_node *node = &s->nodes.items[id];
+  f2_space chosen, sides[2] = {set, set};
   if (node->kind == NET_ELEMENT && node->value == value && node->number == e)
     return live_empty(s->n);
   if (node->kind != NET_SELECT || s->nodes.items[node->operands[0]].operand_count != 2)
     return set;
-  const net_node *condition = &s->nodes.items[node->operands[0]];
-  return live_hull(changed_by(s, node->operands[1], value, e, set_where(s, set, condition, true)),
-                   changed_by(s, node->operands[2], value, e, set_where(s, set, condition, false)));
+  if (net_condition_set(s, node->operands[0], &chosen)) {
+    sides[0] = live_both(set, chosen);
+    sides[1] = live_without(set, chosen);
+  }
+  return live_hull(changed_by(s, node->operands[1], value, e, sides[0]),
+                   changed_by(s, node->operands[2], value, e, sides[1]));
 }
 
 static f2_space changed_of(const net_stage *s, const net_op *op, const net_output *output,
@@ -180,6 +157,12 @@ static const f2_space *keep_set(const commuting *c, f2_space set) {
   return kept;
 }
 
+static const net_domain *keep_domain(const commuting *c, net_domain domain) {
+  net_domain *kept = NEW(c->memory, net_domain);
+  *kept = domain;
+  return kept;
+}
+
 // Whether the tile can have the op's directions, and lines in common with the tile before.
 static bool widen_tile(const commuting *c, run *r, uint32_t number, const f2_space *before) {
   const net_op *op = &c->s->ops.items[number];
@@ -205,9 +188,10 @@ static bool take_part(const commuting *c, attempt *t, const part *of, f2_space *
     if (!c->divisible[of->op] || live_within(*of->set, more))
       return false;
     *blocked = more;
-    taken.without = keep_set(c, more);
-    left.set = keep_set(c, f2_space_sum(*of->set, more));
-    left.within = keep_set(c, of->within ? f2_space_sum(*of->within, more) : more);
+    f2_space on = of->domain ? of->domain->on : live_all(c->s->n);
+    taken.domain = keep_domain(c, (net_domain){on, more});
+    left.set = keep_set(c, live_both(*of->set, more));
+    left.domain = keep_domain(c, net_domain_on(live_both(on, more)));
     vec_push(c->memory, &t->left, left);
   }
   vec_push(c->memory, &t->taken, taken);
@@ -277,34 +261,6 @@ typedef struct writing {
   net_id *renamed;  // by node
 } writing;
 
-// Whether the index is in a set, of a part that changes only what is in `known`; NET_NONE: always.
-static net_id membership(writing *w, f2_space set, f2_space known) {
-  arena *a = w->c->memory;
-  net_node index = {.kind = NET_INDEX, .type = SCALAR_I64}, one = index;
-  net_node below = {.kind = NET_SCALAR, .type = SCALAR_BOOL, .scalar = OP_LT, .operand_count = 2};
-  index.map = net_map_new(a, w->s->loop_count, (uint32_t)set.dimension);
-  for (int i = 0; i < set.dimension; i++) {
-    net_form form = live_reduced(known, live_form(set.basis[i]));
-    known = live_and(known, form);
-    if (form.mask)
-      index.map.rows[i] = (net_row){form, 1};
-  }
-  net_map_normalise(&index.map);
-  if (!index.map.row_count)
-    return NET_NONE;
-  one.kind = NET_CONSTANT;
-  one.constant = scalar_from_i64(SCALAR_I64, 1);
-  net_id operands[2] = {net_node_add(a, w->s, &index), net_node_add(a, w->s, &one)};
-  below.operands = operands;
-  return net_node_add(a, w->s, &below);
-}
-
-static net_id choose(writing *w, scalar_type type, net_id condition, net_id x, net_id y) {
-  net_id operands[3] = {condition, x, y};
-  net_node node = {.kind = NET_SELECT, .type = type, .operand_count = 3, .operands = operands};
-  return condition == NET_NONE ? x : net_node_add(w->c->memory, w->s, &node);
-}
-
 // An element of a value, as it is now. Where no op has made one yet, none is needed: any constant.
 static net_node latest_element(const writing *w, const net_node *of) {
   net_node node = *of;
@@ -328,22 +284,14 @@ static net_output write_output(writing *w, const part *of, const net_op *op, con
   scalar_type type = w->c->s->values.items[o->value];
   net_output r = {net_value_add(w->c->memory, w->s, type),
                   NEW_ARRAY(w->c->memory, net_id, UINT64_C(1) << op->k)};
-  net_id within = of->within ? membership(w, *of->within, w->c->changes[of->op]) : NET_NONE;
-  net_id without = of->without ? membership(w, *of->without, *of->set) : NET_NONE;
   for (uint64_t e = 0; e < UINT64_C(1) << op->k; e++) {
     net_node kept = {.kind = NET_ELEMENT, .type = type, .value = o->value, .number = e};
-    if (o->elements[e] == NET_NONE) {
-      r.elements[e] = NET_NONE;
-      continue;
-    }
-    r.elements[e] = w->renamed[o->elements[e]];
-    if (within == NET_NONE && without == NET_NONE)
+    r.elements[e] = o->elements[e] == NET_NONE ? NET_NONE : w->renamed[o->elements[e]];
+    if (r.elements[e] == NET_NONE || !of->domain)
       continue;
     kept = latest_element(w, &kept);
-    net_id keep = net_node_add(w->c->memory, w->s, &kept);
-    r.elements[e] = choose(w, type, within, r.elements[e], keep);
-    if (without != NET_NONE)
-      r.elements[e] = choose(w, type, without, keep, r.elements[e]);
+    r.elements[e] = net_domain_choose(w->c->memory, w->s, op, e, of->domain, w->c->changes[of->op],
+                                      r.elements[e], net_node_add(w->c->memory, w->s, &kept));
   }
   return r;
 }
@@ -402,7 +350,7 @@ static part_list parts_of_ops(const commuting *c) {
   part_list parts = {0};
   size_t group = 0;
   for (uint32_t i = 0; i < s->ops.count; i++) {
-    part whole = {i, &c->changes[i], NULL, NULL};
+    part whole = {i, &c->changes[i], NULL};
     if (c->divisible[i] && live_is_empty(*whole.set))
       continue;
     bool free = parts.count - group < MOST;

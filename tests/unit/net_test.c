@@ -195,6 +195,85 @@ TEST(op_reads) {
   arena_free(&memory);
 }
 
+// ---- domains -----------------------------------------------------------------------------------
+
+static bool is_in(f2_space set, uint64_t x) {
+  bool in = true;
+  for (int i = 0; i < set.dimension; i++)
+    in = in && !net_form_at(live_form(set.basis[i]), x);
+  return in;
+}
+
+static bool is_in_domain(const net_domain *m, uint64_t x) {
+  return is_in(m->on, x) && !is_in(m->except, x);
+}
+
+static f2_space random_set(random_state *r, int n) {
+  f2_space set = live_all(n);
+  for (uint32_t i = random_below(r, 4); i > 0; i--)
+    set = live_and(set, (net_form){random_below(r, 1u << n), random_below(r, 2)});
+  return set;
+}
+
+// Which of two constants the node is at x.
+static net_id chosen_at(const net_stage *s, net_id id, uint64_t x) {
+  const net_node *node = &s->nodes.items[id];
+  if (node->kind != NET_SELECT)
+    return id;
+  const net_node *condition = &s->nodes.items[node->operands[0]];
+  bool below = net_map_at(&s->nodes.items[condition->operands[0]].map, NULL, x) < 1;
+  return chosen_at(s, node->operands[below ? 1 : 2], x);
+}
+
+TEST(domains) {
+  start();
+  enum { N = 4 };
+  random_state r = {7};
+  for (int round = 0; round < 2000; round++) {
+    net_stage s = {.n = N};
+    net_domain a = {random_set(&r, N), random_set(&r, N)}, b = {random_set(&r, N), live_empty(N)};
+    net_domain both = net_domain_hull(a, b);
+    f2_space known = random_set(&r, N), set = random_set(&r, N), rest = live_without(a.on, set);
+    net_id inside = net_node_add(&memory, &s, &(net_node){.kind = NET_CONSTANT, .type = SCALAR_I8});
+    net_node one = {
+        .kind = NET_CONSTANT, .type = SCALAR_I8, .constant = scalar_from_i64(SCALAR_I8, 1)};
+    net_id outside = net_node_add(&memory, &s, &one);
+    net_op op = {.k = (uint32_t)round % 2,
+                 .directions = (uint64_t[]){6},
+                 .coordinates = &(net_form){4, false}};
+    known = live_cosets(known, op.k, op.directions);
+    for (uint64_t e = 0; e < UINT64_C(1) << op.k; e++) {
+      net_id node = net_domain_choose(&memory, &s, &op, e, &a, known, inside, outside);
+      for (uint64_t x = 0; x < 1 << N; x++)
+        if (is_in(known, x) && (!op.k || (x >> 2 & 1) == e))
+          CHECK(chosen_at(&s, node, x) == (is_in_domain(&a, x) ? inside : outside));
+    }
+    op.k = 0;
+    net_id node = net_domain_choose(&memory, &s, &op, 0, &(net_domain){set, live_empty(N)},
+                                    live_all(N), inside, outside);
+    f2_space found;
+    if (s.nodes.items[node].kind == NET_SELECT) {
+      net_id condition = s.nodes.items[node].operands[0];
+      CHECK(net_condition_set(&s, condition, &found) && f2_space_equal(found, set));
+      for (int holds = 0; holds < 2; holds++) {
+        net_domain where = net_domain_where(&s, &a, condition, holds);
+        for (uint64_t x = 0; x < 1 << N; x++)
+          if (is_in_domain(&a, x) && is_in(set, x) == holds)
+            CHECK(is_in_domain(&where, x));
+      }
+    }
+    for (uint64_t x = 0; x < 1 << N; x++) {
+      if (is_in_domain(&a, x) || is_in_domain(&b, x))
+        CHECK(is_in_domain(&both, x));
+      if (is_in_domain(&a, x) && is_in_domain(&b, x))
+        CHECK(net_domains_meet(&a, &b));
+      if (is_in(a.on, x) && !is_in(set, x))
+        CHECK(is_in(rest, x));
+    }
+  }
+  arena_free(&memory);
+}
+
 TEST(arrays) {
   start();
   net t = {0};
