@@ -89,40 +89,7 @@ static net_id index_comparison(rewriter *r, const net_node *node) {
   return add_constant(r, SCALAR_BOOL, (scalar_bits){.b = holds[0]});
 }
 
-// The index that is compared as p < 1, and nowhere negative: it is 0 there.
-static bool index_of_zero(const rewriter *r, const net_node *node, net_map *map) {
-  int64_t low, high;
-  if (node->kind != NET_SCALAR || node->scalar != OP_LT || operand(r, node, 0)->kind != NET_INDEX ||
-      !is_constant(operand(r, node, 1)) || operand(r, node, 1)->constant.i64 != 1)
-    return false;
-  *map = operand(r, node, 0)->map;
-  return is_small(map) &&
-         live_map_range(r->memory, map, r->stage->extents, live_all(r->stage->n), &low, &high) &&
-         low >= 0;
-}
-
-// select (p < 1) (select (q < 1) x y) y = select (p + q < 1) x y.
-static net_id index_selection(rewriter *r, const net_node *node) {
-  net_map p, q;
-  if (node->kind != NET_SELECT || !index_of_zero(r, operand(r, node, 0), &p))
-    return NET_NONE;
-  const net_node *inner = operand(r, node, 1);
-  if (inner->kind != NET_SELECT || inner->operands[2] != node->operands[2] ||
-      !index_of_zero(r, operand(r, inner, 0), &q))
-    return NET_NONE;
-  net_map sum = net_map_sum(r->memory, &p, 1, &q);
-  net_id sides[2] = {add_index(r, &sum), operand(r, node, 0)->operands[1]};
-  net_node both = *operand(r, node, 0), select = *node;
-  both.operands = sides;
-  net_id operands[3] = {net_node_add(r->memory, r->stage, &both), operand(r, node, 1)->operands[1],
-                        node->operands[2]};
-  select.operands = operands;
-  return net_node_add(r->memory, r->stage, &select);
-}
-
 net_id index_simplified(rewriter *r, const net_node *node) {
   net_id instead = index_arithmetic(r, node);
-  if (instead == NET_NONE)
-    instead = index_selection(r, node);
   return instead == NET_NONE ? index_comparison(r, node) : instead;
 }

@@ -7,48 +7,75 @@
 //     t0 = < (index x1) i64:1          v1[0] = select t1 t0 v0[0]
 //     v2[0] = select t0 v1[0] v0[0]
 //
-// A join moves up into the op that makes the later of its two values: that op then keeps the other
-// one where it has nothing to do, and reads the two of them, which are side by side as well, joined
-// anew. That join moves on in the same way, until both its values are made by one op, or are one. A
-// tree that keeps what each level drops (Haar in place) then has one value at each level. An op
-// that makes several values (of tuples) takes a join of each in, one after the other: while it
-// reads what is joined for the one, the others must not be wanted there, which their own joins say.
+// So a join is what a phi is to a compiler of scalar code, and goes as phis do, by coalescing. Values
+// that are to be one are a CLASS, and each of them is WANTED on a part of the indices until its last
+// reader. Two are in CONFLICT if one is made where the other is wanted, before that one's last reader.
+// A class without conflicts is executed as one variable: an op that makes one of its values changes
+// the variable where that is wanted, and leaves it elsewhere; a join does nothing.
+//
+//   n = 3                              wanted on      made  last     the variable v0 ... v4
+//   v0 = load                          all               -     3     all v0
+//   op 0: v1 = f v0                    x0^1              0     1     v1 where x0 is 1, else v0
+//   op 1: v2 = select (x0 < 1) v0 v1   all               1     4     the same
+//   op 2: ...
+//   op 3: v3 = g v2                    x0, x1^1          3     4     v3 where x0 = 0 and x1 = 1
+//   op 4: v4 = select (x0 < 1) (select (x1 < 1) v0 v3) v2
+//
+// An op must read the class that it changes a part of, so that it takes no more room than before. If
+// it reads none of it, what it reads last joins the class, and what that was made from, ...
 #include "fusion/rules/rewriting.h"
 
+// Somebody needs a value on a part of the indices.
 typedef struct reader {
-  uint32_t op;
-  struct reader *earlier;
+  uint32_t at;  // 1 + the op; a store: NET_NONE
+  const net_domain *want;
+  struct reader *later;
 } reader;
 
-typedef struct use {
-  uint32_t maker;  // the op, 1 + its number; 0: a load
-  bool stopped;    // made by a join that stopped before that op
-  bool stored;
-  reader *readers;  // ops that read it, the latest first
-  // The op, 1 + its number, whose output `kept_as` it is where that has nothing to do; 0: none.
-  // Where two outputs are, kept_as is SEVERAL, and no other value can be read in its place.
-  uint32_t kept_by, kept_as;
-  // Made by an op that has something to do where the condition holds (side 0) or does not (side 1):
-  net_id condition;  // or NET_NONE
-  int side;
-} use;
+// A value.
+typedef struct member {
+  uint32_t made, last;     // 1 + the op; a load: 0. Nobody reads it after its `last`
+  bool gone;               // a join, which does nothing
+  const net_domain *want;  // by all readers
+  reader *readers;         // the first one first
+  // A class is a tree, and a list, in which the value that is made last comes first. `until`: the
+  // largest `last` of the value and those behind it. Of the root: the list's first value, and when
+  // its last one is made.
+  net_id parent, earlier, latest;
+  uint32_t until, first;
+} member;
 
-typedef struct joining {
+typedef struct coalescing {
   rewriter *r;
-  VEC(use) uses;  // by value
-  net_id *reads;
-  f2_space **live;          // by op: where it was alive before it took joins in; NULL: it has none
-  uint32_t *stopped_count;  // by op: joins that stopped before it
-  VEC(net_op) stopped;
-  VEC(uint32_t) stopped_at;
-} joining;
+  net_uses uses;
+  member *members;           // by value
+  const net_domain *domain;  // the one that was kept last
+  net_id *order;             // scratch
+  // Of each class, while its ops are executed:
+  net_id *now;       // the latest value of the variable
+  uint32_t *maker;   // the op that made it, or NET_NONE
+  uint32_t *needed;  // the largest `last` of values that were made
+} coalescing;
 
 // z = select c y w, or select c w y.
 typedef struct join {
   net_id condition, chosen[2], value;  // chosen[0] where the condition holds
-  f2_space live;
-  uint32_t origin;
 } join;
+
+static bool find_join(const net_stage *s, const net_op *op, const net_output *output, join *j) {
+  const net_node *node = op->k ? NULL : &s->nodes.items[output->elements[0]];
+  f2_space set;
+  if (!node || node->kind != NET_SELECT || !net_condition_set(s, node->operands[0], &set))
+    return false;
+  *j = (join){.condition = node->operands[0], .value = output->value};
+  for (int i = 0; i < 2; i++) {
+    const net_node *chosen = &s->nodes.items[node->operands[1 + i]];
+    if (chosen->kind != NET_ELEMENT)
+      return false;
+    j->chosen[i] = chosen->value;
+  }
+  return true;
+}
 
 static bool is_of_index(const net_stage *s, net_id id) {
   const net_node *node = &s->nodes.items[id];
@@ -56,29 +83,6 @@ static bool is_of_index(const net_stage *s, net_id id) {
   for (uint32_t i = 0; i < node->operand_count && good; i++)
     good = is_of_index(s, node->operands[i]);
   return good;
-}
-
-static bool find_join(const net_stage *s, const net_op *op, const net_output *output, join *j) {
-  const net_node *node = &s->nodes.items[output->elements[0]];
-  if (op->k || node->kind != NET_SELECT || !is_of_index(s, node->operands[0]))
-    return false;
-  *j = (join){.condition = node->operands[0], .value = output->value, .origin = op->origin};
-  for (int i = 0; i < 2; i++) {
-    const net_node *chosen = &s->nodes.items[node->operands[1 + i]];
-    if (chosen->kind != NET_ELEMENT)
-      return false;
-    j->chosen[i] = chosen->value;
-  }
-  j->live = live_of_op(s, op);
-  return true;
-}
-
-static bool op_is_join(const net_stage *s, const net_op *op) {
-  join ignored;
-  bool all = op->k == 0 && op->output_count > 0;
-  for (uint32_t i = 0; i < op->output_count && all; i++)
-    all = find_join(s, op, &op->outputs[i], &ignored);
-  return all;
 }
 
 // Whether the node is an element, or chooses among such by the index.
@@ -98,113 +102,238 @@ bool op_only_chooses(const net_stage *s, const net_op *op) {
   return all;
 }
 
-// ---- who reads what --------------------------------------------------------------------------
-
-enum { SEVERAL = -1 };
-
-static use new_use(void) { return (use){.condition = NET_NONE}; }
-
-static use *use_of(joining *j, net_id value) { return &j->uses.items[value]; }
-
-static void push_reader(joining *j, net_id value, uint32_t op) {
-  reader *first = NEW(j->r->memory, reader);
-  *first = (reader){op, use_of(j, value)->readers};
-  use_of(j, value)->readers = first;
+static bool has_foreign(rewriter *r, const net_op *op) {
+  rewriter_grow_scratch(r);
+  for (uint32_t i = net_op_nodes(r->stage, op, r->nodes); i-- > 0;)
+    if (node_at(r, r->nodes[i])->kind == NET_EXTERN || node_at(r, r->nodes[i])->kind == NET_SCATTER)
+      return true;
+  return false;
 }
 
-// Whether that was its latest reader, which is taken off.
-static bool pop_reader(joining *j, net_id value, uint32_t op) {
-  use *u = use_of(j, value);
-  if (!u->readers || u->readers->op != op)
+// ---- where values are wanted, and how long ---------------------------------------------------
+
+static const net_domain *keep_domain(coalescing *c, net_domain domain) {
+  if (!c->domain || !f2_space_equal(c->domain->on, domain.on) ||
+      !f2_space_equal(c->domain->except, domain.except)) {
+    net_domain *kept = NEW(c->r->memory, net_domain);
+    *kept = domain;
+    c->domain = kept;
+  }
+  return c->domain;
+}
+
+static void want(coalescing *c, net_id value, uint32_t at, net_domain domain) {
+  member *m = &c->members[value];
+  reader *first = NEW(c->r->memory, reader);
+  *first = (reader){at, keep_domain(c, domain), m->readers};
+  m->want = m->readers ? keep_domain(c, net_domain_hull(*m->want, domain)) : first->want;
+  m->readers = first;
+}
+
+// Whether somebody needs the value after that on indices of the domain.
+static bool is_wanted_after(const member *m, uint32_t at, const net_domain *domain) {
+  for (const reader *of = m->readers; of; of = of->later)
+    if (of->at > at && net_domains_meet(of->want, domain))
+      return true;
+  return false;
+}
+
+// What the op reads, where it makes something that is wanted, in all of the coset; or everywhere,
+// where it does more than that. What it makes then is left as it is nowhere.
+static void find_wants_of_op(coalescing *c, uint32_t number) {
+  const net_stage *s = c->r->stage;
+  const net_op *op = &s->ops.items[number];
+  f2_space live = live_of_op(s, op);
+  bool foreign = has_foreign(c->r, op);
+  net_domain all = net_domain_on(foreign ? live : live_empty(s->n));
+  for (uint32_t i = 0; i < op->output_count; i++) {
+    member *m = &c->members[op->outputs[i].value];
+    net_domain part = *m->want;
+    join j;
+    if (foreign) {
+      m->want = keep_domain(c, net_domain_on(live_all(s->n)));
+    } else if (find_join(s, op, &op->outputs[i], &j)) {
+      for (int side = 0; side < 2; side++)
+        want(c, j.chosen[side], number + 1, net_domain_where(s, m->want, j.condition, side == 0));
+    } else {
+      part.on = live_both(live_cosets(part.on, op->k, op->directions), live);
+      if (!f2_space_equal(part.except, live_cosets(part.except, op->k, op->directions)))
+        part.except = live_empty(s->n);
+      all = net_domain_hull(all, part);
+    }
+  }
+  for (uint32_t k = 0; k < c->uses.reads[number].count; k++)
+    want(c, c->uses.reads[number].values[k], number + 1, all);
+}
+
+static void find_wants(coalescing *c) {
+  const net_stage *s = c->r->stage;
+  for (net_id v = 0; v < s->values.count; v++) {
+    const net_value_uses *u = &c->uses.values[v];
+    uint32_t made = u->maker == NET_NONE ? 0 : u->maker + 1;
+    uint32_t last = u->stored ? NET_NONE : u->last == NET_NONE ? made : u->last + 1;
+    c->members[v] = (member){.made = made,
+                             .first = made,
+                             .last = last,
+                             .until = last,
+                             .parent = v,
+                             .latest = v,
+                             .earlier = NET_NONE,
+                             .want = keep_domain(c, net_domain_on(live_empty(s->n)))};
+  }
+  for (size_t i = 0; i < s->stores.count; i++) {
+    const net_store *store = &s->stores.items[i];
+    want(c, store->value, NET_NONE, net_domain_on(live_set(s->n, store->live_count, store->live)));
+  }
+  for (size_t i = s->ops.count; i-- > 0;)
+    find_wants_of_op(c, (uint32_t)i);
+}
+
+// ---- classes ---------------------------------------------------------------------------------
+
+static net_id class_of(const coalescing *c, net_id value) {
+  while (c->members[value].parent != value)
+    value = c->members[value].parent = c->members[c->members[value].parent].parent;
+  return value;
+}
+
+// Whether a value of class a is made where one of class b is wanted.
+static bool overwrites(const coalescing *c, net_id a, net_id b) {
+  net_id before = c->members[b].latest;
+  for (net_id v = c->members[a].latest; v != NET_NONE; v = c->members[v].earlier) {
+    const member *m = &c->members[v];
+    if (m->made < c->members[b].first)
+      return false;
+    while (before != NET_NONE && c->members[before].made > m->made)
+      before = c->members[before].earlier;
+    for (net_id u = before; u != NET_NONE && !m->gone; u = c->members[u].earlier) {
+      const member *of = &c->members[u];
+      if (of->until <= m->made)
+        break;
+      if (of->made == m->made && m->made == 0)
+        return true;
+      if (of->made == m->made ? !of->gone && net_domains_meet(of->want, m->want)
+                              : is_wanted_after(of, m->made, m->want))
+        return true;
+    }
+  }
+  return false;
+}
+
+static bool in_conflict(const coalescing *c, net_id a, net_id b) {
+  return a != b && (overwrites(c, a, b) || overwrites(c, b, a));
+}
+
+static void unite(coalescing *c, net_id a, net_id b) {
+  net_id lists[2] = {c->members[a].latest, c->members[b].latest};
+  uint32_t count = 0;
+  if (a == b)
+    return;
+  while (lists[0] != NET_NONE && lists[1] != NET_NONE) {
+    net_id *later = &lists[c->members[lists[1]].made > c->members[lists[0]].made];
+    c->order[count++] = *later;
+    *later = c->members[*later].earlier;
+  }
+  net_id rest = lists[lists[0] == NET_NONE];
+  while (count-- > 0) {
+    member *m = &c->members[c->order[count]];
+    m->earlier = rest;
+    m->until = c->members[rest].until > m->last ? c->members[rest].until : m->last;
+    rest = c->order[count];
+  }
+  c->members[b].parent = a;
+  c->members[a].latest = rest;
+  if (c->members[b].first < c->members[a].first)
+    c->members[a].first = c->members[b].first;
+}
+
+// ---- joins that do nothing -------------------------------------------------------------------
+
+enum { MOST_TOGETHER = 16 };  // classes that become one at a time
+
+// Classes that are to be one.
+typedef struct joining {
+  uint32_t count;
+  net_id classes[MOST_TOGETHER];
+} joining;
+
+static bool is_joining(const joining *j, net_id class) {
+  uint32_t i = 0;
+  while (i < j->count && j->classes[i] != class)
+    i++;
+  return i < j->count;
+}
+
+static bool add_class(const coalescing *c, joining *j, net_id class) {
+  for (uint32_t i = 0; i < j->count; i++)
+    if (in_conflict(c, class, j->classes[i]))
+      return false;
+  if (!is_joining(j, class))
+    j->classes[j->count++] = class;
+  return j->count < MOST_TOGETHER;
+}
+
+// The op that makes the first value of a class reads one of the others, or what it reads last joins
+// them: of several values the one that was made last. False: there is none.
+static bool add_operand(const coalescing *c, joining *j, net_id class) {
+  uint32_t made = c->members[class].first;
+  const net_stage *s = c->r->stage;
+  const net_reads *reads = &c->uses.reads[made - 1];
+  net_id found = NET_NONE;
+  for (uint32_t i = 0; i < reads->count; i++) {
+    net_id v = reads->values[i];
+    if (is_joining(j, class_of(c, v)))
+      return true;
+    if (s->values.items[v] == s->values.items[class] && c->members[v].last <= made &&
+        (found == NET_NONE || c->members[v].made > c->members[found].made)) {
+      joining with = *j;
+      found = add_class(c, &with, class_of(c, v)) ? v : found;
+    }
+  }
+  return found != NET_NONE && add_class(c, j, class_of(c, found));
+}
+
+// The classes of two values, and others that these need. False: they cannot be one.
+static bool find_classes(const coalescing *c, net_id v, net_id w, joining *j) {
+  *j = (joining){1, {class_of(c, v)}};
+  if (!add_class(c, j, class_of(c, w)))
     return false;
-  u->readers = u->readers->earlier;
+  for (uint32_t i = 0; i < j->count; i++) {
+    uint32_t first = UINT32_MAX, own = c->members[j->classes[i]].first;
+    for (uint32_t k = 0; k < j->count; k++)
+      first = c->members[j->classes[k]].first < first ? c->members[j->classes[k]].first : first;
+    if (own > first && !add_operand(c, j, j->classes[i]))
+      return false;
+  }
   return true;
 }
 
-static bool is_read_after(joining *j, net_id value, uint32_t op) {
-  const use *u = use_of(j, value);
-  return u->stored || (u->readers && u->readers->op > op);
+// Whether the join is gone.
+static bool coalesce(coalescing *c, const net_op *op, const net_output *output) {
+  join j;
+  joining with;
+  if (!find_join(c->r->stage, op, output, &j) || live_is_empty(c->members[j.value].want->on) ||
+      !find_classes(c, j.chosen[0], j.chosen[1], &with))
+    return false;
+  rewriter_at(c->r, op);
+  rewriter_fired(c->r, RULE_IN_PLACE, 0, 0);
+  c->members[j.value].gone = true;
+  for (uint32_t i = 0; i < with.count; i++)
+    unite(c, class_of(c, j.value), with.classes[i]);
+  return true;
 }
 
-// A join reads for each of its outputs.
-static void push_reads(joining *j, uint32_t number, const net_op *op) {
-  const net_stage *s = j->r->stage;
-  join n;
-  if (!op_is_join(s, op))
-    for (uint32_t k = net_op_reads(s, op, j->reads); k-- > 0;)
-      push_reader(j, j->reads[k], number);
-  else
-    for (uint32_t k = 0; k < op->output_count; k++)
-      for (int i = 0; i < 2 && find_join(s, op, &op->outputs[k], &n); i++)
-        push_reader(j, n.chosen[i], number);
-}
+// ---- the stage without them ------------------------------------------------------------------
 
-static void find_uses(joining *j) {
-  const net_stage *s = j->r->stage;
-  for (size_t v = 0; v < s->values.count; v++)
-    vec_push(j->r->memory, &j->uses, new_use());
-  for (uint32_t i = 0; i < s->ops.count; i++) {
-    push_reads(j, i, &s->ops.items[i]);
-    for (uint32_t k = 0; k < s->ops.items[i].output_count; k++)
-      use_of(j, s->ops.items[i].outputs[k].value)->maker = i + 1;
-  }
-  for (size_t i = 0; i < s->stores.count; i++)
-    use_of(j, s->stores.items[i].value)->stored = true;
-}
-
-// ---- nodes -----------------------------------------------------------------------------------
-
-// A node of the index alone, for element e of the op's cosets.
-static net_id condition_at(rewriter *r, const net_op *op, uint64_t e, net_id id) {
-  net_node node = *node_at(r, id);
-  net_id operands[2];
-  if (node.kind == NET_INDEX)
-    node.map = net_map_at_element(r->memory, &node.map, op->k, op->directions, op->coordinates, e);
-  for (uint32_t i = 0; i < node.operand_count; i++)
-    operands[i] = condition_at(r, op, e, node.operands[i]);
-  node.operands = operands;
-  return node_simplified(r, &node);
-}
-
-// Whether it is the same for all elements of a coset.
-static bool is_same_in_coset(const rewriter *r, const net_op *op, net_id id) {
-  const net_node *node = node_at(r, id);
-  bool same = true;
-  for (uint32_t i = 0; node->kind == NET_INDEX && i < node->map.row_count; i++)
-    for (uint32_t k = 0; k < op->k; k++)
-      same = same && !f2_dot(node->map.rows[i].form.mask, op->directions[k]);
-  for (uint32_t i = 0; i < node->operand_count; i++)
-    same = same && is_same_in_coset(r, op, node->operands[i]);
-  return same;
-}
-
-// Whether it is the same wherever `live` says.
-static bool is_same_on(rewriter *r, f2_space live, net_id id) {
-  const net_node *node = node_at(r, id);
-  bool same = true;
-  for (uint32_t l = 0; node->kind == NET_INDEX && l < node->map.loop_count; l++)
-    same = same && node->map.strides[l] == 0;
-  for (uint32_t i = 0; node->kind == NET_INDEX && i < node->map.row_count; i++)
-    same = same && live_reduced(live, node->map.rows[i].form).mask == 0;
-  for (uint32_t i = 0; i < node->operand_count; i++)
-    same = same && is_same_on(r, live, node->operands[i]);
-  return same;
-}
-
-static net_id element_node(rewriter *r, net_id value, uint64_t e) {
-  net_node node = {
-      .kind = NET_ELEMENT, .type = r->stage->values.items[value], .value = value, .number = e};
-  return net_node_add(r->memory, r->stage, &node);
-}
-
-// The op's nodes with elements of `to` for those of two values.
-static void replace_reads(rewriter *r, net_op *op, const net_id *from, net_id to) {
+// The node with the variables' latest values, of those that it reads.
+static void rename_reads(coalescing *c, const net_op *op) {
+  rewriter *r = c->r;
   rewriter_grow_scratch(r);
   uint32_t count = net_op_nodes(r->stage, op, r->nodes);
   for (uint32_t i = 0; i < count; i++) {
     net_node node = *node_at(r, r->nodes[i]);
-    if (node.kind == NET_ELEMENT && (node.value == from[0] || node.value == from[1]))
-      node.value = to;
+    if (node.kind == NET_ELEMENT)
+      node.value = c->now[class_of(c, node.value)];
     node = net_node_renumbered(r->memory, &node, r->memo);
     r->memo[r->nodes[i]] = node_simplified(r, &node);
   }
@@ -216,285 +345,116 @@ static void replace_reads(rewriter *r, net_op *op, const net_id *from, net_id to
     r->memo[r->nodes[i]] = NET_NONE;
 }
 
-// ---- a join in the op that makes the later value ---------------------------------------------
-
-static uint32_t output_of(const net_op *op, net_id value) {
-  uint32_t i = 0;
-  while (i < op->output_count && op->outputs[i].value != value)
-    i++;
-  return i;
+static void need(coalescing *c, net_id value) {
+  uint32_t *needed = &c->needed[class_of(c, value)];
+  *needed = c->members[value].last > *needed ? c->members[value].last : *needed;
 }
 
-// The elements of the joined value, `last` of which chosen[side] is; `kept`: what is kept beside
-// it.
-// False: one that is needed is not made.
-static bool joined_elements(rewriter *r, const net_op *op, const join *n, int side, net_id kept,
-                            net_id *elements) {
-  const net_output *last = &op->outputs[output_of(op, n->chosen[side])];
-  uint32_t at = output_of(op, kept);
-  scalar_type type = r->stage->values.items[n->value];
-  f2_space cosets = live_cosets(n->live, op->k, op->directions);
-  for (uint64_t e = 0; e < UINT64_C(1) << op->k; e++) {
-    elements[e] = NET_NONE;
-    if (live_is_empty(live_element(f2_space_sum(cosets, n->live), op->k, op->coordinates, e)))
+// Where the op is alive: it also keeps elements of variables that others need.
+static f2_space live_with_kept(coalescing *c, const net_op *op, uint32_t at) {
+  const net_stage *s = c->r->stage;
+  f2_space live = live_of_op(s, op);
+  for (uint32_t i = 0; i < op->output_count; i++) {
+    net_id class = class_of(c, op->outputs[i].value);
+    f2_space known = live_all(s->n);
+    if (c->needed[class] <= at || c->members[op->outputs[i].value].gone)
       continue;
-    net_id nodes[3] = {condition_at(r, op, e, n->condition)};
-    nodes[1 + side] = last->elements[e];
-    nodes[2 - side] =
-        at < op->output_count ? op->outputs[at].elements[e] : element_node(r, kept, e);
-    const net_node *condition = node_at(r, nodes[0]);
-    if (is_constant(condition))
-      elements[e] = nodes[condition->constant.b ? 1 : 2];
-    else if (nodes[1] != NET_NONE && nodes[2] != NET_NONE)
-      elements[e] = node_simplified(
-          r, &(net_node){.kind = NET_SELECT, .type = type, .operand_count = 3, .operands = nodes});
-    if (elements[e] == NET_NONE)
-      return false;
+    if (c->maker[class] != NET_NONE)
+      known = live_of_op(s, &s->ops.items[c->maker[class]]);
+    live = live_hull(live, live_cosets(known, op->k, op->directions));
   }
-  return true;
+  return live;
 }
 
-static bool has_foreign(rewriter *r, const net_op *op) {
-  rewriter_grow_scratch(r);
-  for (uint32_t i = net_op_nodes(r->stage, op, r->nodes); i-- > 0;)
-    if (node_at(r, r->nodes[i])->kind == NET_EXTERN || node_at(r, r->nodes[i])->kind == NET_SCATTER)
-      return true;
-  return false;
+// Element e of what the op makes, or of what is there.
+static net_id changed_element(coalescing *c, const net_op *op, f2_space live, const net_output *of,
+                              uint64_t e, net_id there) {
+  net_id made = of->elements[e];
+  if (made == NET_NONE || there == NET_NONE)
+    return made == NET_NONE ? there : made;
+  return net_domain_choose(c->r->memory, c->r->stage, op, e, c->members[of->value].want, live, made,
+                           there);
 }
 
-// The value that the op reads in the place of chosen[side], which it makes, and which nobody reads
-// afterwards: `beside` itself, if it reads that, or one that an op has made, rather than a load.
-static net_id find_predecessor(joining *j, uint32_t number, const join *n, int side) {
-  const net_stage *s = j->r->stage;
-  net_id beside = n->chosen[1 - side], found = NET_NONE;
-  uint32_t output = output_of(&s->ops.items[number], n->chosen[side]);
-  uint32_t count = net_op_reads(s, &s->ops.items[number], j->reads);
-  for (uint32_t i = 0; i < count; i++) {
-    net_id v = j->reads[i];
-    const use *u = use_of(j, v);
-    if (v == beside)
-      return v;
-    if (s->values.items[v] == s->values.items[n->value] && !is_read_after(j, v, number) &&
-        (u->kept_by != number + 1 || u->kept_as == output) &&
-        (found == NET_NONE || u->maker > use_of(j, found)->maker))
-      found = v;
-  }
-  return found;
-}
-
-// Whether the join's outputs choose the value on that side of the condition only.
-static bool chooses_on_side(const net_stage *s, const net_op *op, net_id value, net_id condition,
-                            int side) {
-  bool found = false;
-  join n;
-  for (uint32_t k = 0; k < op->output_count; k++) {
-    if (!find_join(s, op, &op->outputs[k], &n))
-      return false;
-    for (int i = 0; i < 2; i++)
-      if (n.chosen[i] == value && (n.condition != condition || i != side))
-        return false;
-    found |= n.chosen[side] == value;
-  }
-  return found;
-}
-
-// Whether nobody needs the op's value but on that side of the condition.
-static bool is_wanted_on_side(joining *j, net_id value, net_id condition, int side) {
-  const use *u = use_of(j, value);
-  if (u->condition == condition && u->side == side)
-    return true;
-  bool good = !u->stored;
-  for (const reader *at = u->readers; at && good; at = at->earlier)
-    good = chooses_on_side(j->r->stage, &j->r->stage->ops.items[at->op], value, condition, side);
-  return good;
-}
-
-// Whether the op may read something else where it had nothing to do: where the condition is not
-// that under which chosen[side] is.
-static bool is_guarded(joining *j, uint32_t number, const join *n, int side) {
-  rewriter *r = j->r;
-  net_op *op = &r->stage->ops.items[number];
-  f2_space live = j->live[number] ? *j->live[number] : live_of_op(r->stage, op);
-  if (!is_same_in_coset(r, op, n->condition) || has_foreign(r, op))
-    return false;
-  bool good = true;
-  for (uint32_t i = 0; i < op->output_count && good; i++)
-    good = op->outputs[i].value == n->chosen[side] ||
-           is_wanted_on_side(j, op->outputs[i].value, n->condition, side);
-  return good || is_same_on(r, live, n->condition);
-}
-
-static void set_output(joining *j, uint32_t number, net_id old, const join *n, net_id *elements) {
-  rewriter *r = j->r;
-  net_op *op = &r->stage->ops.items[number];
-  f2_space live = live_of_op(r->stage, op);
-  if (!j->live[number]) {
-    j->live[number] = NEW(r->memory, f2_space);
-    *j->live[number] = live;
-  }
-  net_output *outputs = NEW_ARRAY(r->memory, net_output, op->output_count + 1);
-  memcpy(outputs, op->outputs, op->output_count * sizeof *outputs);
-  outputs[output_of(op, old)] = (net_output){n->value, elements};
-  op->outputs = outputs;
-  live = live_hull(live, live_cosets(n->live, op->k, op->directions));
-  op->live = live_forms(r->memory, live, &op->live_count);
-  use_of(j, n->value)->maker = number + 1;
-}
-
-// The two, which op `number` reads, as one value, which it reads instead.
-static net_id join_operands(joining *j, uint32_t number, const net_id *of) {
-  rewriter *r = j->r;
-  net_id value = net_value_add(r->memory, r->stage, r->stage->values.items[of[0]]);
-  vec_push(r->memory, &j->uses, new_use());
-  for (int i = 0; i < 2; i++)
-    pop_reader(j, of[i], number);
-  push_reader(j, value, number);
-  replace_reads(r, &r->stage->ops.items[number], of, value);
-  return value;
-}
-
-// The op's output is the value where it has nothing to do.
-static void keep_as(use *u, uint32_t number, uint32_t output) {
-  bool other = u->kept_by == number + 1 && u->kept_as != output;
-  u->kept_by = number + 1;
-  u->kept_as = other ? (uint32_t)SEVERAL : output;
-}
-
-// Moves a join, which no longer counts as a reader, into the op that makes the later of its values.
-// *more: that leaves a join before the op, *next. False: it has to stay.
-static bool hoist_join(joining *j, const join *n, join *next, bool *more) {
-  rewriter *r = j->r;
-  uint32_t makers[2] = {use_of(j, n->chosen[0])->maker, use_of(j, n->chosen[1])->maker};
-  int side = makers[1] > makers[0];
-  uint32_t number = makers[side] - 1;
-  net_id last = n->chosen[side], beside = n->chosen[1 - side], before = beside;
-  const use *of_last = use_of(j, last);
-  if (makers[side] == 0 || last == beside || of_last->readers || of_last->stored ||
-      of_last->stopped)
-    return false;
-  net_op *op = &r->stage->ops.items[number];
-  if (output_of(op, beside) == op->output_count)
-    before = find_predecessor(j, number, n, side);
-  *more = before != beside;
-  if (before == NET_NONE ||
-      (*more && (is_read_after(j, beside, number) || !is_guarded(j, number, n, side))))
-    return false;
-  net_id *elements = NEW_ARRAY(r->memory, net_id, UINT64_C(1) << op->k);
-  if (!joined_elements(r, op, n, side, beside, elements))
-    return false;
-  rewriter_at(r, op);
-  rewriter_fired(r, RULE_IN_PLACE, 0, 0);
-  *next = *n;
-  if (*more) {
-    net_id of[2] = {before, beside};
-    next->chosen[side] = before;
-    next->value = join_operands(j, number, of);
-    use_of(j, n->value)->condition = n->condition;
-    use_of(j, n->value)->side = side;
-    ensure(joined_elements(r, op, n, side, next->value, elements));
-  }
-  if (output_of(op, beside) == op->output_count)
-    keep_as(use_of(j, *more ? next->value : beside), number, output_of(op, last));
-  set_output(j, number, last, n, elements);
-  next->live = live_of_op(r->stage, op);
-  return true;
-}
-
-// ---- all joins of a stage --------------------------------------------------------------------
-
-// A join that stays where it got to: before the op that reads it.
-static void stop_join(joining *j, const join *n) {
-  rewriter *r = j->r;
-  uint32_t number = use_of(j, n->value)->readers->op;
-  net_op op = {.output_count = 1, .origin = n->origin};
-  op.live = live_forms(r->memory, n->live, &op.live_count);
-  net_id operands[3] = {n->condition, element_node(r, n->chosen[0], 0),
-                        element_node(r, n->chosen[1], 0)};
-  net_node select = {.kind = NET_SELECT,
-                     .type = r->stage->values.items[n->value],
-                     .operand_count = 3,
-                     .operands = operands};
-  op.outputs = NEW(r->memory, net_output);
-  op.outputs->value = n->value;
-  op.outputs->elements = NEW(r->memory, net_id);
-  op.outputs->elements[0] = node_simplified(r, &select);
-  for (int i = 0; i < 2; i++)
-    push_reader(j, n->chosen[i], number);
-  *use_of(j, n->value) = (use){.maker = number + 1,
-                               .stopped = true,
-                               .readers = use_of(j, n->value)->readers,
-                               .kept_by = use_of(j, n->value)->kept_by,
-                               .kept_as = use_of(j, n->value)->kept_as,
-                               .condition = NET_NONE};
-  vec_push(r->memory, &j->stopped, op);
-  vec_push(r->memory, &j->stopped_at, number);
-  j->stopped_count[number]++;
-}
-
-// Whether output i of op `number` has gone into another op.
-static bool hoist_output(joining *j, uint32_t number, uint32_t i) {
-  const net_op *op = &j->r->stage->ops.items[number];
-  join n, next;
-  bool more;
-  if (!find_join(j->r->stage, op, &op->outputs[i], &n))
-    return false;
-  bool popped[2] = {pop_reader(j, n.chosen[0], number), pop_reader(j, n.chosen[1], number)};
-  if (popped[0] && popped[1] && hoist_join(j, &n, &next, &more)) {
-    while (more) {
-      n = next;
-      if (!hoist_join(j, &n, &next, &more)) {
-        stop_join(j, &n);
-        break;
-      }
+// The op, 1 + its number was `at`, as one that changes variables, by one output each.
+static net_op change_variables(coalescing *c, const net_op *op, uint32_t at) {
+  rewriter *r = c->r;
+  net_op changed = *op;
+  f2_space live = live_with_kept(c, op, at);
+  net_output *last = NEW_ARRAY(r->memory, net_output, op->output_count + 1), *into;
+  changed.outputs = last;
+  changed.live = live_forms(r->memory, live, &changed.live_count);
+  for (uint32_t i = 0; i < op->output_count; i++) {
+    const net_output *of = &op->outputs[i];
+    net_id class = class_of(c, of->value);
+    if (c->members[of->value].gone)
+      continue;
+    for (into = changed.outputs; into < last && class_of(c, into->value) != class;)
+      into++;
+    bool first = into == last;
+    if (first)
+      *last++ = (net_output){of->value, NEW_ARRAY(r->memory, net_id, UINT64_C(1) << op->k)};
+    for (uint64_t e = 0; e < UINT64_C(1) << op->k; e++) {
+      net_id there = into->elements[e];
+      net_node kept = {.kind = NET_ELEMENT, .type = r->stage->values.items[class], .number = e};
+      kept.value = c->now[class];
+      if (first)
+        there = c->needed[class] > at ? net_node_add(r->memory, r->stage, &kept) : NET_NONE;
+      into->elements[e] = changed_element(c, op, live, of, e, there);
     }
-    return true;
   }
-  for (int k = 0; k < 2; k++)
-    if (popped[k])
-      push_reader(j, n.chosen[k], number);
-  return false;
+  changed.output_count = (uint32_t)(last - changed.outputs);
+  return changed;
 }
 
-// The stage's ops, each behind the joins that stopped before it, without those that are gone.
-static void rebuild_ops(joining *j) {
-  net_stage *s = j->r->stage;
-  size_t count = s->ops.count, *next = NEW_ARRAY(j->r->memory, size_t, count + 1), at = 0;
-  net_op *ops = NEW_ARRAY(j->r->memory, net_op, count + j->stopped.count + 1);
-  for (size_t i = 0; i < count; i++) {
-    next[i] = at;
-    at += j->stopped_count[i];
-    if (s->ops.items[i].output_count)
-      ops[at++] = s->ops.items[i];
+static void execute_stage(coalescing *c) {
+  net_stage *s = c->r->stage;
+  uint32_t kept = 0;
+  c->now = NEW_ARRAY(c->r->memory, net_id, s->values.count);
+  c->maker = NEW_ARRAY(c->r->memory, uint32_t, s->values.count);
+  c->needed = NEW_ARRAY(c->r->memory, uint32_t, s->values.count);
+  for (size_t i = 0; i < s->loads.count; i++) {
+    net_id v = s->loads.items[i].value;
+    c->now[class_of(c, v)] = v;
+    c->maker[class_of(c, v)] = NET_NONE;
+    need(c, v);
   }
-  for (size_t i = 0; i < j->stopped.count; i++)
-    ops[next[j->stopped_at.items[i]]++] = j->stopped.items[i];
-  s->ops.items = ops;
-  s->ops.count = at;
-  s->ops.capacity = count + j->stopped.count + 1;
+  for (uint32_t i = 0; i < s->ops.count; i++) {
+    const net_op op = s->ops.items[i];
+    rename_reads(c, &op);
+    net_op changed = change_variables(c, &op, i + 1);
+    for (uint32_t k = 0; k < op.output_count; k++)
+      need(c, op.outputs[k].value);
+    for (uint32_t k = 0; k < changed.output_count; k++) {
+      c->now[class_of(c, changed.outputs[k].value)] = changed.outputs[k].value;
+      c->maker[class_of(c, changed.outputs[k].value)] = kept;
+    }
+    if (changed.output_count)
+      s->ops.items[kept++] = changed;
+  }
+  s->ops.count = kept;
+  for (size_t i = 0; i < s->stores.count; i++)
+    s->stores.items[i].value = c->now[class_of(c, s->stores.items[i].value)];
 }
 
-void stage_hoist_joins(rewriter *r) {
-  net_stage *s = r->stage;
-  size_t count = s->ops.count;
+void stage_coalesce_joins(rewriter *r) {
+  const net_stage *s = r->stage;
+  coalescing c = {.r = r};
+  join j;
   bool any = false;
-  for (size_t i = 0; i < count && !any; i++)
-    any = op_is_join(s, &s->ops.items[i]);
+  for (size_t i = 0; i < s->ops.count; i++)
+    for (uint32_t k = 0; k < s->ops.items[i].output_count && !any; k++)
+      any = find_join(s, &s->ops.items[i], &s->ops.items[i].outputs[k], &j);
   if (!any)
     return;
-  joining j = {.r = r};
-  j.reads = NEW_ARRAY(r->memory, net_id, s->values.count + 1);
-  j.live = NEW_ARRAY(r->memory, f2_space *, count);
-  j.stopped_count = NEW_ARRAY(r->memory, uint32_t, count);
-  find_uses(&j);
-  for (uint32_t i = 0; i < count; i++) {
-    net_op *op = &s->ops.items[i];
-    if (!op_is_join(s, op))
-      continue;
-    uint32_t kept = 0;
-    for (uint32_t k = 0; k < op->output_count; k++)
-      if (!hoist_output(&j, i, k))
-        op->outputs[kept++] = op->outputs[k];
-    op->output_count = kept;
-  }
-  rebuild_ops(&j);
+  c.uses = net_uses_of(r->memory, s);
+  c.members = NEW_ARRAY(r->memory, member, s->values.count);
+  c.order = NEW_ARRAY(r->memory, net_id, s->values.count);
+  find_wants(&c);
+  any = false;
+  for (size_t i = 0; i < s->ops.count; i++)
+    for (uint32_t k = 0; k < s->ops.items[i].output_count; k++)
+      any |= coalesce(&c, &s->ops.items[i], &s->ops.items[i].outputs[k]);
+  if (any)
+    execute_stage(&c);
 }

@@ -76,7 +76,7 @@ void stage_narrow(rewriter *r);
 // Whether the op, of single elements, only chooses among values by its index.
 bool op_only_chooses(const net_stage *s, const net_op *op);
 // The rule in-place, for all such ops of the stage.
-void stage_hoist_joins(rewriter *r);
+void stage_coalesce_joins(rewriter *r);
 
 // ---- rules/frames.c --------------------------------------------------------------------------
 

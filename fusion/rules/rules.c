@@ -43,7 +43,7 @@ void rules_apply(arena *a, net *t, rule_log *log) {
         stage_merge(&rewriters[i]);
         stage_move_frames(&rewriters[i]);
         stage_narrow(&rewriters[i]);
-        stage_hoist_joins(&rewriters[i]);
+        stage_coalesce_joins(&rewriters[i]);
       }
     drop_dead(rewriters, t);
     again = false;

@@ -185,10 +185,10 @@
       "what an op makes of some elements of its cosets, and what it makes of others, are one value", \
       "of one type; the same ops read both, and nobody stores them", "values on disjoint sets")    \
   ROW(IN_PLACE, "in-place",                                                                        \
-      "y = f x; z = select c y w  is  x' = select c x w; z = select c (f x') x'",                  \
-      "c depends on the index, and is the same for all that f combines; nobody else reads y, nor " \
-      "x and w afterwards; what else f makes is wanted where c holds only",                        \
-      "substitution")                                                                              \
+      "y = f x; z = select c y w  is  z = f x where c holds, and leaves w elsewhere",              \
+      "c is that forms of the index are 0, or that one is not; none of these values is made where " \
+      "another one is still needed; x is w, or nobody reads it afterwards",                        \
+      "coalescing of phi functions")                                                                              \
   ROW(DEAD, "dead",                                                                                \
       "what nobody stores, or reads for something stored, is not made",                            \
       "always: scalar code has no effects", "liveness, by affine hulls of index sets")             \
@@ -197,8 +197,7 @@
       "not a foreign function", "core/scalar/scalar.h evaluates both")                             \
   ROW(INDEX, "index",                                                                              \
       "sums, differences and multiples of affine functions of the index are such functions; a "    \
-      "comparison of two is constant where their difference never changes its sign; select (p < 1) " \
-      "(select (q < 1) x y) y = select (p + q < 1) x y where neither is negative",                 \
+      "comparison of two is constant where their difference never changes its sign",               \
       "i64; comparisons: nothing overflows", "arithmetic modulo 2^64")                             \
   ROW(IDENTITY, "identity",                                                                        \
       "x + 0 = x, x * 1 = x, x & x = x, ~ (x < y) = x >= y, p | (~p & q) = p | q, select c x x = " \
