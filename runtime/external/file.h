@@ -10,6 +10,7 @@
 #ifndef PERMC_RUNTIME_EXTERNAL_FILE_H
 #define PERMC_RUNTIME_EXTERNAL_FILE_H
 
+#include "runtime/cpu/storage.h"
 #include "runtime/disk/disk.h"
 #include "runtime/external/journal.h"
 
@@ -17,13 +18,13 @@ typedef struct run_file {
   disk_file disk;
   char *path;
   uint64_t offset;        // of element 0
-  uint32_t first, last;   // steps that need it; first is UINT32_MAX: none
+  storage_item use;       // of an array, by steps
   bool named;             // it has a path in the file system, and is the run's
   int slot;               // of system/temporary.h; -1: none
   struct run_file *next;  // of a routine's, which have numbers
   uint32_t number;
 } run_file;
-#define RUN_FILE_NONE ((run_file){.slot = -1})
+#define RUN_FILE_NONE ((run_file){.use.first = STORAGE_NEVER, .slot = -1})
 
 typedef struct run_file_options {
   const char *folder, *name;

@@ -9,8 +9,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define NEVER UINT32_MAX
-
 static const net_array *array_at(const run_files *f, net_id a) {
   return &f->run->steps->arrays.items[a];
 }
@@ -62,7 +60,7 @@ static bool open_argument(run_files *f, net_id a, run_file *file, error *failure
   if (!array_file_place(given, &descriptor, &file->offset)) {
     snprintf(name, sizeof name, "argument%" PRIu32, of->number);
     // A run that goes on has it from the step before, or from this one, whose first pieces are done.
-    bool is_new = f->step == file->first && f->done == 0;
+    bool is_new = f->step == file->use.first && f->done == 0;
     return make_file(f, file, name, false, bytes_of(of), failure) &&
            (!is_new || copy_argument(f, a, file, failure));
   }
@@ -88,26 +86,22 @@ static bool open_array(run_files *f, net_id a, error *failure) {
 }
 
 static void note_use(run_files *f, net_id a, uint32_t step) {
-  if (a == NET_NONE)
-    return;
-  run_file *file = &f->arrays[a];
-  file->first = step < file->first ? step : file->first;
-  file->last = step > file->last ? step : file->last;
+  storage_note_use(&f->arrays[a].use, step);
 }
 
 static void find_lifetimes(run_files *f) {
   const external *e = f->run->steps;
-  for (net_id a = 0; a < e->arrays.count; a++) {
+  for (net_id a = 0; a < e->arrays.count; a++)
     f->arrays[a] = RUN_FILE_NONE;
-    f->arrays[a].first = NEVER;
-  }
   for (uint32_t i = 0; i < e->steps.count; i++) {
     const external_step *s = &e->steps.items[i];
     for (size_t k = 0; k < s->reads.count; k++)
       note_use(f, s->reads.items[k].file, i);
     for (size_t k = 0; k < s->writes.count; k++) {
-      note_use(f, s->writes.items[k].file, i);
-      note_use(f, s->writes.items[k].partial ? s->writes.items[k].before : NET_NONE, i);
+      const external_move *w = &s->writes.items[k];
+      note_use(f, w->file, i);
+      if (w->partial && w->before != NET_NONE)
+        note_use(f, w->before, i);
     }
     for (uint32_t k = 0; s->routine && k < s->routine->pair_count; k++) {
       note_use(f, s->routine->pairs[k].from, i);
@@ -153,7 +147,7 @@ static void close_routines(run_files *f, bool remove) {
 // ---- steps -------------------------------------------------------------------------------------
 
 static bool is_used(const run_files *f, net_id a) {
-  return f->arrays[a].first <= f->step && f->step <= f->arrays[a].last;
+  return f->arrays[a].use.first <= f->step && f->step <= f->arrays[a].use.last;
 }
 
 // All that is written is on the disk; then that it is.
@@ -187,8 +181,7 @@ bool files_end_step(run_files *f, error *failure) {
     return false;
   close_routines(f, true);
   for (net_id a = 0; a < e->arrays.count; a++)
-    if (f->arrays[a].first <= f->step && f->arrays[a].last == f->step &&
-        e->arrays.items[a].role != NET_RESULT)
+    if (is_used(f, a) && f->arrays[a].use.last == f->step && e->arrays.items[a].role != NET_RESULT)
       run_file_close(&f->arrays[a], true);
   return true;
 }

@@ -10,19 +10,6 @@
 
 // ---- from rank 0 to all, and to rank 0 ----------------------------------------------------------
 
-// Rank 0's bytes to all.
-static bool tell_all(transport *t, void *bytes, size_t count, error *failure) {
-  transport_message *m = calloc(t->ranks, sizeof *m), from = {0, bytes, count};
-  if (!m)
-    return transport_fail(t, "out of memory", failure);
-  for (uint32_t r = 1; r < t->ranks; r++)
-    m[r - 1] = (transport_message){r, bytes, count};
-  bool good = t->rank ? transport_exchange(t, NULL, 0, &from, 1, failure)
-                      : transport_exchange(t, m, t->ranks - 1, NULL, 0, failure);
-  free(m);
-  return good;
-}
-
 static const array_part *part_of(const array *a) {
   return array_device(a) == ARRAY_IN_PART ? a->owner->with : NULL;
 }
@@ -145,7 +132,7 @@ static bool share_file(transport *t, output_file *o, shared_file *f, error *fail
   *f = (shared_file){.identity = identity_of(descriptor)};
   if (o)
     snprintf(f->path, sizeof f->path, "/proc/%ld/fd/%d", (long)getpid(), descriptor);
-  if (!tell_all(t, f, sizeof *f, failure))
+  if (!transport_share(t, f, sizeof *f, failure))
     return false;
   bool own = finds(f), alike = true;
   if (*f->path && !rank_compare(t, own, &alike, failure))
@@ -154,7 +141,7 @@ static bool share_file(transport *t, output_file *o, shared_file *f, error *fail
     return true;
   const char *name = o ? output_temporary(o) : NULL;
   snprintf(f->path, sizeof f->path, "%s", name ? name : "");
-  return tell_all(t, f, sizeof *f, failure);
+  return transport_share(t, f, sizeof *f, failure);
 }
 
 static outcome write_part(transport *t, const char *path, const char *temporary,

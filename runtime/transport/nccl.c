@@ -178,13 +178,10 @@ static void free_rank(nccl_rank *t) {
 // Rank 0's, to all.
 static bool share_id(nccl_rank *t, nccl_id *id, error *failure) {
   transport *below = t->device.base.below;
-  for (uint32_t r = 0; r < below->ranks; r++)
-    t->lengths[r] = r == 0 ? sizeof *id : 0;
   nccl_status status = below->rank == 0 ? t->n->get_unique_id(id) : NCCL_GOOD;
   if (status != NCCL_GOOD)
     return fail_call(t, status, "ncclGetUniqueId", failure);
-  nccl_id own = *id;
-  return transport_gather(below, &own, t->lengths, id, failure);
+  return transport_share(below, id, sizeof *id, failure);
 }
 
 static bool join(nccl_rank *t, error *failure) {

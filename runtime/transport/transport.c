@@ -148,6 +148,14 @@ void *transport_gather_each(transport *t, const void *mine, uint64_t bytes, erro
   return NULL;
 }
 
+bool transport_share(transport *t, void *what, uint64_t bytes, error *failure) {
+  void *all = transport_gather_each(t, what, bytes, failure);
+  if (all != NULL)
+    memcpy(what, all, bytes);
+  free(all);
+  return all != NULL;
+}
+
 // ---- exchanges of blocks -----------------------------------------------------------------------
 
 // A block that this rank sends or receives: its number in `from`, its place in what this rank has.
@@ -331,36 +339,35 @@ static const transport_part *find_difference(const digests *a, const digests *b,
   return NULL;
 }
 
-// The first lines of two ranks, or of one, come to all, in order of ranks.
-static bool gather_lines(transport *t, uint32_t one, uint32_t other, const char *own, size_t count,
-                         char (*lines)[LINE], error *failure) {
-  char mine[LINE] = "";
-  uint64_t *bytes = calloc(t->ranks, sizeof *bytes);
-  if (bytes == NULL)
-    return transport_fail(t, "out of memory", failure);
+typedef char line_of_rank[LINE];
+
+// The first line of each rank comes to all. NULL: failed.
+static line_of_rank *gather_lines(transport *t, const char *own, size_t count, error *failure) {
+  line_of_rank mine = "";
   for (size_t i = 0; i < count && i + 1 < LINE && own[i] && own[i] != '\n'; i++)
     mine[i] = (unsigned char)own[i] < ' ' ? '?' : own[i];
-  bytes[one] = bytes[other] = LINE;
-  bool good = transport_gather(t, mine, bytes, lines, failure);
-  free(bytes);
-  return good;
+  return transport_gather_each(t, mine, sizeof mine, failure);
 }
 
 static bool tell_cause(transport *t, uint32_t rank, const char *own, error *failure) {
-  char line[LINE];
-  return gather_lines(t, rank, rank, own, strlen(own), &line, failure) &&
-         error_set(failure, SPAN_NONE, "rank %u: %s", rank, line);
+  line_of_rank *lines = gather_lines(t, own, strlen(own), failure);
+  if (lines != NULL)
+    error_set(failure, SPAN_NONE, "rank %u: %s", rank, lines[rank]);
+  free(lines);
+  return false;
 }
 
-// Where the part is a text, and its first lines differ, they are shown.
+// Where the part is a text, and its first lines differ, they are shown. A failure of their gather
+// stays what is said.
 static bool tell_difference(transport *t, uint32_t rank, const transport_part *p, error *failure) {
-  char lines[2][LINE] = {"", ""};
-  if (p->shown && !gather_lines(t, 0, rank, p->bytes, p->count, lines, failure))
-    return false;
-  if (lines[0][0] != 0 && lines[1][0] != 0 && strcmp(lines[0], lines[1]) != 0)
-    return error_set(failure, SPAN_NONE, "rank %u differs from rank 0 in its %s: %s, not %s", rank,
-                     p->name, lines[1], lines[0]);
-  return error_set(failure, SPAN_NONE, "rank %u differs from rank 0 in its %s", rank, p->name);
+  line_of_rank *lines = p->shown ? gather_lines(t, p->bytes, p->count, failure) : NULL;
+  if (lines && *lines[0] && *lines[rank] && strcmp(lines[0], lines[rank]) != 0)
+    error_set(failure, SPAN_NONE, "rank %u differs from rank 0 in its %s: %s, not %s", rank,
+              p->name, lines[rank], lines[0]);
+  else
+    error_set(failure, SPAN_NONE, "rank %u differs from rank 0 in its %s", rank, p->name);
+  free(lines);
+  return false;
 }
 
 // Of all ranks' digests.

@@ -204,6 +204,8 @@ bool transport_gather(transport *t, const void *mine, const uint64_t *bytes, voi
 // What each rank has to say, of as many bytes on all: by rank, in memory that the caller frees.
 // NULL: *failure says why.
 void *transport_gather_each(transport *t, const void *mine, uint64_t bytes, error *failure);
+// What rank 0 has to say comes to all.
+bool transport_share(transport *t, void *what, uint64_t bytes, error *failure);
 
 // Whether all ranks have the same parts, say program, sizes and options: "rank 2 differs from rank
 // 0 in its sizes". Names and number of the parts are compared first, as those of a version. Where
