@@ -31,7 +31,6 @@ typedef struct cpu_state {
   unsigned threads;
   void **data;            // by array: where it is
   storage storage;        // of a run that has memory of its own
-  void **rooms;           // that memory, while it is needed
   _Atomic uint64_t done;  // elements, for the progress
   uint64_t all;           // elements of all passes
 } cpu_state;
@@ -81,23 +80,15 @@ uint64_t cpu_peak_bytes(arena *memory, const plan *p) {
 // Those that the pass is the first to need.
 static bool allocate_rooms(cpu_state *s, uint32_t pass) {
   for (uint32_t i = 0; i < s->storage.room_count; i++) {
-    const storage_room *r = &s->storage.rooms[i];
+    storage_room *r = &s->storage.rooms[i];
     if (r->first != pass)
       continue;
-    if (!s->rooms[i] && !(s->rooms[i] = array_memory(r->bytes)))
+    if (!r->memory && !(r->memory = array_memory(r->bytes)))
       return error_no_memory(s->failure);
     for (net_id a = r->array; a != NET_NONE; a = s->storage.items[a].next)
-      s->data[a] = s->rooms[i];
+      s->data[a] = r->memory;
   }
   return true;
-}
-
-static void free_rooms(cpu_state *s, uint32_t pass) {
-  for (uint32_t i = 0; i < s->storage.room_count; i++)
-    if (s->storage.rooms[i].last == pass) {
-      free(s->rooms[i]);
-      s->rooms[i] = NULL;
-    }
 }
 
 // ---- passes -------------------------------------------------------------------------------------
@@ -283,12 +274,11 @@ static bool place_arrays(cpu_state *s, array *arguments) {
       items[a].bytes = 0;
   }
   s->storage.transient = true;
-  if (!storage_place(&s->storage) ||
-      !(s->rooms = calloc(s->storage.room_count + 1, sizeof *s->rooms)))
+  if (!storage_place(&s->storage))
     return error_no_memory(s->failure);
   for (size_t a = 0; a < p->arrays.count; a++)
     if (p->arrays.items[a].role == NET_ARGUMENT && items[a].first != NEVER) {
-      s->rooms[items[a].room] = s->data[a];
+      s->storage.rooms[items[a].room].memory = s->data[a];
       arguments[p->arrays.items[a].number].data = NULL;
     }
   return true;
@@ -306,7 +296,7 @@ static bool move_results(cpu_state *s, array *results) {
     results[from->number] =
         (array){.type = from->type, .rank = 1, .dims = {from->count}, .data = data};
     if (stored)
-      s->rooms[s->storage.items[a].room] = NULL;
+      s->storage.rooms[s->storage.items[a].room].memory = NULL;
   }
   return true;
 }
@@ -331,7 +321,7 @@ static bool run_passes(cpu_state *s) {
   bool good = true;
   for (uint32_t i = 0; good && i < s->plan->passes.count; i++) {
     good = allocate_rooms(s, i) && run_pass(s, i, 0, cpu_item_count(s->plan, i));
-    free_rooms(s, i);
+    storage_free_after(&s->storage, i);
   }
   return good;
 }
@@ -394,9 +384,6 @@ bool cpu_run(const plan *p, const cpu_options *o, array *arguments, size_t argum
   bool good = run_in_rooms(&s, passes, arguments, argument_count, results);
   if (!o->borrow_arguments)
     arrays_destroy(arguments, argument_count);
-  for (uint32_t i = 0; s.rooms && i < s.storage.room_count; i++)
-    free(s.rooms[i]);
-  free(s.rooms);
   free(data);
   free(passes);
   storage_end(&s.storage);

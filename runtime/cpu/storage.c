@@ -106,7 +106,7 @@ static void place_array(storage *s, net_id id) {
   storage_room *r = owner ? NULL : find_room(s, id);
   if (!r) {
     r = &s->rooms[s->room_count++];
-    *r = (storage_room){item->bytes, NEVER, 0, owner ? id : NET_NONE, NET_NONE};
+    *r = (storage_room){item->bytes, NEVER, 0, owner ? id : NET_NONE, NET_NONE, NULL};
   }
   r->bytes = item->bytes > r->bytes ? item->bytes : r->bytes;
   r->first = item->first < r->first ? item->first : r->first;
@@ -189,7 +189,17 @@ bool storage_place(storage *s) {
   return good;
 }
 
+void storage_free_after(storage *s, uint32_t pass) {
+  for (uint32_t i = 0; i < s->room_count && s->transient; i++)
+    if (s->rooms[i].last == pass) {
+      free(s->rooms[i].memory);
+      s->rooms[i].memory = NULL;
+    }
+}
+
 void storage_end(storage *s) {
+  for (uint32_t i = 0; i < s->room_count; i++)
+    free(s->rooms[i].memory);
   free(s->items);
   free(s->rooms);
   *s = (storage){0};

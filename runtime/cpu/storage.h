@@ -41,6 +41,7 @@ typedef struct storage_room {
   uint32_t first, last;  // passes that need it
   net_id owner;          // the array whose memory there is already, or NET_NONE
   net_id array;          // the first of its arrays
+  void *memory;          // the user's, of malloc when storage_end comes; NULL: none
 } storage_room;
 
 typedef struct storage {
@@ -65,6 +66,8 @@ void storage_lifetimes(const plan *p, storage_item *items);
 // caller may change items before they are placed. False: out of memory.
 bool storage_begin(storage *s, const plan *p, const storage_pass *passes);
 bool storage_place(storage *s);
+// Frees the memory of rooms that no later pass needs, if they are transient.
+void storage_free_after(storage *s, uint32_t pass);
 void storage_end(storage *s);  // {0} is allowed
 
 uint64_t cpu_array_bytes(const net_array *a);

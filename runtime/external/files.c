@@ -86,7 +86,8 @@ static bool open_array(run_files *f, net_id a, error *failure) {
 }
 
 static void note_use(run_files *f, net_id a, uint32_t step) {
-  storage_note_use(&f->arrays[a].use, step);
+  if (a != NET_NONE)
+    storage_note_use(&f->arrays[a].use, step);
 }
 
 static void find_lifetimes(run_files *f) {
@@ -98,10 +99,8 @@ static void find_lifetimes(run_files *f) {
     for (size_t k = 0; k < s->reads.count; k++)
       note_use(f, s->reads.items[k].file, i);
     for (size_t k = 0; k < s->writes.count; k++) {
-      const external_move *w = &s->writes.items[k];
-      note_use(f, w->file, i);
-      if (w->partial && w->before != NET_NONE)
-        note_use(f, w->before, i);
+      note_use(f, s->writes.items[k].file, i);
+      note_use(f, s->writes.items[k].partial ? s->writes.items[k].before : NET_NONE, i);
     }
     for (uint32_t k = 0; s->routine && k < s->routine->pair_count; k++) {
       note_use(f, s->routine->pairs[k].from, i);

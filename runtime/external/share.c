@@ -21,7 +21,6 @@ typedef struct execution {
   buffer *buffers;  // of all moves
   void **data;      // by array of the plan: where element 0 of it would be
   storage storage;  // of what a share has between its passes
-  char **rooms;     // their memory
 } execution;
 
 static const plan *plan_of(const execution *x) { return x->options->run->plan; }
@@ -68,9 +67,9 @@ static bool make_rooms(execution *x) {
     if (a < p->net->arrays.count || (item->first != STORAGE_NEVER && !is_of_stage(x, item->first)))
       item->first = STORAGE_NEVER;
   }
-  bool good = storage_place(s) && (x->rooms = calloc(s->room_count + 1, sizeof *x->rooms));
+  bool good = storage_place(s);
   for (uint32_t i = 0; i < s->room_count && good; i++)
-    good = (x->rooms[i] = aligned_alloc(DISK_PAGE, s->rooms[i].bytes));
+    good = (s->rooms[i].memory = aligned_alloc(DISK_PAGE, s->rooms[i].bytes));
   return good;
 }
 
@@ -108,11 +107,8 @@ static void free_execution(execution *x) {
     if (!x->buffers[i].move->whole)
       free(x->buffers[i].memory[1]);
   }
-  for (uint32_t i = 0; x->rooms && i < x->storage.room_count; i++)
-    free(x->rooms[i]);
   free(x->buffers);
   free(x->data);
-  free(x->rooms);
   storage_end(&x->storage);
 }
 
@@ -205,7 +201,7 @@ static void place_arrays(execution *x, uint64_t share) {
     if (x->storage.items[a].first != STORAGE_NEVER) {
       uint64_t before =
           share * plan_share_elements(p, a) * scalar_types[p->arrays.items[a].type].size;
-      uintptr_t memory = (uintptr_t)x->rooms[x->storage.items[a].room];
+      uintptr_t memory = (uintptr_t)x->storage.rooms[x->storage.items[a].room].memory;
       x->data[a] = (void *)(memory + before % DISK_PAGE - before);
     }
 }

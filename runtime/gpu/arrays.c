@@ -22,8 +22,7 @@ bool program_place_arrays(cuda_program *g, error *failure) {
   for (size_t a = 0; a < p->arrays.count && good; a++)
     if (net_array_is_given(&p->arrays.items[a]))
       g->storage.items[a].first = 0, g->storage.items[a].last = NEVER;
-  good = good && storage_place(&g->storage) &&
-         (g->rooms = calloc(g->storage.room_count + 1, sizeof *g->rooms));
+  good = good && storage_place(&g->storage);
   free(passes);
   return good || error_no_memory(failure);
 }
@@ -33,12 +32,13 @@ bool program_allocate_arrays(cuda_program *g, bool tables, error *failure) {
   uint64_t needed = 0;
   bool good = true;
   for (uint32_t i = 0; i < s->room_count; i++) {
-    needed += s->rooms[i].bytes;
-    if (!tables || g->plan->arrays.items[s->rooms[i].array].role == NET_TABLE)
-      good = good && (g->rooms[i] || (g->rooms[i] = program_memory_new(g, s->rooms[i].bytes)));
+    storage_room *r = &s->rooms[i];
+    needed += r->bytes;
+    if (!r->memory && good && (!tables || g->plan->arrays.items[r->array].role == NET_TABLE))
+      good = (r->memory = (void *)(uintptr_t)program_memory_new(g, r->bytes));
   }
   for (size_t a = 0; a < g->plan->arrays.count; a++)
-    g->own[a] = s->items[a].first == NEVER ? 0 : g->rooms[s->items[a].room];
+    g->own[a] = s->items[a].first == NEVER ? 0 : (uintptr_t)s->rooms[s->items[a].room].memory;
   return good ||
          error_set(failure, SPAN_NONE, "%s; the program needs %llu bytes in %u arrays",
                    cuda_message(g->device), (unsigned long long)needed, (unsigned)s->room_count);

@@ -108,8 +108,10 @@ void cuda_program_free(cuda_program *g) {
     program_drop_graphs(g);
   for (size_t i = 0; i < g->plan->passes.count && g->passes; i++)
     free_pass(&g->passes[i]);
-  for (uint32_t i = 0; i < g->storage.room_count && g->rooms; i++)
-    program_memory_free(g, g->rooms[i]);
+  for (uint32_t i = 0; i < g->storage.room_count; i++) {
+    program_memory_free(g, (uintptr_t)g->storage.rooms[i].memory);
+    g->storage.rooms[i].memory = NULL;
+  }
   cuda_memory_free(g->device, g->copied.address);
   cuda_memory_free(g->device, g->state);
   for (unsigned i = 0; i < g->part_count; i++)
@@ -119,7 +121,6 @@ void cuda_program_free(cuda_program *g) {
   pthread_mutex_destroy(&g->schedules);
   free(g->passes);
   free(g->own);
-  free(g->rooms);
   storage_end(&g->storage);
   free(g->stretches);
   free(g);

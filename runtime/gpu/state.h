@@ -69,7 +69,6 @@ struct cuda_program {
   uint64_t state_bytes;  // the most of any look-back kernel, which come one after the other
   cuda_address state;    // of runs
   storage storage;       // of runs: rooms for all arrays
-  cuda_address *rooms;   // where they are
   cuda_address *own;     // by array: where it is, or 0
   bool has_own_arrays;   // tables are there from the beginning, the others from the first run on
   pthread_mutex_t schedules;  // of permutations, and of the stretches

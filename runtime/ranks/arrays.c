@@ -85,38 +85,25 @@ bool rank_place_arrays(rank *r) {
   for (net_id a = 0; a < r->run->plan->arrays.count; a++)
     s->items[a].bytes = rank_memory_bytes(r, a);
   s->transient = !r->device;
-  if (!find_given(r))
-    return false;
-  free(r->rooms);
-  r->rooms = storage_place(s) ? calloc(s->room_count + 1, sizeof *r->rooms) : NULL;
-  return r->rooms || error_no_memory(r->failure);
+  return find_given(r) && (storage_place(s) || error_no_memory(r->failure));
 }
 
 bool rank_allocate(rank *r, net_id a) {
-  uint32_t room = r->storage.items[a].room;
-  uint64_t bytes = r->storage.rooms[room].bytes;
-  void **memory = &r->rooms[room];
-  if (!*memory)
-    *memory =
-        r->device ? (void *)(uintptr_t)cuda_memory_new(r->device, bytes) : array_memory(bytes);
-  if (!*memory)
+  storage_room *room = &r->storage.rooms[r->storage.items[a].room];
+  if (!room->memory)
+    room->memory = r->device ? (void *)(uintptr_t)cuda_memory_new(r->device, room->bytes)
+                             : array_memory(room->bytes);
+  if (!room->memory)
     return rank_failed(r);
-  r->parts[a] = rank_part_in(r, a, *memory, &r->data[a]);
+  r->parts[a] = rank_part_in(r, a, room->memory, &r->data[a]);
   return true;
 }
 
-static void free_room(rank *r, uint32_t room) {
-  if (r->rooms[room] && r->device)
-    cuda_memory_free(r->device, (uintptr_t)r->rooms[room]);
-  else
-    free(r->rooms[room]);
-  r->rooms[room] = NULL;
-}
-
 void rank_end_arrays(rank *r) {
-  for (uint32_t i = 0; r->rooms && i < r->storage.room_count; i++)
-    free_room(r, i);
-  free(r->rooms);
+  for (uint32_t i = 0; r->device && i < r->storage.room_count; i++) {
+    cuda_memory_free(r->device, (uintptr_t)r->storage.rooms[i].memory);
+    r->storage.rooms[i].memory = NULL;
+  }
   storage_end(&r->storage);
 }
 
@@ -216,12 +203,6 @@ bool rank_take_arrays(rank *r, uint32_t number) {
   return good;
 }
 
-void rank_free_arrays(rank *r, uint32_t number) {
-  for (uint32_t i = 0; i < r->storage.room_count && r->storage.transient; i++)
-    if (r->storage.rooms[i].last == number)
-      free_room(r, i);
-}
-
 // ---- results ------------------------------------------------------------------------------------
 
 bool rank_gather(rank *r, transport *t, net_id from, void *to) {
@@ -259,7 +240,7 @@ bool rank_take_result(rank *r, net_id a, array_part *out) {
     return false;
   if (!r->device) {
     *out = *made;
-    r->rooms[r->storage.items[a].room] = NULL;
+    r->storage.rooms[r->storage.items[a].room].memory = NULL;
   } else {
     void *memory = array_memory(rank_memory_bytes(r, a)), *element_0;
     if (!memory)

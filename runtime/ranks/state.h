@@ -31,7 +31,6 @@ typedef struct rank {
   uint32_t step_count;
   uint64_t *slab;     // by array of the plan
   storage storage;    // by steps; of several at one time by the first
-  void **rooms;       // their memory, while it is needed
   array_part *parts;  // by array, while it lives
   void **data;        // ... the address that element 0 would have
 } rank;
@@ -60,10 +59,8 @@ bool rank_place_arrays(rank *r);
 void rank_end_arrays(rank *r);
 // Its part in its room, in r->parts and r->data.
 bool rank_allocate(rank *r, net_id a);
-// Arrays that a step is the first to need, or the last.
-bool rank_take_arrays(rank *r, uint32_t step);
-void rank_free_arrays(rank *r, uint32_t step);
-bool rank_take_given(rank *r, net_id a);  // an argument or table, with its elements
+bool rank_take_arrays(rank *r, uint32_t step);  // those that the step is the first to need
+bool rank_take_given(rank *r, net_id a);        // an argument or table, with its elements
 // All elements of an array come to each rank, to `to`, by that transport.
 bool rank_gather(rank *r, transport *t, net_id from, void *to);
 // This rank's part of a result, or of what is not returned all of it, in memory of the host that

@@ -295,12 +295,8 @@ static bool execute(rank *r, const step *s) {
 
 bool rank_execute_step(rank *r, uint32_t number, uint32_t *next) {
   bool three = number + 2 < r->step_count && r->steps[number + 1].in_pieces;
-  bool good = true;
   *next = number + (three ? 3 : 1);
-  for (uint32_t i = number; i < *next && good; i++)
-    good = rank_take_arrays(r, i);
-  good = good && execute(r, &r->steps[three ? number + 1 : number]);
-  for (uint32_t i = number; i < *next && good; i++)
-    rank_free_arrays(r, i);
+  bool good = rank_take_arrays(r, number) && execute(r, &r->steps[three ? number + 1 : number]);
+  storage_free_after(&r->storage, number);
   return good;
 }
