@@ -8,10 +8,7 @@
 #include "fusion/external/making.h"
 
 bool making_has_effects(const net_stage *s) {
-  bool any = false;
-  for (size_t i = 0; i < s->nodes.count; i++)
-    any = any || s->nodes.items[i].kind == NET_SCATTER || s->nodes.items[i].kind == NET_EXTERN;
-  return any;
+  return net_stage_has(s, NET_SCATTER) || net_stage_has(s, NET_EXTERN);
 }
 
 net_stage making_new_nodes(arena *a, const net_stage *s) {

@@ -71,9 +71,8 @@ static bool is_same_node(const net_stage *s, net_id of_s, const net_stage *t, ne
     const net_load *x = load_of(s, a->value), *y = load_of(t, b->value);
     return x && y && net_load_equal(x, y);
   }
-  bool same = a->kind != NET_GATHER && a->kind != NET_SCATTER && a->kind != NET_EXTERN &&
-              a->scalar == b->scalar && a->number == b->number &&
-              !memcmp(&a->constant, &b->constant, sizeof a->constant) &&
+  bool same = !net_node_is(a->kind, NET_HAS_ARRAY | NET_HAS_EFFECT) && a->scalar == b->scalar &&
+              a->number == b->number && !memcmp(&a->constant, &b->constant, sizeof a->constant) &&
               (a->kind != NET_INDEX || net_map_equal(&a->map, &b->map));
   for (uint32_t i = 0; i < a->operand_count && same; i++)
     same = is_same_node(s, a->operands[i], t, b->operands[i]);

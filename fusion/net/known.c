@@ -108,7 +108,11 @@ net_known net_known_of(const net_node *node, scalar_type from, const net_known *
     if (made.is)
       made.value = scalar_root(node->type, of[0]->value.i64, (int64_t)node->number);
     break;
-  default:
+  case NET_ELEMENT:
+  case NET_INDEX:
+  case NET_EXTERN:
+  case NET_GATHER:
+  case NET_SCATTER:
     break;
   }
   return made.is ? made : unknown;

@@ -241,6 +241,13 @@ bool net_output_scatters(const net_stage *s, const net_op *op, const net_output 
   return false;
 }
 
+bool net_stage_has(const net_stage *s, net_node_kind kind) {
+  for (size_t i = 0; i < s->nodes.count; i++)
+    if (s->nodes.items[i].kind == kind)
+      return true;
+  return false;
+}
+
 bool net_stage_acts(const net_stage *s) {
   bool acts = s->routine || s->stores.count > 0;
   for (size_t i = 0; i < s->ops.count && !acts; i++)
@@ -258,40 +265,29 @@ bool net_load_equal(const net_load *a, const net_load *b) {
 
 // ---- nodes -----------------------------------------------------------------------------------
 
-// Which fields a kind uses; the rest are zero.
-enum { SCALAR = 1, VALUE = 2, OPERANDS = 4, NUMBER = 8, MAP = 16, CONSTANT = 32 };
-static const unsigned uses[NET_NODE_KINDS] = {
-    [NET_ELEMENT] = VALUE | NUMBER | MAP,  // lowering's own read have a map
-    [NET_INDEX] = MAP,
-    [NET_CONSTANT] = CONSTANT,
-    [NET_SCALAR] = SCALAR | OPERANDS,
-    [NET_MIN] = OPERANDS,
-    [NET_MAX] = OPERANDS,
-    [NET_SELECT] = OPERANDS,
-    [NET_CONVERT] = OPERANDS,
-    [NET_ROOT] = OPERANDS | NUMBER,
-    [NET_EXTERN] = OPERANDS | NUMBER,
-    [NET_GATHER] = OPERANDS | NUMBER,
-    [NET_SCATTER] = OPERANDS | NUMBER,
+const net_node_row net_nodes[NET_NODE_KINDS] = {
+#define ROW(id, ...) [NET_##id] = {__VA_ARGS__},
+    NET_NODES(ROW)
+#undef ROW
 };
 
-// Operands and map still the caller's.
+// The fields that its kind has; the rest are zero. Operands and map are still the caller's.
 static net_node used_fields(const net_node *node) {
-  unsigned fields = uses[node->kind];
+  const net_node_row *row = &net_nodes[node->kind];
   net_node used = {.kind = node->kind, .type = node->type};
-  if (fields & SCALAR)
+  if (row->fields & NET_HAS_SCALAR)
     used.scalar = node->scalar;
-  if (fields & VALUE)
+  if (row->fields & NET_HAS_VALUE)
     used.value = node->value;
-  if (fields & NUMBER)
+  if (row->fields & NET_HAS_NUMBER)
     used.number = node->number;
-  if (fields & OPERANDS) {
+  if (row->operands) {
     used.operand_count = node->operand_count;
     used.operands = node->operands;
   }
-  if (fields & MAP)
+  if (row->fields & NET_HAS_MAP)
     used.map = node->map;
-  if (fields & CONSTANT)
+  if (row->fields & NET_HAS_CONSTANT)
     memcpy(&used.constant, &node->constant, scalar_types[node->type].size);
   return used;
 }

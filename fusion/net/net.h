@@ -126,28 +126,76 @@ net_map net_map_at_element(arena *a, const net_map *m, uint32_t k, const uint64_
 
 // ---- scalar code -----------------------------------------------------------------------------
 
-typedef enum net_node_kind {
-  NET_ELEMENT,   // element `number` (of the op's 2^k) of value `value`
-  NET_INDEX,     // i64: `map` of the index, the same for all 2^k elements
-  NET_CONSTANT,  // `constant`
-  NET_SCALAR,    // `scalar` of 1 or 2 operands
-  NET_MIN,       // of 2 operands of an integer type or bool: where a comparison chooses
-  NET_MAX,       //   between its own operands (made by rules, never by lowering)
-  NET_SELECT,    // operands: bool, a, b
-  NET_CONVERT,   // of 1 operand to `type`
-  NET_ROOT,      // operand k (i64): scalar_root(type, k, number)
-  NET_EXTERN,    // foreign function `number` of any operands
-  NET_GATHER,    // operand a (i64): element a of array `number`; 0 bits where it has none
-  NET_SCATTER,  // operands a (i64), x: writes x as element a of array `number`, if it has one; false
-  NET_NODE_KINDS
-} net_node_kind;
+// What a kind of node is: its name, how many operands it has, which fields besides, and traits. What
+// a file does for each kind it does in a switch without default: a new row does not compile until
+// every such file has a case for it (-Wswitch).
+//
+//   element   element `number` (of the op's 2^k) of value `value`
+//   index     i64: `map` of the index, the same for all 2^k elements
+//   constant  `constant`
+//   scalar    `scalar` of 1 or 2 operands
+//   min, max  of 2 operands of an integer type or bool: where a comparison chooses between its own
+//             operands (made by rules, never by lowering)
+//   select    operands: bool, a, b
+//   convert   of 1 operand to `type`
+//   root      operand k (i64): scalar_root(type, k, number)
+//   extern    foreign function `number` of any operands
+//   gather    operand a (i64): element a of array `number`; 0 bits where it has none
+//   scatter   operands a (i64), x: writes x as element a of array `number`, if it has one; false
+// clang-format off
+#define NET_NODES(ROW)                                                                             \
+  ROW(ELEMENT,  "element",  0, NET_HAS_VALUE | NET_HAS_NUMBER | NET_HAS_MAP, NET_IS_LEAF)           \
+  ROW(INDEX,    "index",    0, NET_HAS_MAP, 0)                                                      \
+  ROW(CONSTANT, "constant", 0, NET_HAS_CONSTANT, NET_IS_LEAF)                                       \
+  ROW(SCALAR,   "scalar",   NET_OWN_COUNT, NET_HAS_SCALAR, NET_IS_FUNCTION)                         \
+  ROW(MIN,      "min",      2, 0, NET_IS_FUNCTION)                                                  \
+  ROW(MAX,      "max",      2, 0, NET_IS_FUNCTION)                                                  \
+  ROW(SELECT,   "select",   3, 0, NET_IS_FUNCTION)                                                  \
+  ROW(CONVERT,  "convert",  1, 0, NET_IS_FUNCTION)                                                  \
+  ROW(ROOT,     "root",     1, NET_HAS_NUMBER, NET_IS_FUNCTION | NET_IMPORTS)                       \
+  ROW(EXTERN,   "extern",   NET_OWN_COUNT, NET_HAS_NUMBER, NET_HAS_EFFECT | NET_IMPORTS)            \
+  ROW(GATHER,   "gather",   1, NET_HAS_NUMBER, NET_HAS_ARRAY | NET_IMPORTS)                         \
+  ROW(SCATTER,  "scatter",  2, NET_HAS_NUMBER, NET_HAS_ARRAY | NET_HAS_EFFECT | NET_IMPORTS)
+// clang-format on
 
-// The array that a node reads or writes at a place that it computes. It is complete before the
-// stage that gathers from it; a stage that scatters into it does not read it. (An op may scatter
-// anywhere:
-// the node itself says where it writes.)
+typedef enum net_node_kind {
+#define ROW(id, ...) NET_##id,
+  NET_NODES(ROW)
+#undef ROW
+} net_node_kind;
+#define ROW(...) +1
+enum { NET_NODE_KINDS = 0 NET_NODES(ROW) };
+#undef ROW
+
+enum { NET_OWN_COUNT = -1 };  // of operands: the operation's, the function's
+typedef enum net_node_fields {
+  NET_HAS_SCALAR = 1,
+  NET_HAS_VALUE = 2,
+  NET_HAS_NUMBER = 4,
+  NET_HAS_MAP = 8,  // an element's: while lowering
+  NET_HAS_CONSTANT = 16
+} net_node_fields;
+typedef enum net_node_traits {
+  NET_IS_LEAF = 1,      // what an op reads, or a constant: no work
+  NET_IS_FUNCTION = 2,  // of its operands alone
+  NET_HAS_EFFECT = 4,   // is evaluated as often as the program says
+  // Reads or writes an array at a place that it computes. The array is complete before the stage
+  // that gathers from it; a stage that scatters into it does not read it. (An op may scatter
+  // anywhere: the node itself says where it writes.)
+  NET_HAS_ARRAY = 8,
+  NET_IMPORTS = 16  // its code needs more than its operands: a table, a function, an array
+} net_node_traits;
+typedef struct net_node_row {
+  const char *name;
+  int operands;
+  unsigned fields, traits;
+} net_node_row;
+extern const net_node_row net_nodes[NET_NODE_KINDS];
+static inline bool net_node_is(net_node_kind kind, unsigned traits) {
+  return net_nodes[kind].traits & traits;
+}
 static inline bool net_node_has_array(net_node_kind kind) {
-  return kind == NET_GATHER || kind == NET_SCATTER;
+  return net_node_is(kind, NET_HAS_ARRAY);
 }
 
 // Nodes of a stage are shared: equal nodes have one number, and operands precede their node.
@@ -421,6 +469,7 @@ net_id net_array_add(arena *a, net *t, scalar_type type, uint64_t count, net_rol
                      uint32_t number);
 // Whether an output stands for what its op scatters: then nobody reads or stores the value.
 bool net_output_scatters(const net_stage *s, const net_op *op, const net_output *output);
+bool net_stage_has(const net_stage *s, net_node_kind kind);  // whether it has such a node
 // Whether anything comes of the stage: it stores, scatters, or is a routine.
 bool net_stage_acts(const net_stage *s);
 // A routine with counts as two: the same without them, and these.

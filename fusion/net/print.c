@@ -35,68 +35,54 @@ enum { NAMED = 2 };
 
 // ---- nodes -----------------------------------------------------------------------------------
 
-static bool is_always_inline(const net_node *node) {
-  return node->kind == NET_ELEMENT || node->kind == NET_CONSTANT;
-}
-
 static void print_node(const printer *p, const net_node *node);
 
 static void print_operand(const printer *p, net_id id) {
   const net_node *node = &p->stage->nodes.items[id];
-  if (is_always_inline(node))
+  if (net_node_is(node->kind, NET_IS_LEAF))
     print_node(p, node);
   else
     text_printf(p->out, "t%" PRIu32, p->names[id]);
 }
 
-static void print_node_head(text *out, const net_node *node) {
-  const char *type = scalar_types[node->type].name;
+static void print_node(const printer *p, const net_node *node) {
+  const char *name = net_nodes[node->kind].name, *type = scalar_types[node->type].name;
   switch (node->kind) {
+  case NET_ELEMENT:
+    text_printf(p->out, "v%" PRIu32 "[%" PRIu64 "]", node->value, node->number);
+    break;
+  case NET_INDEX:
+    text_printf(p->out, "%s ", name);
+    net_write_map(p->out, &node->map);
+    break;
+  case NET_CONSTANT:
+    net_write_constant(p->out, node->type, &node->constant);
+    break;
   case NET_SCALAR:
-    text_string(out, scalar_ops[node->scalar].name);
+    text_string(p->out, scalar_ops[node->scalar].name);
     break;
   case NET_MIN:
-    text_string(out, "min");
-    break;
   case NET_MAX:
-    text_string(out, "max");
-    break;
   case NET_SELECT:
-    text_string(out, "select");
+    text_string(p->out, name);
     break;
   case NET_CONVERT:
-    text_printf(out, "convert %s", type);
+    text_printf(p->out, "%s %s", name, type);
     break;
   case NET_ROOT:
-    text_printf(out, "root %s %" PRIu64, type, node->number);
+    text_printf(p->out, "%s %s %" PRIu64, name, type, node->number);
     break;
   case NET_EXTERN:
-    text_printf(out, "extern e%" PRIu64 " %s", node->number, type);
+    text_printf(p->out, "%s e%" PRIu64 " %s", name, node->number, type);
     break;
   case NET_GATHER:
   case NET_SCATTER:
-    text_printf(out, "%s a%" PRIu64 " %s", node->kind == NET_GATHER ? "gather" : "scatter",
-                node->number, type);
-    break;
-  default:
+    text_printf(p->out, "%s a%" PRIu64 " %s", name, node->number, type);
     break;
   }
-}
-
-static void print_node(const printer *p, const net_node *node) {
-  if (node->kind == NET_ELEMENT) {
-    text_printf(p->out, "v%" PRIu32 "[%" PRIu64 "]", node->value, node->number);
-  } else if (node->kind == NET_CONSTANT) {
-    net_write_constant(p->out, node->type, &node->constant);
-  } else if (node->kind == NET_INDEX) {
-    text_string(p->out, "index ");
-    net_write_map(p->out, &node->map);
-  } else {
-    print_node_head(p->out, node);
-    for (uint32_t i = 0; i < node->operand_count; i++) {
-      text_string(p->out, " ");
-      print_operand(p, node->operands[i]);
-    }
+  for (uint32_t i = 0; i < node->operand_count; i++) {
+    text_string(p->out, " ");
+    print_operand(p, node->operands[i]);
   }
 }
 
@@ -149,7 +135,7 @@ static void print_nodes(printer *p, const net_op *op) {
         walk_nodes(p, &stack, op->outputs[i].elements[j], &count);
   for (uint32_t i = 0; i < count; i++) {
     const net_node *node = &p->stage->nodes.items[p->order[i]];
-    if (is_always_inline(node) || p->uses[p->order[i]] < NAMED)
+    if (net_node_is(node->kind, NET_IS_LEAF) || p->uses[p->order[i]] < NAMED)
       continue;
     p->names[p->order[i]] = named;
     text_printf(p->out, "    t%" PRIu32 " = ", named++);

@@ -496,13 +496,6 @@ static int most_dead(const planning *p, const run *r) {
   return (int)most;
 }
 
-bool plan_gathers(const net_stage *s) {
-  for (size_t i = 0; i < s->nodes.count; i++)
-    if (s->nodes.items[i].kind == NET_GATHER)
-      return true;
-  return false;
-}
-
 // A tile at least as large as what a thread holds, so that a block is worth its addresses and all
 // lanes have something to do: with unit vectors, the lowest first. Larger where ops matter in few
 // places, and where lanes are threads and nothing is to be computed, for long lines.
@@ -517,11 +510,11 @@ static void widen_tile(const planning *p, const pass_tiles *tiles, uint32_t numb
   run *r = &tiles->runs[number];
   bool warps = p->target->lane_bytes == 0;
   int lines = log2_floor(LONG_LINE_BYTES / (p->moved_bytes ? p->moved_bytes : 1));
-  int enough = !warps                   ? smaller_of(ENOUGH + most_dead(p, r), ENOUGH_WHERE_FEW)
-               : plan_gathers(p->stage) ? PLAN_GATHERED_BITS
-               : p->stage->ops.count    ? ENOUGH_FOR_WARPS
-               : lines > LONG_LINES     ? lines
-                                        : LONG_LINES;
+  int enough = !warps ? smaller_of(ENOUGH + most_dead(p, r), ENOUGH_WHERE_FEW)
+               : net_stage_has(p->stage, NET_GATHER) ? PLAN_GATHERED_BITS
+               : p->stage->ops.count                 ? ENOUGH_FOR_WARPS
+               : lines > LONG_LINES                  ? lines
+                                                     : LONG_LINES;
   int room = plan_room(p, r), most = room < enough ? room : enough;
   if (warps)
     lengthen_lines(p, r, number == 0, number + 1 == tiles->count, most);

@@ -6,11 +6,6 @@
 // The plan keeps pass 0, for backends whose sorts read keys. Such a sort needs the pass's arrays.
 #include "fusion/plan/planning.h"
 
-static bool is_plain(net_node_kind kind) {
-  return kind == NET_ELEMENT || kind == NET_CONSTANT || kind == NET_SCALAR || kind == NET_MIN ||
-         kind == NET_MAX || kind == NET_SELECT || kind == NET_CONVERT;
-}
-
 // Whether an element is loaded from the place that the key made of it is stored at.
 static bool loads_at(const plan *p, const net_load *l, const net_store *to) {
   const net_array *arrays = p->arrays.items;
@@ -31,7 +26,7 @@ static bool makes_keys(const plan *p, const net_stage *s) {
   for (size_t i = 0; i < s->ops.count && good; i++)
     good = s->ops.items[i].k == 0 && !s->ops.items[i].live_count;
   for (size_t i = 0; i < s->nodes.count && good; i++)
-    good = is_plain(s->nodes.items[i].kind);
+    good = s->nodes.items[i].kind != NET_INDEX && !net_node_is(s->nodes.items[i].kind, NET_IMPORTS);
   return good;
 }
 

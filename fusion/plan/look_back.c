@@ -65,7 +65,7 @@ static bool reads_tree(const tree *t, const net_op *op) {
   uint32_t count = net_op_nodes(s, op, t->room);
   for (uint32_t i = 0; i < count; i++) {
     const net_node *node = &s->nodes.items[t->room[i]];
-    if (node->kind == NET_EXTERN || node->kind == NET_ROOT)
+    if (net_node_is(node->kind, NET_IMPORTS))
       return false;
     if (node->kind != NET_ELEMENT)
       continue;

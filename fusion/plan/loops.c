@@ -144,10 +144,10 @@ static void choose_bits(blocking *b, const planning *p) {
   double bytes = 1;
   for (uint32_t i = 0; i < p->slot_count; i++)
     bytes += p->slot_bytes[i];
-  int enough = !warps                   ? (moves ? MOVES : OPS)
-               : moves                  ? MOVES_OF_WARPS - log2_floor(p->moved_bytes)
-               : plan_gathers(p->stage) ? PLAN_GATHERED_BITS
-                                        : OPS_OF_WARPS;
+  int enough = !warps                                ? (moves ? MOVES : OPS)
+               : moves                               ? MOVES_OF_WARPS - log2_floor(p->moved_bytes)
+               : net_stage_has(p->stage, NET_GATHER) ? PLAN_GATHERED_BITS
+                                                     : OPS_OF_WARPS;
   enough = smaller_of(enough, log2_floor((uint64_t)((double)p->target->tile_bytes / bytes)));
   int most = enough - p->stage->n;
   for (int bits = 1; bits <= enough / 2 && moves; bits++)
@@ -222,17 +222,10 @@ static net_stage stage_in_blocks(blocking *b) {
   return s;
 }
 
-static bool calls_functions(const net_stage *s) {
-  for (size_t i = 0; i < s->nodes.count; i++)
-    if (s->nodes.items[i].kind == NET_EXTERN)
-      return true;
-  return false;
-}
-
 bool plan_stage_in_blocks(const planning *p, net_stage *out) {
   const net_stage *s = p->stage;
   blocking b = {.memory = p->memory, .stage = s};
-  if (calls_functions(s) || !net_stage_elements(s))
+  if (net_stage_has(s, NET_EXTERN) || !net_stage_elements(s))
     return false;
   join_loops(&b);
   choose_bits(&b, p);

@@ -172,7 +172,6 @@ void plan_warps(const planning *p, plan_pass *pass);
 // Of a stage that gathers, a block has so many elements where lanes are threads: what its first
 // cache holds of lines serves all of them.
 enum { PLAN_GATHERED_BITS = 12 };
-bool plan_gathers(const net_stage *s);
 enum { PLAN_THREAD_BITS = 10 };  // at most 2^10 threads share a tile
 // log2 of the elements of every slot that a thread has registers for: single ones, or vectors of
 // 2^l.

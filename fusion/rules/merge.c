@@ -451,11 +451,10 @@ static bool try_join(merging *m, uint32_t number, const net_op *op, size_t opera
          join_enlarged(m, number, op);
 }
 
-static bool has_foreign(merging *m, const net_op *op) {
+static bool has_effect(merging *m, const net_op *op) {
   uint32_t count = op_nodes(m, op);
   for (uint32_t i = 0; i < count; i++)
-    if (node_at(m->r, m->r->nodes[i])->kind == NET_EXTERN ||
-        node_at(m->r, m->r->nodes[i])->kind == NET_SCATTER)
+    if (net_node_is(node_at(m->r, m->r->nodes[i])->kind, NET_HAS_EFFECT))
       return true;
   return false;
 }
@@ -537,7 +536,7 @@ static bool join_part(merging *m, const net_op *op) {
   part *p = &m->parts.items[*slot - 1];
   f2_space both = live_hull(p->live, live);
   uint64_t covered = p->covered + (live_within(live, p->live) ? 0 : live_points(live));
-  bool good = live_points(both) / MOST_VAIN <= covered && !has_foreign(m, op);
+  bool good = live_points(both) / MOST_VAIN <= covered && !has_effect(m, op);
   for (uint32_t i = 0; i < op->output_count && good; i++)
     good = is_makeable(m, p->op.outputs[i].value, both);
   if (!good)
@@ -625,7 +624,7 @@ static void note_rewritten(merging *m, const net_op *op) {
       loads++;
     }
   }
-  if (op->k > 0 || loads != 1 || operations_of(m, op) > FEW_OPERATIONS || has_foreign(m, op))
+  if (op->k > 0 || loads != 1 || operations_of(m, op) > FEW_OPERATIONS || has_effect(m, op))
     return;
   for (uint32_t i = 0; i < op->output_count; i++)
     if (m->read_again[op->outputs[i].value] &&

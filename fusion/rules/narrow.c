@@ -161,27 +161,17 @@ static net_id found_alike(narrowing *n, net_id a, net_id b) {
     return alike_indices(n, x, y);
   if (x->kind != y->kind || x->type != y->type || x->operand_count != y->operand_count)
     return NET_NONE;
-  switch (x->kind) {
-  case NET_ELEMENT: {
+  if (x->kind == NET_ELEMENT) {
     net_node node = *x;
     node.number = number_in_half(n, x->number);
     if (x->value != y->value || node.number != number_in_half(n, y->number))
       return NET_NONE;
     return net_node_add(n->r->memory, n->r->stage, &node);
   }
-  case NET_CONSTANT:
+  if (x->kind == NET_CONSTANT)
     return a == b ? a : alike_constants(n, x, y);
-  case NET_EXTERN:
-  case NET_SCATTER:
-    return NET_NONE;  // called as often as before
-  case NET_SCALAR:
-    if (x->scalar != y->scalar)
-      return NET_NONE;
-    break;
-  default:
-    if (x->number != y->number)
-      return NET_NONE;
-  }
+  if (net_node_is(x->kind, NET_HAS_EFFECT) || x->scalar != y->scalar || x->number != y->number)
+    return NET_NONE;
   bool turns = x->kind == NET_MIN || x->kind == NET_MAX;
   net_id both = alike_operands(n, a, b, false);
   return both == NET_NONE && turns ? alike_operands(n, a, b, true) : both;

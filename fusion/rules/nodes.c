@@ -6,7 +6,7 @@ size_t count_operations(const net_stage *s, const net_op *op, net_id *nodes) {
   size_t operations = 0;
   for (uint32_t i = net_op_nodes(s, op, nodes); i-- > 0;) {
     net_node_kind kind = s->nodes.items[nodes[i]].kind;
-    operations += kind != NET_ELEMENT && kind != NET_CONSTANT;
+    operations += !net_node_is(kind, NET_IS_LEAF);
   }
   return operations;
 }
@@ -23,7 +23,7 @@ static net_id spared(rewriter *r, rule_id rule, net_id instead) {
 static bool constant_value(const rewriter *r, const net_node *node, scalar_bits *out) {
   net_known of[3];
   net_node same = *node;
-  if (!node->operand_count || node->kind == NET_EXTERN || net_node_has_array(node->kind))
+  if (!net_node_is(node->kind, NET_IS_FUNCTION))
     return false;
   for (uint32_t i = 0; i < node->operand_count; i++) {
     if (!is_constant(operand(r, node, i)))

@@ -44,10 +44,7 @@ bool sharing_has_bits(const sharing *s, const net_stage *stage) {
   for (size_t i = 0; i < stage->ops.count; i++)
     if ((int)stage->ops.items[i].k > stage->n - s->p)
       return false;
-  for (size_t i = 0; i < stage->nodes.count; i++)
-    if (stage->nodes.items[i].kind == NET_SCATTER)
-      return false;
-  return stage->n > 0;
+  return stage->n > 0 && !net_stage_has(stage, NET_SCATTER);
 }
 
 // Whether the map goes to slabs by bits: *number are the highest p bits of the address, of the

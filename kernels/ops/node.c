@@ -444,10 +444,12 @@ c_value c_node_value(c_writer *w, const net_node *node, const c_value *operands,
   case NET_GATHER:
   case NET_SCATTER:
     return placed_value(w, node, operands, lanes);
-  default:
-    assert(false);  // a leaf or an index
-    return (c_value){0};
+  case NET_ELEMENT:
+  case NET_INDEX:
+    break;
   }
+  assert(false);
+  return (c_value){0};
 }
 
 // ---- what depends on the index ---------------------------------------------------------------

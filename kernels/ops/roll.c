@@ -168,7 +168,7 @@ static uint64_t *describe_node(const net_stage *s, const net_node *node, uint64_
 }
 
 static bool is_leaf(const net_stage *s, const net_node *node) {
-  return node->kind == NET_ELEMENT || node->kind == NET_INDEX || node->kind == NET_CONSTANT ||
+  return net_node_is(node->kind, NET_IS_LEAF) || node->kind == NET_INDEX ||
          (node->kind == NET_ROOT && s->nodes.items[node->operands[0]].kind == NET_INDEX);
 }
 

@@ -366,10 +366,8 @@ static const char *problem_of(arena *a, const net_stage *s) {
   if (s->routine)
     return arena_printf(a, "it has a routine (%s) on rows of %" PRIu64,
                         net_routine_names[s->routine->kind], s->routine->length);
-  for (size_t i = 0; i < s->nodes.count; i++)
-    if (net_node_has_array(s->nodes.items[i].kind))
-      return "it takes or puts elements at places that are data";
-  return NULL;
+  bool moves = net_stage_has(s, NET_GATHER) || net_stage_has(s, NET_SCATTER);
+  return moves ? "it takes or puts elements at places that are data" : NULL;
 }
 
 static const char *too_many(arena *a) {

@@ -205,9 +205,13 @@ static pass_unit unit_of_node(const net_node *d) {
     return d->scalar >= OP_SQRT && d->scalar <= OP_POW ? PASS_CALLS : PASS_NODES;
   case NET_ROOT:
     return d->number > TABLE ? PASS_PRODUCTS : PASS_NODES;
-  default:
-    return PASS_NODES;
+  case NET_ELEMENT:
+  case NET_INDEX:
+  case NET_CONSTANT:
+  case NET_CONVERT:
+    break;
   }
+  return PASS_NODES;
 }
 
 static void count_op(pass_counts *c, const net_stage *s, const net_op *op, double instances,
@@ -217,7 +221,7 @@ static void count_op(pass_counts *c, const net_stage *s, const net_op *op, doubl
   for (uint32_t i = 0; i < count; i++) {
     const net_node *d = &s->nodes.items[nodes[i]];
     pass_unit unit = orders && d->kind == NET_SELECT ? PASS_ORDERED : unit_of_node(d);
-    if (d->kind != NET_ELEMENT && d->kind != NET_CONSTANT && d->kind != NET_INDEX)
+    if (!net_node_is(d->kind, NET_IS_LEAF) && d->kind != NET_INDEX)
       c->of[unit] += instances * (unit == PASS_CALLS ? 1 : (double)scalar_types[d->type].size);
   }
 }

@@ -477,9 +477,10 @@ static bool run_step(op_state *r, uint32_t number) {
   case NET_SCATTER:
     scatter_elements(r, s, in[0], in[1], out);
     return true;
-  default:
+  case NET_EXTERN:
     return call_extern(r, s, in, out);
   }
+  return false;
 }
 
 // ---- one op on one tile -------------------------------------------------------------------------

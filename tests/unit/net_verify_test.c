@@ -298,7 +298,7 @@ TEST(wrong_data) {
   WRONG("e0: it has no name", t->externs.items[0].name = NULL);
   WRONG("e0: there is no such element type", t->externs.items[0].parameters[1] = SCALAR_COUNT);
   WRONG("v1: there is no such element type", s->values.items[1] = SCALAR_COUNT);
-  WRONG("node 2: there is no such kind", s->nodes.items[2].kind = NET_NODE_KINDS);
+  WRONG("node 2: there is no such kind", s->nodes.items[2].kind = (net_node_kind)NET_NODE_KINDS);
   WRONG("node 2: there is no such element type", s->nodes.items[2].type = SCALAR_COUNT);
   WRONG("node 2: operand node 2 does not precede it", s->nodes.items[2].operands[1] = 2);
   WRONG("node 2: it has 1 operands, not 2", s->nodes.items[2].operand_count = 1);
