@@ -81,10 +81,11 @@ static const char *is_last(const c_look_back *l, c_writer *w, const net_op *op) 
 
 // Bits first ... end - 1 of the block's number, from bit `to` on, XOR the lowest bits of the
 // thread's.
-static xor_word word_of(const c_writer *w, const c_space *s, uint32_t first, uint32_t end,
-                        uint32_t to, uint32_t of_thread) {
+static xor_word word_of(const c_writer *w, uint32_t first, uint32_t end, uint32_t to,
+                        uint32_t of_thread) {
   if (!w->record)
     return (xor_word){0};
+  const c_space *s = w->record->space;
   uint64_t *column = NEW_ARRAY(w->record->memory, uint64_t, s->blocks + s->threads);
   for (uint32_t i = first; i < end; i++)
     column[i] = f2_unit((int)(i - first + to));
@@ -95,8 +96,8 @@ static xor_word word_of(const c_writer *w, const c_space *s, uint32_t first, uin
 
 // So many bytes at base + unit * word.
 enum { STATE = sizeof(uint64_t) };  // bytes of a word of state
-static void note(c_writer *w, const c_space *s, kernel_step_kind kind, uint32_t bytes,
-                 uint64_t base, uint32_t unit, xor_word word) {
+static void note(c_writer *w, kernel_step_kind kind, uint32_t bytes, uint64_t base, uint32_t unit,
+                 xor_word word) {
   if (!w->record)
     return;
   xor_word *words = NEW(w->record->memory, xor_word);
@@ -106,7 +107,7 @@ static void note(c_writer *w, const c_space *s, kernel_step_kind kind, uint32_t 
                                              .unit = unit,
                                              .base = base,
                                              .word_count = 1,
-                                             .blocks = s->blocks,
+                                             .blocks = w->record->space->blocks,
                                              .words = words,
                                              .limit = UINT64_MAX});
 }
@@ -119,17 +120,17 @@ static void note_threads(const c_look_back *l, const c_phase *f, const net_op *o
   uint32_t shift = shift_of(op) - l->plan->tile_bits, end = shift + op->k;
   uint64_t mask = f2_mask((int)end);
   thread_guard guard[2] = {
-      {word_of(f->w, f->space, 0, 0, 0, f->space->threads), first, first + last,
-       last ? NULL : word_of(f->w, f->space, shift, end, 0, 0).column},
-      {word_of(f->w, f->space, 0, end, 0, 0), last ? mask : 0, last ? mask + 1 : mask, NULL}};
+      {word_of(f->w, 0, 0, 0, f->space->threads), first, first + last,
+       last ? NULL : word_of(f->w, shift, end, 0, 0).column},
+      {word_of(f->w, 0, end, 0, 0), last ? mask : 0, last ? mask + 1 : mask, NULL}};
   kernel_record_begin(f->w->record, up ? 2 : 1, guard);
 }
 
-void c_look_back_begin(c_writer *w, const c_space *s) {
+void c_look_back_begin(c_writer *w) {
   c_item(w, "PERMC_TURN(%s)", w->index);
-  thread_guard first = {word_of(w, s, 0, 0, 0, s->threads), 0, 1, NULL};
+  thread_guard first = {word_of(w, 0, 0, 0, F2_MAX), 0, 1, NULL};
   kernel_record_begin(w->record, 1, &first);
-  note(w, s, STEP_LOAD, STATE, 0, STATE, word_of(w, s, 0, 0, 0, 0));
+  note(w, STEP_LOAD, STATE, 0, STATE, word_of(w, 0, 0, 0, 0));
   kernel_record_begin(w->record, 0, NULL);
 }
 
@@ -146,8 +147,8 @@ static void publish(const c_look_back *l, const c_phase *f, net_id value, uint32
     c_line(w, "permc_publish(state + %s + %u * (uint64_t)%s, mark, (uint32_t)(v%u%s));",
            c_number(w, l->first_word[value] + word), words, element,
            from->id[number + ((size_t)(word / each) << r)], word % each ? " >> 32" : "");
-    note(w, f->space, STEP_STORE, STATE, STATE * (l->first_word[value] + word), STATE * words,
-         word_of(w, f->space, without, f->space->blocks, 0, 0));
+    note(w, STEP_STORE, STATE, STATE * (l->first_word[value] + word), STATE * words,
+         word_of(w, without, f->space->blocks, 0, 0));
   }
 }
 
@@ -183,7 +184,7 @@ static void get_published(const c_look_back *l, c_phase *f, net_id value) {
     s->id[i] =
         c_let(w, c_vector(w, bytes, 1), "PERMC_GET(%s, (%s *)(scratch + %llu))",
               c_vector(w, bytes, 1), c_vector_in_memory(w, bytes, 1), (unsigned long long)place);
-    note(w, f->space, STEP_GET, bytes, place, bytes, word_of(w, f->space, 0, 0, 0, 0));
+    note(w, STEP_GET, bytes, place, bytes, word_of(w, 0, 0, 0, 0));
   }
   c_end_line(w);
 }
@@ -231,12 +232,11 @@ static void note_waiting(const c_look_back *l, const c_phase *f, const net_op *o
            each = words / scalar_parts(type);
   uint32_t end = shift_of(op) - l->plan->tile_bits + op->k;
   for (uint32_t word = 0; word < words; word++) {
-    note(f->w, f->space, STEP_LOAD, STATE, STATE * (l->first_word[value] + word), STATE * words,
-         word_of(f->w, f->space, end, f->space->blocks, op->k, 5));
+    note(f->w, STEP_LOAD, STATE, STATE * (l->first_word[value] + word), STATE * words,
+         word_of(f->w, end, f->space->blocks, op->k, 5));
     if (word % each == each - 1)
-      note(f->w, f->space, STEP_PUT, bytes,
-           l->scratch[value] + ((uint64_t)(word / each) * bytes << op->k), bytes,
-           word_of(f->w, f->space, 0, 0, 0, 5));
+      note(f->w, STEP_PUT, bytes, l->scratch[value] + ((uint64_t)(word / each) * bytes << op->k),
+           bytes, word_of(f->w, 0, 0, 0, 5));
   }
 }
 

@@ -29,7 +29,7 @@ typedef struct c_look_back {
 // Reserves scratch behind that of the pass.
 c_look_back *c_look_back_of(c_writer *w, const plan_look_back *l, uint64_t *scratch_bytes);
 // Takes the block's number.
-void c_look_back_begin(c_writer *w, const c_space *s);
+void c_look_back_begin(c_writer *w);
 // How many blocks there are: those of padding alone, which come last, are none.
 uint64_t c_look_back_blocks(const c_look_back *l);
 // For a thread that holds what goes in, in register `number` of the slots.

@@ -57,7 +57,7 @@ static void write_block_and_loops(pass_text *p) {
   c_writer *w = p->w;
   uint32_t blocks = block_bits(p);
   if (p->look_back) {
-    c_look_back_begin(w, &p->of.schedule.spaces[0]);
+    c_look_back_begin(w);
   } else if (blocks > 0) {
     c_item(w, "const %s b = (%s)(item & %s);", w->index, w->index,
            c_number(w, f2_mask((int)blocks)));
