@@ -186,7 +186,8 @@ def ragged(gpus):
 def moved(series, kind, n, gpus, map, expression=None, shape=None, other=None, torch=None, **more):
     count, shape = f"--count {1 << n} --width {BYTES[kind]}", shape or (1 << n,)
     copy = f"{'cuda_memcpy' if gpus else 'memcpy'} {count}"
-    second = f"torch {torch} {types_of([(shape, kind)])}" if gpus else other and f"{other} {count}"
+    torch = f"torch {torch} {types_of([(shape, 'u64' if kind == PAIR else kind)])}"
+    second = torch if gpus else other and f"{other} {count}"
     return Case(f"{series} {kind} 2^{n}", expression or bmmc_text(*map), [(shape, kind)],
                 "moved", map=map, peers=[copy] + [second] * bool(second),
                 **more)

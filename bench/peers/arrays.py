@@ -9,8 +9,8 @@ seconds as a line; at the end the result is compared with NumPy's.
 On processors a turn is the mean of as many calls as take 5 ms. On a GPU it is the device's time of ten
 calls, recorded as one graph where they can be, after as many that are not counted. Data, plans and,
 where a call takes one, its result are there before. torch.sort also writes the places that the
-elements came from, as i64: it has no other form; its keys are i32 where permc's are u32. PyTorch's
-bit reversal is a copy of a permuted view of 2 x 2 x ... x 2; gather and scatter have places of i64.
+elements came from, as i64: it has no other form; its keys are i32 where permc's are u32, as all of
+PyTorch's elements of 2 to 8 bytes. Its bit reversal is a copy of a permuted view of 2 x 2 x ... x 2; gather and scatter have places of i64.
 """
 import pathlib
 import re
@@ -186,8 +186,8 @@ def main(library, operation, types, device, threads):
     global OPERATION, THREADS
     OPERATION, THREADS = operation, int(threads)
     *shape, kind = re.findall(r"\w+", types)
-    if library == "torch" and operation == "sort":
-        kind = kind.replace("u", "i")
+    if library == "torch":
+        kind = re.sub(r"^u(16|32|64)$", r"i\1", kind)
     x = data.random([int(d) for d in shape], kind).copy()
     call = globals()[library + "_call"](x, operation, device)
     turn = on_processor(call) if device == "cpu" else globals()[library + "_turn"](call)

@@ -20,6 +20,8 @@ except ModuleNotFoundError as missing:
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "bench"))
+sys.path.insert(0, str(ROOT / "bench/peers"))
+import arrays
 import contest
 import data
 import page
@@ -48,6 +50,11 @@ class Suites(unittest.TestCase):
                 self.assertEqual(bool(found), gpus > 0 or suite not in ("hmm", "links"), suite)
                 self.assertEqual(len({case.name for case in found}), len(found))
                 self.assertFalse(gpus == 0 and any(case.strategy or case.gpu_only for case in found))
+                for peer in sum((case.peers for case in found), []):
+                    name, *words = peer.split()
+                    if name in run.LIBRARIES:
+                        self.assertRegex(" ".join(words), r"^[a-z]+ (\[\d+\])+[uifc]\d+$")
+                        self.assertIn(words[0], arrays.EXPECTED)
 
     def test_cases_for_a_gpu(self):
         # Suite, name, types, expression, first peer, second, also on processors, on a GPU only.
