@@ -26,9 +26,7 @@ typedef struct movement {
 
 typedef struct framing {
   rewriter *r;
-  size_t node_count;
   net_id *nodes;             // scratch: of an op
-  uint64_t *elements;        // by node: an element that it reads, 1 + its number; 0: none
   net_id *renamed;           // by node: its number where the index is renamed
   net_id *reads;             // scratch
   movement **movements;      // by op, or NULL
@@ -38,44 +36,6 @@ typedef struct framing {
 
 // ---- what an op moves ------------------------------------------------------------------------
 
-// Which elements each element reads.
-typedef struct reading {
-  f2_space e;                  // E
-  bool any[MOST_ELEMENTS];     // whether it reads one
-  uint64_t at[MOST_ELEMENTS];  // one of them
-} reading;
-
-static void read_element(reading *d, uint64_t j, uint64_t element) {
-  if (d->any[j])
-    f2_space_insert(&d->e, d->at[j] ^ element);
-  d->any[j] = true;
-  d->at[j] = element;
-}
-
-static reading reading_of(framing *f, const net_op *op) {
-  const net_stage *s = f->r->stage;
-  reading d = {.e = f2_space_zero((int)op->k)};
-  uint32_t count = net_op_nodes(s, op, f->nodes);
-  for (uint32_t i = 0; i < count; i++) {
-    const net_node *node = &s->nodes.items[f->nodes[i]];
-    uint64_t *element = &f->elements[f->nodes[i]];
-    *element = node->kind == NET_ELEMENT ? node->number + 1 : 0;
-    for (uint32_t k = 0; k < node->operand_count; k++) {
-      uint64_t of = f->elements[node->operands[k]];
-      if (of && *element)
-        f2_space_insert(&d.e, (of - 1) ^ (*element - 1));
-      *element = of ? of : *element;
-    }
-  }
-  for (uint32_t i = 0; i < op->output_count; i++)
-    for (uint64_t j = 0; j < UINT64_C(1) << op->k; j++) {
-      net_id node = op->outputs[i].elements[j];
-      if (node != NET_NONE && f->elements[node])
-        read_element(&d, j, f->elements[node] - 1);
-    }
-  return d;
-}
-
 // Vectors and where t takes them, up to vectors of E.
 typedef struct images {
   uint32_t count;
@@ -84,11 +44,11 @@ typedef struct images {
 
 // The differences from element `first` of a basis of those of all elements, or false: b is not
 // affine.
-static bool find_images(const reading *d, uint32_t k, uint64_t first, images *m) {
+static bool find_images(const element_reads *d, uint32_t k, uint64_t first, images *m) {
   f2_echelon relations = {{0}, {0}};
   for (uint64_t j = 0; j < UINT64_C(1) << k; j++) {
     uint64_t relation = 0, to = f2_space_reduce(d->e, d->at[j] ^ d->at[first]);
-    if (!d->any[j] || j == first)
+    if (d->at[j] == NET_NONE || j == first)
       continue;
     if (f2_echelon_insert(&relations, j ^ first, to, &relation)) {
       m->from[m->count] = j ^ first;
@@ -102,7 +62,7 @@ static bool find_images(const reading *d, uint32_t k, uint64_t first, images *m)
 
 // Makes the images independent: vectors that go to E go to different ones there. False: there are
 // too many.
-static bool separate_images(const reading *d, images *m) {
+static bool separate_images(const element_reads *d, images *m) {
   f2_echelon found = {{0}, {0}};  // tags: the vectors
   int kernel = 0;
   for (uint32_t i = 0; i < m->count; i++) {
@@ -159,16 +119,13 @@ static f2_affine index_movement(const net_op *op, int n, const uint8_t *t) {
 static movement *movement_of(framing *f, const net_op *op) {
   if (op->k == 0 || UINT64_C(1) << op->k > MOST_ELEMENTS)
     return NULL;
-  reading d = reading_of(f, op);
-  f2_space own = d.e;  // and what separates elements from what they read
-  uint64_t first = MOST_ELEMENTS;
-  for (uint64_t j = 0; j < UINT64_C(1) << op->k; j++)
-    if (d.any[j]) {
-      first = first == MOST_ELEMENTS ? j : first;
-      f2_space_insert(&own, d.at[j] ^ j);
-    }
+  uint32_t count;
+  element_reads d = element_reads_of(f->r, op, &count);
+  uint64_t first = 0;
+  while (first + 1 < UINT64_C(1) << op->k && d.at[first] == NET_NONE)
+    first++;
   images m = {0};
-  if (own.dimension == d.e.dimension || !find_images(&d, op->k, first, &m) ||
+  if (d.moved.dimension == d.e.dimension || !find_images(&d, op->k, first, &m) ||
       !separate_images(&d, &m))
     return NULL;
   complete_images(op->k, &m);
@@ -309,7 +266,6 @@ static framing framing_of(rewriter *r) {
   const net_stage *s = r->stage;
   framing f = {.r = r};
   f.nodes = NEW_ARRAY(a, net_id, s->nodes.count + 1);
-  f.elements = NEW_ARRAY(a, uint64_t, s->nodes.count + 1);
   f.renamed = NEW_ARRAY(a, net_id, s->nodes.count + 1);
   f.reads = NEW_ARRAY(a, net_id, s->values.count + 1);
   f.movements = NEW_ARRAY(a, movement *, s->ops.count + 1);

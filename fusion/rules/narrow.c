@@ -7,7 +7,7 @@
 //     v1[2] = - v0[0] v0[2]
 //     v1[3] = - v0[1] v0[3]
 //
-// E is spanned by j ^ j' for all elements j that read an element j'. Directions are dropped one by
+// E is spanned by j ^ j' for all elements j that read an element j' (`moved` in rewriting.h). Directions are dropped one by
 // one. A form h of the numbers that is 0 on E cuts a coset of D into two halves, where h is 0 and
 // 1. With p one of its bits, direction p goes, and is added to the others in h, so that h is 0 on
 // them. Numbers in a half are those without bit p. The halves are ALIKE if their nodes are equal
@@ -29,49 +29,45 @@ typedef struct narrowing {
   uint64_t h;     // the form, of numbers
   net_form form;  // the same, of the index
   int p;
-  // By node, with room for `capacity`:
-  size_t capacity;
-  net_id *nodes;       // scratch
-  uint64_t *elements;  // an element that the node reads, 1 + its number; 0: none
-  uint32_t *found;     // 1 + the number of its first likeness
+  size_t capacity;  // of `found`
+  uint32_t *found;  // by node: 1 + the number of its first likeness
   VEC(likeness) likenesses;
 } narrowing;
 
 // ---- what elements depend on -----------------------------------------------------------------
 
-static uint32_t nodes_of(narrowing *n, const net_op *op) {
-  rewriter *r = n->r;
-  if (r->stage->nodes.count > n->capacity) {
-    n->capacity = 2 * r->stage->nodes.count;
-    n->nodes = NEW_ARRAY(r->memory, net_id, n->capacity);
-    n->elements = NEW_ARRAY(r->memory, uint64_t, n->capacity);
-    n->found = NEW_ARRAY(r->memory, uint32_t, n->capacity);
-  }
-  return net_op_nodes(r->stage, op, n->nodes);
+static void join_reads(f2_space *e, net_id *read, net_id other) {
+  if (other != NET_NONE && *read != NET_NONE)
+    f2_space_insert(e, *read ^ other);
+  *read = other == NET_NONE ? *read : other;
 }
 
-// E. All that a node reads is read by every element that uses the node: one of it is remembered,
-// and the differences to the others are in E.
-static f2_space dependence(narrowing *n, const net_op *op, uint32_t count) {
-  f2_space e = f2_space_zero((int)op->k);
-  for (uint32_t i = 0; i < count && e.dimension < e.n; i++) {
-    const net_node *node = node_at(n->r, n->nodes[i]);
-    uint64_t *element = &n->elements[n->nodes[i]];
-    *element = node->kind == NET_ELEMENT ? node->number + 1 : 0;
-    for (uint32_t k = 0; k < node->operand_count; k++) {
-      uint64_t of = n->elements[node->operands[k]];
-      if (of && *element)
-        f2_space_insert(&e, (of - 1) ^ (*element - 1));
-      *element = of ? of : *element;
-    }
+// All that a node reads is read by every element that uses the node: one of it is remembered, and
+// the differences to the others are in E.
+element_reads element_reads_of(rewriter *r, const net_op *op, uint32_t *count) {
+  uint64_t elements = UINT64_C(1) << op->k;
+  element_reads d = {.at = NEW_ARRAY(r->memory, net_id, elements), .e = f2_space_zero((int)op->k)};
+  memset(d.at, 0xff, elements * sizeof *d.at);
+  rewriter_grow_scratch(r);
+  *count = net_op_nodes(r->stage, op, r->nodes);
+  for (uint32_t i = 0; i < *count; i++) {
+    const net_node *node = node_at(r, r->nodes[i]);
+    net_id *read = &r->memo[r->nodes[i]];
+    *read = node->kind == NET_ELEMENT ? (net_id)node->number : NET_NONE;
+    for (uint32_t k = 0; k < node->operand_count; k++)
+      join_reads(&d.e, read, r->memo[node->operands[k]]);
   }
-  for (uint32_t i = 0; i < op->output_count && e.dimension < e.n; i++)
-    for (uint64_t j = 0; j < UINT64_C(1) << op->k && e.dimension < e.n; j++) {
-      net_id node = op->outputs[i].elements[j];
-      if (node != NET_NONE && n->elements[node])
-        f2_space_insert(&e, j ^ (n->elements[node] - 1));
-    }
-  return e;
+  for (uint32_t i = 0; i < op->output_count; i++)
+    for (uint64_t j = 0; j < elements; j++)
+      if (op->outputs[i].elements[j] != NET_NONE)
+        join_reads(&d.e, &d.at[j], r->memo[op->outputs[i].elements[j]]);
+  d.moved = d.e;
+  for (uint64_t j = 0; j < elements; j++)
+    if (d.at[j] != NET_NONE)
+      f2_space_insert(&d.moved, j ^ d.at[j]);
+  for (uint32_t i = 0; i < *count; i++)
+    r->memo[r->nodes[i]] = NET_NONE;
+  return d;
 }
 
 // ---- halves that are alike -------------------------------------------------------------------
@@ -256,17 +252,21 @@ static net_output *new_outputs(arena *a, const net_op *op, uint32_t k) {
 static bool narrow_op(narrowing *n, net_op *op) {
   if (op->k == 0)
     return false;
-  uint32_t count = nodes_of(n, op);
-  f2_space e = dependence(n, op, count);
+  uint32_t count;
+  f2_space e = element_reads_of(n->r, op, &count).moved;
   if (e.dimension == (int)op->k || count > MOST_NODES)
     return false;
+  if (n->r->stage->nodes.count > n->capacity) {
+    n->capacity = 2 * n->r->stage->nodes.count;
+    n->found = NEW_ARRAY(n->r->memory, uint32_t, n->capacity);
+  }
   bool alive[2] = {false, false};
   net_output *outputs = new_outputs(n->r->memory, op, op->k - 1);
   n->op = op;
   choose_form(n, op, e);
   n->likenesses.count = 0;
   for (uint32_t i = 0; i < count; i++)
-    n->found[n->nodes[i]] = 0;
+    n->found[n->r->nodes[i]] = 0;
   // What is simplified on the way is no firing: the halves may turn out to differ.
   rewriter before = *n->r;
   n->r->log = NULL;

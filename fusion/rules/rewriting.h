@@ -68,6 +68,16 @@ void stage_merge(rewriter *r);
 
 // ---- rules/narrow.c --------------------------------------------------------------------------
 
+// Which elements of its cosets the elements of an op read:
+//
+//   v1[0] = + v0[0] v0[1]; v1[1] = v0[3]      at 1 3, E = <0b01>, moved = <0b01 0b10>
+typedef struct element_reads {
+  net_id *at;      // by element: one that it reads, or NET_NONE
+  f2_space e;      // spanned by the differences of what one element reads
+  f2_space moved;  // besides by those of an element and what it reads
+} element_reads;
+// r->nodes becomes the op's nodes, *count of them.
+element_reads element_reads_of(rewriter *r, const net_op *op, uint32_t *count);
 // Ops without the directions that they do not need.
 void stage_narrow(rewriter *r);
 
