@@ -355,19 +355,6 @@ static void split_levels(pipeline *p, bool first) {
     rule_fired(&p->rules, RULE_PEERS_FIRST, NET_NONE, 0, 0);
 }
 
-// On ranks with GPUs: passes go on while messages are under way, where that is faster. Of a plan
-// that was tuned here other ranks may know nothing, and all are to have the same pieces.
-static void plan_pieces(permc_context *c, pipeline *p) {
-  uint32_t count = 0;
-  if (!p->shares || p->target->lane_bytes || p->tuned || c->strategy)
-    return;
-  p->shares = shares_in_pieces(&p->memory, p->shares, p->plan, p->target, &count);
-  if (!count)
-    return;
-  p->plan = plan_make(&p->memory, p->shares->net, p->target, NULL);
-  shares_plan_pieces(&p->memory, p->shares, p->plan);
-}
-
 // The Plan for the backend's target, unless there is one. The next run may have another matrix: on
 // a GPU, one kernel that gets its matrix when it runs serves both.
 static bool make_plan(permc_context *c, const pipeline_request *r, pipeline *p) {
@@ -384,7 +371,6 @@ static bool make_plan(permc_context *c, const pipeline_request *r, pipeline *p) 
     p->plan = plan_make(&p->memory, n, p->target, strategy);
     if (!plan_for_peers(c, p, strategy))
       return false;
-    plan_pieces(c, p);
   }
   if (first)
     log_plan(p);

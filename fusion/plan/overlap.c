@@ -12,11 +12,6 @@
 //
 // The blocks of a pass get another basis, in which the forms are the bits of a block's number below
 // those that number GPUs, so that a turn is a range of blocks.
-//
-// Between the two elements may pass from an array to another, of which a plan_way says which bits
-// of their addresses stay (fusion/shares/pieces.c). Forms are of these bits then, and of those
-// where c and d are 0:
-// turn t of pass 0 stores what a form numbers t, turn t of pass 1 loads it.
 #include "fusion/plan/planning.h"
 
 // The store of the first, and the load of the second, of one array; as affine maps of their
@@ -56,7 +51,7 @@ static bool touches(const plan_pass *pass, net_id array, bool stores) {
 // first touches.
 typedef VEC(passage) passages;
 static bool find_passages(arena *a, const plan *p, const plan_pass *first, const plan_pass *second,
-                          const plan_way *way, passages *out) {
+                          passages *out) {
   bool good = true;
   for (uint32_t i = 0; i < second->store_count; i++)
     good = good && !touches(first, second->stores[i].array, false);
@@ -64,7 +59,7 @@ static bool find_passages(arena *a, const plan *p, const plan_pass *first, const
     for (uint32_t k = 0; k < first->store_count && good; k++) {
       passage between;
       net_id stored = first->stores[k].array, loaded = second->loads[i].array;
-      if (way ? stored != way->from || loaded != way->to : stored != loaded)
+      if (stored != loaded)
         continue;
       good = map_of(p, first, &first->stores[k], &between.store) &&
              map_of(p, second, &second->loads[i], &between.load);
@@ -83,12 +78,9 @@ static uint64_t on_blocks(const plan *p, const plan_pass *pass, uint64_t form) {
   return bits;
 }
 
-static f2_space forms_of(const passage *b, const plan_pass *first, const plan_pass *second,
-                         const plan_way *way) {
-  f2_space forms =
-      f2_space_intersection(f2_space_orthogonal(f2_space_image(b->store.a, first->tile)),
-                            f2_space_orthogonal(f2_space_image(b->load.a, second->tile)));
-  return way ? f2_space_intersection(forms, f2_space_units(forms.n, way->bits)) : forms;
+static f2_space forms_of(const passage *b, const plan_pass *first, const plan_pass *second) {
+  return f2_space_intersection(f2_space_orthogonal(f2_space_image(b->store.a, first->tile)),
+                               f2_space_orthogonal(f2_space_image(b->load.a, second->tile)));
 }
 
 // Whether the form numbers the same turns for each passage.
@@ -106,14 +98,14 @@ static bool is_the_same(const passages *all, uint64_t form) {
   return same;
 }
 
-int plan_overlap_bits(arena *a, const plan *p, uint32_t pass, uint32_t next, const plan_way *way,
-                      int parts, plan_overlap *out) {
+int plan_overlap_bits(arena *a, const plan *p, uint32_t pass, uint32_t next, int parts,
+                      plan_overlap *out) {
   const plan_pass *first = &p->passes.items[pass], *second = &p->passes.items[next];
   passages all = {0};
   f2_echelon firsts = {0}, seconds = {0};
   *out = (plan_overlap){0};
   if (next >= p->passes.count || !is_plain(p, first) || !is_plain(p, second) ||
-      !find_passages(a, p, first, second, way, &all) ||
+      !find_passages(a, p, first, second, &all) ||
       all.items[0].store.a.rows != all.items[0].load.a.rows)
     return 0;
   int m = (int)block_bits(p, first), n = (int)block_bits(p, second);
@@ -124,14 +116,14 @@ int plan_overlap_bits(arena *a, const plan *p, uint32_t pass, uint32_t next, con
     f2_echelon_insert(&seconds, f2_unit(n - i), 0, NULL);
   }
   const passage *one = &all.items[0];
-  f2_space forms = forms_of(one, first, second, way);
+  f2_space forms = forms_of(one, first, second);
   for (int i = 0; i < forms.dimension && out->bits < PLAN_OVERLAP_BITS; i++) {
     uint64_t form = forms.basis[i], tag = 0;
     uint64_t x = on_blocks(p, first, pulled_back(one->store.a, form));
     uint64_t y = on_blocks(p, second, pulled_back(one->load.a, form));
     bool stored = f2_dot(form, one->store.c), loaded = f2_dot(form, one->load.c);
     if (!is_the_same(&all, form) || !f2_echelon_reduce(&firsts, x, &tag) ||
-        !f2_echelon_reduce(&seconds, y, &tag) || (way && (stored || loaded)))
+        !f2_echelon_reduce(&seconds, y, &tag))
       continue;
     f2_echelon_insert(&firsts, x, 0, NULL);
     f2_echelon_insert(&seconds, y, 0, NULL);

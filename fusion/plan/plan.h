@@ -213,17 +213,10 @@ typedef struct plan_overlap {
   uint64_t first[PLAN_OVERLAP_BITS],
       second[PLAN_OVERLAP_BITS];  // forms of the bits of a block's number
 } plan_overlap;
-// The elements of an array become those of another between the passes, and keep these bits of their
-// address.
-typedef struct plan_way {
-  net_id from, to;
-  uint64_t bits;
-} plan_way;
 // How the pass and the next may overlap, where the highest `parts` bits of the number of a block
-// are the GPU's, or the share. `way` NULL: one reads what the other writes. Returns the bits: 0 if
-// they may not.
-int plan_overlap_bits(arena *a, const plan *p, uint32_t pass, uint32_t next, const plan_way *way,
-                      int parts, plan_overlap *out);
+// are the GPU's. Returns the bits: 0 if they may not.
+int plan_overlap_bits(arena *a, const plan *p, uint32_t pass, uint32_t next, int parts,
+                      plan_overlap *out);
 // Puts their blocks into turns, of so many bits.
 void plan_overlap_passes(arena *a, plan *p, uint32_t pass, uint32_t next, int parts,
                          const plan_overlap *o, int bits);

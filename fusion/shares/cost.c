@@ -183,7 +183,6 @@ share_cost *shares_costs(arena *a, const shares *s, const plan *p, const target 
     if (kind != SHARE_EXCHANGE && kind != SHARE_GATHER && kind != SHARE_WINDOW)
       costs[pass->stage].seconds += seconds_of_pass(s, p, pass);
   }
-  shares_cost_pieces(s, p, t, costs);
   costs[count] = (share_cost){0};
   for (size_t i = 0; i < count; i++)
     share_cost_add(&costs[count], &costs[i]);

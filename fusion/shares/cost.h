@@ -13,7 +13,6 @@
 // solutions of a system of equations: no list of ranks is made.
 //
 //   cost.c     exchanges, gathers, windows; seconds        routine_cost.c   routines on slabs
-//   pieces_cost.c   exchanges beside which passes go on
 #ifndef PERMC_FUSION_SHARES_COST_H
 #define PERMC_FUSION_SHARES_COST_H
 
@@ -53,15 +52,6 @@ share_cost shares_traffic_cost(const shares *s, size_t stage, const target *t);
 const shares *shares_by_levels(arena *a, const shares *s, const target *t, uint32_t *split);
 // The first of the two, of an exchange of these blocks; the second is the rest.
 f2_affine shares_peers_first(f2_affine blocks, int p, int peer_bits);
-// Exchanges in pieces, beside which the passes before and behind them go on, where that is faster
-// for the target of the plan (pieces.c); *count: how many. They are to be planned again.
-const shares *shares_in_pieces(arena *a, const shares *s, const plan *p, const target *t,
-                               uint32_t *count);
-// The passes of these, which have been planned again, in turns. Where that cannot be the exchange
-// is one of whole blocks again.
-void shares_plan_pieces(arena *a, const shares *s, plan *p);
-// What they take less in pieces, of the costs of all stages.
-void shares_cost_pieces(const shares *s, const plan *p, const target *t, share_cost *costs);
 // What 2^p GPUs of one host take for a plan whose passes they share by their blocks, on arrays that
 // lie in slabs which all of them reach (peer.c).
 double shares_peers_seconds(const plan *p, int bits);

@@ -231,7 +231,7 @@ void shares_peers_overlap(arena *a, plan *p, int bits) {
     peer_cost first_cost = cost_of(p, first, bits), second_cost = cost_of(p, second, bits);
     double least = alone(first_cost) + alone(second_cost);
     plan_overlap o;
-    int most = plan_overlap_bits(a, p, i, i + 1, NULL, bits, &o), best = 0;
+    int most = plan_overlap_bits(a, p, i, i + 1, bits, &o), best = 0;
     most = needs_all(p, i) || needs_all(p, i + 1) ? 0 : most;
     for (int k = 1; k <= most; k++) {
       double seconds = overlapping_seconds(first_cost, second_cost, k);

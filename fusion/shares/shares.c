@@ -128,8 +128,6 @@ void shares_print(text *out, const shares *s) {
       for (int r = 0; r < as->exchange.blocks.a.rows; r++)
         net_write_mask(out, as->exchange.blocks.a.row[r], as->exchange.blocks.a.columns);
       text_printf(out, " ^ %" PRIu64, as->exchange.blocks.c);
-      if (as->exchange.pieces)
-        text_printf(out, " in %" PRIu64 " pieces", f2_unit(as->exchange.pieces));
     }
     if (as->kind == SHARE_GATHER || as->kind == SHARE_WINDOW)
       text_printf(out, " a%" PRIu32 " to a%" PRIu32, as->from, as->to);

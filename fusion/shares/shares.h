@@ -31,7 +31,7 @@
 //   passage.c  arrays that change shares      window.c   what shares load of others' slabs
 //   routine.c  a routine on slabs             peer.c     for GPUs that reach each other's memory
 //   levels.c   exchanges among peers, then    merge.c    sorts of slabs, for these
-//              over the network               pieces.c   exchanges while passes go on
+//              over the network
 //   cost.c, routine_cost.c  what is sent, and seconds
 #ifndef PERMC_FUSION_SHARES_SHARES_H
 #define PERMC_FUSION_SHARES_SHARES_H
@@ -55,7 +55,6 @@ typedef struct share_exchange {
   net_id from, to;
   int block;
   f2_affine blocks;
-  int pieces;  // log2: each block may be exchanged in so many, one behind the other (pieces.c)
 } share_exchange;
 
 // Share s has elements first + s * step, ..., first + s * step + length - 1, as far as they exist.

@@ -161,7 +161,6 @@ typedef struct cuda_resource {
   CALL(primary_release, cuDevicePrimaryCtxRelease_v2, (cuda_ordinal device))                       \
   CALL(push_current, cuCtxPushCurrent_v2, (cuda_context * context))                                \
   CALL(pop_current, cuCtxPopCurrent_v2, (cuda_context * *context))                                 \
-  CALL(enable_access, cuCtxEnablePeerAccess, (cuda_context * peer, unsigned flags))                \
   CALL(synchronize, cuCtxSynchronize, (void))                                                      \
   CALL(mem_get_info, cuMemGetInfo_v2, (size_t * free_bytes, size_t * all_bytes))                   \
   CALL(mem_alloc, cuMemAlloc_v2, (cuda_address * address, size_t bytes))                           \

@@ -6,8 +6,6 @@
 //       1  split                                               5.3 ms
 //       2  exchange    4        15     56 MiB        64 MiB     1.5 ms
 //     all                       15     56 MiB        64 MiB     6.8 ms
-//
-//   in pieces     stage 2 in 8, while the passes before and behind it go on: their time is what is left
 #include "core/units.h"
 #include "runtime/explain/explain.h"
 
@@ -31,15 +29,6 @@ static void print_cost(text *out, const share_cost *cost) {
   text_printf(out, "  %9s\n", show_seconds(number, cost->seconds));
 }
 
-static void print_pieces(text *out, const shares *s) {
-  for (size_t i = 0; i < s->net->stages.count; i++)
-    if (s->stages[i].kind == SHARE_EXCHANGE && s->stages[i].exchange.pieces)
-      text_printf(out,
-                  "in pieces     stage %zu in %" PRIu64
-                  ", while the passes before and behind it go on: their time is what is left\n",
-                  i + 1, f2_unit(s->stages[i].exchange.pieces));
-}
-
 void explain_ranks_text(text *out, const explanation *e) {
   const shares *s = e->pipeline->shares;
   const target *t = e->pipeline->target;
@@ -59,5 +48,4 @@ void explain_ranks_text(text *out, const explanation *e) {
   text_printf(out, "%5s  %-8s  %3s", "all", "", "");
   print_cost(out, &e->costs[count]);
   text_string(out, "\n");
-  print_pieces(out, s);
 }

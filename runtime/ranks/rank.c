@@ -49,10 +49,10 @@ static bool take_zeros(rank *r) {
 
 static bool execute_all(rank *r, const progress *report) {
   bool good = true;
-  for (uint32_t i = 0; good && i < r->step_count;) {
-    good = rank_execute_step(r, i, &i);
+  for (uint32_t i = 0; good && i < r->step_count; i++) {
+    good = rank_execute_step(r, i);
     if (good && report)
-      progress_report(report, i, r->step_count);
+      progress_report(report, i + 1, r->step_count);
   }
   return good;
 }
@@ -90,7 +90,7 @@ static bool make_rank(rank *r) {
     return error_no_memory(r->failure);
   rank_list_steps(r);
   rank_find_slabs(r);
-  return true;
+  return rank_find_lifetimes(r);
 }
 
 static void free_rank(rank *r) {
@@ -108,8 +108,7 @@ bool rank_execute(const ranks_run *run, const rank_place *place, array_part *par
   transport *t = place->transport;
   rank r = {.run = run, .transport = t, .threads = place->threads, .failure = &why};
   bool reports = t->kind != &transport_threads || !t->rank;
-  bool good =
-      make_rank(&r) && find_memory(&r, place->own, place->links) && rank_agree_on_pieces(&r);
+  bool good = make_rank(&r) && find_memory(&r, place->own, place->links) && rank_place_arrays(&r);
   if (good && run->runs)
     good = time_steps(&r);
   else

@@ -14,7 +14,6 @@
 typedef struct step {
   share_kind kind;
   uint32_t stage, pass;  // the pass; of what only moves the first of its stage
-  bool in_pieces;        // of an exchange, at one time with the steps before and behind it
 } step;
 
 typedef struct rank {
@@ -30,7 +29,7 @@ typedef struct rank {
   step *steps;
   uint32_t step_count;
   uint64_t *slab;     // by array of the plan
-  storage storage;    // by steps; of several at one time by the first
+  storage storage;    // by steps
   array_part *parts;  // by array, while it lives
   void **data;        // ... the address that element 0 would have
 } rank;
@@ -70,10 +69,7 @@ bool rank_take_result(rank *r, net_id a, array_part *out);
 // ---- steps.c -----------------------------------------------------------------------------------
 
 void rank_list_steps(rank *r);
-// Places the arrays. Exchanges go in pieces where the transport does that beside passes, and all
-// ranks have memory for the rooms that this takes: three steps need their arrays at one time.
-bool rank_agree_on_pieces(rank *r);
-// That step, and those at one time with it; *next: the one behind them.
-bool rank_execute_step(rank *r, uint32_t number, uint32_t *next);
+bool rank_find_lifetimes(rank *r);  // of arrays
+bool rank_execute_step(rank *r, uint32_t number);
 
 #endif

@@ -26,11 +26,8 @@ void rank_list_steps(rank *r) {
     share_kind kind = whole ? SHARE_WHOLE : r->run->shares->stages[stage].kind;
     const step *before = r->step_count ? &r->steps[r->step_count - 1] : NULL;
     if (!only_moves(kind) || !before || before->stage != stage)
-      r->steps[r->step_count++] = (step){kind, stage, i, false};
+      r->steps[r->step_count++] = (step){kind, stage, i};
   }
-  for (uint32_t i = 1; i + 1 < r->step_count && !whole; i++)
-    r->steps[i].in_pieces = r->steps[i].kind == SHARE_EXCHANGE &&
-                            r->run->shares->stages[r->steps[i].stage].exchange.pieces;
 }
 
 // The arrays that a step touches, each once; `arrays` has room for those of its pass, and two.
@@ -52,18 +49,10 @@ static uint32_t most_arrays(const plan *p) {
   return most;
 }
 
-// The first of the steps that are executed at one time with this one.
-static uint32_t first_at_one_time(const rank *r, uint32_t number) {
-  return r->steps[number].in_pieces                 ? number - 1
-         : number && r->steps[number - 1].in_pieces ? number - 2
-                                                    : number;
-}
-
 // Of arrays, by steps. A result without elements has room, which no step needs.
-static bool find_lifetimes(rank *r) {
+bool rank_find_lifetimes(rank *r) {
   const plan *p = r->run->plan;
   net_id *arrays = malloc(most_arrays(p) * sizeof *arrays);
-  storage_end(&r->storage);
   if (!arrays || !storage_begin(&r->storage, p, NULL)) {
     free(arrays);
     return error_no_memory(r->failure);
@@ -74,7 +63,7 @@ static bool find_lifetimes(rank *r) {
   for (uint32_t i = 0; i < r->step_count; i++) {
     uint32_t count = step_arrays(r, &r->steps[i], arrays);
     for (uint32_t k = 0; k < count; k++)
-      storage_note_use(&items[arrays[k]], first_at_one_time(r, i));
+      storage_note_use(&items[arrays[k]], i);
   }
   free(arrays);
   for (net_id a = 0; a < p->arrays.count; a++)
@@ -87,11 +76,11 @@ static bool find_lifetimes(rank *r) {
 
 // ---- steps, executed ----------------------------------------------------------------------------
 
-static bool exchange(rank *r, const share_exchange *x, const transport_pieces *pieces) {
+static bool exchange(rank *r, const share_exchange *x) {
   uint64_t size = scalar_types[r->run->plan->arrays.items[x->from].type].size;
   transport_blocks b = {x->blocks, size << x->block};
-  return transport_exchange_in_pieces(r->links, &b, r->parts[x->from].data, r->parts[x->to].data,
-                                      pieces, r->failure) ||
+  return transport_exchange_blocks(r->links, &b, r->parts[x->from].data, r->parts[x->to].data,
+                                   r->failure) ||
          (r->told = true, false);
 }
 
@@ -202,8 +191,8 @@ static bool launch_items(rank *r, uint32_t pass, uint64_t first, uint64_t last) 
          rank_failed(r);
 }
 
-// Of `turns` turns of the rank's share the one of this number.
-static bool execute_turn(rank *r, const step *s, uint32_t turn, uint32_t turns) {
+// The rank's share of a pass.
+static bool execute_pass(rank *r, const step *s) {
   const ranks_run *run = r->run;
   const plan_pass *pass = &run->plan->passes.items[s->pass];
   cpu_options o = {.threads = r->threads,
@@ -213,64 +202,11 @@ static bool execute_turn(rank *r, const step *s, uint32_t turn, uint32_t turns) 
   uint64_t first = 0, last = cpu_item_count(run->plan, s->pass);
   if (s->kind == SHARE_SPLIT)
     plan_share_items(run->plan, pass, r->transport->rank, &first, &last);
-  uint64_t each = (last - first) / turns;
-  first += turn * each;
-  last = turn + 1 < turns ? first + each : last;
   if (r->device && plan_routine_of(run->plan, pass))
     return first == last || execute_routine(r, s);
   if (r->device)
     return launch_items(r, s->pass, first, last);
   return cpu_run_items(run->plan, &o, s->pass, first, last, r->data, r->failure);
-}
-
-// ---- an exchange in pieces (fusion/shares/pieces.c) ----------------------------------------------
-
-typedef struct pieces_run {
-  rank *r;
-  const step *s;  // the exchange; the passes are the steps before and behind it
-  uint32_t count;
-  bool failed;
-} pieces_run;
-
-// A turn of a pass has the piece of its number.
-static bool store_piece(void *with, uint32_t piece) {
-  pieces_run *p = with;
-  return execute_turn(p->r, p->s - 1, piece, p->count) || !(p->failed = true);
-}
-
-static bool load_piece(void *with, uint32_t piece) {
-  pieces_run *p = with;
-  return execute_turn(p->r, p->s + 1, piece, p->count) || !(p->failed = true);
-}
-
-static bool exchange_in_pieces(rank *r, const step *s) {
-  const share_exchange *x = &r->run->shares->stages[s->stage].exchange;
-  pieces_run p = {r, s, 1u << x->pieces, false};
-  transport_pieces pieces = {x->pieces, store_piece, load_piece, &p};
-  bool good = exchange(r, x, &pieces);
-  r->told = !good && !p.failed;
-  return good;
-}
-
-bool rank_agree_on_pieces(rank *r) {
-  bool any = false, alike = true;
-  uint64_t bytes = 0;
-  for (uint32_t i = 0; i < r->step_count; i++) {
-    r->steps[i].in_pieces = r->steps[i].in_pieces && r->links->kind->exchange_pieces;
-    any = any || r->steps[i].in_pieces;
-  }
-  if (!find_lifetimes(r) || !rank_place_arrays(r))
-    return false;
-  if (!any)
-    return true;
-  for (uint32_t i = 0; i < r->storage.room_count; i++)
-    bytes += r->storage.rooms[i].bytes;
-  bool fit = bytes <= cuda_memory_left(r->device);
-  if (!rank_compare(r->transport, fit, &alike, r->failure))
-    return !(r->told = true);
-  for (uint32_t i = 0; i < r->step_count; i++)
-    r->steps[i].in_pieces = r->steps[i].in_pieces && fit && alike;
-  return (fit && alike) || (find_lifetimes(r) && rank_place_arrays(r));
 }
 
 // ---- the whole ----------------------------------------------------------------------------------
@@ -279,7 +215,7 @@ static bool execute(rank *r, const step *s) {
   const share_stage *stages = r->run->shares->stages;
   switch (s->kind) {
   case SHARE_EXCHANGE:
-    return s->in_pieces ? exchange_in_pieces(r, s) : exchange(r, &stages[s->stage].exchange, NULL);
+    return exchange(r, &stages[s->stage].exchange);
   case SHARE_GATHER:
     return rank_gather(r, r->links, stages[s->stage].from, r->data[stages[s->stage].to]);
   case SHARE_WINDOW:
@@ -290,13 +226,11 @@ static bool execute(rank *r, const step *s) {
   case SHARE_WHOLE:
     break;
   }
-  return execute_turn(r, s, 0, 1);
+  return execute_pass(r, s);
 }
 
-bool rank_execute_step(rank *r, uint32_t number, uint32_t *next) {
-  bool three = number + 2 < r->step_count && r->steps[number + 1].in_pieces;
-  *next = number + (three ? 3 : 1);
-  bool good = rank_take_arrays(r, number) && execute(r, &r->steps[three ? number + 1 : number]);
+bool rank_execute_step(rank *r, uint32_t number) {
+  bool good = rank_take_arrays(r, number) && execute(r, &r->steps[number]);
   storage_free_after(&r->storage, number);
   return good;
 }

@@ -8,21 +8,17 @@
 // What a rank says of itself.
 typedef struct offer {
   uint32_t wanted, has;  // nccl_wanted; whether it has NCCL
-  cuda_ordinal ordinal;
   unsigned char gpu[16];
   char why[256];
 } offer;
 
 static bool make_offer(cuda_device *d, offer *own) {
-  *own = (offer){.wanted = nccl_library_wanted(), .ordinal = d->ordinal};
-  return cuda_check(d, d->api->device_get_uuid(own->gpu, d->ordinal), "cuDeviceGetUuid", "the %s",
-                    d->facts.name);
-}
-
-static void offer_nccl(offer *own) {
+  *own = (offer){.wanted = nccl_library_wanted()};
   own->has = own->wanted != NCCL_OFF && nccl_library_find(own->why, sizeof own->why);
   if (own->wanted == NCCL_OFF)
     snprintf(own->why, sizeof own->why, "PERMC_NCCL is off");
+  return cuda_check(d, d->api->device_get_uuid(own->gpu, d->ordinal), "cuDeviceGetUuid", "the %s",
+                    d->facts.name);
 }
 
 // Why there can be no NCCL, or "". The same on all ranks.
@@ -37,22 +33,6 @@ static void find_obstacle(const offer *all, uint32_t ranks, char why[320]) {
   }
 }
 
-// Whether this rank's GPU can copy to those of all others, which are of this process. False:
-// failed.
-static bool find_reach(const transport *below, cuda_device *d, const offer *all, bool *reaches) {
-  *reaches = below->kind == &transport_threads && below->ranks > 1;
-  for (uint32_t r = 0; r < below->ranks && *reaches; r++) {
-    int can = all[r].wanted == NCCL_IF_ANY && (r == below->rank || all[r].ordinal != d->ordinal);
-    if (can && r != below->rank &&
-        !cuda_check(d, d->api->can_access_peer(&can, d->ordinal, all[r].ordinal),
-                    "cuDeviceCanAccessPeer", "the %s", d->facts.name))
-      return false;
-    *reaches = can;
-  }
-  return true;
-}
-
-// Not by copies.
 static const transport_kind *choose(const offer *all, uint32_t ranks, error *failure) {
   char why[320];
   find_obstacle(all, ranks, why);
@@ -64,26 +44,15 @@ static const transport_kind *choose(const offer *all, uint32_t ranks, error *fai
   return &transport_staged;
 }
 
-// NULL: failed. NCCL is loaded where it may be needed.
+// NULL: failed.
 static const transport_kind *find_kind(transport *below, cuda_device *d, error *failure) {
-  offer own, *all = NULL;
-  bool *all_reach = NULL, reaches = false, copies = true;
-  const transport_kind *kind = NULL;
-  bool good =
-      (make_offer(d, &own) || transport_fail(below, cuda_message(d), failure)) &&
-      (all = transport_gather_each(below, &own, sizeof own, failure)) &&
-      (find_reach(below, d, all, &reaches) || transport_fail(below, cuda_message(d), failure)) &&
-      (all_reach = transport_gather_each(below, &reaches, sizeof reaches, failure));
-  for (uint32_t r = 0; good && r < below->ranks; r++)
-    copies = copies && all_reach[r];
-  free(all);
-  free(all_reach);
-  if (!good || copies)
-    return good ? &transport_copies : NULL;
-  offer_nccl(&own);
-  all = transport_gather_each(below, &own, sizeof own, failure);
-  if (all)
-    kind = choose(all, below->ranks, failure);
+  offer own;
+  if (!make_offer(d, &own)) {
+    transport_fail(below, cuda_message(d), failure);
+    return NULL;
+  }
+  offer *all = transport_gather_each(below, &own, sizeof own, failure);
+  const transport_kind *kind = all ? choose(all, below->ranks, failure) : NULL;
   free(all);
   return kind;
 }

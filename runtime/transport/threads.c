@@ -7,18 +7,12 @@
 #include <stdio.h>
 #include <time.h>
 
-typedef struct block {  // of memory that all ranks may use
-  struct block *next;
-  _Alignas(max_align_t) unsigned char bytes[];
-} block;
-
 // What a rank shows to the others.
 typedef struct member {
   uint64_t meetings;  // that it has come to
   const transport_message *sends;
   uint32_t send_count;
   bool left;
-  block *newest;
 } member;
 
 struct transport_group {
@@ -52,11 +46,6 @@ transport_group *transport_group_make(uint32_t ranks) {
 void transport_group_free(transport_group *g) {
   if (g == NULL)
     return;
-  for (uint32_t r = 0; r < g->ranks; r++)
-    for (block *b = g->members[r].newest, *next; b != NULL; b = next) {
-      next = b->next;
-      free(b);
-    }
   pthread_cond_destroy(&g->changed);
   pthread_mutex_destroy(&g->lock);
   free(g);
@@ -200,26 +189,6 @@ static void threads_fail(transport *base, const char *line) {
   group_fail(((thread_rank *)base)->group, line);
 }
 
-// The second meeting: nobody begins a further block before all have seen the newest.
-static bool threads_memory(transport *base, uint64_t bytes, void **peers, error *failure) {
-  thread_rank *t = (thread_rank *)base;
-  transport_group *g = t->group;
-  block *b = bytes < SIZE_MAX - sizeof *b ? calloc(1, sizeof *b + bytes) : NULL;
-  if (b == NULL)
-    group_no_memory(g, base->rank);
-  pthread_mutex_lock(&g->lock);
-  if (b != NULL) {
-    b->next = g->members[base->rank].newest;
-    g->members[base->rank].newest = b;
-  }
-  if (meet(t)) {
-    for (uint32_t r = 0; r < g->ranks; r++)
-      peers[r] = g->members[r].newest->bytes;
-    meet(t);
-  }
-  return end_of_call(t, failure);
-}
-
 static transport *threads_open(const transport_options *o, error *failure) {
   if (o->group == NULL || o->group->ranks != o->ranks || o->rank >= o->ranks) {
     error_set(failure, SPAN_NONE, "rank %u of %u is none of the group's", o->rank, o->ranks);
@@ -252,7 +221,6 @@ const transport_kind transport_threads = {
     .open = threads_open,
     .exchange = threads_exchange,
     .barrier = threads_barrier,
-    .memory = threads_memory,
     .check = threads_check,
     .fail = threads_fail,
     .close = threads_close,

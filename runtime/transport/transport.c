@@ -86,9 +86,8 @@ static const char *problem_of(const transport *t, const transport_message *m, ui
   return NULL;
 }
 
-static bool exchange(transport *t, const transport_message *sends, uint32_t send_count,
-                     const transport_message *receives, uint32_t receive_count,
-                     const transport_pieces *pieces, error *failure) {
+bool transport_exchange(transport *t, const transport_message *sends, uint32_t send_count,
+                        const transport_message *receives, uint32_t receive_count, error *failure) {
   if (is_forked(t, failure))
     return false;
   const char *problem = problem_of(t, sends, send_count);
@@ -101,20 +100,13 @@ static bool exchange(transport *t, const transport_message *sends, uint32_t send
     problem = "a message to itself of another length than it expects";
   if (problem != NULL)
     return transport_fail(t, problem, failure);
-  if (!(pieces ? t->kind->exchange_pieces(t, sends, send_count, receives, receive_count, pieces,
-                                          failure)
-               : t->kind->exchange(t, sends, send_count, receives, receive_count, failure)))
+  if (!t->kind->exchange(t, sends, send_count, receives, receive_count, failure))
     return false;
   for (uint32_t i = 0; i < send_count; i++) {
     t->sent[sends[i].rank].messages++;
     t->sent[sends[i].rank].bytes += sends[i].bytes;
   }
   return true;
-}
-
-bool transport_exchange(transport *t, const transport_message *sends, uint32_t send_count,
-                        const transport_message *receives, uint32_t receive_count, error *failure) {
-  return exchange(t, sends, send_count, receives, receive_count, NULL, failure);
 }
 
 bool transport_gather(transport *t, const void *mine, const uint64_t *bytes, void *all,
@@ -254,35 +246,17 @@ static bool side_copy(const side *s, bool to_message) {
   return good;
 }
 
-static bool each_piece(const transport_pieces *pieces, bool (*call)(void *with, uint32_t piece)) {
-  bool good = true;
-  for (uint32_t k = 0; k < 1u << pieces->bits && good; k++)
-    good = call(pieces->with, k);
-  return good;
-}
-
-// Whether messages can be cut into pieces of blocks: each is one block. So on all ranks, or none.
-static bool can_be_cut(const side *s, const transport_pieces *pieces) {
-  return pieces && pieces->bits && s->t->kind->exchange_pieces && s->message_count == s->count;
-}
-
-static bool exchange_sides(const side *sends, const side *receives, const transport_pieces *pieces,
-                           error *failure) {
-  bool cut = can_be_cut(sends, pieces);
-  if (pieces && !cut && !each_piece(pieces, pieces->store))
-    return false;
+static bool exchange_sides(const side *sends, const side *receives, error *failure) {
   if (!side_copy(sends, true))
     return transport_fail(sends->t, "blocks could not be copied", failure);
-  if (!exchange(sends->t, sends->messages, sends->message_count, receives->messages,
-                receives->message_count, cut ? pieces : NULL, failure))
-    return false;
-  if (!side_copy(receives, false))
-    return transport_fail(sends->t, "blocks could not be copied", failure);
-  return !pieces || cut || each_piece(pieces, pieces->load);
+  return transport_exchange(sends->t, sends->messages, sends->message_count, receives->messages,
+                            receives->message_count, failure) &&
+         (side_copy(receives, false) ||
+          transport_fail(sends->t, "blocks could not be copied", failure));
 }
 
-bool transport_exchange_in_pieces(transport *t, const transport_blocks *b, const void *from,
-                                  void *to, const transport_pieces *pieces, error *failure) {
+bool transport_exchange_blocks(transport *t, const transport_blocks *b, const void *from, void *to,
+                               error *failure) {
   uint64_t count = ((uint64_t)1 << b->blocks.a.rows) / t->ranks;
   side sends = {.t = t, .count = count, .bytes = b->bytes, .base = (unsigned char *)from};
   side receives = {.t = t, .count = count, .bytes = b->bytes, .base = to};
@@ -294,16 +268,11 @@ bool transport_exchange_in_pieces(transport *t, const transport_blocks *b, const
     problem = side_make(&sends, b->blocks, true);
   if (problem == NULL)
     problem = side_make(&receives, back, false);
-  bool good = problem == NULL ? exchange_sides(&sends, &receives, pieces, failure)
+  bool good = problem == NULL ? exchange_sides(&sends, &receives, failure)
                               : transport_fail(t, problem, failure);
   side_free(&sends);
   side_free(&receives);
   return good;
-}
-
-bool transport_exchange_blocks(transport *t, const transport_blocks *b, const void *from, void *to,
-                               error *failure) {
-  return transport_exchange_in_pieces(t, b, from, to, NULL, failure);
 }
 
 // ---- agreement ---------------------------------------------------------------------------------

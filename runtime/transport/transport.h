@@ -30,8 +30,7 @@
 //   caller.c     ranks whose messages a function of the caller carries
 //   open_device.c  arrays in the memory of each rank's GPU: which of these carries them
 //   staged.c     ... through memory of the host    nccl.c   ... by NCCL (nccl_library.c)
-//   copies.c     ... from one GPU of this process to another, by its driver
-//   device.c     what is the same for all three
+//   device.c     what is the same for both
 #ifndef PERMC_RUNTIME_TRANSPORT_TRANSPORT_H
 #define PERMC_RUNTIME_TRANSPORT_TRANSPORT_H
 
@@ -58,18 +57,6 @@ static inline const transport_message *transport_message_of(const transport_mess
 typedef struct transport_count {
   uint64_t messages, bytes;
 } transport_count;
-
-// What goes on beside an exchange of blocks in 2^bits pieces: what piece k sends is made by
-// store(k), which need not be done when it returns; load(k) is for what has come with it. Both on
-// the device's stream.
-// False: this rank has failed, and tells the others.
-typedef struct transport_pieces {
-  int bits;
-  bool (*store)(void *with, uint32_t piece);
-  bool (*load)(void *with, uint32_t piece);
-  void *with;
-} transport_pieces;
-enum { TRANSPORT_PIECE_BITS = 4 };  // at most
 
 typedef struct transport_kind transport_kind;
 typedef struct transport_group transport_group;
@@ -111,17 +98,8 @@ struct transport_kind {
   // All messages have come, and what was sent may be changed.
   bool (*exchange)(transport *t, const transport_message *sends, uint32_t send_count,
                    const transport_message *receives, uint32_t receive_count, error *failure);
-  // The same in pieces, of which each message has as many as the others, of the same bytes: loads
-  // may be under way yet.
-  // NULL: messages go as a whole.
-  bool (*exchange_pieces)(transport *t, const transport_message *sends, uint32_t send_count,
-                          const transport_message *receives, uint32_t receive_count,
-                          const transport_pieces *pieces, error *failure);
   // No rank returns before all have come.
   bool (*barrier)(transport *t, error *failure);
-  // Memory of so many bytes, the same number on all ranks, that each rank may read and write:
-  // rank r's is peers[r]. It stays until the end (threads: of the group). NULL: no such memory.
-  bool (*memory)(transport *t, uint64_t bytes, void **peers, error *failure);
   // Not host: memory beside arrays (NULL: failed), and a copy within such memory.
   void *(*room)(transport *t, uint64_t bytes);
   void (*room_end)(transport *t, void *room);
@@ -154,7 +132,7 @@ const transport_kind *transport_kind_named(const char *name);
 // library, or its folder (then it carries them), or is "off" (then the host does). `below` must
 // outlive it. What is in memory of a GPU has come, or may be changed, in the order of the device's
 // stream.
-extern const transport_kind transport_staged, transport_nccl, transport_copies;
+extern const transport_kind transport_staged, transport_nccl;
 transport *transport_open_device(transport *below, struct cuda_device *d, error *failure);
 
 // Where the threads of one process meet: made before they start, freed when all have ended.
@@ -191,12 +169,6 @@ typedef struct transport_blocks {
 } transport_blocks;
 bool transport_exchange_blocks(transport *t, const transport_blocks *b, const void *from, void *to,
                                error *failure);
-// The same, with what makes the blocks and needs them: piece after piece, while others are under
-// way, where the kind can do that; else all before and all behind. A piece is one stretch of each
-// block. False: see *failure, if it is set; else a store or load has failed.
-bool transport_exchange_in_pieces(transport *t, const transport_blocks *b, const void *from,
-                                  void *to, const transport_pieces *pieces, error *failure);
-
 // Every rank gets what all have: rank r's bytes[r] bytes lie in `all` behind those of the ranks
 // below. `mine` may be this rank's place in `all`.
 bool transport_gather(transport *t, const void *mine, const uint64_t *bytes, void *all,

@@ -231,44 +231,6 @@ TEST(programs_on_gpus) {
   check_gpus();
 }
 
-// The same by copies from GPU to GPU, as without NCCL.
-static bool use_copying_gpus(const char *cuda) {
-  bool good = use_gpus(cuda, "");
-  unsetenv("PERMC_NCCL");
-  return good;
-}
-
-TEST(programs_on_gpus_that_copy) {
-  if (!use_copying_gpus("devices=8"))
-    SKIP("there is no C compiler");
-  compare_on("cuda", 8, 1, test_step(5));
-  check_gpus();
-}
-
-// So many elements that exchanges go in pieces, beside passes: where there is room for all that
-// needs.
-static void check_copies(const char *gpus, const char *expression, uint64_t copies) {
-  run expected, found;
-  use_copying_gpus(gpus);
-  CHECK(run_on(&expected, expression, "[2^23]c128", "portable", 0));
-  if (!CHECK(run_on(&found, expression, "[2^23]c128", "cuda", 2) &&
-             same_results(&expected, &found)))
-    printf("  %s: %s\n", expression, permc_message(found.context));
-  CHECK_EQ_U64(fake.calls("cuMemcpyDtoDAsync_v2"), copies);
-  end_run(&found);
-  end_run(&expected);
-  check_gpus();
-}
-
-TEST(exchanges_in_pieces) {
-  if (!use_copying_gpus("devices=2"))
-    SKIP("there is no C compiler");
-  // Messages of each to itself and to the other, of two pieces.
-  check_copies("devices=2", "bitrev", 8);
-  check_copies("devices=2", "\\xs -> reverse (bitrev (gray xs))", 8);
-  check_copies("devices=2 memory=230", "bitrev", 4);
-}
-
 // Ranks that have one GPU together, through memory of the host.
 TEST(programs_on_one_gpu) {
   if (!use_gpus("devices=1", NULL))
@@ -281,14 +243,11 @@ TEST(programs_on_one_gpu) {
 // message, and nothing is left.
 static void check_failing(const char *cuda, const char *nccl, const char *line) {
   run r;
-  if (nccl)
-    use_gpus(cuda, nccl);
-  else
-    use_copying_gpus(cuda);
+  use_gpus(cuda, nccl);
   bool good = run_on(&r, "fft", "[256]c64", "cuda", 2);
   const char *message = permc_message(r.context), *end = strchr(message, '\n');
   if (!CHECK(good || (end && !end[1] && strstr(message, line))))
-    printf("  %s %s: %s\n", cuda, nccl ? nccl : "copies", message);
+    printf("  %s %s: %s\n", cuda, nccl ? nccl : "through the host", message);
   end_run(&r);
   check_gpus();
 }

@@ -41,7 +41,7 @@ static void make_trial(arena *a, random_state *r, trial *t) {
   *t = (trial){.target = *target_named("gpu")};
   t->target.peers = 1u << random_below(r, 4);
   t->stage.kind = SHARE_EXCHANGE;
-  t->stage.exchange = (share_exchange){0, 1, 2, random_blocks(r, p + places), 0};
+  t->stage.exchange = (share_exchange){0, 1, 2, random_blocks(r, p + places)};
   for (int i = 0; i < 2; i++) {
     net_array_add(a, &t->net, SCALAR_U32, f2_unit(p + places + 2), NET_TEMPORARY, 0);
     t->slab[i] = f2_unit(places + 2);
@@ -215,10 +215,8 @@ TEST(what_threads_send) {
 TEST(an_exchange_among_peers) {
   START();
   trial t = {.target = *target_named("gpu"), .slab = {1 << 22, 1 << 22}};
-  t.stage = (share_stage){SHARE_EXCHANGE,
-                          {0, 1, 20, {f2_permutation(4, (int[]){2, 3, 0, 1}), 0}, 0},
-                          NET_NONE,
-                          NET_NONE};
+  t.stage = (share_stage){
+      SHARE_EXCHANGE, {0, 1, 20, {f2_permutation(4, (int[]){2, 3, 0, 1}), 0}}, NET_NONE, NET_NONE};
   for (int i = 0; i < 2; i++)
     net_array_add(&memory, &t.net, SCALAR_U32, 1 << 24, NET_TEMPORARY, 0);
   t.shares = (shares){&t.net, 2, &t.stage, t.slab, t.window};

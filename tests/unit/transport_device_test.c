@@ -114,9 +114,7 @@ static void check_laws(const char *kind, transport_carry *by) {
       if ((counts[i] == 1 && laws[l].line) || (by && waits))
         continue;
       enter("devices=8", "");
-      if (strcmp(kind, "copies") == 0)
-        unsetenv("PERMC_NCCL");
-      else if (strcmp(kind, "nccl") != 0)
+      if (strcmp(kind, "nccl") != 0)
         setenv("PERMC_NCCL", "off", 1);
       double timeout = laws[l].work == a_rank_hangs ? patience() : 60;
       const char *line =
@@ -128,7 +126,6 @@ static void check_laws(const char *kind, transport_carry *by) {
 
 TEST(laws_by_nccl) { check_laws("nccl", NULL); }
 TEST(laws_by_nccl_over_callers) { check_laws("nccl", carry); }
-TEST(laws_by_copies) { check_laws("copies", NULL); }
 TEST(laws_through_the_host) { check_laws("staged", NULL); }
 
 // ---- which of the two ----------------------------------------------------------------------------
@@ -186,58 +183,21 @@ TEST(nothing_comes) {
   CHECK_CONTAINS(line, ": NCCL's exchange has not ended within ");
 }
 
-// Rank 1 hangs until rank 0 has given up, which does not wait for it without an end.
-static atomic_bool gave_up;
-
-static bool store_late(void *with, uint32_t piece) {
-  const transport *t = with;
-  (void)piece;
-  while (t->rank == 1 && !atomic_load(&gave_up))
-    sched_yield();
-  return true;
-}
-
-static bool load_nothing(void *with, uint32_t piece) { return with != NULL || piece; }
-
-static bool a_store_hangs(transport *t, error *failure) {
-  const int turned[] = {1, 0};
-  transport_blocks b = {{f2_permutation(2, turned), 0}, 64};
-  transport_pieces pieces = {1, store_late, load_nothing, t};
-  unsigned char *memory = memory_new(t, 4 * b.bytes);
-  atomic_store(&gave_up, false);
-  bool good = barriers(t, failure) &&
-              transport_exchange_in_pieces(t, &b, memory, memory + 2 * b.bytes, &pieces, failure);
-  if (t->rank == 0)
-    atomic_store(&gave_up, true);
-  memory_end(t, memory);
-  return good;
-}
-
-TEST(a_rank_that_copies_hangs) {
-  enter("devices=2", "");
-  unsetenv("PERMC_NCCL");
-  CHECK_CONTAINS(run_ranks("copies", NULL, 2, patience(), a_store_hangs),
-                 "rank 1 did not come within ");
-}
-
 // Each function of the driver that is called fails at one of its calls.
 TEST(the_driver_fails) {
   static const char *const functions[] = {
-      "cuDeviceGetUuid_v2",    "cuMemcpyDtoDAsync_v2", "cuStreamQuery",
-      "cuMemcpyDtoHAsync_v2",  "cuMemcpyHtoDAsync_v2", "cuStreamSynchronize",
-      "cuCtxEnablePeerAccess", "cuEventRecord",        "cuStreamWaitEvent",
+      "cuDeviceGetUuid_v2",   "cuMemcpyDtoDAsync_v2", "cuStreamQuery",
+      "cuMemcpyDtoHAsync_v2", "cuMemcpyHtoDAsync_v2", "cuStreamSynchronize",
   };
-  static const char *const kinds[] = {"nccl", "staged", "copies"};
+  static const char *const kinds[] = {"nccl", "staged"};
   for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
-    for (int way = 0; way < 3; way++)
+    for (int way = 0; way < 2; way++)
       for (int at = 1; at <= 40; at = 3 * at + 1) {
         char settings[100];
         snprintf(settings, sizeof settings, "devices=4 fail=%s at=%d status=700", functions[i], at);
         enter(settings, "");
         if (way == 1)
           setenv("PERMC_NCCL", "off", 1);
-        if (way == 2)
-          unsetenv("PERMC_NCCL");
         const char *line = run_ranks(kinds[way], NULL, 4, 60, random_exchanges);
         if (*line || (i == 0 && at == 1))
           CHECK_CONTAINS(line, "CUDA_ERROR_ILLEGAL_ADDRESS: an illegal memory access");

@@ -158,89 +158,6 @@ static bool exchanges_of_blocks(transport *t, error *failure) {
   return good;
 }
 
-// Blocks that are stored and loaded piece by piece.
-typedef struct piecewise {
-  transport *t;
-  unsigned char *source, *from, *to, *got;
-  uint64_t count, bytes;  // blocks of this rank; of a block
-  int bits;
-  uint32_t stored, loaded, fails_at;
-} piecewise;
-
-static bool move_piece(const piecewise *p, unsigned char *to, const unsigned char *from,
-                       uint32_t piece) {
-  uint64_t bytes = p->bytes >> p->bits;
-  bool good = true;
-  for (uint64_t q = 0; good && q < p->count; q++) {
-    uint64_t at = q * p->bytes + piece * bytes;
-    if (p->t->kind->host)
-      memcpy(to + at, from + at, bytes);
-    else
-      good = p->t->kind->copy(p->t, to + at, from + at, bytes);
-  }
-  return good;
-}
-
-static bool store_of_test(void *with, uint32_t piece) {
-  piecewise *p = with;
-  return piece != p->fails_at && p->stored++ == piece && move_piece(p, p->from, p->source, piece);
-}
-
-static bool load_of_test(void *with, uint32_t piece) {
-  piecewise *p = with;
-  return p->loaded++ == piece && move_piece(p, p->got, p->to, piece);
-}
-
-// All that is under way ends with the exchange of a round.
-static bool piecewise_run(piecewise *p, f2_affine blocks, error *failure) {
-  transport *t = p->t;
-  f2_affine back;
-  uint64_t all = p->count * p->bytes;
-  unsigned char *memory = memory_new(t, 4 * all);
-  p->source = memory, p->from = memory + all, p->to = memory + 2 * all, p->got = memory + 3 * all;
-  for (uint64_t q = 0; q < p->count; q++)
-    fill(p->source + q * p->bytes, p->bytes, number_of(t->rank * p->count + q, 6, 6));
-  transport_blocks b = {blocks, p->bytes};
-  transport_pieces pieces = {p->bits, store_of_test, load_of_test, p};
-  bool good = transport_exchange_in_pieces(t, &b, p->from, p->to, &pieces, failure);
-  if (!good && !error_is_set(failure))
-    transport_fail(t, "out of memory", failure);
-  good = good && exchange_of_round(t, 1, failure) && f2_affine_inverse(blocks, &back);
-  for (uint64_t q = 0; good && q < p->count; q++)
-    good = is_filled(p->got + q * p->bytes, p->bytes,
-                     number_of(f2_affine_apply(back, t->rank * p->count + q), 6, 6)) ||
-           wrong(t, failure, "piece");
-  memory_end(t, memory);
-  return good && ((p->stored == 1u << p->bits && p->loaded == p->stored) ||
-                  wrong(t, failure, "number of pieces"));
-}
-
-// (S | J) to (J | S), so that a message is a block; and maps by which it is several.
-static bool pieces_of_blocks(transport *t, uint32_t fails_at, error *failure) {
-  int p = 0, turned[2 * 5];
-  while ((uint32_t)1 << p < t->ranks)
-    p++;
-  for (int i = 0; i < 2 * p; i++)
-    turned[i] = (i + p) % (2 * p);
-  bool good = true;  // of 2^p ranks only
-  for (uint64_t seed = 0; good && (uint32_t)1 << p == t->ranks && seed < 8; seed++) {
-    int n = seed % 2 ? p + (int)seed / 2 : 2 * p;
-    f2_affine blocks = seed % 2 ? random_blocks(n, seed)
-                                : (f2_affine){f2_permutation(n, turned), seed & f2_mask(n)};
-    piecewise w = {.t = t,
-                   .count = ((uint64_t)1 << n) / t->ranks,
-                   .bytes = 48,
-                   .bits = (int)seed % 5,
-                   .fails_at = seed == 4 && t->rank == 1 ? fails_at : UINT32_MAX};
-    good = piecewise_run(&w, blocks, failure);
-  }
-  return good;
-}
-
-static bool exchanges_in_pieces(transport *t, error *failure) {
-  return pieces_of_blocks(t, UINT32_MAX, failure);
-}
-
 static bool gathers(transport *t, error *failure) {
   uint64_t bytes[MOST_RANKS], sum = 0, before = 0;
   for (uint32_t r = 0; r < t->ranks; r++) {
@@ -276,22 +193,6 @@ static bool agreements_that_explain(transport *t, error *failure) {
   return transport_agree(t, parts, 3, failure);
 }
 
-static bool memory_of_all(transport *t, error *failure) {
-  void *peers[MOST_RANKS];
-  for (uint64_t bytes = 1; t->kind->memory != NULL && bytes < 10000; bytes *= 100) {
-    if (!t->kind->memory(t, bytes * t->ranks, peers, failure))
-      return false;
-    for (uint32_t r = 0; r < t->ranks; r++)
-      fill((unsigned char *)peers[r] + t->rank * bytes, bytes, t->rank + r);
-    if (!transport_barrier(t, failure))
-      return false;
-    for (uint32_t r = 0; r < t->ranks; r++)
-      if (!is_filled((unsigned char *)peers[t->rank] + r * bytes, bytes, t->rank + r))
-        return wrong(t, failure, "memory of a rank");
-  }
-  return true;
-}
-
 // ---- faults ------------------------------------------------------------------------------------
 
 static bool barriers(transport *t, error *failure) {
@@ -307,11 +208,6 @@ static bool a_rank_fails(transport *t, error *failure) {
   if (t->rank == 1)
     transport_fail(t, "out of memory", NULL);
   return exchange_of_round(t, 2, failure) && barriers(t, failure);
-}
-
-// Of a number of ranks that has no pieces nothing else fails than there.
-static bool a_piece_fails(transport *t, error *failure) {
-  return t->ranks & (t->ranks - 1) ? a_rank_fails(t, failure) : pieces_of_blocks(t, 2, failure);
 }
 
 static bool a_rank_leaves(transport *t, error *failure) {
@@ -400,14 +296,11 @@ static const struct law {
 } laws[] = {
     {"random_exchanges", random_exchanges, NULL},
     {"exchanges_of_blocks", exchanges_of_blocks, NULL},
-    {"exchanges_in_pieces", exchanges_in_pieces, NULL},
     {"gathers", gathers, NULL},
     {"agreements", agreements, NULL},
     {"agreements_that_explain", agreements_that_explain, NULL},
     {"barriers", barriers, NULL},
-    {"memory_of_all", memory_of_all, NULL},
     {"a_rank_fails", a_rank_fails, "rank 1: out of memory"},
-    {"a_piece_fails", a_piece_fails, "rank 1: out of memory"},
     {"a_rank_leaves", a_rank_leaves, "rank 1 ended before the others"},
     {"a_rank_hangs", a_rank_hangs, "rank 1 did not come within "},
     {"a_rank_disagrees", a_rank_disagrees, "rank 1 differs from rank 0 in its sizes"},

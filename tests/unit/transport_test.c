@@ -142,7 +142,7 @@ TEST(threads_where_a_rank_fails) {
 }
 
 static void run_out_of_memory(bool carried) {
-  static rank_work *const works[] = {barriers, agreements, memory_of_all, exchanges_of_blocks};
+  static rank_work *const works[] = {barriers, agreements, exchanges_of_blocks};
   for (size_t i = 0; i < sizeof works / sizeof *works; i++) {
     uint64_t step = works[i] == exchanges_of_blocks ? 7 : 1;
     atomic_store(&some_failed, true);
