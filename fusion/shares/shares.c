@@ -21,7 +21,8 @@ static bool stays_in_share(const shares *s, const net_stage *stage, net_id array
   share_window w, has = {0, slab, s->slab[array]};
   if (s->window[array])
     has = *s->window[array];
-  return sharing_find_window(stage, m, &w) && w.step == has.step && w.first >= has.first &&
+  return sharing_find_window(stage, m, s->window[array] ? 0 : s->slab[array], &w) &&
+         w.step == has.step && w.first >= has.first &&
          (uint64_t)(w.first - has.first) + w.length <= has.length;
 }
 

@@ -54,8 +54,9 @@ bool sharing_by_keys(sharing *s, const net_stage *stage);
 // For a stage with shares: its loads are from arrays in slabs that shares keep to, from windows, or
 // from what each rank has as a whole.
 void sharing_fetch_loads(sharing *s, net_stage *stage);
-// What shares of a stage touch of an array by that map. False: it is no window.
-bool sharing_find_window(const net_stage *stage, const net_map *m, share_window *w);
+// What shares of a stage touch of an array by that map: of their slabs, if they keep to them (0: they
+// need not). False: it is no window.
+bool sharing_find_window(const net_stage *stage, const net_map *m, uint64_t slab, share_window *w);
 
 // ---- sorts of slabs that GPUs reach (merge.c) -----------------------------------------------------
 

@@ -16,8 +16,9 @@ static void add_range(int64_t weight, uint64_t most, share_window *w) {
 }
 
 // Whether the bits of the share shift the addresses of a share, by as much from each share to the
-// next. (What depends on them besides is in the range.)
-static bool shifts_by_bits(const net_stage *s, const net_map *m, share_window *w) {
+// next: by `step`, where a bit's own row may add to it or take from it; 0: by what the rows say.
+// (What depends on the bits besides is in the range.)
+static bool shifts_by_bits(const net_stage *s, const net_map *m, int64_t step, share_window *w) {
   int low = net_share_bits(s);
   for (uint32_t r = 0; r < m->row_count; r++) {
     const net_row *row = &m->rows[r];
@@ -30,15 +31,20 @@ static bool shifts_by_bits(const net_stage *s, const net_map *m, share_window *w
       return false;
     int64_t by = net_row_step(row);
     w->first += row->form.constant ? row->weight : 0;
-    if (i == 0)
-      w->step = by;
-    else if (by != w->step * (int64_t)f2_unit(i))
+    w->step = i > 0 ? w->step : step ? step : by;
+    by -= w->step * (int64_t)f2_unit(i);
+    if (by != 0 && !step)
       return false;
+    add_range(by, 1, w);
   }
   return true;
 }
 
-bool sharing_find_window(const net_stage *s, const net_map *m, share_window *w) {
+static bool is_slab(const share_window *w, uint64_t slab) {
+  return w->first >= 0 && w->step == (int64_t)slab && (uint64_t)w->first + w->length <= slab;
+}
+
+bool sharing_find_window(const net_stage *s, const net_map *m, uint64_t slab, share_window *w) {
   *w = (share_window){m->offset, 0, 1};
   for (uint32_t l = 0; l < m->loop_count; l++) {
     bool shared = s->share_turns && l == 0;
@@ -49,15 +55,15 @@ bool sharing_find_window(const net_stage *s, const net_map *m, share_window *w) 
     if (shared)
       w->step = m->strides[l] * (int64_t)turns;
   }
+  share_window all = *w;
+  if (s->shares && slab && shifts_by_bits(s, m, (int64_t)slab, w) && is_slab(w, slab))
+    return true;
+  *w = all;
   if (s->shares)
-    return shifts_by_bits(s, m, w);
+    return shifts_by_bits(s, m, 0, w);
   for (uint32_t r = 0; r < m->row_count; r++)
     add_range(m->rows[r].weight, 1, w);
   return w->step != 0;
-}
-
-static bool is_slab(const share_window *w, uint64_t slab) {
-  return w->first >= 0 && w->step == (int64_t)slab && (uint64_t)w->first + w->length <= slab;
 }
 
 // What shares have of an array in that window.
@@ -85,7 +91,7 @@ void sharing_fetch_loads(sharing *s, net_stage *stage) {
     net_load *l = &stage->loads.items[i];
     uint64_t slab = s->slab.items[l->array], count = s->to->arrays.items[l->array].count;
     share_window w;
-    bool found = slab && sharing_find_window(stage, &l->map, &w);
+    bool found = slab && sharing_find_window(stage, &l->map, slab, &w);
     if (found && is_slab(&w, slab))
       s->fixed.items[l->array] = true;
     else if (found && w.length <= count / 2) {

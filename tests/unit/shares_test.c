@@ -5,6 +5,7 @@
 #include "tests/unit/net_random.h"
 
 #include "fusion/shares/cost.h"
+#include "tests/readers/readers.h"
 
 static size_t kinds[SHARE_WHOLE + 1];  // how many stages of each kind there were
 static size_t splits;                  // ... exchanges that are made two
@@ -113,6 +114,21 @@ static bool check_sort(uint64_t seed) {
 TEST(sorts) {
   for (uint64_t seed = 0; seed < 32; seed++)
     CHECK(check_sort(seed));
+}
+
+// Bits of an address that are complements of each other are one row of its map. Shares keep to their
+// slabs all the same.
+TEST(complements) {
+  START();
+  const char *wrong = NULL;
+  const net *t = net_read(&memory,
+                          "array a0 u32 4 argument 0\narray a1 u32 8 result 0\nstage 0 n=2\n"
+                          "  v0 = load a0 at x0 + 2*x1\n  store v0 in a1 at x0 + 2*x1 + 2\n"
+                          "  store v0 in a1 at x0 + 6*x1\n",
+                          &wrong);
+  CHECK_STR(wrong, NULL);
+  CHECK_EQ_U64(shares_of_ranks(&memory, t, 1)->net->stages.count, 1);
+  CHECK(check_shares(t, 1, 1));
 }
 
 TEST(numbers_of_ranks) {
