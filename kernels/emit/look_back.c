@@ -58,11 +58,6 @@ static const char *place_of(const c_look_back *l, c_writer *w, const net_op *op)
   return c_format(w, "(b >> %u & %u)", shift_of(op) - l->plan->tile_bits, (1U << op->k) - 1);
 }
 
-// Of those numbers the ones from the first of its group on.
-static const char *group_of(const c_look_back *l, c_writer *w, const net_op *op) {
-  return c_format(w, "(b >> %u << %u)", shift_of(op) - l->plan->tile_bits + op->k, op->k);
-}
-
 // Whether the block is the last one below a group.
 static const char *is_last(const c_look_back *l, c_writer *w, const net_op *op) {
   uint64_t mask = f2_mask((int)(shift_of(op) - l->plan->tile_bits + op->k));
@@ -216,6 +211,8 @@ static c_phase execute(const c_look_back *l, c_phase *f, const net_op *op,
 static void wait_for_value(const c_look_back *l, c_writer *w, const net_op *op, net_id value) {
   scalar_type type = l->stage->values.items[value];
   uint32_t bytes = scalar_part_bytes(type), parts = scalar_parts(type), words = words_of(type);
+  const char *group =
+      c_format(w, "(b >> %u << %u)", shift_of(op) - l->plan->tile_bits + op->k, op->k);
   for (uint32_t part = 0; part < parts; part++)
     c_line(w,
            "PERMC_PUT(%s, (%s *)(scratch + %llu + (t & 31) * %u), (%s)%s(state + %s + %u * "
@@ -223,7 +220,7 @@ static void wait_for_value(const c_look_back *l, c_writer *w, const net_op *op, 
            c_vector(w, bytes, 1), c_vector_in_memory(w, bytes, 1),
            (unsigned long long)(l->scratch[value] + ((uint64_t)part * bytes << op->k)), bytes,
            c_vector(w, bytes, 1), bytes > 4 ? "permc_look_wide" : "permc_look",
-           c_number(w, l->first_word[value] + part * (words / parts)), words, group_of(l, w, op));
+           c_number(w, l->first_word[value] + part * (words / parts)), words, group);
 }
 
 static void note_waiting(const c_look_back *l, const c_phase *f, const net_op *op, net_id value) {

@@ -222,13 +222,6 @@ static hmm_op table_op(void *state, uint64_t warp, uint64_t step) {
   return (shared ? HMM_READ_SHARED : HMM_READ_GLOBAL) + (s->does == WRITE);
 }
 
-static void sum_words_read(hmm_job *j, hmm_word *value) {
-  for (uint32_t i = 0; i < j->machine->width; i++) {
-    j->sum += value[i];
-    value[i] = 0;
-  }
-}
-
 static void table_lanes(void *state, uint64_t warp, uint64_t step, uint64_t *address,
                         hmm_word *value) {
   hmm_job *j = state;
@@ -236,9 +229,11 @@ static void table_lanes(void *state, uint64_t warp, uint64_t step, uint64_t *add
   const hmm_step *s = &j->part->steps[step % count];
   hmm_word *kept = j->kept ? j->kept + warp * w : NULL;
   hmm_word *older = j->kept ? j->older + warp * w : NULL;
-  if (j->algorithm->result == 0)
-    sum_words_read(j, value);
-  else if (kept && s->does == READ) {
+  for (uint32_t i = 0; i < w && j->algorithm->result == 0; i++) {
+    j->sum += value[i];
+    value[i] = 0;
+  }
+  if (kept && s->does == READ) {
     memcpy(older, kept, w * sizeof *value);
     memcpy(kept, value, w * sizeof *value);
   }
@@ -322,18 +317,15 @@ static const char *run_parts(hmm_job *j, hmm_counts *out) {
 
 // ---- results ---------------------------------------------------------------------------------
 
-static uint64_t destination_of(const hmm_job *j, uint64_t i) {
-  if (j->algorithm->data == HMM_INPUT_PERMUTATION)
-    return j->task->list[i];
-  return i % j->side * j->side + i / j->side;
-}
-
 static const char *check_moved(const hmm_job *j) {
   const hmm_word *words = j->machine->kind == HMM_KIND_DMM ? j->program.shared : j->program.global;
-  for (uint64_t i = 0; i < j->task->n; i++)
-    if (words[j->algorithm->result * j->task->n + destination_of(j, i)] != initial_word(i))
+  for (uint64_t i = 0; i < j->task->n; i++) {
+    uint64_t mirrored = i % j->side * j->side + i / j->side;
+    uint64_t to = j->algorithm->data == HMM_INPUT_PERMUTATION ? j->task->list[i] : mirrored;
+    if (words[j->algorithm->result * j->task->n + to] != initial_word(i))
       return arena_printf(j->memory, "%s left element %" PRIu64 " where it does not belong",
                           j->algorithm->name, i);
+  }
   return NULL;
 }
 

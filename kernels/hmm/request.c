@@ -17,12 +17,6 @@ uint64_t hmm_latency(const hmm_machine *m, bool shared) {
   return shared && m->kind == HMM_KIND_HMM ? m->shared_latency : m->latency;
 }
 
-static void add_round(hmm_execution *e, uint64_t step, hmm_op op, bool casual) {
-  while (e->rounds.count <= step)
-    vec_push(e->memory, &e->rounds, 0);
-  e->rounds.items[step] |= (uint8_t)(1U << op | (casual ? 16U << op : 0));
-}
-
 static void move_words(hmm_word *words, const bank_request *r, hmm_op op, hmm_word *value) {
   const uint64_t *address = r->place;
   uint32_t width = r->count;
@@ -74,7 +68,9 @@ uint32_t hmm_serve(hmm_execution *e, uint64_t warp, hmm_op op) {
       shared ? bank_request_congestion(e->counter, &r) : bank_request_groups(e->counter, &r);
   if (own)
     move_words(own, &r, op, value);
-  add_round(e, e->step[warp], op, stages > 1);
+  while (e->rounds.count <= e->step[warp])
+    vec_push(e->memory, &e->rounds, 0);
+  e->rounds.items[e->step[warp]] |= (uint8_t)(1U << op | (stages > 1 ? 16U << op : 0));
   c->accesses[op]++;
   c->stages[op] += stages;
   c->requests += r.active;

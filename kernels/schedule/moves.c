@@ -325,10 +325,6 @@ static c_swizzle swizzle_for(const scan *s, uint32_t from, uint32_t to, scalar_t
              : (c_swizzle){.basis = usual};
 }
 
-static bool sets_equal(const f2_space *a, const f2_space *b) {
-  return a && b ? f2_space_equal(*a, *b) : a == b;
-}
-
 // The slot goes from phase `from` to phase `to`, the next that needs it. Its region from now on.
 static int carry_over(const scan *s, uint32_t slot, uint32_t from, uint32_t to, int region) {
   const c_schedule *c = s->schedule;
@@ -346,8 +342,9 @@ static int carry_over(const scan *s, uint32_t slot, uint32_t from, uint32_t to, 
   }
   if (s->context->warps)  // all threads read before any writes
     return use->out;
+  const f2_space *before = use->live_before, *after = use->live_after;
   bool alike = scalar_parts(use->before) == scalar_parts(use->after) &&
-               sets_equal(use->live_before, use->live_after);
+               (before && after ? f2_space_equal(*before, *after) : before == after);
   alike &= !out.by || c_swizzle_equal(&use->swizzle, &out, dimension);
   use->out =
       alike && threads_keep_places(&c->spaces[from], &use->swizzle, &out) ? region : 1 - region;

@@ -56,13 +56,6 @@ typedef struct step {
   uint64_t *unit;  // the coordinates in `from` of the unit vectors
 } step;
 
-static uint64_t source_coordinates(const step *s, uint64_t x) {
-  uint64_t bits = 0;
-  for (x ^= s->from->origin; x != 0; x &= x - 1)
-    bits ^= s->unit[f2_lsb(x)];
-  return bits;
-}
-
 // Register `number` of the new layout, of one or two old ones; of one that is dead it has whatever
 // the other one holds.
 static uint32_t write_register(const step *s, uint64_t number, const uint32_t *in) {
@@ -71,8 +64,8 @@ static uint32_t write_register(const step *s, uint64_t number, const uint32_t *i
   bool same = true;
   assert(lanes <= 64);
   for (uint32_t j = 0; j < lanes; j++) {
-    uint64_t source = source_coordinates(s, register_layout_at(s->to, number, j)),
-             place = source & registers;
+    uint64_t x = register_layout_at(s->to, number, j) ^ s->from->origin;
+    uint64_t source = f2_combine(dimension_of(s->from), s->unit, x), place = source & registers;
     if (a == UINT64_MAX)
       a = place;
     else if (place != a)

@@ -19,7 +19,7 @@ static kernel_step step_of(const kernel_record *r, const c_access *a, const c_pl
                            uint64_t rows, bool loads) {
   const xor_sum *m = &a->map;
   xor_word *words = NEW_ARRAY(r->memory, xor_word, C_ROWS);
-  int64_t *strides = m->loops ? NEW_ARRAY(r->memory, int64_t, m->loops) : NULL;
+  int64_t *strides = m->loops ? NEW_ARRAY(r->memory, int64_t, r->stage->loop_count) : NULL;
   for (uint32_t i = 0; i < m->loops; i++)
     strides[i] = m->strides[i];
   return (kernel_step){.kind = place->scratch ? (loads ? STEP_GET : STEP_PUT)
@@ -190,10 +190,6 @@ static bool varies_in_lanes(const liveness *v, const c_access *a, uint32_t parts
 
 // ---- loads -----------------------------------------------------------------------------------
 
-static const char *vector_of(const transfer *t, const char *list) {
-  return t->lanes == 1 ? list : c_format(t->w, "(%s){%s}", t->vector, list);
-}
-
 static const char *element_at(const transfer *t, uint64_t x) {
   if (!t->w->warps)
     return c_format(t->w, "*(%s)", address_of(t, x));
@@ -218,7 +214,7 @@ static const char *load_elements(const transfer *t, const liveness *v, uint64_t 
                          t->access->bytes * 8, c_number(t->w, padding_bits(t, x)));
     list = c_format(t->w, "%s%s%s", list, j ? ", " : "", element);
   }
-  return vector_of(t, list);
+  return t->lanes == 1 ? list : c_format(t->w, "(%s){%s}", t->vector, list);
 }
 
 // By words of at most 8 bytes: wide loads of what was stored in small pieces would wait for them.
