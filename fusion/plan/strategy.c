@@ -41,9 +41,6 @@ static const strategy_row rows[] = {
      routine_alone, false, WHOLE, false, -1, EXCHANGE_FREE},
     {{"in-rows", "schedules on a GPU: one kernel, where elements stay in rows that are small", false},
      routine_alone, false, WHOLE, false, -1, EXCHANGE_FREE},
-    {{"in-columns", "schedules on a GPU: one kernel, where elements stay in columns that are short",
-      false},
-     routine_alone, false, WHOLE, false, -1, EXCHANGE_FREE},
 };
 // clang-format on
 

@@ -21,5 +21,4 @@
 #define permc_kernel_transpose_back PERMUTE_OF(transpose_back)
 #define permc_kernel_put PERMUTE_OF(put)
 #define permc_kernel_collect PERMUTE_OF(collect)
-#define permc_kernel_strips PERMUTE_OF(strips)
 #endif

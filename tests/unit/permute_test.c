@@ -28,43 +28,34 @@ typedef struct two_words {
 #define PERMUTE_WIDTH 128
 
 #define PERMUTE_CASE 1
-#define PERMUTE_STRIP 128
 typedef uint8_t permute_element;
 typedef uint32_t permute_word;
 #define PERMUTE_TILE 32768
 #define PERMUTE_THREADS 1024
 #include "kernels/routines/permute/permute_text.h"
 #undef PERMUTE_CASE
-#undef PERMUTE_STRIP
 #define PERMUTE_CASE 2
-#define PERMUTE_STRIP 64
 typedef uint16_t permute_element;
 typedef uint32_t permute_word;
 #include "kernels/routines/permute/permute_text.h"
 #undef PERMUTE_CASE
 #undef PERMUTE_TILE
 #undef PERMUTE_THREADS
-#undef PERMUTE_STRIP
 #define PERMUTE_THREADS 512
 
 #define PERMUTE_CASE 4
-#define PERMUTE_STRIP 32
 typedef uint32_t permute_element, permute_word;
 #define PERMUTE_TILE 16384
 #include "kernels/routines/permute/permute_text.h"
 #undef PERMUTE_CASE
 #undef PERMUTE_TILE
-#undef PERMUTE_STRIP
 #define PERMUTE_CASE 8
-#define PERMUTE_STRIP 16
 typedef uint64_t permute_element, permute_word;
 #define PERMUTE_TILE 8192
 #include "kernels/routines/permute/permute_text.h"
 #undef PERMUTE_CASE
 #undef PERMUTE_TILE
-#undef PERMUTE_STRIP
 #define PERMUTE_CASE 16
-#define PERMUTE_STRIP 8
 typedef two_words permute_element, permute_word;
 #define PERMUTE_TILE 4096
 #include "kernels/routines/permute/permute_text.h"
@@ -75,9 +66,7 @@ typedef two_words permute_element, permute_word;
 #undef PERMUTE_THREADS
 #undef PERMUTE_ROWS
 #undef PERMUTE_WIDTH
-#undef PERMUTE_STRIP
 #define PERMUTE_CASE 0
-#define PERMUTE_STRIP 0
 typedef uint32_t permute_element, permute_word;
 #define PERMUTE_TILE 0
 #define PERMUTE_THREADS 0
@@ -131,7 +120,6 @@ static void run_block(const char *name, uint32_t bytes, const call *c) {
   CALL(transpose, a[0], a[1])
   CALL(transpose_back, a[0], a[1])
   CALL(put, a[0], a[1], a[2], c->number[0])
-  CALL(strips, a[0], a[1], a[2], c->number[0], c->number[1])
   CALL(collect, a[0], a[1], a[2], a[3], a[4], c->number[0], c->number[1])
   CHECK(false);
 }
@@ -277,37 +265,28 @@ TEST(tiles) {
   }
 }
 
-// Rows of 64; then columns, of which the last strip has some.
-TEST(in_rows_and_columns) {
-  for (uint32_t w = 0; w < WIDTHS; w++)
-    for (int in_columns = 0; in_columns < 2; in_columns++) {
-      uint64_t strip = 128 / widths[w], height = tiles[w] / strip, columns = 2 * strip + 3;
-      uint64_t n = in_columns ? height * columns : 2 * tiles[w] + 640, length, step;
-      permute_spread spread = {.rows = in_columns ? 0 : 64, .columns = in_columns ? columns : 0};
-      sums counts[PERMUTE_LAUNCHES];
-      subject s;
-      subject_make_for(&s, in_columns ? PERMUTE_IN_COLUMNS : PERMUTE_IN_ROWS, n, widths[w],
-                       &spread);
-      CHECK_EQ_U64(s.shape.tile, tiles[w]);
-      length = in_columns ? height : 64;
-      step = in_columns ? columns : 1;
-      for (uint64_t i = 0; i < n / length; i++) {
-        uint64_t first = in_columns ? i : i * length;
-        for (uint32_t k = 0; k < length; k++) {
-          uint32_t j = (uint32_t)(byte_of(n + i * length + k) % (k + 1));
-          s.p[first + k * step] = s.p[first + j * step];
-          s.p[first + j * step] = (uint32_t)(first + k * step);
-        }
-      }
-      permute_spread found;
-      schedule_means means = {.threads = 1};
-      CHECK(permute_spread_of(n, widths[w], &(place_list){s.p, 4, n}, &means, &found));
-      CHECK(in_columns ? found.columns == columns : found.rows == 64);
-      subject_run(&s, counts);
-      if (!in_columns)
-        CHECK(counts[0].lines[PERMC_STORES] <= (n * widths[w] + 127) / 128);
-      subject_free(&s);
+// Rows of 64.
+TEST(in_rows) {
+  enum { LENGTH = 64 };
+  for (uint32_t w = 0; w < WIDTHS; w++) {
+    uint64_t n = 2 * tiles[w] + 640;
+    permute_spread spread = {.rows = LENGTH}, found;
+    schedule_means means = {.threads = 1};
+    sums counts[PERMUTE_LAUNCHES];
+    subject s;
+    subject_make_for(&s, PERMUTE_IN_ROWS, n, widths[w], &spread);
+    CHECK_EQ_U64(s.shape.tile, tiles[w]);
+    for (uint64_t i = 0; i < n; i++) {
+      uint64_t k = i % LENGTH, j = byte_of(n + i) % (k + 1);
+      s.p[i] = s.p[i - k + j];
+      s.p[i - k + j] = (uint32_t)i;
     }
+    CHECK(permute_spread_of(n, widths[w], &(place_list){s.p, 4, n}, &means, &found));
+    CHECK(found.rows == LENGTH);
+    subject_run(&s, counts);
+    CHECK(counts[0].lines[PERMC_STORES] <= (n * widths[w] + 127) / 128);
+    subject_free(&s);
+  }
 }
 
 // Table I of the HMM paper: row-wise permutations have 3 coalesced reads, 1 coalesced write, 2
@@ -389,18 +368,14 @@ TEST(shapes) {
             "it has more than 2^31 elements");
   CHECK_STR(permute_shape_of(PERMUTE_TILED, UINT64_C(1) << 28, 4, NULL, &s), NULL);
   CHECK_EQ_U64(s.tile, 32768);
-  permute_spread spread = {.rows = 1000, .columns = 1 << 20};
+  permute_spread spread = {.rows = 1000};
   CHECK_STR(permute_shape_of(PERMUTE_IN_ROWS, 1 << 24, 4, &spread, &s), NULL);
   CHECK(s.tile == 32000 && s.threads == 800);
-  CHECK_STR(permute_shape_of(PERMUTE_IN_COLUMNS, 1 << 24, 4, &spread, &s), NULL);
-  CHECK(s.tile == 512 && s.strip == 32 && s.columns == 1 << 20);
   CHECK_STR(permute_shape_of(PERMUTE_IN_ROWS, 1 << 24, 4, NULL, &s),
             "elements do not stay in rows");
-  spread = (permute_spread){.rows = 997, .columns = 512};
+  spread = (permute_spread){.rows = 997};
   CHECK_STR(permute_shape_of(PERMUTE_IN_ROWS, 1 << 24, 4, &spread, &s),
             "rows have no room in fast memory");
-  CHECK_STR(permute_shape_of(PERMUTE_IN_COLUMNS, 1 << 24, 4, &spread, &s),
-            "columns have no room in fast memory");
 }
 
 TEST_MAIN()

@@ -83,24 +83,6 @@ static const char *shape_rows(permute_shape *s, uint64_t width) {
   return NULL;
 }
 
-// A strip is of 128 bytes in each row, or of less, but a sector.
-static const char *shape_columns(permute_shape *s, uint64_t columns) {
-  uint32_t most = tile_of_bytes(TILE_BYTES, s->bytes), step = granule(s->bytes);
-  if (columns == 0)
-    return "elements do not stay in columns";
-  uint64_t height = s->n / columns;
-  s->columns = (uint32_t)columns;
-  for (s->strip = LINE / s->bytes; s->strip * s->bytes >= PERMUTE_SECTOR; s->strip /= 2) {
-    uint64_t cells = (height * s->strip + step - 1) / step * step;
-    s->tile = cells <= most ? (uint32_t)cells : 0;
-    if (!s->tile || s->strip > columns)
-      continue;
-    shape_threads(s);
-    return NULL;
-  }
-  return "columns have no room in fast memory";
-}
-
 static const char *shape_matrix(permute_shape *s) {
   permutation_schedule shape = schedule_shape(s->n);
   s->rows = shape.rows;
@@ -124,8 +106,6 @@ const char *permute_shape_of(permute_strategy strategy, uint64_t n, uint32_t byt
     return shape_tiles(out);
   case PERMUTE_IN_ROWS:
     return shape_rows(out, spread ? spread->rows : 0);
-  case PERMUTE_IN_COLUMNS:
-    return shape_columns(out, spread ? spread->columns : 0);
   default:
     return NULL;
   }
@@ -133,8 +113,7 @@ const char *permute_shape_of(permute_strategy strategy, uint64_t n, uint32_t byt
 
 bool permute_shapes_equal(const permute_shape *a, const permute_shape *b) {
   return a->strategy == b->strategy && a->n == b->n && a->bytes == b->bytes && a->tile == b->tile &&
-         a->threads == b->threads && a->strip == b->strip && a->columns == b->columns &&
-         a->rows == b->rows && a->width == b->width;
+         a->threads == b->threads && a->rows == b->rows && a->width == b->width;
 }
 
 // ---- text --------------------------------------------------------------------------------------
@@ -151,7 +130,6 @@ static void add_head(text *out, const permute_shape *s) {
   text_printf(out, "typedef %s permute_word;\n", s->bytes < 4 ? "uint32_t" : "permute_element");
   text_printf(out, "#define PERMUTE_TILE %u\n#define PERMUTE_THREADS %u\n", s->tile, s->threads);
   text_printf(out, "#define PERMUTE_BLOCKS %u\n", s->threads <= TILE_THREADS ? 2 : 1);
-  text_printf(out, "#define PERMUTE_STRIP %u\n", s->strip);
   text_printf(out, "#define PERMUTE_DIRECT %u\n", DIRECT_EACH);
   text_printf(out, "#define PERMUTE_ROWS %u\n#define PERMUTE_WIDTH %u\n", s->rows, s->width);
 }
@@ -185,7 +163,6 @@ static double bytes_moved(const permute_shape *s, const permute_spread *spread) 
   case PERMUTE_TILED:
     return 2 * kernel_bytes + n * (4 * s->bytes + 5) * 1.35;
   case PERMUTE_IN_ROWS:
-  case PERMUTE_IN_COLUMNS:
     return kernel_bytes + n * (2 * s->bytes + 2) * (1.2 - 0.6 * inside);
   default:
     return kernel_bytes + (1 - inside) * n * (4 + s->bytes) + n * part.warp * casual[0] +
@@ -272,16 +249,6 @@ static uint32_t tiled_launches(const permute_shape *s, routine_launch *out) {
   return 2;
 }
 
-static uint32_t strips_launch(const permute_shape *s, routine_launch *out) {
-  *out = (routine_launch){.kernel = "strips",
-                          .blocks = divide_up(s->columns, s->strip),
-                          .threads = s->threads,
-                          .shared_bytes = s->tile * s->bytes,
-                          LAUNCH_ARRAYS(PERMUTE_A, PERMUTE_B, PERMUTE_TABLE + PERMUTE_PUT),
-                          LAUNCH_NUMBERS(s->columns, s->n)};
-  return 1;
-}
-
 uint32_t permute_launches(const permute_shape *s, routine_launch out[PERMUTE_LAUNCHES]) {
   if (s->n == 0)
     return 0;
@@ -292,8 +259,6 @@ uint32_t permute_launches(const permute_shape *s, routine_launch out[PERMUTE_LAU
     return tiled_launches(s, out);
   case PERMUTE_IN_ROWS:
     return out[0] = put_launch(s, PERMUTE_B), 1;
-  case PERMUTE_IN_COLUMNS:
-    return strips_launch(s, out);
   default:
     return direct_launch(s, out);
   }

@@ -10,7 +10,6 @@
 //                  tiles of b, then each tile of b collects its elements, a segment from each tile of a
 //   in-rows        one kernel, where p moves elements inside of rows only: tiles are whole rows, and putting
 //                  their elements in order is all
-//   in-columns     the same of columns: tiles are strips of neighbouring columns
 //
 // TILED. A tile is what fast memory holds, T elements. n = 8, T = 4:
 //
@@ -44,8 +43,7 @@
   ROW(S_DESIGNATED, "s-designated")                                                                \
   ROW(SCHEDULED, "scheduled")                                                                      \
   ROW(TILED, "tiled")                                                                              \
-  ROW(IN_ROWS, "in-rows")                                                                          \
-  ROW(IN_COLUMNS, "in-columns")
+  ROW(IN_ROWS, "in-rows")
 
 typedef enum permute_strategy {
 #define ROW(id, name) PERMUTE_##id,
@@ -58,10 +56,9 @@ extern const char *const permute_names[PERMUTE_KINDS];
 typedef struct permute_shape {
   permute_strategy strategy;
   uint64_t n;
-  uint32_t bytes;           // of an element: 1, 2, 4, 8 or 16
-  uint32_t tile, threads;   // of tiles: elements of one, threads of its block
-  uint32_t strip, columns;  // in columns: those of a tile, and all
-  uint32_t rows, width;     // scheduled: the matrix
+  uint32_t bytes;          // of an element: 1, 2, 4, 8 or 16
+  uint32_t tile, threads;  // of tiles: elements of one, threads of its block
+  uint32_t rows, width;    // scheduled: the matrix
 } permute_shape;
 
 // What is known of p. How far casual accesses spread: the sectors of 32 bytes that they touch, for
@@ -76,8 +73,7 @@ typedef struct permute_casual {
 
 typedef struct permute_spread {
   permute_casual writes, reads;  // of d-designated, by p; of s-designated, by its inverse
-  uint64_t rows,
-      columns;  // elements stay in rows of so many; columns of a matrix that has so many; 0: not
+  uint64_t rows;                 // elements stay in rows of so many; 0: not
 } permute_spread;
 // False: out of memory, or interrupted.
 bool permute_spread_of(uint64_t n, uint32_t bytes, const place_list *p, const schedule_means *means,
@@ -98,7 +94,7 @@ uint32_t permute_place(uint32_t bytes, uint32_t i);
 // What kernels read besides a and b, by strategy; the others have no bytes.
 //   PERMUTE_P         p (d-designated) or q (s-designated): n numbers of 32 bits
 //   PERMUTE_S, _D     scheduled: of each of its three steps, 16 bits an element
-//   PERMUTE_PUT ...   tiled: see the text; put and collect are 16 bits an element. In rows or columns: put
+//   PERMUTE_PUT ...   tiled: see the text; put and collect are 16 bits an element. In rows: put
 enum {
   PERMUTE_P,
   PERMUTE_S = 0,

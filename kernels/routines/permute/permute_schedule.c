@@ -27,9 +27,8 @@ permute_tables permute_tables_of(const permute_shape *s) {
     t.bytes[PERMUTE_PUT] = t.bytes[PERMUTE_COLLECT] = cells * sizeof(uint16_t);
     t.bytes[PERMUTE_GROUPS] = cells / 32 * sizeof(uint64_t);
     t.bytes[PERMUTE_SEGMENTS] = permute_tiles(s) * permute_segments(s) * sizeof(uint32_t);
-  } else if (s->strategy >= PERMUTE_IN_ROWS) {
-    uint64_t tiles = s->strip ? divide_up(s->columns, s->strip) : permute_tiles(s);
-    t.bytes[PERMUTE_PUT] = tiles * s->tile * sizeof(uint16_t);
+  } else if (s->strategy == PERMUTE_IN_ROWS) {
+    t.bytes[PERMUTE_PUT] = permute_tiles(s) * s->tile * sizeof(uint16_t);
   } else {
     t.bytes[PERMUTE_P] = s->n * sizeof(uint32_t);
   }
@@ -161,7 +160,7 @@ static bool make_tiled(making *m, const schedule_means *means) {
   return good;
 }
 
-// ---- in rows, in columns -----------------------------------------------------------------------
+// ---- in rows -----------------------------------------------------------------------------------
 
 // Where in its tile each element goes.
 static bool write_in_rows(void *with, unsigned worker, uint64_t first, uint64_t last) {
@@ -173,20 +172,6 @@ static bool write_in_rows(void *with, unsigned worker, uint64_t first, uint64_t 
     uint64_t base = i / s->tile * s->tile;
     put[base + put_number(s->bytes, i - base)] =
         (uint16_t)permute_place(s->bytes, (uint32_t)(place_at(m->p, i) - base));
-  }
-  return true;
-}
-
-static bool write_in_columns(void *with, unsigned worker, uint64_t first, uint64_t last) {
-  const making *m = with;
-  const permute_shape *s = m->shape;
-  uint16_t *put = m->tables->data[PERMUTE_PUT];
-  (void)worker;
-  for (uint64_t i = first; i < last; i++) {
-    uint64_t column = i % s->columns, in = column % s->strip;
-    uint64_t to = place_at(m->p, i) / s->columns * s->strip + in;
-    put[column / s->strip * s->tile + i / s->columns * s->strip + in] =
-        (uint16_t)permute_place(s->bytes, (uint32_t)to);
   }
   return true;
 }
@@ -246,10 +231,7 @@ bool permute_tables_make(const permute_shape *s, const place_list *p, const sche
   if (s->strategy == PERMUTE_SCHEDULED)
     return make_scheduled(&m, means);
   return run(means->threads, s->n, 1 << 16,
-             s->strategy == PERMUTE_IN_ROWS      ? write_in_rows
-             : s->strategy == PERMUTE_IN_COLUMNS ? write_in_columns
-                                                 : write_images,
-             &m, means->interrupted);
+             s->strategy == PERMUTE_IN_ROWS ? write_in_rows : write_images, &m, means->interrupted);
 }
 
 // ---- spread ------------------------------------------------------------------------------------
@@ -296,7 +278,6 @@ bool permute_spread_of(uint64_t n, uint32_t bytes, const place_list *p, const sc
   movement m = recognise_movement(p);
   bool good = t.data[PERMUTE_P] && seen;
   out->rows = m.kind == MOVES_IN_ROWS ? m.width : 0;
-  out->columns = m.kind == MOVES_IN_COLUMNS ? m.width : 0;
   for (int i = 0; i < 2 && good; i++) {
     permute_shape s;
     good =

@@ -6,7 +6,6 @@
 //   PERMUTE_BLOCKS    at once on a multiprocessor, at least
 //   PERMUTE_DIRECT    of d-designated and s-designated: elements of a thread
 //   PERMUTE_WIDTH, PERMUTE_ROWS   of `scheduled`: the matrix; 0: none
-//   PERMUTE_STRIP     of `in-columns`: columns of a tile; 0: tiles are rows
 //
 // a, b: the array before and after; n elements. p: element i goes to place p[i]; q: it comes from
 // there.
@@ -266,40 +265,4 @@ PERMC_BARRIER
 PERMUTE_STORE_TILE
 PERMC_KERNEL_END
 
-// ---- in columns --------------------------------------------------------------------------------
-
-#if PERMUTE_STRIP
-
-// A strip of PERMUTE_STRIP neighbouring columns of the matrix of `columns`: its element j goes to
-// place put[j] of the strip.
-PERMC_KERNEL(strips, PERMUTE_THREADS, PERMUTE_BLOCKS, PERMUTE_TILE * sizeof(permute_element),
-             const permute_element *const a, permute_element *const b, const uint16_t *const put,
-             const uint64_t columns, const uint64_t n)
-const uint64_t column = item * PERMUTE_STRIP;
-PERMC_THREADS(PERMUTE_THREADS)
-PERMC_UNROLL for (uint32_t permc_turn = 0; permc_turn < PERMUTE_EACH; permc_turn++) {
-  const uint32_t j = permc_turn * PERMUTE_THREADS + t, in = j % PERMUTE_STRIP;
-  const uint64_t i = j / PERMUTE_STRIP * columns + column + in;
-  if (column + in < columns && i < n) {
-    const uint16_t to = PERMC_LOAD(uint16_t, put + item * PERMUTE_TILE + j);
-    const permute_element v = PERMC_LOAD(permute_element, a + i);
-    PERMC_PUT(permute_element, (permute_element *)scratch + to, v);
-  }
-}
-PERMC_END
-PERMC_BARRIER
-PERMC_THREADS(PERMUTE_THREADS)
-PERMC_UNROLL for (uint32_t permc_turn = 0; permc_turn < PERMUTE_EACH; permc_turn++) {
-  const uint32_t j = permc_turn * PERMUTE_THREADS + t, in = j % PERMUTE_STRIP;
-  const uint64_t i = j / PERMUTE_STRIP * columns + column + in;
-  if (column + in < columns && i < n) {
-    const permute_element v =
-        PERMC_GET(permute_element, (permute_element *)scratch + permute_at(j));
-    PERMC_STORE(permute_element, b + i, v);
-  }
-}
-PERMC_END
-PERMC_KERNEL_END
-
-#endif
 #endif
