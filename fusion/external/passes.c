@@ -101,21 +101,6 @@ static net_stage stage_of_pass(making *m, const plan *p, const plan_pass *pass) 
   return to;
 }
 
-static void add_routine(making *m, const net_routine *of) {
-  net_routine *r = NEW(m->memory, net_routine);
-  *r = *of;
-  r->pairs = NEW_ARRAY(m->memory, net_routine_pair, r->pair_count + 1);
-  for (uint32_t i = 0; i < r->pair_count; i++) {
-    r->pairs[i] = of->pairs[i];
-    r->pairs[i].from = of->pairs[i].from == NET_NONE ? NET_NONE : m->arrays[of->pairs[i].from];
-    r->pairs[i].to = of->pairs[i].to == NET_NONE ? NET_NONE : m->arrays[of->pairs[i].to];
-  }
-  if (r->ragged)
-    r->offsets = m->arrays[of->offsets];
-  external_step step = {.routine = r, .shares = 1};
-  vec_push(m->memory, &m->out->steps, step);
-}
-
 net_stage making_stage_of_stores(arena *a, const net_stage *of, size_t first, size_t end) {
   size_t values = of->values.count + 1;
   net_id *numbers = NEW_ARRAY(a, net_id, values), *reads = NEW_ARRAY(a, net_id, values);
@@ -196,7 +181,9 @@ static void add_copies(making *m, net_stage *stage, const net_stage *shared) {
 static void add_pass(making *m, const plan *p, const plan_pass *pass) {
   const net_stage *of = &p->net->stages.items[pass->stage];
   if (of->routine) {
-    add_routine(m, of->routine);
+    external_step step = {.shares = 1};
+    step.routine = net_routine_changed(m->memory, &(net_change){.arrays = m->arrays}, of->routine);
+    vec_push(m->memory, &m->out->steps, step);
     return;
   }
   if (of->loop_count) {
@@ -233,14 +220,10 @@ static void add_pass(making *m, const plan *p, const plan_pass *pass) {
 // ---- outer plans --------------------------------------------------------------------------------
 
 static bool writes_array(const net_stage *s, net_id array) {
-  bool writes = false;
-  for (size_t i = 0; i < s->stores.count; i++)
-    writes = writes || s->stores.items[i].array == array;
-  for (size_t i = 0; i < s->nodes.count; i++)
-    writes = writes || (s->nodes.items[i].kind == NET_SCATTER && s->nodes.items[i].number == array);
-  for (uint32_t i = 0; s->routine && i < s->routine->pair_count; i++)
-    writes = writes || s->routine->pairs[i].to == array;
-  return writes;
+  for (net_access at = {0}; net_access_next(s, &at);)
+    if (at.writes && at.array == array)
+      return true;
+  return false;
 }
 
 bool making_is_written_in(const net *n, size_t first, size_t end, net_id array, bool *any) {
@@ -275,8 +258,7 @@ static net *part_of_net(making *m, size_t first, size_t end) {
     const net_stage *s = &m->from->stages.items[i];
     net_stage copy;
     if (s->routine || !s->loop_count || !making_loop_as_bits(m, s, &copy)) {
-      copy = (net_stage){
-          .routine = s->routine, .loop_count = s->loop_count, .extents = s->extents, .n = s->n};
+      copy = (net_stage){.loop_count = s->loop_count, .extents = s->extents, .n = s->n};
       net_stage_merge(m->memory, &copy, s, f2_affine_identity(s->n));
     }
     vec_push(m->memory, &part->stages, copy);

@@ -55,20 +55,13 @@ static bool is_same_space(const net_stage *s, const net_stage *t) {
   return same;
 }
 
-static const net_load *load_of(const net_stage *s, net_id value) {
-  for (size_t i = 0; i < s->loads.count; i++)
-    if (s->loads.items[i].value == value)
-      return &s->loads.items[i];
-  return NULL;
-}
-
 // Whether nodes of two stages of one space, of ops without directions, are the same at each index.
 static bool is_same_node(const net_stage *s, net_id of_s, const net_stage *t, net_id of_t) {
   const net_node *a = &s->nodes.items[of_s], *b = &t->nodes.items[of_t];
   if (a->kind != b->kind || a->type != b->type || a->operand_count != b->operand_count)
     return false;
   if (a->kind == NET_ELEMENT) {
-    const net_load *x = load_of(s, a->value), *y = load_of(t, b->value);
+    const net_load *x = net_load_of(s, a->value), *y = net_load_of(t, b->value);
     return x && y && net_load_equal(x, y);
   }
   bool same = !net_node_is(a->kind, NET_HAS_ARRAY | NET_HAS_EFFECT) && a->scalar == b->scalar &&

@@ -80,6 +80,18 @@ net_store net_store_changed(arena *a, const net_change *c, const net_store *stor
   return to;
 }
 
+net_routine *net_routine_changed(arena *a, const net_change *c, const net_routine *r) {
+  net_routine *to = NEW(a, net_routine);
+  *to = *r;
+  to->pairs = NEW_ARRAY(a, net_routine_pair, r->pair_count + 1);
+  for (uint32_t i = 0; i < r->pair_count; i++)
+    to->pairs[i] = (net_routine_pair){changed(c->arrays, r->pairs[i].from),
+                                      changed(c->arrays, r->pairs[i].to)};
+  if (r->ragged)
+    to->offsets = changed(c->arrays, r->offsets);
+  return to;
+}
+
 // ---- appending -------------------------------------------------------------------------------
 
 net_stage net_stage_like(const net_stage *s) {
@@ -156,6 +168,8 @@ net_id *net_stage_append(arena *a, net_stage *into, const net_stage *from, net_c
   net_id *values = no_numbers(a, from->values.count), *nodes = no_numbers(a, from->nodes.count);
   change.values = values;
   change.nodes = nodes;
+  if (from->routine)
+    into->routine = net_routine_changed(a, &change, from->routine);
   append_loads(a, into, from, &change, values);
   append_ops(a, into, from, NULL, from->ops.count, &change, values, nodes);
   for (size_t i = 0; i < from->stores.count; i++)

@@ -42,7 +42,7 @@
 //   live.c      live sets, and maps on them
 //   change.c    stages with another index or other numbers; two stages as one; some ops of a stage
 //   domain.c    parts of an index space, and choices by them
-//   uses.c      who makes and who reads the values of a stage
+//   uses.c      who makes and who reads the values of a stage; its accesses of arrays
 //   known.c     scalar code of which a part is known
 //   routine.c   the table of routines
 //   verify.c    the invariants
@@ -536,6 +536,25 @@ typedef struct net_uses {
   net_reads *reads;        // by op
 } net_uses;
 net_uses net_uses_of(arena *a, const net_stage *s);
+// The load that makes a value, or NULL.
+const net_load *net_load_of(const net_stage *s, net_id value);
+
+// ---- accesses of arrays (net/uses.c) -----------------------------------------------------------
+
+// What a stage does with arrays: its loads, then nodes that gather and scatter, stores, and what
+// its routine reads and writes, the offsets last.
+//
+//      for (net_access at = {0}; net_access_next(s, &at);)
+//        last[at.array] = at.writes ? ... : ...
+typedef enum net_access_by { NET_BY_LOAD, NET_BY_NODE, NET_BY_STORE, NET_BY_ROUTINE } net_access_by;
+typedef struct net_access {
+  net_access_by by;
+  size_t number;  // of the load, node or store
+  net_id array;
+  bool writes;
+  size_t next;  // of all that may be accesses
+} net_access;
+bool net_access_next(const net_stage *s, net_access *at);
 
 // ---- scalar code of which a part is known (net/known.c) ----------------------------------------
 
@@ -615,11 +634,12 @@ net_form *net_forms_changed(arena *a, const net_change *c, const net_form *forms
 net_node net_node_changed(arena *a, const net_change *c, const net_node *node);
 net_op net_op_changed(arena *a, const net_change *c, const net_op *op);
 net_store net_store_changed(arena *a, const net_change *c, const net_store *store);
+net_routine *net_routine_changed(arena *a, const net_change *c, const net_routine *r);
 
 // The same loops, bits and shares, and nothing in it.
 net_stage net_stage_like(const net_stage *s);
-// The stage `from`, changed, as part of `into`, which has the loops and bits of it then: its ops
-// come last, nodes that none of them has are left out. The numbers of values and nodes are new,
+// The stage `from`, changed, as part of `into`, which has the loops and bits of it then, or has
+// nothing and gets the routine that `from` is: its ops come last, nodes that none of them has are left out. The numbers of values and nodes are new,
 // whatever the change says. By value of `from`: its number there, or NET_NONE.
 net_id *net_stage_append(arena *a, net_stage *into, const net_stage *from, net_change change);
 // The same with the index change(x) for x.

@@ -24,3 +24,42 @@ net_uses net_uses_of(arena *a, const net_stage *s) {
     u.values[s->stores.items[i].value].stored = true;
   return u;
 }
+
+const net_load *net_load_of(const net_stage *s, net_id value) {
+  for (size_t i = 0; i < s->loads.count; i++)
+    if (s->loads.items[i].value == value)
+      return &s->loads.items[i];
+  return NULL;
+}
+
+// Array k of a routine: what pairs read and write in turn, then the offsets.
+static net_access access_of_routine(const net_routine *r, size_t k) {
+  net_access at = {.by = NET_BY_ROUTINE, .number = k, .array = NET_NONE, .writes = k % 2};
+  if (k < 2 * (size_t)r->pair_count)
+    at.array = at.writes ? r->pairs[k / 2].to : r->pairs[k / 2].from;
+  else if (r->ragged)
+    at.array = r->offsets;
+  return at;
+}
+
+static net_access access_of_node(const net_node *node, size_t k) {
+  net_id array = net_node_has_array(node->kind) ? (net_id)node->number : NET_NONE;
+  return (net_access){NET_BY_NODE, k, array, node->kind == NET_SCATTER, 0};
+}
+
+bool net_access_next(const net_stage *s, net_access *at) {
+  size_t nodes = s->loads.count, stores = nodes + s->nodes.count, arrays = stores + s->stores.count;
+  size_t end = arrays + (s->routine ? 2 * (size_t)s->routine->pair_count + 1 : 0), i = at->next;
+  at->array = NET_NONE;
+  for (; i < end && at->array == NET_NONE; i++)
+    if (i < nodes)
+      *at = (net_access){NET_BY_LOAD, i, s->loads.items[i].array, false, 0};
+    else if (i < stores)
+      *at = access_of_node(&s->nodes.items[i - nodes], i - nodes);
+    else if (i < arrays)
+      *at = (net_access){NET_BY_STORE, i - stores, s->stores.items[i - stores].array, true, 0};
+    else
+      *at = access_of_routine(s->routine, i - arrays);
+  at->next = i;
+  return at->array != NET_NONE;
+}

@@ -517,24 +517,17 @@ static const char *check_stage(const checker *c) {
 
 // A routine, which reads whole arrays and writes whole arrays.
 static const char *check_routine(checker *c, size_t number) {
-  const net_routine *r = c->stage->routine;
   const char *wrong = net_routine_problem(c->memory, c->net, c->stage);
-  for (uint32_t i = 0; i < r->pair_count && !wrong; i++) {
-    net_id from = r->pairs[i].from;
-    if (from != NET_NONE && !net_array_is_given(&c->net->arrays.items[from]) && !c->written[from])
-      wrong = arena_printf(c->memory, "a%" PRIu32 " is not written before", from);
-  }
-  if (!wrong && r->ragged && !net_array_is_given(&c->net->arrays.items[r->offsets]) &&
-      !c->written[r->offsets])
-    wrong = arena_printf(c->memory, "a%" PRIu32 " is not written before", r->offsets);
-  for (uint32_t i = 0; i < r->pair_count && !wrong; i++) {
-    net_id to = r->pairs[i].to;
-    if (to == NET_NONE)
+  for (net_access at = {0}; !wrong && net_access_next(c->stage, &at);)
+    if (!at.writes && !net_array_is_given(&c->net->arrays.items[at.array]) && !c->written[at.array])
+      wrong = arena_printf(c->memory, "a%" PRIu32 " is not written before", at.array);
+  for (net_access at = {0}; !wrong && net_access_next(c->stage, &at);) {
+    if (!at.writes)
       continue;
-    if (c->written[to])
-      wrong = arena_printf(c->memory, "a%" PRIu32 " is written before", to);
-    c->written[to] = true;
-    c->stored[to] = c->net->arrays.items[to].count;
+    if (c->written[at.array])
+      wrong = arena_printf(c->memory, "a%" PRIu32 " is written before", at.array);
+    c->written[at.array] = true;
+    c->stored[at.array] = c->net->arrays.items[at.array].count;
   }
   return wrong ? arena_printf(c->memory, "stage %zu: %s", number, wrong) : NULL;
 }
@@ -555,11 +548,8 @@ static const char *check_numbered_stage(checker *c, size_t number) {
   const char *wrong = check_stage(c);
   if (wrong)
     return arena_printf(c->memory, "stage %zu: %s", number, wrong);
-  for (size_t i = 0; i < s->stores.count; i++)
-    c->written[s->stores.items[i].array] = true;
-  for (size_t i = 0; i < s->nodes.count; i++)
-    if (s->nodes.items[i].kind == NET_SCATTER)
-      c->written[s->nodes.items[i].number] = true;
+  for (net_access at = {0}; net_access_next(s, &at);)
+    c->written[at.array] |= at.writes;
   return NULL;
 }
 
@@ -568,40 +558,18 @@ static const char *check_numbered_stage(checker *c, size_t number) {
 // An array is read after all of it is written.
 static const char *check_order(arena *a, const net *t) {
   size_t *last = NEW_ARRAY(a, size_t, t->arrays.count);  // 1 + the last stage that writes it
-  for (size_t i = 0; i < t->stages.count; i++) {
-    const net_routine *r = t->stages.items[i].routine;
-    for (uint32_t k = 0; r && k < r->pair_count; k++)
-      if (r->pairs[k].to != NET_NONE)
-        last[r->pairs[k].to] = i + 1;
-    for (size_t k = 0; k < t->stages.items[i].stores.count; k++)
-      last[t->stages.items[i].stores.items[k].array] = i + 1;
-    for (size_t k = 0; k < t->stages.items[i].nodes.count; k++)
-      if (t->stages.items[i].nodes.items[k].kind == NET_SCATTER)
-        last[t->stages.items[i].nodes.items[k].number] = i + 1;
-  }
-  for (size_t i = 0; i < t->stages.count; i++) {
-    const net_routine *r = t->stages.items[i].routine;
-    for (uint32_t k = 0; r && k < r->pair_count; k++)
-      if (r->pairs[k].from != NET_NONE && last[r->pairs[k].from] > i)
-        return arena_printf(a, "stage %zu: a%" PRIu32 " is written by stage %zu", i,
-                            r->pairs[k].from, last[r->pairs[k].from] - 1);
-    if (r && r->ragged && last[r->offsets] > i)
-      return arena_printf(a, "stage %zu: a%" PRIu32 " is written by stage %zu", i, r->offsets,
-                          last[r->offsets] - 1);
-  }
   for (size_t i = 0; i < t->stages.count; i++)
-    for (size_t k = 0; k < t->stages.items[i].nodes.count; k++) {
-      const net_node *node = &t->stages.items[i].nodes.items[k];
-      if (node->kind == NET_GATHER && last[node->number] > i)
-        return arena_printf(a, "stage %zu: node %zu: a%" PRIu64 " is written by stage %zu", i, k,
-                            node->number, last[node->number] - 1);
-    }
+    for (net_access at = {0}; net_access_next(&t->stages.items[i], &at);)
+      last[at.array] = at.writes ? i + 1 : last[at.array];
   for (size_t i = 0; i < t->stages.count; i++)
-    for (size_t k = 0; k < t->stages.items[i].loads.count; k++) {
-      net_id array = t->stages.items[i].loads.items[k].array;
-      if (last[array] > i)
-        return arena_printf(a, "stage %zu: load %zu: a%" PRIu32 " is written by stage %zu", i, k,
-                            array, last[array] - 1);
+    for (net_access at = {0}; net_access_next(&t->stages.items[i], &at);) {
+      if (at.writes || last[at.array] <= i)
+        continue;
+      const char *by = at.by == NET_BY_ROUTINE ? ""
+                       : at.by == NET_BY_NODE  ? arena_printf(a, "node %zu: ", at.number)
+                                               : arena_printf(a, "load %zu: ", at.number);
+      return arena_printf(a, "stage %zu: %sa%" PRIu32 " is written by stage %zu", i, by, at.array,
+                          last[at.array] - 1);
     }
   return NULL;
 }

@@ -325,28 +325,14 @@ void plan_add_access(plan_pass *pass, net_id array, bool writes) {
   pass->accesses[pass->access_count++] = (plan_access){array, writes};
 }
 
-static void find_accesses_of_routine(arena *a, const net_routine *r, plan_pass *pass) {
-  pass->accesses = NEW_ARRAY(a, plan_access, 2 * r->pair_count + 1);
-  if (r->ragged)
-    plan_add_access(pass, r->offsets, false);
-  for (uint32_t i = 0; i < r->pair_count; i++) {
-    if (r->pairs[i].from != NET_NONE)
-      plan_add_access(pass, r->pairs[i].from, false);
-    if (r->pairs[i].to != NET_NONE)
-      plan_add_access(pass, r->pairs[i].to, true);
-  }
-}
-
 void plan_find_accesses(arena *a, const net_stage *s, plan_pass *pass) {
-  if (s->routine) {
-    find_accesses_of_routine(a, s->routine, pass);
-    return;
-  }
   net_id *nodes = NEW_ARRAY(a, net_id, s->nodes.count);
   uint32_t most = 0;
-  for (size_t i = 0; i < s->nodes.count; i++)
-    most += net_node_has_array(s->nodes.items[i].kind);
+  for (net_access at = {0}; net_access_next(s, &at);)
+    most += at.by == NET_BY_NODE || at.by == NET_BY_ROUTINE;
   pass->accesses = NEW_ARRAY(a, plan_access, most + 1);
+  for (net_access at = {0}; s->routine && net_access_next(s, &at);)
+    plan_add_access(pass, at.array, at.writes);
   for (uint32_t i = 0; i < pass->op_count && most; i++)
     for (uint32_t k = net_op_nodes(s, &s->ops.items[pass->ops[i]], nodes); k-- > 0;) {
       const net_node *node = &s->nodes.items[nodes[k]];

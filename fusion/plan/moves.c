@@ -71,17 +71,10 @@ static bool is_bijection(const net_map *m, int n, f2_affine *bits) {
          f2_affine_inverse(*bits, &inverse);
 }
 
-static const net_load *load_of(const net_stage *s, net_id value) {
-  for (size_t i = 0; i < s->loads.count; i++)
-    if (s->loads.items[i].value == value)
-      return &s->loads.items[i];
-  return NULL;
-}
-
 // The permutation of a store, from the source's address bits to the target's.
 static bool permutation_of(const net_stage *s, const net_store *to, f2_affine *from,
                            f2_matrix *moved) {
-  const net_load *l = load_of(s, to->value);
+  const net_load *l = net_load_of(s, to->value);
   f2_affine goal, inverse;
   if (!l || l->padding_start != UINT64_MAX || to->padding_start != UINT64_MAX || to->live_count ||
       !is_bijection(&l->map, s->n, from) || !is_bijection(&to->map, s->n, &goal) ||
@@ -125,7 +118,7 @@ static void add_factors(arena *a, net *t, const net_stage *s) {
     net_id array = net_array_add(a, t, type, net_stage_elements(s), NET_TEMPORARY, 0);
     t->arrays.items[array].reason = NET_REASON_FACTORS;
     t->arrays.items[array].step = NET_NONE;
-    add_move(a, &first, type, *load_of(s, to->value),
+    add_move(a, &first, type, *net_load_of(s, to->value),
              (net_store){.array = array, .map = map, .padding_start = UINT64_MAX});
     add_move(a, &second, type, (net_load){.array = array, .map = map, .padding_start = UINT64_MAX},
              *to);
@@ -138,7 +131,7 @@ static void add_apart(arena *a, net *t, const net_stage *s) {
   for (size_t i = 0; i < s->stores.count; i++) {
     net_stage one = net_stage_like(s);
     const net_store *to = &s->stores.items[i];
-    add_move(a, &one, s->values.items[to->value], *load_of(s, to->value), *to);
+    add_move(a, &one, s->values.items[to->value], *net_load_of(s, to->value), *to);
     vec_push(a, &t->stages, one);
   }
 }

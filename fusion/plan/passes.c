@@ -64,9 +64,8 @@ static run empty_run(const planning *p, uint32_t first) {
     if (p->uses.values[value].maker != NET_NONE)
       continue;
     r.space = f2_space_sum(r.space, p->store_lines[k]);
-    for (size_t i = 0; i < stage->loads.count; i++)
-      if (stage->loads.items[i].value == value)
-        r.space = f2_space_sum(r.space, p->load_lines[i]);
+    size_t load = (size_t)(net_load_of(stage, value) - stage->loads.items);
+    r.space = f2_space_sum(r.space, p->load_lines[load]);
   }
   return r;
 }

@@ -64,14 +64,8 @@ static bool are_columns_alike(const net_stage *a, const net_stage *b) {
 // into by another stage.
 static bool may_come_earlier(const joining *j, uint32_t number, uint32_t at) {
   const net_stage *s = &j->stages[number];
-  for (size_t i = 0; i < s->nodes.count; i++) {
-    const net_node *node = &s->nodes.items[i];
-    if ((node->kind == NET_GATHER && j->written[node->number] > at) ||
-        (node->kind == NET_SCATTER && j->writers[node->number] > 1))
-      return false;
-  }
-  for (size_t i = 0; i < s->loads.count; i++)
-    if (j->written[s->loads.items[i].array] > at)
+  for (net_access of = {0}; net_access_next(s, &of);)
+    if (of.writes ? of.by == NET_BY_NODE && j->writers[of.array] > 1 : j->written[of.array] > at)
       return false;
   return true;
 }
@@ -151,15 +145,9 @@ const net *plan_together(arena *a, const net *t, const target *to, net_cost *cos
   for (uint32_t i = 0; i < count; i++) {
     j.stages[i] = t->stages.items[i];
     j.seconds[i] = -1;
-    const net_routine *r = j.stages[i].routine;
-    for (uint32_t k = 0; r && k < r->pair_count; k++)
-      if (r->pairs[k].to != NET_NONE)
-        note_write(&j, r->pairs[k].to, i);
-    for (size_t k = 0; k < j.stages[i].stores.count; k++)
-      note_write(&j, j.stages[i].stores.items[k].array, i);
-    for (size_t k = 0; k < j.stages[i].nodes.count; k++)
-      if (j.stages[i].nodes.items[k].kind == NET_SCATTER)
-        note_write(&j, (net_id)j.stages[i].nodes.items[k].number, i);
+    for (net_access of = {0}; net_access_next(&j.stages[i], &of);)
+      if (of.writes)
+        note_write(&j, of.array, i);
   }
   bool any = false;
   for (uint32_t i = 1; i < count; i++)

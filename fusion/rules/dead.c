@@ -238,12 +238,8 @@ void stage_drop_dead(rewriter *r, const bool *wanted) {
 }
 
 void stage_want_gathered(rewriter *r, bool *wanted) {
-  const net_routine *of = r->stage->routine;
-  for (uint32_t i = 0; of && i < of->pair_count; i++)
-    if (of->pairs[i].from != NET_NONE)
-      wanted[of->pairs[i].from] = true;
-  if (of && of->ragged)
-    wanted[of->offsets] = true;
+  for (net_access at = {0}; r->stage->routine && net_access_next(r->stage, &at);)
+    wanted[at.array] |= !at.writes;
   net_id *nodes = NEW_ARRAY(r->memory, net_id, r->stage->nodes.count);
   for (size_t i = 0; i < r->stage->ops.count; i++)
     for (uint32_t k = net_op_nodes(r->stage, &r->stage->ops.items[i], nodes); k-- > 0;)
@@ -253,58 +249,25 @@ void stage_want_gathered(rewriter *r, bool *wanted) {
 
 // ---- new numbers -----------------------------------------------------------------------------
 
-static net_stage compact_stage(arena *a, const net_stage *old, const net_id *arrays) {
-  net_stage s = net_stage_like(old);
-  s.routine = old->routine;
-  for (uint32_t i = 0; s.routine && i < s.routine->pair_count; i++) {
-    net_routine_pair *p = &s.routine->pairs[i];
-    p->from = p->from == NET_NONE ? NET_NONE : arrays[p->from];
-    p->to = p->to == NET_NONE ? NET_NONE : arrays[p->to];
-  }
-  if (s.routine && s.routine->ragged)
-    s.routine->offsets = arrays[s.routine->offsets];
-  net_stage_append(a, &s, old, (net_change){.arrays = arrays});
-  return s;
-}
-
-static bool *used_arrays(arena *a, const net *t) {
-  bool *used = NEW_ARRAY(a, bool, t->arrays.count);
-  for (size_t i = 0; i < t->arrays.count; i++)
-    used[i] = t->arrays.items[i].role == NET_ARGUMENT || t->arrays.items[i].role == NET_RESULT;
-  for (size_t i = 0; i < t->stages.count; i++) {
-    const net_stage *s = &t->stages.items[i];
-    for (uint32_t k = 0; s->routine && k < s->routine->pair_count; k++) {
-      net_routine_pair p = s->routine->pairs[k];
-      if (p.from != NET_NONE)
-        used[p.from] = true;
-      if (p.to != NET_NONE)
-        used[p.to] = true;
-    }
-    if (s->routine && s->routine->ragged)
-      used[s->routine->offsets] = true;
-    for (size_t k = 0; k < s->loads.count; k++)
-      used[s->loads.items[k].array] = true;
-    for (size_t k = 0; k < s->stores.count; k++)
-      used[s->stores.items[k].array] = true;
-    for (size_t k = 0; k < s->nodes.count; k++)
-      if (net_node_has_array(s->nodes.items[k].kind))
-        used[s->nodes.items[k].number] = true;
-  }
-  return used;
-}
-
 void net_compact(arena *a, net *t) {
-  const bool *used = used_arrays(a, t);
+  bool *used = NEW_ARRAY(a, bool, t->arrays.count);
+  for (size_t i = 0; i < t->stages.count; i++)
+    for (net_access at = {0}; net_access_next(&t->stages.items[i], &at);)
+      used[at.array] = true;
   net_id *arrays = NEW_ARRAY(a, net_id, t->arrays.count + 1), kept = 0;
   size_t stages = 0;
   for (size_t i = 0; i < t->arrays.count; i++)
-    if (used[i]) {
+    if (used[i] || t->arrays.items[i].role == NET_ARGUMENT ||
+        t->arrays.items[i].role == NET_RESULT) {
       t->arrays.items[kept] = t->arrays.items[i];
       arrays[i] = kept++;
     }
   t->arrays.count = kept;
   for (size_t i = 0; i < t->stages.count; i++)
-    if (net_stage_acts(&t->stages.items[i]))
-      t->stages.items[stages++] = compact_stage(a, &t->stages.items[i], arrays);
+    if (net_stage_acts(&t->stages.items[i])) {
+      net_stage s = net_stage_like(&t->stages.items[i]);
+      net_stage_append(a, &s, &t->stages.items[i], (net_change){.arrays = arrays});
+      t->stages.items[stages++] = s;
+    }
   t->stages.count = stages;
 }

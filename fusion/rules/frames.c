@@ -211,10 +211,7 @@ static bool find_frames(framing *f, bool *any) {
 // The same load where the index is renamed: another value.
 static net_id renamed_load(framing *f, const net_change *c, net_id value) {
   net_stage *s = f->r->stage;
-  net_load load = {.value = NET_NONE};
-  for (size_t i = 0; i < s->loads.count; i++)
-    if (s->loads.items[i].value == value)
-      load = s->loads.items[i];
+  net_load load = *net_load_of(s, value);
   load.map = net_map_changed(f->r->memory, c, &load.map);
   for (size_t i = 0; i < s->loads.count; i++)
     if (net_load_equal(&s->loads.items[i], &load))

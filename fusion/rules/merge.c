@@ -52,7 +52,7 @@ typedef struct merging {
   bool *partly;                  // by value: its replacement is it only where it is alive
   net_id *rewritten;             // by value: the node that is written again, or NET_NONE
   uint64_t *read_by;             // by value: the same number for the same ops; 0: it is stored
-  bool *read_again;              // by value: several ops read it
+  net_uses uses;                 // of the stage as it was
   uint32_t (*readers)[READERS];  // by value: the latest groups that read it, as 1 + their numbers
   net_id *reads;                 // of the op being merged
   uint32_t read_count;
@@ -602,14 +602,6 @@ static uint32_t add_group(merging *m, const net_op *op) {
   return number + 1;
 }
 
-// Whether a load has one element for all indices.
-static bool is_uniform(const net_stage *s, net_id value) {
-  for (size_t i = 0; i < s->loads.count; i++)
-    if (s->loads.items[i].value == value)
-      return net_map_is_constant(&s->loads.items[i].map);
-  return false;
-}
-
 // Notes which outputs are written again: of ops without directions that read one load, and elements
 // that are the same for all indices.
 static void note_rewritten(merging *m, const net_op *op) {
@@ -619,7 +611,8 @@ static void note_rewritten(merging *m, const net_op *op) {
   for (uint32_t i = 0; i < m->read_count; i++) {
     if (m->definitions[m->reads[i]].group)
       return;
-    if (!is_uniform(s, m->reads[i])) {
+    const net_load *load = net_load_of(s, m->reads[i]);
+    if (!load || !net_map_is_constant(&load->map)) {
       width = scalar_types[s->values.items[m->reads[i]]].size;
       loads++;
     }
@@ -627,7 +620,7 @@ static void note_rewritten(merging *m, const net_op *op) {
   if (op->k > 0 || loads != 1 || operations_of(m, op) > FEW_OPERATIONS || has_effect(m, op))
     return;
   for (uint32_t i = 0; i < op->output_count; i++)
-    if (m->read_again[op->outputs[i].value] &&
+    if (m->uses.values[op->outputs[i].value].first != m->uses.values[op->outputs[i].value].last &&
         scalar_types[s->values.items[op->outputs[i].value]].size >= width)
       m->rewritten[op->outputs[i].value] = op->outputs[i].elements[0];
 }
@@ -663,20 +656,15 @@ static void merge_loads(rewriter *r) {
   s->loads.count = kept;
 }
 
-// By value: which ops read it, and whether several do.
+// By value: which ops read it.
 static void find_readers(merging *m) {
   const net_stage *s = m->r->stage;
-  bool *once = NEW_ARRAY(m->r->memory, bool, s->values.count + 1);
-  m->read_again = NEW_ARRAY(m->r->memory, bool, s->values.count + 1);
+  m->uses = net_uses_of(m->r->memory, s);
   m->read_by = NEW_ARRAY(m->r->memory, uint64_t, s->values.count + 1);
   for (size_t i = 0; i < s->ops.count; i++) {
-    uint32_t count = net_op_reads(s, &s->ops.items[i], m->reads);
-    for (uint32_t k = 0; k < count; k++) {
-      net_id v = m->reads[k];
-      m->read_again[v] |= once[v];
-      m->read_by[v] = hash_with(m->read_by[v], i + 1);
-      once[v] = true;
-    }
+    const net_reads *of = &m->uses.reads[i];
+    for (uint32_t k = 0; k < of->count; k++)
+      m->read_by[of->values[k]] = hash_with(m->read_by[of->values[k]], i + 1);
   }
   for (size_t i = 0; i < s->stores.count; i++)
     m->read_by[s->stores.items[i].value] = 0;

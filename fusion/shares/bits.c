@@ -250,9 +250,7 @@ static net_stage stage_of_part(const cutting *c, const part *k, net_id *numbers)
   for (net_id v = 0; v < from->values.count; v++)
     kept[v] = leaves_part(c, k, v);
   net_stage to = net_stage_of_ops(a, from, ops, k->end - k->first, kept, numbers);
-  for (size_t i = 0; i < to.nodes.count; i++)
-    if (to.nodes.items[i].kind == NET_GATHER)
-      to.nodes.items[i].number = sharing_whole_array(c->s, (net_id)to.nodes.items[i].number);
+  sharing_gather_from_whole(c->s, &to);
   return to;
 }
 

@@ -27,17 +27,11 @@ static f2_affine address_map(const share_exchange *e) {
   return whole;
 }
 
-static bool reads(const net_stage *s, net_id array) {
-  for (size_t i = 0; i < s->loads.count; i++)
-    if (s->loads.items[i].array == array)
+static bool has_access_besides_stores(const net_stage *s, net_id array) {
+  for (net_access at = {0}; net_access_next(s, &at);)
+    if (at.array == array && at.by != NET_BY_STORE)
       return true;
-  for (size_t i = 0; i < s->nodes.count; i++)
-    if (net_node_has_array(s->nodes.items[i].kind) && s->nodes.items[i].number == array)
-      return true;
-  for (uint32_t i = 0; s->routine && i < s->routine->pair_count; i++)
-    if (s->routine->pairs[i].from == array || s->routine->pairs[i].to == array)
-      return true;
-  return s->routine && s->routine->ragged && s->routine->offsets == array;
+  return false;
 }
 
 // Whether all stores to what is exchanged go through bits of an address, and nobody else reads it.
@@ -46,7 +40,7 @@ static bool is_of_stores(const net *n, size_t number, const share_exchange *e) {
   int shift;
   for (size_t i = 0; i < n->stages.count; i++) {
     const net_stage *s = &n->stages.items[i];
-    if (i != number && reads(s, e->from))
+    if (i != number && has_access_besides_stores(s, e->from))
       return false;
     for (size_t k = 0; k < s->stores.count; k++)
       if (s->stores.items[k].array == e->from &&

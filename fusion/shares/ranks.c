@@ -3,54 +3,24 @@
 
 // ---- stages that each rank executes as a whole --------------------------------------------------
 
-static net_routine *whole_routine(sharing *s, const net_routine *of) {
-  net_routine *r = NEW(s->memory, net_routine);
-  *r = *of;
-  r->pairs = NEW_ARRAY(s->memory, net_routine_pair, r->pair_count + 1);
-  for (uint32_t i = 0; i < r->pair_count; i++) {
-    r->pairs[i] = of->pairs[i];
-    if (of->pairs[i].from != NET_NONE)
-      r->pairs[i].from = sharing_whole_array(s, of->pairs[i].from);
-  }
-  if (r->ragged)
-    r->offsets = sharing_whole_array(s, of->offsets);
-  return r;
-}
-
 static void share_whole(sharing *s, const net_stage *from) {
   net_stage stage = {.loop_count = from->loop_count, .extents = from->extents, .n = from->n};
-  if (from->routine) {
-    stage.routine = whole_routine(s, from->routine);
-  } else {
-    net_stage_merge(s->memory, &stage, from, f2_affine_identity(from->n));
-    for (size_t i = 0; i < stage.loads.count; i++)
-      stage.loads.items[i].array = sharing_whole_array(s, stage.loads.items[i].array);
-    for (size_t i = 0; i < stage.nodes.count; i++)
-      if (stage.nodes.items[i].kind == NET_GATHER)
-        stage.nodes.items[i].number = sharing_whole_array(s, (net_id)stage.nodes.items[i].number);
-  }
+  net_id *arrays = NEW_ARRAY(s->memory, net_id, s->from->arrays.count + 1);
+  for (net_access at = {0}; net_access_next(from, &at);)
+    arrays[at.array] = at.writes ? at.array : sharing_whole_array(s, at.array);
+  net_stage_append(s->memory, &stage, from, (net_change){.arrays = arrays});
   sharing_add_stage(s, (share_stage){.kind = SHARE_WHOLE}, stage);
 }
 
 // ---- the whole ----------------------------------------------------------------------------------
 
 static void note_writes(sharing *s, const net_stage *stage) {
-  const net_routine *r = stage->routine;
-  for (uint32_t i = 0; r && i < r->pair_count; i++)
-    if (r->pairs[i].to != NET_NONE) {
-      s->writes[r->pairs[i].to]++;
-      s->by_bits[r->pairs[i].to] = false;
-    }
-  for (size_t i = 0; i < stage->stores.count; i++) {
-    const net_store *o = &stage->stores.items[i];
-    s->writes[o->array]++;
-    s->by_bits[o->array] &= sharing_stores_by_bits(s, stage, o);
+  for (net_access at = {0}; net_access_next(stage, &at);) {
+    s->writes[at.array] += at.writes;
+    if (at.writes)
+      s->by_bits[at.array] &= at.by == NET_BY_STORE &&
+                              sharing_stores_by_bits(s, stage, &stage->stores.items[at.number]);
   }
-  for (size_t i = 0; i < stage->nodes.count; i++)
-    if (stage->nodes.items[i].kind == NET_SCATTER) {
-      s->writes[stage->nodes.items[i].number]++;
-      s->by_bits[stage->nodes.items[i].number] = false;
-    }
 }
 
 // Arguments lie in slabs, if they are long enough; so does what all stages that write to it store

@@ -76,13 +76,10 @@ bool sharing_by_keys(sharing *s, const net_stage *stage) {
   uint64_t keys = of ? of->rows * of->length : 0, size = of ? keys_of_rank(s, of) : 0;
   if (!size || !has_ranked_form(of, f2_unit(s->p)) || !has_own_results(s, of))
     return false;
-  net_routine *r = NEW(s->memory, net_routine);
-  *r = *of;
+  net_routine *r = net_routine_changed(s->memory, &(net_change){0}, of);
   r->shared = true;
-  r->pairs = NEW_ARRAY(s->memory, net_routine_pair, r->pair_count + 1);
   for (uint32_t i = 0; i < r->pair_count; i++) {
     net_id from = of->pairs[i].from, to = array_of_keys(of, 2 * i + 1);
-    r->pairs[i] = of->pairs[i];
     if (from != NET_NONE)
       r->pairs[i].from = read_in_slabs(s, from, s->to->arrays.items[from].count / keys * size);
     if (to != NET_NONE)

@@ -39,29 +39,17 @@ static const char *problem_of_split(const shares *s, const net_stage *stage) {
     if (!s->slab[o->array] || s->window[o->array] || !stays_in_share(s, stage, o->array, &o->map))
       return "a share stores what another has";
   }
-  for (size_t i = 0; i < stage->nodes.count; i++)
-    if (net_node_has_array(stage->nodes.items[i].kind) &&
-        (stage->nodes.items[i].kind == NET_SCATTER || s->slab[stage->nodes.items[i].number]))
+  for (net_access at = {0}; net_access_next(stage, &at);)
+    if (at.by == NET_BY_NODE && (at.writes || s->slab[at.array]))
       return "a share goes to places that another has";
   return NULL;
 }
 
 static const char *problem_of_whole(const shares *s, const net_stage *stage) {
-  const net_routine *r = stage->routine;
   bool good = !stage->shares && !stage->share_turns;
-  for (size_t i = 0; i < stage->loads.count; i++)
-    good = good && !s->slab[stage->loads.items[i].array];
-  for (size_t i = 0; i < stage->stores.count; i++)
-    good = good && !s->slab[stage->stores.items[i].array];
-  for (size_t i = 0; i < stage->nodes.count; i++)
-    if (net_node_has_array(stage->nodes.items[i].kind))
-      good = good && !s->slab[stage->nodes.items[i].number];
-  for (uint32_t i = 0; r && i < r->pair_count; i++)
-    good = good && (r->pairs[i].from == NET_NONE || !s->slab[r->pairs[i].from]) &&
-           (r->pairs[i].to == NET_NONE || !s->slab[r->pairs[i].to]);
-  return good && !(r && r->ragged && s->slab[r->offsets])
-             ? NULL
-             : "a stage that each rank executes needs an array that none has";
+  for (net_access at = {0}; net_access_next(stage, &at);)
+    good = good && !s->slab[at.array];
+  return good ? NULL : "a stage that each rank executes needs an array that none has";
 }
 
 // Whether the stage, and what is said of it, are the same.

@@ -41,3 +41,9 @@ net_id sharing_whole_array(sharing *s, net_id array) {
   }
   return s->whole.items[array];
 }
+
+void sharing_gather_from_whole(sharing *s, net_stage *stage) {
+  for (size_t i = 0; i < stage->nodes.count; i++)
+    if (stage->nodes.items[i].kind == NET_GATHER)
+      stage->nodes.items[i].number = sharing_whole_array(s, (net_id)stage->nodes.items[i].number);
+}

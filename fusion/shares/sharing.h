@@ -28,6 +28,8 @@ void sharing_add_stage(sharing *s, share_stage as, net_stage stage);
 net_stage sharing_copying_stage(sharing *s, net_id from, net_id to);
 // What each rank has of an array as a whole: that itself, or a copy, which is gathered.
 net_id sharing_whole_array(sharing *s, net_id array);
+// The stage gathers from such.
+void sharing_gather_from_whole(sharing *s, net_stage *stage);
 
 // The slab of an array of so many elements: a power of two; 0: there are too few, each rank has
 // all.

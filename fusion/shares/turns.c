@@ -79,9 +79,7 @@ bool sharing_by_turns(sharing *s, const net_stage *from) {
   net_stage_merge(s->memory, &stage, from, f2_affine_identity(from->n));
   for (size_t i = 0; i < stage.loads.count; i++)
     choose_slab(s, from, &stage.loads.items[i], stage.share_turns);
-  for (size_t i = 0; i < stage.nodes.count; i++)
-    if (stage.nodes.items[i].kind == NET_GATHER)
-      stage.nodes.items[i].number = sharing_whole_array(s, (net_id)stage.nodes.items[i].number);
+  sharing_gather_from_whole(s, &stage);
   for (size_t i = 0; i < stage.stores.count; i++)
     s->slab.items[stage.stores.items[i].array] =
         stage.share_turns * (uint64_t)stage.stores.items[i].map.strides[0];

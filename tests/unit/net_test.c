@@ -274,6 +274,46 @@ TEST(domains) {
   arena_free(&memory);
 }
 
+// By what: a load, node, store or routine, its number, < or > (it writes), and the array.
+static const char *accesses_of(const net_stage *s) {
+  const char *all = "";
+  for (net_access at = {0}; net_access_next(s, &at);)
+    all = arena_printf(&memory, "%s%c%zu%s%u ", all, "lnsr"[at.by], at.number,
+                       at.writes ? ">" : "<", at.array);
+  return all;
+}
+
+TEST(accesses) {
+  start();
+  net_stage s = {.n = 1}, copy = {.n = 1}, of_routine = {0};
+  CHECK_STR(accesses_of(&s), "");
+  net_id v = net_value_add(&memory, &s, SCALAR_I64), w = net_value_add(&memory, &s, SCALAR_BOOL);
+  net_map map = net_stage_map(&memory, &s, f2_affine_identity(1));
+  vec_push(&memory, &s.loads, ((net_load){.value = v, .array = 3, .map = map}));
+  net_id operands[2] = {leaf(&s, v, 0), leaf(&s, v, 0)};
+  operands[1] = net_node_add(&memory, &s,
+                             &(net_node){NET_GATHER, .type = SCALAR_I64, .number = 1,
+                                         .operand_count = 1, .operands = operands});
+  net_id scatter = net_node_add(&memory, &s,
+                                &(net_node){NET_SCATTER, .type = SCALAR_BOOL, .number = 4,
+                                            .operand_count = 2, .operands = operands});
+  vec_push(&memory, &s.ops, ((net_op){.output_count = 1, .outputs = &(net_output){w, &scatter}}));
+  vec_push(&memory, &s.stores, ((net_store){.value = v, .array = 0, .map = map}));
+  CHECK_STR(accesses_of(&s), "l0<3 n1<1 n2>4 s0>0 ");
+  net_change change = {.arrays = (net_id[]){5, 6, 7, 8, 9}};
+  net_stage_append(&memory, &copy, &s, change);
+  CHECK_STR(accesses_of(&copy), "l0<8 n1<6 n2>9 s0>5 ");
+  net_routine_pair pairs[2] = {{2, NET_NONE}, {NET_NONE, 1}};
+  of_routine.routine = &(net_routine){.pair_count = 2, .pairs = pairs, .offsets = 4};
+  CHECK_STR(accesses_of(&of_routine), "r0<2 r3>1 ");
+  of_routine.routine->ragged = true;
+  copy = (net_stage){0};
+  net_stage_append(&memory, &copy, &of_routine, change);
+  CHECK_STR(accesses_of(&of_routine), "r0<2 r3>1 r4<4 ");
+  CHECK_STR(accesses_of(&copy), "r0<7 r3>6 r4<9 ");
+  arena_free(&memory);
+}
+
 TEST(arrays) {
   start();
   net t = {0};
