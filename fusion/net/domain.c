@@ -45,6 +45,31 @@ net_domain net_domain_where(const net_stage *s, const net_domain *domain, net_id
   return (net_domain){rest, whole ? set : domain->except};
 }
 
+static int span_of(net_form f) { return f2_msb(f.mask) - f2_lsb(f.mask); }
+
+// The same set by forms of which each has bits that are as near to one another as can be: then few
+// of them have bits of the block, the thread and the register at a time.
+//
+//      x0^x3, x1^x3, x2^x3^1  ->  x0^x1, x1^x2, x2^x3^1
+//
+// Of two that begin or end with the same bit, the longer one becomes their sum.
+static void shorten_forms(net_map *map) {
+  bool again = true;
+  while (again) {
+    again = false;
+    for (uint32_t i = 0; i < map->row_count; i++)
+      for (uint32_t k = 0; k < map->row_count; k++) {
+        net_form *f = &map->rows[i].form, g = map->rows[k].form;
+        if (i == k || !f->mask || !g.mask || span_of(*f) < span_of(g) ||
+            (f2_lsb(f->mask) != f2_lsb(g.mask) && f2_msb(f->mask) != f2_msb(g.mask)))
+          continue;
+        f->mask ^= g.mask;
+        f->constant ^= g.constant;
+        again = true;
+      }
+  }
+}
+
 // For element e of the op's cosets, of indices in `known`: one node in the set, else the other.
 static net_id add_choice(arena *a, net_stage *s, const net_op *op, uint64_t e, f2_space set,
                          f2_space known, net_id inside, net_id outside) {
@@ -56,6 +81,7 @@ static net_id add_choice(arena *a, net_stage *s, const net_op *op, uint64_t e, f
     map.rows[i] = (net_row){live_reduced(known, live_form(set.basis[i])), 1};
     known = live_and(known, map.rows[i].form);
   }
+  shorten_forms(&map);
   net_map_normalise(&map);
   index.map = net_map_at_element(a, &map, op->k, op->directions, op->coordinates, e);
   if (inside == outside || index.map.offset > 0 || index.map.row_count == 0)

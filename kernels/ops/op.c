@@ -163,12 +163,45 @@ static const c_bound *index_bound(op_view *v, net_id id) {
   return f->bounds[id];
 }
 
+// Whether the op asks no more of the index than if it is below numbers up to `least`.
+static bool is_index_below(const op_view *v, net_id id, int64_t least) {
+  const net_stage *s = v->phase->stage;
+  int64_t low, high;
+  bool below =
+      v->node_count > 0 && live_map_range(v->phase->w->memory, &s->nodes.items[id].map, s->extents,
+                                          live_all(s->n), &low, &high);  // no sum leaves i64
+  for (uint32_t i = 0; i < v->node_count && below; i++) {
+    const net_node *node = &s->nodes.items[v->phase->nodes[i]];
+    for (uint32_t k = 0; k < node->operand_count && below; k++)
+      below =
+          node->operands[k] != id || (node->kind == NET_SCALAR && node->scalar == OP_LT && k == 0 &&
+                                      s->nodes.items[node->operands[1]].kind == NET_CONSTANT &&
+                                      s->nodes.items[node->operands[1]].constant.i64 <= least);
+  }
+  for (uint32_t o = 0; o < v->op->output_count && below; o++)
+    for (uint64_t j = 0; j < UINT64_C(1) << v->op->k && below; j++)
+      below = v->op->outputs[o].elements[j] != id;
+  return below;
+}
+
+// Where the registers and lanes decide that a domain is left (net/domain.c), any such index does.
 static c_value index_value(op_view *v, net_id id, uint64_t first) {
   c_phase *f = v->phase;
+  const net_map *map = &f->stage->nodes.items[id].map;
+  const c_bound *bound = index_bound(v, id);
   uint64_t lane[F2_MAX];
+  int64_t least = INT64_MAX, at;  // what all else adds to it is not negative
   for (uint32_t i = 0; i < f->space->l; i++)
     lane[i] = f2_unit((int)(f->space->r + i));
-  return c_index_value(f->w, index_bound(v, id), first, f->space->l, lane);
+  for (uint64_t j = 0; j < UINT64_C(1) << f->space->l; j++) {
+    c_bound_constant(bound, first ^ f2_combine((int)f->space->l, lane, j), &at);
+    least = at < least ? at : least;
+  }
+  for (uint32_t l = 0; l < map->loop_count; l++)
+    least = map->strides[l] < 0 ? 0 : least;
+  if (least > 0 && is_index_below(v, id, least))
+    return c_known(SCALAR_I64, scalar_from_i64(SCALAR_I64, least));
+  return c_index_value(f->w, bound, first, f->space->l, lane);
 }
 
 // The index that the node is, of which it is a root, or that it compares with a constant; or
