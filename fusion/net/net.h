@@ -738,8 +738,8 @@ bool net_condition_set(const net_stage *s, net_id condition, f2_space *set);
 // What of the domain has this condition, or has it not; or more.
 net_domain net_domain_where(const net_stage *s, const net_domain *domain, net_id condition,
                             bool holds);
-// The node `inside` where element e of the op's cosets is in the domain, else `outside`. It is used on
-// indices of the set `known` only.
+// The node `inside` where element e of the op's cosets is in the domain, else `outside`. It is used
+// on indices of the set `known` only.
 net_id net_domain_choose(arena *a, net_stage *s, const net_op *op, uint64_t e,
                          const net_domain *domain, f2_space known, net_id inside, net_id outside);
 

@@ -7,11 +7,11 @@
 //     t0 = < (index x1) i64:1          v1[0] = select t1 t0 v0[0]
 //     v2[0] = select t0 v1[0] v0[0]
 //
-// So a join is what a phi is to a compiler of scalar code, and goes as phis do, by coalescing. Values
-// that are to be one are a CLASS, and each of them is WANTED on a part of the indices until its last
-// reader. Two are in CONFLICT if one is made where the other is wanted, before that one's last reader.
-// A class without conflicts is executed as one variable: an op that makes one of its values changes
-// the variable where that is wanted, and leaves it elsewhere; a join does nothing.
+// So a join is what a phi is to a compiler of scalar code, and goes as phis do, by coalescing.
+// Values that are to be one are a CLASS, and each of them is WANTED on a part of the indices until
+// its last reader. Two are in CONFLICT if one is made where the other is wanted, before that one's
+// last reader. A class without conflicts is executed as one variable: an op that makes one of its
+// values changes the variable where that is wanted, and leaves it elsewhere; a join does nothing.
 //
 //   n = 3                              wanted on      made  last     the variable v0 ... v4
 //   v0 = load                          all               -     3     all v0
@@ -21,8 +21,8 @@
 //   op 3: v3 = g v2                    x0, x1^1          3     4     v3 where x0 = 0 and x1 = 1
 //   op 4: v4 = select (x0 < 1) (select (x1 < 1) v0 v3) v2
 //
-// An op must read the class that it changes a part of, so that it takes no more room than before. If
-// it reads none of it, what it reads last joins the class, and what that was made from, ...
+// An op must read the class that it changes a part of, so that it takes no more room than before.
+// If it reads none of it, one of its operands joins the class, and what that was made from, ...
 #include "fusion/rules/rewriting.h"
 
 // Somebody needs a value on a part of the indices.
