@@ -341,18 +341,15 @@ void plan_find_accesses(arena *a, const net_stage *s, plan_pass *pass) {
     }
 }
 
-// Adds those vectors that are not in *held to the blocks.
-static void add_blocks(plan_pass *pass, int *count, f2_space from, f2_space *held) {
-  for (int i = 0; i < from.dimension; i++)
-    if (f2_space_insert(held, from.basis[i]))
-      pass->blocks[(*count)++] = from.basis[i];
+static void add_blocks(plan_pass *pass, uint32_t *count, f2_space from, f2_space *held) {
+  take_vectors(pass->blocks, count, F2_MAX, from.dimension, from.basis, held);
 }
 
 // A complement of the tile in a share for a pass that only moves: blocks one after the other write
 // lines one after the other (on a GPU a few per cent faster than if they read so).
-static int blocks_by_lines(const planning *p, plan_pass *pass) {
+static uint32_t blocks_by_lines(const planning *p, plan_pass *pass) {
   f2_space held = pass->tile;
-  int count = 0;
+  uint32_t count = 0;
   for (int i = 0; i < 31 && i < p->stage->n; i++)
     add_blocks(pass, &count, lines_in_share(p, &pass->stores[0].map, UINT32_C(2) << i), &held);
   add_blocks(pass, &count, p->share, &held);
@@ -361,27 +358,27 @@ static int blocks_by_lines(const planning *p, plan_pass *pass) {
 
 // A complement of the tile in a share, inside the kernels of the ops' coordinates as far as
 // possible.
-static int blocks_in_kernel(const planning *p, plan_pass *pass, f2_space kernel) {
+static uint32_t blocks_in_kernel(const planning *p, plan_pass *pass, f2_space kernel) {
   f2_space held = pass->tile, own = f2_space_intersection(kernel, p->share);
-  int count = 0;
+  uint32_t count = 0;
   add_blocks(pass, &count, f2_space_complement(held, own), &held);
   add_blocks(pass, &count, f2_space_complement(held, p->share), &held);
   return count;
 }
 
 // The vectors along which blocks stay where something is alive come first.
-static void put_live_blocks_first(const planning *p, plan_pass *pass, int count) {
-  int next = 0;
+static void put_live_blocks_first(const planning *p, plan_pass *pass, uint32_t count) {
+  uint32_t next = 0;
   uint64_t *sorted = NEW_ARRAY(p->memory, uint64_t, count + 1);
   f2_space masks = f2_space_zero(p->stage->n);
   for (uint32_t i = 0; i < pass->live_count; i++)
     f2_space_insert(&masks, pass->live[i].mask);
   f2_space alive = f2_space_orthogonal(masks);
   for (int dead = 0; dead < 2; dead++)
-    for (int i = 0; i < count; i++)
+    for (uint32_t i = 0; i < count; i++)
       if (f2_space_has(alive, pass->blocks[i]) != dead)
         sorted[next++] = pass->blocks[i];
-  memcpy(pass->blocks, sorted, (size_t)count * sizeof *sorted);
+  memcpy(pass->blocks, sorted, count * sizeof *sorted);
 }
 
 // The vector that leads from share to share along bit i of their number; inside the kernel, if one
@@ -400,7 +397,7 @@ static void find_block_basis(const planning *p, plan_pass *pass) {
   f2_space kernel = f2_space_orthogonal(coordinate_forms(s, pass, 0, pass->op_count));
   bool moves = pass->op_count == 0 && pass->store_count && p->target->lane_bytes == 0;
   pass->blocks = NEW_ARRAY(p->memory, uint64_t, s->n - pass->tile.dimension + 1);
-  int count =
+  uint32_t count =
       moves && !p->strategy->plain ? blocks_by_lines(p, pass) : blocks_in_kernel(p, pass, kernel);
   put_live_blocks_first(p, pass, count);
   for (int i = 0; i < s->shares; i++)

@@ -43,12 +43,15 @@ typedef struct thread_shape {
   f2_space home;
 } thread_shape;
 
-// Adds vectors of `from` that *held does not have to those of `to`, until `most` are there.
-static void add_vectors(uint64_t *to, uint32_t *count, uint32_t most, f2_space from,
-                        f2_space *held) {
-  for (int i = 0; i < from.dimension && *count < most; i++)
-    if (f2_space_insert(held, from.basis[i]))
-      to[(*count)++] = from.basis[i];
+plan_phase phase_of_basis(arena *a, const phase_basis *b, uint32_t first, uint32_t end) {
+  plan_phase phase = {.first_op = first, .op_count = end - first};
+  uint32_t all = 0;
+  phase.r = b->count[IN_REGISTERS];
+  phase.l = b->count[IN_LANES];
+  phase.basis = NEW_ARRAY(a, uint64_t, b->held.dimension + 1);
+  for (int part = 0; part < PHASE_PARTS; all += b->count[part++])
+    memcpy(phase.basis + all, b->vectors[part], b->count[part] * sizeof *phase.basis);
+  return phase;
 }
 
 // The phase of ops [first, end), whose directions span d. `also`: lines that it must hold, too.
@@ -56,32 +59,30 @@ static void add_vectors(uint64_t *to, uint32_t *count, uint32_t most, f2_space f
 // them come first: the others have nothing to do.
 static plan_phase new_phase(arena *a, const net_stage *s, const plan_pass *pass, uint32_t first,
                             uint32_t end, f2_space d, const thread_shape *shape, f2_space also) {
-  f2_space v = pass->tile, k = static_complement(s, pass, first, end, d), held = d;
+  f2_space v = pass->tile, k = static_complement(s, pass, first, end, d);
   f2_space live = live_directions(s, pass, first, end);
   f2_space alive = live.dimension < s->n ? f2_space_intersection(k, live) : k;
-  uint32_t r = (uint32_t)d.dimension, l = 0, threads = 0, all = (uint32_t)v.dimension;
-  uint32_t most_r = (uint32_t)shape->r,
-           most_l = (uint32_t)smaller_of(shape->l, v.dimension - shape->r);
-  uint64_t registers[F2_MAX], lanes[F2_MAX];
-  memcpy(registers, d.basis, r * sizeof *registers);
+  phase_basis b = {
+      .held = f2_space_zero(s->n),
+      .most = {(uint32_t)shape->r, (uint32_t)smaller_of(shape->l, v.dimension - shape->r), F2_MAX}};
+  phase_take(&b, IN_REGISTERS, d.dimension, d.basis);
   f2_space wanted[2] = {shape->home, also};
   for (int w = 0; w < 2; w++)
     for (int i = 0; i < wanted[w].dimension; i++) {
-      f2_space h = f2_span(s->n, 1, &(uint64_t){projected_along(d, k, wanted[w].basis[i])});
-      if (!f2_space_contains(live, h))
+      uint64_t h = projected_along(d, k, wanted[w].basis[i]);
+      if (!f2_space_has(live, h))
         continue;
-      add_vectors(lanes, &l, most_l, h, &held);
-      add_vectors(registers, &r, most_r, h, &held);
+      phase_take(&b, IN_LANES, 1, &h);
+      phase_take(&b, IN_REGISTERS, 1, &h);
     }
-  add_vectors(lanes, &l, most_l, alive, &held);
-  add_vectors(registers, &r, most_r, alive, &held);
-  plan_phase phase = {.first_op = first, .op_count = end - first, .r = r, .l = l};
-  uint64_t *basis = phase.basis = NEW_ARRAY(a, uint64_t, all + 1);
-  memcpy(basis, registers, r * sizeof *basis);
-  memcpy(basis + r, lanes, l * sizeof *basis);
-  add_vectors(basis + r + l, &threads, all - r - l, alive, &held);
-  add_vectors(basis + r + l, &threads, all - r - l, k, &held);
-  assert(r + l + threads == all && (live.dimension < s->n || (r == most_r && l == most_l)));
+  phase_take(&b, IN_LANES, alive.dimension, alive.basis);
+  phase_take(&b, IN_REGISTERS, alive.dimension, alive.basis);
+  phase_take(&b, IN_THREADS, alive.dimension, alive.basis);
+  phase_take(&b, IN_THREADS, k.dimension, k.basis);
+  plan_phase phase = phase_of_basis(a, &b, first, end);
+  assert(
+      b.held.dimension == v.dimension &&
+      (live.dimension < s->n || (phase.r == b.most[IN_REGISTERS] && phase.l == b.most[IN_LANES])));
   return phase;
 }
 

@@ -87,6 +87,9 @@ f2_space op_directions(const net_stage *s, const plan_pass *pass, uint32_t i);
 // The directions in which one stays where the ops [first, end) of a pass matter.
 f2_space live_directions(const net_stage *s, const plan_pass *pass, uint32_t first, uint32_t end);
 int most_directions(const net_stage *s, const plan_pass *pass);  // of one op of the pass
+// Adds vectors of `from` that *held does not have to *held and to the list `to`, until it has `most`.
+void take_vectors(uint64_t *to, uint32_t *count, uint32_t most, int from_count,
+                  const uint64_t *from, f2_space *held);
 
 // What is known of a stage before it is cut (plan/plan.c).
 planning planning_of_stage(arena *a, const plan *p, uint32_t number);
@@ -165,6 +168,19 @@ uint32_t plan_keys_of_elements(arena *a, plan *p);
 
 // ---- phases -----------------------------------------------------------------------------------
 
+// A phase's basis of the tile while it is chosen: its parts take vectors that none of them has.
+//
+//   most 1 1 4; registers take 0b01, lanes 0b01 0b11, threads 0b01 0b10 0b11     R 0b01, L 0b11
+typedef enum phase_part { IN_REGISTERS, IN_LANES, IN_THREADS, PHASE_PARTS } phase_part;
+typedef struct phase_basis {
+  f2_space held;
+  uint32_t count[PHASE_PARTS], most[PHASE_PARTS];
+  uint64_t vectors[PHASE_PARTS][F2_MAX];
+} phase_basis;
+static inline void phase_take(phase_basis *b, phase_part part, int count, const uint64_t *from) {
+  take_vectors(b->vectors[part], &b->count[part], b->most[part], count, from, &b->held);
+}
+plan_phase phase_of_basis(arena *a, const phase_basis *b, uint32_t first, uint32_t end);
 // Finds phases for a pass whose tile, ops, loads and stores are set (plan/phases.c).
 void plan_phases(arena *a, const net_stage *s, const target *t, plan_pass *pass);
 // The same for a target whose lanes are threads (plan/warps.c).

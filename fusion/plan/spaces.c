@@ -73,3 +73,10 @@ f2_space plan_live_of_value(const planning *p, net_id value) {
 int plan_lines_of_value(const planning *p, net_id value) {
   return plan_are_few((uint32_t)plan_live_of_value(p, value).dimension) ? 0 : p->t;
 }
+
+void take_vectors(uint64_t *to, uint32_t *count, uint32_t most, int from_count,
+                  const uint64_t *from, f2_space *held) {
+  for (int i = 0; i < from_count && *count < most; i++)
+    if (f2_space_insert(held, from[i]))
+      to[(*count)++] = from[i];
+}

@@ -109,18 +109,6 @@ static bool can_have_lanes(const warps *w, f2_space d, f2_space forms, const lan
          d.dimension + w->l <= w->pass->tile.dimension;
 }
 
-// Adds vectors of `from` that are not in *held, until `count` are in *to.
-static void add_vectors(uint64_t *to, uint32_t *have, uint32_t count, int from_count,
-                        const uint64_t *from, f2_space *held) {
-  for (int i = 0; i < from_count && *have < count; i++)
-    if (f2_space_insert(held, from[i]))
-      to[(*have)++] = from[i];
-}
-
-static void add_basis(uint64_t *to, uint32_t *have, uint32_t count, f2_space from, f2_space *held) {
-  add_vectors(to, have, count, from.dimension, from.basis, held);
-}
-
 // The vectors of the kernel that differ from these by directions, where there are such.
 static lanes moved_into_kernel(const lanes *from, f2_space kernel, const lanes *d) {
   lanes found = {0};
@@ -162,33 +150,28 @@ static lanes vectors_within(const lanes *from, f2_space space) {
 // all of each.
 static plan_phase new_phase(warps *w, uint32_t first, uint32_t end, const lanes *d,
                             const lanes *wanted) {
-  f2_space v = w->pass->tile, held = f2_space_sum(span_of(w, d), span_of(w, wanted));
+  f2_space v = w->pass->tile, live = live_directions(w->stage, w->pass, first, end);
   f2_space kernel = f2_space_intersection(
       f2_space_orthogonal(coordinate_forms(w->stage, w->pass, first, end)), v);
-  plan_phase p = {.first_op = first, .op_count = end - first, .r = (uint32_t)w->r};
-  p.l = (uint32_t)w->l;
-  uint64_t *basis = p.basis = NEW_ARRAY(w->memory, uint64_t, v.dimension + 1);
-  uint32_t registers = 0, lane_count = (uint32_t)wanted->count, threads = 0;
-  for (; registers < (uint32_t)d->count; registers++)
-    basis[registers] = d->basis[registers];
-  memcpy(basis + p.r, wanted->basis, lane_count * sizeof *basis);
-  uint32_t rest = (uint32_t)v.dimension - p.r - p.l;
-  lanes before = moved_into_kernel(&w->last, kernel, d);
-  f2_space live = live_directions(w->stage, w->pass, first, end);
-  lanes alive = vectors_within(&before, live);
-  add_vectors(basis + p.r, &lane_count, p.l, alive.count, alive.basis, &held);
-  if (live.dimension < live.n)
-    add_basis(basis + p.r, &lane_count, p.l, f2_space_intersection(kernel, live), &held);
-  add_vectors(basis + p.r, &lane_count, p.l, before.count, before.basis, &held);
-  add_basis(basis + p.r, &lane_count, p.l, kernel, &held);
-  add_basis(basis + p.r, &lane_count, p.l, v, &held);
-  add_basis(basis, &registers, p.r, kernel, &held);
-  add_basis(basis, &registers, p.r, v, &held);
-  add_vectors(basis + p.r + p.l, &threads, rest, alive.count, alive.basis, &held);
-  add_vectors(basis + p.r + p.l, &threads, rest, before.count, before.basis, &held);
-  add_basis(basis + p.r + p.l, &threads, rest, kernel, &held);
-  add_basis(basis + p.r + p.l, &threads, rest, v, &held);
-  assert(registers == p.r && lane_count == p.l && threads == rest);
+  f2_space few = live.dimension < live.n ? f2_space_intersection(kernel, live) : f2_space_zero(v.n);
+  lanes before = moved_into_kernel(&w->last, kernel, d), alive = vectors_within(&before, live);
+  phase_basis b = {.held = f2_space_zero(v.n), .most = {(uint32_t)w->r, (uint32_t)w->l, F2_MAX}};
+  const struct {
+    phase_part part;
+    int count;
+    const uint64_t *vectors;
+  } sources[] = {
+      {IN_REGISTERS, d->count, d->basis},       {IN_LANES, wanted->count, wanted->basis},
+      {IN_LANES, alive.count, alive.basis},     {IN_LANES, few.dimension, few.basis},
+      {IN_LANES, before.count, before.basis},   {IN_LANES, kernel.dimension, kernel.basis},
+      {IN_LANES, v.dimension, v.basis},         {IN_REGISTERS, kernel.dimension, kernel.basis},
+      {IN_REGISTERS, v.dimension, v.basis},     {IN_THREADS, alive.count, alive.basis},
+      {IN_THREADS, before.count, before.basis}, {IN_THREADS, kernel.dimension, kernel.basis},
+      {IN_THREADS, v.dimension, v.basis}};
+  for (size_t i = 0; i < sizeof sources / sizeof *sources; i++)
+    phase_take(&b, sources[i].part, sources[i].count, sources[i].vectors);
+  plan_phase p = phase_of_basis(w->memory, &b, first, end);
+  assert(p.r == (uint32_t)w->r && p.l == (uint32_t)w->l && b.held.dimension == v.dimension);
   remember_phase(w, &p);
   return p;
 }
@@ -338,9 +321,9 @@ static void separate_registers(f2_space k, uint32_t l, uint64_t *basis, const pl
     f2_space common = i < 4 ? f2_space_intersection(own[0][i / 2], own[1][i % 2]) : own[0][i - 4];
     for (int side = 0; side < 2; side++) {
       lanes some = vectors_within(&vectors[side], common);
-      add_vectors(basis, &count, d, some.count, some.basis, &held);
+      take_vectors(basis, &count, d, some.count, some.basis, &held);
     }
-    add_basis(basis, &count, d, common, &held);
+    take_vectors(basis, &count, d, common.dimension, common.basis, &held);
   }
   assert(count == d);
 }
@@ -379,9 +362,7 @@ static uint64_t *raw_exchange(const warps *w, const plan_phase *before, const pl
                {before->basis, before->r}};
   f2_space all = f2_space_zero(w->pass->tile.n);
   for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-    for (uint32_t k = 0; k < parts[i].count; k++)
-      if (f2_space_insert(&all, parts[i].vectors[k]))
-        basis[count++] = parts[i].vectors[k];
+    take_vectors(basis, &count, d, (int)parts[i].count, parts[i].vectors, &all);
   return basis;
 }
 
