@@ -47,20 +47,14 @@ bool sharing_has_bits(const sharing *s, const net_stage *stage) {
   return stage->n > 0 && !net_stage_has(stage, NET_SCATTER);
 }
 
-// Whether the map goes to slabs by bits, of which each changes the slab alone or what is in it:
-// *number are the highest p bits of the address, of the slab.
+// Whether the map goes to slabs by bits: *number are the highest p bits of the address, of the
+// slab.
 static bool goes_to_slabs(const sharing *s, int n, const net_map *m, uint64_t slab,
                           f2_affine *number) {
   int low = slab ? f2_msb(slab) : 0;
   f2_affine address;
   if (!is_power_of_two(slab) || !net_map_bits(m, n, low + s->p, &address))
     return false;
-  for (uint32_t r = 0; r < m->row_count; r++) {
-    uint64_t offset = (uint64_t)m->offset,
-             changed = offset ^ (offset + (uint64_t)m->rows[r].weight);
-    if (changed >= slab && !is_power_of_two(changed))
-      return false;
-  }
   *number = (f2_affine){f2_zero(s->p, n), address.c >> low};
   memcpy(number->a.row, address.a.row + low, (size_t)s->p * sizeof *address.a.row);
   return true;
