@@ -346,15 +346,6 @@ static bool plan_for_peers(permc_context *c, pipeline *p, const plan_strategy *s
   return true;
 }
 
-// For ranks of several hosts: exchanges over both levels of the target as two each.
-static void split_levels(pipeline *p, bool first) {
-  uint32_t split = 0;
-  if (first && p->shares)
-    p->shares = shares_by_levels(&p->memory, p->shares, p->target, &split);
-  while (split-- > 0)
-    rule_fired(&p->rules, RULE_PEERS_FIRST, NET_NONE, 0, 0);
-}
-
 // The Plan for the backend's target, unless there is one. The next run may have another matrix: on
 // a GPU, one kernel that gets its matrix when it runs serves both.
 static bool make_plan(permc_context *c, const pipeline_request *r, pipeline *p) {
@@ -364,7 +355,6 @@ static bool make_plan(permc_context *c, const pipeline_request *r, pipeline *p) 
   if (!make_steps(c, r, p))
     return false;
   bool first = !p->plan;
-  split_levels(p, first);
   const plan_strategy *strategy = runtime_matrix ? plan_strategy_named("online") : c->strategy;
   if (first || p->target != before) {
     const net *n = p->shares ? p->shares->net : p->steps ? p->steps->net : p->net;

@@ -151,10 +151,6 @@
       "a sort by map k xs, of few keys, makes k x of each x where it needs it",                    \
       "on a GPU; at most 16 keys; nobody else reads them; k does not use the index",               \
       "the planner; naturality of map")                                                            \
-  ROW(PEERS_FIRST, "peers-first",                                                                  \
-      "an exchange of blocks X is Y among the ranks of each host, then X . Y^-1 over the network",     \
-      "on ranks of several hosts, where the cost model finds the two faster",                      \
-      "the planner (fusion/shares/levels.c)")                                                      \
   ROW(MAP_MAP, "map-map",                                                                          \
       "map f . map g = map (f . g);  zip (map f xs) (map g xs) = map (f, g) xs",                   \
       "equal live sets; nothing between that must come between", "naturality of map")              \

@@ -46,12 +46,6 @@ int shares_peer_bits(const target *t, int p);
 // permutation: for keys of which each is as likely to belong to any place of its row, as an
 // average.
 share_cost shares_traffic_cost(const shares *s, size_t stage, const target *t);
-// Exchanges over peers and the network as two, the peers' first, where that is faster (levels.c);
-// *split:
-// how many.
-const shares *shares_by_levels(arena *a, const shares *s, const target *t, uint32_t *split);
-// The first of the two, of an exchange of these blocks; the second is the rest.
-f2_affine shares_peers_first(f2_affine blocks, int p, int peer_bits);
 // What 2^p GPUs of one host take for a plan whose passes they share by their blocks, on arrays that
 // lie in slabs which all of them reach (peer.c).
 double shares_peers_seconds(const plan *p, int bits);

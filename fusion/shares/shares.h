@@ -30,8 +30,7 @@
 //   bits.c     one by bits of its index       turns.c    one by turns of a loop
 //   passage.c  arrays that change shares      window.c   what shares load of others' slabs
 //   routine.c  a routine on slabs             peer.c     for GPUs that reach each other's memory
-//   levels.c   exchanges among peers, then    merge.c    sorts of slabs, for these
-//              over the network
+//   merge.c    sorts of slabs, for these
 //   cost.c, routine_cost.c  what is sent, and seconds
 #ifndef PERMC_FUSION_SHARES_SHARES_H
 #define PERMC_FUSION_SHARES_SHARES_H

@@ -109,40 +109,6 @@ TEST(bytes_and_messages_of_exchanges) {
     check_counts(&random);
 }
 
-// ---- levels --------------------------------------------------------------------------------------
-
-// A rank's messages go to ranks of which each host has one: no more than there are hosts.
-static void check_levels(const trial *t) {
-  int p = t->shares.p, peer_bits = shares_peer_bits(&t->target, p);
-  trial first = *t, second = *t;
-  f2_affine whole = t->stage.exchange.blocks, back;
-  first.stage.exchange.blocks = shares_peers_first(whole, p, peer_bits);
-  REQUIRE(f2_affine_inverse(first.stage.exchange.blocks, &back));
-  second.stage.exchange.blocks = f2_affine_compose(whole, back);
-  first.shares.stages = &first.stage;
-  second.shares.stages = &second.stage;
-  share_cost one = shares_traffic_cost(&t->shares, 0, &t->target);
-  share_cost among = shares_traffic_cost(&first.shares, 0, &t->target);
-  share_cost over = shares_traffic_cost(&second.shares, 0, &t->target);
-  CHECK_EQ_U64(among.all[SHARE_OVER_NETWORK].bytes, 0);
-  CHECK_EQ_U64(over.all[SHARE_OVER_NETWORK].bytes, one.all[SHARE_OVER_NETWORK].bytes);
-  CHECK(over.rho <= p - peer_bits && over.rho <= one.rho);
-}
-
-static void check_some_levels(random_state *random) {
-  START();
-  trial t;
-  make_trial(&memory, random, &t);
-  check_levels(&t);
-  arena_free(&memory);
-}
-
-TEST(peers_first) {
-  random_state random = {3};
-  for (int k = 0; k < 3000; k++)
-    check_some_levels(&random);
-}
-
 // ---- beside the transport -------------------------------------------------------------------------
 
 typedef struct sender {
