@@ -212,7 +212,7 @@ static bool overwrites(const coalescing *c, net_id a, net_id b) {
         break;
       if (of->made == m->made && m->made == 0)
         return true;
-      if (of->made == m->made ? !of->gone && net_domains_meet(of->want, m->want)
+      if (of->made == m->made ? net_domains_meet(of->want, m->want)
                               : is_wanted_after(of, m->made, m->want))
         return true;
     }
