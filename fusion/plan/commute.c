@@ -120,9 +120,8 @@ static bool find_components(commuting *c) {
   const net_stage *s = c->s;
   net_id *current = NEW_ARRAY(c->memory, net_id, s->values.count + 1);
   net_id *reads = NEW_ARRAY(c->memory, net_id, s->values.count + 1);
-  for (size_t i = 0; i < s->nodes.count; i++)
-    if (s->nodes.items[i].kind == NET_EXTERN)
-      return false;
+  if (net_stage_has(s, NET_EXTERN))
+    return false;
   for (size_t i = 0; i < s->loads.count; i++) {
     c->component[s->loads.items[i].value] = c->components;
     current[c->components++] = s->loads.items[i].value;

@@ -102,14 +102,6 @@ bool op_only_chooses(const net_stage *s, const net_op *op) {
   return all;
 }
 
-static bool has_foreign(rewriter *r, const net_op *op) {
-  rewriter_grow_scratch(r);
-  for (uint32_t i = net_op_nodes(r->stage, op, r->nodes); i-- > 0;)
-    if (node_at(r, r->nodes[i])->kind == NET_EXTERN || node_at(r, r->nodes[i])->kind == NET_SCATTER)
-      return true;
-  return false;
-}
-
 // ---- where values are wanted, and how long ---------------------------------------------------
 
 static const net_domain *keep_domain(coalescing *c, net_domain domain) {
@@ -144,7 +136,7 @@ static void find_wants_of_op(coalescing *c, uint32_t number) {
   const net_stage *s = c->r->stage;
   const net_op *op = &s->ops.items[number];
   f2_space live = live_of_op(s, op);
-  bool foreign = has_foreign(c->r, op);
+  bool foreign = op_has_effect(c->r, op);
   net_domain all = net_domain_on(foreign ? live : live_empty(s->n));
   for (uint32_t i = 0; i < op->output_count; i++) {
     member *m = &c->members[op->outputs[i].value];

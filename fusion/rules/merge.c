@@ -451,14 +451,6 @@ static bool try_join(merging *m, uint32_t number, const net_op *op, size_t opera
          join_enlarged(m, number, op);
 }
 
-static bool has_effect(merging *m, const net_op *op) {
-  uint32_t count = op_nodes(m, op);
-  for (uint32_t i = 0; i < count; i++)
-    if (net_node_is(node_at(m->r, m->r->nodes[i])->kind, NET_HAS_EFFECT))
-      return true;
-  return false;
-}
-
 // ---- one op on several parts of the index space ------------------------------------------------
 
 static uint64_t hash_with(uint64_t hash, uint64_t word) {
@@ -536,7 +528,7 @@ static bool join_part(merging *m, const net_op *op) {
   part *p = &m->parts.items[*slot - 1];
   f2_space both = live_hull(p->live, live);
   uint64_t covered = p->covered + (live_within(live, p->live) ? 0 : live_points(live));
-  bool good = live_points(both) / MOST_VAIN <= covered && !has_effect(m, op);
+  bool good = live_points(both) / MOST_VAIN <= covered && !op_has_effect(m->r, op);
   for (uint32_t i = 0; i < op->output_count && good; i++)
     good = is_makeable(m, p->op.outputs[i].value, both);
   if (!good)
@@ -617,7 +609,7 @@ static void note_rewritten(merging *m, const net_op *op) {
       loads++;
     }
   }
-  if (op->k > 0 || loads != 1 || operations_of(m, op) > FEW_OPERATIONS || has_effect(m, op))
+  if (op->k > 0 || loads != 1 || operations_of(m, op) > FEW_OPERATIONS || op_has_effect(m->r, op))
     return;
   for (uint32_t i = 0; i < op->output_count; i++)
     if (m->uses.values[op->outputs[i].value].first != m->uses.values[op->outputs[i].value].last &&

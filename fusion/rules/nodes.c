@@ -11,6 +11,14 @@ size_t count_operations(const net_stage *s, const net_op *op, net_id *nodes) {
   return operations;
 }
 
+bool op_has_effect(rewriter *r, const net_op *op) {
+  rewriter_grow_scratch(r);
+  for (uint32_t i = net_op_nodes(r->stage, op, r->nodes); i-- > 0;)
+    if (net_node_is(node_at(r, r->nodes[i])->kind, NET_HAS_EFFECT))
+      return true;
+  return false;
+}
+
 // `instead` spares the node, by that rule.
 static net_id spared(rewriter *r, rule_id rule, net_id instead) {
   rewriter_fired(r, rule, 0, r->times);

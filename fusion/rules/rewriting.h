@@ -53,6 +53,9 @@ net_id node_simplified(rewriter *r, const net_node *node);
 // How many nodes of the op are work, unlike elements and constants. `nodes` has room for all nodes.
 size_t count_operations(const net_stage *s, const net_op *op, net_id *nodes);
 
+// Whether it has nodes that are evaluated as often as the program says. r->nodes becomes its nodes.
+bool op_has_effect(rewriter *r, const net_op *op);
+
 // ---- rules/index.c ---------------------------------------------------------------------------
 
 // The number of an index of that map; of a constant where the map is one.
