@@ -366,6 +366,22 @@ static part_list parts_of_ops(const commuting *c) {
   return parts;
 }
 
+// Whether each part makes all that the parts read which it has overtaken. (They read from its value
+// then, also where no later one did.)
+static bool makes_what_is_read(const commuting *c, const part_list *order) {
+  const net_stage *s = c->s;
+  for (size_t i = 0; i < order->count; i++) {
+    f2_space made = live_of_op(s, &s->ops.items[order->items[i].op]);
+    for (size_t k = i + 1; k < order->count && made.dimension > 0; k++) {
+      const net_op *read = &s->ops.items[order->items[k].op];
+      if (order->items[k].op < order->items[i].op &&
+          !live_within(live_cosets(live_of_op(s, read), read->k, read->directions), made))
+        return false;
+    }
+  }
+  return true;
+}
+
 // ---- all passes ------------------------------------------------------------------------------
 
 const net *plan_commuted(const planning *p, uint32_t passes, uint32_t *waiting) {
@@ -391,6 +407,8 @@ const net *plan_commuted(const planning *p, uint32_t passes, uint32_t *waiting) 
     parts = parts_left(&parts, &t);
     before = keep_set(&c, t.run.space);
   }
+  if (!makes_what_is_read(&c, &order))
+    return NULL;
   net *changed = NEW(a, net);
   *changed = *p->net;
   changed->stages.items = NEW_ARRAY(a, net_stage, p->net->stages.count + 1);

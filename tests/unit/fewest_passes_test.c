@@ -260,6 +260,16 @@ TEST(passes) {
   permc_context_free(c);
 }
 
+// A part overtook one that read from it what it never makes.
+TEST(what_is_overtaken_reads_what_is_made) {
+  hidden_program p;
+  permc_context *c = random_program_context();
+  hidden_draw(&p, 5327, HIDDEN_MIXED);
+  attempt t = {.program = &p, .context = c, .compare = true};
+  CHECK(try_hidden(&t));
+  permc_context_free(c);
+}
+
 // ---- the generator -------------------------------------------------------------------------------
 
 // The worked example of hidden.h.
