@@ -226,19 +226,34 @@ static c_value *find_known(op_view *v, net_id id, uint64_t bits) {
   return NULL;
 }
 
+// Whether k is as many quarters of m more at one coset than at the other, modulo m, in all lanes.
+// (It is not where a row has bits of both registers and lanes: 4*(x0^x2) is 4 more, or 4 less.)
+static bool is_turned(const c_phase *f, const c_bound *k, uint64_t m, uint64_t from, uint64_t to,
+                      unsigned *quarters) {
+  uint64_t turn = 0;
+  for (uint64_t j = 0; j < UINT64_C(1) << f->space->l; j++) {
+    int64_t less, more;
+    uint64_t lane = j << f->space->r;
+    if (!c_bound_constant(k, from ^ lane, &less) || !c_bound_constant(k, to ^ lane, &more))
+      return false;
+    uint64_t by = (uint64_t)(((more - less) % (int64_t)m + (int64_t)m) % (int64_t)m);
+    if (j > 0 && by != turn)
+      return false;
+    turn = by;
+  }
+  *quarters = (unsigned)(turn / (m / 4));
+  return turn % (m / 4) == 0;
+}
+
 // Of a root: exp(2 pi i k / m) i^q from the value at another coset, where k is q m/4 less.
 static bool turn_known_root(op_view *v, const net_node *root, net_id id, uint64_t first,
                             c_value *out) {
   const c_bound *k = index_bound(v, root->operands[0]);
-  int64_t quarter = (int64_t)(root->number / 4), at, other;
-  if (root->number % 4 != 0 || !c_bound_constant(k, first, &at))
-    return false;
-  for (size_t i = 0; i < v->known.count; i++) {
+  unsigned quarters;
+  for (size_t i = 0; root->number % 4 == 0 && i < v->known.count; i++) {
     const known_index *known = &v->known.items[i];
-    if (known->id == id && c_bound_constant(k, known->first, &other) && (at - other) % quarter == 0)
-      return *out = c_turned_root(v->phase->w, &known->value,
-                                  (unsigned)((at - other) / quarter) & 3, v->lanes),
-             true;
+    if (known->id == id && is_turned(v->phase, k, root->number, known->first, first, &quarters))
+      return *out = c_turned_root(v->phase->w, &known->value, quarters, v->lanes), true;
   }
   return false;
 }
