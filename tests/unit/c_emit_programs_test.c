@@ -111,6 +111,22 @@ TEST(compiled_for_gpus) {
   arena_free(&memory);
 }
 
+// Lanes and registers share a bit of the index, so that roots turn otherwise in each lane.
+TEST(roots_of_lanes) {
+  static const char *const machines[] = {"avx512", "avx2", "baseline", "gpu"};
+  if (no_compiler())
+    SKIP("there is no C compiler");
+  for (size_t k = 0; k < sizeof machines / sizeof *machines; k++) {
+    START();
+    const plan *p =
+        planned("bmmc [1, 8, 3, 16, 4] 0 . bmmc [1, 4, 8, 2, 16] 0 . fft", "[32]c128", machines[k]);
+    compiled_options options = {.isa = "native", .no_cache = true};
+    if (CHECK(p != NULL))
+      check_run(p, net_evaluate(&memory, p->net, k), &usual_text, &options);
+  }
+  arena_free(&memory);
+}
+
 // Results of one element, made together: what goes from phase to phase is alive in some lanes of
 // some registers.
 TEST(results_made_together) {
