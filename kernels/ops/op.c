@@ -194,7 +194,7 @@ static c_value index_value(op_view *v, net_id id, uint64_t first) {
   for (uint32_t i = 0; i < f->space->l; i++)
     lane[i] = f2_unit((int)(f->space->r + i));
   for (uint64_t j = 0; j < UINT64_C(1) << f->space->l; j++) {
-    c_bound_constant(bound, first ^ f2_combine((int)f->space->l, lane, j), &at);
+    c_bound_constant(bound, first ^ j << f->space->r, &at);
     least = at < least ? at : least;
   }
   for (uint32_t l = 0; l < map->loop_count; l++)

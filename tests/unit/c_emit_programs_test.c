@@ -111,15 +111,13 @@ TEST(compiled_for_gpus) {
   arena_free(&memory);
 }
 
-// Lanes and registers share a bit of the index, so that roots turn otherwise in each lane.
-TEST(roots_of_lanes) {
+static void check_on_machines(const char *expression, const char *types) {
   static const char *const machines[] = {"avx512", "avx2", "baseline", "gpu"};
   if (no_compiler())
     SKIP("there is no C compiler");
   for (size_t k = 0; k < sizeof machines / sizeof *machines; k++) {
     START();
-    const plan *p =
-        planned("bmmc [1, 8, 3, 16, 4] 0 . bmmc [1, 4, 8, 2, 16] 0 . fft", "[32]c128", machines[k]);
+    const plan *p = planned(expression, types, machines[k]);
     compiled_options options = {.isa = "native", .no_cache = true};
     if (CHECK(p != NULL))
       check_run(p, net_evaluate(&memory, p->net, k), &usual_text, &options);
@@ -127,22 +125,17 @@ TEST(roots_of_lanes) {
   arena_free(&memory);
 }
 
+// Lanes and registers share a bit of the index, so that roots turn otherwise in each lane.
+TEST(roots_of_lanes) {
+  check_on_machines("bmmc [1, 8, 3, 16, 4] 0 . bmmc [1, 4, 8, 2, 16] 0 . fft", "[32]c128");
+}
+
 // Results of one element, made together: what goes from phase to phase is alive in some lanes of
 // some registers.
 TEST(results_made_together) {
-  static const char *const machines[] = {"avx512", "avx2", "baseline", "gpu"};
-  if (no_compiler())
-    SKIP("there is no C compiler");
-  for (size_t k = 0; k < sizeof machines / sizeof *machines; k++) {
-    START();
-    const plan *p = planned("\\x -> (i16 x[3], x[30] + x[3] + x[9] + x[16] + x[1], "
-                            "map (\\v -> (v, f32 x[9])) (reverse [minimum x]))",
-                            "[32]i32", machines[k]);
-    compiled_options options = {.isa = "native", .no_cache = true};
-    if (CHECK(p != NULL))
-      check_run(p, net_evaluate(&memory, p->net, k), &usual_text, &options);
-  }
-  arena_free(&memory);
+  check_on_machines("\\x -> (i16 x[3], x[30] + x[3] + x[9] + x[16] + x[1], "
+                    "map (\\v -> (v, f32 x[9])) (reverse [minimum x]))",
+                    "[32]i32");
 }
 
 // Much scalar code takes fewer registers, not 64 times as much text, and no long basic blocks.
