@@ -34,7 +34,7 @@ FOLDERS = {
     "runtime/gpu": "cuda_program_test cuda_calls_test cuda_routines_test cuda_buffers_test "
     "cuda_peers_test fast_fp_test",
     "runtime/*.c runtime/context runtime/explain runtime/foreign runtime/measure": f"error_test limits_test foreign_test explain_test bench_rounds_test api_test {PERM} cli bad_data golden",
-    "tool/verbs tool/cli": "docs/help_agrees cli bad_data golden bench docs/outputs",
+    "tool/verbs tool/cli": "docs/pages cli bad_data golden bench docs/outputs",
     "tool/testing": f"{PERM} cli golden",
     "tool/bench tool/reports tool/papers": "bench_report_test explain_test bench "
     "bench_suites paper_test cli docs/outputs golden",

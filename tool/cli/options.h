@@ -12,8 +12,8 @@
 //   cli_number(&a, "--seed", 1)                    // 3
 //   cli_value(&a, "--backend")                     // NULL: not given
 //
-// The parser, `permc help` (tool/verbs/help.c) and the test that compares the help with
-// docs/permc.1 and docs/reference.md read the same rows.
+// The parser and `permc help` (tool/verbs/help.c) read the same rows, and docs/pages.sh makes
+// docs/command-line.md and the manual page of that help.
 #ifndef PERMC_TOOL_CLI_OPTIONS_H
 #define PERMC_TOOL_CLI_OPTIONS_H
 

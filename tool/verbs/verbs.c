@@ -53,7 +53,8 @@
 #define JSON SWITCH("--json", "print one JSON object")
 #define TIME SWITCH("--time", "print the time of each stage to standard error")
 #define BACKEND VALUE("--backend", BACKENDS, "what executes the program (default: auto)")
-#define DEVICES VALUE("--devices", "LIST", "GPUs that share the work: 0-3, or 0,2 (default: one)")
+#define DEVICES                                                                                    \
+  VALUE("--devices", "LIST", "2, 4, 8 or 16 GPUs that share the work: 0-3, or 0,2 (default: one)")
 #define SEED(of) NUMBER("--seed", "S", 0, UINT64_MAX, "the seed of " of " (default: 1)")
 // The arguments of what is measured.
 #define RANDOM_ARGUMENTS(sizes)                                                                    \
@@ -83,7 +84,8 @@ static const cli_option run_options[] = {
     SEED("--random"),
     NUMBER("--ranks", "P", 1, 1 << 20,
            "share arrays among P threads, a power of two; 1: not those of mpirun"),
-    NUMBER("--timeout", "S", 1, 1000000, "seconds that a rank waits for another (default: 60)"),
+    NUMBER("--timeout", "S", 1, 1000000,
+           "seconds that a rank waits for another, then all end (default: 60)"),
     VALUE("--transport", "threads|mpi", "what ranks are (default: as mpirun says, or threads)"),
     BYTES("--memory", LEAST_MEMORY,
           "for arrays larger than memory: keep them in files, and use so much"),
@@ -189,7 +191,7 @@ static const cli_option bench_options[] = {
     NUMBER("--ranks", "P", 1, 1 << 10,
            "on P ranks, a power of two: threads, with --backend cuda a GPU each"),
     CPU_OPTIONS,
-    VALUE("--seconds", "S", "measure a case no longer than that (default: 2)"),
+    VALUE("--seconds", "S", "measure a case no longer than that, but 11 runs of it (default: 2)"),
     SWITCH("--json", "write figures to standard output, the table to standard error"),
     VALUE("--compare", "OLD.json", "show what changed since; FILE may be NEW.json"),
     SWITCH("--turns", "measure one run for each line of standard input (see bench/run.py)"),
@@ -288,8 +290,11 @@ const cli_verb cli_verbs[] = {
      "Checks names and types of each PATH, a file, or a folder with .perm files at any depth, and\n"
      "elaborates its entry points (or the expression of -e), at sizes 0 to 4, and at larger ones\n"
      "where all of these fail, or at those of --size. Sizes that fail are warnings, unless all do\n"
-     "or --size asked for them. With --arguments or -i it elaborates one entry point (default:\n"
-     "main) for these.",
+     "or --size asked for them. An int that has to be known is tried with 0 to 4 as well; an "
+     "entry\n"
+     "point that is not checked for want of a value is named. With --arguments or -i it "
+     "elaborates\n"
+     "one entry point (default: main) for these.",
      "permc check examples/spectrum.perm --size n=20 --time", check_options,
      "--entry -e, --size --arguments -i", "FILE -e", verb_check},
     {"explain", "[FILE]", 0, 1, "show how a program will run at given sizes",
@@ -311,12 +316,15 @@ const cli_verb cli_verbs[] = {
     {"build", "[FILE]", 0, 1, "write a C library that runs a program without permc",
      "Writes an entry point of FILE (or the expression of -e) as sources of a C library into DIR:\n"
      "a header, sources, a CMake package. Such a library needs no permc. It is for arguments of\n"
-     "the given types; --arguments several times makes one function for several lengths.",
+     "the given types and, where they are values, for these; --arguments several times makes one\n"
+     "function for several lengths.",
      "permc build -e sort --arguments '[2^10]u32' --arguments '[2^16]u32' -o sorter", build_options,
      "--entry -e", "FILE -e", verb_build},
     {"test", "PATH...", 1, SIZE_MAX, "run the test blocks of programs",
      "Runs the test blocks (comments that start with -- ==) of each PATH: a file, or a folder\n"
-     "with .perm files at any depth. The last line counts: N passed, N failed, N skipped.",
+     "with .perm files at any depth. The last line counts: N passed, N failed, N skipped. Floats\n"
+     "agree with an output that is given if they differ by at most 1e-2 (f16), 1e-5 (f32, c64) or\n"
+     "1e-12 (f64, c128), times the largest magnitude of the array where that is above 1.",
      "permc test examples --only sort --jobs 4", test_options, "--strict-fp --fast-fp", NULL,
      verb_test},
     {"bench", "[FILE]", 0, 1, "measure how long programs take",
@@ -331,8 +339,10 @@ const cli_verb cli_verbs[] = {
     {"tune", "[FILE]", 0, 1, "measure how a program runs best on this machine",
      "Plans an entry point of FILE (or the expression of -e) with other tiles, registers and\n"
      "accesses than the cost model chooses, measures each, and stores the best if it is better by\n"
-     "more than 2 %: this program, at these sizes, runs so from then on. Arguments are random, of\n"
-     "--arguments or --size, or come from the files of -i. See docs/measuring.md.",
+     "more than 2 %: this program, at these sizes, runs so from then on, with every strategy.\n"
+     "Otherwise what was stored before is removed. Arguments are random, of --arguments or "
+     "--size,\n"
+     "or come from the files of -i. See docs/measuring.md.",
      "permc tune -e sort --arguments '[2^20]u32' --backend cpu", tune_options,
      "--entry -e, --size --arguments -i, --dry-run --forget, --strict-fp --fast-fp", "FILE -e",
      verb_tune},
@@ -351,11 +361,11 @@ const cli_verb cli_verbs[] = {
      "permc fmt examples/sort.perm", fmt_options, NULL, NULL, verb_fmt},
     {"banks", "[FILE]", 0, 1, "find bank conflicts, and a layout without them",
      "Reads accesses to banked memory, such as a GPU's shared memory: on each line of FILE the\n"
-     "addresses that the threads of a warp ask for at the same time, in words, decimal or 0x...;\n"
-     "# starts a comment. Or the accesses of a program (FILE.perm, -e EXPR), as its plan for GPUs\n"
-     "makes them when it exchanges through shared memory. Prints the class of accesses, what they\n"
-     "cost under every bank layout, and the best as a C expression of the address. See\n"
-     "docs/banks.md.",
+     "addresses that the threads of a warp ask for at the same time, in words, decimal or 0x...,\n"
+     "with blanks or commas between them; # starts a comment. Or the accesses of a program\n"
+     "(FILE.perm, -e EXPR), as its plan for GPUs makes them when it exchanges through shared\n"
+     "memory. Prints the class of accesses, what they cost under every bank layout, and the best\n"
+     "as a C expression of the address. See docs/banks.md.",
      "permc banks examples/transpose.trace --banks 32", banks_options, NULL, "FILE -e", verb_banks},
     {"schedule", "FILE", 1, 1, "prepare a permutation for many arrays",
      "Makes a schedule of the permutation in FILE, an array of integers: three steps inside rows\n"

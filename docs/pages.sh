@@ -1,0 +1,106 @@
+#!/bin/sh
+# pages.sh PERMC PAGE
+# Prints a page that is made from what the tool and the sources say, so that it cannot differ:
+#   command-line   docs/command-line.md, its verbs from `permc help` and `permc help VERB`
+#   permc.1        the manual page, from the same
+# What stands above the line `<!-- made by ... -->` of a page is written by hand, and kept.
+# tests/tools/pages.sh compares the committed pages; the build makes the manual page.
+set -eu
+permc=$1
+page=$2
+docs=$(cd "$(dirname "$0")" && pwd)
+
+# What a page has by hand.
+head_of() {
+  awk '{ print } /^<!-- made by/ { exit }' "$docs/$1.md"
+}
+
+# One fact a line, its fields separated by tabulators:
+#   verb NAME USAGE SUMMARY,  text LINE,  option NAME ARGUMENT HELP,  example LINE
+verbs() {
+  "$permc" help | awk '/^  permc [a-z]/ { print $2 }' | while read -r verb; do
+    "$permc" help | awk -F '  +' -v verb="$verb" '$2 ~ "^permc " verb "( |$)" { print "verb\t" verb "\t" $NF }'
+    "$permc" help "$verb" | awk '
+      /^usage: / { sub(/^usage: /, ""); sub(/ +$/, ""); print "usage\t" $0; part = "text"; next }
+      /^(options|example):$/ { part = substr($1, 1, length($1) - 1); next }
+      part == "option" || part == "options" {
+        if (/^  -/) {
+          if (name) print name "\t" help
+          help = ""
+          name = "option\t" $1 "\t"
+          rest = substr($0, 3 + length($1))
+          if (rest ~ /^ [^ ]/) { name = name $2; rest = substr(rest, 2 + length($2)) }
+          sub(/^ +/, "", rest)
+          help = rest
+        } else if (/^   /) { sub(/^ +/, ""); help = help $0 }
+        else { if (name) print name "\t" help; name = ""; part = "" }
+        next
+      }
+      part == "text" && !/^$/ { print "text\t" $0 }
+      part == "example" { sub(/^ +/, ""); print "example\t" $0 }
+      END { if (name) print name "\t" help }'
+  done
+}
+
+case $page in
+command-line)
+  head_of command-line
+  verbs | awk -F '\t' '
+    function cell(s) { gsub(/\|/, "\\|", s); return s }
+    function end_part() { if (part == "example") print "```" }
+    $1 == "verb" { end_part(); part = ""; printf "\n## %s\n\n%s%s.\n\n", $2, toupper(substr($3, 1, 1)), substr($3, 2) }
+    $1 == "usage" { print "    " $2 "\n" }
+    $1 == "text" { print ($2 ~ /^[#-]/ ? "\\" : "") $2 }
+    $1 == "option" && part != "option" { print "\n| option | meaning |\n|---|---|" }
+    $1 == "option" { print "| `" cell($2 ($3 == "" ? "" : " " $3)) "` | " cell($4) " |" }
+    $1 == "example" && part != "example" { print "\n```" }
+    $1 == "example" { print $2 }
+    { part = $1 }
+    END { end_part() }'
+  ;;
+permc.1)
+  verbs | awk -F '\t' -v version="$("$permc" --version)" -v pages="$docs" '
+    function plain(s) { gsub(/\\/, "\\e", s); gsub(/-/, "\\-", s); return s ~ /^[.'"'"']/ ? "\\&" s : s }
+    function without_marks(s) {  # of Markdown
+      gsub(/`/, "", s)
+      while (match(s, /\[[^]]*\]\([^)]*\)/)) {
+        link = substr(s, RSTART + 1, RLENGTH)
+        s = substr(s, 1, RSTART - 1) substr(link, 1, index(link, "]") - 1) substr(s, RSTART + RLENGTH)
+      }
+      return s
+    }
+    BEGIN {
+      print ".TH PERMC 1 \"\" \"" version "\" \"User Commands\""
+      print ".SH NAME\npermc \\- compile and run programs of combinators over arrays\n.SH SYNOPSIS"
+      print ".B permc\n.I VERB\n.RI [ OPTION ]...\\& \" \" [ OPERAND ]...\n.SH DESCRIPTION"
+      print "Programs are written in a small, pure language of combinators over arrays (files *.perm)."
+      print "An option with a value is written \\-\\-option VALUE or \\-\\-option=VALUE."
+      print "Behind \\-\\- all words are operands."
+      print "permc \\-\\-version prints the version, permc VERB \\-\\-help what a verb takes.\n.SH VERBS"
+    }
+    $1 == "verb" { print ".SS " $2 }
+    $1 == "usage" { print ".B " plain($2) "\n.PP" }
+    $1 == "text" { print plain($2) }
+    $1 == "option" { print ".TP\n.BI \"" plain($2) ($3 == "" ? "\"" : " \" \"" plain($3) "\"") "\n" plain($4) }
+    $1 == "example" { examples = examples plain($2) "\n" }
+    END {
+      print ".SH ENVIRONMENT"
+      while ((getline line < (pages "/reference.md")) > 0) {
+        if (line ~ /^## /) inside = line == "## Environment variables"
+        else if (inside && line ~ /^\| `/) {
+          split(line, cells, " \\| ")
+          sub(/^\| /, "", cells[1]); sub(/ \|$/, "", cells[2])
+          print ".TP\n.B " plain(without_marks(cells[1])) "\n" plain(without_marks(cells[2]))
+        }
+      }
+      print ".SH EXIT STATUS\n0: all is well. 1: the program, its data or a file is wrong, a test failed, or a file would change."
+      print "2: the command line is wrong. 130, 143 or 129: ended by SIGINT, SIGTERM or SIGHUP."
+      printf ".SH EXAMPLES\n.nf\n%s.fi\n", examples
+      print ".SH SEE ALSO\nThe guide to the language, docs/guide.md, in the sources; permc help formats."
+    }'
+  ;;
+*)
+  echo "pages.sh: there is no page '$page'" >&2
+  exit 2
+  ;;
+esac
