@@ -210,6 +210,10 @@ typedef struct net_node {
   net_map map;
   scalar_bits constant;
 } net_node;
+// What it begins with in texts.
+static inline const char *net_node_name(const net_node *node) {
+  return node->kind == NET_SCALAR ? scalar_ops[node->scalar].name : net_nodes[node->kind].name;
+}
 
 // ---- ops -------------------------------------------------------------------------------------
 

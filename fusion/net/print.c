@@ -46,7 +46,7 @@ static void print_operand(const printer *p, net_id id) {
 }
 
 static void print_node(const printer *p, const net_node *node) {
-  const char *name = net_nodes[node->kind].name, *type = scalar_types[node->type].name;
+  const char *name = net_node_name(node), *type = scalar_types[node->type].name;
   switch (node->kind) {
   case NET_ELEMENT:
     text_printf(p->out, "v%" PRIu32 "[%" PRIu64 "]", node->value, node->number);
@@ -59,8 +59,6 @@ static void print_node(const printer *p, const net_node *node) {
     net_write_constant(p->out, node->type, &node->constant);
     break;
   case NET_SCALAR:
-    text_string(p->out, scalar_ops[node->scalar].name);
-    break;
   case NET_MIN:
   case NET_MAX:
   case NET_SELECT:
