@@ -533,7 +533,7 @@ static void build_pass(building *b, uint32_t number) {
   find_padding_start(b, &pass);
   find_block_basis(p, &pass);
   if (p->target->lane_bytes)
-    plan_phases(p->memory, s, p->target, &pass);
+    plan_phases(p, &pass);
   else
     plan_warps(p, &pass);
   pass.seconds = pass_seconds(b->plan, &pass);

@@ -1,20 +1,102 @@
 // Phases of a pass: which ops run in registers together, and who holds what. See plan.h.
 //
-// Fast memory keeps one layout during the whole pass: its lines are the HOME lanes H, those of the
-// pass's first load. A phase whose directions D avoid H takes its lanes along H. Otherwise lanes
-// are the projections of H along D to the threads' side, and W = R + L, which a thread holds_lines,
-// contains H: whole lines are loaded, and change places in registers.
+// The parts of V = R + L + T are chosen by rows. Each row offers vectors to one part, which takes
+// those that no part has yet, until it has its most:
+//
+//   n = 4, V = F_2^4, at most 2 registers and 1 lane; direction 0011, home lanes 0001
+//
+//     registers  0011       R = <0011>
+//     lanes      0001       L = <0001>
+//     registers  0001       held already
+//     registers  0100 1000  R = <0011 0100>
+//     threads    0100 1000  T = <1000>
+//
+// Where lanes are those of vectors, fast memory keeps one layout during the whole pass: its lines
+// are the HOME lanes H, those of the pass's first load. A phase whose directions D avoid H takes its
+// lanes along H. Otherwise lanes are the projections of H along D to the threads' side, and W = R +
+// L, which a thread holds, contains H: whole lines are loaded, and change places in registers.
+// Where lanes are threads: warps.c.
 #include "fusion/plan/planning.h"
 
-// The lines of 2^l elements of a move: its address's low bits.
-static f2_space move_lines(const net_stage *s, const plan_move *m, int l) {
-  return f2_space_intersection(line_space(&m->map, s->n, 1u << l), f2_space_full(s->n));
+// ---- of both kinds of lanes --------------------------------------------------------------------
+
+// log2 of the elements of every slot that a thread has registers for: single ones, or vectors of
+// 2^l.
+static int register_bits(const planning *p, const plan_pass *pass, int l) {
+  enum { MOST_STATEMENTS = 1 << 13 };  // of an op in a thread: compilers take a second for them
+  const target *t = p->target;
+  uint32_t width = t->lane_bytes ? t->lane_bytes : 4, count = 0;
+  uint32_t lanes = t->lane_bytes ? 1u << l : 1;
+  for (uint32_t i = 0; i < pass->slot_count; i++)
+    count += (lanes * pass->slot_bytes[i] + width - 1) / width;
+  int r = log2_floor(t->register_bytes / width / (count ? count : 1));
+  for (uint32_t i = 0; i < pass->op_count; i++) {
+    const net_op *op = &p->stage->ops.items[pass->ops[i]];
+    uint64_t nodes = net_op_nodes(p->stage, op, p->stage->walk);
+    while (r > (int)op->k && nodes << (r - (int)op->k) > MOST_STATEMENTS)
+      r--;
+  }
+  return r;
 }
 
-// Widens *v within `all` to `dimension`.
-static void widen_space(f2_space *v, f2_space all, int dimension) {
-  for (int i = 0; i < all.dimension && v->dimension < dimension; i++)
-    f2_space_insert(v, all.basis[i]);
+// Lanes first: they are there anyhow; then as many registers as the tile has use for, at least as
+// wide ops need.
+phase_shape phase_shape_of(const planning *p, const plan_pass *pass) {
+  const target *t = p->target;
+  uint32_t widest = 1;
+  int k = 0, d = pass->tile.dimension, registers = p->strategy->registers;
+  for (uint32_t i = 0; i < pass->slot_count; i++)
+    widest = pass->slot_bytes[i] > widest ? pass->slot_bytes[i] : widest;
+  for (uint32_t i = 0; i < pass->op_count; i++) {
+    int own = (int)p->stage->ops.items[pass->ops[i]].k;
+    k = own > k ? own : k;
+  }
+  int lanes = t->lane_bytes ? log2_floor(t->lane_bytes / widest) : F2_MAX;
+  int l = smaller_of(smaller_of((int)t->lane_bits, lanes), d - smaller_of(k, d));
+  int r = t->lane_bytes || registers < 0 ? register_bits(p, pass, l) : registers;
+  r = smaller_of(r > k ? r : k, d - l);
+  if (!t->lane_bytes && d - r > PLAN_THREAD_BITS)
+    r = d - PLAN_THREAD_BITS;
+  return (phase_shape){r, l};
+}
+
+uint32_t phase_end(const planning *p, const plan_pass *pass, uint32_t first, int r, f2_space *d) {
+  uint32_t end = first;
+  *d = f2_space_zero(p->stage->n);
+  for (; end < pass->op_count; end++) {
+    f2_space wider = f2_space_sum(*d, op_directions(p->stage, pass, end));
+    if (end > first && (wider.dimension > r || end == p->alone || end - 1 == p->alone))
+      break;
+    *d = wider;
+  }
+  return end;
+}
+
+plan_phase choose_phase(arena *a, const plan_pass *pass, phase_shape shape, uint32_t first,
+                        uint32_t end, uint32_t row_count, const phase_row *rows) {
+  f2_space held = f2_space_zero(pass->tile.n);
+  uint64_t vectors[PHASE_PARTS][F2_MAX];
+  uint32_t count[PHASE_PARTS] = {0}, most[] = {(uint32_t)shape.r, (uint32_t)shape.l, F2_MAX};
+  for (uint32_t i = 0; i < row_count; i++)
+    take_vectors(vectors[rows[i].part], &count[rows[i].part], most[rows[i].part], rows[i].count,
+                 rows[i].vectors, &held);
+  assert(f2_space_equal(held, pass->tile));
+  plan_phase phase = {first,
+                      end - first,
+                      count[IN_REGISTERS],
+                      count[IN_LANES],
+                      NEW_ARRAY(a, uint64_t, held.dimension + 1),
+                      NULL};
+  for (uint32_t part = 0, all = 0; part < PHASE_PARTS; all += count[part++])
+    memcpy(phase.basis + all, vectors[part], count[part] * sizeof *phase.basis);
+  return phase;
+}
+
+// ---- lanes of vectors --------------------------------------------------------------------------
+
+// The lines of 2^l elements of a move, as far as the tile has them.
+static f2_space move_lines(const planning *p, const plan_pass *pass, const plan_move *m, int l) {
+  return f2_space_intersection(line_space(&m->map, p->stage->n, 1u << l), pass->tile);
 }
 
 // K with V = D + K, in the kernel of the ops' coordinates as far as possible.
@@ -27,142 +109,66 @@ static f2_space static_complement(const net_stage *s, const plan_pass *pass, uin
   return f2_space_sum(inside, rest);
 }
 
-// The image of h under the projection to k along d (V = d + k).
-static uint64_t projected_along(f2_space d, f2_space k, uint64_t h) {
-  uint64_t basis[F2_MAX], sum;
-  for (int i = 0; i < k.dimension; i++)
-    basis[i] = k.basis[i];
-  for (int i = 0; i < d.dimension; i++)
-    basis[k.dimension + i] = d.basis[i];
-  ensure(f2_coordinates(k.dimension + d.dimension, basis, h, &sum));
-  return f2_combine(k.dimension, k.basis, sum);
+// The phase of ops [first, end), whose directions span d. It takes its lanes along `home`, and holds
+// the lines `also`, too. Where ops matter in some places only, lanes and registers are of those
+// places, and threads of them come first: the others have nothing to do.
+static plan_phase vector_phase(const planning *p, const plan_pass *pass, uint32_t first,
+                               uint32_t end, f2_space d, phase_shape shape, f2_space home,
+                               f2_space also) {
+  f2_space k = static_complement(p->stage, pass, first, end, d);
+  f2_space live = live_directions(p->stage, pass, first, end), alive = k;
+  if (live.dimension < live.n)
+    alive = f2_space_intersection(k, live);
+  vector_list lines = vectors_of(home);
+  for (int i = 0; i < also.dimension; i++)
+    lines.items[lines.count++] = also.basis[i];
+  lines = projected_into(k, d.dimension, d.basis, lines.count, lines.items);
+  lines = vectors_within(&lines, live);
+  const phase_row rows[] = {{IN_REGISTERS, d.dimension, d.basis},
+                            {IN_LANES, lines.count, lines.items},
+                            {IN_REGISTERS, lines.count, lines.items},
+                            {IN_LANES, alive.dimension, alive.basis},
+                            {IN_REGISTERS, alive.dimension, alive.basis},
+                            {IN_THREADS, alive.dimension, alive.basis},
+                            {IN_THREADS, k.dimension, k.basis}};
+  return choose_phase(p->memory, pass, shape, first, end, sizeof rows / sizeof *rows, rows);
 }
 
-typedef struct thread_shape {
-  int r, l;
-  f2_space home;
-} thread_shape;
-
-plan_phase phase_of_basis(arena *a, const phase_basis *b, uint32_t first, uint32_t end) {
-  plan_phase phase = {.first_op = first, .op_count = end - first};
-  uint32_t all = 0;
-  phase.r = b->count[IN_REGISTERS];
-  phase.l = b->count[IN_LANES];
-  phase.basis = NEW_ARRAY(a, uint64_t, b->held.dimension + 1);
-  for (int part = 0; part < PHASE_PARTS; all += b->count[part++])
-    memcpy(phase.basis + all, b->vectors[part], b->count[part] * sizeof *phase.basis);
-  return phase;
+static bool holds_lines(const plan_phase *phase, f2_space lines) {
+  return f2_space_contains(f2_span(lines.n, (int)(phase->r + phase->l), phase->basis), lines);
 }
 
-// The phase of ops [first, end), whose directions span d. `also`: lines that it must hold, too.
-// Where ops matter in some places only, lanes and registers are of those places, and threads of
-// them come first: the others have nothing to do.
-static plan_phase new_phase(arena *a, const net_stage *s, const plan_pass *pass, uint32_t first,
-                            uint32_t end, f2_space d, const thread_shape *shape, f2_space also) {
-  f2_space v = pass->tile, k = static_complement(s, pass, first, end, d);
-  f2_space live = live_directions(s, pass, first, end);
-  f2_space alive = live.dimension < s->n ? f2_space_intersection(k, live) : k;
-  phase_basis b = {
-      .held = f2_space_zero(s->n),
-      .most = {(uint32_t)shape->r, (uint32_t)smaller_of(shape->l, v.dimension - shape->r), F2_MAX}};
-  phase_take(&b, IN_REGISTERS, d.dimension, d.basis);
-  f2_space wanted[2] = {shape->home, also};
-  for (int w = 0; w < 2; w++)
-    for (int i = 0; i < wanted[w].dimension; i++) {
-      uint64_t h = projected_along(d, k, wanted[w].basis[i]);
-      if (!f2_space_has(live, h))
-        continue;
-      phase_take(&b, IN_LANES, 1, &h);
-      phase_take(&b, IN_REGISTERS, 1, &h);
-    }
-  phase_take(&b, IN_LANES, alive.dimension, alive.basis);
-  phase_take(&b, IN_REGISTERS, alive.dimension, alive.basis);
-  phase_take(&b, IN_THREADS, alive.dimension, alive.basis);
-  phase_take(&b, IN_THREADS, k.dimension, k.basis);
-  plan_phase phase = phase_of_basis(a, &b, first, end);
-  assert(
-      b.held.dimension == v.dimension &&
-      (live.dimension < s->n || (phase.r == b.most[IN_REGISTERS] && phase.l == b.most[IN_LANES])));
-  return phase;
-}
-
-int register_bits(const target *t, const net_stage *s, const plan_pass *pass, int l) {
-  enum { MOST_STATEMENTS = 1 << 13 };  // of an op in a thread: compilers take a second for them
-  uint32_t width = t->lane_bytes ? t->lane_bytes : 4, count = 0;
-  uint32_t lanes = t->lane_bytes ? 1u << l : 1;
-  for (uint32_t i = 0; i < pass->slot_count; i++)
-    count += (lanes * pass->slot_bytes[i] + width - 1) / width;
-  int r = log2_floor(t->register_bytes / width / (count ? count : 1));
-  for (uint32_t i = 0; i < pass->op_count; i++) {
-    const net_op *op = &s->ops.items[pass->ops[i]];
-    uint64_t nodes = net_op_nodes(s, op, s->walk);
-    while (r > (int)op->k && nodes << (r - (int)op->k) > MOST_STATEMENTS)
-      r--;
-  }
-  return r;
-}
-
-// r and l for a pass. Lanes first: they are there anyhow; then as many registers as the tile has
-// use for, at least as wide ops need.
-static thread_shape pass_shape(const net_stage *s, const target *t, const plan_pass *pass) {
-  uint32_t widest = 1;
-  int k = most_directions(s, pass), d = pass->tile.dimension;
-  for (uint32_t i = 0; i < pass->slot_count; i++)
-    widest = pass->slot_bytes[i] > widest ? pass->slot_bytes[i] : widest;
-  thread_shape shape = {.home = f2_space_zero(s->n)};
-  shape.l = (int)t->lane_bits;
-  if (t->lane_bytes)
-    shape.l = smaller_of(shape.l, log2_floor(t->lane_bytes / widest));
-  shape.l = smaller_of(shape.l, d - smaller_of(k, d));
-  shape.r = register_bits(t, s, pass, shape.l);
-  shape.r = smaller_of(shape.r > k ? shape.r : k, d - shape.l);
+void plan_phases(const planning *p, plan_pass *pass) {
+  phase_shape shape = phase_shape_of(p, pass);
+  f2_space tile = pass->tile, none = f2_space_zero(tile.n), home = none, stored = none;
   if (pass->load_count)
-    shape.home = f2_space_intersection(move_lines(s, &pass->loads[0], shape.l), pass->tile);
-  widen_space(&shape.home, pass->tile, shape.l);
-  return shape;
-}
-
-static uint64_t *home_layout(arena *a, const plan_pass *pass, const thread_shape *shape) {
-  f2_space v = pass->tile, rest = f2_space_complement(shape->home, v);
-  uint64_t *basis = NEW_ARRAY(a, uint64_t, v.dimension + 1);
-  for (int i = 0; i < shape->home.dimension; i++)
-    basis[i] = shape->home.basis[i];
-  for (int i = 0; i < rest.dimension; i++)
-    basis[shape->home.dimension + i] = rest.basis[i];
-  return basis;
-}
-
-static bool holds_lines(const plan_phase *phase, int n, f2_space lines) {
-  return f2_space_contains(f2_span(n, (int)(phase->r + phase->l), phase->basis), lines);
-}
-
-void plan_phases(arena *a, const net_stage *s, const target *t, plan_pass *pass) {
-  thread_shape shape = pass_shape(s, t, pass);
-  f2_space stored = f2_space_zero(s->n);
+    home = move_lines(p, pass, &pass->loads[0], shape.l);
+  for (int i = 0; i < tile.dimension && home.dimension < shape.l; i++)
+    f2_space_insert(&home, tile.basis[i]);
   if (pass->store_count)
-    stored = f2_space_intersection(move_lines(s, &pass->stores[0], shape.l), pass->tile);
+    stored = move_lines(p, pass, &pass->stores[0], shape.l);
   VEC(plan_phase) phases = {0};
-  f2_space none = f2_space_zero(s->n);
-  uint32_t first = 0;
-  f2_space d = none;
-  for (uint32_t i = 0; i < pass->op_count; i++) {
-    f2_space wider = f2_space_sum(d, op_directions(s, pass, i));
-    if (wider.dimension > shape.r) {
-      vec_push(a, &phases, new_phase(a, s, pass, first, i, d, &shape, none));
-      first = i;
-      wider = op_directions(s, pass, i);
-    }
-    d = wider;
-  }
-  vec_push(a, &phases, new_phase(a, s, pass, first, pass->op_count, d, &shape, stored));
+  uint32_t end = 0;
+  do {
+    f2_space d;
+    uint32_t first = end;
+    end = phase_end(p, pass, first, shape.r, &d);
+    f2_space also = end == pass->op_count ? stored : none;
+    vec_push(p->memory, &phases, vector_phase(p, pass, first, end, d, shape, home, also));
+  } while (end < pass->op_count);
   // Lines that the last phase does not hold whole get a phase of their own.
-  if (!holds_lines(&phases.items[phases.count - 1], s->n, stored) && pass->op_count) {
-    plan_phase last = new_phase(a, s, pass, pass->op_count, pass->op_count, none, &shape, stored);
-    if (holds_lines(&last, s->n, stored))
-      vec_push(a, &phases, last);
+  if (!holds_lines(&phases.items[phases.count - 1], stored) && pass->op_count) {
+    plan_phase last =
+        vector_phase(p, pass, pass->op_count, pass->op_count, none, shape, home, stored);
+    if (holds_lines(&last, stored))
+      vec_push(p->memory, &phases, last);
   }
-  for (size_t i = 1; i < phases.count; i++)
-    phases.items[i].exchange = home_layout(a, pass, &shape);
+  f2_space rest = f2_space_complement(home, tile);
+  for (size_t i = 1; i < phases.count; i++) {
+    uint64_t *exchange = phases.items[i].exchange = NEW_ARRAY(p->memory, uint64_t, tile.dimension);
+    memcpy(exchange, home.basis, (size_t)home.dimension * sizeof *exchange);
+    memcpy(exchange + home.dimension, rest.basis, (size_t)rest.dimension * sizeof *exchange);
+  }
   pass->phases = phases.items;
   pass->phase_count = (uint32_t)phases.count;
 }

@@ -86,10 +86,19 @@ f2_space coordinate_forms(const net_stage *s, const plan_pass *pass, uint32_t fi
 f2_space op_directions(const net_stage *s, const plan_pass *pass, uint32_t i);
 // The directions in which one stays where the ops [first, end) of a pass matter.
 f2_space live_directions(const net_stage *s, const plan_pass *pass, uint32_t first, uint32_t end);
-int most_directions(const net_stage *s, const plan_pass *pass);  // of one op of the pass
 // Adds vectors of `from` that *held does not have to *held and to the list `to`, until it has `most`.
 void take_vectors(uint64_t *to, uint32_t *count, uint32_t most, int from_count,
                   const uint64_t *from, f2_space *held);
+typedef struct vector_list {
+  int count;
+  uint64_t items[F2_MAX];
+} vector_list;
+vector_list vectors_of(f2_space space);  // its basis
+vector_list vectors_within(const vector_list *from, f2_space space);
+// What lies in k of those `from` vectors that lie in k and the span of `along`. A vector of `along`
+// in k, or in the span of earlier ones, does not count.
+vector_list projected_into(f2_space k, int along_count, const uint64_t *along, int count,
+                           const uint64_t *from);
 
 // What is known of a stage before it is cut (plan/plan.c).
 planning planning_of_stage(arena *a, const plan *p, uint32_t number);
@@ -166,32 +175,33 @@ void plan_add_access(plan_pass *pass, net_id array, bool writes);
 // Sorts that make their keys themselves, on a GPU (plan/keys.c). Returns how many.
 uint32_t plan_keys_of_elements(arena *a, plan *p);
 
-// ---- phases -----------------------------------------------------------------------------------
+// ---- phases (plan/phases.c) --------------------------------------------------------------------
 
-// A phase's basis of the tile while it is chosen: its parts take vectors that none of them has.
-//
-//   most 1 1 4; registers take 0b01, lanes 0b01 0b11, threads 0b01 0b10 0b11     R 0b01, L 0b11
+// What a part of a phase may take, in order.
 typedef enum phase_part { IN_REGISTERS, IN_LANES, IN_THREADS, PHASE_PARTS } phase_part;
-typedef struct phase_basis {
-  f2_space held;
-  uint32_t count[PHASE_PARTS], most[PHASE_PARTS];
-  uint64_t vectors[PHASE_PARTS][F2_MAX];
-} phase_basis;
-static inline void phase_take(phase_basis *b, phase_part part, int count, const uint64_t *from) {
-  take_vectors(b->vectors[part], &b->count[part], b->most[part], count, from, &b->held);
-}
-plan_phase phase_of_basis(arena *a, const phase_basis *b, uint32_t first, uint32_t end);
-// Finds phases for a pass whose tile, ops, loads and stores are set (plan/phases.c).
-void plan_phases(arena *a, const net_stage *s, const target *t, plan_pass *pass);
+typedef struct phase_row {
+  phase_part part;
+  int count;
+  const uint64_t *vectors;
+} phase_row;
+typedef struct phase_shape {
+  int r, l;  // log2 of what a thread holds of every slot, and of lanes
+} phase_shape;
+phase_shape phase_shape_of(const planning *p, const plan_pass *pass);
+// The end of the phase that begins with op `first` of the pass: it takes ops while their directions,
+// which span *d then, have at most r dimensions.
+uint32_t phase_end(const planning *p, const plan_pass *pass, uint32_t first, int r, f2_space *d);
+// The phase of ops [first, end). The rows span the tile.
+plan_phase choose_phase(arena *a, const plan_pass *pass, phase_shape shape, uint32_t first,
+                        uint32_t end, uint32_t row_count, const phase_row *rows);
+// Finds phases for a pass whose tile, ops, loads and stores are set.
+void plan_phases(const planning *p, plan_pass *pass);
 // The same for a target whose lanes are threads (plan/warps.c).
 void plan_warps(const planning *p, plan_pass *pass);
 // Of a stage that gathers, a block has so many elements where lanes are threads: what its first
 // cache holds of lines serves all of them.
 enum { PLAN_GATHERED_BITS = 12 };
 enum { PLAN_THREAD_BITS = 10 };  // at most 2^10 threads share a tile
-// log2 of the elements of every slot that a thread has registers for: single ones, or vectors of
-// 2^l.
-int register_bits(const target *t, const net_stage *s, const plan_pass *pass, int l);
 
 // ---- cost (plan/cost.c) -----------------------------------------------------------------------
 

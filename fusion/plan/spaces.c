@@ -52,13 +52,6 @@ f2_space live_directions(const net_stage *s, const plan_pass *pass, uint32_t fir
   return f2_space_orthogonal(masks);
 }
 
-int most_directions(const net_stage *s, const plan_pass *pass) {
-  uint32_t most = 0;
-  for (uint32_t i = 0; i < pass->op_count; i++)
-    most = s->ops.items[pass->ops[i]].k > most ? s->ops.items[pass->ops[i]].k : most;
-  return (int)most;
-}
-
 f2_space plan_live_of_value(const planning *p, net_id value) {
   const net_stage *s = p->stage;
   if (p->uses.values[value].maker == NET_NONE)
@@ -79,4 +72,32 @@ void take_vectors(uint64_t *to, uint32_t *count, uint32_t most, int from_count,
   for (int i = 0; i < from_count && *count < most; i++)
     if (f2_space_insert(held, from[i]))
       to[(*count)++] = from[i];
+}
+
+vector_list vectors_of(f2_space space) {
+  vector_list all = {.count = space.dimension};
+  memcpy(all.items, space.basis, (size_t)space.dimension * sizeof *all.items);
+  return all;
+}
+
+vector_list vectors_within(const vector_list *from, f2_space space) {
+  vector_list found = {0};
+  for (int i = 0; i < from->count; i++)
+    if (f2_space_has(space, from->items[i]))
+      found.items[found.count++] = from->items[i];
+  return found;
+}
+
+vector_list projected_into(f2_space k, int along_count, const uint64_t *along, int count,
+                           const uint64_t *from) {
+  vector_list found = {0}, basis = vectors_of(k);
+  f2_space all = k;
+  uint64_t c;
+  for (int i = 0; i < along_count; i++)
+    if (f2_space_insert(&all, along[i]))
+      basis.items[basis.count++] = along[i];
+  for (int i = 0; i < count; i++)
+    if (f2_coordinates(basis.count, basis.items, from[i], &c))
+      found.items[found.count++] = f2_combine(k.dimension, k.basis, c);
+  return found;
 }
