@@ -33,7 +33,8 @@ static bool find_lying(placement *f, uint32_t m, const net_id *elements, lying *
       return false;
     f->stage = held->stage;
     f->n = stage_of(l, f->stage)->n;
-    if (!placement_of_element(f, elements[j], j ? columns : f->columns, &found[j].origin) ||
+    if (!placement_of_element(f, node->value, &node->map, j ? columns : f->columns,
+                              &found[j].origin) ||
         (j && f->p && memcmp(columns, f->columns, sizeof *columns * (size_t)f->p)))
       return false;
     found[j].spread = placement_spread(f, held);
@@ -65,24 +66,12 @@ static bool find_joined_directions(placement *f, uint32_t m, const lying *found)
   return true;
 }
 
-static net_id add_node(lowering *l, net_node_kind kind, scalar_type type, uint32_t count,
-                       const net_id *operands) {
-  net_node node = {.kind = kind, .type = type, .operand_count = count};
-  node.operands = NEW_ARRAY(l->memory, net_id, count + 1);
-  memcpy(node.operands, operands, count * sizeof *operands);
-  node.scalar = OP_LT;
-  return pool_add(l, &node);
-}
-
 // Whether the bit is 0 that the axis is.
 static net_id is_zero(lowering *l, uint32_t axes_count, uint32_t axis) {
-  net_node index = {.kind = NET_INDEX, .type = SCALAR_I64};
-  index.map = net_map_new(l->memory, axes_count, 1);
-  index.map.rows[0] = (net_row){{f2_unit((int)axis), false}, 1};
-  net_node one = {.kind = NET_CONSTANT, .type = SCALAR_I64};
-  one.constant = scalar_from_i64(SCALAR_I64, 1);
-  return add_node(l, NET_SCALAR, SCALAR_BOOL, 2,
-                  (net_id[]){pool_add(l, &index), pool_add(l, &one)});
+  net_map bit = net_map_new(l->memory, axes_count, 1);
+  bit.rows[0] = (net_row){{f2_unit((int)axis), false}, 1};
+  net_id index = pool_index(l, &bit);
+  return pool_scalar(l, OP_LT, SCALAR_BOOL, index, pool_constant(l, SCALAR_I64, 1));
 }
 
 bool join_in_stage(lowering *l, const axes *s, uint32_t m, const net_id *elements, uint32_t at,
@@ -111,7 +100,7 @@ bool join_in_stage(lowering *l, const axes *s, uint32_t m, const net_id *element
   for (int b = 0; b < f.k; b++) {
     net_id zero = is_zero(l, after.count, at + (uint32_t)(f.k - 1 - b));
     for (uint32_t j = 0; j < m >> (b + 1); j++)
-      nodes[j] = add_node(l, NET_SELECT, type, 3, (net_id[]){zero, nodes[2 * j], nodes[2 * j + 1]});
+      nodes[j] = pool_select(l, zero, nodes[2 * j], nodes[2 * j + 1]);
   }
   *joined = place(l, &after, 1, nodes, after.count);
   return true;

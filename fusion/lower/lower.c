@@ -5,20 +5,6 @@
 static const trace_step *step_at(const lowering *l, value_id id) {
   return &l->trace->steps.items[id];
 }
-static const trace_step *operand_step(const lowering *l, const trace_step *s, uint32_t i) {
-  return step_at(l, s->operands[i]);
-}
-
-// ---- nodes ------------------------------------------------------------------------------------
-
-static void append_dims(axes *to, const trace_step *s) {
-  for (uint32_t i = 0; i < s->rank; i++)
-    axes_insert(to, to->count, s->dims[i]);
-}
-
-static net_id index_node(lowering *l, const net_map *m) {
-  return pool_add(l, &(net_node){.kind = NET_INDEX, .type = SCALAR_I64, .map = *m});
-}
 
 // ---- operands ---------------------------------------------------------------------------------
 
@@ -239,16 +225,14 @@ static lowered lower_concat(lowering *l, const trace_step *s) {
 // ---- arguments and scalar code -------------------------------------------------------------------
 
 static lowered lower_argument(lowering *l, const trace_step *s) {
-  axes all = {0};
-  append_dims(&all, s);
+  axes all = axes_of_step(s);
   uint32_t number = (uint32_t)s->number;
   return row_major(l, &all,
                    storage_add_array(l, s->type, trace_step_count(s), NET_ARGUMENT, number));
 }
 
 static lowered lower_table(lowering *l, const trace_step *s) {
-  axes all = {0};
-  append_dims(&all, s);
+  axes all = axes_of_step(s);
   net_id id = storage_add_array(l, s->type, trace_step_count(s), NET_TABLE, (uint32_t)s->number);
   l->net->arrays.items[l->storages.items[id].array].table = s->table;
   return row_major(l, &all, id);
@@ -264,7 +248,7 @@ static lowered lower_iota(lowering *l, const trace_step *s) {
   axes all = {0};
   axes_insert(&all, 0, s->dims[0]);
   net_map m = map_row_major(l->memory, &all, 0, 1);
-  return expression(l, &all, index_node(l, &m));
+  return expression(l, &all, pool_index(l, &m));
 }
 
 // The axes that the latest value with this batch has for it.
@@ -290,11 +274,11 @@ static void remember_batch(lowering *l, const trace_step *s, lowered *v) {
 }
 
 static lowered lower_instance(lowering *l, const trace_step *s) {
-  lowered v = expression(l, &(axes){0}, index_node(l, &(net_map){0}));
+  lowered v = expression(l, &(axes){0}, pool_index(l, &(net_map){0}));
   v.axes = axes_of_batch(l, s->batch);
   uint32_t outer = cut_axes(l, &v, s->batch / s->number);
   net_map m = map_row_major(l->memory, &v.axes, outer, 1);
-  v.elements[0] = index_node(l, &m);
+  v.elements[0] = pool_index(l, &m);
   return v;
 }
 

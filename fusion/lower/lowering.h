@@ -23,6 +23,8 @@ static inline bool axes_equal(const axes *a, const axes *b) {
 }
 uint64_t axes_product(const axes *s, uint32_t first, uint32_t count);
 void axes_insert(axes *s, uint32_t at, uint64_t extent);  // bits if a power of two, else one loop
+void axes_append_dims(axes *s, const trace_step *step);
+axes axes_of_step(const trace_step *step);  // its batch, then its dimensions
 
 // Row-major numbering of all axes from `first` on, times `stride`.
 net_map map_row_major(arena *a, const axes *s, uint32_t first, int64_t stride);
@@ -157,6 +159,18 @@ net_id storage_add_array(lowering *l, scalar_type type, uint64_t count, net_role
                          uint32_t number);
 // The elements of a storage at the addresses of the map; `number`: see `pool`.
 net_id element_node(lowering *l, net_id storage_id, const net_map *map, uint64_t number);
+// An element node of a new temporary array of so many elements, over s row by row, and why it is.
+net_id temporary_row_major(lowering *l, const axes *s, scalar_type type, uint64_t count,
+                           net_reason why);
+static inline net_id array_of_element(const lowering *l, net_id element) {
+  return l->storages.items[l->pool.nodes.items[element].value].array;
+}
+// Scalar code. The operands are copied.
+net_id pool_operation(lowering *l, net_node node, uint32_t count, const net_id *operands);
+net_id pool_scalar(lowering *l, scalar_op op, scalar_type result, net_id x, net_id y);
+net_id pool_select(lowering *l, net_id condition, net_id x, net_id y);
+net_id pool_constant(lowering *l, scalar_type t, int64_t i);
+net_id pool_index(lowering *l, const net_map *m);
 
 typedef struct node_list {
   net_id *items;
@@ -165,6 +179,9 @@ typedef struct node_list {
 // All nodes that the elements consist of, operands first.
 node_list reachable(lowering *l, uint32_t m, const net_id *elements);
 
+static inline const trace_step *operand_step(const lowering *l, const trace_step *s, uint32_t i) {
+  return &l->trace->steps.items[s->operands[i]];
+}
 static inline net_stage *stage_of(const lowering *l, uint32_t stage) {
   return &l->net->stages.items[stage];
 }
@@ -174,6 +191,8 @@ uint32_t stage_open(lowering *l, const axes *loops, int n);
 void stage_close(lowering *l, uint32_t stage);
 // The index gets one bit more, 0 wherever something is alive so far. Its number.
 int stage_widen(lowering *l, uint32_t stage);
+// The p + k vectors of F_2^n, and a complement of their span, as columns.
+f2_matrix completed_basis(int n, int p, const uint64_t *first, int k, const uint64_t *second);
 // The stage's index, of the bits that element nodes of its value name.
 f2_affine storage_frame(const lowering *l, const storage *held);
 // A stage's value goes to memory, at the addresses that its element nodes name already. The stage
@@ -187,6 +206,8 @@ void explain_array(lowering *l, net_id element, net_reason why);
 lowered expression(lowering *l, const axes *s, net_id node);
 // The step's value where its operands have no elements: all 0 bits.
 lowered zeros_of_step(lowering *l, const trace_step *s);
+// The step's value as a new array, row by row.
+lowered new_array_of_step(lowering *l, const trace_step *s, net_reason why);
 // All of an array, row by row.
 lowered row_major(lowering *l, const axes *s, net_id storage_id);
 // Whether it is computed from memory, by few nodes: then it may as well be computed again
@@ -295,9 +316,10 @@ typedef struct placement {
 void placement_set_axes(placement *f, const axes *s);
 // F of the elements at the map's addresses, one bit for each row. False: its columns are dependent.
 bool placement_columns(const placement *f, const net_map *m, uint64_t *columns);
-// F and f of an element node of a stage's value, and the stage's loops. False: it is spread over no
+// F and f of the elements of a stage's value at the map's addresses, and the stage's loops. False: it is spread over no
 // bits and loops of the stage.
-bool placement_of_element(placement *f, net_id node, uint64_t *columns, uint64_t *origin);
+bool placement_of_element(placement *f, net_id storage_id, const net_map *m, uint64_t *columns,
+                          uint64_t *origin);
 // D and f, from the f of the anchor's operands, `origins`, and their numbers in an array pattern; F
 // is known, vectors have `rows` bits. False: D meets the image of F, so that the operands have no
 // places of their own.
@@ -353,7 +375,6 @@ net_id element_in_placement(const placement *f, scalar_type type, net_id value, 
 void store_into(lowering *l, const axes *s, net_id e, net_id array, const net_map *target);
 // The first `count` elements of e, row-major, in a new temporary: the element node that reads it.
 net_id store_prefix(lowering *l, const axes *s, net_id e, uint64_t count);
-net_id store_row_major(lowering *l, const axes *s, net_id e);
 
 // ---- kept values (lower/kept.c) ------------------------------------------------------------------
 

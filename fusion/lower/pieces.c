@@ -61,25 +61,10 @@ typedef struct choice {
 } choice;
 
 static net_id choose_below(lowering *l, const choice *c, uint64_t end, net_id below, net_id other) {
-  net_node index = {.kind = NET_INDEX, .type = SCALAR_I64}, limit = index;
   const axes *all = &c->parts->axes;
-  index.map = map_numbered(l->memory, &(net_map){0}, all, c->range.at, c->range.count, 1);
-  limit.kind = NET_CONSTANT;
-  limit.constant = scalar_from_i64(SCALAR_I64, (int64_t)end);
-  net_id *sides = NEW_ARRAY(l->memory, net_id, 2), *parts = NEW_ARRAY(l->memory, net_id, 3);
-  sides[0] = pool_add(l, &index);
-  sides[1] = pool_add(l, &limit);
-  parts[0] = pool_add(l, &(net_node){.kind = NET_SCALAR,
-                                     .type = SCALAR_BOOL,
-                                     .scalar = OP_LT,
-                                     .operand_count = 2,
-                                     .operands = sides});
-  parts[1] = below;
-  parts[2] = other;
-  return pool_add(l, &(net_node){.kind = NET_SELECT,
-                                 .type = l->pool.nodes.items[below].type,
-                                 .operand_count = 3,
-                                 .operands = parts});
+  net_map m = map_numbered(l->memory, &(net_map){0}, all, c->range.at, c->range.count, 1);
+  net_id index = pool_index(l, &m), limit = pool_constant(l, SCALAR_I64, (int64_t)end);
+  return pool_select(l, pool_scalar(l, OP_LT, SCALAR_BOOL, index, limit), below, other);
 }
 
 // What is computed in a stage passes through an array, if not all is.
@@ -226,18 +211,16 @@ lowered join_pieces(lowering *l, const trace_step *s, const lowered *v, bool to_
     agree_on_parts(l, s, v, true, again);
   if (choose_parts(l, s, v, again, to_store, &chosen))
     return chosen;
-  net_id whole = storage_add_array(l, s->type, trace_step_count(s), NET_TEMPORARY, 0);
+  axes all = shared;
+  axes_append_dims(&all, s);
+  net_id joined = temporary_row_major(l, &all, s->type, trace_step_count(s), NET_REASON_PIECES);
   int64_t size = (int64_t)elements_in_instance(s);
   for (uint32_t i = 0; i < count; start += v->pieces[i++].count) {
     // In an array whose instances of the batch have `size` elements, the part from `start` on.
     net_map inner = map_row_major(l->memory, &parts[i].axes, shared.count, 1);
     inner.offset = (int64_t)start;
     net_map target = map_numbered(l->memory, &inner, &parts[i].axes, 0, shared.count, size);
-    store_into(l, &parts[i].axes, elements[i], l->storages.items[whole].array, &target);
+    store_into(l, &parts[i].axes, elements[i], array_of_element(l, joined), &target);
   }
-  for (uint32_t i = 0; i < s->rank; i++)
-    axes_insert(&shared, shared.count, s->dims[i]);
-  lowered joined = row_major(l, &shared, whole);
-  explain_array(l, joined.elements[0], NET_REASON_PIECES);
-  return joined;
+  return expression(l, &all, joined);
 }

@@ -221,35 +221,23 @@ uint64_t placement_element(const placement *f, uint64_t origin) {
 }
 
 f2_matrix placement_basis(const placement *f, int k) {
-  uint64_t columns[F2_MAX];
-  int count = 0;
-  for (int i = 0; i < f->p; i++)
-    columns[count++] = f->columns[i];
-  for (int i = 0; i < k; i++)
-    columns[count++] = f->directions[i];
-  f2_space rest = f2_space_complement(f2_span(f->n, count, columns), f2_space_full(f->n));
-  for (int i = 0; i < rest.dimension; i++)
-    columns[count++] = rest.basis[i];
-  assert(count == f->n);
-  return f2_from_columns(f->n, f->n, columns);
+  return completed_basis(f->n, f->p, f->columns, k, f->directions);
+}
+
+// The rows of the inverse of a basis are forms of the coordinates in it.
+static void find_coordinates(const placement *f, f2_matrix basis, int count, net_form *forms) {
+  f2_matrix inverse;
+  ensure(f2_inverse(basis, &inverse));
+  for (int i = 0; i < count; i++)
+    forms[i] = (net_form){inverse.row[i], f2_dot(inverse.row[i], f->origin)};
 }
 
 void placement_find_forms(placement *f) {
-  f2_matrix inverse;
-  ensure(f2_inverse(placement_basis(f, f->k), &inverse));
-  for (int i = 0; i < f->n; i++)
-    f->forms[i] = (net_form){inverse.row[i], f2_dot(inverse.row[i], f->origin)};
-  // The rows of the inverse of [partners D, any complement] are forms of coordinates.
-  uint64_t columns[F2_MAX];
-  int count = f->partner_count + f->k;
-  memcpy(columns, f->partners, (size_t)f->partner_count * sizeof *columns);
-  memcpy(columns + f->partner_count, f->directions, (size_t)f->k * sizeof *columns);
-  f2_space rest = f2_space_complement(f2_span(f->n, count, columns), f2_space_full(f->n));
-  memcpy(columns + count, rest.basis, (size_t)rest.dimension * sizeof *columns);
-  if (f->partner_count)
-    f2_inverse(f2_from_columns(f->n, f->n, columns), &inverse);
-  for (int i = 0; i < f->partner_count; i++)
-    f->partner_forms[i] = (net_form){inverse.row[i], f2_dot(inverse.row[i], f->origin)};
+  int q = f->partner_count;
+  find_coordinates(f, placement_basis(f, f->k), f->n, f->forms);
+  if (q)
+    find_coordinates(f, completed_basis(f->n, q, f->partners, f->k, f->directions), q,
+                     f->partner_forms);
 }
 
 static void add_form(net_form *to, net_form f) {

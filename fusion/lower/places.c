@@ -12,32 +12,9 @@
 // alive, and for places outside, the address is -1: nothing is written.
 #include "fusion/lower/lowering.h"
 
-static const trace_step *operand_step(const lowering *l, const trace_step *s, uint32_t i) {
-  return &l->trace->steps.items[s->operands[i]];
-}
-
-// ---- scalar code -------------------------------------------------------------------------------
-
-static net_id add_operation(lowering *l, net_node node, uint32_t count, const net_id *operands) {
-  node.operand_count = count;
-  node.operands = NEW_ARRAY(l->memory, net_id, count);
-  memcpy(node.operands, operands, count * sizeof *operands);
-  return pool_add(l, &node);
-}
-
-static net_id add_scalar(lowering *l, scalar_op op, scalar_type result, net_id x, net_id y) {
-  net_node node = {.kind = NET_SCALAR, .type = result, .scalar = op};
-  return add_operation(l, node, 2, (net_id[]){x, y});
-}
-
 static net_id add_convert(lowering *l, scalar_type to, net_id x) {
   net_node node = {.kind = NET_CONVERT, .type = to};
-  return l->pool.nodes.items[x].type == to ? x : add_operation(l, node, 1, &x);
-}
-
-static net_id add_constant(lowering *l, scalar_type t, int64_t i) {
-  net_node node = {.kind = NET_CONSTANT, .type = t, .constant = scalar_from_i64(t, i)};
-  return pool_add(l, &node);
+  return l->pool.nodes.items[x].type == to ? x : pool_operation(l, node, 1, &x);
 }
 
 // base + place * stride, or -1 where the place is not one of `length`. whole: then the address is
@@ -47,14 +24,12 @@ static net_id add_address(lowering *l, net_id place, uint64_t length, int64_t st
   net_id address = add_convert(l, SCALAR_I64, place);
   if (whole)
     return address;
-  net_id inside = add_scalar(l, OP_LT, SCALAR_BOOL, add_convert(l, SCALAR_U64, address),
-                             add_constant(l, SCALAR_U64, (int64_t)length));
-  net_node index = {.kind = NET_INDEX, .type = SCALAR_I64, .map = *base};
-  net_node select = {.kind = NET_SELECT, .type = SCALAR_I64};
+  net_id inside = pool_scalar(l, OP_LT, SCALAR_BOOL, add_convert(l, SCALAR_U64, address),
+                              pool_constant(l, SCALAR_U64, (int64_t)length));
   if (stride != 1)
-    address = add_scalar(l, OP_MUL, SCALAR_I64, address, add_constant(l, SCALAR_I64, stride));
-  address = add_scalar(l, OP_ADD, SCALAR_I64, address, pool_add(l, &index));
-  return add_operation(l, select, 3, (net_id[]){inside, address, add_constant(l, SCALAR_I64, -1)});
+    address = pool_scalar(l, OP_MUL, SCALAR_I64, address, pool_constant(l, SCALAR_I64, stride));
+  address = pool_scalar(l, OP_ADD, SCALAR_I64, address, pool_index(l, base));
+  return pool_select(l, inside, address, pool_constant(l, SCALAR_I64, -1));
 }
 
 // ---- gather ------------------------------------------------------------------------------------
@@ -120,7 +95,7 @@ lowered lower_gather(lowering *l, const trace_step *s) {
   place = extended_to(l, &place, &all);
   net_id address = add_address(l, place.elements[0], of->dims[0], g.stride, &base, whole);
   net_node gather = {.kind = NET_GATHER, .type = s->type, .number = g.array};
-  return expression(l, &all, add_operation(l, gather, 1, &address));
+  return expression(l, &all, pool_operation(l, gather, 1, &address));
 }
 
 // ---- scatter -----------------------------------------------------------------------------------
@@ -133,9 +108,9 @@ static void agree_on_axes(lowering *l, lowered *v, const axes *like, uint32_t co
     renumber_axes(l, v, count, wanted.extents);
 }
 
-// An array like the step's value, with the elements of its last operand, if any of them stays.
-static net_id new_target(lowering *l, const trace_step *s) {
-  net_id stored = storage_add_array(l, s->type, trace_step_count(s), NET_TEMPORARY, 0);
+// A new array for the step's value, with the elements of its last operand, if any of them stays.
+static lowered new_target(lowering *l, const trace_step *s) {
+  lowered to = new_array_of_step(l, s, NET_REASON_PLACED);
   uint64_t batches[] = {operand_step(l, s, 2)->batch};
   uint32_t batch;
   if (operand_step(l, s, 1)->dims[0] < s->dims[0]) {
@@ -143,9 +118,9 @@ static net_id new_target(lowering *l, const trace_step *s) {
     axes shared = agree_on_batch(l, &base, batches, 1, s->batch);
     base = extend_batch(l, &base, cut_axes(l, &base, batches[0]), &shared);
     net_map target = map_row_major(l->memory, &base.axes, 0, 1);
-    store_into(l, &base.axes, base.elements[0], l->storages.items[stored].array, &target);
+    store_into(l, &base.axes, base.elements[0], array_of_element(l, to.elements[0]), &target);
   }
-  return stored;
+  return to;
 }
 
 // The latest op of the stage writes only where it is alive.
@@ -182,12 +157,7 @@ lowered lower_scatter(lowering *l, const trace_step *s) {
   lowered sorted;
   if (lower_sort(l, s, &sorted) || lower_permute(l, s, &sorted))
     return sorted;
-  net_id stored = new_target(l, s);
-  axes all = {0};
-  axes_insert(&all, 0, s->batch);
-  for (uint32_t i = 0; i < s->rank; i++)
-    axes_insert(&all, all.count, s->dims[i]);
-  lowered result = row_major(l, &all, stored);
+  lowered result = new_target(l, s);
   uint64_t row = trace_step_count(s) / s->batch, inner = row / s->dims[0], count = list->dims[0];
   if (!count)
     return result;
@@ -207,12 +177,11 @@ lowered lower_scatter(lowering *l, const trace_step *s) {
                                    s->batch == 1 && inner == 1),
                        v[1].elements[0]};
   net_node scatter = {.kind = NET_SCATTER, .type = SCALAR_BOOL};
-  scatter.number = l->storages.items[stored].array;
-  net_id written = add_operation(l, scatter, 2, operands);
+  scatter.number = array_of_element(l, result.elements[0]);
+  net_id written = pool_operation(l, scatter, 2, operands);
   written = place(l, &v[1].axes, 1, &written, v[1].axes.count);
   uint32_t stage = l->storages.items[l->pool.nodes.items[written].value].stage;
   write_where_alive(l, stage);
   stage_close(l, stage);
-  explain_array(l, result.elements[0], NET_REASON_PLACED);
   return result;
 }

@@ -51,6 +51,40 @@ net_id element_node(lowering *l, net_id storage_id, const net_map *map, uint64_t
                                  .number = number});
 }
 
+net_id temporary_row_major(lowering *l, const axes *s, scalar_type type, uint64_t count,
+                           net_reason why) {
+  net_map m = map_row_major(l->memory, s, 0, 1);
+  net_id id = element_node(l, storage_add_array(l, type, count, NET_TEMPORARY, 0), &m, 0);
+  explain_array(l, id, why);
+  return id;
+}
+
+net_id pool_operation(lowering *l, net_node node, uint32_t count, const net_id *operands) {
+  node.operand_count = count;
+  node.operands = NEW_ARRAY(l->memory, net_id, count + 1);
+  memcpy(node.operands, operands, count * sizeof *operands);
+  return pool_add(l, &node);
+}
+
+net_id pool_scalar(lowering *l, scalar_op op, scalar_type result, net_id x, net_id y) {
+  net_node node = {.kind = NET_SCALAR, .type = result, .scalar = op};
+  return pool_operation(l, node, 2, (net_id[]){x, y});
+}
+
+net_id pool_select(lowering *l, net_id condition, net_id x, net_id y) {
+  net_node node = {.kind = NET_SELECT, .type = l->pool.nodes.items[x].type};
+  return pool_operation(l, node, 3, (net_id[]){condition, x, y});
+}
+
+net_id pool_constant(lowering *l, scalar_type t, int64_t i) {
+  net_node node = {.kind = NET_CONSTANT, .type = t, .constant = scalar_from_i64(t, i)};
+  return pool_add(l, &node);
+}
+
+net_id pool_index(lowering *l, const net_map *m) {
+  return pool_add(l, &(net_node){.kind = NET_INDEX, .type = SCALAR_I64, .map = *m});
+}
+
 static void reach_node(lowering *l, node_list *list, net_id id) {
   if (l->marks[id] != l->walks) {
     l->marks[id] = l->walks;
@@ -80,12 +114,12 @@ void stage_close(lowering *l, uint32_t stage) {
     *s = (stage_state){true, l->closings++};
 }
 
-// The forms and one more.
-static net_form *forms_with(arena *a, const net_form *forms, uint32_t *count, net_form last) {
+// One more form.
+static void add_form(arena *a, net_form **forms, uint32_t *count, net_form last) {
   net_form *more = NEW_ARRAY(a, net_form, *count + 1);
-  memcpy(more, forms, *count * sizeof *forms);
+  memcpy(more, *forms, *count * sizeof *more);
   more[(*count)++] = last;
-  return more;
+  *forms = more;
 }
 
 uint32_t stage_open(lowering *l, const axes *loops, int n) {
@@ -101,14 +135,10 @@ uint32_t stage_open(lowering *l, const axes *loops, int n) {
 int stage_widen(lowering *l, uint32_t stage) {
   net_stage *s = stage_of(l, stage);
   net_form zero = {f2_unit(s->n), false};
-  for (size_t i = 0; i < s->ops.count; i++) {
-    net_op *op = &s->ops.items[i];
-    op->live = forms_with(l->memory, op->live, &op->live_count, zero);
-  }
-  for (size_t i = 0; i < s->stores.count; i++) {
-    net_store *store = &s->stores.items[i];
-    store->live = forms_with(l->memory, store->live, &store->live_count, zero);
-  }
+  for (size_t i = 0; i < s->ops.count; i++)
+    add_form(l->memory, &s->ops.items[i].live, &s->ops.items[i].live_count, zero);
+  for (size_t i = 0; i < s->stores.count; i++)
+    add_form(l->memory, &s->stores.items[i].live, &s->stores.items[i].live_count, zero);
   for (size_t i = 0; i < l->storages.count; i++) {
     const storage *held = &l->storages.items[i];
     if (!held->in_memory && held->stage == stage && held->frame)
@@ -126,6 +156,16 @@ f2_affine storage_frame(const lowering *l, const storage *held) {
   return same;
 }
 
+f2_matrix completed_basis(int n, int p, const uint64_t *first, int k, const uint64_t *second) {
+  uint64_t columns[F2_MAX];
+  memcpy(columns, first, (size_t)p * sizeof *columns);
+  memcpy(columns + p, second, (size_t)k * sizeof *columns);
+  f2_space rest = f2_space_complement(f2_span(n, p + k, columns), f2_space_full(n));
+  assert(p + k + rest.dimension == n);
+  memcpy(columns + p + k, rest.basis, (size_t)rest.dimension * sizeof *columns);
+  return f2_from_columns(n, n, columns);
+}
+
 // Back from the stage's index to those bits.
 static f2_affine storage_address(const lowering *l, const storage *held) {
   f2_affine frame = storage_frame(l, held), back;
@@ -133,17 +173,15 @@ static f2_affine storage_address(const lowering *l, const storage *held) {
   uint64_t columns[F2_MAX];
   for (int i = 0; i < held->bits; i++)
     columns[i] = f2_column(frame.a, i);
-  f2_space rest = f2_space_complement(f2_span(n, held->bits, columns), f2_space_full(n));
-  memcpy(columns + held->bits, rest.basis, (size_t)rest.dimension * sizeof *columns);
-  f2_affine_inverse((f2_affine){f2_from_columns(n, n, columns), frame.c}, &back);
+  f2_matrix basis = completed_basis(n, held->bits, columns, 0, columns);
+  f2_affine_inverse((f2_affine){basis, frame.c}, &back);
   back.a.rows = held->bits;
   back.c &= f2_mask(held->bits);
   return back;
 }
 
 void explain_array(lowering *l, net_id element, net_reason why) {
-  const storage *held = &l->storages.items[l->pool.nodes.items[element].value];
-  net_array *a = &l->net->arrays.items[held->array];
+  net_array *a = &l->net->arrays.items[array_of_element(l, element)];
   a->reason = why;
   a->step = l->step;
 }

@@ -11,10 +11,6 @@
 // go with one sort, as far as they are there when it begins.
 #include "fusion/lower/lowering.h"
 
-static const trace_step *operand_step(const lowering *l, const trace_step *s, uint32_t i) {
-  return &l->trace->steps.items[s->operands[i]];
-}
-
 // ---- whole arrays ------------------------------------------------------------------------------
 
 bool is_whole_array(lowering *l, const lowered *v) {
@@ -45,19 +41,13 @@ static net_id operand_array(lowering *l, const trace_step *s, uint32_t i, uint64
     if (batches[0] == instances)
       keep_value(l, s->operands[i], &v);
   }
-  return l->storages.items[l->pool.nodes.items[v.elements[0]].value].array;
+  return array_of_element(l, v.elements[0]);
 }
 
 // A new array for the step's value.
 static lowered new_result(lowering *l, const trace_step *s, net_id *array) {
-  axes all = {0};
-  axes_insert(&all, 0, s->batch);
-  for (uint32_t i = 0; i < s->rank; i++)
-    axes_insert(&all, all.count, s->dims[i]);
-  net_id stored = storage_add_array(l, s->type, trace_step_count(s), NET_TEMPORARY, 0);
-  lowered result = row_major(l, &all, stored);
-  explain_array(l, result.elements[0], NET_REASON_ROUTINE);
-  *array = l->storages.items[stored].array;
+  lowered result = new_array_of_step(l, s, NET_REASON_ROUTINE);
+  *array = array_of_element(l, result.elements[0]);
   return result;
 }
 
@@ -144,7 +134,7 @@ static known_sort *find_sort(lowering *l, const trace_step *s) {
   if (list->batch != s->batch || list->dims[0] != s->dims[0] || places.kind != LOWERED_EXPRESSION ||
       !is_whole_array(l, &places))
     return NULL;
-  net_id array = l->storages.items[l->pool.nodes.items[places.elements[0]].value].array;
+  net_id array = array_of_element(l, places.elements[0]);
   for (size_t i = 0; i < l->sorts.count; i++)
     if (l->sorts.items[i].places == array &&
         stage_of(l, l->sorts.items[i].stage)->routine->length == s->dims[0])

@@ -22,6 +22,18 @@ void axes_insert(axes *s, uint32_t at, uint64_t extent) {
       insert_axis(s, at, 2);
 }
 
+void axes_append_dims(axes *s, const trace_step *step) {
+  for (uint32_t i = 0; i < step->rank; i++)
+    axes_insert(s, s->count, step->dims[i]);
+}
+
+axes axes_of_step(const trace_step *step) {
+  axes s = {0};
+  axes_insert(&s, 0, step->batch);
+  axes_append_dims(&s, step);
+  return s;
+}
+
 // ---- maps -------------------------------------------------------------------------------------
 
 net_map map_numbered(arena *a, const net_map *m, const axes *s, uint32_t at, uint32_t count,

@@ -10,12 +10,13 @@ lowered expression(lowering *l, const axes *s, net_id node) {
 }
 
 lowered zeros_of_step(lowering *l, const trace_step *s) {
-  net_node zero = {.kind = NET_CONSTANT, .type = s->type};
-  axes all = {0};
-  axes_insert(&all, 0, s->batch);
-  for (uint32_t i = 0; i < s->rank; i++)
-    axes_insert(&all, all.count, s->dims[i]);
-  return expression(l, &all, pool_add(l, &zero));
+  axes all = axes_of_step(s);
+  return expression(l, &all, pool_add(l, &(net_node){.kind = NET_CONSTANT, .type = s->type}));
+}
+
+lowered new_array_of_step(lowering *l, const trace_step *s, net_reason why) {
+  axes all = axes_of_step(s);
+  return expression(l, &all, temporary_row_major(l, &all, s->type, trace_step_count(s), why));
 }
 
 lowered row_major(lowering *l, const axes *s, net_id storage_id) {
@@ -80,7 +81,8 @@ static net_map split_map(lowering *l, const net_map *m, const void *with) {
 }
 
 void make_plain(lowering *l, lowered *v) {
-  *v = expression(l, &v->axes, store_row_major(l, &v->axes, v->elements[0]));
+  uint64_t count = axes_product(&v->axes, 0, v->axes.count);
+  *v = expression(l, &v->axes, store_prefix(l, &v->axes, v->elements[0], count));
 }
 
 void renumber_axes(lowering *l, lowered *v, uint32_t count, const uint64_t *extents) {
