@@ -2,7 +2,8 @@
 # pages.sh PERMC PAGE
 # Prints a page that is made from what the tool and the sources say, so that it cannot differ:
 #   command-line   docs/command-line.md, its verbs from `permc help` and `permc help VERB`
-#   permc.1        the manual page, from the same
+#   library        docs/library.md, from the comments of stdlib/ and `permc help NAME`
+#   permc.1        the manual page, from the same as command-line
 # What stands above the line `<!-- made by ... -->` of a page is written by hand, and kept.
 # tests/tools/pages.sh compares the committed pages; the build makes the manual page.
 set -eu
@@ -57,6 +58,62 @@ command-line)
     $1 == "example" { print $2 }
     { part = $1 }
     END { end_part() }'
+  ;;
+library)
+  head_of library
+  for file in combinators places reorder shuffle sort fft fwht; do
+    # ## SECTION and its text, and the first name of each group of definitions that has a comment.
+    awk -v file="stdlib/$file.perm" '
+      function text_of(line) { sub(/^-- ?/, "", line); return "text " line }
+      function show(   i) { for (i = 1; i <= lines; i++) print text_of(comment[i]); lines = 0 }
+      function title(words) { print "text\ntext ## " toupper(substr(words, 1, 1)) substr(words, 2) "\ntext" }
+      NR == 1 { head = $0; sub(/^-- /, "", head); sub(/[:.].*/, "", head); title(head); in_head = 1 }
+      /^-- ----/ { gsub(/^-- -+ | -+$/, ""); title($0); in_head = 1; lines = 0; next }
+      /^-- ==/ { block = 1 }
+      /^--/ { if (!block) comment[++lines] = $0; next }
+      { block = 0 }
+      /^$/ { if (in_head && lines) { show(); if (NR < 20) print "text\ntext The source: [" file "](../" file ")." }
+             in_head = 0; lines = 0; next }
+      /^[a-z]/ && lines { split($0, words, " "); print "group " words[1] }
+      { lines = 0 }' "$docs/../stdlib/$file.perm" | while read -r kind rest; do
+      if [ "$kind" = text ]; then
+        echo "$rest"
+      else
+        "$permc" help "$rest" | awk -v name="$rest" '
+          # The heading, the types, what is computed and its value, the text.
+          / : / && !part { names[++count] = $1; types = types "\n    " $0; next }
+          /^$/ && !part { part = 1; if (!count) names[++count] = name; next }
+          /^from stdlib/ { exit }
+          {
+            for (i = 1; i <= count && /^  .* = /; i++)
+              if ($0 ~ "(^|[^a-z_])" names[i] "([^a-z_]|$)") { sub(/^ +/, ""); types = types "\n    " $0; next }
+            text = text "\n" $0
+          }
+          END {
+            heading = names[1]
+            for (i = 2; i <= count; i++) heading = heading ", " names[i]
+            print "\n### " heading types text
+          }'
+      fi
+    done
+  done | awk '
+    # Paragraphs are filled; code has four blanks, and a blank line in front.
+    function flush(   i, n, words, line) {
+      n = split(paragraph, words, " ")
+      for (i = 1; i <= n; i++) {
+        if (length(line) + length(words[i]) + 1 > 100) { print line; line = "" }
+        line = line (line == "" ? "" : " ") words[i]
+      }
+      if (line != "") print line
+      paragraph = ""
+    }
+    /^  / { if (paragraph) { flush(); print "" } sub(/^ +/, "    "); print; blank = 0; next }
+    /^$/ || /^#/ { flush() }
+    /^$/ { empty(); next }
+    /^#/ { print; blank = 0; next }
+    { paragraph = paragraph " " $0; blank = 0 }
+    function empty() { if (!blank) print ""; blank = 1 }
+    END { flush() }'
   ;;
 permc.1)
   verbs | awk -F '\t' -v version="$("$permc" --version)" -v pages="$docs" '

@@ -9,7 +9,7 @@
 //   program_define(&p, "-e", "sort 3");               // one more entry: an expression
 //
 //   program.c  the steps: library, sources and imports, names, types, entries
-//   stdlib.h   the library's sources in the binary (private to this room)
+//   stdlib.h   the library's sources in the binary
 #ifndef PERMC_LANG_LOAD_PROGRAM_H
 #define PERMC_LANG_LOAD_PROGRAM_H
 

@@ -33,7 +33,7 @@ folders="core lang fusion kernels runtime tool stdlib tests examples bench docs 
 LC_ALL=C awk '
   FNR == 1 { here = FILENAME; sub(/[^\/]*$/, "", here); fence = 0 }
   /^```/ { fence = !fence }
-  fence { next }
+  fence || /^    / { next }
   {
     characters = $0
     gsub(/[\200-\277]/, "", characters)

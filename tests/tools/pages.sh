@@ -12,7 +12,7 @@ mkdir -p "$folder"
 
 check() { if "$@"; then pass; else fail "$*"; fi; }
 
-for page in command-line; do
+for page in command-line library; do
   "$root/docs/pages.sh" "$permc" $page >"$folder/$page.md"
   check diff "$root/docs/$page.md" "$folder/$page.md"
 done

@@ -1,4 +1,4 @@
-// Whether shuffle_random looks random, as docs/reference.md promises: over many seeds, by tests
+// Whether shuffle_random looks random, as docs/library.md promises: over many seeds, by tests
 // whose statistics have a mean and a spread that are known for random permutations. All seeds are
 // fixed.
 #include "tests/test.h"

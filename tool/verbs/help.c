@@ -60,7 +60,7 @@ static cli_status print_function_help(arena *a, void *with) {
   if (closest.name)
     return cli_usage_error("unknown verb or function '%s' (did you mean %s?)", closest.word,
                            closest.name);
-  return cli_usage_error("unknown verb or function '%s' (see permc help, and docs/reference.md)",
+  return cli_usage_error("unknown verb or function '%s' (see permc help, and docs/library.md)",
                          closest.word);
 }
 

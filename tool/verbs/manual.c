@@ -1,6 +1,7 @@
-// The embedded reference. See manual.h.
+// The embedded reference, and the comments of the library. See manual.h.
 #include "tool/verbs/manual.h"
 #include "core/scalar/scalar.h"
+#include "lang/load/stdlib.h"
 #include <string.h>
 
 static const char *line_end(const char *line) { return line + strcspn(line, "\n"); }
@@ -48,7 +49,7 @@ static void add_entry(arena *a, manual *m, const char *name, const char *section
   const char *end = next_line(section);
   while (*end && !begins(end, "## ") && !begins(end, "### "))
     end = next_line(end);
-  manual_entry e = {name, section, end, header, row};
+  manual_entry e = {name, section, end, header, row, NULL};
   vec_push(a, &m->entries, e);
 }
 
@@ -99,6 +100,42 @@ static void add_files(arena *a, manual *m, const char *section) {
     add_entry(a, m, names[i], section, NULL, NULL);
 }
 
+// -- The first and the last element.             a group: a comment and the definitions below it,
+// --   head [4, 5, 6] = 4                        up to the next one or a line of dashes
+// head : []a -> a
+// head xs = xs[0]
+//
+// last : []a -> a
+//
+// A comment that begins with -- == is a test block, and no group.
+static void add_library(arena *a, manual *m, const struct embedded_file *file) {
+  const char *comment = NULL;
+  size_t group = m->entries.count;  // its first entry
+  for (const char *line = file->text;; line = next_line(line)) {
+    if (begins(line, "--")) {
+      if (!comment || begins(line, "-- =="))
+        comment = line;
+      continue;
+    }
+    bool defines = is_letter(*line), first = defines && comment && !begins(comment, "-- ==");
+    if (first || !*line || (comment && begins(comment, "-- ----"))) {
+      for (; group < m->entries.count; group++)
+        m->entries.items[group].end = first || comment ? comment : line;
+    }
+    if (!*line)
+      return;
+    const char *name = defines ? name_in(a, line, strcspn(line, " ")) : NULL;
+    bool again = group < m->entries.count &&
+                 !strcmp(m->entries.items[m->entries.count - 1].name, name ? name : "");
+    if (defines && !again) {
+      const char *section = first ? comment : m->entries.items[group].section;
+      manual_entry e = {name, section, NULL, NULL, NULL, file};
+      vec_push(a, &m->entries, e);
+    }
+    comment = NULL;
+  }
+}
+
 manual manual_read(arena *a) {
   manual m = {0};
   const char *section = NULL, *header = NULL;
@@ -112,8 +149,7 @@ manual manual_read(arena *a) {
       combinators = begins(line, "## Combinators\n");
       words = begins(line, "## How a program will run\n") || begins(line, "## Test blocks\n");
       section = words ? line : section;
-      inside =
-          combinators || begins(line, "## Scalar functions\n") || begins(line, "## The library\n");
+      inside = combinators || begins(line, "## Scalar functions\n");
       if (begins(line, "## Values and file formats\n"))
         add_files(a, &m, line);
     } else if (inside && begins(line, "### ")) {
@@ -129,6 +165,8 @@ manual manual_read(arena *a) {
         (inside || line[2] == '`' ? add_row : add_words)(a, &m, section, header, line);
     }
   }
+  for (size_t i = 0; i < stdlib_file_count; i++)
+    add_library(a, &m, &stdlib_files[i]);
   return m;
 }
 
@@ -250,6 +288,24 @@ static bool print_example(text *out, const char *name, const char *from, const c
   return false;
 }
 
+// The signatures of a group, and its comment, which has examples.
+static void print_group(text *out, const manual_entry *e) {
+  const char *comment_end = e->section;
+  while (begins(comment_end, "--"))
+    comment_end = next_line(comment_end);
+  for (const char *line = comment_end; line < e->end; line = next_line(line)) {
+    const char *space = line + strcspn(line, " \n");
+    if (is_letter(*line) && begins(space, " : "))
+      text_add(out, line, (size_t)(next_line(line) - line));
+  }
+  text_string(out, "\n");
+  for (const char *line = e->section; line < comment_end; line = next_line(line)) {
+    const char *said = line + (begins(line, "-- ") ? 3 : 2);
+    text_add(out, said, (size_t)(next_line(line) - said));
+  }
+  text_printf(out, "\nfrom %s\n", e->file->name);
+}
+
 bool manual_print(text *out, const manual *m, const char *name) {
   const char *section = NULL;
   for (size_t i = 0; i < m->entries.count; i++) {
@@ -259,6 +315,10 @@ bool manual_print(text *out, const manual *m, const char *name) {
     if (section)
       text_string(out, "\n");
     section = e->section;
+    if (e->file) {
+      print_group(out, e);
+      continue;
+    }
     if (e->row) {
       print_row(out, e);
       text_string(out, "\n");

@@ -1,10 +1,14 @@
-// What docs/reference.md says about a function of the language: the page is embedded in the tool,
-// so that `permc help reduce` and the page cannot differ.
+// What is said about functions of the language: of the library by the comments in its sources, from
+// which docs/library.md is made, of the others by docs/reference.md, which is embedded in the tool.
 //
-//   ## The library
-//   ### Arrays
+//   -- The first and the last element.
+//   --   head [4, 5, 6] = 4
+//   head : []a -> a                                    of the library: its signature and comment
+//
+//   ## Scalar functions
+//   ### Floats
 //   | function | type | value |
-//   | `reduce op xs` | `(a -> a -> a) -> [2^n]a -> a` | x₀ op x₁ op … |     the entry of reduce
+//   | `floor` `ceil` `trunc` | `a -> a`, float | rounds down, up, towards zero |   of each of them
 //
 //   ## Combinators
 //   ### map, mapi                                       the whole section is the entry of both
@@ -14,8 +18,8 @@
 //
 //   ## Values and file formats                            of `formats`, `csv` and such words
 //
-// Its example is the first program of the section that uses it, with its test block; the tests run
-// it.
+// The example of a function of the page is the first program of its section that uses it, with its
+// test block; the tests run it.
 #ifndef PERMC_TOOL_VERBS_MANUAL_H
 #define PERMC_TOOL_VERBS_MANUAL_H
 
@@ -31,8 +35,9 @@ extern const size_t manual_file_count;
 
 typedef struct manual_entry {
   const char *name;
-  const char *section, *end;  // from its heading to the next
-  const char *header, *row;   // of the table, or NULL
+  const char *section, *end;         // from its heading, or comment, to the next
+  const char *header, *row;          // of the table, or NULL
+  const struct embedded_file *file;  // of the library, or NULL
 } manual_entry;
 
 typedef struct manual {

@@ -391,7 +391,7 @@ const cli_verb cli_verbs[] = {
      "permc doctor", no_options, NULL, NULL, verb_doctor},
     {"help", "[VERB|NAME]", 0, 1, "explain a verb, or a function of the language",
      "Prints how a verb is used, or the list of verbs; of a function or operator of the language\n"
-     "its type, what it computes and an example, as docs/reference.md has them.",
+     "its type, what it computes and an example.",
      "permc help run\n  permc help reduce", no_options, NULL, NULL, verb_help},
     {.name = NULL},
 };
