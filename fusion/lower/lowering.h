@@ -338,9 +338,9 @@ bool placement_take_apart(const placement *f, uint32_t count, uint64_t *origins,
                           const f2_space *spreads);
 // The element j that lies at the f of an operand.
 uint64_t placement_element(const placement *f, uint64_t origin);
-// More directions, until there are k: those in which nothing is alive, the latest of an op first,
-// then new bits of the stage. Where the operands lie keeps its numbers.
-void placement_add_directions(placement *f, int k);
+// More directions, until there are k: those of `first`, then those in which nothing is alive, the
+// latest of an op first, then new bits of the stage. Where the operands lie keeps its numbers.
+void placement_add_directions(placement *f, int k, f2_space first);
 // [F D C], with the first k vectors of D and a complement C of the rest.
 f2_matrix placement_basis(const placement *f, int k);
 void placement_find_forms(placement *f);

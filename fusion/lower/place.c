@@ -520,6 +520,17 @@ static bool has_room_in_stage(const placement *f, int k) {
   return s->ops.count && f->p + k <= MOST_BITS;
 }
 
+// The directions in which elements of operands lie again: each was made of several elements there,
+// as the mean of two is. What is made of means goes back to the places of the two.
+static f2_space spread_of_operands(const placement *f, const operands *all) {
+  f2_space spread = f2_space_zero(f->n);
+  for (uint32_t i = 0; i < all->count; i++)
+    if (is_of_stage(f->l, &all->items[i], f->stage))
+      spread =
+          f2_space_sum(spread, placement_spread(f, &f->l->storages.items[all->items[i].storage]));
+  return spread;
+}
+
 // Finds the operands' stage, or makes one, with so many directions if it has room for them. All
 // operands then have a value and an element of it.
 static void find_placement(lowering *l, placement *f, const axes *s, operands *all,
@@ -549,7 +560,7 @@ static void find_placement(lowering *l, placement *f, const axes *s, operands *a
       anchor_nowhere(f);
   }
   if (f->k < directions && has_room_in_stage(f, directions)) {
-    placement_add_directions(f, directions);
+    placement_add_directions(f, directions, spread_of_operands(f, all));
     rule_fired(l->log, RULE_GROWN_INDEX, l->step, 0, 0);
   }
   load_others(f, all);

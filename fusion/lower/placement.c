@@ -194,11 +194,14 @@ bool placement_take_apart(const placement *f, uint32_t count, uint64_t *origins,
   return true;
 }
 
-void placement_add_directions(placement *f, int k) {
+void placement_add_directions(placement *f, int k, f2_space first) {
   net_stage *s = stage_of(f->l, f->stage);
   f2_space used = f2_span(f->n, f->p, f->columns);
   for (int i = 0; i < f->k; i++)
     f2_space_insert(&used, f->directions[i]);
+  for (int i = 0; i < first.dimension && f->k < k; i++)
+    if (f2_space_insert(&used, first.basis[i]))
+      f->directions[f->k++] = first.basis[i];
   for (size_t i = s->ops.count; i-- > 0 && used.dimension < f->n;)
     for (uint32_t d = 0; d < s->ops.items[i].k && f->k < k; d++)
       if (f2_space_insert(&used, s->ops.items[i].directions[d]))
