@@ -91,14 +91,8 @@ static bool covers_stage(placement *f, const net_map *m, const net_stage *s, int
 // The value of the stage that holds the elements at those addresses of the storage.
 static net_id load_value(const placement *f, net_id storage_id, const net_map *map) {
   const storage *from = &f->l->storages.items[storage_id];
-  net_stage *s = stage_of(f->l, f->stage);
   net_load n = {NET_NONE, from->array, *map, from->padding_start, from->padding_value};
-  for (size_t i = 0; i < s->loads.count; i++)
-    if (net_load_equal(&s->loads.items[i], &n))
-      return s->loads.items[i].value;
-  n.value = net_value_add(f->l->memory, s, from->type);
-  vec_push(f->l->memory, &s->loads, n);
-  return n.value;
+  return net_load_add(f->l->memory, stage_of(f->l, f->stage), from->type, n);
 }
 
 static bool is_of_stage(const lowering *l, const operand *o, uint32_t stage) {

@@ -104,24 +104,6 @@ net_stage net_stage_like(const net_stage *s) {
                      .share_outer = s->share_outer};
 }
 
-// What both load is loaded once.
-static void append_loads(arena *a, net_stage *into, const net_stage *from, const net_change *c,
-                         net_id *values) {
-  for (size_t i = 0; i < from->loads.count; i++) {
-    net_id old = from->loads.items[i].value;
-    net_load load = from->loads.items[i];
-    load.array = changed(c->arrays, load.array);
-    load.map = net_map_changed(a, c, &load.map);
-    for (size_t k = 0; k < into->loads.count; k++)
-      if (net_load_equal(&into->loads.items[k], &load))
-        values[old] = into->loads.items[k].value;
-    if (values[old] != NET_NONE)
-      continue;
-    values[old] = load.value = net_value_add(a, into, from->values.items[old]);
-    vec_push(a, &into->loads, load);
-  }
-}
-
 static void number_value(arena *a, net_stage *into, const net_stage *from, net_id *values,
                          net_id old) {
   if (values[old] == NET_NONE)
@@ -170,7 +152,12 @@ net_id *net_stage_append(arena *a, net_stage *into, const net_stage *from, net_c
   change.nodes = nodes;
   if (from->routine)
     into->routine = net_routine_changed(a, &change, from->routine);
-  append_loads(a, into, from, &change, values);
+  for (size_t i = 0; i < from->loads.count; i++) {
+    net_load load = from->loads.items[i];
+    load.array = changed(change.arrays, load.array);
+    load.map = net_map_changed(a, &change, &load.map);
+    values[load.value] = net_load_add(a, into, from->values.items[load.value], load);
+  }
   append_ops(a, into, from, NULL, from->ops.count, &change, values, nodes);
   for (size_t i = 0; i < from->stores.count; i++)
     vec_push(a, &into->stores, net_store_changed(a, &change, &from->stores.items[i]));

@@ -406,6 +406,15 @@ net_id net_value_add(arena *a, net_stage *s, scalar_type type) {
   return (net_id)(s->values.count - 1);
 }
 
+net_id net_load_add(arena *a, net_stage *s, scalar_type type, net_load load) {
+  for (size_t i = 0; i < s->loads.count; i++)
+    if (net_load_equal(&s->loads.items[i], &load))
+      return s->loads.items[i].value;
+  load.value = net_value_add(a, s, type);
+  vec_push(a, &s->loads, load);
+  return load.value;
+}
+
 const char *const net_role_names[NET_ROLES] = {"argument", "table", "result", "temporary"};
 
 net_id net_array_add(arena *a, net *t, scalar_type type, uint64_t count, net_role role,

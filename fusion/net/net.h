@@ -469,6 +469,8 @@ void net_nodes_reserve(arena *a, net_stage *s, size_t count);
 // shared).
 net_node net_node_renumbered(arena *a, const net_node *node, const net_id *numbers);
 net_id net_value_add(arena *a, net_stage *s, scalar_type type);
+// The value of an equal load of the stage; or of this one, with a new value of that type.
+net_id net_load_add(arena *a, net_stage *s, scalar_type type, net_load load);
 net_id net_array_add(arena *a, net *t, scalar_type type, uint64_t count, net_role role,
                      uint32_t number);
 // Whether an output stands for what its op scatters: then nobody reads or stores the value.

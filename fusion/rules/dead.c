@@ -7,12 +7,11 @@ typedef struct wants {
   rewriter *r;
   f2_space *sets;      // by value
   bool *any;           // by value: whether it is wanted; if not, its set means nothing
-  net_id *nodes;       // scratch
   const bool *arrays;  // by array: whether it is wanted
 } wants;
 
 static void want_value(wants *w, net_id value, f2_space set) {
-  if (live_is_empty(set))
+  if (live_is_empty(set) || (w->any[value] && live_within(set, w->sets[value])))
     return;
   w->sets[value] = w->any[value] ? live_hull(w->sets[value], set) : set;
   w->any[value] = true;
@@ -23,7 +22,7 @@ static void want_value(wants *w, net_id value, f2_space set) {
 // Scalar operations of an op on all its cosets.
 static uint64_t work_of(wants *w, const net_op *op) {
   rewriter_at(w->r, op);
-  return count_operations(w->r->stage, op, w->nodes) * w->r->times;
+  return rewriter_count_operations(w->r, op) * w->r->times;
 }
 
 static bool drop_outputs(wants *w, net_op *op) {
@@ -77,47 +76,12 @@ static bool drop_elements(wants *w, net_op *op) {
 
 // ---- what an op wants ------------------------------------------------------------------------
 
-// The elements of a value that an op reads, as an affine hull in F_2^k.
-typedef struct elements_read {
-  uint64_t first;
-  f2_space differences;
-} elements_read;
-
-// The indices with those numbers.
-static f2_space indices_of(const net_op *op, f2_space live, const elements_read *e) {
-  f2_space forms = f2_space_orthogonal(e->differences);
-  for (int i = 0; i < forms.dimension; i++) {
-    net_form f = {0, f2_dot(forms.basis[i], e->first)};
-    for (uint32_t l = 0; l < op->k; l++)
-      if (f2_bit(forms.basis[i], (int)l)) {
-        f.mask ^= op->coordinates[l].mask;
-        f.constant ^= op->coordinates[l].constant;
-      }
-    live = live_and(live, f);
-  }
-  return live;
-}
-
-static int by_value(const void *a, const void *b) {
-  const net_node *x = *(const net_node *const *)a, *y = *(const net_node *const *)b;
-  return (x->value > y->value) - (x->value < y->value);
-}
-
 static void want_operands(wants *w, const net_op *op) {
-  uint32_t count = net_op_nodes(w->r->stage, op, w->nodes), read = 0;
   f2_space live = live_of_op(w->r->stage, op);
-  const net_node **elements = NEW_ARRAY(w->r->memory, const net_node *, count);
-  for (uint32_t i = 0; i < count; i++)
-    if (w->r->stage->nodes.items[w->nodes[i]].kind == NET_ELEMENT)
-      elements[read++] = &w->r->stage->nodes.items[w->nodes[i]];
-  if (read > 1)
-    qsort(elements, read, sizeof *elements, by_value);
-  for (uint32_t i = 0; i < read;) {
-    net_id value = elements[i]->value;
-    elements_read e = {elements[i]->number, f2_space_zero((int)op->k)};
-    for (; i < read && elements[i]->value == value; i++)
-      f2_space_insert(&e.differences, e.first ^ elements[i]->number);
-    want_value(w, value, e.differences.dimension == (int)op->k ? live : indices_of(op, live, &e));
+  for (uint32_t i = rewriter_walk(w->r, op); i-- > 0;) {
+    const net_node *node = node_at(w->r, w->r->nodes[i]);
+    if (node->kind == NET_ELEMENT)
+      want_value(w, node->value, live_element(live, op->k, op->coordinates, node->number));
   }
 }
 
@@ -221,8 +185,7 @@ void stage_drop_dead(rewriter *r, const bool *wanted) {
     return;
   }
   wants w = {r, NEW_ARRAY(r->memory, f2_space, s->values.count),
-             NEW_ARRAY(r->memory, bool, s->values.count),
-             NEW_ARRAY(r->memory, net_id, s->nodes.count), wanted};
+             NEW_ARRAY(r->memory, bool, s->values.count), wanted};
   r->step = NET_NONE;
   drop_stores(&w, wanted);
   size_t kept = s->ops.count;
@@ -240,11 +203,10 @@ void stage_drop_dead(rewriter *r, const bool *wanted) {
 void stage_want_gathered(rewriter *r, bool *wanted) {
   for (net_access at = {0}; r->stage->routine && net_access_next(r->stage, &at);)
     wanted[at.array] |= !at.writes;
-  net_id *nodes = NEW_ARRAY(r->memory, net_id, r->stage->nodes.count);
   for (size_t i = 0; i < r->stage->ops.count; i++)
-    for (uint32_t k = net_op_nodes(r->stage, &r->stage->ops.items[i], nodes); k-- > 0;)
-      if (r->stage->nodes.items[nodes[k]].kind == NET_GATHER)
-        wanted[r->stage->nodes.items[nodes[k]].number] = true;
+    for (uint32_t k = rewriter_walk(r, &r->stage->ops.items[i]); k-- > 0;)
+      if (node_at(r, r->nodes[k])->kind == NET_GATHER)
+        wanted[node_at(r, r->nodes[k])->number] = true;
 }
 
 // ---- new numbers -----------------------------------------------------------------------------

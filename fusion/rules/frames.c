@@ -26,10 +26,9 @@ typedef struct movement {
 
 typedef struct framing {
   rewriter *r;
-  net_id *nodes;             // scratch: of an op
-  net_id *renamed;           // by node: its number where the index is renamed
-  net_id *reads;             // scratch
+  net_uses uses;
   movement **movements;      // by op, or NULL
+  const f2_affine **read;    // by op: the frame of what it reads
   const f2_affine **frames;  // by value: NULL where nothing has changed, and of loads
   uint32_t *definitions;     // by value: the op whose movement made the frame
 } framing;
@@ -143,35 +142,32 @@ static movement *movement_of(framing *f, const net_op *op) {
 
 // ---- frames ----------------------------------------------------------------------------------
 
-static bool is_load(const framing *f, net_id value) { return f->definitions[value] == NET_NONE; }
+static bool is_load(const framing *f, net_id value) {
+  return f->uses.values[value].maker == NET_NONE;
+}
 
 static bool same_frame(const f2_affine *a, const f2_affine *b) {
   return a == b || (a && b && f2_affine_equal(*a, *b));
 }
 
-// The frame of what the op reads. False: there are several; then *latest is the op that made one of
-// them.
-static bool frame_of_reads(framing *f, const net_op *op, const f2_affine **frame,
-                           uint32_t *latest) {
-  uint32_t count = net_op_reads(f->r->stage, op, f->reads);
-  bool found = false;
-  *frame = NULL;
-  for (uint32_t i = 0; i < count; i++) {
-    net_id v = f->reads[i];
+// The frame of what the op reads into f->read. False: there are several. *latest: of the ops whose
+// movements made them, the last one.
+static bool find_frame_of_reads(framing *f, uint32_t op, uint32_t *latest) {
+  const net_reads *reads = &f->uses.reads[op];
+  bool found = false, same = true;
+  f->read[op] = NULL;
+  *latest = NET_NONE;
+  for (uint32_t i = 0; i < reads->count; i++) {
+    net_id v = reads->values[i];
+    if (f->frames[v] && (*latest == NET_NONE || f->definitions[v] > *latest))
+      *latest = f->definitions[v];
     if (is_load(f, v))
       continue;
-    if (found && !same_frame(*frame, f->frames[v])) {
-      *latest = NET_NONE;
-      for (uint32_t k = 0; k < count; k++)
-        if (f->frames[f->reads[k]] &&
-            (*latest == NET_NONE || f->definitions[f->reads[k]] > *latest))
-          *latest = f->definitions[f->reads[k]];
-      return false;
-    }
-    *frame = f->frames[v];
+    same = same && (!found || same_frame(f->read[op], f->frames[v]));
+    f->read[op] = f->frames[v];
     found = true;
   }
-  return true;
+  return same;
 }
 
 // Frames for all values. False: the movement of some op, which is taken back, is in the way.
@@ -180,16 +176,12 @@ static bool find_frames(framing *f, bool *any) {
   *any = false;
   for (uint32_t i = 0; i < s->ops.count; i++) {
     const net_op *op = &s->ops.items[i];
-    const f2_affine *frame = NULL;
-    uint32_t origin = i, latest = NET_NONE;
-    if (!frame_of_reads(f, op, &frame, &latest)) {
-      f->movements[latest]->moves = false;
+    uint32_t origin;
+    if (!find_frame_of_reads(f, i, &origin)) {
+      f->movements[origin]->moves = false;
       return false;
     }
-    uint32_t count = net_op_reads(s, op, f->reads);
-    for (uint32_t k = 0; k < count && frame; k++)
-      if (!is_load(f, f->reads[k]))
-        origin = f->definitions[f->reads[k]];
+    const f2_affine *frame = f->read[i];
     movement *m = f->movements[i];
     if (m && m->moves) {
       f2_affine *own = NEW(f->r->memory, f2_affine);
@@ -208,34 +200,27 @@ static bool find_frames(framing *f, bool *any) {
 
 // ---- renaming --------------------------------------------------------------------------------
 
-// The same load where the index is renamed: another value.
-static net_id renamed_load(framing *f, const net_change *c, net_id value) {
-  net_stage *s = f->r->stage;
-  net_load load = *net_load_of(s, value);
-  load.map = net_map_changed(f->r->memory, c, &load.map);
-  for (size_t i = 0; i < s->loads.count; i++)
-    if (net_load_equal(&s->loads.items[i], &load))
-      return s->loads.items[i].value;
-  load.value = net_value_add(f->r->memory, s, s->values.items[value]);
-  vec_push(f->r->memory, &s->loads, load);
-  return load.value;
-}
-
 // The op where the index is renamed, with other index functions and loads.
 static void rename_op(framing *f, net_op *op, const f2_affine *frame) {
+  arena *a = f->r->memory;
   net_stage *s = f->r->stage;
   f2_affine back;
   ensure(f2_affine_inverse(*frame, &back));
   net_change c = net_change_of_index(&back, &frame->a);
-  c.nodes = f->renamed;
-  uint32_t count = net_op_nodes(s, op, f->nodes);
+  uint32_t count = rewriter_walk(f->r, op);
+  c.nodes = f->r->memo;
   for (uint32_t i = 0; i < count; i++) {
-    net_node node = net_node_changed(f->r->memory, &c, &s->nodes.items[f->nodes[i]]);
-    if (node.kind == NET_ELEMENT && is_load(f, node.value))
-      node.value = renamed_load(f, &c, node.value);
-    f->renamed[f->nodes[i]] = net_node_add_owned(f->r->memory, s, &node);
+    net_node node = net_node_changed(a, &c, node_at(f->r, f->r->nodes[i]));
+    if (node.kind == NET_ELEMENT && is_load(f, node.value)) {
+      net_load load = *net_load_of(s, node.value);
+      load.map = net_map_changed(a, &c, &load.map);
+      node.value = net_load_add(a, s, node.type, load);
+    }
+    f->r->memo[f->r->nodes[i]] = net_node_add_owned(a, s, &node);
   }
-  *op = net_op_changed(f->r->memory, &c, op);
+  c.nodes = NULL;
+  net_op renamed = rewriter_take_memo(f->r, op, count);
+  *op = net_op_changed(a, &c, &renamed);
 }
 
 static void move_elements(framing *f, net_op *op, const movement *m) {
@@ -249,59 +234,38 @@ static void move_elements(framing *f, net_op *op, const movement *m) {
   rewriter_fired(f->r, RULE_OP_BMMC, 0, 0);
 }
 
-static void rename_store(framing *f, net_store *store) {
-  const f2_affine *frame = is_load(f, store->value) ? NULL : f->frames[store->value];
-  f2_affine back;
-  if (!frame || !f2_affine_inverse(*frame, &back))
-    return;
-  net_change c = net_change_of_index(&back, &frame->a);
-  *store = net_store_changed(f->r->memory, &c, store);
-}
-
-static framing framing_of(rewriter *r) {
-  arena *a = r->memory;
-  const net_stage *s = r->stage;
-  framing f = {.r = r};
-  f.nodes = NEW_ARRAY(a, net_id, s->nodes.count + 1);
-  f.renamed = NEW_ARRAY(a, net_id, s->nodes.count + 1);
-  f.reads = NEW_ARRAY(a, net_id, s->values.count + 1);
-  f.movements = NEW_ARRAY(a, movement *, s->ops.count + 1);
-  f.frames = NEW_ARRAY(a, const f2_affine *, s->values.count + 1);
-  f.definitions = NEW_ARRAY(a, uint32_t, s->values.count + 1);
-  for (size_t v = 0; v < s->values.count; v++)
-    f.definitions[v] = NET_NONE;
-  return f;
-}
-
-// By op: the frame of what it reads.
-static const f2_affine **frames_of_ops(framing *f) {
-  const net_stage *s = f->r->stage;
-  const f2_affine **frames = NEW_ARRAY(f->r->memory, const f2_affine *, s->ops.count + 1);
-  uint32_t latest;
-  for (size_t i = 0; i < s->ops.count; i++)
-    frame_of_reads(f, &s->ops.items[i], &frames[i], &latest);
-  return frames;
-}
-
 void stage_move_frames(rewriter *r) {
+  arena *a = r->memory;
   net_stage *s = r->stage;
-  framing f = framing_of(r);
+  framing f = {.r = r, .movements = NEW_ARRAY(a, movement *, s->ops.count + 1)};
   bool any = false, found = false;
   for (size_t i = 0; i < s->ops.count; i++) {
     f.movements[i] = movement_of(&f, &s->ops.items[i]);
     any |= f.movements[i] != NULL;
   }
+  if (!any)
+    return;
+  f.uses = net_uses_of(a, s);
+  f.read = NEW_ARRAY(a, const f2_affine *, s->ops.count + 1);
+  f.frames = NEW_ARRAY(a, const f2_affine *, s->values.count + 1);
+  f.definitions = NEW_ARRAY(a, uint32_t, s->values.count + 1);
   for (int tries = 0; any && !found && tries < MOST_TRIES; tries++)
     found = find_frames(&f, &any);
   if (!found || !any)
     return;
-  const f2_affine **frames = frames_of_ops(&f);
   for (size_t i = 0; i < s->ops.count; i++) {
-    if (frames[i])
-      rename_op(&f, &s->ops.items[i], frames[i]);
+    if (f.read[i])
+      rename_op(&f, &s->ops.items[i], f.read[i]);
     if (f.movements[i] && f.movements[i]->moves)
       move_elements(&f, &s->ops.items[i], f.movements[i]);
   }
-  for (size_t i = 0; i < s->stores.count; i++)
-    rename_store(&f, &s->stores.items[i]);
+  for (size_t i = 0; i < s->stores.count; i++) {
+    const f2_affine *frame = f.frames[s->stores.items[i].value];
+    f2_affine back;
+    if (!frame)
+      continue;
+    ensure(f2_affine_inverse(*frame, &back));
+    net_change c = net_change_of_index(&back, &frame->a);
+    s->stores.items[i] = net_store_changed(a, &c, &s->stores.items[i]);
+  }
 }

@@ -320,8 +320,7 @@ static bool coalesce(coalescing *c, const net_op *op, const net_output *output) 
 // The node with the variables' latest values, of those that it reads.
 static void rename_reads(coalescing *c, const net_op *op) {
   rewriter *r = c->r;
-  rewriter_grow_scratch(r);
-  uint32_t count = net_op_nodes(r->stage, op, r->nodes);
+  uint32_t count = rewriter_walk(r, op);
   for (uint32_t i = 0; i < count; i++) {
     net_node node = *node_at(r, r->nodes[i]);
     if (node.kind == NET_ELEMENT)
@@ -333,8 +332,7 @@ static void rename_reads(coalescing *c, const net_op *op) {
     for (uint64_t e = 0; e < UINT64_C(1) << op->k; e++)
       if (op->outputs[i].elements[e] != NET_NONE)
         op->outputs[i].elements[e] = r->memo[op->outputs[i].elements[e]];
-  for (uint32_t i = 0; i < count; i++)
-    r->memo[r->nodes[i]] = NET_NONE;
+  rewriter_forget(r, count);
 }
 
 static void need(coalescing *c, net_id value) {

@@ -60,34 +60,10 @@ typedef struct merging {
 
 // ---- rewriting nodes -------------------------------------------------------------------------
 
-static uint32_t op_nodes(merging *m, const net_op *op) {
-  rewriter_grow_scratch(m->r);
-  return net_op_nodes(m->r->stage, op, m->r->nodes);
-}
-
-static size_t operations_of(merging *m, const net_op *op) {
-  rewriter_grow_scratch(m->r);
-  return count_operations(m->r->stage, op, m->r->nodes);
-}
-
 // The node with its operands as they are in the memo.
 static net_id rebuilt_node(merging *m, const net_node *node) {
   net_node copy = net_node_renumbered(m->r->memory, node, m->r->memo);
   return node_simplified(m->r, &copy);
-}
-
-static void clear_memo(merging *m, uint32_t count) {
-  for (uint32_t i = 0; i < count; i++)
-    m->r->memo[m->r->nodes[i]] = NET_NONE;
-}
-
-static net_output *outputs_copy(rewriter *r, const net_op *op, uint32_t k) {
-  net_output *outputs = NEW_ARRAY(r->memory, net_output, op->output_count);
-  for (uint32_t i = 0; i < op->output_count; i++) {
-    outputs[i] = (net_output){op->outputs[i].value, NEW_ARRAY(r->memory, net_id, UINT64_C(1) << k)};
-    memset(outputs[i].elements, 0xff, sizeof(net_id) << k);
-  }
-  return outputs;
 }
 
 static net_map map_at_element(rewriter *r, const net_op *op, uint64_t j, const net_map *map) {
@@ -110,8 +86,7 @@ static net_id node_at_element(merging *m, const net_op *op, uint64_t j, net_id i
 
 // The op with simple nodes, which read what became of its values.
 static net_op simplified_op(merging *m, const net_op *op) {
-  net_op result = *op;
-  uint32_t count = op_nodes(m, op);
+  uint32_t count = rewriter_walk(m->r, op);
   for (uint32_t i = 0; i < count; i++) {
     net_node node = *node_at(m->r, m->r->nodes[i]);
     if (node.kind == NET_ELEMENT)
@@ -120,13 +95,7 @@ static net_op simplified_op(merging *m, const net_op *op) {
     m->r->memo[m->r->nodes[i]] =
         again == NET_NONE ? rebuilt_node(m, &node) : node_at_element(m, op, node.number, again);
   }
-  result.outputs = outputs_copy(m->r, op, op->k);
-  for (uint32_t i = 0; i < op->output_count; i++)
-    for (uint64_t j = 0; j < UINT64_C(1) << op->k; j++)
-      if (op->outputs[i].elements[j] != NET_NONE)
-        result.outputs[i].elements[j] = m->r->memo[op->outputs[i].elements[j]];
-  clear_memo(m, count);
-  return result;
+  return rewriter_take_memo(m->r, op, count);
 }
 
 // ---- cosets in cosets ------------------------------------------------------------------------
@@ -238,8 +207,8 @@ static bool nodes_in_part(merging *m, const embedding *e, uint64_t j, uint32_t c
 static net_output *outputs_on_larger(merging *m, const embedding *e, const group *within,
                                      uint32_t within_number) {
   const net_op *op = e->small;
-  net_output *outputs = outputs_copy(m->r, op, e->large->k);
-  uint32_t count = op_nodes(m, op);
+  net_output *outputs = dead_outputs(m->r->memory, op, e->large->k);
+  uint32_t count = rewriter_walk(m->r, op);
   bool good = true;
   // The memo and m->r->nodes must not move while nodes are added: only old numbers are used in
   // them.
@@ -252,14 +221,14 @@ static net_output *outputs_on_larger(merging *m, const embedding *e, const group
         if (op->outputs[i].elements[own] != NET_NONE)
           outputs[i].elements[large_number(e, j, own)] = m->r->memo[op->outputs[i].elements[own]];
   }
-  clear_memo(m, count);
+  rewriter_forget(m->r, count);
   return good ? outputs : NULL;
 }
 
 // Whether some part would read an element of the group's values that is dead.
 static bool reads_dead(merging *m, const embedding *e, const group *within,
                        uint32_t within_number) {
-  uint32_t count = op_nodes(m, e->small);
+  uint32_t count = rewriter_walk(m->r, e->small);
   for (uint32_t i = 0; i < count; i++) {
     const net_node *node = node_at(m->r, m->r->nodes[i]);
     if (node->kind != NET_ELEMENT || m->definitions[node->value].group != within_number + 1)
@@ -373,8 +342,8 @@ static void log_merge(merging *m, uint32_t number, const net_op *op, uint32_t sm
       bytes += 2 * rewriter_bytes(r, m->reads[i], 0);
   rewriter_fired(r, g->op.k == 0 ? RULE_MAP_MAP : RULE_SAME_PAIR, bytes, 0);
   net_op whole = op_of_group(g);
-  size_t repeated = operations_of(m, op) << (g->op.k - smaller_k);
-  g->operations = operations_of(m, &whole);
+  size_t repeated = rewriter_count_operations(m->r, op) << (g->op.k - smaller_k);
+  g->operations = rewriter_count_operations(m->r, &whole);
   if (!reads_it && operations_before + repeated > g->operations)
     rewriter_fired(r, RULE_COMMON_SUBEXPRESSION, 0,
                    (operations_before + repeated - g->operations) * r->times);
@@ -568,7 +537,7 @@ static bool stays_apart(const merging *m, const net_op *op, uint32_t last) {
 // The group that takes op in, 1 + its number, or 0.
 static uint32_t find_group(merging *m, const net_op *op) {
   uint32_t last = 0;  // the latest that makes something op reads
-  size_t operations = operations_of(m, op);
+  size_t operations = rewriter_count_operations(m->r, op);
   for (uint32_t i = 0; i < m->read_count; i++)
     if (m->definitions[m->reads[i]].group > last)
       last = m->definitions[m->reads[i]].group;
@@ -586,7 +555,9 @@ static uint32_t find_group(merging *m, const net_op *op) {
 }
 
 static uint32_t add_group(merging *m, const net_op *op) {
-  group g = {.op = *op, .live = live_of_op(m->r->stage, op), .operations = operations_of(m, op)};
+  group g = {.op = *op,
+             .live = live_of_op(m->r->stage, op),
+             .operations = rewriter_count_operations(m->r, op)};
   uint32_t number = (uint32_t)m->groups.count;
   vec_push(m->r->memory, &m->groups, g);
   for (uint32_t i = 0; i < op->output_count; i++)
@@ -609,7 +580,8 @@ static void note_rewritten(merging *m, const net_op *op) {
       loads++;
     }
   }
-  if (op->k > 0 || loads != 1 || operations_of(m, op) > FEW_OPERATIONS || op_has_effect(m->r, op))
+  if (op->k > 0 || loads != 1 || rewriter_count_operations(m->r, op) > FEW_OPERATIONS ||
+      op_has_effect(m->r, op))
     return;
   for (uint32_t i = 0; i < op->output_count; i++)
     if (m->uses.values[op->outputs[i].value].first != m->uses.values[op->outputs[i].value].last &&

@@ -48,8 +48,7 @@ element_reads element_reads_of(rewriter *r, const net_op *op, uint32_t *count) {
   uint64_t elements = UINT64_C(1) << op->k;
   element_reads d = {.at = NEW_ARRAY(r->memory, net_id, elements), .e = f2_space_zero((int)op->k)};
   memset(d.at, 0xff, elements * sizeof *d.at);
-  rewriter_grow_scratch(r);
-  *count = net_op_nodes(r->stage, op, r->nodes);
+  *count = rewriter_walk(r, op);
   for (uint32_t i = 0; i < *count; i++) {
     const net_node *node = node_at(r, r->nodes[i]);
     net_id *read = &r->memo[r->nodes[i]];
@@ -65,8 +64,7 @@ element_reads element_reads_of(rewriter *r, const net_op *op, uint32_t *count) {
   for (uint64_t j = 0; j < elements; j++)
     if (d.at[j] != NET_NONE)
       f2_space_insert(&d.moved, j ^ d.at[j]);
-  for (uint32_t i = 0; i < *count; i++)
-    r->memo[r->nodes[i]] = NET_NONE;
+  rewriter_forget(r, *count);
   return d;
 }
 
@@ -242,13 +240,6 @@ static void drop_direction(narrowing *n, net_output *outputs, const bool *alive)
   op->outputs = outputs;
 }
 
-static net_output *new_outputs(arena *a, const net_op *op, uint32_t k) {
-  net_output *outputs = NEW_ARRAY(a, net_output, op->output_count);
-  for (uint32_t i = 0; i < op->output_count; i++)
-    outputs[i] = (net_output){op->outputs[i].value, NEW_ARRAY(a, net_id, UINT64_C(1) << k)};
-  return outputs;
-}
-
 static bool narrow_op(narrowing *n, net_op *op) {
   if (op->k == 0)
     return false;
@@ -261,7 +252,7 @@ static bool narrow_op(narrowing *n, net_op *op) {
     n->found = NEW_ARRAY(n->r->memory, uint32_t, n->capacity);
   }
   bool alive[2] = {false, false};
-  net_output *outputs = new_outputs(n->r->memory, op, op->k - 1);
+  net_output *outputs = dead_outputs(n->r->memory, op, op->k - 1);
   n->op = op;
   choose_form(n, op, e);
   n->likenesses.count = 0;

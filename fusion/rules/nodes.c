@@ -2,21 +2,53 @@
 // when it is made, so its operands are as simple as they get.
 #include "fusion/rules/rewriting.h"
 
-size_t count_operations(const net_stage *s, const net_op *op, net_id *nodes) {
-  size_t operations = 0;
-  for (uint32_t i = net_op_nodes(s, op, nodes); i-- > 0;) {
-    net_node_kind kind = s->nodes.items[nodes[i]].kind;
-    operations += !net_node_is(kind, NET_IS_LEAF);
+uint32_t rewriter_walk(rewriter *r, const net_op *op) {
+  if (r->stage->nodes.count > r->capacity) {
+    r->capacity = 2 * r->stage->nodes.count;
+    r->nodes = NEW_ARRAY(r->memory, net_id, r->capacity);
+    r->memo = NEW_ARRAY(r->memory, net_id, r->capacity);
+    memset(r->memo, 0xff, r->capacity * sizeof *r->memo);
   }
+  return net_op_nodes(r->stage, op, r->nodes);
+}
+
+size_t rewriter_count_operations(rewriter *r, const net_op *op) {
+  size_t operations = 0;
+  for (uint32_t i = rewriter_walk(r, op); i-- > 0;)
+    operations += !net_node_is(node_at(r, r->nodes[i])->kind, NET_IS_LEAF);
   return operations;
 }
 
 bool op_has_effect(rewriter *r, const net_op *op) {
-  rewriter_grow_scratch(r);
-  for (uint32_t i = net_op_nodes(r->stage, op, r->nodes); i-- > 0;)
+  for (uint32_t i = rewriter_walk(r, op); i-- > 0;)
     if (net_node_is(node_at(r, r->nodes[i])->kind, NET_HAS_EFFECT))
       return true;
   return false;
+}
+
+void rewriter_forget(rewriter *r, uint32_t count) {
+  for (uint32_t i = 0; i < count; i++)
+    r->memo[r->nodes[i]] = NET_NONE;
+}
+
+net_output *dead_outputs(arena *a, const net_op *op, uint32_t k) {
+  net_output *outputs = NEW_ARRAY(a, net_output, op->output_count);
+  for (uint32_t i = 0; i < op->output_count; i++) {
+    outputs[i] = (net_output){op->outputs[i].value, NEW_ARRAY(a, net_id, UINT64_C(1) << k)};
+    memset(outputs[i].elements, 0xff, sizeof(net_id) << k);
+  }
+  return outputs;
+}
+
+net_op rewriter_take_memo(rewriter *r, const net_op *op, uint32_t count) {
+  net_op result = *op;
+  result.outputs = dead_outputs(r->memory, op, op->k);
+  for (uint32_t i = 0; i < op->output_count; i++)
+    for (uint64_t j = 0; j < UINT64_C(1) << op->k; j++)
+      if (op->outputs[i].elements[j] != NET_NONE)
+        result.outputs[i].elements[j] = r->memo[op->outputs[i].elements[j]];
+  rewriter_forget(r, count);
+  return result;
 }
 
 // `instead` spares the node, by that rule.
@@ -210,21 +242,6 @@ static net_id apply_minmax(rewriter *r, const net_node *node) {
   if (!net_is_choice(&c) || !(CLASS_OF(node->type) & CLASS_BITS))
     return NET_NONE;
   return add_choice(r, c.kind, node->type, c.operands[0], c.operands[1]);
-}
-
-// ---- room ------------------------------------------------------------------------------------
-
-void rewriter_grow_scratch(rewriter *r) {
-  size_t count = r->stage->nodes.count;
-  if (count > r->nodes_capacity) {
-    r->nodes_capacity = 2 * count;
-    r->nodes = NEW_ARRAY(r->memory, net_id, r->nodes_capacity);
-  }
-  if (count > r->memo_count) {
-    r->memo_count = 2 * count;
-    r->memo = NEW_ARRAY(r->memory, net_id, r->memo_count);
-    memset(r->memo, 0xff, r->memo_count * sizeof *r->memo);
-  }
 }
 
 // ---- all of them -----------------------------------------------------------------------------

@@ -18,9 +18,8 @@ typedef struct rewriter {
   uint64_t times;
   net_id *replacement;  // by value: the one to read instead
   net_id *memo;         // by node, NET_NONE between uses
-  size_t memo_count;
-  net_id *nodes;  // scratch, with room for all nodes when it was grown last
-  size_t nodes_capacity;
+  net_id *nodes;        // of the op that was walked last
+  size_t capacity;      // of both
 } rewriter;
 
 static inline const net_node *node_at(const rewriter *r, net_id id) {
@@ -45,16 +44,21 @@ uint64_t rewriter_bytes(const rewriter *r, net_id value, int dead_dimensions);
 
 // ---- rules/nodes.c ---------------------------------------------------------------------------
 
-// Room in memo and nodes for all nodes.
-void rewriter_grow_scratch(rewriter *r);
+// r->nodes becomes the nodes of the op, with room in the memo; returns how many.
+uint32_t rewriter_walk(rewriter *r, const net_op *op);
+// How many of them are work, unlike elements and constants.
+size_t rewriter_count_operations(rewriter *r, const net_op *op);
+// Whether some are evaluated as often as the program says.
+bool op_has_effect(rewriter *r, const net_op *op);
+// The first `count` of r->nodes have nothing in the memo.
+void rewriter_forget(rewriter *r, uint32_t count);
+// The op with the nodes that the memo has for its own, `count` of them, which it forgets.
+net_op rewriter_take_memo(rewriter *r, const net_op *op, uint32_t count);
+// The values of the op, each with 2^k dead elements.
+net_output *dead_outputs(arena *a, const net_op *op, uint32_t k);
 // The number of a node of equal value: of the given one, or what constant, identity and minmax make
 // of it. Its operands are simplified.
 net_id node_simplified(rewriter *r, const net_node *node);
-// How many nodes of the op are work, unlike elements and constants. `nodes` has room for all nodes.
-size_t count_operations(const net_stage *s, const net_op *op, net_id *nodes);
-
-// Whether it has nodes that are evaluated as often as the program says. r->nodes becomes its nodes.
-bool op_has_effect(rewriter *r, const net_op *op);
 
 // ---- rules/index.c ---------------------------------------------------------------------------
 

@@ -18,24 +18,21 @@ static f2_space live_of_stage(const net_stage *s) {
   return live;
 }
 
-// Of a set of index bits z, the indices of the live set: old x of new z.
-static f2_affine coset_of(arena *a, int n, f2_space live, f2_matrix *coordinates) {
-  uint32_t count;
-  net_form *forms = live_forms(a, live, &count);
-  f2_matrix rows = f2_zero((int)count, n);
-  uint64_t constants = 0, point = 0, leading[F2_MAX];
-  f2_space masks = f2_space_zero(n);
-  for (uint32_t i = 0; i < count; i++) {
-    rows.row[i] = forms[i].mask;
-    constants |= (uint64_t)forms[i].constant << i;
-    f2_space_insert(&masks, forms[i].mask);
+// The indices of the live set, by so many bits z as it has dimensions: old x of new z. No form has the
+// leading bit of another, so bits that lead are functions of the rest.
+static f2_affine coset_of(f2_space live, f2_matrix *coordinates) {
+  f2_space masks = f2_space_zero(live.n - 1);
+  uint64_t point = 0, leading[F2_MAX];
+  for (int i = 0; i < live.dimension; i++) {
+    net_form form = live_form(live.basis[i]);
+    f2_space_insert(&masks, form.mask);
+    point |= form.constant ? f2_unit(f2_msb(form.mask)) : 0;
   }
-  ensure(f2_solve(rows, constants, &point));
   f2_space basis = f2_space_orthogonal(masks);
   for (int i = 0; i < basis.dimension; i++)
     leading[i] = f2_unit(f2_msb(basis.basis[i]));
-  *coordinates = f2_from_rows(basis.dimension, n, leading);
-  return (f2_affine){f2_from_columns(n, basis.dimension, basis.basis),
+  *coordinates = f2_from_rows(basis.dimension, basis.n, leading);
+  return (f2_affine){f2_from_columns(basis.n, basis.dimension, basis.basis),
                      f2_space_reduce(basis, point)};
 }
 
@@ -45,7 +42,7 @@ void stage_restrict(rewriter *r) {
   if (live_is_empty(live) || live.dimension == 0)
     return;
   f2_matrix coordinates;
-  f2_affine coset = coset_of(r->memory, s->n, live, &coordinates);
+  f2_affine coset = coset_of(live, &coordinates);
   net_stage old = *s;
   net_change change = net_change_of_index(&coset, &coordinates);
   *s = net_stage_like(&old);
