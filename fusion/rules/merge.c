@@ -410,10 +410,25 @@ static bool join_enlarged(merging *m, uint32_t number, const net_op *op) {
   return false;
 }
 
+// Whether the group is a join, or op is one of values that do not all come from the group: then it
+// is an op of its own until joins have gone (rules/join.c).
+static bool stays_apart(merging *m, const net_op *op, uint32_t number) {
+  const net_stage *s = m->r->stage;
+  bool all = true;
+  for (uint32_t i = 0; i < m->read_count; i++)
+    all = all && m->definitions[m->reads[i]].group == number + 1;
+  bool apart = m->r->joins_apart && (op_only_chooses(s, &m->groups.items[number].op) ||
+                                     (!all && op_only_chooses(s, op)));
+  m->r->held_apart |= apart;
+  return apart;
+}
+
 static bool try_join(merging *m, uint32_t number, const net_op *op, size_t operations,
                      bool reads_it) {
   const group *g = &m->groups.items[number];
   uint32_t k = op->k, of = g->op.k;
+  if (stays_apart(m, op, number))
+    return false;
   if (k == of || (k < of && reads_it))
     return is_affordable(operations, of - k, g->operations) && join_group(m, number, op, reads_it);
   return reads_it && is_affordable(g->operations, k - of, operations) &&
@@ -523,17 +538,6 @@ static void remember_reader(merging *m, net_id value, uint32_t group_number) {
   readers[0] = group_number + 1;
 }
 
-// Whether the group `last` is a join, or op is one of values that not all come from that group:
-// then it is an op of its own until it has moved up (rules/join.c).
-static bool stays_apart(const merging *m, const net_op *op, uint32_t last) {
-  const net_stage *s = m->r->stage;
-  bool from_last = true;
-  for (uint32_t i = 0; i < m->read_count; i++)
-    from_last = from_last && m->definitions[m->reads[i]].group == last;
-  return op_only_chooses(s, &m->groups.items[last - 1].op) ||
-         (!from_last && op_only_chooses(s, op));
-}
-
 // The group that takes op in, 1 + its number, or 0.
 static uint32_t find_group(merging *m, const net_op *op) {
   uint32_t last = 0;  // the latest that makes something op reads
@@ -541,8 +545,6 @@ static uint32_t find_group(merging *m, const net_op *op) {
   for (uint32_t i = 0; i < m->read_count; i++)
     if (m->definitions[m->reads[i]].group > last)
       last = m->definitions[m->reads[i]].group;
-  if (m->r->joins_apart && last > 0 && stays_apart(m, op, last))
-    return 0;
   if (last > 0 && try_join(m, last - 1, op, operations, true))
     return last;
   for (uint32_t i = 0; i < m->read_count; i++)

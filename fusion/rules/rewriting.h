@@ -11,7 +11,8 @@ typedef struct rewriter {
   net_stage *stage;
   rule_log *log;
   bool changed;
-  bool joins_apart;  // ops that only choose by the index take nothing in
+  bool joins_apart;  // ops that only choose by the index take nothing in ...
+  bool held_apart;   // ... and that kept two ops apart
   uint64_t loops;    // iterations of all loops
   // What is being rewritten, for the log: its step, and how often its nodes are evaluated.
   uint32_t step;

@@ -3,12 +3,14 @@
 
 // Merging rewrites a stage from its start, dropping what is dead from the end of the last: what
 // either does may let the other do more, as a narrower live set equals another.
-// Ops that choose among values by the index wait until loads of parts have become one, and what
-// reads them, too.
-enum { ROUNDS_APART = 2 };
-
 static rewriter rewriter_of(arena *a, net *t, net_stage *s, rule_log *log) {
-  rewriter r = {.memory = a, .net = t, .stage = s, .log = log, .changed = true, .loops = 1};
+  rewriter r = {.memory = a,
+                .net = t,
+                .stage = s,
+                .log = log,
+                .changed = true,
+                .joins_apart = true,
+                .loops = 1};
   for (uint32_t l = 0; l < s->loop_count; l++)
     r.loops *= s->extents[l];
   return r;
@@ -28,6 +30,22 @@ static void drop_dead(rewriter *rewriters, net *t) {
   }
 }
 
+// Joins wait until no other rule applies: a value takes the place of another one if no op reads that
+// one later, and fewer ops do when those on parts of the stage, and on halves of pairs, have merged.
+// Where no join goes any more, ops merge with those that are left.
+static void rewrite_stage(rewriter *r) {
+  r->changed = r->held_apart = false;
+  stage_merge(r);
+  stage_move_frames(r);
+  stage_narrow(r);
+  if (!r->changed)
+    stage_coalesce_joins(r);
+  if (!r->changed && r->held_apart) {
+    r->joins_apart = false;
+    r->changed = true;
+  }
+}
+
 void rules_apply(arena *a, net *t, rule_log *log) {
   if (t->stages.count == 0)
     return;
@@ -37,14 +55,8 @@ void rules_apply(arena *a, net *t, rule_log *log) {
   bool again = true;
   for (int round = 0; round < RULES_ROUNDS && again; round++) {
     for (size_t i = 0; i < t->stages.count; i++)
-      if (rewriters[i].changed) {
-        rewriters[i].changed = false;
-        rewriters[i].joins_apart = round < ROUNDS_APART;
-        stage_merge(&rewriters[i]);
-        stage_move_frames(&rewriters[i]);
-        stage_narrow(&rewriters[i]);
-        stage_coalesce_joins(&rewriters[i]);
-      }
+      if (rewriters[i].changed)
+        rewrite_stage(&rewriters[i]);
     drop_dead(rewriters, t);
     again = false;
     for (size_t i = 0; i < t->stages.count; i++)

@@ -238,14 +238,14 @@ typedef struct rule_log {
 
 // log may be NULL.
 void rule_fired(rule_log *log, rule_id rule, uint32_t step, uint64_t bytes, uint64_t operations);
-enum { RULES_ROUNDS = 64 };  // more than programs take: 3, and random Nets up to 6
+enum { RULES_ROUNDS = 64 };  // random Nets and programs take up to 7
 // One line per rule that fired: how often, at which steps, what it saved; and its law.
 void rules_print(text *out, const rule_log *log);
 
 // ---- rewriting -------------------------------------------------------------------------------
 
-// Rewrites the Net until no rule applies, or for RULES_ROUNDS, which the log says. Of an accepted Net it makes an accepted one that stores
-// the same in every result array. Deterministic; everything new is in `a`. log may be NULL.
+// Rewrites the Net until no rule applies, or for RULES_ROUNDS, which the log says. Of an accepted
+// Net it makes an accepted one that stores the same in every result array. Deterministic; everything new is in `a`. log may be NULL.
 void rules_apply(arena *a, net *t, rule_log *log);
 
 #endif

@@ -270,6 +270,21 @@ TEST(what_is_overtaken_reads_what_is_made) {
   permc_context_free(c);
 }
 
+// The rule in-place waits for ops on parts, and on halves of pairs, to merge: until then these read
+// what a join is to take the place of, so that it stays, and its values take room beside each other.
+TEST(joins_wait_for_other_rules) {
+  static const uint64_t seeds[] = {5290, 5363};
+  permc_context *c = random_program_context();
+  for (size_t i = 0; i < sizeof seeds / sizeof *seeds; i++) {
+    hidden_program p;
+    hidden_draw(&p, seeds[i], HIDDEN_MIXED);
+    attempt t = {.program = &p, .context = c, .compare = true};
+    CHECK(try_hidden(&t));
+    CHECK_EQ_U64(planned_passes(&t), hidden_drawn_passes(&p));
+  }
+  permc_context_free(c);
+}
+
 // ---- the generator -------------------------------------------------------------------------------
 
 // The worked example of hidden.h.

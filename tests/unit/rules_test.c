@@ -228,7 +228,7 @@ TEST(random_nets) {
   size_t fired[RULE_COUNT] = {0};
   START();
   CHECK(check_random(REPLACED_ON_A_PART, fired));
-  for (uint64_t seed = 0; seed < 4000; seed++, arena_free(&memory))
+  for (uint64_t seed = 0; seed < 6000; seed++, arena_free(&memory))
     if (!check_random(seed, fired)) {
       random_state r = {seed};
       printf("seed %" PRIu64 "\n%s", seed, printed(random_net_of(&memory, &r, seed % 4 == 0)));
