@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """What calls from Python take, beside numpy.sort, torch.sort and cupy.sort in one process: the table
-of docs/python.md. Run with the package permc on PYTHONPATH; what is not installed, and a GPU that is
+of docs/embedding.md. Run with the package permc on PYTHONPATH; what is not installed, and a GPU that is
 not there, is left out. Each line is the median of 9 series and their least and greatest, in
 microseconds a call; every result is compared with the peer's.
 

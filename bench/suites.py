@@ -344,7 +344,7 @@ def scaling(gpus):
 
 
 def calls(gpus):
-    """Calls of one thread, or of the GPU, beside NumPy, PyTorch and cuFFT: docs/benchmarks.md."""
+    """Calls of one thread, or of the GPU, beside NumPy, PyTorch and cuFFT: bench/README.md."""
     libraries = ("cupy", "torch") if gpus else ("numpy", "torch")
     table = [("fft", "c64", (4, 10, 16, 20, 24), range(10, 29, 2), "fft", "fourier"),
              ("bitrev", "u32", (10, 16, 20, 24), (20, 24, 28), None, "moved"),

@@ -142,7 +142,7 @@ permc.1)
     $1 == "example" { examples = examples plain($2) "\n" }
     END {
       print ".SH ENVIRONMENT"
-      while ((getline line < (pages "/reference.md")) > 0) {
+      while ((getline line < (pages "/running.md")) > 0) {
         if (line ~ /^## /) inside = line == "## Environment variables"
         else if (inside && line ~ /^\| `/) {
           split(line, cells, " \\| ")

@@ -100,7 +100,7 @@ PERMC_API bool permc_define_extern(permc_context *context, const char *name, con
 // Whether the last call failed because one was called that may not.
 PERMC_API bool permc_needs_extern(const permc_context *context);
 
-// For programs of strangers (docs/security.md): no extern functions, no compiler and no GPU,
+// For programs of strangers (docs/running.md): no extern functions, no compiler and no GPU,
 // imports from the folder of the program alone, results of at most 1 GiB (the limit "results"). Set
 // before loading. Time and memory of the process are its own to bound: permc_interrupt, setrlimit.
 PERMC_API void permc_use_untrusted(permc_context *context);
@@ -114,7 +114,7 @@ typedef enum permc_import_rule {
 PERMC_API void permc_allow_imports(permc_context *context, permc_import_rule imports);
 
 // What a program may take: to elaborate "steps", "calls" (nested), "operations", bytes of "memory"
-// and of "stack"; and bytes of "results" (docs/reference.md, Limits). False, without a message:
+// and of "stack"; and bytes of "results" (docs/language.md, "Limits"). False, without a message:
 // there is no such limit, or it cannot be that value.
 PERMC_API bool permc_set_limit(permc_context *context, const char *name, uint64_t value);
 
@@ -198,7 +198,7 @@ PERMC_API bool permc_check(permc_context *context, const char *entry, const perm
 PERMC_API bool permc_check_arguments(permc_context *context, const char *entry, const char *types,
                                      permc_value *const *arguments, size_t argument_count);
 
-// How an entry would be run, without running it (docs/reference.md, "How a program will run").
+// How an entry would be run, without running it (docs/running.md, "How a program will run").
 typedef struct permc_explain_options {
   const char *target;  // NULL: this machine, as tuned. A name, or a file (fusion/target/target.h)
   // NULL: the sizes say all. Types of the arguments, or values: "[2^24]u32 [8](u8, i64) 5"
@@ -223,7 +223,7 @@ PERMC_API bool permc_explain(permc_context *context, const char *entry, const pe
 // ---- ranks -----------------------------------------------------------------------------------
 
 // Runs of a program whose arrays are shared among ranks: threads of this process, or processes that
-// a launcher has started (docs/reference.md, "Ranks"). All call the same functions in the same
+// a launcher has started (docs/running.md, "Ranks"). All call the same functions in the same
 // order.
 typedef struct permc_transfer {
   uint32_t rank;  // to whom, or from whom
@@ -285,7 +285,7 @@ PERMC_API bool permc_rank_speaks(permc_context *context);
 
 // ---- arrays larger than memory -----------------------------------------------------------------
 
-// Runs on arrays that are in files, a part of them at a time in memory (docs/reference.md, "Arrays
+// Runs on arrays that are in files, a part of them at a time in memory (docs/running.md, "Arrays
 // larger than memory"): large arguments that permc_read_files reads from .npy stay where they are,
 // and results are in files of their own, that go with the value; permc_write_file makes them the
 // user's without a copy, where they are beside each other, and permc_gather brings them to memory.
@@ -357,7 +357,7 @@ PERMC_API const char *permc_value_name(const permc_value *value, size_t componen
 PERMC_API bool permc_value_set_name(permc_value *value, size_t component, const char *name);
 
 // The arguments of an entry from files ("-": standard input), in any of the formats
-// (docs/reference.md, "Values and file formats"), one after the other until all parameters are
+// (docs/running.md, "Values and file formats"), one after the other until all parameters are
 // filled. Allocates *arguments.
 PERMC_API bool permc_read_files(permc_context *context, const char *entry, const char *const *paths,
                                 size_t path_count, permc_value ***arguments, size_t *count);
@@ -392,9 +392,9 @@ PERMC_API bool permc_write_files(permc_context *context, const char *const *path
 
 // Elaborates the entry at the arguments' sizes and runs it. backend: NULL or "auto" takes what is
 // predicted to be the fastest; "interp", "cpu", "portable", "cuda" are promises: one
-// that is missing is an error (docs/reference.md, "Backends"). A compiler may go on beside the
+// that is missing is an error (docs/running.md, "Backends"). A compiler may go on beside the
 // caller afterwards, for a later run, until the context is freed, which may wait for it
-// (docs/reference.md, "Backends"). The arguments stay the caller's.
+// (docs/running.md, "Backends"). The arguments stay the caller's.
 // Allocates *results: as many as the entry's result has components at its top level (a tuple of
 // arrays gives one value each, an array of tuples one value).
 PERMC_API bool permc_run(permc_context *context, const char *entry, const char *backend,
@@ -475,7 +475,7 @@ PERMC_API const char *permc_compiled_backend(const permc_compiled *compiled);
 PERMC_API const char *permc_compiled_device(const permc_compiled *compiled);
 
 // Measures the program as it is planned for this machine, and as it would be planned with other
-// tiles, registers and accesses (docs/measuring.md, "Tuning"), each compiled, compared with the
+// tiles, registers and accesses (docs/running.md, "Tuning"), each compiled, compared with the
 // first and timed on the arguments, which stay the caller's. If one is better by more than 2 % it
 // is stored beside the cache of compiled code: this program, at these sizes and on such a machine,
 // is planned so from then on. Otherwise what was stored is removed. Takes up to some minutes;

@@ -11,7 +11,7 @@ enum { KIB = 1024 };
 // each of them. Network: an adapter of 400 Gbit/s for each GPU; its latency and half_bytes are
 // guesses.
 // A disk: a part's requests wait together, and 32 KiB move at half the rate of 1 MiB
-// (docs/scale.md).
+// (docs/running.md).
 // clang-format off
 #define DISK        {2e9, 100e-6, 1 << 15}
 #define GPU_LEVELS  8, 1024, 1 << 16, {{340e9, 20e-6, 6.8e6}, {50e9, 20e-6, 1e5}, DISK}

@@ -5,7 +5,7 @@
     f(numpy.array([3, 1, 2]))              # array([1, 2, 3])
 
 A program is compiled once for each combination of types and shapes that it is called with. Arrays
-are used where they are: what is contiguous is not copied. See docs/python.md.
+are used where they are: what is contiguous is not copied. See docs/embedding.md.
 """
 
 import atexit
@@ -115,12 +115,12 @@ class Settings(TypedDict, total=False):
 
     backend: str | None   # "cpu", "portable", "cuda" or "interp"; None: what is best
     threads: int          # of a call on the processor, at most; 0: one for each core
-    strategy: str | None  # how elements move: docs/reference.md, "Strategies"
+    strategy: str | None  # how elements move: docs/running.md, "Strategies"
     allow_extern: bool    # the program may call functions of C
-    untrusted: bool       # the program is somebody else's: docs/security.md
+    untrusted: bool       # the program is somebody else's: docs/running.md
     fast_floats: bool     # a product and its sum may be rounded once, not twice
     externs: Mapping[str, Any]  # for its `extern` names: see Program
-    ranks: Any            # what shares the arrays of calls: docs/python.md, "Ranks"
+    ranks: Any            # what shares the arrays of calls: docs/embedding.md, "Ranks in Python"
 
 
 class Program:

@@ -1,6 +1,6 @@
 """Random well-typed programs: each expression is made as its text and, beside it, what it computes.
 
-The meaning of everything here is that of docs/reference.md and docs/guide.md, not of the sources.
+The meaning of everything here is that of docs/language.md and docs/guide.md, not of the sources.
 """
 
 import math

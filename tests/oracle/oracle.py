@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """oracle.py [--count N] [--seed S] [--batch N] [--backends LIST] [--all] [--print]
 
-Random programs, what they compute by docs/reference.md, and what permc makes of them, to the bit.
+Random programs, what they compute by docs/language.md, and what permc makes of them, to the bit.
 Nothing here shares code with permc, and nothing was taken from its sources. Programs are run many
 at a time, as parts of one program, each batch on one of the backends in turn. A batch that differs
 is run again one by one, and the programs that differ are printed. --all: 20,000 programs, each on

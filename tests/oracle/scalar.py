@@ -1,4 +1,4 @@
-"""Scalar operations as docs/reference.md defines them, on exact integers and fractions.
+"""Scalar operations as docs/language.md defines them, on exact integers and fractions.
 
 An integer is an int, a bool a bool, a float a Python float that is exact in its format, or a Nan; a
 complex number is a pair of these. Tuples are tuples and arrays lists. Types: a name, ("tuple", t...)

@@ -341,10 +341,10 @@ def of_mpi(with_mpi4py):
             assert kept[-1](numpy.arange(1)) == 0
             check(some, some.Get_rank(), some.Get_size())
             some.Free()
-        page = (pathlib.Path(__file__).resolve().parents[2] / "docs/python.md").read_text()
+        page = (pathlib.Path(__file__).resolve().parents[2] / "docs/embedding.md").read_text()
         script, = (text for text in re.findall(r"^```python\n(.*?)^```$", page, re.M | re.S)
                    if "mpi4py" in text)
-        exec(compile(script, "docs/python.md", "exec"), {})
+        exec(compile(script, "docs/embedding.md", "exec"), {})
     print("done")
 
 

@@ -1,6 +1,6 @@
 #!/bin/sh
 # ahead.sh BUILD-TOOL COMPILER
-# The example of docs/ahead.md, done as the page says with this compiler alone; the header in C++; two
+# The example of docs/embedding.md, done as the page says with this compiler alone; the header in C++; two
 # libraries in one program; and what cannot be built.
 set -u
 permc=$1
@@ -9,15 +9,15 @@ source=$PWD
 # shellcheck source=tests/tools/checks.sh
 . "$(dirname "$0")/checks.sh"
 cd "$PERMC_TMP" || exit 1
-page=$source/docs/ahead.md
+page=$source/docs/embedding.md
 
 PATH=$(dirname "$permc"):$PATH
 export PATH
-block "$page" c 1 >main.c
-block "$page" sh 1 >build.sh
-block "$page" sh 2 | sed "s|^cc |$compiler -Wall -Wextra -Werror |" >run.sh
+block "$page" c 3 >main.c
+block "$page" sh 6 >build.sh
+block "$page" sh 7 | sed "s|^cc |$compiler -Wall -Wextra -Werror |" >run.sh
 sh build.sh && sh run.sh >found 2>&1
-same "$(cat found)" "$(block "$page" output 1)"
+same "$(cat found)" "$(block "$page" output 4)"
 
 
 # No type of 64-bit machines alone; on a 32-bit one, where the compiler has its libraries.
@@ -28,7 +28,7 @@ int main(int count, char **words) { return words[0] == 0 || sin(count) == 2; }
 END
 then
   "$compiler" -m32 -std=c99 -O1 -Wall -Wextra -Werror main.c sorter/*.c -lm -o small
-  same "$(./small)" "$(block "$page" output 1)"
+  same "$(./small)" "$(block "$page" output 4)"
 fi
 
 # A program with a target named m, which is not the library of C.
@@ -44,7 +44,7 @@ add_executable(main ../main.c)
 target_link_libraries(main sorter::sorter)
 END
   cmake -S target_m -B target_m/build -DCMAKE_C_COMPILER="$compiler" >log && cmake --build target_m/build >>log
-  same "$(target_m/build/main)" "$(block "$page" output 1)"
+  same "$(target_m/build/main)" "$(block "$page" output 4)"
 fi
 
 refused() { # refused LINE OPTION...

@@ -84,7 +84,7 @@ usage "unknown verb or function 'tset' (did you mean test?)" help tset
 for word in formats csv table npy; do
   status 0 help $word
   out_has 'data.csv:price'
-  out_has '^from docs/reference.md, Values and file formats$'
+  out_has '^from docs/running.md, Values and file formats$'
 done
 usage "unknown verb or function 'revers' (did you mean reverse?)" help revers
 usage "unknown verb 'ruin' (did you mean run?)" ruin

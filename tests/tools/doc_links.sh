@@ -1,6 +1,6 @@
 #!/bin/sh
 # doc_links.sh SOURCE_ROOT
-# In README.md, CONTRIBUTING.md, CHANGELOG.md and docs/*.md: each link to a file of the sources
+# In README.md, CONTRIBUTING.md, CHANGELOG.md, bench/README.md and docs/*.md: each link to a file of the sources
 # leads to a file, each #anchor to a heading, each `folder/file.c` or `folder/` is there, and lines
 # have at most 100 characters, except in tables and in blocks of code. A reference such as
 # docs/NAME.md, "HEADING" in a source file or the man page names a document and a heading that
@@ -21,7 +21,7 @@ LC_ALL=C awk '
     gsub(/[^a-z0-9 _-]/, "", anchor)
     gsub(/ /, "-", anchor)
     print FILENAME "#" anchor
-  }' README.md CONTRIBUTING.md CHANGELOG.md docs/*.md >"$folder/targets"
+  }' README.md CONTRIBUTING.md CHANGELOG.md bench/README.md docs/*.md >"$folder/targets"
 folders="core lang fusion kernels runtime tool stdlib tests examples bench docs cmake python"
 {
   echo LICENSE
@@ -51,10 +51,10 @@ LC_ALL=C awk '
       rest = substr(rest, RSTART + RLENGTH)
       if (link ~ /^https?:/) continue
       link = link ~ /^#/ ? FILENAME link : here link
-      sub(/^docs\/\.\.\//, "", link)
+      sub(/^(docs|bench)\/\.\.\//, "", link)
       print FILENAME ":" FNR ": " link
     }
-  }' README.md CONTRIBUTING.md CHANGELOG.md docs/*.md >"$folder/links"
+  }' README.md CONTRIBUTING.md CHANGELOG.md bench/README.md docs/*.md >"$folder/links"
 
 # Of sources: docs/NAME.md, and the heading in quotes behind it, which may be on the next line.
 find $folders -name '*.[chly1]' -o -name '*.inc' -o -name '*.perm' -o -name '*.sh' -o -name '*.py' |
@@ -62,7 +62,7 @@ find $folders -name '*.[chly1]' -o -name '*.inc' -o -name '*.perm' -o -name '*.s
   LC_ALL=C awk -v file="$file" '
     { gsub(/^[ \t]*(\/\/|#|--)[ \t]*/, ""); text = text " " $0 }
     END {
-      while (match(text, /docs\/[a-z]+\.md(, "[^"]*")?/)) {
+      while (match(text, /(docs|bench)\/[a-zA-Z-]+\.md(, "[^"]*")?/)) {
         link = substr(text, RSTART, RLENGTH)
         text = substr(text, RSTART + RLENGTH)
         if (sub(/, "/, "\"", link)) sub(/"$/, "", link)

@@ -3,7 +3,7 @@
 # Installs BUILD into a folder, moves that folder, and uses what is there as a stranger would: the
 # tool, the manual page, and C programs that pkg-config finds the library for: the example at the
 # head of permc.h, beside functions with the inner names of the library (CORE_ARCHIVE), and those of
-# docs/c.md, of which one needs MPI's headers.
+# docs/embedding.md, of which one needs MPI's headers.
 set -eu
 build=$1
 compiler=$2
@@ -48,8 +48,8 @@ export PKG_CONFIG_PATH
 LD_LIBRARY_PATH=$(pkg-config --variable=libdir permc)
 export LD_LIBRARY_PATH
 
-# The programs of docs/c.md, and what they print.
-page=$source/docs/c.md
+# The programs of docs/embedding.md, and what they print.
+page=$source/docs/embedding.md
 block "$page" c 1 >sort.c
 block "$page" c 2 >ranks.c
 # shellcheck disable=SC2046  # flags are words
@@ -60,13 +60,13 @@ version=$(pkg-config --modversion permc)
 same "$(./program)" "$version: 0 1 2 3"
 same "$(moved/bin/permc --version)" "permc $version"
 same "$(find moved -name permc.1 | wc -l)" 1
-same "$(./sort)" "$(block "$page" output 1)"
+same "$(./sort)" "$(block "$page" output 2)"
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_btl=self,vader
 export OMPI_MCA_rmaps_base_oversubscribe=1 PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe
 for mpi in openmpi mpich; do
   # shellcheck disable=SC2046  # flags are words
   if mpicc.$mpi ranks.c -o ranks $(pkg-config --static --cflags --libs permc) 2>log; then
-    same "$(mpirun.$mpi -n 4 ./ranks 2>&1)" "$(block "$page" output 2)"
+    same "$(mpirun.$mpi -n 4 ./ranks 2>&1)" "$(block "$page" output 3)"
   else
     skip "no headers of $mpi"
   fi

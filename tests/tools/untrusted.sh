@@ -1,6 +1,6 @@
 #!/bin/sh
 # untrusted.sh PERMC
-# What a stranger's program tries, and what comes of it (docs/security.md).
+# What a stranger's program tries, and what comes of it (docs/running.md).
 set -u
 permc=${1:-$PERMC}
 folder=${PERMC_TMP:-$(mktemp -d)}/untrusted

@@ -1,4 +1,4 @@
-// How the products of the pipeline grow with a program: counted, not timed. docs/measuring.md has
+// How the products of the pipeline grow with a program: counted, not timed. bench/README.md has
 // the times.
 #include "tests/test.h"
 

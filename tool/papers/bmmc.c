@@ -1,6 +1,6 @@
 // The BMMC paper, as far as it can be counted: its examples, the factors of its section 5.2, its
 // kernels (the strategies of fusion/plan/strategy.c) counted on an HMM, and what is left of its
-// sorter's permutations. Times are for GPUs: docs/benchmarks.md.
+// sorter's permutations. Times are for GPUs: bench/README.md.
 #include "core/random.h"
 #include "fusion/plan/plan.h"
 #include "kernels/hmm/plan.h"
@@ -262,7 +262,7 @@ static void add_turns(paper_tables *out, const results *r) {
 // Section 6's figures are times of an RTX 4090; what they would be if segments were all that
 // counts.
 static void add_times(paper_tables *out, const results *r) {
-  static const char elsewhere[] = "measured there; on another GPU in docs/benchmarks.md";
+  static const char elsewhere[] = "measured there; on another GPU in bench/README.md";
   static const struct {
     const char *where;
     int row;

@@ -8,7 +8,7 @@
 #include "tool/reports/hmm.h"
 
 // An H200: 132 multiprocessors of 2048 threads; latencies in cycles, measured by a chain of reads
-// (docs/benchmarks.md, "Latencies").
+// (bench/README.md, "Latencies").
 static const hmm_machine usual = {.kind = HMM_KIND_HMM,
                                   .dmms = 132,
                                   .width = HMM_PLAN_WIDTH,

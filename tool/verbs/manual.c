@@ -1,4 +1,4 @@
-// The embedded reference, and the comments of the library. See manual.h.
+// The embedded pages, and the comments of the library. See manual.h.
 #include "tool/verbs/manual.h"
 #include "core/scalar/scalar.h"
 #include "lang/load/stdlib.h"
@@ -49,7 +49,7 @@ static void add_entry(arena *a, manual *m, const char *name, const char *section
   const char *end = next_line(section);
   while (*end && !begins(end, "## ") && !begins(end, "### "))
     end = next_line(end);
-  manual_entry e = {name, section, end, header, row, NULL};
+  manual_entry e = {name, section, end, header, row, NULL, m->page};
   vec_push(a, &m->entries, e);
 }
 
@@ -129,18 +129,18 @@ static void add_library(arena *a, manual *m, const struct embedded_file *file) {
                  !strcmp(m->entries.items[m->entries.count - 1].name, name ? name : "");
     if (defines && !again) {
       const char *section = first ? comment : m->entries.items[group].section;
-      manual_entry e = {name, section, NULL, NULL, NULL, file};
+      manual_entry e = {name, section, NULL, NULL, NULL, file, NULL};
       vec_push(a, &m->entries, e);
     }
     comment = NULL;
   }
 }
 
-manual manual_read(arena *a) {
-  manual m = {0};
+static void add_page(arena *a, manual *m, const struct manual_file *page) {
   const char *section = NULL, *header = NULL;
   bool inside = false, combinators = false, words = false, code = false;
-  for (const char *line = manual_files[0].text; *line; line = next_line(line)) {
+  m->page = page;
+  for (const char *line = page->text; *line; line = next_line(line)) {
     if (begins(line, "```"))
       code = !code;
     if (code)
@@ -151,20 +151,26 @@ manual manual_read(arena *a) {
       section = words ? line : section;
       inside = combinators || begins(line, "## Scalar functions\n");
       if (begins(line, "## Values and file formats\n"))
-        add_files(a, &m, line);
+        add_files(a, m, line);
     } else if (inside && begins(line, "### ")) {
       section = line;
       if (combinators)
-        add_heading(a, &m, section);
+        add_heading(a, m, section);
       for (int t = 0; t <= SCALAR_COUNT && begins(line, "### Conversions\n"); t++)
-        add_entry(a, &m, t < SCALAR_COUNT ? scalar_types[t].name : "int", section, NULL, NULL);
+        add_entry(a, m, t < SCALAR_COUNT ? scalar_types[t].name : "int", section, NULL, NULL);
     } else if (((inside && !combinators) || words) && section && *line == '|') {
       if (begins(next_line(line), "|---"))
         header = line;
       else if (!begins(line, "|---"))
-        (inside || line[2] == '`' ? add_row : add_words)(a, &m, section, header, line);
+        (inside || line[2] == '`' ? add_row : add_words)(a, m, section, header, line);
     }
   }
+}
+
+manual manual_read(arena *a) {
+  manual m = {0};
+  for (size_t i = 0; i < manual_file_count; i++)
+    add_page(a, &m, &manual_files[i]);
   for (size_t i = 0; i < stdlib_file_count; i++)
     add_library(a, &m, &stdlib_files[i]);
   return m;
@@ -327,7 +333,7 @@ bool manual_print(text *out, const manual *m, const char *name) {
     while (out->length > 1 && out->data[out->length - 1] == '\n' &&
            out->data[out->length - 2] == '\n')
       out->data[--out->length] = 0;
-    const char *all = manual_files[0].text, *end = all + manual_files[0].length;
+    const char *all = e->page->text, *end = all + e->page->length;
     bool function = begins(section, "### ");
     bool shown = !function || print_example(out, name, section, e->end, false) ||
                  print_example(out, name, section, e->end, true) ||
@@ -335,7 +341,7 @@ bool manual_print(text *out, const manual *m, const char *name) {
     if (!shown)
       print_example(out, name, all, end, true);
     const char *title = section + strspn(section, "# ");
-    text_printf(out, "\nfrom docs/%s, %.*s\n", strrchr(manual_files[0].name, '/') + 1,
+    text_printf(out, "\nfrom docs/%s, %.*s\n", strrchr(e->page->name, '/') + 1,
                 (int)(line_end(title) - title), title);
   }
   return section;

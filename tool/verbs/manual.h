@@ -1,5 +1,6 @@
 // What is said about functions of the language: of the library by the comments in its sources, from
-// which docs/library.md is made, of the others by docs/reference.md, which is embedded in the tool.
+// which docs/library.md is made, of the others by docs/language.md, and of words by docs/running.md,
+// which are embedded in the tool.
 //
 //   -- The first and the last element.
 //   --   head [4, 5, 6] = 4
@@ -38,10 +39,12 @@ typedef struct manual_entry {
   const char *section, *end;         // from its heading, or comment, to the next
   const char *header, *row;          // of the table, or NULL
   const struct embedded_file *file;  // of the library, or NULL
+  const struct manual_file *page;    // of the others
 } manual_entry;
 
 typedef struct manual {
   VEC(manual_entry) entries;
+  const struct manual_file *page;  // that is read
 } manual;
 
 manual manual_read(arena *a);

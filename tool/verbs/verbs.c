@@ -331,7 +331,7 @@ const cli_verb cli_verbs[] = {
      "Measures an entry point of FILE (or the expression of -e): compiled once, run many times in\n"
      "turn with a copy of as many bytes, its result verified.\n"
      "Prints median and least time, half the 95 % interval of the median, bytes of arguments and\n"
-     "results per second, and the speed as a part of the copy's. See docs/measuring.md.",
+     "results per second, and the speed as a part of the copy's. See docs/running.md.",
      "permc bench -e sort --arguments '[1048576]u32'", bench_options,
      "-e --entry, --arguments --size -i, --strict-fp --fast-fp, --ranks --devices, "
      "--turns --compare",
@@ -342,7 +342,7 @@ const cli_verb cli_verbs[] = {
      "more than 2 %: this program, at these sizes, runs so from then on, with every strategy.\n"
      "Otherwise what was stored before is removed. Arguments are random, of --arguments or "
      "--size,\n"
-     "or come from the files of -i. See docs/measuring.md.",
+     "or come from the files of -i. See docs/running.md.",
      "permc tune -e sort --arguments '[2^20]u32' --backend cpu", tune_options,
      "--entry -e, --size --arguments -i, --dry-run --forget, --strict-fp --fast-fp", "FILE -e",
      verb_tune},
