@@ -3,8 +3,7 @@
 //   routine_launch l = {.kernel = "places", .blocks = 4, .threads = 256,
 //                       LAUNCH_ARRAYS(SORT_PLACES, SORT_ALONG), LAUNCH_NUMBERS(rows, length)};
 //
-//   launch_parameters(&l, addresses, values)     0, addresses[SORT_PLACES], addresses[SORT_ALONG],
-//                                                rows, length
+//   parameters of the kernel:  0, the addresses of SORT_PLACES and SORT_ALONG, rows, length
 #ifndef PERMC_KERNELS_ROUTINES_LAUNCH_H
 #define PERMC_KERNELS_ROUTINES_LAUNCH_H
 
@@ -13,7 +12,6 @@
 enum {
   LAUNCH_MOST_ARRAYS = 16,
   LAUNCH_MOST_NUMBERS = 5,
-  LAUNCH_PARAMETERS = 1 + LAUNCH_MOST_ARRAYS + LAUNCH_MOST_NUMBERS,
   LAUNCH_NOTHING = UINT16_MAX  // in place of an array: a null pointer
 };
 
@@ -35,18 +33,6 @@ typedef struct routine_launch {
 
 static inline void launch_add_array(routine_launch *l, uint32_t which) {
   l->arrays[l->array_count++] = which;
-}
-
-// The values of the parameters, by the addresses of the routine's arrays. Returns how many.
-static inline uint32_t launch_parameters(const routine_launch *l, const uint64_t *addresses,
-                                         uint64_t values[LAUNCH_PARAMETERS]) {
-  uint32_t count = 0;
-  values[count++] = 0;
-  for (uint32_t i = 0; i < l->array_count; i++)
-    values[count++] = l->arrays[i] == LAUNCH_NOTHING ? 0 : addresses[l->arrays[i]];
-  for (uint32_t i = 0; i < l->number_count; i++)
-    values[count++] = l->numbers[i];
-  return count;
 }
 
 // Elements are moved as words as wide as their bytes allow: 8, 4, 2 or 1.

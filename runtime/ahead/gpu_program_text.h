@@ -11,32 +11,6 @@ typedef struct permc_image {
   const void *code;
 } permc_image;
 
-typedef struct permc_kernel {
-  uint32_t module, shared_bytes;
-  const char *name;
-} permc_kernel;
-
-enum {
-  PERMC_IS_FIRST,      // the number of the first block of the launch
-  PERMC_IS_ARRAY,      // the address of array `value`
-  PERMC_IS_TEMPORARY,  // an address in the workspace
-  PERMC_IS_NUMBER,
-  PERMC_IS_BLOCK,  // the address of the device's block
-  PERMC_IS_DATA    // what is at `data`
-};
-typedef struct permc_parameter {
-  int kind;
-  uint64_t value;
-  const void *data;
-} permc_parameter;
-
-typedef struct permc_launch {
-  uint32_t kernel, threads;
-  uint64_t blocks;
-  uint32_t first_parameter, parameter_count;
-  uint64_t clear_at, clear_bytes;  // of the workspace, before it
-} permc_launch;
-
 typedef struct permc_program {
   uint32_t array_count, launch_count, kernel_count, module_count, root_count, check_count,
       copy_count;

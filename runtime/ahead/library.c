@@ -287,6 +287,8 @@ static void write_private(text *out, const ahead_making *m) {
   text_printf(out, "#include \"%s.h\"\n", name);
   c_source_add(out, "kernels/text/host.h");
   c_source_add(out, "runtime/ahead/program_text.h");
+  if (is_for_gpu(m))
+    c_source_add(out, "runtime/gpu/launch_text.h");
   c_source_add(out, is_for_gpu(m) ? "runtime/ahead/gpu_program_text.h"
                                   : "runtime/ahead/host_program_text.h");
   for (size_t i = 0; i < m->size_count; i++)

@@ -18,12 +18,12 @@ static void compute_cache_key(const text *file, const cuda_code_source *s, char 
   digest_add(&d, version, sizeof version);
   for (size_t i = 0; i < CUDA_CODE_OPTIONS; i++)
     digest_add(&d, s->options[i], strlen(s->options[i]) + 1);
-  digest_add(&d, file->data, file->length);
+  digest_add(&d, text_content(file), file->length + 1);
   digest_finish_hex(&d, key);
 }
 
 static bool compile(cuda_code *out, const text *t, const cuda_code_source *s, const char *key) {
-  nvrtc_job job = {t->data, "permc.cu", s->architecture, s->options, CUDA_CODE_OPTIONS};
+  nvrtc_job job = {text_content(t), "permc.cu", s->architecture, s->options, CUDA_CODE_OPTIONS};
   if (!nvrtc_compile(&job, &out->cubin, &out->size, out->message, sizeof out->message))
     return false;
   char path[CACHE_PATH];
@@ -32,10 +32,9 @@ static bool compile(cuda_code *out, const text *t, const cuda_code_source *s, co
   return true;
 }
 
-bool cuda_code_make(cuda_code *out, text *t, const cuda_code_source *s, bool anew) {
+bool cuda_code_make(cuda_code *out, const text *t, const cuda_code_source *s, bool anew) {
   char key[CACHE_KEY];
   cuda_code_free(out);
-  text_add(t, "", 1);
   if (t->failed) {
     snprintf(out->message, sizeof out->message, "out of memory");
     return false;
@@ -50,18 +49,15 @@ void cuda_code_free(cuda_code *c) {
   c->cubin = NULL;
 }
 
-bool cuda_code_load(cuda_module **out, cuda_device *d, text *t, const cuda_code_source *s,
+bool cuda_code_load(cuda_module **out, cuda_device *d, const text *t, const cuda_code_source *s,
                     error *failure) {
   cuda_code code = {0};
-  size_t length = t->length;
   bool made = cuda_code_make(&code, t, s, false);
   *out = made ? cuda_module_load(d, code.cubin, code.size) : NULL;
   if (made && !*out && code.cached) {
-    t->length = length;
     made = cuda_code_make(&code, t, s, true);
     *out = made ? cuda_module_load(d, code.cubin, code.size) : NULL;
   }
-  t->length = length;
   if (!*out)
     error_set(failure, SPAN_NONE, "%s", made ? cuda_message(d) : code.message);
   cuda_code_free(&code);

@@ -30,13 +30,13 @@ typedef struct cuda_code {
   char message[NVRTC_WHY];
 } cuda_code;
 
-// `anew`: not from the cache. Adds a 0 behind the text. False: the message says why.
-bool cuda_code_make(cuda_code *out, text *t, const cuda_code_source *s, bool anew);
+// `anew`: not from the cache. False: the message says why.
+bool cuda_code_make(cuda_code *out, const text *t, const cuda_code_source *s, bool anew);
 void cuda_code_free(cuda_code *c);
 
 // The text as a module of the device. What the cache has and the device does not load is compiled
-// again. The text stays as it is.
-bool cuda_code_load(cuda_module **out, cuda_device *d, text *t, const cuda_code_source *s,
+// again.
+bool cuda_code_load(cuda_module **out, cuda_device *d, const text *t, const cuda_code_source *s,
                     error *failure);
 
 #endif

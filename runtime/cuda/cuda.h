@@ -10,7 +10,7 @@
 //   cuda_kernel k;
 //   bool good = m && keys && cuda_kernel_find(d, m, "permc_pass_0", 65536, &k) &&
 //               cuda_upload(d, keys, host, bytes) &&
-//               cuda_launch(d, &k, (cuda_grid){.x = 4096, .threads = 512}, (void *[]){&keys}) &&
+//               cuda_launch(d, &k, (cuda_grid){.blocks = 4096, .threads = 512}, (void *[]){&keys}) &&
 //               cuda_wait(d, interrupted) && cuda_download(d, host, keys, bytes);
 //   if (!good)
 //     report(cuda_message(d));
@@ -46,8 +46,7 @@ enum {
   CUDA_LEAST_CAPABILITY = 70,  // Volta
   CUDA_SHARED_FOR_ALL = 49152  // bytes that every kernel may have; more is allowed one by one
 };
-#define CUDA_MOST_BLOCKS_X UINT64_C(2147483647)
-#define CUDA_MOST_BLOCKS_Y UINT64_C(65535)  // and Z
+#define CUDA_MOST_BLOCKS UINT64_C(2147483647)
 
 // ---- devices -----------------------------------------------------------------------------------
 
@@ -131,7 +130,7 @@ bool cuda_kernel_find(cuda_device *d, cuda_module *m, const char *name, uint32_t
                       cuda_kernel *out);
 
 typedef struct cuda_grid {
-  uint64_t x, y, z;  // blocks; 0 of y and z: 1. At most CUDA_MOST_BLOCKS_X, _Y and _Y
+  uint64_t blocks;   // at most CUDA_MOST_BLOCKS
   uint32_t threads;  // of a block
   // The kernel itself waits for what was launched before it (griddepcontrol.wait), so that it may
   // be started while the blocks of that end: what launching costs is hidden. Where the device

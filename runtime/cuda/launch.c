@@ -59,21 +59,11 @@ bool cuda_kernel_find(cuda_device *d, cuda_module *m, const char *name, uint32_t
 
 // ---- launches ----------------------------------------------------------------------------------
 
-static bool check_grid(cuda_device *d, const cuda_kernel *k, const cuda_grid *g) {
-  const uint64_t blocks[] = {g->x, g->y, g->z};
-  const uint64_t most[] = {CUDA_MOST_BLOCKS_X, CUDA_MOST_BLOCKS_Y, CUDA_MOST_BLOCKS_Y};
-  for (int i = 0; i < 3; i++)
-    if (blocks[i] > most[i])
-      return cuda_refuse(d, "%s would be %" PRIu64 " blocks along %c, CUDA allows %" PRIu64,
-                         k->name, blocks[i], 'x' + i, most[i]);
-  return true;
-}
-
 static bool launch_kernel(cuda_device *d, const cuda_kernel *k, const cuda_grid *g,
                           void **parameters) {
   cuda_launch_attribute overlapping = {CUDA_LAUNCH_OVERLAPPING, {1}};
   cuda_launch_config config = {
-      .blocks = {(unsigned)g->x, (unsigned)g->y, (unsigned)g->z},
+      .blocks = {(unsigned)g->blocks, 1, 1},
       .threads = {g->threads, 1, 1},
       .shared_bytes = k->dynamic_shared,
       .stream = cuda_recorded_stream(d),
@@ -85,14 +75,15 @@ static bool launch_kernel(cuda_device *d, const cuda_kernel *k, const cuda_grid 
   return cuda_check(d, status, "cuLaunchKernelEx",
                     "%s, %" PRIu64 " blocks of %" PRIu32 " threads, %" PRIu32
                     " bytes of shared memory",
-                    k->name, g->x * g->y * g->z, g->threads, k->dynamic_shared);
+                    k->name, g->blocks, g->threads, k->dynamic_shared);
 }
 
 bool cuda_launch(cuda_device *d, const cuda_kernel *k, cuda_grid grid, void **parameters) {
-  grid.y += grid.y == 0;
-  grid.z += grid.z == 0;
   d->launched++;
-  return check_grid(d, k, &grid) && cuda_enter(d) &&
+  if (grid.blocks > CUDA_MOST_BLOCKS)
+    return cuda_refuse(d, "%s would be %" PRIu64 " blocks, CUDA allows %" PRIu64, k->name,
+                       grid.blocks, CUDA_MOST_BLOCKS);
+  return cuda_enter(d) &&
          cuda_leave(d, d->sequence ? cuda_sequence_add_launch(d, k, &grid, parameters)
                                    : launch_kernel(d, k, &grid, parameters));
 }

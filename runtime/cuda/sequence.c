@@ -63,14 +63,13 @@ static bool write_node(cuda_device *d, cuda_node_parameters *p, bool overlapping
 
 bool cuda_sequence_add_launch(cuda_device *d, const cuda_kernel *k, const cuda_grid *g,
                               void **parameters) {
-  cuda_node_parameters p = {
-      .type = CUDA_NODE_KERNEL,
-      .of.kernel = {.function = k->function,
-                    .blocks = {(unsigned)g->x, (unsigned)g->y, (unsigned)g->z},
-                    .threads = {g->threads, 1, 1},
-                    .shared_bytes = k->dynamic_shared,
-                    .parameters = parameters,
-                    .context = d->context}};
+  cuda_node_parameters p = {.type = CUDA_NODE_KERNEL,
+                            .of.kernel = {.function = k->function,
+                                          .blocks = {(unsigned)g->blocks, 1, 1},
+                                          .threads = {g->threads, 1, 1},
+                                          .shared_bytes = k->dynamic_shared,
+                                          .parameters = parameters,
+                                          .context = d->context}};
   snprintf(d->last, sizeof d->last, "%s", k->name);
   return write_node(d, &p, g->overlapping);
 }

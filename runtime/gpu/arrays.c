@@ -8,8 +8,7 @@
 // ---- memory -------------------------------------------------------------------------------------
 
 void cuda_program_describe(const cuda_program *g, storage_pass *passes) {
-  for (uint32_t i = 0; i < g->plan->passes.count; i++)
-    cuda_describe_pass(passes, g->plan, i, &g->passes[i].facts, g->passes[i].routine);
+  launch_table_describe(&g->tables[OF_ALL], g->facts, passes);
 }
 
 // What is given stays for further runs.

@@ -81,14 +81,14 @@ static cuda_device *device_of_rank(void *with, uint32_t own) {
 }
 
 static bool run_items(void *with, uint32_t own, uint32_t pass, uint64_t first, uint64_t last,
-                      cuda_address *addresses) {
+                      const cuda_address *addresses) {
   return cuda_program_items(((gpu_program *)with)->program, own, pass, first, last, addresses);
 }
 
-static bool run_routine(void *with, uint32_t own, uint32_t pass, uint32_t parts, uint32_t part,
+static bool run_routine(void *with, uint32_t own, uint32_t pass, bool all, uint32_t part,
                         const cuda_address *addresses, bool *done, error *failure) {
-  return cuda_program_routine(((gpu_program *)with)->program, own, pass, parts, part, addresses,
-                              done, failure);
+  return cuda_program_routine(((gpu_program *)with)->program, own, pass, all, part, addresses, done,
+                              failure);
 }
 
 static const ranks_devices *devices_of_ranks(const backend_program *p) {
@@ -112,6 +112,7 @@ static backend_status prepare_kernels(backend_program *p, char why[BACKEND_WHY])
   cuda_options o = {.peers = g->peers,
                     .ranks = g->ranks,
                     .rank_count = g->rank_count,
+                    .shares = g->ranks ? ranks_count(c->ranks) : 0,
                     .interrupted = c->limits.interrupted,
                     .fuse = c->fuse,
                     .progress = p->progress};

@@ -87,7 +87,7 @@ bool gpu_barrier_launch(const gpu_barrier *b) {
   bool good = true;
   for (uint64_t rank = 0; rank < count && good; rank++) {
     void *parameters[] = {&first, &flags, &stride, &rank, &count};
-    cuda_grid grid = {.x = 1, .threads = BARRIER_THREADS};
+    cuda_grid grid = {.blocks = 1, .threads = BARRIER_THREADS};
     good = cuda_launch(cuda_peer(b->peers, (unsigned)rank), &b->kernels[rank], grid, parameters) ||
            cuda_peers_refuse(b->peers, (unsigned)rank);
   }

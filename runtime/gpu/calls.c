@@ -29,22 +29,16 @@ static bool call_permuting(cuda_device *d, cuda_permuting *r, const cuda_address
   return (!bytes || cuda_stream_memory_free(d, between)) && good;
 }
 
-// state: that of a sequence, or 0: the temporaries are, and are cleared for it.
+// state: that of a sequence for kernels that look back, or 0: temporaries are, as of routines.
 static bool call_pass(const cuda_program *g, cuda_device *d, uint32_t number,
                       cuda_address *addresses, cuda_address temporaries, cuda_address state) {
-  if (g->passes[number].permuting)
-    return call_permuting(d, g->passes[number].permuting, addresses);
-  if (g->passes[number].routine)
-    return cuda_routine_call(g->passes[number].routine, d, addresses, temporaries);
-  const plan_pass *pass = &g->plan->passes.items[number];
-  if (pass->keys_for && cuda_routine_makes_keys(g->passes[pass->keys_for].routine))
-    return true;
-  if (plan_routine_of(g->plan, pass))
+  if (g->permuting[number])
+    return call_permuting(d, g->permuting[number], addresses);
+  if (program_is_for_host(g, number))
     return cuda_refuse(d, "pass %u is the host's: this program takes values in its memory alone",
                        (unsigned)number + 1);
-  const c_one_kernel *one = g->passes[number].facts.one;
-  return (!one || state || cuda_clear(d, temporaries, one->state_bytes)) &&
-         program_launch(g, d, number, addresses, state ? state : temporaries);
+  bool has_state = state && g->facts[number].one;
+  return program_launch(g, d, number, addresses, has_state ? state : temporaries, has_state);
 }
 
 static bool call_passes(const cuda_program *g, cuda_device *d, cuda_address *addresses,
@@ -76,7 +70,7 @@ static bool is_sequence(const cuda_program *g) {
 
 static bool permutes(const cuda_program *g) {
   for (size_t i = 0; i < g->plan->passes.count; i++)
-    if (g->passes[i].permuting)
+    if (g->permuting[i])
       return true;
   return false;
 }
@@ -88,7 +82,7 @@ static bool call_with_schedules(cuda_program *g, cuda_device *d, cuda_address *a
   bool good = true;
   pthread_mutex_lock(&g->schedules);
   for (size_t i = 0; i < g->plan->passes.count && good; i++) {
-    cuda_permuting *r = g->passes[i].permuting;
+    cuda_permuting *r = g->permuting[i];
     const void *places = r ? (const void *)(uintptr_t)addresses[cuda_permuting_places(r)] : NULL;
     good = !r || program_prepare(g, d, r, places, failure);
   }

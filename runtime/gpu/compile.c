@@ -51,15 +51,12 @@ static bool load_module(cuda_program *g, program_part *part, compilation *c, siz
 static bool find_kernels(cuda_program *g, program_part *part, const compilation *c, size_t i,
                          error *failure) {
   for (uint32_t pass = c->first[i]; pass < c->first[i + 1]; pass++) {
-    char name[C_PASS_NAME];
-    uint32_t own = g->passes[pass].facts.kernel;
-    if (own != pass || !g->passes[pass].facts.threads) {  // found before; none
-      part->kernels[pass] = part->kernels[own];
-      continue;
-    }
-    c_pass_name(g->plan, pass, name);
-    if (!cuda_kernel_find(part->device, part->modules[i], name,
-                          (uint32_t)g->passes[pass].facts.scratch_bytes, &part->kernels[pass]))
+    const launch_table *t = &g->tables[OF_ALL];
+    uint32_t number = t->passes[pass].kernel;
+    const permc_kernel *k = &t->kernels.items[number];
+    if (g->facts[pass].threads && g->facts[pass].kernel == pass &&
+        !cuda_kernel_find(part->device, part->modules[i], k->name, k->shared_bytes,
+                          &part->code[OF_ALL].kernels[number]))
       return program_fail_of(g, part, failure);
   }
   return true;

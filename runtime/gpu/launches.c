@@ -2,84 +2,65 @@
 #include "runtime/cuda/device.h"
 #include "runtime/gpu/state.h"
 
-// The items up to the last that has something to do.
-static uint64_t items_to_launch(const plan *p, uint32_t number) {
-  const plan_pass *pass = &p->passes.items[number];
-  bool loops = p->net->stages.items[pass->stage].loop_count > 0;
-  return loops ? cpu_item_count(p, number) : plan_live_blocks(p, pass);
+// The items first ... last - 1 of a pass that is no routine.
+static bool launch_items(const cuda_program *g, unsigned number, uint32_t pass, uint64_t first,
+                         uint64_t last, const cuda_address *arrays) {
+  const program_part *part = &g->parts[number];
+  const launch_place at = {.arrays = arrays,
+                           .block = part->imports,
+                           .cleared = true,
+                           .alone = g->peers != NULL,
+                           .first = first,
+                           .last = last};
+  return first >= last ||
+         table_launch(&g->tables[OF_ALL], &part->code[OF_ALL], part->device, pass, &at);
 }
 
-bool program_plan_launches(cuda_program *g) {
-  for (uint32_t i = 0; i < g->plan->passes.count; i++) {
-    const plan_pass *pass = &g->plan->passes.items[i];
-    program_pass *l = &g->passes[i];
-    const c_one_kernel *one = l->facts.one;
-    l->arrays =
-        calloc((one ? one->array_count : plan_pass_most_arrays(pass)) + 1, sizeof *l->arrays);
-    if (!l->arrays)
-      return false;
-    l->array_count = one ? one->array_count : plan_pass_arrays(pass, l->arrays);
-    l->items = one ? one->blocks : items_to_launch(g->plan, i);
-    if (one && one->state_bytes > g->state_bytes)
-      g->state_bytes = one->state_bytes;
-    if (one)
-      memcpy(l->arrays, one->arrays, one->array_count * sizeof *l->arrays);
-  }
-  return true;
+static uint64_t items_of(const cuda_program *g, uint32_t pass) {
+  const launch_table *t = &g->tables[OF_ALL];
+  return t->passes[pass].count ? t->launches.items[t->passes[pass].first].blocks : 0;
 }
 
-// The items first ... last - 1 of a pass, on arrays that lie at these addresses.
-static bool launch_items(const cuda_program *g, const program_part *part, cuda_device *d,
-                         uint32_t number, uint64_t first, uint64_t last, cuda_address *addresses,
-                         cuda_address state) {
-  enum { MOST_PARAMETERS = 512 };  // CUDA allows 4096 bytes of them
-  const program_pass *l = &g->passes[number];
-  void *parameters[MOST_PARAMETERS];
-  cuda_address imports = part->imports;
-  bool good = true;
-  if (!l->facts.threads)
-    return true;
-  if (l->array_count + 3 > MOST_PARAMETERS)
-    return cuda_refuse(d, "pass %u has too many arrays", (unsigned)number);
-  parameters[0] = &first;
-  for (uint32_t i = 0; i < l->array_count; i++)
-    parameters[1 + i] = &addresses[l->arrays[i]];
-  parameters[1 + l->array_count] = &imports;
-  parameters[2 + l->array_count] = l->facts.one ? (void *)&state : l->facts.matrix;
-  for (; first < last && good; first += CUDA_MOST_BLOCKS_X) {
-    uint64_t left = last - first;
-    cuda_grid grid = {.x = left < CUDA_MOST_BLOCKS_X ? left : CUDA_MOST_BLOCKS_X,
-                      .threads = l->facts.threads,
-                      .overlapping = !g->peers};
-    good = cuda_launch(d, &part->kernels[number], grid, parameters);
-  }
-  return good;
+bool program_launch(const cuda_program *g, cuda_device *d, uint32_t number,
+                    const cuda_address *arrays, cuda_address temporaries, bool cleared) {
+  const program_part *part = &g->parts[0];
+  const launch_place at = {.arrays = arrays,
+                           .temporaries = temporaries,
+                           .block = part->imports,
+                           .cleared = cleared,
+                           .alone = g->peers &&
+                                    !plan_routine_of(g->plan, &g->plan->passes.items[number])};
+  return table_launch(&g->tables[OF_ALL], &part->code[OF_ALL], d, number, &at);
 }
 
-bool program_launch(const cuda_program *g, cuda_device *d, uint32_t number, cuda_address *addresses,
-                    cuda_address state) {
-  return launch_items(g, &g->parts[0], d, number, 0, g->passes[number].items, addresses, state);
-}
+// ---- for ranks ----------------------------------------------------------------------------------
 
 bool cuda_program_items(const cuda_program *g, unsigned rank, uint32_t pass, uint64_t first,
-                        uint64_t last, cuda_address *addresses) {
-  const program_part *part = &g->parts[rank];
-  last = last < g->passes[pass].items ? last : g->passes[pass].items;
-  return first >= last || launch_items(g, part, part->device, pass, first, last, addresses, 0);
+                        uint64_t last, const cuda_address *addresses) {
+  uint64_t items = items_of(g, pass);
+  return launch_items(g, rank, pass, first, last < items ? last : items, addresses);
 }
 
-bool cuda_program_routine(cuda_program *g, unsigned rank, uint32_t pass, uint32_t parts,
-                          uint32_t part, const cuda_address *addresses, bool *done,
-                          error *failure) {
-  program_part *p = &g->parts[rank];
-  *done = false;
-  if (!p->rows[pass] && !cuda_rows_new_part(&p->rows[pass], p->device, parts, g->plan,
-                                            &g->plan->passes.items[pass], &g->source, failure))
+bool cuda_program_routine(cuda_program *g, unsigned rank, uint32_t pass, bool all, uint32_t part,
+                          const cuda_address *addresses, bool *done, error *failure) {
+  int which = all ? OF_ALL : OF_PART;
+  const launch_table *t = &g->tables[which];
+  program_part *own = &g->parts[rank];
+  launch_place at = {.arrays = addresses, .part = part};
+  uint64_t bytes = t->passes[pass].bytes;
+  *done = t->passes[pass].count > 0;
+  if (!*done)
+    return true;
+  if (!table_code_load(&own->code[which], own->device, t, pass, &g->source, failure))
     return false;
-  *done = p->rows[pass] != NULL;
-  return !*done || cuda_rows_run_part(p->rows[pass], part, addresses) ||
-         error_set(failure, SPAN_NONE, "%s", cuda_message(p->device));
+  bool good = (!bytes || cuda_stream_memory_new(own->device, bytes, &at.temporaries)) &&
+              table_launch(t, &own->code[which], own->device, pass, &at);
+  if (at.temporaries)
+    good = cuda_stream_memory_free(own->device, at.temporaries) && good;
+  return good || error_set(failure, SPAN_NONE, "%s", cuda_message(own->device));
 }
+
+// ---- runs, by all devices -----------------------------------------------------------------------
 
 // All devices see what all have been given before.
 static bool meet(const cuda_program *g) {
@@ -89,12 +70,11 @@ static bool meet(const cuda_program *g) {
 
 // A turn of a pass, of `turns`: each device executes the items of its part.
 static bool launch_parts(const cuda_program *g, uint32_t number, uint32_t turn, uint32_t turns) {
-  uint64_t items = g->passes[number].items, parts = g->part_count * (uint64_t)turns;
+  uint64_t items = items_of(g, number), parts = g->part_count * (uint64_t)turns;
   bool good = true;
   for (unsigned i = 0; i < g->part_count && good; i++) {
     uint64_t part = i * (uint64_t)turns + turn;
-    good = launch_items(g, &g->parts[i], g->parts[i].device, number, items * part / parts,
-                        items * (part + 1) / parts, g->own, 0) ||
+    good = launch_items(g, i, number, items * part / parts, items * (part + 1) / parts, g->own) ||
            cuda_peers_refuse(g->peers, i);
   }
   return good;
@@ -152,27 +132,39 @@ static bool overwrites(const cuda_program *g, uint32_t number) {
 // Whether the pass and the next are launched in turns.
 static bool overlaps(const cuda_program *g, uint32_t number, uint32_t last) {
   const plan_pass *pass = &g->plan->passes.items[number];
-  return g->has_sides && pass->turn_bits && number + 1 < last && !g->passes[number].facts.one &&
-         !g->passes[number + 1].facts.one &&
-         g->passes[number].items % ((uint64_t)g->part_count << pass->turn_bits) == 0 &&
-         g->passes[number + 1].items % ((uint64_t)g->part_count << pass->turn_bits) == 0 &&
-         !overwrites(g, number);
+  uint64_t turns = (uint64_t)g->part_count << pass->turn_bits;
+  return g->has_sides && pass->turn_bits && number + 1 < last && !g->facts[number].one &&
+         !g->facts[number + 1].one && items_of(g, number) % turns == 0 &&
+         items_of(g, number + 1) % turns == 0 && !overwrites(g, number);
 }
 
-static bool launch_pass(cuda_program *g, uint32_t number) {
-  const program_pass *pass = &g->passes[number];
-  uint32_t keys_for = g->plan->passes.items[number].keys_for;
-  if (pass->permuting)
-    return cuda_permuting_launch(pass->permuting, g->device, g->own, 0);
-  if (pass->rows)
-    return cuda_rows_launch(pass->rows);
-  if (pass->routine)
-    return cuda_routine_launch(pass->routine);
-  if (keys_for && cuda_routine_makes_keys(g->passes[keys_for].routine))
-    return true;
-  bool together = g->peers && !pass->facts.one;  // whose blocks wait for each other
-  return together ? launch_parts(g, number, 0, 1)
-                  : program_launch(g, g->device, number, g->own, g->state);
+int program_table_of(const cuda_program *g, uint32_t number) {
+  return g->peers && g->tables[OF_PART].passes[number].count ? OF_PART : OF_ALL;
+}
+
+// Each device, by the rows that are its part.
+static bool launch_rows(const cuda_program *g, uint32_t number) {
+  bool good = true;
+  for (unsigned i = 0; i < g->part_count && good; i++) {
+    const program_part *part = &g->parts[i];
+    const launch_place at = {
+        .arrays = g->own, .temporaries = part->temporaries[number], .cleared = true, .part = i};
+    good = table_launch(&g->tables[OF_PART], &part->code[OF_PART], part->device, number, &at) ||
+           cuda_peers_refuse(g->peers, i);
+  }
+  return good;
+}
+
+static bool launch_one(const cuda_program *g, uint32_t number) {
+  const c_one_kernel *one = g->facts[number].one;  // whose blocks wait for each other
+  if (g->permuting[number])
+    return cuda_permuting_launch(g->permuting[number], g->device, g->own, 0);
+  if (program_table_of(g, number) == OF_PART)
+    return launch_rows(g, number);
+  if (g->peers && !one && !plan_routine_of(g->plan, &g->plan->passes.items[number]))
+    return launch_parts(g, number, 0, 1);
+  return program_launch(g, g->device, number, g->own,
+                        one ? g->state : g->parts[0].temporaries[number], true);
 }
 
 // Between passes devices meet; the end of a graph is that of all.
@@ -180,7 +172,7 @@ static bool launch_runs(cuda_program *g, uint32_t first, uint32_t last, unsigned
   bool good = !g->peers || cuda_peers_fork(g->peers);
   for (unsigned run = 0; run < runs; run++)
     for (uint32_t i = first; i < last && good; i++) {
-      good = overlaps(g, i, last) ? launch_turns(g, i++) : launch_pass(g, i);
+      good = overlaps(g, i, last) ? launch_turns(g, i++) : launch_one(g, i);
       bool is_end = run + 1 == runs && i + 1 >= last;
       good = good && (!g->peers || is_end || meet(g));
     }

@@ -2,7 +2,7 @@
 #include "runtime/gpu/permuting.h"
 #include "kernels/routines/permute/permute.h"
 #include "runtime/cuda/device.h"
-#include "runtime/gpu/routine.h"
+#include "runtime/gpu/launcher.h"
 #include "runtime/system/pool.h"
 
 #include <stdio.h>
@@ -11,7 +11,8 @@
 typedef struct schedule_parts {
   struct schedule_parts *next;  // of a schedule before it, which was recorded
   cuda_address memory[PERMUTE_TABLES];
-  cuda_module *module;
+  launch_table table;
+  table_code code;
 } schedule_parts;
 
 struct cuda_permuting {
@@ -26,9 +27,6 @@ struct cuda_permuting {
   permute_tables tables;  // their lengths; the data is on the device
   schedule_parts now;
   cuda_address between;  // 0: not placed
-  uint32_t launch_count;
-  routine_launch launches[PERMUTE_LAUNCHES];
-  cuda_kernel kernels[PERMUTE_LAUNCHES];
 };
 
 static permute_strategy strategy_named(const char *name) {
@@ -61,8 +59,8 @@ static void drop_tables(const cuda_permuting *r, schedule_parts *s) {
 }
 
 static void drop_kernels(const cuda_permuting *r, schedule_parts *s) {
-  cuda_module_free(r->device, s->module);
-  s->module = NULL;
+  table_code_free(&s->code, r->device, &s->table);
+  launch_table_free(&s->table);
 }
 
 void cuda_permuting_free(cuda_permuting *r) {
@@ -136,41 +134,48 @@ static bool make_tables(cuda_permuting *r, cuda_device *d, const place_list *p,
   return good;
 }
 
-static bool load_module(cuda_permuting *r, cuda_device *d, const cuda_code_source *made_of,
-                        error *failure) {
-  text t = {0};
-  permute_text(&t, &r->shape);
-  bool good = cuda_code_load(&r->now.module, d, &t, made_of, failure);
-  text_free(&t);
-  return good;
+// Tables of places are parameters by what `now` has then.
+static bool make_table(cuda_permuting *r, error *failure) {
+  launch_table *t = &r->now.table;
+  permc_parameter arrays[PERMUTE_TABLE + PERMUTE_TABLES] = {
+      [PERMUTE_A] = {PERMC_IS_ARRAY, r->routine->pairs[1].from, NULL},
+      [PERMUTE_B] = {PERMC_IS_ARRAY, r->routine->pairs[1].to, NULL},
+      [PERMUTE_BETWEEN] = {PERMC_IS_TEMPORARY, 0, NULL}};
+  routine_launch launches[PERMUTE_LAUNCHES];
+  uint32_t count = permute_launches(&r->shape, launches);
+  jmp_buf no_memory;
+  for (int i = 0; i < PERMUTE_TABLES; i++)
+    arrays[PERMUTE_TABLE + i] = (permc_parameter){PERMC_IS_DATA, 0, &r->now.memory[i]};
+  *t = (launch_table){.memory.failure = &no_memory, .parts = 1};
+  if (setjmp(no_memory))
+    return error_no_memory(failure);
+  t->passes = NEW(&t->memory, launch_pass);
+  text code = {.memory = &t->memory};
+  permute_text(&code, &r->shape);
+  launch_table_add(t, t->passes, code, count, launches, arrays);
+  for (size_t i = 0; i < t->parameters.count; i++)
+    if (t->parameters.items[i].kind == PERMC_IS_TEMPORARY)
+      t->passes->bytes = r->routine->length * r->bytes;
+  return true;
 }
 
 // Those of another permutation of the same shape are the same.
 static bool load_kernels(cuda_permuting *r, cuda_device *d, const permute_shape *before,
                          const cuda_code_source *made_of, error *failure) {
-  bool good = true;
-  if (r->now.module && permute_shapes_equal(before, &r->shape))
+  schedule_parts *s = &r->now;
+  if (s->code.modules && permute_shapes_equal(before, &r->shape))
     return true;
-  drop_kernels(r, &r->now);
-  if (!load_module(r, d, made_of, failure))
-    return false;
-  r->launch_count = permute_launches(&r->shape, r->launches);
-  for (uint32_t i = 0; i < r->launch_count && good; i++) {
-    char name[64];
-    snprintf(name, sizeof name, "permc_pass_%s", r->launches[i].kernel);
-    good = cuda_kernel_find(d, r->now.module, name, r->launches[i].shared_bytes, &r->kernels[i]);
-  }
+  drop_kernels(r, s);
+  bool good = make_table(r, failure) &&
+              (table_code_new(&s->code, &s->table) || error_no_memory(failure)) &&
+              table_code_load(&s->code, d, &s->table, 0, made_of, failure);
   if (!good)
-    drop_kernels(r, &r->now);
-  return good || fail_with_message(d, failure);
+    drop_kernels(r, s);
+  return good;
 }
 
 uint64_t cuda_permuting_between(const cuda_permuting *r) {
-  for (uint32_t i = 0; i < r->launch_count; i++)
-    for (uint32_t k = 0; k < r->launches[i].array_count; k++)
-      if (r->launches[i].arrays[k] == PERMUTE_BETWEEN)
-        return r->routine->length * r->bytes;
-  return 0;
+  return r->now.table.passes ? r->now.table.passes->bytes : 0;
 }
 
 bool cuda_permuting_place(cuda_permuting *r) {
@@ -242,11 +247,7 @@ bool cuda_permuting_prepare(cuda_permuting *r, cuda_device *d, const void *place
 
 bool cuda_permuting_launch(cuda_permuting *r, cuda_device *d, const cuda_address *addresses,
                            cuda_address between) {
-  cuda_address arrays[PERMUTE_TABLE + PERMUTE_TABLES] = {
-      [PERMUTE_A] = addresses[r->routine->pairs[1].from],
-      [PERMUTE_B] = addresses[r->routine->pairs[1].to],
-      [PERMUTE_BETWEEN] = between ? between : r->between};
-  memcpy(arrays + PERMUTE_TABLE, r->now.memory, PERMUTE_TABLES * sizeof *arrays);
+  const launch_place at = {.arrays = addresses, .temporaries = between ? between : r->between};
   r->recorded = r->recorded || (!d->recording && cuda_is_capturing(d));
-  return cuda_launch_all(d, r->launch_count, r->launches, r->kernels, arrays);
+  return table_launch(&r->now.table, &r->now.code, d, 0, &at);
 }

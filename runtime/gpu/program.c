@@ -7,12 +7,11 @@ static cuda_program *allocate_program(cuda_device *d, const plan *p, const cuda_
     return NULL;
   *g = (cuda_program){.device = d, .peers = o->peers, .plan = p, .interrupted = o->interrupted};
   g->part_count = o->peers ? cuda_peers_count(o->peers) : o->ranks ? o->rank_count : 1;
-  bool has_kernels = true;
+  bool has_parts = true;
   for (unsigned i = 0; i < g->part_count; i++) {
     g->parts[i].device = o->peers ? cuda_peer(o->peers, i) : o->ranks ? o->ranks[i] : d;
-    g->parts[i].kernels = calloc(p->passes.count + 1, sizeof *g->parts[i].kernels);
-    g->parts[i].rows = calloc(p->passes.count + 1, sizeof(cuda_rows *));
-    has_kernels &= g->parts[i].kernels != NULL && g->parts[i].rows != NULL;
+    g->parts[i].temporaries = calloc(p->passes.count + 1, sizeof(cuda_address));
+    has_parts &= g->parts[i].temporaries != NULL;
   }
   streams_begin(&g->streams, (uint32_t)p->arrays.count);
   pthread_mutex_init(&g->schedules, NULL);
@@ -21,28 +20,46 @@ static cuda_program *allocate_program(cuda_device *d, const plan *p, const cuda_
     g->cache.folder[0] = 0;
   g->source =
       (cuda_code_source){&g->cache, cuda_code_options[o->fuse], cuda_facts_of(d)->capability};
-  g->passes = calloc(p->passes.count + 1, sizeof *g->passes);
+  g->facts = calloc(p->passes.count + 1, sizeof *g->facts);
+  g->permuting = calloc(p->passes.count + 1, sizeof(cuda_permuting *));
   g->own = calloc(p->arrays.count + 1, sizeof *g->own);
   g->stretches = calloc(p->passes.count + 1, sizeof *g->stretches);
-  for (size_t i = 0; i < p->passes.count && g->passes && !o->ranks; i++)
-    g->passes[i].permuting = cuda_permuting_new(d, p, &p->passes.items[i]);
-  if (has_kernels && g->passes && g->stretches && g->own)
+  for (size_t i = 0; i < p->passes.count && g->permuting && !o->ranks; i++)
+    g->permuting[i] = cuda_permuting_new(d, p, &p->passes.items[i]);
+  if (has_parts && g->facts && g->permuting && g->stretches && g->own)
     return g;
   cuda_program_free(g);
   return NULL;
 }
 
+// Of ranks there are only routines that are done by rows.
+static bool make_tables(cuda_program *g, const cuda_options *o, error *failure) {
+  const cuda_facts *d = cuda_facts_of(g->device);
+  launch_options all = {.facts = g->facts,
+                        .machine = {(uint32_t)d->multiprocessors, (uint32_t)d->shared_per_block},
+                        .by_rows = o->ranks != NULL};
+  launch_options part = {
+      .machine = all.machine, .by_rows = true, .parts = g->peers ? g->part_count : o->shares};
+  bool good = launch_table_make(&g->tables[OF_ALL], g->plan, &all, failure) &&
+              (!part.parts || launch_table_make(&g->tables[OF_PART], g->plan, &part, failure));
+  for (unsigned k = 0; k < g->part_count && good; k++)
+    for (int table = 0; table < TABLES && good; table++)
+      good =
+          table_code_new(&g->parts[k].code[table], &g->tables[table]) || error_no_memory(failure);
+  return good;
+}
+
+// Loads the kernels of routines.
 static bool make_routines(cuda_program *g, error *failure) {
-  const plan *p = g->plan;
-  for (uint32_t i = 0; i < p->passes.count; i++) {
-    const plan_pass *pass = &p->passes.items[i];
-    program_pass *own = &g->passes[i];
-    if (plan_routine_of(p, pass) &&
-        !(cuda_routine_new(&own->routine, g->device, p, pass, &g->source, failure) &&
-          (!g->peers || cuda_rows_new(&own->rows, g->peers, p, pass, &g->source, failure))))
-      return false;
+  bool good = true;
+  for (uint32_t i = 0; i < g->plan->passes.count; i++) {
+    good = good && table_code_load(&g->parts[0].code[OF_ALL], g->device, &g->tables[OF_ALL], i,
+                                   &g->source, failure);
+    for (unsigned k = 0; k < g->part_count && good && g->peers; k++)
+      good = table_code_load(&g->parts[k].code[OF_PART], g->parts[k].device, &g->tables[OF_PART], i,
+                             &g->source, failure);
   }
-  return true;
+  return good;
 }
 
 static bool make_arrays(cuda_program *g, error *failure) {
@@ -69,36 +86,30 @@ cuda_program *cuda_program_new(cuda_device *d, const plan *p, c_code *code, cons
   if (!g)
     return error_no_memory(failure), NULL;
   for (size_t i = 0; i < p->passes.count; i++) {
-    g->passes[i].facts = code->facts[i];
+    g->facts[i] = code->facts[i];
     code->facts[i].matrix = NULL;  // the program's now
     code->facts[i].one = NULL;
+    if (g->facts[i].one && g->facts[i].one->state_bytes > g->state_bytes)
+      g->state_bytes = g->facts[i].one->state_bytes;
   }
-  if (make_barrier(g, failure) && program_compile(g, o, code, failure) &&
+  if (make_tables(g, o, failure) && make_barrier(g, failure) &&
+      program_compile(g, o, code, failure) &&
       (o->ranks || (make_routines(g, failure) && make_arrays(g, failure))) &&
-      program_upload_roots(g, code->roots, failure) &&
-      (program_plan_launches(g) || error_no_memory(failure)))
+      program_upload_roots(g, code->roots, failure))
     return g;
   cuda_program_free(g);
   return NULL;
 }
 
-static void free_part(program_part *part, size_t pass_count) {
-  for (size_t i = 0; i < pass_count && part->rows; i++)
-    cuda_rows_free(part->rows[i]);
-  free(part->rows);
+static void free_part(const cuda_program *g, program_part *part) {
+  for (size_t i = 0; i < g->plan->passes.count && part->temporaries; i++)
+    cuda_memory_free(part->device, part->temporaries[i]);
+  free(part->temporaries);
   cuda_memory_free(part->device, part->imports);
   for (size_t i = 0; i < part->module_count; i++)
     cuda_module_free(part->device, part->modules[i]);
-  free(part->kernels);
-}
-
-static void free_pass(program_pass *pass) {
-  cuda_permuting_free(pass->permuting);
-  cuda_routine_free(pass->routine);
-  cuda_rows_free(pass->rows);
-  free(pass->facts.matrix);
-  free(pass->facts.one);
-  free(pass->arrays);
+  for (int table = 0; table < TABLES; table++)
+    table_code_free(&part->code[table], part->device, &g->tables[table]);
 }
 
 void cuda_program_free(cuda_program *g) {
@@ -106,8 +117,12 @@ void cuda_program_free(cuda_program *g) {
     return;
   if (g->stretches)
     program_drop_graphs(g);
-  for (size_t i = 0; i < g->plan->passes.count && g->passes; i++)
-    free_pass(&g->passes[i]);
+  for (size_t i = 0; i < g->plan->passes.count && g->permuting; i++)
+    cuda_permuting_free(g->permuting[i]);
+  for (size_t i = 0; i < g->plan->passes.count && g->facts; i++) {
+    free(g->facts[i].matrix);
+    free(g->facts[i].one);
+  }
   for (uint32_t i = 0; i < g->storage.room_count; i++) {
     program_memory_free(g, (uintptr_t)g->storage.rooms[i].memory);
     g->storage.rooms[i].memory = NULL;
@@ -115,11 +130,14 @@ void cuda_program_free(cuda_program *g) {
   cuda_memory_free(g->device, g->copied.address);
   cuda_memory_free(g->device, g->state);
   for (unsigned i = 0; i < g->part_count; i++)
-    free_part(&g->parts[i], g->plan->passes.count);
+    free_part(g, &g->parts[i]);
   gpu_barrier_free(g->barrier);
   streams_end(&g->streams, g->device);
   pthread_mutex_destroy(&g->schedules);
-  free(g->passes);
+  for (int table = 0; table < TABLES; table++)
+    launch_table_free(&g->tables[table]);
+  free(g->facts);
+  free(g->permuting);
   free(g->own);
   storage_end(&g->storage);
   free(g->stretches);

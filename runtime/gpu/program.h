@@ -20,10 +20,10 @@
 //   run       a0 uploaded, graph launched, a2 downloaded
 //
 // Several devices (peers.h) have each array together, and each executes its part of the blocks of a
-// pass; they wait for each other between passes. Routines of many rows are shared by rows (rows.h).
+// pass; they wait for each other between passes. Routines of many rows are shared by rows.
 // Blocks that wait for others, and other routines, are the first one's.
 //
-// Routines have kernels of their own (routine.h), in the same graph. One that has none is executed
+// Routines have kernels of their own (launch_table.h), in the same graph. One that has none is executed
 // by the host, between graphs, on arrays that are downloaded for it.
 #ifndef PERMC_RUNTIME_GPU_PROGRAM_H
 #define PERMC_RUNTIME_GPU_PROGRAM_H
@@ -43,6 +43,7 @@ typedef struct cuda_options {
   // no routines. NULL: it has.
   cuda_device *const *ranks;
   unsigned rank_count;  // at most CUDA_MOST_PEERS
+  uint32_t shares;      // ... that arrays are in, of all ranks
   cuda_peers
       *peers;  // the devices that share the blocks of each pass, `d` being the first; NULL: `d`
   const atomic_bool *interrupted;  // may be NULL
@@ -87,12 +88,12 @@ bool cuda_program_fetch(const cuda_program *g, cuda_stream *stream, void *to, cu
 // device `rank`. By array of the plan: the address that element 0 has, or would have if the device
 // had it; those of tables, too. False: the device's message says why.
 bool cuda_program_items(const cuda_program *g, unsigned rank, uint32_t pass, uint64_t first,
-                        uint64_t last, cuda_address *addresses);
+                        uint64_t last, const cuda_address *addresses);
 
-// A routine, of which the device executes part `part` of the rows, of `parts` (1: all). *done: it
-// has kernels for that. False: *failure.
-bool cuda_program_routine(cuda_program *g, unsigned rank, uint32_t pass, uint32_t parts,
-                          uint32_t part, const cuda_address *addresses, bool *done, error *failure);
+// A routine, of which the device executes all rows, or those of share `part`. *done: it has kernels
+// for that. False: *failure.
+bool cuda_program_routine(cuda_program *g, unsigned rank, uint32_t pass, bool all, uint32_t part,
+                          const cuda_address *addresses, bool *done, error *failure);
 
 // Seconds of the device's clock: of one run on the arguments of the last (they are still there),
 // and of a copy of so many bytes within its memory; the mean of `runs`.

@@ -9,9 +9,9 @@ enum { MANY = 10 };  // runs that are timed as one graph, without launches by th
 
 // ---- graphs -------------------------------------------------------------------------------------
 
-static bool is_for_host(const cuda_program *g, uint32_t pass) {
-  return plan_routine_of(g->plan, &g->plan->passes.items[pass]) && !g->passes[pass].permuting &&
-         !g->passes[pass].routine;
+bool program_is_for_host(const cuda_program *g, uint32_t pass) {
+  return plan_routine_of(g->plan, &g->plan->passes.items[pass]) && !g->permuting[pass] &&
+         !g->tables[OF_ALL].passes[pass].count;
 }
 
 void program_drop_graphs(cuda_program *g) {
@@ -28,11 +28,11 @@ static bool record_stretches(cuda_program *g, error *failure) {
   program_drop_graphs(g);
   uint32_t count = (uint32_t)g->plan->passes.count;
   for (uint32_t i = 0; i < count; i++)
-    if (g->passes[i].permuting && !cuda_permuting_place(g->passes[i].permuting))
+    if (g->permuting[i] && !cuda_permuting_place(g->permuting[i]))
       return program_fail(g, failure);
   for (uint32_t first = 0, last; first < count || !g->stretch_count; first = last + 1) {
     stretch *s = &g->stretches[g->stretch_count++];
-    for (last = first; last < count && !is_for_host(g, last); last++)
+    for (last = first; last < count && !program_is_for_host(g, last); last++)
       ;
     s->routine = last < count ? last : NEVER;
     if ((last > first || !count) && !(s->graph = program_record(g, first, last, 1, failure)))
@@ -41,15 +41,16 @@ static bool record_stretches(cuda_program *g, error *failure) {
   return true;
 }
 
-// After the arrays have their addresses.
-static bool place_routines(cuda_program *g, error *failure) {
-  for (uint32_t i = 0; i < g->plan->passes.count; i++) {
-    const program_pass *pass = &g->passes[i];
-    if (pass->rows ? !cuda_rows_place(pass->rows, g->own, failure)
-                   : pass->routine && !cuda_routine_place(pass->routine, g->own, failure))
-      return false;
-  }
-  return true;
+// The temporaries of routines, cleared for all runs: their kernels leave them so.
+static bool make_temporaries(cuda_program *g, program_part *part, uint32_t number) {
+  const launch_table *t = &g->tables[program_table_of(g, number)];
+  const launch_pass *pass = &t->passes[number];
+  cuda_address *a = &part->temporaries[number];
+  if (!pass->bytes || g->facts[number].one || (t->parts == 1 && part != g->parts))
+    return true;
+  const permc_launch *l = &t->launches.items[pass->first];
+  return (*a = *a ? *a : cuda_memory_new(part->device, pass->bytes)) &&
+         (!l->clear_bytes || cuda_clear(part->device, *a + l->clear_at, l->clear_bytes));
 }
 
 // The program's own arrays, for runs on arrays of the host.
@@ -58,11 +59,15 @@ static bool make_own_arrays(cuda_program *g, error *failure) {
     return true;
   if (!program_allocate_arrays(g, false, failure))
     return false;
-  if (g->state_bytes && !((g->state = cuda_memory_new(g->device, g->state_bytes)) &&
-                          cuda_clear(g->device, g->state, g->state_bytes)))
+  if (g->state_bytes &&
+      !((g->state = g->state ? g->state : cuda_memory_new(g->device, g->state_bytes)) &&
+        cuda_clear(g->device, g->state, g->state_bytes)))
     return program_fail(g, failure);
-  g->has_own_arrays = place_routines(g, failure);
-  return g->has_own_arrays;
+  for (uint32_t i = 0; i < g->plan->passes.count; i++)
+    for (unsigned k = 0; k < g->part_count; k++)
+      if (!make_temporaries(g, &g->parts[k], i))
+        return error_set(failure, SPAN_NONE, "%s", cuda_message(g->parts[k].device));
+  return g->has_own_arrays = true;
 }
 
 // Graphs on them.
@@ -150,7 +155,7 @@ bool program_prepare(cuda_program *g, cuda_device *d, cuda_permuting *r, const v
 
 static bool prepare_run(cuda_program *g, const array *arguments, size_t count, error *failure) {
   for (size_t i = 0; i < g->plan->passes.count; i++) {
-    cuda_permuting *r = g->passes[i].permuting;
+    cuda_permuting *r = g->permuting[i];
     void *places;
     if (r && !(cpu_find_given(&g->plan->arrays.items[cuda_permuting_places(r)], arguments, count,
                               &places, failure) &&
@@ -224,10 +229,11 @@ static bool time_pass(cuda_program *g, uint32_t pass, unsigned runs, double *sec
   if (!make_stretches(g, failure))
     return false;
   double start = clock_seconds();
-  for (unsigned i = 0; i < runs && is_for_host(g, pass); i++, *seconds = clock_seconds() - start)
+  for (unsigned i = 0; i < runs && program_is_for_host(g, pass);
+       i++, *seconds = clock_seconds() - start)
     if (!run_on_host(g, pass, failure))
       return false;
-  if (is_for_host(g, pass))
+  if (program_is_for_host(g, pass))
     return *seconds /= runs, true;
   cuda_graph *graph = program_record(g, pass, pass + 1, runs, failure);
   bool good = graph && cuda_graph_launch(g->device, graph) && cuda_time_begin(g->device) &&

@@ -3,19 +3,20 @@
 //   program.c    making and freeing it
 //   devices.c    its devices as one        compile.c    its kernels, for each device
 //   arrays.c     where arrays lie; what is uploaded and downloaded
+//   launch_table.c  what is launched, as a table; routine.h   ... of routines
+//   launcher.c   the table's launches on a device
 //   launches.c   passes on the program's own arrays, recorded as graphs
 //   runs.c       runs of these graphs, and their times
 //   calls.c      passes on arrays of the caller, on streams of the caller
-//   routine.h, permuting.h, rows.h    routines      streams.h    sequences of calls
+//   permuting.h  permutations by schedules      streams.h    sequences of calls
 #ifndef PERMC_RUNTIME_GPU_STATE_H
 #define PERMC_RUNTIME_GPU_STATE_H
 
 #include "runtime/cuda/code.h"
 #include "runtime/gpu/barrier.h"
+#include "runtime/gpu/launcher.h"
 #include "runtime/gpu/permuting.h"
 #include "runtime/gpu/program.h"
-#include "runtime/gpu/routine.h"
-#include "runtime/gpu/rows.h"
 #include "runtime/gpu/streams.h"
 
 #include <stdlib.h>
@@ -35,25 +36,17 @@ typedef struct stretch {
   uint32_t routine;
 } stretch;
 
-// A pass: how it is launched, and what executes it if its own kernel does not.
-typedef struct program_pass {
-  c_pass_facts facts;
-  uint32_t array_count;
-  net_id *arrays;  // parameters of the kernel
-  uint64_t items;
-  cuda_permuting *permuting;  // a permutation by a schedule, or NULL
-  cuda_routine *routine;      // NULL: it is none, or the host's
-  cuda_rows *rows;            // of one whose rows several devices share; NULL: the first does it
-} program_pass;
+// What a device launches: all, or of a routine the part of the rows that is its own.
+enum { OF_ALL, OF_PART, TABLES };
 
 // What each of the devices has of its own.
 typedef struct program_part {
   cuda_device *device;
   size_t module_count;
   cuda_module *modules[MOST_FILES];
-  cuda_kernel *kernels;  // by pass
-  cuda_rows **rows;      // by pass, of ranks: routines that have kernels, from the first run on
-  cuda_address imports;  // permc_imports, the list of tables, and the tables
+  table_code code[TABLES];
+  cuda_address imports;       // permc_imports, the list of tables, and the tables
+  cuda_address *temporaries;  // by pass, of runs
 } program_part;
 
 struct cuda_program {
@@ -65,12 +58,14 @@ struct cuda_program {
   const atomic_bool *interrupted;
   unsigned part_count;
   program_part parts[CUDA_MOST_PEERS];
-  program_pass *passes;
-  uint64_t state_bytes;  // the most of any look-back kernel, which come one after the other
-  cuda_address state;    // of runs
-  storage storage;       // of runs: rooms for all arrays
-  cuda_address *own;     // by array: where it is, or 0
-  bool has_own_arrays;   // tables are there from the beginning, the others from the first run on
+  launch_table tables[TABLES];
+  c_pass_facts *facts;         // by pass
+  cuda_permuting **permuting;  // by pass: a permutation by a schedule, or NULL
+  uint64_t state_bytes;        // the most of any look-back kernel, which come one after the other
+  cuda_address state;          // of runs
+  storage storage;             // of runs: rooms for all arrays
+  cuda_address *own;           // by array: where it is, or 0
+  bool has_own_arrays;  // tables are there from the beginning, the others from the first run on
   pthread_mutex_t schedules;  // of permutations, and of the stretches
   stretch *stretches;         // one run
   size_t stretch_count;
@@ -107,10 +102,11 @@ bool program_download(cuda_program *g, array *results, error *failure);
 
 // ---- launches.c --------------------------------------------------------------------------------
 
-bool program_plan_launches(cuda_program *g);  // false: memory is out
-// By `d`, the first device: on its own stream, or on that of a call. `state` of look-back kernels.
-bool program_launch(const cuda_program *g, cuda_device *d, uint32_t number, cuda_address *addresses,
-                    cuda_address state);
+// Of the first device, on `d`: its own stream, or that of a call.
+bool program_launch(const cuda_program *g, cuda_device *d, uint32_t number,
+                    const cuda_address *arrays, cuda_address temporaries, bool cleared);
+// The table of whose launches runs of the pass are made.
+int program_table_of(const cuda_program *g, uint32_t number);
 // So many runs of the passes first ... last - 1, one after the other. NULL: failed.
 cuda_graph *program_record(cuda_program *g, uint32_t first, uint32_t last, unsigned runs,
                            error *failure);
@@ -118,6 +114,7 @@ cuda_graph *program_record(cuda_program *g, uint32_t first, uint32_t last, unsig
 // ---- runs.c ------------------------------------------------------------------------------------
 
 void program_drop_graphs(cuda_program *g);
+bool program_is_for_host(const cuda_program *g, uint32_t pass);  // a routine that has no kernels
 // A permutation has its schedule. What was recorded with another one is dropped.
 bool program_prepare(cuda_program *g, cuda_device *d, cuda_permuting *r, const void *places,
                      error *failure);

@@ -90,11 +90,10 @@ typedef struct ranks_devices {
   // The items first ... last - 1 of a pass that is no routine, on arrays of which element 0 is at
   // these addresses. False: the device's message says why.
   bool (*run)(void *with, uint32_t own, uint32_t pass, uint64_t first, uint64_t last,
-              cuda_address *addresses);
-  // A pass that is a routine, on part `part` of its rows, of `parts`. *done: it has kernels for
-  // that.
-  // False: *failure.
-  bool (*routine)(void *with, uint32_t own, uint32_t pass, uint32_t parts, uint32_t part,
+              const cuda_address *addresses);
+  // A pass that is a routine, on all of its rows, or those of rank `part`. *done: it has kernels for
+  // that. False: *failure.
+  bool (*routine)(void *with, uint32_t own, uint32_t pass, bool all, uint32_t part,
                   const cuda_address *addresses, bool *done, error *failure);
   void *with;
 } ranks_devices;

@@ -8,10 +8,9 @@
 #include <time.h>
 
 static const char text[] =
-    // a[i] += b[i], by blocks along x and y
+    // a[i] += b[i]
     "extern \"C\" __global__ void add(unsigned *a, const unsigned *b, unsigned long long count) {\n"
-    "  unsigned long long block = blockIdx.x + (unsigned long long)gridDim.x * blockIdx.y;\n"
-    "  unsigned long long i = block * blockDim.x + threadIdx.x;\n"
+    "  unsigned long long i = (unsigned long long)blockIdx.x * blockDim.x + threadIdx.x;\n"
     "  if (i < count) a[i] += b[i];\n"
     "}\n"
     // out[block * words + i] = in[block * words + words - 1 - i], through shared memory
@@ -134,7 +133,7 @@ TEST(launches) {
   cuda_address a = uploaded(n, COUNT), b = uploaded(n, COUNT);
   cuda_kernel add = kernel("add", 0);
   CHECK(add.static_shared == 0);
-  cuda_grid grid = {.x = 100, .y = COUNT / THREADS / 100 + 1, .threads = THREADS};
+  cuda_grid grid = {.blocks = COUNT / THREADS + 1, .threads = THREADS};
   CHECK(good(cuda_launch(device, &add, grid, (void *[]){&a, &b, &count}) &&
              cuda_wait(device, NULL) && cuda_download(device, n, a, sizeof *n * COUNT)));
   CHECK_EQ_U64(count_wrong(n, COUNT, 6), 0);
@@ -152,7 +151,7 @@ TEST(much_shared_memory) {
   uint32_t *n = numbers(count, 1);
   cuda_address a = uploaded(n, count), b = cuda_memory_new(device, sizeof *n * count);
   cuda_kernel turn = kernel("turn", bytes);
-  CHECK(good(cuda_launch(device, &turn, (cuda_grid){.x = BLOCKS, .threads = 512},
+  CHECK(good(cuda_launch(device, &turn, (cuda_grid){.blocks = BLOCKS, .threads = 512},
                          (void *[]){&b, &a, &words}) &&
              cuda_download(device, n, b, sizeof *n * count)));
   for (uint64_t i = 0; i < count; i++)
@@ -172,7 +171,7 @@ TEST(recordings) {
   cuda_address a = uploaded(n, COUNT), b = uploaded(n, COUNT), c = uploaded(n, COUNT);
   cuda_kernel add = kernel("add", 0);
   void *parameters[] = {&a, &b, &count};
-  cuda_grid grid = {.x = COUNT / 256 + 1, .threads = 256};
+  cuda_grid grid = {.blocks = COUNT / 256 + 1, .threads = 256};
   CHECK(good(cuda_graph_begin(device)));
   CHECK(good(cuda_launch(device, &add, grid, parameters) &&
              cuda_launch(device, &add, grid, parameters) && cuda_copy(device, c, a, 4 * COUNT)));
@@ -206,7 +205,7 @@ TEST(times_and_interrupts) {
   if (!have_device())
     SKIP(why);
   cuda_kernel spin = kernel("spin", 0);
-  cuda_grid one = {.x = 1, .threads = 1};
+  cuda_grid one = {.blocks = 1, .threads = 1};
   CHECK(good(cuda_time_begin(device) && cuda_launch(device, &spin, one, (void *[]){&nanoseconds}) &&
              cuda_time_end(device, &seconds)));
   CHECK(seconds > 0.019);
@@ -242,7 +241,8 @@ TEST(messages) {
   CHECK(cuda_memory_new(device, UINT64_C(1) << 45) == 0);
   CHECK_CONTAINS(cuda_message(device), "being free: CUDA_ERROR_OUT_OF_MEMORY: ");
   cuda_kernel spin = kernel("spin", 0);
-  CHECK(!cuda_launch(device, &spin, (cuda_grid){.x = 1, .threads = 2048}, (void *[]){&nothing}));
+  CHECK(
+      !cuda_launch(device, &spin, (cuda_grid){.blocks = 1, .threads = 2048}, (void *[]){&nothing}));
   CHECK_CONTAINS(cuda_message(device), "cuLaunchKernelEx of spin, 1 blocks of 2048 threads");
   CHECK(!cuda_kernel_find(device, module, "none", 0, &spin));
   CHECK_CONTAINS(cuda_message(device), "cuModuleGetFunction of none: CUDA_ERROR_NOT_FOUND: ");
@@ -262,7 +262,7 @@ TEST(faults) {
   if (!have_device())
     SKIP(why);
   cuda_kernel add = kernel("add", 0);
-  CHECK(good(cuda_launch(device, &add, (cuda_grid){.x = 4, .threads = 256},
+  CHECK(good(cuda_launch(device, &add, (cuda_grid){.blocks = 4, .threads = 256},
                          (void *[]){&nowhere, &nowhere, &count})));
   CHECK(!cuda_wait(device, NULL));
   CHECK_CONTAINS(cuda_message(device), "last add: CUDA_ERROR_ILLEGAL_ADDRESS: ");

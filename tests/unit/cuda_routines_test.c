@@ -2,7 +2,9 @@
 #include "tests/unit/cuda_program.h"
 
 #include "runtime/cuda/device.h"
+#include "runtime/gpu/launch_table.h"
 #include "runtime/values/value.h"
+#include "tests/readers/readers.h"
 
 // The keys by a digit of 8 bits, from high to low, as the kernel of a sort does it: the number of
 // the first block, the keys before and after, the state, rows, their length, the digit's number.
@@ -253,6 +255,87 @@ TEST(schedules_on_values_of_the_device) {
   permc_context_free(c);
   cuda_close(d);
   fake_driver_check();
+}
+
+// ---- without a device --------------------------------------------------------------------------
+
+// A launch of a pass: its parameters are of the plan and of its temporaries, of which it clears
+// some.
+static void check_launch(const launch_table *t, const launch_pass *pass, const permc_launch *l) {
+  const permc_parameter *first = &t->parameters.items[l->first_parameter];
+  CHECK(l->kernel < t->kernels.count && l->threads > 0 && l->threads <= 1024);
+  CHECK(t->kernels.items[l->kernel].module < t->modules.count);
+  CHECK(l->first_parameter + l->parameter_count <= t->parameters.count);
+  CHECK(l->clear_at + l->clear_bytes <= pass->bytes);
+  CHECK(first->kind == PERMC_IS_FIRST);
+  for (const permc_parameter *p = first + 1; p < first + l->parameter_count; p++) {
+    CHECK(p->kind != PERMC_IS_ARRAY || p->value < t->plan->arrays.count);
+    CHECK(p->kind != PERMC_IS_TEMPORARY || p->value < pass->bytes);
+    CHECK((p->kind == PERMC_IS_DATA) == (p->data != NULL));
+  }
+}
+
+// Launches of all passes, and those of a part of the arrays; bytes of temporaries.
+typedef struct table_row {
+  const char *entry, *types;
+  uint32_t launches, kernels, in_parts;
+  bool has_temporaries;
+} table_row;
+
+static void check_table(arena *memory, const table_row *row) {
+  char program[100];
+  snprintf(program, sizeof program, "main = %s\n", row->entry);
+  permc_context *c = load_text(program);
+  permc_explain_options o = {.target = "gpu", .types = row->types, .dump = "plan"};
+  char *out = NULL;
+  const char *wrong = NULL, *problem = NULL;
+  c_code code = {0};
+  error failure = {0};
+  launch_table t, part;
+  REQUIRE(permc_explain(c, "main", NULL, 0, &o, &out));
+  const plan *p = plan_read(memory, out, &wrong);
+  REQUIRE(p && c_emit(&code, p, &(c_options){0}, &problem));
+  launch_options all = {.facts = code.facts, .machine = {132, 232448}};
+  launch_options half = {.machine = all.machine, .by_rows = true, .parts = 2};
+  CHECK(launch_table_make(&t, p, &all, &failure) && launch_table_make(&part, p, &half, &failure));
+  CHECK_EQ_U64(t.launches.count, row->launches);
+  CHECK_EQ_U64(t.kernels.count, row->kernels);
+  CHECK_EQ_U64(part.launches.count, row->in_parts);
+  uint64_t bytes = 0;
+  for (uint32_t i = 0, next = 0; i < p->passes.count; i++) {
+    const launch_pass *pass = &t.passes[i];
+    CHECK(!pass->count || pass->first == next);
+    for (uint32_t k = 0; k < pass->count; k++)
+      check_launch(&t, pass, &t.launches.items[pass->first + k]);
+    for (uint32_t k = 0; k < part.passes[i].count; k++)
+      check_launch(&part, &part.passes[i], &part.launches.items[part.passes[i].first + k]);
+    next += pass->count;
+    bytes += pass->bytes;
+  }
+  CHECK((bytes > 0) == row->has_temporaries);
+  launch_table_free(&t);
+  launch_table_free(&part);
+  c_code_free(&code);
+  permc_context_free(c);
+  free(out);
+}
+
+TEST(tables_of_launches) {
+  static const table_row rows[] = {
+      {"map (+ 1)", "[1000]u32", 1, 1, 0, false},
+      {"scan (+)", "[2^18]i32", 1, 1, 0, true},
+      {"argsort", "[2^22]u64", 9, 9, 0, true},
+      {"map (count_keys 8)", "[4][5000]u8", 2, 2, 2, false},
+      {"compact odd", "[2^16]u32", 4, 4, 0, true},
+      {"transpose", "[1000][777]f32", 1, 1, 0, false},
+      {"sort_ragged (map (\\i -> 100 * i) (iota 30))", "[3000]u32", 6, 6, 0, true},
+  };
+  jmp_buf no_memory;
+  arena memory = {.failure = &no_memory};
+  REQUIRE(setjmp(no_memory) == 0);
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+    check_table(&memory, &rows[i]);
+  arena_free(&memory);
 }
 
 TEST_MAIN()

@@ -234,9 +234,8 @@ TEST(launches) {
   }
   cuda_address x = cuda_memory_new(d, sizeof a), y = cuda_memory_new(d, sizeof b);
   CHECK(cuda_upload(d, x, a, sizeof a) && cuda_upload(d, y, b, sizeof b));
-  CHECK(
-      cuda_launch(d, &k, (cuda_grid){.x = 5, .y = 3, .threads = 256}, (void *[]){&x, &y, &count}));
-  CHECK(cuda_launch(d, &k, (cuda_grid){.x = 1, .threads = 32}, (void *[]){&x, &y, &count}));
+  CHECK(cuda_launch(d, &k, (cuda_grid){.blocks = 5, .threads = 256}, (void *[]){&x, &y, &count}));
+  CHECK(cuda_launch(d, &k, (cuda_grid){.blocks = 1, .threads = 32}, (void *[]){&x, &y, &count}));
   CHECK(cuda_wait(d, NULL) && cuda_download(d, out, x, sizeof out));
   for (uint32_t i = 0; i < 100; i++)
     CHECK_EQ_U64(out[i], 2001 * i);
@@ -268,14 +267,12 @@ TEST(launches_that_do_not_do) {
   CHECK_STR(cuda_message(d), "add needs 232464 bytes of shared memory, the Fake GPU has 232448");
   REQUIRE(cuda_kernel_find(d, m, "add", 40000, &k));
   CHECK_EQ_U64(fake.calls("cuFuncSetAttribute"), 0);
-  CHECK(!cuda_launch(d, &k, (cuda_grid){.x = 4096, .threads = 2048}, parameters));
+  CHECK(!cuda_launch(d, &k, (cuda_grid){.blocks = 4096, .threads = 2048}, parameters));
   CHECK_STR(cuda_message(d), "cuLaunchKernelEx of add, 4096 blocks of 2048 threads, 40000 bytes of "
                              "shared memory: CUDA_ERROR_INVALID_VALUE: invalid argument");
-  CHECK(!cuda_launch(d, &k, (cuda_grid){.x = UINT64_C(1) << 31, .threads = 32}, parameters));
-  CHECK_STR(cuda_message(d), "add would be 2147483648 blocks along x, CUDA allows 2147483647");
-  CHECK(!cuda_launch(d, &k, (cuda_grid){.x = 1, .y = 65536, .threads = 32}, parameters));
-  CHECK_STR(cuda_message(d), "add would be 65536 blocks along y, CUDA allows 65535");
-  CHECK(cuda_launch(d, &k, (cuda_grid){CUDA_MOST_BLOCKS_X, 65535, 65535, 32, true}, parameters));
+  CHECK(!cuda_launch(d, &k, (cuda_grid){.blocks = UINT64_C(1) << 31, .threads = 32}, parameters));
+  CHECK_STR(cuda_message(d), "add would be 2147483648 blocks, CUDA allows 2147483647");
+  CHECK(cuda_launch(d, &k, (cuda_grid){CUDA_MOST_BLOCKS, 32, true}, parameters));
   cuda_module_free(d, m);
   cuda_close(d);
   fake_driver_check();
@@ -291,7 +288,8 @@ TEST(faults_in_kernels) {
   cuda_module *m = cuda_module_load(d, module, sizeof module);
   cuda_address a = cuda_memory_new(d, 1000);
   REQUIRE(m && a && cuda_kernel_find(d, m, "add", 0, &k));
-  CHECK(cuda_launch(d, &k, (cuda_grid){.x = 1, .threads = 32}, (void *[]){&zero, &zero, &zero}));
+  CHECK(
+      cuda_launch(d, &k, (cuda_grid){.blocks = 1, .threads = 32}, (void *[]){&zero, &zero, &zero}));
   CHECK(!cuda_wait(d, &interrupted));
   CHECK_STR(cuda_message(d),
             "cuStreamQuery of all that was launched, last add: "
@@ -331,7 +329,7 @@ static void sums_free(cuda_device *d, sums *s) {
 }
 
 static bool sums_launch(cuda_device *d, sums *s) {
-  return cuda_launch(d, &s->add, (cuda_grid){.x = 1, .threads = 32},
+  return cuda_launch(d, &s->add, (cuda_grid){.blocks = 1, .threads = 32},
                      (void *[]){&s->x, &s->y, &s->count});
 }
 
@@ -367,7 +365,7 @@ TEST(sequences) {
   cuda_device *d = open_device();
   cuda_sequence *q = cuda_sequence_new(d);
   REQUIRE(q != NULL && sums_new(d, &s));
-  cuda_grid grid = {.x = 1, .threads = 32, .overlapping = true};
+  cuda_grid grid = {.blocks = 1, .threads = 32, .overlapping = true};
   void *parameters[] = {&s.x, &s.y, &s.count};
   for (int i = 0; i < 3; i++) {
     cuda_sequence_write(d, q);

@@ -1,0 +1,160 @@
+// See launch_table.h.
+#include "runtime/gpu/launch_table.h"
+#include "runtime/cpu/cpu.h"
+#include "runtime/gpu/routine.h"
+
+static uint32_t add_kernel(launch_table *t, uint32_t module, uint64_t shared_bytes,
+                           const char *name) {
+  vec_push(&t->memory, &t->kernels, ((permc_kernel){module, (uint32_t)shared_bytes, name}));
+  return (uint32_t)t->kernels.count - 1;
+}
+
+static void add_parameter(launch_table *t, int kind, uint64_t value, const void *data) {
+  vec_push(&t->memory, &t->parameters, ((permc_parameter){kind, value, data}));
+}
+
+// Its parameters are those from `first` on.
+static void add_launch(launch_table *t, launch_pass *pass, permc_launch l, size_t first) {
+  l.first_parameter = (uint32_t)first;
+  l.parameter_count = (uint32_t)(t->parameters.count - first);
+  pass->first = pass->count++ ? pass->first : (uint32_t)t->launches.count;
+  vec_push(&t->memory, &t->launches, l);
+}
+
+// ---- routines -----------------------------------------------------------------------------------
+
+void launch_table_add(launch_table *t, launch_pass *pass, text code, uint32_t count,
+                      const routine_launch *launches, const permc_parameter *arrays) {
+  vec_push(&t->memory, &t->modules, code);
+  for (const routine_launch *l = launches; l < launches + count; l++) {
+    const char *name = arena_printf(&t->memory, "permc_pass_%s", l->kernel);
+    uint32_t kernel = add_kernel(t, (uint32_t)t->modules.count - 1, l->shared_bytes, name);
+    size_t first = t->parameters.count;
+    add_parameter(t, PERMC_IS_FIRST, 0, NULL);
+    for (uint32_t i = 0; i < l->array_count; i++) {
+      bool none = l->arrays[i] == LAUNCH_NOTHING;
+      permc_parameter of =
+          none ? (permc_parameter){PERMC_IS_NUMBER, 0, NULL} : arrays[l->arrays[i]];
+      add_parameter(t, of.kind, of.value, of.data);
+    }
+    for (uint32_t i = 0; i < l->number_count; i++)
+      add_parameter(t, PERMC_IS_NUMBER, l->numbers[i], NULL);
+    add_launch(t, pass, (permc_launch){kernel, l->threads, l->blocks, 0, 0, 0, 0}, first);
+  }
+}
+
+// Whether the parts have rows of their own, of all arrays.
+static bool can_be_divided(const net_routine *r, const plan_pass *pass, uint32_t parts) {
+  bool by_rows = r->kind == NET_SORT || r->kind == NET_PLACES || r->kind == NET_COUNT;
+  return by_rows && !r->ragged && !pass->keys_from && plan_routine_has_kernels(r) &&
+         r->rows % parts == 0;
+}
+
+static void add_routine(launch_table *t, uint32_t number, const routine_kernels *k) {
+  launch_pass *pass = &t->passes[number];
+  if (!k->launch_count)
+    return;
+  launch_table_add(t, pass, k->code, k->launch_count, k->launches, k->arrays);
+  permc_launch *l = &t->launches.items[pass->first];
+  l->clear_at = k->clear_at;
+  l->clear_bytes = k->clear_bytes;
+  pass->bytes = k->bytes;
+}
+
+// ---- the Plan's kernels ---------------------------------------------------------------------------
+
+// The items up to the last that has something to do.
+static uint64_t items_to_launch(const plan *p, uint32_t number) {
+  const plan_pass *pass = &p->passes.items[number];
+  bool loops = p->net->stages.items[pass->stage].loop_count > 0;
+  return loops ? cpu_item_count(p, number) : plan_live_blocks(p, pass);
+}
+
+static void add_pass(launch_table *t, uint32_t number, const c_pass_facts *f) {
+  const plan_pass *pass = &t->plan->passes.items[number];
+  launch_pass *l = &t->passes[number];
+  net_id *arrays = NEW_ARRAY(&t->memory, net_id, plan_pass_most_arrays(pass) + 1);
+  uint32_t count = f->one ? f->one->array_count : plan_pass_arrays(pass, arrays);
+  size_t first = t->parameters.count;
+  add_parameter(t, PERMC_IS_FIRST, 0, NULL);
+  for (uint32_t i = 0; i < count; i++)
+    add_parameter(t, PERMC_IS_ARRAY, f->one ? f->one->arrays[i] : arrays[i], NULL);
+  add_parameter(t, PERMC_IS_BLOCK, 0, NULL);
+  if (f->matrix)
+    add_parameter(t, PERMC_IS_DATA, 0, f->matrix);
+  if (f->one)
+    add_parameter(t, PERMC_IS_TEMPORARY, 0, NULL);
+  l->bytes = f->one ? f->one->state_bytes : 0;
+  add_launch(t, l,
+             (permc_launch){.kernel = t->passes[f->kernel].kernel,
+                            .threads = f->threads,
+                            .blocks = f->one ? f->one->blocks : items_to_launch(t->plan, number),
+                            .clear_bytes = l->bytes},
+             first);
+}
+
+static void add_plan_kernels(launch_table *t, const c_pass_facts *facts) {
+  for (uint32_t i = 0; i < t->plan->passes.count; i++) {
+    char name[C_PASS_NAME];
+    if (!facts[i].threads || facts[i].kernel != i)
+      continue;
+    c_pass_name(t->plan, i, name);
+    t->passes[i].kernel =
+        add_kernel(t, 0, facts[i].scratch_bytes, arena_copy(&t->memory, name, strlen(name)));
+  }
+  if (t->kernels.count)
+    vec_push(&t->memory, &t->modules, (text){0});
+}
+
+// ---- the whole ------------------------------------------------------------------------------------
+
+static void add_passes(launch_table *t, const launch_options *o) {
+  const plan *p = t->plan;
+  routine_kernels *routines = NEW_ARRAY(&t->memory, routine_kernels, p->passes.count + 1);
+  for (uint32_t i = 0; i < p->passes.count; i++) {
+    const plan_pass *pass = &p->passes.items[i];
+    const net_routine *r = plan_routine_of(p, pass);
+    if (r && (!o->by_rows || can_be_divided(r, pass, t->parts)))
+      routine_describe(&routines[i], &t->memory, &o->machine, p, pass, r->rows / t->parts);
+    t->passes[i].makes_keys = routines[i].makes_keys;
+  }
+  if (o->facts)
+    add_plan_kernels(t, o->facts);
+  for (uint32_t i = 0; i < p->passes.count; i++) {
+    uint32_t keys_for = p->passes.items[i].keys_for;
+    if (plan_routine_of(p, &p->passes.items[i]))
+      add_routine(t, i, &routines[i]);
+    else if (o->facts && o->facts[i].threads && !(keys_for && routines[keys_for].makes_keys))
+      add_pass(t, i, &o->facts[i]);
+  }
+}
+
+bool launch_table_make(launch_table *t, const plan *p, const launch_options *o, error *failure) {
+  jmp_buf no_memory;
+  *t = (launch_table){.memory.failure = &no_memory, .plan = p, .parts = o->parts ? o->parts : 1};
+  if (setjmp(no_memory))
+    return error_no_memory(failure);
+  t->passes = NEW_ARRAY(&t->memory, launch_pass, p->passes.count + 1);
+  add_passes(t, o);
+  return true;
+}
+
+void launch_table_free(launch_table *t) {
+  arena_free(&t->memory);
+  *t = (launch_table){0};
+}
+
+// With passes before it, where its routine makes the keys; with later ones, where its kernel's
+// blocks look back.
+void launch_table_describe(const launch_table *t, const c_pass_facts *facts, storage_pass *passes) {
+  for (uint32_t i = 0; i < t->plan->passes.count; i++) {
+    uint32_t keys = t->plan->passes.items[i].keys_from;
+    uint32_t first = keys && t->passes[i].makes_keys ? keys - 1 : i;
+    uint32_t last = facts[i].one ? facts[i].one->last : i;
+    passes[i].in_place = facts[i].in_place;
+    passes[i].bytes = t->passes[i].bytes;
+    for (uint32_t k = first; k <= last; k++)
+      if (passes[k].earlier < k - first)
+        passes[k].earlier = k - first;
+  }
+}
