@@ -56,9 +56,9 @@ typedef VEC(step_pair) step_pairs;
 
 static bool same_values(elaborator *e, const value *a, const value *b, step_pairs *pairs);
 
-static bool same_items(elaborator *e, value *const *a, value *const *b, uint32_t count,
+static bool same_items(elaborator *e, value *const *a, value *const *b, size_t count,
                        step_pairs *pairs) {
-  for (uint32_t i = 0; i < count; i++)
+  for (size_t i = 0; i < count; i++)
     if (!same_values(e, a[i], b[i], pairs))
       return false;
   return true;
@@ -88,6 +88,8 @@ static bool same_shapes(const trace_step *a, const trace_step *b) {
 
 // Whether they differ in nothing but dynamic elements, which are appended to the pairs.
 static bool same_values(elaborator *e, const value *a, const value *b, step_pairs *pairs) {
+  size_t count, other;
+  value *const *x = value_parts(a, &count), *const *y = value_parts(b, &other);
   if (a->kind != b->kind)
     return false;
   switch (a->kind) {
@@ -96,14 +98,12 @@ static bool same_values(elaborator *e, const value *a, const value *b, step_pair
            !memcmp(&a->u.scalar.bits, &b->u.scalar.bits, scalar_types[a->u.scalar.type].size);
   case VALUE_DYNAMIC:
     vec_push(e->memory, pairs, ((step_pair){a->u.step, b->u.step}));
-    return same_shapes(step_of(e, a), step_of(e, b));
+    return same_shapes(step_at(e, a->u.step), step_at(e, b->u.step));
   case VALUE_ARRAY:
-    return a->u.array.length == b->u.array.length &&
-           same_values(e, a->u.array.element, b->u.array.element, pairs);
   case VALUE_TUPLE:
   case VALUE_LIST:
-    return a->u.parts.count == b->u.parts.count && a->u.parts.count &&
-           same_items(e, a->u.parts.items, b->u.parts.items, a->u.parts.count, pairs);
+    return (a->kind != VALUE_ARRAY || a->u.array.length == b->u.array.length) && count &&
+           count == other && same_items(e, x, y, count, pairs);
   case VALUE_FUNCTION: {
     size_t before = pairs->count;
     bool same = a == b || (same_functions(&a->u.function, &b->u.function) &&
@@ -217,16 +217,15 @@ static value_id stack_steps(call_group *g, uint32_t k) {
 
 // A copy of the value with the step of every DYNAMIC replaced; what is static stays as it is.
 static value *map_dynamic(elaborator *e, value *v, step_map *f, void *with) {
+  size_t count;
+  value **mapped, *const *parts = value_parts(v, &count);
   if (v->kind == VALUE_DYNAMIC)
     return make_dynamic(e, f(e, v->u.step, with));
-  if (v->kind == VALUE_ARRAY)
-    return make_array(e, v->u.array.length, map_dynamic(e, v->u.array.element, f, with));
-  if (v->kind != VALUE_LIST && v->kind != VALUE_TUPLE)
+  if (v->kind == VALUE_SCALAR || v->kind == VALUE_FUNCTION || v->kind == VALUE_THUNK)
     return v;
-  value *n = copy_of_value(e, v);
-  n->u.parts.items = NEW_ARRAY(e->memory, value *, v->u.parts.count);
-  for (uint32_t i = 0; i < v->u.parts.count; i++)
-    n->u.parts.items[i] = map_dynamic(e, v->u.parts.items[i], f, with);
+  value *n = copy_with_parts(e, v, &mapped);
+  for (size_t i = 0; i < count; i++)
+    mapped[i] = map_dynamic(e, parts[i], f, with);
   return n;
 }
 
@@ -236,29 +235,15 @@ static value_id next_stacked(elaborator *e, value_id id, void *with) {
   return g->steps[g->next++];
 }
 
-static bool is_data(const value *v) {
-  if (v->kind == VALUE_ARRAY)
-    return is_data(v->u.array.element);
-  if (v->kind != VALUE_TUPLE && v->kind != VALUE_LIST)
-    return v->kind == VALUE_SCALAR || v->kind == VALUE_DYNAMIC;
-  for (uint32_t i = 0; i < v->u.parts.count; i++)
-    if (!is_data(v->u.parts.items[i]))
-      return false;
-  return true;
-}
-
 // A step of the result, for call number `next`.
 static value_id step_of_call(elaborator *e, value_id id, void *with) {
   const call_group *g = with;
   if (e->out->steps.items[id].batch < g->outer * g->count)
     return id;  // the same for all
-  move out = {.op = TRACE_RESHAPE,
-              .set_batch = true,
-              .batch = g->outer,
-              .lead = {g->count},
-              .lead_count = 1};
-  move one = {.op = TRACE_ELEMENT, .number = g->next, .drop = 1};
-  return move_step(e, move_step(e, id, &out), &one);
+  uint64_t count = g->count;
+  trace_step out = {.op = TRACE_RESHAPE, .batch = g->outer, .rank = 1, .dims = &count};
+  id = emit(e, out, 1, &id);
+  return emit(e, (trace_step){.op = TRACE_ELEMENT, .number = g->next}, 1, &id);
 }
 
 // Calls the function of the first once, with the arguments of all. false: its result is no data.
@@ -274,7 +259,7 @@ static bool call_once(call_group *g, const closure *first, value **results) {
   e->batch = times_batch(e, g->count);
   value *result = call_function(e, &all);
   e->batch = g->outer;
-  if (!is_data(result))
+  if (!is_data(result, true))
     return false;
   for (g->next = 0; g->next < g->count; g->next++)
     results[g->next] = map_dynamic(e, result, step_of_call, g);

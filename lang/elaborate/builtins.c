@@ -63,17 +63,14 @@ static uint64_t static_mask(elaborator *e, value **a, const char *who) {
 }
 
 static value *emit_instance_number(elaborator *e, uint64_t factor) {
-  trace_step s = {.op = TRACE_INSTANCE, .type = SCALAR_I64, .batch = e->batch, .number = factor};
-  return make_dynamic(e, emit(e, s));
+  trace_step s = {.op = TRACE_INSTANCE, .batch = e->batch, .number = factor};
+  return make_dynamic(e, emit(e, s, 0, NULL));
 }
 
 static value *apply_to_halves(elaborator *e, value **a, bool numbered, const char *who) {
   uint64_t length = length_of(a[2]), m = static_mask(e, a, who), outer = e->batch,
            inner = times_batch(e, 2);
-  move in = keep_length(TRACE_SPLIT, m, length / 2), out = keep_length(TRACE_STITCH, m, length);
-  in.set_batch = out.set_batch = true;
-  in.batch = inner;
-  out.batch = outer;
+  trace_step in = {.op = TRACE_SPLIT, .number = m}, out = {.op = TRACE_STITCH, .number = m};
   value *half = make_array(e, length / 2, move_element(e, lift(e, a[2]), in));
   e->batch = inner;
   value *f = numbered ? apply(e, a[1], emit_instance_number(e, 2)) : a[1];
@@ -87,19 +84,18 @@ BUILTIN(parm) { return apply_to_halves(e, a, false, row->name); }
 BUILTIN(parmi) { return apply_to_halves(e, a, true, row->name); }
 
 BUILTIN(column) {
-  uint64_t length = length_of(a[2]), m = static_mask(e, a, row->name), outer = e->batch;
+  uint64_t length = length_of(a[2]), m = static_mask(e, a, row->name), outer = e->batch,
+           inner = times_batch(e, length / 2);
   if (a[2]->kind == VALUE_LIST && length == 2) {  // one pair, as static as it is
     value *result = apply(e, a[1], a[2]);
     return result->kind == VALUE_LIST && length_of(result) == 2
                ? result
                : make_array(e, 2, check_result_length(e, result, 2, row->name)->u.array.element);
   }
-  move in = keep_length(TRACE_PAIR, m, 2), out = keep_length(TRACE_UNPAIR, m, length);
-  in.set_batch = out.set_batch = true;
-  in.batch = times_batch(e, length / 2);
-  out.batch = outer;
+  trace_step in = {.op = TRACE_PAIR, .number = m},
+             out = {.op = TRACE_UNPAIR, .number = m, .dims = &length};
   value *pair = make_array(e, 2, move_element(e, lift(e, a[2]), in));
-  e->batch = in.batch;
+  e->batch = inner;
   value *result = check_result_length(e, apply(e, a[1], pair), 2, row->name);
   e->batch = outer;
   return make_array(e, length, move_element(e, result, out));
@@ -205,9 +201,8 @@ BUILTIN(bmmc) {
   if (c < 0 || (uint64_t)c >= length)
     fail(e, "the complement is %" PRId64 ", but it must be from 0 to %" PRIu64, c, length - 1);
   e->where = where;
-  move m = keep_length(TRACE_BMMC, (uint64_t)c, length);
-  m.rows = matrix.row;
-  return make_array(e, length, move_element(e, a[2], m));
+  trace_step s = {.op = TRACE_BMMC, .number = (uint64_t)c, .rows = matrix.row};
+  return make_array(e, length, move_element(e, a[2], s));
 }
 
 // ---- shapes ----------------------------------------------------------------------------------
@@ -262,6 +257,13 @@ BUILTIN(unzip) {
   return both;
 }
 
+// The array in rows of `inner` elements.
+static value *rows_of_array(elaborator *e, value *xs, uint64_t inner) {
+  uint64_t dims[] = {length_of(xs) / inner, inner};
+  trace_step s = {.op = TRACE_RESHAPE, .batch = OWN_BATCH, .number = 1, .rank = 2, .dims = dims};
+  return make_array(e, dims[0], make_array(e, inner, move_element(e, xs, s)));
+}
+
 BUILTIN(split) {
   int64_t k = static_argument(e, a, 0, "the row length of split");
   uint64_t length = length_of(a[1]);
@@ -275,9 +277,7 @@ BUILTIN(split) {
               "split %" PRId64 " makes rows of 2^%" PRId64
               " elements, which do not divide an array of %" PRIu64,
               k, k, length);
-  uint64_t inner = UINT64_C(1) << k;
-  move m = {.op = TRACE_RESHAPE, .drop = 1, .lead = {length / inner, inner}, .lead_count = 2};
-  return make_array(e, length / inner, make_array(e, inner, move_element(e, a[1], m)));
+  return rows_of_array(e, a[1], UINT64_C(1) << k);
 }
 
 BUILTIN(rows_of) {
@@ -293,8 +293,7 @@ BUILTIN(rows_of) {
          "rows_of %" PRId64 " makes rows of %" PRId64
          " elements, which do not divide an array of %" PRIu64,
          width, width, length);
-  move m = {.op = TRACE_RESHAPE, .drop = 1, .lead = {length / inner, inner}, .lead_count = 2};
-  return make_array(e, length / inner, make_array(e, inner, move_element(e, a[1], m)));
+  return rows_of_array(e, a[1], inner);
 }
 
 // The rows of an array of arrays, as one ARRAY around another.
@@ -312,15 +311,15 @@ BUILTIN(join) {
   uint64_t length;
   if (__builtin_mul_overflow(rows->u.array.length, inner->u.array.length, &length))
     fail(e, "the joined array has more than 2^64 elements");
-  move m = {.op = TRACE_RESHAPE, .drop = 2, .lead = {length}, .lead_count = 1};
-  return make_array(e, length, map_steps(e, inner->u.array.element, move_step, &m));
+  trace_step s = {.op = TRACE_RESHAPE, .batch = OWN_BATCH, .number = 2, .rank = 1, .dims = &length};
+  return make_array(e, length, move_value(e, inner->u.array.element, s));
 }
 
 BUILTIN(transpose) {
   value *rows = as_rows(e, a[0]), *inner = rows->u.array.element;
   uint64_t m = rows->u.array.length, k = inner->u.array.length;
-  move swap = {.op = TRACE_TRANSPOSE, .drop = 2, .lead = {k, m}, .lead_count = 2};
-  return make_array(e, k, make_array(e, m, map_steps(e, inner->u.array.element, move_step, &swap)));
+  trace_step swap = {.op = TRACE_TRANSPOSE};
+  return make_array(e, k, make_array(e, m, move_value(e, inner->u.array.element, swap)));
 }
 
 // element: the type of the array's.
@@ -332,7 +331,8 @@ static value *slice_array(elaborator *e, value *xs, type *element, uint64_t from
     memcpy(list->u.parts.items, xs->u.parts.items + from, count * sizeof *list->u.parts.items);
     return list;
   }
-  return make_array(e, count, move_element(e, xs, keep_length(TRACE_SLICE, from, count)));
+  trace_step s = {.op = TRACE_SLICE, .number = from, .dims = &count};
+  return make_array(e, count, move_element(e, xs, s));
 }
 
 BUILTIN(take) {
@@ -350,34 +350,16 @@ BUILTIN(take) {
               : slice_array(e, a[1], instance[0], 0, (uint64_t)k);
 }
 
-typedef struct pair_walk {
-  elaborator *e;
-  uint64_t length;
-} pair_walk;
-
 // Concatenates the dynamic values inside, one by one; both have the same structure.
-static value *concat_elements(pair_walk *w, value *x, value *y) {
-  elaborator *e = w->e;
-  if (x->kind == VALUE_TUPLE) {
-    value *t = make_parts(e, VALUE_TUPLE, x->u.parts.count);
-    for (uint32_t i = 0; i < x->u.parts.count; i++)
-      t->u.parts.items[i] = concat_elements(w, x->u.parts.items[i], y->u.parts.items[i]);
-    return t;
-  }
-  if (x->kind == VALUE_ARRAY)
-    return make_array(e, x->u.array.length,
-                      concat_elements(w, x->u.array.element, y->u.array.element));
-  const trace_step *first = step_of(e, x), *second = step_of(e, y);
-  trace_step s = {.op = TRACE_CONCAT, .type = first->type, .rank = first->rank, .operand_count = 2};
-  s.batch = common_batch(first->batch, second->batch);
-  s.dims = NEW_ARRAY(e->memory, uint64_t, s.rank);
-  memcpy(s.dims, first->dims, s.rank * sizeof *s.dims);
-  s.dims[0] = w->length;
-  s.operands = NEW_ARRAY(e->memory, value_id, 2);
-  s.operands[0] = x->u.step;
-  s.operands[1] = y->u.step;
-  value_id whole = rejoined_step(e, 2, s.operands, s.batch, s.rank, s.dims);
-  return make_dynamic(e, whole == NO_STEP ? emit(e, s) : whole);
+static value *concat_elements(elaborator *e, value *x, value *y) {
+  size_t count;
+  value **joined, *const *first = value_parts(x, &count), *const *second = value_parts(y, &count);
+  if (x->kind == VALUE_DYNAMIC)
+    return make_dynamic(e, emit_concat(e, x->u.step, y->u.step));
+  value *n = copy_with_parts(e, x, &joined);
+  for (size_t i = 0; i < count; i++)
+    joined[i] = concat_elements(e, first[i], second[i]);
+  return n;
 }
 
 static value *concat_arrays(elaborator *e, value *x, value *y) {
@@ -404,10 +386,10 @@ static value *concat_arrays(elaborator *e, value *x, value *y) {
     return y;
   if (!y->u.array.length)
     return x;
-  pair_walk w = {e, 0};
-  if (__builtin_add_overflow(x->u.array.length, y->u.array.length, &w.length))
+  uint64_t length;
+  if (__builtin_add_overflow(x->u.array.length, y->u.array.length, &length))
     fail(e, "the joined array has more than 2^64 elements");
-  return make_array(e, w.length, concat_elements(&w, x->u.array.element, y->u.array.element));
+  return make_array(e, length, concat_elements(e, x->u.array.element, y->u.array.element));
 }
 
 BUILTIN(concat) { return concat_arrays(e, a[0], a[1]); }
@@ -422,13 +404,8 @@ static uint64_t static_count(elaborator *e, value **a, const char *who) {
 
 BUILTIN(iota) {
   uint64_t n = static_count(e, a, row->name);
-  trace_step s = {.op = TRACE_IOTA,
-                  .type = SCALAR_I64,
-                  .rank = 1,
-                  .batch = 1,
-                  .dims = NEW(e->memory, uint64_t)};
-  s.dims[0] = n;
-  return make_array(e, n, make_dynamic(e, emit(e, s)));
+  trace_step s = {.op = TRACE_IOTA, .dims = &n};
+  return make_array(e, n, make_dynamic(e, emit(e, s, 0, NULL)));
 }
 
 BUILTIN(replicate) {
@@ -545,7 +522,7 @@ BUILTIN(iter) {
     uint64_t steps = e->steps, operations = e->out->steps.count;
     x = apply(e, a[1], x);
     bool power = i >= 4 && !(i & (i - 1));  // the first rounds may cost more
-    if (!power || !same_structure(before, x) || !is_dynamic_data(before) || !is_dynamic_data(x))
+    if (!power || !same_structure(before, x) || !is_data(before, false) || !is_data(x, false))
       continue;
     check_rounds(e, "operations", k - i, e->out->steps.count, e->out->steps.count - operations);
     check_rounds(e, "steps", k - i, e->steps, e->steps - steps);
@@ -603,12 +580,8 @@ BUILTIN(root) {
   }
   if (a[0]->kind == VALUE_SCALAR)
     return make_scalar(e, t, scalar_root(t, a[0]->u.scalar.bits.i64, m));
-  const trace_step *k = step_of(e, a[0]);
-  trace_step s = {
-      .op = TRACE_ROOT, .type = t, .batch = k->batch, .number = (uint64_t)m, .operand_count = 1};
-  s.operands = NEW(e->memory, value_id);
-  s.operands[0] = a[0]->u.step;
-  return make_dynamic(e, emit(e, s));
+  trace_step s = {.op = TRACE_ROOT, .type = t, .number = (uint64_t)m};
+  return make_dynamic(e, emit(e, s, 1, &a[0]->u.step));
 }
 
 BUILTIN(scalar) {

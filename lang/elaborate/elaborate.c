@@ -484,8 +484,8 @@ static value *any_element(elaborator *e, value *list) {
     return element_at(e, list, 0);
   if (list->kind == VALUE_LIST)
     return absent_element(e, list);
-  return move_element(e, list,
-                      (move){.op = TRACE_RESHAPE, .set_batch = true, .batch = e->batch, .drop = 1});
+  trace_step s = {.op = TRACE_RESHAPE, .batch = e->batch, .number = 1};
+  return move_element(e, list, s);
 }
 
 // Its body for elements such as those of its generators, whether or not there are any.

@@ -14,6 +14,7 @@
 //   closed.c      the types of a program at one size
 //   sizes.c       the lengths in signatures: size names are bound, lengths collected
 //   values.c      values and their structure: arrays of tuples of arrays, lists; packing, moves, map
+//   steps.c       the writing of steps: what follows from their operands
 //   scalars.c     literals and scalar operations, folded or written as steps
 //   builtins.c    the table of what is built in: combinators, scalar operations, conversions
 //   padding.c     the check that padded keeps no padding

@@ -286,55 +286,69 @@ value *make_empty(elaborator *e, type *element, value *like);       // a LIST of
 value *absent_element(elaborator *e, const value *list);
 value *make_array(elaborator *e, uint64_t length, value *element);
 value *make_dynamic(elaborator *e, value_id id);
-// The place in the program's own text that evaluation has come from.
-span own_place(const elaborator *e);
-value_id emit(elaborator *e, trace_step s);
-const trace_step *step_of(const elaborator *e, const value *v);
-const bool *needed_steps(const elaborator *e);  // by step: whether a result of the trace needs it
-value_id *copy_operands(elaborator *e, uint32_t count, const value_id *ids);
-uint64_t times_batch(elaborator *e, uint64_t factor);  // batch * factor, checked
-uint64_t common_batch(uint64_t a, uint64_t b);         // of a step with operands of these
-value *as_dynamic(elaborator *e, value *v);            // a scalar becomes a constant step
-value *as_array(elaborator *e, value *v);              // a list becomes an ARRAY (packed)
-value *as_data(elaborator *e, value *v);  // all lists inside packed, no functions; else fails
+value *as_dynamic(elaborator *e, value *v);  // a scalar becomes a constant step
+value *as_array(elaborator *e, value *v);    // a list becomes an ARRAY (packed)
+value *as_data(elaborator *e, value *v);     // all lists inside packed, no functions; else fails
 typedef value *trial_function(elaborator *e, void *with);
 // A LIST of nothing, whose elements, if they have lengths, look like f(e, with) for no instances.
 value *make_empty_like(elaborator *e, type *element, const void *what, trial_function *f,
                        void *with);
 bool same_structure(const value *a, const value *b);
-bool is_dynamic_data(const value *v);  // all of it
+bool is_data(const value *v, bool with_static);  // all of it; without: dynamic
+// What is inside of an array (its element), a tuple or a list; nothing of another value.
+value *const *value_parts(const value *v, size_t *count);
+// A copy of one of these, whose parts the caller sets.
+value *copy_with_parts(elaborator *e, const value *v, value ***parts);
 // A copy of a data value with the step of every DYNAMIC replaced.
 typedef value_id step_map(elaborator *e, value_id id, void *with);
 value *map_steps(elaborator *e, value *v, step_map *f, void *with);
+uint64_t length_of(const value *array);
+
+// The step for all arrays inside of a value.
+value *move_value(elaborator *e, value *v, trace_step s);
+value *move_element(elaborator *e, value *array, trace_step s);  // the array's element, moved
 value *lift(elaborator *e, value *v);  // every step broadcast to the current batch
 value *replicate_value(elaborator *e, uint64_t n, value *x);
 value *element_at(elaborator *e, value *array, uint64_t index);
-uint64_t length_of(const value *array);
-// The steps' elements, in this shape, where they are the parts or elements of one step; NO_STEP:
-// they are not.
-value_id rejoined_step(elaborator *e, uint32_t count, const value_id *ids, uint64_t batch,
-                       uint32_t rank, const uint64_t *dims);
-// Steps of equal shapes, at the batch where elaboration stands, as the instances of a batch that
-// many times as large; step i is instance i of each.
-value_id batch_of_rows(elaborator *e, const value_id *rows, uint32_t count);
-
-// A step that changes the batch or the outermost dimensions of its operand.
-typedef struct move {
-  trace_op op;
-  uint64_t number;
-  const uint64_t *rows;
-  uint64_t batch;    // of the result, when the operand's is the elaborator's; 0: as the operand
-  uint32_t drop;     // leading dimensions of the operand that go
-  uint64_t lead[2];  // and those that come instead
-  uint32_t lead_count;
-  bool set_batch;
-} move;
-move keep_length(trace_op op, uint64_t number, uint64_t length);  // of an array of that length
-value_id move_step(elaborator *e, value_id id, void *with);       // a step_map; with: the move
-value *move_element(elaborator *e, value *array, move m);         // the array's element, moved
 // The elements of an array (no list) under a function, elaborated once for all of them.
 typedef value *element_function(elaborator *e, value *element, void *with);
 value *map_elements(elaborator *e, value *array, element_function *f, void *with);
+
+// ---- steps.c -----------------------------------------------------------------------------------
+
+enum { MOST_DIMENSIONS = 16 };
+#define OWN_BATCH UINT64_MAX
+
+// Writes a step down. The operation and its operands say what the result is; only this is given:
+//
+//   type       ARGUMENT, CONSTANT, TABLE, CONVERT, ROOT, EXTERN, PACK of nothing
+//   batch      INSTANCE, BROADCAST; RESHAPE: or OWN_BATCH, that of its operand
+//   rank, dims ARGUMENT, TABLE, PACK of nothing; RESHAPE: those that replace the outer `number`
+//              dimensions of its operand
+//   dims[0]    IOTA, REPLICATE, SLICE, UNPAIR
+//   scalar, number, rows, constant, table, places: as in trace.h
+//
+//   emit(e, (trace_step){.op = TRACE_SPLIT, .number = 1}, 1, &id)         1 [4]i32  ->  2 [2]i32
+//   emit(e, (trace_step){.op = TRACE_RESHAPE, .batch = 6, .number = 1},   2 [3][5]i32  ->  6 [5]i32
+//        1, &id)
+value_id emit(elaborator *e, trace_step s, uint32_t count, const value_id *operands);
+// The step that emit would write; and the writing of a step of which all is there.
+void derive_step(elaborator *e, trace_step *s, uint32_t count, const value_id *operands);
+value_id append_step(elaborator *e, trace_step *s);
+// x and y, one after the other; the whole that they are the parts of, if there is one.
+value_id emit_concat(elaborator *e, value_id x, value_id y);
+// Steps of equal shapes, at the batch where elaboration stands, as the instances of a batch that
+// many times as large; step i is instance i of each.
+value_id batch_of_rows(elaborator *e, const value_id *rows, uint32_t count);
+// The place in the program's own text that evaluation has come from.
+span own_place(const elaborator *e);
+const trace_step *step_at(const elaborator *e, value_id id);
+const bool *needed_steps(const elaborator *e);  // by step: whether a result of the trace needs it
+value_id *copy_operands(elaborator *e, uint32_t count, const value_id *ids);
+
+// A move: a step of one operand; a step_map.
+value_id move_step(elaborator *e, value_id id, void *step);
+uint64_t times_batch(elaborator *e, uint64_t factor);  // batch * factor, checked
 
 // ---- scalars.c ---------------------------------------------------------------------------------
 

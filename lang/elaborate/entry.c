@@ -59,16 +59,13 @@ static value *build_argument(builder *b, type *t, uint32_t depth) {
     return v;
   }
   const array_shape *l = &b->shapes[b->next];
-  trace_step s = {
-      .op = TRACE_ARGUMENT, .type = l->type, .rank = l->rank, .batch = 1, .number = b->next++};
+  trace_step s = {.op = TRACE_ARGUMENT, .type = l->type, .rank = l->rank, .number = b->next++};
   if (l->permutation || l->places) {
     s.places = NEW(b->e->memory, trace_places);
     *s.places = (trace_places){.is_permutation = l->permutation, .elements = l->places};
   }
-  s.dims = NEW_ARRAY(b->e->memory, uint64_t, l->rank);
-  if (l->rank)
-    memcpy(s.dims, l->dims, l->rank * sizeof *s.dims);
-  return make_dynamic(b->e, emit(b->e, s));
+  s.dims = (uint64_t *)l->dims;
+  return make_dynamic(b->e, emit(b->e, s, 0, NULL));
 }
 
 static value_id add_result(elaborator *e, value_id id, void *with) {

@@ -33,26 +33,21 @@ value *run_foreign(elaborator *e, const closure *c) {
       .library = b->library, .name = b->name, .arity = c->arity, .callback = b->callback};
   x.parameters = NEW_ARRAY(e->memory, scalar_type, c->arity);
   type *t = b->scheme->type;
-  trace_step s = {
-      .op = TRACE_EXTERN, .operand_count = c->arity, .batch = 1, .number = e->out->externs.count};
-  s.operands = NEW_ARRAY(e->memory, value_id, c->arity);
+  value_id *operands = NEW_ARRAY(e->memory, value_id, c->arity);
   for (uint32_t i = 0; i < c->arity; i++) {
     t = type_prune(t);
     x.parameters[i] = closed_scalar(t->parts[0]);
-    s.operands[i] = as_dynamic(e, c->arguments[i])->u.step;
-    uint64_t batch = e->out->steps.items[s.operands[i]].batch;
-    if (!batch || (s.batch && batch > s.batch))
-      s.batch = batch;
+    operands[i] = as_dynamic(e, c->arguments[i])->u.step;
     t = t->parts[1];
   }
   x.result = closed_scalar(t);
-  s.type = x.result;
   check_callback(e, &x);
+  trace_step s = {.op = TRACE_EXTERN, .type = x.result, .number = e->out->externs.count};
   for (uint64_t i = 0; i < e->out->externs.count; i++)
     if (!strcmp(e->out->externs.items[i].name, x.name) &&
         !strcmp(e->out->externs.items[i].library, x.library))
       s.number = i;
   if (s.number == e->out->externs.count)
     vec_push(e->memory, &e->out->externs, x);
-  return make_dynamic(e, emit(e, s));
+  return make_dynamic(e, emit(e, s, c->arity, operands));
 }

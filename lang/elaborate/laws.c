@@ -154,17 +154,16 @@ static value_id make_table(elaborator *e, value_id id, void *with) {
       memcpy(table + (t * count + i) * size, &bits, size);
     }
   l->next += count;
+  uint64_t dims[1 + MOST_DIMENSIONS] = {l->trials};
+  for (uint32_t i = 0; i < like.rank; i++)
+    dims[i + 1] = like.dims[i];
   trace_step s = {.op = TRACE_TABLE,
                   .type = like.type,
                   .rank = like.rank + 1,
-                  .batch = 1,
+                  .dims = dims,
                   .number = e->tables++,
                   .table = table};
-  s.dims = NEW_ARRAY(e->memory, uint64_t, s.rank);
-  s.dims[0] = l->trials;
-  if (like.rank)
-    memcpy(s.dims + 1, like.dims, like.rank * sizeof *s.dims);
-  return emit(e, s);
+  return emit(e, s, 0, NULL);
 }
 
 static value *operand_values(elaborator *e, law *l, value *element, uint64_t operand) {
@@ -254,10 +253,12 @@ void add_laws(elaborator *e) {
   trace *t = e->out;
   for (size_t i = 0; i < e->law_results.count; i++) {
     const trace_step *s = &t->steps.items[e->law_results.items[i]];
-    move rows = {.op = TRACE_RESHAPE, .set_batch = true, .batch = 1, .drop = s->rank};
-    rows.lead[rows.lead_count++] = s->batch * s->dims[0];
-    if (s->rank > 1)
-      rows.lead[rows.lead_count++] = product_of(s->dims, s->rank) / s->dims[0];
-    vec_push(e->memory, &t->results, move_step(e, e->law_results.items[i], &rows));
+    uint64_t dims[] = {s->batch * s->dims[0], product_of(s->dims, s->rank) / s->dims[0]};
+    trace_step rows = {.op = TRACE_RESHAPE,
+                       .batch = 1,
+                       .number = s->rank,
+                       .rank = s->rank > 1 ? 2 : 1,
+                       .dims = dims};
+    vec_push(e->memory, &t->results, emit(e, rows, 1, &e->law_results.items[i]));
   }
 }

@@ -18,6 +18,8 @@ static uint64_t batch_of_values(const elaborator *e, value *const *items, size_t
 static uint64_t batch_of_value(const elaborator *e, const value *v, unsigned *left) {
   const closure *c = &v->u.function;
   const trace_step *s;
+  size_t count;
+  value *const *parts = value_parts(v, &count);
   if (!*left)
     return e->batch;
   --*left;
@@ -25,13 +27,12 @@ static uint64_t batch_of_value(const elaborator *e, const value *v, unsigned *le
   case VALUE_SCALAR:
     return 0;
   case VALUE_DYNAMIC:
-    s = step_of(e, v);
+    s = step_at(e, v->u.step);
     return s->fixed && s->batch == 1 ? 0 : s->batch;
   case VALUE_ARRAY:
-    return batch_of_value(e, v->u.array.element, left);
   case VALUE_TUPLE:
   case VALUE_LIST:
-    return batch_of_values(e, v->u.parts.items, v->u.parts.count, left);
+    return batch_of_values(e, parts, count, left);
   case VALUE_THUNK:
     return v->u.thunk.result ? batch_of_value(e, v->u.thunk.result, left) : v->u.thunk.batch;
   case VALUE_FUNCTION:

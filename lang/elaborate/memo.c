@@ -92,7 +92,7 @@ static void write_step(key_writer *k, value_id id) {
 
 static void write_value(key_writer *k, value *v);
 
-static void write_values(key_writer *k, value **items, size_t count) {
+static void write_values(key_writer *k, value *const *items, size_t count) {
   for (size_t i = 0; i < count && !k->impossible; i++)
     write_value(k, items[i]);
 }
@@ -123,6 +123,8 @@ static void write_value(key_writer *k, value *v) {
     k->impossible = true;
   if (v->kind == VALUE_THUNK && v->u.thunk.result)
     v = v->u.thunk.result;
+  size_t count;
+  value *const *parts = value_parts(v, &count);
   // The kind, which is 0 for scalars, and above it the scalar's type.
   write_number(k, v->kind == VALUE_SCALAR ? (uint64_t)v->u.scalar.type << 32 : (uint64_t)v->kind);
   switch (v->kind) {
@@ -133,15 +135,11 @@ static void write_value(key_writer *k, value *v) {
     write_step(k, v->u.step);
     break;
   case VALUE_ARRAY:
-    write_number(k, v->u.array.length);
-    if (!k->impossible)
-      write_value(k, v->u.array.element);
-    break;
   case VALUE_TUPLE:
   case VALUE_LIST:
-    write_number(k, v->u.parts.count);
-    k->impossible |= v->u.parts.count > LONGEST_KEY / sizeof(uint64_t);
-    write_values(k, v->u.parts.items, v->u.parts.count);
+    write_number(k, v->kind == VALUE_ARRAY ? v->u.array.length : count);
+    k->impossible |= count > LONGEST_KEY / sizeof(uint64_t);
+    write_values(k, parts, count);
     if (v->kind == VALUE_LIST && !v->u.parts.count && v->u.parts.like && !k->impossible)
       write_value(k, v->u.parts.like);
     break;
@@ -224,7 +222,7 @@ static void copy_step(copier *c, value_id id) {
     return;
   s.operands = renamed;
   s.batch = scaled_batch(c, s.batch);
-  c->renamed[id - c->from->first] = emit(e, s);
+  c->renamed[id - c->from->first] = append_step(e, &s);
 }
 
 static value *copy_value(copier *c, value *v);
@@ -285,22 +283,14 @@ static bool are_copyable(copyable *c, value *const *items, size_t count, unsigne
 
 static bool are_parts_copyable(copyable *c, const value *v, unsigned depth) {
   const closure *f = &v->u.function;
-  switch (v->kind) {
-  case VALUE_SCALAR:
-  case VALUE_DYNAMIC:
-    return true;
-  case VALUE_THUNK:
+  size_t count;
+  value *const *parts = value_parts(v, &count);
+  if (v->kind == VALUE_THUNK)
     return v->u.thunk.result && is_copyable(c, v->u.thunk.result, depth);
-  case VALUE_ARRAY:
-    return is_copyable(c, v->u.array.element, depth);
-  case VALUE_TUPLE:
-  case VALUE_LIST:
-    return are_copyable(c, v->u.parts.items, v->u.parts.count, depth);
-  case VALUE_FUNCTION:
+  if (v->kind == VALUE_FUNCTION)
     return are_copyable(c, f->captures, f->code ? f->code->captures.count : 0, depth) &&
            are_copyable(c, f->arguments, f->given, depth);
-  }
-  return false;
+  return are_copyable(c, parts, count, depth);
 }
 
 static bool is_copyable(copyable *c, value *v, unsigned depth) {

@@ -267,7 +267,8 @@ static bool same_shadow(const trace_step *a, const trace_step *b) {
          same_words(a->operands, b->operands, a->operand_count * sizeof *a->operands);
 }
 
-static value_id emit_shadow(const shadowing *w, trace_step s) {
+// Writes down a step of which all is there, but for its type.
+static value_id append_shadow(const shadowing *w, trace_step s) {
   enum { LAST = 16 };
   elaborator *e = w->e;
   s.type = SCALAR_BOOL;
@@ -275,59 +276,50 @@ static value_id emit_shadow(const shadowing *w, trace_step s) {
   for (value_id id = (value_id)e->out->steps.count, k = 0; id-- > w->end && k < LAST; k++)
     if (same_shadow(&e->out->steps.items[id], &s))
       return id;
-  s.operands = copy_operands(e, s.operand_count, s.operands);
-  return emit(e, s);
+  return append_step(e, &s);
+}
+
+// As emit. batch: where the operands may be of smaller ones; 0: it follows from theirs.
+static value_id emit_shadow(const shadowing *w, trace_step s, uint64_t batch, uint32_t count,
+                            const value_id *operands) {
+  derive_step(w->e, &s, count, operands);
+  s.batch = batch ? batch : s.batch;
+  return append_shadow(w, s);
 }
 
 // An array of equal bools.
 static value_id emit_bools(const shadowing *w, bool b, uint32_t rank, uint64_t *dims) {
-  trace_step s = {.op = TRACE_CONSTANT, .batch = 1, .constant = {.b = b}};
-  value_id id = emit_shadow(w, s);
+  trace_step s = {.op = TRACE_CONSTANT, .constant = {.b = b}};
+  value_id id = emit_shadow(w, s, 1, 0, NULL);
   for (uint32_t i = rank; i-- > 0;)
-    id = emit_shadow(w, (trace_step){.op = TRACE_REPLICATE,
-                                     .rank = rank - i,
-                                     .dims = dims + i,
-                                     .batch = 1,
-                                     .operand_count = 1,
-                                     .operands = &id});
+    id = emit_shadow(w, (trace_step){.op = TRACE_REPLICATE, .dims = dims + i}, 1, 1, &id);
   return id;
 }
 
 static value_id broadcast_shadow(const shadowing *w, value_id id, uint64_t batch) {
-  trace_step s = w->e->out->steps.items[id];
-  if (s.batch == batch)
-    return id;
-  return emit_shadow(w, (trace_step){.op = TRACE_BROADCAST,
-                                     .rank = s.rank,
-                                     .dims = s.dims,
-                                     .batch = batch,
-                                     .operand_count = 1,
-                                     .operands = &id});
+  trace_step s = {.op = TRACE_BROADCAST};
+  return step_at(w->e, id)->batch == batch ? id : emit_shadow(w, s, batch, 1, &id);
+}
+
+// The elements of a shadow in another shape.
+static value_id reshape_shadow(const shadowing *w, value_id id, uint64_t batch, uint32_t rank,
+                               uint64_t *dims) {
+  uint64_t all = step_at(w->e, id)->rank;
+  trace_step s = {.op = TRACE_RESHAPE, .number = all, .rank = rank, .dims = dims};
+  return emit_shadow(w, s, batch, 1, &id);
 }
 
 // A shadow of a step's shape, true from an element of each instance of the padded array on.
 static value_id emit_known(const shadowing *w, const trace_step *like, uint64_t start) {
-  uint64_t count = count_elements(w, like), parts[3] = {start, count - start, count};
+  uint64_t count = count_elements(w, like), parts[] = {start, count - start};
   if (start == 0 || start == count)
     return emit_bools(w, start == 0, like->rank, like->dims);
-  uint64_t *dims = NEW_ARRAY(w->e->memory, uint64_t, 3);
-  memcpy(dims, parts, sizeof parts);
-  value_id both[2] = {emit_bools(w, false, 1, dims), emit_bools(w, true, 1, dims + 1)};
-  value_id id = emit_shadow(w, (trace_step){.op = TRACE_CONCAT,
-                                            .rank = 1,
-                                            .dims = dims + 2,
-                                            .batch = 1,
-                                            .operand_count = 2,
-                                            .operands = both});
+  value_id both[2] = {emit_bools(w, false, 1, parts), emit_bools(w, true, 1, parts + 1)};
+  value_id id = emit_shadow(w, (trace_step){.op = TRACE_CONCAT}, 1, 2, both);
   id = broadcast_shadow(w, id, like->batch < w->batch ? like->batch : w->batch);
   if (like->rank == 1 && like->dims[0] == count)
     return id;
-  return emit_shadow(w, (trace_step){.op = TRACE_RESHAPE,
-                                     .rank = like->rank,
-                                     .dims = like->dims,
-                                     .batch = like->batch,
-                                     .operand_count = 1,
-                                     .operands = &id});
+  return reshape_shadow(w, id, like->batch, like->rank, like->dims);
 }
 
 static value_id shadow_of(const shadowing *w, value_id id) {
@@ -339,13 +331,8 @@ static value_id shadow_of(const shadowing *w, value_id id) {
 
 static value_id combine_shadows(const shadowing *w, scalar_op op, value_id a, value_id b,
                                 uint64_t batch) {
-  value_id both[2] = {a, b};
-  if (a == b)
-    return a;
-  return emit_shadow(
-      w,
-      (trace_step){
-          .op = TRACE_SCALAR, .scalar = op, .batch = batch, .operand_count = 2, .operands = both});
+  trace_step s = {.op = TRACE_SCALAR, .scalar = op};
+  return a == b ? a : emit_shadow(w, s, batch, 2, (value_id[]){a, b});
 }
 
 static bool is_comparison(const trace_step *s) {
@@ -378,17 +365,13 @@ static value_id shadow_of_equal(const shadowing *w, value_id id, const value_id 
     return chosen;
   bool smaller = straight == (c.scalar != OP_GT && c.scalar != OP_GE);
   value_id equal[3], sides[2][2] = {{c.operands[0], c.operands[1]}, {c.operands[1], c.operands[0]}};
+  trace_step less = {.op = TRACE_SCALAR, .scalar = exchange ? OP_TOTAL_LE : OP_LE};
   for (int i = 0; i < 2; i++)
-    equal[i] = emit_shadow(w, (trace_step){.op = TRACE_SCALAR,
-                                           .scalar = exchange ? OP_TOTAL_LE : OP_LE,
-                                           .batch = c.batch,
-                                           .operand_count = 2,
-                                           .operands = sides[i]});
+    equal[i] = emit_shadow(w, less, c.batch, 2, sides[i]);
   equal[0] = combine_shadows(w, OP_AND, equal[0], equal[1], c.batch);
   equal[1] = parts[exchange || (s.operands[1] < s.operands[2]) == smaller ? 1 : 2];
   equal[2] = chosen;
-  return emit_shadow(
-      w, (trace_step){.op = TRACE_SELECT, .batch = s.batch, .operand_count = 3, .operands = equal});
+  return emit_shadow(w, (trace_step){.op = TRACE_SELECT}, s.batch, 3, equal);
 }
 
 static value_id shadow_of_choice(const shadowing *w, value_id id, const trace_step *s) {
@@ -401,8 +384,7 @@ static value_id shadow_of_choice(const shadowing *w, value_id id, const trace_st
   }
   if (parts[1] == parts[2])
     return broadcast_shadow(w, parts[1], s->batch);
-  value_id chosen = emit_shadow(
-      w, (trace_step){.op = s->op, .batch = s->batch, .operand_count = 3, .operands = parts});
+  value_id chosen = emit_shadow(w, (trace_step){.op = TRACE_SELECT}, s->batch, 3, parts);
   return shadow_of_equal(w, id, parts, chosen);
 }
 
@@ -428,27 +410,15 @@ static value_id spread_shadow(const shadowing *w, value_id id, const trace_step 
   uint64_t *dims = NEW_ARRAY(w->e->memory, uint64_t, s->rank);
   memcpy(dims, s->dims, s->rank * sizeof *dims);
   dims[0] = places.dims[0];
-  trace_step step = {
-      .op = TRACE_RESHAPE, .batch = places.batch * dims[0], .operand_count = 1, .operands = &id};
-  id = emit_shadow(w, step);
-  step.op = TRACE_REPLICATE;
-  for (uint32_t i = s->rank; i-- > 1;) {
-    step.rank = s->rank - i;
-    step.dims = dims + i;
-    id = emit_shadow(w, step);
-  }
-  step = (trace_step){.op = TRACE_RESHAPE,
-                      .batch = places.batch,
-                      .rank = s->rank,
-                      .dims = dims,
-                      .operand_count = 1,
-                      .operands = &id};
-  return emit_shadow(w, step);
+  id = reshape_shadow(w, id, places.batch * dims[0], 0, NULL);
+  for (uint32_t i = s->rank; i-- > 1;)
+    id = emit_shadow(w, (trace_step){.op = TRACE_REPLICATE, .dims = dims + i}, 0, 1, &id);
+  return reshape_shadow(w, id, places.batch, s->rank, dims);
 }
 
 static value_id shadow_of_placed(const shadowing *w, const trace_step *s) {
   trace_step shadow = *s;
-  value_id operands[3] = {s->operands[0]};
+  value_id *operands = copy_operands(w->e, s->operand_count, s->operands);
   for (uint32_t i = 1; i < s->operand_count; i++) {
     bool follows = chosen_operand(w, s, i) == 0;
     operands[i] = shadow_of(w, s->operands[follows ? 0 : i]);
@@ -458,7 +428,7 @@ static value_id shadow_of_placed(const shadowing *w, const trace_step *s) {
       return broadcast_shadow(w, operands[i], s->batch);
   }
   shadow.operands = operands;
-  return emit_shadow(w, shadow);
+  return append_shadow(w, shadow);
 }
 
 static value_id shadow_of_step(const shadowing *w, value_id id) {
@@ -480,7 +450,7 @@ static value_id shadow_of_step(const shadowing *w, value_id id) {
     for (uint32_t i = 0; i < s.operand_count; i++)
       operands[i] = shadow_of(w, s.operands[i]);
     s.operands = operands;
-    return emit_shadow(w, s);
+    return append_shadow(w, s);
   }
   }
 }
@@ -562,7 +532,7 @@ static value_id add_check(elaborator *e, value_id id, void *with) {
                    .inner = row_elements(&s, 1),
                    .where = e->where};
   if (s.dims[0] > w->kept) {
-    move keep = keep_length(TRACE_SLICE, 0, w->kept);
+    trace_step keep = {.op = TRACE_SLICE, .dims = (uint64_t[]){w->kept}};
     c.shadow = move_step(e, c.shadow, &keep);
   }
   vec_push(e->memory, &e->out->checks, c);
@@ -619,10 +589,11 @@ void add_checks(elaborator *e) {
       continue;
     }
     trace_step s = t->steps.items[c.shadow];
-    move all = {.op = TRACE_RESHAPE, .set_batch = true, .batch = 1, .drop = s.rank};
-    all.lead[all.lead_count++] = trace_step_count(&s);
+    uint64_t length = trace_step_count(&s);
+    trace_step all = {
+        .op = TRACE_RESHAPE, .batch = 1, .number = s.rank, .rank = 1, .dims = &length};
     t->checks.items[count++] = c;
-    vec_push(e->memory, &t->results, move_step(e, c.shadow, &all));
+    vec_push(e->memory, &t->results, emit(e, all, 1, &c.shadow));
   }
   t->checks.count = count;
 }

@@ -26,26 +26,11 @@ typedef struct placing {
   VEC(value_id) bases;  // scatter: what is changed, array by array, the first at the end
 } placing;
 
-static const trace_step *step_at(const elaborator *e, value_id id) {
-  return &e->out->steps.items[id];
-}
-
 static value_id placed_step(elaborator *e, value_id id, void *with) {
   placing *p = with;
-  const trace_step *moved = step_at(e, id), *places = step_at(e, p->places);
-  value_id base = p->op == TRACE_SCATTER ? p->bases.items[--p->bases.count] : id;
-  value_id operands[] = {p->places, id, base};
-  trace_step s = {.op = p->op, .type = moved->type, .rank = moved->rank};
-  s.operand_count = p->op == TRACE_SCATTER ? 3 : 2;
-  s.operands = copy_operands(e, s.operand_count, operands);
-  s.dims = NEW_ARRAY(e->memory, uint64_t, s.rank);
-  memcpy(s.dims, moved->dims, s.rank * sizeof *s.dims);
-  s.dims[0] = p->op == TRACE_SCATTER ? step_at(e, base)->dims[0] : places->dims[0];
-  s.batch = places->batch;
-  for (uint32_t i = 1; i < s.operand_count; i++) {
-    s.batch = common_batch(s.batch, step_at(e, operands[i])->batch);
-  }
-  return emit(e, s);
+  bool scatters = p->op == TRACE_SCATTER;
+  value_id operands[] = {p->places, id, scatters ? p->bases.items[--p->bases.count] : NO_STEP};
+  return emit(e, (trace_step){.op = p->op}, scatters ? 3 : 2, operands);
 }
 
 static value_id collect_base(elaborator *e, value_id id, void *with) {
@@ -92,16 +77,8 @@ value *run_scatter(elaborator *e, const builtin *row, value **a, type **instance
 // offsets.
 static value_id emit_keyed(elaborator *e, trace_op op, value_id keys, value_id offsets,
                            scalar_op order, uint64_t number) {
-  const trace_step *k = step_at(e, keys);
-  trace_step s = {.op = op, .type = SCALAR_I64, .rank = 1, .scalar = order, .number = number};
-  s.batch = k->batch;
-  if (offsets != NO_STEP)
-    s.batch = common_batch(s.batch, step_at(e, offsets)->batch);
-  s.operand_count = offsets == NO_STEP ? 1 : 2;
-  s.operands = copy_operands(e, s.operand_count, (value_id[]){keys, offsets});
-  s.dims = NEW(e->memory, uint64_t);
-  s.dims[0] = op == TRACE_COUNT ? number : k->dims[0];
-  return emit(e, s);
+  return emit(e, (trace_step){.op = op, .scalar = order, .number = number},
+              offsets == NO_STEP ? 1 : 2, (value_id[]){keys, offsets});
 }
 
 // The places of a list of elements: by their components, the last first, each time stably.
@@ -128,16 +105,8 @@ static value_id emit_places(elaborator *e, value *element, value_id offsets, sca
 value *run_trusted(elaborator *e, const builtin *row, value **a, type **instance) {
   (void)row, (void)instance;
   value_id places = places_of(e, a[0]);
-  trace_step s = *step_at(e, places);
-  trace_step same = {.op = TRACE_RESHAPE,
-                     .type = s.type,
-                     .rank = s.rank,
-                     .batch = s.batch,
-                     .dims = s.dims,
-                     .trusted = true,
-                     .operand_count = 1};
-  same.operands = copy_operands(e, 1, &places);
-  return make_array(e, length_of(a[0]), make_dynamic(e, emit(e, same)));
+  trace_step same = {.op = TRACE_RESHAPE, .batch = OWN_BATCH, .trusted = true};
+  return make_array(e, length_of(a[0]), make_dynamic(e, emit(e, same, 1, &places)));
 }
 
 value *run_sorted_places(elaborator *e, const builtin *row, value **a, type **instance) {
@@ -181,13 +150,10 @@ value *run_count_keys(elaborator *e, const builtin *row, value **a, type **insta
 // `most`.
 static value_id emit_guarded(elaborator *e, value_id list, check_kind kind, value_id numbers,
                              uint64_t most) {
-  trace_step s = *step_at(e, list);
-  s.op = TRACE_RESHAPE;
-  s.operand_count = 1;
-  s.operands = copy_operands(e, 1, &list);
+  trace_step same = {.op = TRACE_RESHAPE, .batch = OWN_BATCH, .trusted = step_at(e, list)->trusted};
   trace_check c = {.kind = kind,
                    .shadow = numbers,
-                   .guarded = emit(e, s),
+                   .guarded = emit(e, same, 1, &list),
                    .length = most + 1,
                    .inner = step_at(e, numbers)->dims[0],
                    .where = own_place(e)};
@@ -208,49 +174,45 @@ value *run_checked_rows(elaborator *e, const builtin *row, value **a, type **ins
 
 // ---- steps of checks -------------------------------------------------------------------------
 
-// A step of `count` operands; its dimensions are {length}, or none.
-static value_id emit_step(elaborator *e, trace_step s, uint64_t length, uint32_t count,
-                          const value_id *operands) {
-  s.operand_count = count;
-  s.operands = copy_operands(e, count, operands);
-  s.dims = NEW(e->memory, uint64_t);
-  s.dims[0] = length;
-  return emit(e, s);
-}
-
 static value_id emit_constant(elaborator *e, scalar_type t, int64_t i) {
-  trace_step s = {.op = TRACE_CONSTANT, .type = t, .batch = 1, .constant = scalar_from_i64(t, i)};
-  return emit(e, s);
+  return emit(e, (trace_step){.op = TRACE_CONSTANT, .type = t, .constant = scalar_from_i64(t, i)},
+              0, NULL);
 }
 
+// The elements of lists: a list of `length`; or scalars, each an instance, if rank is 0.
 static value_id emit_reshape(elaborator *e, value_id id, uint64_t batch, uint32_t rank,
                              uint64_t length) {
-  trace_step s = {.op = TRACE_RESHAPE, .type = step_at(e, id)->type, .batch = batch, .rank = rank};
-  return emit_step(e, s, length, 1, &id);
+  trace_step s = {.op = TRACE_RESHAPE,
+                  .batch = batch,
+                  .number = step_at(e, id)->rank,
+                  .rank = rank,
+                  .dims = &length};
+  return emit(e, s, 1, &id);
 }
 
 static value_id emit_convert(elaborator *e, value_id id, scalar_type to) {
-  trace_step s = {.op = TRACE_CONVERT, .type = to, .batch = step_at(e, id)->batch};
-  return step_at(e, id)->type == to ? id : emit_step(e, s, 0, 1, &id);
+  trace_step s = {.op = TRACE_CONVERT, .type = to};
+  return step_at(e, id)->type == to ? id : emit(e, s, 1, &id);
 }
 
 static value_id emit_scalar(elaborator *e, scalar_op op, value_id x, value_id y) {
-  trace_step s = {.op = TRACE_SCALAR,
-                  .scalar = op,
-                  .type = scalar_result_of(op, step_at(e, x)->type),
-                  .batch = common_batch(step_at(e, x)->batch, step_at(e, y)->batch)};
-  return emit_step(e, s, 0, 2, (value_id[]){x, y});
+  return emit(e, (trace_step){.op = TRACE_SCALAR, .scalar = op}, 2, (value_id[]){x, y});
 }
 
 static value_id emit_choice(elaborator *e, value_id condition, value_id yes, value_id no) {
-  trace_step s = {
-      .op = TRACE_SELECT, .type = step_at(e, yes)->type, .batch = step_at(e, condition)->batch};
-  return emit_step(e, s, 0, 3, (value_id[]){condition, yes, no});
+  return emit(e, (trace_step){.op = TRACE_SELECT}, 3, (value_id[]){condition, yes, no});
 }
 
 static value_id emit_number(elaborator *e, uint64_t batch, uint64_t modulus) {
-  trace_step s = {.op = TRACE_INSTANCE, .type = SCALAR_I64, .batch = batch, .number = modulus};
-  return emit(e, s);
+  return emit(e, (trace_step){.op = TRACE_INSTANCE, .batch = batch, .number = modulus}, 0, NULL);
+}
+
+static value_id emit_copies(elaborator *e, uint64_t count, value_id of) {
+  return emit(e, (trace_step){.op = TRACE_REPLICATE, .dims = &count}, 1, &of);
+}
+
+static value_id emit_element(elaborator *e, value_id list, uint64_t index) {
+  return emit(e, (trace_step){.op = TRACE_ELEMENT, .number = index}, 1, &list);
 }
 
 static value_id emit_least(elaborator *e, value_id x, value_id y) {
@@ -264,23 +226,15 @@ static value_id emit_minimum(elaborator *e, value_id x, uint64_t count) {
     full *= 2;
   x = emit_reshape(e, x, 1, 1, count);
   if (full > count) {
-    trace_step s = {.op = TRACE_REPLICATE, .type = SCALAR_I64, .batch = 1, .rank = 1};
-    value_id none = emit_constant(e, SCALAR_I64, INT64_MAX);
-    value_id both[] = {x, emit_step(e, s, full - count, 1, &none)};
-    s.op = TRACE_CONCAT;
-    x = emit_step(e, s, full, 2, both);
+    value_id none = emit_copies(e, full - count, emit_constant(e, SCALAR_I64, INT64_MAX));
+    x = emit(e, (trace_step){.op = TRACE_CONCAT}, 2, (value_id[]){x, none});
   }
   for (uint64_t pairs = full / 2; pairs; pairs /= 2) {
-    value_id two[2];
     x = emit_reshape(e, x, pairs, 1, 2);
-    for (uint64_t i = 0; i < 2; i++) {
-      trace_step s = {.op = TRACE_ELEMENT, .type = SCALAR_I64, .batch = pairs, .number = i};
-      two[i] = emit_step(e, s, 0, 1, &x);
-    }
-    x = emit_reshape(e, emit_least(e, two[0], two[1]), 1, 1, pairs);
+    value_id first = emit_element(e, x, 0), second = emit_element(e, x, 1);
+    x = emit_reshape(e, emit_least(e, first, second), 1, 1, pairs);
   }
-  trace_step s = {.op = TRACE_ELEMENT, .type = SCALAR_I64, .batch = 1};
-  return emit_step(e, s, 0, 1, &x);
+  return emit_element(e, x, 0);
 }
 
 // ---- rows of unequal length ------------------------------------------------------------------
@@ -290,8 +244,8 @@ static value_id emit_lengths(elaborator *e, value_id offsets) {
   uint64_t batch = step_at(e, offsets)->batch, rows = step_at(e, offsets)->dims[0] - 1;
   value_id ends[2];
   for (uint64_t i = 0; i < 2; i++) {
-    trace_step s = {.op = TRACE_SLICE, .type = SCALAR_I64, .batch = batch, .rank = 1, .number = i};
-    ends[i] = emit_reshape(e, emit_step(e, s, rows, 1, &offsets), batch * rows, 0, 0);
+    trace_step part = {.op = TRACE_SLICE, .number = i, .dims = &rows};
+    ends[i] = emit_reshape(e, emit(e, part, 1, &offsets), batch * rows, 0, 0);
   }
   return emit_reshape(e, emit_scalar(e, OP_SUB, ends[1], ends[0]), batch, 1, rows);
 }
@@ -324,13 +278,9 @@ static value_id emit_owners(elaborator *e, const checked_places *l, uint64_t cou
   uint64_t batch = step_at(e, l->places)->batch;
   value_id numbers = emit_convert(e, emit_number(e, count, count), t);
   value_id written[] = {l->places, emit_reshape(e, numbers, 1, 1, count), emit_constant(e, t, -1)};
-  trace_step s = {.op = TRACE_REPLICATE, .type = t, .batch = 1, .rank = 1};
-  written[2] = emit_step(e, s, l->length, 1, &written[2]);
-  s.op = TRACE_SCATTER;
-  s.batch = batch;
-  value_id read[] = {l->places, emit_step(e, s, l->length, 3, written)};
-  s.op = TRACE_GATHER;
-  value_id owners = emit_step(e, s, count, 2, read);
+  written[2] = emit_copies(e, l->length, written[2]);
+  value_id read[] = {l->places, emit(e, (trace_step){.op = TRACE_SCATTER}, 3, written)};
+  value_id owners = emit(e, (trace_step){.op = TRACE_GATHER}, 2, read);
   return emit_convert(e, emit_reshape(e, owners, batch * count, 0, 0), SCALAR_I64);
 }
 
@@ -354,23 +304,19 @@ static value_id emit_first_wrong(elaborator *e, const checked_places *l) {
 // The first wrong one and what it is, by scalar code.
 static value_id emit_wrong_by_steps(elaborator *e, const checked_places *l) {
   const trace_step s = *step_at(e, l->places);
-  trace_step pack = {.op = TRACE_PACK, .type = SCALAR_I64, .batch = 1, .rank = 1};
-  trace_step pick = {.op = TRACE_GATHER, .type = s.type, .batch = 1, .rank = 1, .shadow = true};
-  trace_step element = {.op = TRACE_ELEMENT, .type = s.type, .batch = 1};
+  trace_step pack = {.op = TRACE_PACK}, pick = {.op = TRACE_GATHER, .shadow = true};
   value_id first = emit_first_wrong(e, l);
-  value_id found[] = {emit_step(e, pack, 1, 1, &first),
+  value_id found[] = {emit(e, pack, 1, &first),
                       emit_reshape(e, l->places, 1, 1, s.batch * s.dims[0])};
-  value_id place = emit_step(e, pick, 1, 2, found);
-  place = emit_convert(e, emit_step(e, element, 0, 1, &place), SCALAR_I64);
-  return emit_step(e, pack, 2, 2, (value_id[]){first, place});
+  value_id place = emit_element(e, emit(e, pick, 2, found), 0);
+  return emit(e, pack, 2, (value_id[]){first, emit_convert(e, place, SCALAR_I64)});
 }
 
 // The first wrong one and what it is.
 static value_id emit_wrong(elaborator *e, const checked_places *l) {
-  trace_step wrong = {.op = TRACE_WRONG, .type = SCALAR_I64, .batch = 1, .rank = 1};
-  wrong.scalar = l->distinct ? OP_NE : OP_LT;
-  wrong.number = l->length;
-  return e->out->wants_steps ? emit_wrong_by_steps(e, l) : emit_step(e, wrong, 2, 1, &l->places);
+  trace_step wrong = {
+      .op = TRACE_WRONG, .scalar = l->distinct ? OP_NE : OP_LT, .number = l->length};
+  return e->out->wants_steps ? emit_wrong_by_steps(e, l) : emit(e, wrong, 1, &l->places);
 }
 
 value_id emit_row_check(elaborator *e, const trace_check *c) {

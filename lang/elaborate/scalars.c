@@ -71,16 +71,9 @@ static value *fold_operation(elaborator *e, scalar_op op, const value *a, const 
 value *scalar_operation(elaborator *e, scalar_op op, value *a, value *b) {
   if (a->kind == VALUE_SCALAR && (!b || b->kind == VALUE_SCALAR))
     return fold_operation(e, op, a, b);
-  value_id ids[2] = {as_dynamic(e, a)->u.step, b ? as_dynamic(e, b)->u.step : 0};
-  const trace_step *first = &e->out->steps.items[ids[0]],
-                   *second = &e->out->steps.items[ids[b ? 1 : 0]];
-  trace_step s = {.op = TRACE_SCALAR,
-                  .scalar = op,
-                  .type = scalar_result_of(op, first->type),
-                  .batch = common_batch(first->batch, second->batch)};
-  s.operand_count = b ? 2 : 1;
-  s.operands = copy_operands(e, s.operand_count, ids);
-  return make_dynamic(e, emit(e, s));
+  value_id ids[2] = {as_dynamic(e, a)->u.step, b ? as_dynamic(e, b)->u.step : NO_STEP};
+  trace_step s = {.op = TRACE_SCALAR, .scalar = op};
+  return make_dynamic(e, emit(e, s, b ? 2 : 1, ids));
 }
 
 value *convert(elaborator *e, scalar_type to, value *a) {
@@ -91,14 +84,12 @@ value *convert(elaborator *e, scalar_type to, value *a) {
     scalar_convert(a->u.scalar.type, to, 1, a->u.scalar.bits.bytes, out.bytes);
     return make_scalar(e, to, out);
   }
-  const trace_step *from = step_of(e, a);
+  const trace_step *from = step_at(e, a->u.step);
   if (from->type == to)
     return a;
   if (to == SCALAR_BOOL && scalar_types[from->type].kind == KIND_COMPLEX)
     return scalar_operation(e, OP_NE, a, make_scalar(e, from->type, (scalar_bits){.bytes = {0}}));
-  trace_step s = {.op = TRACE_CONVERT, .type = to, .batch = from->batch, .operand_count = 1};
-  s.operands = copy_operands(e, 1, &a->u.step);
-  return make_dynamic(e, emit(e, s));
+  return make_dynamic(e, emit(e, (trace_step){.op = TRACE_CONVERT, .type = to}, 1, &a->u.step));
 }
 
 static value *combine_truths(elaborator *e, scalar_op op, value *a, value *b) {
@@ -151,14 +142,7 @@ static value *select_scalar(elaborator *e, value *condition, value *yes, value *
   value_id ids[3] = {condition->u.step, as_dynamic(e, yes)->u.step, as_dynamic(e, no)->u.step};
   if (ids[1] == ids[2])
     return yes;
-  const trace_step *c = &e->out->steps.items[ids[0]], *y = &e->out->steps.items[ids[1]],
-                   *n = &e->out->steps.items[ids[2]];
-  trace_step s = {.op = TRACE_SELECT,
-                  .type = y->type,
-                  .operand_count = 3,
-                  .batch = common_batch(c->batch, common_batch(y->batch, n->batch))};
-  s.operands = copy_operands(e, 3, ids);
-  return make_dynamic(e, emit(e, s));
+  return make_dynamic(e, emit(e, (trace_step){.op = TRACE_SELECT}, 3, ids));
 }
 
 static value *select_element(elaborator *e, value *pair, void *condition) {
