@@ -1,6 +1,6 @@
 #!/bin/sh
 # doc_outputs.sh [PART...]
-# Every block of docs/banks.md, docs/machines.md and docs/papers.md that begins with `$ permc ...` is what permc prints.
+# Every block of docs/papers.md that begins with `$ permc ...` is what permc prints.
 # PART: only those whose command contains one of the parts; without any, all but `paper rap`, whose
 # simulations take a while.
 # Environment: PERMC, the tool (build/release/permc); PERMC_TMP, a folder to write in.
@@ -27,7 +27,7 @@ awk -v folder="$folder" '
   }
   { first = 0 }
   inside { print > inside }
-' docs/banks.md docs/machines.md docs/papers.md
+' docs/papers.md
 
 wanted() { # wanted COMMAND PART...
   command=$1

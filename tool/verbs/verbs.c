@@ -365,7 +365,7 @@ const cli_verb cli_verbs[] = {
      "with blanks or commas between them; # starts a comment. Or the accesses of a program\n"
      "(FILE.perm, -e EXPR), as its plan for GPUs makes them when it exchanges through shared\n"
      "memory. Prints the class of accesses, what they cost under every bank layout, and the best\n"
-     "as a C expression of the address. See docs/banks.md.",
+     "as a C expression of the address. See docs/papers.md.",
      "permc banks examples/transpose.trace --banks 32", banks_options, NULL, "FILE -e", verb_banks},
     {"schedule", "FILE", 1, 1, "prepare a permutation for many arrays",
      "Makes a schedule of the permutation in FILE, an array of integers: three steps inside rows\n"
