@@ -27,7 +27,7 @@ except ModuleNotFoundError as missing:
     sys.exit(0)
 
 SOURCES = pathlib.Path(__file__).resolve().parents[2]
-PAGES = ("README", "docs/embedding", "docs/tutorial", "docs/cookbook")
+PAGES = ("README", "docs/embedding", "docs/guide")
 counts = {"passed": 0, "failed": 0, "skipped": 0}
 
 

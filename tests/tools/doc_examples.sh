@@ -1,7 +1,7 @@
 #!/bin/sh
 # doc_examples.sh PERMC SOURCE_ROOT
-# Runs every example of README.md, docs/guide.md, docs/language.md, docs/running.md,
-# docs/tutorial.md and docs/cookbook.md, but scripts in Python (tests/python/pages_test.py).
+# Runs every example of README.md, docs/guide.md, docs/language.md and docs/running.md, but scripts
+# in Python (tests/python/pages_test.py).
 #
 #   ```perm      a file of its own, whose test blocks run. Its lines keep their numbers, so that a
 #                failure names the line of the page. A block without a test is a failure.
@@ -48,7 +48,7 @@ chmod +x "$folder/bootstrap" "$folder"/bin/*
 
 # tests/PAGE_LINE.perm for each program; outputs/PAGE:LINE/{example.perm,command,expected} for each
 # output, without `expected` for commands that must only succeed; `wrong` has a line for each fault.
-for page in README docs/guide docs/language docs/running docs/tutorial docs/cookbook; do
+for page in README docs/guide docs/language docs/running; do
   awk -v folder="$folder" -v page="${page##*/}" -v root="$root" '
     function complain(what) { print page ".md:" NR ": " what >> (folder "/wrong") }
     function begin_program() {
