@@ -206,8 +206,8 @@ typedef struct permc_explain_options {
   permc_value *const *arguments;  // NULL, or instead the arguments
   size_t argument_count;
   bool rules;  // also the rewrite rules that fired
-  // NULL, or instead a form of the program as text: "tree", "types", "trace", "net", "plan", "c",
-  // "cuda"; or a picture: "network", "matrix", "passes" or "picture" (the first of these that it
+  // NULL, or instead a form of the program as text: "trace", "net", "plan", "c", "cuda"; or a
+  // picture: "network", "matrix", "passes" or "picture" (the first of these that it
   // is) for a terminal, "network.svg" ... as SVG; or a page of HTML with all pictures: "html".
   const char *dump;
   uint32_t ranks;  // not 0: planned for so many, a power of two, and what they send

@@ -6,7 +6,7 @@
 //   merge n xs = let ys = vcolumn n xs        is one binding `merge` with one equation
 //                in parm (2^(n-1)) (merge (n-1)) ys
 //
-//   binding merge                             as tree_print shows it
+//   binding merge                             as an indented text
 //     equation n xs
 //       let
 //         binding ys = (vcolumn n xs)
@@ -27,7 +27,6 @@
 //   build.c    constructors of nodes for its actions; equations to bindings (build.h, private)
 //   parse.c    the steps above, in their order
 //   hints.c    hints for what is written by habit of another language (hints.h)
-//   print.c    the tree as text
 //   format.c   the formatter, on tokens
 #ifndef PERMC_LANG_SYNTAX_TREE_H
 #define PERMC_LANG_SYNTAX_TREE_H
@@ -274,10 +273,6 @@ module *parse_module(diagnostics *d, uint32_t file);
 module *parse_expression(diagnostics *d, uint32_t file, const char *name);
 // Signatures without equations, one binding each: how builtins are declared.
 module *parse_signatures(diagnostics *d, uint32_t file);
-
-// Appends the definitions of the user's modules as an indented tree, an expression in one line
-// where it is short.
-void tree_print(text *out, const program *p);
 
 // Appends the canonical text of source `file` to out. False (reported) if it has syntax errors.
 // Idempotent; comments and line breaks stay, indentation keeps its meaning.

@@ -8,7 +8,7 @@
 //   resolve.c   x and y are slots 0 and 1 of larger's activation; <= is a builtin
 //   infer.c     x : v1, y : v2, v1 has the component 0 : v3; v3 is ordered, since <= compares it
 //               with y: v2 = v3
-//   types_print larger : (t1, ...) -> t1 -> t1   (t1 is an ordered scalar or a tuple of such)
+//   type_print  larger : (t1, ...) -> t1 -> t1   (t1 is an ordered scalar or a tuple of such)
 //
 // A type is a tree with shared variables. Sizes are no part of it: they are checked where they are
 // concrete, in elaborate/sizes.c. A variable carries a constraint instead of type classes: which
@@ -122,9 +122,6 @@ void type_set_default(arena *a, type *t);
 void type_print(text *out, type *t);  // []i32, (u32, a) -> a, "a number" for a constrained variable
 // The same of two types, whose unnamed variables are numbered together.
 void type_print_both(text *first, type *a, text *second, type *b);
-// Appends the type of each binding of the user's modules, a line each; variables that are bound
-// inside of it are indented.
-void types_print(text *out, const program *of);
 const char *type_constraint_name(constraint c);  // "an ordered scalar"
 // What is to be written where a scalar of type t is not such: "; ...", or "".
 const char *type_conversion_hint(constraint c, const type *t);

@@ -3,18 +3,6 @@
 #include "runtime/draw/draw.h"
 #include "runtime/explain/explain.h"
 
-static bool print_tree(text *out, permc_context *c, const pipeline *p) {
-  (void)p;
-  tree_print(out, &c->program.program);
-  return true;
-}
-
-static bool print_types(text *out, permc_context *c, const pipeline *p) {
-  (void)p;
-  types_print(out, &c->program.program);
-  return true;
-}
-
 static bool print_trace(text *out, permc_context *c, const pipeline *p) {
   (void)c;
   text_string(out, trace_legend);
@@ -72,8 +60,6 @@ static bool print_picture(text *out, permc_context *c, const pipeline *p,
 }
 
 static const explain_product products[] = {
-    {"tree", STAGE_TRACE, .print = print_tree},
-    {"types", STAGE_TRACE, .print = print_types},
     {"trace", STAGE_TRACE, .print = print_trace},
     {"net", STAGE_PLAN, .print = print_net},
     {"plan", STAGE_PLAN, .print = print_plan},

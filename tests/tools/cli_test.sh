@@ -151,7 +151,7 @@ usage "explain: --size must be NAME=SIZE with an integer, such as n=30, not 'n'"
 usage "explain: give --entry or -e, not both" explain sort.perm --entry main -e sort
 usage "explain: give --size or --arguments, not both" explain sort.perm --size n=3 --arguments '[8]i32'
 usage "explain: give --dump or --json, not both" explain sort.perm --size n=3 --dump net --json
-usage "explain: --dump must be one of tree, types, trace, net, plan, c, cuda, not 'code'" explain sort.perm --dump code
+usage "explain: --dump must be one of trace, net, plan, c, cuda, not 'code'" explain sort.perm --dump code
 usage "test: --jobs must be a number from 1 to 4096, such as 96 or 2^10, not '0'" test --jobs 0 sort.perm
 
 # ---- run -------------------------------------------------------------------------------------

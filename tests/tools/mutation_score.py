@@ -16,7 +16,7 @@ PERM = "perm/stdlib perm/examples perm/tests/language"
 FOLDERS = {
     "core/*.c": f"error_test f2_test f2_space_test memory_test {PERM} cli",
     "core/scalar": "scalar_test scalar_convert_test scalar_float_test scalar_half_test oracle",
-    "lang": f"limits_test trace_test program_print_test {PERM} docs/examples cli golden "
+    "lang": f"limits_test trace_test {PERM} docs/examples cli golden "
     "language_test language_arrays_test language_scalars_test",
     "fusion": "net_test net_verify_test net_text_test rules_test plan_text_test explain_test "
     f"portable_test {PERM} docs/examples oracle execute_test docs/outputs",

@@ -482,7 +482,7 @@ static const struct {
     {"odd",
      {{0}},
      {.types = "[8]u32", .dump = "code"},
-     "permc: --dump has no form 'code'; it has tree, types, trace, net, plan, c, cuda, picture, "},
+     "permc: --dump has no form 'code'; it has trace, net, plan, c, cuda, picture, "},
 };
 
 // A pattern numbers the elements of its op, whatever is used first; directions

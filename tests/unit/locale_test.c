@@ -68,8 +68,7 @@ static void add_values(text *out, permc_context *c, const char *entry, const cha
 }
 
 static void add_forms(text *out, permc_context *c) {
-  static const char *const forms[] = {"tree", "types", "trace",      "net",
-                                      "plan", "c",     "passes.svg", "passes"};
+  static const char *const forms[] = {"trace", "net", "plan", "c", "passes.svg", "passes"};
   for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
     permc_explain_options o = {.types = "[2^12]f64", .target = "some.target", .dump = forms[i]};
     char *form = NULL;

@@ -130,7 +130,7 @@ static const cli_option explain_options[] = {
     SWITCH("--rules", "also list the rewrite rules that fired, and what they saved"),
     JSON,
     SWITCH("--html", "instead: all of it and pictures, as one page of HTML"),
-    VALUE("--dump", "tree|types|trace|net|plan|c|cuda", "print this form of the program instead"),
+    VALUE("--dump", "trace|net|plan|c|cuda", "print this form of the program instead"),
     QUIET,
     END_OF_OPTIONS,
 };
