@@ -290,16 +290,13 @@ void cli_sizes_free(cli_sizes *sizes) {
 
 // ---- arguments -------------------------------------------------------------------------------
 
-bool cli_read_given(permc_context *context, const cli_arguments *a, permc_value ***arguments,
-                    size_t *count) {
-  size_t path_count;
-  const char **paths = cli_values(a, "-i", &path_count);
-  *arguments = NULL;
-  *count = 0;
-  bool good =
-      paths &&
-      (!path_count || cli_report_reading(context, permc_read_files(context, cli_entry(a), paths,
-                                                                   path_count, arguments, count)));
+bool cli_read_given(cli_session *s) {
+  size_t count;
+  const char **paths = cli_values(s->args, "-i", &count);
+  bool good = paths &&
+              (!count ||
+               cli_report_reading(s->context, permc_read_files(s->context, s->entry, paths, count,
+                                                               &s->arguments, &s->argument_count)));
   free(paths);
   return good;
 }
@@ -315,6 +312,28 @@ bool cli_read_data(permc_context *context, const char *entry, const cli_data *da
     good = permc_read_random_at(context, entry, data->sizes, data->size_count, data->seed,
                                 arguments, count);
   return cli_report_reading(context, good);
+}
+
+// ---- sessions --------------------------------------------------------------------------------
+
+cli_status cli_begin(cli_session *s, const cli_arguments *a) {
+  *s = (cli_session){.args = a, .entry = cli_entry(a)};
+  cli_status status = cli_read_sizes(a, 1, &s->sizes);
+  if (status == CLI_OK && !(s->context = cli_context_new()))
+    status = CLI_WRONG;
+  return status == CLI_OK ? cli_use_options(a, s->context) : status;
+}
+
+cli_status cli_open(cli_session *s, const cli_arguments *a, const char *file) {
+  cli_status status = cli_begin(s, a);
+  bool loaded = status == CLI_OK && cli_load(s->context, file, cli_value(a, "-e"));
+  return status == CLI_OK && !loaded ? CLI_WRONG : status;
+}
+
+void cli_close(cli_session *s) {
+  permc_values_free(s->arguments, s->argument_count);
+  permc_context_free(s->context);
+  cli_sizes_free(&s->sizes);
 }
 
 // ---- memory ----------------------------------------------------------------------------------

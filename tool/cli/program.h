@@ -76,10 +76,27 @@ typedef struct cli_data {
 bool cli_read_data(permc_context *context, const char *entry, const cli_data *data,
                    permc_value ***arguments, size_t *count);  // false: reported
 
-// The arguments of -i for the entry of the command line; NULL where -i is not given. False:
-// reported.
-bool cli_read_given(permc_context *context, const cli_arguments *a, permc_value ***arguments,
-                    size_t *count);
+// What a verb on a program works with, all by its options:
+//
+//   cli_session s;
+//   cli_status status = cli_open(&s, args, cli_operand(args, 0));   // CLI_OK: the program is there
+//   if (status == CLI_OK && cli_read_given(&s)) ...
+//   cli_close(&s);                                                  // in any case
+typedef struct cli_session {
+  const cli_arguments *args;
+  permc_context *context;
+  const char *entry;        // cli_entry
+  cli_sizes sizes;          // of --size, one of each name
+  permc_value **arguments;  // as far as they were read
+  size_t argument_count;
+} cli_session;
+// All but program and arguments. CLI_OK, or reported.
+cli_status cli_begin(cli_session *s, const cli_arguments *a);
+// Also the program: `file` (NULL: none) and -e.
+cli_status cli_open(cli_session *s, const cli_arguments *a, const char *file);
+void cli_close(cli_session *s);
+// The arguments of -i; none where it is not given. False: reported.
+bool cli_read_given(cli_session *s);
 
 // Runs `work` with an arena, which is then freed. Memory that runs out is reported.
 typedef cli_status cli_arena_work(arena *a, void *with);

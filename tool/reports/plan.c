@@ -12,33 +12,25 @@ static bool make_pipeline(permc_context *c, void *with) {
 }
 
 cli_status report_plan_make(const cli_arguments *args, const char *file, report_plan *out) {
-  const char *expression = cli_value(args, "-e"), *entry = cli_entry(args);
-  cli_sizes sizes;
-  *out = (report_plan){cli_context_new(), {.plan = NULL}, strcmp(entry, "-e") ? entry : expression};
-  if (!out->context)
-    return CLI_WRONG;
-  cli_status status = cli_read_sizes(args, 1, &sizes);
-  if (status == CLI_OK)
-    status = cli_use_options(args, out->context);
-  if (status == CLI_OK && !cli_load(out->context, file, expression))
-    status = CLI_WRONG;
-  if (status == CLI_OK) {
-    pipeline_request r = {.entry = entry,
-                          .last = STAGE_PLAN,
-                          .types = cli_value(args, "--arguments"),
-                          .sizes = sizes.first,
-                          .size_count = sizes.count,
-                          .target = "gpu"};
-    context_begin_call(out->context);
-    plan_job job = {&r, &out->pipeline};
-    if (!cli_report(out->context, context_run_job(out->context, make_pipeline, &job)))
-      status = CLI_WRONG;
-  }
-  cli_sizes_free(&sizes);
-  return status;
+  cli_session *s = &out->session;
+  cli_status status = cli_open(s, args, file);
+  out->pipeline = (pipeline){.plan = NULL};
+  out->title = strcmp(s->entry, "-e") ? s->entry : cli_value(args, "-e");
+  if (status != CLI_OK)
+    return status;
+  pipeline_request r = {.entry = s->entry,
+                        .last = STAGE_PLAN,
+                        .types = cli_value(args, "--arguments"),
+                        .sizes = s->sizes.first,
+                        .size_count = s->sizes.count,
+                        .target = "gpu"};
+  context_begin_call(s->context);
+  plan_job job = {&r, &out->pipeline};
+  return cli_report(s->context, context_run_job(s->context, make_pipeline, &job)) ? CLI_OK
+                                                                                  : CLI_WRONG;
 }
 
 void report_plan_free(report_plan *p) {
   pipeline_free(&p->pipeline);
-  permc_context_free(p->context);
+  cli_close(&p->session);
 }

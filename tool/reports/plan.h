@@ -12,7 +12,7 @@
 #include "tool/cli/program.h"
 
 typedef struct report_plan {
-  permc_context *context;
+  cli_session session;
   pipeline pipeline;  // as far as its plan
   const char *title;  // the expression, or the name of the entry
 } report_plan;

@@ -572,20 +572,20 @@ void test_file_open(test_file *file) {
 void test_file_run(test_file *file) {
   if (file->tests == 0)
     return;
-  permc_context *context = cli_context_new();
+  cli_session s;
   // verb_test has found the options right: only memory can be lacking.
-  if (!context || cli_use_options(file->options->args, context) != CLI_OK) {
+  if (cli_begin(&s, file->options->args) != CLI_OK) {
     file->failed += file->tests;
-    permc_context_free(context);
+    cli_close(&s);
     return;
   }
-  bool loaded = permc_load(context, file->path);
-  char *message = strdup(permc_message(context));
+  bool loaded = permc_load(s.context, file->path);
+  char *message = strdup(permc_message(s.context));
   for (size_t b = 0; b < file->blocks.blocks.count; b++) {
     const test_block *block = &file->blocks.blocks.items[b];
     for (size_t e = 0; e < block->entries.count; e++)
       run_block(&(test_run){.file = file,
-                            .context = context,
+                            .context = s.context,
                             .block = block,
                             .entry = block->entries.items[e],
                             .load_error = loaded    ? NULL
@@ -593,7 +593,7 @@ void test_file_run(test_file *file) {
                                                     : "out of memory"});
   }
   free(message);
-  permc_context_free(context);
+  cli_close(&s);
 }
 
 void test_file_close(test_file *file) {

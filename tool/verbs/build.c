@@ -112,18 +112,14 @@ static cli_status choose_name(const cli_arguments *args, char name[PATH_SPACE]) 
 // ---- the verb ----------------------------------------------------------------------------------
 
 static cli_status build_library(const cli_arguments *args, const ahead_request *r) {
-  permc_context *c = cli_context_new();
+  cli_session s;
   ahead_library l = {0};
-  if (!c)
-    return CLI_WRONG;
-  cli_status status = cli_use_options(args, c);
-  if (status == CLI_OK) {
-    bool good = cli_load(c, cli_operand(args, 0), cli_value(args, "-e")) &&
-                cli_report(c, ahead_make(c, r, &l)) && write_library(cli_value(args, "-o"), &l);
-    status = good ? CLI_OK : CLI_WRONG;
-  }
+  cli_status status = cli_open(&s, args, cli_operand(args, 0));
+  if (status == CLI_OK && !(cli_report(s.context, ahead_make(s.context, r, &l)) &&
+                            write_library(cli_value(args, "-o"), &l)))
+    status = CLI_WRONG;
   ahead_free(&l);
-  permc_context_free(c);
+  cli_close(&s);
   return status;
 }
 

@@ -3,54 +3,45 @@
 #include "tool/verbs/verbs.h"
 
 // For the arguments of -i or --arguments.
-static bool check_arguments(const cli_arguments *args, permc_context *c) {
-  permc_value **values;
-  size_t count;
-  if (!cli_read_given(c, args, &values, &count))
-    return false;
-  const char *types = cli_value(args, "--arguments");
-  bool good = cli_report(c, permc_check_arguments(c, cli_entry(args), types, values, count));
-  permc_values_free(values, count);
-  return good;
+static bool check_arguments(cli_session *s) {
+  return cli_read_given(s) &&
+         cli_report(s->context,
+                    permc_check_arguments(s->context, s->entry, cli_value(s->args, "--arguments"),
+                                          s->arguments, s->argument_count));
+}
+
+static bool check_entries(cli_session *s) {
+  const char *entry = cli_is_given(s->args, "-e") ? "-e" : cli_value(s->args, "--entry");
+  return cli_report(s->context, permc_check(s->context, entry, s->sizes.first, s->sizes.count));
 }
 
 // `path` may be NULL: an expression alone.
-static cli_status check_file(const cli_arguments *args, const char *path, const cli_sizes *sizes,
-                             bool several) {
-  const char *expression = cli_value(args, "-e");
-  const char *entry = expression ? "-e" : cli_value(args, "--entry");  // NULL: all
-  permc_context *context = cli_context_new();
-  if (!context)
-    return CLI_WRONG;
-  cli_status status = cli_use_options(args, context);
-  bool good = status == CLI_OK && cli_load(context, path, expression);
-  double loaded = permc_last_times(context).load;
-  if (good && (cli_is_given(args, "-i") || cli_is_given(args, "--arguments")))
-    good = check_arguments(args, context);
-  else if (good)
-    good = cli_report(context, permc_check(context, entry, sizes->first, sizes->count));
-  if (cli_is_given(args, "--time")) {
+static cli_status check_file(const cli_arguments *args, const char *path, bool several) {
+  cli_session s;
+  cli_status status = cli_open(&s, args, path);
+  double loaded = s.context ? permc_last_times(s.context).load : 0;
+  bool given = cli_is_given(args, "-i") || cli_is_given(args, "--arguments");
+  if (status == CLI_OK && !(given ? check_arguments : check_entries)(&s))
+    status = CLI_WRONG;
+  if (s.context && cli_is_given(args, "--time")) {
     const char *file = several ? path : NULL;
     cli_print_time(file, "load", loaded);
-    cli_print_time(file, "elaborate", permc_last_times(context).elaborate);
+    cli_print_time(file, "elaborate", permc_last_times(s.context).elaborate);
   }
-  permc_context_free(context);
-  return status == CLI_OK && !good ? CLI_WRONG : status;
+  cli_close(&s);
+  return status;
 }
 
 cli_status verb_check(const cli_arguments *args) {
-  cli_sizes sizes;
-  cli_status status = cli_read_sizes(args, 1, &sizes);
+  cli_status status = CLI_OK;
   cli_files files;
-  if (!cli_find_programs(args, &files) && status == CLI_OK)
+  if (!cli_find_programs(args, &files))
     status = CLI_WRONG;
   bool alone = !args->operand_count;
   for (size_t i = 0; status != CLI_USAGE && i < files.count + alone; i++) {
-    const char *path = alone ? NULL : files.paths[i];
-    cli_status one = check_file(args, path, &sizes, files.count > 1);
+    cli_status one = check_file(args, alone ? NULL : files.paths[i], files.count > 1);
     status = one == CLI_OK ? status : one;
   }
   cli_files_free(&files);
-  cli_sizes_free(&sizes);
   return status;
 }

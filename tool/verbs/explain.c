@@ -28,13 +28,6 @@ void print_targets(void) {
     printf("%-24s %s\n", target_field_at(i).name, target_field_at(i).summary);
 }
 
-// What to explain an entry for.
-typedef struct explain_input {
-  const cli_sizes *sizes;
-  permc_value **arguments;  // of -i, or NULL
-  size_t argument_count;
-} explain_input;
-
 typedef struct explain_output {
   bool json, machine, rules;
   text out;
@@ -53,26 +46,27 @@ static uint32_t asked_ranks(const cli_arguments *args) {
 }
 
 // A report of the tool; NULL: reported.
-static char *make_report(const cli_arguments *args, const explain_input *in, permc_context *c) {
+static char *make_report(cli_session *s) {
+  const cli_arguments *args = s->args;
   explain_output o = {cli_is_given(args, "--json"),
                       cli_is_given(args, "--machine"),
                       cli_is_given(args, "--rules"),
                       {0}};
   const char *name = cli_value(args, "--target");
-  pipeline_request r = {.entry = cli_entry(args),
+  pipeline_request r = {.entry = s->entry,
                         .last = STAGE_PLAN,
                         .shows_times = true,
                         .types = cli_value(args, "--arguments"),
-                        .arguments = in->arguments,
-                        .argument_count = in->argument_count,
-                        .sizes = in->sizes->first,
-                        .size_count = in->sizes->count,
+                        .arguments = s->arguments,
+                        .argument_count = s->argument_count,
+                        .sizes = s->sizes.first,
+                        .size_count = s->sizes.count,
                         .ranks = asked_ranks(args),
                         .memory = cli_number(args, "--memory", 0),
                         .target = name        ? name
                                   : o.machine ? "gpu"
                                               : NULL};
-  bool good = cli_report(c, explain_entry(c, &r, print_report, &o));
+  bool good = cli_report(s->context, explain_entry(s->context, &r, print_report, &o));
   if (good && !o.out.failed)
     return o.out.data;
   if (good)
@@ -82,47 +76,32 @@ static char *make_report(const cli_arguments *args, const explain_input *in, per
 }
 
 // What the library says; NULL: reported.
-static char *make_text(const cli_arguments *args, const explain_input *in, permc_context *c) {
+static char *make_text(cli_session *s) {
+  const cli_arguments *args = s->args;
   permc_explain_options options = {
       .target = cli_value(args, "--target"),
       .types = cli_value(args, "--arguments"),
-      .arguments = in->arguments,
-      .argument_count = in->argument_count,
+      .arguments = s->arguments,
+      .argument_count = s->argument_count,
       .rules = cli_is_given(args, "--rules"),
       .ranks = asked_ranks(args),
       .memory = cli_number(args, "--memory", 0),
       .dump = cli_is_given(args, "--html") ? "html" : cli_value(args, "--dump")};
   char *out = NULL;
-  const cli_sizes *sizes = in->sizes;
-  cli_report(c, permc_explain(c, cli_entry(args), sizes->first, sizes->count, &options, &out));
+  cli_report(s->context,
+             permc_explain(s->context, s->entry, s->sizes.first, s->sizes.count, &options, &out));
   return out;
 }
 
-static cli_status explain_at_sizes(const cli_arguments *args, const cli_sizes *sizes) {
-  permc_context *c = cli_context_new();
-  char *out = NULL;
-  if (!c)
-    return CLI_WRONG;
-  cli_status status = cli_use_options(args, c);
+cli_status verb_explain(const cli_arguments *args) {
+  bool report = cli_is_given(args, "--json") || cli_is_given(args, "--machine");
+  cli_session s;
+  cli_status status = cli_open(&s, args, cli_operand(args, 0));
   if (status == CLI_OK) {
-    bool report = cli_is_given(args, "--json") || cli_is_given(args, "--machine");
-    explain_input in = {.sizes = sizes};
-    if (cli_load(c, cli_operand(args, 0), cli_value(args, "-e")) &&
-        cli_read_given(c, args, &in.arguments, &in.argument_count))
-      out = (report ? make_report : make_text)(args, &in, c);
-    permc_values_free(in.arguments, in.argument_count);
+    char *out = !cli_read_given(&s) ? NULL : report ? make_report(&s) : make_text(&s);
     text all = {.data = out, .length = out ? strlen(out) : 0};
     status = out ? cli_print_text(&all) : CLI_WRONG;
   }
-  permc_context_free(c);
-  return status;
-}
-
-cli_status verb_explain(const cli_arguments *args) {
-  cli_sizes sizes;
-  cli_status status = cli_read_sizes(args, 1, &sizes);
-  if (status == CLI_OK)
-    status = explain_at_sizes(args, &sizes);
-  cli_sizes_free(&sizes);
+  cli_close(&s);
   return status;
 }

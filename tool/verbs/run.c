@@ -9,17 +9,15 @@
 #include <unistd.h>
 
 typedef struct run_state {
-  const cli_arguments *args;
-  permc_context *context;
-  const char *entry;
-  permc_value **arguments, **results;
-  size_t argument_count, result_count;
+  cli_session session;
+  permc_value **results;
+  size_t result_count;
   double start, read_seconds, write_seconds;
 } run_state;
 
 static bool is_one_of_several(const run_state *s) {
   uint32_t processes;
-  permc_rank(s->context, &processes);
+  permc_rank(s->session.context, &processes);
   return processes > 1;
 }
 
@@ -35,58 +33,63 @@ static bool may_read(const run_state *s, const char *const *paths, size_t count)
 
 static bool read_files(run_state *s, size_t parameters) {
   size_t count;
-  const char **paths = cli_values(s->args, "-i", &count);
+  const char **paths = cli_values(s->session.args, "-i", &count);
   if (!paths)
     return false;
   if (count == 0 && parameters > 0) {
     paths[count++] = "-";
     if (isatty(STDIN_FILENO) && !is_one_of_several(s))
       cli_error("reading the argument%s of %s : %s from standard input", parameters == 1 ? "" : "s",
-                s->entry, permc_entry_type(s->context, s->entry));
+                s->session.entry, permc_entry_type(s->session.context, s->session.entry));
   }
   bool good = may_read(s, paths, count);
-  good =
-      good && (count == 0 ||
-               cli_report_reading(s->context, permc_read_files(s->context, s->entry, paths, count,
-                                                               &s->arguments, &s->argument_count)));
+  good = good &&
+         (count == 0 ||
+          cli_report_reading(s->session.context,
+                             permc_read_files(s->session.context, s->session.entry, paths, count,
+                                              &s->session.arguments, &s->session.argument_count)));
   // Numbers of no other type are i64: the program may be what is wrong.
-  if (!good && !strcmp(s->entry, "-e") && strstr(permc_message(s->context), ": expected i64, "))
+  if (!good && !strcmp(s->session.entry, "-e") &&
+      strstr(permc_message(s->session.context), ": expected i64, "))
     cli_error("(the program is of type %s; length gives an i64: of floats, f64 (length xs))",
-              permc_entry_type(s->context, s->entry));
+              permc_entry_type(s->session.context, s->session.entry));
   free(paths);
   return good;
 }
 
 static bool read_arguments(run_state *s) {
-  const char *types = cli_value(s->args, "--random");
-  size_t parameters = permc_parameter_count(s->context, s->entry);
+  const char *types = cli_value(s->session.args, "--random");
+  size_t parameters = permc_parameter_count(s->session.context, s->session.entry);
   if (parameters == (size_t)-1)
-    return cli_report(s->context, false);
+    return cli_report(s->session.context, false);
   double start = clock_seconds();
-  bool good = types ? cli_report(s->context, permc_read_random(s->context, s->entry, types,
-                                                               cli_number(s->args, "--seed", 1),
-                                                               &s->arguments, &s->argument_count))
-                    : read_files(s, parameters);
+  bool good = types
+                  ? cli_report(s->session.context,
+                               permc_read_random(s->session.context, s->session.entry, types,
+                                                 cli_number(s->session.args, "--seed", 1),
+                                                 &s->session.arguments, &s->session.argument_count))
+                  : read_files(s, parameters);
   s->read_seconds = clock_seconds() - start;
   return good;
 }
 
 static bool check_outputs(const run_state *s) {
   size_t count;
-  const char **paths = cli_values(s->args, "-o", &count);
-  bool good =
-      paths && cli_report(s->context, permc_check_outputs(s->context, s->entry, s->arguments,
-                                                          s->argument_count, paths, count));
+  const char **paths = cli_values(s->session.args, "-o", &count);
+  bool good = paths && cli_report(s->session.context,
+                                  permc_check_outputs(s->session.context, s->session.entry,
+                                                      s->session.arguments,
+                                                      s->session.argument_count, paths, count));
   free(paths);
   return good;
 }
 
 // To memory, for print_result.
 static bool gather_result(run_state *s, size_t i) {
-  bool good = permc_gather(s->context, s->results[i]);
-  const char *why = diag_unprefixed(permc_message(s->context));
-  if (good || s->result_count == 1 || permc_last_code(s->context) != PERMC_ERROR_ARGUMENT)
-    return cli_report(s->context, good);
+  bool good = permc_gather(s->session.context, s->results[i]);
+  const char *why = diag_unprefixed(permc_message(s->session.context));
+  if (good || s->result_count == 1 || permc_last_code(s->session.context) != PERMC_ERROR_ARGUMENT)
+    return cli_report(s->session.context, good);
   cli_error("result %zu of %zu, which has no -o: %.*s", i + 1, s->result_count,
             (int)strcspn(why, "\n"), why);
   return false;
@@ -94,7 +97,8 @@ static bool gather_result(run_state *s, size_t i) {
 
 // By rank 0, if there are several processes.
 static bool print_result(run_state *s, permc_value *v) {
-  return permc_rank(s->context, NULL) != 0 || cli_print_value(v, cli_is_given(s->args, "--full"));
+  return permc_rank(s->session.context, NULL) != 0 ||
+         cli_print_value(v, cli_is_given(s->session.args, "--full"));
 }
 
 static bool is_printed(const char *const *paths, size_t count, size_t result) {
@@ -104,7 +108,7 @@ static bool is_printed(const char *const *paths, size_t count, size_t result) {
 // All files or none, and then what is printed.
 static bool write_results(run_state *s) {
   size_t count, written = 0;
-  const char **paths = cli_values(s->args, "-o", &count);
+  const char **paths = cli_values(s->session.args, "-o", &count);
   const char **names = calloc(s->result_count + 1, sizeof *names);
   permc_value **files = calloc(s->result_count + 1, sizeof *files);
   double start = clock_seconds();
@@ -118,7 +122,8 @@ static bool write_results(run_state *s) {
     }
   for (size_t i = 0; good && i < s->result_count; i++)
     good = !is_printed(paths, count, i) || gather_result(s, i);
-  good = good && cli_report(s->context, permc_write_files(s->context, names, files, written));
+  good = good && cli_report(s->session.context,
+                            permc_write_files(s->session.context, names, files, written));
   for (size_t i = 0; good && i < s->result_count; i++)
     good = !is_printed(paths, count, i) || print_result(s, s->results[i]);
   free(files);
@@ -129,7 +134,7 @@ static bool write_results(run_state *s) {
 }
 
 static void print_times(const run_state *s) {
-  permc_times times = permc_last_times(s->context);
+  permc_times times = permc_last_times(s->session.context);
   cli_print_time(NULL, "read", s->read_seconds);
   cli_print_time(NULL, "load", times.load);
   cli_print_time(NULL, "elaborate", times.elaborate);
@@ -143,23 +148,25 @@ static void print_times(const run_state *s) {
 }
 
 static bool prepare(run_state *s) {
-  return cli_load(s->context, cli_operand(s->args, 0), cli_value(s->args, "-e")) &&
+  return cli_load(s->session.context, cli_operand(s->session.args, 0),
+                  cli_value(s->session.args, "-e")) &&
          check_outputs(s) && read_arguments(s) && check_outputs(s);
 }
 
 static bool run_entry(run_state *s) {
-  return cli_report(s->context,
-                    permc_run_consume(s->context, s->entry, cli_backend(s->args), s->arguments,
-                                      s->argument_count, &s->results, &s->result_count));
+  return cli_report(s->session.context,
+                    permc_run_consume(s->session.context, s->session.entry,
+                                      cli_backend(s->session.args), s->session.arguments,
+                                      s->session.argument_count, &s->results, &s->result_count));
 }
 
 // With --resume what was done is kept, but where writing fails as it would again: a file of that
 // ending cannot hold the result.
 static bool end_run(run_state *s) {
   bool good = write_results(s);
-  if (cli_is_given(s->args, "--resume") &&
-      (good || permc_last_code(s->context) == PERMC_ERROR_ARGUMENT))
-    permc_remove_files(s->context);
+  if (cli_is_given(s->session.args, "--resume") &&
+      (good || permc_last_code(s->session.context) == PERMC_ERROR_ARGUMENT))
+    permc_remove_files(s->session.context);
   return good;
 }
 
@@ -169,16 +176,16 @@ static bool run_step(run_state *s, bool (*step)(run_state *s), bool first) {
   if (!is_one_of_several(s))
     return step(s);
   cli_keep_messages();
-  bool good = step(s) && (!first || cli_meet_ranks(s->context));
+  bool good = step(s) && (!first || cli_meet_ranks(s->session.context));
   if (good)
     cli_end_keeping(true);
   else
-    cli_end_ranks(s->context);
+    cli_end_ranks(s->session.context);
   return good;
 }
 
 static bool run_program(run_state *s) {
-  const cli_arguments *args = s->args;
+  const cli_arguments *args = s->session.args;
   bool good =
       run_step(s, prepare, true) && run_step(s, run_entry, false) && run_step(s, end_run, false);
   if (good && cli_is_given(args, "--time"))
@@ -187,22 +194,18 @@ static bool run_program(run_state *s) {
 }
 
 cli_status verb_run(const cli_arguments *args) {
-  run_state s = {.args = args, .entry = cli_entry(args), .start = clock_seconds()};
+  run_state s = {.start = clock_seconds()};
   if (cli_is_given(args, "--seed") && !cli_is_given(args, "--random"))
     return cli_usage_error("run: --seed needs --random: it is the seed of random arguments");
-  s.context = cli_context_new();
-  if (!s.context)
-    return CLI_WRONG;
-  cli_status status = cli_use_options(args, s.context);
+  cli_status status = cli_begin(&s.session, args);
   if (status == CLI_OK)
-    status = cli_use_files(args, s.context);
+    status = cli_use_files(args, s.session.context);
   if (status == CLI_OK)
-    status = cli_use_ranks(args, s.context);
+    status = cli_use_ranks(args, s.session.context);
   if (status == CLI_OK && !run_program(&s))
     status = CLI_WRONG;
-  permc_values_free(s.arguments, s.argument_count);
   permc_values_free(s.results, s.result_count);
   cli_progress_work("compiling for the next run", "", 0, 0);  // if that is going on
-  permc_context_free(s.context);
+  cli_close(&s.session);
   return status;
 }

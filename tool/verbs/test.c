@@ -84,9 +84,9 @@ static void run_files(size_t jobs) {
 
 static cli_status read_options(const cli_arguments *args) {
   test_options *options = &session.options;
-  permc_context *probe = cli_context_new();
-  cli_status status = probe ? cli_use_options(args, probe) : CLI_WRONG;
-  permc_context_free(probe);
+  cli_session probe;
+  cli_status status = cli_begin(&probe, args);
+  cli_close(&probe);
   if (status != CLI_OK)
     return status;
   options->args = args;
@@ -126,12 +126,12 @@ static void load_files_without_tests(void) {
     const test_file *file = &session.files[i];
     if (file->tests || file->failed)
       continue;
-    permc_context *context = cli_context_new();
-    if (!context || cli_use_options(session.options.args, context) != CLI_OK ||
-        !cli_load(context, file->path, NULL) ||
-        (permc_entry_count(context) && !cli_report(context, permc_check(context, NULL, NULL, 0))))
+    cli_session s;
+    if (cli_open(&s, session.options.args, file->path) != CLI_OK ||
+        (permc_entry_count(s.context) &&
+         !cli_report(s.context, permc_check(s.context, NULL, NULL, 0))))
       session.wrong = true;
-    permc_context_free(context);
+    cli_close(&s);
   }
 }
 
