@@ -191,14 +191,30 @@ static bool stored_elsewhere(const plan_pass *p, const plan_move *load) {
   return elsewhere;
 }
 
-// The last phase up to `to` that has whole lines, if that matters; else `to`.
+// Whether the phase works on few elements of the tile: those where its ops are live.
+static bool works_on_few(const scan *s, uint32_t phase) {
+  const plan_phase *f = &s->schedule->phases[phase];
+  f2_space live = live_empty(s->stage->n), masks = f2_space_zero(s->stage->n);
+  for (uint32_t i = 0; i < f->op_count; i++)
+    live =
+        live_hull(live, live_of_op(s->stage, &s->stage->ops.items[s->pass->ops[f->first_op + i]]));
+  for (int i = 0; i < live.dimension; i++)
+    f2_space_insert(&masks, live_form(live.basis[i]).mask);
+  f2_space works = f2_space_intersection(s->pass->tile, f2_space_orthogonal(masks));
+  return f->op_count && plan_are_few((uint32_t)(s->pass->tile.dimension - works.dimension));
+}
+
+// The last phase up to `to` that has whole lines, if that matters; else `to`. (Where lanes are
+// those of vectors, a phase of fewer lanes takes more accesses, and a phase that works on few
+// elements loads no others.)
 static uint32_t load_phase(const scan *s, const plan_move *move, uint32_t to) {
+  const c_space *spaces = s->schedule->spaces;
   if (stored_elsewhere(s->pass, move))
     return 0;
-  if (s->context->warps && plan_are_few(move->live_count))
+  if (s->context->warps ? plan_are_few(move->live_count) : works_on_few(s, to))
     return to;
   for (uint32_t phase = to + 1; phase-- > 0;)
-    if (has_lines(s, move, phase, true))
+    if (spaces[phase].l >= spaces[to].l && has_lines(s, move, phase, true))
       return phase;
   return to;
 }
