@@ -2,10 +2,6 @@
 #include "fusion/lower/lowering.h"
 #include "fusion/lower/retrace.h"
 
-static const trace_step *step_at(const lowering *l, value_id id) {
-  return &l->trace->steps.items[id];
-}
-
 // ---- operands ---------------------------------------------------------------------------------
 
 // Room for the operands of a step, until the next one asks for it.
@@ -54,172 +50,156 @@ static f2_affine old_index(const trace_step *s, int k) {
 
 // split, stitch, pair, unpair, bmmc: the bits of the outermost dimension, and for stitch and unpair
 // those of the batch that they take back.
-static lowered move_bits(lowering *l, const trace_step *s, lowered v) {
+static void move_bits(lowering *l, const trace_step *s, lowered *v) {
   const trace_step *o = operand_step(l, s, 0);
   bool joins = s->op == TRACE_STITCH || s->op == TRACE_UNPAIR;
   uint64_t outer = joins ? s->batch : o->batch, size = joins ? s->dims[0] : o->dims[0];
-  axis_range range = cut_axis_range(l, &v, outer, outer * size);
-  return substitute_bits(l, &v, range.at, old_index(s, f2_msb(size)));
+  axis_range range = cut_axis_range(l, v, outer, outer * size);
+  axes_change c = axes_substituted(v->axes, range.at, old_index(s, f2_msb(size)));
+  change_axes(l, v, &c);
 }
 
 static lowered lower_matrix(lowering *l, const trace_step *s) {
-  uint32_t batch;
   log_movement(l, s);
-  lowered v = lower_operand(l, s, 0, &batch), r = move_bits(l, s, v);
-  if (!v.computed)
-    return r;
-  lowered again = move_bits(l, s, expression(l, &v.axes, *v.computed));
-  r.computed = axes_equal(&r.axes, &again.axes) ? again.elements : NULL;
-  return r;
+  lowered v = lower_operand(l, s, 0), again = v;
+  again.node = v.computed;
+  move_bits(l, s, &v);
+  if (again.node == NET_NONE)
+    return v;
+  move_bits(l, s, &again);
+  v.computed = axes_equal(v.axes, again.axes) ? again.node : NET_NONE;
+  return v;
 }
 
-static lowered lower_broadcast(lowering *l, const trace_step *s) {
-  uint32_t batch;
-  lowered v = lower_operand(l, s, 0, &batch);
-  return repeat_value(l, &v, batch, s->batch / operand_step(l, s, 0)->batch);
-}
-
-static lowered lower_replicate(lowering *l, const trace_step *s) {
-  uint32_t batch;
-  lowered v = lower_operand(l, s, 0, &batch);
-  return repeat_value(l, &v, batch, s->dims[0]);
+// Repeated behind its batch.
+static lowered lower_repeated(lowering *l, const trace_step *s) {
+  lowered v = lower_operand(l, s, 0);
+  uint64_t times = s->op == TRACE_REPLICATE ? s->dims[0] : s->batch / v.batch;
+  repeat_value(l, &v, cut_axes(l, &v, v.batch), times);
+  return v;
 }
 
 // An expression of elements of memory, that is not yet in an array.
 static bool is_unsettled(const lowering *l, const lowered *v) {
-  return v->kind == LOWERED_EXPRESSION && l->reads_elements[v->elements[0]] &&
-         l->pool.nodes.items[v->elements[0]].kind != NET_ELEMENT;
+  return v->kind == LOWERED_EXPRESSION && l->reads_elements[v->node] &&
+         l->pool.nodes.items[v->node].kind != NET_ELEMENT;
 }
 
 // Windows are computed where they are needed, also by a map.
 static lowered lower_reshape(lowering *l, const trace_step *s) {
-  uint32_t batch;
-  lowered v = value_at(l, s->operands[0]);
+  lowered *v = &l->values[s->operands[0]], r;
   log_movement(l, s);
   const trace_step *o = operand_step(l, s, 0);
-  if (v.kind == LOWERED_PIECES && o->batch == s->batch)
-    return v;
-  if (v.kind == LOWERED_PIECES) {
-    v = join_pieces(l, o, &v, false);
-    keep_value(l, s->operands[0], &v);
+  if (v->kind == LOWERED_PIECES && o->batch == s->batch)
+    return *v;
+  if (v->kind == LOWERED_PIECES) {
+    r = join_parts(l, o, v, false);
+    r.batch = v->batch;
+    r.count = v->count;
+    *v = r;
   }
-  if (o->rank == 0 || !is_unsettled(l, &v) || !is_computed(l, v.elements[0]))
-    return lower_operand(l, s, 0, &batch);
-  cut_axes(l, &v, o->batch);
-  return v;
+  if (o->rank == 0 || !is_unsettled(l, v) || !is_computed(l, v->node))
+    return lower_operand(l, s, 0);
+  r = *v;
+  cut_axes(l, &r, r.batch);
+  return r;
 }
 
 static lowered lower_element(lowering *l, const trace_step *s) {
   const trace_step *o = operand_step(l, s, 0);
-  const kept_value *packed = &l->values[s->operands[0]];
-  if (packed->kind == LOWERED_PACKED && o->rank == 1)
-    return expression(l, packed->axes, packed->elements[s->number]);
-  if (packed->kind == LOWERED_PIECES) {
-    lowered pieces = value_at(l, s->operands[0]);
-    return slice_pieces(l, s, o, &pieces, s->number, 1);
-  }
-  uint32_t batch;
-  lowered v = lower_operand(l, s, 0, &batch);
-  axis_range range = cut_axis_range(l, &v, o->batch, o->batch * o->dims[0]);
-  bool pattern = l->pool.nodes.items[v.elements[0]].kind == NET_ELEMENT;
-  return pattern ? fix_pattern(l, &v, range, o->dims[0], s->number)
-                 : fix_axes(l, &v, range, s->number);
+  const lowered *whole = &l->values[s->operands[0]];
+  if (whole->kind == LOWERED_PACKED)
+    return whole->parts[s->number];
+  if (whole->kind == LOWERED_PIECES)
+    return slice_pieces(l, s, o, whole, s->number, 1);
+  lowered v = lower_operand(l, s, 0);
+  axis_range range = cut_axis_range(l, &v, v.batch, v.batch * o->dims[0]);
+  if (l->pool.nodes.items[v.node].kind == NET_ELEMENT)
+    fix_pattern(l, &v, range, o->dims[0], s->number);
+  else
+    fix_axes(l, &v, range, s->number);
+  return v;
 }
 
 static lowered lower_transpose(lowering *l, const trace_step *s) {
   const trace_step *o = operand_step(l, s, 0);
-  uint32_t batch;
-  lowered v = lower_operand(l, s, 0, &batch);
+  lowered v = lower_operand(l, s, 0);
   uint64_t rows = o->batch * o->dims[0], all = rows * o->dims[1];
   uint32_t at[3];
   cut_axes_at_all(l, &v, 3, (uint64_t[]){o->batch, rows, all}, at);
-  return exchange_axes(l, &v, at[0], at[1], at[2]);
+  axes_change c = axes_exchanged(v.axes, at[0], at[1], at[2]);
+  change_axes(l, &v, &c);
+  return v;
 }
 
 // ---- packs, slices, concatenations ------------------------------------------------------------
 
 static lowered lower_pack(lowering *l, const trace_step *s) {
-  uint32_t m = s->operand_count, batch;
+  uint32_t m = s->operand_count;
   bool scalars = s->rank == 1;
-  net_id *elements = NEW_ARRAY(l->memory, net_id, m);
-  if (scalars && s->batch == 1) {  // without axes, all of them
-    for (uint32_t i = 0; i < m; i++)
-      elements[i] = l->values[s->operands[i]].elements[0];
-    return (lowered){.kind = LOWERED_PACKED, .element_count = m, .elements = elements};
-  }
-  uint64_t *batches = NEW_ARRAY(l->memory, uint64_t, m);
-  lowered *v = room_for_operands(l, m);
-  for (uint32_t i = 0; i < m; i++) {
-    batches[i] = operand_step(l, s, i)->batch;
-    v[i] = scalars ? value_at(l, s->operands[i]) : lower_operand(l, s, i, &batch);
-  }
-  axes shared = agree_on_batch(l, v, batches, m, s->batch);
+  lowered *v = scalars ? NEW_ARRAY(l->memory, lowered, m) : room_for_operands(l, m);
+  for (uint32_t i = 0; i < m; i++)
+    v[i] = scalars ? l->values[s->operands[i]] : lower_operand(l, s, i);
+  axes shared = agree_on_batch(l, v, m, s->batch);
   if (scalars) {
-    for (uint32_t i = 0; i < m; i++)
-      elements[i] = v[i].elements[0];
-    return (lowered){
-        .kind = LOWERED_PACKED, .axes = shared, .element_count = m, .elements = elements};
+    const lowered all = expression(l, &shared, NET_NONE);
+    for (uint32_t i = 0; i < m; i++) {
+      v[i].axes = all.axes;
+      v[i].batch = s->batch;
+      v[i].computed = NET_NONE;
+    }
+    return (lowered){.kind = LOWERED_PACKED, .part_count = m, .parts = v};
   }
-  // Arrays: the rest of the axes must agree, too, and batches be whole.
-  batch = shared.count;
-  axes all = shared;
+  // Of arrays the rest of the axes must agree, too, and batches be whole.
+  net_id *elements = NEW_ARRAY(l->memory, net_id, m);
+  axes all = {0};
   for (uint32_t i = 0; i < m; i++) {
-    uint32_t have = cut_axes(l, &v[i], batches[i]);
-    v[i] = extend_batch(l, &v[i], have, &shared);
+    extend_batch(l, &v[i], &shared);
     if (i == 0)
-      all = v[0].axes;
-    if (v[i].axes.count != all.count ||
-        memcmp(v[i].axes.extents, all.extents, all.count * sizeof *all.extents))
+      all = *v->axes;
+    if (!axes_equal(v[i].axes, &all))
       renumber_axes(l, &v[i], all.count, all.extents);
-    elements[i] = v[i].elements[0];
+    elements[i] = v[i].node;
   }
-  return pack_elements(l, &all, m, elements, batch);
-}
-
-static bool is_in_stage(const lowering *l, const lowered *v) {
-  const net_node *node = &l->pool.nodes.items[v->elements[0]];
-  return node->kind == NET_ELEMENT && !l->storages.items[node->value].in_memory;
+  return pack_elements(l, &all, m, elements, shared.count);
 }
 
 static lowered lower_slice(lowering *l, const trace_step *s) {
   const trace_step *o = operand_step(l, s, 0);
-  lowered v = value_at(l, s->operands[0]);
-  uint32_t batch;
+  lowered v = l->values[s->operands[0]];
   if (v.kind == LOWERED_PIECES)
     return slice_pieces(l, s, o, &v, s->number, s->dims[0]);
-  if (!is_unsettled(l, &v) || !is_computed(l, v.elements[0]))
-    v = lower_operand(l, s, 0, &batch);
+  if (!is_unsettled(l, &v) || !is_computed(l, v.node))
+    v = lower_operand(l, s, 0);
   bool aligned = o->dims[0] % s->dims[0] == 0 && s->number % s->dims[0] == 0;
-  if (!aligned && s->number && !v.computed && l->uses[s->operands[0]] > 1 && is_in_stage(l, &v)) {
-    make_plain(l, &v);  // once for all slices
-    explain_array(l, v.elements[0], NET_REASON_PART);
-    keep_value(l, s->operands[0], &v);
+  if (!aligned && s->number && v.computed == NET_NONE && l->uses[s->operands[0]] > 1 &&
+      is_in_stage(l, v.node)) {
+    make_plain(l, &v, NET_REASON_PART);  // once for all slices
+    l->values[s->operands[0]] = v;
   }
-  return slice_computed(l, &v, o->batch, o->dims[0], s->number, s->dims[0]);
+  slice_value(l, &v, o->dims[0], s->number, s->dims[0]);
+  return v;
 }
 
 static lowered lower_concat(lowering *l, const trace_step *s) {
   lowered v[2];
-  uint32_t batch, count = 0;
+  uint32_t count = 0;
   for (uint32_t i = 0; i < 2; i++) {
-    v[i] = value_at(l, s->operands[i]);
+    v[i] = l->values[s->operands[i]];
     if (v[i].kind != LOWERED_PIECES && !is_unsettled(l, &v[i]))
-      v[i] = lower_operand(l, s, i, &batch);
-    count += v[i].kind == LOWERED_PIECES ? v[i].element_count : v[i].kind != LOWERED_EMPTY;
+      v[i] = lower_operand(l, s, i);
+    count += v[i].kind == LOWERED_PIECES ? v[i].part_count : v[i].kind != LOWERED_EMPTY;
   }
-  piece *pieces = NEW_ARRAY(l->memory, piece, count), *next = pieces;
-  for (uint32_t i = 0; i < 2; i++) {
-    const trace_step *o = operand_step(l, s, i);
+  lowered *parts = NEW_ARRAY(l->memory, lowered, count), *next = parts;
+  for (uint32_t i = 0; i < 2; i++)
     if (v[i].kind == LOWERED_PIECES) {
       rule_fired(l->log, RULE_PIECES, l->step, 0, 0);
-      memcpy(next, v[i].pieces, v[i].element_count * sizeof *next);
-      next += v[i].element_count;
+      memcpy(next, v[i].parts, v[i].part_count * sizeof *next);
+      next += v[i].part_count;
     } else if (v[i].kind != LOWERED_EMPTY) {
-      *next++ = (piece){v[i].axes, v[i].elements[0], v[i].computed, o->batch,
-                        trace_step_count(o) / o->batch};
+      *next++ = v[i];
     }
-  }
-  return value_of_pieces(l, s, count, pieces);
+  return value_of_parts(l, s, count, parts);
 }
 
 // ---- arguments and scalar code -------------------------------------------------------------------
@@ -260,10 +240,10 @@ static axes axes_of_batch(lowering *l, uint64_t batch) {
 }
 
 static void remember_batch(lowering *l, const trace_step *s, lowered *v) {
-  if (v->kind != LOWERED_EXPRESSION || !l->reads_elements[v->elements[0]])
+  if (v->kind != LOWERED_EXPRESSION || !l->reads_elements[v->node])
     return;
-  uint32_t count = s->rank ? cut_axes(l, v, s->batch) : v->axes.count;
-  known_batch b = {s->batch, v->axes};
+  uint32_t count = s->rank ? cut_axes(l, v, s->batch) : v->axes->count;
+  known_batch b = {s->batch, *v->axes};
   b.axes.count = count;
   for (size_t i = 0; i < l->batches.count; i++)
     if (l->batches.items[i].batch == s->batch) {
@@ -274,11 +254,11 @@ static void remember_batch(lowering *l, const trace_step *s, lowered *v) {
 }
 
 static lowered lower_instance(lowering *l, const trace_step *s) {
-  lowered v = expression(l, &(axes){0}, pool_index(l, &(net_map){0}));
-  v.axes = axes_of_batch(l, s->batch);
+  axes all = axes_of_batch(l, s->batch);
+  lowered v = expression(l, &all, pool_index(l, &(net_map){0}));
   uint32_t outer = cut_axes(l, &v, s->batch / s->number);
-  net_map m = map_row_major(l->memory, &v.axes, outer, 1);
-  v.elements[0] = pool_index(l, &m);
+  net_map m = map_row_major(l->memory, v.axes, outer, 1);
+  v.node = pool_index(l, &m);
   return v;
 }
 
@@ -289,7 +269,6 @@ static lowered lower_scalar(lowering *l, const trace_step *s) {
                                                       [TRACE_ROOT] = NET_ROOT,
                                                       [TRACE_EXTERN] = NET_EXTERN};
   uint32_t count = s->operand_count;
-  uint64_t *batches = NEW_ARRAY(l->memory, uint64_t, count + 1);
   lowered *v = room_for_operands(l, count + 1);
   net_node node = {.kind = kinds[s->op],
                    .type = s->type,
@@ -297,13 +276,11 @@ static lowered lower_scalar(lowering *l, const trace_step *s) {
                    .number = s->number,
                    .operand_count = count,
                    .operands = NEW_ARRAY(l->memory, net_id, count + 1)};
-  for (uint32_t i = 0; i < count; i++) {
-    batches[i] = operand_step(l, s, i)->batch;
-    v[i] = value_at(l, s->operands[i]);
-  }
-  axes shared = agree_on_batch(l, v, batches, count, s->batch);
   for (uint32_t i = 0; i < count; i++)
-    node.operands[i] = v[i].elements[0];
+    v[i] = l->values[s->operands[i]];
+  axes shared = agree_on_batch(l, v, count, s->batch);
+  for (uint32_t i = 0; i < count; i++)
+    node.operands[i] = v[i].node;
   net_id e = pool_add(l, &node);
   if (s->op == TRACE_EXTERN)  // called once
     e = place(l, &shared, 1, &e, shared.count);
@@ -319,14 +296,14 @@ static lower_step *const rows[TRACE_OP_COUNT] = {
     [TRACE_TABLE] = lower_table,         [TRACE_SCALAR] = lower_scalar,
     [TRACE_SELECT] = lower_scalar,       [TRACE_CONVERT] = lower_scalar,
     [TRACE_ROOT] = lower_scalar,         [TRACE_EXTERN] = lower_scalar,
-    [TRACE_INSTANCE] = lower_instance,   [TRACE_BROADCAST] = lower_broadcast,
+    [TRACE_INSTANCE] = lower_instance,   [TRACE_BROADCAST] = lower_repeated,
     [TRACE_RESHAPE] = lower_reshape,     [TRACE_SPLIT] = lower_matrix,
     [TRACE_STITCH] = lower_matrix,       [TRACE_PAIR] = lower_matrix,
     [TRACE_UNPAIR] = lower_matrix,       [TRACE_BMMC] = lower_matrix,
     [TRACE_ELEMENT] = lower_element,     [TRACE_PACK] = lower_pack,
     [TRACE_TRANSPOSE] = lower_transpose, [TRACE_SLICE] = lower_slice,
     [TRACE_CONCAT] = lower_concat,       [TRACE_IOTA] = lower_iota,
-    [TRACE_REPLICATE] = lower_replicate, [TRACE_GATHER] = lower_gather,
+    [TRACE_REPLICATE] = lower_repeated,  [TRACE_GATHER] = lower_gather,
     [TRACE_SCATTER] = lower_scatter,     [TRACE_PLACES] = lower_keyed,
     [TRACE_COUNT] = lower_keyed,         [TRACE_WRONG] = lower_keyed};
 
@@ -346,7 +323,7 @@ static uint32_t *count_uses(lowering *l) {
 static bool rename_result(lowering *l, const lowered *v, uint32_t number) {
   if (!is_whole_array(l, v))
     return false;
-  net_id held = l->pool.nodes.items[v->elements[0]].value;
+  net_id held = l->pool.nodes.items[v->node].value;
   net_array *a = &l->net->arrays.items[l->storages.items[held].array];
   if (a->role != NET_TEMPORARY)
     return false;
@@ -358,21 +335,21 @@ static bool rename_result(lowering *l, const lowered *v, uint32_t number) {
 
 static void lower_result(lowering *l, uint32_t number) {
   value_id id = l->trace->results.items[number];
-  const trace_step *s = step_at(l, id);
-  lowered v = value_at(l, id);
+  const trace_step *s = &l->trace->steps.items[id];
+  lowered v = l->values[id];
   l->step = l->origins ? l->origins[id] : id;
   if (v.kind == LOWERED_EMPTY) {
     net_array_add(l->memory, l->net, s->type, 0, NET_RESULT, number);
     return;
   }
-  if (v.kind == LOWERED_PIECES)
-    v = join_pieces(l, s, &v, true);
-  v = settle_value(l, &v, v.kind == LOWERED_PACKED ? v.axes.count : 0);
+  if (v.kind != LOWERED_EXPRESSION)
+    v = join_parts(l, s, &v, true);
+  settle(l, &v);
   if (rename_result(l, &v, number))
     return;
   net_id array = net_array_add(l->memory, l->net, s->type, trace_step_count(s), NET_RESULT, number);
-  net_map target = map_row_major(l->memory, &v.axes, 0, 1);
-  store_into(l, &v.axes, v.elements[0], array, &target);
+  net_map target = map_row_major(l->memory, v.axes, 0, 1);
+  store_into(l, v.axes, v.node, array, &target);
 }
 
 // Stages in the order in which they were closed: what one reads, closed stages have written.
@@ -394,7 +371,7 @@ net *lower(arena *a, const trace *t, rule_log *log) {
   lowering l = {.memory = a, .net = NEW(a, net), .log = log};
   t = trace_without_known_places(a, t, log, &l.origins);
   l.trace = t = trace_on_wholes(a, t, log, &l.origins);
-  l.values = NEW_ARRAY(a, kept_value, t->steps.count + 1);
+  l.values = NEW_ARRAY(a, lowered, t->steps.count + 1);
   for (size_t i = 0; i < t->externs.count; i++)
     vec_push(a, &l.net->externs, t->externs.items[i]);
   l.uses = count_uses(&l);
@@ -403,10 +380,13 @@ net *lower(arena *a, const trace *t, rule_log *log) {
     if (!l.uses[i])
       continue;
     l.step = l.origins ? l.origins[i] : i;
-    lowered v = trace_step_count(s) ? rows[s->op](&l, s) : (lowered){.kind = LOWERED_EMPTY};
-    if (trace_step_count(s))
-      remember_batch(&l, s, &v);
-    keep_value(&l, i, &v);
+    if (!trace_step_count(s))  // LOWERED_EMPTY
+      continue;
+    lowered v = rows[s->op](&l, s);
+    remember_batch(&l, s, &v);
+    v.batch = s->batch;
+    v.count = trace_step_count(s) / s->batch;
+    l.values[i] = v;
   }
   for (uint32_t i = 0; i < t->results.count; i++)
     lower_result(&l, i);

@@ -28,13 +28,12 @@
 //   known.c       first: gathers and scatters by places that are known, as steps that move
 //   whole.c       then: functions on parts of an array as functions on all of it
 //   lower.c       the steps, as rows of a table
-//   value.c       what steps do to a value: axes that are cut, fixed, permuted, inserted
-//   pieces.c      concatenations that wait
-//   space.c       axes and maps
+//   value.c       expressions over axes, and what steps do to them
+//   pieces.c      packs and concatenations that wait, as one value
+//   space.c       axes, maps, and changes of axes
 //   pool.c        expressions and stages while they grow
 //   placement.c   where the elements of an op lie in a stage
 //   place.c       ops, loads and stores
-//   kept.c        values of earlier steps
 //   places.c      gathers and scatters: places that are data
 //   routines.c    sorts, places of keys, counts of keys
 //   join.c        values of a stage that lie side by side

@@ -36,18 +36,34 @@ int64_t map_stride(const net_map *m, uint32_t axis);
 // Whether two maps differ in nothing but the offset and the constants of their rows.
 bool map_parallel(const net_map *a, const net_map *b, uint32_t axis_count);
 uint64_t map_constants(const net_map *m);  // bit i: of row i
-// Axes are inserted at `at` (which the value does not depend on), or `count` axes there are fixed
-// at the row-major index `number`, and vanish. `s` are the axes before.
-net_map map_inserted(arena *a, const net_map *m, uint32_t at, uint32_t count);
-net_map map_fixed(arena *a, const net_map *m, const axes *s, uint32_t at, uint32_t count,
-                  uint64_t number);
-// Bits: the axes at, ..., at + k - 1 (bit k-1 first) held x; now they hold y with x = A y ^ c.
-net_map map_substituted(arena *a, const net_map *m, uint32_t at, f2_affine x_of_y);
-// Axis i of the result is axis order[i] of m.
-net_map map_permuted(arena *a, const net_map *m, const uint32_t *order, uint32_t count);
-// Loop axis `at` of extent inner * outer becomes two (sets of) axes.
-net_map map_split(arena *a, const net_map *m, const axes *s, uint32_t at, uint64_t outer,
-                  axes *new_axes);
+// What an old axis is of new ones. A loop of 6 that is cut into a loop of 3 and a bit, and the bit
+// behind it, flipped:
+//
+//   before   6, 2       old[0]: 0 + the 2 axes from 0 on, row by row        i_0 = 2 j_0 + j_1
+//   after    3, 2, 2    old[1]: the form x2 ^ 1                             i_1 = j_2 ^ 1
+typedef struct old_axis {
+  net_form bit;        // of a bit: a form of new bits
+  uint32_t at, count;  // of a loop: the number that so many new axes have row by row
+  uint64_t number;     //   and this one added to it
+} old_axis;
+typedef struct axes_change {
+  axes after;
+  uint32_t at, gone, come;  // axes that make way for others, or change places
+  old_axis old[MAX_AXES];
+} axes_change;
+// `gone` axes at `at`, fixed at 0, make way for `count` others, on which nothing depends.
+axes_change axes_replaced(const axes *before, uint32_t at, uint32_t gone, uint32_t count,
+                          const uint64_t *extents);
+axes_change axes_inserted(const axes *before, uint32_t at, uint64_t extent);
+// `count` axes at `at` are fixed at the row-major index `number`.
+axes_change axes_fixed(const axes *before, uint32_t at, uint32_t count, uint64_t number);
+// The bits at, ..., at + k - 1 (bit k-1 first) held x; now they hold y.
+axes_change axes_substituted(const axes *before, uint32_t at, f2_affine x_of_y);
+// The axes [at, middle) and [middle, end) change places.
+axes_change axes_exchanged(const axes *before, uint32_t at, uint32_t middle, uint32_t end);
+// The loop at `at` becomes `outer` times its rest.
+axes_change axes_split(const axes *before, uint32_t at, uint64_t outer);
+net_map map_changed(arena *a, const net_map *m, const axes_change *c);
 // Whether axes [at, at + count) are numbered row by row with one stride that slices keep.
 bool map_plain(const net_map *m, const axes *s, uint32_t at, uint32_t count, int64_t *stride);
 
@@ -73,37 +89,26 @@ typedef struct storage {
   uint64_t *spread;
 } storage;
 
+// What is known of a step's value: `batch` instances, of `count` elements each.
+//
+//   map (\x -> x + 1) a0, of [2][3]   EXPRESSION over the axes y_1 (2), y_0 (3): a0[3 y_1 + y_0] + 1
+//   [a, b, c] in a batch of 4         PACKED: 3 parts of 1 element, over the 2 bits of the batch
+//   concat (concat x y) z             PIECES: 3 parts of any counts, over any axes
 typedef enum lowered_kind {
   LOWERED_EMPTY,       // no elements
-  LOWERED_EXPRESSION,  // node `elements[0]`, over all axes; elements of a storage are such a node, too
-  LOWERED_PACKED,      // `element_count` expressions over the batch's axes, not yet in an array
+  LOWERED_EXPRESSION,  // of a node over axes; elements of a storage are such a node, too
+  LOWERED_PACKED,      // expressions over one batch, not yet in an array
   LOWERED_PIECES       // arrays one after the other, not yet one array
 } lowered_kind;
 
 typedef struct lowered {
   lowered_kind kind;
-  axes axes;               // of one element of a PACKED value
-  uint32_t element_count;  // or pieces
-  net_id *elements;
-  struct piece *pieces;
-  net_id *computed;  // EXPRESSION: the same of elements in memory, in few nodes (NULL: unknown)
-} lowered;
-
-// The same, as it is kept for later steps: most values have few axes, and many have the same.
-typedef struct kept_value {
-  lowered_kind kind;
-  uint32_t element_count;
-  const axes *axes;
-  net_id *elements, *computed;
-  struct piece *pieces;
-} kept_value;
-
-// `count` elements of each instance of the batch, row by row; a node of its own.
-typedef struct piece {
-  axes axes;
-  net_id element, *computed;
+  uint32_t part_count;
   uint64_t batch, count;
-} piece;
+  const axes *axes;       // kept by lower/value.c
+  net_id node, computed;  // computed: the same of elements in memory, in few nodes, or NET_NONE
+  const struct lowered *parts;  // that are expressions: each with elements of each instance
+} lowered;
 
 typedef struct known_batch {
   uint64_t batch;
@@ -142,8 +147,8 @@ typedef struct lowering {
   uint32_t closings;
   VEC(known_sort) sorts;
   VEC(known_batch) batches;  // the axes that each size of a batch had last
-  kept_value *values;        // by step of the trace
-  const axes *latest[8];     // different axes of kept values
+  lowered *values;           // by step of the trace
+  const axes *latest[8];     // different axes of values
   uint32_t *uses;            // by step of the trace: how many read it, or return it
   lowered *operands;         // of the step that is being lowered, with room for `operand_room`
   uint32_t operand_room;
@@ -164,6 +169,11 @@ net_id temporary_row_major(lowering *l, const axes *s, scalar_type type, uint64_
                            net_reason why);
 static inline net_id array_of_element(const lowering *l, net_id element) {
   return l->storages.items[l->pool.nodes.items[element].value].array;
+}
+// Whether it is an element of a value that a stage holds.
+static inline bool is_in_stage(const lowering *l, net_id id) {
+  const net_node *node = &l->pool.nodes.items[id];
+  return node->kind == NET_ELEMENT && !l->storages.items[node->value].in_memory;
 }
 // Scalar code. The operands are copied.
 net_id pool_operation(lowering *l, net_node node, uint32_t count, const net_id *operands);
@@ -213,11 +223,13 @@ lowered row_major(lowering *l, const axes *s, net_id storage_id);
 // Whether it is computed from memory, by few nodes: then it may as well be computed again
 // elsewhere.
 bool is_computed(lowering *l, net_id node);
-// One expression, not an array that waits for its place, and an element node if it depends on
-// elements at all. `batch_axes`: where the dimension of a packed value goes.
-lowered settle_value(lowering *l, const lowered *v, uint32_t batch_axes);
+
+// What follows changes expressions in place. (Of which batch and count they are, their callers know.)
+//
+// v is put in an array, unless it is an element node, or small and of no elements.
+void settle(lowering *l, lowered *v);
 // The elements of v in an array of their own, row by row: all maps are plain then.
-void make_plain(lowering *l, lowered *v);
+void make_plain(lowering *l, lowered *v, net_reason why);
 // v in an array of its own, whose axes have the given extents.
 void renumber_axes(lowering *l, lowered *v, uint32_t count, const uint64_t *extents);
 // The number of leading axes whose extents have this product. Axes are split, or numbered anew,
@@ -233,29 +245,24 @@ typedef struct axis_range {
 axis_range cut_axis_range(lowering *l, lowered *v, uint64_t outer, uint64_t inner);
 // The axes of a batch of `count` that starts with those of some value.
 axes batch_axes_after(const axes *given, uint64_t count);
-
-// The axes at, ... are the bits of x, from now on of y.
-lowered substitute_bits(lowering *l, const lowered *v, uint32_t at, f2_affine x_of_y);
+void change_axes(lowering *l, lowered *v, const axes_change *c);
 // Axes that v does not depend on, of `count` elements, at `at`.
-lowered repeat_value(lowering *l, const lowered *v, uint32_t at, uint64_t count);
-// v's batch, its first `have` axes, becomes that of `shared`, which begins with them.
-lowered extend_batch(lowering *l, const lowered *v, uint32_t have, const axes *shared);
+void repeat_value(lowering *l, lowered *v, uint32_t at, uint64_t count);
+// v's batch becomes that of `shared`, which begins with its axes.
+void extend_batch(lowering *l, lowered *v, const axes *shared);
 // The axes of the range at one index.
-lowered fix_axes(lowering *l, const lowered *v, axis_range range, uint64_t number);
-// The same of a node that reads elements: it remembers which element of an array pattern, one of
-// `count`, it is.
-lowered fix_pattern(lowering *l, const lowered *v, axis_range range, uint64_t count,
-                    uint64_t number);
-// The axes [at, middle) and [middle, end) change places.
-lowered exchange_axes(lowering *l, const lowered *v, uint32_t at, uint32_t middle, uint32_t end);
+void fix_axes(lowering *l, lowered *v, axis_range range, uint64_t number);
+// The same of an element node: it remembers which element of an array pattern, one of `count`, it
+// is.
+void fix_pattern(lowering *l, lowered *v, axis_range range, uint64_t count, uint64_t number);
 // The axes of the range reduced to indices number, ..., number + length - 1.
-lowered slice_axes(lowering *l, lowered *v, axis_range range, uint64_t number, uint64_t length);
+void slice_axes(lowering *l, lowered *v, axis_range range, uint64_t number, uint64_t length);
 // Whether elements of v along the range are computed from memory by few nodes, at addresses that go
 // row by row.
 bool is_extensible(lowering *l, const lowered *v, axis_range range);
 // The axes of the range, of an extensible v, as indices from `start` on of `length`: before and
 // after them elements are any.
-lowered extend_axes(lowering *l, lowered *v, axis_range range, uint64_t start, uint64_t length);
+void extend_axes(lowering *l, lowered *v, axis_range range, uint64_t start, uint64_t length);
 // The element node `id` over s with the constant at all addresses outside of its array.
 net_id fill_outside(lowering *l, net_id id, const scalar_bits *fill);
 typedef struct address_range {
@@ -265,26 +272,28 @@ typedef struct address_range {
 address_range map_range(const net_map *m, const axes *s);
 // Elements number, ..., number + length - 1 of the `whole` that each instance of the batch has,
 // computed again if v may be: then it is no slice of what passes through an array.
-lowered slice_computed(lowering *l, const lowered *v, uint64_t batch, uint64_t whole,
-                       uint64_t number, uint64_t length);
+void slice_value(lowering *l, lowered *v, uint64_t whole, uint64_t number, uint64_t length);
 
 // The expressions, all over the axes s, as an array with a new dimension at `at`.
 lowered pack_elements(lowering *l, const axes *s, uint32_t m, const net_id *elements, uint32_t at);
 // Makes values that go together agree in the first axes of their batches, `batch` at most. Those
 // axes are the result.
-axes agree_on_batch(lowering *l, lowered *v, const uint64_t *batches, uint32_t count,
-                    uint64_t batch);
+axes agree_on_batch(lowering *l, lowered *v, uint32_t count, uint64_t batch);
+// The same; then all have that batch.
+axes extend_to_batch(lowering *l, lowered *v, uint32_t count, uint64_t batch);
 
-// ---- concatenations (lower/pieces.c) ----------------------------------------------------------
+// ---- values of several parts (lower/pieces.c) -------------------------------------------------
 
-// The value of step s, which consists of them; one piece is the array itself.
-lowered value_of_pieces(lowering *l, const trace_step *s, uint32_t count, piece *pieces);
+// The value of step s, which consists of them; one part is the value itself.
+lowered value_of_parts(lowering *l, const trace_step *s, uint32_t count, const lowered *parts);
 // Rows number, ..., number + length - 1 of v, the value of step o, as the value of step s.
 lowered slice_pieces(lowering *l, const trace_step *s, const trace_step *o, const lowered *v,
                      uint64_t number, uint64_t length);
-// The pieces of v, the value of step s, as one array; or an expression for its elements, unless it
+// The parts of v, the value of step s, as one array; or an expression for its elements, unless it
 // is only to be stored.
-lowered join_pieces(lowering *l, const trace_step *s, const lowered *v, bool to_store);
+lowered join_parts(lowering *l, const trace_step *s, const lowered *v, bool to_store);
+// A step's operand, as one expression that is settled; its batch is whole axes.
+lowered lower_operand(lowering *l, const trace_step *s, uint32_t i);
 
 // ---- where elements lie in a stage (lower/placement.c) ----------------------------------------
 
@@ -374,14 +383,7 @@ net_id element_in_placement(const placement *f, scalar_type type, net_id value, 
 // The value of node `e` over axes s, stored in `array` at the addresses of `target`.
 void store_into(lowering *l, const axes *s, net_id e, net_id array, const net_map *target);
 // The first `count` elements of e, row-major, in a new temporary: the element node that reads it.
-net_id store_prefix(lowering *l, const axes *s, net_id e, uint64_t count);
-
-// ---- kept values (lower/kept.c) ------------------------------------------------------------------
-
-void keep_value(lowering *l, value_id id, const lowered *v);
-lowered value_at(const lowering *l, value_id id);
-// A step's operand, as one expression; its batch is the first *batch axes.
-lowered lower_operand(lowering *l, const trace_step *s, uint32_t i, uint32_t *batch);
+net_id store_prefix(lowering *l, const axes *s, net_id e, uint64_t count, net_reason why);
 
 // ---- places that are data (lower/places.c) --------------------------------------------------------
 

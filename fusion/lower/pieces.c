@@ -11,41 +11,35 @@
 // Addresses outside of an array are not read. The rest passes through an array.
 #include "fusion/lower/lowering.h"
 
-static uint64_t elements_in_instance(const trace_step *s) { return trace_step_count(s) / s->batch; }
-
-static lowered value_of_piece(lowering *l, const piece *p) {
-  lowered v = expression(l, &p->axes, p->element);
-  v.computed = p->computed;
-  return v;
-}
-
-lowered value_of_pieces(lowering *l, const trace_step *s, uint32_t count, piece *pieces) {
+lowered value_of_parts(lowering *l, const trace_step *s, uint32_t count, const lowered *parts) {
   if (count > 1)
-    return (lowered){.kind = LOWERED_PIECES, .element_count = count, .pieces = pieces};
-  lowered v = value_of_piece(l, pieces);
-  if (pieces->batch == s->batch)
-    return v;
-  return repeat_value(l, &v, cut_axes(l, &v, pieces->batch), s->batch / pieces->batch);
+    return (lowered){.kind = LOWERED_PIECES, .part_count = count, .parts = parts};
+  lowered v = *parts;
+  if (v.batch != s->batch) {
+    uint32_t at = cut_axes(l, &v, v.batch);
+    repeat_value(l, &v, at, s->batch / v.batch);
+  }
+  return v;
 }
 
 lowered slice_pieces(lowering *l, const trace_step *s, const trace_step *o, const lowered *v,
                      uint64_t number, uint64_t length) {
-  uint64_t row = elements_in_instance(o) / o->dims[0];
+  uint64_t row = v->count / o->dims[0];
   uint64_t start = number * row, end = start + length * row, at = 0;
-  piece *cut = NEW_ARRAY(l->memory, piece, v->element_count);
+  lowered *cut = NEW_ARRAY(l->memory, lowered, v->part_count);
   uint32_t count = 0;
-  for (uint32_t i = 0; i < v->element_count; at += v->pieces[i++].count) {
-    piece p = v->pieces[i];
+  for (uint32_t i = 0; i < v->part_count; at += v->parts[i++].count) {
+    lowered p = v->parts[i];
     if (end <= at || start >= at + p.count)
       continue;
     uint64_t from = start > at ? start - at : 0, to = end < at + p.count ? end - at : p.count;
     uint64_t unit = from % row || to % row || p.count % row ? 1 : row;
-    lowered all = value_of_piece(l, &p), part;
-    part = slice_computed(l, &all, p.batch, p.count / unit, from / unit, (to - from) / unit);
-    cut[count++] = (piece){part.axes, part.elements[0], part.computed, p.batch, to - from};
+    slice_value(l, &p, p.count / unit, from / unit, (to - from) / unit);
+    p.count = to - from;
+    cut[count++] = p;
   }
   rule_fired(l->log, RULE_PIECES, l->step, 0, 0);
-  return value_of_pieces(l, s, count, cut);
+  return value_of_parts(l, s, count, cut);
 }
 
 // ---- by choice --------------------------------------------------------------------------------
@@ -61,19 +55,19 @@ typedef struct choice {
 } choice;
 
 static net_id choose_below(lowering *l, const choice *c, uint64_t end, net_id below, net_id other) {
-  const axes *all = &c->parts->axes;
+  const axes *all = c->parts->axes;
   net_map m = map_numbered(l->memory, &(net_map){0}, all, c->range.at, c->range.count, 1);
   net_id index = pool_index(l, &m), limit = pool_constant(l, SCALAR_I64, (int64_t)end);
   return pool_select(l, pool_scalar(l, OP_LT, SCALAR_BOOL, index, limit), below, other);
 }
 
 // What is computed in a stage passes through an array, if not all is.
-static bool extend_parts(lowering *l, choice *c, uint64_t batch, bool to_store) {
+static bool extend_parts(lowering *l, choice *c, bool to_store) {
   axis_range range[MOST_PARTS];
   bool good[MOST_PARTS], any = false, all = true;
   for (uint32_t i = 0; i < c->count; i++) {
     uint64_t length = c->start[i + 1] - c->start[i];
-    range[i] = cut_axis_range(l, &c->parts[i], batch, batch * length);
+    range[i] = cut_axis_range(l, &c->parts[i], c->parts[i].batch, c->parts[i].batch * length);
     good[i] = is_extensible(l, &c->parts[i], range[i]);
     any |= good[i];
     all &= good[i];
@@ -82,11 +76,9 @@ static bool extend_parts(lowering *l, choice *c, uint64_t batch, bool to_store) 
     return false;
   for (uint32_t i = 0; i < c->count; i++) {
     lowered *part = &c->parts[i];
-    if (!good[i]) {
-      make_plain(l, part);
-      explain_array(l, part->elements[0], NET_REASON_PIECES);
-    }
-    *part = extend_axes(l, part, range[i], c->start[i], c->start[c->count]);
+    if (!good[i])
+      make_plain(l, part, NET_REASON_PIECES);
+    extend_axes(l, part, range[i], c->start[i], c->start[c->count]);
   }
   return true;
 }
@@ -94,14 +86,14 @@ static bool extend_parts(lowering *l, choice *c, uint64_t batch, bool to_store) 
 // The addresses of the part's elements of numbers from `first` to `end`.
 static address_range addresses_of(lowering *l, const choice *c, lowered part, uint64_t first,
                                   uint64_t end) {
-  part = slice_axes(l, &part, c->range, first, end - first);
-  return map_range(&l->pool.nodes.items[part.elements[0]].map, &part.axes);
+  slice_axes(l, &part, c->range, first, end - first);
+  return map_range(&l->pool.nodes.items[part.node].map, part.axes);
 }
 
 // Whether elements of the part are all that there is of its array at its own numbers, and none
 // elsewhere.
 static bool lies_alone(lowering *l, const choice *c, uint32_t i) {
-  const net_node *node = &l->pool.nodes.items[c->parts[i].elements[0]];
+  const net_node *node = &l->pool.nodes.items[c->parts[i].node];
   if (node->kind != NET_ELEMENT)
     return false;
   net_id array = l->storages.items[node->value].array;
@@ -122,7 +114,7 @@ static bool find_fill(lowering *l, const choice *c, net_id *filled) {
   net_id constant = NET_NONE;
   uint32_t only = c->count;
   for (uint32_t i = 0; i < c->count; i++) {
-    net_id id = c->parts[i].elements[0];
+    net_id id = c->parts[i].node;
     if (l->pool.nodes.items[id].kind != NET_CONSTANT && only == c->count)
       only = i;
     else if (l->pool.nodes.items[id].kind == NET_CONSTANT &&
@@ -134,7 +126,7 @@ static bool find_fill(lowering *l, const choice *c, net_id *filled) {
   if (only == c->count || constant == NET_NONE || !lies_alone(l, c, only))
     return false;
   const scalar_bits fill = l->pool.nodes.items[constant].constant;
-  *filled = fill_outside(l, c->parts[only].elements[0], &fill);
+  *filled = fill_outside(l, c->parts[only].node, &fill);
   rule_fired(l->log, RULE_REPEATED_PADDING, l->step, 0, 0);
   return true;
 }
@@ -143,31 +135,29 @@ static bool find_fill(lowering *l, const choice *c, net_id *filled) {
 // elements.
 static bool choose_parts(lowering *l, const trace_step *s, const lowered *v, const lowered *parts,
                          bool to_store, lowered *result) {
-  choice c = {.count = v->element_count};
-  uint64_t row = elements_in_instance(s) / s->dims[0];
+  choice c = {.count = v->part_count};
+  uint64_t row = v->count / s->dims[0];
   if (c.count > MOST_PARTS)
     return false;
   for (uint32_t i = 0; i < c.count; i++)
-    row = v->pieces[i].count % row ? 1 : row;
+    row = v->parts[i].count % row ? 1 : row;
   for (uint32_t i = 0; i < c.count; i++) {
-    c.start[i + 1] = c.start[i] + v->pieces[i].count / row;
+    c.start[i + 1] = c.start[i] + v->parts[i].count / row;
     c.parts[i] = parts[i];
   }
-  if (s->shadow && c.count == 2) {  // padding begins where an array of false ends (plan/padding.h)
-    make_plain(l, &c.parts[0]);
-    explain_array(l, c.parts[0].elements[0], NET_REASON_PADDING);
-  }
-  if (!extend_parts(l, &c, s->batch, to_store))
+  if (s->shadow && c.count == 2)  // padding begins where an array of false ends (plan/padding.h)
+    make_plain(l, &c.parts[0], NET_REASON_PADDING);
+  if (!extend_parts(l, &c, to_store))
     return false;
-  const axes *all = &c.parts->axes;
+  const axes *all = c.parts->axes;
   for (uint32_t i = 1; i < c.count; i++)
-    if (!axes_equal(all, &c.parts[i].axes))
+    if (!axes_equal(all, c.parts[i].axes))
       return false;
   c.range = cut_axis_range(l, &c.parts[0], s->batch, s->batch * c.start[c.count]);
-  net_id chosen = c.parts[c.count - 1].elements[0];
+  net_id chosen = c.parts[c.count - 1].node;
   if (!find_fill(l, &c, &chosen))
     for (uint32_t i = c.count - 1; i-- > 0;)
-      chosen = choose_below(l, &c, c.start[i + 1], c.parts[i].elements[0], chosen);
+      chosen = choose_below(l, &c, c.start[i + 1], c.parts[i].node, chosen);
   *result = expression(l, all, chosen);
   rule_fired(l->log, RULE_CHOSEN_PIECE, l->step, 0, 0);
   return true;
@@ -175,52 +165,58 @@ static bool choose_parts(lowering *l, const trace_step *s, const lowered *v, con
 
 // ---- as one array -----------------------------------------------------------------------------
 
-// The pieces, with one batch; of those that are computed again as they were, or as they will be.
-static axes agree_on_parts(lowering *l, const trace_step *s, const lowered *v, bool again,
-                           lowered *parts) {
-  uint32_t count = v->element_count;
-  uint64_t *batches = NEW_ARRAY(l->memory, uint64_t, count);
-  for (uint32_t i = 0; i < count; i++) {
-    const piece *p = &v->pieces[i];
-    parts[i] = expression(l, &p->axes, again && p->computed ? *p->computed : p->element);
-    batches[i] = p->batch;
-  }
-  axes shared = agree_on_batch(l, parts, batches, count, s->batch);
-  for (uint32_t i = 0; i < count; i++)
-    parts[i] = extend_batch(l, &parts[i], cut_axes(l, &parts[i], batches[i]), &shared);
-  return shared;
-}
-
-lowered join_pieces(lowering *l, const trace_step *s, const lowered *v, bool to_store) {
-  uint32_t count = v->element_count;
-  lowered *parts = NEW_ARRAY(l->memory, lowered, count), *again = parts;
+lowered join_parts(lowering *l, const trace_step *s, const lowered *v, bool to_store) {
+  uint32_t count = v->part_count;
+  lowered *parts = NEW_ARRAY(l->memory, lowered, count), *again = NULL, joined;
   net_id *elements = NEW_ARRAY(l->memory, net_id, count);
-  axes shared = agree_on_parts(l, s, v, false, parts), *first = &parts->axes;
   bool alike = true;
-  uint64_t start = 0;
+  memcpy(parts, v->parts, count * sizeof *parts);
+  axes shared = extend_to_batch(l, parts, count, s->batch);
   for (uint32_t i = 0; i < count; i++) {
-    elements[i] = parts[i].elements[0];
-    alike = alike && axes_equal(&parts[i].axes, first);
-    if (v->pieces[i].computed && again == parts)
+    elements[i] = parts[i].node;
+    alike = alike && axes_equal(parts[i].axes, parts->axes);
+    if (v->parts[i].computed != NET_NONE && !again)
       again = NEW_ARRAY(l->memory, lowered, count);
   }
   if (alike)
-    return pack_elements(l, first, count, elements, shared.count);
-  lowered chosen;
-  if (again != parts)
-    agree_on_parts(l, s, v, true, again);
-  if (choose_parts(l, s, v, again, to_store, &chosen))
-    return chosen;
+    return pack_elements(l, parts->axes, count, elements, shared.count);
+  for (uint32_t i = 0; i < count && again; i++) {
+    again[i] = v->parts[i];
+    again[i].node = again[i].computed != NET_NONE ? again[i].computed : again[i].node;
+  }
+  if (again)
+    extend_to_batch(l, again, count, s->batch);
+  if (choose_parts(l, s, v, again ? again : parts, to_store, &joined))
+    return joined;
   axes all = shared;
   axes_append_dims(&all, s);
-  net_id joined = temporary_row_major(l, &all, s->type, trace_step_count(s), NET_REASON_PIECES);
-  int64_t size = (int64_t)elements_in_instance(s);
-  for (uint32_t i = 0; i < count; start += v->pieces[i++].count) {
-    // In an array whose instances of the batch have `size` elements, the part from `start` on.
-    net_map inner = map_row_major(l->memory, &parts[i].axes, shared.count, 1);
+  joined = expression(
+      l, &all, temporary_row_major(l, &all, s->type, trace_step_count(s), NET_REASON_PIECES));
+  uint64_t start = 0;
+  for (uint32_t i = 0; i < count; start += v->parts[i++].count) {
+    // In an array whose instances of the batch have so many elements, the part from `start` on.
+    net_map inner = map_row_major(l->memory, parts[i].axes, shared.count, 1);
     inner.offset = (int64_t)start;
-    net_map target = map_numbered(l->memory, &inner, &parts[i].axes, 0, shared.count, size);
-    store_into(l, &parts[i].axes, elements[i], array_of_element(l, joined), &target);
+    net_map target =
+        map_numbered(l->memory, &inner, parts[i].axes, 0, shared.count, (int64_t)v->count);
+    store_into(l, parts[i].axes, elements[i], array_of_element(l, joined.node), &target);
   }
-  return expression(l, &all, joined);
+  return joined;
+}
+
+lowered lower_operand(lowering *l, const trace_step *s, uint32_t i) {
+  lowered v = l->values[s->operands[i]], r = v;
+  bool in_parts = v.kind == LOWERED_PACKED || v.kind == LOWERED_PIECES;
+  if (v.kind == LOWERED_EMPTY)
+    return v;
+  if (in_parts)
+    r = join_parts(l, operand_step(l, s, i), &v, false);
+  r.batch = v.batch;
+  r.count = v.count;
+  settle(l, &r);
+  // The elements of a packed value may still be read one by one.
+  if (v.kind == LOWERED_PIECES || (r.computed != NET_NONE && r.computed != v.computed))
+    l->values[s->operands[i]] = r;
+  cut_axes(l, &r, r.batch);
+  return r;
 }

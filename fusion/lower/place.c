@@ -634,7 +634,8 @@ net_id element_in_placement(const placement *f, scalar_type type, net_id value, 
       mask |= (uint64_t)f2_bit(f->columns[z], i) << f->bit_axis[z];
     m.rows[i] = (net_row){{mask, f2_bit(f->origin, i)}, of_x.rows[i].weight};
   }
-  m = map_inserted(l->memory, &m, at, bits);
+  axes_change pattern = axes_inserted(&f->axes, at, UINT64_C(1) << bits);
+  m = map_changed(l->memory, &m, &pattern);
   for (int i = 0; i < f->n; i++)
     for (uint32_t b = 0; b < bits; b++)
       m.rows[i].form.mask |= (uint64_t)f2_bit(f->directions[b], i) << (at + bits - 1 - b);
@@ -659,13 +660,13 @@ static net_id place_in_memory(const placement *f, const net_op *op, uint32_t at)
   lowering *l = f->l;
   axes whole = f->axes;
   axes_insert(&whole, at, op->output_count);
-  uint32_t inserted = whole.count - f->axes.count;
   scalar_type type = stage_of(l, f->stage)->values.items[op->outputs->value];
   net_id array =
       temporary_row_major(l, &whole, type, axes_product(&whole, 0, whole.count), NET_REASON_PLACES);
   const net_map target = l->pool.nodes.items[array].map;
   for (uint32_t j = 0; j < op->output_count; j++) {
-    net_map fixed = map_fixed(l->memory, &target, &whole, at, inserted, j);
+    axes_change one = axes_fixed(&whole, at, whole.count - f->axes.count, j);
+    net_map fixed = map_changed(l->memory, &target, &one);
     add_store(f, op->outputs[j].value, array_of_element(l, array), &fixed, UINT64_MAX);
   }
   stage_close(l, f->stage);
@@ -724,10 +725,9 @@ void store_into(lowering *l, const axes *s, net_id e, net_id array, const net_ma
   store_padded(l, s, e, array, target, UINT64_MAX);
 }
 
-net_id store_prefix(lowering *l, const axes *s, net_id e, uint64_t count) {
+net_id store_prefix(lowering *l, const axes *s, net_id e, uint64_t count, net_reason why) {
   bool part = count < axes_product(s, 0, s->count);
-  net_id array = temporary_row_major(l, s, l->pool.nodes.items[e].type, count,
-                                     part ? NET_REASON_PART : NET_REASON_ROWS);
+  net_id array = temporary_row_major(l, s, l->pool.nodes.items[e].type, count, why);
   const net_map target = l->pool.nodes.items[array].map;
   store_padded(l, s, e, array_of_element(l, array), &target, part ? count : UINT64_MAX);
   return array;

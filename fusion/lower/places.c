@@ -32,6 +32,13 @@ static net_id add_address(lowering *l, net_id place, uint64_t length, int64_t st
   return pool_select(l, inside, address, pool_constant(l, SCALAR_I64, -1));
 }
 
+// v does not depend on the axes that follow its own.
+static void append_axes(lowering *l, lowered *v, const axes *all) {
+  uint32_t have = v->axes->count;
+  axes_change c = axes_replaced(v->axes, have, 0, all->count - have, all->extents + have);
+  change_axes(l, v, &c);
+}
+
 // ---- gather ------------------------------------------------------------------------------------
 
 // An array in memory that can be gathered from: without padding, and numbered with one stride in
@@ -44,28 +51,22 @@ typedef struct gathered {
 
 static bool is_gatherable(lowering *l, lowered *v, const trace_step *of, gathered *g) {
   g->range = cut_axis_range(l, v, of->batch, of->batch * of->dims[0]);
-  const net_node *node = &l->pool.nodes.items[v->elements[0]];
+  const net_node *node = &l->pool.nodes.items[v->node];
   const storage *held = node->kind == NET_ELEMENT ? &l->storages.items[node->value] : NULL;
   if (!held || !held->in_memory || held->padding_start != UINT64_MAX)
     return false;
   g->array = held->array;
-  return map_plain(&node->map, &v->axes, 0, g->range.at, &g->batch_stride) &&
-         map_plain(&node->map, &v->axes, g->range.at, g->range.count, &g->stride);
+  return map_plain(&node->map, v->axes, 0, g->range.at, &g->batch_stride) &&
+         map_plain(&node->map, v->axes, g->range.at, g->range.count, &g->stride);
 }
 
 static gathered make_gatherable(lowering *l, lowered *v, const trace_step *of) {
   gathered g = {0};
   if (is_gatherable(l, v, of, &g))
     return g;
-  make_plain(l, v);
-  explain_array(l, v->elements[0], NET_REASON_PLACED);
+  make_plain(l, v, NET_REASON_PLACED);
   ensure(is_gatherable(l, v, of, &g));
   return g;
-}
-
-// v, whose axes all begin with.
-static lowered extended_to(lowering *l, const lowered *v, const axes *all) {
-  return extend_batch(l, v, v->axes.count, all);
 }
 
 lowered lower_gather(lowering *l, const trace_step *s) {
@@ -75,27 +76,20 @@ lowered lower_gather(lowering *l, const trace_step *s) {
     return zeros_of_step(l, s);
   if (lower_permute(l, s, &permuted))
     return permuted;
-  uint64_t batches[] = {operand_step(l, s, 0)->batch};
-  uint32_t batch;
-  lowered from = lower_operand(l, s, 1, &batch), place = lower_operand(l, s, 0, &batch);
+  lowered from = lower_operand(l, s, 1), place = lower_operand(l, s, 0);
   gathered g = make_gatherable(l, &from, of);
   // Over the axes of the batch, of the places, and of what is in an element.
-  axes shared = agree_on_batch(l, &place, batches, 1, s->batch), all;
-  place = extend_batch(l, &place, cut_axes(l, &place, batches[0]), &shared);
+  extend_to_batch(l, &place, 1, s->batch);
   uint32_t outer = cut_axes(l, &place, of->batch), inner = g.range.at + g.range.count;
-  all = place.axes;
-  for (uint32_t i = inner; i < from.axes.count; i++)
-    all.extents[all.count++] = from.axes.extents[i];
-  const net_map *map = &l->pool.nodes.items[from.elements[0]].map;
-  net_map base = map_fixed(l->memory, map, &from.axes, 0, inner, 0);
-  base = map_inserted(l->memory, &base, 0, place.axes.count);
-  base = map_numbered(l->memory, &base, &all, 0, outer, g.batch_stride);
-  bool whole = g.stride == 1 && base.offset == 0 && all.count == place.axes.count &&
+  axes_change c = axes_replaced(from.axes, 0, inner, place.axes->count, place.axes->extents);
+  net_map base = map_changed(l->memory, &l->pool.nodes.items[from.node].map, &c);
+  base = map_numbered(l->memory, &base, &c.after, 0, outer, g.batch_stride);
+  bool whole = g.stride == 1 && base.offset == 0 && c.after.count == place.axes->count &&
                of->batch == 1 && l->net->arrays.items[g.array].count == of->dims[0];
-  place = extended_to(l, &place, &all);
-  net_id address = add_address(l, place.elements[0], of->dims[0], g.stride, &base, whole);
+  append_axes(l, &place, &c.after);
+  net_id address = add_address(l, place.node, of->dims[0], g.stride, &base, whole);
   net_node gather = {.kind = NET_GATHER, .type = s->type, .number = g.array};
-  return expression(l, &all, pool_operation(l, gather, 1, &address));
+  return expression(l, &c.after, pool_operation(l, gather, 1, &address));
 }
 
 // ---- scatter -----------------------------------------------------------------------------------
@@ -104,21 +98,18 @@ lowered lower_gather(lowering *l, const trace_step *s) {
 static void agree_on_axes(lowering *l, lowered *v, const axes *like, uint32_t count) {
   axes wanted = *like;
   wanted.count = count;
-  if (!axes_equal(&v->axes, &wanted))
+  if (!axes_equal(v->axes, &wanted))
     renumber_axes(l, v, count, wanted.extents);
 }
 
 // A new array for the step's value, with the elements of its last operand, if any of them stays.
 static lowered new_target(lowering *l, const trace_step *s) {
   lowered to = new_array_of_step(l, s, NET_REASON_PLACED);
-  uint64_t batches[] = {operand_step(l, s, 2)->batch};
-  uint32_t batch;
   if (operand_step(l, s, 1)->dims[0] < s->dims[0]) {
-    lowered base = lower_operand(l, s, 2, &batch);
-    axes shared = agree_on_batch(l, &base, batches, 1, s->batch);
-    base = extend_batch(l, &base, cut_axes(l, &base, batches[0]), &shared);
-    net_map target = map_row_major(l->memory, &base.axes, 0, 1);
-    store_into(l, &base.axes, base.elements[0], array_of_element(l, to.elements[0]), &target);
+    lowered base = lower_operand(l, s, 2);
+    extend_to_batch(l, &base, 1, s->batch);
+    net_map target = map_row_major(l->memory, base.axes, 0, 1);
+    store_into(l, base.axes, base.node, array_of_element(l, to.node), &target);
   }
   return to;
 }
@@ -153,7 +144,7 @@ static void write_where_alive(lowering *l, uint32_t stage) {
 }
 
 lowered lower_scatter(lowering *l, const trace_step *s) {
-  const trace_step *list = operand_step(l, s, 0), *moved = operand_step(l, s, 1);
+  const trace_step *list = operand_step(l, s, 0);
   lowered sorted;
   if (lower_sort(l, s, &sorted) || lower_permute(l, s, &sorted))
     return sorted;
@@ -161,25 +152,22 @@ lowered lower_scatter(lowering *l, const trace_step *s) {
   uint64_t row = trace_step_count(s) / s->batch, inner = row / s->dims[0], count = list->dims[0];
   if (!count)
     return result;
-  uint32_t batch;
-  lowered v[2] = {lower_operand(l, s, 0, &batch), lower_operand(l, s, 1, &batch)};
-  uint64_t batches[2] = {list->batch, moved->batch};
-  axes shared = agree_on_batch(l, v, batches, 2, s->batch);
-  for (uint32_t i = 0; i < 2; i++)
-    v[i] = extend_batch(l, &v[i], cut_axes(l, &v[i], batches[i]), &shared);
+  lowered v[2] = {lower_operand(l, s, 0), lower_operand(l, s, 1)};
+  extend_to_batch(l, v, 2, s->batch);
   uint32_t at[2];
   cut_axes_at_all(l, &v[1], 2, (uint64_t[]){s->batch, s->batch * count}, at);
-  agree_on_axes(l, &v[0], &v[1].axes, at[1]);
-  lowered place_value = extended_to(l, &v[0], &v[1].axes);
-  net_map base = map_numbered(l->memory, &(net_map){0}, &v[1].axes, 0, at[0], (int64_t)row);
-  base = map_numbered(l->memory, &base, &v[1].axes, at[1], v[1].axes.count - at[1], 1);
-  net_id operands[] = {add_address(l, place_value.elements[0], s->dims[0], (int64_t)inner, &base,
-                                   s->batch == 1 && inner == 1),
-                       v[1].elements[0]};
+  const axes *all = v[1].axes;
+  agree_on_axes(l, &v[0], all, at[1]);
+  append_axes(l, &v[0], all);
+  net_map base = map_numbered(l->memory, &(net_map){0}, all, 0, at[0], (int64_t)row);
+  base = map_numbered(l->memory, &base, all, at[1], all->count - at[1], 1);
+  net_id operands[] = {
+      add_address(l, v[0].node, s->dims[0], (int64_t)inner, &base, s->batch == 1 && inner == 1),
+      v[1].node};
   net_node scatter = {.kind = NET_SCATTER, .type = SCALAR_BOOL};
-  scatter.number = array_of_element(l, result.elements[0]);
+  scatter.number = array_of_element(l, result.node);
   net_id written = pool_operation(l, scatter, 2, operands);
-  written = place(l, &v[1].axes, 1, &written, v[1].axes.count);
+  written = place(l, all, 1, &written, all->count);
   uint32_t stage = l->storages.items[l->pool.nodes.items[written].value].stage;
   write_where_alive(l, stage);
   stage_close(l, stage);

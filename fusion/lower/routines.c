@@ -14,40 +14,36 @@
 // ---- whole arrays ------------------------------------------------------------------------------
 
 bool is_whole_array(lowering *l, const lowered *v) {
-  const net_node *node = &l->pool.nodes.items[v->elements[0]];
+  const net_node *node = &l->pool.nodes.items[v->node];
   const storage *h = node->kind == NET_ELEMENT ? &l->storages.items[node->value] : NULL;
   if (!h || !h->in_memory || h->padding_start != UINT64_MAX ||
       net_array_has_bytes(&l->net->arrays.items[h->array]))
     return false;
-  net_map whole = map_row_major(l->memory, &v->axes, 0, 1);
+  net_map whole = map_row_major(l->memory, v->axes, 0, 1);
   int64_t stride;
-  return l->net->arrays.items[h->array].count == axes_product(&v->axes, 0, v->axes.count) &&
-         !node->map.offset && map_plain(&node->map, &v->axes, 0, v->axes.count, &stride) &&
-         (!v->axes.count || stride == 1) && node->map.row_count == whole.row_count;
+  return l->net->arrays.items[h->array].count == axes_product(v->axes, 0, v->axes->count) &&
+         !node->map.offset && map_plain(&node->map, v->axes, 0, v->axes->count, &stride) &&
+         (!v->axes->count || stride == 1) && node->map.row_count == whole.row_count;
 }
 
 // Operand i, for each of so many instances, as an array.
 static net_id operand_array(lowering *l, const trace_step *s, uint32_t i, uint64_t instances) {
-  uint64_t batches[] = {operand_step(l, s, i)->batch};
-  uint32_t batch;
-  lowered v = lower_operand(l, s, i, &batch);
-  if (batches[0] != instances) {
-    axes shared = agree_on_batch(l, &v, batches, 1, instances);
-    v = extend_batch(l, &v, cut_axes(l, &v, batches[0]), &shared);
-  }
+  lowered v = lower_operand(l, s, i);
+  bool same = v.batch == instances;
+  if (!same)
+    extend_to_batch(l, &v, 1, instances);
   if (!is_whole_array(l, &v)) {
-    make_plain(l, &v);
-    explain_array(l, v.elements[0], NET_REASON_ROUTINE);
-    if (batches[0] == instances)
-      keep_value(l, s->operands[i], &v);
+    make_plain(l, &v, NET_REASON_ROUTINE);
+    if (same)
+      l->values[s->operands[i]] = v;
   }
-  return array_of_element(l, v.elements[0]);
+  return array_of_element(l, v.node);
 }
 
 // A new array for the step's value.
 static lowered new_result(lowering *l, const trace_step *s, net_id *array) {
   lowered result = new_array_of_step(l, s, NET_REASON_ROUTINE);
-  *array = array_of_element(l, result.elements[0]);
+  *array = array_of_element(l, result.node);
   return result;
 }
 
@@ -130,11 +126,11 @@ lowered lower_keyed(lowering *l, const trace_step *s) {
 // The places that the scatter's elements go to, if they are those of keys, as many in as many rows.
 static known_sort *find_sort(lowering *l, const trace_step *s) {
   const trace_step *list = operand_step(l, s, 0);
-  lowered places = value_at(l, s->operands[0]);
+  const lowered places = l->values[s->operands[0]];
   if (list->batch != s->batch || list->dims[0] != s->dims[0] || places.kind != LOWERED_EXPRESSION ||
       !is_whole_array(l, &places))
     return NULL;
-  net_id array = array_of_element(l, places.elements[0]);
+  net_id array = array_of_element(l, places.node);
   for (size_t i = 0; i < l->sorts.count; i++)
     if (l->sorts.items[i].places == array &&
         stage_of(l, l->sorts.items[i].stage)->routine->length == s->dims[0])

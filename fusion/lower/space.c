@@ -83,104 +83,110 @@ uint64_t map_constants(const net_map *m) {
   return bits;
 }
 
-// The mask with `count` zero bits inserted at `at`, or removed there.
-static uint64_t insert_zero_bits(uint64_t mask, uint32_t at, uint32_t count) {
-  uint64_t low = mask & f2_mask((int)at);
-  return low | (at + count >= 64 ? 0 : (mask >> at) << (at + count));
-}
-static uint64_t remove_bits(uint64_t mask, uint32_t at, uint32_t count) {
-  uint64_t low = mask & f2_mask((int)at);
-  return low | (at + count >= 64 ? 0 : (mask >> (at + count)) << at);
+// ---- changes of axes ----------------------------------------------------------------------------
+
+// An old axis is an axis of the new ones.
+static void keep_axis(axes_change *c, uint32_t old, uint32_t at) {
+  c->old[old] = (old_axis){{f2_unit((int)at), false}, at, 1, 0};
 }
 
-net_map map_inserted(arena *a, const net_map *m, uint32_t at, uint32_t count) {
-  net_map r = net_map_new(a, m->loop_count + count, m->row_count);
-  r.offset = m->offset;
-  r.loop_count = m->loop_count > at ? m->loop_count + count : m->loop_count;
-  for (uint32_t i = 0; i < m->loop_count; i++)
-    r.strides[i < at ? i : i + count] = m->strides[i];
-  for (uint32_t i = 0; i < m->row_count; i++) {
-    r.rows[i] = m->rows[i];
-    r.rows[i].form.mask = insert_zero_bits(m->rows[i].form.mask, at, count);
-  }
-  return r;
+axes_change axes_replaced(const axes *before, uint32_t at, uint32_t gone, uint32_t count,
+                          const uint64_t *extents) {
+  axes_change c;
+  uint32_t rest = before->count - at - gone;
+  assert(at + count + rest <= MAX_AXES);
+  c.at = at;
+  c.gone = gone;
+  c.come = count;
+  c.after.count = at + count + rest;
+  memcpy(c.after.extents, before->extents, at * sizeof *extents);
+  memcpy(c.after.extents + at, extents, count * sizeof *extents);
+  memcpy(c.after.extents + at + count, before->extents + at + gone, rest * sizeof *extents);
+  for (uint32_t i = 0; i < before->count; i++)
+    if (i < at || i >= at + gone)
+      keep_axis(&c, i, i < at ? i : i - gone + count);
+    else
+      c.old[i] = (old_axis){0};
+  return c;
 }
 
-net_map map_fixed(arena *a, const net_map *m, const axes *s, uint32_t at, uint32_t count,
-                  uint64_t number) {
-  uint32_t loops = m->loop_count > at + count ? m->loop_count - count
-                   : m->loop_count > at       ? at
-                                              : m->loop_count;
-  net_map r = net_map_new(a, loops, m->row_count);
-  uint64_t bits = 0;
-  r.offset = m->offset;
-  for (uint32_t i = at + count; i-- > at; number /= s->extents[i]) {
-    uint64_t index = number % s->extents[i];
-    if (s->extents[i] == 2)
-      bits |= index << i;
-    else if (i < m->loop_count)
-      r.offset += (int64_t)index * m->strides[i];
+axes_change axes_inserted(const axes *before, uint32_t at, uint64_t extent) {
+  axes more = {0};
+  axes_insert(&more, 0, extent);
+  return axes_replaced(before, at, 0, more.count, more.extents);
+}
+
+axes_change axes_fixed(const axes *before, uint32_t at, uint32_t count, uint64_t number) {
+  axes_change c = axes_replaced(before, at, count, 0, NULL);
+  for (uint32_t i = at + count; i-- > at; number /= before->extents[i]) {
+    c.old[i].number = number % before->extents[i];
+    c.old[i].bit.constant = c.old[i].number;
   }
-  for (uint32_t i = 0; i < r.loop_count; i++)
-    r.strides[i] = m->strides[i < at ? i : i + count];
-  for (uint32_t i = 0; i < m->row_count; i++) {
-    r.rows[i] = m->rows[i];
-    r.rows[i].form.constant ^= f2_dot(m->rows[i].form.mask, bits);
-    r.rows[i].form.mask = remove_bits(m->rows[i].form.mask, at, count);
-  }
-  return r;
+  return c;
 }
 
 // Bit i of an index of k bits is axis at + k-1-i: the mirror image.
-static uint64_t mirrored_bits(uint64_t mask, uint32_t at, int k) {
-  static const uint64_t swapped[] = {UINT64_C(0x5555555555555555), UINT64_C(0x3333333333333333),
-                                     UINT64_C(0x0f0f0f0f0f0f0f0f)};
-  uint64_t x = k ? mask >> at << (64 - k) : 0;  // then its 64 bits are mirrored
-  for (int i = 0; i < 3; i++)
-    x = (x >> (1 << i) & swapped[i]) | (x & swapped[i]) << (1 << i);
-  return __builtin_bswap64(x);
-}
-
-net_map map_substituted(arena *a, const net_map *m, uint32_t at, f2_affine x_of_y) {
-  int k = x_of_y.a.columns;
-  net_map r = net_map_copy(a, m);
-  for (uint32_t i = 0; i < m->row_count; i++) {
-    uint64_t of_x = mirrored_bits(m->rows[i].form.mask, at, k);
-    uint64_t of_y = f2_combine(x_of_y.a.rows, x_of_y.a.row, of_x);
-    r.rows[i].form.constant ^= f2_dot(of_x, x_of_y.c);
-    r.rows[i].form.mask &= ~(f2_mask(k) << at);
-    r.rows[i].form.mask |= mirrored_bits(of_y << at, at, k) << at;
+axes_change axes_substituted(const axes *before, uint32_t at, f2_affine x_of_y) {
+  uint32_t k = (uint32_t)x_of_y.a.columns, last = at + k - 1;
+  axes_change c = axes_replaced(before, at, 0, 0, NULL);
+  for (uint32_t i = 0; i < k; i++) {
+    net_form *x = &c.old[last - i].bit;
+    *x = (net_form){0, f2_bit(x_of_y.c, (int)i)};
+    for (uint64_t y = x_of_y.a.row[i]; y; y &= y - 1)
+      x->mask |= f2_unit((int)last - f2_lsb(y));
   }
-  return r;
+  return c;
 }
 
-net_map map_permuted(arena *a, const net_map *m, const uint32_t *order, uint32_t count) {
-  net_map r = net_map_new(a, count, m->row_count);
+axes_change axes_exchanged(const axes *before, uint32_t at, uint32_t middle, uint32_t end) {
+  axes_change c = axes_replaced(before, at, end - at, end - at, before->extents + at);
+  for (uint32_t i = at; i < end; i++) {
+    uint32_t to = i < middle ? i + end - middle : i - (middle - at);
+    c.after.extents[to] = before->extents[i];
+    keep_axis(&c, i, to);
+  }
+  return c;
+}
+
+axes_change axes_split(const axes *before, uint32_t at, uint64_t outer) {
+  axes parts = {0};
+  axes_insert(&parts, 0, before->extents[at] / outer);
+  axes_insert(&parts, 0, outer);
+  axes_change c = axes_replaced(before, at, 1, parts.count, parts.extents);
+  c.old[at].at = at;
+  c.old[at].count = parts.count;
+  return c;
+}
+
+// How many of the first axes have strides, which the first `loops` of the old ones had.
+static uint32_t loops_after(const axes_change *c, uint32_t loops) {
+  if (loops <= c->at)
+    return loops;
+  if (loops >= c->at + c->gone)
+    return loops - c->gone + c->come;
+  return c->at + c->come;
+}
+
+net_map map_changed(arena *a, const net_map *m, const axes_change *c) {
+  net_map r = net_map_new(a, loops_after(c, m->loop_count), m->row_count);
   r.offset = m->offset;
-  for (uint32_t i = 0; i < count; i++)
-    r.strides[i] = map_stride(m, order[i]);
-  for (uint32_t k = 0; k < m->row_count; k++) {
-    r.rows[k] = m->rows[k];
-    r.rows[k].form.mask = 0;
-    for (uint32_t i = 0; i < count; i++)
-      r.rows[k].form.mask |= (uint64_t)f2_bit(m->rows[k].form.mask, (int)order[i]) << i;
+  for (uint32_t i = 0; i < m->loop_count; i++) {
+    r.offset += (int64_t)c->old[i].number * m->strides[i];
+    if (m->strides[i] && c->old[i].count == 1)
+      r.strides[c->old[i].at] = m->strides[i];
   }
+  for (uint32_t i = 0; i < m->row_count; i++) {
+    r.rows[i] = (net_row){{0, m->rows[i].form.constant}, m->rows[i].weight};
+    for (uint64_t mask = m->rows[i].form.mask; mask; mask &= mask - 1) {
+      net_form bit = c->old[f2_lsb(mask)].bit;
+      r.rows[i].form.mask ^= bit.mask;
+      r.rows[i].form.constant ^= bit.constant;
+    }
+  }
+  for (uint32_t i = 0; i < m->loop_count; i++)
+    if (m->strides[i] && c->old[i].count > 1)
+      r = map_numbered(a, &r, &c->after, c->old[i].at, c->old[i].count, m->strides[i]);
   return r;
-}
-
-net_map map_split(arena *a, const net_map *m, const axes *s, uint32_t at, uint64_t outer,
-                  axes *new_axes) {
-  *new_axes = *s;
-  memmove(new_axes->extents + at, new_axes->extents + at + 1,
-          (s->count - at - 1) * sizeof *s->extents);
-  new_axes->count--;
-  uint64_t inner = s->extents[at] / outer;
-  axes_insert(new_axes, at, inner);
-  axes_insert(new_axes, at, outer);
-  uint32_t grown = new_axes->count - s->count;
-  net_map r = map_inserted(a, m, at + 1, grown);
-  int64_t stride = map_stride(m, at);
-  return stride ? map_numbered(a, &r, new_axes, at, grown + 1, stride) : r;
 }
 
 bool map_plain(const net_map *m, const axes *s, uint32_t at, uint32_t count, int64_t *stride) {
