@@ -172,8 +172,9 @@ typedef struct digit {
   uint64_t weight, most;
 } digit;
 
-static int by_weight(const void *a, const void *b) {
-  uint64_t x = ((const digit *)a)->weight, y = ((const digit *)b)->weight;
+// Of words, or of digits: by weight.
+static int compare_words(const void *a, const void *b) {
+  uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
   return (x > y) - (x < y);
 }
 
@@ -181,7 +182,7 @@ static int by_weight(const void *a, const void *b) {
 static bool digits_distinct(uint32_t count, digit *digits) {
   uint64_t sum = 0, part = 0;
   if (count > 1)
-    qsort(digits, count, sizeof *digits, by_weight);
+    qsort(digits, count, sizeof *digits, compare_words);
   for (uint32_t i = 0; i < count; i++)
     if (digits[i].weight <= sum ||
         __builtin_mul_overflow(digits[i].weight, digits[i].most, &part) ||
@@ -192,11 +193,6 @@ static bool digits_distinct(uint32_t count, digit *digits) {
 
 enum { MOST_POINTS = 4096 };
 
-static int by_value(const void *a, const void *b) {
-  int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-  return (x > y) - (x < y);
-}
-
 // All points, if they are few.
 static live_answer try_all_points(arena *a, const net_map *m, const uint64_t *extents, f2_space s) {
   uint64_t points = 1, loops = 1;
@@ -205,7 +201,7 @@ static live_answer try_all_points(arena *a, const net_map *m, const uint64_t *ex
       return LIVE_UNKNOWN;
   if (s.n - 1 > 12 || (points = loops << (s.n - 1)) > MOST_POINTS)
     return LIVE_UNKNOWN;
-  int64_t *values = NEW_ARRAY(a, int64_t, points);
+  uint64_t *values = NEW_ARRAY(a, uint64_t, points);
   uint64_t *o = NEW_ARRAY(a, uint64_t, m->loop_count), count = 0;
   for (uint64_t p = 0; p < points; p++) {
     uint64_t rest = p >> (s.n - 1), x = p & f2_mask(s.n - 1);
@@ -215,10 +211,10 @@ static live_answer try_all_points(arena *a, const net_map *m, const uint64_t *ex
     for (int i = 0; i < s.dimension; i++)
       alive = alive && !net_form_at(live_form(s.basis[i]), x);
     if (alive)
-      values[count++] = net_map_at(m, o, x);
+      values[count++] = (uint64_t)net_map_at(m, o, x);
   }
   if (count > 1)
-    qsort(values, count, sizeof *values, by_value);
+    qsort(values, count, sizeof *values, compare_words);
   for (uint64_t i = 1; i < count; i++)
     if (values[i] == values[i - 1])
       return LIVE_NO;

@@ -84,64 +84,41 @@ void net_write_mask(text *out, uint64_t mask, int n) {
 // ---- constants ------------------------------------------------------------------------------
 
 // As many digits as tell the number from its neighbours; a NaN as its bits.
-static void write_f16(text *out, uint16_t bits) {
-  double x = scalar_f16_value(bits);
-  if (isnan(x))
-    text_printf(out, "0x%" PRIx16, bits);
-  else
-    text_printf(out, "%.5g", x);
-}
-
-static void write_f32(text *out, float x) {
-  uint32_t bits = 0;
-  memcpy(&bits, &x, sizeof bits);
-  if (isnan(x))
-    text_printf(out, "0x%" PRIx32, bits);
-  else
-    text_printf(out, "%.9g", (double)x);
-}
-
-static void write_f64(text *out, double x) {
+static void write_float(text *out, scalar_type type, const void *number) {
+  double x;
   uint64_t bits = 0;
-  memcpy(&bits, &x, sizeof bits);
+  size_t size = scalar_types[type].size;
+  scalar_convert(type, SCALAR_F64, 1, number, &x);
+  memcpy(&bits, number, size);
   if (isnan(x))
     text_printf(out, "0x%" PRIx64, bits);
   else
-    text_printf(out, "%.17g", x);
+    text_printf(out, "%.*g", size == 2 ? 5 : size == 4 ? 9 : 17, x);
 }
 
 void net_write_constant(text *out, scalar_type type, const scalar_bits *c) {
   scalar_bits wide = {{0}};
   text_printf(out, "%s:", scalar_types[type].name);
-  switch (type) {
-  case SCALAR_BOOL:
+  switch (scalar_types[type].kind) {
+  case KIND_BOOL:
     text_string(out, c->b ? "true" : "false");
     break;
-  case SCALAR_F16:
-    write_f16(out, c->f16);
+  case KIND_FLOAT:
+    write_float(out, type, c);
     break;
-  case SCALAR_F32:
-    write_f32(out, c->f32);
-    break;
-  case SCALAR_F64:
-    write_f64(out, c->f64);
-    break;
-  case SCALAR_C64:
-    write_f32(out, c->c64[0]);
+  case KIND_COMPLEX:
+    write_float(out, scalar_real_of(type), c);
     text_string(out, ",");
-    write_f32(out, c->c64[1]);
+    write_float(out, scalar_real_of(type), c->bytes + scalar_types[type].size / 2);
     break;
-  case SCALAR_C128:
-    write_f64(out, c->c128[0]);
-    text_string(out, ",");
-    write_f64(out, c->c128[1]);
-    break;
-  default:
+  case KIND_SIGNED:
     scalar_convert(type, SCALAR_I64, 1, c, &wide);
-    if (scalar_types[type].kind == KIND_SIGNED)
-      text_printf(out, "%" PRId64, wide.i64);
-    else
-      text_printf(out, "%" PRIu64, wide.u64);
+    text_printf(out, "%" PRId64, wide.i64);
+    break;
+  case KIND_UNSIGNED:
+    scalar_convert(type, SCALAR_U64, 1, c, &wide);
+    text_printf(out, "%" PRIu64, wide.u64);
+    break;
   }
 }
 

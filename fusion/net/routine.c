@@ -118,8 +118,6 @@ static const char *check_pair(const checker *c, uint32_t i) {
     if (id != NET_NONE && id >= c->net->arrays.count)
       return arena_printf(c->memory, "there is no a%" PRIu32, id);
   }
-  if (p.to != NET_NONE && net_array_is_given(array_at(c, p.to)))
-    return arena_printf(c->memory, "a%" PRIu32 " is an argument or a table", p.to);
   const char *wrong = i == 0 ? check_keys(c) : NULL;
   if (!wrong && is_counts(c->routine, i))
     return p.from == c->routine->pairs[0].from ? check_result(c, p, OF_LIMIT)

@@ -220,23 +220,9 @@ static const char *check_node_array(const checker *c, const net_node *node, scal
                                       scalar_types[found].name, scalar_types[type].name);
 }
 
-static const char *check_gather(const checker *c, const net_node *node) {
-  const char *wrong = check_node_array(c, node, node->type);
-  if (!wrong && !net_array_is_given(&c->net->arrays.items[node->number]) &&
-      !c->written[node->number] && !c->empty)
-    wrong = arena_printf(c->memory, "a%" PRIu64 " is not written before", node->number);
-  return wrong;
-}
-
 static const char *check_scatter(const checker *c, const net_node *node) {
   const char *wrong = check_node_array(c, node, operand_type(c, node, 1));
-  if (!wrong && node->type != SCALAR_BOOL)
-    wrong = "it makes a bool";
-  if (!wrong && net_array_is_given(&c->net->arrays.items[node->number]))
-    wrong = arena_printf(c->memory, "a%" PRIu64 " is given", node->number);
-  if (!wrong)
-    c->stored[node->number] = UINT64_MAX;
-  return wrong;
+  return wrong || node->type == SCALAR_BOOL ? wrong : "it makes a bool";
 }
 
 static const char *check_kind(const checker *c, const net_node *node) {
@@ -261,7 +247,7 @@ static const char *check_kind(const checker *c, const net_node *node) {
   case NET_EXTERN:
     return check_call(c, node);
   case NET_GATHER:
-    return check_gather(c, node);
+    return check_node_array(c, node, node->type);
   case NET_SCATTER:
     return check_scatter(c, node);
   }
@@ -405,9 +391,6 @@ static const char *check_load(const checker *c, const net_load *load) {
     wrong = check_map(c, &load->map);
   if (!wrong)
     wrong = check_addresses(c, &load->map, load->padding_start, live_all(c->stage->n), load->array);
-  if (!wrong && !net_array_is_given(&c->net->arrays.items[load->array]) &&
-      !c->written[load->array] && !c->empty)
-    wrong = arena_printf(c->memory, "a%" PRIu32 " is not written before", load->array);
   return wrong ? wrong : define_value(c, load->value, DEFINED_BY_LOAD, NULL);
 }
 
@@ -447,10 +430,6 @@ static const char *check_store(const checker *c, const net_store *store) {
   if (wrong)
     return wrong;
   f2_space alive = live_set(c->stage->n, store->live_count, store->live);
-  const net_array *array = &c->net->arrays.items[store->array];
-  if (net_array_is_given(array))
-    return arena_printf(c->memory, "a%" PRIu32 " is %s", store->array,
-                        array->role == NET_TABLE ? "a table" : "an argument");
   wrong = check_addresses(c, &store->map, store->padding_start, alive, store->array);
   if (!wrong)
     wrong = check_made(c, store, alive);
@@ -515,21 +494,39 @@ static const char *check_stage(const checker *c) {
   return NULL;
 }
 
-// A routine, which reads whole arrays and writes whole arrays.
-static const char *check_routine(checker *c, size_t number) {
-  const char *wrong = net_routine_problem(c->memory, c->net, c->stage);
-  for (net_access at = {0}; !wrong && net_access_next(c->stage, &at);)
-    if (!at.writes && !net_array_is_given(&c->net->arrays.items[at.array]) && !c->written[at.array])
-      wrong = arena_printf(c->memory, "a%" PRIu32 " is not written before", at.array);
-  for (net_access at = {0}; !wrong && net_access_next(c->stage, &at);) {
+// ---- accesses of arrays ----------------------------------------------------------------------
+
+// What has it, in a message.
+static const char *access_name(arena *a, const net_access *at) {
+  static const char *const names[] = {"load", "node", "store"};
+  return at->by == NET_BY_ROUTINE ? "" : arena_printf(a, "%s %zu: ", names[at->by], at->number);
+}
+
+// What is read is there, what is written is not given; what a routine writes, nobody else does.
+static const char *check_accesses(checker *c) {
+  for (net_access at = {0}; net_access_next(c->stage, &at);) {
+    const net_array *array = &c->net->arrays.items[at.array];
+    bool given = net_array_is_given(array);
+    const char *wrong = NULL;
+    if (!at.writes && !given && !c->written[at.array] && !c->empty)
+      wrong = "not written before";
+    else if (at.writes && given)
+      wrong = array->role == NET_TABLE ? "a table" : "an argument";
+    if (wrong)
+      return arena_printf(c->memory, "%sa%" PRIu32 " is %s", access_name(c->memory, &at), at.array,
+                          wrong);
+  }
+  for (net_access at = {0}; net_access_next(c->stage, &at);) {
     if (!at.writes)
       continue;
-    if (c->written[at.array])
-      wrong = arena_printf(c->memory, "a%" PRIu32 " is written before", at.array);
+    if (at.by == NET_BY_ROUTINE && c->written[at.array])
+      return arena_printf(c->memory, "a%" PRIu32 " is written before", at.array);
+    if (at.by != NET_BY_STORE)
+      c->stored[at.array] =
+          at.by == NET_BY_NODE ? UINT64_MAX : c->net->arrays.items[at.array].count;
     c->written[at.array] = true;
-    c->stored[at.array] = c->net->arrays.items[at.array].count;
   }
-  return wrong ? arena_printf(c->memory, "stage %zu: %s", number, wrong) : NULL;
+  return NULL;
 }
 
 static const char *check_numbered_stage(checker *c, size_t number) {
@@ -540,17 +537,13 @@ static const char *check_numbered_stage(checker *c, size_t number) {
     c->empty = c->empty || s->extents[l] == 0;
     c->spans[l] = s->extents[l] ? net_loop_index(s, l, s->extents[l] - 1) + 1 : 0;
   }
-  if (s->routine)
-    return check_routine(c, number);
   c->defined = NEW_ARRAY(c->memory, uint32_t, s->values.count);
   c->by = NEW_ARRAY(c->memory, const net_output *, s->values.count);
   c->nodes = NEW_ARRAY(c->memory, net_id, s->nodes.count);
-  const char *wrong = check_stage(c);
-  if (wrong)
-    return arena_printf(c->memory, "stage %zu: %s", number, wrong);
-  for (net_access at = {0}; net_access_next(s, &at);)
-    c->written[at.array] |= at.writes;
-  return NULL;
+  const char *wrong = s->routine ? net_routine_problem(c->memory, c->net, s) : check_stage(c);
+  if (!wrong)
+    wrong = check_accesses(c);
+  return wrong ? arena_printf(c->memory, "stage %zu: %s", number, wrong) : NULL;
 }
 
 // ---- the whole -------------------------------------------------------------------------------
@@ -565,11 +558,8 @@ static const char *check_order(arena *a, const net *t) {
     for (net_access at = {0}; net_access_next(&t->stages.items[i], &at);) {
       if (at.writes || last[at.array] <= i)
         continue;
-      const char *by = at.by == NET_BY_ROUTINE ? ""
-                       : at.by == NET_BY_NODE  ? arena_printf(a, "node %zu: ", at.number)
-                                               : arena_printf(a, "load %zu: ", at.number);
-      return arena_printf(a, "stage %zu: %sa%" PRIu32 " is written by stage %zu", i, by, at.array,
-                          last[at.array] - 1);
+      return arena_printf(a, "stage %zu: %sa%" PRIu32 " is written by stage %zu", i,
+                          access_name(a, &at), at.array, last[at.array] - 1);
     }
   return NULL;
 }

@@ -75,6 +75,7 @@ static const char *changed(const char *from, const char *to) {
   "    v1[1] = max v0[0] v0[1]\n"
 #define FOUR "v1[0] = v0[0]\nv1[1] = v0[1]\nv1[2] = v0[2]\nv1[3] = v0[3]\n"
 #define STORE "store v1 in a2 at 8*o0 + x0 + 2*x1 + 4*x2 live x0^1\n"
+#define SEVENS " i32:7 i32:7 i32:7 i32:7 i32:7 i32:7 i32:7 i32:7"
 
 TEST(wrong_text) {
   static const struct {
@@ -138,7 +139,7 @@ TEST(wrong_text) {
        "t1 = scatter a1 bool t0 v0[1]\nt2 = select t1 v0[0] v0[1]",
        "load 0: a1 is written by stage 1"},
       {"t1 = convert i32 t0\n    t2 = extern e0 i32 t1 f32:0.5",
-       "t1 = scatter a0 bool t0 v0[0]\nt2 = select t1 v0[0] v0[1]", "a0 is given"},
+       "t1 = scatter a0 bool t0 v0[0]\nt2 = select t1 v0[0] v0[1]", "a0 is an argument"},
       {"t1 = convert i32 t0", "t1 = scatter a2 i32 t0 v0[0]", "it makes a bool"},
       {"t1 = convert i32 t0\n    t2 = extern e0 i32 t1 f32:0.5",
        "t1 = scatter a3 bool t0 v0[0]\nt2 = select t1 v0[0] v0[1]", "a3 is c64, not i32"},
@@ -166,7 +167,7 @@ TEST(wrong_text) {
        "store v0 in a2 at 8*o0 + x0 + 2*x1 + 4*x2\n", "a2: 36 elements are stored, it has 24"},
       // order
       {"store v0 in a1", "store v0 in a0", "a0 is an argument"},
-      {"a2 i32 24 result 0", "a2 i32 1 table 0 i32:7", "a2 is a table"},
+      {"a2 i32 24 result 0", "a2 i32 24 table 0" SEVENS SEVENS SEVENS, "a2 is a table"},
       {STORE, STORE "store v0 in a1 at 8*o0 + x0 + 2*x1 + 4*x2\n",
        "stage 1: load 0: a1 is written by stage 1"},
   };
@@ -243,7 +244,7 @@ TEST(routines) {
       {"from a0", "from index", "the keys are not as many"},
       {"from a0", "from a4", "a4 is not written before"},
       {"from a1 to a2", "from a1 to none", "a payload goes nowhere"},
-      {"from a1 to a2", "from a1 to a1", "a1 is an argument or a table"},
+      {"from a1 to a2", "from a1 to a1", "a1 is an argument"},
       {"from a1 to a2", "from a1 to a4", "what goes to an array is not of its type and length"},
       {"from a1 to a2", "from a0 to a4", "a4 is written before"},
       {"from index to a3", "from index to a2", "the index goes to an array that has not its type"},
