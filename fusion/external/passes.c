@@ -103,7 +103,7 @@ static net_stage stage_of_pass(making *m, const plan *p, const plan_pass *pass) 
 
 net_stage making_stage_of_stores(arena *a, const net_stage *of, size_t first, size_t end) {
   size_t values = of->values.count + 1;
-  net_id *numbers = NEW_ARRAY(a, net_id, values), *reads = NEW_ARRAY(a, net_id, values);
+  net_id *numbers = NEW_ARRAY(a, net_id, values);
   bool *needed = NEW_ARRAY(a, bool, values), *kept = NEW_ARRAY(a, bool, values);
   uint32_t count = (uint32_t)of->ops.count, last = count;
   uint32_t *ops = NEW_ARRAY(a, uint32_t, count + 1);
@@ -114,10 +114,12 @@ net_stage making_stage_of_stores(arena *a, const net_stage *of, size_t first, si
     bool wanted = false;
     for (uint32_t k = 0; k < op->output_count; k++)
       wanted = wanted || needed[op->outputs[k].value];
-    for (uint32_t k = wanted ? net_op_reads(of, op, reads) : 0; k-- > 0;)
-      needed[reads[k]] = true;
-    if (wanted)
-      ops[--last] = count;
+    if (!wanted)
+      continue;
+    ops[--last] = count;
+    net_reads reads = net_op_reads(a, of, op);
+    for (uint32_t k = 0; k < reads.count; k++)
+      needed[reads.values[k]] = true;
   }
   net_stage to = net_stage_of_ops(a, of, ops + last, (uint32_t)of->ops.count - last, kept, numbers);
   for (size_t i = 0; i < of->loads.count; i++) {

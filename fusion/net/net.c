@@ -16,21 +16,6 @@ int64_t net_map_at(const net_map *m, const uint64_t *o, uint64_t x) {
   return (int64_t)sum;
 }
 
-bool net_map_affine(const net_map *m, int n, f2_affine *bits, int *shift) {
-  uint64_t lowest = m->row_count ? (uint64_t)m->rows[0].weight : 1;
-  if (m->row_count > F2_MAX || !is_power_of_two(lowest))
-    return false;
-  *bits = (f2_affine){f2_zero((int)m->row_count, n), 0};
-  for (uint32_t r = 0; r < m->row_count; r++) {
-    if ((uint64_t)m->rows[r].weight != lowest << r)
-      return false;
-    bits->a.row[r] = m->rows[r].form.mask;
-    bits->c |= (uint64_t)m->rows[r].form.constant << r;
-  }
-  *shift = f2_lsb(lowest);
-  return true;
-}
-
 bool net_map_bits(const net_map *m, int n, int bits, f2_affine *address) {
   uint64_t offset = (uint64_t)m->offset, changed = 0;
   if (bits > F2_MAX || offset >> bits)
@@ -303,11 +288,6 @@ static bool node_equal(const net_node *a, const net_node *b) {
          net_map_equal(&a->map, &b->map);
 }
 
-static uint64_t hash_word(uint64_t hash, uint64_t word) {
-  hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
-  return hash ^ hash >> 32;
-}
-
 static uint64_t node_hash(const net_node *node) {
   uint64_t hash = hash_bytes(&node->constant, sizeof node->constant);
   hash = hash_word(hash, (uint64_t)node->kind << 32 | (uint64_t)node->type << 16 | node->scalar);
@@ -469,22 +449,6 @@ uint32_t net_op_nodes(const net_stage *s, const net_op *op, net_id *out) {
   return count;
 }
 
-uint32_t net_op_reads(const net_stage *s, const net_op *op, net_id *out) {
-  uint32_t nodes = net_op_nodes(s, op, s->walk), read = 0, count = 0;
-  for (uint32_t i = 0; i < nodes; i++)
-    if (s->nodes.items[s->walk[i]].kind == NET_ELEMENT) {
-      net_id value = s->nodes.items[s->walk[i]].value;
-      if (!read || s->walk[read - 1] != value)  // most ops read few values
-        s->walk[read++] = value;
-    }
-  if (read > 1)
-    qsort(s->walk, read, sizeof *s->walk, compare_u32);
-  for (uint32_t i = 0; i < read; i++)
-    if (i == 0 || s->walk[i] != s->walk[i - 1])
-      out[count++] = s->walk[i];
-  return count;
-}
-
 // ---- copies ------------------------------------------------------------------------------------
 
 static net_op op_copy(arena *a, net_op op) {
@@ -508,11 +472,7 @@ static void copy_nodes(arena *a, net_stage *c, const net_stage *s) {
 }
 
 static net_stage stage_copy(arena *a, const net_stage *s) {
-  net_stage c = {.loop_count = s->loop_count,
-                 .n = s->n,
-                 .shares = s->shares,
-                 .share_turns = s->share_turns,
-                 .share_outer = s->share_outer};
+  net_stage c = net_stage_like(s);
   if (s->routine) {
     c.routine = NEW(a, net_routine);
     *c.routine = *s->routine;

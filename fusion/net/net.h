@@ -27,7 +27,7 @@
 //      offset + sum over loops l of stride_l o_l + sum over rows r of weight_r (mask_r . x ^ bit_r)
 //
 // affine over the integers in the loop indices and in the rows, each an affine form over F_2 in the
-// index bits. With weights 1, 2, 4, ... the rows are an affine map A x ^ c (net_map_affine). Maps
+// index bits. With weights 1, 2, 4, ... the rows are an affine map A x ^ c (net_map_bits). Maps
 // are canonical: equal functions are written alike (net_map_normalise).
 //
 // What needs an algorithm on whole arrays is a ROUTINE, a stage of its own: sorting, counting.
@@ -99,9 +99,6 @@ net_map net_map_new(arena *a, uint32_t loops, uint32_t rows);  // all numbers an
 // Whoever changes forms or weights ends with it. False: numbers have wrapped.
 bool net_map_normalise(net_map *m);
 bool net_map_is_canonical(const net_map *m);
-// Whether the weight of row i is 2^(i+s): then *bits is the affine map of x to the rows, s is
-// *shift.
-bool net_map_affine(const net_map *m, int n, f2_affine *bits, int *shift);
 // Whether the map, but for its loops, is affine over F_2, of so many bits:
 //
 //      x0 + 6*x1 + 8     bits x0, x1, x1, 1      each row changes other bits of the offset
@@ -518,9 +515,6 @@ uint32_t net_op_nodes(const net_stage *s, const net_op *op, net_id *out);
 // Orders numbers that are all those with that mark, by sorting or by a look at each number between
 // the lowest and the highest.
 void net_order_marked(net_id *ids, size_t count, const uint32_t *marks, uint32_t mark);
-// The values that an op reads, each once, in increasing order; returns how many. `out` has room
-// for all values. Not from two threads at once on one stage.
-uint32_t net_op_reads(const net_stage *s, const net_op *op, net_id *out);
 
 // ---- who makes and who reads values (net/uses.c) -----------------------------------------------
 
@@ -535,13 +529,15 @@ typedef struct net_value_uses {
 } net_value_uses;
 typedef struct net_reads {
   uint32_t count;
-  const net_id *values;  // each once, in increasing order
+  net_id *values;  // each once, in increasing order
 } net_reads;
 typedef struct net_uses {
   net_value_uses *values;  // by value
   net_reads *reads;        // by op
 } net_uses;
 net_uses net_uses_of(arena *a, const net_stage *s);
+// What one op reads. Not from two threads at once on one stage.
+net_reads net_op_reads(arena *a, const net_stage *s, const net_op *op);
 // The load that makes a value, or NULL.
 const net_load *net_load_of(const net_stage *s, net_id value);
 

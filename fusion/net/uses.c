@@ -1,19 +1,33 @@
 // Who makes and who reads the values of a stage. See net.h.
+#include "core/number.h"
 #include "fusion/net/net.h"
+
+net_reads net_op_reads(arena *a, const net_stage *s, const net_op *op) {
+  uint32_t nodes = net_op_nodes(s, op, s->walk), count = 0;
+  for (uint32_t i = 0; i < nodes; i++) {
+    const net_node *node = &s->nodes.items[s->walk[i]];
+    if (node->kind == NET_ELEMENT && (!count || s->walk[count - 1] != node->value))
+      s->walk[count++] = node->value;  // most ops read few values
+  }
+  if (count > 1)
+    qsort(s->walk, count, sizeof *s->walk, compare_u32);
+  net_reads reads = {0, NEW_ARRAY(a, net_id, count + 1)};
+  for (uint32_t i = 0; i < count; i++)
+    if (i == 0 || s->walk[i] != s->walk[i - 1])
+      reads.values[reads.count++] = s->walk[i];
+  return reads;
+}
 
 net_uses net_uses_of(arena *a, const net_stage *s) {
   net_uses u = {NEW_ARRAY(a, net_value_uses, s->values.count + 1),
                 NEW_ARRAY(a, net_reads, s->ops.count + 1)};
-  net_id *reads = NEW_ARRAY(a, net_id, s->values.count + 1);
   for (size_t v = 0; v < s->values.count; v++)
     u.values[v] = (net_value_uses){.maker = NET_NONE, .first = NET_NONE, .last = NET_NONE};
   for (uint32_t i = 0; i < s->ops.count; i++) {
     const net_op *op = &s->ops.items[i];
-    uint32_t count = net_op_reads(s, op, reads);
-    net_id *own = NEW_ARRAY(a, net_id, count + 1);
-    u.reads[i] = (net_reads){count, own};
-    for (uint32_t k = 0; k < count; k++) {
-      net_value_uses *of = &u.values[own[k] = reads[k]];
+    u.reads[i] = net_op_reads(a, s, op);
+    for (uint32_t k = 0; k < u.reads[i].count; k++) {
+      net_value_uses *of = &u.values[u.reads[i].values[k]];
       of->first = of->first == NET_NONE ? i : of->first;
       of->last = i;
     }

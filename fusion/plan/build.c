@@ -433,8 +433,8 @@ static void find_pass_live(const planning *p, plan_pass *pass) {
 // bits only, and a whole number of 2^j elements lies before `start`.
 static bool keeps_padding(const net_map *m, int n, uint64_t start) {
   f2_affine bits;
-  int shift, j = n;
-  if (!net_map_affine(m, n, &bits, &shift) || shift || m->offset || bits.c || bits.a.rows != n)
+  int j = n;
+  if (!net_map_bits(m, n, n, &bits) || bits.c)
     return false;
   while (j > 0 && bits.a.row[j - 1] == f2_unit(j - 1))
     j--;

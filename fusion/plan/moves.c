@@ -65,10 +65,9 @@ pass_tiles *plan_unit_tiles(planning *p) { return unit_tile(p, ITERATIONS); }
 
 // A map as offset, loops, and an affine map of the index bits to all n address bits.
 static bool is_bijection(const net_map *m, int n, f2_affine *bits) {
-  int shift;
   f2_affine inverse;
-  return net_map_affine(m, n, bits, &shift) && shift == 0 && bits->a.rows == n &&
-         f2_affine_inverse(*bits, &inverse);
+  net_map rows = {.row_count = m->row_count, .rows = m->rows};
+  return net_map_bits(&rows, n, n, bits) && f2_affine_inverse(*bits, &inverse);
 }
 
 // The permutation of a store, from the source's address bits to the target's.

@@ -21,10 +21,8 @@ typedef struct passage {
 } passage;
 
 static bool map_of(const plan *p, const plan_pass *pass, const plan_move *m, f2_affine *out) {
-  int shift;
-  const net_stage *s = &p->net->stages.items[pass->stage];
   return m->map.loop_count == 0 && m->map.offset == 0 &&
-         net_map_affine(&m->map, s->n, out, &shift) && shift == 0;
+         net_map_bits(&m->map, p->net->stages.items[pass->stage].n, (int)m->map.row_count, out);
 }
 
 static uint32_t block_bits(const plan *p, const plan_pass *pass) {

@@ -143,9 +143,7 @@ static bool op_holds(proof *p, const net_op *op) {
 // Whether the address of each index is the index.
 static bool is_identity(const net_map *m, int n) {
   f2_affine bits;
-  int shift;
-  return net_map_affine(m, n, &bits, &shift) && !shift && !m->offset && !bits.c &&
-         f2_equal(bits.a, f2_identity(n));
+  return net_map_bits(m, n, n, &bits) && f2_affine_equal(bits, f2_affine_identity(n));
 }
 
 static bool is_false_value(const net_stage *s, net_id value) {

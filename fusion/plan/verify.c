@@ -17,8 +17,8 @@ static const char *verify_layout(const verifying *v, const plan_move *m) {
   if (!net_stage_is_shared(s) || m->array < v->plan->net->arrays.count)
     return NULL;
   f2_affine bits;
-  int shift, own = net_share_bits(s);
-  if (!net_map_affine(&m->map, s->n, &bits, &shift) || shift || m->map.offset || bits.c)
+  int own = net_share_bits(s);
+  if (!net_map_bits(&m->map, s->n, (int)m->map.row_count, &bits) || bits.c)
     return arena_printf(v->memory, "a%" PRIu32 " between passes has no affine layout", m->array);
   int low = bits.a.rows - s->shares;
   for (int i = 0; i < bits.a.rows; i++)
@@ -105,7 +105,6 @@ static const char *verify_phase(const verifying *v, uint32_t number) {
 static const char *verify_slots(const verifying *v) {
   const plan_pass *p = v->pass;
   net_id *holds = NEW_ARRAY(v->memory, net_id, p->slot_count + 1);
-  net_id *reads = NEW_ARRAY(v->memory, net_id, v->stage->values.count + 1);
   bool *made = NEW_ARRAY(v->memory, bool, v->stage->values.count + 1);
   for (uint32_t i = 0; i < p->slot_count; i++)
     holds[i] = NET_NONE;
@@ -117,11 +116,13 @@ static const char *verify_slots(const verifying *v) {
       holds[p->slot_of[u]] = u;
   for (uint32_t i = 0; i < p->op_count; i++) {
     const net_op *op = &v->stage->ops.items[p->ops[i]];
-    uint32_t count = net_op_reads(v->stage, op, reads);
-    for (uint32_t k = 0; k < count; k++)
-      if (p->slot_of[reads[k]] == NET_NONE || holds[p->slot_of[reads[k]]] != reads[k])
+    net_reads reads = net_op_reads(v->memory, v->stage, op);
+    for (uint32_t k = 0; k < reads.count; k++) {
+      net_id u = reads.values[k];
+      if (p->slot_of[u] == NET_NONE || holds[p->slot_of[u]] != u)
         return arena_printf(v->memory, "op %" PRIu32 " reads v%" PRIu32 ", which is in no slot", i,
-                            reads[k]);
+                            u);
+    }
     for (uint32_t o = 0; o < op->output_count; o++) {
       net_id made_here = op->outputs[o].value;
       if (p->slot_of[made_here] == NET_NONE)

@@ -4,8 +4,7 @@
 //   root c64 8 (negate (index x2 + index x1 * 2))  ->  root c64 8 (index -x2 - 2*x1)
 #include "fusion/rules/rewriting.h"
 
-// An index, or a constant as the index that is the same everywhere.
-static bool index_map(const rewriter *r, const net_node *node, net_map *map) {
+bool node_is_index(const rewriter *r, const net_node *node, net_map *map) {
   *map = node->map;
   if (node->kind == NET_INDEX)
     return true;
@@ -27,13 +26,13 @@ net_id add_index(rewriter *r, const net_map *map) {
 static net_id index_arithmetic(rewriter *r, const net_node *node) {
   net_map x, y, result, none = {0};
   if (node->kind != NET_SCALAR || node->type != SCALAR_I64 ||
-      !index_map(r, operand(r, node, 0), &x))
+      !node_is_index(r, operand(r, node, 0), &x))
     return NET_NONE;
   if (node->scalar == OP_NEG) {
     result = net_map_sum(r->memory, &none, -1, &x);
     return add_index(r, &result);
   }
-  if (node->operand_count != 2 || !index_map(r, operand(r, node, 1), &y))
+  if (node->operand_count != 2 || !node_is_index(r, operand(r, node, 1), &y))
     return NET_NONE;
   switch (node->scalar) {
   case OP_ADD:
@@ -67,8 +66,8 @@ static net_id index_comparison(rewriter *r, const net_node *node) {
   net_map x, y;
   int64_t low, high;
   if (node->kind != NET_SCALAR || scalar_ops[node->scalar].result != RESULT_BOOL ||
-      node->operand_count != 2 || !index_map(r, operand(r, node, 0), &x) ||
-      !index_map(r, operand(r, node, 1), &y) || !is_small(&x) || !is_small(&y))
+      node->operand_count != 2 || !node_is_index(r, operand(r, node, 0), &x) ||
+      !node_is_index(r, operand(r, node, 1), &y) || !is_small(&x) || !is_small(&y))
     return NET_NONE;
   f2_space all = live_all(r->stage->n);
   const uint64_t *extents = r->stage->extents;

@@ -10,6 +10,7 @@
 //
 // The cosets of the smaller span are parts of those of the larger one. Its op is repeated in each
 // part, which is no more work than before, and written for the larger one's numbering of elements.
+#include "core/hash.h"
 #include "fusion/rules/rewriting.h"
 
 // What is made of one load by a few operations and read by several ops is written again in each,
@@ -54,8 +55,7 @@ typedef struct merging {
   uint64_t *read_by;             // by value: the same number for the same ops; 0: it is stored
   net_uses uses;                 // of the stage as it was
   uint32_t (*readers)[READERS];  // by value: the latest groups that read it, as 1 + their numbers
-  net_id *reads;                 // of the op being merged
-  uint32_t read_count;
+  net_reads reads;               // of the op being merged
 } merging;
 
 // ---- rewriting nodes -------------------------------------------------------------------------
@@ -100,42 +100,34 @@ static net_op simplified_op(merging *m, const net_op *op) {
 
 // ---- cosets in cosets ------------------------------------------------------------------------
 
-// How the elements of an op's cosets are numbered in those of a larger span (K directions).
+// How the elements of an op's cosets are numbered in those of a larger span.
 typedef struct embedding {
   const net_op *small, *large;
-  uint64_t steps[64];  // by direction of the small one: the number of that vector in the large one
-  net_form own[64];    // bit i of the small number, as a form of the large number
-  bool *dead;          // by large number: the small op is not alive there; NULL: nowhere
+  uint64_t steps[F2_MAX];  // the small directions, as large numbers
+  f2_affine own;           // of a large number: the small one
+  bool *dead;              // by large number: the small op is not alive there; NULL: nowhere
 } embedding;
 
 static bool find_embedding(const net_op *small, const net_op *large, embedding *e) {
-  *e = (embedding){.small = small, .large = large};
+  *e = (embedding){small, large, .own.a = f2_zero((int)small->k, (int)large->k)};
   for (uint32_t i = 0; i < small->k; i++) {
-    uint64_t rest = small->directions[i], mask = small->coordinates[i].mask;
-    bool constant = small->coordinates[i].constant;
+    uint64_t rest = small->directions[i];
+    net_form form = small->coordinates[i];
     for (uint32_t l = 0; l < large->k; l++) {
       if (f2_dot(large->coordinates[l].mask, small->directions[i])) {
         e->steps[i] |= f2_unit((int)l);
         rest ^= large->directions[l];
       }
       if (f2_dot(small->coordinates[i].mask, large->directions[l])) {
-        e->own[i].mask |= f2_unit((int)l);
-        mask ^= large->coordinates[l].mask;
-        constant ^= large->coordinates[l].constant;
+        e->own.a.row[i] |= f2_unit((int)l);
+        form = live_form(live_vector(form) ^ live_vector(large->coordinates[l]));
       }
     }
-    if (rest != 0 || mask != 0)
+    if (rest != 0 || form.mask != 0)
       return false;
-    e->own[i].constant = constant;
+    e->own.c |= (uint64_t)form.constant << i;
   }
   return true;
-}
-
-static uint64_t own_number(const embedding *e, uint64_t j) {
-  uint64_t number = 0;
-  for (uint32_t i = 0; i < e->small->k; i++)
-    number |= (uint64_t)net_form_at(e->own[i], j) << i;
-  return number;
 }
 
 // The large number of element `number` of the part whose element 0 has large number j.
@@ -143,13 +135,9 @@ static uint64_t large_number(const embedding *e, uint64_t j, uint64_t number) {
   return j ^ f2_combine((int)e->small->k, e->steps, number);
 }
 
-static bool same_numbering(const embedding *e) {
-  if (e->small->k != e->large->k)
-    return false;
-  for (uint32_t i = 0; i < e->small->k; i++)
-    if (e->steps[i] != f2_unit((int)i) || e->own[i].constant)
-      return false;
-  return true;
+// Whether a part begins at large number j: the small op is alive there.
+static bool begins_part(const embedding *e, uint64_t j) {
+  return f2_affine_apply(e->own, j) == 0 && !(e->dead && e->dead[j]);
 }
 
 // Whether the small op is alive in the same cosets of the large span as `live` says, and there in
@@ -174,13 +162,13 @@ static bool embed_live(rewriter *r, embedding *e, f2_space small, f2_space live)
 
 // ---- an op in the terms of another -----------------------------------------------------------
 
-// `within`: a group whose outputs, by large numbers, stand for its values; NULL: none.
+// `within`: 1 + the number of a group whose outputs, by large numbers, stand for its values; 0: none.
 static net_id element_in_part(merging *m, const embedding *e, uint64_t j, const net_node *element,
-                              const group *within, uint32_t within_number) {
+                              uint32_t within) {
   uint64_t number = large_number(e, j, element->number);
   definition by = m->definitions[element->value];
-  if (within && by.group == within_number + 1)
-    return within->outputs.items[by.output].elements[number];
+  if (within && by.group == within)
+    return m->groups.items[within - 1].outputs.items[by.output].elements[number];
   net_node copy = *element;
   copy.number = number;
   return net_node_add(m->r->memory, m->r->stage, &copy);
@@ -189,14 +177,14 @@ static net_id element_in_part(merging *m, const embedding *e, uint64_t j, const 
 // m->r->nodes, in the part with element 0 at number j, into the memo. False: something is read that
 // is not made.
 static bool nodes_in_part(merging *m, const embedding *e, uint64_t j, uint32_t count,
-                          const group *within, uint32_t within_number) {
+                          uint32_t within) {
   for (uint32_t i = 0; i < count; i++) {
     net_node node = *node_at(m->r, m->r->nodes[i]);
     net_id *to = &m->r->memo[m->r->nodes[i]];
     if (node.kind == NET_INDEX)
       node.map = map_at_element(m->r, e->large, j, &node.map);
-    *to = node.kind == NET_ELEMENT ? element_in_part(m, e, j, &node, within, within_number)
-                                   : rebuilt_node(m, &node);
+    *to =
+        node.kind == NET_ELEMENT ? element_in_part(m, e, j, &node, within) : rebuilt_node(m, &node);
     if (*to == NET_NONE)
       return false;
   }
@@ -204,8 +192,7 @@ static bool nodes_in_part(merging *m, const embedding *e, uint64_t j, uint32_t c
 }
 
 // The small op's outputs on the large span's cosets, or NULL.
-static net_output *outputs_on_larger(merging *m, const embedding *e, const group *within,
-                                     uint32_t within_number) {
+static net_output *outputs_on_larger(merging *m, const embedding *e, uint32_t within) {
   const net_op *op = e->small;
   net_output *outputs = dead_outputs(m->r->memory, op, e->large->k);
   uint32_t count = rewriter_walk(m->r, op);
@@ -213,9 +200,9 @@ static net_output *outputs_on_larger(merging *m, const embedding *e, const group
   // The memo and m->r->nodes must not move while nodes are added: only old numbers are used in
   // them.
   for (uint64_t j = 0; j < UINT64_C(1) << e->large->k && good; j++) {
-    if (own_number(e, j) != 0 || (e->dead && e->dead[j]))
+    if (!begins_part(e, j))
       continue;
-    good = nodes_in_part(m, e, j, count, within, within_number);
+    good = nodes_in_part(m, e, j, count, within);
     for (uint32_t i = 0; i < op->output_count && good; i++)
       for (uint64_t own = 0; own < UINT64_C(1) << op->k; own++)
         if (op->outputs[i].elements[own] != NET_NONE)
@@ -226,17 +213,16 @@ static net_output *outputs_on_larger(merging *m, const embedding *e, const group
 }
 
 // Whether some part would read an element of the group's values that is dead.
-static bool reads_dead(merging *m, const embedding *e, const group *within,
-                       uint32_t within_number) {
+static bool reads_dead(merging *m, const embedding *e, uint32_t within) {
   uint32_t count = rewriter_walk(m->r, e->small);
   for (uint32_t i = 0; i < count; i++) {
     const net_node *node = node_at(m->r, m->r->nodes[i]);
-    if (node->kind != NET_ELEMENT || m->definitions[node->value].group != within_number + 1)
+    definition by = node->kind == NET_ELEMENT ? m->definitions[node->value] : (definition){0};
+    if (by.group != within)
       continue;
-    const net_id *elements = within->outputs.items[m->definitions[node->value].output].elements;
+    const net_id *elements = m->groups.items[within - 1].outputs.items[by.output].elements;
     for (uint64_t j = 0; j < UINT64_C(1) << e->large->k; j++)
-      if (own_number(e, j) == 0 && !(e->dead && e->dead[j]) &&
-          elements[large_number(e, j, node->number)] == NET_NONE)
+      if (begins_part(e, j) && elements[large_number(e, j, node->number)] == NET_NONE)
         return true;
   }
   return false;
@@ -337,9 +323,9 @@ static void log_merge(merging *m, uint32_t number, const net_op *op, uint32_t sm
   rewriter *r = m->r;
   group *g = &m->groups.items[number];
   uint64_t bytes = 0;  // that a value of its own would have been written and read
-  for (uint32_t i = 0; i < m->read_count; i++)
-    if (m->definitions[m->reads[i]].group == number + 1)
-      bytes += 2 * rewriter_bytes(r, m->reads[i], 0);
+  for (uint32_t i = 0; i < m->reads.count; i++)
+    if (m->definitions[m->reads.values[i]].group == number + 1)
+      bytes += 2 * rewriter_bytes(r, m->reads.values[i], 0);
   rewriter_fired(r, g->op.k == 0 ? RULE_MAP_MAP : RULE_SAME_PAIR, bytes, 0);
   net_op whole = op_of_group(g);
   size_t repeated = rewriter_count_operations(m->r, op) << (g->op.k - smaller_k);
@@ -352,7 +338,7 @@ static void log_merge(merging *m, uint32_t number, const net_op *op, uint32_t sm
 // The group on the larger cosets of op.
 static bool enlarge_group(merging *m, uint32_t number, const net_op *op, const embedding *e) {
   group *g = &m->groups.items[number];
-  net_output *outputs = outputs_on_larger(m, e, NULL, 0);
+  net_output *outputs = outputs_on_larger(m, e, 0);
   if (!outputs)
     return false;
   g->outputs.items = outputs;
@@ -379,12 +365,12 @@ static bool join_group(merging *m, uint32_t number, const net_op *op, bool reads
   size_t before = g->operations;
   if (!find_embedding(op, &g->op, &e) ||
       !embed_live(m->r, &e, live_of_op(m->r->stage, op), g->live) ||
-      (reads_it && reads_dead(m, &e, g, number)))
+      (reads_it && reads_dead(m, &e, number + 1)))
     return false;
   net_output *outputs = op->outputs;
   rewriter_at(m->r, &g->op);
-  if (reads_it || e.dead || !same_numbering(&e))
-    outputs = outputs_on_larger(m, &e, g, number);
+  if (reads_it || e.dead || !f2_affine_equal(e.own, f2_affine_identity((int)op->k)))
+    outputs = outputs_on_larger(m, &e, number + 1);
   assert(outputs);
   for (uint32_t i = 0; i < op->output_count; i++)
     add_output(m, number, &outputs[i]);
@@ -415,8 +401,8 @@ static bool join_enlarged(merging *m, uint32_t number, const net_op *op) {
 static bool stays_apart(merging *m, const net_op *op, uint32_t number) {
   const net_stage *s = m->r->stage;
   bool all = true;
-  for (uint32_t i = 0; i < m->read_count; i++)
-    all = all && m->definitions[m->reads[i]].group == number + 1;
+  for (uint32_t i = 0; i < m->reads.count; i++)
+    all = all && m->definitions[m->reads.values[i]].group == number + 1;
   bool apart = m->r->joins_apart && (op_only_chooses(s, &m->groups.items[number].op) ||
                                      (!all && op_only_chooses(s, op)));
   m->r->held_apart |= apart;
@@ -437,18 +423,13 @@ static bool try_join(merging *m, uint32_t number, const net_op *op, size_t opera
 
 // ---- one op on several parts of the index space ------------------------------------------------
 
-static uint64_t hash_with(uint64_t hash, uint64_t word) {
-  hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
-  return hash ^ hash >> 32;
-}
-
 static uint64_t part_hash(const net_op *op) {
-  uint64_t hash = hash_with(op->k, op->output_count);
+  uint64_t hash = hash_word(op->k, op->output_count);
   for (uint32_t i = 0; i < op->k; i++)
-    hash = hash_with(hash_with(hash, op->directions[i]), live_vector(op->coordinates[i]));
+    hash = hash_word(hash_word(hash, op->directions[i]), live_vector(op->coordinates[i]));
   for (uint32_t i = 0; i < op->output_count; i++)
     for (uint64_t j = 0; j < UINT64_C(1) << op->k; j++)
-      hash = hash_with(hash, op->outputs[i].elements[j]);
+      hash = hash_word(hash, op->outputs[i].elements[j]);
   return hash;
 }
 
@@ -542,14 +523,14 @@ static void remember_reader(merging *m, net_id value, uint32_t group_number) {
 static uint32_t find_group(merging *m, const net_op *op) {
   uint32_t last = 0;  // the latest that makes something op reads
   size_t operations = rewriter_count_operations(m->r, op);
-  for (uint32_t i = 0; i < m->read_count; i++)
-    if (m->definitions[m->reads[i]].group > last)
-      last = m->definitions[m->reads[i]].group;
+  for (uint32_t i = 0; i < m->reads.count; i++)
+    if (m->definitions[m->reads.values[i]].group > last)
+      last = m->definitions[m->reads.values[i]].group;
   if (last > 0 && try_join(m, last - 1, op, operations, true))
     return last;
-  for (uint32_t i = 0; i < m->read_count; i++)
+  for (uint32_t i = 0; i < m->reads.count; i++)
     for (int k = 0; k < READERS; k++) {
-      uint32_t candidate = m->readers[m->reads[i]][k];
+      uint32_t candidate = m->readers[m->reads.values[i]][k];
       if (candidate > last && try_join(m, candidate - 1, op, operations, false))
         return candidate;
     }
@@ -573,12 +554,12 @@ static void note_rewritten(merging *m, const net_op *op) {
   const net_stage *s = m->r->stage;
   size_t width = 0;
   uint32_t loads = 0;
-  for (uint32_t i = 0; i < m->read_count; i++) {
-    if (m->definitions[m->reads[i]].group)
+  for (uint32_t i = 0; i < m->reads.count; i++) {
+    if (m->definitions[m->reads.values[i]].group)
       return;
-    const net_load *load = net_load_of(s, m->reads[i]);
+    const net_load *load = net_load_of(s, m->reads.values[i]);
     if (!load || !net_map_is_constant(&load->map)) {
-      width = scalar_types[s->values.items[m->reads[i]]].size;
+      width = scalar_types[s->values.items[m->reads.values[i]]].size;
       loads++;
     }
   }
@@ -594,15 +575,15 @@ static void note_rewritten(merging *m, const net_op *op) {
 static void add_op(merging *m, const net_op *given) {
   rewriter_at(m->r, given);
   net_op op = simplified_op(m, given);
-  m->read_count = net_op_reads(m->r->stage, &op, m->reads);
+  m->reads = net_op_reads(m->r->memory, m->r->stage, &op);
   note_rewritten(m, &op);
   if (join_part(m, &op))
     return;
   uint32_t number = find_group(m, &op);
   if (number == 0)
     number = add_group(m, &op);
-  for (uint32_t i = 0; i < m->read_count; i++)
-    remember_reader(m, m->reads[i], number - 1);
+  for (uint32_t i = 0; i < m->reads.count; i++)
+    remember_reader(m, m->reads.values[i], number - 1);
 }
 
 static void merge_loads(rewriter *r) {
@@ -630,7 +611,7 @@ static void find_readers(merging *m) {
   for (size_t i = 0; i < s->ops.count; i++) {
     const net_reads *of = &m->uses.reads[i];
     for (uint32_t k = 0; k < of->count; k++)
-      m->read_by[of->values[k]] = hash_with(m->read_by[of->values[k]], i + 1);
+      m->read_by[of->values[k]] = hash_word(m->read_by[of->values[k]], i + 1);
   }
   for (size_t i = 0; i < s->stores.count; i++)
     m->read_by[s->stores.items[i].value] = 0;
@@ -642,7 +623,6 @@ void stage_merge(rewriter *r) {
   m.definitions = NEW_ARRAY(r->memory, definition, s->values.count);
   m.partly = NEW_ARRAY(r->memory, bool, s->values.count);
   m.readers = arena_alloc(r->memory, s->values.count * sizeof *m.readers);
-  m.reads = NEW_ARRAY(r->memory, net_id, s->values.count);
   r->replacement = NEW_ARRAY(r->memory, net_id, s->values.count);
   m.rewritten = NEW_ARRAY(r->memory, net_id, s->values.count);
   find_readers(&m);

@@ -7,8 +7,8 @@
 //     v1[2] = - v0[0] v0[2]
 //     v1[3] = - v0[1] v0[3]
 //
-// E is spanned by j ^ j' for all elements j that read an element j' (`moved` in rewriting.h). Directions are dropped one by
-// one. A form h of the numbers that is 0 on E cuts a coset of D into two halves, where h is 0 and
+// E is spanned by j ^ j' for all elements j that read an element j' (`moved` in rewriting.h). Directions are
+// dropped one by one. A form h of the numbers that is 0 on E cuts a coset of D into two halves, where h is 0 and
 // 1. With p one of its bits, direction p goes, and is added to the others in h, so that h is 0 on
 // them. Numbers in a half are those without bit p. The halves are ALIKE if their nodes are equal
 // but for functions of the index whose difference is a constant w: these become one function, plus
@@ -79,59 +79,45 @@ static uint64_t number_in_coset(const narrowing *n, uint64_t j, bool half) {
   return j | (uint64_t)(f2_dot(n->h, j) ^ half) << n->p;
 }
 
-static bool is_index(const net_node *node) {
-  return node->kind == NET_INDEX || (is_constant(node) && node->type == SCALAR_I64);
-}
-
-// a where the form is 0, b where it is 1, or NET_NONE.
-static net_id alike_indices(narrowing *n, const net_node *a, const net_node *b) {
-  rewriter *r = n->r;
-  net_node sum = {.kind = NET_INDEX, .type = SCALAR_I64};
-  uint32_t rows = a->map.row_count;
-  sum.map = net_map_new(r->memory, r->stage->loop_count, rows + 1);
-  sum.map.row_count = rows;
-  if (b->map.row_count != rows)
+// The index a where the form is 0, b where it is 1; or NET_NONE.
+static net_id alike_indices(narrowing *n, const net_map *a, const net_map *b) {
+  net_node both = {.kind = NET_INDEX, .type = SCALAR_I64};
+  bool alike = a->row_count == b->row_count;
+  both.map = net_map_new(n->r->memory, a->loop_count, a->row_count + 1);
+  both.map.offset = a->offset;
+  for (uint32_t l = 0; l < a->loop_count; l++) {
+    both.map.strides[l] = a->strides[l];
+    alike = alike && a->strides[l] == b->strides[l];
+  }
+  for (uint32_t i = 0; alike && i < a->row_count; i++) {
+    net_row row = a->rows[i], other = b->rows[i];
+    alike = row.form.mask == other.form.mask && row.weight == other.weight;
+    if (row.form.constant != other.form.constant)
+      row.form = (net_form){row.form.mask ^ n->form.mask, row.form.constant ^ n->form.constant};
+    both.map.rows[i] = row;
+  }
+  if (!alike)
     return NET_NONE;
-  for (uint32_t l = 0; l < sum.map.loop_count; l++) {
-    sum.map.strides[l] = l < a->map.loop_count ? a->map.strides[l] : 0;
-    if (sum.map.strides[l] != (l < b->map.loop_count ? b->map.strides[l] : 0))
-      return NET_NONE;
-  }
-  for (uint32_t i = 0; i < rows; i++) {
-    net_row row = a->map.rows[i], other = b->map.rows[i];
-    if (row.form.mask != other.form.mask || row.weight != other.weight)
-      return NET_NONE;
-    if (row.form.constant != other.form.constant) {
-      row.form.mask ^= n->form.mask;
-      row.form.constant ^= n->form.constant;
-    }
-    sum.map.rows[i] = row;
-  }
-  int64_t at_a = is_constant(a) ? a->constant.i64 : a->map.offset;
-  int64_t at_b = is_constant(b) ? b->constant.i64 : b->map.offset;
-  sum.map.offset = at_a;
-  if (at_a != at_b) {
-    int64_t weight = (int64_t)((uint64_t)at_b - (uint64_t)at_a);
-    sum.map.rows[sum.map.row_count++] = (net_row){n->form, weight};
-  }
-  net_map_normalise(&sum.map);
-  return node_simplified(r, &sum);
+  // A row of weight 0 is none.
+  both.map.rows[a->row_count] =
+      (net_row){n->form, (int64_t)((uint64_t)b->offset - (uint64_t)a->offset)};
+  net_map_normalise(&both.map);
+  return node_simplified(n->r, &both);
 }
 
 // Different constants of an integer type: a function of the index.
 static net_id alike_constants(narrowing *n, const net_node *a, const net_node *b) {
-  net_node wide[2];
-  const net_node *both[2] = {a, b};
+  net_map map[2];
   if (!(CLASS_OF(a->type) & CLASS_INTEGER))
     return NET_NONE;
   for (int i = 0; i < 2; i++) {
-    wide[i] = (net_node){.kind = NET_CONSTANT, .type = SCALAR_I64};
-    scalar_convert(a->type, SCALAR_I64, 1, &both[i]->constant, &wide[i].constant.i64);
+    map[i] = net_map_new(n->r->memory, n->r->stage->loop_count, 0);
+    scalar_convert(a->type, SCALAR_I64, 1, i ? &b->constant : &a->constant, &map[i].offset);
   }
-  net_id index = alike_indices(n, &wide[0], &wide[1]);
-  net_node converted = {
-      .kind = NET_CONVERT, .type = a->type, .operand_count = 1, .operands = &index};
-  return node_simplified(n->r, &converted);
+  net_id index = alike_indices(n, &map[0], &map[1]);
+  return node_simplified(
+      n->r,
+      &(net_node){.kind = NET_CONVERT, .type = a->type, .operand_count = 1, .operands = &index});
 }
 
 static net_id alike(narrowing *n, net_id a, net_id b);
@@ -151,8 +137,9 @@ static net_id alike_operands(narrowing *n, net_id a, net_id b, bool turned) {
 
 static net_id found_alike(narrowing *n, net_id a, net_id b) {
   const net_node *x = node_at(n->r, a), *y = node_at(n->r, b);
-  if (is_index(x) && is_index(y))
-    return alike_indices(n, x, y);
+  net_map at_x, at_y;
+  if (node_is_index(n->r, x, &at_x) && node_is_index(n->r, y, &at_y))
+    return alike_indices(n, &at_x, &at_y);
   if (x->kind != y->kind || x->type != y->type || x->operand_count != y->operand_count)
     return NET_NONE;
   if (x->kind == NET_ELEMENT) {

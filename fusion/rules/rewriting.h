@@ -63,6 +63,8 @@ net_id node_simplified(rewriter *r, const net_node *node);
 
 // ---- rules/index.c ---------------------------------------------------------------------------
 
+// Whether the node is an index of that map, or a constant: an index that is the same everywhere.
+bool node_is_index(const rewriter *r, const net_node *node, net_map *map);
 // The number of an index of that map; of a constant where the map is one.
 net_id add_index(rewriter *r, const net_map *map);
 // That of what the rule makes of an operation, or NET_NONE.

@@ -15,6 +15,7 @@
 // A sort becomes sorts of slabs, which are rows, and stages that merge them (merge.c).
 //
 // Law (shares_test): the Net of all, and the one that is made, have the same results.
+#include "core/number.h"
 #include "fusion/shares/cost.h"
 #include "fusion/shares/sharing.h"
 
@@ -37,16 +38,14 @@ static bool has_access_besides_stores(const net_stage *s, net_id array) {
 // Whether all stores to what is exchanged go through bits of an address, and nobody else reads it.
 static bool is_of_stores(const net *n, size_t number, const share_exchange *e) {
   f2_affine address;
-  int shift;
   for (size_t i = 0; i < n->stages.count; i++) {
     const net_stage *s = &n->stages.items[i];
     if (i != number && has_access_besides_stores(s, e->from))
       return false;
     for (size_t k = 0; k < s->stores.count; k++)
       if (s->stores.items[k].array == e->from &&
-          !(s->loop_count == 0 && s->stores.items[k].map.offset == 0 &&
-            net_map_affine(&s->stores.items[k].map, s->n, &address, &shift) && shift == 0 &&
-            address.a.rows == e->blocks.a.rows + e->block))
+          (s->loop_count ||
+           !net_map_bits(&s->stores.items[k].map, s->n, e->blocks.a.rows + e->block, &address)))
         return false;
   }
   return true;
@@ -54,14 +53,13 @@ static bool is_of_stores(const net *n, size_t number, const share_exchange *e) {
 
 static void store_through(arena *a, net *n, const share_exchange *e) {
   f2_affine through = address_map(e), address;
-  int shift;
   for (size_t i = 0; i < n->stages.count; i++)
     for (size_t k = 0; k < n->stages.items[i].stores.count; k++) {
       net_stage *s = &n->stages.items[i];
       net_store *o = &s->stores.items[k];
       if (o->array != e->from)
         continue;
-      net_map_affine(&o->map, s->n, &address, &shift);
+      ensure(net_map_bits(&o->map, s->n, through.a.rows, &address));
       o->map = net_stage_map(a, s, f2_affine_compose(through, address));
       o->array = e->to;
     }
@@ -131,11 +129,9 @@ static double far_part(const plan *p, const plan_pass *pass, const plan_move *m,
   const net_stage *s = &p->net->stages.items[pass->stage];
   uint64_t count = p->arrays.items[m->array].count;
   f2_affine address, gpu = number_of_gpu(p, pass, bits);
-  int shift;
   double most = 1 - 1.0 / (double)f2_unit(bits);
-  if (s->loop_count || gpu.a.rows < bits || m->map.offset ||
-      !net_map_affine(&m->map, s->n, &address, &shift) || address.a.rows + shift < bits ||
-      f2_unit(address.a.rows + shift) != count || address.a.rows < bits)
+  if (s->loop_count || gpu.a.rows < bits || !is_power_of_two(count) || f2_msb(count) < bits ||
+      !net_map_bits(&m->map, s->n, f2_msb(count), &address))
     return most;
   f2_matrix differ = f2_zero(bits, s->n);
   for (int i = 0; i < bits; i++)

@@ -28,7 +28,6 @@ c_look_back *c_look_back_of(c_writer *w, const plan_look_back *p, uint64_t *scra
   *l = (c_look_back){.plan = p, .stage = stage, .words = 1};
   l->first_word = NEW_ARRAY(w->memory, uint64_t, stage->values.count + 1);
   l->scratch = NEW_ARRAY(w->memory, uint64_t, stage->values.count + 1);
-  net_id *reads = NEW_ARRAY(w->memory, net_id, stage->values.count + stage->nodes.count + 1);
   bool *published = NEW_ARRAY(w->memory, bool, stage->values.count + 1);
   for (uint32_t i = 0; i < p->in_count; i++)
     published[p->in[i]] = true;
@@ -39,10 +38,10 @@ c_look_back *c_look_back_of(c_writer *w, const plan_look_back *p, uint64_t *scra
   w->look_back_needed = true;
   for (uint32_t i = 0; i < p->middle_count; i++) {
     const net_op *op = op_between(l, i);
-    uint32_t count = net_op_reads(stage, op, reads);
-    for (uint32_t k = 0; k < count; k++)
-      if (published[reads[k]] && !l->first_word[reads[k]])
-        add_published(l, reads[k], shift_of(op), op->k, scratch_bytes);
+    net_reads reads = net_op_reads(w->memory, stage, op);
+    for (uint32_t k = 0; k < reads.count; k++)
+      if (published[reads.values[k]] && !l->first_word[reads.values[k]])
+        add_published(l, reads.values[k], shift_of(op), op->k, scratch_bytes);
   }
   return l;
 }
@@ -188,18 +187,17 @@ static void get_published(const c_look_back *l, c_phase *f, net_id value) {
 static c_phase execute(const c_look_back *l, c_phase *f, const net_op *op,
                        const c_registers *above) {
   c_phase own = phase_of_op(l, f, op);
-  uint32_t count = net_op_reads(l->stage, op, own.nodes);
-  net_id *reads = NEW_ARRAY(f->w->memory, net_id, count + 1);
-  memcpy(reads, own.nodes, count * sizeof *reads);
-  for (uint32_t i = 0; i < count; i++) {
-    scalar_type type = l->stage->values.items[reads[i]];
-    if (l->first_word[reads[i]]) {
-      get_published(l, &own, reads[i]);
+  net_reads reads = net_op_reads(f->w->memory, l->stage, op);
+  for (uint32_t i = 0; i < reads.count; i++) {
+    net_id v = reads.values[i];
+    scalar_type type = l->stage->values.items[v];
+    if (l->first_word[v]) {
+      get_published(l, &own, v);
       continue;
     }
-    own.slots[reads[i]] = c_registers_of(f->w, own.space, type);
+    own.slots[v] = c_registers_of(f->w, own.space, type);
     for (uint32_t part = 0; part < scalar_parts(type); part++)
-      own.slots[reads[i]].id[(size_t)part << op->k] = above[reads[i]].id[part];
+      own.slots[v].id[(size_t)part << op->k] = above[v].id[part];
   }
   c_execute(&own, op);
   c_end_line(f->w);
@@ -258,7 +256,6 @@ static uint32_t ops_of_level(const c_look_back *l, uint32_t shift, const net_op 
 static void write_level(const c_look_back *l, c_phase *f, uint32_t shift, uint32_t warp) {
   c_writer *w = f->w;
   const net_op **ops = NEW_ARRAY(w->memory, const net_op *, l->plan->middle_count);
-  net_id *reads = NEW_ARRAY(w->memory, net_id, l->stage->values.count + l->stage->nodes.count + 1);
   bool *waited = NEW_ARRAY(w->memory, bool, l->stage->values.count + 1);
   uint32_t up, count = ops_of_level(l, shift, ops, &up), threads = 1U << f->space->threads;
   const char *limit = place_of(l, w, ops[0]);
@@ -267,11 +264,11 @@ static void write_level(const c_look_back *l, c_phase *f, uint32_t shift, uint32
   text_printf(&w->body, "    PERMC_THREADS(%u)\n", threads);
   c_line(w, "if (t >> 5 == %u && (t & 31) < %s) {", warp, limit);
   for (uint32_t i = 0; i < count; i++) {
-    uint32_t some = net_op_reads(l->stage, ops[i], reads);
-    for (uint32_t k = 0; k < some; k++)
-      if (l->first_word[reads[k]] && !waited[reads[k]]) {
-        waited[reads[k]] = true;
-        wait_for_value(l, w, ops[i], reads[k]);
+    net_reads reads = net_op_reads(w->memory, l->stage, ops[i]);
+    for (uint32_t k = 0; k < reads.count; k++)
+      if (l->first_word[reads.values[k]] && !waited[reads.values[k]]) {
+        waited[reads.values[k]] = true;
+        wait_for_value(l, w, ops[i], reads.values[k]);
       }
   }
   c_line(w, "}");

@@ -26,17 +26,16 @@ static bool coordinate_is_static(const net_op *op, const c_space *space) {
 }
 
 // Takes away the slots that an op touches, unless it exchanges one.
-static void exclude_unkeyed_slots(bool warps, const plan_pass *p, const net_stage *s,
-                                  const net_op *op, const c_space *space, net_id *reads,
-                                  bool *keyed) {
+static void exclude_unkeyed_slots(const c_context *context, const plan_pass *p, const net_stage *s,
+                                  const net_op *op, const c_space *space, bool *keyed) {
   exchange_kind kind;
-  uint32_t count = net_op_reads(s, op, reads);
+  net_reads reads = net_op_reads(context->memory, s, op);
   uint32_t to = p->slot_of[op->outputs[0].value];
-  if ((space->l > 0 || warps) && is_exchange(s, op, &kind) && to != NET_NONE &&
-      p->slot_of[reads[0]] == to && coordinate_is_static(op, space))
+  if ((space->l > 0 || context->warps) && is_exchange(s, op, &kind) && to != NET_NONE &&
+      p->slot_of[reads.values[0]] == to && coordinate_is_static(op, space))
     return;
-  for (uint32_t i = 0; i < count; i++)
-    keyed[p->slot_of[reads[i]]] = false;
+  for (uint32_t i = 0; i < reads.count; i++)
+    keyed[p->slot_of[reads.values[i]]] = false;
   for (uint32_t i = 0; i < op->output_count; i++)
     if (p->slot_of[op->outputs[i].value] != NET_NONE)
       keyed[p->slot_of[op->outputs[i].value]] = false;
@@ -53,13 +52,12 @@ bool *c_keyed_slots(const c_pass *of) {
   const c_schedule *c = &of->schedule;
   bool warps = of->context->warps;
   bool *keyed = NEW_ARRAY(of->context->memory, bool, p->slot_count);
-  net_id *reads = NEW_ARRAY(of->context->memory, net_id, s->values.count);
   for (uint32_t i = 0; i < p->load_count; i++)
     keyed[p->loads[i].slot] = scalar_types[c->loaded[i]].kind == KIND_FLOAT;
   for (uint32_t i = 0; i < c->phase_count; i++)
     for (uint32_t k = 0; k < c->phases[i].op_count; k++)
-      exclude_unkeyed_slots(warps, p, s, &s->ops.items[p->ops[c->phases[i].first_op + k]],
-                            &c->spaces[i], reads, keyed);
+      exclude_unkeyed_slots(of->context, p, s, &s->ops.items[p->ops[c->phases[i].first_op + k]],
+                            &c->spaces[i], keyed);
   for (uint32_t slot = 0; slot < p->slot_count; slot++) {
     bool made = false, known = true;  // a slot that is only carried has no use for keys
     for (uint32_t i = 0; i < c->phase_count; i++) {

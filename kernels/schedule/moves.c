@@ -55,7 +55,6 @@ typedef struct scan {
   const plan_pass *pass;
   const net_stage *stage;
   c_schedule *schedule;
-  net_id *nodes;          // room for a stage's
   scalar_type *type;      // by slot, of what it holds
   const f2_space **live;  // and where that matters; NULL: everywhere
 } scan;
@@ -76,9 +75,9 @@ static bool is_partial(const net_op *op, const net_output *output) {
 }
 
 static void scan_op(const scan *s, uint32_t phase, const net_op *op) {
-  uint32_t count = net_op_reads(s->stage, op, s->nodes);
-  for (uint32_t i = 0; i < count; i++) {
-    uint32_t slot = s->pass->slot_of[s->nodes[i]];
+  net_reads reads = net_op_reads(s->context->memory, s->stage, op);
+  for (uint32_t i = 0; i < reads.count; i++) {
+    uint32_t slot = s->pass->slot_of[reads.values[i]];
     assert(slot != NET_NONE);
     c_use *use = c_use_of(s->schedule, s->pass, phase, slot);
     use->needed |= !use->made;
@@ -100,10 +99,10 @@ static void scan_op(const scan *s, uint32_t phase, const net_op *op) {
 static scalar_type loaded_type(const scan *s, const plan_move *move) {
   for (uint32_t i = 0; i < s->pass->op_count; i++) {
     const net_op *op = &s->stage->ops.items[s->pass->ops[i]];
-    uint32_t count = net_op_reads(s->stage, op, s->nodes);
-    for (uint32_t k = 0; k < count; k++)
-      if (s->pass->slot_of[s->nodes[k]] == move->slot)
-        return s->stage->values.items[s->nodes[k]];
+    net_reads reads = net_op_reads(s->context->memory, s->stage, op);
+    for (uint32_t k = 0; k < reads.count; k++)
+      if (s->pass->slot_of[reads.values[k]] == move->slot)
+        return s->stage->values.items[reads.values[k]];
     for (uint32_t k = 0; k < op->output_count; k++)
       if (s->pass->slot_of[op->outputs[k].value] == move->slot)
         i = s->pass->op_count;
@@ -465,7 +464,6 @@ c_schedule c_schedule_of(c_context *context, const plan_pass *p) {
   const net_stage *stage = &context->plan->net->stages.items[p->stage];
   set_phases(context, p, &c);
   size_t uses = (size_t)c.phase_count * p->slot_count;
-  size_t room = stage->nodes.count + stage->values.count;
   c.uses = NEW_ARRAY(context->memory, c_use, uses);
   for (size_t i = 0; i < uses; i++)
     c.uses[i].load = c.uses[i].in = c.uses[i].out = C_NOWHERE;
@@ -473,7 +471,6 @@ c_schedule c_schedule_of(c_context *context, const plan_pass *p) {
             p,
             stage,
             &c,
-            NEW_ARRAY(context->memory, net_id, room),
             NEW_ARRAY(context->memory, scalar_type, p->slot_count),
             NEW_ARRAY(context->memory, const f2_space *, p->slot_count)};
   scan_phases(&s);

@@ -9,7 +9,6 @@ typedef struct side {
 static bool moves_one_array(const c_context *c, const plan_pass *p) {
   const net_stage *s = &c->plan->net->stages.items[p->stage];
   f2_affine bits;
-  int shift;
   bool plain = c->warps && p->op_count == 0 && p->load_count == 1 && p->store_count == 1 &&
                p->phase_count <= 2 && p->live_count == 0 && p->padding_start == UINT64_MAX &&
                s->loop_count <= PERMC_MATRIX_LOOPS &&
@@ -17,8 +16,9 @@ static bool moves_one_array(const c_context *c, const plan_pass *p) {
                p->tile.dimension <= PERMC_MATRIX_TILE && p->loads[0].array != p->stores[0].array;
   for (int i = 0; i < 2 && plain; i++) {
     const plan_move *m = i ? &p->stores[0] : &p->loads[0];
+    net_map rows = {.row_count = m->map.row_count, .rows = m->map.rows};
     plain = m->padding_start == UINT64_MAX && m->live_count == 0 &&
-            net_map_affine(&m->map, s->n, &bits, &shift) && shift == 0;
+            net_map_bits(&rows, s->n, (int)rows.row_count, &bits);
   }
   return plain;
 }

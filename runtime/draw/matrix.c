@@ -32,7 +32,6 @@ static bool is_whole(const net *n, net_id number, const net_stage *s) {
 // The affine maps from the stage's index to the element's place before and after it, the same for
 // all arrays (the components of tuples). False: it is otherwise.
 static bool find_maps(const net *n, const net_stage *s, f2_affine *before, f2_affine *after) {
-  int shift = 0;
   if (s->routine || s->ops.count || s->loop_count || s->loads.count != s->stores.count ||
       !s->loads.count)
     return false;
@@ -45,9 +44,8 @@ static bool find_maps(const net *n, const net_stage *s, f2_affine *before, f2_af
         !is_whole(n, l->array, s) || !is_whole(n, t->array, s) || t->live_count)
       return false;
   }
-  return net_map_affine(&load->map, s->n, before, &shift) && !shift &&
-         net_map_affine(&store->map, s->n, after, &shift) && !shift && before->a.rows == s->n &&
-         after->a.rows == s->n;
+  return net_map_bits(&load->map, s->n, s->n, before) &&
+         net_map_bits(&store->map, s->n, s->n, after);
 }
 
 // The components of tuples may have a stage each.

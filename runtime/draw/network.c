@@ -319,16 +319,16 @@ static bool link_comparators(weaver *w, const net_op *op, uint64_t point) {
 
 // ---- ops in their stage ----------------------------------------------------------------------
 
-static void link_coset(weaver *w, const net_op *op, const net_id *reads, uint32_t read_count,
-                       uint64_t point) {
+static void link_coset(weaver *w, const net_op *op, const net_reads *reads, uint64_t point) {
   uint32_t elements = 1u << op->k;
   draw_link link = {.lines = NEW_ARRAY(w->memory, uint32_t, DRAW_LINES + 1)};
   uint32_t first = NO_LINE, *own = NEW_ARRAY(w->memory, uint32_t, elements);
   for (uint32_t j = 0; j < elements; j++) {
     uint64_t at = element_of(op, point, j);
     own[j] = NO_LINE;
-    for (uint32_t r = 0; r < read_count; r++) {
-      uint32_t line = w->value_lines[reads[r]] ? w->value_lines[reads[r]][at] : NO_LINE;
+    for (uint32_t r = 0; r < reads->count; r++) {
+      uint32_t line =
+          w->value_lines[reads->values[r]] ? w->value_lines[reads->values[r]][at] : NO_LINE;
       own[j] = own[j] == NO_LINE ? line : own[j];
       add_line(&link, line);
     }
@@ -350,14 +350,13 @@ static void link_coset(weaver *w, const net_op *op, const net_id *reads, uint32_
 }
 
 static void link_op(weaver *w, const net_op *op) {
-  net_id *reads = NEW_ARRAY(w->memory, net_id, w->stage->values.count + 1);
-  uint32_t read_count = net_op_reads(w->stage, op, reads);
+  net_reads reads = net_op_reads(w->memory, w->stage, op);
   for (uint32_t i = 0; i < op->output_count; i++)
     if (op->outputs[i].value != NET_NONE)
       w->value_lines[op->outputs[i].value] = no_lines(w, w->points);
   for (uint64_t p = 0; p < w->points; p++)
     if (element_of(op, p, 0) == p && net_forms_hold(op->live_count, op->live, p))
-      link_coset(w, op, reads, read_count, p);
+      link_coset(w, op, &reads, p);
 }
 
 // ---- the whole ---------------------------------------------------------------------------------

@@ -75,31 +75,31 @@ TEST(map_normalise_wraps) {
   CHECK(!net_map_normalise(&m));
 }
 
-TEST(map_affine) {
-  f2_affine bits;
-  int shift = -1;
-  REQUIRE(net_map_affine(&sample, 3, &bits, &shift));
-  CHECK_EQ_I64(shift, 1);
-  CHECK_EQ_I64(bits.a.rows, 2);
-  CHECK_EQ_I64(bits.a.columns, 3);
-  CHECK_EQ_U64(bits.a.row[0], 2);
-  CHECK_EQ_U64(bits.a.row[1], 5);
-  CHECK_EQ_U64(bits.c, 1);
-  for (uint64_t x = 0; x < 8; x++)
-    CHECK_EQ_I64(net_map_at(&sample, (uint64_t[]){0, 0}, x),
-                 7 + (int64_t)(f2_affine_apply(bits, x) << shift));
-  REQUIRE(net_map_affine(&(net_map){.offset = 4}, 3, &bits, &shift));
-  CHECK_EQ_I64(bits.a.rows, 0);
-  CHECK_EQ_I64(shift, 0);
+TEST(map_bits) {
+  const net_map maps[] = {
+      {8, 0, 2, NULL, (net_row[]){{{1, false}, 1}, {{2, false}, 6}}},
+      {2, 0, 1, NULL, (net_row[]){{{1, false}, 2}}},
+      {0, 0, 2, NULL, (net_row[]){{{2, true}, 1}, {{5, false}, 2}}},
+      {.offset = 4},
+  };
+  for (size_t i = 0; i < sizeof maps / sizeof *maps; i++) {
+    f2_affine bits;
+    REQUIRE(net_map_bits(&maps[i], 3, 4, &bits));
+    CHECK_EQ_I64(bits.a.rows, 4);
+    CHECK_EQ_I64(bits.a.columns, 3);
+    for (uint64_t x = 0; x < 8; x++)
+      CHECK_EQ_I64(net_map_at(&maps[i], NULL, x), (int64_t)f2_affine_apply(bits, x));
+  }
 }
 
-TEST(map_not_affine) {
-  static const int64_t wrong[][2] = {{1, 1}, {1, 4}, {3, 1}, {-1, 2}, {0, 1}, {INT64_MIN, 1}};
+TEST(map_not_of_bits) {
+  // Two rows change one bit; too many bits; below 0.
+  static const int64_t wrong[][3] = {{1, 1, 0}, {1, 3, 0}, {2, 2, 1}, {1, 4, 0},
+                                     {1, 2, 4}, {1, 2, 1}, {1, 2, -1}};
   f2_affine bits;
-  int shift;
   for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
     net_row bad[2] = {{{1, false}, wrong[i][0]}, {{2, false}, wrong[i][1]}};
-    CHECK(!net_map_affine(&(net_map){0, 0, 2, NULL, bad}, 2, &bits, &shift));
+    CHECK(!net_map_bits(&(net_map){wrong[i][2], 0, 2, NULL, bad}, 2, 2, &bits));
   }
 }
 
@@ -188,8 +188,9 @@ TEST(op_reads) {
   for (int again = 0; again < 2; again++) {
     CHECK_EQ_U64(net_op_nodes(&s, &op, found), 5);
     CHECK(memcmp(found, (net_id[]){c, x, y, sum, twice}, 5 * sizeof *found) == 0);
-    CHECK_EQ_U64(net_op_reads(&s, &op, found), 2);
-    CHECK(found[0] == 0 && found[1] == 3);
+    net_reads reads = net_op_reads(&memory, &s, &op);
+    CHECK_EQ_U64(reads.count, 2);
+    CHECK(reads.values[0] == 0 && reads.values[1] == 3);
   }
   (void)other;
   arena_free(&memory);

@@ -34,26 +34,28 @@ static inline bool is_loaded(const plan_maker *m, net_id value) {
 
 static inline void find_uses(plan_maker *m) {
   const net_stage *s = m->stage;
-  net_id *reads = NEW_ARRAY(m->memory, net_id, s->values.count + 1);
   for (uint32_t i = 0; i < s->ops.count; i++) {
-    uint32_t count = net_op_reads(s, &s->ops.items[i], reads);
-    for (uint32_t k = 0; k < count; k++)
-      m->last_read[reads[k]] = m->pass_of[i];
+    net_reads reads = net_op_reads(m->memory, s, &s->ops.items[i]);
+    for (uint32_t k = 0; k < reads.count; k++)
+      m->last_read[reads.values[k]] = m->pass_of[i];
     for (uint32_t k = 0; k < s->ops.items[i].output_count; k++)
       m->defined[s->ops.items[i].outputs[k].value] = m->pass_of[i];
   }
 }
 
+static inline bool op_reads(const plan_maker *m, uint32_t op, net_id value) {
+  net_reads reads = net_op_reads(m->memory, m->stage, &m->stage->ops.items[op]);
+  bool found = false;
+  for (uint32_t k = 0; k < reads.count; k++)
+    found |= reads.values[k] == value;
+  return found;
+}
+
 static inline bool pass_reads(const plan_maker *m, uint32_t pass, net_id value) {
-  net_id *reads = NEW_ARRAY(m->memory, net_id, m->stage->values.count + 1);
-  for (uint32_t i = 0; i < m->stage->ops.count; i++) {
-    uint32_t count =
-        m->pass_of[i] == pass ? net_op_reads(m->stage, &m->stage->ops.items[i], reads) : 0;
-    for (uint32_t k = 0; k < count; k++)
-      if (reads[k] == value)
-        return true;
-  }
-  return false;
+  bool found = false;
+  for (uint32_t i = 0; i < m->stage->ops.count && !found; i++)
+    found = m->pass_of[i] == pass && op_reads(m, i, value);
+  return found;
 }
 
 // Stores of loaded values are the last pass's, others those of the pass that makes the value.
@@ -116,16 +118,11 @@ static inline bool is_stored(const plan_maker *m, uint32_t pass, net_id value) {
 
 // What is read by no op from `next` on, and is not to be stored, leaves its slot to others.
 static inline void free_slots(plan_maker *m, slot_maker *s, uint32_t number, uint32_t next) {
-  net_id *reads = NEW_ARRAY(m->memory, net_id, m->stage->values.count + 1);
   for (net_id v = 0; v < m->stage->values.count; v++) {
     bool used = s->pass->slot_of[v] == NET_NONE || is_stored(m, number, v) ||
                 (m->last_read[v] != UINT32_MAX && m->last_read[v] > number);
-    for (uint32_t i = next; i < m->stage->ops.count && !used; i++) {
-      uint32_t count =
-          m->pass_of[i] == number ? net_op_reads(m->stage, &m->stage->ops.items[i], reads) : 0;
-      for (uint32_t k = 0; k < count; k++)
-        used |= reads[k] == v;
-    }
+    for (uint32_t i = next; i < m->stage->ops.count && !used; i++)
+      used = m->pass_of[i] == number && op_reads(m, i, v);
     bool again = false;  // its slot is another's by now
     for (net_id w = 0; w < m->stage->values.count; w++)
       again |= w > v && s->pass->slot_of[w] == s->pass->slot_of[v];
