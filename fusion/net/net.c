@@ -451,62 +451,55 @@ uint32_t net_op_nodes(const net_stage *s, const net_op *op, net_id *out) {
 
 // ---- copies ------------------------------------------------------------------------------------
 
-static net_op op_copy(arena *a, net_op op) {
-  op.directions = COPY(a, op.directions, op.k);
-  op.coordinates = COPY(a, op.coordinates, op.k);
-  op.live = COPY(a, op.live, op.live_count);
-  op.outputs = COPY(a, op.outputs, op.output_count);
-  for (uint32_t i = 0; i < op.output_count; i++)
-    op.outputs[i].elements = COPY(a, op.outputs[i].elements, (size_t)1 << op.k);
-  return op;
+#define COPY_LIST(a, list)                                                                         \
+  ((list).items = COPY(a, (list).items, (list).count), (list).capacity = (list).count)
+
+static void copy_op(arena *a, net_op *op) {
+  op->directions = COPY(a, op->directions, op->k);
+  op->coordinates = COPY(a, op->coordinates, op->k);
+  op->live = COPY(a, op->live, op->live_count);
+  op->outputs = COPY(a, op->outputs, op->output_count);
+  for (uint32_t i = 0; i < op->output_count; i++)
+    op->outputs[i].elements = COPY(a, op->outputs[i].elements, (size_t)1 << op->k);
 }
 
-// With room for some that rules add.
-static void copy_nodes(arena *a, net_stage *c, const net_stage *s) {
-  size_t count = s->nodes.count, room = count + count / 4 + 1;
-  c->nodes.items = NEW_ARRAY(a, net_node, room);
-  c->nodes.capacity = room;
-  for (size_t i = 0; i < count; i++)
-    vec_push(a, &c->nodes, node_copy(a, s->nodes.items[i]));
-  node_table_make(a, c, s->node_slots, s->node_table);
-}
-
-static net_stage stage_copy(arena *a, const net_stage *s) {
-  net_stage c = net_stage_like(s);
+// A stage whose parts are another's gets its own.
+static void copy_stage(arena *a, net_stage *s) {
   if (s->routine) {
-    c.routine = NEW(a, net_routine);
-    *c.routine = *s->routine;
-    c.routine->pairs = COPY(a, s->routine->pairs, s->routine->pair_count);
-    c.routine->dimensions = COPY(a, s->routine->dimensions, s->routine->dimension_count);
+    net_routine *r = NEW(a, net_routine);
+    *r = *s->routine;
+    r->pairs = COPY(a, r->pairs, r->pair_count);
+    r->dimensions = COPY(a, r->dimensions, r->dimension_count);
+    s->routine = r;
   }
-  c.extents = COPY(a, s->extents, s->loop_count);
-  c.paces = s->paces ? COPY(a, s->paces, s->loop_count) : NULL;
-  c.values.items = COPY(a, s->values.items, s->values.count);
-  c.values.count = c.values.capacity = s->values.count;
-  copy_nodes(a, &c, s);
-  for (size_t i = 0; i < s->loads.count; i++) {
-    net_load o = s->loads.items[i];
-    o.map = net_map_copy(a, &o.map);
-    vec_push(a, &c.loads, o);
-  }
+  s->extents = COPY(a, s->extents, s->loop_count);
+  s->paces = s->paces ? COPY(a, s->paces, s->loop_count) : NULL;
+  COPY_LIST(a, s->values);
+  COPY_LIST(a, s->nodes);
+  for (size_t i = 0; i < s->nodes.count; i++)
+    s->nodes.items[i] = node_copy(a, s->nodes.items[i]);
+  node_table_make(a, s, s->node_slots, s->node_table);
+  COPY_LIST(a, s->loads);
+  for (size_t i = 0; i < s->loads.count; i++)
+    s->loads.items[i].map = net_map_copy(a, &s->loads.items[i].map);
+  COPY_LIST(a, s->ops);
   for (size_t i = 0; i < s->ops.count; i++)
-    vec_push(a, &c.ops, op_copy(a, s->ops.items[i]));
+    copy_op(a, &s->ops.items[i]);
+  COPY_LIST(a, s->stores);
   for (size_t i = 0; i < s->stores.count; i++) {
-    net_store o = s->stores.items[i];
-    o.map = net_map_copy(a, &o.map);
-    o.live = COPY(a, o.live, o.live_count);
-    vec_push(a, &c.stores, o);
+    net_store *o = &s->stores.items[i];
+    o->map = net_map_copy(a, &o->map);
+    o->live = COPY(a, o->live, o->live_count);
   }
-  return c;
 }
 
 net *net_copy(arena *a, const net *t) {
   net *c = NEW(a, net);
-  c->arrays.items = COPY(a, t->arrays.items, t->arrays.count);
-  c->arrays.count = c->arrays.capacity = t->arrays.count;
-  c->externs.items = COPY(a, t->externs.items, t->externs.count);
-  c->externs.count = c->externs.capacity = t->externs.count;
+  *c = *t;
+  COPY_LIST(a, c->arrays);
+  COPY_LIST(a, c->externs);
+  COPY_LIST(a, c->stages);
   for (size_t i = 0; i < t->stages.count; i++)
-    vec_push(a, &c->stages, stage_copy(a, &t->stages.items[i]));
+    copy_stage(a, &c->stages.items[i]);
   return c;
 }

@@ -123,8 +123,8 @@ net_map net_map_at_element(arena *a, const net_map *m, uint32_t k, const uint64_
 
 // ---- scalar code -----------------------------------------------------------------------------
 
-// What a kind of node is: its name, how many operands it has, which fields besides, and traits. What
-// a file does for each kind it does in a switch without default: a new row does not compile until
+// What a kind of node is: its name, its operands, which fields it has besides, and traits. What a
+// file does for each kind it does in a switch without default: a new row does not compile until
 // every such file has a case for it (-Wswitch).
 //
 //   element   element `number` (of the op's 2^k) of value `value`
@@ -257,22 +257,22 @@ typedef struct net_store {
 //
 //   stage 2 n=0 routine sort rows 1 length 1024 below 256 step %9
 //     from a0 to a2         the keys, which are below 256; a2 has them in order
-//     from a1 to a3         a payload: what goes where its key goes. It may be several elements each
+//     from a1 to a3         a payload, of one element or several each, which goes where its key goes
 //     from index to a4      a payload: the numbers 0 ... 1023
 //
 //   sort     stably, in the order total_le or from high to low; equal keys stay in their order
 //   places   where each key goes then, as i64
-//   wrong    two i64: which of all elements is the first that is not below `limit`, or (distinct) that
-//            another one of its row is equal to, and what it is; INT64_MAX and 0 where there is none
+//   wrong    two i64: the number of the first element that is not below `limit`, or (distinct) is
+//            equal to another one of its row, and what it is; INT64_MAX and 0 if there is none
 //   count    how many of each of the keys 0 ... limit - 1 a row has, as i64; others are passed over
-//   offsets  o_0, o_1, ...: of each row elements o_i, ..., o_(i+1) - 1 are sorted for themselves, and
-//            elements of none of these stay; places and indices are still those in the row
-//   permute  the keys are a permutation of 0 ... length - 1, and of one row: payloads go to these places,
+//   offsets  o_0, o_1, ...: elements o_i, ..., o_(i+1) - 1 of each row are sorted for themselves,
+//            others stay; places and indices are still those in the row
+//   permute  the keys are one row, a permutation of 0 ... length - 1: payloads go to these places,
 //            or (`back`) come from them
 //   transpose  dimensions in another order; in a stage of one row:
 //
 //   stage 0 n=0 routine transpose rows 1 length 21 dimensions 7:1:3 3:7:1
-//     from a0 to a1         [3][7] to [7][3]: of the dimension of 7, neighbours are 1 apart before, 3 after
+//     from a0 to a1         [3][7] to [7][3]: neighbours of the 7 are 1 apart before, 3 after
 #define NET_ROUTINES(ROW)                                                                          \
   ROW(SORT, "sort")                                                                                \
   ROW(PLACES, "places")                                                                            \
@@ -640,9 +640,10 @@ net_routine *net_routine_changed(arena *a, const net_change *c, const net_routin
 
 // The same loops, bits and shares, and nothing in it.
 net_stage net_stage_like(const net_stage *s);
-// The stage `from`, changed, as part of `into`, which has the loops and bits of it then, or has
-// nothing and gets the routine that `from` is: its ops come last, nodes that none of them has are left out. The numbers of values and nodes are new,
-// whatever the change says. By value of `from`: its number there, or NET_NONE.
+// The stage `from`, changed, as part of `into`, which has the loops and bits of it then. Its ops
+// come last; nodes that none of them has are left out; `into` gets the routine that `from` is. The
+// numbers of values and nodes are new, whatever the change says. By value of `from`: its number
+// there, or NET_NONE.
 net_id *net_stage_append(arena *a, net_stage *into, const net_stage *from, net_change change);
 // The same with the index change(x) for x.
 net_id *net_stage_merge(arena *a, net_stage *into, const net_stage *from, f2_affine change);
@@ -664,6 +665,9 @@ net_stage net_stage_of_ops(arena *a, const net_stage *from, const uint32_t *ops,
 // `title` stands before the first of them, if there is one, and a blank between them.
 void net_write_forms(text *out, const char *title, uint32_t count, const net_form *forms);
 void net_write_map(text *out, const net_map *m);
+// " at 2*x0 padded from 9 with i32:-1". `padding` is NULL of a store.
+void net_write_place(text *out, const net_map *m, uint64_t padding_start, scalar_type type,
+                     const scalar_bits *padding);
 // A blank and the vector; in binary where it has few bits.
 void net_write_mask(text *out, uint64_t mask, int n);
 void net_write_constant(text *out, scalar_type type, const scalar_bits *c);
@@ -672,8 +676,9 @@ void net_write_routine(text *out, const net_routine *r);  // lines, without the 
 
 // ---- live sets (net/live.c) -------------------------------------------------------------------
 
-// A live set is the indices of a stage where given affine forms are all 0. A live set S is kept as the space of ALL forms that vanish on it, so that equal sets are equal
-// structs. The form mask . x ^ c is the vector  mask << 1 | c  of F_2^(n+1):
+// The indices of a stage where given affine forms are all 0, kept as the space of ALL forms that
+// vanish on them: equal sets are equal structs. The form mask . x ^ c is the vector  mask << 1 | c
+// of F_2^(n+1):
 //
 //      n = 3, live x0^x2 x1^1          the x with x_0 = x_2 and x_1 = 1: 010 and 111
 //      vectors 101 0, 010 1            and their sum 111 1: x_0 + x_1 + x_2 = 1 as well

@@ -71,6 +71,19 @@ void net_write_map(text *out, const net_map *m) {
     write_weight(out, offset, first, false);
 }
 
+void net_write_place(text *out, const net_map *m, uint64_t padding_start, scalar_type type,
+                     const scalar_bits *padding) {
+  text_string(out, " at ");
+  net_write_map(out, m);
+  if (padding_start == UINT64_MAX)
+    return;
+  text_printf(out, " padded from %" PRIu64, padding_start);
+  if (padding) {
+    text_string(out, " with ");
+    net_write_constant(out, type, padding);
+  }
+}
+
 void net_write_mask(text *out, uint64_t mask, int n) {
   if (n > 16) {
     text_printf(out, " 0x%" PRIx64, mask);

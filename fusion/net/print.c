@@ -164,25 +164,6 @@ static void print_op(printer *p, size_t number, const net_op *op) {
 
 // ---- stages ----------------------------------------------------------------------------------
 
-static void print_load(text *out, const net_load *load, scalar_type type) {
-  text_printf(out, "  v%" PRIu32 " = load a%" PRIu32 " at ", load->value, load->array);
-  net_write_map(out, &load->map);
-  if (load->padding_start != UINT64_MAX) {
-    text_printf(out, " padded from %" PRIu64 " with ", load->padding_start);
-    net_write_constant(out, type, &load->padding_value);
-  }
-  text_string(out, "\n");
-}
-
-static void print_store(text *out, const net_store *store) {
-  text_printf(out, "  store v%" PRIu32 " in a%" PRIu32 " at ", store->value, store->array);
-  net_write_map(out, &store->map);
-  if (store->padding_start != UINT64_MAX)
-    text_printf(out, " padded from %" PRIu64, store->padding_start);
-  net_write_forms(out, " live ", store->live_count, store->live);
-  text_string(out, "\n");
-}
-
 void net_write_routine(text *out, const net_routine *r) {
   text_printf(out, " routine %s rows %" PRIu64 " length %" PRIu64, net_routine_names[r->kind],
               r->rows, r->length);
@@ -236,12 +217,22 @@ static void print_stage(printer *p, size_t number, const net_stage *s) {
   if (s->routine)
     net_write_routine(p->out, s->routine);
   text_string(p->out, "\n");
-  for (size_t i = 0; i < s->loads.count; i++)
-    print_load(p->out, &s->loads.items[i], s->values.items[s->loads.items[i].value]);
+  for (size_t i = 0; i < s->loads.count; i++) {
+    const net_load *o = &s->loads.items[i];
+    text_printf(p->out, "  v%" PRIu32 " = load a%" PRIu32, o->value, o->array);
+    net_write_place(p->out, &o->map, o->padding_start, s->values.items[o->value],
+                    &o->padding_value);
+    text_string(p->out, "\n");
+  }
   for (size_t i = 0; i < s->ops.count; i++)
     print_op(p, i, &s->ops.items[i]);
-  for (size_t i = 0; i < s->stores.count; i++)
-    print_store(p->out, &s->stores.items[i]);
+  for (size_t i = 0; i < s->stores.count; i++) {
+    const net_store *o = &s->stores.items[i];
+    text_printf(p->out, "  store v%" PRIu32 " in a%" PRIu32, o->value, o->array);
+    net_write_place(p->out, &o->map, o->padding_start, SCALAR_COUNT, NULL);
+    net_write_forms(p->out, " live ", o->live_count, o->live);
+    text_string(p->out, "\n");
+  }
 }
 
 // ---- the whole -------------------------------------------------------------------------------

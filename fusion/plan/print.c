@@ -63,15 +63,10 @@ static void print_slot(const plan_printer *p, uint32_t slot) {
 }
 
 static void print_move(const plan_printer *p, const plan_move *m, bool load) {
-  text_printf(p->out, "  %s slot %" PRIu32 " %s a%" PRIu32 " at ", load ? "load" : "store", m->slot,
+  text_printf(p->out, "  %s slot %" PRIu32 " %s a%" PRIu32, load ? "load" : "store", m->slot,
               load ? "from" : "in", m->array);
-  net_write_map(p->out, &m->map);
-  if (m->padding_start != UINT64_MAX)
-    text_printf(p->out, " padded from %" PRIu64, m->padding_start);
-  if (m->padding_start != UINT64_MAX && load) {
-    text_string(p->out, " with ");
-    net_write_constant(p->out, p->plan->arrays.items[m->array].type, &m->padding_value);
-  }
+  net_write_place(p->out, &m->map, m->padding_start, p->plan->arrays.items[m->array].type,
+                  load ? &m->padding_value : NULL);
   net_write_forms(p->out, " live ", m->live_count, m->live);
   text_string(p->out, m->coalesced ? " coalesced\n" : " scattered\n");
 }

@@ -200,9 +200,10 @@ void stage_drop_dead(rewriter *r, const bool *wanted) {
   stage_join_loads(r, w.sets);
 }
 
-void stage_want_gathered(rewriter *r, bool *wanted) {
-  for (net_access at = {0}; r->stage->routine && net_access_next(r->stage, &at);)
-    wanted[at.array] |= !at.writes;
+// Nodes that no op has any more gather nothing.
+void stage_want_reads(rewriter *r, bool *wanted) {
+  for (net_access at = {0}; net_access_next(r->stage, &at);)
+    wanted[at.array] |= !at.writes && at.by != NET_BY_NODE;
   for (size_t i = 0; i < r->stage->ops.count; i++)
     for (uint32_t k = rewriter_walk(r, &r->stage->ops.items[i]); k-- > 0;)
       if (node_at(r, r->nodes[k])->kind == NET_GATHER)

@@ -8,6 +8,7 @@
 // f and g of two loads have one form in their place if f ^ g = a ^ b, where a is 0 where the first
 // is wanted, and b where the second is: f ^ a = g ^ b. A row that a load lacks is the form 0, or 1
 // where its weight is in the offset; so is one that both lack, of a bit of one of the offsets.
+#include "core/number.h"
 #include "fusion/rules/rewriting.h"
 
 enum { LATEST = 8 };  // loads of an array that are looked at
@@ -25,19 +26,25 @@ typedef struct matching {
   int64_t offset[2];
 } matching;
 
+static matched_row *row_of_weight(matching *m, int64_t weight) {
+  uint32_t at = 0;
+  while (at < m->count && m->rows[at].weight != weight)
+    at++;
+  if (at == m->count)
+    m->rows[m->count++] = (matched_row){.weight = weight};
+  return &m->rows[at];
+}
+
+// False: two are of one weight.
 static bool add_rows(matching *m, const net_map *map, int side) {
-  for (uint32_t i = 0; i < map->row_count; i++) {
-    uint32_t at = 0;
-    while (at < m->count && m->rows[at].weight != map->rows[i].weight)
-      at++;
-    if (at < m->count && m->rows[at].found[side])
-      return false;  // two of one weight
-    if (at == m->count)
-      m->rows[m->count++] = (matched_row){.weight = map->rows[i].weight};
-    m->rows[at].form[side] = map->rows[i].form;
-    m->rows[at].found[side] = true;
-  }
   m->offset[side] = map->offset;
+  for (uint32_t i = 0; i < map->row_count; i++) {
+    matched_row *row = row_of_weight(m, map->rows[i].weight);
+    if (row->found[side])
+      return false;
+    row->form[side] = map->rows[i].form;
+    row->found[side] = true;
+  }
   return true;
 }
 
@@ -45,26 +52,11 @@ static bool add_rows(matching *m, const net_map *map, int side) {
 static void take_from_offset(matching *m, int side) {
   for (uint32_t i = 0; i < m->count; i++) {
     matched_row *row = &m->rows[i];
-    bool bit = row->weight > 0 && !(row->weight & (row->weight - 1));
-    if (!row->found[side] && bit && m->offset[side] > 0 && m->offset[side] & row->weight) {
+    if (!row->found[side] && is_power_of_two((uint64_t)row->weight) && m->offset[side] > 0 &&
+        m->offset[side] & row->weight) {
       row->form[side].constant = true;
       m->offset[side] -= row->weight;
     }
-  }
-}
-
-// Rows for the bits in which the offsets differ.
-static void add_rows_of_offsets(matching *m) {
-  uint64_t differ = (uint64_t)m->offset[0] ^ (uint64_t)m->offset[1];
-  if (m->offset[0] < 0 || m->offset[1] < 0)
-    return;
-  for (; differ; differ &= differ - 1) {
-    int64_t weight = (int64_t)(differ & -differ);
-    uint32_t at = 0;
-    while (at < m->count && m->rows[at].weight != weight)
-      at++;
-    if (at == m->count)
-      m->rows[m->count++] = (matched_row){.weight = weight};
   }
 }
 
@@ -74,7 +66,10 @@ static bool match_rows(arena *a, const net_map *x, const net_map *y, matching *m
       (x->loop_count && memcmp(x->strides, y->strides, x->loop_count * sizeof *x->strides)) ||
       !add_rows(m, x, 0) || !add_rows(m, y, 1))
     return false;
-  add_rows_of_offsets(m);
+  // Rows for the bits in which the offsets differ.
+  uint64_t differ = (uint64_t)m->offset[0] ^ (uint64_t)m->offset[1];
+  for (; differ && m->offset[0] >= 0 && m->offset[1] >= 0; differ &= differ - 1)
+    row_of_weight(m, (int64_t)f2_unit(f2_lsb(differ)));
   take_from_offset(m, 0);
   take_from_offset(m, 1);
   return m->offset[0] == m->offset[1];

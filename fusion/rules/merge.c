@@ -30,10 +30,16 @@ typedef struct group {
   size_t operations;
 } group;
 
-typedef struct definition {
-  uint32_t group;  // that makes the value, 1 + its number; 0: a load
-  uint32_t output;
-} definition;
+// What became of a value.
+typedef struct merged_value {
+  uint32_t group, output;     // that make it: 1 + the group's number, or 0: a load
+  net_id instead;             // is read for it ...
+  bool partly;                // ... and is it only where it is alive
+  net_id again;               // the node that is written again where it is read, or NET_NONE
+  uint64_t read_by;           // the same number for the same ops; 0: it is stored
+  bool read_once;             // by one op at most
+  uint32_t readers[READERS];  // the latest groups that read it, as 1 + their numbers
+} merged_value;
 
 // An op that other ones may be as well, on other parts of the index space.
 typedef struct part {
@@ -47,15 +53,10 @@ typedef struct merging {
   rewriter *r;
   VEC(group) groups;
   VEC(part) parts;
-  uint32_t *part_table;          // by hash: 1 + number of a part, 0 where free
-  size_t part_slots;             // a power of two
-  definition *definitions;       // by value
-  bool *partly;                  // by value: its replacement is it only where it is alive
-  net_id *rewritten;             // by value: the node that is written again, or NET_NONE
-  uint64_t *read_by;             // by value: the same number for the same ops; 0: it is stored
-  net_uses uses;                 // of the stage as it was
-  uint32_t (*readers)[READERS];  // by value: the latest groups that read it, as 1 + their numbers
-  net_reads reads;               // of the op being merged
+  uint32_t *part_table;  // by hash: 1 + number of a part, 0 where free
+  size_t part_slots;     // a power of two
+  merged_value *values;
+  net_reads reads;  // of the op being merged
 } merging;
 
 // ---- rewriting nodes -------------------------------------------------------------------------
@@ -90,8 +91,8 @@ static net_op simplified_op(merging *m, const net_op *op) {
   for (uint32_t i = 0; i < count; i++) {
     net_node node = *node_at(m->r, m->r->nodes[i]);
     if (node.kind == NET_ELEMENT)
-      node.value = m->r->replacement[node.value];
-    net_id again = node.kind == NET_ELEMENT ? m->rewritten[node.value] : NET_NONE;
+      node.value = m->values[node.value].instead;
+    net_id again = node.kind == NET_ELEMENT ? m->values[node.value].again : NET_NONE;
     m->r->memo[m->r->nodes[i]] =
         again == NET_NONE ? rebuilt_node(m, &node) : node_at_element(m, op, node.number, again);
   }
@@ -162,13 +163,13 @@ static bool embed_live(rewriter *r, embedding *e, f2_space small, f2_space live)
 
 // ---- an op in the terms of another -----------------------------------------------------------
 
-// `within`: 1 + the number of a group whose outputs, by large numbers, stand for its values; 0: none.
+// `within`: 1 + the number of a group whose outputs stand for its values; 0: none.
 static net_id element_in_part(merging *m, const embedding *e, uint64_t j, const net_node *element,
                               uint32_t within) {
   uint64_t number = large_number(e, j, element->number);
-  definition by = m->definitions[element->value];
-  if (within && by.group == within)
-    return m->groups.items[within - 1].outputs.items[by.output].elements[number];
+  const merged_value *by = &m->values[element->value];
+  if (within && by->group == within)
+    return m->groups.items[within - 1].outputs.items[by->output].elements[number];
   net_node copy = *element;
   copy.number = number;
   return net_node_add(m->r->memory, m->r->stage, &copy);
@@ -217,10 +218,10 @@ static bool reads_dead(merging *m, const embedding *e, uint32_t within) {
   uint32_t count = rewriter_walk(m->r, e->small);
   for (uint32_t i = 0; i < count; i++) {
     const net_node *node = node_at(m->r, m->r->nodes[i]);
-    definition by = node->kind == NET_ELEMENT ? m->definitions[node->value] : (definition){0};
-    if (by.group != within)
+    const merged_value *by = &m->values[node->value];
+    if (node->kind != NET_ELEMENT || by->group != within)
       continue;
-    const net_id *elements = m->groups.items[within - 1].outputs.items[by.output].elements;
+    const net_id *elements = m->groups.items[within - 1].outputs.items[by->output].elements;
     for (uint64_t j = 0; j < UINT64_C(1) << e->large->k; j++)
       if (begins_part(e, j) && elements[large_number(e, j, node->number)] == NET_NONE)
         return true;
@@ -265,7 +266,8 @@ static net_output *find_beside(const merging *m, const group *g, const net_outpu
   const net_stage *s = m->r->stage;
   for (size_t i = 0; i < g->outputs.count; i++) {
     net_output *other = &g->outputs.items[i];
-    if (m->read_by[output->value] && m->read_by[output->value] == m->read_by[other->value] &&
+    uint64_t read_by = m->values[output->value].read_by;
+    if (read_by && read_by == m->values[other->value].read_by &&
         s->values.items[output->value] == s->values.items[other->value] &&
         made_apart(output, other, g->op.k))
       return other;
@@ -278,24 +280,25 @@ static void put_beside(merging *m, const group *g, const net_output *output, net
   for (uint64_t j = 0; j < UINT64_C(1) << g->op.k; j++)
     elements[j] = output->elements[j] == NET_NONE ? beside->elements[j] : output->elements[j];
   beside->elements = elements;
-  m->r->replacement[output->value] = beside->value;
+  m->values[output->value].instead = beside->value;
   rewriter_fired(m->r, RULE_ONE_OUTPUT, 0, 0);
 }
 
 // An output of the group, unless it is a copy of something.
 static void add_output(merging *m, uint32_t number, const net_output *output) {
   group *g = &m->groups.items[number];
+  merged_value *of = &m->values[output->value];
   for (uint64_t j = 0; j < UINT64_C(1) << g->op.k; j++)
-    m->partly[output->value] |= output->elements[j] == NET_NONE;
+    of->partly |= output->elements[j] == NET_NONE;
   net_id value = copied_value(m, output, g->op.k);
   if (value != NET_NONE) {
-    m->r->replacement[output->value] = value;
+    of->instead = value;
     rewriter_fired(m->r, RULE_MAP_ID, 2 * rewriter_bytes(m->r, value, 0), 0);
     return;
   }
   for (size_t i = 0; i < g->outputs.count; i++)
     if (same_where_alive(output, &g->outputs.items[i], g->op.k)) {
-      m->r->replacement[output->value] = g->outputs.items[i].value;
+      of->instead = g->outputs.items[i].value;
       rewriter_fired(m->r, RULE_COMMON_SUBEXPRESSION, 2 * rewriter_bytes(m->r, output->value, 0),
                      0);
       return;
@@ -305,7 +308,8 @@ static void add_output(merging *m, uint32_t number, const net_output *output) {
     put_beside(m, g, output, beside);
     return;
   }
-  m->definitions[output->value] = (definition){number + 1, (uint32_t)g->outputs.count};
+  of->group = number + 1;
+  of->output = (uint32_t)g->outputs.count;
   vec_push(m->r->memory, &g->outputs, *output);
 }
 
@@ -324,7 +328,7 @@ static void log_merge(merging *m, uint32_t number, const net_op *op, uint32_t sm
   group *g = &m->groups.items[number];
   uint64_t bytes = 0;  // that a value of its own would have been written and read
   for (uint32_t i = 0; i < m->reads.count; i++)
-    if (m->definitions[m->reads.values[i]].group == number + 1)
+    if (m->values[m->reads.values[i]].group == number + 1)
       bytes += 2 * rewriter_bytes(r, m->reads.values[i], 0);
   rewriter_fired(r, g->op.k == 0 ? RULE_MAP_MAP : RULE_SAME_PAIR, bytes, 0);
   net_op whole = op_of_group(g);
@@ -402,7 +406,7 @@ static bool stays_apart(merging *m, const net_op *op, uint32_t number) {
   const net_stage *s = m->r->stage;
   bool all = true;
   for (uint32_t i = 0; i < m->reads.count; i++)
-    all = all && m->definitions[m->reads.values[i]].group == number + 1;
+    all = all && m->values[m->reads.values[i]].group == number + 1;
   bool apart = m->r->joins_apart && (op_only_chooses(s, &m->groups.items[number].op) ||
                                      (!all && op_only_chooses(s, op)));
   m->r->held_apart |= apart;
@@ -445,25 +449,26 @@ static bool is_same_op(const net_op *a, const net_op *b) {
 
 // Whether what became of the part's output can be made where `live` says, too.
 static bool is_makeable(const merging *m, net_id value, f2_space live) {
-  definition by = m->definitions[m->r->replacement[value]];
-  if (m->r->replacement[value] != value && m->partly[value])
+  net_id instead = m->values[value].instead;
+  const merged_value *by = &m->values[instead];
+  if (instead != value && m->values[value].partly)
     return false;
-  if (by.group == 0)
+  if (by->group == 0)
     return true;
-  const group *g = &m->groups.items[by.group - 1];
+  const group *g = &m->groups.items[by->group - 1];
   f2_space cosets = live_cosets(live, g->op.k, g->op.directions);
   for (uint64_t j = 0; j < UINT64_C(1) << g->op.k; j++)
-    if (g->outputs.items[by.output].elements[j] == NET_NONE &&
+    if (g->outputs.items[by->output].elements[j] == NET_NONE &&
         !live_is_empty(live_element(f2_space_sum(cosets, live), g->op.k, g->op.coordinates, j)))
       return false;
   return true;
 }
 
 static void make_on(merging *m, net_id value, f2_space live) {
-  definition by = m->definitions[m->r->replacement[value]];
-  if (by.group == 0)
+  uint32_t by = m->values[m->values[value].instead].group;
+  if (by == 0)
     return;
-  group *g = &m->groups.items[by.group - 1];
+  group *g = &m->groups.items[by - 1];
   g->live = live_hull(g->live, live_cosets(live, g->op.k, g->op.directions));
   g->op.live = live_forms(m->r->memory, g->live, &g->op.live_count);
 }
@@ -502,7 +507,7 @@ static bool join_part(merging *m, const net_op *op) {
   p->covered = covered;
   for (uint32_t i = 0; i < op->output_count; i++) {
     make_on(m, p->op.outputs[i].value, both);
-    m->r->replacement[op->outputs[i].value] = m->r->replacement[p->op.outputs[i].value];
+    m->values[op->outputs[i].value].instead = m->values[p->op.outputs[i].value].instead;
   }
   rewriter_fired(m->r, RULE_SAME_PART, 0, 0);
   return true;
@@ -511,7 +516,7 @@ static bool join_part(merging *m, const net_op *op) {
 // ---- the walk --------------------------------------------------------------------------------
 
 static void remember_reader(merging *m, net_id value, uint32_t group_number) {
-  uint32_t *readers = m->readers[value];
+  uint32_t *readers = m->values[value].readers;
   for (int i = 0; i < READERS; i++)
     if (readers[i] == group_number + 1)
       return;
@@ -524,13 +529,13 @@ static uint32_t find_group(merging *m, const net_op *op) {
   uint32_t last = 0;  // the latest that makes something op reads
   size_t operations = rewriter_count_operations(m->r, op);
   for (uint32_t i = 0; i < m->reads.count; i++)
-    if (m->definitions[m->reads.values[i]].group > last)
-      last = m->definitions[m->reads.values[i]].group;
+    if (m->values[m->reads.values[i]].group > last)
+      last = m->values[m->reads.values[i]].group;
   if (last > 0 && try_join(m, last - 1, op, operations, true))
     return last;
   for (uint32_t i = 0; i < m->reads.count; i++)
     for (int k = 0; k < READERS; k++) {
-      uint32_t candidate = m->readers[m->reads.values[i]][k];
+      uint32_t candidate = m->values[m->reads.values[i]].readers[k];
       if (candidate > last && try_join(m, candidate - 1, op, operations, false))
         return candidate;
     }
@@ -555,7 +560,7 @@ static void note_rewritten(merging *m, const net_op *op) {
   size_t width = 0;
   uint32_t loads = 0;
   for (uint32_t i = 0; i < m->reads.count; i++) {
-    if (m->definitions[m->reads.values[i]].group)
+    if (m->values[m->reads.values[i]].group)
       return;
     const net_load *load = net_load_of(s, m->reads.values[i]);
     if (!load || !net_map_is_constant(&load->map)) {
@@ -566,10 +571,11 @@ static void note_rewritten(merging *m, const net_op *op) {
   if (op->k > 0 || loads != 1 || rewriter_count_operations(m->r, op) > FEW_OPERATIONS ||
       op_has_effect(m->r, op))
     return;
-  for (uint32_t i = 0; i < op->output_count; i++)
-    if (m->uses.values[op->outputs[i].value].first != m->uses.values[op->outputs[i].value].last &&
-        scalar_types[s->values.items[op->outputs[i].value]].size >= width)
-      m->rewritten[op->outputs[i].value] = op->outputs[i].elements[0];
+  for (uint32_t i = 0; i < op->output_count; i++) {
+    net_id v = op->outputs[i].value;
+    if (!m->values[v].read_once && scalar_types[s->values.items[v]].size >= width)
+      m->values[v].again = op->outputs[i].elements[0];
+  }
 }
 
 static void add_op(merging *m, const net_op *given) {
@@ -586,7 +592,8 @@ static void add_op(merging *m, const net_op *given) {
     remember_reader(m, m->reads.values[i], number - 1);
 }
 
-static void merge_loads(rewriter *r) {
+static void merge_loads(merging *m) {
+  rewriter *r = m->r;
   net_stage *s = r->stage;
   size_t kept = 0;
   for (size_t i = 0; i < s->loads.count; i++) {
@@ -597,45 +604,38 @@ static void merge_loads(rewriter *r) {
       s->loads.items[kept++] = s->loads.items[i];
       continue;
     }
-    r->replacement[s->loads.items[i].value] = s->loads.items[same].value;
+    m->values[s->loads.items[i].value].instead = s->loads.items[same].value;
     rewriter_fired(r, RULE_COMMON_SUBEXPRESSION, rewriter_bytes(r, s->loads.items[i].value, 0), 0);
   }
   s->loads.count = kept;
 }
 
-// By value: which ops read it.
 static void find_readers(merging *m) {
   const net_stage *s = m->r->stage;
-  m->uses = net_uses_of(m->r->memory, s);
-  m->read_by = NEW_ARRAY(m->r->memory, uint64_t, s->values.count + 1);
-  for (size_t i = 0; i < s->ops.count; i++) {
-    const net_reads *of = &m->uses.reads[i];
-    for (uint32_t k = 0; k < of->count; k++)
-      m->read_by[of->values[k]] = hash_word(m->read_by[of->values[k]], i + 1);
-  }
+  net_uses uses = net_uses_of(m->r->memory, s);
+  m->values = NEW_ARRAY(m->r->memory, merged_value, s->values.count + 1);
+  for (net_id v = 0; v < s->values.count; v++)
+    m->values[v] = (merged_value){
+        .instead = v, .again = NET_NONE, .read_once = uses.values[v].first == uses.values[v].last};
+  for (size_t i = 0; i < s->ops.count; i++)
+    for (uint32_t k = 0; k < uses.reads[i].count; k++) {
+      uint64_t *read_by = &m->values[uses.reads[i].values[k]].read_by;
+      *read_by = hash_word(*read_by, i + 1);
+    }
   for (size_t i = 0; i < s->stores.count; i++)
-    m->read_by[s->stores.items[i].value] = 0;
+    m->values[s->stores.items[i].value].read_by = 0;
 }
 
 void stage_merge(rewriter *r) {
   net_stage *s = r->stage;
   merging m = {.r = r};
-  m.definitions = NEW_ARRAY(r->memory, definition, s->values.count);
-  m.partly = NEW_ARRAY(r->memory, bool, s->values.count);
-  m.readers = arena_alloc(r->memory, s->values.count * sizeof *m.readers);
-  r->replacement = NEW_ARRAY(r->memory, net_id, s->values.count);
-  m.rewritten = NEW_ARRAY(r->memory, net_id, s->values.count);
   find_readers(&m);
-  for (net_id v = 0; v < s->values.count; v++) {
-    r->replacement[v] = v;
-    m.rewritten[v] = NET_NONE;
-  }
   m.part_slots = 16;
   while (m.part_slots < 2 * s->ops.count)
     m.part_slots *= 2;
   m.part_table = NEW_ARRAY(r->memory, uint32_t, m.part_slots);
   r->step = NET_NONE;
-  merge_loads(r);
+  merge_loads(&m);
   for (size_t i = 0; i < s->ops.count; i++)
     add_op(&m, &s->ops.items[i]);
   s->ops.count = 0;
@@ -643,5 +643,5 @@ void stage_merge(rewriter *r) {
     if (m.groups.items[i].outputs.count > 0)
       vec_push(r->memory, &s->ops, op_of_group(&m.groups.items[i]));
   for (size_t i = 0; i < s->stores.count; i++)
-    s->stores.items[i].value = r->replacement[s->stores.items[i].value];
+    s->stores.items[i].value = m.values[s->stores.items[i].value].instead;
 }

@@ -7,12 +7,12 @@
 //     v1[2] = - v0[0] v0[2]
 //     v1[3] = - v0[1] v0[3]
 //
-// E is spanned by j ^ j' for all elements j that read an element j' (`moved` in rewriting.h). Directions are
-// dropped one by one. A form h of the numbers that is 0 on E cuts a coset of D into two halves, where h is 0 and
-// 1. With p one of its bits, direction p goes, and is added to the others in h, so that h is 0 on
-// them. Numbers in a half are those without bit p. The halves are ALIKE if their nodes are equal
-// but for functions of the index whose difference is a constant w: these become one function, plus
-// w h.
+// E is spanned by j ^ j' for all elements j that read an element j' (`moved` in rewriting.h).
+// Directions are dropped one by one. A form h of the numbers that is 0 on E cuts a coset of D into
+// two halves, where h is 0 and 1. With p one of its bits, direction p goes, and is added to the
+// others in h, so that h is 0 on them. Numbers in a half are those without bit p. The halves are
+// ALIKE if their nodes are equal but for functions of the index whose difference is a constant w:
+// these become one function, plus w h.
 #include "fusion/rules/rewriting.h"
 
 enum { MOST_NODES = 1024 };  // of an op that is looked at: how deep likeness goes

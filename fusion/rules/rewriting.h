@@ -17,10 +17,9 @@ typedef struct rewriter {
   // What is being rewritten, for the log: its step, and how often its nodes are evaluated.
   uint32_t step;
   uint64_t times;
-  net_id *replacement;  // by value: the one to read instead
-  net_id *memo;         // by node, NET_NONE between uses
-  net_id *nodes;        // of the op that was walked last
-  size_t capacity;      // of both
+  net_id *memo;     // by node, NET_NONE between uses
+  net_id *nodes;    // of the op that was walked last
+  size_t capacity;  // of both
 } rewriter;
 
 static inline const net_node *node_at(const rewriter *r, net_id id) {
@@ -108,7 +107,7 @@ void stage_move_frames(rewriter *r);
 // Drops what no store needs, and narrows live sets to where it is needed. `wanted`: by array,
 // whether a later stage or the program's caller reads it.
 void stage_drop_dead(rewriter *r, const bool *wanted);
-void stage_want_gathered(rewriter *r, bool *wanted);  // the arrays that its ops gather from
+void stage_want_reads(rewriter *r, bool *wanted);  // the arrays that it reads
 // Renumbers what is left: stages without stores, and temporaries, values and nodes that nobody uses
 // go.
 void net_compact(arena *a, net *t);

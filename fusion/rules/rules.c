@@ -23,10 +23,7 @@ static void drop_dead(rewriter *rewriters, net *t) {
   for (size_t i = t->stages.count; i-- > 0;) {
     stage_drop_dead(&rewriters[i], wanted);
     stage_restrict(&rewriters[i]);
-    const net_stage *s = &t->stages.items[i];
-    for (size_t k = 0; k < s->loads.count; k++)
-      wanted[s->loads.items[k].array] = true;
-    stage_want_gathered(&rewriters[i], wanted);
+    stage_want_reads(&rewriters[i], wanted);
   }
 }
 

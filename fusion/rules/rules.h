@@ -244,8 +244,9 @@ void rules_print(text *out, const rule_log *log);
 
 // ---- rewriting -------------------------------------------------------------------------------
 
-// Rewrites the Net until no rule applies, or for RULES_ROUNDS, which the log says. Of an accepted
-// Net it makes an accepted one that stores the same in every result array. Deterministic; everything new is in `a`. log may be NULL.
+// Rewrites an accepted Net until no rule applies, or for RULES_ROUNDS, which the log says. It is an
+// accepted one then, and stores the same in every result array. Deterministic; what is new is in
+// `a`. log may be NULL.
 void rules_apply(arena *a, net *t, rule_log *log);
 
 #endif

@@ -18,8 +18,8 @@ static f2_space live_of_stage(const net_stage *s) {
   return live;
 }
 
-// The indices of the live set, by so many bits z as it has dimensions: old x of new z. No form has the
-// leading bit of another, so bits that lead are functions of the rest.
+// The indices x of the live set by as many bits z as it has dimensions. No form has the leading bit
+// of another one, so bits that lead are functions of the rest.
 static f2_affine coset_of(f2_space live, f2_matrix *coordinates) {
   f2_space masks = f2_space_zero(live.n - 1);
   uint64_t point = 0, leading[F2_MAX];
