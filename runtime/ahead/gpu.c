@@ -33,7 +33,7 @@ static unsigned long long number(uint64_t n) { return n; }
 static bool describe_passes(gpu_source *g) {
   permc_context *c = g->making->context;
   const plan *p = g->plan->plan;
-  launch_options o = {.facts = g->plan->code->facts, .machine = machine};
+  launch_options o = {.code = g->plan->code, .machine = machine};
   error failure = {0};
   if (!launch_table_make(&g->table, p, &o, &failure))
     return context_error(c, "%s", failure.message);
@@ -74,9 +74,10 @@ static void write_image(gpu_source *g, size_t of, int architecture, const cuda_c
   text_string(g->out, "\n};\n");
 }
 
-// The text as a file, and its machine code in the source. Takes over the text. False: reported.
-static bool add_module(gpu_source *g, size_t of, text *t) {
+// The text of a module as a file, and its machine code in the source. False: reported.
+static bool add_module(gpu_source *g, size_t of) {
   ahead_making *m = g->making;
+  const text *t = &g->table.modules.items[of];
   text images = {0};
   int made = 0;
   cuda_code code = {0};
@@ -96,28 +97,10 @@ static bool add_module(gpu_source *g, size_t of, text *t) {
   text *file =
       ahead_add_file(m->library, "%s_%zu_%zu.cu", m->request->name, m->size_count + 1, of + 1);
   if (file)
-    *file = *t;
-  else
-    text_free(t);
+    text_add(file, t->data, t->length);
   bool good = made || !compiles || context_error(m->context, "%s", code.message);
   cuda_code_free(&code);
   return (file || context_no_memory(m->context)) && good;
-}
-
-// Those without a text of their own are of the Plan's.
-static bool add_modules(gpu_source *g) {
-  const c_code *code = g->plan->code;
-  bool good = true;
-  for (size_t i = 0; i < g->table.modules.count && good; i++) {
-    const text *own = &g->table.modules.items[i];
-    text t = {0};
-    if (own->length)
-      text_add(&t, own->data, own->length);
-    else
-      c_code_file(&t, code, 0, code->pass_count, true);
-    good = add_module(g, i, &t);
-  }
-  return good;
 }
 
 // ---- launches ----------------------------------------------------------------------------------
@@ -224,8 +207,9 @@ static bool make_source(gpu_source *g) {
   if (!ahead_place_arrays(g->plan, g->passes) || !place_block(g))
     return context_no_memory(c);
   ahead_write_head(g->out, g->making);
-  if (!add_modules(g))
-    return false;
+  for (size_t i = 0; i < g->table.modules.count; i++)
+    if (!add_module(g, i))
+      return false;
   write_matrices(g);
   write_program(g);
   return true;

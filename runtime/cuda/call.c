@@ -6,6 +6,10 @@
 
 const char *cuda_message(const cuda_device *d) { return d->message; }
 
+bool cuda_fail(const cuda_device *d, error *failure) {
+  return error_set(failure, SPAN_NONE, "%s", d->message);
+}
+
 bool cuda_refuse(cuda_device *d, const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
@@ -15,20 +19,20 @@ bool cuda_refuse(cuda_device *d, const char *format, ...) {
 }
 
 bool cuda_check(cuda_device *d, cuda_status status, const char *call, const char *format, ...) {
-  char what[200], error[256];
+  char what[200], why[256];
   va_list arguments;
   if (status == CUDA_STATUS_GOOD)
     return true;
   va_start(arguments, format);
   vsnprintf(what, sizeof what, format, arguments);
   va_end(arguments);
-  cuda_status_text(d->api, status, error, sizeof error);
-  return cuda_refuse(d, "%s of %s: %s", call, what, error);
+  cuda_status_text(d->api, status, why, sizeof why);
+  int length = (int)(strstr(call, "_v2") ? strlen(call) - 3 : strlen(call));  // as in CUDA's manual
+  return cuda_refuse(d, "%.*s of %s: %s", length, call, what, why);
 }
 
 bool cuda_enter(cuda_device *d) {
-  return cuda_check(d, d->api->push_current(d->context), "cuCtxPushCurrent", "the %s",
-                    d->facts.name);
+  return CUDA_CHECK(d, push_current, (d->context), "the %s", d->facts.name);
 }
 
 bool cuda_enter_to_free(cuda_device *d) {

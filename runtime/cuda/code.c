@@ -49,17 +49,13 @@ void cuda_code_free(cuda_code *c) {
   c->cubin = NULL;
 }
 
-bool cuda_code_load(cuda_module **out, cuda_device *d, const text *t, const cuda_code_source *s,
-                    error *failure) {
-  cuda_code code = {0};
-  bool made = cuda_code_make(&code, t, s, false);
-  *out = made ? cuda_module_load(d, code.cubin, code.size) : NULL;
-  if (made && !*out && code.cached) {
-    made = cuda_code_make(&code, t, s, true);
-    *out = made ? cuda_module_load(d, code.cubin, code.size) : NULL;
+bool cuda_code_load(cuda_module **out, cuda_device *d, cuda_code *code, const text *t,
+                    const cuda_code_source *s, error *failure) {
+  bool made = code->cubin || cuda_code_make(code, t, s, false);
+  *out = made ? cuda_module_load(d, code->cubin, code->size) : NULL;
+  if (made && !*out && code->cached) {
+    made = cuda_code_make(code, t, s, true);
+    *out = made ? cuda_module_load(d, code->cubin, code->size) : NULL;
   }
-  if (!*out)
-    error_set(failure, SPAN_NONE, "%s", made ? cuda_message(d) : code.message);
-  cuda_code_free(&code);
-  return *out != NULL;
+  return *out || (!made && error_set(failure, SPAN_NONE, "%s", code->message));
 }

@@ -34,9 +34,10 @@ typedef struct cuda_code {
 bool cuda_code_make(cuda_code *out, const text *t, const cuda_code_source *s, bool anew);
 void cuda_code_free(cuda_code *c);
 
-// The text as a module of the device. What the cache has and the device does not load is compiled
-// again.
-bool cuda_code_load(cuda_module **out, cuda_device *d, const text *t, const cuda_code_source *s,
-                    error *failure);
+// The text as a module of the device, by *code, which is made unless it is there. What the cache has
+// and the device does not load is compiled again. False: *failure, or if that has none the device's
+// message, says why.
+bool cuda_code_load(cuda_module **out, cuda_device *d, cuda_code *code, const text *t,
+                    const cuda_code_source *s, error *failure);
 
 #endif

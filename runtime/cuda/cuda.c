@@ -7,8 +7,8 @@
 // ---- opening -----------------------------------------------------------------------------------
 
 static bool read_attribute(cuda_device *d, int attribute, int *value) {
-  return cuda_check(d, d->api->device_get_attribute(value, attribute, d->ordinal),
-                    "cuDeviceGetAttribute", "attribute %d", attribute);
+  return CUDA_CHECK(d, device_get_attribute, (value, attribute, d->ordinal), "attribute %d",
+                    attribute);
 }
 
 static bool read_facts(cuda_device *d) {
@@ -20,8 +20,7 @@ static bool read_facts(cuda_device *d) {
               read_attribute(d, CUDA_SHARED_PER_BLOCK_OPTIN, &f->shared_per_block) &&
               read_attribute(d, CUDA_CAPABILITY_MAJOR, &major) &&
               read_attribute(d, CUDA_CAPABILITY_MINOR, &minor) &&
-              cuda_check(d, d->api->device_total_mem(&bytes, d->ordinal), "cuDeviceTotalMem",
-                         "the %s", f->name);
+              CUDA_CHECK(d, device_total_mem, (&bytes, d->ordinal), "the %s", f->name);
   f->driver = d->api->version;
   f->capability = 10 * major + minor;
   f->memory_bytes = bytes;
@@ -32,32 +31,30 @@ static bool find_device(cuda_device *d, int ordinal) {
   int count = 0;
   char *name = d->facts.name;
   snprintf(name, sizeof d->facts.name, "CUDA device %d", ordinal);
-  if (!cuda_check(d, d->api->device_get_count(&count), "cuDeviceGetCount", "all devices"))
+  if (!CUDA_CHECK(d, device_get_count, (&count), "all devices"))
     return false;
   if (count == 0)
     return cuda_refuse(d, "there is no CUDA device");
   if (ordinal < 0 || ordinal >= count)
     return cuda_refuse(d, "there is no CUDA device %d; this machine has %d, numbered from 0",
                        ordinal, count);
-  return cuda_check(d, d->api->device_get(&d->ordinal, ordinal), "cuDeviceGet", "%s", name) &&
-         cuda_check(d, d->api->device_get_name(name, (int)sizeof d->facts.name, d->ordinal),
-                    "cuDeviceGetName", "CUDA device %d", ordinal);
+  return CUDA_CHECK(d, device_get, (&d->ordinal, ordinal), "%s", name) &&
+         CUDA_CHECK(d, device_get_name, (name, (int)sizeof d->facts.name, d->ordinal),
+                    "CUDA device %d", ordinal);
 }
 
 static bool open_context(cuda_device *d) {
   cuda_context *context = NULL;
-  if (!cuda_check(d, d->api->primary_retain(&context, d->ordinal), "cuDevicePrimaryCtxRetain",
-                  "the %s", d->facts.name))
+  if (!CUDA_CHECK(d, primary_retain, (&context, d->ordinal), "the %s", d->facts.name))
     return false;
   d->context = context;
   if (!cuda_enter(d))
     return false;
-  bool good = cuda_check(d, d->api->stream_create(&d->own, CUDA_STREAM_NON_BLOCKING),
-                         "cuStreamCreate", "the %s", d->facts.name);
+  bool good =
+      CUDA_CHECK(d, stream_create, (&d->own, CUDA_STREAM_NON_BLOCKING), "the %s", d->facts.name);
   d->stream = d->own;
   for (int i = 0; i < 2 && good; i++)
-    good = cuda_check(d, d->api->event_create(&d->time[i], 0), "cuEventCreate", "the %s",
-                      d->facts.name);
+    good = CUDA_CHECK(d, event_create, (&d->time[i], 0), "the %s", d->facts.name);
   return cuda_leave(d, good);
 }
 

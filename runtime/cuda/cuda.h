@@ -38,7 +38,9 @@
 #ifndef PERMC_RUNTIME_CUDA_CUDA_H
 #define PERMC_RUNTIME_CUDA_CUDA_H
 
+#include "core/error.h"
 #include "runtime/cuda/driver.h"
+
 #include <stdatomic.h>
 #include <stdbool.h>
 
@@ -77,6 +79,7 @@ const cuda_facts *cuda_facts_of(const cuda_device *d);
 // The message of the last call that failed, one line without a final full stop; "" before the
 // first. Functions that free something leave it as it is.
 const char *cuda_message(const cuda_device *d);
+bool cuda_fail(const cuda_device *d, error *failure);  // with that message; returns false
 
 // ---- memory ------------------------------------------------------------------------------------
 

@@ -1,14 +1,12 @@
 // The device, and how its calls are made (call.c). For what works on streams of callers, too.
 //
 //   bool cuda_copy(cuda_device *d, cuda_address to, cuda_address from, uint64_t bytes) {
-//     return cuda_enter(d) &&
-//            cuda_leave(d, cuda_check(d, d->api->copy_on_device(to, from, bytes, cuda_recorded_stream(d)),
-//                                     "cuMemcpyDtoDAsync", "%" PRIu64 " bytes", bytes));
+//     return CUDA_CALL(d, copy_on_device, (to, from, bytes, cuda_recorded_stream(d)),
+//                      "%" PRIu64 " bytes", bytes);
 //   }
 #ifndef PERMC_RUNTIME_CUDA_DEVICE_H
 #define PERMC_RUNTIME_CUDA_DEVICE_H
 
-#include "core/text.h"
 #include "runtime/cuda/cuda.h"
 
 // Memory of the host that the GPU reaches, and when the last transfer that uses it is done.
@@ -29,7 +27,6 @@ struct cuda_device {
   cuda_stage stages[2];   // allocated for the first large transfer
   bool recording;
   cuda_sequence *sequence;  // what is launched is written into it; NULL: done
-  unsigned launched;        // launches and clears so far
   char last[80];            // what was launched last
   char message[CUDA_WHY];
 };
@@ -44,6 +41,11 @@ bool cuda_enter_now(cuda_device *d, const char *what);
 // True if a call succeeded. Else the message is "CALL of FORMAT...: NAME: text".
 bool cuda_check(cuda_device *d, cuda_status status, const char *call, const char *format, ...)
     PRINTF_LIKE(4, 5);
+// The same of a function of the driver, by its name in cuda_driver; and in the device's context.
+#define CUDA_CHECK(d, function, arguments, ...)                                                    \
+  cuda_check(d, (d)->api->function arguments, cuda_names.function, __VA_ARGS__)
+#define CUDA_CALL(d, function, arguments, ...)                                                     \
+  (cuda_enter(d) && cuda_leave(d, CUDA_CHECK(d, function, arguments, __VA_ARGS__)))
 // Sets the message. Returns false.
 bool cuda_refuse(cuda_device *d, const char *format, ...) PRINTF_LIKE(2, 3);
 

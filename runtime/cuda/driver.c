@@ -13,6 +13,10 @@ static const library_row later_rows[] = {CUDA_LATER_CALLS(ROW)};
 static const library_row share_rows[] = {CUDA_SHARE_CALLS(ROW)};
 #undef ROW
 
+#define NAME(name, symbol, parameters) .name = #symbol,
+const cuda_symbols cuda_names = {CUDA_CALLS(NAME) CUDA_LATER_CALLS(NAME)};
+#undef NAME
+
 void cuda_status_text(const cuda_driver *api, cuda_status status, char *text, size_t size) {
   const char *name = NULL, *meaning = NULL;
   api->get_error_name(status, &name);

@@ -259,6 +259,15 @@ typedef struct cuda_driver {
 #undef CUDA_FIELD
 } cuda_driver;
 
+// By field, what CUDA calls the function.
+typedef struct cuda_symbols {
+#define CUDA_FIELD(name, symbol, parameters) const char *name;
+  CUDA_CALLS(CUDA_FIELD)
+  CUDA_LATER_CALLS(CUDA_FIELD)
+#undef CUDA_FIELD
+} cuda_symbols;
+extern const cuda_symbols cuda_names;
+
 // Loads the driver and initialises it, once for the process. NULL: there is none, it is too old,
 // lacks a function, or does not start; `why` is a sentence without a full stop. Any thread may call
 // it.

@@ -12,10 +12,8 @@ cuda_module *cuda_module_load(cuda_device *d, const void *cubin, size_t size) {
   cuda_module *m = NULL;
   if (size == 0)
     return cuda_refuse(d, "there is no compiled code to load"), NULL;
-  return cuda_enter(d) &&
-                 cuda_leave(d, cuda_check(d, d->api->module_load(&m, cubin), "cuModuleLoadData",
-                                          "%zu bytes of code for sm_%d on the %s", size,
-                                          d->facts.capability, d->facts.name))
+  return CUDA_CALL(d, module_load, (&m, cubin), "%zu bytes of code for sm_%d on the %s", size,
+                   d->facts.capability, d->facts.name)
              ? m
              : NULL;
 }
@@ -28,9 +26,8 @@ void cuda_module_free(cuda_device *d, cuda_module *m) {
 // Also makes CUDA load the kernel's code onto the device now, not at its first launch, which may be
 // a recorded one.
 static bool read_static_shared(cuda_device *d, cuda_kernel *k) {
-  return cuda_check(
-      d, d->api->func_get_attribute(&k->static_shared, CUDA_FUNCTION_STATIC_SHARED, k->function),
-      "cuFuncGetAttribute", "%s", k->name);
+  return CUDA_CHECK(d, func_get_attribute,
+                    (&k->static_shared, CUDA_FUNCTION_STATIC_SHARED, k->function), "%s", k->name);
 }
 
 static bool allow_shared_memory(cuda_device *d, const cuda_kernel *k) {
@@ -40,11 +37,9 @@ static bool allow_shared_memory(cuda_device *d, const cuda_kernel *k) {
   if (all > d->facts.shared_per_block)
     return cuda_refuse(d, "%s needs %" PRId64 " bytes of shared memory, the %s has %d", k->name,
                        all, d->facts.name, d->facts.shared_per_block);
-  return cuda_check(d,
-                    d->api->func_set_attribute(k->function, CUDA_FUNCTION_MOST_DYNAMIC_SHARED,
-                                               (int)k->dynamic_shared),
-                    "cuFuncSetAttribute", "%s, %" PRIu32 " bytes of shared memory", k->name,
-                    k->dynamic_shared);
+  return CUDA_CHECK(d, func_set_attribute,
+                    (k->function, CUDA_FUNCTION_MOST_DYNAMIC_SHARED, (int)k->dynamic_shared),
+                    "%s, %" PRIu32 " bytes of shared memory", k->name, k->dynamic_shared);
 }
 
 bool cuda_kernel_find(cuda_device *d, cuda_module *m, const char *name, uint32_t dynamic_shared,
@@ -52,8 +47,7 @@ bool cuda_kernel_find(cuda_device *d, cuda_module *m, const char *name, uint32_t
   *out = (cuda_kernel){.dynamic_shared = dynamic_shared};
   snprintf(out->name, sizeof out->name, "%s", name);
   return cuda_enter(d) &&
-         cuda_leave(d, cuda_check(d, d->api->module_get_function(&out->function, m, name),
-                                  "cuModuleGetFunction", "%s", name) &&
+         cuda_leave(d, CUDA_CHECK(d, module_get_function, (&out->function, m, name), "%s", name) &&
                            read_static_shared(d, out) && allow_shared_memory(d, out));
 }
 
@@ -79,7 +73,6 @@ static bool launch_kernel(cuda_device *d, const cuda_kernel *k, const cuda_grid 
 }
 
 bool cuda_launch(cuda_device *d, const cuda_kernel *k, cuda_grid grid, void **parameters) {
-  d->launched++;
   if (grid.blocks > CUDA_MOST_BLOCKS)
     return cuda_refuse(d, "%s would be %" PRIu64 " blocks, CUDA allows %" PRIu64, k->name,
                        grid.blocks, CUDA_MOST_BLOCKS);
@@ -93,8 +86,7 @@ bool cuda_launch(cuda_device *d, const cuda_kernel *k, cuda_grid grid, void **pa
 bool cuda_graph_begin(cuda_device *d) {
   if (!cuda_enter_now(d, "a recording"))
     return false;
-  d->recording = cuda_check(d, d->api->begin_capture(d->own, CUDA_CAPTURE_THREAD_LOCAL),
-                            "cuStreamBeginCapture", "launches");
+  d->recording = CUDA_CHECK(d, begin_capture, (d->own, CUDA_CAPTURE_THREAD_LOCAL), "launches");
   return cuda_leave(d, d->recording);
 }
 
@@ -107,8 +99,7 @@ cuda_graph *cuda_graph_end(cuda_device *d, bool is_complete) {
   cuda_status status = d->api->end_capture(d->own, &r);
   if (is_complete &&
       cuda_check(d, status, "cuStreamEndCapture", "recorded launches, the last %s", d->last))
-    cuda_check(d, d->api->graph_instantiate(&g, r, 0), "cuGraphInstantiate",
-               "recorded launches, the last %s", d->last);
+    CUDA_CHECK(d, graph_instantiate, (&g, r, 0), "recorded launches, the last %s", d->last);
   if (r)
     d->api->graph_destroy(r);
   cuda_leave(d, true);
@@ -119,8 +110,7 @@ bool cuda_graph_launch(cuda_device *d, cuda_graph *g) {
   if (!cuda_enter_now(d, "a launch of recorded launches"))
     return false;
   snprintf(d->last, sizeof d->last, "recorded launches");
-  return cuda_leave(
-      d, cuda_check(d, d->api->graph_launch(g, d->stream), "cuGraphLaunch", "%s", d->last));
+  return cuda_leave(d, CUDA_CHECK(d, graph_launch, (g, d->stream), "%s", d->last));
 }
 
 void cuda_graph_free(cuda_device *d, cuda_graph *g) {
@@ -162,7 +152,7 @@ bool cuda_wait(cuda_device *d, const atomic_bool *interrupted) {
 // ---- times -------------------------------------------------------------------------------------
 
 static bool record_time(cuda_device *d, int which) {
-  return cuda_check(d, d->api->event_record(d->time[which], d->stream), "cuEventRecord", "a time");
+  return CUDA_CHECK(d, event_record, (d->time[which], d->stream), "a time");
 }
 
 bool cuda_time_begin(cuda_device *d) {
@@ -173,8 +163,8 @@ static bool measure_time(cuda_device *d, double *seconds) {
   float milliseconds = 0;
   bool good = record_time(d, 1) &&
               check_wait(d, d->api->event_synchronize(d->time[1]), "cuEventSynchronize") &&
-              cuda_check(d, d->api->event_elapsed_time(&milliseconds, d->time[0], d->time[1]),
-                         "cuEventElapsedTime", "what was launched, last %s", d->last);
+              CUDA_CHECK(d, event_elapsed_time, (&milliseconds, d->time[0], d->time[1]),
+                         "what was launched, last %s", d->last);
   *seconds = (double)milliseconds * 1e-3;
   return good;
 }

@@ -32,39 +32,29 @@ void cuda_memory_free(cuda_device *d, cuda_address a) {
 
 uint64_t cuda_memory_left(cuda_device *d) {
   size_t left = 0, all = 0;
-  return cuda_enter(d) && cuda_leave(d, cuda_check(d, d->api->mem_get_info(&left, &all),
-                                                   "cuMemGetInfo", "the %s", d->facts.name))
-             ? left
-             : 0;
+  return CUDA_CALL(d, mem_get_info, (&left, &all), "the %s", d->facts.name) ? left : 0;
 }
 
 // ---- copies ------------------------------------------------------------------------------------
 
 static bool begin_upload(cuda_device *d, cuda_address to, const void *from, uint64_t bytes) {
-  return cuda_check(d, d->api->copy_to_device(to, from, bytes, d->stream), "cuMemcpyHtoDAsync",
-                    "%" PRIu64 " bytes", bytes);
+  return CUDA_CHECK(d, copy_to_device, (to, from, bytes, d->stream), "%" PRIu64 " bytes", bytes);
 }
 
 static bool begin_download(cuda_device *d, void *to, cuda_address from, uint64_t bytes) {
-  return cuda_check(d, d->api->copy_to_host(to, from, bytes, d->stream), "cuMemcpyDtoHAsync",
-                    "%" PRIu64 " bytes", bytes);
+  return CUDA_CHECK(d, copy_to_host, (to, from, bytes, d->stream), "%" PRIu64 " bytes", bytes);
 }
 
 bool cuda_copy(cuda_device *d, cuda_address to, cuda_address from, uint64_t bytes) {
-  return bytes == 0 ||
-         (cuda_enter(d) &&
-          cuda_leave(d,
-                     cuda_check(d, d->api->copy_on_device(to, from, bytes, cuda_recorded_stream(d)),
-                                "cuMemcpyDtoDAsync", "%" PRIu64 " bytes", bytes)));
+  return bytes == 0 || CUDA_CALL(d, copy_on_device, (to, from, bytes, cuda_recorded_stream(d)),
+                                 "%" PRIu64 " bytes", bytes);
 }
 
 bool cuda_clear(cuda_device *d, cuda_address a, uint64_t bytes) {
-  d->launched++;
   return cuda_enter(d) &&
-         cuda_leave(d, d->sequence
-                           ? cuda_sequence_add_clear(d, a, bytes)
-                           : cuda_check(d, d->api->memset_8(a, 0, bytes, cuda_recorded_stream(d)),
-                                        "cuMemsetD8Async", "%" PRIu64 " bytes", bytes));
+         cuda_leave(d, d->sequence ? cuda_sequence_add_clear(d, a, bytes)
+                                   : CUDA_CHECK(d, memset_8, (a, 0, bytes, cuda_recorded_stream(d)),
+                                                "%" PRIu64 " bytes", bytes));
 }
 
 // ---- copies through stages ---------------------------------------------------------------------
@@ -114,12 +104,11 @@ static void copy_on_host(void *to, const void *from, uint64_t bytes) {
 }
 
 static bool wait_for_stage(cuda_device *d, const cuda_stage *s) {
-  return cuda_check(d, d->api->event_synchronize(s->done), "cuEventSynchronize",
-                    "a transfer, last launched %s", d->last);
+  return CUDA_CHECK(d, event_synchronize, (s->done), "a transfer, last launched %s", d->last);
 }
 
 static bool mark_stage_used(cuda_device *d, const cuda_stage *s) {
-  return cuda_check(d, d->api->event_record(s->done, d->stream), "cuEventRecord", "a transfer");
+  return CUDA_CHECK(d, event_record, (s->done, d->stream), "a transfer");
 }
 
 static uint64_t part_bytes(uint64_t bytes, uint64_t part) {
@@ -174,8 +163,7 @@ static bool upload_array(cuda_device *d, cuda_address to, const void *from, uint
 static bool download_array(cuda_device *d, void *to, cuda_address from, uint64_t bytes) {
   if (is_direct(d, bytes))
     return begin_download(d, to, from, bytes) &&
-           cuda_check(d, d->api->stream_synchronize(d->stream), "cuStreamSynchronize",
-                      "a transfer, last launched %s", d->last);
+           CUDA_CHECK(d, stream_synchronize, (d->stream), "a transfer, last launched %s", d->last);
   uint64_t parts = (bytes - 1) / CUDA_STAGE_BYTES + 1;
   bool good = begin_download_part(d, from, bytes, 0);
   for (uint64_t part = 0; part < parts && good; part++)
@@ -197,13 +185,11 @@ bool cuda_download(cuda_device *d, void *to, cuda_address from, uint64_t bytes) 
 // ---- in the order of a stream ------------------------------------------------------------------
 
 bool cuda_stream_memory_new(cuda_device *d, uint64_t bytes, cuda_address *a) {
-  return cuda_enter(d) && cuda_leave(d, cuda_check(d, d->api->mem_alloc_async(a, bytes, d->stream),
-                                                   "cuMemAllocAsync", "%" PRIu64 " bytes", bytes));
+  return CUDA_CALL(d, mem_alloc_async, (a, bytes, d->stream), "%" PRIu64 " bytes", bytes);
 }
 
 bool cuda_stream_memory_free(cuda_device *d, cuda_address a) {
-  return cuda_enter(d) && cuda_leave(d, cuda_check(d, d->api->mem_free_async(a, d->stream),
-                                                   "cuMemFreeAsync", "a workspace"));
+  return CUDA_CALL(d, mem_free_async, (a, d->stream), "a workspace");
 }
 
 bool cuda_is_capturing(cuda_device *d) {
@@ -224,15 +210,14 @@ void cuda_stream_memory_end(cuda_device *d, cuda_address a) {
 
 static bool fetch(cuda_device *d, void *to, cuda_address from, uint64_t bytes) {
   int capturing = 0;
-  if (!cuda_check(d, d->api->is_capturing(d->stream, &capturing), "cuStreamIsCapturing",
-                  "the stream"))
+  if (!CUDA_CHECK(d, is_capturing, (d->stream, &capturing), "the stream"))
     return false;
   if (capturing)
     return cuda_refuse(
         d, "this program checks its data when it runs, and waits for that: it cannot be "
            "captured");
   return begin_download(d, to, from, bytes) &&
-         cuda_check(d, d->api->stream_synchronize(d->stream), "cuStreamSynchronize", "a call");
+         CUDA_CHECK(d, stream_synchronize, (d->stream), "a call");
 }
 
 bool cuda_fetch(cuda_device *d, void *to, cuda_address from, uint64_t bytes) {

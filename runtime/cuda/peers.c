@@ -66,13 +66,11 @@ static bool check_mapping(cuda_peers *p, cuda_device *d) {
   int can = 0;
   size_t granularity = 0;
   cuda_slab_kind kind = slab_of(d);
-  if (!cuda_check(d, d->api->device_get_attribute(&can, CUDA_CAN_MAP, d->ordinal),
-                  "cuDeviceGetAttribute", "mapping of memory"))
+  if (!CUDA_CHECK(d, device_get_attribute, (&can, CUDA_CAN_MAP, d->ordinal), "mapping of memory"))
     return false;
   if (!can)
     return cuda_refuse(d, "the %s cannot map memory at addresses that are chosen", d->facts.name);
-  if (!cuda_check(d, d->api->slab_granularity(&granularity, &kind, 1),
-                  "cuMemGetAllocationGranularity", "the %s", d->facts.name))
+  if (!CUDA_CHECK(d, slab_granularity, (&granularity, &kind, 1), "the %s", d->facts.name))
     return false;
   p->granularity = granularity > p->granularity ? granularity : p->granularity;
   return true;
@@ -86,10 +84,10 @@ static bool check_access(cuda_peers *p, unsigned number) {
     int to = 1, from = 1;
     if (other->ordinal == d->ordinal)
       continue;
-    if (!cuda_check(d, d->api->can_access_peer(&to, d->ordinal, other->ordinal),
-                    "cuDeviceCanAccessPeer", "GPU %d", p->peers[i].number) ||
-        !cuda_check(d, d->api->can_access_peer(&from, other->ordinal, d->ordinal),
-                    "cuDeviceCanAccessPeer", "GPU %d", p->peers[i].number))
+    if (!CUDA_CHECK(d, can_access_peer, (&to, d->ordinal, other->ordinal), "GPU %d",
+                    p->peers[i].number) ||
+        !CUDA_CHECK(d, can_access_peer, (&from, other->ordinal, d->ordinal), "GPU %d",
+                    p->peers[i].number))
       return false;
     if (!to || !from)
       return cuda_refuse(d, "it and GPU %d do not reach each other's memory", p->peers[i].number);
@@ -98,8 +96,7 @@ static bool check_access(cuda_peers *p, unsigned number) {
 }
 
 static bool create_event(cuda_device *d, cuda_event **event) {
-  return cuda_check(d, d->api->event_create(event, CUDA_EVENT_NO_TIMING), "cuEventCreate", "the %s",
-                    d->facts.name);
+  return CUDA_CHECK(d, event_create, (event, CUDA_EVENT_NO_TIMING), "the %s", d->facts.name);
 }
 
 static bool open_event(peer *q) {
@@ -179,8 +176,7 @@ static bool map_slab(cuda_peers *p, range *r, unsigned number) {
   cuda_slab_kind kind = slab_of(d);
   cuda_slab slab = 0;
   uint64_t bytes = slab_length(r, number);
-  if (!cuda_check(d, d->api->slab_create(&slab, bytes, &kind, 0), "cuMemCreate",
-                  "%" PRIu64 " bytes", bytes))
+  if (!CUDA_CHECK(d, slab_create, (&slab, bytes, &kind, 0), "%" PRIu64 " bytes", bytes))
     return false;
   cuda_status status = d->api->range_map(r->address + number * r->slab_bytes, bytes, 0, slab, 0);
   r->mapped += status == CUDA_STATUS_GOOD;
@@ -191,15 +187,14 @@ static bool map_slab(cuda_peers *p, range *r, unsigned number) {
 static bool map_range(cuda_peers *p, range *r) {
   cuda_device *d = cuda_peer(p, 0);
   cuda_address address = 0;
-  if (!cuda_check(d, d->api->range_reserve(&address, r->bytes, 0, 0, 0), "cuMemAddressReserve",
-                  "%" PRIu64 " bytes", r->bytes))
+  if (!CUDA_CHECK(d, range_reserve, (&address, r->bytes, 0, 0, 0), "%" PRIu64 " bytes", r->bytes))
     return false;
   r->address = address;
   for (unsigned i = 0; i < p->count && slab_length(r, i) > 0; i++)
     if (!map_slab(p, r, i))
       return cuda_peers_refuse(p, i);
-  return cuda_check(d, d->api->range_allow(r->address, r->bytes, p->access, p->gpus),
-                    "cuMemSetAccess", "%" PRIu64 " bytes for %u GPUs", r->bytes, p->gpus);
+  return CUDA_CHECK(d, range_allow, (r->address, r->bytes, p->access, p->gpus),
+                    "%" PRIu64 " bytes for %u GPUs", r->bytes, p->gpus);
 }
 
 static void unmap_range(cuda_peers *p, range *r) {
@@ -259,9 +254,7 @@ uint64_t cuda_peers_memory_left(cuda_peers *p) {
 
 static bool mark_stream(cuda_peers *p, unsigned number, cuda_event *event, cuda_stream *stream) {
   cuda_device *d = cuda_peer(p, number);
-  return (cuda_enter(d) &&
-          cuda_leave(d, cuda_check(d, d->api->event_record(event, stream), "cuEventRecord",
-                                   "what it was given, last %s", d->last))) ||
+  return CUDA_CALL(d, event_record, (event, stream), "what it was given, last %s", d->last) ||
          cuda_peers_refuse(p, number);
 }
 
@@ -272,9 +265,7 @@ static bool mark(cuda_peers *p, unsigned number) {
 static bool stream_waits(cuda_peers *p, unsigned number, cuda_stream *stream, unsigned other,
                          cuda_event *event) {
   cuda_device *d = cuda_peer(p, number);
-  return (cuda_enter(d) &&
-          cuda_leave(d, cuda_check(d, d->api->stream_wait(stream, event, 0), "cuStreamWaitEvent",
-                                   "GPU %d", p->peers[other].number))) ||
+  return CUDA_CALL(d, stream_wait, (stream, event, 0), "GPU %d", p->peers[other].number) ||
          cuda_peers_refuse(p, number);
 }
 

@@ -20,8 +20,7 @@ cuda_sequence *cuda_sequence_new(cuda_device *d) {
   cuda_sequence *s = d->api->graph_add_node ? calloc(1, sizeof *s) : NULL;
   if (!s)
     return NULL;
-  if (cuda_enter(d) && cuda_leave(d, cuda_check(d, d->api->graph_create(&s->nodes_of, 0),
-                                                "cuGraphCreate", "launches")))
+  if (CUDA_CALL(d, graph_create, (&s->nodes_of, 0), "launches"))
     return s;
   free(s);
   return NULL;
@@ -49,16 +48,15 @@ static bool write_node(cuda_device *d, cuda_node_parameters *p, bool overlapping
     return cuda_refuse(d, "a sequence has too many launches");
   uint32_t i = s->next++;
   if (s->graph)
-    return cuda_check(d, d->api->graph_set_node(s->graph, s->nodes[i], p),
-                      "cuGraphExecNodeSetParams", "launch %" PRIu32, i + 1);
+    return CUDA_CHECK(d, graph_set_node, (s->graph, s->nodes[i], p), "launch %" PRIu32, i + 1);
   unsigned char waits_itself = overlapping && s->last_is_kernel && cuda_can_overlap(d);
   cuda_edge edge = {.from_port = waits_itself, .type = waits_itself};
   s->last_is_kernel = p->type == CUDA_NODE_KERNEL;
   s->count = s->next;
-  return cuda_check(d,
-                    d->api->graph_add_node(&s->nodes[i], s->nodes_of, i ? &s->nodes[i - 1] : NULL,
-                                           i ? &edge : NULL, i > 0, p),
-                    "cuGraphAddNode", "launch %" PRIu32, i + 1);
+  return CUDA_CHECK(
+      d, graph_add_node,
+      (&s->nodes[i], s->nodes_of, i ? &s->nodes[i - 1] : NULL, i ? &edge : NULL, i > 0, p),
+      "launch %" PRIu32, i + 1);
 }
 
 bool cuda_sequence_add_launch(cuda_device *d, const cuda_kernel *k, const cuda_grid *g,
@@ -83,11 +81,10 @@ bool cuda_sequence_add_clear(cuda_device *d, cuda_address a, uint64_t bytes) {
 }
 
 static bool start(cuda_device *d, cuda_sequence *s) {
-  if (!s->graph && !cuda_check(d, d->api->graph_instantiate(&s->graph, s->nodes_of, 0),
-                               "cuGraphInstantiate", "%" PRIu32 " launches", s->count))
+  if (!s->graph && !CUDA_CHECK(d, graph_instantiate, (&s->graph, s->nodes_of, 0),
+                               "%" PRIu32 " launches", s->count))
     return false;
-  return cuda_check(d, d->api->graph_launch(s->graph, d->stream), "cuGraphLaunch",
-                    "%" PRIu32 " launches", s->count);
+  return CUDA_CHECK(d, graph_launch, (s->graph, d->stream), "%" PRIu32 " launches", s->count);
 }
 
 bool cuda_sequence_launch(cuda_device *d, cuda_sequence *s, bool is_complete) {

@@ -148,8 +148,7 @@ static cuda_program *program_of(const backend_program *p) {
 }
 
 static bool call_kernels(const backend_program *p, const backend_call *call, error *failure) {
-  return cuda_program_call(program_of(p), call->stream, call->data, call->temporaries, call->kept,
-                           failure);
+  return cuda_program_call(program_of(p), call, failure);
 }
 
 static void describe_passes(const backend_program *p, storage_pass *passes) {
@@ -158,19 +157,12 @@ static void describe_passes(const backend_program *p, storage_pass *passes) {
 
 static bool take_workspace(const backend_program *p, backend_call *call, uint64_t bytes,
                            void **memory, error *failure) {
-  cuda_address a = (uintptr_t)*memory;
-  stream_sequence *kept = call->kept;
-  if (!bytes)
-    return cuda_program_give(program_of(p), call->stream, a, kept, failure);
-  bool good = cuda_program_take(program_of(p), call->stream, bytes, &a, &kept, failure);
-  *memory = (void *)(uintptr_t)a;
-  call->kept = kept;
-  return good;
+  return cuda_program_workspace(program_of(p), call, bytes, memory, failure);
 }
 
 static bool fetch_array(const backend_program *p, const backend_call *call, void *to,
                         const void *from, uint64_t bytes, error *failure) {
-  return cuda_program_fetch(program_of(p), call->stream, to, (uintptr_t)from, bytes, failure);
+  return cuda_program_fetch(program_of(p), call, to, from, bytes, failure);
 }
 
 static const char *describe_device(const backend_program *p) {

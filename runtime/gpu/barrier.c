@@ -16,37 +16,26 @@ struct gpu_barrier {
   cuda_stream *apart[CUDA_MOST_PEERS];  // does not wait for what the GPU waits in
 };
 
-static bool find_kernels(gpu_barrier *b, const cuda_code_source *s, error *failure) {
-  text t = {0};
-  bool good = true;
-  barrier_kernel_write(&t);
-  for (unsigned i = 0; i < cuda_peers_count(b->peers) && good; i++) {
-    cuda_device *d = cuda_peer(b->peers, i);
-    good = cuda_code_load(&b->modules[i], d, &t, s, failure) &&
-           (cuda_kernel_find(d, b->modules[i], "permc_pass_barrier", 0, &b->kernels[i]) ||
-            (cuda_peers_refuse(b->peers, i),
-             error_set(failure, SPAN_NONE, "%s", cuda_message(cuda_peer(b->peers, 0)))));
-  }
-  text_free(&t);
-  return good;
-}
-
 static bool is_by_events(void) {
   const char *how = getenv("PERMC_BARRIER");
   return how && strcmp(how, "events") == 0;
 }
 
-static bool make_streams(gpu_barrier *b, error *failure) {
+static bool open_devices(gpu_barrier *b, const cuda_code_source *s, error *failure) {
+  cuda_code code = {0};
+  text t = {0};
   bool good = true;
+  barrier_kernel_write(&t);
   for (unsigned i = 0; i < cuda_peers_count(b->peers) && good; i++) {
     cuda_device *d = cuda_peer(b->peers, i);
-    good =
-        (cuda_enter(d) &&
-         cuda_leave(d, cuda_check(d, d->api->stream_create(&b->apart[i], CUDA_STREAM_NON_BLOCKING),
-                                  "cuStreamCreate", "the %s", d->facts.name))) ||
-        (cuda_peers_refuse(b->peers, i),
-         error_set(failure, SPAN_NONE, "%s", cuda_message(cuda_peer(b->peers, 0))));
+    good = (cuda_code_load(&b->modules[i], d, &code, &t, s, failure) &&
+            cuda_kernel_find(d, b->modules[i], "permc_pass_barrier", 0, &b->kernels[i]) &&
+            CUDA_CALL(d, stream_create, (&b->apart[i], CUDA_STREAM_NON_BLOCKING), "the %s",
+                      d->facts.name)) ||
+           cuda_peers_refuse(b->peers, i);
   }
+  cuda_code_free(&code);
+  text_free(&t);
   return good;
 }
 
@@ -60,10 +49,9 @@ bool gpu_barrier_new(gpu_barrier **out, cuda_peers *p, const cuda_code_source *s
   if (!b)
     return error_no_memory(failure);
   b->peers = p;
-  return find_kernels(b, s, failure) && make_streams(b, failure) &&
-         (((b->flags = cuda_peers_memory_new(p, bytes)) && cuda_clear(d, b->flags, bytes) &&
-           cuda_wait(d, NULL)) ||
-          error_set(failure, SPAN_NONE, "%s", cuda_message(d)));
+  return (open_devices(b, s, failure) && (b->flags = cuda_peers_memory_new(p, bytes)) &&
+          cuda_clear(d, b->flags, bytes) && cuda_wait(d, NULL)) ||
+         cuda_fail(d, failure);
 }
 
 void gpu_barrier_free(gpu_barrier *b) {

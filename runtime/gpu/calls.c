@@ -1,4 +1,5 @@
 // Calls on arrays of the caller, put on a stream of the caller.
+#include "runtime/context/backend.h"
 #include "runtime/cpu/ranges.h"
 #include "runtime/cuda/device.h"
 #include "runtime/gpu/state.h"
@@ -13,10 +14,6 @@ static cuda_device call_device(const cuda_program *g, cuda_stream *stream) {
                        .ordinal = d->ordinal,
                        .context = d->context,
                        .stream = stream};
-}
-
-static bool fail_with_message(const cuda_device *d, error *failure) {
-  return error_set(failure, SPAN_NONE, "%s", cuda_message(d));
 }
 
 // The array between launches is the stream's.
@@ -64,8 +61,9 @@ static bool call_sequence(cuda_program *g, cuda_device *d, stream_sequence *s,
 }
 
 static bool is_sequence(const cuda_program *g) {
-  unsigned launches = atomic_load(&g->launches_of_call);
-  return launches > 1 && launches <= CUDA_SEQUENCE_MOST && !g->plan->lines;
+  uint32_t count = g->tables[OF_ALL].starts;
+  return atomic_load(&g->starts) == STARTS_AS_ONE && count > 1 && count <= CUDA_SEQUENCE_MOST &&
+         !g->plan->lines;
 }
 
 static bool permutes(const cuda_program *g) {
@@ -86,8 +84,7 @@ static bool call_with_schedules(cuda_program *g, cuda_device *d, cuda_address *a
     const void *places = r ? (const void *)(uintptr_t)addresses[cuda_permuting_places(r)] : NULL;
     good = !r || program_prepare(g, d, r, places, failure);
   }
-  good = good && (call_passes(g, d, addresses, temporaries, 0) ||
-                  error_set(failure, SPAN_NONE, "%s", cuda_message(d)));
+  good = good && (call_passes(g, d, addresses, temporaries, 0) || cuda_fail(d, failure));
   pthread_mutex_unlock(&g->schedules);
   cuda_stages_end(d);
   return good;
@@ -95,54 +92,53 @@ static bool call_with_schedules(cuda_program *g, cuda_device *d, cuda_address *a
 
 // Several launches are a sequence from the second call on; where there can be none, they are done
 // one by one, then and ever after. Profilers see them one by one.
-bool cuda_program_call(cuda_program *g, cuda_stream *stream, void **arrays, void *temporaries,
-                       stream_sequence *kept, error *failure) {
-  cuda_device d = call_device(g, stream);
+bool cuda_program_call(cuda_program *g, const backend_call *call, error *failure) {
+  cuda_device d = call_device(g, call->stream);
   const plan *p = g->plan;
-  cuda_address *addresses = (cuda_address *)(void *)arrays;
+  cuda_address *addresses = (cuda_address *)(void *)call->data;
+  cuda_address temporaries = (uintptr_t)call->temporaries;
   _Static_assert(sizeof(void *) == sizeof(cuda_address), "addresses of the device are pointers");
   for (size_t a = 0; a < p->arrays.count; a++)
     if (p->arrays.items[a].role == NET_TABLE)
       addresses[a] = g->own[a];
   if (permutes(g))
-    return call_with_schedules(g, &d, addresses, (uintptr_t)temporaries, failure);
-  stream_sequence *s = kept ? kept : is_sequence(g) ? streams_take(&g->streams, &d) : NULL;
-  bool done = s && call_sequence(g, &d, s, addresses, (uintptr_t)temporaries);
-  bool good = done || call_passes(g, &d, addresses, (uintptr_t)temporaries, 0);
+    return call_with_schedules(g, &d, addresses, temporaries, failure);
+  stream_sequence *s = call->kept       ? call->kept
+                       : is_sequence(g) ? streams_take(&g->streams, &d)
+                                        : NULL;
+  bool done = s && call_sequence(g, &d, s, addresses, temporaries);
+  bool good = done || call_passes(g, &d, addresses, temporaries, 0);
   if (s && !done)
-    atomic_store(&g->launches_of_call, NEVER);
-  else if (!s && good && !atomic_load(&g->launches_of_call))
-    atomic_store(&g->launches_of_call, d.launched);
-  if (s && !kept)
+    atomic_store(&g->starts, STARTS_ONE_BY_ONE);
+  else if (!s && good && atomic_load(&g->starts) == STARTS_FIRST)
+    atomic_store(&g->starts, STARTS_AS_ONE);
+  if (s && !call->kept)
     streams_give(&g->streams, &d, s);
-  return good || fail_with_message(&d, failure);
+  return good || cuda_fail(&d, failure);
 }
 
-bool cuda_program_take(cuda_program *g, cuda_stream *stream, uint64_t bytes, cuda_address *memory,
-                       stream_sequence **kept, error *failure) {
-  cuda_device d = call_device(g, stream);
-  *kept = bytes <= d.facts.memory_bytes / KEPT_PART && is_sequence(g)
-              ? streams_take(&g->streams, &d)
-              : NULL;
-  if (*kept && (*memory = stream_sequence_memory(*kept, &d, bytes)))
-    return true;
-  if (*kept)
-    streams_give(&g->streams, &d, *kept);
-  *kept = NULL;
-  return cuda_stream_memory_new(&d, bytes, memory) || fail_with_message(&d, failure);
+bool cuda_program_workspace(cuda_program *g, backend_call *call, uint64_t bytes, void **memory,
+                            error *failure) {
+  cuda_device d = call_device(g, call->stream);
+  cuda_address a = (uintptr_t)*memory;
+  stream_sequence *kept = call->kept;
+  if (!bytes && kept)
+    return streams_give(&g->streams, &d, kept), true;
+  if (!bytes)
+    return cuda_stream_memory_free(&d, a) || cuda_fail(&d, failure);
+  if (bytes <= d.facts.memory_bytes / KEPT_PART && is_sequence(g))
+    kept = streams_take(&g->streams, &d);
+  a = kept ? stream_sequence_memory(kept, &d, bytes) : 0;
+  call->kept = a ? kept : NULL;
+  if (kept && !a)
+    streams_give(&g->streams, &d, kept);
+  bool good = a || cuda_stream_memory_new(&d, bytes, &a);
+  *memory = (void *)(uintptr_t)a;
+  return good || cuda_fail(&d, failure);
 }
 
-bool cuda_program_give(cuda_program *g, cuda_stream *stream, cuda_address memory,
-                       stream_sequence *kept, error *failure) {
-  cuda_device d = call_device(g, stream);
-  if (!kept)
-    return cuda_stream_memory_free(&d, memory) || fail_with_message(&d, failure);
-  streams_give(&g->streams, &d, kept);
-  return true;
-}
-
-bool cuda_program_fetch(const cuda_program *g, cuda_stream *stream, void *to, cuda_address from,
+bool cuda_program_fetch(const cuda_program *g, const backend_call *call, void *to, const void *from,
                         uint64_t bytes, error *failure) {
-  cuda_device d = call_device(g, stream);
-  return cuda_fetch(&d, to, from, bytes) || fail_with_message(&d, failure);
+  cuda_device d = call_device(g, call->stream);
+  return cuda_fetch(&d, to, (uintptr_t)from, bytes) || cuda_fail(&d, failure);
 }

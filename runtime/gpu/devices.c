@@ -1,13 +1,11 @@
 // What the devices of a program do as one: their memory, what they wait for, and messages.
 #include "runtime/gpu/state.h"
 
-bool program_fail(const cuda_program *g, error *failure) {
-  return error_set(failure, SPAN_NONE, "%s", cuda_message(g->device));
-}
+bool program_fail(const cuda_program *g, error *failure) { return cuda_fail(g->device, failure); }
 
 bool program_fail_of(const cuda_program *g, const program_part *part, error *failure) {
   if (!g->peers)
-    return error_set(failure, SPAN_NONE, "%s", cuda_message(part->device));
+    return cuda_fail(part->device, failure);
   cuda_peers_refuse(g->peers, (unsigned)(part - g->parts));
   return program_fail(g, failure);
 }

@@ -93,17 +93,34 @@ static void add_pass(launch_table *t, uint32_t number, const c_pass_facts *f) {
              first);
 }
 
-static void add_plan_kernels(launch_table *t, const c_pass_facts *facts) {
-  for (uint32_t i = 0; i < t->plan->passes.count; i++) {
+// Those of the passes first ... last - 1 are a module, if there are any.
+static void add_module(launch_table *t, const c_code *code, uint32_t first, uint32_t last,
+                       bool whole) {
+  uint32_t number = (uint32_t)t->modules.count, kernels = (uint32_t)t->kernels.count;
+  for (uint32_t i = first; i < last; i++) {
+    const c_pass_facts *f = &code->facts[i];
     char name[C_PASS_NAME];
-    if (!facts[i].threads || facts[i].kernel != i)
+    if (!f->threads || f->kernel != i)
       continue;
     c_pass_name(t->plan, i, name);
     t->passes[i].kernel =
-        add_kernel(t, 0, facts[i].scratch_bytes, arena_copy(&t->memory, name, strlen(name)));
+        add_kernel(t, number, f->scratch_bytes, arena_copy(&t->memory, name, strlen(name)));
   }
-  if (t->kernels.count)
-    vec_push(&t->memory, &t->modules, (text){0});
+  if (kernels == t->kernels.count)
+    return;
+  vec_push(&t->memory, &t->modules, (text){0});
+  c_code_file(&t->modules.items[number], code, first, last, whole);
+  if (t->modules.items[number].failed)
+    arena_fail(&t->memory);
+}
+
+static void add_plan_modules(launch_table *t, const c_code *code, uint64_t file_bytes) {
+  enum { MOST_FILES = 32 };
+  uint32_t first[MOST_FILES + 1] = {0, code->pass_count};
+  size_t files = file_bytes ? c_code_split(code, file_bytes, MOST_FILES, first) : 1;
+  for (size_t i = 0; i < files; i++)
+    add_module(t, code, first[i], first[i + 1], !file_bytes);
+  t->plan_modules = (uint32_t)t->modules.count;
 }
 
 // ---- the whole ------------------------------------------------------------------------------------
@@ -118,14 +135,14 @@ static void add_passes(launch_table *t, const launch_options *o) {
       routine_describe(&routines[i], &t->memory, &o->machine, p, pass, r->rows / t->parts);
     t->passes[i].makes_keys = routines[i].makes_keys;
   }
-  if (o->facts)
-    add_plan_kernels(t, o->facts);
+  if (o->code)
+    add_plan_modules(t, o->code, o->file_bytes);
   for (uint32_t i = 0; i < p->passes.count; i++) {
     uint32_t keys_for = p->passes.items[i].keys_for;
     if (plan_routine_of(p, &p->passes.items[i]))
       add_routine(t, i, &routines[i]);
-    else if (o->facts && o->facts[i].threads && !(keys_for && routines[keys_for].makes_keys))
-      add_pass(t, i, &o->facts[i]);
+    else if (o->code && o->code->facts[i].threads && !(keys_for && routines[keys_for].makes_keys))
+      add_pass(t, i, &o->code->facts[i]);
   }
 }
 
@@ -136,10 +153,14 @@ bool launch_table_make(launch_table *t, const plan *p, const launch_options *o, 
     return error_no_memory(failure);
   t->passes = NEW_ARRAY(&t->memory, launch_pass, p->passes.count + 1);
   add_passes(t, o);
+  for (size_t i = 0; i < t->launches.count; i++)
+    t->starts += t->launches.items[i].clear_bytes ? 2 : 1;
   return true;
 }
 
 void launch_table_free(launch_table *t) {
+  for (size_t i = 0; i < t->modules.count; i++)
+    text_free(&t->modules.items[i]);
   arena_free(&t->memory);
   *t = (launch_table){0};
 }

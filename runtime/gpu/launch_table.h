@@ -1,8 +1,8 @@
 // What a Plan launches on a GPU, as a table. It is made without a GPU, and read by runs, calls and
 // ranks (launches.c), and by what makes libraries ahead of time (runtime/ahead/gpu.c).
 //
-//   in    a Plan, the facts of its text, the GPU that launches are for
-//   out   kernels, launches and their parameters (launch_text.h); the text of routines' kernels
+//   in    a Plan, its text, the GPU that launches are for
+//   out   kernels, launches and their parameters (launch_text.h); the text of kernels, in modules
 //
 // For example a sort of 1000 u32 by keys, behind a pass that makes these, a0 -> a2, and in front of
 // one that reads them, a3 -> a1:
@@ -51,19 +51,22 @@ typedef struct launch_table {
   VEC(permc_kernel) kernels;
   VEC(permc_launch) launches;
   VEC(permc_parameter) parameters;
-  VEC(text) modules;  // without a text: the Plan's, which is the first if it has kernels
+  VEC(text) modules;      // of the Plan, then of each routine
+  uint32_t plan_modules;  // ... how many are the Plan's
   launch_pass *passes;
+  uint32_t starts;  // launches and clears, of all passes
 } launch_table;
 
 typedef struct launch_options {
-  const c_pass_facts *facts;  // by pass; NULL: only routines
+  const c_code *code;   // the Plan's; NULL: only routines
+  uint64_t file_bytes;  // its text in modules of about so many; 0: in one
   cuda_machine machine;
   // Only routines each of whose parts has as many rows, whole ones, of all its arrays.
   bool by_rows;
   uint32_t parts;  // 0: 1
 } launch_options;
 
-// The plan and the facts' matrices must outlive it. False: *failure; it is to be freed, too.
+// The plan and the matrices of its text must outlive it. False: *failure; it is to be freed, too.
 bool launch_table_make(launch_table *t, const plan *p, const launch_options *o, error *failure);
 void launch_table_free(launch_table *t);  // {0} is allowed
 

@@ -7,22 +7,24 @@ bool table_code_new(table_code *c, const launch_table *t) {
   return c->modules && c->kernels;
 }
 
+static bool load_kernel(table_code *c, cuda_device *d, const launch_table *t, uint32_t number,
+                        cuda_code *made, const cuda_code_source *s, error *failure) {
+  const permc_kernel *k = &t->kernels.items[number];
+  cuda_module **m = &c->modules[k->module];
+  cuda_code own = {0}, *code = made ? &made[k->module] : &own;
+  bool good = *m || cuda_code_load(m, d, code, &t->modules.items[k->module], s, failure);
+  cuda_code_free(&own);
+  return good && (c->kernels[number].function ||
+                  cuda_kernel_find(d, *m, k->name, k->shared_bytes, &c->kernels[number]));
+}
+
 bool table_code_load(table_code *c, cuda_device *d, const launch_table *t, uint32_t pass,
-                     const cuda_code_source *s, error *failure) {
+                     cuda_code *made, const cuda_code_source *s, error *failure) {
   const launch_pass *p = &t->passes[pass];
-  for (uint32_t i = p->first; i < p->first + p->count; i++) {
-    uint32_t number = t->launches.items[i].kernel;
-    const permc_kernel *k = &t->kernels.items[number];
-    const text *code = &t->modules.items[k->module];
-    if (!code->length)
-      continue;
-    if (!c->modules[k->module] && !cuda_code_load(&c->modules[k->module], d, code, s, failure))
-      return false;
-    if (!c->kernels[number].function &&
-        !cuda_kernel_find(d, c->modules[k->module], k->name, k->shared_bytes, &c->kernels[number]))
-      return error_set(failure, SPAN_NONE, "%s", cuda_message(d));
-  }
-  return true;
+  bool good = true;
+  for (uint32_t i = p->first; i < p->first + p->count && good; i++)
+    good = load_kernel(c, d, t, t->launches.items[i].kernel, made, s, failure);
+  return good;
 }
 
 void table_code_free(table_code *c, cuda_device *d, const launch_table *t) {

@@ -3,7 +3,7 @@
 //   table_code code = {0};
 //   launch_place at = {.arrays = addresses, .temporaries = memory};
 //   bool good = table_code_new(&code, &table) &&
-//               table_code_load(&code, d, &table, pass, &source, &failure) &&
+//               table_code_load(&code, d, &table, pass, NULL, &source, &failure) &&
 //               table_launch(&table, &code, d, pass, &at);             // any number of times
 //   table_code_free(&code, d, &table);
 #ifndef PERMC_RUNTIME_GPU_LAUNCHER_H
@@ -30,10 +30,10 @@ typedef struct launch_place {
 } launch_place;
 
 bool table_code_new(table_code *c, const launch_table *t);  // false: memory is out
-// The pass's kernels, unless they are there: those of the Plan's text are (compile.c). False:
-// *failure says why.
+// The kernels of the pass, unless they are there. `made`: by module the code that there is, and what
+// is made then; NULL: none is. False: *failure, or if that has none the device's message, says why.
 bool table_code_load(table_code *c, cuda_device *d, const launch_table *t, uint32_t pass,
-                     const cuda_code_source *s, error *failure);
+                     cuda_code *made, const cuda_code_source *s, error *failure);
 void table_code_free(table_code *c, cuda_device *d, const launch_table *t);  // {0} is allowed
 // False: the device's message says why.
 bool table_launch(const launch_table *t, const table_code *c, cuda_device *d, uint32_t pass,

@@ -51,13 +51,13 @@ bool cuda_program_routine(cuda_program *g, unsigned rank, uint32_t pass, bool al
   *done = t->passes[pass].count > 0;
   if (!*done)
     return true;
-  if (!table_code_load(&own->code[which], own->device, t, pass, &g->source, failure))
-    return false;
+  if (!table_code_load(&own->code[which], own->device, t, pass, NULL, &g->source, failure))
+    return cuda_fail(own->device, failure);
   bool good = (!bytes || cuda_stream_memory_new(own->device, bytes, &at.temporaries)) &&
               table_launch(t, &own->code[which], own->device, pass, &at);
   if (at.temporaries)
     good = cuda_stream_memory_free(own->device, at.temporaries) && good;
-  return good || error_set(failure, SPAN_NONE, "%s", cuda_message(own->device));
+  return good || cuda_fail(own->device, failure);
 }
 
 // ---- runs, by all devices -----------------------------------------------------------------------

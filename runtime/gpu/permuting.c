@@ -93,10 +93,6 @@ net_id cuda_permuting_places(const cuda_permuting *r) { return r->routine->pairs
 
 // ---- preparing ---------------------------------------------------------------------------------
 
-static bool fail_with_message(const cuda_device *d, error *failure) {
-  return error_set(failure, SPAN_NONE, "%s", cuda_message(d));
-}
-
 // By the strategy that is asked for, or the cheapest.
 static bool choose_shape(cuda_permuting *r, const place_list *p, const schedule_means *means,
                          error *failure) {
@@ -126,7 +122,7 @@ static bool make_tables(cuda_permuting *r, cuda_device *d, const place_list *p,
     if (r->tables.bytes[i])
       good = ((r->now.memory[i] = cuda_memory_new(d, r->tables.bytes[i])) &&
               cuda_upload(d, r->now.memory[i], r->tables.data[i], r->tables.bytes[i])) ||
-             fail_with_message(d, failure);
+             cuda_fail(d, failure);
   for (int i = 0; i < PERMUTE_TABLES; i++) {
     free(r->tables.data[i]);
     r->tables.data[i] = NULL;
@@ -166,9 +162,9 @@ static bool load_kernels(cuda_permuting *r, cuda_device *d, const permute_shape 
   if (s->code.modules && permute_shapes_equal(before, &r->shape))
     return true;
   drop_kernels(r, s);
-  bool good = make_table(r, failure) &&
-              (table_code_new(&s->code, &s->table) || error_no_memory(failure)) &&
-              table_code_load(&s->code, d, &s->table, 0, made_of, failure);
+  bool good =
+      make_table(r, failure) && (table_code_new(&s->code, &s->table) || error_no_memory(failure)) &&
+      (table_code_load(&s->code, d, &s->table, 0, NULL, made_of, failure) || cuda_fail(d, failure));
   if (!good)
     drop_kernels(r, s);
   return good;
@@ -225,7 +221,7 @@ bool cuda_permuting_prepare(cuda_permuting *r, cuda_device *d, const void *place
                      "before the stream is captured");
   *changed = true;
   if (!cuda_wait(d, interrupted))
-    return fail_with_message(d, failure);
+    return cuda_fail(d, failure);
   if (!leave_schedule(r))
     return error_no_memory(failure);
   place_list p = {places, r->place_bytes, n};
@@ -237,7 +233,7 @@ bool cuda_permuting_prepare(cuda_permuting *r, cuda_device *d, const void *place
               load_kernels(r, d, &before, made_of, failure);
   free(room);
   if (good && !cuda_wait(d, interrupted))  // for launches on other streams
-    good = fail_with_message(d, failure);
+    good = cuda_fail(d, failure);
   r->hash = hash;
   r->ready = good;
   return good;

@@ -33,9 +33,12 @@ static cuda_program *allocate_program(cuda_device *d, const plan *p, const cuda_
 }
 
 // Of ranks there are only routines that are done by rows.
-static bool make_tables(cuda_program *g, const cuda_options *o, error *failure) {
+static bool make_tables(cuda_program *g, const c_code *code, const cuda_options *o,
+                        error *failure) {
+  enum { FILE_BYTES = 1 << 16 };  // of text that is worth a compilation of its own
   const cuda_facts *d = cuda_facts_of(g->device);
-  launch_options all = {.facts = g->facts,
+  launch_options all = {.code = code,
+                        .file_bytes = FILE_BYTES,
                         .machine = {(uint32_t)d->multiprocessors, (uint32_t)d->shared_per_block},
                         .by_rows = o->ranks != NULL};
   launch_options part = {
@@ -46,19 +49,6 @@ static bool make_tables(cuda_program *g, const cuda_options *o, error *failure) 
     for (int table = 0; table < TABLES && good; table++)
       good =
           table_code_new(&g->parts[k].code[table], &g->tables[table]) || error_no_memory(failure);
-  return good;
-}
-
-// Loads the kernels of routines.
-static bool make_routines(cuda_program *g, error *failure) {
-  bool good = true;
-  for (uint32_t i = 0; i < g->plan->passes.count; i++) {
-    good = good && table_code_load(&g->parts[0].code[OF_ALL], g->device, &g->tables[OF_ALL], i,
-                                   &g->source, failure);
-    for (unsigned k = 0; k < g->part_count && good && g->peers; k++)
-      good = table_code_load(&g->parts[k].code[OF_PART], g->parts[k].device, &g->tables[OF_PART], i,
-                             &g->source, failure);
-  }
   return good;
 }
 
@@ -85,6 +75,7 @@ cuda_program *cuda_program_new(cuda_device *d, const plan *p, c_code *code, cons
   cuda_program *g = allocate_program(d, p, o);
   if (!g)
     return error_no_memory(failure), NULL;
+  bool good = make_tables(g, code, o, failure);
   for (size_t i = 0; i < p->passes.count; i++) {
     g->facts[i] = code->facts[i];
     code->facts[i].matrix = NULL;  // the program's now
@@ -92,9 +83,8 @@ cuda_program *cuda_program_new(cuda_device *d, const plan *p, c_code *code, cons
     if (g->facts[i].one && g->facts[i].one->state_bytes > g->state_bytes)
       g->state_bytes = g->facts[i].one->state_bytes;
   }
-  if (make_tables(g, o, failure) && make_barrier(g, failure) &&
-      program_compile(g, o, code, failure) &&
-      (o->ranks || (make_routines(g, failure) && make_arrays(g, failure))) &&
+  if (good && make_barrier(g, failure) && program_compile(g, o, OF_ALL, failure) &&
+      program_compile(g, o, OF_PART, failure) && (o->ranks || make_arrays(g, failure)) &&
       program_upload_roots(g, code->roots, failure))
     return g;
   cuda_program_free(g);
@@ -106,8 +96,6 @@ static void free_part(const cuda_program *g, program_part *part) {
     cuda_memory_free(part->device, part->temporaries[i]);
   free(part->temporaries);
   cuda_memory_free(part->device, part->imports);
-  for (size_t i = 0; i < part->module_count; i++)
-    cuda_module_free(part->device, part->modules[i]);
   for (int table = 0; table < TABLES; table++)
     table_code_free(&part->code[table], part->device, &g->tables[table]);
 }

@@ -35,8 +35,7 @@
 #include "runtime/cuda/peers.h"
 
 typedef struct cuda_program cuda_program;
-
-typedef struct stream_sequence stream_sequence;  // of a stream, with a workspace (streams.h)
+typedef struct backend_call backend_call;  // runtime/context/backend.h
 
 typedef struct cuda_options {
   // The devices of ranks, `d` being the first, for cuda_program_items alone: it has no arrays, and
@@ -49,8 +48,7 @@ typedef struct cuda_options {
   const atomic_bool *interrupted;  // may be NULL
   bool fuse;  // products and sums of floats may be rounded once: faster, other last bits
   bool no_cache;
-  unsigned compilers;  // at once; 0: as many as there are processors
-  progress progress;   // told how many texts are compiled, where there are several
+  progress progress;  // told how many texts are compiled, where there are several
 } cuda_options;
 
 // From the plan and its text, whose kernels for runtime matrices become the program's. `d` and `p`
@@ -66,22 +64,18 @@ bool cuda_program_run(cuda_program *g, const array *arguments, size_t count, arr
                       error *failure);
 
 // The same on arrays that are in the device's memory: by array of the plan, but for tables, places,
-// and temporaries of passes (runtime/cpu/storage.h). The work is put on the stream, which is not
-// waited for. Several threads may do so at once. `kept`: what the call's workspace is kept with, or
-// NULL. False: *failure says why.
-bool cuda_program_call(cuda_program *g, cuda_stream *stream, void **arrays, void *temporaries,
-                       stream_sequence *kept, error *failure);
+// and temporaries of passes (runtime/cpu/storage.h). The work is put on the call's stream, which is
+// not waited for. Several threads may do so at once.
+bool cuda_program_call(cuda_program *g, const backend_call *call, error *failure);
 // How its passes are executed: by pass, zeros at first.
 void cuda_program_describe(const cuda_program *g, storage_pass *passes);
-// Memory for such a call: little is kept with the sequence that the call will be started as; else
-// (*kept is NULL) it is taken in the order of the stream. It is given back when all of the call is
-// on the stream.
-bool cuda_program_take(cuda_program *g, cuda_stream *stream, uint64_t bytes, cuda_address *memory,
-                       stream_sequence **kept, error *failure);
-bool cuda_program_give(cuda_program *g, cuda_stream *stream, cuda_address memory,
-                       stream_sequence *kept, error *failure);
+// Memory for such a call: little is kept with the sequence that the call will be started as
+// (call->kept); else it is taken in the order of the stream. It is given back (0 bytes) when all of
+// the call is on the stream.
+bool cuda_program_workspace(cuda_program *g, backend_call *call, uint64_t bytes, void **memory,
+                            error *failure);
 // Waits for the stream, and copies to the host. False as well if the stream is capturing.
-bool cuda_program_fetch(const cuda_program *g, cuda_stream *stream, void *to, cuda_address from,
+bool cuda_program_fetch(const cuda_program *g, const backend_call *call, void *to, const void *from,
                         uint64_t bytes, error *failure);
 
 // The items first ... last - 1 of a pass that is no routine (runtime/cpu/cpu.h), on the stream of

@@ -66,7 +66,7 @@ static bool make_own_arrays(cuda_program *g, error *failure) {
   for (uint32_t i = 0; i < g->plan->passes.count; i++)
     for (unsigned k = 0; k < g->part_count; k++)
       if (!make_temporaries(g, &g->parts[k], i))
-        return error_set(failure, SPAN_NONE, "%s", cuda_message(g->parts[k].device));
+        return cuda_fail(g->parts[k].device, failure);
   return g->has_own_arrays = true;
 }
 

@@ -21,13 +21,15 @@
 
 #include <stdlib.h>
 
-enum { MOST_FILES = 32 };  // of text, compiled by themselves
 #define NEVER UINT32_MAX
 
 typedef struct buffer {
   cuda_address address;
   uint64_t bytes;
 } buffer;
+
+// How the next call is started: the first time, and then its launches as one, unless that fails.
+enum { STARTS_FIRST, STARTS_AS_ONE, STARTS_ONE_BY_ONE };
 
 // Passes that follow each other without the host, as a graph (NULL: there are none); then a routine
 // that has no kernels, which the host executes (NEVER: none).
@@ -42,8 +44,6 @@ enum { OF_ALL, OF_PART, TABLES };
 // What each of the devices has of its own.
 typedef struct program_part {
   cuda_device *device;
-  size_t module_count;
-  cuda_module *modules[MOST_FILES];
   table_code code[TABLES];
   cuda_address imports;       // permc_imports, the list of tables, and the tables
   cuda_address *temporaries;  // by pass, of runs
@@ -72,9 +72,9 @@ struct cuda_program {
   cuda_graph *many;  // MANY runs, for cuda_program_time, where no routine is the host's
   cache cache;
   cuda_code_source source;
-  buffer copied;                 // two halves, of cuda_program_time_copy
-  cuda_streams streams;          // the sequences of calls
-  atomic_uint launches_of_call;  // 0: not known yet
+  buffer copied;         // two halves, of cuda_program_time_copy
+  cuda_streams streams;  // the sequences of calls
+  atomic_uint starts;    // how the next call is started
 };
 
 // ---- devices.c: memory that all reach, and messages --------------------------------------------
@@ -87,7 +87,8 @@ bool program_fail_of(const cuda_program *g, const program_part *part, error *fai
 
 // ---- compile.c ---------------------------------------------------------------------------------
 
-bool program_compile(cuda_program *g, const cuda_options *o, const c_code *code, error *failure);
+// The table's kernels.
+bool program_compile(cuda_program *g, const cuda_options *o, int table, error *failure);
 
 // ---- arrays.c ----------------------------------------------------------------------------------
 

@@ -20,14 +20,14 @@
 
 #include <pthread.h>
 
-struct stream_sequence {
+typedef struct stream_sequence {
   struct stream_sequence *next;
   cuda_stream *stream;
   cuda_sequence *launches;
   bool written, failed;
   cuda_address workspace, state;  // 0: none was wanted
   cuda_address addresses[];       // that it was written for; the last: of temporaries
-};
+} stream_sequence;
 
 typedef struct cuda_streams {
   pthread_mutex_t lock;

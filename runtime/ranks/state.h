@@ -36,8 +36,7 @@ typedef struct rank {
 
 // Says what has failed in the memory of arrays; false.
 static inline bool rank_failed(rank *r) {
-  return r->device ? error_set(r->failure, SPAN_NONE, "%s", cuda_message(r->device))
-                   : error_no_memory(r->failure);
+  return r->device ? cuda_fail(r->device, r->failure) : error_no_memory(r->failure);
 }
 
 static inline uint64_t rank_element_bytes(const rank *r, net_id a) {

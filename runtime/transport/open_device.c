@@ -17,8 +17,7 @@ static bool make_offer(cuda_device *d, offer *own) {
   own->has = own->wanted != NCCL_OFF && nccl_library_find(own->why, sizeof own->why);
   if (own->wanted == NCCL_OFF)
     snprintf(own->why, sizeof own->why, "PERMC_NCCL is off");
-  return cuda_check(d, d->api->device_get_uuid(own->gpu, d->ordinal), "cuDeviceGetUuid", "the %s",
-                    d->facts.name);
+  return CUDA_CHECK(d, device_get_uuid, (own->gpu, d->ordinal), "the %s", d->facts.name);
 }
 
 // Why there can be no NCCL, or "". The same on all ranks.

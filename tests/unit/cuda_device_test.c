@@ -7,7 +7,7 @@
 #include <pthread.h>
 #include <time.h>
 
-static const char text[] =
+static const char kernel_text[] =
     // a[i] += b[i]
     "extern \"C\" __global__ void add(unsigned *a, const unsigned *b, unsigned long long count) {\n"
     "  unsigned long long i = (unsigned long long)blockIdx.x * blockDim.x + threadIdx.x;\n"
@@ -44,7 +44,7 @@ static bool have_device(void) {
   if (!device && !(device = cuda_open(0, why, sizeof why)))
     return false;
   nvrtc_job job = {
-      .text = text, .name = "test.cu", .architecture = cuda_facts_of(device)->capability};
+      .text = kernel_text, .name = "test.cu", .architecture = cuda_facts_of(device)->capability};
   if (!nvrtc_compile(&job, &cubin, &size, why, sizeof why))
     return false;
   module = cuda_module_load(device, cubin, size);
@@ -248,7 +248,7 @@ TEST(messages) {
   CHECK_CONTAINS(cuda_message(device), "cuModuleGetFunction of none: CUDA_ERROR_NOT_FOUND: ");
   // code for another GPU
   int other = cuda_facts_of(device)->capability / 10 == 9 ? 80 : 90;
-  nvrtc_job job = {.text = text, .name = "test.cu", .architecture = other};
+  nvrtc_job job = {.text = kernel_text, .name = "test.cu", .architecture = other};
   REQUIRE(nvrtc_compile(&job, &cubin, &size, why, sizeof why));
   CHECK(cuda_module_load(device, cubin, size) == NULL);
   CHECK_CONTAINS(cuda_message(device), "cuModuleLoadData of ");

@@ -295,7 +295,7 @@ static void check_table(arena *memory, const table_row *row) {
   REQUIRE(permc_explain(c, "main", NULL, 0, &o, &out));
   const plan *p = plan_read(memory, out, &wrong);
   REQUIRE(p && c_emit(&code, p, &(c_options){0}, &problem));
-  launch_options all = {.facts = code.facts, .machine = {132, 232448}};
+  launch_options all = {.code = &code, .machine = {132, 232448}};
   launch_options half = {.machine = all.machine, .by_rows = true, .parts = 2};
   CHECK(launch_table_make(&t, p, &all, &failure) && launch_table_make(&part, p, &half, &failure));
   CHECK_EQ_U64(t.launches.count, row->launches);
