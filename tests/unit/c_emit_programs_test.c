@@ -138,6 +138,24 @@ TEST(results_made_together) {
                     "[32]i32");
 }
 
+// Elements that one column needs are loaded there, not into the phase of the first: the inverse of
+// the Haar transform, its columns over 1, 2, 4, ... elements.
+TEST(loads_where_few_are_needed) {
+  START();
+  text t = {0};
+  const char *problem = NULL;
+  c_code code = {0};
+  text_string(&t, "let inverse xs = if length xs == 1 then xs else let half = length xs / 2 in "
+                  "join (map (\\(m, d) -> [m + d, m - d]) "
+                  "(zip (inverse (take half xs)) (drop half xs))) in inverse");
+  const plan *p = planned(text_content(&t), "[2^12]f32", "avx512");
+  if (CHECK(p && p->passes.count == 1 && c_emit(&code, p, &usual_text, &problem)))
+    CHECK(!strstr(text_content(&code.passes[0]), "t < 2048;"));
+  c_code_free(&code);
+  text_free(&t);
+  arena_free(&memory);
+}
+
 // Much scalar code takes fewer registers, not 64 times as much text, and no long basic blocks.
 TEST(text_of_many_guards) {
   START();
