@@ -22,7 +22,7 @@ LC_ALL=C awk '
     gsub(/ /, "-", anchor)
     print FILENAME "#" anchor
   }' README.md CONTRIBUTING.md CHANGELOG.md bench/README.md docs/*.md >"$folder/targets"
-folders="core lang fusion kernels runtime tool stdlib tests examples bench docs cmake python"
+folders="core lang fusion kernels runtime tool stdlib tests examples bench docs editors cmake python"
 {
   echo LICENSE
   find $folders
@@ -43,7 +43,7 @@ LC_ALL=C awk '
     while (match(rest, /`[^`]*`/)) {
       path = substr(rest, RSTART + 1, RLENGTH - 2)
       rest = substr(rest, 1, RSTART - 1) " " substr(rest, RSTART + RLENGTH)
-      if (path ~ /^(core|lang|fusion|kernels|runtime|tool|stdlib|tests|examples|bench|docs)\/[a-z0-9_.\/]*$/)
+      if (path ~ /^(core|lang|fusion|kernels|runtime|tool|stdlib|tests|examples|bench|docs|editors)\/[a-z0-9_.\/]*$/)
         print FILENAME ":" FNR ": " path
     }
     while (match(rest, /\]\([^)]*\)/)) {

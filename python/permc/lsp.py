@@ -1,0 +1,149 @@
+"""A language server for .perm: `python -m permc lsp`, with pip install 'permc[lsp]'.
+
+An editor starts it and talks to it on standard input and output. Programs are checked when they are
+opened and saved, by `permc check`, so an editor shows the messages that the tool prints. Hovering
+over a name shows its type, or what `permc help` says of it. Definitions of a program are found in
+its text, and in the files that it imports."""
+
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+from lsprotocol import types
+from pygls.lsp.server import LanguageServer
+from pygls.uris import from_fs_path, to_fs_path
+
+server = LanguageServer("permc", "0.2.0")
+
+PLACE = re.compile(r"(?P<file>.*?):(?P<line>\d+):(?P<column>\d+): "
+                   r"(?P<kind>error|warning|note): (?P<text>.*)")
+SEVERITY = {"error": types.DiagnosticSeverity.Error, "warning": types.DiagnosticSeverity.Warning}
+NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_']*|[-+*/%^&|<>=!~.]+")
+
+
+def permc(*words, given=None, cwd=None):
+    """What `permc WORDS` prints, on both streams, and its exit status. It is this package's permc,
+    whatever lies in the folder of the program."""
+    here = str(pathlib.Path(__file__).resolve().parents[1])
+    paths = os.pathsep.join([here, os.environ.get("PYTHONPATH", "")]).rstrip(os.pathsep)
+    done = subprocess.run([sys.executable, "-P", "-m", "permc", *words], input=given, cwd=cwd,
+                          env={**os.environ, "PYTHONPATH": paths}, capture_output=True, text=True,
+                          check=False)
+    return done.stdout, done.stderr, done.returncode
+
+
+def messages(text):
+    """The messages of `permc check`, in order: [file, line, column, length, kind, words]. The
+    length is that of the carets; hints are lines of the message before them."""
+    found = []
+    for line in text.splitlines():
+        place = PLACE.fullmatch(line)
+        if place:
+            found.append([place["file"], int(place["line"]) - 1, int(place["column"]) - 1, 1,
+                          place["kind"], place["text"]])
+        elif found and re.fullmatch(r" *\^+", line):
+            found[-1][3] = line.count("^")
+        elif found and line.startswith("hint: "):
+            found[-1][5] += "\n" + line
+    return found
+
+
+def diagnostics(path):
+    """Those of each file that is concerned, by its path; of this one in any case."""
+    of_files, last = {path: []}, None
+    _, said, _ = permc("check", path.name, cwd=path.parent)
+    for file, line, column, length, kind, words in messages(said):
+        start = types.Position(line, column)
+        where = types.Range(start, types.Position(line, column + length))
+        if kind == "note" and last:
+            place = types.Location(from_fs_path(str(path.parent / file)), where)
+            last.related_information = [*(last.related_information or []),
+                                        types.DiagnosticRelatedInformation(place, words)]
+            continue
+        last = types.Diagnostic(where, words, SEVERITY.get(kind), source="permc")
+        of_files.setdefault(path.parent / file, []).append(last)
+    return of_files
+
+
+def name_at(document, position):
+    lines = document.lines
+    if position.line >= len(lines):
+        return None
+    for word in NAME.finditer(lines[position.line]):
+        if word.start() <= position.character <= word.end():
+            return word[0]
+    return None
+
+
+def type_of(path, lines, name):
+    """The type of a name of the program: its signature, or what is inferred, which the tool says
+    where such a function is to be run."""
+    for line in lines:
+        if re.match(re.escape(name) + r" *: ", line):
+            return line.strip()
+    _, said, _ = permc("explain", path.name, "--entry", name, cwd=path.parent)
+    inferred = re.search(r"no signature\nhint: .*, such as '(.*)'$", said, re.M)
+    return inferred and inferred[1]
+
+
+@server.feature(types.TEXT_DOCUMENT_DID_OPEN)
+@server.feature(types.TEXT_DOCUMENT_DID_SAVE)
+def check(ls, params):
+    path = pathlib.Path(to_fs_path(params.text_document.uri))
+    for file, found in diagnostics(path).items():
+        ls.text_document_publish_diagnostics(
+            types.PublishDiagnosticsParams(from_fs_path(str(file)), found))
+
+
+@server.feature(types.TEXT_DOCUMENT_HOVER)
+def hover(ls, params):
+    document = ls.workspace.get_text_document(params.text_document.uri)
+    name = name_at(document, params.position)
+    if name is None:
+        return None
+    path = pathlib.Path(document.path)
+    said = type_of(path, document.lines, name)
+    if said is None:
+        helped, _, status = permc("help", name)
+        said = helped if status == 0 else None
+    return said and types.Hover(types.MarkupContent(types.MarkupKind.Markdown,
+                                                    f"```perm\n{said.rstrip()}\n```"))
+
+
+@server.feature(types.TEXT_DOCUMENT_DEFINITION)
+def definition(ls, params):
+    document = ls.workspace.get_text_document(params.text_document.uri)
+    name = name_at(document, params.position)
+    files, seen = [pathlib.Path(document.path)], set()
+    while name and files:
+        path = files.pop().resolve()
+        if path in seen or not path.is_file():
+            continue
+        seen.add(path)
+        lines = document.lines if len(seen) == 1 else path.read_text().splitlines()
+        for number, line in enumerate(lines):
+            imported = re.match(r'import\s+"([^"]+)"', line)
+            if imported:
+                files.append(path.parent / imported[1])
+            found = re.match(re.escape(name) + r"(?![A-Za-z0-9_'])", line)
+            if found:
+                start = types.Position(number, 0)
+                return types.Location(from_fs_path(str(path)),
+                                      types.Range(start, types.Position(number, found.end())))
+    return None
+
+
+@server.feature(types.TEXT_DOCUMENT_FORMATTING)
+def layout(ls, params):
+    document = ls.workspace.get_text_document(params.text_document.uri)
+    text, _, status = permc("fmt", "-", given=document.source)
+    if status != 0 or text == document.source:
+        return None
+    whole = types.Range(types.Position(0, 0), types.Position(len(document.lines), 0))
+    return [types.TextEdit(whole, text)]
+
+
+def main():
+    server.start_io()
