@@ -46,18 +46,50 @@ verbs() {
 case $page in
 command-line)
   head_of command-line
+  # Options that three verbs or more describe alike are in a table of their own.
   verbs | awk -F '\t' '
     function cell(s) { gsub(/\|/, "\\|", s); return s }
-    function end_part() { if (part == "example") print "```" }
-    $1 == "verb" { end_part(); part = ""; printf "\n## %s\n\n%s%s.\n\n", $2, toupper(substr($3, 1, 1)), substr($3, 2) }
-    $1 == "usage" { print "    " $2 "\n" }
-    $1 == "text" { print ($2 ~ /^[#-]/ ? "\\" : "") $2 }
-    $1 == "option" && part != "option" { print "\n| option | meaning |\n|---|---|" }
-    $1 == "option" { print "| `" cell($2 ($3 == "" ? "" : " " $3)) "` | " cell($4) " |" }
-    $1 == "example" && part != "example" { print "\n```" }
-    $1 == "example" { print $2 }
-    { part = $1 }
-    END { end_part() }'
+    function form(name, argument) { return "`" cell(name (argument == "" ? "" : " " argument)) "`" }
+    { lines[NR] = $0 }
+    $1 == "option" && $4 !~ /^\.\.\./ { uses[$0]++ }
+    function end_part() {
+      if (part == "example") print "```"
+      if (part == "option" && shared != "") {
+        print (own ? "\n" : "") "Options of [several verbs](#options-of-several-verbs):"
+        print shared "."
+      }
+      part = shared = own = ""
+    }
+    END {
+      for (n = 1; n <= NR; n++) {
+        $0 = lines[n]
+        if ($1 != part) {
+          if (!(part == "option" && $1 == "option")) end_part()
+          if ($1 == "option" || $1 == "example") print ""
+          if ($1 == "example") print "```"
+        }
+        if ($1 == "verb") printf "\n## %s\n\n%s%s.\n\n", $2, toupper(substr($3, 1, 1)), substr($3, 2)
+        if ($1 == "usage") print "    " $2 "\n"
+        if ($1 == "text") print ($2 ~ /^[#-]/ ? "\\" : "") $2
+        if ($1 == "example") print $2
+        if ($1 == "option" && uses[$0] < 3) {
+          if (!own++) print "| option | meaning |\n|---|---|"
+          print "| " form($2, $3) " | " cell($4) " |"
+        } else if ($1 == "option") {
+          last = shared
+          sub(/.*\n/, "", last)
+          shared = shared (shared == "" ? "" : length(last) > 80 ? ",\n" : ", ") "`" $2 "`"
+          if (!known[$0]++) common[++count] = $0
+        }
+        part = $1
+      }
+      end_part()
+      print "\n## Options of several verbs\n\n| option | meaning |\n|---|---|"
+      for (n = 1; n <= count; n++) {
+        $0 = common[n]
+        print "| " form($2, $3) " | " cell($4) " |"
+      }
+    }'
   ;;
 library)
   head_of library

@@ -27,10 +27,11 @@ for verb in $("$permc" help | awk '/^  permc [a-z]/ { print $2 }'); do
   for option in $("$permc" help "$verb" | awk '/^  -/ { print $1 }'); do
     count=$((count + 1))
     sed "1,/^## $verb\$/d; /^## /,\$d" "$folder/command-line.md" >"$folder/verb"
-    check grep -qF "| \`$option" "$folder/verb"
+    check grep -qF "\`$option" "$folder/verb"
     sed 's/\\//g' "$folder/permc.1" | sed "1,/^\.SS $verb\$/d; /^\.S[SH] /,\$d" >"$folder/verb"
     check grep -q "^\.BI \"$option[ \"]" "$folder/verb"
   done
 done
 check [ "$count" -ge 150 ]
+check grep -qF '| `--limit NAME=N` |' "$folder/command-line.md"
 tally
