@@ -5,15 +5,14 @@ opened and saved, by `permc check`, so an editor shows the messages that the too
 over a name shows its type, or what `permc help` says of it. Definitions of a program are found in
 its text, and in the files that it imports."""
 
-import os
 import pathlib
 import re
-import subprocess
-import sys
 
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 from pygls.uris import from_fs_path, to_fs_path
+
+from ._call import permc
 
 server = LanguageServer("permc", "0.2.0")
 
@@ -21,17 +20,6 @@ PLACE = re.compile(r"(?P<file>.*?):(?P<line>\d+):(?P<column>\d+): "
                    r"(?P<kind>error|warning|note): (?P<text>.*)")
 SEVERITY = {"error": types.DiagnosticSeverity.Error, "warning": types.DiagnosticSeverity.Warning}
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_']*|[-+*/%^&|<>=!~.]+")
-
-
-def permc(*words, given=None, cwd=None):
-    """What `permc WORDS` prints, on both streams, and its exit status. It is this package's permc,
-    whatever lies in the folder of the program."""
-    here = str(pathlib.Path(__file__).resolve().parents[1])
-    paths = os.pathsep.join([here, os.environ.get("PYTHONPATH", "")]).rstrip(os.pathsep)
-    done = subprocess.run([sys.executable, "-P", "-m", "permc", *words], input=given, cwd=cwd,
-                          env={**os.environ, "PYTHONPATH": paths}, capture_output=True, text=True,
-                          check=False)
-    return done.stdout, done.stderr, done.returncode
 
 
 def messages(text):

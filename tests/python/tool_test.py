@@ -38,6 +38,42 @@ def run(command, given="", env=None):
     return done.returncode, done.stdout, done.stderr
 
 
+class Repl(unittest.TestCase):
+    """`python -m permc repl`: what is said to each line."""
+
+    def said(self, *lines, file=()):
+        status, out, err = run([*TOOL, "repl", *file], "\n".join([*lines, ":quit", ""]))
+        self.assertEqual((status, err), (0, ""))
+        return out.replace("permc> ", "").replace("  ...> ", "")
+
+    def test_definitions(self):
+        self.assertEqual(self.said("f 0 = 1", "f n = n * f (n - 1)", "f 5", "f 0 = 2", "f 3"),
+                         "120i64\n12i64\n")
+        self.assertEqual(self.said("g : [2^n]a -> [2^n]a", "g = reverse", "g [1, 2]", ":list"),
+                         "[2i64, 1i64]\ng : [2^n]a -> [2^n]a\ng = reverse\n")
+        self.assertIn("'h' is not defined", self.said("h = 3", ":forget h", "h"))
+
+    def test_a_mistake_defines_nothing(self):
+        said = self.said("f x = x + 1", "f x = y", "f 1", "f (", "[1, \\", "2]", "1 == 2")
+        self.assertIn("'y' is not defined", said)
+        self.assertIn("\n2i64\n", said)
+        self.assertTrue(said.endswith("[1i64, 2i64]\nfalse\n"), said)
+
+    def test_commands(self):
+        self.assertEqual(self.said(":type map (* 2)"), "[]t1 -> []t1\n")
+        self.assertIn("passes ", self.said(":explain fft : [2^10]c64"))
+        self.assertIn("─●─", self.said(":draw sort_network : [2^2]u32"))
+        self.assertIn("permc: run ", self.said(":time sum [1, 2]"))
+        self.assertIn("head : []a -> a", self.said(":help head"))
+        self.assertIn("there is no :typ", self.said(":typ 1"))
+
+    def test_a_file(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "a.perm"
+            path.write_text("twice x = x + x\n")
+            self.assertEqual(self.said("twice 4", file=[str(path)]), "8i64\n")
+
+
 class Folder(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
