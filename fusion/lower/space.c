@@ -100,7 +100,8 @@ axes_change axes_replaced(const axes *before, uint32_t at, uint32_t gone, uint32
   c.come = count;
   c.after.count = at + count + rest;
   memcpy(c.after.extents, before->extents, at * sizeof *extents);
-  memcpy(c.after.extents + at, extents, count * sizeof *extents);
+  if (count)
+    memcpy(c.after.extents + at, extents, count * sizeof *extents);
   memcpy(c.after.extents + at + count, before->extents + at + gone, rest * sizeof *extents);
   for (uint32_t i = 0; i < before->count; i++)
     if (i < at || i >= at + gone)
