@@ -114,11 +114,11 @@ static void number_value(arena *a, net_stage *into, const net_stage *from, net_i
 // the ops has are left out.
 static void append_ops(arena *a, net_stage *into, const net_stage *from, const uint32_t *ops,
                        size_t count, const net_change *c, net_id *values, net_id *nodes) {
-  net_id *found = NEW_ARRAY(a, net_id, from->nodes.count + 1);
+  const net_id *found = from->walk;
   size_t kept = 0;
   for (size_t i = 0; i < count; i++) {
     const net_op *op = &from->ops.items[ops ? ops[i] : i];
-    for (uint32_t k = 0, reached = net_op_nodes(from, op, found); k < reached; k++) {
+    for (uint32_t k = 0, reached = net_op_nodes(from, op, from->walk); k < reached; k++) {
       const net_node *node = &from->nodes.items[found[k]];
       kept += nodes[found[k]] == NET_NONE;
       nodes[found[k]] = found[k];  // it is needed: its new number comes below

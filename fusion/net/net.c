@@ -266,7 +266,7 @@ static net_node used_fields(const net_node *node) {
     used.value = node->value;
   if (row->fields & NET_HAS_NUMBER)
     used.number = node->number;
-  if (row->operands) {
+  if (!row->operands || *row->operands) {
     used.operand_count = node->operand_count;
     used.operands = node->operands;
   }

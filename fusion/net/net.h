@@ -123,36 +123,40 @@ net_map net_map_at_element(arena *a, const net_map *m, uint32_t k, const uint64_
 
 // ---- scalar code -----------------------------------------------------------------------------
 
-// What a kind of node is: its name, its operands, which fields it has besides, and traits. What a
-// file does for each kind it does in a switch without default: a new row does not compile until
-// every such file has a case for it (-Wswitch).
+// What a kind of node is: its name, the types of its operands and its own, which fields it has
+// besides, and traits. What a file does for each kind it does in a switch without default: a new row
+// does not compile until every such file has a case for it (-Wswitch).
 //
 //   element   element `number` (of the op's 2^k) of value `value`
-//   index     i64: `map` of the index, the same for all 2^k elements
+//   index     `map` of the index, the same for all 2^k elements
 //   constant  `constant`
 //   scalar    `scalar` of 1 or 2 operands
-//   min, max  of 2 operands of an integer type or bool: where a comparison chooses between its own
-//             operands (made by rules, never by lowering)
-//   select    operands: bool, a, b
-//   convert   of 1 operand to `type`
-//   root      operand k (i64): scalar_root(type, k, number)
+//   min, max  where a comparison chooses between its own operands (made by rules, never by lowering)
+//   select    operands c, a, b: c ? a : b
+//   convert   its operand as `type`
+//   root      operand k: scalar_root(type, k, number)
 //   extern    foreign function `number` of any operands
-//   gather    operand a (i64): element a of array `number`; 0 bits where it has none
-//   scatter   operands a (i64), x: writes x as element a of array `number`, if it has one; false
+//   gather    operand a: element a of array `number`; 0 bits where it has none
+//   scatter   operands a, x: writes x as element a of array `number`, if it has one; false
+//
+// A letter for each operand: b bool, i i64, s the node's own type, x any; NULL: the operation, or the
+// function, says it.
 // clang-format off
 #define NET_NODES(ROW)                                                                             \
-  ROW(ELEMENT,  "element",  0, NET_HAS_VALUE | NET_HAS_NUMBER | NET_HAS_MAP, NET_IS_LEAF)           \
-  ROW(INDEX,    "index",    0, NET_HAS_MAP, 0)                                                      \
-  ROW(CONSTANT, "constant", 0, NET_HAS_CONSTANT, NET_IS_LEAF)                                       \
-  ROW(SCALAR,   "scalar",   NET_OWN_COUNT, NET_HAS_SCALAR, NET_IS_FUNCTION)                         \
-  ROW(MIN,      "min",      2, 0, NET_IS_FUNCTION)                                                  \
-  ROW(MAX,      "max",      2, 0, NET_IS_FUNCTION)                                                  \
-  ROW(SELECT,   "select",   3, 0, NET_IS_FUNCTION)                                                  \
-  ROW(CONVERT,  "convert",  1, 0, NET_IS_FUNCTION)                                                  \
-  ROW(ROOT,     "root",     1, NET_HAS_NUMBER, NET_IS_FUNCTION | NET_IMPORTS)                       \
-  ROW(EXTERN,   "extern",   NET_OWN_COUNT, NET_HAS_NUMBER, NET_HAS_EFFECT | NET_IMPORTS)            \
-  ROW(GATHER,   "gather",   1, NET_HAS_NUMBER, NET_HAS_ARRAY | NET_IMPORTS)                         \
-  ROW(SCATTER,  "scatter",  2, NET_HAS_NUMBER, NET_HAS_ARRAY | NET_HAS_EFFECT | NET_IMPORTS)
+  ROW(ELEMENT,  "element",  "", CLASS_ANY, NET_HAS_VALUE | NET_HAS_NUMBER | NET_HAS_MAP,           \
+      NET_IS_LEAF)                                                                                 \
+  ROW(INDEX,    "index",    "", CLASS_OF(SCALAR_I64), NET_HAS_MAP, 0)                              \
+  ROW(CONSTANT, "constant", "", CLASS_ANY, NET_HAS_CONSTANT, NET_IS_LEAF)                          \
+  ROW(SCALAR,   "scalar",   NULL, CLASS_ANY, NET_HAS_SCALAR, NET_IS_FUNCTION)                      \
+  ROW(MIN,      "min",      "ss", CLASS_BITS, 0, NET_IS_FUNCTION)                                  \
+  ROW(MAX,      "max",      "ss", CLASS_BITS, 0, NET_IS_FUNCTION)                                  \
+  ROW(SELECT,   "select",   "bss", CLASS_ANY, 0, NET_IS_FUNCTION)                                  \
+  ROW(CONVERT,  "convert",  "x", CLASS_ANY, 0, NET_IS_FUNCTION)                                    \
+  ROW(ROOT,     "root",     "i", CLASS_COMPLEX, NET_HAS_NUMBER, NET_IS_FUNCTION | NET_IMPORTS)     \
+  ROW(EXTERN,   "extern",   NULL, CLASS_ANY, NET_HAS_NUMBER, NET_HAS_EFFECT | NET_IMPORTS)         \
+  ROW(GATHER,   "gather",   "i", CLASS_ANY, NET_HAS_NUMBER, NET_HAS_ARRAY | NET_IMPORTS)           \
+  ROW(SCATTER,  "scatter",  "ix", CLASS_BOOL, NET_HAS_NUMBER,                                      \
+      NET_HAS_ARRAY | NET_HAS_EFFECT | NET_IMPORTS)
 // clang-format on
 
 typedef enum net_node_kind {
@@ -164,7 +168,6 @@ typedef enum net_node_kind {
 enum { NET_NODE_KINDS = 0 NET_NODES(ROW) };
 #undef ROW
 
-enum { NET_OWN_COUNT = -1 };  // of operands: the operation's, the function's
 typedef enum net_node_fields {
   NET_HAS_SCALAR = 1,
   NET_HAS_VALUE = 2,
@@ -183,8 +186,8 @@ typedef enum net_node_traits {
   NET_IMPORTS = 16  // its code needs more than its operands: a table, a function, an array
 } net_node_traits;
 typedef struct net_node_row {
-  const char *name;
-  int operands;
+  const char *name, *operands;
+  scalar_class types;
   unsigned fields, traits;
 } net_node_row;
 extern const net_node_row net_nodes[NET_NODE_KINDS];
@@ -510,7 +513,8 @@ net_map net_stage_map(arena *a, const net_stage *s, f2_affine address);
 // Whether two loads read the same elements (into whatever values).
 bool net_load_equal(const net_load *a, const net_load *b);
 // The nodes that an op evaluates, each once, in increasing order (operands first); returns how
-// many. `out` has room for all nodes. Not from two threads at once on one stage.
+// many. `out` has room for all nodes: s->walk has, until the next walk. Not from two threads at
+// once on one stage.
 uint32_t net_op_nodes(const net_stage *s, const net_op *op, net_id *out);
 // Orders numbers that are all those with that mark, by sorting or by a look at each number between
 // the lowest and the highest.

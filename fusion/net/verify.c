@@ -29,7 +29,6 @@ typedef struct checker {
   uint64_t *spans;        // by loop: one more than its last index
   uint32_t *defined;      // by value: how; op i defines as DEFINED_BY_OP + i
   const net_output **by;  // by value: the op's output, if defined by one
-  net_id *nodes;          // room for all
   uint64_t *stored;       // by array: points stored so far (UINT64_MAX: unknown)
   bool *written;          // by array: by an earlier stage
 } checker;
@@ -137,10 +136,6 @@ static const char *check_element_node(const checker *c, const net_node *node) {
              : "an element node has no map";
 }
 
-static const char *check_index(const checker *c, const net_node *node) {
-  return node->type == SCALAR_I64 ? check_map(c, &node->map) : "an index is an i64";
-}
-
 static const char *check_constant(const net_node *node) {
   for (size_t i = scalar_types[node->type].size; i < sizeof node->constant; i++)
     if (node->constant.bytes[i] != 0)
@@ -164,33 +159,11 @@ static const char *check_scalar(const checker *c, const net_node *node) {
                          : NULL;
 }
 
-static const char *check_choice(const checker *c, const net_node *node) {
-  if (!(CLASS_OF(node->type) & CLASS_BITS))
-    return arena_printf(c->memory, "min and max have no meaning for %s",
-                        scalar_types[node->type].name);
-  const char *wrong = check_operand(c, node, 0, node->type);
-  return wrong ? wrong : check_operand(c, node, 1, node->type);
-}
-
-static const char *check_select(const checker *c, const net_node *node) {
-  const char *wrong = check_operand(c, node, 0, SCALAR_BOOL);
-  if (!wrong)
-    wrong = check_operand(c, node, 1, node->type);
-  return wrong ? wrong : check_operand(c, node, 2, node->type);
-}
-
 static const char *check_convert(const checker *c, const net_node *node) {
   bool from_complex = scalar_types[operand_type(c, node, 0)].kind == KIND_COMPLEX;
   return from_complex && scalar_types[node->type].kind != KIND_COMPLEX
              ? "a complex number has no conversion to a real type"
              : NULL;
-}
-
-static const char *check_root(const checker *c, const net_node *node) {
-  if (operand_type(c, node, 0) != SCALAR_I64 || scalar_types[node->type].kind != KIND_COMPLEX)
-    return "it makes a complex number of an i64";
-  return node->number == 0 || node->number > INT64_MAX ? "the order of the root is not positive"
-                                                       : NULL;
 }
 
 static const char *check_call(const checker *c, const net_node *node) {
@@ -212,17 +185,26 @@ static const char *check_call(const checker *c, const net_node *node) {
 static const char *check_node_array(const checker *c, const net_node *node, scalar_type type) {
   if (node->number >= c->net->arrays.count)
     return arena_printf(c->memory, "there is no a%" PRIu64, node->number);
-  if (operand_type(c, node, 0) != SCALAR_I64)
-    return "its address is not an i64";
   scalar_type found = c->net->arrays.items[node->number].type;
   return found == type ? NULL
                        : arena_printf(c->memory, "a%" PRIu64 " is %s, not %s", node->number,
                                       scalar_types[found].name, scalar_types[type].name);
 }
 
-static const char *check_scatter(const checker *c, const net_node *node) {
-  const char *wrong = check_node_array(c, node, operand_type(c, node, 1));
-  return wrong || node->type == SCALAR_BOOL ? wrong : "it makes a bool";
+// What the kind's row says of the types.
+static const char *check_types(const checker *c, const net_node *node) {
+  const net_node_row *row = &net_nodes[node->kind];
+  const char *wrong = NULL;
+  if (!(row->types & CLASS_OF(node->type)))
+    return arena_printf(c->memory, "%s has no meaning for %s", row->name,
+                        scalar_types[node->type].name);
+  for (uint32_t i = 0; row->operands && row->operands[i] && !wrong; i++)
+    if (row->operands[i] != 'x')
+      wrong = check_operand(c, node, i,
+                            row->operands[i] == 'b'   ? SCALAR_BOOL
+                            : row->operands[i] == 'i' ? SCALAR_I64
+                                                      : node->type);
+  return wrong;
 }
 
 static const char *check_kind(const checker *c, const net_node *node) {
@@ -230,26 +212,26 @@ static const char *check_kind(const checker *c, const net_node *node) {
   case NET_ELEMENT:
     return check_element_node(c, node);
   case NET_INDEX:
-    return check_index(c, node);
+    return check_map(c, &node->map);
   case NET_CONSTANT:
     return check_constant(node);
   case NET_SCALAR:
     return check_scalar(c, node);
   case NET_MIN:
   case NET_MAX:
-    return check_choice(c, node);
   case NET_SELECT:
-    return check_select(c, node);
+    return NULL;
   case NET_CONVERT:
     return check_convert(c, node);
   case NET_ROOT:
-    return check_root(c, node);
+    return node->number && node->number <= INT64_MAX ? NULL
+                                                     : "the order of the root is not positive";
   case NET_EXTERN:
     return check_call(c, node);
   case NET_GATHER:
     return check_node_array(c, node, node->type);
   case NET_SCATTER:
-    return check_scatter(c, node);
+    return check_node_array(c, node, operand_type(c, node, 1));
   }
   return "there is no such kind of node";
 }
@@ -260,15 +242,16 @@ static const char *check_node(const checker *c, size_t id) {
     return "there is no such kind of node";
   if ((unsigned)node->type >= SCALAR_COUNT)
     return "there is no such element type";
-  int operands = net_nodes[node->kind].operands;
-  if (operands != NET_OWN_COUNT && node->operand_count != (uint32_t)operands)
-    return arena_printf(c->memory, "it has %" PRIu32 " operands, not %d", node->operand_count,
-                        operands);
+  const char *operands = net_nodes[node->kind].operands;
+  if (operands && node->operand_count != strlen(operands))
+    return arena_printf(c->memory, "it has %" PRIu32 " operands, not %zu", node->operand_count,
+                        strlen(operands));
   for (uint32_t i = 0; i < node->operand_count; i++)
     if (node->operands[i] >= id)
       return arena_printf(c->memory, "operand node %" PRIu32 " does not precede it",
                           node->operands[i]);
-  return check_kind(c, node);
+  const char *wrong = check_types(c, node);
+  return wrong ? wrong : check_kind(c, node);
 }
 
 static const char *check_nodes(const checker *c) {
@@ -364,9 +347,9 @@ static const char *check_op(const checker *c, uint32_t number) {
     wrong = check_directions(c, op);
   for (uint32_t i = 0; !wrong && i < op->output_count; i++)
     wrong = check_elements(c, op, &op->outputs[i]);
-  uint32_t count = wrong ? 0 : net_op_nodes(c->stage, op, c->nodes);
+  uint32_t count = wrong ? 0 : net_op_nodes(c->stage, op, c->stage->walk);
   for (uint32_t i = 0; !wrong && i < count; i++)
-    wrong = check_use(c, op, &c->stage->nodes.items[c->nodes[i]]);
+    wrong = check_use(c, op, &c->stage->nodes.items[c->stage->walk[i]]);
   for (uint32_t i = 0; !wrong && i < op->output_count; i++)
     wrong = define_value(c, op->outputs[i].value, DEFINED_BY_OP + number, &op->outputs[i]);
   return wrong;
@@ -539,7 +522,6 @@ static const char *check_numbered_stage(checker *c, size_t number) {
   }
   c->defined = NEW_ARRAY(c->memory, uint32_t, s->values.count);
   c->by = NEW_ARRAY(c->memory, const net_output *, s->values.count);
-  c->nodes = NEW_ARRAY(c->memory, net_id, s->nodes.count);
   const char *wrong = s->routine ? net_routine_problem(c->memory, c->net, s) : check_stage(c);
   if (!wrong)
     wrong = check_accesses(c);

@@ -326,7 +326,6 @@ void plan_add_access(plan_pass *pass, net_id array, bool writes) {
 }
 
 void plan_find_accesses(arena *a, const net_stage *s, plan_pass *pass) {
-  net_id *nodes = NEW_ARRAY(a, net_id, s->nodes.count);
   uint32_t most = 0;
   for (net_access at = {0}; net_access_next(s, &at);)
     most += at.by == NET_BY_NODE || at.by == NET_BY_ROUTINE;
@@ -334,8 +333,8 @@ void plan_find_accesses(arena *a, const net_stage *s, plan_pass *pass) {
   for (net_access at = {0}; s->routine && net_access_next(s, &at);)
     plan_add_access(pass, at.array, at.writes);
   for (uint32_t i = 0; i < pass->op_count && most; i++)
-    for (uint32_t k = net_op_nodes(s, &s->ops.items[pass->ops[i]], nodes); k-- > 0;) {
-      const net_node *node = &s->nodes.items[nodes[k]];
+    for (uint32_t k = net_op_nodes(s, &s->ops.items[pass->ops[i]], s->walk); k-- > 0;) {
+      const net_node *node = &s->nodes.items[s->walk[k]];
       if (net_node_has_array(node->kind))
         plan_add_access(pass, (net_id)node->number, node->kind == NET_SCATTER);
     }

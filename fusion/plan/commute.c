@@ -43,7 +43,6 @@ typedef struct commuting {
   uint32_t *component;  // by value
   f2_space *changes;    // by op
   bool *divisible;      // by op: all its outputs continue a value
-  net_id *nodes;        // scratch
 } commuting;
 
 // ---- what an op changes ----------------------------------------------------------------------
@@ -269,9 +268,9 @@ static net_node latest_element(const writing *w, const net_node *of) {
 
 static void rename_nodes(writing *w, const net_op *op) {
   const net_stage *old = w->c->s;
-  uint32_t count = net_op_nodes(old, op, w->c->nodes);
+  uint32_t count = net_op_nodes(old, op, old->walk);
   for (uint32_t i = 0; i < count; i++) {
-    net_id id = w->c->nodes[i];
+    net_id id = old->walk[i];
     net_node node = net_node_renumbered(w->c->memory, &old->nodes.items[id], w->renamed);
     if (node.kind == NET_ELEMENT)
       node = latest_element(w, &node);
@@ -391,7 +390,6 @@ const net *plan_commuted(const planning *p, uint32_t passes, uint32_t *waiting) 
   c.component = NEW_ARRAY(a, uint32_t, s->values.count + 1);
   c.changes = NEW_ARRAY(a, f2_space, s->ops.count + 1);
   c.divisible = NEW_ARRAY(a, bool, s->ops.count + 1);
-  c.nodes = NEW_ARRAY(a, net_id, s->nodes.count + 1);
   if (!find_components(&c))
     return NULL;
   part_list parts = parts_of_ops(&c), order = {0};

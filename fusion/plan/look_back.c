@@ -9,7 +9,6 @@ typedef struct tree {
   plan_look_back *l;
   net_uses uses;
   bool *spoilt;  // by value: whether its element at index 0 may be made of later ones
-  net_id *room;
 } tree;
 
 static uint32_t level_of(const net_op *op) { return (uint32_t)f2_msb(op->directions[0]); }
@@ -62,9 +61,9 @@ static bool is_published(const tree *t, net_id value) {
 // and above it the element 0 of what comes down.
 static bool reads_tree(const tree *t, const net_op *op) {
   const net_stage *s = t->stage;
-  uint32_t count = net_op_nodes(s, op, t->room);
+  uint32_t count = net_op_nodes(s, op, s->walk);
   for (uint32_t i = 0; i < count; i++) {
-    const net_node *node = &s->nodes.items[t->room[i]];
+    const net_node *node = &s->nodes.items[s->walk[i]];
     if (net_node_is(node->kind, NET_IMPORTS))
       return false;
     if (node->kind != NET_ELEMENT)
@@ -106,11 +105,11 @@ static net_known element_of(const tree *t, const coset *c, const net_node *node)
 // Element j of the op's outputs; whether none is spoilt that must not be.
 static bool follow_element(tree *t, const coset *c) {
   const net_stage *s = t->stage;
-  uint32_t count = net_op_nodes(s, c->op, t->room);
+  uint32_t count = net_op_nodes(s, c->op, s->walk);
   net_known *nodes = NEW_ARRAY(t->memory, net_known, s->nodes.count + 1);
   for (uint32_t i = 0; i < count; i++) {
-    const net_node *node = &s->nodes.items[t->room[i]];
-    net_known *k = &nodes[t->room[i]];
+    const net_node *node = &s->nodes.items[s->walk[i]];
+    net_known *k = &nodes[s->walk[i]];
     if (node->kind == NET_ELEMENT)
       *k = element_of(t, c, node);
     else if (node->kind == NET_INDEX)
@@ -341,7 +340,6 @@ bool plan_look_back_from(arena *a, const plan *p, uint32_t first, plan_look_back
   l->stage = s;
   tree t = {.memory = a, .stage = s, .l = l};
   t.uses = net_uses_of(a, s);
-  t.room = NEW_ARRAY(a, net_id, s->nodes.count + 1);
   for (uint32_t d = PLAN_LOOK_MOST; d >= PLAN_LOOK_LEAST; d--) {
     t.spoilt = NEW_ARRAY(a, bool, s->values.count + 1);
     if (bytes_of_tile(s, d) > PLAN_LOOK_BYTES || (int)d >= s->n || !split_ops(&t, d) ||

@@ -167,8 +167,8 @@ static net_id node_of_law(rewriter *r, scalar_type type, const char *to, const n
 static net_id apply_laws(rewriter *r, const net_node *node) {
   char first = *net_node_name(node);
   for (int i = 0; i < CLASSES; i++)
-    for (const char *const *law = classes[i].laws; *law; law++) {
-      const char *at = *law;
+    for (int k = 0; k < MOST_LAWS && classes[i].laws[k]; k++) {
+      const char *at = classes[i].laws[k];
       net_id bound[LETTERS] = {NET_NONE, NET_NONE, NET_NONE};
       if (*at == first && is_like(r, node, &at, bound) &&
           classes[i].types & CLASS_OF(node_at(r, bound[0])->type))

@@ -12,13 +12,13 @@ static bool open_extern(cpu_externs *x, const plan *p, uint64_t number, uint32_t
   return x->functions[number] != NULL;
 }
 
-// Those that the op calls. `nodes` has room for all nodes of the stage.
+// Those that the op calls.
 static bool open_externs_of_op(cpu_externs *x, const plan *p, uint32_t pass, const net_op *op,
-                               net_id *nodes, bool allowed, error *failure) {
+                               bool allowed, error *failure) {
   const net_stage *s = &p->net->stages.items[p->passes.items[pass].stage];
-  uint32_t count = net_op_nodes(s, op, nodes);
+  uint32_t count = net_op_nodes(s, op, s->walk);
   for (uint32_t i = 0; i < count; i++) {
-    const net_node *node = &s->nodes.items[nodes[i]];
+    const net_node *node = &s->nodes.items[s->walk[i]];
     if (node->kind != NET_EXTERN)
       continue;
     x->serial[pass] = true;
@@ -36,11 +36,8 @@ bool cpu_externs_open(cpu_externs *x, const plan *p, bool allowed, error *failur
   for (uint32_t i = 0; i < p->passes.count && good && x->count > 0; i++) {
     const plan_pass *pass = &p->passes.items[i];
     const net_stage *s = &p->net->stages.items[pass->stage];
-    net_id *nodes = calloc(s->nodes.count + 1, sizeof *nodes);
-    good = nodes || error_no_memory(failure);
     for (uint32_t k = 0; k < pass->op_count && good; k++)
-      good = open_externs_of_op(x, p, i, &s->ops.items[pass->ops[k]], nodes, allowed, failure);
-    free(nodes);
+      good = open_externs_of_op(x, p, i, &s->ops.items[pass->ops[k]], allowed, failure);
   }
   if (!good)
     cpu_externs_close(x);

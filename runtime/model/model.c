@@ -214,16 +214,18 @@ static pass_unit unit_of_node(const net_node *d) {
   return PASS_NODES;
 }
 
-static void count_op(pass_counts *c, const net_stage *s, const net_op *op, double instances,
-                     uint32_t count, const net_id *nodes) {
+// Returns how many nodes it has.
+static uint32_t count_op(pass_counts *c, const net_stage *s, const net_op *op, double instances) {
   net_comparator of;
+  uint32_t count = net_op_nodes(s, op, s->walk);
   bool orders = net_op_comparator(s, op, &of);
   for (uint32_t i = 0; i < count; i++) {
-    const net_node *d = &s->nodes.items[nodes[i]];
+    const net_node *d = &s->nodes.items[s->walk[i]];
     pass_unit unit = orders && d->kind == NET_SELECT ? PASS_ORDERED : unit_of_node(d);
     if (!net_node_is(d->kind, NET_IS_LEAF) && d->kind != NET_INDEX)
       c->of[unit] += instances * (unit == PASS_CALLS ? 1 : (double)scalar_types[d->type].size);
   }
+  return count;
 }
 
 // Elements from one line of the tile to the next; 0: they are neighbours.
@@ -234,8 +236,7 @@ static double tile_stride(const plan_pass *pass) {
   return 0;
 }
 
-// `room`: for the numbers of all nodes of the stage.
-static pass_counts count_pass(const plan *p, const plan_pass *pass, net_id *room) {
+static pass_counts count_pass(const plan *p, const plan_pass *pass) {
   const net_stage *s = &p->net->stages.items[pass->stage];
   uint32_t moves = pass->load_count + pass->store_count, steps = moves;
   pass_counts c = {.of = {[PASS_START] = 1}, .text = rates.text.move * moves};
@@ -250,8 +251,8 @@ static pass_counts count_pass(const plan *p, const plan_pass *pass, net_id *room
   }
   for (uint32_t i = 0; i < pass->op_count; i++) {
     const net_op *op = &s->ops.items[pass->ops[i]];
-    uint32_t count = net_op_nodes(s, op, room);
-    count_op(&c, s, op, ldexp(live_elements(p, pass, op->live_count), -(int)op->k), count, room);
+    double cosets = ldexp(live_elements(p, pass, op->live_count), -(int)op->k);
+    uint32_t count = count_op(&c, s, op, cosets);
     steps += count;
     c.text += rates.text.node * count;
   }
@@ -296,11 +297,7 @@ static double seconds_of_routine(const cost_model *m, const plan *p, const plan_
 }
 
 void model_add_plan(cost_model *m, arena *memory, const plan *p, unsigned threads, bool gpu_runs) {
-  size_t most = 0;
   double length = 0, bytes = 0, routines = 0;  // those that the host executes, in seconds
-  for (size_t i = 0; i < p->net->stages.count; i++)
-    most = p->net->stages.items[i].nodes.count > most ? p->net->stages.items[i].nodes.count : most;
-  net_id *room = NEW_ARRAY(memory, net_id, most + 1);
   m->passes = NEW_ARRAY(memory, model_pass, p->passes.count + 1);
   m->portable = m->compiled = rates.call * slowness(m);
   for (size_t i = 0; i < p->passes.count; i++) {
@@ -311,7 +308,7 @@ void model_add_plan(cost_model *m, arena *memory, const plan *p, unsigned thread
       m->passes[i] = (model_pass){seconds, seconds};
       routines += plan_routine_has_kernels(r) ? 0 : seconds;
     } else {
-      pass_counts c = count_pass(p, pass, room);
+      pass_counts c = count_pass(p, pass);
       m->passes[i] = (model_pass){seconds_of_pass(m, p, pass, &c, &portable_rates, threads),
                                   seconds_of_pass(m, p, pass, &c, &compiled_rates, threads)};
       length += c.text;
