@@ -31,9 +31,7 @@ void making_add_copying(making *m, const net_stage *space, net_load load, net_st
   net_stage copy = {.loop_count = space->loop_count, .extents = space->extents, .n = space->n};
   scalar_type type = m->out->arrays.items[load.array].type;
   fix_bits(m->memory, space->n, &load, &store);
-  load.value = store.value = net_value_add(m->memory, &copy, type);
-  vec_push(m->memory, &copy.loads, load);
-  vec_push(m->memory, &copy.stores, store);
+  net_move_add(m->memory, &copy, type, load, store);
   if (!making_add_blocks(m, &copy))
     m->wrong = making_needs_more;
 }

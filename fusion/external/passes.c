@@ -35,12 +35,6 @@ static net_id value_in_slot(arena *a, const net_stage *s, const plan_pass *pass,
   return found;
 }
 
-static net_id number_of(arena *a, net_stage *to, const net_stage *from, net_id *numbers, net_id v) {
-  if (numbers[v] == NET_NONE)
-    numbers[v] = net_value_add(a, to, from->values.items[v]);
-  return numbers[v];
-}
-
 // Another file for each array that the pass loads, too, so that what has been read is still there
 // when a run begins again after the half of a step; or that has had values of another type.
 static void renew_stored(making *m, const plan *p, const plan_pass *pass) {
@@ -77,15 +71,15 @@ static net_stage stage_of_pass(making *m, const plan *p, const plan_pass *pass) 
   for (uint32_t i = 0; i < pass->load_count; i++) {
     const plan_move *l = &pass->loads[i];
     net_id v = value_in_slot(m->memory, from, pass, l->slot, false);
-    net_load load = {number_of(m->memory, &to, from, numbers, v), m->arrays[l->array], l->map,
-                     l->padding_start, l->padding_value};
+    net_load load = {net_value_number(m->memory, &to, from, numbers, v), m->arrays[l->array],
+                     l->map, l->padding_start, l->padding_value};
     vec_push(m->memory, &to.loads, load);
   }
   renew_stored(m, p, pass);
   for (uint32_t i = 0; i < pass->store_count; i++) {
     const plan_move *o = &pass->stores[i];
     net_id v = value_in_slot(m->memory, from, pass, o->slot, true);
-    net_store store = {number_of(m->memory, &to, from, numbers, v),
+    net_store store = {net_value_number(m->memory, &to, from, numbers, v),
                        m->arrays[o->array],
                        o->map,
                        o->padding_start,
@@ -126,12 +120,12 @@ net_stage making_stage_of_stores(arena *a, const net_stage *of, size_t first, si
     net_load load = of->loads.items[i];
     if (!needed[load.value])
       continue;
-    load.value = number_of(a, &to, of, numbers, load.value);
+    load.value = net_value_number(a, &to, of, numbers, load.value);
     vec_push(a, &to.loads, load);
   }
   for (size_t i = first; i < end; i++) {
     net_store store = of->stores.items[i];
-    store.value = number_of(a, &to, of, numbers, store.value);
+    store.value = net_value_number(a, &to, of, numbers, store.value);
     vec_push(a, &to.stores, store);
   }
   return to;

@@ -104,10 +104,11 @@ net_stage net_stage_like(const net_stage *s) {
                      .share_outer = s->share_outer};
 }
 
-static void number_value(arena *a, net_stage *into, const net_stage *from, net_id *values,
-                         net_id old) {
-  if (values[old] == NET_NONE)
-    values[old] = net_value_add(a, into, from->values.items[old]);
+net_id net_value_number(arena *a, net_stage *into, const net_stage *from, net_id *numbers,
+                        net_id value) {
+  if (numbers[value] == NET_NONE)
+    numbers[value] = net_value_add(a, into, from->values.items[value]);
+  return numbers[value];
 }
 
 // The nodes keep their order, which that of the operands of min and max follows. Nodes that none of
@@ -123,10 +124,10 @@ static void append_ops(arena *a, net_stage *into, const net_stage *from, const u
       kept += nodes[found[k]] == NET_NONE;
       nodes[found[k]] = found[k];  // it is needed: its new number comes below
       if (node->kind == NET_ELEMENT)
-        number_value(a, into, from, values, node->value);
+        net_value_number(a, into, from, values, node->value);
     }
     for (uint32_t k = 0; k < op->output_count; k++)
-      number_value(a, into, from, values, op->outputs[k].value);
+      net_value_number(a, into, from, values, op->outputs[k].value);
   }
   if (!into->node_slots)
     net_nodes_reserve(a, into, kept);

@@ -395,6 +395,12 @@ net_id net_load_add(arena *a, net_stage *s, scalar_type type, net_load load) {
   return load.value;
 }
 
+void net_move_add(arena *a, net_stage *s, scalar_type type, net_load from, net_store to) {
+  from.value = to.value = net_value_add(a, s, type);
+  vec_push(a, &s->loads, from);
+  vec_push(a, &s->stores, to);
+}
+
 const char *const net_role_names[NET_ROLES] = {"argument", "table", "result", "temporary"};
 
 net_id net_array_add(arena *a, net *t, scalar_type type, uint64_t count, net_role role,

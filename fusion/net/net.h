@@ -471,6 +471,8 @@ net_node net_node_renumbered(arena *a, const net_node *node, const net_id *numbe
 net_id net_value_add(arena *a, net_stage *s, scalar_type type);
 // The value of an equal load of the stage; or of this one, with a new value of that type.
 net_id net_load_add(arena *a, net_stage *s, scalar_type type, net_load load);
+// A load, and a store of what it loads: a value of that type.
+void net_move_add(arena *a, net_stage *s, scalar_type type, net_load from, net_store to);
 net_id net_array_add(arena *a, net *t, scalar_type type, uint64_t count, net_role role,
                      uint32_t number);
 // Whether an output stands for what its op scatters: then nobody reads or stores the value.
@@ -651,6 +653,9 @@ net_stage net_stage_like(const net_stage *s);
 net_id *net_stage_append(arena *a, net_stage *into, const net_stage *from, net_change change);
 // The same with the index change(x) for x.
 net_id *net_stage_merge(arena *a, net_stage *into, const net_stage *from, f2_affine change);
+// numbers[value], which is a new value if it has been NET_NONE.
+net_id net_value_number(arena *a, net_stage *into, const net_stage *from, net_id *numbers,
+                        net_id value);
 // A stage of some ops of another, in that order, without loads and stores. numbers[v]: the number
 // of value v in it, which all values that its ops read or make have. kept[v]: no element of value v
 // is dead there.

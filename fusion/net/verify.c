@@ -21,6 +21,20 @@ ALL_FIELDS(net_store, 0, 0, {0}, 0, 0, 0);
 ALL_FIELDS(net_routine, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
 ALL_FIELDS(net_stage, 0, 0, 0, 0, 0, 0, 0, 0, {0}, {0}, {0}, {0}, {0}, 0, 0, 0, 0);
 
+// Returns what is wrong, if something is; of items 0 ... count - 1 with the item's name.
+#define CHECK(check)                                                                               \
+  do {                                                                                             \
+    const char *wrong = (check);                                                                   \
+    if (wrong)                                                                                     \
+      return wrong;                                                                                \
+  } while (0)
+#define CHECK_EACH(memory, count, name, check)                                                     \
+  for (size_t i = 0; i < (count); i++) {                                                           \
+    const char *wrong = check;                                                                     \
+    if (wrong)                                                                                     \
+      return arena_printf(memory, name "%zu: %s", i, wrong);                                       \
+  }
+
 typedef struct checker {
   arena *memory;
   const net *net;
@@ -174,11 +188,8 @@ static const char *check_call(const checker *c, const net_node *node) {
     return arena_printf(c->memory, "%s takes %" PRIu32 " operands", e->name, e->arity);
   if (node->type != e->result)
     return arena_printf(c->memory, "%s gives %s", e->name, scalar_types[e->result].name);
-  for (uint32_t i = 0; i < e->arity; i++) {
-    const char *wrong = check_operand(c, node, i, e->parameters[i]);
-    if (wrong)
-      return wrong;
-  }
+  for (uint32_t i = 0; i < e->arity; i++)
+    CHECK(check_operand(c, node, i, e->parameters[i]));
   return NULL;
 }
 
@@ -194,17 +205,16 @@ static const char *check_node_array(const checker *c, const net_node *node, scal
 // What the kind's row says of the types.
 static const char *check_types(const checker *c, const net_node *node) {
   const net_node_row *row = &net_nodes[node->kind];
-  const char *wrong = NULL;
   if (!(row->types & CLASS_OF(node->type)))
     return arena_printf(c->memory, "%s has no meaning for %s", row->name,
                         scalar_types[node->type].name);
-  for (uint32_t i = 0; row->operands && row->operands[i] && !wrong; i++)
+  for (uint32_t i = 0; row->operands && row->operands[i]; i++)
     if (row->operands[i] != 'x')
-      wrong = check_operand(c, node, i,
-                            row->operands[i] == 'b'   ? SCALAR_BOOL
-                            : row->operands[i] == 'i' ? SCALAR_I64
-                                                      : node->type);
-  return wrong;
+      CHECK(check_operand(c, node, i,
+                          row->operands[i] == 'b'   ? SCALAR_BOOL
+                          : row->operands[i] == 'i' ? SCALAR_I64
+                                                    : node->type));
+  return NULL;
 }
 
 static const char *check_kind(const checker *c, const net_node *node) {
@@ -250,19 +260,8 @@ static const char *check_node(const checker *c, size_t id) {
     if (node->operands[i] >= id)
       return arena_printf(c->memory, "operand node %" PRIu32 " does not precede it",
                           node->operands[i]);
-  const char *wrong = check_types(c, node);
-  return wrong ? wrong : check_kind(c, node);
-}
-
-static const char *check_nodes(const checker *c) {
-  if (2 * c->stage->nodes.count > c->stage->node_slots)
-    return "nodes were added by another than net_node_add";
-  for (size_t id = 0; id < c->stage->nodes.count; id++) {
-    const char *wrong = check_node(c, id);
-    if (wrong)
-      return arena_printf(c->memory, "node %zu: %s", id, wrong);
-  }
-  return NULL;
+  CHECK(check_types(c, node));
+  return check_kind(c, node);
 }
 
 // ---- ops -------------------------------------------------------------------------------------
@@ -342,17 +341,16 @@ static const char *check_op(const checker *c, uint32_t number) {
     return arena_printf(c->memory, "2^%" PRIu32 " elements are too many", op->k);
   if (op->output_count == 0)
     return "it makes no value";
-  const char *wrong = check_live(c, op->live_count, op->live);
-  if (!wrong)
-    wrong = check_directions(c, op);
-  for (uint32_t i = 0; !wrong && i < op->output_count; i++)
-    wrong = check_elements(c, op, &op->outputs[i]);
-  uint32_t count = wrong ? 0 : net_op_nodes(c->stage, op, c->stage->walk);
-  for (uint32_t i = 0; !wrong && i < count; i++)
-    wrong = check_use(c, op, &c->stage->nodes.items[c->stage->walk[i]]);
-  for (uint32_t i = 0; !wrong && i < op->output_count; i++)
-    wrong = define_value(c, op->outputs[i].value, DEFINED_BY_OP + number, &op->outputs[i]);
-  return wrong;
+  CHECK(check_live(c, op->live_count, op->live));
+  CHECK(check_directions(c, op));
+  for (uint32_t i = 0; i < op->output_count; i++)
+    CHECK(check_elements(c, op, &op->outputs[i]));
+  uint32_t count = net_op_nodes(c->stage, op, c->stage->walk);
+  for (uint32_t i = 0; i < count; i++)
+    CHECK(check_use(c, op, &c->stage->nodes.items[c->stage->walk[i]]));
+  for (uint32_t i = 0; i < op->output_count; i++)
+    CHECK(define_value(c, op->outputs[i].value, DEFINED_BY_OP + number, &op->outputs[i]));
+  return NULL;
 }
 
 // ---- loads and stores ------------------------------------------------------------------------
@@ -369,12 +367,10 @@ static const char *check_ends(const checker *c, net_id value, net_id array) {
 }
 
 static const char *check_load(const checker *c, const net_load *load) {
-  const char *wrong = check_ends(c, load->value, load->array);
-  if (!wrong)
-    wrong = check_map(c, &load->map);
-  if (!wrong)
-    wrong = check_addresses(c, &load->map, load->padding_start, live_all(c->stage->n), load->array);
-  return wrong ? wrong : define_value(c, load->value, DEFINED_BY_LOAD, NULL);
+  CHECK(check_ends(c, load->value, load->array));
+  CHECK(check_map(c, &load->map));
+  CHECK(check_addresses(c, &load->map, load->padding_start, live_all(c->stage->n), load->array));
+  return define_value(c, load->value, DEFINED_BY_LOAD, NULL);
 }
 
 // The value is made everywhere where it is stored.
@@ -405,23 +401,17 @@ static void count_points(const checker *c, const net_store *store, f2_space aliv
 }
 
 static const char *check_store(const checker *c, const net_store *store) {
-  const char *wrong = check_ends(c, store->value, store->array);
-  if (!wrong)
-    wrong = check_map(c, &store->map);
-  if (!wrong)
-    wrong = check_live(c, store->live_count, store->live);
-  if (wrong)
-    return wrong;
+  CHECK(check_ends(c, store->value, store->array));
+  CHECK(check_map(c, &store->map));
+  CHECK(check_live(c, store->live_count, store->live));
   f2_space alive = live_set(c->stage->n, store->live_count, store->live);
-  wrong = check_addresses(c, &store->map, store->padding_start, alive, store->array);
-  if (!wrong)
-    wrong = check_made(c, store, alive);
-  if (!wrong && !net_stage_overlaps(c->stage) &&
+  CHECK(check_addresses(c, &store->map, store->padding_start, alive, store->array));
+  CHECK(check_made(c, store, alive));
+  if (!net_stage_overlaps(c->stage) &&
       live_map_injective(c->memory, &store->map, c->spans, alive) == LIVE_NO)
-    wrong = "two of its indices have one address";
-  if (!wrong)
-    count_points(c, store, alive);
-  return wrong;
+    return "two of its indices have one address";
+  count_points(c, store, alive);
+  return NULL;
 }
 
 // ---- stages ----------------------------------------------------------------------------------
@@ -442,9 +432,7 @@ static const char *check_space(const checker *c) {
   const net_stage *s = c->stage;
   if (s->n < 0 || s->n > LIVE_MAX)
     return arena_printf(c->memory, "it has %d index bits", s->n);
-  const char *wrong = check_shares(c);
-  if (wrong)
-    return wrong;
+  CHECK(check_shares(c));
   uint64_t points = UINT64_C(1) << s->n;
   for (uint32_t l = 0; l < s->loop_count && !c->empty; l++)
     if (__builtin_mul_overflow(points, s->extents[l], &points) || points > INT64_MAX)
@@ -455,25 +443,18 @@ static const char *check_space(const checker *c) {
   return NULL;
 }
 
-#define EACH(list, check, what)                                                                    \
-  for (size_t i = 0; i < c->stage->list.count; i++) {                                              \
-    const char *wrong_one = check;                                                                 \
-    if (wrong_one)                                                                                 \
-      return arena_printf(c->memory, what " %zu: %s", i, wrong_one);                               \
-  }
-
 static const char *check_stage(const checker *c) {
-  const char *wrong = check_space(c);
-  if (!wrong)
-    wrong = check_nodes(c);
-  if (wrong)
-    return wrong;
-  EACH(loads, check_load(c, &c->stage->loads.items[i]), "load")
-  EACH(ops, check_op(c, (uint32_t)i), "op")
-  for (size_t v = 0; v < c->stage->values.count; v++)
+  const net_stage *s = c->stage;
+  CHECK(check_space(c));
+  if (2 * s->nodes.count > s->node_slots)
+    return "nodes were added by another than net_node_add";
+  CHECK_EACH(c->memory, s->nodes.count, "node ", check_node(c, i))
+  CHECK_EACH(c->memory, s->loads.count, "load ", check_load(c, &s->loads.items[i]))
+  CHECK_EACH(c->memory, s->ops.count, "op ", check_op(c, (uint32_t)i))
+  for (size_t v = 0; v < s->values.count; v++)
     if (c->defined[v] == NOT_DEFINED)
       return arena_printf(c->memory, "v%zu is never defined", v);
-  EACH(stores, check_store(c, &c->stage->stores.items[i]), "store")
+  CHECK_EACH(c->memory, s->stores.count, "store ", check_store(c, &s->stores.items[i]))
   return NULL;
 }
 
@@ -564,21 +545,10 @@ const char *net_verify(arena *a, const net *t) {
   checker c = {.memory = a, .net = t};
   c.stored = NEW_ARRAY(a, uint64_t, t->arrays.count);
   c.written = NEW_ARRAY(a, bool, t->arrays.count);
-  for (size_t id = 0; id < t->arrays.count; id++) {
-    const char *wrong = check_array(a, t, id);
-    if (wrong)
-      return arena_printf(a, "a%zu: %s", id, wrong);
-  }
-  for (size_t id = 0; id < t->externs.count; id++) {
-    const char *wrong = check_extern_row(&t->externs.items[id]);
-    if (wrong)
-      return arena_printf(a, "e%zu: %s", id, wrong);
-  }
-  for (size_t i = 0; i < t->stages.count; i++) {
-    const char *wrong = check_numbered_stage(&c, i);
-    if (wrong)
-      return wrong;
-  }
-  const char *wrong = check_order(a, t);
-  return wrong ? wrong : check_counts(&c);
+  CHECK_EACH(a, t->arrays.count, "a", check_array(a, t, i))
+  CHECK_EACH(a, t->externs.count, "e", check_extern_row(&t->externs.items[i]))
+  for (size_t i = 0; i < t->stages.count; i++)
+    CHECK(check_numbered_stage(&c, i));
+  CHECK(check_order(a, t));
+  return check_counts(&c);
 }

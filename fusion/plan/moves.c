@@ -97,13 +97,6 @@ static bool must_factor(const net_stage *s, bool always) {
   return found && s->n > 0;
 }
 
-// A stage that loads `from` and stores it as `to`, besides what it does already.
-static void add_move(arena *a, net_stage *s, scalar_type type, net_load from, net_store to) {
-  from.value = to.value = net_value_add(a, s, type);
-  vec_push(a, &s->loads, from);
-  vec_push(a, &s->stores, to);
-}
-
 // The stage as two: through arrays in which an element stands where the first factor puts it.
 static void add_factors(arena *a, net *t, const net_stage *s) {
   net_stage first = net_stage_like(s), second = net_stage_like(s);
@@ -117,10 +110,10 @@ static void add_factors(arena *a, net *t, const net_stage *s) {
     net_id array = net_array_add(a, t, type, net_stage_elements(s), NET_TEMPORARY, 0);
     t->arrays.items[array].reason = NET_REASON_FACTORS;
     t->arrays.items[array].step = NET_NONE;
-    add_move(a, &first, type, *net_load_of(s, to->value),
-             (net_store){.array = array, .map = map, .padding_start = UINT64_MAX});
-    add_move(a, &second, type, (net_load){.array = array, .map = map, .padding_start = UINT64_MAX},
-             *to);
+    net_move_add(a, &first, type, *net_load_of(s, to->value),
+                 (net_store){.array = array, .map = map, .padding_start = UINT64_MAX});
+    net_move_add(a, &second, type,
+                 (net_load){.array = array, .map = map, .padding_start = UINT64_MAX}, *to);
   }
   vec_push(a, &t->stages, first);
   vec_push(a, &t->stages, second);
@@ -130,7 +123,7 @@ static void add_apart(arena *a, net *t, const net_stage *s) {
   for (size_t i = 0; i < s->stores.count; i++) {
     net_stage one = net_stage_like(s);
     const net_store *to = &s->stores.items[i];
-    add_move(a, &one, s->values.items[to->value], *net_load_of(s, to->value), *to);
+    net_move_add(a, &one, s->values.items[to->value], *net_load_of(s, to->value), *to);
     vec_push(a, &t->stages, one);
   }
 }

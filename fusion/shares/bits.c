@@ -279,31 +279,25 @@ static void add_part(const cutting *c, const net_stage *stage, const part *k) {
 static void add_move(const cutting *c, const part *k, const net_load *load,
                      const net_store *store) {
   net_stage stage = {.n = c->stage->n};
-  net_load l = *load;
-  net_store o = *store;
-  l.value = o.value = net_value_add(c->s->memory, &stage, c->s->to->arrays.items[l.array].type);
-  vec_push(c->s->memory, &stage.loads, l);
-  vec_push(c->s->memory, &stage.stores, o);
+  net_move_add(c->s->memory, &stage, c->s->to->arrays.items[load->array].type, *load, *store);
   add_part(c, &stage, k);
 }
 
 // Adds the exchange of an array. Returns the array that it makes.
 static net_id add_exchange(const cutting *c, net_id from, const passage *of) {
-  f2_affine whole = {f2_identity(c->stage->n), of->blocks.c << of->block};
-  for (int i = 0; i < of->blocks.a.rows; i++)
-    whole.a.row[of->block + i] = of->blocks.a.row[i] << of->block;
+  share_exchange e = {.from = from, .block = of->block, .blocks = of->blocks};
+  f2_affine whole = sharing_exchange_map(&e);
   if (f2_affine_equal(whole, f2_affine_identity(c->stage->n)))
     return from;
   sharing *s = c->s;
   net_array array = s->to->arrays.items[from];
-  net_id to = sharing_add_array(s, array.type, array.count, s->slab.items[from]);
+  e.to = sharing_add_array(s, array.type, array.count, s->slab.items[from]);
   net_stage stage = {.n = c->stage->n};
   net_id v = net_value_add(s->memory, &stage, array.type);
   load_from(c, &stage, v, from, map_of(c, f2_affine_identity(stage.n)));
-  store_to(c, &stage, v, to, map_of(c, whole), live_all(stage.n));
-  share_exchange e = {.from = from, .to = to, .block = of->block, .blocks = of->blocks};
+  store_to(c, &stage, v, e.to, map_of(c, whole), live_all(stage.n));
   sharing_add_stage(s, (share_stage){.kind = SHARE_EXCHANGE, .exchange = e}, stage);
-  return to;
+  return e.to;
 }
 
 // ---- values that pass from a part to others -----------------------------------------------------
@@ -387,18 +381,12 @@ static void add_load(const cutting *c, const part *k, net_stage *stage, const ne
   vec_push(s->memory, &stage->loads, l);
 }
 
-static net_id number_of(const cutting *c, net_stage *stage, net_id *numbers, net_id v) {
-  if (numbers[v] == NET_NONE)
-    numbers[v] = net_value_add(c->s->memory, stage, c->stage->values.items[v]);
-  return numbers[v];
-}
-
 static void add_loads(const cutting *c, uint32_t k, net_stage *stage, net_id *numbers) {
   const net_stage *from = c->stage;
   for (size_t i = 0; i < from->stores.count; i++) {
     net_id v = from->stores.items[i].value;
     if (c->uses.values[v].maker == NET_NONE && part_of_value(c, v) == k)
-      number_of(c, stage, numbers, v);
+      net_value_number(c->s->memory, stage, from, numbers, v);
   }
   for (size_t i = 0; i < from->loads.count; i++) {
     net_id v = from->loads.items[i].value;

@@ -19,15 +19,6 @@
 #include "fusion/shares/cost.h"
 #include "fusion/shares/sharing.h"
 
-// The map of the exchange, from address to address.
-static f2_affine address_map(const share_exchange *e) {
-  int n = e->blocks.a.rows + e->block;
-  f2_affine whole = {f2_identity(n), e->blocks.c << e->block};
-  for (int i = 0; i < e->blocks.a.rows; i++)
-    whole.a.row[e->block + i] = e->blocks.a.row[i] << e->block;
-  return whole;
-}
-
 static bool has_access_besides_stores(const net_stage *s, net_id array) {
   for (net_access at = {0}; net_access_next(s, &at);)
     if (at.array == array && at.by != NET_BY_STORE)
@@ -52,7 +43,7 @@ static bool is_of_stores(const net *n, size_t number, const share_exchange *e) {
 }
 
 static void store_through(arena *a, net *n, const share_exchange *e) {
-  f2_affine through = address_map(e), address;
+  f2_affine through = sharing_exchange_map(e), address;
   for (size_t i = 0; i < n->stages.count; i++)
     for (size_t k = 0; k < n->stages.items[i].stores.count; k++) {
       net_stage *s = &n->stages.items[i];
@@ -65,28 +56,14 @@ static void store_through(arena *a, net *n, const share_exchange *e) {
     }
 }
 
-static void read_instead(net_stage *s, net_id old, net_id array) {
-  for (size_t i = 0; i < s->loads.count; i++)
-    if (s->loads.items[i].array == old)
-      s->loads.items[i].array = array;
-  for (size_t i = 0; i < s->nodes.count; i++)
-    if (s->nodes.items[i].kind == NET_GATHER && s->nodes.items[i].number == old)
-      s->nodes.items[i].number = array;
-  for (uint32_t i = 0; s->routine && i < s->routine->pair_count; i++)
-    if (s->routine->pairs[i].from == old)
-      s->routine->pairs[i].from = array;
-  if (s->routine && s->routine->ragged && s->routine->offsets == old)
-    s->routine->offsets = array;
-}
-
-// Whether the stage of that number is needed no more.
-static bool goes(arena *a, net *n, size_t number, const share_stage *as) {
+// Whether the stage of that number is needed no more. instead: by array, the one to read.
+static bool goes(arena *a, net *n, size_t number, const share_stage *as, net_id *instead) {
   bool stored = as->kind == SHARE_EXCHANGE && is_of_stores(n, number, &as->exchange);
   bool copied = as->kind == SHARE_GATHER || as->kind == SHARE_WINDOW;
   if (stored)
     store_through(a, n, &as->exchange);
-  for (size_t i = number + 1; i < n->stages.count && copied; i++)
-    read_instead(&n->stages.items[i], as->to, as->from);
+  if (copied)
+    instead[as->to] = instead[as->from];
   return stored || copied;
 }
 
@@ -95,11 +72,18 @@ net *shares_of_peers(arena *a, const shares *s) {
   *kept = (net){.externs = all->externs};
   kept->arrays = all->arrays;
   bool *gone = NEW_ARRAY(a, bool, all->stages.count + 1);
+  net_id *instead = NEW_ARRAY(a, net_id, all->arrays.count + 1);
+  for (net_id i = 0; i < all->arrays.count; i++)
+    instead[i] = i;
   for (size_t i = 0; i < all->stages.count; i++)
-    gone[i] = goes(a, all, i, &s->stages[i]);
-  for (size_t i = 0; i < all->stages.count; i++)
-    if (!gone[i])
-      vec_push(a, &kept->stages, all->stages.items[i]);
+    gone[i] = goes(a, all, i, &s->stages[i], instead);
+  for (size_t i = 0; i < all->stages.count; i++) {
+    if (gone[i])
+      continue;
+    net_stage stage = net_stage_like(&all->stages.items[i]);
+    net_stage_append(a, &stage, &all->stages.items[i], (net_change){.arrays = instead});
+    vec_push(a, &kept->stages, stage);
+  }
   sharing_merge_slabs(a, kept, s->p);
   return kept;
 }

@@ -6,15 +6,21 @@ void sharing_add_stage(sharing *s, share_stage as, net_stage stage) {
   vec_push(s->memory, &s->kinds, as);
 }
 
+f2_affine sharing_exchange_map(const share_exchange *e) {
+  int n = e->blocks.a.rows + e->block;
+  f2_affine whole = {f2_identity(n), e->blocks.c << e->block};
+  for (int i = 0; i < e->blocks.a.rows; i++)
+    whole.a.row[e->block + i] = e->blocks.a.row[i] << e->block;
+  return whole;
+}
+
 net_stage sharing_copying_stage(sharing *s, net_id from, net_id to) {
   net_stage stage = {.loop_count = 1, .extents = NEW_ARRAY(s->memory, uint64_t, 1)};
   stage.extents[0] = s->to->arrays.items[from].count;
   net_map map = net_stage_map(s->memory, &stage, f2_affine_identity(0));
-  net_id v = net_value_add(s->memory, &stage, s->to->arrays.items[from].type);
-  net_load load = {.value = v, .array = from, .map = map, .padding_start = UINT64_MAX};
-  net_store store = {.value = v, .array = to, .map = map, .padding_start = UINT64_MAX};
-  vec_push(s->memory, &stage.loads, load);
-  vec_push(s->memory, &stage.stores, store);
+  net_load load = {.array = from, .map = map, .padding_start = UINT64_MAX};
+  net_store store = {.array = to, .map = map, .padding_start = UINT64_MAX};
+  net_move_add(s->memory, &stage, s->to->arrays.items[from].type, load, store);
   return stage;
 }
 
