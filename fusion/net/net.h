@@ -54,6 +54,7 @@
 #include "core/f2.h"
 #include "core/scalar/c_function.h"
 #include "core/text.h"
+#include "fusion/net/dimension.h"
 
 typedef uint32_t net_id;
 #define NET_NONE UINT32_MAX
@@ -300,12 +301,6 @@ extern const char *const net_routine_names[NET_ROUTINE_KINDS];
 typedef struct net_routine_pair {
   net_id from, to;
 } net_routine_pair;
-
-// `extent` elements, which are so far apart before, and after.
-enum { NET_DIMENSIONS = 8 };  // of a routine, at most
-typedef struct net_dimension {
-  uint64_t extent, from, to;
-} net_dimension;
 
 typedef struct net_routine {
   net_routine_kind kind;

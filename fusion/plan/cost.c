@@ -92,8 +92,8 @@ static double sort_ops(const plan *p, const net_routine *r) {
   return t->call_ops + (double)r->rows * (each * (double)r->length + of_row);
 }
 
-// A sort by plain C, in seconds (runtime/ahead/routines_text.h): few keys are inserted; more are
-// counted and moved, digit by digit, and what goes with them after that.
+// A sort by plain C, in seconds: few keys are inserted; more are counted and moved, digit by digit,
+// and what goes with them after that.
 static double plain_sort_seconds(const plan *p, const net_routine *r) {
   enum { FEW = 48, VALUES = 1 << DIGIT };
   double length = (double)r->length;

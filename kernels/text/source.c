@@ -25,18 +25,15 @@ static bool is_blank_or_comment(const char *line, const char *end) {
   return line == end || (end - line >= 2 && line[0] == '/' && line[1] == '/');
 }
 
-// Files include others one level deep: a .c file its template. The header of the loops is in front
-// already.
-static void add_lines(text *out, const struct c_source *s, bool expand) {
+static void add_lines(text *out, const struct c_source *s) {
   const char *end = s->text + s->length;
   for (const char *line = s->text, *next; line < end; line = next + 1) {
     next = memchr(line, '\n', (size_t)(end - line));
     assert(next);  // sources end with a line
     size_t length = 0;
     const char *name = included_name(line, next, &length);
-    const struct c_source *inner = name ? c_source_named(name, length) : NULL;
-    if (inner && expand && strcmp(inner->name, "core/scalar/loops.h") != 0)
-      add_lines(out, inner, false);
+    if (name && length > 4 && memcmp(name + length - 4, ".inc", 4) == 0)
+      add_lines(out, c_source_named(name, length));
     else if (!name && !is_blank_or_comment(line, next))
       text_add(out, line, (size_t)(next + 1 - line));
   }
@@ -45,5 +42,5 @@ static void add_lines(text *out, const struct c_source *s, bool expand) {
 void c_source_add(text *out, const char *name) {
   const struct c_source *s = c_source_named(name, strlen(name));
   assert(s);
-  add_lines(out, s, true);
+  add_lines(out, s);
 }

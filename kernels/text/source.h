@@ -21,8 +21,8 @@ extern const size_t c_source_count;
 // NULL: there is none.
 const struct c_source *c_source_named(const char *name, size_t length);
 
-// Adds the text of the file `name`. What it includes with quotes is put in its place; comments and
-// empty lines are left out.
+// Adds the text of the file `name`. Templates (.inc) that it includes are put in their places, its
+// headers are in front already; comments and empty lines are left out.
 void c_source_add(text *out, const char *name);
 
 #endif

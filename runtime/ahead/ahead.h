@@ -14,7 +14,8 @@
 // For C, with two sizes:
 //
 //   NAME.h           the function that is called, and what goes with it: shapes, units, errors
-//   NAME.c           finds the size; routines, checks (the *_text.h of this room)
+//   NAME.c           finds the size; calls, checks (the *_text.h of this room)
+//   NAME_routines.c  if it has routines: the sources of runtime/routines
 //   NAME_1.c         the passes of [16]u32 (kernels/emit/emit.h), and a table of them, which says
 //   NAME_2.c           where arrays lie (program_text.h); of [1024]u32
 //   NAME_private.h   what the sources share

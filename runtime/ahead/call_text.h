@@ -32,19 +32,20 @@ static void permc_place_arrays(const permc_program *p, const void *const *argume
   }
 }
 
-static void permc_run_steps(const permc_program *p, uint32_t first, uint32_t last,
-                            void *workspace) {
+// 0: a routine had too little memory.
+static int permc_run_steps(const permc_program *p, uint32_t first, uint32_t last, void *workspace) {
   void *const *arrays = (void *const *)workspace;
+  char *temporaries = (char *)workspace + p->arrays_at + p->temporaries_at;
   permc_imports imports;
   uint32_t i;
   imports.foreign = p->foreign;
   imports.roots = (const void *const *)permc_root_list(p, workspace);
   for (i = first; i < last; i++)
-    if (p->steps[i].routine)
-      permc_run_routine(p->steps[i].routine, arrays,
-                        (char *)workspace + p->arrays_at + p->temporaries_at);
-    else
+    if (!p->steps[i].routine)
       p->steps[i].code(arrays, 0, p->steps[i].items, (char *)workspace + p->scratch_at, &imports);
+    else if (!PERMC_RUN_ROUTINE(p->steps[i].routine, p->steps[i].blocks, arrays, temporaries))
+      return 0;
+  return 1;
 }
 
 static int permc_run(const permc_program *p, const void *const *arguments, void *const *results,
@@ -52,11 +53,13 @@ static int permc_run(const permc_program *p, const void *const *arguments, void 
   void *const *arrays = (void *const *)workspace;
   uint32_t i;
   permc_place_arrays(p, arguments, results, workspace);
-  permc_run_steps(p, 0, p->checked_after, workspace);
+  if (!permc_run_steps(p, 0, p->checked_after, workspace))
+    return permc_refuse(error, PERMC_MEMORY, "out of memory");
   for (i = 0; i < p->check_count; i++)
     if (!permc_check_data(&p->checks[i], arrays[p->checks[i].array], error))
       return PERMC_DATA;
-  permc_run_steps(p, p->checked_after, p->step_count, workspace);
+  if (!permc_run_steps(p, p->checked_after, p->step_count, workspace))
+    return permc_refuse(error, PERMC_MEMORY, "out of memory");
   for (i = 0; i < p->copy_count; i++)
     memcpy(results[p->copies[i].result], arrays[p->copies[i].array], (size_t)p->copies[i].bytes);
   return PERMC_OK;

@@ -13,18 +13,23 @@ static unsigned long long number(uint64_t n) { return n; }
 // The workspace: addresses of arrays and roots, roots, scratch memory, arrays.
 typedef struct workspace {
   uint64_t scratch_at, scratch_bytes, arrays_at, bytes;
+  text routines;  // their tables
 } workspace;
 
-// False: memory is out, or *why.
-static bool lay_out(ahead_plan *s, workspace *w, const char **why) {
+static bool is_sort(const net_routine *r) { return r->kind == NET_SORT || r->kind == NET_PLACES; }
+
+// False: memory is out.
+static bool lay_out(ahead_making *m, ahead_plan *s, workspace *w) {
   const plan *p = s->plan;
   storage_pass *passes = calloc(p->passes.count + 1, sizeof *passes);
   bool good = passes != NULL;
   for (uint32_t i = 0; good && i < p->passes.count; i++) {
     const net_routine *r = plan_routine_of(p, &p->passes.items[i]);
     const c_pass_facts *f = &s->code->facts[i];
-    passes[i].in_place = f->in_place;
-    good = !r || ahead_routine_bytes(r, &passes[i].bytes, why);
+    passes[i].in_place = !r && f->in_place;
+    good = !r || ahead_add_routine(&w->routines, p, r, i, &passes[i].bytes);
+    m->has_routines |= r != NULL;
+    m->has_sorts |= r && is_sort(r);
     w->scratch_bytes = f->scratch_bytes > w->scratch_bytes ? f->scratch_bytes : w->scratch_bytes;
   }
   good = good && ahead_place_arrays(s, passes);
@@ -43,17 +48,14 @@ static bool lay_out(ahead_plan *s, workspace *w, const char **why) {
 
 static void write_steps(text *out, const ahead_plan *s) {
   const plan *p = s->plan;
-  for (uint32_t i = 0; i < p->passes.count; i++)
-    if (plan_routine_of(p, &p->passes.items[i]))
-      ahead_write_routine(out, p, plan_routine_of(p, &p->passes.items[i]), i);
   text_printf(out, "static const permc_step steps[%zu] = {\n", p->passes.count + 1);
   for (uint32_t i = 0; i < p->passes.count; i++)
     if (plan_routine_of(p, &p->passes.items[i]))
-      text_printf(out, "  {NULL, 0, &routine_%u},\n", i);
+      text_printf(out, "  {NULL, 0, &routine_%u, blocks_%u},\n", i, i);
     else
-      text_printf(out, "  {permc_pass_%u, UINT64_C(%llu), NULL},\n", i,
+      text_printf(out, "  {permc_pass_%u, UINT64_C(%llu), NULL, NULL},\n", i,
                   number(cpu_item_count(p, i)));
-  text_string(out, "  {NULL, 0, NULL}\n};\n");
+  text_string(out, "  {NULL, 0, NULL, NULL}\n};\n");
 }
 
 // ---- foreign functions -------------------------------------------------------------------------
@@ -89,6 +91,7 @@ static void write_program(text *out, const ahead_making *m, const ahead_plan *s,
   ahead_write_places(out, s);
   ahead_write_tables(out, s);
   ahead_write_roots(out, s);
+  text_add(out, text_content(&w->routines), w->routines.length);
   write_steps(out, s);
   ahead_write_checks(out, s);
   write_foreign(out, s->plan);
@@ -106,11 +109,12 @@ static void write_program(text *out, const ahead_making *m, const ahead_plan *s,
 }
 
 bool ahead_add_host_source(ahead_making *m, ahead_plan *s) {
-  const char *why = NULL;
   workspace w = {0};
   text *out = ahead_add_file(m->library, "%s_%zu.c", m->request->name, m->size_count + 1);
-  if (!out || !lay_out(s, &w, &why))
-    return why ? context_error(m->context, "%s", why) : context_no_memory(m->context);
+  if (!out || !lay_out(m, s, &w) || w.routines.failed) {
+    text_free(&w.routines);
+    return context_no_memory(m->context);
+  }
   declare_externs(m, s->plan);
   ahead_write_head(out, m);
   for (uint32_t i = 0; i < s->code->pass_count; i++)
@@ -118,6 +122,7 @@ bool ahead_add_host_source(ahead_making *m, ahead_plan *s) {
   text_add(out, text_content(&s->code->head), s->code->head.length);
   c_code_file(out, s->code, 0, s->code->pass_count, false);
   write_program(out, m, s, &w);
+  text_free(&w.routines);
   m->sizes[m->size_count].workspace_bytes = w.bytes;
   m->sizes[m->size_count].has_roots = s->root_count > 0;
   return true;

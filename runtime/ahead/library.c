@@ -3,6 +3,7 @@
 #include "runtime/ahead/making.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 
 static bool is_for_gpu(const ahead_making *m) { return m->request->target == AHEAD_CUDA; }
@@ -287,10 +288,15 @@ static void write_private(text *out, const ahead_making *m) {
   text_printf(out, "#include \"%s.h\"\n", name);
   c_source_add(out, "kernels/text/host.h");
   c_source_add(out, "runtime/ahead/program_text.h");
-  if (is_for_gpu(m))
+  if (is_for_gpu(m)) {
     c_source_add(out, "runtime/gpu/launch_text.h");
-  c_source_add(out, is_for_gpu(m) ? "runtime/ahead/gpu_program_text.h"
-                                  : "runtime/ahead/host_program_text.h");
+    c_source_add(out, "runtime/ahead/gpu_program_text.h");
+  } else {
+    c_source_add(out, "fusion/net/dimension.h");
+    c_source_add(out, "runtime/routines/key_rank.h");
+    c_source_add(out, "runtime/routines/work.h");
+    c_source_add(out, "runtime/ahead/host_program_text.h");
+  }
   for (size_t i = 0; i < m->size_count; i++)
     text_printf(
         out, "extern __attribute__((visibility(\"hidden\"))) const permc_program %s_program_%zu;\n",
@@ -412,12 +418,51 @@ static void write_open_body(text *out, const char *name) {
               name, name, name, name, name, name);
 }
 
+// What executes the routines of a processor, in a source of its own, for programs may have other
+// functions of these names.
+static void write_routines(text *out, const ahead_making *m) {
+  static const char *const all[] = {
+      "key_rank.h", "work.h",       "crew.h",    "transpose.h",  "count.h", "places.h",
+      "executor.h", "sort.h",       "buckets.h", "transpose.c",  "count.c", "places.c",
+      "words.h",    "words_team.h", "words.c",   "words_team.c", "sort.c",  "buckets.c"};
+  enum { ALL = sizeof all / sizeof *all, WITHOUT_SORTS = 12 };
+  const char *name = m->request->name;
+  char path[64];
+  text_printf(out, "// Routines of %s: sorts and the like, as permc %s has them.\n", name,
+              PERMC_VERSION);
+  text_string(out, compiler_text);
+  text_printf(out, "#define ROUTINE_SCOPE static\n#define PERMC_RUN_ROUTINE %s_run_routine\n%s",
+              name, m->has_sorts ? "" : "#define ROUTINES_WITHOUT_SORTS\n");
+  c_source_add(out, "core/sanitized.h");
+  c_source_add(out, "core/sizes.h");
+  c_source_add(out, "fusion/net/dimension.h");
+  for (size_t i = 0; i < (m->has_sorts ? ALL : WITHOUT_SORTS); i++) {
+    snprintf(path, sizeof path, "runtime/routines/%s", all[i]);
+    c_source_add(out, path);
+  }
+  c_source_add(out, "runtime/routines/executor.c");
+  c_source_add(out, "runtime/ahead/alone_text.h");
+}
+
+// How a call executes a routine.
+static void write_run_routine(text *out, const ahead_making *m) {
+  const char *name = m->request->name;
+  if (m->has_routines)
+    text_printf(out,
+                "#define PERMC_RUN_ROUTINE %s_run_routine\n"
+                "__attribute__((visibility(\"hidden\"))) bool %s_run_routine(\n"
+                "    const routine_work *, const uint64_t *, void *const *, char *);\n",
+                name, name);
+  else
+    text_string(out, "#define PERMC_RUN_ROUTINE(work, blocks, arrays, memory) 0\n");
+}
+
 static void write_main(text *out, const ahead_making *m, const lengths *l) {
-  static const char *const parts[2][6] = {
+  static const char *const parts[2][5] = {
       {"core/scalar/root_product.inc", "core/scalar/root.inc", "runtime/ahead/prepare_text.h",
-       "runtime/ahead/check_text.h", "runtime/ahead/routines_text.h", "runtime/ahead/call_text.h"},
+       "runtime/ahead/check_text.h", "runtime/ahead/call_text.h"},
       {"core/scalar/root_product.inc", "core/scalar/root.inc", "runtime/ahead/prepare_text.h",
-       "runtime/ahead/check_text.h", "runtime/ahead/gpu_call_text.h", NULL}};
+       "runtime/ahead/check_text.h", "runtime/ahead/gpu_call_text.h"}};
   const char *name = m->request->name;
   text_printf(out, "// %s: %s\n// Written by permc %s.\n#include \"%s_private.h\"\n", name,
               m->title, PERMC_VERSION, name);
@@ -426,9 +471,10 @@ static void write_main(text *out, const ahead_making *m, const lengths *l) {
               "#define PERMC_ERROR %s_error\n"
               "#define PERMC_MOST_ARRAYS %zu\n#define PERMC_MOST_PARAMETERS %zu\n",
               name, m->most_arrays + 1, m->most_arrays + 32);
-  for (size_t i = 0; i < 6; i++)
-    if (parts[is_for_gpu(m)][i])
-      c_source_add(out, parts[is_for_gpu(m)][i]);
+  if (!is_for_gpu(m))
+    write_run_routine(out, m);
+  for (size_t i = 0; i < 5; i++)
+    c_source_add(out, parts[is_for_gpu(m)][i]);
   write_find(out, m, l);
   write_workspace_body(out, m, l);
   if (is_for_gpu(m))
@@ -458,6 +504,8 @@ static void write_package(text *out, const ahead_making *m) {
       name, m->title, PERMC_VERSION, name, name, name, name, name, name);
   for (size_t i = 0; i < m->size_count; i++)
     text_printf(out, " %s_%zu.c", name, i + 1);
+  if (m->has_routines)
+    text_printf(out, " %s_routines.c", name);
   text_printf(
       out,
       ")\n"
@@ -486,7 +534,7 @@ bool ahead_add_library(ahead_making *m) {
   lengths l = find_lengths(m);
   ahead_library *all = m->library;
   const char *name = m->request->name;
-  text *out[4] = {0};
+  text *out[5] = {0};
   bool good = (out[0] = ahead_add_file(all, "%s.h", name)) != NULL;
   if (good)
     write_header(out[0], m, &l);
@@ -499,5 +547,7 @@ bool ahead_add_library(ahead_making *m) {
   good = good && (out[3] = ahead_add_file(all, "CMakeLists.txt"));
   if (good)
     write_package(out[3], m);
+  if (good && m->has_routines && (good = (out[4] = ahead_add_file(all, "%s_routines.c", name))))
+    write_routines(out[4], m);
   return good || context_no_memory(m->context);
 }

@@ -30,9 +30,10 @@ typedef struct ahead_making {
   ahead_library *library;
   size_t size_count;  // made so far
   ahead_size *sizes;
-  char title[400];     // "main : [2^n]u32 -> [2^n]u32"
-  text externs;        // declarations of foreign functions
-  size_t most_arrays;  // of a program
+  char title[400];               // "main : [2^n]u32 -> [2^n]u32"
+  text externs;                  // declarations of foreign functions
+  size_t most_arrays;            // of a program
+  bool has_routines, has_sorts;  // of a processor
 } ahead_making;
 
 // A file of the library, to be filled: FORMAT is its name. NULL: there is no memory.
@@ -83,9 +84,9 @@ void ahead_write_words(text *out, const unsigned char *bytes, uint64_t count);
 
 // ---- routine.c -------------------------------------------------------------------------------
 
-// Routine number `number` of a source, as tables of C: the name is routine_NUMBER.
-void ahead_write_routine(text *out, const plan *p, const net_routine *r, uint32_t number);
-// What it needs of memory while it runs, on a processor. False: it cannot be written; *why.
-bool ahead_routine_bytes(const net_routine *r, uint64_t *bytes, const char **why);
+// Adds the tables routine_OF and blocks_OF (host_program_text.h) of a routine, and to *memory what
+// it takes of memory while it runs. False: memory is out.
+bool ahead_add_routine(text *out, const plan *p, const net_routine *r, uint32_t of,
+                       uint64_t *memory);
 
 #endif

@@ -1,35 +1,27 @@
 // Counts, sums, and moves. See buckets.h.
 #include "runtime/routines/buckets.h"
-#include "runtime/routines/key_order.h"
-#include "runtime/system/pool.h"
+#include "core/sizes.h"
 
-#include <stdlib.h>
 #include <string.h>
-
-enum { BITS = 8, KEYS = 1 << BITS, CHUNK = 1 << 16, LEAST = 1 << 8 };
 
 typedef struct bucketing {
   const sort_task *task;
+  crew crew;
   const char *keys;  // of the row
   uint8_t flip, mask;
-  uint8_t *digits;           // by element of the row: its key, in the order that is asked for
-  uint64_t (*starts)[KEYS];  // by chunk: where its next element of each key goes
-  const char *from;          // a payload; NULL: indices
+  uint8_t *digits;              // by element of the row: its key, in the order that is asked for
+  uint64_t (*starts)[BUCKETS];  // by chunk: where its next element of each key goes
+  const char *from;             // a payload; NULL: indices
   char *to;
   size_t size;
 } bucketing;
 
-static uint32_t bits_of(const sort_task *t) {
-  const scalar_row *type = &scalar_types[t->type];
-  return t->bits ? t->bits : type->kind == KIND_BOOL ? 1 : 8 * (uint32_t)type->size;
-}
-
 bool buckets_suit(const sort_task *t) {
-  return t->payload_count && !t->offsets && t->length >= LEAST && bits_of(t) <= BITS;
+  return t->payload_count && !t->offsets && t->length >= BUCKETS_LEAST && t->order.bits <= 8;
 }
 
 static uint64_t chunk_end(const bucketing *b, uint64_t chunk) {
-  uint64_t end = (chunk + 1) * CHUNK;
+  uint64_t end = (chunk + 1) * BUCKETS_CHUNK;
   return end < b->task->length ? end : b->task->length;
 }
 
@@ -37,22 +29,24 @@ static bool count_chunks(void *with, unsigned worker, uint64_t first, uint64_t l
   const bucketing *b = with;
   (void)worker;
   for (uint64_t chunk = first; chunk < last; chunk++) {
-    uint64_t at = chunk * CHUNK, n = chunk_end(b, chunk) - at;
-    uint8_t *digits = b->digits + at;
-    scalar_convert(b->task->type, SCALAR_U8, n, b->keys + at * scalar_types[b->task->type].size,
-                   digits);
+    uint64_t at = chunk * BUCKETS_CHUNK, n = chunk_end(b, chunk) - at;
+    uint8_t *digits = b->digits + at, flip = b->flip, mask = b->mask;
+    const char *keys = b->keys;
     memset(b->starts[chunk], 0, sizeof b->starts[chunk]);
-    for (uint64_t i = 0; i < n; i++) {
-      digits[i] = (uint8_t)((digits[i] ^ b->flip) & b->mask);
+#define DIGITS(U)                                                                                  \
+  for (uint64_t i = 0; i < n; i++)                                                                 \
+    digits[i] = (uint8_t)((load_key(keys, at + i, (U)) ^ flip) & mask);
+    FOR_ELEMENT_SIZE(b->task->order.size, DIGITS)
+#undef DIGITS
+    for (uint64_t i = 0; i < n; i++)
       b->starts[chunk][digits[i]]++;
-    }
   }
   return true;
 }
 
 static void sum_counts(const bucketing *b, uint64_t chunks) {
   uint64_t sum = 0;
-  for (size_t key = 0; key < KEYS; key++)
+  for (size_t key = 0; key < BUCKETS; key++)
     for (uint64_t chunk = 0; chunk < chunks; chunk++) {
       uint64_t count = b->starts[chunk][key];
       b->starts[chunk][key] = sum;
@@ -62,13 +56,13 @@ static void sum_counts(const bucketing *b, uint64_t chunks) {
 
 static bool move_chunks(void *with, unsigned worker, uint64_t first, uint64_t last) {
   const bucketing *b = with;
-  uint64_t next[KEYS];
+  uint64_t next[BUCKETS];
   (void)worker;
 #define MOVE(bytes)                                                                                \
-  for (uint64_t i = chunk * CHUNK; i < end; i++)                                                   \
+  for (uint64_t i = chunk * BUCKETS_CHUNK; i < end; i++)                                           \
     memcpy(b->to + next[b->digits[i]]++ * (bytes), b->from + i * (bytes), bytes);
 #define INDEX(T)                                                                                   \
-  for (uint64_t i = chunk * CHUNK; i < end; i++)                                                   \
+  for (uint64_t i = chunk * BUCKETS_CHUNK; i < end; i++)                                           \
     ((T *)(void *)b->to)[next[b->digits[i]]++] = (T)i;
   for (uint64_t chunk = first; chunk < last; chunk++) {
     uint64_t end = chunk_end(b, chunk);
@@ -94,19 +88,20 @@ static bool move_chunks(void *with, unsigned worker, uint64_t first, uint64_t la
   return true;
 }
 
-static bool move_payload(bucketing *b, uint64_t row, const sort_payload *p) {
+static bool bucket_payload(bucketing *b, uint64_t row, const sort_payload *p) {
   const sort_task *t = b->task;
-  uint64_t chunks = (t->length + CHUNK - 1) / CHUNK, first = row * t->length * p->size;
+  uint64_t chunks = (t->length + BUCKETS_CHUNK - 1) / BUCKETS_CHUNK,
+           first = row * t->length * p->size;
   b->from = p->from ? (const char *)p->from + first : NULL;
   b->to = (char *)p->to + first;
   b->size = p->size;
-  return pool_run(t->threads, chunks, 1, move_chunks, b, t->interrupted);
+  return crew_run(&b->crew, chunks, 1, move_chunks, b);
 }
 
 // The keys of a row in order are known once they are counted.
 static void fill_keys(const bucketing *b, char *to, size_t size) {
-  for (uint64_t digit = 0, i = 0; digit < KEYS; digit++) {
-    uint64_t end = digit + 1 < KEYS ? b->starts[0][digit + 1] : b->task->length;
+  for (uint64_t digit = 0, i = 0; digit < BUCKETS; digit++) {
+    uint64_t end = digit + 1 < BUCKETS ? b->starts[0][digit + 1] : b->task->length;
     for (uint64_t key = (digit ^ b->flip) & b->mask; i < end; i++)
       store_key(to, i, size, key);
   }
@@ -114,15 +109,15 @@ static void fill_keys(const bucketing *b, char *to, size_t size) {
 
 static bool bucket_row(bucketing *b, uint64_t row) {
   const sort_task *t = b->task;
-  uint64_t chunks = (t->length + CHUNK - 1) / CHUNK;
-  size_t size = scalar_types[t->type].size;
+  uint64_t chunks = (t->length + BUCKETS_CHUNK - 1) / BUCKETS_CHUNK;
+  size_t size = t->order.size;
   b->keys = (const char *)t->keys + row * t->length * size;
-  if (!pool_run(t->threads, chunks, 1, count_chunks, b, t->interrupted))
+  if (!crew_run(&b->crew, chunks, 1, count_chunks, b))
     return false;
   sum_counts(b, chunks);
   bool good = true;
   for (uint32_t i = 0; i < t->payload_count && good; i++)
-    good = move_payload(b, row, &t->payloads[i]);
+    good = bucket_payload(b, row, &t->payloads[i]);
   if (t->sorted && good && size == 1)
     fill_keys(b, (char *)t->sorted + row * t->length, 1);
   else if (t->sorted && good)
@@ -131,17 +126,17 @@ static bool bucket_row(bucketing *b, uint64_t row) {
 }
 
 bool routine_bucket(const sort_task *t) {
-  uint64_t chunks = (t->length + CHUNK - 1) / CHUNK;
-  bool is_signed = scalar_types[t->type].kind == KIND_SIGNED && !t->bits;
-  uint8_t all = (uint8_t)((1U << bits_of(t)) - 1);
-  bucketing b = {.task = t, .mask = all};
-  b.flip = (uint8_t)((is_signed ? 0x80 : 0) ^ (t->descending ? all : 0));
-  b.digits = malloc(t->length + 1);
-  b.starts = malloc((chunks + 1) * sizeof *b.starts);
+  uint64_t chunks = (t->length + BUCKETS_CHUNK - 1) / BUCKETS_CHUNK;
+  worker_memory own = {0};
+  bucketing b = {.task = t,
+                 .crew = crew_begin(&t->crew, &own),
+                 .flip = (uint8_t)t->order.code.all,
+                 .mask = (uint8_t)((1U << t->order.bits) - 1)};
+  b.digits = reserve(b.crew.memory, BLOCK_WORDS, t->length + 1);
+  b.starts = reserve(b.crew.memory, BLOCK_SCRATCH, (chunks + 1) * sizeof *b.starts);
   bool good = b.digits && b.starts;
   for (uint64_t row = 0; row < t->rows && good; row++)
     good = bucket_row(&b, row);
-  free(b.digits);
-  free(b.starts);
+  crew_end(&t->crew, &b.crew);
   return good;
 }

@@ -11,9 +11,11 @@
 
 #include "runtime/routines/sort.h"
 
+enum { BUCKETS = 1 << 8, BUCKETS_CHUNK = 1 << 16, BUCKETS_LEAST = 1 << 8 };
+
 // Whether the task is one for these: few bits, payloads, and rows that are long.
-bool buckets_suit(const sort_task *t);
+ROUTINE_SCOPE bool buckets_suit(const sort_task *t);
 // As routine_sort does it. Arrays are not sorted in place.
-bool routine_bucket(const sort_task *t);
+ROUTINE_SCOPE bool routine_bucket(const sort_task *t);
 
 #endif

@@ -1,7 +1,6 @@
 // Counts keys. See count.h.
 #include "runtime/routines/count.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 // Keys of one row, as they are counted by two tables in turn: equal keys in sequence do not wait
@@ -29,35 +28,38 @@ COUNT_KEYS(uint32_t)
 COUNT_KEYS(uint64_t)
 
 typedef void count_function(const void *keys, uint64_t n, uint64_t limit, int64_t *a, int64_t *b);
-static count_function *const count_functions[SCALAR_COUNT] = {
-    [SCALAR_I8] = count_int8_t,    [SCALAR_I16] = count_int16_t, [SCALAR_I32] = count_int32_t,
-    [SCALAR_I64] = count_int64_t,  [SCALAR_U8] = count_uint8_t,  [SCALAR_U16] = count_uint16_t,
-    [SCALAR_U32] = count_uint32_t, [SCALAR_U64] = count_uint64_t};
+static count_function *const count_functions[2][4] = {
+    {count_uint8_t, count_uint16_t, count_uint32_t, count_uint64_t},
+    {count_int8_t, count_int16_t, count_int32_t, count_int64_t}};
 
 bool routine_count(const count_task *t) {
   enum {
-    SLICE = 1 << 22,   // keys between looks at the flag
-    SECOND = 1 << 12,  // most counts of two tables
-    FEW = 1 << 8       // those of a second table on the stack, which may be small
+    SLICE = 1 << 22,  // keys between looks at the flag
+    FEW = 1 << 8      // counts of a second table on the stack, which may be small
   };
-  size_t size = scalar_types[t->type].size;
-  int64_t *counts = t->counts, few[FEW] = {0};
-  int64_t *many = t->limit > FEW && t->limit <= SECOND ? calloc(t->limit, sizeof *many) : NULL;
-  int64_t *second = t->limit <= FEW ? few : many;
+  count_function *count = count_functions[t->is_signed][__builtin_ctz((unsigned)t->size)];
+  int64_t *counts = t->counts, few[FEW] = {0}, *second = few;
+  worker_memory own = {0};
+  crew c = crew_begin(&t->crew, &own);
+  if (t->limit > FEW)
+    second =
+        t->limit <= COUNT_SECOND ? reserve(c.memory, BLOCK_WORDS, t->limit * sizeof *second) : NULL;
+  if (second)
+    memset(second, 0, t->limit * sizeof *second);
   bool good = true;
   memset(counts, 0, t->rows * t->limit * sizeof *counts);
   for (uint64_t row = 0; row < t->rows && good; row++, counts += t->limit) {
-    const char *first = (const char *)t->keys + row * t->length * size;
+    const char *first = (const char *)t->keys + row * t->length * t->size;
     for (uint64_t i = 0; i < t->length && good; i += SLICE) {
       uint64_t n = t->length - i < SLICE ? t->length - i : SLICE;
-      good = !t->interrupted || !atomic_load_explicit(t->interrupted, memory_order_relaxed);
-      count_functions[t->type](first + i * size, n, t->limit, counts, second ? second : counts);
+      good = !crew_is_interrupted(&c);
+      count(first + i * t->size, n, t->limit, counts, second ? second : counts);
     }
     for (uint64_t k = 0; k < t->limit && second; k++) {
       counts[k] += second[k];
       second[k] = 0;
     }
   }
-  free(many);
+  crew_end(&t->crew, &c);
   return good;
 }

@@ -4,18 +4,20 @@
 #ifndef PERMC_RUNTIME_ROUTINES_COUNT_H
 #define PERMC_RUNTIME_ROUTINES_COUNT_H
 
-#include "core/scalar/scalar.h"
-#include <stdatomic.h>
+#include "runtime/routines/crew.h"
 
 typedef struct count_task {
-  scalar_type type;  // an integer
+  size_t size;  // of a key, an integer
+  bool is_signed;
   uint64_t rows, length, limit;
   const void *keys;
-  int64_t *counts;                 // rows x limit
-  const atomic_bool *interrupted;  // may be NULL
+  int64_t *counts;  // rows x limit
+  crew crew;        // it takes one thread
 } count_task;
 
+enum { COUNT_SECOND = 1 << 12 };  // most counts of two tables
+
 // False: interrupted.
-bool routine_count(const count_task *t);
+ROUTINE_SCOPE bool routine_count(const count_task *t);
 
 #endif

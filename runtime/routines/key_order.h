@@ -11,7 +11,6 @@
 
 #include "core/scalar/scalar.h"
 #include "runtime/routines/key_rank.h"
-#include <string.h>
 
 // bits: not 0: the keys are integers 0 ... 2^bits - 1.
 static inline key_order key_order_of(scalar_type of, bool descending, uint32_t bits) {
@@ -31,17 +30,6 @@ static inline key_order key_order_of(scalar_type of, bool descending, uint32_t b
   if (descending)
     o.code.all ^= UINT64_MAX >> (64 - o.bits);
   return o;
-}
-
-// Keys have at most 8 bytes; FOR_ELEMENT_SIZE goes on to 16.
-static inline uint64_t load_key(const char *keys, uint64_t i, size_t size) {
-  uint64_t x = 0;
-  memcpy(&x, keys + i * size, size < 8 ? size : 8);
-  return x;
-}
-
-static inline void store_key(char *to, uint64_t i, size_t size, uint64_t key) {
-  memcpy(to + i * size, &key, size < 8 ? size : 8);
 }
 
 #endif

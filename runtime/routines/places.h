@@ -9,18 +9,21 @@
 #ifndef PERMC_RUNTIME_ROUTINES_PLACES_H
 #define PERMC_RUNTIME_ROUTINES_PLACES_H
 
-#include "core/scalar/scalar.h"
-#include <stdatomic.h>
+#include "runtime/routines/crew.h"
+
+enum { PLACE_BITS = 64 };  // of a word
 
 typedef struct place_check {
-  scalar_type type;  // an integer
-  bool distinct;     // within each row
+  size_t size;  // of a place, an integer
+  bool is_signed;
+  bool distinct;  // within each row
   uint64_t rows, length, limit;
   const void *places;
-  const atomic_bool *interrupted;  // may be NULL
+  crew crew;  // it takes one thread
 } place_check;
 
-// False: out of memory, or interrupted.
-bool routine_find_wrong(const place_check *c, int64_t found[2]);
+// The first that is wrong, by its number among all elements, and what it is. False: out of memory,
+// or interrupted.
+ROUTINE_SCOPE bool routine_find_wrong(const place_check *c, int64_t found[2]);
 
 #endif

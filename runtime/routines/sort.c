@@ -7,69 +7,22 @@
 // first, and then, among those that are equal, the rest.
 #include "runtime/routines/sort.h"
 #include "core/sizes.h"
-#include "runtime/routines/key_order.h"
 #include "runtime/routines/words_team.h"
-#include "runtime/system/pool.h"
-#include "runtime/values/value.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum {
-  SHARE = 1 << 14,       // elements that a thread takes at once
-  LONG_ROW = 1 << 17,    // elements of a row that several threads sort together
-  KEPT_BYTES = 1 << 24,  // of a block that stays for the next sort
-  COUNTING_BITS = 16,    // at most, of keys that are counted
-  COUNTING_SMALL = 8,    // bits for which there are four counts each
+  LONG_ROW = 1 << 17,  // elements of a row that several threads sort together
+  COUNTING_BITS = 16,  // at most, of keys that are counted
+  COUNTING_SMALL = 8,  // bits for which there are four counts each
 };
-
-// The memory of one worker: blocks that grow.
-typedef enum block { BLOCK_SCRATCH, BLOCK_WORDS, BLOCK_MOVED, BLOCKS } block;
-typedef struct workspace {
-  void *blocks[BLOCKS];
-  size_t bytes[BLOCKS];
-} workspace;
-
-static void *reserve(workspace *w, block which, uint64_t bytes) {
-  if (w->bytes[which] < bytes) {
-    free(w->blocks[which]);
-    w->blocks[which] = array_memory(bytes);
-    w->bytes[which] = w->blocks[which] ? bytes : 0;
-  }
-  return w->blocks[which];
-}
-
-static void free_workspace(workspace *w) {
-  for (size_t b = 0; b < BLOCKS; b++)
-    free(w->blocks[b]);
-  *w = (workspace){0};
-}
-
-// New memory costs more than a short sort in it: the first worker's stays, if it is small, for who
-// sorts next and finds that nobody else does.
-static workspace kept;
-static atomic_flag kept_in_use = ATOMIC_FLAG_INIT;
-
-static void give_back_kept(void) {
-  for (size_t b = 0; b < BLOCKS; b++)
-    if (kept.bytes[b] > KEPT_BYTES) {
-      free_workspace(&kept);
-      break;
-    }
-  atomic_flag_clear_explicit(&kept_in_use, memory_order_release);
-}
-
-__attribute__((destructor)) static void free_kept(void) {
-  if (!atomic_flag_test_and_set_explicit(&kept_in_use, memory_order_acquire))
-    free_workspace(&kept);
-}
 
 // Elements first, ..., first + count - 1 of a task.
 typedef struct row {
   const sort_task *task;
-  workspace *memory;
+  crew crew;
   uint64_t first, count;
-  unsigned threads;
   key_order order;
   const word_sorter *sorters[2];  // of words of 4 and 8 bytes
 } row;
@@ -87,15 +40,17 @@ static char *sorted_of(const row *r) { return (char *)r->task->sorted + r->first
 
 static row describe_rows(const sort_task *t) {
   return (row){.task = t,
-               .order = key_order_of(t->type, t->descending, t->bits),
+               .crew = t->crew,
+               .order = t->order,
                .sorters = {word_sorter_find(4, 0), word_sorter_find(8, 0)}};
 }
 
 static bool sort_words(const row *r, size_t size, word_code in, word_code out, const void *from,
-                       void *to, uint64_t count, unsigned threads) {
-  void *scratch = reserve(r->memory, BLOCK_SCRATCH, word_task_scratch(count, threads) * size);
-  word_job j = {in, out, from, to, scratch, r->task->interrupted};
-  word_task t = {r->sorters[size == 8], j, count, threads};
+                       void *to, uint64_t count) {
+  void *scratch =
+      reserve(r->crew.memory, BLOCK_SCRATCH, word_task_scratch(count, r->crew.threads) * size);
+  word_job j = {in, out, from, to, scratch, r->crew.interrupted};
+  word_task t = {r->sorters[size == 8], j, count, r->crew};
   return scratch && word_sort(&t);
 }
 
@@ -110,7 +65,7 @@ static bool are_counted(const key_order *o, uint64_t count) {
 static bool count_keys(const row *r) {
   const key_order o = r->order;
   uint64_t ranks = (uint64_t)1 << o.bits, lanes = o.bits <= COUNTING_SMALL ? 4 : 1, at = 0;
-  uint64_t *counts = reserve(r->memory, BLOCK_WORDS, lanes * ranks * sizeof *counts);
+  uint64_t *counts = reserve(r->crew.memory, BLOCK_WORDS, lanes * ranks * sizeof *counts);
   if (!counts)
     return false;
   memset(counts, 0, lanes * ranks * sizeof *counts);
@@ -135,9 +90,9 @@ static bool count_keys(const row *r) {
 static bool sort_widened(const row *r, uint64_t length) {
   const uint32_t shift = 32 - 8 * (uint32_t)key_size(r);
   const word_code code = {r->order.code.negative << shift, r->order.code.all << shift};
-  uint32_t *words = reserve(r->memory, BLOCK_WORDS, (r->count + 1) * sizeof *words);
-  void *scratch = reserve(r->memory, BLOCK_SCRATCH, word_scratch(length) * sizeof *words);
-  word_job j = {code, code, words, words, scratch, r->task->interrupted};
+  uint32_t *words = reserve(r->crew.memory, BLOCK_WORDS, (r->count + 1) * sizeof *words);
+  void *scratch = reserve(r->crew.memory, BLOCK_SCRATCH, word_scratch(length) * sizeof *words);
+  word_job j = {code, code, words, words, scratch, r->crew.interrupted};
   const void *keys = keys_of(r);
   void *to = sorted_of(r);
   bool bytes = key_size(r) == 1;
@@ -184,7 +139,7 @@ static void place_nan(const row *r, const char *nan) {
   uint64_t numbers = r->count - before - after, nans = before + after;
   if (nans == 0)
     return;
-  bool first = r->task->descending;
+  bool first = order_is_descending(&r->order);
   memmove(to + (first ? nans * size : 0), to + before * size, numbers * size);
   char *end = to + (first ? 0 : numbers * size);
   if (nan)
@@ -198,7 +153,7 @@ static bool sort_keys(const row *r) {
   char *nan = NULL;
   if (r->order.infinity != UINT64_MAX && r->task->keys == r->task->sorted) {
     uint64_t nans = collect_nan(r, keys_of(r), NULL);
-    if (nans && !(nan = reserve(r->memory, BLOCK_MOVED, nans * size)))
+    if (nans && !(nan = reserve(r->crew.memory, BLOCK_MOVED, nans * size)))
       return false;
     if (nans)
       collect_nan(r, keys_of(r), nan);
@@ -209,8 +164,7 @@ static bool sort_keys(const row *r) {
   else if (size < 4)
     good = sort_widened(r, r->count);
   else
-    good = sort_words(r, size, r->order.code, r->order.code, keys_of(r), sorted_of(r), r->count,
-                      r->threads);
+    good = sort_words(r, size, r->order.code, r->order.code, keys_of(r), sorted_of(r), r->count);
   if (good && r->order.infinity != UINT64_MAX)
     place_nan(r, nan);
   return good;
@@ -228,12 +182,12 @@ typedef struct order {
   uint64_t rank;  // the bits of ranks that are sorted by
 } order;
 
-static inline uint64_t word_at(const order *o, uint64_t i) {
+static inline uint64_t ordered_word(const order *o, uint64_t i) {
   return o->size == 4 ? ((const uint32_t *)o->words)[i] : ((const uint64_t *)o->words)[i];
 }
 
 static inline uint64_t index_at(const order *o, uint64_t i) {
-  return word_at(o, i) & (((uint64_t)1 << o->index_bits) - 1);
+  return ordered_word(o, i) & (((uint64_t)1 << o->index_bits) - 1);
 }
 
 // Arithmetic is of words, which compilers turn into that of vectors.
@@ -287,7 +241,7 @@ static bool refine(const order *o, uint64_t first, uint64_t last, uint32_t low) 
       words[i] = rank >> next << o->index_bits | at;
     }
     const word_code none = {0, 0};
-    if (!sort_words(r, 8, none, none, words + start, words + start, end - start, r->threads) ||
+    if (!sort_words(r, 8, none, none, words + start, words + start, end - start) ||
         !refine(o, start, end, next))
       return false;
   }
@@ -318,10 +272,10 @@ static bool make_order(const row *r, void *room, order *o) {
   o->low = bits + o->index_bits > 64 ? bits + o->index_bits - 64 : 0;
   o->words = room;
   if (!room || o->size < 8)
-    o->words = reserve(r->memory, BLOCK_WORDS, (r->count + 1) * o->size);
+    o->words = reserve(r->crew.memory, BLOCK_WORDS, (r->count + 1) * o->size);
   const word_code none = {0, 0};
-  return o->words && pool_run(r->threads, r->count, SHARE, make_words, o, r->task->interrupted) &&
-         sort_words(r, o->size, none, none, o->words, o->words, r->count, r->threads) &&
+  return o->words && crew_run(&r->crew, r->count, SORT_SHARE, make_words, o) &&
+         sort_words(r, o->size, none, none, o->words, o->words, r->count) &&
          refine(o, 0, r->count, o->low);
 }
 
@@ -368,9 +322,9 @@ static bool move_payload(const order *o, const sort_payload *p) {
   movement m = {o, p->from ? (const char *)p->from + r->first * p->size : NULL,
                 (char *)p->to + r->first * p->size, p->size};
   char *to = m.to;
-  if (p->from == p->to && !(m.to = reserve(r->memory, BLOCK_MOVED, (r->count + 1) * p->size)))
+  if (p->from == p->to && !(m.to = reserve(r->crew.memory, BLOCK_MOVED, (r->count + 1) * p->size)))
     return false;
-  if (!pool_run(r->threads, r->count, SHARE, move_elements, &m, r->task->interrupted))
+  if (!crew_run(&r->crew, r->count, SORT_SHARE, move_elements, &m))
     return false;
   if (m.to != to)
     memcpy(to, m.to, r->count * p->size);
@@ -380,10 +334,11 @@ static bool move_payload(const order *o, const sort_payload *p) {
 // Keys that the words have whole. There is NaN if there is one in the last place, or the first.
 static bool has_whole_keys(const order *o) {
   const row *r = o->row;
-  uint64_t end = r->task->descending ? 0 : r->count - 1, all = UINT64_MAX >> (64 - r->order.bits);
+  uint64_t end = order_is_descending(&r->order) ? 0 : r->count - 1,
+           all = UINT64_MAX >> (64 - r->order.bits);
   if (o->low > 0 || o->rank != all)
     return false;
-  return r->order.infinity == UINT64_MAX || word_at(o, end) >> o->index_bits != r->order.nan;
+  return r->order.infinity == UINT64_MAX || ordered_word(o, end) >> o->index_bits != r->order.nan;
 }
 
 static bool decode_keys(void *with, unsigned worker, uint64_t first, uint64_t last) {
@@ -393,7 +348,7 @@ static bool decode_keys(void *with, unsigned worker, uint64_t first, uint64_t la
   (void)worker;
 #define DECODE(U)                                                                                  \
   for (uint64_t i = first; i < last; i++)                                                          \
-    store_key(to, i, (U), key_decode(&r.order, word_at(&o, i) >> o.index_bits));
+    store_key(to, i, (U), key_decode(&r.order, ordered_word(&o, i) >> o.index_bits));
   FOR_ELEMENT_SIZE(key_size(&r), DECODE)
 #undef DECODE
   return true;
@@ -404,9 +359,8 @@ static bool move_keys(order *o) {
   const sort_payload keys = {r->task->keys, r->task->sorted, key_size(r)};
   if (!r->task->sorted)
     return true;
-  return has_whole_keys(o)
-             ? pool_run(r->threads, r->count, SHARE, decode_keys, o, r->task->interrupted)
-             : move_payload(o, &keys);
+  return has_whole_keys(o) ? crew_run(&r->crew, r->count, SORT_SHARE, decode_keys, o)
+                           : move_payload(o, &keys);
 }
 
 // Words of 8 bytes lie where indices of 8 bytes are wanted. These come last.
@@ -429,9 +383,13 @@ static bool sort_with_payloads(const row *r) {
 
 typedef struct rows {
   row like;               // but for what is of a row
-  workspace *workspaces;  // of each worker
+  worker_memory *others;  // of each worker but the first
   uint64_t longest;       // longer rows are left out
 } rows;
+
+static worker_memory *memory_of(const rows *a, unsigned worker) {
+  return worker ? &a->others[worker - 1] : a->like.crew.memory;
+}
 
 static uint64_t row_start(const sort_task *t, uint64_t number) {
   return t->offsets ? t->offsets[number] : number * t->length;
@@ -440,10 +398,10 @@ static uint64_t row_start(const sort_task *t, uint64_t number) {
 static bool sort_row(const rows *a, unsigned worker, uint64_t number, unsigned threads) {
   row r = a->like;
   const sort_task *t = r.task;
-  r.memory = &a->workspaces[worker];
+  r.crew.memory = memory_of(a, worker);
+  r.crew.threads = threads;
   r.first = row_start(t, number);
   r.count = row_start(t, number + 1) - r.first;
-  r.threads = threads;
   if (r.count == 0 || (!t->sorted && t->payload_count == 0))
     return true;
   return t->payload_count ? sort_with_payloads(&r) : sort_keys(&r);
@@ -470,14 +428,14 @@ static bool sort_rows_of_words(const rows *a, unsigned worker, uint64_t first, u
   row r = a->like;
   const sort_task *t = r.task;
   size_t size = key_size(&r);
-  word_job j = {r.order.code, r.order.code, t->keys, t->sorted, NULL, t->interrupted};
-  r.memory = &a->workspaces[worker];
+  word_job j = {r.order.code, r.order.code, t->keys, t->sorted, NULL, r.crew.interrupted};
+  r.crew.memory = memory_of(a, worker);
   r.first = first * t->length;
   r.count = (last - first) * t->length;
   if (size < 4) {
     if (!sort_widened(&r, t->length))
       return false;
-  } else if (!(j.scratch = reserve(r.memory, BLOCK_SCRATCH, word_scratch(t->length) * size)) ||
+  } else if (!(j.scratch = reserve(r.crew.memory, BLOCK_SCRATCH, word_scratch(t->length) * size)) ||
              !r.sorters[size == 8]->sort_rows(&j, r.first, t->length, last - first)) {
     return false;
   }
@@ -501,28 +459,24 @@ static bool sort_some_rows(void *with, unsigned worker, uint64_t first, uint64_t
 }
 
 bool routine_sort(const sort_task *t) {
-  uint64_t total = row_start(t, t->rows) - row_start(t, 0);
-  unsigned threads = total / SHARE < t->threads ? (unsigned)(total / SHARE) + 1 : t->threads;
-  workspace own = {0};
-  rows all = {describe_rows(t), threads > 1 ? calloc(threads, sizeof own) : &own,
-              threads > 1 ? LONG_ROW : UINT64_MAX};
-  if (!all.workspaces)
+  uint64_t total = row_start(t, t->rows) - row_start(t, 0), most = total / SORT_SHARE;
+  unsigned threads = most < t->crew.threads ? (unsigned)most + 1 : t->crew.threads;
+  rows all = {describe_rows(t), NULL, threads > 1 ? LONG_ROW : UINT64_MAX};
+  if (threads > 1 && !(all.others = calloc(threads - 1, sizeof *all.others)))
     return false;
-  bool keeps = !atomic_flag_test_and_set_explicit(&kept_in_use, memory_order_acquire), good = true;
-  if (keeps)
-    all.workspaces[0] = kept;
+  worker_memory own = {0};
+  crew c = crew_begin(&t->crew, &own);
+  c.threads = threads;
+  all.like.crew = c;
+  bool good = true;
   for (uint64_t i = 0; good && i < t->rows; i++)
     if (row_start(t, i + 1) - row_start(t, i) > all.longest)
       good = sort_row(&all, 0, i, threads);
-  uint64_t share = t->rows && total / t->rows ? SHARE / (total / t->rows) + 1 : SHARE;
-  good = good && pool_run(threads, t->rows, share, sort_some_rows, &all, t->interrupted);
-  if (keeps) {
-    kept = all.workspaces[0];
-    give_back_kept();
-  }
-  for (unsigned w = keeps; w < threads; w++)
-    free_workspace(&all.workspaces[w]);
-  if (threads > 1)
-    free(all.workspaces);
+  uint64_t share = t->rows && total / t->rows ? SORT_SHARE / (total / t->rows) + 1 : SORT_SHARE;
+  good = good && crew_run(&c, t->rows, share, sort_some_rows, &all);
+  crew_end(&t->crew, &c);
+  for (unsigned w = 1; w < threads; w++)
+    free_worker_memory(&all.others[w - 1]);
+  free(all.others);
   return good;
 }

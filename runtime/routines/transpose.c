@@ -1,8 +1,6 @@
+// Tiles of two dimensions, and squares in vector registers. See transpose.h.
 #include "runtime/routines/transpose.h"
 
-#include "core/number.h"
-#include "runtime/system/pool.h"
-#include <stdlib.h>
 #include <string.h>
 #ifdef __SSE2__
 #include <emmintrin.h>
@@ -77,7 +75,7 @@ TILE_FUNCTION(uint32_t, 4)
 TILE_FUNCTION(uint64_t, 2)
 
 // Elements of any size.
-static void transpose_bytes(const char *from, char *to, const tile_shape *s) {
+static void transpose_elements(const char *from, char *to, const tile_shape *s) {
   for (uint64_t j = 0; j < s->columns; j++)
     for (uint64_t i = 0; i < s->rows; i++)
       memcpy(to + (j * s->column_pitch + i) * s->bytes, from + (i * s->row_pitch + j) * s->bytes,
@@ -89,7 +87,7 @@ static tile_function *function_of(size_t bytes) {
          : bytes == 2 ? transpose_uint16_t
          : bytes == 4 ? transpose_uint32_t
          : bytes == 8 ? transpose_uint64_t
-                      : transpose_bytes;
+                      : transpose_elements;
 }
 
 // ---- past the caches ---------------------------------------------------------------------------
@@ -124,7 +122,9 @@ typedef struct transposing {
   net_dimension rows, columns, others[NET_DIMENSIONS];
   uint32_t other_count;
   uint64_t tile_rows, tile_columns, row_tiles, column_tiles;
-  char *buffers;  // one for each worker, where tiles go past the caches; or NULL
+  uint64_t tiles, chunk;  // of all dimensions; those that a thread takes at once
+  uint64_t buffer_bytes;  // of a tile's buffer, where tiles go past the caches; or 0
+  char *buffers;          // one for each worker, or NULL
 } transposing;
 
 enum { TILE_BYTES = 1 << 17, LINES = 256, CACHED = 1 << 22, PAD = 64 };
@@ -161,12 +161,15 @@ static void choose_tiles(transposing *t) {
   t->tile_columns = columns < t->columns.extent ? columns : t->columns.extent;
   uint64_t rows = most / t->tile_columns + 1;
   t->tile_rows = rows < t->rows.extent ? rows : t->rows.extent;
-  t->row_tiles = divide_up(t->rows.extent, t->tile_rows);
-  t->column_tiles = divide_up(t->columns.extent, t->tile_columns);
-}
-
-static size_t buffer_bytes(const transposing *t) {
-  return (t->tile_rows * t->bytes + PAD) * t->tile_columns;
+  t->row_tiles = (t->rows.extent + t->tile_rows - 1) / t->tile_rows;
+  t->column_tiles = (t->columns.extent + t->tile_columns - 1) / t->tile_columns;
+  t->tiles = t->row_tiles * t->column_tiles;
+  for (uint32_t i = 0; i < t->other_count; i++)
+    t->tiles *= t->others[i].extent;
+  uint64_t bytes = t->tile_rows * t->tile_columns * t->bytes;
+  t->chunk = 1 + TILE_BYTES / 2 / bytes;
+  if (t->tiles * bytes > CACHED && t->tile_rows * t->bytes >= LINES && t->bytes <= PAD)
+    t->buffer_bytes = (t->tile_rows * t->bytes + PAD) * t->tile_columns;
 }
 
 static void move_tile(const transposing *t, unsigned worker, uint64_t number) {
@@ -190,7 +193,7 @@ static void move_tile(const transposing *t, unsigned worker, uint64_t number) {
     t->function(before, after, &s);
     return;
   }
-  char *buffer = t->buffers + worker * buffer_bytes(t);
+  char *buffer = t->buffers + worker * t->buffer_bytes;
   s.column_pitch = t->tile_rows + PAD / t->bytes;
   t->function(before, buffer, &s);
   for (uint64_t j = 0; j < s.columns; j++)
@@ -205,19 +208,23 @@ static bool move_tiles(void *with, unsigned worker, uint64_t first, uint64_t las
   return true;
 }
 
-bool routine_transpose(const transpose_task *task) {
+static transposing transposing_of(const transpose_task *task) {
   transposing t = {.task = task};
   find_dimensions(&t);
   choose_tiles(&t);
-  uint64_t tiles = t.row_tiles * t.column_tiles, chunk = 1;
-  for (uint32_t i = 0; i < t.other_count; i++)
-    tiles *= t.others[i].extent;
-  uint64_t bytes = t.tile_rows * t.tile_columns * t.bytes;
-  chunk += TILE_BYTES / 2 / bytes;
+  return t;
+}
+
+uint64_t transpose_bytes(const transpose_task *task) { return transposing_of(task).buffer_bytes; }
+
+bool routine_transpose(const transpose_task *task) {
+  transposing t = transposing_of(task);
+  worker_memory own = {0};
+  crew c = crew_begin(&task->crew, &own);
   // Without memory for buffers it goes without them.
-  if (tiles * bytes > CACHED && t.tile_rows * t.bytes >= LINES && t.bytes <= PAD)
-    t.buffers = malloc(task->threads * buffer_bytes(&t));
-  bool good = pool_run(task->threads, tiles, chunk, move_tiles, &t, task->interrupted);
-  free(t.buffers);
+  if (t.buffer_bytes)
+    t.buffers = reserve(c.memory, BLOCK_WORDS, c.threads * t.buffer_bytes);
+  bool good = crew_run(&c, t.tiles, t.chunk, move_tiles, &t);
+  crew_end(&task->crew, &c);
   return good;
 }

@@ -1,6 +1,6 @@
 // Dimensions of an array in another order, on the processor.
 //
-//   transpose_task t = {.bytes = 4, .count = 2, .from = xs, .to = ys, .threads = 2,
+//   transpose_task t = {.bytes = 4, .count = 2, .from = xs, .to = ys, .crew = {.threads = 2},
 //                       .dimensions = {{16385, 1, 16383}, {16383, 16385, 1}}};
 //   routine_transpose(&t)       ys, 16385 rows of 16383, has the columns of xs
 //
@@ -9,8 +9,8 @@
 #ifndef PERMC_RUNTIME_ROUTINES_TRANSPOSE_H
 #define PERMC_RUNTIME_ROUTINES_TRANSPOSE_H
 
-#include "fusion/plan/plan.h"
-#include <stdatomic.h>
+#include "fusion/net/dimension.h"
+#include "runtime/routines/crew.h"
 
 typedef struct transpose_task {
   size_t bytes;  // of an element
@@ -18,11 +18,13 @@ typedef struct transpose_task {
   const net_dimension *dimensions;
   const void *from;
   void *to;
-  unsigned threads;                // at most, and at least 1
-  const atomic_bool *interrupted;  // may be NULL
+  crew crew;
 } transpose_task;
 
 // False: interrupted.
-bool routine_transpose(const transpose_task *t);
+ROUTINE_SCOPE bool routine_transpose(const transpose_task *t);
+
+// Of memory that it takes for each thread.
+ROUTINE_SCOPE uint64_t transpose_bytes(const transpose_task *t);
 
 #endif

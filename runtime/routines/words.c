@@ -73,30 +73,19 @@ typedef int64_t integer_64;
 #define EACH(i, count) _Pragma("GCC unroll 16") for (uint32_t i = 0; i < (count); i++)
 #endif
 
-#define SET scalar
-#define PRIMITIVES "runtime/routines/words_scalar.inc"
-#define TARGET
-#define ROWS 24
-#define LANES_32 1
-#define LANES_64 1
-#include "runtime/routines/words_set.inc"
-
+#define WIDTH 32
+#include "runtime/routines/words_scalar.inc"
+#define WIDTH 64
+#include "runtime/routines/words_scalar.inc"
 #if defined(__x86_64__)
-#define SET avx2
-#define PRIMITIVES "runtime/routines/words_avx2.inc"
-#define TARGET __attribute__((target("avx2,popcnt")))
-#define ROWS 8
-#define LANES_32 8
-#define LANES_64 4
-#include "runtime/routines/words_set.inc"
-
-#define SET avx512
-#define PRIMITIVES "runtime/routines/words_avx512.inc"
-#define TARGET __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,popcnt,bmi,bmi2")))
-#define ROWS 16
-#define LANES_32 16
-#define LANES_64 8
-#include "runtime/routines/words_set.inc"
+#define WIDTH 32
+#include "runtime/routines/words_avx2.inc"
+#define WIDTH 64
+#include "runtime/routines/words_avx2.inc"
+#define WIDTH 32
+#include "runtime/routines/words_avx512.inc"
+#define WIDTH 64
+#include "runtime/routines/words_avx512.inc"
 #endif
 
 const word_sorter *word_sorter_find(size_t size, uint32_t most) {

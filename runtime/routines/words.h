@@ -6,17 +6,16 @@
 //   s->sort(&j, 0, 1000, 0);                    sorted[0 ... 999] = keys[0 ... 999] in order
 //
 //   words.c             which instruction set; what they share
-//   words.inc           quicksort, by words_set.inc once for each set and width
+//   words_avx512.inc, words_avx2.inc, words_scalar.inc    of an instruction set and a width, which
+//                       include the rest:
+//   words_code.inc      vectors, and words as the order of keys has them
 //   words_network.inc   what vectors sort in registers
-//   words_avx512.inc, words_avx2.inc, words_scalar.inc    what they need of an instruction set
+//   words.inc           quicksort
 #ifndef PERMC_RUNTIME_ROUTINES_WORDS_H
 #define PERMC_RUNTIME_ROUTINES_WORDS_H
 
-#include "runtime/routines/key_order.h"
-#include <stdatomic.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "runtime/routines/crew.h"
+#include "runtime/routines/key_rank.h"
 
 enum { WORD_SCRATCH = 1 << 12 };  // words: fewer are partitioned to and fro, more in place
 
@@ -45,6 +44,6 @@ typedef struct word_sorter {
 } word_sorter;
 
 // For words of 4 or 8 bytes; vectors of at most so many bytes, 0: of any length.
-const word_sorter *word_sorter_find(size_t size, uint32_t most);
+ROUTINE_SCOPE const word_sorter *word_sorter_find(size_t size, uint32_t most);
 
 #endif

@@ -2,7 +2,6 @@
 // quicksort would with these pivots; then each bucket is copied together and sorted by one thread.
 #include "runtime/routines/words_team.h"
 #include "runtime/routines/words.h"
-#include "runtime/system/pool.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -15,8 +14,7 @@ enum {
 
 typedef struct team {
   const word_task *task;
-  char *
-      spare;  // in the scratch: as many words as there are, after WORD_SCRATCH words for each worker
+  char *spare;  // in the scratch: all words, after WORD_SCRATCH words for each worker
   uint32_t buckets;
   uint64_t *splitters;  // bucket b has the words splitters[b] ... splitters[b + 1] - 1
   uint64_t chunk;       // words; chunk c has bucket b at starts[c][b] ... starts[c][b + 1] - 1
@@ -88,10 +86,6 @@ static bool sort_buckets(void *with, unsigned worker, uint64_t first, uint64_t l
   return true;
 }
 
-static uint64_t word_at(const void *words, size_t size, uint64_t i) {
-  return size == 4 ? ((const uint32_t *)words)[i] : ((const uint64_t *)words)[i];
-}
-
 // Quantiles of a sample. A word that is more than one of them has a bucket of its own.
 static void choose_splitters(const team *m) {
   const word_task *t = m->task;
@@ -106,7 +100,7 @@ static void choose_splitters(const team *m) {
   word_job j = {t->job.in, {0, 0}, sample, sample, t->job.scratch, NULL};
   t->sorter->sort(&j, 0, count, 0);
   for (uint32_t b = 1; b < m->buckets; b++) {
-    uint64_t quantile = word_at(sample, size, (uint64_t)b * SAMPLES), before = m->splitters[b - 1];
+    uint64_t quantile = load_key(sample, (uint64_t)b * SAMPLES, size), before = m->splitters[b - 1];
     m->splitters[b] = quantile > before ? quantile : before + 1;
     if (m->splitters[b] > UINT64_MAX >> (64 - 8 * size) || m->splitters[b] == 0)
       m->splitters[b] = before;
@@ -122,14 +116,16 @@ static bool sort_together(const word_task *t, unsigned threads) {
   if (!m.splitters)
     return false;
   m.starts = m.splitters + m.buckets;
+  crew c = t->crew;
+  c.threads = threads;
   choose_splitters(&m);
-  bool good = pool_run(threads, t->count, m.chunk, split_chunks, &m, t->job.interrupted) &&
-              pool_run(threads, m.buckets, 1, sort_buckets, &m, t->job.interrupted);
+  bool good = crew_run(&c, t->count, m.chunk, split_chunks, &m) &&
+              crew_run(&c, m.buckets, 1, sort_buckets, &m);
   free(m.splitters);
   return good;
 }
 
 bool word_sort(const word_task *t) {
-  unsigned threads = team_size(t->count, t->threads);
+  unsigned threads = team_size(t->count, t->crew.threads);
   return threads > 1 ? sort_together(t, threads) : t->sorter->sort(&t->job, 0, t->count, 0);
 }

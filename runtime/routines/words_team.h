@@ -8,12 +8,12 @@ typedef struct word_task {
   const word_sorter *sorter;
   word_job job;  // its scratch: word_task_scratch words
   uint64_t count;
-  unsigned threads;
+  crew crew;
 } word_task;
 
-uint64_t word_task_scratch(uint64_t count, unsigned threads);
+ROUTINE_SCOPE uint64_t word_task_scratch(uint64_t count, unsigned threads);
 
 // False: out of memory, or interrupted.
-bool word_sort(const word_task *t);
+ROUTINE_SCOPE bool word_sort(const word_task *t);
 
 #endif

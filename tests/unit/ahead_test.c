@@ -101,7 +101,7 @@ static void *compile_batch(batch *b) {
   compiler found;
   error why = {0};
   char product[500], glue[500];
-  const char *words[16 + 3 * BATCH];
+  const char *words[16 + 4 * BATCH];
   size_t n = 0;
   static const char *const options[] = {"-std=c99", "-Wall", "-Wextra", "-Werror",
                                         "-O0",      "-fPIC", "-shared"};

@@ -1,5 +1,6 @@
 // Sorts by keys of few bits do what the sort of any keys does: runtime/routines/buckets.h.
 #include "runtime/routines/buckets.h"
+#include "runtime/routines/key_order.h"
 #include "tests/test.h"
 #include "tests/unit/splitmix.h"
 
@@ -29,16 +30,14 @@ TEST(same_as_sort) {
       for (int way = 0; way < 2; way++) {
         sort_payload payloads[] = {
             {from, to[way][0], l ? 4 : 12}, {from, to[way][1], l ? 8 : 1}, {NULL, to[way][2], 4}};
-        sort_task t = {.type = keys_of[k].type,
-                       .bits = keys_of[k].bits,
-                       .descending = l % 2,
+        sort_task t = {.order = key_order_of(keys_of[k].type, l % 2, keys_of[k].bits),
                        .rows = rows,
                        .length = lengths[l],
                        .keys = keys,
                        .sorted = to[way][3],
                        .payload_count = 3,
                        .payloads = payloads,
-                       .threads = 2};
+                       .crew = {.threads = 2}};
         memset(to[way], 0, sizeof to[way]);
         CHECK(buckets_suit(&t));
         CHECK(way ? routine_bucket(&t) : routine_sort(&t));

@@ -5,6 +5,7 @@
 
 #include "core/random.h"
 #include "runtime/external/routines/sort.h"
+#include "runtime/routines/key_order.h"
 #include "runtime/routines/sort.h"
 
 enum { COLUMNS = 4, ELEMENTS = 200000 };
@@ -160,17 +161,16 @@ static void prepare(const example *x, uint64_t *state, column_files *files, cons
     if (c > 0)
       payloads[c - 1] = (sort_payload){given[c], f->wanted, size};
   }
-  CHECK(count == 0 || routine_sort(&(sort_task){.type = x->type,
-                                                .descending = x->descending,
-                                                .bits = x->bits,
-                                                .rows = rows,
-                                                .length = x->length,
-                                                .offsets = begins,
-                                                .keys = given[0],
-                                                .sorted = files[0].wanted,
-                                                .payload_count = x->column_count - 1,
-                                                .payloads = payloads,
-                                                .threads = 1}));
+  CHECK(count == 0 ||
+        routine_sort(&(sort_task){.order = key_order_of(x->type, x->descending, x->bits),
+                                  .rows = rows,
+                                  .length = x->length,
+                                  .offsets = begins,
+                                  .keys = given[0],
+                                  .sorted = files[0].wanted,
+                                  .payload_count = x->column_count - 1,
+                                  .payloads = payloads,
+                                  .crew = {.threads = 1}}));
   for (uint32_t c = 0; c < x->column_count; c++) {
     if (is_index(x, c))
       number_in_rows(x, begins, rows, files[c].wanted, size_of(x, c));

@@ -151,7 +151,9 @@ static void check_count(scalar_type type, uint64_t rows, uint64_t length, uint64
   CHECK(disk_open(&from, path_of(paths[0], "keys"), DISK_CREATE, 128 + bytes, &e) &&
         disk_write(&from, 128, keys, bytes, &e) &&
         disk_open(&to, path_of(paths[1], "counts"), DISK_CREATE, 128 + counts * 8, &e));
-  CHECK(routine_count(&(count_task){type, rows, length, limit, keys, wanted, NULL}));
+  bool is_signed = scalar_types[type].kind == KIND_SIGNED;
+  CHECK(routine_count(&(count_task){
+      scalar_types[type].size, is_signed, rows, length, limit, keys, wanted, {.threads = 1}}));
   external_count c = {type, rows, length, limit, {&from, 128}, {&to, 128}, d, 20000, NULL};
   CHECK(external_count_run(&c, &e) && disk_read(&to, 128, found, counts * 8, &e));
   CHECK_STR(e.message, "");

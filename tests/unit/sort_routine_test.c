@@ -4,6 +4,8 @@
 
 #include "core/random.h"
 #include "core/scalar/scalar.h"
+#include "runtime/routines/executor.h"
+#include "runtime/routines/key_order.h"
 #include "runtime/routines/sort.h"
 #include "runtime/routines/words.c"  // with the names that are its own
 #include "runtime/routines/words_team.h"
@@ -75,7 +77,7 @@ static void check_words(size_t size, uint32_t most, word_code code, shape s, uin
   sorted_size = size;
   qsort(expected, count, size, compare_words);
   word_job j = {code, code, keys, to, scratch, NULL};
-  word_task t = {word_sorter_find(size, most), j, count, threads};
+  word_task t = {word_sorter_find(size, most), j, count, {.threads = threads}};
   CHECK(word_sort(&t));
   if (!CHECK(memcmp(to, expected, count * size) == 0))
     printf("%zu bytes, vectors of %u, shape %d, %" PRIu64 " words, %u threads\n", size, most, s,
@@ -178,13 +180,14 @@ static void draw_keys(scalar_type type, uint32_t bits, uint64_t count, char *key
   }
 }
 
-static void check_row(const sort_task *t, const char *given, uint64_t first, uint64_t count,
-                      uint64_t *order, uint64_t *spare) {
-  size_t size = scalar_types[t->type].size;
+static void check_row(scalar_type type, const sort_task *t, const char *given, uint64_t first,
+                      uint64_t count, uint64_t *order, uint64_t *spare) {
+  size_t size = t->order.size;
+  bool descending = order_is_descending(&t->order);
   given += first * size;
   for (uint64_t i = 0; i < count; i++)
     order[i] = i;
-  merge_sort(t->type, t->descending, given, count, order, spare);
+  merge_sort(type, descending, given, count, order, spare);
   bool good = true;
   for (uint64_t i = 0; i < count; i++) {
     const char *key = given + order[i] * size;
@@ -200,8 +203,8 @@ static void check_row(const sort_task *t, const char *given, uint64_t first, uin
   }
   if (!CHECK(good))
     printf("%s, descending %d, bits %u, %" PRIu64 " of %" PRIu64 ", %u payloads, %u threads\n",
-           scalar_types[t->type].name, t->descending, t->bits, count, first, t->payload_count,
-           t->threads);
+           scalar_types[type].name, descending, t->order.bits, count, first, t->payload_count,
+           t->crew.threads);
 }
 
 static void check_task(scalar_type type, uint64_t rows, uint64_t most, unsigned threads) {
@@ -237,16 +240,19 @@ static void check_task(scalar_type type, uint64_t rows, uint64_t most, unsigned 
     }
     payloads[p] = (sort_payload){from, to, sizes[p]};
   }
-  sort_task t = {type,          draw_below(&state, 2),
-                 bits,          rows,
-                 length,        ragged ? offsets : NULL,
-                 keys,          payload_count && draw_below(&state, 3) == 0 ? NULL : sorted,
-                 payload_count, payloads,
-                 threads,       NULL};
+  sort_task t = {.order = key_order_of(type, draw_below(&state, 2), bits),
+                 .rows = rows,
+                 .length = length,
+                 .offsets = ragged ? offsets : NULL,
+                 .keys = keys,
+                 .sorted = payload_count && draw_below(&state, 3) == 0 ? NULL : sorted,
+                 .payload_count = payload_count,
+                 .payloads = payloads,
+                 .crew = {.threads = threads}};
   CHECK(routine_sort(&t));
   uint64_t *order = malloc((2 * total + 1) * sizeof *order);
   for (uint64_t r = 0; r < rows; r++)
-    check_row(&t, given, offsets[r], offsets[r + 1] - offsets[r], order, order + total);
+    check_row(type, &t, given, offsets[r], offsets[r + 1] - offsets[r], order, order + total);
   for (uint32_t p = 0; p < payload_count; p++) {
     free(payloads[p].to);
     if (payloads[p].from != payloads[p].to)
@@ -280,16 +286,64 @@ TEST(an_interrupted_sort_stops) {
   uint32_t *keys = calloc(COUNT, sizeof *keys);
   atomic_bool interrupted = true;
   for (unsigned threads = 1; threads < 4; threads++) {
-    sort_task t = {.type = SCALAR_U32,
+    sort_task t = {.order = key_order_of(SCALAR_U32, false, 0),
                    .rows = 1,
                    .length = COUNT,
                    .keys = keys,
                    .sorted = keys,
-                   .threads = threads,
-                   .interrupted = &interrupted};
+                   .crew = {.threads = threads, .interrupted = &interrupted}};
     CHECK(!routine_sort(&t));
   }
   free(keys);
+}
+
+// What libraries made ahead of time set aside (runtime/ahead) is enough: no block grows.
+static void check_memory(const routine_work *w, void *const *arrays) {
+  worker_memory memory;
+  routine_memory(w, memory.bytes);
+  for (size_t b = 0; b < BLOCKS; b++)
+    memory.blocks[b] = malloc(memory.bytes[b]);
+  worker_memory before = memory;
+  CHECK(routine_execute(w, arrays, &(crew){.threads = 1, .memory = &memory}));
+  if (!CHECK(memcmp(before.bytes, memory.bytes, sizeof memory.bytes) == 0))
+    printf("kind %d, %" PRIu64 " rows of %" PRIu64 ", %u pairs\n", (int)w->kind, w->rows, w->length,
+           w->pair_count);
+  free_worker_memory(&memory);
+}
+
+TEST(memory_is_bounded) {
+  enum { MOST = 1 << 17 };
+  const routine_pair pairs[] = {{0, 1, 8}, {2, 2, 8}, {ROUTINE_NONE, 3, 4}, {ROUTINE_NONE, 4, 8}};
+  const net_dimension dimensions[] = {{16, 1, MOST / 16}, {MOST / 16, 16, 1}};
+  uint64_t *arrays[6], offsets[] = {5, 7, 7, 60};
+  arrays[5] = offsets;
+  for (size_t a = 0; a < 5; a++)
+    arrays[a] = malloc(MOST * sizeof **arrays);
+  for (int trial = 0; trial < 200; trial++) {
+    bool ragged = trial % 3 == 0;
+    uint64_t rows = ragged ? 1 : (uint64_t)1 << trial % 5;
+    scalar_type type = (scalar_type[]){SCALAR_U8, SCALAR_I16, SCALAR_F32, SCALAR_F64}[trial % 4];
+    for (uint64_t i = 0; i < MOST; i++)
+      arrays[0][i] = trial % 7 ? draw_word(&state) : 3;
+    routine_work w = {.kind = (routine_kind)(trial % ROUTINE_KINDS),
+                      .distinct = trial % 2,
+                      .order = key_order_of(type, trial % 2, 0),
+                      .rows = rows,
+                      .length = 64 + draw_below(&state, (uint32_t)(MOST / rows) - 64),
+                      .limit = (uint64_t)1 << trial % 12,
+                      .offsets = ragged ? 5 : ROUTINE_NONE,
+                      .offset_count = 4,
+                      .pairs = pairs,
+                      .pair_count = 1};
+    if (w.kind == ROUTINE_SORT)
+      w.pair_count += draw_below(&state, 4);
+    if (w.kind == ROUTINE_TRANSPOSE)
+      w.length = MOST, w.rows = 1, w.dimensions = dimensions, w.dimension_count = 2;
+    if (w.kind != ROUTINE_PERMUTE)
+      check_memory(&w, (void *const *)arrays);
+  }
+  for (size_t a = 0; a < 5; a++)
+    free(arrays[a]);
 }
 
 TEST_MAIN()

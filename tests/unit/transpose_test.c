@@ -96,8 +96,8 @@ TEST(routine) {
     for (unsigned threads = 1; threads < 3; threads++) {
       subject s;
       subject_make(&s, &rows[i]);
-      CHECK(routine_transpose(
-          &(transpose_task){rows[i].bytes, s.count, s.dimensions, s.from, s.to, threads, NULL}));
+      CHECK(routine_transpose(&(transpose_task){
+          rows[i].bytes, s.count, s.dimensions, s.from, s.to, {.threads = threads}}));
       if (!CHECK_EQ_U64(wrong_elements(&s, rows[i].bytes), 0))
         printf("row %zu\n", i);
       subject_free(&s);

@@ -19,7 +19,15 @@ static bool count_part(void *with, const scan_part *p, error *failure) {
   const counting *s = with;
   const external_count *c = s->task;
   uint64_t count = p->rows * c->limit, bytes = count * sizeof(int64_t);
-  count_task t = {c->type, p->rows, p->length, c->limit, p->keys, s->of_part, c->interrupted};
+  const scalar_row *type = &scalar_types[c->type];
+  count_task t = {.size = type->size,
+                  .is_signed = type->kind == KIND_SIGNED,
+                  .rows = p->rows,
+                  .length = p->length,
+                  .limit = c->limit,
+                  .keys = p->keys,
+                  .counts = s->of_part,
+                  .crew = {.threads = 1, .interrupted = c->interrupted}};
   if (!routine_count(&t))
     return error_set(failure, SPAN_NONE, "interrupted");
   if (p->start == 0)

@@ -141,14 +141,13 @@ static bool place_cuts(const run_cuts *c, const uint64_t *samples, const uint64_
 static bool order_samples(const run_cuts *c, const uint64_t *samples, uint64_t first,
                           uint64_t count, uint64_t *order) {
   sort_payload index = {NULL, order + first, sizeof *order};
-  sort_task t = {.type = SCALAR_U64,
+  sort_task t = {.order = key_order_of(SCALAR_U64, false, 0),
                  .rows = 1,
                  .length = count,
                  .keys = samples + first,
                  .payload_count = 1,
                  .payloads = &index,
-                 .threads = c->threads,
-                 .interrupted = c->interrupted};
+                 .crew = {.threads = c->threads, .interrupted = c->interrupted}};
   bool good = routine_sort(&t);
   for (uint64_t i = 0; i < count && first; i++)
     order[first + i] += first;

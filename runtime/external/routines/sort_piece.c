@@ -198,17 +198,14 @@ static bool find_segments(const sorting *s, uint64_t piece, uint64_t *count, err
 static bool sort_piece(const sorting *s, uint64_t piece, uint64_t rows, uint64_t keys) {
   const external_sort *e = s->task;
   sort_payload *payloads = calloc(e->column_count, sizeof *payloads);
-  sort_task t = {.type = e->type,
-                 .descending = e->descending,
-                 .bits = e->bits,
+  sort_task t = {.order = s->cuts.order,
                  .rows = rows,
                  .length = rows ? keys / rows : 0,
                  .offsets = s->segments ? s->begins : NULL,
                  .keys = sorted_of(s, 0, piece),
                  .payload_count = e->column_count - 1,
                  .payloads = payloads,
-                 .threads = e->threads,
-                 .interrupted = e->interrupted};
+                 .crew = {.threads = e->threads, .interrupted = e->interrupted}};
   t.sorted = s->targets[0].file ? sorted_of(s, 0, piece) : NULL;
   for (uint32_t c = 1; c < e->column_count && payloads; c++) {
     char *to = sorted_of(s, c, piece);

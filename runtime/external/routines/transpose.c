@@ -240,13 +240,13 @@ static bool transpose_box(void *with, uint64_t number, error *failure) {
           (net_dimension){together ? s->shape->box[d] : b.count[d],
                           s->shape->from.pitches[d] / t->size, s->shape->to.pitches[d] / t->size};
   }
-  return routine_transpose(&(transpose_task){.bytes = t->size,
-                                             .count = count,
-                                             .dimensions = dimensions,
-                                             .from = memory_of(s, FROM, number, &b),
-                                             .to = memory_of(s, TO, number, &b),
-                                             .threads = t->threads,
-                                             .interrupted = t->interrupted}) ||
+  return routine_transpose(
+             &(transpose_task){.bytes = t->size,
+                               .count = count,
+                               .dimensions = dimensions,
+                               .from = memory_of(s, FROM, number, &b),
+                               .to = memory_of(s, TO, number, &b),
+                               .crew = {.threads = t->threads, .interrupted = t->interrupted}}) ||
          error_set(failure, SPAN_NONE, "interrupted");
 }
 

@@ -20,16 +20,18 @@ static bool count_slab(const ranked_routine *c, int64_t *counts) {
   net_id keys = r->pairs[0].from;
   slab s = ranked_slab(c);
   bool good = true;
+  const scalar_row *type = &scalar_types[ranked_array(c, keys)->type];
   for (uint64_t i = s.first, end; i < s.first + s.count && good; i = end, counts += r->limit) {
     end = (i / r->length + 1) * r->length;
     end = end < s.first + s.count ? end : s.first + s.count;
-    good = routine_count(&(count_task){.type = ranked_array(c, keys)->type,
+    good = routine_count(&(count_task){.size = type->size,
+                                       .is_signed = type->kind == KIND_SIGNED,
                                        .rows = 1,
                                        .length = end - i,
                                        .limit = r->limit,
                                        .keys = ranked_at(c, keys, i),
                                        .counts = counts,
-                                       .interrupted = c->team->interrupted});
+                                       .crew = {1, c->team->interrupted, NULL}});
   }
   return good || team_stop(c->team);
 }

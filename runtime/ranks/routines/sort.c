@@ -139,13 +139,10 @@ static bool find_rows(meeting *m) {
 
 static bool sort_slab(const meeting *m, sort_task *task) {
   const ranked_routine *c = m->call;
-  task->type = ranked_array(c, c->routine->pairs[0].from)->type;
-  task->descending = c->routine->descending;
-  task->bits = bits_of(c->routine);
+  task->order = m->keys.order;
   task->rows = m->row_count;
   task->offsets = m->offsets;
-  task->threads = c->team->threads;
-  task->interrupted = c->team->interrupted;
+  task->crew = (crew){.threads = c->team->threads, .interrupted = c->team->interrupted};
   return routine_sort(task) || team_stop(c->team);
 }
 

@@ -74,13 +74,13 @@ static bool find_repeated(const numbering *n, uint64_t *repeated) {
   int64_t found[2] = {INT64_MAX, 0};
   for (uint64_t i = 0; good && i < e.received[ranks]; i++)
     numbers[i] -= least;
-  place_check k = {.type = SCALAR_U64,
+  place_check k = {.size = sizeof *numbers,
                    .distinct = true,
                    .rows = 1,
                    .length = good ? e.received[ranks] : 0,
                    .limit = n->range,
                    .places = numbers,
-                   .interrupted = t->interrupted};
+                   .crew = {1, t->interrupted, NULL}};
   good = good && (routine_find_wrong(&k, found) || team_stop(t));
   *repeated = found[0] == INT64_MAX ? UINT64_MAX : (uint64_t)found[1] + least;
   deal_free(&d);
@@ -111,12 +111,14 @@ bool run_ranked_wrong(const ranked_routine *c) {
   const team *t = c->team;
   net_id from = r->pairs[0].from, to = r->pairs[0].to;
   slab own = ranked_slab(c);
-  place_check k = {.type = ranked_array(c, from)->type,
+  const scalar_row *type = &scalar_types[ranked_array(c, from)->type];
+  place_check k = {.size = type->size,
+                   .is_signed = type->kind == KIND_SIGNED,
                    .rows = 1,
                    .length = own.count,
                    .limit = r->limit,
                    .places = ranked_at(c, from, own.first),
-                   .interrupted = t->interrupted};
+                   .crew = {1, t->interrupted, NULL}};
   int64_t found[2];
   if (!routine_find_wrong(&k, found))
     return team_stop(t);
