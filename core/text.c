@@ -148,6 +148,27 @@ void text_shell_word(text *t, const char *word) {
   text_string(t, "'");
 }
 
+size_t text_distance(const char *a, const char *b) {
+  enum { LONGEST = 40 };
+  size_t rows[3][LONGEST + 1], n = strlen(a), m = strlen(b);
+  if (n > LONGEST || m > LONGEST)
+    return SIZE_MAX;
+  for (size_t j = 0; j <= m; j++)
+    rows[0][j] = j;
+  for (size_t i = 1; i <= n; i++) {
+    size_t *row = rows[i % 3], *above = rows[(i + 2) % 3], *before = rows[(i + 1) % 3];
+    row[0] = i;
+    for (size_t j = 1; j <= m; j++) {
+      bool swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
+      size_t best = above[j - 1] + (a[i - 1] != b[j - 1]);
+      best = above[j] + 1 < best ? above[j] + 1 : best;
+      best = row[j - 1] + 1 < best ? row[j - 1] + 1 : best;
+      row[j] = swapped && before[j - 2] + 1 < best ? before[j - 2] + 1 : best;
+    }
+  }
+  return rows[n % 3][m];
+}
+
 const char *text_content(const text *t) { return t->data ? t->data : ""; }
 
 void text_free(text *t) {

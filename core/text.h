@@ -38,6 +38,9 @@ void text_message(text *t, const char *format, va_list arguments);
 // Adds a word as a shell takes it, between quotes where it needs them: 'my keys.txt'.
 void text_shell_word(text *t, const char *word);
 const char *text_content(const text *t);  // what was added; never NULL
+// Insertions, deletions, replacements and swaps of neighbours that turn word a into b (Damerau
+// 1964, restricted to one edit per place). Of more than 40 characters: SIZE_MAX.
+size_t text_distance(const char *a, const char *b);
 void text_free(text *t);
 
 char *arena_text(arena *a, text *t);  // moves a text, unless it failed

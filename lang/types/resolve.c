@@ -88,38 +88,11 @@ static name_table table_create(resolver *r, const program *p, bool library) {
 
 // ---- unknown names ---------------------------------------------------------------------------
 
-// Edits (swaps of neighbours among them) that turn one name into the other; limit + 1 for names too
-// long to be worth it.
-static unsigned edit_distance(const char *a, const char *b, unsigned limit) {
-  enum { LONGEST = 40 };
-  size_t n = strlen(a), m = strlen(b);
-  if (n > LONGEST || m > LONGEST)
-    return limit + 1;
-  unsigned rows[3][LONGEST + 1];
-  for (size_t j = 0; j <= m; j++)
-    rows[0][j] = (unsigned)j;
-  for (size_t i = 1; i <= n; i++) {
-    unsigned *row = rows[i % 3], *above = rows[(i + 2) % 3];
-    row[0] = (unsigned)i;
-    for (size_t j = 1; j <= m; j++) {
-      row[j] = above[j - 1] + (a[i - 1] != b[j - 1]);
-      if (above[j] + 1 < row[j])
-        row[j] = above[j] + 1;
-      if (row[j - 1] + 1 < row[j])
-        row[j] = row[j - 1] + 1;
-      bool swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
-      if (swapped && rows[(i + 1) % 3][j - 2] + 1 < row[j])
-        row[j] = rows[(i + 1) % 3][j - 2] + 1;
-    }
-  }
-  return rows[n % 3][m];
-}
-
-static void consider_candidate(const char *name, const char *candidate, unsigned *best,
+static void consider_candidate(const char *name, const char *candidate, size_t *best,
                                const char **nearest) {
   bool word =
       (candidate[0] >= 'a' && candidate[0] <= 'z') || (candidate[0] >= 'A' && candidate[0] <= 'Z');
-  unsigned d = word ? edit_distance(name, candidate, *best) : *best;
+  size_t d = word ? text_distance(name, candidate) : *best;
   size_t length = strlen(name), whole = strlen(candidate);
   // A word of several is near: desc, sort_desc.
   if (length > 2 && whole > length + 1 &&
@@ -153,7 +126,7 @@ static void report_unbound(resolver *r, span where, const char *name) {
     return;
   }
   // Short names are near to everything.
-  unsigned best = strlen(name) < 2 ? 0 : strlen(name) < 6 ? 2 : 3;
+  size_t best = strlen(name) < 2 ? 0 : strlen(name) < 6 ? 2 : 3;
   const char *nearest = NULL;
   for (const local *l = r->locals; l; l = l->next)
     consider_candidate(name, l->name, &best, &nearest);

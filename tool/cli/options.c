@@ -12,40 +12,11 @@
 
 enum { LONGEST_WORD = 40 };
 
-// Insertions, deletions, replacements and swaps of neighbours that turn a into b (Damerau 1964,
-// restricted to one edit per place).
-static size_t edit_distance(const char *a, const char *b) {
-  size_t rows[3][LONGEST_WORD + 1];
-  size_t *before = rows[0], *last = rows[1], *row = rows[2];
-  size_t m = strlen(a), n = strlen(b);
-  if (m > LONGEST_WORD || n > LONGEST_WORD)
-    return SIZE_MAX;
-  for (size_t j = 0; j <= n; j++)
-    before[j] = last[j] = j;
-  for (size_t i = 1; i <= m; i++) {
-    row[0] = i;
-    for (size_t j = 1; j <= n; j++) {
-      size_t best = last[j - 1] + (a[i - 1] != b[j - 1]);
-      best = last[j] + 1 < best ? last[j] + 1 : best;
-      best = row[j - 1] + 1 < best ? row[j - 1] + 1 : best;
-      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] &&
-          before[j - 2] + 1 < best)
-        best = before[j - 2] + 1;
-      row[j] = best;
-    }
-    size_t *oldest = before;
-    before = last;
-    last = row;
-    row = oldest;
-  }
-  return last[n];
-}
-
 void cli_consider(cli_closest *c, const char *candidate) {
   // At most a third of the letters differ; of two letters, anything would be near.
   size_t length = strlen(c->word), most = (length - strspn(c->word, "-")) / 3;
   bool begins = strncmp(c->word, candidate, length) == 0;  // which means that word
-  size_t distance = begins ? 0 : edit_distance(c->word, candidate);
+  size_t distance = begins ? 0 : text_distance(c->word, candidate);
   if (length > 2 && distance <= most && (!c->name || distance < c->distance)) {
     c->name = candidate;
     c->distance = distance;
@@ -127,7 +98,7 @@ static const char *other_name(const cli_verb *verb, const char *name) {
                                          {"--output", "-o"},    {"--out", "-o"}, {"--expr", "-e"},
                                          {"--expression", "-e"}};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-    size_t distance = edit_distance(name, names[i][0]);
+    size_t distance = text_distance(name, names[i][0]);
     if (distance <= (strlen(name) > 6) && find_option(verb, names[i][1], 2))
       return names[i][1];
   }
