@@ -48,16 +48,6 @@ static void give_state(permc_compiled *p, call_state *s) {
 
 // ---- what a call is given ----------------------------------------------------------------------
 
-// "[8](u32, f64)" is said as "[8]u32, [8]f64".
-static void describe_arrays(text *to, const permc_value *v) {
-  for (size_t k = 0; k < v->count; k++) {
-    text_string(to, k ? ", " : "");
-    for (uint32_t i = 0; i < v->components[k].rank; i++)
-      text_printf(to, "[%" PRIu64 "]", v->components[k].dims[i]);
-    text_string(to, scalar_types[v->components[k].type].name);
-  }
-}
-
 // Whether its elements are in memory, or, on ranks, what this process has of them.
 static bool has_elements(const permc_compiled *p, const array *a) {
   bool part = array_device(a) == ARRAY_IN_PART;
@@ -68,9 +58,9 @@ static permc_code refuse_shape(const permc_compiled *p, const char *what, size_t
                                const permc_value *wanted, const permc_value *found,
                                permc_error *e) {
   text is = {0}, should = {0};
-  describe_arrays(&should, wanted);
+  value_print_shapes(&should, wanted);
   if (found)
-    describe_arrays(&is, found);
+    value_print_shapes(&is, found);
   failure_set(e, PERMC_ERROR_ARGUMENT,
               "'%s' was compiled for other types or sizes: %s %zu must be %s, and is %s",
               p->pipeline.entry->name, what, number + 1, text_content(&should),

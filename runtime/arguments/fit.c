@@ -1,8 +1,6 @@
 // The types of an entry's parameters, made equal to those of values. See arguments.h.
 #include "runtime/arguments/arguments.h"
 
-#include <inttypes.h>
-
 entry_types entry_types_start(permc_context *c, binding *entry) {
   entry_types t = {.entry = entry};
   t.rest = scheme_instantiate(&c->memory, entry->scheme, 0, &t.instance);
@@ -101,17 +99,6 @@ static bool same_lengths(fitter *f, type *t, uint32_t depth) {
   return true;
 }
 
-static const char *shown_components(permc_context *c, const permc_value *v) {
-  text out = {0};
-  for (size_t i = 0; i < v->count; i++) {
-    text_string(&out, i ? ", " : "");
-    for (uint32_t r = 0; r < v->components[i].rank; r++)
-      text_printf(&out, "[%" PRIu64 "]", v->components[i].dims[r]);
-    text_string(&out, scalar_types[v->components[i].type].name);
-  }
-  return arena_text(&c->memory, &out);
-}
-
 void entry_note_literal(permc_context *c, type *wanted) {
   const expr *literal = type_literal(wanted);
   if (literal)
@@ -140,10 +127,12 @@ bool entry_types_fit(permc_context *c, entry_types *t, const permc_value *v, siz
   t->rest = f->parts[1];
   if (!job.wrong)
     return true;
+  text shapes = {.memory = &c->memory};
+  value_print_shapes(&shapes, v);
   c->code = PERMC_ERROR_ARGUMENT;
   diag_report(&c->program.diagnostics, DIAG_ERROR, t->entry->where,
               "argument %zu of '%s' must be %s, but the data is %s", number + 1, t->entry->name,
-              wanted, shown_components(c, v));
+              wanted, text_content(&shapes));
   entry_note_literal(c, f->parts[0]);
   diag_report(&c->program.diagnostics, DIAG_HINT, t->entry->where, "%s", job.wrong);
   return false;

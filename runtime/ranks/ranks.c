@@ -308,9 +308,8 @@ static bool add_digests(text *out, const ranks_run *run, bool files, error *why)
 static void describe_arguments(const ranks_run *run, text *types, text *shared) {
   for (size_t i = 0; i < run->argument_count; i++) {
     const array *a = &run->arguments[i];
-    for (uint32_t k = 0; k < a->rank; k++)
-      text_printf(types, "[%" PRIu64 "]", a->dims[k]);
-    text_printf(types, "%s%s", scalar_types[a->type].name, i + 1 < run->argument_count ? ", " : "");
+    array_print_shape(types, a);
+    text_string(types, i + 1 < run->argument_count ? ", " : "");
     text_string(shared, array_device(a) == ARRAY_IN_PART   ? "part "
                         : array_device(a) == ARRAY_IN_FILE ? "file "
                                                            : "all ");

@@ -1,8 +1,9 @@
-// Arrays in memory: sizes, equality. See value.h.
+// Arrays in memory: sizes, shapes, equality. See value.h.
 #include "core/number.h"
 #include "runtime/system/memory.h"
 #include "runtime/values/value.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <sys/mman.h>
 
@@ -88,11 +89,24 @@ void arrays_destroy(array *arrays, size_t count) {
   }
 }
 
-// ---- equality ---------------------------------------------------------------------------------
+// ---- shapes and equality ----------------------------------------------------------------------
 
 bool array_same_shape(const array *a, const array *b) {
   return a->type == b->type && a->rank == b->rank &&
          memcmp(a->dims, b->dims, a->rank * sizeof *a->dims) == 0;
+}
+
+void array_print_shape(text *to, const array *a) {
+  for (uint32_t i = 0; i < a->rank; i++)
+    text_printf(to, "[%" PRIu64 "]", a->dims[i]);
+  text_string(to, scalar_types[a->type].name);
+}
+
+void value_print_shapes(text *to, const permc_value *v) {
+  for (size_t i = 0; i < v->count; i++) {
+    text_string(to, i ? ", " : "");
+    array_print_shape(to, &v->components[i]);
+  }
 }
 
 static bool is_nan_part(const array *a, uint64_t part) {

@@ -176,23 +176,17 @@ bool npy_read(value_source *s, array *out) {
 
 // ---- writing ----------------------------------------------------------------------------------
 
-// Element i of every component, one after the other, through a buffer.
+// Element i of every component, one after the other.
 static bool write_records(FILE *to, const array *components, size_t count) {
-  unsigned char buffer[1 << 14];
-  size_t used = 0;
+  text_output o;
   uint64_t records = array_count(&components[0]);
+  text_output_begin(&o, to);
   for (uint64_t i = 0; i < records; i++)
     for (size_t c = 0; c < count; c++) {
       size_t size = scalar_types[components[c].type].size;
-      if (used + size > sizeof buffer) {
-        if (fwrite(buffer, 1, used, to) != used)
-          return false;
-        used = 0;
-      }
-      memcpy(buffer + used, (const unsigned char *)components[c].data + i * size, size);
-      used += size;
+      text_output_add(&o, (const char *)components[c].data + i * size, size);
     }
-  return fwrite(buffer, 1, used, to) == used;
+  return text_output_end(&o);
 }
 
 bool npy_holds(const array *components, size_t count, error *e) {

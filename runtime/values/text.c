@@ -406,15 +406,18 @@ void text_output_add(text_output *o, const char *bytes, size_t count) {
   o->used += count;
 }
 
+static void write_shape(text_output *o, const array *a) {
+  text shape = {0};
+  array_print_shape(&shape, a);
+  o->good = o->good && !shape.failed;
+  text_output_add(o, text_content(&shape), shape.length);
+  text_free(&shape);
+}
+
 static void write_empty_array(text_output *o, const array *a) {
-  char string[32];
   text_output_add(o, "empty(", 6);
-  for (uint32_t i = 0; i < a->rank; i++)
-    text_output_add(
-        o, string,
-        (size_t)snprintf(string, sizeof string, "[%llu]", (unsigned long long)a->dims[i]));
-  text_output_add(o, string,
-                  (size_t)snprintf(string, sizeof string, "%s)", scalar_types[a->type].name));
+  write_shape(o, a);
+  text_output_add(o, ")", 1);
 }
 
 // Before element i, `opening` brackets open: as many as there are dimensions whose rows begin at i.
@@ -499,7 +502,6 @@ static uint64_t choose_ends(const array *a, uint64_t most) {
 bool summary_write(FILE *to, const permc_value *v, error *e) {
   enum { MOST = 1000 };
   (void)e;
-  char string[32];
   text_output o;
   text_output_begin(&o, to);
   for (const array *a = v->components; a < v->components + v->count && o.good; a++) {
@@ -508,12 +510,7 @@ bool summary_write(FILE *to, const permc_value *v, error *e) {
     } else {
       write_ends(&o, a, 0, 0, choose_ends(a, MOST));
       text_output_add(&o, "  -- ", 5);
-      for (uint32_t i = 0; i < a->rank; i++) {
-        int length = snprintf(string, sizeof string, "[%llu]", (unsigned long long)a->dims[i]);
-        text_output_add(&o, string, (size_t)length);
-      }
-      const char *type = scalar_types[a->type].name;
-      text_output_add(&o, type, strlen(type));
+      write_shape(&o, a);
     }
     text_output_add(&o, "\n", 1);
   }

@@ -265,7 +265,9 @@ bool array_random(array *a, scalar_type type, uint32_t rank, const uint64_t *dim
 bool array_random_apart(array *a, scalar_type type, uint32_t rank, const uint64_t *dims,
                         uint64_t *state);
 
-bool array_same_shape(const array *a, const array *b);  // and type
+bool array_same_shape(const array *a, const array *b);    // and type
+void array_print_shape(text *to, const array *a);         // and type: "[4][8]u32"
+void value_print_shapes(text *to, const permc_value *v);  // "[8]u32, [8]f64"
 // Equal shapes, types and bits, all NaN equal.
 bool array_same_bits(const array *a, const array *b);
 

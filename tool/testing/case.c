@@ -187,7 +187,7 @@ static bool read_input(test_run *run) {
 
 static void explain_unreadable(text *why, const array *result, const char *message) {
   text_string(why, "the output cannot be read as ");
-  print_array_type(why, result);
+  array_print_shape(why, result);
   text_printf(why, ", the type of the result:\n%s", message);
 }
 

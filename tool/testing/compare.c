@@ -52,12 +52,6 @@ static void print_element(text *to, const array *a, uint64_t index) {
   print_array(to, &one);
 }
 
-void print_array_type(text *to, const array *a) {
-  for (uint32_t i = 0; i < a->rank; i++)
-    text_printf(to, "[%llu]", (unsigned long long)a->dims[i]);
-  text_string(to, scalar_types[a->type].name);
-}
-
 // "result", "result.1" for one of several.
 static void print_name(text *to, const char *name, size_t component, size_t components) {
   text_string(to, name);
@@ -173,9 +167,9 @@ bool lists_equal(const char *name, const array_list *expected, const array_list 
     if (same)
       print_place(why, f, index);
     text_string(why, " is ");
-    same ? print_element(why, f, index) : print_array_type(why, f);
+    same ? print_element(why, f, index) : array_print_shape(why, f);
     text_string(why, ", expected ");
-    same ? print_element(why, e, index) : print_array_type(why, e);
+    same ? print_element(why, e, index) : array_print_shape(why, e);
     print_both(why, e, f, index, row);
     return false;
   }
@@ -239,7 +233,7 @@ static bool check_sortable(const array *a, text *why) {
   if (a->rank > 0 && scalar_types[a->type].kind != KIND_COMPLEX)
     return true;
   text_string(why, "'sorted' needs an array of ordered elements, but the result is ");
-  print_array_type(why, a);
+  array_print_shape(why, a);
   return false;
 }
 
@@ -369,7 +363,7 @@ static void print_shortened(text *to, const array *a) {
     print_element(to, a, i < ENDS ? i : count - 2 * ENDS + i);
   }
   text_string(to, a->rank == 1 ? "]  -- " : "");
-  print_array_type(to, a);
+  array_print_shape(to, a);
 }
 
 void print_input(text *to, permc_value *const *values, size_t count, uint64_t row) {

@@ -19,8 +19,6 @@ typedef struct array_list {
 bool list_arrays(array_list *into, permc_value *const *values, size_t count);  // false: no memory
 void list_free(array_list *list);  // the list, not the arrays' data
 
-void print_array_type(text *to, const array *a);  // "[8]i32"
-
 // The bits of an element of at most 8 bytes.
 uint64_t array_bits(const array *a, uint64_t i);
 // A number that is ordered as the elements are in the library's total order: -0.0 before 0.0, NaN
