@@ -160,17 +160,12 @@ typedef struct known {
   } facts[MOST_FACTS];
 } known;
 
-static bool is_comparison(const trace_step *s) {
-  return s->op == TRACE_SCALAR && (s->scalar == OP_LT || s->scalar == OP_LE || s->scalar == OP_GT ||
-                                   s->scalar == OP_GE || s->scalar == OP_TOTAL_LE);
-}
-
 static bool is_never(number_range r, bool value) { return value ? r.most < 1 : r.least > 0; }
 
 // `a && b` is select a b false.
 static void assume(known *k, value_id condition, bool holds, unsigned depth) {
   const trace_step *s = &k->t->steps.items[condition];
-  if (is_comparison(s) && k->count < MOST_FACTS) {
+  if (trace_is_comparison(s) && k->count < MOST_FACTS) {
     k->facts[k->count].comparison = s;
     k->facts[k->count++].holds = holds;
   }

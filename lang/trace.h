@@ -202,6 +202,11 @@ static inline size_t trace_returned(const trace *t) {
 uint64_t trace_step_count(const trace_step *s);
 // The first of its operands whose elements are those of the result: the others say which.
 uint32_t trace_first_moved(trace_op op);
+// Whether it is a comparison in an order.
+static inline bool trace_is_comparison(const trace_step *s) {
+  return s->op == TRACE_SCALAR && (s->scalar == OP_LT || s->scalar == OP_LE || s->scalar == OP_GT ||
+                                   s->scalar == OP_GE || s->scalar == OP_TOTAL_LE);
+}
 // Whether it is an argument with each of 0 ... dims[0] - 1 once.
 static inline bool trace_is_permutation(const trace_step *s) {
   return s->op == TRACE_ARGUMENT && s->places && s->places->is_permutation;

@@ -335,11 +335,6 @@ static value_id combine_shadows(const shadowing *w, scalar_op op, value_id a, va
   return a == b ? a : emit_shadow(w, s, batch, 2, (value_id[]){a, b});
 }
 
-static bool is_comparison(const trace_step *s) {
-  return s->op == TRACE_SCALAR && (s->scalar == OP_LT || s->scalar == OP_LE || s->scalar == OP_GT ||
-                                   s->scalar == OP_GE || s->scalar == OP_TOTAL_LE);
-}
-
 // Whether a step nearby chooses by the same condition what this one leaves.
 static bool has_counterpart(const shadowing *w, value_id id) {
   enum { NEAR = 4 };
@@ -357,7 +352,7 @@ static bool has_counterpart(const shadowing *w, value_id id) {
 static value_id shadow_of_equal(const shadowing *w, value_id id, const value_id *parts,
                                 value_id chosen) {
   trace_step s = w->e->out->steps.items[id], c = w->e->out->steps.items[s.operands[0]];
-  bool same = is_comparison(&c);
+  bool same = trace_is_comparison(&c);
   bool straight = same && s.operands[1] == c.operands[0] && s.operands[2] == c.operands[1];
   bool crossed = same && s.operands[1] == c.operands[1] && s.operands[2] == c.operands[0];
   bool strict = c.scalar == OP_LT || c.scalar == OP_GT, exchange = has_counterpart(w, id);
