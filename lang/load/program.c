@@ -209,7 +209,7 @@ import it = m->imports.items[i];
 
 // ---- functions of the caller -------------------------------------------------------------------
 
-static binding *find_definition(const loaded_program *p, const char *name) {
+binding *program_definition(const loaded_program *p, const char *name) {
   for (size_t i = 0; i < p->program.modules.count; i++) {
     const module *m = p->program.modules.items[i];
     for (size_t k = 0; k < m->bindings.count && !m->library; k++)
@@ -232,9 +232,9 @@ static void declare(loaded_program *p, const c_callback *c) {
 // Each gets its `extern`: one that the program declares, or, if its type is known, another.
 static void add_callbacks(loaded_program *p) {
   for (const c_callback *c = p->callbacks; c; c = c->next) {
-    if (c->types && !find_definition(p, c->name))
+    if (c->types && !program_definition(p, c->name))
       declare(p, c);
-    binding *b = find_definition(p, c->name);
+    binding *b = program_definition(p, c->name);
     if (b && b->kind == BINDING_EXTERN && !b->callback)
       b->callback = c;
   }

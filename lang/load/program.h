@@ -44,6 +44,8 @@ typedef struct loaded_program {
 // All of these report into p->diagnostics; false if there were errors. They may longjmp to
 // p->memory.failure when memory is out.
 void program_forget(loaded_program *p);  // all but the library
+// The definition of that name in the program, not in the library; NULL: there is none.
+binding *program_definition(const loaded_program *p, const char *name);
 bool program_load(loaded_program *p, const char *name, const char *text, size_t length);
 bool program_define(loaded_program *p, const char *name, const char *expression);
 void program_free(loaded_program *p);

@@ -116,15 +116,6 @@ void context_begin_call(permc_context *c) {
     arena_free(&c->memory);
 }
 
-bool context_error(permc_context *c, const char *format, ...) {
-  va_list arguments;
-  c->code = c->code == PERMC_OK ? PERMC_ERROR_ARGUMENT : c->code;
-  va_start(arguments, format);
-  diag_vreport(&c->program.diagnostics, DIAG_ERROR, SPAN_NONE, format, arguments);
-  va_end(arguments);
-  return false;
-}
-
 bool context_error_of(permc_context *c, permc_code code, const char *format, ...) {
   va_list arguments;
   c->code = c->code == PERMC_OK ? code : c->code;
@@ -330,19 +321,9 @@ bool context_run_job(permc_context *c, context_job *job, void *with) {
 
 // ---- entries ---------------------------------------------------------------------------------
 
-static const binding *find_user_binding(const permc_context *c, const char *name) {
-  for (size_t i = 0; i < c->program.program.modules.count; i++) {
-    const module *m = c->program.program.modules.items[i];
-    for (size_t k = 0; k < m->bindings.count && !m->library; k++)
-      if (!strcmp(m->bindings.items[k]->name, name))
-        return m->bindings.items[k];
-  }
-  return NULL;
-}
-
 // False: there is nothing to say of the definition of that name, or there is none.
 static bool report_no_entry(permc_context *c, const char *name) {
-  const binding *b = find_user_binding(c, name);
+  const binding *b = program_definition(&c->program, name);
   if (!b || !b->scheme)
     return false;
   if (!first_order_parameters(b->scheme->type)) {

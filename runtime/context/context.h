@@ -92,11 +92,10 @@ void context_unlock_files(permc_context *c);  // others may go on in the folder 
 // Around what an interrupt ends: jobs (which do this themselves), and permc_call in any thread.
 void context_enter(permc_context *c);
 void context_leave(permc_context *c);
-// "permc: ...", of what the call was given (PERMC_ERROR_ARGUMENT): errors of the program have a
-// place. Returns false, for the caller to return.
-bool context_error(permc_context *c, const char *format, ...) PRINTF_LIKE(2, 3);
-// The same with another code.
+// "permc: ...": errors of the program have a place. Returns false, for the caller to return.
 bool context_error_of(permc_context *c, permc_code code, const char *format, ...) PRINTF_LIKE(3, 4);
+// The same of what the call was given.
+#define context_error(c, ...) context_error_of(c, PERMC_ERROR_ARGUMENT, __VA_ARGS__)
 // Whether a pointer that the call was given is one: "... is NULL".
 bool context_given(permc_context *c, const void *pointer, const char *what);
 bool context_given_list(permc_context *c, const void *list, size_t count, const char *what);
