@@ -53,11 +53,12 @@ static void print_error(const char *format, va_list arguments) {
   text_free(&message);
 }
 
-void cli_error(const char *format, ...) {
+cli_status cli_error(const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
   print_error(format, arguments);
   va_end(arguments);
+  return CLI_WRONG;
 }
 
 cli_status cli_usage_error(const char *format, ...) {

@@ -19,7 +19,7 @@ typedef enum cli_status {
 // ---- messages --------------------------------------------------------------------------------
 
 // Each prints one line, "permc: ..." , to standard error.
-void cli_error(const char *format, ...) PRINTF_LIKE(1, 2);
+cli_status cli_error(const char *format, ...) PRINTF_LIKE(1, 2);        // returns CLI_WRONG
 cli_status cli_usage_error(const char *format, ...) PRINTF_LIKE(1, 2);  // CLI_USAGE
 cli_status cli_out_of_memory(void);  // CLI_WRONG; the line once only
 // Prints the messages of the last call on the context. Returns `good`.

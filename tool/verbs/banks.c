@@ -36,10 +36,8 @@ static cli_status read_trace(arena *a, const cli_arguments *args, banks_report *
   size_t length, line;
   r->title = strcmp(path, "-") ? path : "standard input";
   char *bytes = cli_read_file(path, &length, &wrong);
-  if (!bytes) {
-    cli_error("%s: %s", r->title, wrong);
-    return CLI_WRONG;
-  }
+  if (!bytes)
+    return cli_error("%s: %s", r->title, wrong);
   bool good = address_text_trace(a, bytes, length, &r->trace, &line, &wrong);
   free(bytes);
   if (!good)
@@ -58,9 +56,9 @@ static cli_status read_plan(arena *a, const cli_arguments *args, banks_report *r
   if (status == CLI_OK && !wrong && r->trace.accesses.count == 0)
     wrong = "the plan has no exchanges, so its warps do not access scratch memory";
   if (wrong)
-    cli_error("%s: %s", r->title, wrong);
+    status = cli_error("%s: %s", r->title, wrong);
   report_plan_free(&p);
-  return wrong ? CLI_WRONG : status;
+  return status;
 }
 
 // The options of plans are none of a trace's.
@@ -90,10 +88,8 @@ static cli_status analyse_accesses(arena *a, void *with) {
     return cli_usage_error("banks: --words %" PRIu64 " is too small: %s has the address %" PRIu64,
                            r.request.words, r.title, r.trace.words - 1);
   const char *wrong = banks_report_make(a, &r);
-  if (wrong) {
-    cli_error("%s: %s", r.title, wrong);
-    return CLI_WRONG;
-  }
+  if (wrong)
+    return cli_error("%s: %s", r.title, wrong);
   if (cli_is_given(args, "--json"))
     banks_report_json(&out, &r);
   else

@@ -98,8 +98,7 @@ static cli_status measure_cases(bench_session *s, arena *memory) {
       cli_progress_clear();
       bench_show_row(s->table, row);
     } else {
-      cli_error("bench: no figures for %s", s->name);
-      status = CLI_WRONG;
+      status = cli_error("bench: no figures for %s", s->name);
     }
   }
   return status;

@@ -49,13 +49,10 @@ cli_status verb_cache(const cli_arguments *args) {
   cache c;
   cache_list l;
   cache_open(&c);
-  if (!c.folder[0] || !change(args, &c) || !cache_count(&c, &l)) {
-    if (c.folder[0])
-      cli_error("the cache %s: %s", c.folder, strerror(errno));
-    else
-      cli_error("%s", c.problem);
-    return CLI_WRONG;
-  }
+  if (!c.folder[0])
+    return cli_error("%s", c.problem);
+  if (!change(args, &c) || !cache_count(&c, &l))
+    return cli_error("the cache %s: %s", c.folder, strerror(errno));
   if (cli_is_given(args, "--list"))
     print_entries(&l);
   else

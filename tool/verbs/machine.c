@@ -152,12 +152,11 @@ static cli_status report_large_plan(hmm_command *s, const plan *p, const c_optio
   s->machine.threads = UINT64_C(1) << FEWER_BITS;
   if (!hmm_plan_report_estimate(s->memory, &s->machine, p, options, &fewer) &&
       memory_suffices(fewer.bytes, 0, ignored))
-    cli_error("a memory machine for this plan needs %s; try --threads 2^%d", why, FEWER_BITS);
-  else
-    cli_error("a memory machine for this plan needs %s; fewer threads do not help: take smaller "
-              "arrays",
-              why);
-  return CLI_WRONG;
+    return cli_error("a memory machine for this plan needs %s; try --threads 2^%d", why,
+                     FEWER_BITS);
+  return cli_error("a memory machine for this plan needs %s; fewer threads do not help: take "
+                   "smaller arrays",
+                   why);
 }
 
 static void warn_of_time(const hmm_estimate *e) {
@@ -233,8 +232,7 @@ static cli_status read_size(hmm_command *s) {
     return cli_usage_error("machine: --size must be a number from 1, such as 2^10, not '%s'", size);
   if (s->task.n <= UINT64_C(1) << HMM_SIZE_BITS_MAX)
     return CLI_OK;
-  cli_error("n must be at most 2^%d, not %" PRIu64, HMM_SIZE_BITS_MAX, s->task.n);
-  return CLI_WRONG;
+  return cli_error("n must be at most 2^%d, not %" PRIu64, HMM_SIZE_BITS_MAX, s->task.n);
 }
 
 // CLI_OK: s->task and the threads are there.
@@ -249,10 +247,8 @@ static cli_status read_task(hmm_command *s) {
     return status;
   if (s->task.n && s->machine.threads) {
     const char *problem = hmm_algorithm_problem(s->memory, &s->machine, s->algorithm, &s->task);
-    if (problem) {
-      cli_error("%s", problem);
-      return CLI_WRONG;
-    }
+    if (problem)
+      return cli_error("%s", problem);
   }
   if (!check_memory(s) || (s->algorithm->data == HMM_INPUT_PERMUTATION && !read_permutation(s)) ||
       (s->algorithm->data == HMM_INPUT_ADDRESSES && !read_addresses(s)))
@@ -270,10 +266,8 @@ static cli_status run_algorithm(hmm_command *s) {
     return status;
   double start = clock_seconds();
   const char *problem = hmm_report_make(s->memory, &s->machine, s->algorithm, &s->task, &report);
-  if (problem) {
-    cli_error("%s", problem);
-    return CLI_WRONG;
-  }
+  if (problem)
+    return cli_error("%s", problem);
   if (cli_is_given(s->args, "--time"))
     cli_print_time(NULL, "machine", clock_seconds() - start);
   report.data = s->data;
@@ -303,10 +297,8 @@ static cli_status run_passes(hmm_command *s, const plan *p, const char *entry) {
     warn_of_time(&estimate);
   if (!problem)
     problem = hmm_plan_report_make(s->memory, &s->machine, p, entry, &options, &r);
-  if (problem) {
-    cli_error("%s", problem);
-    return CLI_WRONG;
-  }
+  if (problem)
+    return cli_error("%s", problem);
   if (cli_is_given(s->args, "--time"))
     cli_print_time(NULL, "machine", clock_seconds() - start);
   if (cli_is_given(s->args, "--json"))
