@@ -206,13 +206,20 @@ static bool report_missing(permc_context *c, const sources *s, const binding *b,
   return false;
 }
 
-// What a signature asks for that the data are not.
+// What the signature asks for, or the type that was inferred, and the data are not.
 static bool report_other_type(permc_context *c, const sources *s, const binding *b, size_t number,
                               type *wanted) {
   const char *written = written_parameter(c, b, number);
   if (s->current == s->count || !value_has_other_type(s->open[s->current]))
     return false;
   entry_note_literal(c, wanted);
+  bool inferred = !*written && !type_literal(wanted);
+  while ((wanted = type_prune(wanted))->kind == TYPE_ARRAY)
+    wanted = wanted->parts[0];
+  if (inferred && closed_scalar(wanted) == SCALAR_I64)
+    diag_report(&c->program.diagnostics, DIAG_HINT, SPAN_NONE,
+                "the program is of type %s; length gives an i64: of floats, f64 (length xs)",
+                context_shown_type(c, b->scheme->type));
   if (*written)
     diag_report(
         &c->program.diagnostics, DIAG_HINT, SPAN_NONE,

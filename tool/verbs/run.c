@@ -48,11 +48,6 @@ static bool read_files(run_state *s, size_t parameters) {
           cli_report_reading(s->session.context,
                              permc_read_files(s->session.context, s->session.entry, paths, count,
                                               &s->session.arguments, &s->session.argument_count)));
-  // Numbers of no other type are i64: the program may be what is wrong.
-  if (!good && !strcmp(s->session.entry, "-e") &&
-      strstr(permc_message(s->session.context), ": expected i64, "))
-    cli_error("(the program is of type %s; length gives an i64: of floats, f64 (length xs))",
-              permc_entry_type(s->session.context, s->session.entry));
   free(paths);
   return good;
 }
