@@ -557,19 +557,9 @@ BUILTIN(pi) {
   return make_scalar(e, closed_scalar(instance[0]), out);
 }
 
-// Tuples have the extreme of each component.
-static value *extreme_value(elaborator *e, type *t, bool largest) {
-  if (t->kind == TYPE_TUPLE) {
-    value *v = make_parts(e, VALUE_TUPLE, t->count);
-    for (uint32_t i = 0; i < t->count; i++)
-      v->u.parts.items[i] = extreme_value(e, t->parts[i], largest);
-    return v;
-  }
-  scalar_type s = closed_scalar(t);
-  return make_scalar(e, s, largest ? scalar_maxval(s) : scalar_minval(s));
-}
+BUILTIN(minval) { return make_scalars(e, instance[0], scalar_minval); }
 
-BUILTIN(extreme) { return extreme_value(e, instance[0], !strcmp(row->name, "maxval")); }
+BUILTIN(maxval) { return make_scalars(e, instance[0], scalar_maxval); }
 
 BUILTIN(root) {
   scalar_type t = closed_scalar(instance[0]);
@@ -638,8 +628,8 @@ static const builtin rows[] = {
     {"log2", "int -> int", ANY, 1, run_log2, 0, NULL},
     {"not", "bool -> bool", ANY, 1, run_not, 0, NULL},
     {"otherwise", "bool", ANY, 0, run_otherwise, 0, NULL},
-    {"minval", "a", ORDERED, 0, run_extreme, 0, NULL},
-    {"maxval", "a", ORDERED, 0, run_extreme, 0, NULL},
+    {"minval", "a", ORDERED, 0, run_minval, 0, NULL},
+    {"maxval", "a", ORDERED, 0, run_maxval, 0, NULL},
     {"pi", "a", {CONSTRAINT_SCALAR, CLASS_FLOAT}, 0, run_pi, 0, NULL},
     {"root", "int -> int -> a", {CONSTRAINT_SCALAR, CLASS_COMPLEX}, 2, run_root, 0, NULL},
 };

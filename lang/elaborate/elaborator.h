@@ -278,6 +278,8 @@ value *make_value(elaborator *e, value_kind kind);  // of that kind for good
 value *copy_of_value(elaborator *e, const value *v);
 value *make_function(elaborator *e, uint32_t arity);
 value *make_scalar(elaborator *e, scalar_type type, scalar_bits bits);
+// Of a scalar type, or a tuple of such: these bits of each.
+value *make_scalars(elaborator *e, type *t, scalar_bits (*bits)(scalar_type));
 value *make_integer(elaborator *e, int64_t i);
 value *make_bool(elaborator *e, bool b);
 value *make_parts(elaborator *e, value_kind kind, uint32_t count);  // TUPLE or LIST, items NULL

@@ -63,20 +63,26 @@ value *make_empty(elaborator *e, type *element, value *like) {
   return v;
 }
 
-static value *zero_value(elaborator *e, type *t) {
+value *make_scalars(elaborator *e, type *t, scalar_bits (*bits)(scalar_type)) {
   t = type_prune(t);
   if (t->kind != TYPE_TUPLE)
-    return make_scalar(e, closed_scalar(t), (scalar_bits){{0}});
+    return make_scalar(e, closed_scalar(t), bits(closed_scalar(t)));
   value *v = make_parts(e, VALUE_TUPLE, t->count);
   for (uint32_t i = 0; i < t->count; i++)
-    v->u.parts.items[i] = zero_value(e, t->parts[i]);
+    v->u.parts.items[i] = make_scalars(e, t->parts[i], bits);
   return v;
+}
+
+static scalar_bits zero_of(scalar_type t) {
+  (void)t;
+  return (scalar_bits){{0}};
 }
 
 value *absent_element(elaborator *e, const value *list) {
   type *t = list->u.parts.element;
-  return list->u.parts.like || type_has_arrays(t) || !type_is_first_order(t) ? list->u.parts.like
-                                                                             : zero_value(e, t);
+  return list->u.parts.like || type_has_arrays(t) || !type_is_first_order(t)
+             ? list->u.parts.like
+             : make_scalars(e, t, zero_of);
 }
 
 value *make_array(elaborator *e, uint64_t length, value *element) {
