@@ -330,6 +330,17 @@ cli_status cli_open(cli_session *s, const cli_arguments *a, const char *file) {
   return status == CLI_OK && !loaded ? CLI_WRONG : status;
 }
 
+char *cli_explain(cli_session *s, permc_explain_options o) {
+  char *out = NULL;
+  o.target = cli_value(s->args, "--target");
+  o.types = cli_value(s->args, "--arguments");
+  o.arguments = s->arguments;
+  o.argument_count = s->argument_count;
+  cli_report(s->context,
+             permc_explain(s->context, s->entry, s->sizes.first, s->sizes.count, &o, &out));
+  return out;
+}
+
 void cli_close(cli_session *s) {
   permc_values_free(s->arguments, s->argument_count);
   permc_context_free(s->context);

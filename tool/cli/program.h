@@ -97,6 +97,8 @@ cli_status cli_open(cli_session *s, const cli_arguments *a, const char *file);
 void cli_close(cli_session *s);
 // The arguments of -i; none where it is not given. False: reported.
 bool cli_read_given(cli_session *s);
+// What permc_explain says, for the session's entry, --target, --arguments or -i. NULL: reported.
+char *cli_explain(cli_session *s, permc_explain_options o);
 
 // Runs `work` with an arena, which is then freed. Memory that runs out is reported.
 typedef cli_status cli_arena_work(arena *a, void *with);

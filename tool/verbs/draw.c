@@ -5,17 +5,10 @@
 // NULL: reported.
 static char *make_picture(cli_session *s) {
   const char *what = cli_value(s->args, "--what"), *path = cli_value(s->args, "-o");
-  char name[32], *out = NULL;
+  char name[32];
   snprintf(name, sizeof name, "%s%s", what ? what : "picture",
            path && cli_ends_with(path, ".svg") ? ".svg" : "");
-  permc_explain_options options = {.target = cli_value(s->args, "--target"),
-                                   .types = cli_value(s->args, "--arguments"),
-                                   .arguments = s->arguments,
-                                   .argument_count = s->argument_count,
-                                   .dump = name};
-  cli_report(s->context,
-             permc_explain(s->context, s->entry, s->sizes.first, s->sizes.count, &options, &out));
-  return out;
+  return cli_explain(s, (permc_explain_options){.dump = name});
 }
 
 static cli_status write_picture(const cli_arguments *args, char *picture) {

@@ -77,20 +77,11 @@ static char *make_report(cli_session *s) {
 
 // What the library says; NULL: reported.
 static char *make_text(cli_session *s) {
-  const cli_arguments *args = s->args;
-  permc_explain_options options = {
-      .target = cli_value(args, "--target"),
-      .types = cli_value(args, "--arguments"),
-      .arguments = s->arguments,
-      .argument_count = s->argument_count,
-      .rules = cli_is_given(args, "--rules"),
-      .ranks = asked_ranks(args),
-      .memory = cli_number(args, "--memory", 0),
-      .dump = cli_is_given(args, "--html") ? "html" : cli_value(args, "--dump")};
-  char *out = NULL;
-  cli_report(s->context,
-             permc_explain(s->context, s->entry, s->sizes.first, s->sizes.count, &options, &out));
-  return out;
+  const char *dump = cli_is_given(s->args, "--html") ? "html" : cli_value(s->args, "--dump");
+  return cli_explain(s, (permc_explain_options){.rules = cli_is_given(s->args, "--rules"),
+                                                .ranks = asked_ranks(s->args),
+                                                .memory = cli_number(s->args, "--memory", 0),
+                                                .dump = dump});
 }
 
 cli_status verb_explain(const cli_arguments *args) {
