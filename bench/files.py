@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Arrays larger than memory, by `permc run --memory`: the figures of docs/running.md.
+"""Arrays larger than memory, by `permc run --memory`: the figures of bench/results/files.md.
 
     bench/files.py --permc build/release/permc --folder /mnt/disk [--size 34] [--memory 30]
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """What calls from Python take, beside numpy.sort, torch.sort and cupy.sort in one process: the table
-of docs/embedding.md. Run with the package permc on PYTHONPATH; what is not installed, and a GPU that is
-not there, is left out. Each line is the median of 9 series and their least and greatest, in
-microseconds a call; every result is compared with the peer's.
+of bench/results/python.md. Run with the package permc on PYTHONPATH; what is not installed, and a
+GPU that is not there, is left out. Each line is the median of 9 series and their least and
+greatest, in microseconds a call; every result is compared with the peer's.
 
 On a GPU, too: which copies of memory the profiler of PyTorch saw in a call, and whether a call that
 a graph captured sorts new data when it is replayed. The last line counts what was wrong.
