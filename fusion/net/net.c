@@ -509,3 +509,12 @@ net *net_copy(arena *a, const net *t) {
     copy_stage(a, &c->stages.items[i]);
   return c;
 }
+
+net *net_with_stage(arena *a, const net *t, uint32_t number, net_stage stage) {
+  net *c = NEW(a, net);
+  *c = *t;
+  c->stages.items = COPY(a, t->stages.items, t->stages.count);
+  c->stages.capacity = c->stages.count;
+  c->stages.items[number] = stage;
+  return c;
+}

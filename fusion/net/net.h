@@ -449,6 +449,8 @@ void net_print(text *out, const net *t);
 
 // The same net in another arena.
 net *net_copy(arena *a, const net *t);
+// The net with another stage of that number. All else is shared.
+net *net_with_stage(arena *a, const net *t, uint32_t number, net_stage stage);
 
 // ---- building --------------------------------------------------------------------------------
 

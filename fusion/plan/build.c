@@ -147,24 +147,19 @@ static f2_matrix live_layout(f2_matrix layout, f2_space live, int shares) {
   return rows;
 }
 
-// A value that lives on after its pass: the array that holds it until a later pass reads it.
+// A value that lives on after its pass: how later passes load it, from the array that holds it.
 typedef struct spill {
-  net_id array;
+  plan_move move;  // its array is NET_NONE where there is none
   f2_matrix layout;
-  net_map map;
-  uint64_t padding_start;  // its addresses from here on are padding (UINT64_MAX: none)
-  uint32_t live_count;
-  net_form *live;
 } spill;
 
 // ---- building passes --------------------------------------------------------------------------
 
 typedef struct building {
-  planning *p;
-  plan *plan;
+  const planning *p;
   const pass_tiles *tiles;
-  spill *spills;  // by value; array NET_NONE: none
-  bool free;      // PADDING_FREE: what is spilled ends where its padding begins
+  spill *spills;  // by value
+  stage_passes made;
 } building;
 
 static uint32_t pass_of_op(const pass_tiles *t, uint32_t op) {
@@ -181,28 +176,18 @@ static uint32_t pass_of_value(const building *b, net_id v) {
   return op == NET_NONE ? 0 : pass_of_op(b->tiles, op);
 }
 
-// Whether a tile has whole lines of the map's array.
-static bool has_lines(const planning *p, f2_space tile, const net_map *m, uint32_t width) {
-  return f2_space_contains(tile, line_space(m, p->stage->n, p->target->line_bytes / width));
-}
-
-// The load or store of a spilled value by a pass with that tile; its slot is the value's number
-// yet.
-static plan_move spill_move(const building *b, net_id v, f2_space tile) {
-  const net_stage *s = b->p->stage;
-  const spill *k = &b->spills[v];
-  return (plan_move){.slot = v,
-                     .array = k->array,
-                     .map = k->map,
-                     .padding_start = k->padding_start,
-                     .live_count = k->live_count,
-                     .live = k->live,
-                     .coalesced = has_lines(b->p, tile, &k->map, width_of(s, v))};
+// Adds a load or store of value v; its slot is the value's number yet.
+static void add_move(const planning *p, plan_move *moves, uint32_t *count, f2_space tile, net_id v,
+                     plan_move m) {
+  uint32_t line = p->target->line_bytes / width_of(p->stage, v);
+  m.slot = v;
+  m.coalesced = f2_space_contains(tile, line_space(&m.map, p->stage->n, line));
+  moves[(*count)++] = m;
 }
 
 // What the pass's ops read and did not make, and what is stored as it was loaded.
 static void add_loads(building *b, uint32_t number, plan_pass *pass, bool *loaded) {
-  planning *p = b->p;
+  const planning *p = b->p;
   const net_stage *s = p->stage;
   const run *r = &b->tiles->runs[number];
   for (uint32_t i = r->first; i < r->end; i++)
@@ -218,22 +203,16 @@ static void add_loads(building *b, uint32_t number, plan_pass *pass, bool *loade
   pass->loads = NEW_ARRAY(p->memory, plan_move, s->values.count + 1);
   for (size_t i = 0; i < s->loads.count; i++) {
     const net_load *l = &s->loads.items[i];
-    if (loaded[l->value] && b->spills[l->value].array == NET_NONE)
-      pass->loads[pass->load_count++] =
-          (plan_move){.slot = l->value,
-                      .array = l->array,
-                      .map = l->map,
-                      .padding_start = l->padding_start,
-                      .padding_value = l->padding_value,
-                      .coalesced = has_lines(p, r->space, &l->map, width_of(s, l->value))};
+    if (loaded[l->value] && b->spills[l->value].move.array == NET_NONE)
+      add_move(p, pass->loads, &pass->load_count, r->space, l->value,
+               (plan_move){.array = l->array,
+                           .map = l->map,
+                           .padding_start = l->padding_start,
+                           .padding_value = l->padding_value});
   }
-  for (net_id v = 0; v < s->values.count; v++) {
-    if (!loaded[v] || b->spills[v].array == NET_NONE)
-      continue;
-    plan_move m = spill_move(b, v, r->space);
-    m.padding_value = b->free ? p->padding.values[v] : (scalar_bits){{0}};
-    pass->loads[pass->load_count++] = m;
-  }
+  for (net_id v = 0; v < s->values.count; v++)
+    if (loaded[v] && b->spills[v].move.array != NET_NONE)
+      add_move(p, pass->loads, &pass->load_count, r->space, v, b->spills[v].move);
 }
 
 // The next pass after `number` that reads the value.
@@ -246,51 +225,55 @@ static uint32_t next_reader(const building *b, uint32_t number, net_id v) {
   return number + 1;
 }
 
-// Stores a value for the later passes that read it: over what this pass loaded in the same layout
-// and nobody reads again, or in a new array.
-static void spill_value(building *b, uint32_t number, plan_pass *pass, net_id v) {
-  planning *p = b->p;
-  const net_stage *s = p->stage;
-  uint32_t reader = next_reader(b, number, v);
-  f2_space a = b->tiles->runs[number].space, c = b->tiles->runs[reader].space;
-  spill *k = &b->spills[v];
-  const spill *over = NULL;
-  f2_space live = plan_live_of_value(p, v);
-  for (uint32_t i = 0; i < pass->load_count && !over && !live.dimension; i++) {
+// Where a value may be stored over what this pass loaded in the same layout and nobody reads again;
+// NULL: nowhere.
+static const spill *find_overwritten(const building *b, uint32_t number, uint32_t reader,
+                                     const plan_pass *pass, net_id v) {
+  const planning *p = b->p;
+  const run *from = &b->tiles->runs[number], *to = &b->tiles->runs[reader];
+  for (uint32_t i = 0; i < pass->load_count; i++) {
     net_id u = pass->loads[i].slot;
     const spill *o = &b->spills[u];
-    if (o->array != NET_NONE && width_of(s, u) == width_of(s, v) &&
-        p->uses.values[u].last < b->tiles->runs[number].end && !o->live_count &&
-        array_layout_suits(o->layout, p->t, a, c)) {
-      bool used = false;
-      for (uint32_t j = 0; j < pass->store_count; j++)
-        used |= pass->stores[j].array == o->array;
-      if (!used)
-        over = o;
-    }
+    bool good = o->move.array != NET_NONE && width_of(p->stage, u) == width_of(p->stage, v) &&
+                p->uses.values[u].last < from->end && !o->move.live_count &&
+                array_layout_suits(o->layout, p->t, from->space, to->space);
+    for (uint32_t k = 0; k < pass->store_count && good; k++)
+      good = pass->stores[k].array != o->move.array;
+    if (good)
+      return o;
   }
-  k->layout = over ? over->layout : find_array_layout(p, a, c, plan_lines_of_value(p, v));
-  if (!b->free)
+  return NULL;
+}
+
+// Stores a value for the later passes that read it, if need be in a new array.
+static void spill_value(building *b, uint32_t number, plan_pass *pass, net_id v) {
+  const planning *p = b->p;
+  const net_stage *s = p->stage;
+  bool free = p->padding_kind == PADDING_FREE;  // what is spilled ends where its padding begins
+  uint32_t reader = next_reader(b, number, v);
+  f2_space from = b->tiles->runs[number].space, to = b->tiles->runs[reader].space;
+  f2_space live = plan_live_of_value(p, v);
+  const spill *over = live.dimension ? NULL : find_overwritten(b, number, reader, pass, v);
+  spill *k = &b->spills[v];
+  k->layout = over ? over->layout : find_array_layout(p, from, to, plan_lines_of_value(p, v));
+  if (!free)
     k->layout = live_layout(k->layout, live, s->shares);
-  k->map = net_stage_map(p->memory, s, (f2_affine){k->layout, 0});
-  k->padding_start = b->free ? array_layout_padding_start(p, k->layout) : UINT64_MAX;
-  k->live = live_forms(p->memory, live, &k->live_count);
-  if (over) {
-    k->array = over->array;
-  } else {
-    k->array = (net_id)b->plan->arrays.count;
-    net_array array = {.type = s->values.items[v],
-                       .count = net_stage_elements(s) >> (s->n - k->layout.rows),
-                       .role = NET_TEMPORARY};
-    if (b->free)
-      array.count = k->padding_start;
-    vec_push(p->memory, &b->plan->arrays, array);
-  }
-  pass->stores[pass->store_count++] = spill_move(b, v, a);
+  k->move.map = net_stage_map(p->memory, s, (f2_affine){k->layout, 0});
+  k->move.padding_start = free ? array_layout_padding_start(p, k->layout) : UINT64_MAX;
+  k->move.padding_value = free ? p->padding.values[v] : (scalar_bits){{0}};
+  k->move.live = live_forms(p->memory, live, &k->move.live_count);
+  k->move.array = over ? over->move.array : (net_id)(p->plan->arrays.count + b->made.arrays.count);
+  net_array array = {.type = s->values.items[v],
+                     .count = free ? k->move.padding_start
+                                   : net_stage_elements(s) >> (s->n - k->layout.rows),
+                     .role = NET_TEMPORARY};
+  if (!over)
+    vec_push(p->memory, &b->made.arrays, array);
+  add_move(p, pass->stores, &pass->store_count, from, v, k->move);
 }
 
 static void add_stores(building *b, uint32_t number, plan_pass *pass, bool *stored) {
-  planning *p = b->p;
+  const planning *p = b->p;
   const net_stage *s = p->stage;
   const run *r = &b->tiles->runs[number];
   pass->stores = NEW_ARRAY(p->memory, plan_move, s->stores.count + s->values.count + 1);
@@ -299,14 +282,12 @@ static void add_stores(building *b, uint32_t number, plan_pass *pass, bool *stor
     if (pass_of_value(b, o->value) != number)
       continue;
     stored[o->value] = true;
-    pass->stores[pass->store_count++] =
-        (plan_move){.slot = o->value,
-                    .array = o->array,
-                    .map = o->map,
-                    .padding_start = o->padding_start,
-                    .live_count = o->live_count,
-                    .live = o->live,
-                    .coalesced = has_lines(p, r->space, &o->map, width_of(s, o->value))};
+    add_move(p, pass->stores, &pass->store_count, r->space, o->value,
+             (plan_move){.array = o->array,
+                         .map = o->map,
+                         .padding_start = o->padding_start,
+                         .live_count = o->live_count,
+                         .live = o->live});
   }
   for (net_id v = 0; v < s->values.count; v++) {
     const net_value_uses *u = &p->uses.values[v];
@@ -444,11 +425,12 @@ static bool keeps_padding(const net_map *m, int n, uint64_t start) {
 }
 
 // The index from which on all is padding and a pass stores nothing. (It may store less: `take`.)
-static void find_padding_start(const building *b, plan_pass *pass) {
-  uint64_t start = pass->store_count && b->free ? b->p->padding.start : UINT64_MAX;
+static void find_padding_start(const planning *p, plan_pass *pass) {
+  bool free = pass->store_count && p->padding_kind == PADDING_FREE;
+  uint64_t start = free ? p->padding.start : UINT64_MAX;
   for (uint32_t i = 0; i < pass->store_count && start != UINT64_MAX; i++) {
     const plan_move *m = &pass->stores[i];
-    if (!keeps_padding(&m->map, b->p->stage->n, m->padding_start))
+    if (!keeps_padding(&m->map, p->stage->n, m->padding_start))
       start = UINT64_MAX;
     else if (m->padding_start > start)
       start = m->padding_start;
@@ -505,7 +487,7 @@ static void widen_tile(const planning *p, const pass_tiles *tiles, uint32_t numb
 }
 
 static void build_pass(building *b, uint32_t number) {
-  planning *p = b->p;
+  const planning *p = b->p;
   const net_stage *s = p->stage;
   const run *r = &b->tiles->runs[number];
   size_t values = s->values.count + 1;
@@ -529,23 +511,27 @@ static void build_pass(building *b, uint32_t number) {
   for (uint32_t i = 0; i < pass.store_count; i++)
     pass.stores[i].slot = pass.slot_of[pass.stores[i].slot];
   find_pass_live(p, &pass);
-  find_padding_start(b, &pass);
+  find_padding_start(p, &pass);
   find_block_basis(p, &pass);
   if (p->target->lane_bytes)
     plan_phases(p, &pass);
   else
     plan_warps(p, &pass);
-  pass.seconds = pass_seconds(b->plan, &pass);
-  vec_push(p->memory, &b->plan->passes, pass);
+  pass.seconds = pass_seconds(p->plan, &pass);
+  b->made.seconds += pass.seconds;
+  if (b->made.largest_tile < pass.tile.dimension)
+    b->made.largest_tile = pass.tile.dimension;
+  vec_push(p->memory, &b->made.passes, pass);
 }
 
-void build_passes(planning *p, plan *into, const pass_tiles *tiles) {
-  building b = {p, into, tiles, NEW_ARRAY(p->memory, spill, p->stage->values.count + 1),
-                into->padding[p->stage_number] == PADDING_FREE};
+stage_passes build_passes(const planning *p, const pass_tiles *tiles) {
+  building b = {.p = p, .tiles = tiles};
+  b.spills = NEW_ARRAY(p->memory, spill, p->stage->values.count + 1);
   for (net_id v = 0; v < p->stage->values.count; v++)
-    b.spills[v].array = NET_NONE;
+    b.spills[v].move.array = NET_NONE;
   for (uint32_t i = 0; i < tiles->count && !p->strategy->plain && p->alone == NET_NONE; i++)
     widen_tile(p, tiles, i);
   for (uint32_t i = 0; i < tiles->count; i++)
     build_pass(&b, i);
+  return b.made;
 }

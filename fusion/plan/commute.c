@@ -407,10 +407,5 @@ const net *plan_commuted(const planning *p, uint32_t passes, uint32_t *waiting) 
   }
   if (!makes_what_is_read(&c, &order))
     return NULL;
-  net *changed = NEW(a, net);
-  *changed = *p->net;
-  changed->stages.items = NEW_ARRAY(a, net_stage, p->net->stages.count + 1);
-  memcpy(changed->stages.items, p->net->stages.items, p->net->stages.count * sizeof *s);
-  changed->stages.items[p->stage_number] = write_stage(&c, &order);
-  return changed;
+  return net_with_stage(a, p->net, p->stage_number, write_stage(&c, &order));
 }

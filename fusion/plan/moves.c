@@ -128,21 +128,11 @@ static void add_apart(arena *a, net *t, const net_stage *s) {
   }
 }
 
-const net *plan_rewritten(arena *a, const net *t, const strategy_row *strategy) {
-  if (!strategy || strategy->stages == WHOLE)
-    return t;
-  net *c = net_copy(a, t);
-  c->stages.count = 0;
-  for (size_t i = 0; i < t->stages.count; i++) {
-    const net_stage *s = &t->stages.items[i];
-    if (s->routine)
-      vec_push(a, &c->stages, *s);
-    else if (strategy->stages == APART && s->ops.count == 0)
-      add_apart(a, c, s);
-    else if (strategy->stages != APART && must_factor(s, strategy->stages == FACTORED))
-      add_factors(a, c, s);
-    else
-      vec_push(a, &c->stages, *s);
-  }
-  return c;
+bool plan_rewrite_moves(const rewriting *r, net *to) {
+  unsigned wanted = r->asked ? r->asked->stages : WHOLE;
+  if (r->stage->routine || wanted == WHOLE ||
+      !(wanted == APART ? r->stage->ops.count == 0 : must_factor(r->stage, wanted == FACTORED)))
+    return false;
+  (wanted == APART ? add_apart : add_factors)(r->memory, to, r->stage);
+  return true;
 }

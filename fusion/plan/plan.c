@@ -113,39 +113,19 @@ static void find_lines_between(planning *p) {
 
 // ---- choosing ---------------------------------------------------------------------------------
 
-static double seconds_of(const plan *p) {
-  double seconds = 0;
-  for (size_t i = 0; i < p->passes.count; i++)
-    seconds += p->passes.items[i].seconds;
-  return seconds;
-}
-
-// Takes what was added to a plan off it again.
-static plan take_off_tail(arena *a, plan *p, size_t arrays, size_t passes) {
-  plan tail = {0};
-  for (size_t i = arrays; i < p->arrays.count; i++)
-    vec_push(a, &tail.arrays, p->arrays.items[i]);
-  for (size_t i = passes; i < p->passes.count; i++)
-    vec_push(a, &tail.passes, p->passes.items[i]);
-  p->arrays.count = arrays;
-  p->passes.count = passes;
-  return tail;
-}
-
-static void find_padding(planning *s, plan *p) {
+static void find_padding(planning *s) {
   s->padding = padding_find(s->memory, s->net, s->stage);
-  plan_padding *kind = &p->padding[s->stage_number];
   if (s->padding.start == UINT64_MAX)
-    for (size_t i = 0; i < s->stage->loads.count && !*kind; i++)
-      *kind = s->stage->loads.items[i].padding_start != UINT64_MAX ? PADDING_STORED : PADDING_NONE;
+    for (size_t i = 0; i < s->stage->loads.count && !s->padding_kind; i++)
+      s->padding_kind =
+          s->stage->loads.items[i].padding_start != UINT64_MAX ? PADDING_STORED : PADDING_NONE;
   else
-    *kind = s->padding.first_op == NET_NONE ? PADDING_FREE : PADDING_STORED;
+    s->padding_kind = s->padding.first_op == NET_NONE ? PADDING_FREE : PADDING_STORED;
   // Padding stays at the end of memory where blocks of some size stay: at most a part of 2^-5
   // of the array is stored in vain.
   enum { VAIN = 5 };
   s->movable = net_share_bits(s->stage);
-  if (*kind == PADDING_FREE) {
-    p->padding_values[s->stage_number] = s->padding.values;
+  if (s->padding_kind == PADDING_FREE) {
     int bits = log2_floor(s->padding.start) - VAIN;
     s->movable = bits < 0 ? 0 : smaller_of(bits, s->movable);
   }
@@ -198,6 +178,7 @@ static bool has_shares(const net *t) {
 
 planning planning_of_stage(arena *a, const plan *p, uint32_t number) {
   planning s = {.memory = a,
+                .plan = p,
                 .net = p->net,
                 .target = plan_stage_target(a, p->target, &p->net->stages.items[number]),
                 .stage_number = number,
@@ -211,121 +192,83 @@ planning planning_of_stage(arena *a, const plan *p, uint32_t number) {
   return s;
 }
 
-static int largest_tile(const plan *p) {
-  int largest = 0;
-  for (size_t i = 0; i < p->passes.count; i++)
-    if (p->passes.items[i].tile.dimension > largest)
-      largest = p->passes.items[i].tile.dimension;
-  return largest;
-}
+// A stage's passes as it is planned, before they are those of the plan.
+typedef struct stage_plan {
+  const net *net;  // with the stage's ops in this order
+  const char *strategy;
+  planning of;
+  stage_passes made;
+  uint32_t waiting;  // parts of ops that wait for a later pass
+} stage_plan;
 
 // Of two that cost about the same, that with the smaller tiles has more blocks to share.
-static bool is_better(const plan *a, const plan *b) {
-  double x = seconds_of(a), y = seconds_of(b), alike = 0.02 * y;
-  return x < y - alike || (x < y + alike && largest_tile(a) < largest_tile(b)) ||
-         (x < y && largest_tile(a) == largest_tile(b));
+static bool is_better(const stage_passes *a, const stage_passes *b) {
+  double alike = 0.02 * b->seconds;
+  return a->seconds < b->seconds - alike ||
+         (a->seconds < b->seconds + alike && a->largest_tile < b->largest_tile) ||
+         (a->seconds < b->seconds && a->largest_tile == b->largest_tile);
 }
 
 // The cheapest of the strategies' passes for one stage; of the one that is asked for, if it
 // applies.
-static void plan_stage(arena *a, plan *p, uint32_t number, const strategy_row *asked) {
-  planning s = planning_of_stage(a, p, number);
-  find_padding(&s, p);
-  size_t arrays = p->arrays.count, passes = p->passes.count;
-  bool moves = s.stage->ops.count == 0;
-  plan best = {0};
+static stage_plan plan_stage(arena *a, const plan *p, uint32_t number, const strategy_row *asked) {
+  stage_plan best = {.net = p->net, .of = planning_of_stage(a, p, number)};
+  planning *s = &best.of;
+  find_padding(s);
+  bool moves = s->stage->ops.count == 0;
   for (size_t i = 0; plan_strategy_at(i); i++) {
-    const strategy_row *row = strategy_row_of(plan_strategy_at(i)->name);
+    const strategy_row *row = s->strategy = strategy_row_of(plan_strategy_at(i)->name);
     if (row->shown.moves != moves || (asked ? row != asked : !row->automatic))
       continue;
-    s.strategy = row;
-    const pass_tiles *tiles = row->cut(&s);
-    if (!tiles || (p->strategy[number] && tiles->count > best.passes.count))
+    const pass_tiles *tiles = row->cut(s);
+    if (!tiles || (best.strategy && tiles->count > best.made.passes.count))
       continue;
-    build_passes(&s, p, tiles);
-    plan candidate = take_off_tail(a, p, arrays, passes);
-    if (p->strategy[number] && !is_better(&candidate, &best))
+    stage_passes made = build_passes(s, tiles);
+    if (best.strategy && !is_better(&made, &best.made))
       continue;
-    best = candidate;
-    p->strategy[number] = row->shown.name;
+    best.made = made;
+    best.strategy = row->shown.name;
   }
-  if (!p->strategy[number] && asked) {
-    plan_stage(a, p, number, NULL);
-    return;
-  }
-  assert(p->strategy[number]);
-  p->short_loads += s.spared_loads;
-  p->short_stores += s.spared_stores;
-  for (size_t i = 0; i < best.arrays.count; i++)
-    vec_push(a, &p->arrays, best.arrays.items[i]);
-  for (size_t i = 0; i < best.passes.count; i++)
-    vec_push(a, &p->passes, best.passes.items[i]);
+  assert(best.strategy || asked);
+  return best.strategy ? best : plan_stage(a, p, number, NULL);
 }
 
-// What a plan holds of one stage.
-typedef struct stage_plan {
-  const net *net;
-  const char *strategy;
-  plan_padding padding;
-  scalar_bits *padding_values;
-  uint32_t short_loads, short_stores;
-  plan tail;  // arrays and passes
-} stage_plan;
-
-static stage_plan take_off_stage(arena *a, plan *p, uint32_t number, const plan *before) {
-  stage_plan s = {p->net,
-                  p->strategy[number],
-                  p->padding[number],
-                  p->padding_values[number],
-                  p->short_loads - before->short_loads,
-                  p->short_stores - before->short_stores,
-                  take_off_tail(a, p, before->arrays.count, before->passes.count)};
-  p->strategy[number] = NULL;
-  p->padding[number] = PADDING_NONE;
-  p->padding_values[number] = NULL;
-  p->short_loads = before->short_loads;
-  p->short_stores = before->short_stores;
-  return s;
-}
-
-static void put_stage(arena *a, plan *p, uint32_t number, const stage_plan *s) {
-  p->net = s->net;
-  p->strategy[number] = s->strategy;
-  p->padding[number] = s->padding;
-  p->padding_values[number] = s->padding_values;
-  p->short_loads += s->short_loads;
-  p->short_stores += s->short_stores;
-  for (size_t i = 0; i < s->tail.arrays.count; i++)
-    vec_push(a, &p->arrays, s->tail.arrays.items[i]);
-  for (size_t i = 0; i < s->tail.passes.count; i++)
-    vec_push(a, &p->passes, s->tail.passes.items[i]);
+static stage_plan plan_routine(arena *a, const plan *p, uint32_t number,
+                               const strategy_row *asked) {
+  const net_stage *s = &p->net->stages.items[number];
+  bool named = s->routine->kind == NET_PERMUTE && asked && plan_strategy_permutes(&asked->shown);
+  plan_pass pass = {.stage = number,
+                    .tile = f2_space_zero(0),
+                    .slot_of = NEW(a, uint32_t),
+                    .padding_start = UINT64_MAX};
+  plan_find_accesses(a, s, &pass);
+  pass.seconds = pass_seconds(p, &pass);
+  stage_plan own = {.net = p->net,
+                    .strategy = named ? asked->shown.name : "routine",
+                    .made.seconds = pass.seconds};
+  vec_push(a, &own.made.passes, pass);
+  return own;
 }
 
 // A stage, whose ops may be in another order if that takes fewer passes, and not much more work.
-static void plan_stage_in_any_order(arena *a, plan *p, uint32_t number, const strategy_row *asked) {
+static stage_plan plan_stage_in_any_order(arena *a, const plan *p, uint32_t number,
+                                          const strategy_row *asked) {
   enum { FEW = 2 };           // passes
   const double much = 1.125;  // what the parts of ops may cost more
-  const plan before = *p;
-  if (p->net->stages.items[number].routine) {
-    plan_routine(a, p, number, asked);
-    return;
-  }
-  plan_stage(a, p, number, asked);
-  uint32_t passes = (uint32_t)(p->passes.count - before.passes.count), parts = 0;
-  if (passes <= FEW || p->target->keeps_order)
-    return;
-  planning s = planning_of_stage(a, p, number);
-  const net *other = plan_commuted(&s, passes, &parts);
-  if (!other)
-    return;
-  stage_plan in_order = take_off_stage(a, p, number, &before);
-  p->net = other;
-  plan_stage(a, p, number, asked);
-  stage_plan commuted = take_off_stage(a, p, number, &before);
-  bool better = commuted.tail.passes.count < passes &&
-                seconds_of(&commuted.tail) <= much * seconds_of(&in_order.tail);
-  put_stage(a, p, number, better ? &commuted : &in_order);
-  p->disjoint_ops += better ? parts : 0;
+  if (p->net->stages.items[number].routine)
+    return plan_routine(a, p, number, asked);
+  stage_plan in_order = plan_stage(a, p, number, asked);
+  uint32_t passes = (uint32_t)in_order.made.passes.count, parts = 0;
+  plan other = *p;
+  if (passes <= FEW || p->target->keeps_order ||
+      !(other.net = plan_commuted(&in_order.of, passes, &parts)))
+    return in_order;
+  stage_plan commuted = plan_stage(a, &other, number, asked);
+  commuted.waiting = parts;
+  return commuted.made.passes.count < passes &&
+                 commuted.made.seconds <= much * in_order.made.seconds
+             ? commuted
+             : in_order;
 }
 
 static plan *new_plan(arena *a, const net *n, const target *t) {
@@ -339,84 +282,115 @@ static plan *new_plan(arena *a, const net *n, const target *t) {
   return p;
 }
 
+static void add_stage(arena *a, plan *p, uint32_t number, const stage_plan *own) {
+  const planning *s = &own->of;
+  p->net = own->net;
+  p->strategy[number] = own->strategy;
+  p->padding[number] = s->padding_kind;
+  p->padding_values[number] = s->padding_kind == PADDING_FREE ? s->padding.values : NULL;
+  p->short_loads += s->spared_loads;
+  p->short_stores += s->spared_stores;
+  p->disjoint_ops += own->waiting;
+  for (size_t i = 0; i < own->made.arrays.count; i++)
+    vec_push(a, &p->arrays, own->made.arrays.items[i]);
+  for (size_t i = 0; i < own->made.passes.count; i++)
+    vec_push(a, &p->passes, own->made.passes.items[i]);
+}
+
 plan *plan_one_tile(arena *a, const net *n, const target *t, int d, uint32_t alone) {
   plan *p = new_plan(a, n, t);
-  planning s = planning_of_stage(a, p, 0);
-  s.strategy = strategy_row_of("free");
-  s.alone = alone;
-  find_padding(&s, p);
-  run r = plan_run_of(&s, 0, (uint32_t)s.stage->ops.count - 1);
+  stage_plan own = {.net = n, .strategy = "free", .of = planning_of_stage(a, p, 0)};
+  planning *s = &own.of;
+  s->strategy = strategy_row_of(own.strategy);
+  s->alone = alone;
+  find_padding(s);
+  run r = plan_run_of(s, 0, (uint32_t)s->stage->ops.count - 1);
   for (int i = 0; i < d; i++)
     f2_space_insert(&r.space, f2_unit(i));
-  build_passes(&s, p, &(pass_tiles){1, &r});
-  p->strategy[0] = s.strategy->shown.name;
+  own.made = build_passes(s, &(pass_tiles){1, &r});
+  add_stage(a, p, 0, &own);
   const plan_pass *pass = &p->passes.items[0];
-  bool good = f2_space_equal(pass->tile, f2_space_units(s.stage->n, f2_mask(d)));
-  for (int i = d; i < s.stage->n && good; i++)
+  bool good = f2_space_equal(pass->tile, f2_space_units(s->stage->n, f2_mask(d)));
+  for (int i = d; i < s->stage->n && good; i++)
     good = pass->blocks[i - d] == f2_unit(i);
   return good ? p : NULL;
 }
 
 static plan *plan_stages(arena *a, const net *n, const target *t, const strategy_row *asked) {
   plan *p = new_plan(a, n, t);
-  for (uint32_t i = 0; i < n->stages.count; i++)
-    plan_stage_in_any_order(a, p, i, asked);
+  for (uint32_t i = 0; i < n->stages.count; i++) {
+    stage_plan own = plan_stage_in_any_order(a, p, i, asked);
+    add_stage(a, p, i, &own);
+  }
   return p;
 }
 
-// Whether passes of the stage have arrays between them.
-static bool has_spills(arena *a, const net *n, const target *t, uint32_t stage,
-                       const strategy_row *asked) {
-  plan *p = new_plan(a, n, t);
-  plan_stage_in_any_order(a, p, stage, asked);
-  return p->arrays.count > n->arrays.count;
-}
+// ---- the net as it is planned -------------------------------------------------------------------
 
-// The net with loops in blocks. Blocks that overlap have no arrays between passes: such an array
-// holds block after block, and its address would have to know the turn of a loop, where maps know
-// its index.
-static const net *net_in_blocks(arena *a, const net *t, const target *to, const strategy_row *asked,
-                                uint32_t *blocked) {
-  plan whole = {.net = t, .target = to};
-  net *c = NEW(a, net);
-  *c = (net){.arrays = t->arrays, .externs = t->externs};
-  for (uint32_t i = 0; i < t->stages.count; i++)
-    vec_push(a, &c->stages, t->stages.items[i]);
-  *blocked = 0;
-  for (uint32_t i = 0; i < t->stages.count; i++) {
-    net_stage *s = &c->stages.items[i];
-    planning p = planning_of_stage(a, &whole, i);
-    bool cut = s->loop_count && plan_stage_in_blocks(&p, s);
-    bool good = cut && !(net_stage_overlaps(s) && has_spills(a, c, to, i, asked));
-    if (cut && !good)
-      *s = t->stages.items[i];
-    *blocked += good;
+// Blocks that overlap have no arrays between passes: such an array holds block after block, and its
+// address would have to know the turn of a loop, where maps know its index.
+static bool rewrite_in_blocks(const rewriting *r, net *to) {
+  net_stage blocked;
+  plan p = {.net = r->net, .target = r->target};
+  if (!r->stage->loop_count)
+    return false;
+  planning own = planning_of_stage(r->memory, &p, r->number);
+  if (!plan_stage_in_blocks(&own, &blocked))
+    return false;
+  if (net_stage_overlaps(&blocked)) {
+    p.net = net_with_stage(r->memory, r->net, r->number, blocked);
+    if (plan_stage_in_any_order(r->memory, &p, r->number, r->asked).made.arrays.count)
+      return false;
   }
-  return c;
+  vec_push(r->memory, &to->stages, blocked);
+  return true;
 }
 
-static uint32_t count_routines(const net *t) {
-  uint32_t count = 0;
-  for (size_t i = 0; i < t->stages.count; i++)
-    count += t->stages.items[i].routine != NULL;
-  return count;
+// What may become of each stage, in turn.
+static const struct {
+  net_rewrite *apply;
+  bool renumbers;  // stages, or what routines there are: not of stages in shares, known by number
+} rewrites[] = {
+    {plan_rewrite_moves, true}, {plan_rewrite_transpose, true}, {rewrite_in_blocks, false}};
+enum { MOVES, TRANSPOSES, BLOCKS, REWRITES };
+
+// The net with others for the stages that one of the rewrites has others for; *count: so many.
+static const net *rewrite_stages(rewriting r, net_rewrite *apply, uint32_t *count) {
+  net *to = NEW(r.memory, net);
+  *to = (net){.externs = r.net->externs};
+  for (size_t i = 0; i < r.net->arrays.count; i++)
+    vec_push(r.memory, &to->arrays, r.net->arrays.items[i]);
+  for (; r.number < r.net->stages.count; r.number++) {
+    r.stage = &r.net->stages.items[r.number];
+    bool changed = apply(&r, to);
+    if (!changed)
+      vec_push(r.memory, &to->stages, *r.stage);
+    *count += changed;
+  }
+  return *count ? to : r.net;
 }
 
 static double cost_of_net(arena *a, const net *n, const target *t) {
-  return seconds_of(plan_stages(a, n, t, NULL));
+  const plan *p = plan_stages(a, n, t, NULL);
+  double seconds = 0;
+  for (size_t i = 0; i < p->passes.count; i++)
+    seconds += p->passes.items[i].seconds;
+  return seconds;
 }
 
 plan *plan_make(arena *a, const net *n, const target *t, const plan_strategy *strategy) {
   const strategy_row *asked = strategy ? strategy_row_of(strategy->name) : NULL;
-  bool shared = has_shares(n);  // then stages keep their numbers
-  const net *together = shared ? n : plan_together(a, n, t, cost_of_net);
-  const net *moved = shared ? n : plan_rewritten(a, together, asked);
-  const net *transposed = asked || shared ? moved : plan_transposed(a, moved);
-  uint32_t blocked;
-  plan *p = plan_stages(a, net_in_blocks(a, transposed, t, asked, &blocked), t, asked);
+  bool shared = has_shares(n);
+  uint32_t changed[REWRITES] = {0};
+  const net *together = shared ? n : plan_together(a, n, t, cost_of_net), *last = together;
+  for (int i = 0; i < REWRITES; i++)
+    if (!shared || !rewrites[i].renumbers)
+      last = rewrite_stages((rewriting){.memory = a, .net = last, .target = t, .asked = asked},
+                            rewrites[i].apply, &changed[i]);
+  plan *p = plan_stages(a, last, t, asked);
   p->joined_stages = (uint32_t)(n->stages.count - together->stages.count);
-  p->transposed_stages = count_routines(transposed) - count_routines(moved);
-  p->blocked_stages = blocked;
+  p->transposed_stages = changed[TRANSPOSES];
+  p->blocked_stages = changed[BLOCKS];
   p->keys_of_elements = shared ? 0 : plan_keys_of_elements(a, p);
   return p;
 }

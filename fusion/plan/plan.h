@@ -40,7 +40,7 @@
 //   cost.c      what it costs
 //   boundaries.c  why passes are apart
 //   look_back.c   passes that a GPU executes as one
-//   routine.c     the pass of a routine             keys.c   keys that a sort makes itself
+//   keys.c      keys that a sort makes itself
 //   transpose.c   stages that only put dimensions in another order, as routines
 //   verify.c, facts.c, print.c
 #ifndef PERMC_FUSION_PLAN_PLAN_H

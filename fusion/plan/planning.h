@@ -29,7 +29,7 @@ typedef struct strategy_row {
   pass_tiles *(*cut)(planning *p);  // into passes; NULL: it does not apply
   bool automatic;                   // one of those among which cost decides
   // Of strategies for moves:
-  enum { WHOLE, APART, FACTORED, TILED } stages;  // see plan_rewritten
+  enum { WHOLE, APART, FACTORED, TILED } stages;  // see plan_rewrite_moves
   bool plain;     // tiles, blocks and accesses as in the BMMC paper: not widened nor reordered
   int registers;  // log2 of the elements of a thread; -1: what the target has
   exchange_kind exchange;
@@ -39,6 +39,7 @@ const strategy_row *strategy_row_of(const char *name);  // or NULL
 struct planning {
   arena *memory;
   const strategy_row *strategy;
+  const plan *plan;  // so far: of the stages before
   const net *net;
   const target *target;
   uint32_t stage_number;
@@ -48,10 +49,11 @@ struct planning {
   f2_space *load_lines;   // by load: what a coalesced load needs
   f2_space *store_lines;  // by store
   padding padding;        // of the stage (plan/padding.h)
-  uint64_t *op_slots;     // by op: the slots of what it reads and makes, if the stage were one pass
-  uint32_t *slot_bytes;   // of those slots
-  f2_space *slot_live;    // and the directions in which one stays where they hold something
-  uint32_t slot_count;    // more than 64: op_slots are all of them
+  plan_padding padding_kind;
+  uint64_t *op_slots;    // by op: the slots of what it reads and makes, if the stage were one pass
+  uint32_t *slot_bytes;  // of those slots
+  f2_space *slot_live;   // and the directions in which one stays where they hold something
+  uint32_t slot_count;   // more than 64: op_slots are all of them
   uint32_t spared_loads, spared_stores;  // slots that take no room in the tile
   uint32_t moved_bytes;                  // the widths of what is stored as it was loaded
   int t;                                 // dimensions of a line
@@ -130,13 +132,23 @@ pass_tiles *plan_one_pass(planning *p);
 pass_tiles *plan_load_lines(planning *p);
 pass_tiles *plan_unit_tile(planning *p);
 pass_tiles *plan_unit_tiles(planning *p);
-// The net with stages that only move as a strategy wants them: WHOLE, as they are; APART, one for
-// each array; FACTORED, each permutation as two (BMMC paper, section 5.2); TILED, those that are
-// not tiled.
-const net *plan_rewritten(arena *a, const net *t, const strategy_row *strategy);
-
-// The net with routines for stages that only put dimensions in another order (plan/transpose.c).
-const net *plan_transposed(arena *a, const net *t);
+// A stage while others may be put in its place.
+typedef struct rewriting {
+  arena *memory;
+  const net *net;
+  const target *target;
+  const strategy_row *asked;  // or NULL
+  uint32_t number;            // of the stage
+  const net_stage *stage;
+} rewriting;
+// Adds others to `to`, with arrays that these need. False: the stage stays.
+typedef bool net_rewrite(const rewriting *r, net *to);
+// A stage that only moves as a strategy wants it: WHOLE, as it is; APART, a stage for each array;
+// FACTORED, each permutation as two (BMMC paper, section 5.2); TILED, those that are not tiled
+// (plan/moves.c).
+bool plan_rewrite_moves(const rewriting *r, net *to);
+// A routine for a stage that only puts dimensions in another order (plan/transpose.c).
+bool plan_rewrite_transpose(const rewriting *r, net *to);
 
 // The net with one stage for several that read one array alike, where that costs less
 // (plan/together.c).
@@ -165,11 +177,15 @@ slots new_slots(const planning *p);
 // others after its last reader, unless it is stored at the end.
 void assign_slots(const planning *p, uint32_t first, uint32_t end, const bool *loaded,
                   const bool *stored, uint32_t *slot_of, slots *all);
-// Adds the passes of the tiles, and the arrays between them, to the plan.
-void build_passes(planning *p, plan *into, const pass_tiles *tiles);
+// The passes of a stage, and the arrays between them, which follow those of the plan so far.
+typedef struct stage_passes {
+  VEC(net_array) arrays;
+  VEC(plan_pass) passes;
+  double seconds;    // predicted
+  int largest_tile;  // dimensions
+} stage_passes;
+stage_passes build_passes(const planning *p, const pass_tiles *tiles);
 
-// Adds the pass of a stage that is a routine (plan/routine.c). asked: a strategy, or NULL.
-void plan_routine(arena *a, plan *p, uint32_t number, const strategy_row *asked);
 // The pass touches the array at places that it computes, unless that is known.
 void plan_add_access(plan_pass *pass, net_id array, bool writes);
 // Sorts that make their keys themselves, on a GPU (plan/keys.c). Returns how many.

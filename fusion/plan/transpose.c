@@ -92,13 +92,9 @@ static net_routine *transpose_of(arena *a, const net *t, const net_stage *s) {
   return net_routine_problem(a, t, &(net_stage){.routine = r}) ? NULL : r;
 }
 
-const net *plan_transposed(arena *a, const net *t) {
-  net *c = NEW(a, net);
-  *c = (net){.arrays = t->arrays, .externs = t->externs};
-  for (size_t i = 0; i < t->stages.count; i++) {
-    const net_stage *s = &t->stages.items[i];
-    net_routine *r = transpose_of(a, t, s);
-    vec_push(a, &c->stages, r ? (net_stage){.routine = r} : *s);
-  }
-  return c;
+bool plan_rewrite_transpose(const rewriting *r, net *to) {
+  net_routine *routine = r->asked ? NULL : transpose_of(r->memory, r->net, r->stage);
+  if (routine)
+    vec_push(r->memory, &to->stages, (net_stage){.routine = routine});
+  return routine != NULL;
 }
