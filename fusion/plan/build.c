@@ -179,9 +179,8 @@ static uint32_t pass_of_value(const building *b, net_id v) {
 // Adds a load or store of value v; its slot is the value's number yet.
 static void add_move(const planning *p, plan_move *moves, uint32_t *count, f2_space tile, net_id v,
                      plan_move m) {
-  uint32_t line = p->target->line_bytes / width_of(p->stage, v);
   m.slot = v;
-  m.coalesced = f2_space_contains(tile, line_space(&m.map, p->stage->n, line));
+  m.coalesced = !missing_dimensions(tile, &m.map, p->target->line_bytes, width_of(p->stage, v));
   moves[(*count)++] = m;
 }
 
@@ -350,10 +349,7 @@ static uint32_t blocks_in_kernel(const planning *p, plan_pass *pass, f2_space ke
 static void put_live_blocks_first(const planning *p, plan_pass *pass, uint32_t count) {
   uint32_t next = 0;
   uint64_t *sorted = NEW_ARRAY(p->memory, uint64_t, count + 1);
-  f2_space masks = f2_space_zero(p->stage->n);
-  for (uint32_t i = 0; i < pass->live_count; i++)
-    f2_space_insert(&masks, pass->live[i].mask);
-  f2_space alive = f2_space_orthogonal(masks);
+  f2_space alive = directions_within(live_set(p->stage->n, pass->live_count, pass->live));
   for (int dead = 0; dead < 2; dead++)
     for (uint32_t i = 0; i < count; i++)
       if (f2_space_has(alive, pass->blocks[i]) != dead)

@@ -206,7 +206,8 @@ static attempt attempt_pass(const commuting *c, const part_list *parts, int smal
   f2_space blocked = live_empty(c->s->n);
   size_t latest = 0;
   for (size_t i = 0; i < c->s->loads.count && !before; i++)
-    t.run.space = f2_space_sum(t.run.space, c->p->load_lines[i]);
+    t.run.space = f2_space_sum(
+        t.run.space, lines_of_value(c->p, &c->s->loads.items[i].map, c->s->loads.items[i].value));
   for (; t.next < parts->count && blocked.dimension > 0 && t.next - latest < MANY; t.next++) {
     const part *of = &parts->items[t.next];
     const net_op *op = &c->s->ops.items[of->op];

@@ -121,25 +121,9 @@ static pass_cost routine_cost(const plan *p, const net_routine *r) {
 
 // ---- passes of tiles ---------------------------------------------------------------------------
 
-// One of how many elements a move moves, of those that the pass is executed for.
-static double live_part(const plan_pass *pass, const plan_move *m) {
+// One of how many elements that the pass is executed for are in the live set.
+static double part_within(const plan_pass *pass, f2_space live) {
   f2_space forms = live_set(pass->tile.n, pass->live_count, pass->live);
-  double part = 1;
-  for (uint32_t i = 0; i < m->live_count; i++)
-    if (f2_space_insert(&forms, live_vector(m->live[i])))
-      part *= 2;
-  return part;
-}
-
-// One of how many elements the ops [first, end) compute, of those that the pass is executed for.
-static double computed_part(const net_stage *s, const plan_pass *pass, uint32_t first,
-                            uint32_t end) {
-  f2_space forms = live_set(pass->tile.n, pass->live_count, pass->live);
-  f2_space live = live_all(s->n);
-  for (uint32_t i = first; i < end; i++) {
-    f2_space own = live_of_op(s, &s->ops.items[pass->ops[i]]);
-    live = i == first ? own : live_hull(live, own);
-  }
   return (double)f2_unit(f2_space_sum(forms, live).dimension - forms.dimension);
 }
 
@@ -149,7 +133,8 @@ static double exchanged_part(const net_stage *s, const plan_pass *pass) {
   double sum = 0, before = 1;
   for (uint32_t i = 0; i < pass->phase_count; i++) {
     const plan_phase *p = &pass->phases[i];
-    double part = 1 / computed_part(s, pass, p->first_op, p->first_op + p->op_count);
+    double part =
+        1 / part_within(pass, live_of_ops(s, pass, p->first_op, p->first_op + p->op_count));
     sum += i == 0 ? 0 : part < before ? part : before;
     before = part;
   }
@@ -170,11 +155,12 @@ pass_cost pass_cost_of(const plan *p, const plan_pass *pass) {
   for (uint32_t i = 0; i < pass->load_count + pass->store_count; i++) {
     const plan_move *m =
         i < pass->load_count ? &pass->loads[i] : &pass->stores[i - pass->load_count];
-    double moved = elements * pass->slot_bytes[m->slot] / live_part(pass, m);
+    double moved = elements * pass->slot_bytes[m->slot] /
+                   part_within(pass, live_set(s->n, m->live_count, m->live));
     bytes += m->coalesced ? moved : moved * 4;
   }
   for (uint32_t i = 0; i < pass->op_count; i++)
-    ops += elements / computed_part(s, pass, i, i + 1);
+    ops += elements / part_within(pass, live_of_op(s, &s->ops.items[pass->ops[i]]));
   ops += elements * t->exchange_ops * exchanged_part(s, pass);
   return (pass_cost){t->pass_seconds, bytes / t->memory_bytes_per_second, ops / t->ops_per_second};
 }

@@ -143,9 +143,7 @@ static uint64_t bytes_of_move(const plan *p, const plan_pass *pass, const plan_m
 }
 
 int plan_missing_dimensions(const plan *p, const plan_pass *pass, const plan_move *m) {
-  uint32_t line = p->target->line_bytes / pass->slot_bytes[m->slot];
-  f2_space lines = line_space(&m->map, stage_of(p, pass)->n, line);
-  return f2_space_sum(pass->tile, lines).dimension - pass->tile.dimension;
+  return missing_dimensions(pass->tile, &m->map, p->target->line_bytes, pass->slot_bytes[m->slot]);
 }
 
 // ---- the whole -------------------------------------------------------------------------------

@@ -36,17 +36,12 @@ int plan_room(const planning *p, const run *r) {
 
 // The run with its next op as well.
 static run with_next_op(const planning *p, run r) {
-  const net_stage *stage = p->stage;
   uint32_t i = r.end++;
-  const net_op *op = &stage->ops.items[i];
+  const net_op *op = &p->stage->ops.items[i];
   for (uint32_t k = 0; k < op->k; k++)
     f2_space_insert(&r.space, op->directions[k]);
-  for (size_t k = 0; k < stage->loads.count; k++)
-    if (p->uses.values[stage->loads.items[k].value].first == i)
-      r.space = f2_space_sum(r.space, p->load_lines[k]);
-  for (size_t k = 0; k < stage->stores.count; k++)
-    if (p->uses.values[stage->stores.items[k].value].maker == i)
-      r.space = f2_space_sum(r.space, p->store_lines[k]);
+  if (p->op_lines[i])
+    r.space = f2_space_sum(r.space, *p->op_lines[i]);
   r.slots |= p->op_slots[i];
   return r;
 }
@@ -57,17 +52,7 @@ static bool fits_in_tile(const planning *p, const run *r) {
 
 // The empty run from op `first`; the first of all holds what is stored as it was loaded.
 static run empty_run(const planning *p, uint32_t first) {
-  const net_stage *stage = p->stage;
-  run r = {first, first, f2_space_zero(stage->n), 0};
-  for (size_t k = 0; k < stage->stores.count && first == 0; k++) {
-    net_id value = stage->stores.items[k].value;
-    if (p->uses.values[value].maker != NET_NONE)
-      continue;
-    r.space = f2_space_sum(r.space, p->store_lines[k]);
-    size_t load = (size_t)(net_load_of(stage, value) - stage->loads.items);
-    r.space = f2_space_sum(r.space, p->load_lines[load]);
-  }
-  return r;
+  return (run){first, first, first ? f2_space_zero(p->stage->n) : p->moved_lines, 0};
 }
 
 run plan_run_of(const planning *p, uint32_t first, uint32_t last) {
@@ -77,8 +62,8 @@ run plan_run_of(const planning *p, uint32_t first, uint32_t last) {
   return r;
 }
 
-run plan_longest_run(const planning *p, uint32_t first, uint32_t end) {
-  run r = empty_run(p, first);
+// The run with ops while they fit into a tile, but at least to op `end`.
+static run longest_run(const planning *p, run r, uint32_t end) {
   while (r.end < p->stage->ops.count) {
     run wider = with_next_op(p, r);
     if (!fits_in_tile(p, &wider) && r.end >= end)
@@ -86,6 +71,10 @@ run plan_longest_run(const planning *p, uint32_t first, uint32_t end) {
     r = wider;
   }
   return r;
+}
+
+run plan_longest_run(const planning *p, uint32_t first, uint32_t end) {
+  return longest_run(p, empty_run(p, first), end);
 }
 
 static pass_tiles *new_tiles(planning *p, uint32_t count) {
@@ -97,22 +86,14 @@ static pass_tiles *new_tiles(planning *p, uint32_t count) {
 // ---- greedy -----------------------------------------------------------------------------------
 
 pass_tiles *plan_in_index_layout(planning *p) {
-  uint32_t ops = (uint32_t)p->stage->ops.count;
+  uint32_t ops = (uint32_t)p->stage->ops.count, end = 0;
   pass_tiles *t = new_tiles(p, ops + 1);
-  f2_space lines = f2_space_units(p->stage->n, f2_mask(p->t));
-  run r = empty_run(p, 0);
-  r.space = f2_space_sum(r.space, lines);
-  while (r.end < ops) {
-    run wider = with_next_op(p, r);
-    if (!fits_in_tile(p, &wider) && r.end > r.first) {
-      t->runs[t->count++] = r;
-      r = empty_run(p, r.end);
-      r.space = lines;
-      wider = with_next_op(p, r);
-    }
-    r = wider;
-  }
-  t->runs[t->count++] = r;
+  do {
+    run r = empty_run(p, end);
+    r.space = f2_space_sum(r.space, f2_space_units(p->stage->n, f2_mask(p->t)));
+    t->runs[t->count] = longest_run(p, r, end + 1);
+    end = t->runs[t->count++].end;
+  } while (end < ops);
   return t;
 }
 

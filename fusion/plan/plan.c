@@ -26,16 +26,6 @@ static void spare_short_moves(planning *p, const uint32_t *slot_of) {
     }
 }
 
-static void set_live_directions(planning *p, const slots *all) {
-  p->slot_live = NEW_ARRAY(p->memory, f2_space, all->count + 1);
-  for (uint32_t i = 0; i < all->count; i++) {
-    f2_space masks = f2_space_zero(p->stage->n);
-    for (int k = 0; k < all->live[i].dimension; k++)
-      f2_space_insert(&masks, live_form(all->live[i].basis[k]).mask);
-    p->slot_live[i] = f2_space_orthogonal(masks);
-  }
-}
-
 // Which slots each op touches, and the dimensions of a line between passes.
 static void find_slots(planning *p) {
   const net_stage *s = p->stage;
@@ -53,7 +43,9 @@ static void find_slots(planning *p) {
   assign_slots(p, 0, (uint32_t)s->ops.count, loaded, stored, slot_of, &all);
   p->slot_bytes = all.bytes;
   p->slot_count = all.count;
-  set_live_directions(p, &all);
+  p->slot_live = all.live;
+  for (uint32_t i = 0; i < all.count; i++)
+    p->slot_live[i] = directions_within(all.live[i]);
   if (p->target->lane_bytes)
     spare_short_moves(p, slot_of);
   p->op_slots = NEW_ARRAY(p->memory, uint64_t, s->ops.count + 1);
@@ -76,17 +68,32 @@ static void find_slots(planning *p) {
   p->t = smaller_of(p->t, net_share_bits(s));
 }
 
+// The lines of a load or store of value v are needed by an op, or by the first pass.
+static void add_lines(planning *p, uint32_t op, const net_map *map, net_id v) {
+  f2_space *to = op == NET_NONE ? &p->moved_lines : p->op_lines[op];
+  if (!to) {
+    to = p->op_lines[op] = NEW(p->memory, f2_space);
+    *to = f2_space_zero(p->stage->n);
+  }
+  *to = f2_space_sum(*to, lines_of_value(p, map, v));
+}
+
 static void find_lines(planning *p) {
   const net_stage *s = p->stage;
-  uint32_t line = p->target->line_bytes;
-  p->load_lines = NEW_ARRAY(p->memory, f2_space, s->loads.count + 1);
-  p->store_lines = NEW_ARRAY(p->memory, f2_space, s->stores.count + 1);
-  for (size_t i = 0; i < s->loads.count; i++)
-    p->load_lines[i] =
-        lines_in_share(p, &s->loads.items[i].map, line / width_of(s, s->loads.items[i].value));
-  for (size_t i = 0; i < s->stores.count; i++)
-    p->store_lines[i] =
-        lines_in_share(p, &s->stores.items[i].map, line / width_of(s, s->stores.items[i].value));
+  p->op_lines = NEW_ARRAY(p->memory, f2_space *, s->ops.count + 1);
+  p->moved_lines = f2_space_zero(s->n);
+  for (size_t i = 0; i < s->loads.count; i++) {
+    const net_load *l = &s->loads.items[i];
+    const net_value_uses *u = &p->uses.values[l->value];
+    if (u->first != NET_NONE)
+      add_lines(p, u->first, &l->map, l->value);
+    if (u->stored)
+      add_lines(p, NET_NONE, &l->map, l->value);
+  }
+  for (size_t i = 0; i < s->stores.count; i++) {
+    net_id v = s->stores.items[i].value;
+    add_lines(p, p->uses.values[v].maker, &s->stores.items[i].map, v);
+  }
 }
 
 // What crosses a boundary between passes: the longest lines of the values that are made before an

@@ -46,9 +46,10 @@ struct planning {
   const net_stage *stage;
   f2_space share;  // the indices of one share: tiles lie in it. All, where the stage has no shares
   net_uses uses;
-  f2_space *load_lines;   // by load: what a coalesced load needs
-  f2_space *store_lines;  // by store
-  padding padding;        // of the stage (plan/padding.h)
+  // The lines that coalesced loads and stores need: by op, of what it is the first to read and of
+  // what it makes (NULL: nothing); of what is stored as it was loaded.
+  f2_space **op_lines, moved_lines;
+  padding padding;  // of the stage (plan/padding.h)
   plan_padding padding_kind;
   uint64_t *op_slots;    // by op: the slots of what it reads and makes, if the stage were one pass
   uint32_t *slot_bytes;  // of those slots
@@ -83,11 +84,17 @@ bool map_matrix(const net_map *m, int n, f2_matrix *rows);
 f2_space line_space(const net_map *m, int n, uint32_t line_elements);
 // The same, as far as one share of the stage has them.
 f2_space lines_in_share(const planning *p, const net_map *m, uint32_t line_elements);
+// Those of a load or store of that value.
+f2_space lines_of_value(const planning *p, const net_map *m, net_id value);
+// How many dimensions the tile lacks to hold whole lines of elements of so many bytes.
+int missing_dimensions(f2_space tile, const net_map *m, uint32_t line_bytes, uint32_t bytes);
 // The masks of the coordinates of the ops [first, end) of a pass.
 f2_space coordinate_forms(const net_stage *s, const plan_pass *pass, uint32_t first, uint32_t end);
 f2_space op_directions(const net_stage *s, const plan_pass *pass, uint32_t i);
-// The directions in which one stays where the ops [first, end) of a pass matter.
-f2_space live_directions(const net_stage *s, const plan_pass *pass, uint32_t first, uint32_t end);
+// Where the ops [first, end) of a pass matter: everywhere, if there are none.
+f2_space live_of_ops(const net_stage *s, const plan_pass *pass, uint32_t first, uint32_t end);
+// The directions in which one stays in a live set.
+f2_space directions_within(f2_space live);
 // Adds vectors of `from` that *held does not have to *held and to the list `to`, until it has `most`.
 void take_vectors(uint64_t *to, uint32_t *count, uint32_t most, int from_count,
                   const uint64_t *from, f2_space *held);

@@ -28,6 +28,15 @@ f2_space lines_in_share(const planning *p, const net_map *m, uint32_t line_eleme
   return p->stage->shares ? f2_space_intersection(lines, p->share) : lines;
 }
 
+f2_space lines_of_value(const planning *p, const net_map *m, net_id value) {
+  return lines_in_share(p, m, p->target->line_bytes / width_of(p->stage, value));
+}
+
+int missing_dimensions(f2_space tile, const net_map *m, uint32_t line_bytes, uint32_t bytes) {
+  f2_space lines = line_space(m, tile.n, line_bytes / bytes);
+  return f2_space_sum(tile, lines).dimension - tile.dimension;
+}
+
 f2_space coordinate_forms(const net_stage *s, const plan_pass *pass, uint32_t first, uint32_t end) {
   f2_space forms = f2_space_zero(s->n);
   for (uint32_t i = first; i < end; i++) {
@@ -43,10 +52,15 @@ f2_space op_directions(const net_stage *s, const plan_pass *pass, uint32_t i) {
   return f2_span(s->n, (int)op->k, op->directions);
 }
 
-f2_space live_directions(const net_stage *s, const plan_pass *pass, uint32_t first, uint32_t end) {
-  f2_space live = first < end ? live_empty(s->n) : live_all(s->n), masks = f2_space_zero(s->n);
+f2_space live_of_ops(const net_stage *s, const plan_pass *pass, uint32_t first, uint32_t end) {
+  f2_space live = first < end ? live_empty(s->n) : live_all(s->n);
   for (uint32_t i = first; i < end; i++)
     live = live_hull(live, live_of_op(s, &s->ops.items[pass->ops[i]]));
+  return live;
+}
+
+f2_space directions_within(f2_space live) {
+  f2_space masks = f2_space_zero(live.n - 1);
   for (int i = 0; i < live.dimension; i++)
     f2_space_insert(&masks, live_form(live.basis[i]).mask);
   return f2_space_orthogonal(masks);

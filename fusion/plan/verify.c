@@ -43,12 +43,10 @@ static const char *verify_move(const verifying *v, const plan_move *m, const cha
   if (width != v->pass->slot_bytes[m->slot])
     return arena_printf(v->memory, "a %s moves elements of %" PRIu32 " bytes to a slot of %" PRIu32,
                         what, width, v->pass->slot_bytes[m->slot]);
-  uint32_t line = v->plan->target->line_bytes / width;
-  f2_space lines = line_space(&m->map, v->stage->n, line);
   const char *wrong = verify_layout(v, m);
   if (wrong)
     return wrong;
-  if (m->coalesced && !f2_space_contains(v->pass->tile, lines))
+  if (m->coalesced && plan_missing_dimensions(v->plan, v->pass, m))
     return arena_printf(v->memory, "a %s that is called coalesced has lines beyond the tile", what);
   return NULL;
 }
