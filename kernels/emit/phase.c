@@ -10,13 +10,13 @@ static const c_use *use_of(const pass_text *p, const c_phase *f, uint32_t slot) 
 
 // ---- padding that stays where it is (fusion/plan/padding.h) ----------------------------------
 
-// Sets the slot's registers (those of padding alone, if only_padding) to what padding is in it
-// before op `end` of the pass. As constants: compilers drop what is done to them.
-static void set_padding_registers(const pass_text *p, c_phase *f, uint32_t slot, uint32_t end,
+// Sets the registers of a slot that holds a value (those of padding alone, if only_padding) to what
+// padding is in the value. As constants: compilers drop what is done to them.
+static void set_padding_registers(const pass_text *p, c_phase *f, uint32_t slot, net_id value,
                                   bool keyed, bool only_padding) {
   static const scalar_type words[] = {SCALAR_U8, SCALAR_U16, SCALAR_U32, SCALAR_U64};
   c_registers *s = &f->slots[slot];
-  c_value padding = c_known(s->type, c_pass_padding_value(&p->of, slot, end));
+  c_value padding = c_known(s->type, c_pass_padding_value(&p->of, value));
   if (keyed) {
     uint32_t bytes = (uint32_t)scalar_types[s->type].size;
     padding =
@@ -89,7 +89,7 @@ static void load_slot(const pass_text *p, c_phase *f, uint32_t slot) {
   if (!memory && use->in == C_NOWHERE)
     return;
   const plan_move *move = memory ? &p->of.pass->loads[use->load] : NULL;
-  scalar_type type = memory ? p->of.schedule.loaded[use->load] : use->before;
+  scalar_type type = use->before;
   c_place place = memory ? memory_place(p, f, move) : scratch_place(p, f, slot, false);
   xor_sum map = memory ? xor_sum_of(p->w->memory, &move->map, f->space, scalar_parts(type))
                        : c_pass_scratch_map(&p->of, f->number, f->number, slot, type);
@@ -98,7 +98,7 @@ static void load_slot(const pass_text *p, c_phase *f, uint32_t slot) {
   f->slots[slot] = c_registers_of(p->w, f->space, type);
   c_load(p->w, &map, f->space, type, &place, f->slots[slot].id);
   if (f->padding)
-    set_padding_registers(p, f, slot, f->first_op, p->keyed[slot] && !memory, true);
+    set_padding_registers(p, f, slot, use->value_before, p->keyed[slot] && !memory, true);
   if (p->keyed[slot] && memory)
     c_to_keys(f, slot);
 }
@@ -315,7 +315,6 @@ static void record_least(kernel_record *r, const c_space *s, const uint64_t *blo
 // threads may read. Whether a block was opened for the other threads.
 static bool skip_padding_threads(const pass_text *p, c_phase *f) {
   const c_space *s = f->space;
-  const plan_phase *of = &p->of.schedule.phases[f->number];
   uint64_t block[F2_MAX], thread[F2_MAX];
   if (!c_pass_has_padding_threads(&p->of, s, block, thread))
     return false;
@@ -325,13 +324,12 @@ static bool skip_padding_threads(const pass_text *p, c_phase *f) {
   record_least(p->w->record, s, block, thread, p->of.pass->padding_start, UINT64_MAX);
   for (int store = 0; store < 2; store++)
     for (uint32_t slot = 0; slot < p->of.pass->slot_count; slot++) {
-      if (use_of(p, f, slot)->out == C_NOWHERE)
+      const c_use *use = use_of(p, f, slot);
+      if (use->out == C_NOWHERE)
         continue;
-      uint32_t end = of->first_op + of->op_count;
       if (!store) {
-        net_id value = c_pass_value_before(&p->of, slot, end);
-        f->slots[slot] = c_registers_of(p->w, s, p->of.stage->values.items[value]);
-        set_padding_registers(p, f, slot, end, p->keyed[slot], false);
+        f->slots[slot] = c_registers_of(p->w, s, use->after);
+        set_padding_registers(p, f, slot, use->value_after, p->keyed[slot], false);
       } else if (p->w->warps && c_pass_reads_and_writes(&p->of, f->number)) {
         spill_slot(f, slot, dead_registers(p, f, slot), false);
       } else {

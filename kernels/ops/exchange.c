@@ -53,7 +53,8 @@ bool *c_keyed_slots(const c_pass *of) {
   bool warps = of->context->warps;
   bool *keyed = NEW_ARRAY(of->context->memory, bool, p->slot_count);
   for (uint32_t i = 0; i < p->load_count; i++)
-    keyed[p->loads[i].slot] = scalar_types[c->loaded[i]].kind == KIND_FLOAT;
+    keyed[p->loads[i].slot] =
+        scalar_types[c_use_of(c, p, 0, p->loads[i].slot)->before].kind == KIND_FLOAT;
   for (uint32_t i = 0; i < c->phase_count; i++)
     for (uint32_t k = 0; k < c->phases[i].op_count; k++)
       exclude_unkeyed_slots(of->context, p, s, &s->ops.items[p->ops[c->phases[i].first_op + k]],

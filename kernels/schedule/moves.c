@@ -55,7 +55,7 @@ typedef struct scan {
   const plan_pass *pass;
   const net_stage *stage;
   c_schedule *schedule;
-  scalar_type *type;      // by slot, of what it holds
+  net_id *held;           // by slot: the value that it holds, or NET_NONE
   const f2_space **live;  // and where that matters; NULL: everywhere
 } scan;
 
@@ -89,40 +89,42 @@ static void scan_op(const scan *s, uint32_t phase, const net_op *op) {
     c_use *use = c_use_of(s->schedule, s->pass, phase, slot);
     use->needed |= !use->made && is_partial(op, &op->outputs[i]);
     use->made = true;
-    s->type[slot] = s->stage->values.items[op->outputs[i].value];
+    s->held[slot] = op->outputs[i].value;
     s->live[slot] = kept_set(s, live_of_output(s->stage, op, &op->outputs[i]));
   }
 }
 
-// The type of what a load puts into the slot: that of the value that an op reads there first. (An
-// array between passes may have held a value of another type of that size before.)
-static scalar_type loaded_type(const scan *s, const plan_move *move) {
+// What slots hold at first: the values that no op of the pass makes. (The array that one is loaded
+// from may be of another type of that size: one between passes, which has held another value.)
+static void scan_loads(const scan *s) {
+  bool *made = NEW_ARRAY(s->context->memory, bool, s->stage->values.count + 1);
   for (uint32_t i = 0; i < s->pass->op_count; i++) {
     const net_op *op = &s->stage->ops.items[s->pass->ops[i]];
-    net_reads reads = net_op_reads(s->context->memory, s->stage, op);
-    for (uint32_t k = 0; k < reads.count; k++)
-      if (s->pass->slot_of[reads.values[k]] == move->slot)
-        return s->stage->values.items[reads.values[k]];
     for (uint32_t k = 0; k < op->output_count; k++)
-      if (s->pass->slot_of[op->outputs[k].value] == move->slot)
-        i = s->pass->op_count;
+      made[op->outputs[k].value] = true;
   }
-  return s->context->plan->arrays.items[move->array].type;
+  for (uint32_t slot = 0; slot < s->pass->slot_count; slot++)
+    s->held[slot] = NET_NONE;
+  for (net_id v = 0; v < s->stage->values.count; v++)
+    if (s->pass->slot_of[v] != NET_NONE && !made[v])
+      s->held[s->pass->slot_of[v]] = v;
+  for (uint32_t i = 0; i < s->pass->load_count; i++) {
+    const plan_move *m = &s->pass->loads[i];
+    s->live[m->slot] = kept_set(s, live_set(s->stage->n, m->live_count, m->live));
+  }
+}
+
+static scalar_type held_type(const scan *s, uint32_t slot) {
+  return s->held[slot] == NET_NONE ? (scalar_type)0 : s->stage->values.items[s->held[slot]];
 }
 
 static void scan_phases(const scan *s) {
-  c_schedule *c = s->schedule;
-  c->loaded = NEW_ARRAY(s->context->memory, scalar_type, s->pass->load_count);
-  for (uint32_t i = 0; i < s->pass->load_count; i++) {
-    c->loaded[i] = loaded_type(s, &s->pass->loads[i]);
-    const plan_move *m = &s->pass->loads[i];
-    s->type[m->slot] = c->loaded[i];
-    s->live[m->slot] = kept_set(s, live_set(s->stage->n, m->live_count, m->live));
-  }
+  const c_schedule *c = s->schedule;
   for (uint32_t phase = 0; phase < c->phase_count; phase++) {
     for (uint32_t slot = 0; slot < s->pass->slot_count; slot++) {
       c_use *use = c_use_of(c, s->pass, phase, slot);
-      use->before = s->type[slot];
+      use->value_before = s->held[slot];
+      use->before = held_type(s, slot);
       use->live_before = s->live[slot];
     }
     for (uint32_t i = 0; i < c->phases[phase].op_count; i++) {
@@ -131,7 +133,8 @@ static void scan_phases(const scan *s) {
     }
     for (uint32_t slot = 0; slot < s->pass->slot_count; slot++) {
       c_use *use = c_use_of(c, s->pass, phase, slot);
-      use->after = s->type[slot];
+      use->value_after = s->held[slot];
+      use->after = held_type(s, slot);
       use->live_after = s->live[slot];
     }
   }
@@ -422,7 +425,7 @@ static const plan_move *only_move_of_phase(const scan *s, uint32_t phase, scalar
   const c_schedule *c = s->schedule;
   for (uint32_t i = 0; i < s->pass->load_count; i++) {
     const c_use *use = c_use_of(c, s->pass, phase, s->pass->loads[i].slot);
-    *type = c->loaded[i];
+    *type = use->before;
     if (use->load == (int)i)
       return &s->pass->loads[i];
   }
@@ -471,8 +474,9 @@ c_schedule c_schedule_of(c_context *context, const plan_pass *p) {
             p,
             stage,
             &c,
-            NEW_ARRAY(context->memory, scalar_type, p->slot_count),
+            NEW_ARRAY(context->memory, net_id, p->slot_count),
             NEW_ARRAY(context->memory, const f2_space *, p->slot_count)};
+  scan_loads(&s);
   scan_phases(&s);
   place_stores(&s);
   place_loads(&s);

@@ -19,34 +19,6 @@ bool c_pass_in_place(const c_pass *p) {
   return true;
 }
 
-// The op of the pass that defines a value: its place among them, or UINT32_MAX for what is loaded.
-static uint32_t defining_op(const c_pass *p, net_id value) {
-  for (uint32_t i = 0; i < p->pass->op_count; i++) {
-    const net_op *op = &p->stage->ops.items[p->pass->ops[i]];
-    for (uint32_t o = 0; o < op->output_count; o++)
-      if (op->outputs[o].value == value)
-        return i;
-  }
-  return UINT32_MAX;
-}
-
-// The last value that was made by then, else what was loaded.
-net_id c_pass_value_before(const c_pass *p, uint32_t slot, uint32_t end) {
-  net_id found = NET_NONE;
-  int64_t latest = -2;
-  for (net_id v = 0; v < p->stage->values.count; v++) {
-    if (p->pass->slot_of[v] != slot)
-      continue;
-    uint32_t i = defining_op(p, v);
-    int64_t op = i == UINT32_MAX ? -1 : (int64_t)i;
-    if (op > latest && (i == UINT32_MAX || i < end)) {
-      latest = op;
-      found = v;
-    }
-  }
-  return found;
-}
-
 // ---- what is alive ---------------------------------------------------------------------------
 
 net_form *c_pass_live_of_move(const c_pass *p, const plan_move *move, f2_space *known,
@@ -136,10 +108,6 @@ bool c_pass_is_idle(const c_pass *p, uint32_t phase) {
 static bool has_padding(const c_pass *p) {
   return p->pass->padding_start != UINT64_MAX &&
          p->context->plan->padding[p->pass->stage] == PADDING_FREE;
-}
-
-scalar_bits c_pass_padding_value(const c_pass *p, uint32_t slot, uint32_t end) {
-  return p->context->plan->padding_values[p->pass->stage][c_pass_value_before(p, slot, end)];
 }
 
 bool *c_pass_padding_registers(const c_pass *p, const c_space *s) {

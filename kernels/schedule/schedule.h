@@ -43,12 +43,13 @@
 enum { C_NOWHERE = -1 };
 
 typedef struct c_use {
-  bool needed;        // what it holds before the phase is read in it
-  bool made;          // ops of the phase write it
-  int load;           // the load that this phase executes, or C_NOWHERE
-  int in, out;        // the scratch region it comes from, and goes to; or C_NOWHERE
-  c_swizzle swizzle;  // how it lies in scratch, from which it comes in
-  uint32_t next;      // the phase for which it goes out
+  bool needed;                       // what it holds before the phase is read in it
+  bool made;                         // ops of the phase write it
+  int load;                          // the load that this phase executes, or C_NOWHERE
+  int in, out;                       // the scratch region it comes from, and goes to; or C_NOWHERE
+  c_swizzle swizzle;                 // how it lies in scratch, from which it comes in
+  uint32_t next;                     // the phase for which it goes out
+  net_id value_before, value_after;  // of the stage; NET_NONE: none
   scalar_type before, after;
   const f2_space *live_before, *live_after;  // where it matters (net.h); NULL: everywhere
 } c_use;
@@ -59,7 +60,6 @@ typedef struct c_schedule {
   c_space *spaces;                     // of the phases
   c_use *uses;                         // [phase * slot_count + slot]
   uint32_t *load_phase, *store_phase;  // by load, by store
-  scalar_type *loaded;                 // by load: of the value, which the array's need not be
   uint64_t *region[2];                 // by slot: offset in scratch, in bytes
   uint64_t scratch_bytes;
 } c_schedule;
@@ -85,9 +85,6 @@ c_pass c_pass_of(c_context *c, uint32_t number);
 // Whether a buffer may be loaded and stored: all of an array is loaded before what is stored by an
 // equal map.
 bool c_pass_in_place(const c_pass *p);
-
-// The value that the slot holds before op `end` of the pass.
-net_id c_pass_value_before(const c_pass *p, uint32_t slot, uint32_t end);
 
 // Whether a phase reads scratch and writes it: all threads read before any writes.
 bool c_pass_reads_and_writes(const c_pass *p, uint32_t phase);
@@ -129,8 +126,10 @@ bool *c_pass_padding_registers(const c_pass *p, const c_space *s);
 // at the bits of the block and the thread, is padding. They only write scratch.
 bool c_pass_has_padding_threads(const c_pass *p, const c_space *s, uint64_t block[F2_MAX],
                                 uint64_t thread[F2_MAX]);
-// What padding is in the slot before op `end` of the pass.
-scalar_bits c_pass_padding_value(const c_pass *p, uint32_t slot, uint32_t end);
+// What padding is in a value.
+static inline scalar_bits c_pass_padding_value(const c_pass *p, net_id value) {
+  return p->context->plan->padding_values[p->pass->stage][value];
+}
 
 // A line for each exchange with a bank layout: "pass 2, before phase 3: k1 = 0, k2 = 5, mask = 31".
 void c_swizzle_print(arena *a, text *to, const plan *p, const c_options *options);
