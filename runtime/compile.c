@@ -195,9 +195,8 @@ bool compiled_execute(permc_compiled *p, permc_context *c, array *arguments, boo
 static bool reads(const plan *p, const plan_pass *pass, net_id id) {
   const net_routine *r = plan_routine_of(p, pass);
   bool places = r && r->kind == NET_PERMUTE && r->pairs[0].from == id;
-  bool found = places && r->pairs[1].from == id;
-  for (uint32_t i = 0; i < pass->load_count; i++)
-    found = found || pass->loads[i].array == id;
+  bool found =
+      (places && r->pairs[1].from == id) || plan_find_move(pass->loads, pass->load_count, id);
   for (uint32_t i = 0; i < pass->access_count; i++)
     found = found || (pass->accesses[i].array == id && !places);
   return found;

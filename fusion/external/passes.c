@@ -17,24 +17,6 @@ static f2_space widened_tile(const making *m, const plan_pass *pass, int n) {
   return tile;
 }
 
-// The value that a slot holds before, or after, the pass's ops.
-static net_id value_in_slot(arena *a, const net_stage *s, const plan_pass *pass, uint32_t slot,
-                            bool after) {
-  net_id found = NET_NONE;
-  bool *made = NEW_ARRAY(a, bool, s->values.count + 1);
-  for (uint32_t i = 0; i < pass->op_count; i++) {
-    const net_op *op = &s->ops.items[pass->ops[i]];
-    for (uint32_t o = 0; o < op->output_count; o++) {
-      net_id v = op->outputs[o].value;
-      made[v] = true;
-      found = after && pass->slot_of[v] == slot ? v : found;
-    }
-  }
-  for (net_id v = 0; found == NET_NONE && v < s->values.count; v++)
-    found = !made[v] && pass->slot_of[v] == slot ? v : NET_NONE;
-  return found;
-}
-
 // Another file for each array that the pass loads, too, so that what has been read is still there
 // when a run begins again after the half of a step; or that has had values of another type.
 static void renew_stored(making *m, const plan *p, const plan_pass *pass) {
@@ -42,11 +24,9 @@ static void renew_stored(making *m, const plan *p, const plan_pass *pass) {
   for (uint32_t i = 0; i < pass->store_count; i++) {
     net_id array = pass->stores[i].array;
     net_array like = p->arrays.items[array];
-    like.type = s->values.items[value_in_slot(m->memory, s, pass, pass->stores[i].slot, true)];
-    bool other = like.type != m->out->arrays.items[m->arrays[array]].type;
-    for (uint32_t k = 0; k < pass->load_count; k++)
-      other = other || pass->loads[k].array == array;
-    if (other)
+    like.type = s->values.items[pass->stores[i].value];
+    if (like.type != m->out->arrays.items[m->arrays[array]].type ||
+        plan_find_move(pass->loads, pass->load_count, array))
       m->arrays[array] = making_add_file(m, &like);
   }
 }
@@ -66,20 +46,18 @@ static net_stage stage_of_pass(making *m, const plan *p, const plan_pass *pass) 
   bool *kept = NEW_ARRAY(m->memory, bool, from->values.count + 1);
   for (uint32_t i = 0; i < pass->store_count; i++)
     if (pass->stores[i].array >= m->from->arrays.count)
-      kept[value_in_slot(m->memory, from, pass, pass->stores[i].slot, true)] = true;
+      kept[pass->stores[i].value] = true;
   net_stage to = net_stage_of_ops(m->memory, from, pass->ops, pass->op_count, kept, numbers);
   for (uint32_t i = 0; i < pass->load_count; i++) {
     const plan_move *l = &pass->loads[i];
-    net_id v = value_in_slot(m->memory, from, pass, l->slot, false);
-    net_load load = {net_value_number(m->memory, &to, from, numbers, v), m->arrays[l->array],
+    net_load load = {net_value_number(m->memory, &to, from, numbers, l->value), m->arrays[l->array],
                      l->map, l->padding_start, l->padding_value};
     vec_push(m->memory, &to.loads, load);
   }
   renew_stored(m, p, pass);
   for (uint32_t i = 0; i < pass->store_count; i++) {
     const plan_move *o = &pass->stores[i];
-    net_id v = value_in_slot(m->memory, from, pass, o->slot, true);
-    net_store store = {net_value_number(m->memory, &to, from, numbers, v),
+    net_store store = {net_value_number(m->memory, &to, from, numbers, o->value),
                        m->arrays[o->array],
                        o->map,
                        o->padding_start,

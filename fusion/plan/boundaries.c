@@ -72,17 +72,14 @@ static void add_boundary_in_stage(walk *w) {
 // The op that made what the pass stores in that array, or NET_NONE: it was only moved.
 static uint32_t maker_of(const plan *p, const plan_pass *pass, net_id array) {
   const net_stage *s = &p->net->stages.items[pass->stage];
+  const plan_move *to = plan_find_move(pass->stores, pass->store_count, array);
   if (s->routine)
     return s->routine->origin;
-  for (size_t i = 0; i < s->stores.count; i++) {
-    if (s->stores.items[i].array != array)
-      continue;
-    for (uint32_t k = 0; k < pass->op_count; k++) {
-      const net_op *op = &s->ops.items[pass->ops[k]];
-      for (uint32_t o = 0; o < op->output_count; o++)
-        if (op->outputs[o].value == s->stores.items[i].value)
-          return op->origin;
-    }
+  for (uint32_t k = 0; k < pass->op_count && to; k++) {
+    const net_op *op = &s->ops.items[pass->ops[k]];
+    for (uint32_t o = 0; o < op->output_count; o++)
+      if (op->outputs[o].value == to->value)
+        return op->origin;
   }
   return NET_NONE;
 }
@@ -123,10 +120,9 @@ static void add_permutation(walk *w) {
                      .second = NET_NONE,
                      .reason = NET_REASON_ASKED};
   for (uint32_t i = 0; i < pass->load_count + pass->store_count; i++) {
-    bool load = i < pass->load_count;
-    net_id array = load ? pass->loads[i].array : pass->stores[i - pass->load_count].array;
+    net_id array = plan_move_at(pass, i)->array;
     const net_array *of = &w->plan->arrays.items[array];
-    if (load && b.first == NET_NONE && w->maker[array] != NET_NONE)
+    if (i < pass->load_count && b.first == NET_NONE && w->maker[array] != NET_NONE)
       b.first = maker_of(w->plan, &w->plan->passes.items[w->maker[array]], array);
     if (of->reason != NET_REASON_NONE && b.reason == NET_REASON_ASKED) {
       b.reason = of->reason;

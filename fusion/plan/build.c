@@ -67,9 +67,7 @@ slots new_slots(const planning *p) {
 uint32_t plan_pass_arrays(const plan_pass *pass, net_id *arrays) {
   uint32_t count = 0, moves = pass->load_count + pass->store_count;
   for (uint32_t i = 0; i < moves + pass->access_count; i++) {
-    net_id a = i < pass->load_count ? pass->loads[i].array
-               : i < moves          ? pass->stores[i - pass->load_count].array
-                                    : pass->accesses[i - moves].array;
+    net_id a = i < moves ? plan_move_at(pass, i)->array : pass->accesses[i - moves].array;
     uint32_t k = 0;
     while (k < count && arrays[k] != a)
       k++;
@@ -77,6 +75,18 @@ uint32_t plan_pass_arrays(const plan_pass *pass, net_id *arrays) {
     count += k == count;
   }
   return count;
+}
+
+const plan_move *plan_find_move(const plan_move *moves, uint32_t count, net_id array) {
+  for (uint32_t i = 0; i < count; i++)
+    if (moves[i].array == array)
+      return &moves[i];
+  return NULL;
+}
+
+const plan_move *plan_only_move(const plan_move *moves, uint32_t count, net_id array) {
+  const plan_move *found = plan_find_move(moves, count, array), *end = moves + count;
+  return found && !plan_find_move(found + 1, (uint32_t)(end - found - 1), array) ? found : NULL;
 }
 
 // ---- array layouts: those between passes --------------------------------------------------------
@@ -176,10 +186,10 @@ static uint32_t pass_of_value(const building *b, net_id v) {
   return op == NET_NONE ? 0 : pass_of_op(b->tiles, op);
 }
 
-// Adds a load or store of value v; its slot is the value's number yet.
+// Adds a load or store of value v.
 static void add_move(const planning *p, plan_move *moves, uint32_t *count, f2_space tile, net_id v,
                      plan_move m) {
-  m.slot = v;
+  m.value = v;
   m.coalesced = !missing_dimensions(tile, &m.map, p->target->line_bytes, width_of(p->stage, v));
   moves[(*count)++] = m;
 }
@@ -231,14 +241,12 @@ static const spill *find_overwritten(const building *b, uint32_t number, uint32_
   const planning *p = b->p;
   const run *from = &b->tiles->runs[number], *to = &b->tiles->runs[reader];
   for (uint32_t i = 0; i < pass->load_count; i++) {
-    net_id u = pass->loads[i].slot;
+    net_id u = pass->loads[i].value;
     const spill *o = &b->spills[u];
     bool good = o->move.array != NET_NONE && width_of(p->stage, u) == width_of(p->stage, v) &&
                 p->uses.values[u].last < from->end && !o->move.live_count &&
                 array_layout_suits(o->layout, p->t, from->space, to->space);
-    for (uint32_t k = 0; k < pass->store_count && good; k++)
-      good = pass->stores[k].array != o->move.array;
-    if (good)
+    if (good && !plan_find_move(pass->stores, pass->store_count, o->move.array))
       return o;
   }
   return NULL;
@@ -503,9 +511,9 @@ static void build_pass(building *b, uint32_t number) {
   pass.slot_count = all.count;
   pass.slot_bytes = all.bytes;
   for (uint32_t i = 0; i < pass.load_count; i++)
-    pass.loads[i].slot = pass.slot_of[pass.loads[i].slot];
+    pass.loads[i].slot = pass.slot_of[pass.loads[i].value];
   for (uint32_t i = 0; i < pass.store_count; i++)
-    pass.stores[i].slot = pass.slot_of[pass.stores[i].slot];
+    pass.stores[i].slot = pass.slot_of[pass.stores[i].value];
   find_pass_live(p, &pass);
   find_padding_start(p, &pass);
   find_block_basis(p, &pass);

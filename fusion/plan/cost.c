@@ -153,8 +153,7 @@ pass_cost pass_cost_of(const plan *p, const plan_pass *pass) {
     elements *= 2;
   elements /= (double)net_share_count(s);
   for (uint32_t i = 0; i < pass->load_count + pass->store_count; i++) {
-    const plan_move *m =
-        i < pass->load_count ? &pass->loads[i] : &pass->stores[i - pass->load_count];
+    const plan_move *m = plan_move_at(pass, i);
     double moved = elements * pass->slot_bytes[m->slot] /
                    part_within(pass, live_set(s->n, m->live_count, m->live));
     bytes += m->coalesced ? moved : moved * 4;

@@ -35,11 +35,8 @@ static uint32_t count_users(const plan *p, net_id array) {
   uint32_t users = 0;
   for (size_t i = 0; i < p->passes.count; i++) {
     const plan_pass *pass = &p->passes.items[i];
-    bool uses = false;
-    for (uint32_t m = 0; m < pass->load_count; m++)
-      uses |= pass->loads[m].array == array;
-    for (uint32_t m = 0; m < pass->store_count; m++)
-      uses |= pass->stores[m].array == array;
+    bool uses = plan_find_move(pass->loads, pass->load_count, array) ||
+                plan_find_move(pass->stores, pass->store_count, array);
     for (uint32_t m = 0; m < pass->access_count; m++)
       uses |= pass->accesses[m].array == array;
     users += uses;

@@ -317,10 +317,7 @@ static bool keeps_arrays(const plan *p, const plan_look_back *l) {
   for (uint32_t i = l->first; i < l->last; i++)
     for (uint32_t k = 0; k < p->passes.items[i].load_count; k++) {
       net_id array = p->passes.items[i].loads[k].array;
-      bool found = array >= p->net->arrays.count;
-      for (uint32_t m = 0; m < last->load_count; m++)
-        found |= last->loads[m].array == array;
-      if (!found)
+      if (array < p->net->arrays.count && !plan_find_move(last->loads, last->load_count, array))
         return false;
     }
   return true;

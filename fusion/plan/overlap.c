@@ -36,15 +36,6 @@ static bool is_plain(const plan *p, const plan_pass *pass) {
          plan_live_blocks(p, pass) == f2_unit((int)block_bits(p, pass));
 }
 
-static bool touches(const plan_pass *pass, net_id array, bool stores) {
-  bool any = false;
-  for (uint32_t i = 0; i < pass->store_count; i++)
-    any = any || pass->stores[i].array == array;
-  for (uint32_t i = 0; i < pass->load_count && !stores; i++)
-    any = any || pass->loads[i].array == array;
-  return any;
-}
-
 // What passes from the first to the second. False: it is not known, or the second writes what the
 // first touches.
 typedef VEC(passage) passages;
@@ -52,7 +43,8 @@ static bool find_passages(arena *a, const plan *p, const plan_pass *first, const
                           passages *out) {
   bool good = true;
   for (uint32_t i = 0; i < second->store_count; i++)
-    good = good && !touches(first, second->stores[i].array, false);
+    good = good && !plan_find_move(first->loads, first->load_count, second->stores[i].array) &&
+           !plan_find_move(first->stores, first->store_count, second->stores[i].array);
   for (uint32_t i = 0; i < second->load_count && good; i++)
     for (uint32_t k = 0; k < first->store_count && good; k++) {
       passage between;

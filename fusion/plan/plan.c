@@ -401,14 +401,3 @@ plan *plan_make(arena *a, const net *n, const target *t, const plan_strategy *st
   p->keys_of_elements = shared ? 0 : plan_keys_of_elements(a, p);
   return p;
 }
-
-const plan_move *plan_only_move(const plan_move *moves, uint32_t count, net_id array) {
-  const plan_move *found = NULL;
-  for (uint32_t i = 0; i < count; i++)
-    if (moves[i].array == array) {
-      if (found)
-        return NULL;
-      found = &moves[i];
-    }
-  return found;
-}

@@ -58,7 +58,8 @@ typedef struct plan_phase {
 } plan_phase;
 
 typedef struct plan_move {  // a load or store of a pass
-  uint32_t slot;
+  net_id value;             // of the stage
+  uint32_t slot;            // of the value
   net_id array;
   net_map map;
   uint64_t padding_start;
@@ -174,6 +175,12 @@ uint32_t plan_pass_arrays(const plan_pass *pass, net_id *arrays);
 static inline uint32_t plan_pass_most_arrays(const plan_pass *pass) {
   return pass->load_count + pass->store_count + pass->access_count;
 }
+// The loads of a pass, then its stores.
+static inline const plan_move *plan_move_at(const plan_pass *pass, uint32_t i) {
+  return i < pass->load_count ? &pass->loads[i] : &pass->stores[i - pass->load_count];
+}
+// The first move of `count` from or to an array; or NULL.
+const plan_move *plan_find_move(const plan_move *moves, uint32_t count, net_id array);
 // The one move of `count` from or to an array; NULL: there is none, or several.
 const plan_move *plan_only_move(const plan_move *moves, uint32_t count, net_id array);
 // Whether one access may have several neighbours, where lanes are threads: no element of the move

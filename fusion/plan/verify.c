@@ -99,19 +99,14 @@ static const char *verify_phase(const verifying *v, uint32_t number) {
   return wrong;
 }
 
-// Every value that an op reads is in a slot, and no value of another is in it.
+// Every value that an op reads, or that is stored, is in its slot, and no other value.
 static const char *verify_slots(const verifying *v) {
   const plan_pass *p = v->pass;
   net_id *holds = NEW_ARRAY(v->memory, net_id, p->slot_count + 1);
-  bool *made = NEW_ARRAY(v->memory, bool, v->stage->values.count + 1);
   for (uint32_t i = 0; i < p->slot_count; i++)
     holds[i] = NET_NONE;
-  for (uint32_t i = 0; i < p->op_count; i++)
-    for (uint32_t o = 0; o < v->stage->ops.items[p->ops[i]].output_count; o++)
-      made[v->stage->ops.items[p->ops[i]].outputs[o].value] = true;
-  for (net_id u = 0; u < v->stage->values.count; u++)
-    if (p->slot_of[u] != NET_NONE && !made[u])
-      holds[p->slot_of[u]] = u;
+  for (uint32_t i = 0; i < p->load_count; i++)
+    holds[p->loads[i].slot] = p->loads[i].value;
   for (uint32_t i = 0; i < p->op_count; i++) {
     const net_op *op = &v->stage->ops.items[p->ops[i]];
     net_reads reads = net_op_reads(v->memory, v->stage, op);
@@ -129,6 +124,10 @@ static const char *verify_slots(const verifying *v) {
       holds[p->slot_of[made_here]] = made_here;
     }
   }
+  for (uint32_t i = 0; i < p->store_count; i++)
+    if (holds[p->stores[i].slot] != p->stores[i].value)
+      return arena_printf(v->memory, "v%" PRIu32 " is stored, and is in no slot",
+                          p->stores[i].value);
   return NULL;
 }
 

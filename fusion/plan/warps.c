@@ -176,8 +176,7 @@ static vector_list iterations_of(const warps *w) {
   const plan_pass *p = w->pass;
   f2_space lines = f2_space_zero(w->pass->tile.n);
   for (uint32_t i = 0; i < p->load_count + p->store_count; i++) {
-    const plan_move *m = i < p->load_count ? &p->loads[i] : &p->stores[i - p->load_count];
-    vector_list own = line_vectors(w, &m->map, w->shape.l);
+    vector_list own = line_vectors(w, &plan_move_at(p, i)->map, w->shape.l);
     lines = f2_space_sum(lines, span_of(w, &own));
   }
   f2_space rest = f2_space_complement(lines, p->tile);

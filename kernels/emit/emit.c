@@ -282,12 +282,9 @@ static bool fits_32_bits(const plan *p) {
     if (p->arrays.items[i].count >> 31)
       return false;
   for (size_t i = 0; i < p->passes.count; i++)  // forms are bits of an index, too
-    for (uint32_t m = 0; m < p->passes.items[i].load_count + p->passes.items[i].store_count; m++) {
-      const plan_pass *pass = &p->passes.items[i];
-      if ((m < pass->load_count ? &pass->loads[m] : &pass->stores[m - pass->load_count])
-              ->live_count > 32)
+    for (uint32_t m = 0; m < p->passes.items[i].load_count + p->passes.items[i].store_count; m++)
+      if (plan_move_at(&p->passes.items[i], m)->live_count > 32)
         return false;
-    }
   return true;
 }
 

@@ -118,10 +118,7 @@ static void write_arrays(const pass_text *p, text *out) {
   }
   for (uint32_t i = 0; i < p->of.pass->store_count && p->streams; i++) {
     net_id array = p->of.pass->stores[i].array;
-    bool again = false;
-    for (uint32_t k = 0; k < i; k++)
-      again |= p->of.pass->stores[k].array == array;
-    if (!again)
+    if (!plan_find_move(p->of.pass->stores, i, array))
       text_printf(out, "  const bool stream%u = %s;\n", array, stream_condition(p, array));
   }
 }

@@ -94,22 +94,14 @@ static void scan_op(const scan *s, uint32_t phase, const net_op *op) {
   }
 }
 
-// What slots hold at first: the values that no op of the pass makes. (The array that one is loaded
-// from may be of another type of that size: one between passes, which has held another value.)
+// (The array that a value is loaded from may be of another type of that size: one between passes,
+// which has held another value.)
 static void scan_loads(const scan *s) {
-  bool *made = NEW_ARRAY(s->context->memory, bool, s->stage->values.count + 1);
-  for (uint32_t i = 0; i < s->pass->op_count; i++) {
-    const net_op *op = &s->stage->ops.items[s->pass->ops[i]];
-    for (uint32_t k = 0; k < op->output_count; k++)
-      made[op->outputs[k].value] = true;
-  }
   for (uint32_t slot = 0; slot < s->pass->slot_count; slot++)
     s->held[slot] = NET_NONE;
-  for (net_id v = 0; v < s->stage->values.count; v++)
-    if (s->pass->slot_of[v] != NET_NONE && !made[v])
-      s->held[s->pass->slot_of[v]] = v;
   for (uint32_t i = 0; i < s->pass->load_count; i++) {
     const plan_move *m = &s->pass->loads[i];
+    s->held[m->slot] = m->value;
     s->live[m->slot] = kept_set(s, live_set(s->stage->n, m->live_count, m->live));
   }
 }
@@ -175,13 +167,6 @@ static bool has_lines(const scan *s, const plan_move *move, uint32_t phase, bool
   if (s->context->warps)
     return warp_has_lines(s, move, &map, s->schedule->phases[phase].l, type);
   return c_access_of(&map, space, type, C_CHUNK, 0).chunk == space->l;
-}
-
-static bool is_loaded(const plan_pass *p, net_id array) {
-  for (uint32_t i = 0; i < p->load_count; i++)
-    if (p->loads[i].array == array)
-      return true;
-  return false;
 }
 
 // Whether something is stored to the array by another map: to places that others load. (By the same
@@ -269,7 +254,7 @@ static uint32_t store_phase(const scan *s, const plan_move *move) {
   uint32_t last = s->schedule->phase_count - 1, from = last_made(s, move->slot, &made);
   if (!made)
     from = first_loaded(s, move->slot);
-  if (is_loaded(s->pass, move->array)) {
+  if (plan_find_move(s->pass->loads, s->pass->load_count, move->array)) {
     uint32_t loaded = last_overwritten(s, move), phase = last;
     from = loaded > from ? loaded : from;
     while (phase > from && !has_lines(s, move, phase, false))

@@ -244,8 +244,7 @@ static pass_counts count_pass(const plan *p, const plan_pass *pass) {
   double stride = tile_stride(pass);
   bool apart = stride > 0, conflicts = stride * pass->slot_bytes[0] >= CONFLICTS;
   for (uint32_t i = 0; i < moves; i++) {
-    const plan_move *m =
-        i < pass->load_count ? &pass->loads[i] : &pass->stores[i - pass->load_count];
+    const plan_move *m = plan_move_at(pass, i);
     c.of[apart ? PASS_APART : PASS_MOVED] +=
         live_elements(p, pass, m->live_count) * pass->slot_bytes[m->slot];
   }

@@ -51,6 +51,23 @@ static size_t dimension(const plan_reader *r) { return (size_t)r->pass->tile.dim
 
 // ---- the lines of a pass ---------------------------------------------------------------------
 
+// The value that a slot holds before the pass's ops, or after them.
+static net_id value_in_slot(const plan_reader *r, uint32_t slot, bool after) {
+  net_id found = NET_NONE;
+  bool *made = NEW_ARRAY(r->in.memory, bool, r->stage->values.count + 1);
+  for (uint32_t i = 0; i < r->pass->op_count; i++) {
+    const net_op *op = &r->stage->ops.items[r->pass->ops[i]];
+    for (uint32_t o = 0; o < op->output_count; o++) {
+      net_id v = op->outputs[o].value;
+      made[v] = true;
+      found = after && r->pass->slot_of[v] == slot ? v : found;
+    }
+  }
+  for (net_id v = 0; found == NET_NONE && v < r->stage->values.count; v++)
+    found = !made[v] && r->pass->slot_of[v] == slot ? v : NET_NONE;
+  return found;
+}
+
 static void end_pass(plan_reader *r) {
   if (!r->pass)
     return;
@@ -66,6 +83,10 @@ static void end_pass(plan_reader *r) {
   r->pass->op_count = (uint32_t)r->ops.count;
   r->pass->phases = r->phases.items;
   r->pass->phase_count = (uint32_t)r->phases.count;
+  for (uint32_t i = 0; i < r->pass->load_count; i++)
+    r->pass->loads[i].value = value_in_slot(r, r->pass->loads[i].slot, false);
+  for (uint32_t i = 0; i < r->pass->store_count; i++)
+    r->pass->stores[i].value = value_in_slot(r, r->pass->stores[i].slot, true);
   plan_find_accesses(r->in.memory, r->stage, r->pass);
   vec_push(r->in.memory, &r->plan->passes, *r->pass);
 }

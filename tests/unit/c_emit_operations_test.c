@@ -81,13 +81,15 @@ static plan *one_pass(net *t, uint32_t r, uint32_t l) {
     pass.ops[i] = i;
   pass.loads = NEW_ARRAY(&memory, plan_move, s->loads.count);
   for (size_t i = 0; i < s->loads.count; i++)
-    pass.loads[pass.load_count++] = (plan_move){.slot = s->loads.items[i].value,
+    pass.loads[pass.load_count++] = (plan_move){.value = s->loads.items[i].value,
+                                                .slot = s->loads.items[i].value,
                                                 .array = s->loads.items[i].array,
                                                 .map = s->loads.items[i].map,
                                                 .padding_start = UINT64_MAX};
   pass.stores = NEW_ARRAY(&memory, plan_move, s->stores.count);
   for (size_t i = 0; i < s->stores.count; i++)
-    pass.stores[pass.store_count++] = (plan_move){.slot = s->stores.items[i].value,
+    pass.stores[pass.store_count++] = (plan_move){.value = s->stores.items[i].value,
+                                                  .slot = s->stores.items[i].value,
                                                   .array = s->stores.items[i].array,
                                                   .map = s->stores.items[i].map,
                                                   .padding_start = UINT64_MAX};

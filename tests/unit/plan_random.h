@@ -134,7 +134,7 @@ static inline void free_slots(plan_maker *m, slot_maker *s, uint32_t number, uin
 // ---- passes ----------------------------------------------------------------------------------
 
 static inline void add_move(plan_move *moves, uint32_t *count, plan_move move, net_id value) {
-  move.slot = value;  // until slots are known
+  move.value = value;
   moves[(*count)++] = move;
 }
 
@@ -197,7 +197,7 @@ static inline void make_slots(plan_maker *m, uint32_t number, plan_pass *pass) {
   for (net_id v = 0; v < s->values.count; v++)
     pass->slot_of[v] = NET_NONE;
   for (uint32_t i = 0; i < pass->load_count; i++)
-    take_slot(m, &slots, pass->loads[i].slot);
+    take_slot(m, &slots, pass->loads[i].value);
   for (uint32_t i = 0; i < pass->op_count; i++) {
     const net_op *op = &s->ops.items[pass->ops[i]];
     if (share)
@@ -206,9 +206,9 @@ static inline void make_slots(plan_maker *m, uint32_t number, plan_pass *pass) {
       take_slot(m, &slots, op->outputs[k].value);
   }
   for (uint32_t i = 0; i < pass->load_count; i++)
-    pass->loads[i].slot = pass->slot_of[pass->loads[i].slot];
+    pass->loads[i].slot = pass->slot_of[pass->loads[i].value];
   for (uint32_t i = 0; i < pass->store_count; i++)
-    pass->stores[i].slot = pass->slot_of[pass->stores[i].slot];
+    pass->stores[i].slot = pass->slot_of[pass->stores[i].value];
 }
 
 static inline void make_pass(plan_maker *m, uint32_t number) {
