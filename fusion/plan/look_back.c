@@ -181,37 +181,17 @@ static bool is_tree(tree *t) {
 
 // ---- upright ---------------------------------------------------------------------------------
 
-static void flip_forms(net_form *forms, uint32_t count, uint64_t flip) {
-  for (uint32_t i = 0; i < count; i++)
-    forms[i].constant ^= f2_dot(forms[i].mask, flip);
-}
-
-static void flip_map(net_map *m, uint64_t flip) {
-  for (uint32_t i = 0; i < m->row_count; i++)
-    flip_forms(&m->rows[i].form, 1, flip);
-}
-
-// Numbers the indices of a stage anew, x as x ^ flip, so that element 0 of each op comes first: a
-// tree from the end becomes one from the start.
-static void set_upright(net_stage *s) {
-  uint64_t flip = 0;
+// The stage with its indices numbered anew, x as x ^ flip, so that element 0 of each op comes first:
+// a tree from the end becomes one from the start.
+static net_stage upright_stage(arena *a, const net_stage *s) {
+  net_stage upright = net_stage_like(s);
+  f2_affine flip = f2_affine_identity(s->n);
   for (size_t i = 0; i < s->ops.count; i++)
     for (uint32_t k = 0; k < s->ops.items[i].k; k++)
       if (s->ops.items[i].coordinates[k].constant)
-        flip |= s->ops.items[i].coordinates[k].mask;
-  for (size_t i = 0; i < s->ops.count && flip; i++) {
-    flip_forms(s->ops.items[i].coordinates, s->ops.items[i].k, flip);
-    flip_forms(s->ops.items[i].live, s->ops.items[i].live_count, flip);
-  }
-  for (size_t i = 0; i < s->loads.count; i++)
-    flip_map(&s->loads.items[i].map, flip);
-  for (size_t i = 0; i < s->stores.count; i++) {
-    flip_map(&s->stores.items[i].map, flip);
-    flip_forms(s->stores.items[i].live, s->stores.items[i].live_count, flip);
-  }
-  for (size_t i = 0; i < s->nodes.count; i++)
-    if (s->nodes.items[i].kind == NET_INDEX)
-      flip_map(&s->nodes.items[i].map, flip);
+        flip.c |= s->ops.items[i].coordinates[k].mask;
+  net_stage_merge(a, &upright, s, flip);
+  return upright;
 }
 
 // ---- the one pass ----------------------------------------------------------------------------
@@ -264,26 +244,19 @@ static bool stand_in(tree *t, net_stage *s, net_op *op) {
   return made == l->out_count;
 }
 
-static bool make_one(tree *t, const plan *p, const net *upright, plan_look_back *l) {
-  arena *a = t->memory;
-  net *n = net_copy(a, upright);
-  net_stage stage = n->stages.items[l->stage_number], *s = &stage;
+static bool make_one(tree *t, const plan *p, plan_look_back *l) {
+  net alone = {.arrays = p->net->arrays, .externs = p->net->externs};
+  vec_push(t->memory, &alone.stages, *t->stage);
+  net *n = net_copy(t->memory, &alone);
+  net_stage *s = &n->stages.items[0];
   net_op stands;
-  uint32_t ops = (uint32_t)s->ops.count;
   if (!stand_in(t, s, &stands))
     return false;
-  const net_op *all = s->ops.items;
-  s->ops.items = NULL;
-  s->ops.count = s->ops.capacity = 0;
-  for (uint32_t i = 0; i < ops; i++) {
-    if (i == l->middle)
-      vec_push(a, &s->ops, stands);
-    if (!is_between(t, i))
-      vec_push(a, &s->ops, all[i]);
-  }
-  n->stages.count = 1;
-  n->stages.items[0] = stage;
-  l->one = plan_one_tile(a, n, p->target, (int)l->tile_bits, l->middle);
+  net_op *at = &s->ops.items[l->middle], *rest = at + l->middle_count;
+  memmove(at + 1, rest, (size_t)(s->ops.items + s->ops.count - rest) * sizeof *rest);
+  *at = stands;
+  s->ops.count -= l->middle_count - 1;
+  l->one = plan_one_tile(t->memory, n, p->target, (int)l->tile_bits, l->middle);
   return l->one != NULL;
 }
 
@@ -331,9 +304,8 @@ bool plan_look_back_from(arena *a, const plan *p, uint32_t first, plan_look_back
   if ((first && p->passes.items[first - 1].stage == number) || l->last < first + 2 ||
       !suits(p, number) || !keeps_arrays(p, l))
     return false;
-  net *upright = net_copy(a, p->net);
-  net_stage *s = &upright->stages.items[number];
-  set_upright(s);
+  net_stage *s = NEW(a, net_stage);
+  *s = upright_stage(a, &p->net->stages.items[number]);
   l->stage = s;
   tree t = {.memory = a, .stage = s, .l = l};
   t.uses = net_uses_of(a, s);
@@ -351,7 +323,7 @@ bool plan_look_back_from(arena *a, const plan *p, uint32_t first, plan_look_back
       const net_op *op = &s->ops.items[t.uses.values[l->out[i]].maker];
       good &= level_of(op) == d && !plan_goes_up(op);
     }
-    return good && make_one(&t, p, upright, l);
+    return good && make_one(&t, p, l);
   }
   return false;
 }
