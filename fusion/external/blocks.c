@@ -9,20 +9,6 @@
 
 // ---- as few loops as do -------------------------------------------------------------------------
 
-typedef VEC(net_map *) maps;
-
-static maps maps_of(arena *a, net_stage *s) {
-  maps all = {0};
-  for (size_t i = 0; i < s->loads.count; i++)
-    vec_push(a, &all, &s->loads.items[i].map);
-  for (size_t i = 0; i < s->stores.count; i++)
-    vec_push(a, &all, &s->stores.items[i].map);
-  for (size_t i = 0; i < s->nodes.count; i++)
-    if (s->nodes.items[i].kind == NET_INDEX)
-      vec_push(a, &all, &s->nodes.items[i].map);
-  return all;
-}
-
 // The bits of rows that depend on several.
 static uint64_t mixed_bits(const net_map *m) {
   uint64_t bits = 0;
@@ -33,6 +19,7 @@ static uint64_t mixed_bits(const net_map *m) {
 
 // The index bits that only say, each for itself, where elements are.
 static uint64_t free_bits(const net_stage *s) {
+  const net_map *m;
   uint64_t bound = 0;
   for (size_t i = 0; i < s->ops.count; i++) {
     const net_op *op = &s->ops.items[i];
@@ -41,16 +28,11 @@ static uint64_t free_bits(const net_stage *s) {
     for (uint32_t k = 0; k < op->live_count; k++)
       bound |= op->live[k].mask;
   }
-  for (size_t i = 0; i < s->loads.count; i++)
-    bound |= mixed_bits(&s->loads.items[i].map);
-  for (size_t i = 0; i < s->stores.count; i++) {
-    bound |= mixed_bits(&s->stores.items[i].map);
+  for (size_t i = 0; i < s->stores.count; i++)
     for (uint32_t k = 0; k < s->stores.items[i].live_count; k++)
       bound |= s->stores.items[i].live[k].mask;
-  }
-  for (size_t i = 0; i < s->nodes.count; i++)
-    if (s->nodes.items[i].kind == NET_INDEX)
-      bound |= mixed_bits(&s->nodes.items[i].map);
+  for (size_t at = 0; (m = net_next_map(s, &at));)
+    bound |= mixed_bits(m);
   return f2_mask(s->n) & ~bound;
 }
 
@@ -72,11 +54,12 @@ static f2_affine with_highest(int n, uint64_t bits) {
 }
 
 // Whether the bit goes on, in all maps, with the loop that the one before it is of.
-static bool goes_on(const maps *all, int bit) {
-  bool good = true;
-  for (size_t i = 0; i < all->count && good; i++)
-    good = weight_of_bit(all->items[i], bit) == 2 * weight_of_bit(all->items[i], bit - 1);
-  return good;
+static bool goes_on(const net_stage *s, int bit) {
+  const net_map *m;
+  for (size_t at = 0; (m = net_next_map(s, &at));)
+    if (weight_of_bit(m, bit) != 2 * weight_of_bit(m, bit - 1))
+      return false;
+  return true;
 }
 
 // The map with strides for the bits from `low` on; loop l counts from bit first[l] on.
@@ -98,65 +81,58 @@ static void bits_as_strides(arena *a, net_map *m, int low, uint32_t loops, const
 }
 
 // Bits from `low` on as loops, behind those that there are.
-static void bits_as_loops(arena *a, net_stage *s, const maps *all, int low) {
+static void bits_as_loops(arena *a, net_stage *s, int low) {
+  net_map *m;
   uint32_t count = s->loop_count, most = count + (uint32_t)(s->n - low);
   uint64_t *extents = NEW_ARRAY(a, uint64_t, most + 1);
   int *first = NEW_ARRAY(a, int, most + 1);
   if (count)
     memcpy(extents, s->extents, count * sizeof *extents);
   for (int bit = low; bit < s->n; bit++) {
-    if (bit > low && goes_on(all, bit)) {
+    if (bit > low && goes_on(s, bit)) {
       extents[count - 1] *= 2;
     } else {
       first[count] = bit;
       extents[count++] = 2;
     }
   }
-  for (size_t i = 0; i < all->count; i++)
-    bits_as_strides(a, all->items[i], low, count, first);
+  for (size_t at = 0; (m = net_next_map(s, &at));)
+    bits_as_strides(a, m, low, count, first);
   s->n = low;
   s->extents = extents;
   s->loop_count = count;
 }
 
-static void remove_loop(net_stage *s, const maps *all, uint32_t loop) {
+static void remove_loop(net_stage *s, uint32_t loop) {
+  net_map *m;
   s->loop_count--;
   for (uint32_t l = loop; l < s->loop_count; l++)
     s->extents[l] = s->extents[l + 1];
-  for (size_t i = 0; i < all->count; i++) {
-    all->items[i]->loop_count--;
+  for (size_t at = 0; (m = net_next_map(s, &at));) {
+    m->loop_count--;
     for (uint32_t l = loop; l < s->loop_count; l++)
-      all->items[i]->strides[l] = all->items[i]->strides[l + 1];
+      m->strides[l] = m->strides[l + 1];
   }
 }
 
-static bool is_in_no_map(const maps *all, uint32_t loop) {
-  bool any = false;
-  for (size_t i = 0; i < all->count; i++)
-    any = any || all->items[i]->strides[loop];
-  return !any;
+static bool is_in_no_map(const net_stage *s, uint32_t loop) {
+  const net_map *m;
+  for (size_t at = 0; (m = net_next_map(s, &at));)
+    if (m->strides[loop])
+      return false;
+  return true;
 }
 
-// Whether all maps go on with the outer loop where the inner one ends.
-static bool is_one_loop(const net_stage *s, const maps *all, uint32_t outer, uint32_t inner) {
-  bool one = true;
-  for (size_t i = 0; i < all->count && one; i++) {
-    const int64_t *strides = all->items[i]->strides;
-    one = strides[outer] == (int64_t)((uint64_t)strides[inner] * s->extents[inner]);
-  }
-  return one;
-}
-
-static bool join_a_loop(net_stage *s, const maps *all) {
+static bool join_a_loop(net_stage *s) {
   for (uint32_t l = 0; l < s->loop_count; l++) {
-    if (s->extents[l] == 1 || (s->extents[l] > 1 && is_in_no_map(all, l))) {
-      remove_loop(s, all, l);
+    if (s->extents[l] == 1 || (s->extents[l] > 1 && is_in_no_map(s, l))) {
+      remove_loop(s, l);
       return true;
     }
     for (uint32_t k = 0; k < s->loop_count; k++)
-      if (k != l && is_one_loop(s, all, l, k)) {
+      if (k != l && net_loops_are_one(s, l, k)) {
         s->extents[k] *= s->extents[l];
-        remove_loop(s, all, l);
+        remove_loop(s, l);
         return true;
       }
   }
@@ -170,9 +146,8 @@ net_stage making_join_loops(arena *a, const net_stage *s, bool bits) {
   if (s->loop_count)
     memcpy(own.extents, s->extents, s->loop_count * sizeof *s->extents);
   net_stage_merge(a, &own, s, with_highest(s->n, loose));
-  maps all = maps_of(a, &own);
-  bits_as_loops(a, &own, &all, s->n - f2_weight(loose));
-  while (join_a_loop(&own, &all))
+  bits_as_loops(a, &own, s->n - f2_weight(loose));
+  while (join_a_loop(&own))
     ;
   return making_new_nodes(a, &own);
 }

@@ -19,22 +19,15 @@ net_stage making_new_nodes(arena *a, const net_stage *s) {
 
 // ---- one share ----------------------------------------------------------------------------------
 
-static void turn_map(arena *a, net_map *m) {
-  m->loop_count = 1;
-  m->strides = NEW_ARRAY(a, int64_t, 1);
-}
-
 void making_put_in_turn(arena *a, net_stage *s) {
+  net_map *m;
   s->loop_count = 1;
   s->extents = NEW_ARRAY(a, uint64_t, 1);
   s->extents[0] = s->share_turns = 1;
-  for (size_t i = 0; i < s->loads.count; i++)
-    turn_map(a, &s->loads.items[i].map);
-  for (size_t i = 0; i < s->stores.count; i++)
-    turn_map(a, &s->stores.items[i].map);
-  for (size_t i = 0; i < s->nodes.count; i++)
-    if (s->nodes.items[i].kind == NET_INDEX)
-      turn_map(a, &s->nodes.items[i].map);
+  for (size_t at = 0; (m = net_next_map(s, &at));) {
+    m->loop_count = 1;
+    m->strides = NEW_ARRAY(a, int64_t, 1);
+  }
 }
 
 // ---- blocks -------------------------------------------------------------------------------------

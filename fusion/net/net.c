@@ -455,6 +455,18 @@ uint32_t net_op_nodes(const net_stage *s, const net_op *op, net_id *out) {
   return count;
 }
 
+net_map *net_next_map(const net_stage *s, size_t *at) {
+  size_t i = (*at)++, stores = s->loads.count, nodes = stores + s->stores.count;
+  if (i < stores)
+    return &s->loads.items[i].map;
+  if (i < nodes)
+    return &s->stores.items[i - stores].map;
+  while (i < nodes + s->nodes.count && s->nodes.items[i - nodes].kind != NET_INDEX)
+    i++;
+  *at = i + 1;
+  return i < nodes + s->nodes.count ? &s->nodes.items[i - nodes].map : NULL;
+}
+
 // ---- copies ------------------------------------------------------------------------------------
 
 #define COPY_LIST(a, list)                                                                         \
@@ -513,8 +525,20 @@ net *net_copy(arena *a, const net *t) {
 net *net_with_stage(arena *a, const net *t, uint32_t number, net_stage stage) {
   net *c = NEW(a, net);
   *c = *t;
-  c->stages.items = COPY(a, t->stages.items, t->stages.count);
-  c->stages.capacity = c->stages.count;
+  COPY_LIST(a, c->stages);
   c->stages.items[number] = stage;
+  return c;
+}
+
+net_stage net_stage_with_maps(arena *a, const net_stage *s, net_map_change *change,
+                              const void *with) {
+  net_stage c = *s;
+  net_map *m;
+  COPY_LIST(a, c.loads);
+  COPY_LIST(a, c.stores);
+  COPY_LIST(a, c.nodes);
+  for (size_t at = 0; (m = net_next_map(&c, &at));)
+    *m = change(with, m);
+  node_table_make(a, &c, slots_for(c.nodes.count), NULL);
   return c;
 }

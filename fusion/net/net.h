@@ -451,6 +451,11 @@ void net_print(text *out, const net *t);
 net *net_copy(arena *a, const net *t);
 // The net with another stage of that number. All else is shared.
 net *net_with_stage(arena *a, const net *t, uint32_t number, net_stage stage);
+// The stage with change(with, &m) for each map m. Its nodes have the same numbers: different maps
+// stay different.
+typedef net_map net_map_change(const void *with, const net_map *m);
+net_stage net_stage_with_maps(arena *a, const net_stage *s, net_map_change *change,
+                              const void *with);
 
 // ---- building --------------------------------------------------------------------------------
 
@@ -560,6 +565,12 @@ typedef struct net_access {
   size_t next;  // of all that may be accesses
 } net_access;
 bool net_access_next(const net_stage *s, net_access *at);
+// Its maps: of its loads, its stores, then its nodes that are indices. NULL behind the last.
+//
+//      for (size_t at = 0; (m = net_next_map(s, &at));)
+net_map *net_next_map(const net_stage *s, size_t *at);
+// Whether in all maps the outer loop goes on where the inner one ends: they count as one.
+bool net_loops_are_one(const net_stage *s, uint32_t outer, uint32_t inner);
 
 // ---- scalar code of which a part is known (net/known.c) ----------------------------------------
 

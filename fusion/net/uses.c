@@ -77,3 +77,11 @@ bool net_access_next(const net_stage *s, net_access *at) {
   at->next = i;
   return at->array != NET_NONE;
 }
+
+bool net_loops_are_one(const net_stage *s, uint32_t outer, uint32_t inner) {
+  const net_map *m;
+  for (size_t at = 0; (m = net_next_map(s, &at));)
+    if (m->strides[outer] != (int64_t)((uint64_t)m->strides[inner] * s->extents[inner]))
+      return false;
+  return true;
+}

@@ -36,28 +36,12 @@ typedef struct blocking {
 
 // ---- which loops -------------------------------------------------------------------------------
 
-// Whether a map has a number for loop l and the next one.
-static bool joins(const net_stage *s, const net_map *m, uint32_t l) {
-  return m->strides[l] == (int64_t)((uint64_t)m->strides[l + 1] * s->extents[l + 1]);
-}
-
-static bool all_join(const net_stage *s, uint32_t l) {
-  bool good = true;
-  for (size_t i = 0; i < s->loads.count && good; i++)
-    good = joins(s, &s->loads.items[i].map, l);
-  for (size_t i = 0; i < s->stores.count && good; i++)
-    good = joins(s, &s->stores.items[i].map, l);
-  for (size_t i = 0; i < s->nodes.count && good; i++)
-    good = s->nodes.items[i].kind != NET_INDEX || joins(s, &s->nodes.items[i].map, l);
-  return good;
-}
-
 static void join_loops(blocking *b) {
   const net_stage *s = b->stage;
   b->loops = NEW_ARRAY(b->memory, blocked_loop, s->loop_count);
   b->share_turns = s->share_turns;
   for (uint32_t l = 0; l < s->loop_count; l++) {
-    bool again = l > s->share_outer && all_join(s, l - 1);
+    bool again = l > s->share_outer && net_loops_are_one(s, l - 1, l);
     blocked_loop *own = &b->loops[again ? b->count - 1 : b->count++];
     b->share_turns *= again && b->count == s->share_outer + 1 ? s->extents[l] : 1;
     *own = (blocked_loop){l, again ? own->extent * s->extents[l] : s->extents[l], 0, 1};
@@ -160,7 +144,8 @@ static void choose_bits(blocking *b, const planning *p) {
 
 // ---- the stage with them -----------------------------------------------------------------------
 
-static net_map map_in_blocks(const blocking *b, const net_map *m) {
+static net_map map_in_blocks(const void *with, const net_map *m) {
+  const blocking *b = with;
   uint32_t rows = m->row_count + (uint32_t)block_bits(b);
   net_map c = net_map_new(b->memory, b->count, rows);
   c.offset = m->offset;
@@ -179,49 +164,6 @@ static net_map map_in_blocks(const blocking *b, const net_map *m) {
   return c;
 }
 
-static void set_paces(blocking *b, net_stage *s) {
-  s->extents = NEW_ARRAY(b->memory, uint64_t, b->count + 1);
-  s->paces = NEW_ARRAY(b->memory, net_pace, b->count + 1);
-  for (uint32_t i = 0; i < b->count; i++) {
-    blocked_loop *l = &b->loops[i];
-    uint64_t block = f2_unit(l->bits), last = l->extent - block;
-    l->grain = f2_unit(f2_lsb(block | last));
-    s->extents[i] = (l->extent + block - 1) / block;
-    s->paces[i] = (net_pace){block / l->grain, last / l->grain};
-  }
-}
-
-static net_stage stage_in_blocks(blocking *b) {
-  const net_stage *old = b->stage;
-  net_stage s = {.loop_count = b->count,
-                 .n = old->n + block_bits(b),
-                 .share_turns = b->share_turns >> b->loops[old->share_outer].bits,
-                 .share_outer = old->share_outer,
-                 .values = old->values};
-  set_paces(b, &s);
-  net_id *numbers = NEW_ARRAY(b->memory, net_id, old->nodes.count + 1);
-  net_nodes_reserve(b->memory, &s, old->nodes.count);
-  for (size_t i = 0; i < old->nodes.count; i++) {
-    net_node node = net_node_renumbered(b->memory, &old->nodes.items[i], numbers);
-    if (node.kind == NET_INDEX)
-      node.map = map_in_blocks(b, &node.map);
-    numbers[i] = net_node_add_owned(b->memory, &s, &node);
-    assert(numbers[i] == i);  // equal maps stay equal, and others others
-  }
-  s.ops = old->ops;
-  for (size_t i = 0; i < old->loads.count; i++) {
-    net_load l = old->loads.items[i];
-    l.map = map_in_blocks(b, &l.map);
-    vec_push(b->memory, &s.loads, l);
-  }
-  for (size_t i = 0; i < old->stores.count; i++) {
-    net_store o = old->stores.items[i];
-    o.map = map_in_blocks(b, &o.map);
-    vec_push(b->memory, &s.stores, o);
-  }
-  return s;
-}
-
 bool plan_stage_in_blocks(const planning *p, net_stage *out) {
   const net_stage *s = p->stage;
   blocking b = {.memory = p->memory, .stage = s};
@@ -231,6 +173,20 @@ bool plan_stage_in_blocks(const planning *p, net_stage *out) {
   choose_bits(&b, p);
   if (!block_bits(&b))
     return false;
-  *out = stage_in_blocks(&b);
+  net_pace *paces = NEW_ARRAY(b.memory, net_pace, b.count + 1);
+  uint64_t *extents = NEW_ARRAY(b.memory, uint64_t, b.count + 1);
+  for (uint32_t i = 0; i < b.count; i++) {
+    blocked_loop *l = &b.loops[i];
+    uint64_t block = f2_unit(l->bits), last = l->extent - block;
+    l->grain = f2_unit(f2_lsb(block | last));
+    extents[i] = (l->extent + block - 1) / block;
+    paces[i] = (net_pace){block / l->grain, last / l->grain};
+  }
+  *out = net_stage_with_maps(b.memory, s, map_in_blocks, &b);
+  out->loop_count = b.count;
+  out->extents = extents;
+  out->paces = paces;
+  out->n += block_bits(&b);
+  out->share_turns = b.share_turns >> b.loops[s->share_outer].bits;
   return true;
 }
