@@ -29,8 +29,8 @@ static void add_phases(const pass_text *p, text *out, text *functions) {
     length += strlen(c_without_comments(p->w, p->phases[i]));
   for (uint32_t i = 0; i < p->of.schedule.phase_count; i++) {
     uint32_t ops = p->of.schedule.phases[i].op_count;
-    bool call =
-        p->w->warps && !p->look_back && length > LONG_KERNEL && c_pass_stays_in_scratch(&p->of, i);
+    c_activity does = c_pass_activity(&p->of, i);
+    bool call = p->w->warps && !p->look_back && length > LONG_KERNEL && !does.loads && !does.stores;
     if (!*p->phases[i])
       continue;
     if (written++)
@@ -149,8 +149,8 @@ static uint64_t words_in_registers(const pass_text *p) {
   for (uint32_t phase = 0; phase < p->of.schedule.phase_count; phase++) {
     uint64_t words = 0;
     for (uint32_t slot = 0; slot < p->of.pass->slot_count; slot++) {
-      const c_use *use = c_use_of(&p->of.schedule, p->of.pass, phase, slot);
-      dead |= use->live_before || use->live_after;
+      const c_use *use = c_use_of(&p->of, phase, slot);
+      dead |= use->before.live || use->after.live;
       if (use->needed || use->made || use->load != C_NOWHERE)
         words += (uint64_t)(p->of.pass->slot_bytes[slot] + 3) / 4 << p->of.schedule.spaces[phase].r;
     }

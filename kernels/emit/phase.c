@@ -5,7 +5,7 @@
 
 // What the phase does with a slot.
 static const c_use *use_of(const pass_text *p, const c_phase *f, uint32_t slot) {
-  return c_use_of(&p->of.schedule, p->of.pass, f->number, slot);
+  return c_use_of(&p->of, f->number, slot);
 }
 
 // ---- padding that stays where it is (fusion/plan/padding.h) ----------------------------------
@@ -89,7 +89,7 @@ static void load_slot(const pass_text *p, c_phase *f, uint32_t slot) {
   if (!memory && use->in == C_NOWHERE)
     return;
   const plan_move *move = memory ? &p->of.pass->loads[use->load] : NULL;
-  scalar_type type = use->before;
+  scalar_type type = use->before.type;
   c_place place = memory ? memory_place(p, f, move) : scratch_place(p, f, slot, false);
   xor_sum map = memory ? xor_sum_of(p->w->memory, &move->map, f->space, scalar_parts(type))
                        : c_pass_scratch_map(&p->of, f->number, f->number, slot, type);
@@ -98,7 +98,7 @@ static void load_slot(const pass_text *p, c_phase *f, uint32_t slot) {
   f->slots[slot] = c_registers_of(p->w, f->space, type);
   c_load(p->w, &map, f->space, type, &place, f->slots[slot].id);
   if (f->padding)
-    set_padding_registers(p, f, slot, use->value_before, p->keyed[slot] && !memory, true);
+    set_padding_registers(p, f, slot, use->before.value, p->keyed[slot] && !memory, true);
   if (p->keyed[slot] && memory)
     c_to_keys(f, slot);
 }
@@ -200,8 +200,8 @@ static void write_spills_and_threads(const pass_text *p, const c_phase *f) {
     if (use->out == C_NOWHERE)
       continue;
     text_printf(out, "%sPERMC_VALUES(%s, spill%u, %u, %u)", before,
-                c_vector(p->w, scalar_part_bytes(use->after), 1), slot,
-                scalar_parts(use->after) << f->space->r, 1U << f->space->threads);
+                c_vector(p->w, scalar_part_bytes(use->after.type), 1), slot,
+                scalar_parts(use->after.type) << f->space->r, 1U << f->space->threads);
     before = "\n    ";
   }
   text_printf(out, "%sPERMC_THREADS(%u)\n", *before == ' ' ? before : " ", 1U << f->space->threads);
@@ -260,7 +260,7 @@ static void write_stores(pass_text *p, c_phase *f) {
   for (uint32_t slot = 0; slot < p->of.pass->slot_count; slot++)
     if (use_of(p, f, slot)->out != C_NOWHERE) {
       dead[count] = dead_registers(p, f, slot);
-      zero_unwritten_registers(f, slot, use_of(p, f, slot)->after, dead[count]);
+      zero_unwritten_registers(f, slot, use_of(p, f, slot)->after.type, dead[count]);
       out[count++] = slot;
     }
   bool spills = p->w->warps && c_pass_reads_and_writes(&p->of, f->number);
@@ -328,8 +328,8 @@ static bool skip_padding_threads(const pass_text *p, c_phase *f) {
       if (use->out == C_NOWHERE)
         continue;
       if (!store) {
-        f->slots[slot] = c_registers_of(p->w, s, use->after);
-        set_padding_registers(p, f, slot, use->value_after, p->keyed[slot], false);
+        f->slots[slot] = c_registers_of(p->w, s, use->after.type);
+        set_padding_registers(p, f, slot, use->after.value, p->keyed[slot], false);
       } else if (p->w->warps && c_pass_reads_and_writes(&p->of, f->number)) {
         spill_slot(f, slot, dead_registers(p, f, slot), false);
       } else {
@@ -355,7 +355,9 @@ const char *c_take_text(c_writer *w) {
 
 const char *c_phase_write(pass_text *p, uint32_t phase) {
   c_writer *w = p->w;
-  if (w->warps && c_pass_is_idle(&p->of, phase))
+  c_activity does = c_pass_activity(&p->of, phase);
+  // Another phase may have left one that was to load or store nothing to do.
+  if (w->warps && !does.makes && !does.loads && !does.stores && !does.reads)
     return "";
   const c_space *space = &p->of.schedule.spaces[phase];
   c_phase f = c_phase_of(w, p->of.pass, p->of.stage, space);

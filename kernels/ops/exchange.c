@@ -54,7 +54,7 @@ bool *c_keyed_slots(const c_pass *of) {
   bool *keyed = NEW_ARRAY(of->context->memory, bool, p->slot_count);
   for (uint32_t i = 0; i < p->load_count; i++)
     keyed[p->loads[i].slot] =
-        scalar_types[c_use_of(c, p, 0, p->loads[i].slot)->before].kind == KIND_FLOAT;
+        scalar_types[c_use_of(of, 0, p->loads[i].slot)->before.type].kind == KIND_FLOAT;
   for (uint32_t i = 0; i < c->phase_count; i++)
     for (uint32_t k = 0; k < c->phases[i].op_count; k++)
       exclude_unkeyed_slots(of->context, p, s, &s->ops.items[p->ops[c->phases[i].first_op + k]],
@@ -62,11 +62,11 @@ bool *c_keyed_slots(const c_pass *of) {
   for (uint32_t slot = 0; slot < p->slot_count; slot++) {
     bool made = false, known = true;  // a slot that is only carried has no use for keys
     for (uint32_t i = 0; i < c->phase_count; i++) {
-      const c_use *use = c_use_of(c, p, i, slot);
+      const c_use *use = c_use_of(of, i, slot);
       known &= c->spaces[i].l > 0 || warps;  // vectors, or threads
       known &= c->spaces[i].r <= 8;          // register numbers are bytes
       made |= use->made;
-      known &= !use->made || use->before == use->after;
+      known &= !use->made || use->before.type == use->after.type;
     }
     keyed[slot] = keyed[slot] && made && known;
   }

@@ -50,21 +50,11 @@ static void set_phases(c_context *context, const plan_pass *p, c_schedule *s) {
 
 // ---- what ops do -----------------------------------------------------------------------------
 
-typedef struct scan {
-  c_context *context;
-  const plan_pass *pass;
-  const net_stage *stage;
-  c_schedule *schedule;
-  net_id *held;           // by slot: the value that it holds, or NET_NONE
-  const f2_space **live;  // and where that matters; NULL: everywhere
-} scan;
-
-static const f2_space *kept_set(const scan *s, f2_space set) {
-  if (set.dimension == 0)
-    return NULL;
-  f2_space *kept = NEW(s->context->memory, f2_space);
-  *kept = set;
-  return kept;
+static c_content content_of(const c_pass *p, net_id value, f2_space live) {
+  f2_space *kept = live.dimension ? NEW(p->context->memory, f2_space) : NULL;
+  if (kept)
+    *kept = live;
+  return (c_content){value, p->stage->values.items[value], kept};
 }
 
 static bool is_partial(const net_op *op, const net_output *output) {
@@ -74,61 +64,45 @@ static bool is_partial(const net_op *op, const net_output *output) {
   return false;
 }
 
-static void scan_op(const scan *s, uint32_t phase, const net_op *op) {
-  net_reads reads = net_op_reads(s->context->memory, s->stage, op);
+static void scan_op(const c_pass *p, uint32_t phase, const net_op *op) {
+  net_reads reads = net_op_reads(p->context->memory, p->stage, op);
   for (uint32_t i = 0; i < reads.count; i++) {
-    uint32_t slot = s->pass->slot_of[reads.values[i]];
+    uint32_t slot = p->pass->slot_of[reads.values[i]];
     assert(slot != NET_NONE);
-    c_use *use = c_use_of(s->schedule, s->pass, phase, slot);
+    c_use *use = c_use_of(p, phase, slot);
     use->needed |= !use->made;
   }
   for (uint32_t i = 0; i < op->output_count; i++) {
-    uint32_t slot = s->pass->slot_of[op->outputs[i].value];
-    if (slot == NET_NONE)
+    net_id made = op->outputs[i].value;
+    if (p->pass->slot_of[made] == NET_NONE)
       continue;
-    c_use *use = c_use_of(s->schedule, s->pass, phase, slot);
+    c_use *use = c_use_of(p, phase, p->pass->slot_of[made]);
     use->needed |= !use->made && is_partial(op, &op->outputs[i]);
     use->made = true;
-    s->held[slot] = op->outputs[i].value;
-    s->live[slot] = kept_set(s, live_of_output(s->stage, op, &op->outputs[i]));
+    use->after = content_of(p, made, live_of_output(p->stage, op, &op->outputs[i]));
   }
 }
 
 // (The array that a value is loaded from may be of another type of that size: one between passes,
 // which has held another value.)
-static void scan_loads(const scan *s) {
-  for (uint32_t slot = 0; slot < s->pass->slot_count; slot++)
-    s->held[slot] = NET_NONE;
-  for (uint32_t i = 0; i < s->pass->load_count; i++) {
-    const plan_move *m = &s->pass->loads[i];
-    s->held[m->slot] = m->value;
-    s->live[m->slot] = kept_set(s, live_set(s->stage->n, m->live_count, m->live));
+static void scan_phases(const c_pass *p) {
+  c_content *held = NEW_ARRAY(p->context->memory, c_content, p->pass->slot_count);
+  for (uint32_t slot = 0; slot < p->pass->slot_count; slot++)
+    held[slot].value = NET_NONE;
+  for (uint32_t i = 0; i < p->pass->load_count; i++) {
+    const plan_move *m = &p->pass->loads[i];
+    held[m->slot] = content_of(p, m->value, live_set(p->stage->n, m->live_count, m->live));
   }
-}
-
-static scalar_type held_type(const scan *s, uint32_t slot) {
-  return s->held[slot] == NET_NONE ? (scalar_type)0 : s->stage->values.items[s->held[slot]];
-}
-
-static void scan_phases(const scan *s) {
-  const c_schedule *c = s->schedule;
-  for (uint32_t phase = 0; phase < c->phase_count; phase++) {
-    for (uint32_t slot = 0; slot < s->pass->slot_count; slot++) {
-      c_use *use = c_use_of(c, s->pass, phase, slot);
-      use->value_before = s->held[slot];
-      use->before = held_type(s, slot);
-      use->live_before = s->live[slot];
+  for (uint32_t phase = 0; phase < p->schedule.phase_count; phase++) {
+    const plan_phase *f = &p->schedule.phases[phase];
+    for (uint32_t slot = 0; slot < p->pass->slot_count; slot++) {
+      c_use *use = c_use_of(p, phase, slot);
+      use->before = use->after = held[slot];
     }
-    for (uint32_t i = 0; i < c->phases[phase].op_count; i++) {
-      uint32_t op = s->pass->ops[c->phases[phase].first_op + i];
-      scan_op(s, phase, &s->stage->ops.items[op]);
-    }
-    for (uint32_t slot = 0; slot < s->pass->slot_count; slot++) {
-      c_use *use = c_use_of(c, s->pass, phase, slot);
-      use->value_after = s->held[slot];
-      use->after = held_type(s, slot);
-      use->live_after = s->live[slot];
-    }
+    for (uint32_t i = f->first_op; i < f->first_op + f->op_count; i++)
+      scan_op(p, phase, &p->stage->ops.items[p->pass->ops[i]]);
+    for (uint32_t slot = 0; slot < p->pass->slot_count; slot++)
+      held[slot] = c_use_of(p, phase, slot)->after;
   }
 }
 
@@ -138,15 +112,15 @@ static void scan_phases(const scan *s) {
 // asks for at once. (Of 8 bytes each, 16 lanes fill a line, and the others are in another one.)
 // Lanes that differ by x are in one line if the rows that x flips are of small weight. Lanes <1, 2,
 // 4> at 4 (x0^x2) + 2 x1 + x2, u32, in lines of 16 bytes: 1, 4 both flip row 4, but 1^4 does not.
-static bool warp_has_lines(const scan *s, const plan_move *move, const xor_sum *map, uint32_t lanes,
-                           scalar_type type) {
+static bool warp_has_lines(const c_pass *p, const plan_move *move, const xor_sum *map,
+                           uint32_t lanes, scalar_type type) {
   uint32_t parts = scalar_parts(type), bytes = scalar_part_bytes(type), rows[C_CHUNK], most = 0,
            inside = 0;
   uint64_t vectors[C_CHUNK], own = 1, far = 0, flipped[F2_MAX];
   if (plan_move_is_wide(move))
     own <<= c_wide_vectors(map, bytes, rows, vectors);
   own = own > parts ? own : parts;
-  while (most < lanes && own * bytes << most < s->context->plan->target->line_bytes)
+  while (most < lanes && own * bytes << most < p->context->plan->target->line_bytes)
     most++;
   for (uint32_t r = 0; r < map->rows; r++)
     far |= map->weight[r] >= own << most ? f2_unit((int)r) : 0;
@@ -159,13 +133,13 @@ static bool warp_has_lines(const scan *s, const plan_move *move, const xor_sum *
 }
 
 // Whether what the phase loads or stores at once fills lines of the array.
-static bool has_lines(const scan *s, const plan_move *move, uint32_t phase, bool loads) {
-  const c_space *space = &s->schedule->spaces[phase];
-  const c_use *use = c_use_of(s->schedule, s->pass, phase, move->slot);
-  scalar_type type = loads ? use->before : use->after;
-  xor_sum map = xor_sum_of(s->context->memory, &move->map, space, scalar_parts(type));
-  if (s->context->warps)
-    return warp_has_lines(s, move, &map, s->schedule->phases[phase].l, type);
+static bool has_lines(const c_pass *p, const plan_move *move, uint32_t phase, bool loads) {
+  const c_space *space = &p->schedule.spaces[phase];
+  const c_use *use = c_use_of(p, phase, move->slot);
+  scalar_type type = (loads ? use->before : use->after).type;
+  xor_sum map = xor_sum_of(p->context->memory, &move->map, space, scalar_parts(type));
+  if (p->context->warps)
+    return warp_has_lines(p, move, &map, p->schedule.phases[phase].l, type);
   return c_access_of(&map, space, type, C_CHUNK, 0).chunk == space->l;
 }
 
@@ -179,39 +153,39 @@ static bool stored_elsewhere(const plan_pass *p, const plan_move *load) {
 }
 
 // Whether the phase works on few elements of the tile: those where its ops are live.
-static bool works_on_few(const scan *s, uint32_t phase) {
-  const plan_phase *f = &s->schedule->phases[phase];
-  f2_space live = live_empty(s->stage->n), masks = f2_space_zero(s->stage->n);
+static bool works_on_few(const c_pass *p, uint32_t phase) {
+  const plan_phase *f = &p->schedule.phases[phase];
+  f2_space live = live_empty(p->stage->n), masks = f2_space_zero(p->stage->n);
   for (uint32_t i = 0; i < f->op_count; i++)
     live =
-        live_hull(live, live_of_op(s->stage, &s->stage->ops.items[s->pass->ops[f->first_op + i]]));
+        live_hull(live, live_of_op(p->stage, &p->stage->ops.items[p->pass->ops[f->first_op + i]]));
   for (int i = 0; i < live.dimension; i++)
     f2_space_insert(&masks, live_form(live.basis[i]).mask);
-  f2_space works = f2_space_intersection(s->pass->tile, f2_space_orthogonal(masks));
-  return f->op_count && plan_are_few((uint32_t)(s->pass->tile.dimension - works.dimension));
+  f2_space works = f2_space_intersection(p->pass->tile, f2_space_orthogonal(masks));
+  return f->op_count && plan_are_few((uint32_t)(p->pass->tile.dimension - works.dimension));
 }
 
 // The last phase up to `to` that has whole lines, if that matters; else `to`. (Where lanes are
 // those of vectors, a phase of fewer lanes takes more accesses, and a phase that works on few
 // elements loads no others.)
-static uint32_t load_phase(const scan *s, const plan_move *move, uint32_t to) {
-  const c_space *spaces = s->schedule->spaces;
-  if (stored_elsewhere(s->pass, move))
+static uint32_t load_phase(const c_pass *p, const plan_move *move, uint32_t to) {
+  const c_space *spaces = p->schedule.spaces;
+  if (stored_elsewhere(p->pass, move))
     return 0;
-  if (s->context->warps ? plan_are_few(move->live_count) : works_on_few(s, to))
+  if (p->context->warps ? plan_are_few(move->live_count) : works_on_few(p, to))
     return to;
   for (uint32_t phase = to + 1; phase-- > 0;)
-    if (spaces[phase].l >= spaces[to].l && has_lines(s, move, phase, true))
+    if (spaces[phase].l >= spaces[to].l && has_lines(p, move, phase, true))
       return phase;
   return to;
 }
 
 // The last phase that makes the slot's content; *made: whether any does.
-static uint32_t last_made(const scan *s, uint32_t slot, bool *made) {
+static uint32_t last_made(const c_pass *p, uint32_t slot, bool *made) {
   uint32_t last = 0;
   *made = false;
-  for (uint32_t phase = 0; phase < s->schedule->phase_count; phase++)
-    if (c_use_of(s->schedule, s->pass, phase, slot)->made) {
+  for (uint32_t phase = 0; phase < p->schedule.phase_count; phase++)
+    if (c_use_of(p, phase, slot)->made) {
       last = phase;
       *made = true;
     }
@@ -219,27 +193,27 @@ static uint32_t last_made(const scan *s, uint32_t slot, bool *made) {
 }
 
 // The first phase that has whole lines of what the slot is loaded from; else the first.
-static uint32_t first_loaded(const scan *s, uint32_t slot) {
-  for (uint32_t i = 0; i < s->pass->load_count; i++)
-    for (uint32_t phase = 0; phase < s->schedule->phase_count; phase++)
-      if (s->pass->loads[i].slot == slot && !stored_elsewhere(s->pass, &s->pass->loads[i]) &&
-          has_lines(s, &s->pass->loads[i], phase, true))
+static uint32_t first_loaded(const c_pass *p, uint32_t slot) {
+  for (uint32_t i = 0; i < p->pass->load_count; i++)
+    for (uint32_t phase = 0; phase < p->schedule.phase_count; phase++)
+      if (p->pass->loads[i].slot == slot && !stored_elsewhere(p->pass, &p->pass->loads[i]) &&
+          has_lines(p, &p->pass->loads[i], phase, true))
         return phase;
   return 0;
 }
 
 // The latest phase that may load what the store writes over: the first that needs it (load_phase).
 // Where that is not known yet, or other places are loaded, the last of all.
-static uint32_t last_overwritten(const scan *s, const plan_move *store) {
-  uint32_t latest = 0, count = s->schedule->phase_count;
-  for (uint32_t i = 0; i < s->pass->load_count; i++) {
-    const plan_move *load = &s->pass->loads[i];
+static uint32_t last_overwritten(const c_pass *p, const plan_move *store) {
+  uint32_t latest = 0, count = p->schedule.phase_count;
+  for (uint32_t i = 0; i < p->pass->load_count; i++) {
+    const plan_move *load = &p->pass->loads[i];
     if (load->array != store->array)
       continue;
     uint32_t phase = 0;
-    while (phase < count && !c_use_of(s->schedule, s->pass, phase, load->slot)->needed)
+    while (phase < count && !c_use_of(p, phase, load->slot)->needed)
       phase++;
-    if (phase == count || stored_elsewhere(s->pass, load))
+    if (phase == count || stored_elsewhere(p->pass, load))
       return count - 1;
     latest = phase > latest ? phase : latest;
   }
@@ -249,49 +223,49 @@ static uint32_t last_overwritten(const scan *s, const plan_move *store) {
 // The first phase that has whole lines, of those from the last on that makes the content; else that
 // one. What is stored as it was loaded is not stored before the phase where it is best loaded. Over
 // what the pass loads: the last phase that has whole lines, else the last.
-static uint32_t store_phase(const scan *s, const plan_move *move) {
+static uint32_t store_phase(const c_pass *p, const plan_move *move) {
   bool made;
-  uint32_t last = s->schedule->phase_count - 1, from = last_made(s, move->slot, &made);
+  uint32_t last = p->schedule.phase_count - 1, from = last_made(p, move->slot, &made);
   if (!made)
-    from = first_loaded(s, move->slot);
-  if (plan_find_move(s->pass->loads, s->pass->load_count, move->array)) {
-    uint32_t loaded = last_overwritten(s, move), phase = last;
+    from = first_loaded(p, move->slot);
+  if (plan_find_move(p->pass->loads, p->pass->load_count, move->array)) {
+    uint32_t loaded = last_overwritten(p, move), phase = last;
     from = loaded > from ? loaded : from;
-    while (phase > from && !has_lines(s, move, phase, false))
+    while (phase > from && !has_lines(p, move, phase, false))
       phase--;
-    return has_lines(s, move, phase, false) ? phase : last;
+    return has_lines(p, move, phase, false) ? phase : last;
   }
-  if (s->context->warps && plan_are_few(move->live_count))
+  if (p->context->warps && plan_are_few(move->live_count))
     return from;
   for (uint32_t phase = from; phase <= last; phase++)
-    if (has_lines(s, move, phase, false))
+    if (has_lines(p, move, phase, false))
       return phase;
   return from;
 }
 
-static void place_stores(const scan *s) {
-  c_schedule *c = s->schedule;
-  c->store_phase = NEW_ARRAY(s->context->memory, uint32_t, s->pass->store_count);
-  for (uint32_t i = 0; i < s->pass->store_count; i++) {
-    const plan_move *move = &s->pass->stores[i];
-    uint32_t phase = store_phase(s, move);
+static void place_stores(c_pass *p) {
+  c_schedule *c = &p->schedule;
+  c->store_phase = NEW_ARRAY(p->context->memory, uint32_t, p->pass->store_count);
+  for (uint32_t i = 0; i < p->pass->store_count; i++) {
+    const plan_move *move = &p->pass->stores[i];
+    uint32_t phase = store_phase(p, move);
     c->store_phase[i] = phase;
-    c_use *use = c_use_of(c, s->pass, phase, move->slot);
+    c_use *use = c_use_of(p, phase, move->slot);
     use->needed |= !use->made;
   }
 }
 
 // A load whose slot is written before it is read is none.
-static void place_loads(const scan *s) {
-  s->schedule->load_phase = NEW_ARRAY(s->context->memory, uint32_t, s->pass->load_count);
-  for (uint32_t i = 0; i < s->pass->load_count; i++) {
-    const plan_move *move = &s->pass->loads[i];
-    for (uint32_t phase = 0; phase < s->schedule->phase_count; phase++) {
-      c_use *use = c_use_of(s->schedule, s->pass, phase, move->slot);
+static void place_loads(c_pass *p) {
+  p->schedule.load_phase = NEW_ARRAY(p->context->memory, uint32_t, p->pass->load_count);
+  for (uint32_t i = 0; i < p->pass->load_count; i++) {
+    const plan_move *move = &p->pass->loads[i];
+    for (uint32_t phase = 0; phase < p->schedule.phase_count; phase++) {
+      c_use *use = c_use_of(p, phase, move->slot);
       if (use->needed) {
-        uint32_t at = load_phase(s, move, phase);
-        c_use_of(s->schedule, s->pass, at, move->slot)->load = (int)i;
-        s->schedule->load_phase[i] = at;
+        uint32_t at = load_phase(p, move, phase);
+        c_use_of(p, at, move->slot)->load = (int)i;
+        p->schedule.load_phase[i] = at;
       }
       if (use->needed || use->made)
         break;
@@ -316,25 +290,25 @@ static bool threads_keep_places(const c_space *s, const c_swizzle *in, const c_s
 }
 
 // Scratch between two phases with others between them, which do not touch the slot.
-static c_swizzle swizzle_for(const scan *s, uint32_t from, uint32_t to, scalar_type type) {
-  const plan_phase *phases = s->schedule->phases;
+static c_swizzle swizzle_for(const c_pass *p, uint32_t from, uint32_t to, scalar_type type) {
+  const plan_phase *phases = p->schedule.phases;
   const uint64_t *usual =
-      s->context->warps && from + 1 < to
-          ? plan_exchange(s->context->memory, s->pass->tile, &phases[from], &phases[to])
+      p->context->warps && from + 1 < to
+          ? plan_exchange(p->context->memory, p->pass->tile, &phases[from], &phases[to])
           : phases[to].exchange;
   assert(usual);
-  return c_swizzle_asked(s->context)
-             ? c_swizzle_between(s->context, s->pass->tile, &phases[from], &phases[to], usual, type)
+  return c_swizzle_asked(p->context)
+             ? c_swizzle_between(p->context, p->pass->tile, &phases[from], &phases[to], usual, type)
              : (c_swizzle){.basis = usual};
 }
 
 // The slot goes from phase `from` to phase `to`, the next that needs it. Its region from now on.
-static int carry_over(const scan *s, uint32_t slot, uint32_t from, uint32_t to, int region) {
-  const c_schedule *c = s->schedule;
-  c_use *use = c_use_of(c, s->pass, from, slot);
-  c_swizzle out = swizzle_for(s, from, to, use->after);
-  uint32_t dimension = (uint32_t)s->pass->tile.dimension;
-  c_use_of(c, s->pass, to, slot)->swizzle = out;
+static int carry_over(const c_pass *p, uint32_t slot, uint32_t from, uint32_t to, int region) {
+  const c_schedule *c = &p->schedule;
+  c_use *use = c_use_of(p, from, slot);
+  c_swizzle out = swizzle_for(p, from, to, use->after.type);
+  uint32_t dimension = (uint32_t)p->pass->tile.dimension;
+  c_use_of(p, to, slot)->swizzle = out;
   use->next = to;
   use->out = 0;
   if (use->in == C_NOWHERE)
@@ -343,10 +317,10 @@ static int carry_over(const scan *s, uint32_t slot, uint32_t from, uint32_t to, 
     use->out = C_NOWHERE;
     return region;
   }
-  if (s->context->warps)  // all threads read before any writes
+  if (p->context->warps)  // all threads read before any writes
     return use->out;
-  const f2_space *before = use->live_before, *after = use->live_after;
-  bool alike = scalar_parts(use->before) == scalar_parts(use->after) &&
+  const f2_space *before = use->before.live, *after = use->after.live;
+  bool alike = scalar_parts(use->before.type) == scalar_parts(use->after.type) &&
                (before && after ? f2_space_equal(*before, *after) : before == after);
   alike &= !out.by || c_swizzle_equal(&use->swizzle, &out, dimension);
   use->out =
@@ -354,14 +328,14 @@ static int carry_over(const scan *s, uint32_t slot, uint32_t from, uint32_t to, 
   return use->out;
 }
 
-static void route_slot(const scan *s, uint32_t slot, bool used[2]) {
-  const c_schedule *c = s->schedule;
+static void route_slot(const c_pass *p, uint32_t slot, bool used[2]) {
+  const c_schedule *c = &p->schedule;
   uint32_t held = UINT32_MAX;  // the last phase that had the content in registers
   int region = C_NOWHERE;
   for (uint32_t phase = 0; phase < c->phase_count; phase++) {
-    c_use *use = c_use_of(c, s->pass, phase, slot);
+    c_use *use = c_use_of(p, phase, slot);
     if (use->needed && use->load == C_NOWHERE && held != UINT32_MAX) {
-      region = carry_over(s, slot, held, phase, region);
+      region = carry_over(p, slot, held, phase, region);
       use->in = region;
       used[region] = true;
     }
@@ -372,30 +346,30 @@ static void route_slot(const scan *s, uint32_t slot, bool used[2]) {
 
 // The most that the slot takes, which some layouts enlarge. (Where lanes are vectors, phases that
 // keep it in place take the same.)
-static uint64_t region_bytes(const scan *s, uint32_t slot) {
-  uint32_t dimension = (uint32_t)s->pass->tile.dimension;
-  uint64_t most = s->context->warps ? 0 : (uint64_t)s->pass->slot_bytes[slot] << dimension;
-  for (uint32_t phase = 0; phase < s->schedule->phase_count; phase++) {
-    const c_use *use = c_use_of(s->schedule, s->pass, phase, slot);
+static uint64_t region_bytes(const c_pass *p, uint32_t slot) {
+  uint32_t dimension = (uint32_t)p->pass->tile.dimension;
+  uint64_t most = p->context->warps ? 0 : (uint64_t)p->pass->slot_bytes[slot] << dimension;
+  for (uint32_t phase = 0; phase < p->schedule.phase_count; phase++) {
+    const c_use *use = c_use_of(p, phase, slot);
     if (use->in == C_NOWHERE)
       continue;
-    uint64_t bytes = scalar_part_bytes(use->before), unit = s->context->warps ? 1 : bytes;
-    c_pass p = {s->context, s->pass, s->stage, *s->schedule};
-    uint64_t elements = UINT64_C(1) << c_pass_scratch_map(&p, phase, phase, slot, use->before).rows;
+    uint64_t bytes = scalar_part_bytes(use->before.type), unit = p->context->warps ? 1 : bytes;
+    uint64_t elements = UINT64_C(1)
+                        << c_pass_scratch_map(p, phase, phase, slot, use->before.type).rows;
     bytes = c_swizzle_units(&use->swizzle, elements * bytes / unit) * unit;
     most = bytes > most ? bytes : most;
   }
   return most;
 }
 
-static void set_regions(const scan *s) {
-  c_schedule *c = s->schedule;
+static void set_regions(c_pass *p) {
+  c_schedule *c = &p->schedule;
   for (int i = 0; i < 2; i++)
-    c->region[i] = NEW_ARRAY(s->context->memory, uint64_t, s->pass->slot_count);
-  for (uint32_t slot = 0; slot < s->pass->slot_count; slot++) {
+    c->region[i] = NEW_ARRAY(p->context->memory, uint64_t, p->pass->slot_count);
+  for (uint32_t slot = 0; slot < p->pass->slot_count; slot++) {
     bool used[2] = {false, false};
-    route_slot(s, slot, used);
-    uint64_t bytes = region_bytes(s, slot);
+    route_slot(p, slot, used);
+    uint64_t bytes = region_bytes(p, slot);
     for (int i = 0; i < 2; i++)
       if (used[i]) {
         c->region[i][slot] = c->scratch_bytes;
@@ -406,18 +380,18 @@ static void set_regions(const scan *s) {
 
 // ---- blocks -------------------------------------------------------------------------------------
 
-static const plan_move *only_move_of_phase(const scan *s, uint32_t phase, scalar_type *type) {
-  const c_schedule *c = s->schedule;
-  for (uint32_t i = 0; i < s->pass->load_count; i++) {
-    const c_use *use = c_use_of(c, s->pass, phase, s->pass->loads[i].slot);
-    *type = use->before;
+static const plan_move *only_move_of_phase(const c_pass *p, uint32_t phase, scalar_type *type) {
+  const c_schedule *c = &p->schedule;
+  for (uint32_t i = 0; i < p->pass->load_count; i++) {
+    const c_use *use = c_use_of(p, phase, p->pass->loads[i].slot);
+    *type = use->before.type;
     if (use->load == (int)i)
-      return &s->pass->loads[i];
+      return &p->pass->loads[i];
   }
-  for (uint32_t i = 0; i < s->pass->store_count; i++) {
-    *type = c_use_of(c, s->pass, phase, s->pass->stores[i].slot)->after;
+  for (uint32_t i = 0; i < p->pass->store_count; i++) {
+    *type = c_use_of(p, phase, p->pass->stores[i].slot)->after.type;
     if (c->store_phase[i] == phase)
-      return &s->pass->stores[i];
+      return &p->pass->stores[i];
   }
   return NULL;
 }
@@ -425,18 +399,18 @@ static const plan_move *only_move_of_phase(const scan *s, uint32_t phase, scalar
 // A phase that only moves may take its tile to begin at another index: at that whose address ends
 // in as many zeros as one wide access wants, so that blocks do not change which register comes
 // first.
-static void align_blocks(const scan *s, uint32_t phase) {
-  c_space *space = &s->schedule->spaces[phase];
+static void align_blocks(const c_pass *p, uint32_t phase) {
+  c_space *space = &p->schedule.spaces[phase];
   scalar_type type;
-  const plan_move *move = only_move_of_phase(s, phase, &type);
-  if (!move || s->schedule->phases[phase].op_count > 0)
+  const plan_move *move = only_move_of_phase(p, phase, &type);
+  if (!move || p->schedule.phases[phase].op_count > 0)
     return;
   uint32_t row[C_CHUNK];
   uint64_t x[C_CHUNK];
-  xor_sum map = xor_sum_of(s->context->memory, &move->map, space, scalar_parts(type));
+  xor_sum map = xor_sum_of(p->context->memory, &move->map, space, scalar_parts(type));
   uint32_t wide = c_wide_vectors(&map, scalar_part_bytes(type), row, x);
-  uint64_t *block = NEW_ARRAY(s->context->memory, uint64_t, space->blocks + 1);
-  uint64_t *shift = NEW_ARRAY(s->context->memory, uint64_t, space->blocks + 1);
+  uint64_t *block = NEW_ARRAY(p->context->memory, uint64_t, space->blocks + 1);
+  uint64_t *shift = NEW_ARRAY(p->context->memory, uint64_t, space->blocks + 1);
   for (uint32_t i = 0; i < space->blocks; i++) {
     for (uint32_t k = 0; k < wide; k++)
       shift[i] ^=
@@ -447,26 +421,20 @@ static void align_blocks(const scan *s, uint32_t phase) {
   space->shift = shift;
 }
 
-c_schedule c_schedule_of(c_context *context, const plan_pass *p) {
-  c_schedule c = {0};
-  const net_stage *stage = &context->plan->net->stages.items[p->stage];
-  set_phases(context, p, &c);
-  size_t uses = (size_t)c.phase_count * p->slot_count;
-  c.uses = NEW_ARRAY(context->memory, c_use, uses);
+c_pass c_pass_of(c_context *context, uint32_t number) {
+  const plan_pass *pass = &context->plan->passes.items[number];
+  c_pass p = {context, pass, &context->plan->net->stages.items[pass->stage], {0}};
+  c_schedule *c = &p.schedule;
+  set_phases(context, pass, c);
+  size_t uses = (size_t)c->phase_count * pass->slot_count;
+  c->uses = NEW_ARRAY(context->memory, c_use, uses);
   for (size_t i = 0; i < uses; i++)
-    c.uses[i].load = c.uses[i].in = c.uses[i].out = C_NOWHERE;
-  scan s = {context,
-            p,
-            stage,
-            &c,
-            NEW_ARRAY(context->memory, net_id, p->slot_count),
-            NEW_ARRAY(context->memory, const f2_space *, p->slot_count)};
-  scan_loads(&s);
-  scan_phases(&s);
-  place_stores(&s);
-  place_loads(&s);
-  for (uint32_t i = 0; i < c.phase_count && context->warps; i++)
-    align_blocks(&s, i);
-  set_regions(&s);
-  return c;
+    c->uses[i].load = c->uses[i].in = c->uses[i].out = C_NOWHERE;
+  scan_phases(&p);
+  place_stores(&p);
+  place_loads(&p);
+  for (uint32_t i = 0; i < c->phase_count && context->warps; i++)
+    align_blocks(&p, i);
+  set_regions(&p);
+  return p;
 }

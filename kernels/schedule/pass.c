@@ -1,10 +1,5 @@
 #include "kernels/schedule/schedule.h"
 
-c_pass c_pass_of(c_context *c, uint32_t number) {
-  const plan_pass *pass = &c->plan->passes.items[number];
-  return (c_pass){c, pass, &c->plan->net->stages.items[pass->stage], c_schedule_of(c, pass)};
-}
-
 // ---- moves -----------------------------------------------------------------------------------
 
 bool c_pass_in_place(const c_pass *p) {
@@ -60,10 +55,10 @@ net_form *c_pass_live_threads(const c_pass *p, uint32_t phase, f2_space *known, 
       set = live_hull(set, live_set(p->pass->tile.n, m->live_count, m->live));
   }
   for (uint32_t slot = 0; slot < p->pass->slot_count; slot++) {
-    const c_use *use = c_use_of(&p->schedule, p->pass, phase, slot);
+    const c_use *use = c_use_of(p, phase, slot);
     if (use->out != C_NOWHERE)
-      set = live_hull(set, use->live_after && c_pass_packs_live(p, use->after)
-                               ? *use->live_after
+      set = live_hull(set, use->after.live && c_pass_packs_live(p, use->after.type)
+                               ? *use->after.live
                                : live_all(p->pass->tile.n));
   }
   if (live_is_empty(set) || c_pass_has_padding_threads(p, s, block, thread))
@@ -73,34 +68,18 @@ net_form *c_pass_live_threads(const c_pass *p, uint32_t phase, f2_space *known, 
 
 // ---- phases ----------------------------------------------------------------------------------
 
-bool c_pass_reads_and_writes(const c_pass *p, uint32_t phase) {
-  bool reads = false, writes = false;
+c_activity c_pass_activity(const c_pass *p, uint32_t phase) {
+  c_activity does = {0};
   for (uint32_t slot = 0; slot < p->pass->slot_count; slot++) {
-    const c_use *use = c_use_of(&p->schedule, p->pass, phase, slot);
-    reads |= use->in != C_NOWHERE;
-    writes |= use->out != C_NOWHERE;
-  }
-  return reads && writes;
-}
-
-bool c_pass_stays_in_scratch(const c_pass *p, uint32_t phase) {
-  bool inside = true;
-  for (uint32_t slot = 0; slot < p->pass->slot_count; slot++)
-    inside = inside && c_use_of(&p->schedule, p->pass, phase, slot)->load == C_NOWHERE;
-  for (uint32_t i = 0; i < p->pass->store_count; i++)
-    inside = inside && p->schedule.store_phase[i] != phase;
-  return inside;
-}
-
-bool c_pass_is_idle(const c_pass *p, uint32_t phase) {
-  bool idle = true;
-  for (uint32_t slot = 0; slot < p->pass->slot_count; slot++) {
-    const c_use *use = c_use_of(&p->schedule, p->pass, phase, slot);
-    idle = idle && !use->made && use->load == C_NOWHERE && use->in == C_NOWHERE;
+    const c_use *use = c_use_of(p, phase, slot);
+    does.makes |= use->made;
+    does.loads |= use->load != C_NOWHERE;
+    does.reads |= use->in != C_NOWHERE;
+    does.writes |= use->out != C_NOWHERE;
   }
   for (uint32_t i = 0; i < p->pass->store_count; i++)
-    idle = idle && p->schedule.store_phase[i] != phase;
-  return idle;
+    does.stores |= p->schedule.store_phase[i] == phase;
+  return does;
 }
 
 // ---- padding ---------------------------------------------------------------------------------
@@ -144,7 +123,7 @@ static void print_pass_swizzles(text *to, c_context *c, uint32_t number) {
   c_pass pass = c_pass_of(c, number);
   for (uint32_t phase = 0; phase < pass.schedule.phase_count; phase++)
     for (uint32_t slot = 0; slot < pass.pass->slot_count; slot++) {
-      const c_use *use = c_use_of(&pass.schedule, pass.pass, phase, slot);
+      const c_use *use = c_use_of(&pass, phase, slot);
       if (use->in == C_NOWHERE || !use->swizzle.made)
         continue;
       text_printf(to, "pass %u, before phase %u", (unsigned)number + 1, (unsigned)phase + 1);

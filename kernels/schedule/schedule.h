@@ -42,16 +42,20 @@
 
 enum { C_NOWHERE = -1 };
 
+typedef struct c_content {
+  net_id value;  // of the stage; NET_NONE: none
+  scalar_type type;
+  const f2_space *live;  // where it matters (net.h); NULL: everywhere
+} c_content;
+
 typedef struct c_use {
-  bool needed;                       // what it holds before the phase is read in it
-  bool made;                         // ops of the phase write it
-  int load;                          // the load that this phase executes, or C_NOWHERE
-  int in, out;                       // the scratch region it comes from, and goes to; or C_NOWHERE
-  c_swizzle swizzle;                 // how it lies in scratch, from which it comes in
-  uint32_t next;                     // the phase for which it goes out
-  net_id value_before, value_after;  // of the stage; NET_NONE: none
-  scalar_type before, after;
-  const f2_space *live_before, *live_after;  // where it matters (net.h); NULL: everywhere
+  bool needed;        // what it holds before the phase is read in it
+  bool made;          // ops of the phase write it
+  int load;           // the load that this phase executes, or C_NOWHERE
+  int in, out;        // the scratch region it comes from, and goes to; or C_NOWHERE
+  c_swizzle swizzle;  // how it lies in scratch, from which it comes in
+  uint32_t next;      // the phase for which it goes out
+  c_content before, after;
 } c_use;
 
 typedef struct c_schedule {
@@ -64,13 +68,6 @@ typedef struct c_schedule {
   uint64_t scratch_bytes;
 } c_schedule;
 
-static inline c_use *c_use_of(const c_schedule *s, const plan_pass *p, uint32_t phase,
-                              uint32_t slot) {
-  return &s->uses[(size_t)phase * p->slot_count + slot];
-}
-
-c_schedule c_schedule_of(c_context *c, const plan_pass *p);
-
 // ---- a pass ----------------------------------------------------------------------------------
 
 typedef struct c_pass {
@@ -82,17 +79,25 @@ typedef struct c_pass {
 
 c_pass c_pass_of(c_context *c, uint32_t number);
 
+static inline c_use *c_use_of(const c_pass *p, uint32_t phase, uint32_t slot) {
+  return &p->schedule.uses[(size_t)phase * p->pass->slot_count + slot];
+}
+
 // Whether a buffer may be loaded and stored: all of an array is loaded before what is stored by an
 // equal map.
 bool c_pass_in_place(const c_pass *p);
 
-// Whether a phase reads scratch and writes it: all threads read before any writes.
-bool c_pass_reads_and_writes(const c_pass *p, uint32_t phase);
-// Whether a phase neither loads nor stores: all that it touches is scratch.
-bool c_pass_stays_in_scratch(const c_pass *p, uint32_t phase);
-// Whether a phase moves or computes nothing: one that was to load or store may have been left
-// nothing by another.
-bool c_pass_is_idle(const c_pass *p, uint32_t phase);
+// What a phase does: its ops make something; it loads from memory, or stores there; it reads scratch,
+// or writes it.
+typedef struct c_activity {
+  bool makes, loads, stores, reads, writes;
+} c_activity;
+c_activity c_pass_activity(const c_pass *p, uint32_t phase);
+// Whether it reads scratch and writes it: all threads read before any writes.
+static inline bool c_pass_reads_and_writes(const c_pass *p, uint32_t phase) {
+  c_activity does = c_pass_activity(p, phase);
+  return does.reads && does.writes;
+}
 
 // What matters, as forms that are 0 there, but for those that are 0 in the set `known` anyway; it
 // has all of them then.

@@ -20,19 +20,19 @@ bool c_pass_packs_live(const c_pass *p, scalar_type type) {
 
 net_form *c_pass_live_in_scratch(const c_pass *p, uint32_t phase, uint32_t slot, bool out,
                                  f2_space *known, uint32_t *count) {
-  const c_use *use = c_use_of(&p->schedule, p->pass, phase, slot);
-  const f2_space *set = out ? use->live_after : use->live_before;
+  const c_use *use = c_use_of(p, phase, slot);
+  const c_content *held = out ? &use->after : &use->before;
   *count = 0;
-  if (!set || !c_pass_packs_live(p, out ? use->after : use->before))
+  if (!held->live || !c_pass_packs_live(p, held->type))
     return NULL;
-  return c_pass_forms_within(p, *set, known, count);
+  return c_pass_forms_within(p, *held->live, known, count);
 }
 
 xor_sum c_pass_scratch_map(const c_pass *p, uint32_t space, uint32_t phase, uint32_t slot,
                            scalar_type type) {
   const plan_phase *of = &p->schedule.phases[phase];
   uint32_t bytes = scalar_part_bytes(type);
-  const c_swizzle *swizzle = &c_use_of(&p->schedule, p->pass, phase, slot)->swizzle;
+  const c_swizzle *swizzle = &c_use_of(p, phase, slot)->swizzle;
   xor_sum map = xor_sum_of_scratch(swizzle->basis, &p->schedule.spaces[space], scalar_parts(type));
   map.swizzle = swizzle->by ? swizzle : NULL;
   uint32_t dead;
