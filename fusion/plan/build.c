@@ -5,26 +5,27 @@
 
 // Whether a slot that holds what is live within `held` may have what is live within `live` as well:
 // preferably it then has room for no more (live sets are kept as spaces of forms, net.h).
-static bool suits(const slots *s, uint32_t i, uint32_t bytes, f2_space live, bool preferred) {
-  if (s->taken[i] || s->bytes[i] != bytes)
+static bool suits(const slots *s, size_t i, uint32_t bytes, f2_space live, bool preferred) {
+  if (s->taken.items[i] || s->bytes.items[i] != bytes)
     return false;
-  return !preferred || live_within(live, s->live[i]);
+  return !preferred || live_within(live, s->live.items[i]);
 }
 
-static uint32_t claim_slot(slots *s, uint32_t bytes, f2_space live) {
-  uint32_t i = 0;
-  while (i < s->count && !suits(s, i, bytes, live, true))
+static uint32_t claim_slot(arena *a, slots *s, uint32_t bytes, f2_space live) {
+  size_t i = 0, count = s->bytes.count;
+  while (i < count && !suits(s, i, bytes, live, true))
     i++;
-  for (uint32_t k = 0; i == s->count && k < s->count; k++)
+  for (size_t k = 0; i == count && k < count; k++)
     if (suits(s, k, bytes, live, false))
       i = k;
-  if (i == s->count) {
-    s->bytes[i] = bytes;
-    s->live[s->count++] = live;
+  if (i == count) {
+    vec_push(a, &s->bytes, bytes);
+    vec_push(a, &s->taken, true);
+    vec_push(a, &s->live, live);
   }
-  s->live[i] = live_hull(s->live[i], live);
-  s->taken[i] = true;
-  return i;
+  s->live.items[i] = live_hull(s->live.items[i], live);
+  s->taken.items[i] = true;
+  return (uint32_t)i;
 }
 
 void assign_slots(const planning *p, uint32_t first, uint32_t end, const bool *loaded,
@@ -37,31 +38,26 @@ void assign_slots(const planning *p, uint32_t first, uint32_t end, const bool *l
   for (net_id v = 0; v < s->values.count; v++) {
     slot_of[v] = NET_NONE;
     if (loaded[v])
-      slot_of[v] = claim_slot(all, width_of(s, v), plan_live_of_value(p, v));
+      slot_of[v] = claim_slot(p->memory, all, width_of(s, v), plan_live_of_value(p, v));
   }
   for (uint32_t i = first; i < end; i++) {
     const net_op *op = &s->ops.items[i];
     const net_reads *r = &p->uses.reads[i];
     for (uint32_t k = 0; k < r->count; k++)
       if (last[r->values[k]] == i && !stored[r->values[k]])
-        all->taken[slot_of[r->values[k]]] = false;
+        all->taken.items[slot_of[r->values[k]]] = false;
     for (int unread = 0; unread < 2; unread++)  // what is read again first: over what the op reads
       for (uint32_t o = 0; o < op->output_count; o++)
         if ((p->uses.values[op->outputs[o].value].first == NET_NONE) == unread)
-          slot_of[op->outputs[o].value] = claim_slot(all, width_of(s, op->outputs[o].value),
-                                                     live_of_output(s, op, &op->outputs[o]));
+          slot_of[op->outputs[o].value] =
+              claim_slot(p->memory, all, width_of(s, op->outputs[o].value),
+                         live_of_output(s, op, &op->outputs[o]));
     for (uint32_t o = 0; o < op->output_count; o++) {
       net_id v = op->outputs[o].value;
       if (p->uses.values[v].first == NET_NONE && !stored[v])
-        all->taken[slot_of[v]] = false;
+        all->taken.items[slot_of[v]] = false;
     }
   }
-}
-
-slots new_slots(const planning *p) {
-  size_t room = p->stage->values.count + 1;
-  return (slots){0, NEW_ARRAY(p->memory, uint32_t, room), NEW_ARRAY(p->memory, bool, room),
-                 NEW_ARRAY(p->memory, f2_space, room)};
 }
 
 uint32_t plan_pass_arrays(const plan_pass *pass, net_id *arrays) {
@@ -187,11 +183,11 @@ static uint32_t pass_of_value(const building *b, net_id v) {
 }
 
 // Adds a load or store of value v.
-static void add_move(const planning *p, plan_move *moves, uint32_t *count, f2_space tile, net_id v,
-                     plan_move m) {
+typedef VEC(plan_move) move_list;
+static void add_move(const planning *p, move_list *moves, f2_space tile, net_id v, plan_move m) {
   m.value = v;
   m.coalesced = !missing_dimensions(tile, &m.map, p->target->line_bytes, width_of(p->stage, v));
-  moves[(*count)++] = m;
+  vec_push(p->memory, moves, m);
 }
 
 // What the pass's ops read and did not make, and what is stored as it was loaded.
@@ -209,11 +205,11 @@ static void add_loads(building *b, uint32_t number, plan_pass *pass, bool *loade
     if (p->uses.values[v].maker == NET_NONE && pass_of_value(b, v) == number)
       loaded[v] = true;
   }
-  pass->loads = NEW_ARRAY(p->memory, plan_move, s->values.count + 1);
+  move_list loads = {0};
   for (size_t i = 0; i < s->loads.count; i++) {
     const net_load *l = &s->loads.items[i];
     if (loaded[l->value] && b->spills[l->value].move.array == NET_NONE)
-      add_move(p, pass->loads, &pass->load_count, r->space, l->value,
+      add_move(p, &loads, r->space, l->value,
                (plan_move){.array = l->array,
                            .map = l->map,
                            .padding_start = l->padding_start,
@@ -221,7 +217,9 @@ static void add_loads(building *b, uint32_t number, plan_pass *pass, bool *loade
   }
   for (net_id v = 0; v < s->values.count; v++)
     if (loaded[v] && b->spills[v].move.array != NET_NONE)
-      add_move(p, pass->loads, &pass->load_count, r->space, v, b->spills[v].move);
+      add_move(p, &loads, r->space, v, b->spills[v].move);
+  pass->loads = loads.items;
+  pass->load_count = (uint32_t)loads.count;
 }
 
 // The next pass after `number` that reads the value.
@@ -237,7 +235,7 @@ static uint32_t next_reader(const building *b, uint32_t number, net_id v) {
 // Where a value may be stored over what this pass loaded in the same layout and nobody reads again;
 // NULL: nowhere.
 static const spill *find_overwritten(const building *b, uint32_t number, uint32_t reader,
-                                     const plan_pass *pass, net_id v) {
+                                     const plan_pass *pass, const move_list *stores, net_id v) {
   const planning *p = b->p;
   const run *from = &b->tiles->runs[number], *to = &b->tiles->runs[reader];
   for (uint32_t i = 0; i < pass->load_count; i++) {
@@ -246,21 +244,22 @@ static const spill *find_overwritten(const building *b, uint32_t number, uint32_
     bool good = o->move.array != NET_NONE && width_of(p->stage, u) == width_of(p->stage, v) &&
                 p->uses.values[u].last < from->end && !o->move.live_count &&
                 array_layout_suits(o->layout, p->t, from->space, to->space);
-    if (good && !plan_find_move(pass->stores, pass->store_count, o->move.array))
+    if (good && !plan_find_move(stores->items, (uint32_t)stores->count, o->move.array))
       return o;
   }
   return NULL;
 }
 
 // Stores a value for the later passes that read it, if need be in a new array.
-static void spill_value(building *b, uint32_t number, plan_pass *pass, net_id v) {
+static void spill_value(building *b, uint32_t number, const plan_pass *pass, move_list *stores,
+                        net_id v) {
   const planning *p = b->p;
   const net_stage *s = p->stage;
   bool free = p->padding_kind == PADDING_FREE;  // what is spilled ends where its padding begins
   uint32_t reader = next_reader(b, number, v);
   f2_space from = b->tiles->runs[number].space, to = b->tiles->runs[reader].space;
   f2_space live = plan_live_of_value(p, v);
-  const spill *over = live.dimension ? NULL : find_overwritten(b, number, reader, pass, v);
+  const spill *over = live.dimension ? NULL : find_overwritten(b, number, reader, pass, stores, v);
   spill *k = &b->spills[v];
   k->layout = over ? over->layout : find_array_layout(p, from, to, plan_lines_of_value(p, v));
   if (!free)
@@ -276,20 +275,20 @@ static void spill_value(building *b, uint32_t number, plan_pass *pass, net_id v)
                      .role = NET_TEMPORARY};
   if (!over)
     vec_push(p->memory, &b->made.arrays, array);
-  add_move(p, pass->stores, &pass->store_count, from, v, k->move);
+  add_move(p, stores, from, v, k->move);
 }
 
 static void add_stores(building *b, uint32_t number, plan_pass *pass, bool *stored) {
   const planning *p = b->p;
   const net_stage *s = p->stage;
   const run *r = &b->tiles->runs[number];
-  pass->stores = NEW_ARRAY(p->memory, plan_move, s->stores.count + s->values.count + 1);
+  move_list stores = {0};
   for (size_t i = 0; i < s->stores.count; i++) {
     const net_store *o = &s->stores.items[i];
     if (pass_of_value(b, o->value) != number)
       continue;
     stored[o->value] = true;
-    add_move(p, pass->stores, &pass->store_count, r->space, o->value,
+    add_move(p, &stores, r->space, o->value,
              (plan_move){.array = o->array,
                          .map = o->map,
                          .padding_start = o->padding_start,
@@ -302,8 +301,10 @@ static void add_stores(building *b, uint32_t number, plan_pass *pass, bool *stor
         u->last < r->end)
       continue;
     stored[v] = true;
-    spill_value(b, number, pass, v);
+    spill_value(b, number, pass, &stores, v);
   }
+  pass->stores = stores.items;
+  pass->store_count = (uint32_t)stores.count;
 }
 
 void plan_add_access(plan_pass *pass, net_id array, bool writes) {
@@ -506,10 +507,10 @@ static void build_pass(building *b, uint32_t number) {
   // A value that later passes load again may not be overwritten in its slot for good: slots are per
   // pass, so only what this pass stores keeps its slot.
   pass.slot_of = NEW_ARRAY(p->memory, uint32_t, values);
-  slots all = new_slots(p);
+  slots all = {0};
   assign_slots(p, r->first, r->end, loaded, stored, pass.slot_of, &all);
-  pass.slot_count = all.count;
-  pass.slot_bytes = all.bytes;
+  pass.slot_count = (uint32_t)all.bytes.count;
+  pass.slot_bytes = all.bytes.items;
   for (uint32_t i = 0; i < pass.load_count; i++)
     pass.loads[i].slot = pass.slot_of[pass.loads[i].value];
   for (uint32_t i = 0; i < pass.store_count; i++)

@@ -32,7 +32,7 @@ static void find_slots(planning *p) {
   size_t values = s->values.count + 1;
   bool *loaded = NEW_ARRAY(p->memory, bool, values), *stored = NEW_ARRAY(p->memory, bool, values);
   uint32_t *slot_of = NEW_ARRAY(p->memory, uint32_t, values);
-  slots all = new_slots(p);
+  slots all = {0};
   uint32_t narrowest = 16;
   for (size_t i = 0; i < s->loads.count; i++)
     loaded[s->loads.items[i].value] = true;
@@ -41,11 +41,11 @@ static void find_slots(planning *p) {
     narrowest = width_of(s, v) < narrowest ? width_of(s, v) : narrowest;
   }
   assign_slots(p, 0, (uint32_t)s->ops.count, loaded, stored, slot_of, &all);
-  p->slot_bytes = all.bytes;
-  p->slot_count = all.count;
-  p->slot_live = all.live;
-  for (uint32_t i = 0; i < all.count; i++)
-    p->slot_live[i] = directions_within(all.live[i]);
+  p->slot_bytes = all.bytes.items;
+  p->slot_count = (uint32_t)all.bytes.count;
+  p->slot_live = all.live.items;
+  for (uint32_t i = 0; i < p->slot_count; i++)
+    p->slot_live[i] = directions_within(p->slot_live[i]);
   if (p->target->lane_bytes)
     spare_short_moves(p, slot_of);
   p->op_slots = NEW_ARRAY(p->memory, uint64_t, s->ops.count + 1);
@@ -56,7 +56,7 @@ static void find_slots(planning *p) {
       p->op_slots[i] |= UINT64_C(1) << (slot_of[r->values[k]] & 63);
     for (uint32_t k = 0; k < op->output_count; k++)
       p->op_slots[i] |= UINT64_C(1) << (slot_of[op->outputs[k].value] & 63);
-    if (all.count > 64)
+    if (p->slot_count > 64)
       p->op_slots[i] = UINT64_MAX;
   }
   for (size_t i = 0; i < s->loads.count; i++) {

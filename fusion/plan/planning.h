@@ -174,12 +174,10 @@ const net *plan_commuted(const planning *p, uint32_t passes, uint32_t *parts);
 
 // Slots while they are being assigned.
 typedef struct slots {
-  uint32_t count;
-  uint32_t *bytes;
-  bool *taken;
-  f2_space *live;  // where all that it holds in turn is made (net.h)
+  VEC(uint32_t) bytes;
+  VEC(bool) taken;
+  VEC(f2_space) live;  // where all that it holds in turn is made (net.h)
 } slots;
-slots new_slots(const planning *p);
 // Slots for the ops [first, end) of a stage, as if they were one pass: a value's slot is free for
 // others after its last reader, unless it is stored at the end.
 void assign_slots(const planning *p, uint32_t first, uint32_t end, const bool *loaded,

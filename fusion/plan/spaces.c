@@ -53,9 +53,11 @@ f2_space op_directions(const net_stage *s, const plan_pass *pass, uint32_t i) {
 }
 
 f2_space live_of_ops(const net_stage *s, const plan_pass *pass, uint32_t first, uint32_t end) {
-  f2_space live = first < end ? live_empty(s->n) : live_all(s->n);
-  for (uint32_t i = first; i < end; i++)
-    live = live_hull(live, live_of_op(s, &s->ops.items[pass->ops[i]]));
+  f2_space live = live_all(s->n);
+  for (uint32_t i = first; i < end && (i == first || live.dimension); i++) {
+    f2_space own = live_of_op(s, &s->ops.items[pass->ops[i]]);
+    live = i == first ? own : live_hull(live, own);
+  }
   return live;
 }
 
