@@ -399,9 +399,7 @@ static void find_pass_live(const planning *p, plan_pass *pass) {
     return;
   for (uint32_t i = 0; i < pass->stores[0].live_count; i++) {
     net_form f = pass->stores[0].live[i];
-    bool common = true;
-    for (int k = 0; k < pass->tile.dimension; k++)
-      common &= !f2_dot(f.mask, pass->tile.basis[k]);
+    bool common = vanishes_on(f.mask, (uint32_t)pass->tile.dimension, pass->tile.basis);
     for (uint32_t o = 1; o < pass->store_count; o++) {
       bool found = false;
       for (uint32_t k = 0; k < pass->stores[o].live_count; k++)

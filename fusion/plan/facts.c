@@ -7,34 +7,24 @@ static const net_stage *stage_of(const plan *p, const plan_pass *pass) {
 
 // ---- what a pass is --------------------------------------------------------------------------
 
-// Whether the addresses differ by a constant: each element keeps its neighbours.
-static bool keeps_order(const net_map *a, net_map b) {
-  b.offset = a->offset;
-  return net_map_equal(a, &b);
-}
-
 static plan_pass_kind kind_of(const plan_pass *pass) {
   if (pass->op_count)
     return PLAN_WORK;
   for (uint32_t i = 0; i < pass->store_count; i++) {
-    const plan_move *from = NULL;
-    for (uint32_t k = 0; k < pass->load_count; k++)
-      if (pass->loads[k].slot == pass->stores[i].slot)
-        from = &pass->loads[k];
-    if (!from || !keeps_order(&from->map, pass->stores[i].map))
+    bool copied = false;
+    for (uint32_t k = 0; k < pass->load_count; k++) {
+      net_map to = pass->stores[i].map;
+      to.offset = pass->loads[k].map.offset;  // addresses may differ by a constant
+      copied |=
+          pass->loads[k].value == pass->stores[i].value && net_map_equal(&pass->loads[k].map, &to);
+    }
+    if (!copied)
       return PLAN_MOVE;
   }
   return PLAN_COPY;
 }
 
 // ---- ops -------------------------------------------------------------------------------------
-
-static bool vanishes_on(uint64_t form, uint32_t count, const uint64_t *vectors) {
-  for (uint32_t i = 0; i < count; i++)
-    if (f2_dot(form, vectors[i]))
-      return false;
-  return true;
-}
 
 // Whether which element of its coset an index is depends on its register only: the coordinates are
 // constant along lanes, threads and blocks.

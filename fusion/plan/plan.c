@@ -169,10 +169,6 @@ const target *plan_stage_target(arena *a, const target *t, const net_stage *s) {
   return own;
 }
 
-static f2_space share_of(const net_stage *s) {
-  return f2_space_units(s->n, f2_mask(net_share_bits(s)));
-}
-
 // Whether one of the net's stages is executed in shares: who does so knows stages by number.
 static bool has_shares(const net *t) {
   bool any = false;
@@ -184,13 +180,14 @@ static bool has_shares(const net *t) {
 }
 
 planning planning_of_stage(arena *a, const plan *p, uint32_t number) {
+  const net_stage *stage = &p->net->stages.items[number];
   planning s = {.memory = a,
                 .plan = p,
                 .net = p->net,
-                .target = plan_stage_target(a, p->target, &p->net->stages.items[number]),
+                .target = plan_stage_target(a, p->target, stage),
                 .stage_number = number,
-                .stage = &p->net->stages.items[number],
-                .share = share_of(&p->net->stages.items[number]),
+                .stage = stage,
+                .share = f2_space_units(stage->n, f2_mask(net_share_bits(stage))),
                 .alone = NET_NONE};
   s.uses = net_uses_of(s.memory, s.stage);
   find_slots(&s);

@@ -95,6 +95,8 @@ f2_space op_directions(const net_stage *s, const plan_pass *pass, uint32_t i);
 f2_space live_of_ops(const net_stage *s, const plan_pass *pass, uint32_t first, uint32_t end);
 // The directions in which one stays in a live set.
 f2_space directions_within(f2_space live);
+// Whether the form of that mask is the same at indices that differ by these vectors.
+bool vanishes_on(uint64_t form, uint32_t count, const uint64_t *vectors);
 // Adds vectors of `from` that *held does not have to *held and to the list `to`, until it has `most`.
 void take_vectors(uint64_t *to, uint32_t *count, uint32_t most, int from_count,
                   const uint64_t *from, f2_space *held);

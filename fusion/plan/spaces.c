@@ -90,6 +90,13 @@ void take_vectors(uint64_t *to, uint32_t *count, uint32_t most, int from_count,
       to[(*count)++] = from[i];
 }
 
+bool vanishes_on(uint64_t form, uint32_t count, const uint64_t *vectors) {
+  for (uint32_t i = 0; i < count; i++)
+    if (f2_dot(form, vectors[i]))
+      return false;
+  return true;
+}
+
 vector_list vectors_of(f2_space space) {
   vector_list all = {.count = space.dimension};
   memcpy(all.items, space.basis, (size_t)space.dimension * sizeof *all.items);

@@ -183,9 +183,8 @@ static const char *verify_pass(verifying *v, const plan_pass *p) {
   if (!wrong && next != p->op_count)
     wrong = "its phases leave out an op";
   for (uint32_t i = 0; i < p->live_count && !wrong; i++)
-    for (int k = 0; k < d && !wrong; k++)
-      if (f2_dot(p->live[i].mask, p->tile.basis[k]))
-        wrong = "a live form changes within the tile";
+    if (!vanishes_on(p->live[i].mask, (uint32_t)d, p->tile.basis))
+      wrong = "a live form changes within the tile";
   return wrong ? wrong : verify_slots(v);
 }
 

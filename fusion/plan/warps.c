@@ -88,10 +88,6 @@ static f2_space span_of(const warps *w, const vector_list *l) {
   return f2_span(w->pass->tile.n, l->count, l->items);
 }
 
-static f2_space lanes_of(const warps *w, const plan_phase *phase) {
-  return f2_span(w->pass->tile.n, (int)phase->l, phase->basis + phase->r);
-}
-
 // Whether a phase with these directions and coordinates can have the lanes, every direction static.
 static bool can_have_lanes(const warps *w, f2_space d, f2_space forms, const vector_list *wanted) {
   f2_space lines = span_of(w, wanted);
@@ -150,7 +146,8 @@ static bool has_line(const warps *w, const plan_move *m, size_t from, size_t to)
   vector_list narrow = line_vectors(w, &m->map, w->shape.l);
   for (size_t i = from; i < to; i++) {
     const plan_phase *p = &w->phases.items[i];
-    f2_space own = lanes_of(w, p), registers = f2_span(w->pass->tile.n, (int)p->r, p->basis);
+    f2_space own = f2_span(w->pass->tile.n, (int)p->l, p->basis + p->r);
+    f2_space registers = f2_span(w->pass->tile.n, (int)p->r, p->basis);
     if (f2_space_contains(own, span_of(w, &narrow)) ||
         (f2_space_contains(own, span_of(w, &wide.lanes)) &&
          f2_space_contains(registers, span_of(w, &wide.wide))))
