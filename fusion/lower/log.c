@@ -39,9 +39,7 @@ void log_movement(lowering *l, const trace_step *s) {
   if (!l->log || !s->operand_count)
     return;
   rule_id law = law_between(s, moving_step(l, s));
-  uint64_t bytes = s->batch * scalar_types[s->type].size;
-  for (uint32_t i = 0; i < s->rank; i++)
-    bytes *= s->dims[i];
+  uint64_t bytes = trace_step_count(s) * scalar_types[s->type].size;
   if (law != RULE_COUNT)
     rule_fired(l->log, law, l->step, 2 * bytes, 0);
 }

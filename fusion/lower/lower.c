@@ -87,20 +87,16 @@ static bool is_unsettled(const lowering *l, const lowered *v) {
 
 // Windows are computed where they are needed, also by a map.
 static lowered lower_reshape(lowering *l, const trace_step *s) {
-  lowered *v = &l->values[s->operands[0]], r;
+  lowered *v = &l->values[s->operands[0]];
   log_movement(l, s);
   const trace_step *o = operand_step(l, s, 0);
   if (v->kind == LOWERED_PIECES && o->batch == s->batch)
     return *v;
-  if (v->kind == LOWERED_PIECES) {
-    r = join_parts(l, o, v, false);
-    r.batch = v->batch;
-    r.count = v->count;
-    *v = r;
-  }
+  if (v->kind == LOWERED_PIECES)
+    join_parts(l, o, v, false);
   if (o->rank == 0 || !is_unsettled(l, v) || !is_computed(l, v->node))
     return lower_operand(l, s, 0);
-  r = *v;
+  lowered r = *v;
   cut_axes(l, &r, r.batch);
   return r;
 }
@@ -204,17 +200,12 @@ static lowered lower_concat(lowering *l, const trace_step *s) {
 
 // ---- arguments and scalar code -------------------------------------------------------------------
 
-static lowered lower_argument(lowering *l, const trace_step *s) {
+static lowered lower_given(lowering *l, const trace_step *s) {
   axes all = axes_of_step(s);
-  uint32_t number = (uint32_t)s->number;
-  return row_major(l, &all,
-                   storage_add_array(l, s->type, trace_step_count(s), NET_ARGUMENT, number));
-}
-
-static lowered lower_table(lowering *l, const trace_step *s) {
-  axes all = axes_of_step(s);
-  net_id id = storage_add_array(l, s->type, trace_step_count(s), NET_TABLE, (uint32_t)s->number);
-  l->net->arrays.items[l->storages.items[id].array].table = s->table;
+  net_role role = s->op == TRACE_TABLE ? NET_TABLE : NET_ARGUMENT;
+  net_id id = storage_add_array(l, s->type, trace_step_count(s), role, (uint32_t)s->number);
+  if (role == NET_TABLE)
+    l->net->arrays.items[l->storages.items[id].array].table = s->table;
   return row_major(l, &all, id);
 }
 
@@ -225,37 +216,32 @@ static lowered lower_constant(lowering *l, const trace_step *s) {
 }
 
 static lowered lower_iota(lowering *l, const trace_step *s) {
-  axes all = {0};
-  axes_insert(&all, 0, s->dims[0]);
+  axes all = axes_of_step(s);
   net_map m = map_row_major(l->memory, &all, 0, 1);
   return expression(l, &all, pool_index(l, &m));
 }
 
 // The axes that the latest value with this batch has for it.
-static axes axes_of_batch(lowering *l, uint64_t batch) {
-  for (size_t i = 0; i < l->batches.count; i++)
-    if (l->batches.items[i].batch == batch)
-      return l->batches.items[i].axes;
-  return batch_axes_after(&(axes){0}, batch);
+static axes *axes_of_batch(lowering *l, uint64_t batch) {
+  size_t i = 0;
+  while (i < l->batches.count && l->batches.items[i].batch != batch)
+    i++;
+  if (i == l->batches.count)
+    vec_push(l->memory, &l->batches, ((known_batch){batch, batch_axes_after(&(axes){0}, batch)}));
+  return &l->batches.items[i].axes;
 }
 
 static void remember_batch(lowering *l, const trace_step *s, lowered *v) {
   if (v->kind != LOWERED_EXPRESSION || !l->reads_elements[v->node])
     return;
   uint32_t count = s->rank ? cut_axes(l, v, s->batch) : v->axes->count;
-  known_batch b = {s->batch, *v->axes};
-  b.axes.count = count;
-  for (size_t i = 0; i < l->batches.count; i++)
-    if (l->batches.items[i].batch == s->batch) {
-      l->batches.items[i] = b;
-      return;
-    }
-  vec_push(l->memory, &l->batches, b);
+  axes *latest = axes_of_batch(l, s->batch);
+  *latest = *v->axes;
+  latest->count = count;
 }
 
 static lowered lower_instance(lowering *l, const trace_step *s) {
-  axes all = axes_of_batch(l, s->batch);
-  lowered v = expression(l, &all, pool_index(l, &(net_map){0}));
+  lowered v = expression(l, axes_of_batch(l, s->batch), pool_index(l, &(net_map){0}));
   uint32_t outer = cut_axes(l, &v, s->batch / s->number);
   net_map m = map_row_major(l->memory, v.axes, outer, 1);
   v.node = pool_index(l, &m);
@@ -292,8 +278,8 @@ static lowered lower_scalar(lowering *l, const trace_step *s) {
 typedef lowered lower_step(lowering *l, const trace_step *s);
 
 static lower_step *const rows[TRACE_OP_COUNT] = {
-    [TRACE_ARGUMENT] = lower_argument,   [TRACE_CONSTANT] = lower_constant,
-    [TRACE_TABLE] = lower_table,         [TRACE_SCALAR] = lower_scalar,
+    [TRACE_ARGUMENT] = lower_given,      [TRACE_CONSTANT] = lower_constant,
+    [TRACE_TABLE] = lower_given,         [TRACE_SCALAR] = lower_scalar,
     [TRACE_SELECT] = lower_scalar,       [TRACE_CONVERT] = lower_scalar,
     [TRACE_ROOT] = lower_scalar,         [TRACE_EXTERN] = lower_scalar,
     [TRACE_INSTANCE] = lower_instance,   [TRACE_BROADCAST] = lower_repeated,
@@ -343,7 +329,7 @@ static void lower_result(lowering *l, uint32_t number) {
     return;
   }
   if (v.kind != LOWERED_EXPRESSION)
-    v = join_parts(l, s, &v, true);
+    join_parts(l, s, &v, true);
   settle(l, &v);
   if (rename_result(l, &v, number))
     return;

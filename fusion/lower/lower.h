@@ -25,19 +25,18 @@
 //   concat (take 1 xs) (take 7 xs)    select (i < 1) a0[0] a0[i - 1]
 //
 //   retrace.c     a Trace that is made of another one
-//   known.c       first: gathers and scatters by places that are known, as steps that move
+//   movements.c   first: gathers and scatters by places that are known, as steps that move
 //   whole.c       then: functions on parts of an array as functions on all of it
 //   lower.c       the steps, as rows of a table
 //   value.c       expressions over axes, and what steps do to them
 //   pieces.c      packs and concatenations that wait, as one value
 //   space.c       axes, maps, and changes of axes
-//   pool.c        expressions and stages while they grow
+//   pool.c        expressions and stages while they grow; two stages as one
 //   placement.c   where the elements of an op lie in a stage
 //   place.c       ops, loads and stores
-//   places.c      gathers and scatters: places that are data
+//   gather.c      gathers and scatters: places that are data
 //   routines.c    sorts, places of keys, counts of keys
 //   join.c        values of a stage that lie side by side
-//   merge.c       two stages as one
 //   log.c         the laws that were at work, for `permc explain --rules`
 #ifndef PERMC_FUSION_LOWER_LOWER_H
 #define PERMC_FUSION_LOWER_LOWER_H

@@ -205,11 +205,13 @@ int stage_widen(lowering *l, uint32_t stage);
 f2_matrix completed_basis(int n, int p, const uint64_t *first, int k, const uint64_t *second);
 // The stage's index, of the bits that element nodes of its value name.
 f2_affine storage_frame(const lowering *l, const storage *held);
+// The stage `from`, of the same loops and bits, becomes part of `into`, when an op reads values of
+// both: zip (map f xs) (map g xs). Its index x is there change(x), so that its elements lie where
+// the op needs them. Both are open, so neither reads what the other stores.
+void merge_stages(lowering *l, uint32_t into, uint32_t from, f2_affine change);
 // A stage's value goes to memory, at the addresses that its element nodes name already. The stage
 // is closed.
 void storage_to_memory(lowering *l, net_id id, net_reason why);
-// Why the step that is being lowered needs the elements of this node in memory.
-void explain_array(lowering *l, net_id element, net_reason why);
 
 // ---- values over axes (lower/value.c) ---------------------------------------------------------
 
@@ -289,9 +291,9 @@ lowered value_of_parts(lowering *l, const trace_step *s, uint32_t count, const l
 // Rows number, ..., number + length - 1 of v, the value of step o, as the value of step s.
 lowered slice_pieces(lowering *l, const trace_step *s, const trace_step *o, const lowered *v,
                      uint64_t number, uint64_t length);
-// The parts of v, the value of step s, as one array; or an expression for its elements, unless it
+// The parts of v, the value of step s, become one array; or an expression for its elements, unless it
 // is only to be stored.
-lowered join_parts(lowering *l, const trace_step *s, const lowered *v, bool to_store);
+void join_parts(lowering *l, const trace_step *s, lowered *v, bool to_store);
 // A step's operand, as one expression that is settled; its batch is whole axes.
 lowered lower_operand(lowering *l, const trace_step *s, uint32_t i);
 
@@ -334,6 +336,14 @@ bool placement_of_element(placement *f, net_id storage_id, const net_map *m, uin
 // places of their own.
 bool placement_find_directions(placement *f, uint32_t count, const uint64_t *origins,
                                const uint64_t *numbers, int rows);
+// Whether values are an affine map of numbers, values[i] = values[0] ^ A (numbers[i] ^ numbers[0]);
+// what it does to differences of numbers. fitted_delta: column b of A after those before it, where
+// bit b leads a difference.
+bool fit_affine(f2_echelon *differences, uint32_t count, const uint64_t *numbers,
+                const uint64_t *values);
+static inline uint64_t fitted_delta(const f2_echelon *differences, int b, const uint64_t *deltas) {
+  return differences->tag[b] ^ f2_combine(b, deltas, differences->vector[b] ^ f2_unit(b));
+}
 // Whether g's directions are f's, by the elements of a pattern there (as far as both have them).
 bool placement_same_numbers(const placement *f, const placement *g);
 // The same, where operands are also apart in the image of F: partners.
@@ -359,11 +369,6 @@ net_map placement_map(const placement *f, const net_map *m, const uint64_t *delt
 // The forms from number `first` on, which are 0 where elements are alive.
 net_form *placement_live(const placement *f, int first, uint32_t *count);
 
-// ---- two stages as one (lower/merge.c) --------------------------------------------------------
-
-// The stage `from` becomes part of `into`: its index x is there change(x).
-void merge_stages(lowering *l, uint32_t into, uint32_t from, f2_affine change);
-
 // ---- values side by side (lower/join.c) ----------------------------------------------------------
 
 // Element nodes over the axes s as one array with a new dimension of m at `at`, without a direction
@@ -385,7 +390,7 @@ void store_into(lowering *l, const axes *s, net_id e, net_id array, const net_ma
 // The first `count` elements of e, row-major, in a new temporary: the element node that reads it.
 net_id store_prefix(lowering *l, const axes *s, net_id e, uint64_t count, net_reason why);
 
-// ---- places that are data (lower/places.c) --------------------------------------------------------
+// ---- places that are data (lower/gather.c) -------------------------------------------------------
 
 lowered lower_gather(lowering *l, const trace_step *s);
 lowered lower_scatter(lowering *l, const trace_step *s);

@@ -1,9 +1,10 @@
-// Concatenations that wait: arrays one after the other, until somebody needs them as one.
+// Values of several parts: packs and concatenations wait until somebody needs them as one array.
 //
-//   concat (concat a b) c      three pieces, however it was bracketed
-//   drop 3 (concat a b)        a piece of b alone, if a has three elements
+//   [a, b, c]                  three parts; element 1 of it is b
+//   concat (concat a b) c      three parts, however it was bracketed
+//   drop 3 (concat a b)        a part of b alone, if a has three elements
 //
-// Pieces that are alike are put side by side in their stage. Of others that lie in memory, each
+// Parts that are alike are put side by side in their stage. Of others that lie in memory, each
 // element is chosen by its number where it is needed:
 //
 //   concat (drop 1 xs) (take 1 xs)    if i < 7 then xs[i + 1] else xs[i - 7]      8 elements
@@ -165,7 +166,7 @@ static bool choose_parts(lowering *l, const trace_step *s, const lowered *v, con
 
 // ---- as one array -----------------------------------------------------------------------------
 
-lowered join_parts(lowering *l, const trace_step *s, const lowered *v, bool to_store) {
+static lowered joined_parts(lowering *l, const trace_step *s, const lowered *v, bool to_store) {
   uint32_t count = v->part_count;
   lowered *parts = NEW_ARRAY(l->memory, lowered, count), *again = NULL, joined;
   net_id *elements = NEW_ARRAY(l->memory, net_id, count);
@@ -204,15 +205,20 @@ lowered join_parts(lowering *l, const trace_step *s, const lowered *v, bool to_s
   return joined;
 }
 
+void join_parts(lowering *l, const trace_step *s, lowered *v, bool to_store) {
+  lowered one = joined_parts(l, s, v, to_store);
+  one.batch = v->batch;
+  one.count = v->count;
+  *v = one;
+}
+
 lowered lower_operand(lowering *l, const trace_step *s, uint32_t i) {
-  lowered v = l->values[s->operands[i]], r = v;
-  bool in_parts = v.kind == LOWERED_PACKED || v.kind == LOWERED_PIECES;
+  const lowered v = l->values[s->operands[i]];
+  lowered r = v;
   if (v.kind == LOWERED_EMPTY)
     return v;
-  if (in_parts)
-    r = join_parts(l, operand_step(l, s, i), &v, false);
-  r.batch = v.batch;
-  r.count = v.count;
+  if (v.kind != LOWERED_EXPRESSION)
+    join_parts(l, operand_step(l, s, i), &r, false);
   settle(l, &r);
   // The elements of a packed value may still be read one by one.
   if (v.kind == LOWERED_PIECES || (r.computed != NET_NONE && r.computed != v.computed))

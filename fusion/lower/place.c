@@ -435,7 +435,7 @@ static bool load_together(const placement *f, operands *all, uint32_t first, uin
   // A linear map with the values found, 0 on the unit vectors that are free.
   for (int i = 0; i < f->k; i++)
     if (relations.vector[i])
-      deltas[i] = relations.tag[i] ^ f2_combine(f->k, deltas, relations.vector[i] ^ f2_unit(i));
+      deltas[i] = fitted_delta(&relations, i, deltas);
   net_map at_zero = net_map_copy(l->memory, &o->map);
   uint64_t delta = f2_combine(f->k, deltas, o->number);
   for (uint32_t r = 0; r < at_zero.row_count; r++)

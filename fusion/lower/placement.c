@@ -57,64 +57,57 @@ static int compare_numbered(const void *a, const void *b) {
   return (x->operand > y->operand) - (x->operand < y->operand);
 }
 
-// The first operand of that number, or `count`: `sorted` is by number.
-static uint32_t operand_of_number(uint32_t count, const numbered *sorted, uint64_t number) {
-  uint32_t low = 0, high = count;
-  while (low < high) {
-    uint32_t middle = low + (high - low) / 2;
-    if (sorted[middle].number < number)
-      low = middle + 1;
-    else
-      high = middle;
+bool fit_affine(f2_echelon *differences, uint32_t count, const uint64_t *numbers,
+                const uint64_t *values) {
+  bool fits = true;
+  *differences = (f2_echelon){0};
+  for (uint32_t i = 1; i < count; i++) {
+    uint64_t relation = 0;
+    f2_echelon_insert(differences, numbers[i] ^ *numbers, values[i] ^ *values, &relation);
+    fits &= !relation;
   }
-  return low < count && sorted[low].number == number ? sorted[low].operand : count;
+  return fits;
+}
+
+// Directions by the bits of the pattern's numbers, off the image and off each other, as far as the
+// operands have such. False: the operands' places are not those of their numbers.
+static bool find_numbered_directions(placement *f, uint32_t count, const uint64_t *origins,
+                                     const uint64_t *numbers, f2_space image) {
+  enum { MOST_BITS = 6 };
+  f2_echelon differences;
+  bool fits = fit_affine(&differences, count, numbers, origins);
+  for (f->k = 0; f->k < MOST_BITS && differences.vector[f->k]; f->k++) {
+    f->directions[f->k] = fitted_delta(&differences, f->k, f->directions);
+    if (!f2_space_insert(&image, f->directions[f->k]))
+      break;
+  }
+  for (uint32_t i = 0; i < count; i++)
+    fits &= !(numbers[i] >> f->k);
+  return fits;
 }
 
 bool placement_find_directions(placement *f, uint32_t count, const uint64_t *origins,
                                const uint64_t *numbers, int rows) {
-  numbered *sorted = NEW_ARRAY(f->l->memory, numbered, count);
-  for (uint32_t i = 0; i < count; i++)
-    sorted[i] = (numbered){numbers[i], i};
-  qsort(sorted, count, sizeof *sorted, compare_numbered);
-  f2_space image = f2_span(rows, f->p, f->columns), all = image;
-  uint64_t zero = origins[0];
-  f->k = 0;
-  f->numbered = true;
-  // Directions by the bits of the pattern's numbers, if the operands are so numbered.
-  for (uint64_t bit = 1; bit < 64; bit <<= 1) {
-    uint64_t direction = 0;
-    for (uint32_t i = 0; i < count && !direction; i++) {
-      uint32_t j = operand_of_number(count, sorted, numbers[i] ^ bit);
-      direction = j < count ? origins[i] ^ origins[j] : 0;
-    }
-    if (!direction || !f2_space_insert(&all, direction))
-      break;
-    f->directions[f->k++] = direction;
-  }
-  for (uint32_t i = 0; i < count; i++) {
-    uint64_t x = origins[i] ^ f2_combine(f->k, f->directions, numbers[i]);
-    if (numbers[i] >> f->k)
-      f->numbered = false;
-    if (i == 0)
-      zero = x;
-    f->numbered &= x == zero;
-  }
-  f->origin = zero;
+  f2_space image = f2_span(rows, f->p, f->columns), differences = f2_space_zero(rows);
+  f->numbered = find_numbered_directions(f, count, origins, numbers, image);
+  f->origin = *origins ^ f2_combine(f->k, f->directions, *numbers);
   f->base_number = 0;
   for (int b = 0; b < f->k; b++)
     f->numbers[b] = f2_unit(b);
   if (f->numbered)
     return true;
+  numbered *sorted = NEW_ARRAY(f->l->memory, numbered, count);
+  for (uint32_t i = 0; i < count; i++)
+    sorted[i] = (numbered){numbers[i], i};
+  qsort(sorted, count, sizeof *sorted, compare_numbered);
   f->k = 0;
   f->origin = origins[sorted->operand];
   f->base_number = sorted->number;
-  all = image;
-  f2_space differences = f2_space_zero(rows);
   for (uint32_t i = 1; i < count; i++) {
     uint64_t x = origins[sorted[i].operand] ^ f->origin;
     if (f2_space_has(differences, x))
       continue;
-    if (!f2_space_insert(&all, x))
+    if (!f2_space_insert(&image, x))
       return false;
     f2_space_insert(&differences, x);
     f->numbers[f->k] = sorted[i].number;
@@ -131,25 +124,11 @@ bool placement_same_numbers(const placement *f, const placement *g) {
   return same;
 }
 
-// Directions off the image by the bits of the numbers, as far as the operands have such.
-static void find_directions_off(placement *f, uint32_t count, const uint64_t *origins,
-                                const uint64_t *numbers, f2_space off) {
-  f->k = 0;
-  for (uint64_t bit = 1; bit < 64; bit <<= 1) {
-    uint64_t direction = 0;
-    for (uint32_t i = 1; i < count && !direction; i++)
-      direction = (numbers[i] ^ numbers[0]) == bit ? origins[i] ^ origins[0] : 0;
-    if (!direction || !f2_space_insert(&off, direction))
-      return;
-    f->directions[f->k++] = direction;
-  }
-}
-
 bool placement_find_partners(placement *f, uint32_t count, const uint64_t *origins,
                              const uint64_t *numbers, int rows) {
   enum { MOST_PARTNERS = 4 };  // log2: of elements for each of which the expression is written
   f2_space image = f2_span(rows, f->p, f->columns), all = f2_space_zero(rows);
-  find_directions_off(f, count, origins, numbers, image);
+  find_numbered_directions(f, count, origins, numbers, image);
   for (uint32_t i = 0; i < count; i++) {
     uint64_t x = origins[i] ^ f2_combine(f->k, f->directions, numbers[i]);
     if (numbers[i] >> f->k && f->k)

@@ -51,11 +51,17 @@ net_id element_node(lowering *l, net_id storage_id, const net_map *map, uint64_t
                                  .number = number});
 }
 
+// Why the step that is being lowered needs the array.
+static void explain_array(lowering *l, net_id array, net_reason why) {
+  l->net->arrays.items[array].reason = why;
+  l->net->arrays.items[array].step = l->step;
+}
+
 net_id temporary_row_major(lowering *l, const axes *s, scalar_type type, uint64_t count,
                            net_reason why) {
   net_map m = map_row_major(l->memory, s, 0, 1);
   net_id id = element_node(l, storage_add_array(l, type, count, NET_TEMPORARY, 0), &m, 0);
-  explain_array(l, id, why);
+  explain_array(l, array_of_element(l, id), why);
   return id;
 }
 
@@ -166,6 +172,23 @@ f2_matrix completed_basis(int n, int p, const uint64_t *first, int k, const uint
   return f2_from_columns(n, n, columns);
 }
 
+void merge_stages(lowering *l, uint32_t into, uint32_t from, f2_affine change) {
+  net_stage *old = &l->net->stages.items[from];
+  net_id *values = net_stage_merge(l->memory, &l->net->stages.items[into], old, change);
+  for (size_t i = 0; i < l->storages.count; i++) {
+    storage *held = &l->storages.items[i];
+    if (held->in_memory || held->stage != from)
+      continue;
+    f2_affine *frame = NEW(l->memory, f2_affine);
+    *frame = f2_affine_compose(change, storage_frame(l, held));
+    held->frame = frame;
+    held->stage = into;
+    held->value = values[held->value];
+  }
+  old->loads.count = old->ops.count = old->stores.count = 0;
+  stage_close(l, from);
+}
+
 // Back from the stage's index to those bits.
 static f2_affine storage_address(const lowering *l, const storage *held) {
   f2_affine frame = storage_frame(l, held), back;
@@ -178,12 +201,6 @@ static f2_affine storage_address(const lowering *l, const storage *held) {
   back.a.rows = held->bits;
   back.c &= f2_mask(held->bits);
   return back;
-}
-
-void explain_array(lowering *l, net_id element, net_reason why) {
-  net_array *a = &l->net->arrays.items[array_of_element(l, element)];
-  a->reason = why;
-  a->step = l->step;
 }
 
 void storage_to_memory(lowering *l, net_id id, net_reason why) {
@@ -199,8 +216,7 @@ void storage_to_memory(lowering *l, net_id id, net_reason why) {
   store.live = live_forms(l->memory, live_of_value(s, held->value), &store.live_count);
   vec_push(l->memory, &s->stores, store);
   stage_close(l, held->stage);
-  l->net->arrays.items[store.array].reason = why;
-  l->net->arrays.items[store.array].step = l->step;
+  explain_array(l, store.array, why);
   held->in_memory = true;
   held->array = store.array;
   held->padding_start = UINT64_MAX;

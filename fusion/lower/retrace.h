@@ -36,7 +36,7 @@ const trace *retrace_end(retrace *r, const uint32_t **origins);
 // The trace, or another one that makes the same results; *origins: by its steps, those of the
 // program's Trace, or NULL where they are the same.
 //
-// Without gathers and scatters by places that are known and do something simple (lower/known.c).
+// Without gathers and scatters by places that are known and do something simple (lower/movements.c).
 const trace *trace_without_known_places(arena *a, const trace *t, rule_log *log,
                                         const uint32_t **origins);
 // Without concatenations of what was done to slices of one array (lower/whole.c).

@@ -49,42 +49,37 @@ static lowered new_result(lowering *l, const trace_step *s, net_id *array) {
 
 // ---- routines ----------------------------------------------------------------------------------
 
-// With room for pairs; a stage that is closed at once.
-static uint32_t add_routine(lowering *l, net_routine r) {
-  enum { ROOM = 8 };
+// One pair more. Counts are the last.
+static void add_pair(lowering *l, net_routine *r, net_routine_pair pair) {
+  net_routine_pair *more = NEW_ARRAY(l->memory, net_routine_pair, r->pair_count + 1);
+  uint32_t at = r->pair_count - r->counts;
+  memcpy(more, r->pairs, at * sizeof *more);
+  memcpy(more + at + 1, r->pairs + at, r->counts * sizeof *more);
+  more[at] = pair;
+  r->pairs = more;
+  r->pair_count++;
+}
+
+// A stage of its own, with this pair, that is closed at once.
+static uint32_t add_routine(lowering *l, net_routine r, net_routine_pair pair) {
   uint32_t stage = stage_open(l, &(axes){0}, 0);
-  net_routine_pair *pairs = NEW_ARRAY(l->memory, net_routine_pair, ROOM);
-  memcpy(pairs, r.pairs, r.pair_count * sizeof *pairs);
-  r.pairs = pairs;
+  net_routine *added = NEW(l->memory, net_routine);
   r.origin = l->step;
-  stage_of(l, stage)->routine = NEW(l->memory, net_routine);
-  *stage_of(l, stage)->routine = r;
+  *added = r;
+  add_pair(l, added, pair);
+  stage_of(l, stage)->routine = added;
   stage_close(l, stage);
   return stage;
 }
 
-// Pairs are doubled from 8 on. Counts are the last.
-static void add_pair(lowering *l, net_routine *r, net_routine_pair pair) {
-  if (r->pair_count >= 8 && !(r->pair_count & (r->pair_count - 1))) {
-    net_routine_pair *more = NEW_ARRAY(l->memory, net_routine_pair, 2 * r->pair_count);
-    memcpy(more, r->pairs, r->pair_count * sizeof *more);
-    r->pairs = more;
-  }
-  r->pairs[r->pair_count++] = pair;
-  if (r->counts) {
-    r->pairs[r->pair_count - 1] = r->pairs[r->pair_count - 2];
-    r->pairs[r->pair_count - 2] = pair;
-  }
-}
-
 // Of a count of few keys the sort by them that is there, which counts them then. NULL: there is
 // none.
-static net_routine *find_counting(lowering *l, const net_routine *count) {
+static net_routine *find_counting(lowering *l, const net_routine *count, net_id keys) {
   for (size_t i = 0; i < l->sorts.count && count->limit <= NET_MOST_COUNTED; i++) {
     const known_sort *k = &l->sorts.items[i];
     net_routine *r = k->sort == NET_NONE ? NULL : stage_of(l, k->sort)->routine;
     if (r && !r->counts && r->limit == count->limit && r->rows == count->rows &&
-        r->length == count->length && r->pairs[0].from == count->pairs[0].from)
+        r->length == count->length && r->pairs[0].from == keys)
       return r;
   }
   return NULL;
@@ -105,10 +100,8 @@ lowered lower_keyed(lowering *l, const trace_step *s) {
                    .rows = rows,
                    .length = of->dims[0],
                    .ragged = s->op == TRACE_PLACES && s->operand_count == 2,
-                   .limit = s->number,
-                   .pair_count = 1,
-                   .pairs = &pair};
-  net_routine *counting = r.kind == NET_COUNT ? find_counting(l, &r) : NULL;
+                   .limit = s->number};
+  net_routine *counting = r.kind == NET_COUNT ? find_counting(l, &r, pair.from) : NULL;
   if (counting) {
     add_pair(l, counting, pair);
     counting->counts = true;
@@ -117,7 +110,7 @@ lowered lower_keyed(lowering *l, const trace_step *s) {
   }
   if (r.ragged)
     r.offsets = operand_array(l, s, 1, rows);
-  uint32_t stage = add_routine(l, r);
+  uint32_t stage = add_routine(l, r, pair);
   if (s->op == TRACE_PLACES)
     vec_push(l->memory, &l->sorts, ((known_sort){pair.to, stage, NET_NONE, 0}));
   return result;
@@ -160,9 +153,7 @@ bool lower_permute(lowering *l, const trace_step *s, lowered *result) {
                               {operand_array(l, s, 1, s->batch), NET_NONE}};
   *result = new_result(l, s, &pairs[1].to);
   net_routine r = {.kind = NET_PERMUTE, .back = back, .rows = 1, .length = s->dims[0]};
-  r.pair_count = 2;
-  r.pairs = pairs;
-  add_routine(l, r);
+  add_pair(l, stage_of(l, add_routine(l, r, pairs[0]))->routine, pairs[1]);
   return true;
 }
 
@@ -180,11 +171,10 @@ bool lower_sort(lowering *l, const trace_step *s, lowered *result) {
   bool ready = k->sort != NET_NONE && (pair.from == NET_NONE || pair.from < k->arrays);
   if (!ready) {
     net_routine r = of;
-    net_routine_pair keys = {of.pairs[0].from, NET_NONE};
     r.kind = NET_SORT;
-    r.pairs = &keys;
+    r.pair_count = 0;
     k->arrays = (net_id)l->net->arrays.count;
-    k->sort = add_routine(l, r);
+    k->sort = add_routine(l, r, (net_routine_pair){of.pairs[0].from, NET_NONE});
   }
   *result = new_result(l, s, &pair.to);
   net_routine *sort = stage_of(l, k->sort)->routine;

@@ -44,9 +44,15 @@ lowered new_array_of_step(lowering *l, const trace_step *s, net_reason why) {
   return expression(l, &all, temporary_row_major(l, &all, s->type, trace_step_count(s), why));
 }
 
-lowered row_major(lowering *l, const axes *s, net_id storage_id) {
+static void set_row_major(lowering *l, lowered *v, const axes *s, net_id storage_id) {
   net_map m = map_row_major(l->memory, s, 0, 1);
-  return expression(l, s, element_node(l, storage_id, &m, 0));
+  set_expression(l, v, s, element_node(l, storage_id, &m, 0));
+}
+
+lowered row_major(lowering *l, const axes *s, net_id storage_id) {
+  lowered v = {0};
+  set_row_major(l, &v, s, storage_id);
+  return v;
 }
 
 // Changes a copy of a node, whose operands are still the old ones; or gives another one for it.
@@ -101,8 +107,7 @@ void renumber_axes(lowering *l, lowered *v, uint32_t count, const uint64_t *exte
   axes s = {0};
   for (uint32_t i = 0; i < count; i++)
     axes_insert(&s, s.count, extents[i]);
-  lowered all = row_major(l, &s, l->pool.nodes.items[v->node].value);
-  set_expression(l, v, all.axes, all.node);
+  set_row_major(l, v, &s, l->pool.nodes.items[v->node].value);
 }
 
 // ---- axes that change -------------------------------------------------------------------------
@@ -330,8 +335,7 @@ static void slice_placed(lowering *l, lowered *v, uint64_t whole, uint64_t numbe
     memcpy(after.extents + after.count, v->axes->extents + dims,
            (v->axes->count - dims) * sizeof *after.extents);
     after.count += v->axes->count - dims;
-    lowered all = row_major(l, &after, l->pool.nodes.items[prefix].value);
-    set_expression(l, v, all.axes, all.node);
+    set_row_major(l, v, &after, l->pool.nodes.items[prefix].value);
     return;
   }
   slice_axes(l, v, cut_axis_range(l, v, v->batch, v->batch * whole), number, length);

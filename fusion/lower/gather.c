@@ -120,25 +120,13 @@ static void write_where_alive(lowering *l, uint32_t stage) {
   net_op *op = &s->ops.items[s->ops.count - 1];
   if (!op->live_count)
     return;
-  net_node dead = {.kind = NET_INDEX, .type = SCALAR_I64};
-  dead.map = net_map_new(l->memory, s->loop_count, op->live_count);
-  for (uint32_t i = 0; i < op->live_count; i++)
-    dead.map.rows[i] = (net_row){op->live[i], 1};
-  net_map_normalise(&dead.map);
-  net_node zero = {.kind = NET_CONSTANT, .type = SCALAR_I64};
+  net_domain alive = net_domain_on(live_of_op(s, op));
   net_node none = {.kind = NET_CONSTANT, .type = SCALAR_I64, .constant = {.i64 = -1}};
-  net_id sides[] = {net_node_add(l->memory, s, &dead), net_node_add(l->memory, s, &zero)};
-  net_node equal = {.kind = NET_SCALAR, .type = SCALAR_BOOL, .scalar = OP_EQ};
-  equal.operand_count = 2;
-  equal.operands = sides;
-  net_id alive = net_node_add(l->memory, s, &equal);
   for (uint64_t j = 0; j < UINT64_C(1) << op->k; j++) {
     net_node write = s->nodes.items[op->outputs[0].elements[j]];
-    net_id chosen[] = {alive, write.operands[0], net_node_add(l->memory, s, &none)};
-    net_node select = {
-        .kind = NET_SELECT, .type = SCALAR_I64, .operand_count = 3, .operands = chosen};
-    net_id both[] = {net_node_add(l->memory, s, &select), write.operands[1]};
-    write.operands = both;
+    net_id address = net_domain_choose(l->memory, s, op, j, &alive, live_all(s->n), *write.operands,
+                                       net_node_add(l->memory, s, &none));
+    write.operands = (net_id[]){address, write.operands[1]};
     op->outputs[0].elements[j] = net_node_add(l->memory, s, &write);
   }
 }

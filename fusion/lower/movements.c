@@ -74,17 +74,6 @@ static bool find_movement(const trace *t, const trace_step *s, movement *m) {
   return true;
 }
 
-static value_id replaced(retrace *r, const movement *m, value_id xs) {
-  switch (m->kind) {
-  case MOVES_BY_ROTATION:
-    return rotated(r, m, xs);
-  case MOVES_BY_AFFINE_MAP:
-    return mapped(r, m, xs);
-  default:
-    return exchanged(r, m, xs);
-  }
-}
-
 const trace *trace_without_known_places(arena *a, const trace *t, rule_log *log,
                                         const uint32_t **origins) {
   movement m;
@@ -96,7 +85,10 @@ const trace *trace_without_known_places(arena *a, const trace *t, rule_log *log,
   retrace r = retrace_of(a, t, *origins);
   for (; r.step < t->steps.count; r.step++)
     if (find_movement(t, retrace_old(&r), &m)) {
-      r.now[r.step] = replaced(&r, &m, r.now[retrace_old(&r)->operands[1]]);
+      value_id xs = r.now[retrace_old(&r)->operands[1]];
+      r.now[r.step] = m.kind == MOVES_BY_ROTATION     ? rotated(&r, &m, xs)
+                      : m.kind == MOVES_BY_AFFINE_MAP ? mapped(&r, &m, xs)
+                                                      : exchanged(&r, &m, xs);
       rule_fired(log, RULE_KNOWN_PLACES, retrace_origin(&r), 0, 0);
     } else {
       r.now[r.step] = retrace_add(&r, retrace_step(&r));
