@@ -1,6 +1,7 @@
 // Checking and printing of Traces. See trace.h.
 #include "lang/trace.h"
 
+#include "core/f2.h"
 #include "core/number.h"
 
 #include <inttypes.h>
@@ -84,8 +85,6 @@ bool trace_find_origins(const trace *t, uint32_t *origins) {
   free(steps);
   return steps != NULL;
 }
-
-static bool power_of_two(uint64_t x) { return x != 0 && (x & (x - 1)) == 0; }
 
 static bool same_dims(const uint64_t *a, const uint64_t *b, uint32_t count) {
   for (uint32_t i = 0; i < count; i++)
@@ -228,7 +227,7 @@ static const char *check_halves(const checker *c) {
   if (wrong)
     return wrong;
   uint64_t length = whole->dims[0], mask = c->step->number;
-  if (!power_of_two(length) || length < 2)
+  if (!is_power_of_two(length) || length < 2)
     return arena_printf(c->memory, "%" PRIu64 " is not a power of two of at least 2", length);
   if (mask == 0 || mask >= length)
     return arena_printf(c->memory, "the mask %" PRIu64 " is not in 1 ... %" PRIu64, mask,
@@ -242,26 +241,12 @@ static const char *check_halves(const checker *c) {
   return NULL;
 }
 
-// The number of the first row that is a sum of earlier ones, or n: Gaussian elimination over bits.
-static uint32_t dependent_row(const uint64_t *rows, uint32_t n) {
-  uint64_t by_top[64] = {0};  // the reduced row whose highest bit is i
-  for (uint32_t i = 0; i < n; i++) {
-    uint64_t row = rows[i];
-    while (row != 0 && by_top[63 - __builtin_clzll(row)] != 0)
-      row ^= by_top[63 - __builtin_clzll(row)];
-    if (row == 0)
-      return i;
-    by_top[63 - __builtin_clzll(row)] = row;
-  }
-  return n;
-}
-
 static const char *check_bmmc(const checker *c) {
   const trace_step *s = c->step;
   const char *wrong = check_rows(c, 0);
   if (wrong)
     return wrong;
-  if (s->dims[0] != operand_step(c, 0)->dims[0] || !power_of_two(s->dims[0]))
+  if (s->dims[0] != operand_step(c, 0)->dims[0] || !is_power_of_two(s->dims[0]))
     return arena_printf(c->memory,
                         "%" PRIu64 " elements become %" PRIu64 ", or are no power of two",
                         operand_step(c, 0)->dims[0], s->dims[0]);
@@ -271,13 +256,17 @@ static const char *check_bmmc(const checker *c) {
                         s->dims[0]);
   if (n > 0 && s->rows == NULL)
     return "it has no rows";
-  for (uint32_t i = 0; i < n; i++)
+  f2_matrix a = {.rows = (int)n, .columns = (int)n};
+  for (uint32_t i = 0; i < n; i++) {
     if (s->rows[i] >= s->dims[0])
       return arena_printf(c->memory, "row %" PRIu32 ", %" PRIu64 ", is not below %" PRIu64, i,
                           s->rows[i], s->dims[0]);
-  if (dependent_row(s->rows, n) != n)
-    return arena_printf(c->memory, "row %" PRIu32 " is a sum of earlier rows",
-                        dependent_row(s->rows, n));
+    a.row[i] = s->rows[i];
+  }
+  uint64_t dependent = f2_dependent_rows(a);
+  if (dependent)
+    return arena_printf(c->memory, "row %d is a sum of earlier rows",
+                        63 - __builtin_clzll(dependent));
   return check_batch(c, 0);
 }
 

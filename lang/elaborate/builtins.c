@@ -2,6 +2,7 @@
 // numbers, and, from the tables of scalar.h, all scalar operations and conversions. Everything else
 // is written in the language (stdlib/).
 #include "core/f2.h"
+#include "core/number.h"
 #include "lang/elaborate/elaborator.h"
 #include "lang/syntax/tree.h"
 #include <inttypes.h>
@@ -539,7 +540,7 @@ BUILTIN(compose) { return apply(e, a[0], apply(e, a[1], a[2])); }
 
 BUILTIN(log2) {
   int64_t n = static_argument(e, a, 0, "log2");
-  if (n < 1 || (n & (n - 1))) {
+  if (n < 1 || !is_power_of_two((uint64_t)n)) {
     blame_argument(e, 0);
     fail(e, "log2 needs a power of two, but this is %" PRId64, n);
   }
