@@ -1,8 +1,9 @@
 // Stages with another index or other numbers: appended to a stage, or part of one. See net.h.
 #include "fusion/net/net.h"
 
-net_change net_change_of_index(const f2_affine *old_of_new, const f2_matrix *new_of_old) {
-  return (net_change){.old_of_new = old_of_new, .new_of_old = new_of_old};
+net_change net_change_of_index(const f2_affine *new_of_old, f2_affine *back) {
+  ensure(f2_affine_inverse(*new_of_old, back));
+  return (net_change){.old_of_new = back, .new_of_old = &new_of_old->a};
 }
 
 net_form net_form_changed(const net_change *c, net_form f) {
@@ -167,8 +168,7 @@ net_id *net_stage_append(arena *a, net_stage *into, const net_stage *from, net_c
 
 net_id *net_stage_merge(arena *a, net_stage *into, const net_stage *from, f2_affine change) {
   f2_affine back;
-  ensure(f2_affine_inverse(change, &back));
-  return net_stage_append(a, into, from, net_change_of_index(&back, &change.a));
+  return net_stage_append(a, into, from, net_change_of_index(&change, &back));
 }
 
 // ---- parts -----------------------------------------------------------------------------------

@@ -102,10 +102,6 @@ const net_row *net_map_row(const net_map *m, uint64_t mask) {
   return NULL;
 }
 
-static bool same_form(net_form a, net_form b) {
-  return a.mask == b.mask && a.constant == b.constant;
-}
-
 bool net_map_equal(const net_map *a, const net_map *b) {
   if (a->offset != b->offset || a->loop_count != b->loop_count || a->row_count != b->row_count)
     return false;
@@ -113,7 +109,8 @@ bool net_map_equal(const net_map *a, const net_map *b) {
     if (a->strides[l] != b->strides[l])
       return false;
   for (uint32_t r = 0; r < a->row_count; r++)
-    if (a->rows[r].weight != b->rows[r].weight || !same_form(a->rows[r].form, b->rows[r].form))
+    if (a->rows[r].weight != b->rows[r].weight ||
+        live_vector(a->rows[r].form) != live_vector(b->rows[r].form))
       return false;
   return true;
 }

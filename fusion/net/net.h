@@ -125,14 +125,14 @@ net_map net_map_at_element(arena *a, const net_map *m, uint32_t k, const uint64_
 // ---- scalar code -----------------------------------------------------------------------------
 
 // What a kind of node is: its name, the types of its operands and its own, which fields it has
-// besides, and traits. What a file does for each kind it does in a switch without default: a new row
-// does not compile until every such file has a case for it (-Wswitch).
+// besides, and traits. A file that does something for each kind has a switch without default: a new
+// row does not compile until every such file has a case for it (-Wswitch).
 //
 //   element   element `number` (of the op's 2^k) of value `value`
 //   index     `map` of the index, the same for all 2^k elements
 //   constant  `constant`
 //   scalar    `scalar` of 1 or 2 operands
-//   min, max  where a comparison chooses between its own operands (made by rules, never by lowering)
+//   min, max  where a comparison chooses between its operands (made by rules, never by lowering)
 //   select    operands c, a, b: c ? a : b
 //   convert   its operand as `type`
 //   root      operand k: scalar_root(type, k, number)
@@ -140,8 +140,8 @@ net_map net_map_at_element(arena *a, const net_map *m, uint32_t k, const uint64_
 //   gather    operand a: element a of array `number`; 0 bits where it has none
 //   scatter   operands a, x: writes x as element a of array `number`, if it has one; false
 //
-// A letter for each operand: b bool, i i64, s the node's own type, x any; NULL: the operation, or the
-// function, says it.
+// A letter for each operand: b bool, i i64, s the node's own type, x any. NULL: the operation, or
+// the function, says it.
 // clang-format off
 #define NET_NODES(ROW)                                                                             \
   ROW(ELEMENT,  "element",  "", CLASS_ANY, NET_HAS_VALUE | NET_HAS_NUMBER | NET_HAS_MAP,           \
@@ -261,7 +261,7 @@ typedef struct net_store {
 //
 //   stage 2 n=0 routine sort rows 1 length 1024 below 256 step %9
 //     from a0 to a2         the keys, which are below 256; a2 has them in order
-//     from a1 to a3         a payload, of one element or several each, which goes where its key goes
+//     from a1 to a3         a payload, of one or more elements, which goes where its key goes
 //     from index to a4      a payload: the numbers 0 ... 1023
 //
 //   sort     stably, in the order total_le or from high to low; equal keys stay in their order
@@ -641,7 +641,9 @@ typedef struct net_change {
   const f2_matrix *new_of_old;            // a left inverse of A, for directions
   const net_id *values, *nodes, *arrays;  // by old number: the new one; NULL: they stay
 } net_change;
-net_change net_change_of_index(const f2_affine *old_of_new, const f2_matrix *new_of_old);
+// Of an index that is renamed: x becomes new_of_old(x). Sets *back, its inverse, which lives as
+// long as the change.
+net_change net_change_of_index(const f2_affine *new_of_old, f2_affine *back);
 
 net_form net_form_changed(const net_change *c, net_form f);
 net_map net_map_changed(arena *a, const net_change *c, const net_map *m);

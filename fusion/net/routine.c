@@ -30,18 +30,12 @@ void net_routine_split(const net_routine *r, net_routine *rest, net_routine *cou
   count->pair_count = 1;
 }
 
-static bool may_be_ragged(net_routine_kind k) { return k == NET_SORT || k == NET_PLACES; }
-
 typedef struct checker {
   arena *memory;
   const net *net;
   const net_routine *routine;
   uint64_t elements;  // of the keys
 } checker;
-
-static bool is_counts(const net_routine *r, uint32_t pair) {
-  return r->counts && pair == r->pair_count - 1;
-}
 
 static const net_array *array_at(const checker *c, net_id id) { return &c->net->arrays.items[id]; }
 
@@ -119,7 +113,7 @@ static const char *check_pair(const checker *c, uint32_t i) {
       return arena_printf(c->memory, "there is no a%" PRIu32, id);
   }
   const char *wrong = i == 0 ? check_keys(c) : NULL;
-  if (!wrong && is_counts(c->routine, i))
+  if (!wrong && c->routine->counts && i == c->routine->pair_count - 1)
     return p.from == c->routine->pairs[0].from ? check_result(c, p, OF_LIMIT)
                                                : "what it counts is not its keys";
   if (wrong || kinds[c->routine->kind].results != OF_PAIRS)
@@ -131,7 +125,7 @@ static const char *check_pair(const checker *c, uint32_t i) {
 
 static const char *check_offsets(const checker *c) {
   const net_routine *r = c->routine;
-  if (!may_be_ragged(r->kind) || r->offsets >= c->net->arrays.count)
+  if ((r->kind != NET_SORT && r->kind != NET_PLACES) || r->offsets >= c->net->arrays.count)
     return "it has no rows of unequal length, or there are no such offsets";
   const net_array *o = array_at(c, r->offsets);
   return o->type == SCALAR_I64 && o->count && o->count % r->rows == 0

@@ -146,10 +146,6 @@ static bool is_load(const framing *f, net_id value) {
   return f->uses.values[value].maker == NET_NONE;
 }
 
-static bool same_frame(const f2_affine *a, const f2_affine *b) {
-  return a == b || (a && b && f2_affine_equal(*a, *b));
-}
-
 // The frame of what the op reads into f->read. False: there are several. *latest: of the ops whose
 // movements made them, the last one.
 static bool find_frame_of_reads(framing *f, uint32_t op, uint32_t *latest) {
@@ -163,8 +159,10 @@ static bool find_frame_of_reads(framing *f, uint32_t op, uint32_t *latest) {
       *latest = f->definitions[v];
     if (is_load(f, v))
       continue;
-    same = same && (!found || same_frame(f->read[op], f->frames[v]));
-    f->read[op] = f->frames[v];
+    const f2_affine *other = f->read[op], *frame = f->frames[v];
+    same =
+        same && (!found || frame == other || (frame && other && f2_affine_equal(*frame, *other)));
+    f->read[op] = frame;
     found = true;
   }
   return same;
@@ -205,8 +203,7 @@ static void rename_op(framing *f, net_op *op, const f2_affine *frame) {
   arena *a = f->r->memory;
   net_stage *s = f->r->stage;
   f2_affine back;
-  ensure(f2_affine_inverse(*frame, &back));
-  net_change c = net_change_of_index(&back, &frame->a);
+  net_change c = net_change_of_index(frame, &back);
   uint32_t count = rewriter_walk(f->r, op);
   c.nodes = f->r->memo;
   for (uint32_t i = 0; i < count; i++) {
@@ -264,8 +261,7 @@ void stage_move_frames(rewriter *r) {
     f2_affine back;
     if (!frame)
       continue;
-    ensure(f2_affine_inverse(*frame, &back));
-    net_change c = net_change_of_index(&back, &frame->a);
+    net_change c = net_change_of_index(frame, &back);
     s->stores.items[i] = net_store_changed(a, &c, &s->stores.items[i]);
   }
 }

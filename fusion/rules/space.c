@@ -44,10 +44,10 @@ void stage_restrict(rewriter *r) {
   f2_matrix coordinates;
   f2_affine coset = coset_of(live, &coordinates);
   net_stage old = *s;
-  net_change change = net_change_of_index(&coset, &coordinates);
   *s = net_stage_like(&old);
   s->n = coset.a.columns;
-  net_stage_append(r->memory, s, &old, change);
+  net_stage_append(r->memory, s, &old,
+                   (net_change){.old_of_new = &coset, .new_of_old = &coordinates});
   r->step = NET_NONE;
   rewriter_fired(r, RULE_DEAD, 0, 0);
 }
