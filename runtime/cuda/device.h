@@ -21,7 +21,7 @@ struct cuda_device {
   cuda_ordinal ordinal;
   cuda_context *context;  // retained; NULL: not
   cuda_stream *own;       // created with it: launches are recorded there
-  cuda_stream *stream;    // where work goes: own, or that of a call (cuda_program_call)
+  cuda_stream *stream;    // where work goes: own, or that of a call (program_call)
   cuda_stream *side;      // of a peer: where launches go instead, if not NULL
   cuda_event *time[2];    // begin, end
   cuda_stage stages[2];   // allocated for the first large transfer

@@ -7,16 +7,12 @@
 
 // ---- memory -------------------------------------------------------------------------------------
 
-void cuda_program_describe(const cuda_program *g, storage_pass *passes) {
-  launch_table_describe(&g->tables[OF_ALL], g->facts, passes);
-}
-
 // What is given stays for further runs.
 bool program_place_arrays(cuda_program *g, error *failure) {
   const plan *p = g->plan;
   storage_pass *passes = calloc(p->passes.count + 1, sizeof *passes);
   if (passes)
-    cuda_program_describe(g, passes);
+    launch_table_describe(&g->tables[OF_ALL], g->facts, passes);
   bool good = passes && storage_begin(&g->storage, p, passes);
   for (size_t a = 0; a < p->arrays.count && good; a++)
     if (net_array_is_given(&p->arrays.items[a]))

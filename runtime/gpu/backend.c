@@ -1,22 +1,10 @@
 // The backend cuda: a Plan for warps, on the context's GPU.
-#include "runtime/context/backend.h"
 #include "runtime/cpu/cpu.h"
 #include "runtime/cuda/nvrtc.h"
 #include "runtime/gpu/context.h"
-#include "runtime/gpu/program.h"
-#include "runtime/ranks/ranks.h"
+#include "runtime/gpu/state.h"
 
 #include <stdio.h>
-
-typedef struct gpu_program {
-  cuda_peers *peers;  // NULL: it is the context's GPU alone
-  cuda_device *own;   // that GPU once more: its stream is the program's, whatever others do at once
-  cuda_program *program;
-  cuda_device *const *ranks;  // those of the ranks of this process, or NULL
-  unsigned rank_count;
-  ranks_devices devices;
-  char device[192];
-} gpu_program;
 
 static void close_device(void *open) { cuda_close(open); }
 
@@ -76,21 +64,6 @@ static bool open_ranks(permc_context *c, gpu_program *g, error *failure) {
   return g->ranks || error_set(failure, SPAN_NONE, "%s", why);
 }
 
-static cuda_device *device_of_rank(void *with, uint32_t own) {
-  return ((gpu_program *)with)->ranks[own];
-}
-
-static bool run_items(void *with, uint32_t own, uint32_t pass, uint64_t first, uint64_t last,
-                      const cuda_address *addresses) {
-  return cuda_program_items(((gpu_program *)with)->program, own, pass, first, last, addresses);
-}
-
-static bool run_routine(void *with, uint32_t own, uint32_t pass, bool all, uint32_t part,
-                        const cuda_address *addresses, bool *done, error *failure) {
-  return cuda_program_routine(((gpu_program *)with)->program, own, pass, all, part, addresses, done,
-                              failure);
-}
-
 static const ranks_devices *devices_of_ranks(const backend_program *p) {
   return &((const gpu_program *)p->state)->devices;
 }
@@ -107,7 +80,6 @@ static backend_status prepare_kernels(backend_program *p, char why[BACKEND_WHY])
   }
   error failure = {0};
   bool good = p->on_ranks ? open_ranks(c, g, &failure) : open_devices(c, g, &failure);
-  g->devices = (ranks_devices){device_of_rank, run_items, run_routine, g};
   name_devices(g, d);
   cuda_options o = {.peers = g->peers,
                     .ranks = g->ranks,
@@ -121,6 +93,7 @@ static backend_status prepare_kernels(backend_program *p, char why[BACKEND_WHY])
   d = g->peers ? cuda_peer(g->peers, 0) : g->ranks ? g->ranks[0] : g->own;
   if (good)
     g->program = cuda_program_new(d, p->plan, p->code, &o, &failure);
+  g->devices = (ranks_devices){g->ranks, g->program, cuda_program_items, cuda_program_routine};
   if (g->program)
     return BACKEND_READY;
   snprintf(why, BACKEND_WHY, "%.500s", failure.message);
@@ -143,34 +116,12 @@ static bool execute_kernels(backend_program *p, backend_run *r) {
   return good;
 }
 
-static cuda_program *program_of(const backend_program *p) {
-  return ((gpu_program *)p->state)->program;
-}
-
-static bool call_kernels(const backend_program *p, const backend_call *call, error *failure) {
-  return cuda_program_call(program_of(p), call, failure);
-}
-
-static void describe_passes(const backend_program *p, storage_pass *passes) {
-  cuda_program_describe(program_of(p), passes);
-}
-
-static bool take_workspace(const backend_program *p, backend_call *call, uint64_t bytes,
-                           void **memory, error *failure) {
-  return cuda_program_workspace(program_of(p), call, bytes, memory, failure);
-}
-
-static bool fetch_array(const backend_program *p, const backend_call *call, void *to,
-                        const void *from, uint64_t bytes, error *failure) {
-  return cuda_program_fetch(program_of(p), call, to, from, bytes, failure);
-}
-
 static const char *describe_device(const backend_program *p) {
   return ((const gpu_program *)p->state)->device;
 }
 
 static bool time_kernels(backend_program *p, uint64_t copy_bytes, unsigned runs, double *seconds) {
-  cuda_program *g = ((gpu_program *)p->state)->program;
+  cuda_program *g = program_of(p);
   error failure = {0};
   bool good = copy_bytes ? cuda_program_time_copy(g, copy_bytes, runs, seconds, &failure)
                          : cuda_program_time(g, runs, seconds, &failure);
@@ -211,10 +162,10 @@ const backend cuda_backend = {.name = "cuda",
                               .name_device = name_gpu,
                               .prepare = prepare_kernels,
                               .execute = execute_kernels,
-                              .call = call_kernels,
-                              .passes = describe_passes,
-                              .workspace = take_workspace,
-                              .fetch = fetch_array,
+                              .call = program_call,
+                              .passes = program_describe,
+                              .workspace = program_workspace,
+                              .fetch = program_fetch,
                               .devices = devices_of_ranks,
                               .root_bits = root_bits,
                               .release = release_kernels,

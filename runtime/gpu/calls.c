@@ -1,5 +1,4 @@
 // Calls on arrays of the caller, put on a stream of the caller.
-#include "runtime/context/backend.h"
 #include "runtime/cpu/ranges.h"
 #include "runtime/cuda/device.h"
 #include "runtime/gpu/state.h"
@@ -92,7 +91,8 @@ static bool call_with_schedules(cuda_program *g, cuda_device *d, cuda_address *a
 
 // Several launches are a sequence from the second call on; where there can be none, they are done
 // one by one, then and ever after. Profilers see them one by one.
-bool cuda_program_call(cuda_program *g, const backend_call *call, error *failure) {
+bool program_call(const backend_program *of, const backend_call *call, error *failure) {
+  cuda_program *g = program_of(of);
   cuda_device d = call_device(g, call->stream);
   const plan *p = g->plan;
   cuda_address *addresses = (cuda_address *)(void *)call->data;
@@ -117,8 +117,14 @@ bool cuda_program_call(cuda_program *g, const backend_call *call, error *failure
   return good || cuda_fail(&d, failure);
 }
 
-bool cuda_program_workspace(cuda_program *g, backend_call *call, uint64_t bytes, void **memory,
-                            error *failure) {
+void program_describe(const backend_program *p, storage_pass *passes) {
+  const cuda_program *g = program_of(p);
+  launch_table_describe(&g->tables[OF_ALL], g->facts, passes);
+}
+
+bool program_workspace(const backend_program *p, backend_call *call, uint64_t bytes, void **memory,
+                       error *failure) {
+  cuda_program *g = program_of(p);
   cuda_device d = call_device(g, call->stream);
   cuda_address a = (uintptr_t)*memory;
   stream_sequence *kept = call->kept;
@@ -137,8 +143,8 @@ bool cuda_program_workspace(cuda_program *g, backend_call *call, uint64_t bytes,
   return good || cuda_fail(&d, failure);
 }
 
-bool cuda_program_fetch(const cuda_program *g, const backend_call *call, void *to, const void *from,
-                        uint64_t bytes, error *failure) {
-  cuda_device d = call_device(g, call->stream);
+bool program_fetch(const backend_program *p, const backend_call *call, void *to, const void *from,
+                   uint64_t bytes, error *failure) {
+  cuda_device d = call_device(program_of(p), call->stream);
   return cuda_fetch(&d, to, (uintptr_t)from, bytes) || cuda_fail(&d, failure);
 }

@@ -35,7 +35,6 @@
 #include "runtime/cuda/peers.h"
 
 typedef struct cuda_program cuda_program;
-typedef struct backend_call backend_call;  // runtime/context/backend.h
 
 typedef struct cuda_options {
   // The devices of ranks, `d` being the first, for cuda_program_items alone: it has no arrays, and
@@ -62,21 +61,6 @@ void cuda_program_free(cuda_program *g);  // NULL is allowed
 // They are the caller's also on failure: *failure says why.
 bool cuda_program_run(cuda_program *g, const array *arguments, size_t count, array *results,
                       error *failure);
-
-// The same on arrays that are in the device's memory: by array of the plan, but for tables, places,
-// and temporaries of passes (runtime/cpu/storage.h). The work is put on the call's stream, which is
-// not waited for. Several threads may do so at once.
-bool cuda_program_call(cuda_program *g, const backend_call *call, error *failure);
-// How its passes are executed: by pass, zeros at first.
-void cuda_program_describe(const cuda_program *g, storage_pass *passes);
-// Memory for such a call: little is kept with the sequence that the call will be started as
-// (call->kept); else it is taken in the order of the stream. It is given back (0 bytes) when all of
-// the call is on the stream.
-bool cuda_program_workspace(cuda_program *g, backend_call *call, uint64_t bytes, void **memory,
-                            error *failure);
-// Waits for the stream, and copies to the host. False as well if the stream is capturing.
-bool cuda_program_fetch(const cuda_program *g, const backend_call *call, void *to, const void *from,
-                        uint64_t bytes, error *failure);
 
 // The items first ... last - 1 of a pass that is no routine (runtime/cpu/cpu.h), on the stream of
 // device `rank`. By array of the plan: the address that element 0 has, or would have if the device

@@ -12,12 +12,14 @@
 #ifndef PERMC_RUNTIME_GPU_STATE_H
 #define PERMC_RUNTIME_GPU_STATE_H
 
+#include "runtime/context/backend.h"
 #include "runtime/cuda/code.h"
 #include "runtime/gpu/barrier.h"
 #include "runtime/gpu/launcher.h"
 #include "runtime/gpu/permuting.h"
 #include "runtime/gpu/program.h"
 #include "runtime/gpu/streams.h"
+#include "runtime/ranks/ranks.h"
 
 #include <stdlib.h>
 
@@ -111,6 +113,32 @@ int program_table_of(const cuda_program *g, uint32_t number);
 // So many runs of the passes first ... last - 1, one after the other. NULL: failed.
 cuda_graph *program_record(cuda_program *g, uint32_t first, uint32_t last, unsigned runs,
                            error *failure);
+
+// ---- calls.c: rows of the backend (runtime/context/backend.h) ----------------------------------
+
+// What the backend has of a program.
+typedef struct gpu_program {
+  cuda_peers *peers;  // NULL: it is the context's GPU alone
+  cuda_device *own;   // that GPU once more: its stream is the program's, whatever others do at once
+  cuda_program *program;
+  cuda_device *const *ranks;  // those of the ranks of this process, or NULL
+  unsigned rank_count;
+  ranks_devices devices;
+  char device[192];
+} gpu_program;
+
+static inline cuda_program *program_of(const backend_program *p) {
+  return ((gpu_program *)p->state)->program;
+}
+
+bool program_call(const backend_program *p, const backend_call *call, error *failure);
+void program_describe(const backend_program *p, storage_pass *passes);
+// Little is kept with the sequence that the call will be started as; else it is taken in the order
+// of the stream.
+bool program_workspace(const backend_program *p, backend_call *call, uint64_t bytes, void **memory,
+                       error *failure);
+bool program_fetch(const backend_program *p, const backend_call *call, void *to, const void *from,
+                   uint64_t bytes, error *failure);
 
 // ---- runs.c ------------------------------------------------------------------------------------
 

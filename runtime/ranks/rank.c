@@ -20,7 +20,7 @@ static bool find_memory(rank *r, uint32_t own, transport **links) {
   r->links = d ? *links : r->transport;
   if (!d)
     return true;
-  r->device = d->device(d->with, own);
+  r->device = d->gpus[own];
   if (!*links)
     r->told = !(*links = transport_open_device(r->transport, r->device, r->failure));
   r->links = *links;

@@ -84,18 +84,18 @@ cuda_device *const *ranks_gpus(rank_world *r, int chosen, unsigned *count, char 
 
 // ---- a run -----------------------------------------------------------------------------------
 
-// What executes passes on the GPU of number `own` of these.
+// The GPUs of these, by number, and what executes passes there, of a program of runtime/gpu.
 typedef struct ranks_devices {
-  cuda_device *(*device)(void *with, uint32_t own);
+  cuda_device *const *gpus;
+  struct cuda_program *program;
   // The items first ... last - 1 of a pass that is no routine, on arrays of which element 0 is at
   // these addresses. False: the device's message says why.
-  bool (*run)(void *with, uint32_t own, uint32_t pass, uint64_t first, uint64_t last,
-              const cuda_address *addresses);
+  bool (*run)(const struct cuda_program *g, unsigned own, uint32_t pass, uint64_t first,
+              uint64_t last, const cuda_address *addresses);
   // A pass that is a routine, on all of its rows, or those of rank `part`. *done: it has kernels for
   // that. False: *failure.
-  bool (*routine)(void *with, uint32_t own, uint32_t pass, bool all, uint32_t part,
+  bool (*routine)(struct cuda_program *g, unsigned own, uint32_t pass, bool all, uint32_t part,
                   const cuda_address *addresses, bool *done, error *failure);
-  void *with;
 } ranks_devices;
 
 typedef struct ranks_run {

@@ -178,7 +178,7 @@ static bool execute_routine(rank *r, const step *s) {
   bool done = false;
   if (!r->device)
     return run_routine(r, s, r->data);
-  if (parts && !d->routine(d->with, r->own, s->pass, parts == 1, r->transport->rank,
+  if (parts && !d->routine(d->program, r->own, s->pass, parts == 1, r->transport->rank,
                            (const cuda_address *)(void *)r->data, &done, r->failure))
     return false;
   return done || run_copied_routine(r, s);
@@ -187,7 +187,7 @@ static bool execute_routine(rank *r, const step *s) {
 static bool launch_items(rank *r, uint32_t pass, uint64_t first, uint64_t last) {
   const ranks_devices *d = r->run->devices;
   _Static_assert(sizeof *r->data == sizeof(cuda_address), "addresses of the GPU are pointers");
-  return d->run(d->with, r->own, pass, first, last, (const cuda_address *)(void *)r->data) ||
+  return d->run(d->program, r->own, pass, first, last, (const cuda_address *)(void *)r->data) ||
          rank_failed(r);
 }
 

@@ -162,8 +162,6 @@ static transport *caller_open(const transport_options *o, error *failure) {
 
 const transport_kind transport_caller = {
     .name = "caller",
-    .summary = "ranks whose messages a function of the caller carries",
-    .host = true,
     .open = caller_open,
     .exchange = caller_exchange,
     .barrier = caller_barrier,

@@ -627,8 +627,6 @@ static void mpi_close(transport *base) {
 
 const transport_kind transport_mpi = {
     .name = "mpi",
-    .summary = "ranks that are processes started by mpirun; Open MPI, MPICH or the MPI ABI",
-    .host = true,
     .open = mpi_open,
     .exchange = mpi_exchange,
     .barrier = mpi_barrier,

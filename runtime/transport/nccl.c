@@ -3,8 +3,9 @@
 // messages are, so that NCCL is asked for nothing that another rank does not expect, and a rank
 // that is missing is named. What NCCL does is polled, never waited for in NCCL: where it fails,
 // another rank fails, or nothing comes, the communicator is aborted.
-#include "runtime/transport/device.h"
+#include "runtime/cuda/device.h"
 #include "runtime/transport/nccl_library.h"
+#include "runtime/transport/transport.h"
 
 #include "core/clock.h"
 
@@ -13,7 +14,7 @@
 #include <time.h>
 
 typedef struct nccl_rank {
-  device_rank device;
+  transport base;
   const nccl_library *n;
   nccl_comm *comm;               // NULL: not yet, or no longer
   uint64_t *lengths, *expected;  // by rank: of messages to it, of it; 1 more than they are, 0: none
@@ -23,9 +24,9 @@ typedef struct nccl_rank {
 // ---- failures ----------------------------------------------------------------------------------
 
 static void abort_comm(nccl_rank *t) {
-  if (t->comm != NULL && cuda_enter_to_free(t->device.device)) {
+  if (t->comm != NULL && cuda_enter_to_free(t->base.device)) {
     t->n->comm_abort(t->comm);
-    cuda_leave(t->device.device, true);
+    cuda_leave(t->base.device, true);
   }
   t->comm = NULL;
 }
@@ -37,7 +38,7 @@ static bool fail(nccl_rank *t, error *failure, const char *format, ...) {
   va_start(arguments, format);
   vsnprintf(cause, sizeof cause, format, arguments);
   va_end(arguments);
-  transport_fail(t->device.base.below, cause, failure);
+  transport_fail(t->base.below, cause, failure);
   return abort_comm(t), false;
 }
 
@@ -67,7 +68,7 @@ static void rest(unsigned looks) {
 // Whether NCCL has begun what it was asked for and, with `stream`, all of it has been done. False,
 // and *pending false: this rank has failed.
 static bool is_done(nccl_rank *t, bool stream, const char *call, bool *pending, error *failure) {
-  cuda_device *d = t->device.device;
+  cuda_device *d = t->base.device;
   nccl_status state = NCCL_GOOD, status = t->n->comm_error(t->comm, &state);
   *pending = false;
   if (status != NCCL_GOOD)
@@ -85,12 +86,12 @@ static bool is_done(nccl_rank *t, bool stream, const char *call, bool *pending, 
 // In the device's context. The transport beneath is asked about others now and then.
 static bool wait_for(nccl_rank *t, bool stream, const char *call, error *failure) {
   enum { LOOKS_PER_CHECK = 64 };
-  double start = clock_seconds(), timeout = t->device.base.timeout;
+  double start = clock_seconds(), timeout = t->base.timeout;
   bool pending = true;
   for (unsigned looks = 0; !is_done(t, stream, call, &pending, failure); rest(looks++)) {
     if (!pending)
       return false;
-    if (looks % LOOKS_PER_CHECK == 0 && !transport_check(t->device.base.below, failure))
+    if (looks % LOOKS_PER_CHECK == 0 && !transport_check(t->base.below, failure))
       return abort_comm(t), false;
     if (clock_seconds() - start > timeout)
       return fail(t, failure, "%s has not ended within %g s", call, timeout);
@@ -106,19 +107,19 @@ static uint64_t length_of(const transport_message *m) { return m != NULL ? m->by
 static bool agree_on_lengths(nccl_rank *t, const transport_message *sends, uint32_t send_count,
                              const transport_message *receives, uint32_t receive_count,
                              error *failure) {
-  uint32_t ranks = t->device.base.ranks;
+  uint32_t ranks = t->base.ranks;
   transport_message *to = t->notes, *from = t->notes + ranks;
   for (uint32_t r = 0; r < ranks; r++) {
     t->lengths[r] = length_of(transport_message_of(sends, send_count, r));
     to[r] = (transport_message){r, &t->lengths[r], sizeof *t->lengths};
     from[r] = (transport_message){r, &t->expected[r], sizeof *t->expected};
   }
-  if (!transport_exchange(t->device.base.below, to, ranks, from, ranks, failure))
+  if (!transport_exchange(t->base.below, to, ranks, from, ranks, failure))
     return abort_comm(t), false;
   for (uint32_t r = 0; r < ranks; r++)
     if (t->expected[r] != length_of(transport_message_of(receives, receive_count, r)))
       return fail(t, failure, "expects another number of bytes than rank %u sends", r);
-  return transport_barrier(t->device.base.below, failure) || (abort_comm(t), false);
+  return transport_barrier(t->base.below, failure) || (abort_comm(t), false);
 }
 
 enum { CALL = 64 };
@@ -127,7 +128,7 @@ enum { CALL = 64 };
 static nccl_status post(const nccl_rank *t, const transport_message *m, bool receive,
                         char call[CALL]) {
   const nccl_library *n = t->n;
-  void *stream = t->device.device->stream;
+  void *stream = t->base.device->stream;
   snprintf(call, CALL, "%s rank %u", receive ? "ncclRecv from" : "ncclSend to", m->rank);
   if (m->bytes == 0)
     return NCCL_GOOD;
@@ -156,14 +157,14 @@ static bool nccl_exchange(transport *base, const transport_message *sends, uint3
                           const transport_message *receives, uint32_t receive_count,
                           error *failure) {
   nccl_rank *t = (nccl_rank *)base;
-  device_rank *d = &t->device;
+  cuda_device *d = base->device;
   if (!agree_on_lengths(t, sends, send_count, receives, receive_count, failure))
     return false;
-  if (!cuda_enter(d->device))
-    return fail(t, failure, "%s", cuda_message(d->device));
+  if (!cuda_enter(d))
+    return fail(t, failure, "%s", cuda_message(d));
   bool good = post_all(t, sends, send_count, receives, receive_count, failure) &&
               wait_for(t, true, "NCCL's exchange", failure);
-  return cuda_leave(d->device, good);
+  return cuda_leave(d, good);
 }
 
 // ---- opening and closing -----------------------------------------------------------------------
@@ -177,7 +178,7 @@ static void free_rank(nccl_rank *t) {
 
 // Rank 0's, to all.
 static bool share_id(nccl_rank *t, nccl_id *id, error *failure) {
-  transport *below = t->device.base.below;
+  transport *below = t->base.below;
   nccl_status status = below->rank == 0 ? t->n->get_unique_id(id) : NCCL_GOOD;
   if (status != NCCL_GOOD)
     return fail_call(t, status, "ncclGetUniqueId", failure);
@@ -185,13 +186,12 @@ static bool share_id(nccl_rank *t, nccl_id *id, error *failure) {
 }
 
 static bool join(nccl_rank *t, error *failure) {
-  const device_rank *d = &t->device;
   nccl_config config = {sizeof config, NCCL_MAGIC, NCCL_LEAST, 0};
   nccl_id id = {{0}};
   if (!share_id(t, &id, failure))
     return false;
   nccl_status status =
-      t->n->comm_init(&t->comm, (int)d->base.ranks, id, (int)d->base.rank, &config);
+      t->n->comm_init(&t->comm, (int)t->base.ranks, id, (int)t->base.rank, &config);
   return is_under_way(status) ? wait_for(t, false, "ncclCommInitRankConfig", failure)
                               : fail_call(t, status, "ncclCommInitRankConfig", failure);
 }
@@ -200,7 +200,7 @@ static transport *nccl_open(const transport_options *o, error *failure) {
   nccl_rank *t = calloc(1, sizeof *t);
   uint32_t ranks = o->below->ranks;
   if (t != NULL) {
-    device_rank_begin(&t->device, o);
+    t->base = transport_above(o);
     t->lengths = calloc(ranks, sizeof *t->lengths);
     t->expected = calloc(ranks, sizeof *t->expected);
     t->notes = calloc(ranks, 2 * sizeof *t->notes);
@@ -210,9 +210,9 @@ static transport *nccl_open(const transport_options *o, error *failure) {
       (t->n = nccl_library_find(why, sizeof why)) == NULL) {
     transport_fail(o->below, why, failure);
   } else if (!cuda_enter(o->device)) {
-    transport_fail(t->device.base.below, cuda_message(o->device), failure);
+    transport_fail(t->base.below, cuda_message(o->device), failure);
   } else if (cuda_leave(o->device, join(t, failure))) {
-    return &t->device.base;
+    return &t->base;
   }
   if (t != NULL)
     free_rank(t);
@@ -235,23 +235,21 @@ static bool finalize(nccl_rank *t) {
 static void nccl_close(transport *base) {
   nccl_rank *t = (nccl_rank *)base;
   error why = {0};
-  bool clean = t->comm != NULL && transport_check(t->device.base.below, &why) &&
-               cuda_enter_to_free(t->device.device);
+  bool clean =
+      t->comm != NULL && transport_check(t->base.below, &why) && cuda_enter_to_free(t->base.device);
   if (clean && finalize(t)) {
     t->n->comm_destroy(t->comm);
     t->comm = NULL;
   }
   if (clean)
-    cuda_leave(t->device.device, true);
+    cuda_leave(t->base.device, true);
   abort_comm(t);
   free_rank(t);
 }
 
 const transport_kind transport_nccl = {
     .name = "nccl",
-    .summary = "arrays in the memory of GPUs, exchanged by NCCL",
     .open = nccl_open,
     .exchange = nccl_exchange,
-    DEVICE_ROWS,
     .close = nccl_close,
 };

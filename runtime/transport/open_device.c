@@ -1,7 +1,8 @@
 // Ranks whose arrays are in the memory of their GPUs: which transport carries them. All ranks say
 // what they have, and choose alike.
-#include "runtime/transport/device.h"
+#include "runtime/cuda/device.h"
 #include "runtime/transport/nccl_library.h"
+#include "runtime/transport/transport.h"
 
 #include <stdio.h>
 

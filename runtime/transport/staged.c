@@ -1,6 +1,7 @@
 // Ranks whose arrays are in the memory of their GPUs, through memory of the host: messages are
 // downloaded, exchanged by the transport beneath, and uploaded.
-#include "runtime/transport/device.h"
+#include "runtime/cuda/cuda.h"
+#include "runtime/transport/transport.h"
 
 typedef struct staged_messages {
   transport_message *all;  // to others, in memory of the host
@@ -8,16 +9,16 @@ typedef struct staged_messages {
   unsigned char *memory;
 } staged_messages;
 
-static bool make_messages(const device_rank *t, const transport_message *m, uint32_t count,
+static bool make_messages(const transport *t, const transport_message *m, uint32_t count,
                           staged_messages *out) {
   uint64_t bytes = 0;
   for (uint32_t i = 0; i < count; i++)
-    bytes += m[i].rank == t->base.rank ? 0 : m[i].bytes;
+    bytes += m[i].rank == t->rank ? 0 : m[i].bytes;
   out->all = calloc(count + 1, sizeof *out->all);
   out->memory = malloc(bytes + 1);
   unsigned char *at = out->memory;
   for (uint32_t i = 0; i < count && out->all != NULL && at != NULL; i++) {
-    if (m[i].rank == t->base.rank)
+    if (m[i].rank == t->rank)
       continue;
     out->all[out->count++] = (transport_message){m[i].rank, at, m[i].bytes};
     at += m[i].bytes;
@@ -26,36 +27,43 @@ static bool make_messages(const device_rank *t, const transport_message *m, uint
 }
 
 // From the device, or to it.
-static bool move_messages(device_rank *t, const transport_message *m, uint32_t count,
+static bool move_messages(const transport *t, const transport_message *m, uint32_t count,
                           const staged_messages *s, bool download) {
   bool good = true;
   for (uint32_t i = 0; i < count && good; i++) {
     const transport_message *own = transport_message_of(s->all, s->count, m[i].rank);
     if (own == NULL)
       continue;
-    good = download ? cuda_download(t->device, own->data, device_address(m[i].data), m[i].bytes)
-                    : cuda_upload(t->device, device_address(m[i].data), own->data, m[i].bytes);
+    good = download ? cuda_download(t->device, own->data, (uintptr_t)m[i].data, m[i].bytes)
+                    : cuda_upload(t->device, (uintptr_t)m[i].data, own->data, m[i].bytes);
   }
   return good;
 }
 
-static bool staged_exchange(transport *base, const transport_message *sends, uint32_t send_count,
+// This rank's message to itself.
+static bool copy_own(const transport *t, const transport_message *sends, uint32_t send_count,
+                     const transport_message *receives, uint32_t receive_count) {
+  const transport_message *from = transport_message_of(sends, send_count, t->rank);
+  const transport_message *to = transport_message_of(receives, receive_count, t->rank);
+  return from == NULL || from->data == to->data ||
+         cuda_copy(t->device, (uintptr_t)to->data, (uintptr_t)from->data, from->bytes);
+}
+
+static bool staged_exchange(transport *t, const transport_message *sends, uint32_t send_count,
                             const transport_message *receives, uint32_t receive_count,
                             error *failure) {
-  device_rank *t = (device_rank *)base;
   staged_messages out = {0}, in = {0};
   bool good =
       make_messages(t, sends, send_count, &out) && make_messages(t, receives, receive_count, &in);
-  if (!good) {
-    transport_fail(base->below, "out of memory", failure);
-  } else if (!move_messages(t, sends, send_count, &out, true)) {
-    good = transport_fail(base->below, cuda_message(t->device), failure);
-  } else {
-    good = device_copy_own(t, sends, send_count, receives, receive_count, failure) &&
-           transport_exchange(base->below, out.all, out.count, in.all, in.count, failure) &&
+  if (!good)
+    transport_fail(t, "out of memory", failure);
+  else if (!move_messages(t, sends, send_count, &out, true) ||
+           !copy_own(t, sends, send_count, receives, receive_count))
+    good = transport_fail(t, cuda_message(t->device), failure);
+  else
+    good = transport_exchange(t->below, out.all, out.count, in.all, in.count, failure) &&
            ((move_messages(t, receives, receive_count, &in, false) && cuda_wait(t->device, NULL)) ||
-            transport_fail(base->below, cuda_message(t->device), failure));
-  }
+            transport_fail(t, cuda_message(t->device), failure));
   free(out.all);
   free(out.memory);
   free(in.all);
@@ -64,21 +72,18 @@ static bool staged_exchange(transport *base, const transport_message *sends, uin
 }
 
 static transport *staged_open(const transport_options *o, error *failure) {
-  device_rank *t = calloc(1, sizeof *t);
-  if (t != NULL) {
-    device_rank_begin(t, o);
-    return &t->base;
-  }
-  return transport_fail(o->below, "out of memory", failure), NULL;
+  transport *t = malloc(sizeof *t);
+  if (t == NULL)
+    return transport_fail(o->below, "out of memory", failure), NULL;
+  *t = transport_above(o);
+  return t;
 }
 
 static void staged_close(transport *t) { free(t); }
 
 const transport_kind transport_staged = {
     .name = "staged",
-    .summary = "arrays in the memory of GPUs, exchanged through memory of the host",
     .open = staged_open,
     .exchange = staged_exchange,
-    DEVICE_ROWS,
     .close = staged_close,
 };

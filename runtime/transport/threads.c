@@ -216,8 +216,6 @@ static void threads_close(transport *base) {
 
 const transport_kind transport_threads = {
     .name = "threads",
-    .summary = "ranks that are threads of one process",
-    .host = true,
     .open = threads_open,
     .exchange = threads_exchange,
     .barrier = threads_barrier,

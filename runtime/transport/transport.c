@@ -1,6 +1,7 @@
 // What all kinds of transport share. See transport.h.
 #include "runtime/transport/transport.h"
 #include "core/hash.h"
+#include "runtime/cuda/cuda.h"
 #include "runtime/system/locks.h"
 
 #include <stdio.h>
@@ -57,14 +58,20 @@ bool transport_speaks(transport *t) {
 }
 
 bool transport_barrier(transport *t, error *failure) {
+  if (t->below != NULL)
+    return transport_barrier(t->below, failure);
   return !is_forked(t, failure) && t->kind->barrier(t, failure);
 }
 
 bool transport_check(transport *t, error *failure) {
+  if (t->below != NULL)
+    return transport_check(t->below, failure);
   return !is_forked(t, failure) && (!t->kind->check || t->kind->check(t, failure));
 }
 
 bool transport_fail(transport *t, const char *cause, error *failure) {
+  if (t->below != NULL)
+    return transport_fail(t->below, cause, failure);
   char line[sizeof failure->message];
   bool forked = t->forks != library_forks();
   snprintf(line, sizeof line, "rank %u: %.480s", (unsigned)t->rank, cause);
@@ -176,15 +183,15 @@ typedef struct side {
 } side;
 
 static void *room_new(transport *t, uint64_t bytes) {
-  return t->kind->host ? malloc(bytes) : t->kind->room(t, bytes);
+  return t->device ? (void *)(uintptr_t)cuda_memory_new(t->device, bytes) : malloc(bytes);
 }
 
 static void side_free(side *s) {
   free(s->blocks);
-  if (s->t->kind->host)
+  if (s->t->device)
+    cuda_memory_free(s->t->device, (uintptr_t)s->packed);
+  else
     free(s->packed);
-  else if (s->packed != NULL)
-    s->t->kind->room_end(s->t, s->packed);
   free(s->messages);
 }
 
@@ -225,8 +232,8 @@ static const char *side_make(side *s, f2_affine other, bool sends) {
 }
 
 static bool copy_bytes(transport *t, void *to, const void *from, uint64_t bytes) {
-  if (!t->kind->host)
-    return t->kind->copy(t, to, from, bytes);
+  if (t->device)
+    return cuda_copy(t->device, (uintptr_t)to, (uintptr_t)from, bytes);
   memcpy(to, from, bytes);
   return true;
 }

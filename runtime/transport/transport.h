@@ -30,7 +30,6 @@
 //   caller.c     ranks whose messages a function of the caller carries
 //   open_device.c  arrays in the memory of each rank's GPU: which of these carries them
 //   staged.c     ... through memory of the host    nccl.c   ... by NCCL (nccl_library.c)
-//   device.c     what is the same for both
 #ifndef PERMC_RUNTIME_TRANSPORT_TRANSPORT_H
 #define PERMC_RUNTIME_TRANSPORT_TRANSPORT_H
 
@@ -80,8 +79,11 @@ struct transport {
   const transport_kind *kind;
   uint32_t rank, ranks;
   double timeout;
-  transport *below;  // what carries things in memory of the host; NULL: it does
-  bool disagrees;    // the last agreement has failed; then `speaker` is to say so
+  // Of arrays in the memory of a GPU: that GPU, and what carries all else. NULL: they are the
+  // host's.
+  struct cuda_device *device;
+  transport *below;
+  bool disagrees;  // the last agreement has failed; then `speaker` is to say so
   uint32_t speaker;
   pthread_mutex_t turn;   // for those who share it in several threads: not used here
   uint32_t forks;         // of the process that is the rank (system/locks.h)
@@ -91,19 +93,14 @@ struct transport {
 // What a kind does. Messages are as described above, already checked: ranks that exist, each at
 // most once, one's own with the same bytes on both sides.
 struct transport_kind {
-  const char *name, *summary;
-  bool host;  // whether data lies where the processor can read it
+  const char *name;
   // A transport whose rank, ranks and timeout are set, or NULL.
   transport *(*open)(const transport_options *o, error *failure);
   // All messages have come, and what was sent may be changed.
   bool (*exchange)(transport *t, const transport_message *sends, uint32_t send_count,
                    const transport_message *receives, uint32_t receive_count, error *failure);
-  // No rank returns before all have come.
+  // The next three: of those that have none below. No rank returns before all have come.
   bool (*barrier)(transport *t, error *failure);
-  // Not host: memory beside arrays (NULL: failed), and a copy within such memory.
-  void *(*room)(transport *t, uint64_t bytes);
-  void (*room_end)(transport *t, void *room);
-  bool (*copy)(transport *t, void *to, const void *from, uint64_t bytes);
   // Whether no failure is known here; does not wait. NULL: it hears of one in the next call only.
   bool (*check)(transport *t, error *failure);
   // This rank cannot go on: the others end with that line.
@@ -119,6 +116,15 @@ struct transport_kind {
   void (*close)(transport *t);
 };
 
+// What a transport of arrays in the memory of a GPU begins as.
+static inline transport transport_above(const transport_options *o) {
+  return (transport){.rank = o->below->rank,
+                     .ranks = o->below->ranks,
+                     .timeout = o->below->timeout,
+                     .device = o->device,
+                     .below = o->below};
+}
+
 // ---- kinds -----------------------------------------------------------------------------------
 
 extern const transport_kind transport_threads, transport_mpi, transport_caller;
@@ -126,9 +132,8 @@ extern const transport_kind
     *const transport_kinds[];  // those with a name for users; NULL at the end
 const transport_kind *transport_kind_named(const char *name);
 
-// Ranks whose arrays are in the memory of their GPUs, and which have the transport `below`: by
-// copies where all are of one process and reach each other's memory; else by NCCL where all have it
-// and each has a GPU of its own; else through memory of the host. The variable PERMC_NCCL names the
+// Ranks whose arrays are in the memory of their GPUs, and which have the transport `below`: by NCCL
+// where all have it and each has a GPU of its own; else through memory of the host. The variable PERMC_NCCL names the
 // library, or its folder (then it carries them), or is "off" (then the host does). `below` must
 // outlive it. What is in memory of a GPU has come, or may be changed, in the order of the device's
 // stream.

@@ -6,7 +6,7 @@
 #include "tests/unit/transport_laws.h"
 
 #include "core/clock.h"
-#include "runtime/transport/device.h"
+#include "runtime/cuda/device.h"
 #include "tests/unit/fake_driver.h"
 #include "tests/unit/library.h"
 
@@ -284,12 +284,13 @@ static bool has_come(const transport *t, const uint64_t *words) {
 
 static bool time_exchanges(transport *t, error *failure) {
   enum { TIMES = 10 };
-  cuda_device *d = ((device_rank *)t)->device;
-  unsigned char *from = t->kind->room(t, bytes_of_each), *to = t->kind->room(t, bytes_of_each);
+  cuda_device *d = t->device;
+  unsigned char *from = (void *)(uintptr_t)cuda_memory_new(d, bytes_of_each);
+  unsigned char *to = (void *)(uintptr_t)cuda_memory_new(d, bytes_of_each);
   uint64_t *words = malloc(bytes_of_each);
   for (uint64_t i = 0; words && i < bytes_of_each / sizeof *words; i++)
     words[i] = word_of(t->rank, i * sizeof *words);
-  bool good = from && to && words && cuda_upload(d, device_address(from), words, bytes_of_each) &&
+  bool good = from && to && words && cuda_upload(d, (uintptr_t)from, words, bytes_of_each) &&
               cuda_wait(d, NULL);
   double start = 0, least = 1e9;
   for (int i = 0; good && i < TIMES; i++) {
@@ -299,12 +300,12 @@ static bool time_exchanges(transport *t, error *failure) {
     double seconds = clock_seconds() - start;
     least = seconds < least ? seconds : least;
   }
-  good = good && cuda_download(d, words, device_address(to), bytes_of_each) && has_come(t, words);
+  good = good && cuda_download(d, words, (uintptr_t)to, bytes_of_each) && has_come(t, words);
   double sent = (double)bytes_of_each * (t->ranks - 1) / t->ranks;
   printf("rank %u: %s, %s, %.3f ms, %.1f GB/s\n", (unsigned)t->rank, t->kind->name,
          good ? "all bytes in place" : "wrong", least * 1e3, sent / least * 1e-9);
-  t->kind->room_end(t, from);
-  t->kind->room_end(t, to);
+  cuda_memory_free(d, (uintptr_t)from);
+  cuda_memory_free(d, (uintptr_t)to);
   free(words);
   return good;
 }

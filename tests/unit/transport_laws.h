@@ -6,6 +6,7 @@
 #define PERMC_TESTS_UNIT_TRANSPORT_LAWS_H
 
 #include "core/sanitized.h"
+#include "runtime/cuda/cuda.h"
 #include "runtime/transport/transport.h"
 #include "tests/test.h"
 #include "tests/unit/carry.h"
@@ -32,17 +33,18 @@ static bool wrong(const transport *t, error *failure, const char *what) {
 
 // Where a transport takes messages from: of the GPU (fake_cuda.h), the processor can use it, too.
 static unsigned char *memory_new(transport *t, size_t bytes) {
-  unsigned char *memory = t->kind->host ? malloc(bytes) : t->kind->room(t, bytes);
+  unsigned char *memory =
+      t->device ? (void *)(uintptr_t)cuda_memory_new(t->device, bytes) : malloc(bytes);
   if (memory != NULL)
     memset(memory, 0, bytes);
   return memory;
 }
 
 static void memory_end(transport *t, void *memory) {
-  if (t->kind->host)
-    free(memory);
+  if (t->device)
+    cuda_memory_free(t->device, (uintptr_t)memory);
   else
-    t->kind->room_end(t, memory);
+    free(memory);
 }
 
 static void fill(unsigned char *bytes, uint64_t count, uint64_t seed) {
