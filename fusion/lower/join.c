@@ -66,14 +66,6 @@ static bool find_joined_directions(placement *f, uint32_t m, const lying *found)
   return true;
 }
 
-// Whether the bit is 0 that the axis is.
-static net_id is_zero(lowering *l, uint32_t axes_count, uint32_t axis) {
-  net_map bit = net_map_new(l->memory, axes_count, 1);
-  bit.rows[0] = (net_row){{f2_unit((int)axis), false}, 1};
-  net_id index = pool_index(l, &bit);
-  return pool_scalar(l, OP_LT, SCALAR_BOOL, index, pool_constant(l, SCALAR_I64, 1));
-}
-
 bool join_in_stage(lowering *l, const axes *s, uint32_t m, const net_id *elements, uint32_t at,
                    net_id *joined) {
   lying found[MOST_JOINED];
@@ -98,9 +90,9 @@ bool join_in_stage(lowering *l, const axes *s, uint32_t m, const net_id *element
   axes after = *s;
   axes_insert(&after, at, m);
   for (int b = 0; b < f.k; b++) {
-    net_id zero = is_zero(l, after.count, at + (uint32_t)(f.k - 1 - b));
+    axis_range bit = {at + (uint32_t)(f.k - 1 - b), 1};
     for (uint32_t j = 0; j < m >> (b + 1); j++)
-      nodes[j] = pool_select(l, zero, nodes[2 * j], nodes[2 * j + 1]);
+      nodes[j] = pool_choice_below(l, &after, bit, 1, nodes[2 * j], nodes[2 * j + 1]);
   }
   *joined = place(l, &after, 1, nodes, after.count);
   return true;

@@ -13,6 +13,9 @@ typedef struct axes {
   uint32_t count;
   uint64_t extents[MAX_AXES];
 } axes;
+typedef struct axis_range {
+  uint32_t at, count;
+} axis_range;
 
 // Here a net_map's strides and the bits of its rows' masks go by axis: strides[i] belongs to axis i
 // (0 where it is a bit), bit i of a mask to axis i (0 where it is a loop). Such maps are not
@@ -181,6 +184,9 @@ net_id pool_scalar(lowering *l, scalar_op op, scalar_type result, net_id x, net_
 net_id pool_select(lowering *l, net_id condition, net_id x, net_id y);
 net_id pool_constant(lowering *l, scalar_type t, int64_t i);
 net_id pool_index(lowering *l, const net_map *m);
+// `below` where the number that the range of axes counts is below `end`, else `other`.
+net_id pool_choice_below(lowering *l, const axes *s, axis_range range, uint64_t end, net_id below,
+                         net_id other);
 
 typedef struct node_list {
   net_id *items;
@@ -240,9 +246,6 @@ uint32_t cut_axes(lowering *l, lowered *v, uint64_t product);
 // The same for several products, each a divisor of the next.
 void cut_axes_at_all(lowering *l, lowered *v, uint32_t count, const uint64_t *products,
                      uint32_t *at);
-typedef struct axis_range {
-  uint32_t at, count;
-} axis_range;
 // The axes after those of product `outer` up to those of product `inner`.
 axis_range cut_axis_range(lowering *l, lowered *v, uint64_t outer, uint64_t inner);
 // The axes of a batch of `count` that starts with those of some value.

@@ -55,13 +55,6 @@ typedef struct choice {
   axis_range range;
 } choice;
 
-static net_id choose_below(lowering *l, const choice *c, uint64_t end, net_id below, net_id other) {
-  const axes *all = c->parts->axes;
-  net_map m = map_numbered(l->memory, &(net_map){0}, all, c->range.at, c->range.count, 1);
-  net_id index = pool_index(l, &m), limit = pool_constant(l, SCALAR_I64, (int64_t)end);
-  return pool_select(l, pool_scalar(l, OP_LT, SCALAR_BOOL, index, limit), below, other);
-}
-
 // What is computed in a stage passes through an array, if not all is.
 static bool extend_parts(lowering *l, choice *c, bool to_store) {
   axis_range range[MOST_PARTS];
@@ -158,7 +151,7 @@ static bool choose_parts(lowering *l, const trace_step *s, const lowered *v, con
   net_id chosen = c.parts[c.count - 1].node;
   if (!find_fill(l, &c, &chosen))
     for (uint32_t i = c.count - 1; i-- > 0;)
-      chosen = choose_below(l, &c, c.start[i + 1], c.parts[i].node, chosen);
+      chosen = pool_choice_below(l, all, c.range, c.start[i + 1], c.parts[i].node, chosen);
   *result = expression(l, all, chosen);
   rule_fired(l->log, RULE_CHOSEN_PIECE, l->step, 0, 0);
   return true;

@@ -91,6 +91,13 @@ net_id pool_index(lowering *l, const net_map *m) {
   return pool_add(l, &(net_node){.kind = NET_INDEX, .type = SCALAR_I64, .map = *m});
 }
 
+net_id pool_choice_below(lowering *l, const axes *s, axis_range range, uint64_t end, net_id below,
+                         net_id other) {
+  net_map m = map_numbered(l->memory, &(net_map){0}, s, range.at, range.count, 1);
+  net_id index = pool_index(l, &m), limit = pool_constant(l, SCALAR_I64, (int64_t)end);
+  return pool_select(l, pool_scalar(l, OP_LT, SCALAR_BOOL, index, limit), below, other);
+}
+
 static void reach_node(lowering *l, node_list *list, net_id id) {
   if (l->marks[id] != l->walks) {
     l->marks[id] = l->walks;

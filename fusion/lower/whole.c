@@ -290,15 +290,13 @@ static part part_of_slice(rewriting *r, const trace_step *s) {
 
 // ---- parts that follow one another -----------------------------------------------------------
 
-// Of the elements of a's whole those before `end`, of b's the others, in each of the periods that
-// rows consist of.
-static value_id choice(rewriting *r, const trace_step *s, const part *a, const part *b,
-                       uint64_t end, uint64_t period) {
-  uint64_t all = a->rows * a->total, unit = is_power_of_two(period) ? end & -end : 1;
+// Of each row the elements of a's whole before b begins, and those of b's whole from there on.
+static value_id choice(rewriting *r, const trace_step *s, const part *a, const part *b) {
+  uint64_t all = a->rows * a->total, unit = is_power_of_two(a->total) ? b->first & -b->first : 1;
   trace_step index = step_like(s, TRACE_INSTANCE, SCALAR_I64, all / unit);
-  index.number = period / unit;
+  index.number = a->total / unit;
   trace_step limit = step_like(s, TRACE_CONSTANT, SCALAR_I64, 1);
-  limit.constant = scalar_from_i64(SCALAR_I64, (int64_t)(end / unit));
+  limit.constant = scalar_from_i64(SCALAR_I64, (int64_t)(b->first / unit));
   trace_step below = step_like(s, TRACE_SCALAR, SCALAR_BOOL, all / unit);
   below.scalar = OP_LT;
   value_id first = add_step_once(r, index), second = add_step_once(r, limit);
@@ -335,9 +333,7 @@ static part part_of_concat(rewriting *r, const trace_step *s) {
   if (a.whole == NO_STEP || b.whole == NO_STEP || a.rows != s->batch || b.rows != s->batch ||
       a.total != b.total)
     return none;
-  bool paired = before == behind && is_power_of_two(before) && a.total % (2 * before) == 0;
-  uint64_t first = paired ? a.first & ~(2 * before - 1) : a.first;
-  if (!move_part(r, &a, before, first) || !move_part(r, &b, behind, first + before))
+  if (!move_part(r, &b, behind, a.first + before))
     return none;
   part p = {a.whole, a.rows, a.first, a.total, a.work + b.work};
   if (a.whole == b.whole) {
@@ -347,8 +343,7 @@ static part part_of_concat(rewriting *r, const trace_step *s) {
   bool halves = before + behind == a.total && before == behind;
   if (halves || !is_cheap(&a, before) || !is_cheap(&b, behind))
     return none;
-  p.whole =
-      paired ? choice(r, s, &a, &b, before, 2 * before) : choice(r, s, &a, &b, b.first, a.total);
+  p.whole = choice(r, s, &a, &b);
   return p;
 }
 

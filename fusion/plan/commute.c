@@ -50,17 +50,16 @@ typedef struct commuting {
 // Where in the set the node is not element `e` of the value; or more.
 static f2_space changed_by(const net_stage *s, net_id id, net_id value, uint64_t e, f2_space set) {
   const net_node *node = &s->nodes.items[id];
-  f2_space chosen, sides[2] = {set, set};
   if (node->kind == NET_ELEMENT && node->value == value && node->number == e)
     return live_empty(s->n);
-  if (node->kind != NET_SELECT || s->nodes.items[node->operands[0]].operand_count != 2)
+  if (node->kind != NET_SELECT)
     return set;
-  if (net_condition_set(s, node->operands[0], &chosen)) {
-    sides[0] = live_both(set, chosen);
-    sides[1] = live_without(set, chosen);
-  }
-  return live_hull(changed_by(s, node->operands[1], value, e, sides[0]),
-                   changed_by(s, node->operands[2], value, e, sides[1]));
+  net_domain all = net_domain_on(set);
+  f2_space changed[2];
+  for (int side = 0; side < 2; side++)
+    changed[side] = changed_by(s, node->operands[1 + side], value, e,
+                               net_domain_where(s, &all, node->operands[0], side == 0).on);
+  return live_hull(changed[0], changed[1]);
 }
 
 static f2_space changed_of(const net_stage *s, const net_op *op, const net_output *output,

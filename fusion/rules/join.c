@@ -53,7 +53,6 @@ typedef struct coalescing {
   net_id *order;             // scratch
   // Of each class, while its ops are executed:
   net_id *now;       // the latest value of the variable
-  uint32_t *maker;   // the op that made it, or NET_NONE
   uint32_t *needed;  // the largest `last` of values that were made
 } coalescing;
 
@@ -77,28 +76,18 @@ static bool find_join(const net_stage *s, const net_op *op, const net_output *ou
   return true;
 }
 
-static bool is_of_index(const net_stage *s, net_id id) {
-  const net_node *node = &s->nodes.items[id];
-  bool good = node->kind == NET_INDEX || node->kind == NET_CONSTANT || node->kind == NET_SCALAR;
-  for (uint32_t i = 0; i < node->operand_count && good; i++)
-    good = is_of_index(s, node->operands[i]);
-  return good;
-}
-
-// Whether the node is an element, or chooses among such by the index.
+// Whether the node is an element, or a selection among elements.
 static bool is_choice(const net_stage *s, net_id id) {
   const net_node *node = &s->nodes.items[id];
   if (node->kind != NET_SELECT)
     return node->kind == NET_ELEMENT;
-  return is_of_index(s, node->operands[0]) && is_choice(s, node->operands[1]) &&
-         is_choice(s, node->operands[2]);
+  return is_choice(s, node->operands[1]) && is_choice(s, node->operands[2]);
 }
 
 bool op_only_chooses(const net_stage *s, const net_op *op) {
-  bool all = op->k == 0 && op->output_count > 0;
+  bool all = op->k == 0;
   for (uint32_t i = 0; i < op->output_count && all; i++)
-    all = s->nodes.items[op->outputs[i].elements[0]].kind == NET_SELECT &&
-          is_choice(s, op->outputs[i].elements[0]);
+    all = is_choice(s, op->outputs[i].elements[0]);
   return all;
 }
 
@@ -317,8 +306,8 @@ static bool coalesce(coalescing *c, const net_op *op, const net_output *output) 
 
 // ---- the stage without them ------------------------------------------------------------------
 
-// The node with the variables' latest values, of those that it reads.
-static void rename_reads(coalescing *c, const net_op *op) {
+// The op with the variables' latest values, of those that it reads.
+static net_op with_latest_values(coalescing *c, const net_op *op) {
   rewriter *r = c->r;
   uint32_t count = rewriter_walk(r, op);
   for (uint32_t i = 0; i < count; i++) {
@@ -328,11 +317,7 @@ static void rename_reads(coalescing *c, const net_op *op) {
     node = net_node_renumbered(r->memory, &node, r->memo);
     r->memo[r->nodes[i]] = node_simplified(r, &node);
   }
-  for (uint32_t i = 0; i < op->output_count; i++)
-    for (uint64_t e = 0; e < UINT64_C(1) << op->k; e++)
-      if (op->outputs[i].elements[e] != NET_NONE)
-        op->outputs[i].elements[e] = r->memo[op->outputs[i].elements[e]];
-  rewriter_forget(r, count);
+  return rewriter_take_memo(r, op, count);
 }
 
 static void need(coalescing *c, net_id value) {
@@ -343,17 +328,10 @@ static void need(coalescing *c, net_id value) {
 // Where the op is alive: it also keeps elements of variables that others need.
 static f2_space live_with_kept(coalescing *c, const net_op *op, uint32_t at) {
   const net_stage *s = c->r->stage;
-  f2_space live = live_of_op(s, op);
-  for (uint32_t i = 0; i < op->output_count; i++) {
-    net_id class = class_of(c, op->outputs[i].value);
-    f2_space known = live_all(s->n);
-    if (c->needed[class] <= at || c->members[op->outputs[i].value].gone)
-      continue;
-    if (c->maker[class] != NET_NONE)
-      known = live_of_op(s, &s->ops.items[c->maker[class]]);
-    live = live_hull(live, live_cosets(known, op->k, op->directions));
-  }
-  return live;
+  for (uint32_t i = 0; i < op->output_count; i++)
+    if (c->needed[class_of(c, op->outputs[i].value)] > at && !c->members[op->outputs[i].value].gone)
+      return live_all(s->n);
+  return live_of_op(s, op);
 }
 
 // Element e of what the op makes, or of what is there.
@@ -401,24 +379,19 @@ static void execute_stage(coalescing *c) {
   net_stage *s = c->r->stage;
   uint32_t kept = 0;
   c->now = NEW_ARRAY(c->r->memory, net_id, s->values.count);
-  c->maker = NEW_ARRAY(c->r->memory, uint32_t, s->values.count);
   c->needed = NEW_ARRAY(c->r->memory, uint32_t, s->values.count);
   for (size_t i = 0; i < s->loads.count; i++) {
     net_id v = s->loads.items[i].value;
     c->now[class_of(c, v)] = v;
-    c->maker[class_of(c, v)] = NET_NONE;
     need(c, v);
   }
   for (uint32_t i = 0; i < s->ops.count; i++) {
-    const net_op op = s->ops.items[i];
-    rename_reads(c, &op);
+    const net_op op = with_latest_values(c, &s->ops.items[i]);
     net_op changed = change_variables(c, &op, i + 1);
     for (uint32_t k = 0; k < op.output_count; k++)
       need(c, op.outputs[k].value);
-    for (uint32_t k = 0; k < changed.output_count; k++) {
+    for (uint32_t k = 0; k < changed.output_count; k++)
       c->now[class_of(c, changed.outputs[k].value)] = changed.outputs[k].value;
-      c->maker[class_of(c, changed.outputs[k].value)] = kept;
-    }
     if (changed.output_count)
       s->ops.items[kept++] = changed;
   }

@@ -11,7 +11,7 @@ typedef struct rewriter {
   net_stage *stage;
   rule_log *log;
   bool changed;
-  bool joins_apart;  // ops that only choose by the index take nothing in ...
+  bool joins_apart;  // ops that only select among values take nothing in ...
   bool held_apart;   // ... and that kept two ops apart
   uint64_t loops;    // iterations of all loops
   // What is being rewritten, for the log: its step, and how often its nodes are evaluated.
@@ -92,7 +92,7 @@ void stage_narrow(rewriter *r);
 
 // ---- rules/join.c ----------------------------------------------------------------------------
 
-// Whether the op, of single elements, only chooses among values by its index.
+// Whether the op, of single elements, only selects among values.
 bool op_only_chooses(const net_stage *s, const net_op *op);
 // The rule in-place, for all such ops of the stage.
 void stage_coalesce_joins(rewriter *r);
