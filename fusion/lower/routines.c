@@ -53,8 +53,8 @@ static lowered new_result(lowering *l, const trace_step *s, net_id *array) {
 static void add_pair(lowering *l, net_routine *r, net_routine_pair pair) {
   net_routine_pair *more = NEW_ARRAY(l->memory, net_routine_pair, r->pair_count + 1);
   uint32_t at = r->pair_count - r->counts;
-  memcpy(more, r->pairs, at * sizeof *more);
-  memcpy(more + at + 1, r->pairs + at, r->counts * sizeof *more);
+  for (uint32_t i = 0; i < r->pair_count; i++)
+    more[i < at ? i : i + 1] = r->pairs[i];
   more[at] = pair;
   r->pairs = more;
   r->pair_count++;
