@@ -92,16 +92,6 @@ static double sort_ops(const plan *p, const net_routine *r) {
   return t->call_ops + (double)r->rows * (each * (double)r->length + of_row);
 }
 
-// A sort by plain C, in seconds: few keys are inserted; more are counted and moved, digit by digit,
-// and what goes with them after that.
-static double plain_sort_seconds(const plan *p, const net_routine *r) {
-  enum { FEW = 48, VALUES = 1 << DIGIT };
-  double length = (double)r->length;
-  double each = r->length <= FEW ? length / 4 : plan_routine_digits(p, r) * (1 + VALUES / length);
-  each += r->kind == NET_PLACES ? 1 : r->pair_count - 1;
-  return (double)r->rows * length * each * p->target->digit_seconds;
-}
-
 static pass_cost routine_cost(const plan *p, const net_routine *r) {
   double elements = (double)r->rows * (double)r->length;
   if (!p->target->lane_bytes && r->kind != NET_PERMUTE && r->kind != NET_TRANSPOSE)
@@ -114,9 +104,8 @@ static pass_cost routine_cost(const plan *p, const net_routine *r) {
   }
   bool sorts = r->kind == NET_SORT || r->kind == NET_PLACES;
   double ops = sorts ? sort_ops(p, r) : rates[r->kind].ops * elements;
-  bool plain = sorts && p->target->digit_seconds > 0;
   return (pass_cost){p->target->pass_seconds, bytes / p->target->memory_bytes_per_second,
-                     plain ? plain_sort_seconds(p, r) : ops / p->target->ops_per_second};
+                     ops / p->target->ops_per_second};
 }
 
 // ---- passes of tiles ---------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 // nothing else.
 //
 //   avx512   lines of 128 bytes; tiles of 128 KiB in L2; 16 vectors of 64 bytes in registers
-//   c-avx512 the same for a library of `permc build`, whose sorts are plain C
+//   c-avx512 the same for a library of `permc build`: one thread, called directly
 //   gpu      lines of 128 bytes; tiles of 64 KiB in shared memory; 2^5 lanes, 32 registers each
 //
 // Beyond its memory there are OUTER LEVELS: ranks, each with a memory of its own, and disks. Of 2^p
@@ -63,8 +63,6 @@ typedef struct target {
   double ops_per_second;           // min/max of 4-byte elements
   double exchange_ops;             // what moving one element between phases costs, in ops
   double pass_seconds;             // starting a pass
-  double digit_seconds;            // a key and 8 of its bits, of a sort by plain C; 0: sorts are by
-                                   // networks of vectors, or by kernels
   network_limits networks;         // which sorts are by networks
   target_routines routines;
   // The outer levels. Plans of what a rank does do not depend on them.

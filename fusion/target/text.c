@@ -67,8 +67,6 @@ static const field fields[] = {
           "what moving an element between phases costs, in such operations"),
     FIELD(pass_seconds, FIELD_F64, 0, 0, 1, "a number from 0 to 1",
           "for starting a pass"),
-    FIELD(digit_seconds, FIELD_F64, 0, 0, 1, "a number from 0 to 1",
-          "of a sort by plain C, for a key and 8 of its bits; 0: sorts are by vectors"),
     NETWORKS(network_keys, NETWORK_KEYS),
     NETWORKS(network_pairs, NETWORK_PAIRS),
     NETWORKS(network_rows, NETWORK_ROWS),
@@ -98,7 +96,7 @@ static const field fields[] = {
     LINK(disk, TARGET_DISK, "memory and disk"),
 };
 // clang-format on
-enum { FIELDS = sizeof fields / sizeof *fields, PLAN_FIELDS = 12 };
+enum { FIELDS = sizeof fields / sizeof *fields, PLAN_FIELDS = 11 };
 
 size_t target_field_count(void) { return FIELDS; }
 size_t target_plan_field_count(void) { return PLAN_FIELDS; }

@@ -247,7 +247,7 @@ TEST(stores_over_what_is_loaded) {
       "store v1 in a1 at " TRANSPOSED "\n"
       "target gpu line_bytes 128 tile_bytes 65536 lane_bytes 0 lane_bits 5 register_bytes 128 "
       "adapts 1 wide_bytes 16 memory_bytes_per_second 4e+12 ops_per_second 1.5e+13 "
-      "exchange_ops 4 pass_seconds 3e-06 digit_seconds 0\nstage 0 strategy free padding none\n"
+      "exchange_ops 4 pass_seconds 3e-06\nstage 0 strategy free padding none\n"
       "array a2 u32 1024 temporary\npass 0 of stage 0 seconds 0\n"
       "tile 1 2 4 8 16 32 64 128 256 512\nblocks none\nslot 0 bytes 4 values v0-v1\n"
       "load slot 0 from a2 at " IN_ORDER " coalesced\n"

@@ -68,7 +68,7 @@ TEST(random_nets) {
 #define TARGET                                                                                     \
   "target mine line_bytes 16 tile_bytes 256 lane_bytes 0 lane_bits 1 register_bytes 16 "           \
   "adapts 0 wide_bytes 8 memory_bytes_per_second 4e+10 ops_per_second 3e+10 exchange_ops 2 "       \
-  "pass_seconds 3e-06 digit_seconds 2e-09\n"
+  "pass_seconds 3e-06\n"
 #define PASS                                                                                       \
   "stage 0 strategy by-hand padding none\n"                                                        \
   "array a2 i32 48 temporary\n"                                                                    \
@@ -215,8 +215,8 @@ TEST(every_field_of_every_target) {
             t->wide_bytes == u->wide_bytes &&
             t->memory_bytes_per_second == u->memory_bytes_per_second &&
             t->ops_per_second == u->ops_per_second && t->exchange_ops == u->exchange_ops &&
-            t->pass_seconds == u->pass_seconds && t->digit_seconds == u->digit_seconds &&
-            t->peers == u->peers && t->nodes == u->nodes && t->disk_block == u->disk_block &&
+            t->pass_seconds == u->pass_seconds && t->peers == u->peers && t->nodes == u->nodes &&
+            t->disk_block == u->disk_block &&
             !memcmp(&t->networks, &u->networks, sizeof t->networks) &&
             !memcmp(&t->routines, &u->routines, sizeof t->routines) &&
             !memcmp(t->links, u->links, sizeof t->links));
