@@ -74,9 +74,8 @@ static int bits_in_share(const blocking *b, const blocked_loop *l, int bits) {
   return bits;
 }
 
-// The loop that goes on with the lines of a move, of so many elements, behind what index bits
-// number;
-// NULL: there is none.
+// The loop whose turns go on with a line of so many elements where the move's index bits end; NULL:
+// there is none.
 static blocked_loop *find_line_loop(const blocking *b, const net_map *m, int64_t line) {
   int64_t next = 1;
   for (uint32_t r = 0; r < m->row_count; r++)

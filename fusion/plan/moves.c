@@ -44,7 +44,8 @@ pass_tiles *plan_load_lines(planning *p) {
   return tiles_of_one(p, tile);
 }
 
-// Whether the map's lines go along index bits, or along those that the loads' lines go along.
+// One tile of the lines of all loads and stores, and of index bits for 2^iterations of them; NULL:
+// the lines need more vectors than a tile of the paper has.
 static pass_tiles *unit_tile(planning *p, int iterations) {
   const net_stage *s = p->stage;
   f2_space tile = f2_space_zero(s->n);

@@ -63,7 +63,7 @@ struct planning {
   uint32_t alone;     // an op that is a phase of its own; NET_NONE: none is
 };
 
-// A way to cut a stage into passes: the tiles of the runs in *count passes.
+// What a stage is cut into: a run of ops, and its tile, for each pass.
 struct pass_tiles {
   uint32_t count;
   run *runs;  // spaces are the tiles V
