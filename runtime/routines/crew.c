@@ -46,10 +46,12 @@ crew crew_begin(const crew *c, worker_memory *own) {
 
 void crew_end(const crew *c, crew *begun) {
   bool large = begun->memory != &kept;
+  if (c->memory)
+    return;
   for (size_t b = 0; b < BLOCKS; b++)
     large |= begun->memory->bytes[b] > KEPT_BYTES;
-  if (!c->memory && large)
+  if (large)
     free_worker_memory(begun->memory);
-  if (!c->memory && begun->memory == &kept)
+  if (begun->memory == &kept)
     atomic_flag_clear_explicit(&kept_in_use, memory_order_release);
 }

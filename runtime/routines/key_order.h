@@ -12,10 +12,11 @@
 #include "core/scalar/scalar.h"
 #include "runtime/routines/key_rank.h"
 
-// bits: not 0: the keys are integers 0 ... 2^bits - 1.
+// bits: not 0: the keys are integers 0 ... 2^bits - 1. Of a type that has no order, which may have
+// more than 8 bytes, only the size means something.
 static inline key_order key_order_of(scalar_type of, bool descending, uint32_t bits) {
   key_order o = {.size = scalar_types[of].size, .infinity = UINT64_MAX};
-  uint32_t width = 8 * (uint32_t)o.size;
+  uint32_t width = o.size < 8 ? 8 * (uint32_t)o.size : 64;
   uint64_t all = UINT64_MAX >> (64 - width), sign = (all >> 1) + 1;
   scalar_kind kind = scalar_types[of].kind;
   o.bits = bits ? bits : width;

@@ -215,17 +215,17 @@ static bool move_tiles(void *with, unsigned worker, uint64_t first, uint64_t las
   return true;
 }
 
-static transposing transposing_of(const transpose_task *task) {
+uint64_t transpose_bytes(const transpose_task *task) {
   transposing t = {.task = task};
   find_dimensions(&t);
   choose_tiles(&t);
-  return t;
+  return t.buffer_bytes;
 }
 
-uint64_t transpose_bytes(const transpose_task *task) { return transposing_of(task).buffer_bytes; }
-
 bool routine_transpose(const transpose_task *task) {
-  transposing t = transposing_of(task);
+  transposing t = {.task = task};
+  find_dimensions(&t);
+  choose_tiles(&t);
   worker_memory own = {0};
   crew c = crew_begin(&task->crew, &own);
   // Without memory for buffers it goes without them.
