@@ -107,7 +107,7 @@ bool making_has_effects(const net_stage *s);
 // The stage after its nodes were changed: they are found by what they are.
 net_stage making_new_nodes(arena *a, const net_stage *s);
 // A stage of one share: a loop of one turn, so that the stage stays apart from others.
-void making_put_in_turn(arena *a, net_stage *s);
+void making_add_single_turn(arena *a, net_stage *s);
 // A stage whose loops are in blocks; its loads and stores of files have their maps already.
 void making_put_in_blocks(const making *m, net_stage *s, const making_blocks *b);
 // The map by the loops of such a stage: by loop of `m`, what a block adds, and what a turn does.

@@ -19,7 +19,7 @@ net_stage making_new_nodes(arena *a, const net_stage *s) {
 
 // ---- one share ----------------------------------------------------------------------------------
 
-void making_put_in_turn(arena *a, net_stage *s) {
+void making_add_single_turn(arena *a, net_stage *s) {
   net_map *m;
   s->loop_count = 1;
   s->extents = NEW_ARRAY(a, uint64_t, 1);

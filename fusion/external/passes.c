@@ -35,7 +35,7 @@ static void renew_stored(making *m, const plan *p, const plan_pass *pass) {
 static void store_where_made(arena *a, const net_stage *s, net_store *o) {
   f2_space live = live_of_value(s, o->value);
   for (uint32_t i = 0; i < o->live_count; i++)
-    live = live_and(live, o->live[i]);
+    live = live_where(live, o->live[i]);
   o->live = live_forms(a, live, &o->live_count);
 }
 

@@ -316,7 +316,7 @@ bool making_add_as_is(making *m, const net_stage *of, const making_blocks *block
   if (blocks)
     making_put_in_blocks(m, &stage, blocks);
   else if (!net_stage_is_shared(&stage))
-    making_put_in_turn(m->memory, &stage);
+    making_add_single_turn(m->memory, &stage);
   vec_push(m->memory, &m->to->stages, making_new_nodes(m->memory, &stage));
   vec_push(m->memory, &m->out->steps, step);
   return good;

@@ -290,8 +290,8 @@ static lower_step *const rows[TRACE_OP_COUNT] = {
     [TRACE_TRANSPOSE] = lower_transpose, [TRACE_SLICE] = lower_slice,
     [TRACE_CONCAT] = lower_concat,       [TRACE_IOTA] = lower_iota,
     [TRACE_REPLICATE] = lower_repeated,  [TRACE_GATHER] = lower_gather,
-    [TRACE_SCATTER] = lower_scatter,     [TRACE_PLACES] = lower_keyed,
-    [TRACE_COUNT] = lower_keyed,         [TRACE_WRONG] = lower_keyed};
+    [TRACE_SCATTER] = lower_scatter,     [TRACE_PLACES] = lower_key_routine,
+    [TRACE_COUNT] = lower_key_routine,   [TRACE_WRONG] = lower_key_routine};
 
 // How many steps read each step that is needed, or results.
 static uint32_t *count_uses(lowering *l) {

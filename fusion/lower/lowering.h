@@ -125,11 +125,11 @@ typedef struct stage_state {
 
 // Places of keys: the array with them, the routine that makes it; the latest sort that moves
 // payloads to them (NET_NONE: none does), which reads arrays of lower numbers than `arrays`.
-typedef struct known_sort {
+typedef struct known_places {
   net_id places;
   uint32_t stage, sort;
   net_id arrays;
-} known_sort;
+} known_places;
 
 typedef struct lowering {
   arena *memory;
@@ -148,7 +148,7 @@ typedef struct lowering {
   VEC(storage) storages;
   VEC(stage_state) stages;
   uint32_t closings;
-  VEC(known_sort) sorts;
+  VEC(known_places) sorts;
   VEC(known_batch) batches;  // the axes that each size of a batch had last
   lowered *values;           // by step of the trace
   const axes *latest[8];     // different axes of values
@@ -402,7 +402,7 @@ lowered lower_scatter(lowering *l, const trace_step *s);
 
 // Whether the value is an array in memory, all of it, row by row.
 bool is_whole_array(lowering *l, const lowered *v);
-lowered lower_keyed(lowering *l, const trace_step *s);
+lowered lower_key_routine(lowering *l, const trace_step *s);
 // A scatter of all elements to the places of their keys. False: it is none.
 bool lower_sort(lowering *l, const trace_step *s, lowered *result);
 // The same of a scatter to the places of a permutation that is given, and of a gather from them.

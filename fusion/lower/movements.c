@@ -1,8 +1,8 @@
 // Gathers and scatters by places that are known, as steps that move elements: a Trace before it is
 // lowered.
 //
-// Of places that are an argument, elaboration may have found out what they do (trace_places). As
-// many elements as there are places need no places then:
+// Of places that are an argument, elaboration may have found out what they do (trace_places). A
+// gather or scatter of as many elements as there are places then needs no places:
 //
 //   scatter p xs ys, and p                          becomes
 //   rotates n elements by 2                         concat (drop (n - 2) xs) (take (n - 2) xs)

@@ -7,7 +7,7 @@
 //   scatter p x x, p an argument that is a permutation
 //                                                   routine permute: from p, from x to r1
 //
-// Nobody may read places then: they are dropped with what else is dead. Payloads of the same places
+// Perhaps nobody reads the places then: they are dropped with what else is dead. Payloads of the same places
 // go with one sort, as far as they are there when it begins.
 #include "fusion/lower/lowering.h"
 
@@ -76,7 +76,7 @@ static uint32_t add_routine(lowering *l, net_routine r, net_routine_pair pair) {
 // none.
 static net_routine *find_counting(lowering *l, const net_routine *count, net_id keys) {
   for (size_t i = 0; i < l->sorts.count && count->limit <= NET_MOST_COUNTED; i++) {
-    const known_sort *k = &l->sorts.items[i];
+    const known_places *k = &l->sorts.items[i];
     net_routine *r = k->sort == NET_NONE ? NULL : stage_of(l, k->sort)->routine;
     if (r && !r->counts && r->limit == count->limit && r->rows == count->rows &&
         r->length == count->length && r->pairs[0].from == keys)
@@ -85,7 +85,7 @@ static net_routine *find_counting(lowering *l, const net_routine *count, net_id 
   return NULL;
 }
 
-lowered lower_keyed(lowering *l, const trace_step *s) {
+lowered lower_key_routine(lowering *l, const trace_step *s) {
   const trace_step *of = operand_step(l, s, 0);
   if (!trace_step_count(of))
     return zeros_of_step(l, s);
@@ -112,12 +112,12 @@ lowered lower_keyed(lowering *l, const trace_step *s) {
     r.offsets = operand_array(l, s, 1, rows);
   uint32_t stage = add_routine(l, r, pair);
   if (s->op == TRACE_PLACES)
-    vec_push(l->memory, &l->sorts, ((known_sort){pair.to, stage, NET_NONE, 0}));
+    vec_push(l->memory, &l->sorts, ((known_places){pair.to, stage, NET_NONE, 0}));
   return result;
 }
 
 // The places that the scatter's elements go to, if they are those of keys, as many in as many rows.
-static known_sort *find_sort(lowering *l, const trace_step *s) {
+static known_places *find_sort(lowering *l, const trace_step *s) {
   const trace_step *list = operand_step(l, s, 0);
   const lowered places = l->values[s->operands[0]];
   if (list->batch != s->batch || list->dims[0] != s->dims[0] || places.kind != LOWERED_EXPRESSION ||
@@ -163,7 +163,7 @@ static bool is_index(const lowering *l, const trace_step *s) {
 }
 
 bool lower_sort(lowering *l, const trace_step *s, lowered *result) {
-  known_sort *k = find_sort(l, s);
+  known_places *k = find_sort(l, s);
   if (!k)
     return false;
   const net_routine of = *stage_of(l, k->stage)->routine;

@@ -1,11 +1,11 @@
 // Nodes that choose by order, and ops that are comparators. See net.h.
 #include "fusion/net/net.h"
 
-net_choice net_choice_of(const net_stage *s, const net_node *node) {
+net_extremum net_extremum_of(const net_stage *s, const net_node *node) {
   const net_id *of = node->operands;
-  net_choice none = {node->kind, OP_LE, {NET_NONE, NET_NONE}};
+  net_extremum none = {node->kind, OP_LE, {NET_NONE, NET_NONE}};
   if (node->kind == NET_MIN || node->kind == NET_MAX)
-    return (net_choice){node->kind, OP_LE, {of[0], of[1]}};
+    return (net_extremum){node->kind, OP_LE, {of[0], of[1]}};
   if (node->kind != NET_SELECT || s->nodes.items[of[0]].kind != NET_SCALAR)
     return none;
   const net_node *condition = &s->nodes.items[of[0]];
@@ -18,11 +18,12 @@ net_choice net_choice_of(const net_stage *s, const net_node *node) {
   if (!first && (of[1] != b || of[2] != a))
     return none;
   scalar_op order = op == OP_GT ? OP_LT : op == OP_GE ? OP_LE : op;
-  return (net_choice){first ? NET_MIN : NET_MAX, order, {a, b}};
+  return (net_extremum){first ? NET_MIN : NET_MAX, order, {a, b}};
 }
 
-bool net_choices_are_both(const net_stage *s, const net_choice *x, const net_choice *y) {
-  if (!net_is_choice(x) || !net_is_choice(y) || x->kind == y->kind)
+bool net_extrema_are_complementary(const net_stage *s, const net_extremum *x,
+                                   const net_extremum *y) {
+  if (!net_is_extremum(x) || !net_is_extremum(y) || x->kind == y->kind)
     return false;
   bool same = x->operands[0] == y->operands[0] && x->operands[1] == y->operands[1];
   bool swapped = x->operands[0] == y->operands[1] && x->operands[1] == y->operands[0];
@@ -38,8 +39,8 @@ bool net_op_comparator(const net_stage *s, const net_op *op, net_comparator *out
   const net_id *e = op->outputs[0].elements;
   if (e[0] == NET_NONE || e[1] == NET_NONE)
     return false;
-  net_choice zero = net_choice_of(s, &nodes[e[0]]), one = net_choice_of(s, &nodes[e[1]]);
-  if (!net_choices_are_both(s, &zero, &one))
+  net_extremum zero = net_extremum_of(s, &nodes[e[0]]), one = net_extremum_of(s, &nodes[e[1]]);
+  if (!net_extrema_are_complementary(s, &zero, &one))
     return false;
   const net_node *a = &nodes[zero.operands[0]], *b = &nodes[zero.operands[1]];
   if (a->kind != NET_ELEMENT || b->kind != NET_ELEMENT || a->value != b->value ||

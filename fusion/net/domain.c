@@ -6,11 +6,11 @@ net_domain net_domain_on(f2_space on) { return (net_domain){on, live_empty(on.n 
 net_domain net_domain_hull(net_domain a, net_domain b) {
   if (live_is_empty(a.on) || live_is_empty(b.on))
     return live_is_empty(a.on) ? b : a;
-  return (net_domain){live_hull(a.on, b.on), live_both(a.except, b.except)};
+  return (net_domain){live_hull(a.on, b.on), live_intersection(a.except, b.except)};
 }
 
 bool net_domains_meet(const net_domain *a, const net_domain *b) {
-  f2_space both = live_both(a->on, b->on);
+  f2_space both = live_intersection(a->on, b->on);
   return !live_within(both, a->except) && !live_within(both, b->except);
 }
 
@@ -27,7 +27,7 @@ bool net_condition_set(const net_stage *s, net_id condition, f2_space *set) {
   *set = live_all(s->n);
   int64_t most = 0;  // of the sum
   for (uint32_t i = 0; good && i < index->map.row_count; i++) {
-    *set = live_and(*set, index->map.rows[i].form);
+    *set = live_where(*set, index->map.rows[i].form);
     good = !__builtin_add_overflow(most, index->map.rows[i].weight, &most);
   }
   return good;
@@ -39,7 +39,7 @@ net_domain net_domain_where(const net_stage *s, const net_domain *domain, net_id
   if (!net_condition_set(s, condition, &set))
     return *domain;
   if (holds)
-    return (net_domain){live_both(domain->on, set), domain->except};
+    return (net_domain){live_intersection(domain->on, set), domain->except};
   f2_space rest = live_without(domain->on, set);
   bool whole = f2_space_equal(rest, domain->on) && live_is_empty(domain->except);
   return (net_domain){rest, whole ? set : domain->except};
@@ -79,7 +79,7 @@ static net_id add_choice(arena *a, net_stage *s, const net_op *op, uint64_t e, f
   net_map map = net_map_new(a, s->loop_count, (uint32_t)set.dimension);
   for (int i = 0; i < set.dimension; i++) {
     map.rows[i] = (net_row){live_reduced(known, live_form(set.basis[i])), 1};
-    known = live_and(known, map.rows[i].form);
+    known = live_where(known, map.rows[i].form);
   }
   shorten_forms(&map);
   net_map_normalise(&map);
@@ -99,5 +99,6 @@ net_id net_domain_choose(arena *a, net_stage *s, const net_op *op, uint64_t e,
   net_id node = add_choice(a, s, op, e, domain->on, known, inside, outside);
   if (live_is_empty(domain->except))
     return node;
-  return add_choice(a, s, op, e, domain->except, live_both(known, domain->on), outside, node);
+  return add_choice(a, s, op, e, domain->except, live_intersection(known, domain->on), outside,
+                    node);
 }

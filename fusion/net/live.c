@@ -27,21 +27,21 @@ f2_space live_set(int n, uint32_t count, const net_form *forms) {
   return normalized(s);
 }
 
-f2_space live_and(f2_space s, net_form f) {
+f2_space live_where(f2_space s, net_form f) {
   f2_space_insert(&s, live_vector(f));
   return normalized(s);
 }
 
-f2_space live_both(f2_space s, f2_space t) { return normalized(f2_space_sum(s, t)); }
+f2_space live_intersection(f2_space s, f2_space t) { return normalized(f2_space_sum(s, t)); }
 
 f2_space live_without(f2_space s, f2_space t) {
-  f2_space both = live_both(s, t);
+  f2_space both = live_intersection(s, t);
   if (both.dimension > s.dimension + 1 || live_is_empty(both))
     return s;
   for (int i = 0; i < t.dimension; i++) {
     net_form form = live_reduced(s, live_form(t.basis[i]));
     if (form.mask)
-      return live_and(s, (net_form){form.mask, !form.constant});
+      return live_where(s, (net_form){form.mask, !form.constant});
   }
   return live_empty(s.n - 1);
 }

@@ -3,7 +3,7 @@
 // The Trace moves elements between arrays at every step. In the Net they stay where they are: a
 // STAGE has an index space, F_2^n times some outer loops, and an op combines elements whose indices
 // differ by known vectors, in place. Splits, columns and permutations have become the vectors
-// (design: frames, F and f) and the maps by which a stage loads from memory and stores to it.
+// (docs/algebra.md, section 2: frames) and the maps by which a stage loads from memory and stores to it.
 //
 //   main : [2^n]i32 -> [2^n]i32          n = 2, main xs = bmmc [2, 1] 0 (parm 1 (column 1 cs) xs)
 //
@@ -599,19 +599,20 @@ static inline scalar_type net_operand_type(const net_stage *s, const net_node *n
 //      select (total_le a b) a b    a if total_le a b, else b       NET_MIN  total_le  a b
 //      select (total_le a b) b a    the other one                   NET_MAX  total_le  a b
 //      select (a > b) a b           b if b < a, else a              NET_MAX  lt        b a
-typedef struct net_choice {
+typedef struct net_extremum {
   net_node_kind kind;  // NET_MIN or NET_MAX; else the node's own: it is no such choice
   scalar_op order;     // OP_LT, OP_LE or OP_TOTAL_LE: > and >= are < and <= of turned operands
   net_id operands[2];  // NET_NONE of another node
-} net_choice;
-net_choice net_choice_of(const net_stage *s, const net_node *node);
+} net_extremum;
+net_extremum net_extremum_of(const net_stage *s, const net_node *node);
 
-static inline bool net_is_choice(const net_choice *c) {
+static inline bool net_is_extremum(const net_extremum *c) {
   return c->kind == NET_MIN || c->kind == NET_MAX;
 }
 
 // Whether one takes an element of two, and the other what is left.
-bool net_choices_are_both(const net_stage *s, const net_choice *x, const net_choice *y);
+bool net_extrema_are_complementary(const net_stage *s, const net_extremum *x,
+                                   const net_extremum *y);
 
 // An op that puts the elements 0 and 1 of one value in order, as a sorting network does:
 //
@@ -715,12 +716,12 @@ f2_space live_all(int n);  // no form: every index of F_2^n, 0 <= n <= LIVE_MAX
 f2_space live_set(int n, uint32_t count, const net_form *forms);
 f2_space live_empty(int n);
 bool live_is_empty(f2_space s);
-uint64_t live_points(f2_space s);               // how many indices
-f2_space live_and(f2_space s, net_form f);      // the indices of s where also f is 0
-f2_space live_both(f2_space s, f2_space t);     // their intersection
-f2_space live_without(f2_space s, f2_space t);  // the least live set that contains s but for t
-bool live_within(f2_space s, f2_space t);       // whether s is a subset of t
-f2_space live_hull(f2_space s, f2_space t);     // the least live set that contains both
+uint64_t live_points(f2_space s);                    // how many indices
+f2_space live_where(f2_space s, net_form f);         // the indices of s where also f is 0
+f2_space live_intersection(f2_space s, f2_space t);  // their intersection
+f2_space live_without(f2_space s, f2_space t);       // the least live set that contains s but for t
+bool live_within(f2_space s, f2_space t);            // whether s is a subset of t
+f2_space live_hull(f2_space s, f2_space t);          // the least live set that contains both
 net_form live_reduced(f2_space s, net_form f);
 // All cosets of the span of k directions that meet s: s + span(directions).
 f2_space live_cosets(f2_space s, uint32_t k, const uint64_t *directions);

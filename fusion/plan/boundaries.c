@@ -1,7 +1,8 @@
 // Why passes are apart. See plan.h.
 //
-// Between two passes of a stage: the ops of the earlier pass are followed until one does not fit
-// into its tile; that is Y. From Y back, the first that is too many is X. No tile holds both.
+// Between two passes of a stage: Y is the first op that no longer fits into the tile of the earlier
+// pass, beside its ops. X is the last of these from which on the ops up to Y do not fit: no tile
+// holds both.
 #include "fusion/plan/planning.h"
 
 // ---- within a stage ---------------------------------------------------------------------------

@@ -261,7 +261,7 @@ static void spill_value(building *b, uint32_t number, const plan_pass *pass, mov
   f2_space live = plan_live_of_value(p, v);
   const spill *over = live.dimension ? NULL : find_overwritten(b, number, reader, pass, stores, v);
   spill *k = &b->spills[v];
-  k->layout = over ? over->layout : find_array_layout(p, from, to, plan_lines_of_value(p, v));
+  k->layout = over ? over->layout : find_array_layout(p, from, to, plan_line_bits_of_value(p, v));
   if (!free)
     k->layout = live_layout(k->layout, live, s->shares);
   k->move.map = net_stage_map(p->memory, s, (f2_affine){k->layout, 0});

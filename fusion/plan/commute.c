@@ -1,8 +1,8 @@
 // Ops that change different elements, in an order with fewer passes. See plan.h.
 //
 // An op is IN PLACE on a live set S (net.h) if everywhere else it leaves the value that it reads.
-// Two ops whose sets have no index in common commute. An op may also be done in two parts: where a
-// set of whole cosets of its directions says so, and later on the rest of S.
+// Two ops whose sets have no index in common commute. An op may also be done in two parts: first
+// on a set of whole cosets of its directions, later on the rest of S.
 //
 // So a pass goes through the ops in order and takes those whose directions fit into its tile. What
 // an op that it leaves would have changed is BLOCKED: the set B, from then on. Later ops are taken
@@ -187,8 +187,8 @@ static bool take_part(const commuting *c, attempt *t, const part *of, f2_space *
     *blocked = more;
     f2_space on = of->domain ? of->domain->on : live_all(c->s->n);
     taken.domain = keep_domain(c, (net_domain){on, more});
-    left.set = keep_set(c, live_both(*of->set, more));
-    left.domain = keep_domain(c, net_domain_on(live_both(on, more)));
+    left.set = keep_set(c, live_intersection(*of->set, more));
+    left.domain = keep_domain(c, net_domain_on(live_intersection(on, more)));
     vec_push(c->memory, &t->left, left);
   }
   vec_push(c->memory, &t->taken, taken);

@@ -12,7 +12,8 @@
 //     v0 = load a0 at 24000*o0 + 8*o1 + 3000*x0 + 6000*x1 + ... + x6 + 2*x7 + ...
 //     store v0 in a1 at 8*o0 + 8000*o1 + x0 + 2*x1 + ... + 1000*x6 + 2000*x7 + ...
 //
-// Where shares have turns of the first loop, blocks lie in shares, which so have fewer turns.
+// Where the turns of the first loop are divided into shares, each block lies in one share, which
+// then has fewer turns.
 //
 // The last block of a loop begins earlier where 2^k does not divide the length (net.h, net_pace).
 // The elements that it shares with the block before it are computed twice, alike, so that no load

@@ -107,7 +107,7 @@ static void find_lines_between(planning *p) {
     const net_value_uses *u = &p->uses.values[v];
     if (u->maker == NET_NONE || u->last == NET_NONE)
       continue;
-    int *crossing = begin + ops * (size_t)plan_lines_of_value(p, v);
+    int *crossing = begin + ops * (size_t)plan_line_bits_of_value(p, v);
     crossing[u->maker + 1]++;
     crossing[u->last + 1]--;
   }

@@ -121,7 +121,7 @@ plan *plan_one_tile(arena *a, const net *n, const target *t, int d, uint32_t alo
 f2_space plan_live_of_value(const planning *p, net_id value);
 // The dimensions of a line of what a value has between passes: 0 where few of its elements are
 // live.
-int plan_lines_of_value(const planning *p, net_id value);
+int plan_line_bits_of_value(const planning *p, net_id value);
 
 // ---- tiles of passes --------------------------------------------------------------------------
 

@@ -79,7 +79,7 @@ f2_space plan_live_of_value(const planning *p, net_id value) {
   return live_of_output(s, op, &op->outputs[o]);
 }
 
-int plan_lines_of_value(const planning *p, net_id value) {
+int plan_line_bits_of_value(const planning *p, net_id value) {
   return plan_are_few((uint32_t)plan_live_of_value(p, value).dimension) ? 0 : p->t;
 }
 

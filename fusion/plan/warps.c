@@ -2,9 +2,9 @@
 //
 // A WARP is the 2^l threads that differ in L. Its loads and stores are coalesced if L is spanned by
 // the vectors that step through a line of the array; what it does in scratch memory, of 2^l banks,
-// is free of conflicts if the bank is one-to-one on L. Both are ranks. So every array has its
-// lines as lanes in some phase, one without ops if need be, and of an exchange the bank is a
-// coordinate modulo a common complement K of the lanes before it and those after it:
+// is free of conflicts if the bank is one-to-one on L. Both conditions are ranks of matrices. So
+// every array has its lines as lanes in some phase, one without ops if need be, and of an exchange
+// the bank is a coordinate modulo a common complement K of the lanes before it and those after it:
 //
 //   n = 4, l = 1, r = 1, bit reversal: loads step along 0001, stores along 1000
 //

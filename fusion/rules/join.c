@@ -137,7 +137,7 @@ static void find_wants_of_op(coalescing *c, uint32_t number) {
       for (int side = 0; side < 2; side++)
         want(c, j.chosen[side], number + 1, net_domain_where(s, m->want, j.condition, side == 0));
     } else {
-      part.on = live_both(live_cosets(part.on, op->k, op->directions), live);
+      part.on = live_intersection(live_cosets(part.on, op->k, op->directions), live);
       if (!f2_space_equal(part.except, live_cosets(part.except, op->k, op->directions)))
         part.except = live_empty(s->n);
       all = net_domain_hull(all, part);

@@ -626,7 +626,7 @@ static void find_readers(merging *m) {
     m->values[s->stores.items[i].value].read_by = 0;
 }
 
-void stage_merge(rewriter *r) {
+void stage_rewrite_ops(rewriter *r) {
   net_stage *s = r->stage;
   merging m = {.r = r};
   find_readers(&m);

@@ -217,8 +217,8 @@ static void drop_direction(narrowing *n, net_output *outputs, const bool *alive)
     coordinates[kept++] = op->coordinates[i];
   }
   if (!(alive[0] && alive[1])) {
-    f2_space live = live_and(live_of_op(n->r->stage, op),
-                             (net_form){n->form.mask, n->form.constant ^ alive[1]});
+    f2_space live = live_where(live_of_op(n->r->stage, op),
+                               (net_form){n->form.mask, n->form.constant ^ alive[1]});
     op->live = live_forms(a, live, &op->live_count);
   }
   op->k = kept;

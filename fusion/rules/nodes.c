@@ -238,8 +238,8 @@ static net_id add_choice(rewriter *r, net_node_kind kind, scalar_type type, net_
 }
 
 static net_id apply_minmax(rewriter *r, const net_node *node) {
-  net_choice c = net_choice_of(r->stage, node);
-  if (!net_is_choice(&c) || !(CLASS_OF(node->type) & CLASS_BITS))
+  net_extremum c = net_extremum_of(r->stage, node);
+  if (!net_is_extremum(&c) || !(CLASS_OF(node->type) & CLASS_BITS))
     return NET_NONE;
   return add_choice(r, c.kind, node->type, c.operands[0], c.operands[1]);
 }

@@ -73,7 +73,7 @@ net_id index_simplified(rewriter *r, const net_node *node);
 
 // The stage's ops and loads rewritten once, in order: rules on nodes, common subexpressions,
 // map-id, and the merging of ops.
-void stage_merge(rewriter *r);
+void stage_rewrite_ops(rewriter *r);
 
 // ---- rules/narrow.c --------------------------------------------------------------------------
 

@@ -32,7 +32,7 @@ static void drop_dead(rewriter *rewriters, net *t) {
 // Where no join goes any more, ops merge with those that are left.
 static void rewrite_stage(rewriter *r) {
   r->changed = r->held_apart = false;
-  stage_merge(r);
+  stage_rewrite_ops(r);
   stage_move_frames(r);
   stage_narrow(r);
   if (!r->changed)

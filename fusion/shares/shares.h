@@ -1,4 +1,4 @@
-// A Net in shares: the parts of its elements that ranks have, which work on them at one time.
+// A Net in shares: each rank has a part of the elements, and all work on their parts at once.
 //
 // In: a Net, and p: there are 2^p ranks. Out: a Net that computes the same, in stages of which each
 // says how ranks share it. A SHARE is to a rank what a tile is to a block of threads: a coset of a

@@ -263,14 +263,14 @@ static bool turn_known_root(op_view *v, const net_node *root, net_id id, uint64_
 static const c_value *find_other_half(const c_phase *f, uint32_t i) {
   enum { NEAR = 256 };  // the halves of a comparator are neighbours
   const net_node *node = &f->stage->nodes.items[f->nodes[i]];
-  net_choice own = net_choice_of(f->stage, node);
+  net_extremum own = net_extremum_of(f->stage, node);
   for (uint32_t k = i < NEAR ? 0 : i - NEAR; k < i; k++) {
     const net_node *other = &f->stage->nodes.items[f->nodes[k]];
     const net_id *a = node->operands, *b = other->operands;
-    net_choice choice = net_choice_of(f->stage, other);
+    net_extremum choice = net_extremum_of(f->stage, other);
     bool turned = node->kind == NET_SELECT && other->kind == NET_SELECT && a[0] == b[0] &&
                   a[1] == b[2] && a[2] == b[1];
-    if ((turned || net_choices_are_both(f->stage, &own, &choice)) &&
+    if ((turned || net_extrema_are_complementary(f->stage, &own, &choice)) &&
         f->values[f->nodes[k]].level == C_VECTOR)
       return &f->values[f->nodes[k]];
   }
@@ -280,8 +280,8 @@ static const c_value *find_other_half(const c_phase *f, uint32_t i) {
 static c_value operation_value(op_view *v, uint32_t i, const net_node *node,
                                const c_value *operands) {
   c_phase *f = v->phase;
-  net_choice c = net_choice_of(f->stage, node);
-  if (v->lanes > 1 && net_is_choice(&c) && c.order == OP_TOTAL_LE &&
+  net_extremum c = net_extremum_of(f->stage, node);
+  if (v->lanes > 1 && net_is_extremum(&c) && c.order == OP_TOTAL_LE &&
       (node->type == SCALAR_F32 || node->type == SCALAR_F64) && operands[0].level == C_VECTOR) {
     uint32_t a = c_as_vector(f->w, &f->values[c.operands[0]], 0, v->lanes),
              b = c_as_vector(f->w, &f->values[c.operands[1]], 0, v->lanes);

@@ -10,8 +10,8 @@
 //     steps 65 ... 96   get, the other way round
 //     steps 97 ... 128  store
 //
-// Addresses, and conditions on threads, are words (xor_sum.h), of which the register has decided its
-// part: the columns of blocks and threads are left. Step 33 above, a put of register 1: its
+// Addresses, and conditions on threads, are words (xor_sum.h) of one register each: what the
+// register adds is in the constant, and the columns of blocks and threads are left. Step 33 above, a put of register 1: its
 // address is one word, constant 32 ^ columns 1, 2, 4, 8, 16 of the thread.
 #ifndef PERMC_KERNELS_SCHEDULE_RECORD_H
 #define PERMC_KERNELS_SCHEDULE_RECORD_H

@@ -17,10 +17,10 @@
 //
 // A slot's content is loaded in the phase that needs it first, or in an earlier one whose registers
 // hold whole lines of its array, and stored likewise, at the last change or later. Between two
-// phases that use it, it lies in scratch in the basis of the exchange before the later one (where
-// lanes are threads: of an exchange between those two, whose lanes shall not meet in a bank): in
-// the place from which it came if every thread writes only where it alone has read, else in a
-// second region. Phases that do not use it leave it where it is.
+// phases that use it, it lies in scratch, in the basis of the exchange before the later one. (Where
+// lanes are threads, that is an exchange between those two, whose lanes do not meet in a bank.) It
+// lies where it came from if every thread writes only where it alone has read, else in a second
+// region. Phases that do not use it leave it where it is.
 //
 //   xor_sum.h         indices and the maps that depend on them: addresses
 //   access.h          layouts of registers, and which of them one load or store moves

@@ -48,7 +48,7 @@ bool ahead_add_routine(text *out, const plan *p, const net_routine *r, uint32_t 
   uint64_t bytes[BLOCKS];
   char name[32];
   snprintf(name, sizeof name, "blocks_%u", of);
-  routine_memory(&w, bytes);
+  routine_memory_bytes(&w, bytes);
   write_pairs(out, &w, of);
   write_work(out, &w, of);
   ahead_write_numbers(out, name, BLOCKS, bytes);

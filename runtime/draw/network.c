@@ -104,7 +104,7 @@ static net_node_kind kind_below(const net_stage *s, net_id node) {
     const net_node *n = &s->nodes.items[node];
     net_id below = NET_NONE;
     if (n->kind != NET_SCALAR && n->kind != NET_CONVERT)
-      return net_choice_of(s, n).kind;
+      return net_extremum_of(s, n).kind;
     for (uint32_t i = 0; i < n->operand_count; i++)
       if (s->nodes.items[n->operands[i]].kind != NET_CONSTANT) {
         if (below != NET_NONE)
@@ -232,11 +232,11 @@ typedef struct lines_of_nodes {
 } lines_of_nodes;
 
 // The other result of a comparator, or NET_NONE.
-static net_id partner_of(const net_stage *s, const lines_of_nodes *l, const net_choice *c) {
+static net_id partner_of(const net_stage *s, const lines_of_nodes *l, const net_extremum *c) {
   for (uint32_t i = 0; i < l->count; i++) {
-    net_choice other = net_choice_of(s, &s->nodes.items[l->nodes[i]]);
+    net_extremum other = net_extremum_of(s, &s->nodes.items[l->nodes[i]]);
     const net_id *x = other.operands, *y = c->operands;
-    if (net_is_choice(&other) && other.kind != c->kind &&
+    if (net_is_extremum(&other) && other.kind != c->kind &&
         ((x[0] == y[0] && x[1] == y[1]) || (x[0] == y[1] && x[1] == y[0])))
       return l->nodes[i];
   }
@@ -254,7 +254,7 @@ static bool is_on_line(const lines_of_nodes *l, net_id node) {
 }
 
 // False: an operand is not on a line any more, so that this is no comparator of a network.
-static bool compare_lines(weaver *w, lines_of_nodes *l, net_id node, const net_choice *c,
+static bool compare_lines(weaver *w, lines_of_nodes *l, net_id node, const net_extremum *c,
                           draw_link *out) {
   if (!is_on_line(l, c->operands[0]) || !is_on_line(l, c->operands[1]))
     return false;
@@ -275,17 +275,17 @@ static bool find_comparators(weaver *w, const net_op *op, uint64_t point, lines_
   const net_stage *s = w->stage;
   for (uint32_t i = 0; i < l->count; i++) {
     const net_node *n = &s->nodes.items[l->nodes[i]];
-    net_choice c = net_choice_of(s, n);
+    net_extremum c = net_extremum_of(s, n);
     draw_link link;
     if (n->kind == NET_ELEMENT && w->value_lines[n->value]) {
       uint32_t line = w->value_lines[n->value][element_of(op, point, (uint32_t)n->number)];
       if (line != NO_LINE)
         put_on_line(l, l->nodes[i], line);
-    } else if (net_is_choice(&c) && l->lines[l->nodes[i]] == NO_LINE) {
+    } else if (net_is_extremum(&c) && l->lines[l->nodes[i]] == NO_LINE) {
       if (!compare_lines(w, l, l->nodes[i], &c, &link))
         return false;
       vec_push(w->memory, made, link);
-    } else if (!net_is_choice(&c) && n->type != SCALAR_BOOL) {  // (by which a select chooses)
+    } else if (!net_is_extremum(&c) && n->type != SCALAR_BOOL) {  // (by which a select chooses)
       return false;
     }
   }

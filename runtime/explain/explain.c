@@ -40,8 +40,8 @@ static void count_group(const net_stage *s, const net_op *op, uint32_t *depth,
   uint32_t count = net_op_nodes(s, op, s->walk), choices = 0, deepest = 0;
   for (uint32_t i = 0; i < count; i++) {  // operands precede their node
     const net_node *node = &s->nodes.items[s->walk[i]];
-    net_choice of = net_choice_of(s, node);
-    bool choice = net_is_choice(&of);
+    net_extremum of = net_extremum_of(s, node);
+    bool choice = net_is_extremum(&of);
     uint32_t *own = &depth[s->walk[i]];
     *own = 0;
     for (uint32_t k = 0; k < node->operand_count; k++)

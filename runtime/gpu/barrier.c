@@ -97,7 +97,7 @@ void gpu_barrier_end(const gpu_barrier *b) {
 }
 
 // To each GPU all have come, to the last round there is (barrier_text.h).
-void gpu_barrier_open(const gpu_barrier *b) {
+void gpu_barrier_give_up(const gpu_barrier *b) {
   unsigned count = cuda_peers_count(b->peers);
   for (unsigned i = 0; i < count; i++) {
     cuda_device *d = cuda_peer(b->peers, i);

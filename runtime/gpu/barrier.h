@@ -28,6 +28,6 @@ bool gpu_barrier_launch(const gpu_barrier *b);
 void gpu_barrier_begin(const gpu_barrier *b);
 void gpu_barrier_end(const gpu_barrier *b);
 // A GPU has failed and will not come: the others wait no more, now and later.
-void gpu_barrier_open(const gpu_barrier *b);
+void gpu_barrier_give_up(const gpu_barrier *b);
 
 #endif

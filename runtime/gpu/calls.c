@@ -51,7 +51,7 @@ static bool call_passes(const cuda_program *g, cuda_device *d, cuda_address *add
 static bool call_sequence(cuda_program *g, cuda_device *d, stream_sequence *s,
                           cuda_address *addresses, cuda_address temporaries) {
   bool good = !g->state_bytes || stream_sequence_state(s, d, g->state_bytes);
-  if (good && !stream_sequence_holds(&g->streams, s, addresses, temporaries)) {
+  if (good && !stream_sequence_retarget(&g->streams, s, addresses, temporaries)) {
     cuda_sequence_write(d, s->launches);
     good = call_passes(g, d, addresses, temporaries, s->state);
   }

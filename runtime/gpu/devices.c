@@ -25,6 +25,6 @@ bool program_wait(const cuda_program *g) {
   bool good =
       g->peers ? cuda_peers_wait(g->peers, g->interrupted) : cuda_wait(g->device, g->interrupted);
   if (!good && g->barrier)
-    gpu_barrier_open(g->barrier);
+    gpu_barrier_give_up(g->barrier);
   return good;
 }

@@ -174,7 +174,7 @@ uint64_t cuda_permuting_between(const cuda_permuting *r) {
   return r->now.table.passes ? r->now.table.passes->bytes : 0;
 }
 
-bool cuda_permuting_place(cuda_permuting *r) {
+bool cuda_permuting_allocate(cuda_permuting *r) {
   uint64_t bytes = cuda_permuting_between(r);
   return !bytes || r->between || (r->between = cuda_memory_new(r->device, bytes));
 }

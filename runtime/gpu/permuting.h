@@ -32,9 +32,9 @@ bool cuda_permuting_prepare(cuda_permuting *r, cuda_device *d, const void *place
                             const cuda_code_source *made_of, const atomic_bool *interrupted,
                             bool *changed, error *failure);
 // The bytes of an array between launches; 0: there is none. It has one of its own for launches that
-// may be recorded, after cuda_permuting_place. False: the device's message says why.
+// may be recorded, after cuda_permuting_allocate. False: the device's message says why.
 uint64_t cuda_permuting_between(const cuda_permuting *r);
-bool cuda_permuting_place(cuda_permuting *r);
+bool cuda_permuting_allocate(cuda_permuting *r);
 // `addresses`: of all arrays of the plan, by number. `between` 0: its own. False: the message of
 // `d` says why.
 bool cuda_permuting_launch(cuda_permuting *r, cuda_device *d, const cuda_address *addresses,

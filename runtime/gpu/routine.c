@@ -8,7 +8,7 @@
 _Static_assert((int)PLAN_MOST_COUNTS == COUNT_MOST, "what has kernels is what they can count");
 
 // A routine while it is described.
-typedef struct routine_work {
+typedef struct routine_making {
   arena *memory;
   const cuda_machine *machine;
   const plan *plan;
@@ -17,23 +17,23 @@ typedef struct routine_work {
   uint64_t rows;
   routine_kernels *out;
   uint32_t array_count;
-} routine_work;
+} routine_making;
 
 // ---- arrays -------------------------------------------------------------------------------------
 
 // As at first: 0, where there is none.
-static void forget_arrays(const routine_work *w) {
+static void forget_arrays(const routine_making *w) {
   for (uint32_t i = 0; i < w->array_count; i++)
     w->out->arrays[i] = (permc_parameter){PERMC_IS_NUMBER, 0, NULL};
 }
 
-static void place_array(const routine_work *w, uint32_t number, net_id array) {
+static void place_array(const routine_making *w, uint32_t number, net_id array) {
   if (array != NET_NONE)
     w->out->arrays[number] = (permc_parameter){PERMC_IS_ARRAY, array, NULL};
 }
 
 // One after the other; 0 bytes: there is none.
-static void place_temporary(const routine_work *w, uint32_t number, uint64_t bytes) {
+static void place_temporary(const routine_making *w, uint32_t number, uint64_t bytes) {
   if (!bytes)
     return;
   w->out->arrays[number] = (permc_parameter){PERMC_IS_TEMPORARY, w->out->bytes, NULL};
@@ -41,23 +41,23 @@ static void place_temporary(const routine_work *w, uint32_t number, uint64_t byt
 }
 
 // The temporary that is 0 before the first launch.
-static void place_state(const routine_work *w, uint32_t number, uint64_t bytes) {
+static void place_state(const routine_making *w, uint32_t number, uint64_t bytes) {
   w->out->clear_at = w->out->bytes;
   w->out->clear_bytes = bytes;
   place_temporary(w, number, bytes);
 }
 
-static uint32_t element_bytes(const routine_work *w, net_id array) {
+static uint32_t element_bytes(const routine_making *w, net_id array) {
   return (uint32_t)scalar_types[w->plan->arrays.items[array].type].size;
 }
 
-static routine_launch *make_launches(const routine_work *w, uint32_t count) {
+static routine_launch *make_launches(const routine_making *w, uint32_t count) {
   w->out->launch_count = count;
   return w->out->launches = NEW_ARRAY(w->memory, routine_launch, count);
 }
 
 // What goes with each key.
-static sort_moved moved_of(const routine_work *w, net_routine_pair pair) {
+static sort_moved moved_of(const routine_making *w, net_routine_pair pair) {
   const net_routine *r = w->routine;
   uint64_t count = w->plan->arrays.items[pair.to].count / (r->rows * r->length);
   return (sort_moved){(uint32_t)count * element_bytes(w, pair.to), pair.from == NET_NONE};
@@ -65,7 +65,7 @@ static sort_moved moved_of(const routine_work *w, net_routine_pair pair) {
 
 // ---- sorts --------------------------------------------------------------------------------------
 
-static void describe_sort(const routine_work *w) {
+static void describe_sort(const routine_making *w) {
   const plan *p = w->plan;
   const net_routine *r = w->routine;
   sort_kernels k;
@@ -106,13 +106,13 @@ static void describe_sort(const routine_work *w) {
 
 // ---- sorts by few keys --------------------------------------------------------------------------
 
-static void add_input(const routine_work *w, partition_work *work, net_id array) {
+static void add_input(const routine_making *w, partition_work *work, net_id array) {
   work->input_bytes[work->input_count] = element_bytes(w, array);
   place_array(w, PARTITION_FIRST_INPUT + work->input_count++, array);
 }
 
 // Of what keys are made: elements of the arrays that the pass before it would read, or keys.
-static bool add_inputs(const routine_work *w, partition_work *work) {
+static bool add_inputs(const routine_making *w, partition_work *work) {
   text key = {0};
   bool good = true;
   if (!w->pass->keys_from) {
@@ -129,7 +129,7 @@ static bool add_inputs(const routine_work *w, partition_work *work) {
   return good;
 }
 
-static void add_moved(const routine_work *w, partition_work *work, partition_moved *moved,
+static void add_moved(const routine_making *w, partition_work *work, partition_moved *moved,
                       partition_moved m, net_routine_pair pair) {
   uint32_t number = PARTITION_FIRST_PAYLOAD + 2 * work->payload_count;
   m.input = PARTITION_NO_INPUT;
@@ -144,7 +144,7 @@ static void add_moved(const routine_work *w, partition_work *work, partition_mov
 }
 
 // False: it is none.
-static bool describe_partition(const routine_work *w) {
+static bool describe_partition(const routine_making *w) {
   const net_routine *r = w->routine;
   partition_moved moved[PARTITION_MOST_PAYLOADS];
   partition_kernels k;
@@ -176,7 +176,7 @@ static bool describe_partition(const routine_work *w) {
 
 // ---- counts, transposes -------------------------------------------------------------------------
 
-static void describe_count(const routine_work *w) {
+static void describe_count(const routine_making *w) {
   const net_routine *r = w->routine;
   count_kernels k = {w->plan->arrays.items[r->pairs[0].from].type, w->rows, r->length, r->limit,
                      w->machine->multiprocessors};
@@ -186,7 +186,7 @@ static void describe_count(const routine_work *w) {
   place_array(w, COUNT_COUNTS, r->pairs[0].to);
 }
 
-static void describe_transpose(const routine_work *w) {
+static void describe_transpose(const routine_making *w) {
   const net_routine *r = w->routine;
   transpose_kernel k;
   transpose_kernel_of(element_bytes(w, r->pairs[0].from), r->dimension_count, r->dimensions, &k);
@@ -203,7 +203,7 @@ void routine_describe(routine_kernels *out, arena *memory, const cuda_machine *m
   const net_routine *r = plan_routine_of(p, pass);
   uint32_t arrays = SORT_PAYLOADS + 2 * r->pair_count;
   arrays = arrays > PARTITION_ARRAYS ? arrays : PARTITION_ARRAYS;
-  routine_work w = {memory, m, p, pass, r, rows, out, arrays};
+  routine_making w = {memory, m, p, pass, r, rows, out, arrays};
   *out = (routine_kernels){.code.memory = memory};
   out->arrays = NEW_ARRAY(memory, permc_parameter, arrays);
   forget_arrays(&w);

@@ -28,7 +28,7 @@ static bool record_stretches(cuda_program *g, error *failure) {
   program_drop_graphs(g);
   uint32_t count = (uint32_t)g->plan->passes.count;
   for (uint32_t i = 0; i < count; i++)
-    if (g->permuting[i] && !cuda_permuting_place(g->permuting[i]))
+    if (g->permuting[i] && !cuda_permuting_allocate(g->permuting[i]))
       return program_fail(g, failure);
   for (uint32_t first = 0, last; first < count || !g->stretch_count; first = last + 1) {
     stretch *s = &g->stretches[g->stretch_count++];

@@ -97,8 +97,8 @@ cuda_address stream_sequence_state(stream_sequence *one, cuda_device *d, uint64_
   return one->failed ? 0 : one->state;
 }
 
-bool stream_sequence_holds(const cuda_streams *s, stream_sequence *one,
-                           const cuda_address *addresses, cuda_address temporaries) {
+bool stream_sequence_retarget(const cuda_streams *s, stream_sequence *one,
+                              const cuda_address *addresses, cuda_address temporaries) {
   size_t bytes = s->addresses * sizeof *addresses;
   cuda_address *last = &one->addresses[s->addresses];
   bool same = one->written && *last == temporaries && !memcmp(one->addresses, addresses, bytes);

@@ -5,7 +5,7 @@
 //   stream_sequence *s = streams_take(&streams, d);   NULL: launch one by one
 //   stream_sequence_memory(s, d, bytes)               a workspace, if one is wanted
 //   stream_sequence_state(s, d, bytes)                what its kernels keep from launch to launch
-//   if (!stream_sequence_holds(&streams, s, addresses, temporaries))
+//   if (!stream_sequence_retarget(&streams, s, addresses, temporaries))
 //     ... write it
 //   s->failed = !cuda_sequence_launch(d, s->launches, true);
 //   streams_give(&streams, d, s);
@@ -48,7 +48,7 @@ cuda_address stream_sequence_state(stream_sequence *one, cuda_device *d,
                                    uint64_t bytes);  // cleared
 
 // Whether it was written for these addresses, as it is from now on.
-bool stream_sequence_holds(const cuda_streams *s, stream_sequence *one,
-                           const cuda_address *addresses, cuda_address temporaries);
+bool stream_sequence_retarget(const cuda_streams *s, stream_sequence *one,
+                              const cuda_address *addresses, cuda_address temporaries);
 
 #endif

@@ -15,6 +15,6 @@
 ROUTINE_SCOPE bool routine_execute(const routine_work *w, void *const *arrays, const crew *c);
 
 // The most bytes of each block that a crew of one thread takes (memory.c).
-void routine_memory(const routine_work *w, uint64_t bytes[BLOCKS]);
+void routine_memory_bytes(const routine_work *w, uint64_t bytes[BLOCKS]);
 
 #endif

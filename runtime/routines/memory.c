@@ -9,7 +9,7 @@
 
 static uint64_t larger(uint64_t a, uint64_t b) { return a > b ? a : b; }
 
-void routine_memory(const routine_work *w, uint64_t bytes[BLOCKS]) {
+void routine_memory_bytes(const routine_work *w, uint64_t bytes[BLOCKS]) {
   uint64_t n = w->length, chunk = n * w->rows < n + SORT_SHARE ? n * w->rows : n + SORT_SHARE;
   bool sorts = w->kind == ROUTINE_SORT || w->kind == ROUTINE_PLACES;
   for (size_t b = 0; b < BLOCKS; b++)
@@ -31,6 +31,6 @@ void routine_memory(const routine_work *w, uint64_t bytes[BLOCKS]) {
   if (w->kind == ROUTINE_WRONG && w->distinct)
     bytes[BLOCK_WORDS] = 2 * (w->limit / PLACE_BITS + 1) * sizeof(uint64_t);
   if (w->kind == ROUTINE_TRANSPOSE)
-    bytes[BLOCK_WORDS] = transpose_bytes(&(transpose_task){
+    bytes[BLOCK_WORDS] = transpose_scratch_bytes(&(transpose_task){
         .bytes = w->order.size, .count = w->dimension_count, .dimensions = w->dimensions});
 }

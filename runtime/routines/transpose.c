@@ -215,7 +215,7 @@ static bool move_tiles(void *with, unsigned worker, uint64_t first, uint64_t las
   return true;
 }
 
-uint64_t transpose_bytes(const transpose_task *task) {
+uint64_t transpose_scratch_bytes(const transpose_task *task) {
   transposing t = {.task = task};
   find_dimensions(&t);
   choose_tiles(&t);

@@ -25,6 +25,6 @@ typedef struct transpose_task {
 ROUTINE_SCOPE bool routine_transpose(const transpose_task *t);
 
 // Of memory that it takes for each thread.
-ROUTINE_SCOPE uint64_t transpose_bytes(const transpose_task *t);
+ROUTINE_SCOPE uint64_t transpose_scratch_bytes(const transpose_task *t);
 
 #endif

@@ -212,7 +212,7 @@ static bool is_in_domain(const net_domain *m, uint64_t x) {
 static f2_space random_set(random_state *r, int n) {
   f2_space set = live_all(n);
   for (uint32_t i = random_below(r, 4); i > 0; i--)
-    set = live_and(set, (net_form){random_below(r, 1u << n), random_below(r, 2)});
+    set = live_where(set, (net_form){random_below(r, 1u << n), random_below(r, 2)});
   return set;
 }
 

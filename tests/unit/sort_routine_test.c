@@ -300,7 +300,7 @@ TEST(an_interrupted_sort_stops) {
 // What libraries made ahead of time set aside (runtime/ahead) is enough: no block grows.
 static void check_memory(const routine_work *w, void *const *arrays) {
   worker_memory memory;
-  routine_memory(w, memory.bytes);
+  routine_memory_bytes(w, memory.bytes);
   for (size_t b = 0; b < BLOCKS; b++)
     memory.blocks[b] = malloc(memory.bytes[b]);
   worker_memory before = memory;
