@@ -28,7 +28,10 @@ net_form *net_forms_changed(arena *a, const net_change *c, const net_form *forms
   uint32_t kept = 0;
   for (uint32_t i = 0; i < *count; i++) {
     net_form f = net_form_changed(c, forms[i]);
-    if (f.mask || f.constant)
+    uint32_t k = 0;
+    while (k < kept && (to[k].mask != f.mask || to[k].constant != f.constant))
+      k++;
+    if (k == kept && (f.mask || f.constant))
       to[kept++] = f;
   }
   *count = kept;

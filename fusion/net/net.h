@@ -126,7 +126,9 @@ net_map net_map_at_element(arena *a, const net_map *m, uint32_t k, const uint64_
 
 // What a kind of node is: its name, the types of its operands and its own, which fields it has
 // besides, and traits. A file that does something for each kind has a switch without default: a new
-// row does not compile until every such file has a case for it (-Wswitch).
+// row does not compile until every such file has a case for it (-Wswitch). What else knows kinds:
+// tests/nets/node.c draws them, tests/readers/net_read.c reads them, runtime/draw/network.c looks
+// through some.
 //
 //   element   element `number` (of the op's 2^k) of value `value`
 //   index     `map` of the index, the same for all 2^k elements
@@ -178,7 +180,7 @@ typedef enum net_node_fields {
 } net_node_fields;
 typedef enum net_node_traits {
   NET_IS_LEAF = 1,      // what an op reads, or a constant: no work
-  NET_IS_FUNCTION = 2,  // of its operands alone
+  NET_IS_FUNCTION = 2,  // of its operands alone; net_known_of computes it
   NET_HAS_EFFECT = 4,   // is evaluated as often as the program says
   // Reads or writes an array at a place that it computes. The array is complete before the stage
   // that gathers from it; a stage that scatters into it does not read it. (An op may scatter
@@ -648,7 +650,7 @@ net_change net_change_of_index(const f2_affine *new_of_old, f2_affine *back);
 
 net_form net_form_changed(const net_change *c, net_form f);
 net_map net_map_changed(arena *a, const net_change *c, const net_map *m);
-// Without those that are 0 everywhere then; *count is how many there are.
+// Each once, without those that are 0 everywhere then; *count is how many there are.
 net_form *net_forms_changed(arena *a, const net_change *c, const net_form *forms, uint32_t *count);
 net_node net_node_changed(arena *a, const net_change *c, const net_node *node);
 net_op net_op_changed(arena *a, const net_change *c, const net_op *op);

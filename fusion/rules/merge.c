@@ -35,7 +35,8 @@ typedef struct merged_value {
   uint32_t group, output;     // that make it: 1 + the group's number, or 0: a load
   net_id instead;             // is read for it ...
   bool partly;                // ... and is it only where it is alive
-  net_id again;               // the node that is written again where it is read, or NET_NONE
+  net_id again;               // the node that is written again where it is read, or NET_NONE: it is
+                              //   all of the output, so that who changes the output resets it
   uint64_t read_by;           // the same number for the same ops; 0: it is stored
   bool read_once;             // by one op at most
   uint32_t readers[READERS];  // the latest groups that read it, as 1 + their numbers

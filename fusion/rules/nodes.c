@@ -72,16 +72,17 @@ static bool constant_value(const rewriter *r, const net_node *node, scalar_bits 
   }
   same.operands = (net_id[]){0, 1, 2};
   net_known k = net_known_of(&same, operand(r, node, 0)->type, of);
-  assert(k.is);
   *out = k.value;
-  return true;
+  return k.is;
 }
 
 // ---- identity --------------------------------------------------------------------------------
 
 // Laws of scalar code, in the notation of Nets: a node like the left side is what the right side
 // says. A letter stands for one node, a number for a constant; x has one of the types. Floats have
-// -0 and NaN: of them no number is computed in another way, and no order is reversed.
+// -0 and NaN: of them no number is computed in another way, and no order is reversed. x occurs on the
+// left; the right side is a letter, a number, or an operation on letters. A law holds for one order
+// of operands: the other one is a law of its own.
 //
 //   t0 = < v0[0] v0[1]           "~ (< x y) = >= x y"
 //   t1 = ~ t0             ->     t1 = >= v0[0] v0[1]

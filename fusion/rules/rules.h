@@ -175,7 +175,7 @@
       "forms of their addresses differ by a form that is 0 where the one is wanted, and one that " \
       "is 0 where the other is", "affine maps are extended from affine hulls")                     \
   ROW(SAME_PART, "same-part",                                                                      \
-      "map f on one part of the indices, and map f on another, is map f on both",                  \
+      "map f on one part of the indices, and map f on another, is map f on both (equal nodes)",    \
       "the least live set that contains both is not much larger", "naturality of map")             \
   ROW(ONE_OUTPUT, "one-output",                                                                    \
       "what an op makes of some elements of its cosets, and what it makes of others, are one value", \

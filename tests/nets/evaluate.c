@@ -35,8 +35,14 @@ static element evaluate_scalar(const net_node *node, const element *operands, sc
     order = (int64_t)node->number;
     out.bits = scalar_root(node->type, operands[0].bits.i64, order);
     break;
-  default:
+  case NET_EXTERN:
     out.bits.f32 = operands[0].bits.f32 * 2 + (float)operands[1].bits.i32;
+    break;
+  case NET_ELEMENT:
+  case NET_INDEX:
+  case NET_CONSTANT:
+  case NET_GATHER:
+  case NET_SCATTER:
     break;
   }
   return out;

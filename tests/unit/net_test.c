@@ -315,6 +315,20 @@ TEST(accesses) {
   arena_free(&memory);
 }
 
+// Where x0 = x1 = y0 and x2 is fixed: of three forms one is left, of another one nothing.
+TEST(forms_once) {
+  start();
+  f2_affine old_of_new = {f2_zero(3, 1), 4};
+  old_of_new.a.row[0] = old_of_new.a.row[1] = 1;
+  net_change change = {.old_of_new = &old_of_new};
+  net_form forms[] = {{1, false}, {2, false}, {3, false}, {6, true}};
+  uint32_t count = 4;
+  net_form *changed = net_forms_changed(&memory, &change, forms, &count);
+  CHECK_EQ_U64(count, 1);
+  CHECK(changed[0].mask == 1 && !changed[0].constant);
+  arena_free(&memory);
+}
+
 TEST(arrays) {
   start();
   net t = {0};
