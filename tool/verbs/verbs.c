@@ -288,13 +288,11 @@ const cli_verb cli_verbs[] = {
      "FILE -e", verb_run},
     {"check", "[PATH]...", 0, SIZE_MAX, "find the mistakes of a program without running it",
      "Checks names and types of each PATH, a file, or a folder with .perm files at any depth, and\n"
-     "elaborates its entry points (or the expression of -e), at sizes 0 to 4, and at larger ones\n"
-     "where all of these fail, or at those of --size. Sizes that fail are warnings, unless all do\n"
-     "or --size asked for them. An int that has to be known is tried with 0 to 4 as well; an "
-     "entry\n"
-     "point that is not checked for want of a value is named. With --arguments or -i it "
-     "elaborates\n"
-     "one entry point (default: main) for these.",
+     "elaborates its entry points (or the expression of -e), sizes that a signature names at 0 to\n"
+     "4, and at larger ones where all of these fail, or as --size says. Sizes that fail are\n"
+     "warnings, unless all do or --size asked for them. An int that has to be known is tried with\n"
+     "0 to 4 as well; an entry point that is not checked for want of a value is named. With\n"
+     "--arguments or -i it elaborates one entry point (default: main) for these.",
      "permc check examples/spectrum.perm --size n=20 --time", check_options,
      "--entry -e, --size --arguments -i", "FILE -e", verb_check},
     {"explain", "[FILE]", 0, 1, "show how a program will run at given sizes",
@@ -311,7 +309,7 @@ const cli_verb cli_verbs[] = {
      "element stays on its line, which ends with its place in the result. A matrix is that of a\n"
      "program which is one permutation of 2^n elements, with the tiles of its plan. Passes are\n"
      "those of the plan over memory; they are drawn of what is neither.",
-     "permc draw -e sort --arguments '[2^4]u32' -o sort.svg", draw_options,
+     "permc draw -e sort_network --arguments '[2^4]u32' -o sort.svg", draw_options,
      "--entry -e, --size --arguments -i", "FILE -e", verb_draw},
     {"build", "[FILE]", 0, 1, "write a C library that runs a program without permc",
      "Writes an entry point of FILE (or the expression of -e) as sources of a C library into DIR:\n"
@@ -355,7 +353,7 @@ const cli_verb cli_verbs[] = {
      "permc machine dmm stride --size 1024 --threads 256\n"
      "  permc machine hmm -e sort --arguments '[2^16]u32' --dmms 4",
      machine_options, NULL, NULL, verb_machine},
-    {"fmt", "PATH...", 1, SIZE_MAX, "lay out programs in the one canonical way",
+    {"fmt", "PATH...", 1, SIZE_MAX, "lay out programs: indents, blanks, long lines",
      "Rewrites each PATH in place, a file, or the .perm files in a folder at any depth; comments\n"
      "are kept. PATH - goes from standard input to standard output.",
      "permc fmt examples/sort.perm", fmt_options, NULL, NULL, verb_fmt},
