@@ -64,15 +64,22 @@ static bool find_field(value_source *s, const char *name, size_t length, size_t 
   return *field < f->width && end == name + length;
 }
 
+// The first field of that name that is not `field`, or the width.
+static size_t other_of_name(const field_list *f, size_t field) {
+  size_t i = 0;
+  while (i < f->width && (i == field || strcmp(f->names[i], f->names[field]) != 0))
+    i++;
+  return i;
+}
+
 // A name that two have says of neither that it is meant.
 static bool is_only_one(value_source *s, const char *name, size_t length, size_t field) {
-  for (size_t i = field + 1; s->fields.by_name && i < s->fields.width; i++) {
-    const char *other = s->fields.names[i];
-    if (strlen(other) == length && memcmp(other, name, length) == 0)
-      return source_fail(s, "columns %zu and %zu are both called '%.60s'; choose by number", field,
-                         i, other);
-  }
-  return true;
+  const char *own = s->fields.names ? s->fields.names[field] : "";
+  bool by_name = strlen(own) == length && memcmp(own, name, length) == 0;
+  size_t other = by_name ? other_of_name(&s->fields, field) : s->fields.width;
+  return other == s->fields.width ||
+         source_fail(s, "columns %zu and %zu are both called '%.60s'; choose by number", field,
+                     other, own);
 }
 
 static bool fail_unknown_field(value_source *s, const char *name, size_t length) {
@@ -144,7 +151,8 @@ void value_print_fields(text *out, const value_source *s, size_t count) {
     const char *name = s->fields.names ? s->fields.names[field] : "";
     text word = {0};
     text_printf(&word, "%s:", standard ? "FILE" : s->name);
-    if (*name && strlen(name) < 40 && name[strspn(name, plain_characters)] == 0)
+    if (*name && strlen(name) < 40 && name[strspn(name, plain_characters)] == 0 &&
+        other_of_name(&s->fields, field) == s->fields.width)
       text_string(&word, name);
     else
       text_printf(&word, "%zu", field);

@@ -26,6 +26,7 @@ try test empty.perm
 try run sort.perm -i header.csv
 try run sort.perm -i twice.csv:x
 try run sort.perm -i twice.csv:2
+try run -e '\x y -> (x, y)' -i twice.csv
 try run sort.perm -i one.txt:x
 printf 'main : [m]f32 -> [m]f32\nmain = padded maxval sort\n' >floats.perm
 permc run -e 'iota 3' -o ints.npy
