@@ -37,8 +37,8 @@ done <"$folder/names"
 
 # sort [3, 1, 2] = [1, 2, 3]
 while IFS= read -r name; do
-  "$permc" help "$name" | grep "^  \(.*[^a-z_]\)\?$name\([^a-z_].*\)\? = " >"$folder/equations" || true
-  [ -s "$folder/equations" ] || echo "(nothing) = (nothing)" >"$folder/equations"
+  "$permc" help "$name" | grep "^  \(.*[^a-z_]\)\?$name\([^a-z_].*\)\? = " >"$folder/equations" ||
+    echo "(nothing) = (nothing)" >"$folder/equations"  # no program: it fails below
   while IFS= read -r equation; do
     if [ "$("$permc" run -e "${equation%% = *}" 2>&1)" = "$("$permc" run -e "${equation#* = }" 2>&1)" ] &&
       "$permc" run -e "${equation#* = }" >/dev/null 2>&1; then
