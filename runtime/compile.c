@@ -191,15 +191,11 @@ bool compiled_execute(permc_compiled *p, permc_context *c, array *arguments, boo
 
 // ---- for calls ---------------------------------------------------------------------------------
 
-// Whether a pass reads the array, but for the places of a permutation by a schedule.
+// Whether a pass reads an argument, but for the places of a permutation by a schedule.
 static bool reads(const plan *p, const plan_pass *pass, net_id id) {
   const net_routine *r = plan_routine_of(p, pass);
   bool places = r && r->kind == NET_PERMUTE && r->pairs[0].from == id;
-  bool found =
-      (places && r->pairs[1].from == id) || plan_find_move(pass->loads, pass->load_count, id);
-  for (uint32_t i = 0; i < pass->access_count; i++)
-    found = found || (pass->accesses[i].array == id && !places);
-  return found;
+  return places ? r->pairs[1].from == id : plan_pass_touches(pass, id);
 }
 
 // Arguments that are part of the program, which a call only compares, and schedules that no pass

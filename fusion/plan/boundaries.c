@@ -98,12 +98,9 @@ static void add_array(walk *w, net_id array) {
 
 static void add_arrays(walk *w) {
   const plan_pass *pass = &w->plan->passes.items[w->pass];
-  for (uint32_t i = 0; i < pass->load_count; i++)
-    if (!net_array_is_given(&w->plan->arrays.items[pass->loads[i].array]))
-      add_array(w, pass->loads[i].array);
-  for (uint32_t i = 0; i < pass->access_count; i++)
-    if (!net_array_is_given(&w->plan->arrays.items[pass->accesses[i].array]))
-      add_array(w, pass->accesses[i].array);
+  for (plan_access at = {0}; plan_access_next(pass, &at);)
+    if (!(at.move && at.writes) && !net_array_is_given(&w->plan->arrays.items[at.array]))
+      add_array(w, at.array);
   if (w->boundaries.count == w->first)
     add_boundary(w, (plan_boundary){.before = w->pass - 1,
                                     .first = NET_NONE,
@@ -120,11 +117,11 @@ static void add_permutation(walk *w) {
                      .first = NET_NONE,
                      .second = NET_NONE,
                      .reason = NET_REASON_ASKED};
-  for (uint32_t i = 0; i < pass->load_count + pass->store_count; i++) {
-    net_id array = plan_move_at(pass, i)->array;
-    const net_array *of = &w->plan->arrays.items[array];
-    if (i < pass->load_count && b.first == NET_NONE && w->maker[array] != NET_NONE)
-      b.first = maker_of(w->plan, &w->plan->passes.items[w->maker[array]], array);
+  for (plan_access at = {0}; plan_access_next(pass, &at);) {
+    const net_array *of = &w->plan->arrays.items[at.array];
+    uint32_t maker = at.writes ? NET_NONE : w->maker[at.array];
+    if (b.first == NET_NONE && maker != NET_NONE)
+      b.first = maker_of(w->plan, &w->plan->passes.items[maker], at.array);
     if (of->reason != NET_REASON_NONE && b.reason == NET_REASON_ASKED) {
       b.reason = of->reason;
       b.second = of->step;
@@ -147,11 +144,9 @@ static void walk_pass(walk *w) {
     add_arrays(w);
   if (plan_pass_facts_of(p, w->pass).kind == PLAN_MOVE)
     add_permutation(w);
-  for (uint32_t i = 0; i < pass->store_count; i++)
-    w->maker[pass->stores[i].array] = w->pass;
-  for (uint32_t i = 0; i < pass->access_count; i++)
-    if (pass->accesses[i].writes)
-      w->maker[pass->accesses[i].array] = w->pass;
+  for (plan_access at = {0}; plan_access_next(pass, &at);)
+    if (at.writes)
+      w->maker[at.array] = w->pass;
 }
 
 plan_boundary *plan_boundaries(arena *a, const plan *p, uint32_t *count) {

@@ -60,14 +60,30 @@ void assign_slots(const planning *p, uint32_t first, uint32_t end, const bool *l
   }
 }
 
+bool plan_access_next(const plan_pass *pass, plan_access *at) {
+  uint32_t i = at->next, moves = pass->load_count + pass->store_count;
+  if (i == moves + pass->access_count)
+    return false;
+  const plan_move *m = i < moves ? plan_move_at(pass, i) : NULL;
+  *at = m ? (plan_access){m->array, i >= pass->load_count, m, 0} : pass->accesses[i - moves];
+  at->next = i + 1;
+  return true;
+}
+
+bool plan_pass_touches(const plan_pass *pass, net_id array) {
+  for (plan_access at = {0}; plan_access_next(pass, &at);)
+    if (at.array == array)
+      return true;
+  return false;
+}
+
 uint32_t plan_pass_arrays(const plan_pass *pass, net_id *arrays) {
-  uint32_t count = 0, moves = pass->load_count + pass->store_count;
-  for (uint32_t i = 0; i < moves + pass->access_count; i++) {
-    net_id a = i < moves ? plan_move_at(pass, i)->array : pass->accesses[i - moves].array;
+  uint32_t count = 0;
+  for (plan_access at = {0}; plan_access_next(pass, &at);) {
     uint32_t k = 0;
-    while (k < count && arrays[k] != a)
+    while (k < count && arrays[k] != at.array)
       k++;
-    arrays[k] = a;
+    arrays[k] = at.array;
     count += k == count;
   }
   return count;
@@ -78,11 +94,6 @@ const plan_move *plan_find_move(const plan_move *moves, uint32_t count, net_id a
     if (moves[i].array == array)
       return &moves[i];
   return NULL;
-}
-
-const plan_move *plan_only_move(const plan_move *moves, uint32_t count, net_id array) {
-  const plan_move *found = plan_find_move(moves, count, array), *end = moves + count;
-  return found && !plan_find_move(found + 1, (uint32_t)(end - found - 1), array) ? found : NULL;
 }
 
 // ---- array layouts: those between passes --------------------------------------------------------
@@ -311,7 +322,7 @@ void plan_add_access(plan_pass *pass, net_id array, bool writes) {
   for (uint32_t i = 0; i < pass->access_count; i++)
     if (pass->accesses[i].array == array && pass->accesses[i].writes == writes)
       return;
-  pass->accesses[pass->access_count++] = (plan_access){array, writes};
+  pass->accesses[pass->access_count++] = (plan_access){.array = array, .writes = writes};
 }
 
 void plan_find_accesses(arena *a, const net_stage *s, plan_pass *pass) {

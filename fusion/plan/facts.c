@@ -128,10 +128,6 @@ static uint64_t count_addresses(const plan *p, const plan_pass *pass, const plan
   return count < most ? count : most;
 }
 
-static uint64_t bytes_of_move(const plan *p, const plan_pass *pass, const plan_move *m) {
-  return saturating_product(count_addresses(p, pass, m), pass->slot_bytes[m->slot]);
-}
-
 int plan_missing_dimensions(const plan *p, const plan_pass *pass, const plan_move *m) {
   return missing_dimensions(pass->tile, &m->map, p->target->line_bytes, pass->slot_bytes[m->slot]);
 }
@@ -144,16 +140,15 @@ plan_pass_facts plan_pass_facts_of(const plan *p, size_t number) {
   plan_pass_facts facts = {.kind = routine ? PLAN_ROUTINE : kind_of(pass),
                            .exchanges = routine ? 0 : pass->phase_count - 1};
   pass_cost cost = pass_cost_of(p, pass);
-  for (uint32_t i = 0; i < pass->access_count && routine; i++) {
-    const net_array *a = &p->arrays.items[pass->accesses[i].array];
-    *(pass->accesses[i].writes ? &facts.bytes_written : &facts.bytes_read) +=
-        a->count * scalar_types[a->type].size;
-  }
   count_ops(p, pass, &facts);
-  for (uint32_t i = 0; i < pass->load_count; i++)
-    facts.bytes_read += bytes_of_move(p, pass, &pass->loads[i]);
-  for (uint32_t i = 0; i < pass->store_count; i++)
-    facts.bytes_written += bytes_of_move(p, pass, &pass->stores[i]);
+  for (plan_access at = {0}; plan_access_next(pass, &at);) {
+    const net_array *a = &p->arrays.items[at.array];
+    *(at.writes ? &facts.bytes_written : &facts.bytes_read) +=
+        at.move
+            ? saturating_product(count_addresses(p, pass, at.move), pass->slot_bytes[at.move->slot])
+        : routine ? a->count * scalar_types[a->type].size
+                  : 0;
+  }
   facts.bound = cost.start > cost.memory && cost.start > cost.work ? PLAN_BY_START
                 : cost.work > cost.memory                          ? PLAN_BY_WORK
                                                                    : PLAN_BY_MEMORY;

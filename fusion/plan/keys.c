@@ -30,31 +30,19 @@ static bool makes_keys(const plan *p, const net_stage *s) {
   return good;
 }
 
-// How many passes touch the array.
-static uint32_t count_users(const plan *p, net_id array) {
-  uint32_t users = 0;
-  for (size_t i = 0; i < p->passes.count; i++) {
-    const plan_pass *pass = &p->passes.items[i];
-    bool uses = plan_find_move(pass->loads, pass->load_count, array) ||
-                plan_find_move(pass->stores, pass->store_count, array);
-    for (uint32_t m = 0; m < pass->access_count; m++)
-      uses |= pass->accesses[m].array == array;
-    users += uses;
-  }
-  return users;
-}
-
 // The pass before `number` that only makes its keys, or NULL.
 static plan_pass *find_maker(plan *p, uint32_t number) {
   const net_routine *r = plan_routine_of(p, &p->passes.items[number]);
   net_id keys = r->pairs[0].from;
   if (r->pairs[0].to != NET_NONE || p->arrays.items[keys].role != NET_TEMPORARY)
     return NULL;
-  for (uint32_t i = number; i-- > 0;) {
+  uint32_t users = 0;
+  for (size_t i = 0; i < p->passes.count; i++)
+    users += plan_pass_touches(&p->passes.items[i], keys);
+  for (uint32_t i = number; i-- > 0 && users == 2;) {
     plan_pass *pass = &p->passes.items[i];
     if (pass->store_count == 1 && pass->stores[0].array == keys)
-      return makes_keys(p, &p->net->stages.items[pass->stage]) && count_users(p, keys) == 2 ? pass
-                                                                                            : NULL;
+      return makes_keys(p, &p->net->stages.items[pass->stage]) ? pass : NULL;
   }
   return NULL;
 }

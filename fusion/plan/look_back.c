@@ -285,14 +285,11 @@ static uint64_t bytes_of_tile(const net_stage *s, uint32_t d) {
 static bool keeps_arrays(const plan *p, const plan_look_back *l) {
   const plan_pass *last = &p->passes.items[l->last];
   for (uint32_t i = l->first; i <= l->last; i++)
-    if (p->passes.items[i].access_count)  // at places that are data: its kernel has moves alone
-      return false;
-  for (uint32_t i = l->first; i < l->last; i++)
-    for (uint32_t k = 0; k < p->passes.items[i].load_count; k++) {
-      net_id array = p->passes.items[i].loads[k].array;
-      if (array < p->net->arrays.count && !plan_find_move(last->loads, last->load_count, array))
+    for (plan_access at = {0}; plan_access_next(&p->passes.items[i], &at);)
+      if (!at.move ||  // at places that are data: its kernel has moves alone
+          (!at.writes && at.array < p->net->arrays.count &&
+           !plan_find_move(last->loads, last->load_count, at.array)))
         return false;
-    }
   return true;
 }
 

@@ -43,8 +43,7 @@ static bool find_passages(arena *a, const plan *p, const plan_pass *first, const
                           passages *out) {
   bool good = true;
   for (uint32_t i = 0; i < second->store_count; i++)
-    good = good && !plan_find_move(first->loads, first->load_count, second->stores[i].array) &&
-           !plan_find_move(first->stores, first->store_count, second->stores[i].array);
+    good = good && !plan_pass_touches(first, second->stores[i].array);
   for (uint32_t i = 0; i < second->load_count && good; i++)
     for (uint32_t k = 0; k < first->store_count && good; k++) {
       passage between;

@@ -69,9 +69,11 @@ typedef struct plan_move {  // a load or store of a pass
   bool coalesced;  // whole lines (see above); false: the planner found no tile for it
 } plan_move;
 
-typedef struct plan_access {  // an array that ops read or write at places that they compute
+typedef struct plan_access {  // an array that a pass reads or writes
   net_id array;
   bool writes;
+  const plan_move *move;  // NULL: an op does, at places that it computes, or a routine
+  uint32_t next;          // of plan_access_next
 } plan_access;
 
 typedef struct plan_pass {
@@ -84,10 +86,9 @@ typedef struct plan_pass {
   uint32_t load_count, op_count, store_count, phase_count;
   plan_move *loads, *stores;
   uint32_t access_count;
-  plan_access
-      *accesses;  // each array once, or twice: the arrays that its ops gather from, scatter to;
-                  // of a routine, all that it reads and writes
-  uint32_t *ops;  // numbers of the stage's ops, in order of execution
+  plan_access *accesses;  // without moves, each array once, or twice: those that its ops gather
+                          // from, scatter to; of a routine, all that it reads and writes
+  uint32_t *ops;          // numbers of the stage's ops, in order of execution
   plan_phase *phases;   // at least one, also without ops; none of a routine, whose tile is a point
   uint32_t live_count;  // the pass need not execute blocks where a form is 1 (masks vanish on V)
   net_form *live;
@@ -169,8 +170,14 @@ enum { PLAN_PARTITION_PAIRS = 5, PLAN_KEY_INPUTS = 3 };
 bool plan_routine_is_partition(const net_routine *r);
 // Its accesses, of the nodes of its ops.
 void plan_find_accesses(arena *a, const net_stage *s, plan_pass *pass);
-// The arrays that the pass touches, each once, in order of loads, stores and accesses. `arrays` has
-// room for as many as these are. Returns how many.
+// What the pass does with arrays: its loads, its stores, then accesses without moves.
+//
+//      for (plan_access at = {0}; plan_access_next(pass, &at);)
+//        last[at.array] = at.writes ? ... : ...
+bool plan_access_next(const plan_pass *pass, plan_access *at);
+bool plan_pass_touches(const plan_pass *pass, net_id array);
+// The arrays that the pass touches, each once, in that order. `arrays` has room for
+// plan_pass_most_arrays. Returns how many.
 uint32_t plan_pass_arrays(const plan_pass *pass, net_id *arrays);
 static inline uint32_t plan_pass_most_arrays(const plan_pass *pass) {
   return pass->load_count + pass->store_count + pass->access_count;
@@ -181,8 +188,6 @@ static inline const plan_move *plan_move_at(const plan_pass *pass, uint32_t i) {
 }
 // The first move of `count` from or to an array; or NULL.
 const plan_move *plan_find_move(const plan_move *moves, uint32_t count, net_id array);
-// The one move of `count` from or to an array; NULL: there is none, or several.
-const plan_move *plan_only_move(const plan_move *moves, uint32_t count, net_id array);
 // Whether one access may have several neighbours, where lanes are threads: no element of the move
 // has a condition of its own.
 bool plan_move_is_wide(const plan_move *m);

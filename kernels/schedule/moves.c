@@ -2,15 +2,22 @@
 
 // ---- phases ----------------------------------------------------------------------------------
 
+// Whether something is stored to the array by another map: to places that others load. (By the same
+// map each thread stores in the last phase where it alone may load.)
+static bool stored_elsewhere(const plan_pass *p, const plan_move *load) {
+  bool elsewhere = false;
+  for (uint32_t i = 0; i < p->store_count; i++)
+    elsewhere |= p->stores[i].array == load->array && !net_map_equal(&p->stores[i].map, &load->map);
+  return elsewhere;
+}
+
 // An array that is loaded and stored in one phase by different maps: all must be loaded before
 // anything is stored.
 static bool needs_loading_phase(const plan_pass *p) {
-  for (uint32_t i = 0; i < p->load_count; i++)
-    for (uint32_t k = 0; k < p->store_count; k++)
-      if (p->loads[i].array == p->stores[k].array &&
-          !net_map_equal(&p->loads[i].map, &p->stores[k].map))
-        return p->phase_count == 1;
-  return false;
+  bool needed = false;
+  for (uint32_t i = 0; i < p->load_count && p->phase_count == 1; i++)
+    needed |= stored_elsewhere(p, &p->loads[i]);
+  return needed;
 }
 
 // Lanes lowest: the lines of scratch are the vectors.
@@ -141,15 +148,6 @@ static bool has_lines(const c_pass *p, const plan_move *move, uint32_t phase, bo
   if (p->context->warps)
     return warp_has_lines(p, move, &map, p->schedule.phases[phase].l, type);
   return c_access_of(&map, space, type, C_CHUNK, 0).chunk == space->l;
-}
-
-// Whether something is stored to the array by another map: to places that others load. (By the same
-// map each thread stores in the last phase where it alone may load.)
-static bool stored_elsewhere(const plan_pass *p, const plan_move *load) {
-  bool elsewhere = false;
-  for (uint32_t i = 0; i < p->store_count; i++)
-    elsewhere |= p->stores[i].array == load->array && !net_map_equal(&p->stores[i].map, &load->map);
-  return elsewhere;
 }
 
 // Whether the phase works on few elements of the tile: those where its ops are live.

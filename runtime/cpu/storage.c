@@ -18,15 +18,14 @@ uint64_t cpu_array_bytes(const net_array *a) { return a->count * scalar_types[a-
 
 // With conditions, a tile may load what another tile stores: an element for which they do not hold.
 bool cpu_loads_where_stored(const plan *p, const plan_pass *pass, uint32_t load, net_id stored) {
-  net_id loaded = pass->loads[load].array;
-  for (uint32_t i = 0; i < pass->access_count; i++)
-    if (pass->accesses[i].array == loaded || pass->accesses[i].array == stored)
+  const plan_move *from = &pass->loads[load];
+  const plan_move *to = plan_find_move(pass->stores, pass->store_count, stored);
+  for (plan_access at = {0}; plan_access_next(pass, &at);)
+    if (at.move != from && at.move != to && (at.array == from->array || at.array == stored))
       return false;
-  const plan_move *store = plan_only_move(pass->stores, pass->store_count, stored);
-  return store && store->live_count == 0 && pass->live_count == 0 &&
-         p->arrays.items[loaded].type == p->arrays.items[stored].type &&
-         plan_only_move(pass->loads, pass->load_count, loaded) &&
-         net_map_equal(&pass->loads[load].map, &store->map);
+  return to && to->live_count == 0 && pass->live_count == 0 &&
+         p->arrays.items[from->array].type == p->arrays.items[stored].type &&
+         net_map_equal(&from->map, &to->map);
 }
 
 static uint32_t kernel_begin(const storage *s, uint32_t pass) {
@@ -146,15 +145,9 @@ void storage_note_use(storage_item *item, uint32_t pass) {
 void storage_lifetimes(const plan *p, storage_item *items) {
   for (net_id a = 0; a < p->arrays.count; a++)
     items[a] = (storage_item){.bytes = cpu_array_bytes(&p->arrays.items[a]), .first = NEVER};
-  for (uint32_t i = 0; i < p->passes.count; i++) {
-    const plan_pass *pass = &p->passes.items[i];
-    for (uint32_t k = 0; k < pass->load_count; k++)
-      storage_note_use(&items[pass->loads[k].array], i);
-    for (uint32_t k = 0; k < pass->store_count; k++)
-      storage_note_use(&items[pass->stores[k].array], i);
-    for (uint32_t k = 0; k < pass->access_count; k++)
-      storage_note_use(&items[pass->accesses[k].array], i);
-  }
+  for (uint32_t i = 0; i < p->passes.count; i++)
+    for (plan_access at = {0}; plan_access_next(&p->passes.items[i], &at);)
+      storage_note_use(&items[at.array], i);
 }
 
 bool storage_begin(storage *s, const plan *p, const storage_pass *passes) {

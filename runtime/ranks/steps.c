@@ -30,42 +30,27 @@ void rank_list_steps(rank *r) {
   }
 }
 
-// The arrays that a step touches, each once; `arrays` has room for those of its pass, and two.
-static uint32_t step_arrays(const rank *r, const step *s, net_id *arrays) {
-  if (!only_moves(s->kind))
-    return plan_pass_arrays(&r->run->plan->passes.items[s->pass], arrays);
-  const share_stage *as = &r->run->shares->stages[s->stage];
-  arrays[0] = s->kind == SHARE_EXCHANGE ? as->exchange.from : as->from;
-  arrays[1] = s->kind == SHARE_EXCHANGE ? as->exchange.to : as->to;
-  return 2;
-}
-
-static uint32_t most_arrays(const plan *p) {
-  uint32_t most = 2;
-  for (uint32_t i = 0; i < p->passes.count; i++) {
-    uint32_t some = plan_pass_most_arrays(&p->passes.items[i]);
-    most = some > most ? some : most;
-  }
-  return most;
-}
-
 // Of arrays, by steps. A result without elements has room, which no step needs.
 bool rank_find_lifetimes(rank *r) {
   const plan *p = r->run->plan;
-  net_id *arrays = malloc(most_arrays(p) * sizeof *arrays);
-  if (!arrays || !storage_begin(&r->storage, p, NULL)) {
-    free(arrays);
+  if (!storage_begin(&r->storage, p, NULL))
     return error_no_memory(r->failure);
-  }
   storage_item *items = r->storage.items;
   for (net_id a = 0; a < p->arrays.count; a++)
     items[a].first = STORAGE_NEVER;
   for (uint32_t i = 0; i < r->step_count; i++) {
-    uint32_t count = step_arrays(r, &r->steps[i], arrays);
-    for (uint32_t k = 0; k < count; k++)
-      storage_note_use(&items[arrays[k]], i);
+    const step *s = &r->steps[i];
+    const plan_pass *pass = &p->passes.items[s->pass];
+    if (only_moves(s->kind)) {
+      const share_stage *as = &r->run->shares->stages[s->stage];
+      bool exchanged = s->kind == SHARE_EXCHANGE;
+      storage_note_use(&items[exchanged ? as->exchange.from : as->from], i);
+      storage_note_use(&items[exchanged ? as->exchange.to : as->to], i);
+    } else {
+      for (plan_access at = {0}; plan_access_next(pass, &at);)
+        storage_note_use(&items[at.array], i);
+    }
   }
-  free(arrays);
   for (net_id a = 0; a < p->arrays.count; a++)
     if (p->arrays.items[a].role == NET_RESULT) {
       items[a].first = items[a].first == STORAGE_NEVER ? 0 : items[a].first;
