@@ -42,6 +42,17 @@ bool trace_size_fits(const trace_step *s) {
   return empty || (!overflow && bytes <= INT64_MAX);
 }
 
+bool trace_is_checked_permute(const trace *t, const trace_step *s) {
+  bool checked = false;
+  for (size_t i = 0; i < t->steps.count && s->op == TRACE_SCATTER && s->batch == 1; i++) {
+    const trace_step *w = &t->steps.items[i];
+    checked = checked ||
+              (w->op == TRACE_WRONG && w->scalar == OP_NE && w->operands[0] == s->operands[0] &&
+               w->number == s->dims[0] && t->steps.items[w->operands[0]].dims[0] == s->dims[0]);
+  }
+  return checked;
+}
+
 // What each step's elements are: of an argument, by its number, or one of these.
 #define CONSTANTS (UINT32_MAX - 1)
 

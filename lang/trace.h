@@ -185,7 +185,8 @@ typedef struct trace {
   VEC(trace_check) checks;  //   one for each check
   size_t proven_checks;     // that are not among them, as they always hold
   bool wants_laws;          // set before elaborating: then the results are those of the laws alone
-  bool wants_steps;  // set before elaborating: places are checked by steps that are no routines
+  bool wants_steps;   // set before elaborating: places are checked by steps that are no routines
+  bool sorts_places;  // set before lowering: a scatter to a checked permutation is a routine
   const network_limits
       *networks;       // set before elaborating: of what it is planned for; NULL: no limits
   bool asks_networks;  // they have decided something
@@ -211,6 +212,9 @@ static inline bool trace_is_comparison(const trace_step *s) {
 static inline bool trace_is_permutation(const trace_step *s) {
   return s->op == TRACE_ARGUMENT && s->places && s->places->is_permutation;
 }
+// Whether it is a scatter of one row to places of which another step finds out whether they are a
+// permutation.
+bool trace_is_checked_permute(const trace *t, const trace_step *s);
 // Whether it is an argument whose places do something simple, so that they may be part of the
 // program.
 static inline bool trace_places_are_known(const trace_step *s) {

@@ -228,13 +228,39 @@ static bool make_shares(permc_context *c, const pipeline_request *r, pipeline *p
   return verified(c, "net in shares", shares_verify(&p->memory, p->shares));
 }
 
+// The Net with routines for scatters to places that are checked.
+static bool lower_sorting_places(permc_context *c, arena *scratch, pipeline *p) {
+  trace sorting = p->trace;
+  rule_log none = {.memory = scratch};
+  sorting.sorts_places = true;
+  p->net = lower(scratch, &sorting, &none);
+  rules_apply(scratch, p->net, &none);
+  return verified(c, "net that sorts places", net_verify(scratch, p->net));
+}
+
+// *sorts: it, or NULL where it has no more routines than the Net.
+static bool make_net_of_sorts(permc_context *c, pipeline *p, const net **sorts) {
+  net *own = p->net;
+  bool any = false, good = true;
+  for (size_t i = 0; i < p->trace.steps.count && !any; i++)
+    any = trace_is_checked_permute(&p->trace, &p->trace.steps.items[i]);
+  if (any)
+    good = run_net_step(c, p, lower_sorting_places);
+  *sorts = any ? p->net : NULL;
+  p->net = own;
+  return good;
+}
+
 // For arrays in files: the Net in steps, unless there are some.
 static bool make_steps(permc_context *c, const pipeline_request *r, pipeline *p) {
   const char *wrong;
+  const net *sorts;
   char memory[NUMBER_SPACE];
   if (!r->memory || p->steps)
     return true;
-  p->steps = external_make(&p->memory, p->net, p->target, r->memory, &wrong);
+  if (!make_net_of_sorts(c, p, &sorts))
+    return false;
+  p->steps = external_make(&p->memory, p->net, sorts, p->target, r->memory, &wrong);
   if (!p->steps)
     return context_error_of(c, PERMC_ERROR_MEMORY, "this does not run in %s of memory: %s",
                             show_bytes(memory, r->memory), wrong);

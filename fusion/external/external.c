@@ -123,30 +123,30 @@ static const external *make_as_is(arena *a, const net *n, const target *t, uint6
   return good ? m.out : NULL;
 }
 
-static const external *make(arena *a, const net *n, const target *t, uint64_t memory,
-                            const char **wrong) {
+static const external *make(arena *a, const net *n, const net *instead, const target *t,
+                            uint64_t memory, const char **wrong) {
   const char *why;
   const external *e = make_as_is(a, n, t, memory, wrong);
-  const net *sorts = e ? NULL : making_sorts_of_places(a, n);
-  return sorts ? make_as_is(a, sorts, t, memory, &why) : e;
+  return e || !instead ? e : make_as_is(a, instead, t, memory, &why);
 }
 
 // A power of two of memory that does, where half of it does not, by bisection; 0: there is none.
-static uint64_t find_enough(arena *a, const net *n, const target *t, uint64_t memory) {
+static uint64_t find_enough(arena *a, const net *n, const net *instead, const target *t,
+                            uint64_t memory) {
   enum { MOST = 46 };
   const char *why;
   int little = f2_msb(memory), enough = MOST;
-  if (little >= MOST || !make(a, n, t, f2_unit(MOST), &why))
+  if (little >= MOST || !make(a, n, instead, t, f2_unit(MOST), &why))
     return 0;
   while (enough - little > 1) {
     int bits = (little + enough) / 2;
-    *(make(a, n, t, f2_unit(bits), &why) ? &enough : &little) = bits;
+    *(make(a, n, instead, t, f2_unit(bits), &why) ? &enough : &little) = bits;
   }
   return f2_unit(enough);
 }
 
-const external *external_make(arena *a, const net *n, const target *t, uint64_t memory,
-                              const char **wrong) {
+const external *external_make(arena *a, const net *n, const net *instead, const target *t,
+                              uint64_t memory, const char **wrong) {
   enum { HALVES = 3 };
   char bytes[NUMBER_SPACE];
   const char *why;
@@ -154,15 +154,15 @@ const external *external_make(arena *a, const net *n, const target *t, uint64_t 
     *wrong = arena_printf(a, "at least %d bytes of memory are needed", TILE_PART * LEAST_TILE);
     return NULL;
   }
-  const external *e = make(a, n, t, memory, wrong);
+  const external *e = make(a, n, instead, t, memory, wrong);
   // By less memory the smallest tile is smaller, which may be what fits.
   for (int i = 1; i <= HALVES && !e && memory >> i >= TILE_PART * LEAST_TILE; i++)
-    e = make(a, n, t, memory >> i, &why);
+    e = make(a, n, instead, t, memory >> i, &why);
   if (e)
     return e;
   if (!*wrong)
     *wrong = making_needs_more;
-  uint64_t enough = find_enough(a, n, t, memory);
+  uint64_t enough = find_enough(a, n, instead, t, memory);
   if (enough)
     *wrong = arena_printf(a, "%s; %s would do", *wrong, show_bytes(bytes, enough));
   return NULL;

@@ -40,7 +40,7 @@
 //   loop_bits.c  loops as index bits       replaced.c   arrays that are replaced in part
 //   blocks.c     loops in blocks           text.c       verification, text
 //   copy.c       arrays in another order   making.h     all of these while steps are made
-//   step.c       a stage as a step         places.c     scatters as sorts
+//   step.c       a stage as a step
 #ifndef PERMC_FUSION_EXTERNAL_EXTERNAL_H
 #define PERMC_FUSION_EXTERNAL_EXTERNAL_H
 
@@ -121,8 +121,10 @@ typedef struct external {
 
 // NULL: *wrong is a sentence that says what does not fit in so many bytes of memory, and how many
 // bytes would do, or what cannot be done with files at all. `n` has been accepted by net_verify.
-const external *external_make(arena *a, const net *n, const target *t, uint64_t memory,
-                              const char **wrong);
+// `instead`: a Net that computes the same and needs less memory, for where `n` does not fit; or
+// NULL.
+const external *external_make(arena *a, const net *n, const net *instead, const target *t,
+                              uint64_t memory, const char **wrong);
 // Bytes of memory that a step without a routine has at one time: of what shares read and write two
 // buffers, and what a stage that computes keeps between its passes; of what is the same for all
 // one.

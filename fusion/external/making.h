@@ -61,8 +61,6 @@ void making_add_traffic(const making *m, const external_move *move, bool writes,
 void making_add_stages(making *m, size_t first, size_t end);
 // Steps of a stage whose arrays are files.
 void making_add_stage(making *m, const net_stage *s);
-// The stage with stores first, ..., end - 1 alone, and what these need.
-net_stage making_stage_of_stores(arena *a, const net_stage *of, size_t first, size_t end);
 // Whether only stages first, ..., end - 1 write to the array (*any), or none of them does.
 bool making_is_written_in(const net *n, size_t first, size_t end, net_id array, bool *any);
 
@@ -78,11 +76,6 @@ net_stage making_join_loops(arena *a, const net_stage *s, bool bits);
 // Of a stage by loops: a step whose shares have a block of each loop. Whether there is one for which
 // memory has room.
 bool making_add_blocks(making *m, const net_stage *s);
-
-// ---- places (places.c) --------------------------------------------------------------------------
-
-// The Net with sorts instead of scatters to places that are a permutation; NULL: it has none.
-const net *making_sorts_of_places(arena *a, const net *n);
 
 // ---- files (copy.c, replaced.c) -----------------------------------------------------------------
 

@@ -73,7 +73,8 @@ static net_stage stage_of_pass(making *m, const plan *p, const plan_pass *pass) 
   return to;
 }
 
-net_stage making_stage_of_stores(arena *a, const net_stage *of, size_t first, size_t end) {
+// The stage with stores first, ..., end - 1 alone, and what these need.
+static net_stage stage_of_stores(arena *a, const net_stage *of, size_t first, size_t end) {
   size_t values = of->values.count + 1;
   net_id *numbers = NEW_ARRAY(a, net_id, values);
   bool *needed = NEW_ARRAY(a, bool, values), *kept = NEW_ARRAY(a, bool, values);
@@ -127,7 +128,7 @@ void making_add_stage(making *m, const net_stage *s) {
 static void add_halves(making *m, const net_stage *s) {
   size_t half = s->stores.count / 2;
   for (int i = 0; i < 2 && !m->wrong; i++) {
-    net_stage part = making_stage_of_stores(m->memory, s, i ? half : 0, i ? s->stores.count : half);
+    net_stage part = stage_of_stores(m->memory, s, i ? half : 0, i ? s->stores.count : half);
     making_add_stage(m, &part);
   }
 }

@@ -7,6 +7,9 @@
 //   scatter p x x, p an argument that is a permutation
 //                                                   routine permute: from p, from x to r1
 //
+// The same of p that is checked to be one, where the Trace asks for it: if p is none, r1 has other
+// elements, and the check ends the program.
+//
 // Perhaps nobody reads the places then: they are dropped with what else is dead. Payloads of the same places
 // go with one sort, as far as they are there when it begins.
 #include "fusion/lower/lowering.h"
@@ -143,8 +146,9 @@ static bool is_gather_for_routine(const lowering *l, const trace_step *s) {
 bool lower_permute(lowering *l, const trace_step *s, lowered *result) {
   const trace_step *list = operand_step(l, s, 0);
   bool back = s->op == TRACE_GATHER;
-  if (!trace_is_permutation(list) || s->batch != 1 || list->dims[0] != s->dims[0] || !s->dims[0] ||
-      (back && !is_gather_for_routine(l, s)))
+  bool checked = l->trace->sorts_places && trace_is_checked_permute(l->trace, s);
+  if (!(trace_is_permutation(list) || checked) || s->batch != 1 || list->dims[0] != s->dims[0] ||
+      !s->dims[0] || (back && !is_gather_for_routine(l, s)))
     return false;
   uint64_t bytes = trace_step_count(s) / s->dims[0] * scalar_types[s->type].size;
   if (bytes == 0 || bytes > 16 || (bytes & (bytes - 1)))

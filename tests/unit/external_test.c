@@ -197,7 +197,7 @@ static bool check_memory(const net *t, uint64_t bytes, uint64_t seed, bool *made
   target disk = *target_named("avx512");
   const char *wrong = "";
   disk.disk_block = 16;
-  const external *e = external_make(&memory, t, &disk, bytes, &wrong);
+  const external *e = external_make(&memory, t, NULL, &disk, bytes, &wrong);
   *made = e;
   if (!e)
     return CHECK(*wrong);
@@ -393,7 +393,7 @@ static bool check_least(uint64_t seed) {
   target disk = *target_named("avx512");
   const char *wrong = "";
   disk.disk_block = 16;
-  if (external_make(&memory, t, &disk, LITTLE, &wrong))
+  if (external_make(&memory, t, NULL, &disk, LITTLE, &wrong))
     return true;
   uint64_t least = least_named(wrong);
   if (!CHECK(least)) {
@@ -401,7 +401,7 @@ static bool check_least(uint64_t seed) {
     return false;
   }
   by_rows += strstr(wrong, "by rows") != NULL;
-  const external *e = external_make(&memory, t, &disk, least, &wrong);
+  const external *e = external_make(&memory, t, NULL, &disk, least, &wrong);
   bool good = CHECK(e) && CHECK(least_share(e) >= least / PART);
   if (!good)
     printf("seed %" PRIu64 ": %" PRIu64 " bytes, a share %" PRIu64 "\n", seed, least,
