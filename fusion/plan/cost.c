@@ -55,18 +55,6 @@ static pass_cost cost_on_gpu(const plan *p, const net_routine *r) {
       t->key * elements * (digits + 1) + 2 * t->byte * moved * digits + t->place * places, 0};
 }
 
-// Where lanes are threads and it has no kernels: the host executes it, on arrays that go there and
-// back.
-static pass_cost cost_on_host(const plan *p, const net_routine *r) {
-  const target_routines *t = &p->target->routines;
-  double bytes = 0, elements = (double)r->rows * (double)r->length;
-  for (uint32_t i = 0; i < r->pair_count; i++)
-    bytes += bytes_of(p, r->pairs[i].from) + bytes_of(p, r->pairs[i].to);
-  return (pass_cost){t->host_start,
-                     t->host_byte * bytes + t->host_digit * plan_routine_digits(p, r) * elements,
-                     0};
-}
-
 // A sort by a processor (runtime/routines/sort.c) on one thread, in operations: networks of up to
 // 2^9 words, and a partition for each doubling from there; more for a row that is not sorted
 // together with others, and for each element that is taken where it belongs. Where keys have few
@@ -95,7 +83,7 @@ static double sort_ops(const plan *p, const net_routine *r) {
 static pass_cost routine_cost(const plan *p, const net_routine *r) {
   double elements = (double)r->rows * (double)r->length;
   if (!p->target->lane_bytes && r->kind != NET_PERMUTE && r->kind != NET_TRANSPOSE)
-    return plan_routine_has_kernels(r) ? cost_on_gpu(p, r) : cost_on_host(p, r);
+    return cost_on_gpu(p, r);
   double bytes = rates[r->kind].keys * bytes_of(p, r->pairs[0].from);
   for (uint32_t i = 0; i < r->pair_count; i++) {
     if (i > 0)

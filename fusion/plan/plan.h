@@ -159,11 +159,6 @@ static inline const net_routine *plan_routine_of(const plan *p, const plan_pass 
 // time.
 uint32_t plan_routine_bits(const plan *p, const net_routine *r);
 uint32_t plan_routine_digits(const plan *p, const net_routine *r);
-// Whether a GPU executes it; else its host does. Keys are counted in scratch memory.
-enum { PLAN_MOST_COUNTS = 12288 };
-static inline bool plan_routine_has_kernels(const net_routine *r) {
-  return r->kind == NET_COUNT ? r->limit <= PLAN_MOST_COUNTS : r->kind != NET_WRONG;
-}
 // Whether it is a sort by few keys, that a GPU does with one read and one write; it can make its
 // keys of elements of some arrays (plan/keys.c).
 enum { PLAN_PARTITION_PAIRS = 5, PLAN_KEY_INPUTS = 3 };

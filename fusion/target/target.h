@@ -28,17 +28,14 @@ typedef struct target_link {
 } target_link;
 typedef enum target_level { TARGET_PEER, TARGET_NETWORK, TARGET_DISK, TARGET_LEVELS } target_level;
 
-// What sorts and other routines cost, as measured (plan/cost.c). Of a GPU, by kernels, in seconds;
-// by its host, which has the arrays copied; of a processor on one thread, in ops.
+// What sorts and other routines cost, as measured (plan/cost.c): of a GPU in seconds; of a processor
+// on one thread, in ops.
 typedef struct target_routines {
   double start;      // of a kernel, in the measure of pass_seconds
   double key;        // to count the digits of a key, and to move it by each digit
   double byte;       // to read or write one of what a digit moves
   double place;      // to write one at the end
   double partition;  // of a byte that few keys put in order
-  double host_start;
-  double host_byte;   // of one that goes there or comes back
-  double host_digit;  // of a key
   double call_ops, row_ops;
   double partition_ops;  // of a key, to halve what is not sorted
   double move_ops;       // of an element that goes where its key went

@@ -40,10 +40,11 @@ static bool describe_passes(gpu_source *g) {
   for (uint32_t i = 0; i < p->passes.count; i++) {
     const net_routine *r = plan_routine_of(p, &p->passes.items[i]);
     if (r && !g->table.passes[i].count)
-      return context_error(c,
-                           "the routine %s of this program is the host's, so that a library for "
-                           "CUDA cannot have it; --target c can",
-                           net_routine_names[r->kind]);
+      return context_error(
+          c,
+          "the routine %s of this program has no kernels before its call, so that a "
+          "library for CUDA cannot have it; --target c can",
+          net_routine_names[r->kind]);
   }
   launch_table_describe(&g->table, g->plan->code->facts, g->passes);
   return true;

@@ -415,8 +415,7 @@ static void print_routine(text *out, const plan *p, const plan_pass *pass) {
                 p->target->lane_bytes ? "" : ", by kernels tiles and parts");
     return;
   }
-  text_printf(out, ": %" PRIu32 " time%s over all%s\n", digits, plural(digits),
-              p->target->lane_bytes || plan_routine_has_kernels(r) ? "" : ", by the host");
+  text_printf(out, ": %" PRIu32 " time%s over all\n", digits, plural(digits));
 }
 
 static const char *const bounds[] = {"memory", "work", "start"};

@@ -16,7 +16,7 @@ bool program_place_arrays(cuda_program *g, error *failure) {
   bool good = passes && storage_begin(&g->storage, p, passes);
   for (size_t a = 0; a < p->arrays.count && good; a++)
     if (net_array_is_given(&p->arrays.items[a]))
-      g->storage.items[a].first = 0, g->storage.items[a].last = NEVER;
+      g->storage.items[a].first = 0, g->storage.items[a].last = STORAGE_NEVER;
   good = good && storage_place(&g->storage);
   free(passes);
   return good || error_no_memory(failure);
@@ -33,7 +33,8 @@ bool program_allocate_arrays(cuda_program *g, bool tables, error *failure) {
       good = (r->memory = (void *)(uintptr_t)program_memory_new(g, r->bytes));
   }
   for (size_t a = 0; a < g->plan->arrays.count; a++)
-    g->own[a] = s->items[a].first == NEVER ? 0 : (uintptr_t)s->rooms[s->items[a].room].memory;
+    g->own[a] =
+        s->items[a].first == STORAGE_NEVER ? 0 : (uintptr_t)s->rooms[s->items[a].room].memory;
   return good ||
          error_set(failure, SPAN_NONE, "%s; the program needs %llu bytes in %u arrays",
                    cuda_message(g->device), (unsigned long long)needed, (unsigned)s->room_count);

@@ -30,9 +30,6 @@ static bool call_pass(const cuda_program *g, cuda_device *d, uint32_t number,
                       cuda_address *addresses, cuda_address temporaries, cuda_address state) {
   if (g->permuting[number])
     return call_permuting(d, g->permuting[number], addresses);
-  if (program_is_for_host(g, number))
-    return cuda_refuse(d, "pass %u is the host's: this program takes values in its memory alone",
-                       (unsigned)number + 1);
   bool has_state = state && g->facts[number].one;
   return program_launch(g, d, number, addresses, has_state ? state : temporaries, has_state);
 }

@@ -46,15 +46,15 @@ void launch_table_add(launch_table *t, launch_pass *pass, text code, uint32_t co
 // Whether the parts have rows of their own, of all arrays.
 static bool can_be_divided(const net_routine *r, const plan_pass *pass, uint32_t parts) {
   bool by_rows = r->kind == NET_SORT || r->kind == NET_PLACES || r->kind == NET_COUNT;
-  return by_rows && !r->ragged && !pass->keys_from && plan_routine_has_kernels(r) &&
-         r->rows % parts == 0;
+  return by_rows && !r->ragged && !pass->keys_from && r->rows % parts == 0;
 }
 
 static void add_routine(launch_table *t, uint32_t number, const routine_kernels *k) {
   launch_pass *pass = &t->passes[number];
   if (!k->launch_count)
     return;
-  launch_table_add(t, pass, k->code, k->launch_count, k->launches, k->arrays);
+  for (const routine_kernels *part = k; part; part = part->next)
+    launch_table_add(t, pass, part->code, part->launch_count, part->launches, part->arrays);
   permc_launch *l = &t->launches.items[pass->first];
   l->clear_at = k->clear_at;
   l->clear_bytes = k->clear_bytes;

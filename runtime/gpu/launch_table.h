@@ -22,7 +22,7 @@
 //               2    launch 3
 //
 // A pass has no launches where the kernel of an earlier one executes it, where a routine makes its
-// keys itself, and where it is a routine of the host.
+// keys itself, and where it permutes by a schedule (permuting.h).
 #ifndef PERMC_RUNTIME_GPU_LAUNCH_TABLE_H
 #define PERMC_RUNTIME_GPU_LAUNCH_TABLE_H
 

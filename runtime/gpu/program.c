@@ -23,10 +23,9 @@ static cuda_program *allocate_program(cuda_device *d, const plan *p, const cuda_
   g->facts = calloc(p->passes.count + 1, sizeof *g->facts);
   g->permuting = calloc(p->passes.count + 1, sizeof(cuda_permuting *));
   g->own = calloc(p->arrays.count + 1, sizeof *g->own);
-  g->stretches = calloc(p->passes.count + 1, sizeof *g->stretches);
   for (size_t i = 0; i < p->passes.count && g->permuting && !o->ranks; i++)
     g->permuting[i] = cuda_permuting_new(d, p, &p->passes.items[i]);
-  if (has_parts && g->facts && g->permuting && g->stretches && g->own)
+  if (has_parts && g->facts && g->permuting && g->own)
     return g;
   cuda_program_free(g);
   return NULL;
@@ -52,6 +51,16 @@ static bool make_tables(cuda_program *g, const c_code *code, const cuda_options 
   return good;
 }
 
+static bool check_routines(const cuda_program *g, error *failure) {
+  for (uint32_t i = 0; i < g->plan->passes.count; i++) {
+    const net_routine *r = plan_routine_of(g->plan, &g->plan->passes.items[i]);
+    if (r && !g->permuting[i] && !g->tables[OF_ALL].passes[i].count)
+      return error_set(failure, SPAN_NONE, "a GPU has no kernels for so many keys as %s has",
+                       net_routine_names[r->kind]);
+  }
+  return true;
+}
+
 static bool make_arrays(cuda_program *g, error *failure) {
   return program_place_arrays(g, failure) && program_allocate_arrays(g, true, failure) &&
          program_upload(g, NET_TABLE, NULL, 0, failure);
@@ -75,7 +84,7 @@ cuda_program *cuda_program_new(cuda_device *d, const plan *p, c_code *code, cons
   cuda_program *g = allocate_program(d, p, o);
   if (!g)
     return error_no_memory(failure), NULL;
-  bool good = make_tables(g, code, o, failure);
+  bool good = make_tables(g, code, o, failure) && (o->ranks || check_routines(g, failure));
   for (size_t i = 0; i < p->passes.count; i++) {
     g->facts[i] = code->facts[i];
     code->facts[i].matrix = NULL;  // the program's now
@@ -103,8 +112,7 @@ static void free_part(const cuda_program *g, program_part *part) {
 void cuda_program_free(cuda_program *g) {
   if (!g)
     return;
-  if (g->stretches)
-    program_drop_graphs(g);
+  program_drop_graphs(g);
   for (size_t i = 0; i < g->plan->passes.count && g->permuting; i++)
     cuda_permuting_free(g->permuting[i]);
   for (size_t i = 0; i < g->plan->passes.count && g->facts; i++) {
@@ -128,6 +136,5 @@ void cuda_program_free(cuda_program *g) {
   free(g->permuting);
   free(g->own);
   storage_end(&g->storage);
-  free(g->stretches);
   free(g);
 }

@@ -23,8 +23,7 @@
 // pass; they wait for each other between passes. Routines of many rows are shared by rows.
 // Blocks that wait for others, and other routines, are the first one's.
 //
-// Routines have kernels of their own (launch_table.h), in the same graph. One that has none is executed
-// by the host, between graphs, on arrays that are downloaded for it.
+// Routines have kernels of their own (launch_table.h), in the same graph.
 #ifndef PERMC_RUNTIME_GPU_PROGRAM_H
 #define PERMC_RUNTIME_GPU_PROGRAM_H
 

@@ -5,8 +5,6 @@
 #include "kernels/routines/sort/sort.h"
 #include "kernels/routines/transpose/transpose.h"
 
-_Static_assert((int)PLAN_MOST_COUNTS == COUNT_MOST, "what has kernels is what they can count");
-
 // A routine while it is described.
 typedef struct routine_making {
   arena *memory;
@@ -71,7 +69,7 @@ static void describe_sort(const routine_making *w) {
   sort_kernels k;
   bool sorts = r->kind == NET_SORT;
   sort_moved *payloads = NEW_ARRAY(w->memory, sort_moved, r->pair_count);
-  if ((!sorts && r->kind != NET_PLACES) || r->counts)
+  if (!sorts && r->kind != NET_PLACES)
     return;
   for (uint32_t i = 1; i < r->pair_count; i++)
     payloads[i - 1] = moved_of(w, r->pairs[i]);
@@ -198,19 +196,31 @@ static void describe_transpose(const routine_making *w) {
 
 // ---- the whole ----------------------------------------------------------------------------------
 
+static void describe(routine_making *w) {
+  const net_routine *r = w->routine;
+  uint32_t arrays = SORT_PAYLOADS + 2 * r->pair_count;
+  net_routine rest, count;
+  w->array_count = arrays > PARTITION_ARRAYS ? arrays : PARTITION_ARRAYS;
+  *w->out = (routine_kernels){.code.memory = w->memory};
+  w->out->arrays = NEW_ARRAY(w->memory, permc_parameter, w->array_count);
+  forget_arrays(w);
+  if (r->kind == NET_COUNT)
+    describe_count(w);
+  else if (r->kind == NET_TRANSPOSE)
+    describe_transpose(w);
+  else if (!describe_partition(w) && r->counts) {
+    net_routine_split(r, &rest, &count);
+    w->routine = &rest;
+    describe(w);
+    w->routine = &count;
+    w->out = w->out->next = NEW(w->memory, routine_kernels);
+    describe(w);
+  } else if (!w->out->makes_keys)
+    forget_arrays(w), describe_sort(w);
+}
+
 void routine_describe(routine_kernels *out, arena *memory, const cuda_machine *m, const plan *p,
                       const plan_pass *pass, uint64_t rows) {
-  const net_routine *r = plan_routine_of(p, pass);
-  uint32_t arrays = SORT_PAYLOADS + 2 * r->pair_count;
-  arrays = arrays > PARTITION_ARRAYS ? arrays : PARTITION_ARRAYS;
-  routine_making w = {memory, m, p, pass, r, rows, out, arrays};
-  *out = (routine_kernels){.code.memory = memory};
-  out->arrays = NEW_ARRAY(memory, permc_parameter, arrays);
-  forget_arrays(&w);
-  if (r->kind == NET_COUNT && plan_routine_has_kernels(r))
-    describe_count(&w);
-  else if (r->kind == NET_TRANSPOSE)
-    describe_transpose(&w);
-  else if (!describe_partition(&w))
-    forget_arrays(&w), describe_sort(&w);
+  routine_making w = {memory, m, p, pass, plan_routine_of(p, pass), rows, out, 0};
+  describe(&w);
 }

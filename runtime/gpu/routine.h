@@ -13,6 +13,7 @@ typedef struct routine_kernels {
   uint64_t bytes;                  // of temporaries
   uint64_t clear_at, clear_bytes;  // what of these is to be 0 before the first launch
   bool makes_keys;                 // see launch_pass
+  struct routine_kernels *next;    // what is launched behind these; it has no temporaries
 } routine_kernels;
 
 // All in `memory`. `rows`: those of the routine, or of a part of its arrays.

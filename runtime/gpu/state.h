@@ -23,8 +23,6 @@
 
 #include <stdlib.h>
 
-#define NEVER UINT32_MAX
-
 typedef struct buffer {
   cuda_address address;
   uint64_t bytes;
@@ -32,13 +30,6 @@ typedef struct buffer {
 
 // How the next call is started: the first time, and then its launches as one, unless that fails.
 enum { STARTS_FIRST, STARTS_AS_ONE, STARTS_ONE_BY_ONE };
-
-// Passes that follow each other without the host, as a graph (NULL: there are none); then a routine
-// that has no kernels, which the host executes (NEVER: none).
-typedef struct stretch {
-  cuda_graph *graph;
-  uint32_t routine;
-} stretch;
 
 // What a device launches: all, or of a routine the part of the rows that is its own.
 enum { OF_ALL, OF_PART, TABLES };
@@ -68,10 +59,8 @@ struct cuda_program {
   storage storage;             // of runs: rooms for all arrays
   cuda_address *own;           // by array: where it is, or 0
   bool has_own_arrays;  // tables are there from the beginning, the others from the first run on
-  pthread_mutex_t schedules;  // of permutations, and of the stretches
-  stretch *stretches;         // one run
-  size_t stretch_count;
-  cuda_graph *many;  // MANY runs, for cuda_program_time, where no routine is the host's
+  pthread_mutex_t schedules;  // of permutations, and of the graphs
+  cuda_graph *one, *many;     // one run; MANY runs, for cuda_program_time
   cache cache;
   cuda_code_source source;
   buffer copied;         // two halves, of cuda_program_time_copy
@@ -143,7 +132,6 @@ bool program_fetch(const backend_program *p, const backend_call *call, void *to,
 // ---- runs.c ------------------------------------------------------------------------------------
 
 void program_drop_graphs(cuda_program *g);
-bool program_is_for_host(const cuda_program *g, uint32_t pass);  // a routine that has no kernels
 // A permutation has its schedule. What was recorded with another one is dropped.
 bool program_prepare(cuda_program *g, cuda_device *d, cuda_permuting *r, const void *places,
                      error *failure);

@@ -296,7 +296,7 @@ static double seconds_of_routine(const cost_model *m, const plan *p, const plan_
 }
 
 void model_add_plan(cost_model *m, arena *memory, const plan *p, unsigned threads, bool gpu_runs) {
-  double length = 0, bytes = 0, routines = 0;  // those that the host executes, in seconds
+  double length = 0, bytes = 0;
   m->passes = NEW_ARRAY(memory, model_pass, p->passes.count + 1);
   m->portable = m->compiled = rates.call * slowness(m);
   for (size_t i = 0; i < p->passes.count; i++) {
@@ -305,7 +305,6 @@ void model_add_plan(cost_model *m, arena *memory, const plan *p, unsigned thread
     if (r) {
       double seconds = seconds_of_routine(m, p, pass, threads);
       m->passes[i] = (model_pass){seconds, seconds};
-      routines += plan_routine_has_kernels(r) ? 0 : seconds;
     } else {
       pass_counts c = count_pass(p, pass);
       m->passes[i] = (model_pass){seconds_of_pass(m, p, pass, &c, &portable_rates, threads),
@@ -323,7 +322,7 @@ void model_add_plan(cost_model *m, arena *memory, const plan *p, unsigned thread
     bytes += a->role == NET_TEMPORARY ? 0 : (double)(a->count * scalar_types[a->type].size);
   }
   m->cuda_cached = m->planning + (gpu_runs ? 0 : rates.gpu.driver) + rates.gpu.copy_byte * bytes +
-                   (m->compiled - routines) * threads / rates.gpu.speed + routines;
+                   m->compiled * threads / rates.gpu.speed;
   m->cuda = m->cuda_cached + rates.gpu.nvrtc + rates.gpu.text_byte * length;
 }
 

@@ -417,16 +417,17 @@ static void check_count(const count_kernels *k) {
 
 static const count_kernels counts[] = {
     {SCALAR_U8, 3, 5000, 256, 2},
-    {SCALAR_U32, 1, 30000, COUNT_MOST, 2},
+    {SCALAR_U32, 1, 30000, COUNT_IN_SCRATCH, 2},
     {SCALAR_I16, 2, 9000, 100, 1},
     {SCALAR_I64, 1, 1, 1, 132},
+    {SCALAR_I32, 2, 30000, COUNT_IN_SCRATCH + 1, 2},
 };
 enum { COUNTS = sizeof counts / sizeof *counts };
 
 TEST(counts_of_keys) {
   if (!has_compiler())
     SKIP(NO_COMPILER);
-  EACH_OF_SAMPLE(i, 2, COUNTS)
+  EACH_OF_SAMPLE(i, 3, COUNTS)
   check_count(&counts[i]);
 }
 
@@ -461,7 +462,7 @@ TEST(texts_for_gpus) {
     SKIP(why);
   check_texts(rows, ROWS, test_amount(2, ROWS));
   check_texts(ragged_rows, RAGGED_ROWS, test_amount(1, RAGGED_ROWS));
-  for (size_t i = 0; i < COUNTS; i += COUNTS / test_amount(1, COUNTS)) {
+  for (size_t i = 0; i < COUNTS; i += COUNTS / test_amount(2, COUNTS)) {
     text body = {0};
     count_kernels_write(&body, &counts[i]);
     check_text(&body);

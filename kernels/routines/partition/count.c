@@ -5,10 +5,15 @@
 
 enum { THREADS = 512, CLEAR_THREADS = 256, LEAST_CHUNK = 8 * THREADS, BLOCKS = 4 };
 
+static uint64_t counts_in_scratch(const count_kernels *k) {
+  return k->limit <= COUNT_IN_SCRATCH ? k->limit : 0;
+}
+
 // Keys of a row that a block counts. Its own counts are of 32 bits.
 static uint64_t chunk_of(const count_kernels *k) {
   uint64_t all = k->rows * k->length, blocks = (uint64_t)k->multiprocessors * BLOCKS;
-  uint64_t chunk = divide_up(all, blocks), least = LEAST_CHUNK > k->limit ? LEAST_CHUNK : k->limit;
+  uint64_t chunk = divide_up(all, blocks), own = counts_in_scratch(k);
+  uint64_t least = LEAST_CHUNK > own ? LEAST_CHUNK : own;
   return chunk < least ? least : chunk > UINT32_MAX ? UINT32_MAX : chunk;
 }
 
@@ -19,6 +24,7 @@ void count_kernels_write(text *out, const count_kernels *k) {
               8 * keys.size);
   text_printf(out, "#define COUNT_LIMIT %lluU\n", (unsigned long long)k->limit);
   text_printf(out, "#define COUNT_THREADS %d\n", THREADS);
+  text_printf(out, "#define COUNT_SCRATCH %u\n", 4 * (unsigned)counts_in_scratch(k));
   c_source_add(out, "kernels/routines/partition/count_text.h");
 }
 
@@ -32,7 +38,7 @@ void count_launches(const count_kernels *k, routine_launch out[COUNT_LAUNCHES]) 
   out[1] = (routine_launch){.kernel = "count",
                             .blocks = k->rows * divide_up(k->length, chunk),
                             .threads = THREADS,
-                            .shared_bytes = (uint32_t)k->limit * 4,
+                            .shared_bytes = 4 * (uint32_t)counts_in_scratch(k),
                             LAUNCH_ARRAYS(COUNT_KEYS, COUNT_COUNTS),
                             LAUNCH_NUMBERS(k->length, chunk)};
 }

@@ -5,6 +5,7 @@
 //   count_kernels_write(&out, &k);          text, for NVRTC or for the host
 //   routine_launch launches[COUNT_LAUNCHES];
 //   count_launches(&k, launches);           all counts become 0; blocks count in scratch, and add
+//                                           or, what has no room there, in memory
 #ifndef PERMC_KERNELS_ROUTINES_PARTITION_COUNT_H
 #define PERMC_KERNELS_ROUTINES_PARTITION_COUNT_H
 
@@ -15,12 +16,12 @@
 typedef struct count_kernels {
   scalar_type type;  // an integer type
   uint64_t rows, length;
-  uint64_t limit;  // at most COUNT_MOST: blocks count in scratch
+  uint64_t limit;
   uint32_t multiprocessors;
 } count_kernels;
 
-enum { COUNT_MOST = 12288, COUNT_LAUNCHES = 2 };
-enum { COUNT_KEYS, COUNT_COUNTS, COUNT_ARRAYS };  // arrays of launches
+enum { COUNT_IN_SCRATCH = 12288, COUNT_LAUNCHES = 2 };  // as many counts fit in scratch
+enum { COUNT_KEYS, COUNT_COUNTS, COUNT_ARRAYS };        // arrays of launches
 
 void count_kernels_write(text *out, const count_kernels *k);
 void count_launches(const count_kernels *k, routine_launch out[COUNT_LAUNCHES]);
