@@ -63,14 +63,16 @@ static void load_library(loaded_program *p) {
   p->library = (program){0};
   p->library_memory.failure = p->memory.failure;
   p->builtins = builtins_create(d);
+  uint32_t first = (uint32_t)d->sources.count;
   for (size_t i = 0; i < stdlib_file_count; i++) {
     source s = {.name = stdlib_files[i].name,
                 .text = stdlib_files[i].text,
                 .length = (uint32_t)stdlib_files[i].length,
                 .library = true};
-    module *m = parse_module(d, diag_add_source(d, s));
-    vec_push(d->memory, &p->library.modules, m);
+    diag_add_source(d, s);
+    vec_push(d->memory, &p->library.modules, NULL);
   }
+  parse_modules(d, first, (uint32_t)stdlib_file_count, p->library.modules.items);
   binding_groups groups = {0};
   if (resolve_program(d, &p->library, &p->builtins, &groups))
     infer_program(d, &p->builtins, &groups);

@@ -26,13 +26,21 @@ static void mark_other_definitions(arena *a, token_list *l) {
   }
 }
 
-static module *parse_tokens(diagnostics *d, uint32_t file, const token_list *raw, parse_kind kind) {
-  token_list laid = {0};
-  offside(d->memory, raw, &laid);
-  mark_other_definitions(d->memory, &laid);
-  parser p = {.d = d, .memory = d->memory, .tokens = &laid, .module = NEW(d->memory, module)};
+// The tokens of a text, and those with its blocks. What is made of them does not refer to them, so
+// that the next text may use their memory.
+typedef struct token_lists {
+  token_list raw, laid;
+} token_lists;
+
+static module *parse_tokens(diagnostics *d, uint32_t file, token_lists *l, parse_kind kind) {
+  l->laid.all.count = 0;
+  offside(d->memory, &l->raw, &l->laid);
+  bool library = d->sources.items[file].library;
+  if (!library)
+    mark_other_definitions(d->memory, &l->laid);
+  parser p = {.d = d, .memory = d->memory, .tokens = &l->laid, .module = NEW(d->memory, module)};
   p.module->file = file;
-  p.module->library = d->sources.items[file].library;
+  p.module->library = library;
   p.expression = kind == PARSE_EXPRESSION;
   yyparse(&p);
   binding_list merged = kind == PARSE_SIGNATURES ? p.items : merge_bindings(&p, p.items);
@@ -45,31 +53,40 @@ static module *parse_tokens(diagnostics *d, uint32_t file, const token_list *raw
   return p.module;
 }
 
-static module *parse_file(diagnostics *d, uint32_t file, parse_kind kind) {
-  token_list raw = {0};
-  lex(d, file, false, &raw);
-  return parse_tokens(d, file, &raw, kind);
+static module *parse_file(diagnostics *d, uint32_t file, token_lists *l, parse_kind kind) {
+  l->raw.all.count = 0;
+  lex(d, file, false, &l->raw);
+  return parse_tokens(d, file, l, kind);
 }
 
-module *parse_module(diagnostics *d, uint32_t file) { return parse_file(d, file, PARSE_MODULE); }
+module *parse_module(diagnostics *d, uint32_t file) {
+  return parse_file(d, file, &(token_lists){0}, PARSE_MODULE);
+}
+
+void parse_modules(diagnostics *d, uint32_t first, uint32_t count, module **modules) {
+  token_lists l = {0};
+  for (uint32_t i = 0; i < count; i++)
+    modules[i] = parse_file(d, first + i, &l, PARSE_MODULE);
+}
 
 module *parse_signatures(diagnostics *d, uint32_t file) {
-  return parse_file(d, file, PARSE_SIGNATURES);
+  return parse_file(d, file, &(token_lists){0}, PARSE_SIGNATURES);
 }
 
 module *parse_expression(diagnostics *d, uint32_t file, const char *name) {
-  token_list raw = {0}, item = {0};
-  lex(d, file, false, &raw);
+  token_list words = {0};
+  token_lists l = {0};
+  lex(d, file, false, &words);
   // As if the text were indented behind `name =`.
   span start = {file, 0, 0};
-  vec_push(d->memory, &item.all,
+  vec_push(d->memory, &l.raw.all,
            ((token){.kind = NAME, .where = start, .first = true, .text = name}));
-  vec_push(d->memory, &item.all,
+  vec_push(d->memory, &l.raw.all,
            ((token){.kind = '=', .where = start, .spaced = true, .text = "="}));
-  for (size_t i = 0; i < raw.all.count; i++) {
-    token t = raw.all.items[i];
+  for (size_t i = 0; i < words.all.count; i++) {
+    token t = words.all.items[i];
     t.column++;
-    vec_push(d->memory, &item.all, t);
+    vec_push(d->memory, &l.raw.all, t);
   }
-  return parse_tokens(d, file, &item, PARSE_EXPRESSION);
+  return parse_tokens(d, file, &l, PARSE_EXPRESSION);
 }

@@ -269,6 +269,8 @@ typedef struct program {
 // Parses source `file` into a module; bindings are merged (all equations of a name in one). Errors
 // are reported; the module holds what could be parsed.
 module *parse_module(diagnostics *d, uint32_t file);
+// Of the sources first, first + 1, ...
+void parse_modules(diagnostics *d, uint32_t first, uint32_t count, module **modules);
 // Parses source `file`, one expression, as the body of a binding named `name` without parameters.
 module *parse_expression(diagnostics *d, uint32_t file, const char *name);
 // Signatures without equations, one binding each: how builtins are declared.

@@ -77,8 +77,9 @@ static type *type_of_written(inferrer *in, const type_expr *t) {
     if (s != SCALAR_COUNT)
       return type_scalar(in->memory, s);
     // Any other word in small letters is a type variable, but what other languages call a type is
-    // taken for a mistake.
-    const char *hint = hint_for(HINT_TYPE, t->name);
+    // taken for a mistake; the library has none.
+    bool library = in->d->sources.items[t->where.file].library;
+    const char *hint = library ? NULL : hint_for(HINT_TYPE, t->name);
     if (hint || (t->name[0] >= 'A' && t->name[0] <= 'Z')) {
       diag_report(in->d, DIAG_ERROR, t->where, "'%s' is not a type", t->name);
       diag_report(in->d, DIAG_HINT, t->where, "%s",

@@ -506,9 +506,9 @@ bool expect_type(diagnostics *d, call_notes *calls, const expr *call, span where
   found = type_prune(found);
   if (wanted == found)
     return true;
-  // Shown as they were before a unification that fails half-way.
+  // Shown as they were before a unification that fails half-way. (In the library none does.)
   bool compound = wanted->kind != TYPE_VARIABLE && found->kind != TYPE_VARIABLE &&
-                  (wanted->count || found->count);
+                  (wanted->count || found->count) && !d->sources.items[where.file].library;
   type *const both[2] = {wanted, found};
   const char *names[2];
   if (compound)
