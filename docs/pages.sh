@@ -93,7 +93,7 @@ command-line)
   ;;
 library)
   head_of library
-  for file in combinators places reorder shuffle sort fft fwht; do
+  for file in combinators places reorder shuffle sort fft fwht ntt; do
     # ## SECTION and its text, and the first name of each group of definitions that has a comment.
     awk -v file="stdlib/$file.perm" '
       function text_of(line) { sub(/^-- ?/, "", line); return "text " line }
@@ -107,9 +107,12 @@ library)
       /^$/ { if (in_head && lines) { show(); if (NR < 20) print "text\ntext The source: [" file "](../" file ")." }
              in_head = 0; lines = 0; next }
       /^[a-z]/ && lines { split($0, words, " "); print "group " words[1] }
-      { lines = 0 }' "$docs/../stdlib/$file.perm" | while read -r kind rest; do
-      if [ "$kind" = text ]; then
-        echo "$rest"
+      { lines = 0 }' "$docs/../stdlib/$file.perm" | while IFS= read -r line; do
+      rest=${line#* }
+      if [ "$rest" = "$line" ]; then
+        echo
+      elif [ "${line%% *}" = text ]; then
+        printf '%s\n' "$rest"
       else
         "$permc" help "$rest" | awk -v name="$rest" '
           # The heading, the types, what is computed and its value, the text.

@@ -167,6 +167,22 @@ static const library_row library_rows[] = {
     {"correlate", "[2^10]c64 [2^10]c64"},
     {"fft2", "[2^6][2^7]c64"},
     {"ifft2", "[2^7][2^6]c64"},
+    // ntt.perm
+    {"ntt field_998244353", "[2^12]u32"},
+    {"ntt babybear", "[2^13]u32"},
+    {"intt (montgomery 97 28)", "[2^5]u32"},
+    {"intt goldilocks", "[2^12]u64"},
+    {"convolve_mod babybear", "[2^11]u32 [2^11]u32"},
+    {"convolve_negacyclic field_998244353", "[2^11]u32 [2^11]u32"},
+    {"ntt_product goldilocks 1", "[2^10]u64 [2^10]u64"},
+    {"ntt_levels babybear 0", "[2^12]u32"},
+    {"intt_levels babybear 1", "[2^12]u32"},
+    {"ntt_level 0 1 (\\c [x, y] -> [x + c * y, y])", "[2]u32 [2^13]u32"},
+    {"\\xs -> zip_with (+) xs (ntt_factors babybear 440564289 12)", "[2^12]u32"},
+    {"zip_with goldilocks_product", "[2^12]u64 [2^12]u64"},
+    {"zip_with (mod_add 97)", "[2^13]u32 [2^13]u32"},
+    {"zip_with (mod_sub 97)", "[2^13]u32 [2^13]u32"},
+    {"map (\\x -> x + mod_half 97 3)", "[2^13]u32"},
 };
 enum { LIBRARY_ROWS = sizeof library_rows / sizeof *library_rows };
 
