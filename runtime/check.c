@@ -12,6 +12,7 @@ typedef struct check_job {
 
 typedef struct check_attempt {
   bool good, guessed;  // guessed: the value of an int was needed
+  bool limited;        // a limit was reached
 } check_attempt;
 
 static check_attempt check_once(permc_context *c, const binding *b, const check_job *j,
@@ -25,7 +26,7 @@ static check_attempt check_once(permc_context *c, const binding *b, const check_
                         .other = other,
                         .guess = guess};
   bool good = pipeline_make(c, &r, &p);
-  check_attempt a = {good, p.has_static};
+  check_attempt a = {.good = good, .guessed = p.has_static};
   pipeline_free(&p);
   return a;
 }
@@ -37,11 +38,28 @@ enum { LAST = 4 };
 static check_attempt check_size(permc_context *c, const binding *b, const check_job *j,
                                 int64_t other) {
   size_t start = c->program.diagnostics.rendered.length;
-  check_attempt a = {false, true};
+  check_attempt a = {.guessed = true};
   for (int64_t guess = 0; guess <= LAST && !a.good && a.guessed; guess++) {
     context_truncate_messages(c, start);
     a = check_once(c, b, j, other, guess);
   }
+  return a;
+}
+
+// The same where nothing is reported. *messages: what would be; NULL: nobody asks.
+static check_attempt check_silently(permc_context *c, const binding *b, const check_job *j,
+                                    int64_t other, const char **messages) {
+  diagnostics *d = &c->program.diagnostics;
+  size_t start = d->rendered.length;
+  unsigned errors = d->errors;
+  check_attempt a = check_size(c, b, j, other);
+  if (messages)
+    *messages =
+        arena_copy(&c->memory, text_content(&d->rendered) + start, d->rendered.length - start);
+  context_truncate_messages(c, start);
+  d->errors = errors;
+  a.limited = d->exhausted;
+  d->exhausted = false;
   return a;
 }
 
@@ -50,49 +68,34 @@ static check_attempt check_size(permc_context *c, const binding *b, const check_
 static int64_t find_size(permc_context *c, const binding *b, const check_job *j, bool power) {
   static const int64_t sizes[] = {5, 6, 7, 8, 10, 12, 16, 20, 60, 64, 100, 128, 240, 1000, 1024};
   enum { LARGEST_POWER = 20 };
-  diagnostics *d = &c->program.diagnostics;
-  size_t start = d->rendered.length;
-  unsigned errors = d->errors;
-  int64_t found = 0;
-  bool limited = false;  // where a limit ends one size, larger ones take longer still
-  for (size_t i = 0; i < sizeof sizes / sizeof *sizes && !found && !limited; i++) {
+  check_attempt a = {0};
+  // Where a limit ends one size, larger ones take longer still.
+  for (size_t i = 0; i < sizeof sizes / sizeof *sizes && !a.limited; i++) {
     if (!power || sizes[i] <= LARGEST_POWER)
-      found = check_size(c, b, j, sizes[i]).good ? sizes[i] : 0;
-    context_truncate_messages(c, start);
-    d->errors = errors;
-    limited = d->exhausted;
-    d->exhausted = false;
+      a = check_silently(c, b, j, sizes[i], NULL);
+    if (a.good)
+      return sizes[i];
   }
-  return found;
+  return 0;
 }
 
-// "with n = 4: "; open: the name of the size, or NULL where arrays have 2^n elements.
+// "with n = 4: "; open: the name of the size, or NULL where arrays have 2^n elements, or ~n.
 static const char *shown_size(permc_context *c, const char *open, int64_t n) {
   return open ? arena_printf(&c->memory, "with %s = %" PRId64 ": ", open, n)
-              : arena_printf(&c->memory, "with arrays of %" PRId64 " elements: ", INT64_C(1) << n);
-}
-
-// The messages with this size, which are taken back.
-static const char *messages_at(permc_context *c, const binding *b, const check_job *j, int64_t n) {
-  diagnostics *d = &c->program.diagnostics;
-  size_t start = d->rendered.length;
-  unsigned errors = d->errors;
-  check_size(c, b, j, n);
-  const char *copy =
-      arena_copy(&c->memory, text_content(&d->rendered) + start, d->rendered.length - start);
-  context_truncate_messages(c, start);
-  d->errors = errors;
-  return copy;
+              : arena_printf(&c->memory,
+                             "with arrays of %" PRId64 " elements: ", n < 0 ? ~n : INT64_C(1) << n);
 }
 
 // An entry that fails with all small sizes: one warning, if it works with a larger one.
-static check_attempt check_larger(permc_context *c, const binding *b, const check_job *j,
-                                  const char *open) {
+static bool check_larger(permc_context *c, const binding *b, const check_job *j, const char *open) {
   diagnostics *d = &c->program.diagnostics;
-  bool depends = strcmp(messages_at(c, b, j, LAST - 1), messages_at(c, b, j, LAST)) != 0;
+  const char *messages[2];
+  for (int i = 0; i < 2; i++)
+    check_silently(c, b, j, LAST - i, &messages[i]);
+  bool depends = strcmp(messages[0], messages[1]) != 0;
   int64_t larger = depends ? find_size(c, b, j, !open) : 0;
   d->demote = larger ? shown_size(c, open, LAST) : NULL;
-  check_attempt last = check_size(c, b, j, LAST);
+  check_size(c, b, j, LAST);
   d->demote = NULL;
   if (larger)
     diag_report(d, DIAG_HINT, b->where, "%snothing is wrong", shown_size(c, open, larger));
@@ -100,12 +103,13 @@ static check_attempt check_larger(permc_context *c, const binding *b, const chec
     // What depends on the size says which one it was checked with.
     diag_report(d, DIAG_HINT, b->where, "this was checked with %s = %d; --size %s=N takes another",
                 open, (int)LAST, open);
-  last.good = larger != 0;
-  return last;
+  return larger != 0;
 }
 
 // Sizes that are not given go from 0 to 4, or to larger ones where all above 0 fail; those that fail
-// are warnings, unless all do. A limit that is reached ends the check.
+// are warnings, unless all do. Arrays whose lengths have no names have 1 to 16 elements, and none
+// if 3 do, too: who needs 2^n elements does not meet an empty array. A limit that is reached ends
+// the check.
 static check_attempt check_entry(permc_context *c, binding *b, const check_job *j) {
   diagnostics *d = &c->program.diagnostics;
   const char *open = NULL;
@@ -115,24 +119,25 @@ static check_attempt check_entry(permc_context *c, binding *b, const check_job *
   bool unsized = !b->size_names.count && !j->count && type_has_arrays(b->scheme->type);
   if (!open && !unsized)
     return check_size(c, b, j, 0);
-  check_attempt all = {false, false};
+  check_attempt all = {0};
   size_t start = d->rendered.length;
   unsigned errors = d->errors;
-  for (int64_t n = 0; n <= LAST; n++) {
+  bool empty = unsized && check_silently(c, b, j, ~INT64_C(3), NULL).good;
+  for (int64_t n = empty ? ~INT64_C(0) : 0; n <= LAST; n++) {
     d->demote = shown_size(c, open, n);
     check_attempt a = check_size(c, b, j, n);
-    all.good |= a.good && (n || unsized);
+    all.good |= a.good && n >= (open ? 1 : 0);
     all.guessed |= a.guessed;
     d->demote = NULL;
     if (d->exhausted)
-      return (check_attempt){false, false};
+      return (check_attempt){0};
   }
   if (all.good)
     return all;
   context_truncate_messages(c, start);
   d->errors = errors;
-  check_attempt last = check_larger(c, b, j, open);
-  return (check_attempt){last.good, all.guessed};
+  all.good = check_larger(c, b, j, open);
+  return all;
 }
 
 // guessed: values of ints were tried.
@@ -183,11 +188,17 @@ static bool run_check(permc_context *c, void *with) {
     const diagnostics *d = &c->program.diagnostics;
     for (size_t i = 0; i < c->program.program.entries.count && !d->exhausted; i++)
       good &= check_or_skip(c, c->program.program.entries.items[i], j);
-    if (!c->program.program.entries.count)
+    const binding *main = program_definition(&c->program, "main");
+    if (!c->program.program.entries.count) {
       diag_report(&c->program.diagnostics, DIAG_WARNING, SPAN_NONE,
                   "there is no entry point in %s ('main', or a function with a signature), so no "
                   "size was tried",
                   context_program_name(c));
+      if (main && main->scheme && !first_order_parameters(main->scheme->type))
+        diag_report(&c->program.diagnostics, DIAG_HINT, SPAN_NONE,
+                    "'main' takes or returns functions: %s",
+                    hint_for_functions(main->scheme->type));
+    }
   }
   c->times.elaborate = clock_seconds() - start;
   return good;

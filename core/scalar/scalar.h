@@ -229,9 +229,9 @@ void scalar_select(size_t size, size_t n, const bool *condition, const void *a, 
 
 // Whether op(a, b) leaves the range of an integer type (or divides by zero, or has a negative
 // exponent or shift count): what makes static arithmetic an error. NULL if not, else the reason in
-// words, such as "overflows i64", until this thread's next call.
+// words, such as "overflows i64", until this thread's next call, and *hint what to do about it.
 const char *scalar_static_error(scalar_op op, scalar_type type, const scalar_bits *a,
-                                const scalar_bits *b);
+                                const scalar_bits *b, const char **hint);
 
 scalar_bits scalar_from_i64(scalar_type type, int64_t value);
 bool scalar_holds(scalar_type type, bool negative, uint64_t magnitude);  // does the literal fit?

@@ -72,20 +72,25 @@ static bool overflows(scalar_op op, scalar_type type, int128 x, int128 y) {
 }
 
 const char *scalar_static_error(scalar_op op, scalar_type type, const scalar_bits *a,
-                                const scalar_bits *b) {
+                                const scalar_bits *b, const char **hint) {
   static _Thread_local char reason[24];
   if (!is_integer(type) || !(scalar_ops[op].operands & CLASS_OF(type)))
     return NULL;
   int128 x = integer_value(type, a);
   int128 y = scalar_ops[op].arity < 2 ? 0 : integer_value(op == OP_POWI ? SCALAR_I64 : type, b);
+  *hint = "an if or a guard keeps it apart: if k == 0 then 0 else n / k";
   if ((op == OP_DIV || op == OP_MOD) && y == 0)
     return "divides by zero";
+  *hint = "of floats it is pow x y; 1.0 / x is the reciprocal";
   if (op == OP_POWI && y < 0)
     return "has a negative exponent";
+  *hint = "the other direction is the other operator: << to the left, >> to the right";
   if ((op == OP_SHL || op == OP_SHR) && y < 0)
     return "shifts by a negative number";
   if (!overflows(op, type, x, y))
     return NULL;
+  *hint = "what is known before a program runs must fit into its type, which for sizes is i64: "
+          "take a wider one, or a float, as in f64 n";
   snprintf(reason, sizeof reason, "overflows %s", scalar_types[type].name);
   return reason;
 }

@@ -557,11 +557,13 @@ static value *eval_index(elaborator *e, activation *act, const expr *x) {
   e->where = x->u.at.index->where;
   int64_t i = static_integer(e, index, "an index");
   uint64_t length = length_of(array);
+  static const char hint[] = "indices count from 0; the last element is last xs";
   if (i < 0)
-    fail_hint(e, "indices count from 0; the last element is last xs",
-              "index %" PRId64 " is before the first element", i);
+    fail_hint(e, hint, "index %" PRId64 " is before the first element", i);
   if ((uint64_t)i >= length)
-    fail(e, "index %" PRId64 " is outside of an array of %" PRIu64 " elements", i, length);
+    fail_hint(e, length ? hint : "an empty array has no element",
+              "index %" PRId64 " is outside of an array of %" PRIu64 " element%s", i, length,
+              length == 1 ? "" : "s");
   return element_at(e, array, (uint64_t)i);
 }
 

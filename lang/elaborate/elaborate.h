@@ -78,8 +78,9 @@ bool elaborate(diagnostics *d, arena *memory, const limits *l, bool allow_extern
                type **instance, const array_shape *shapes, size_t shape_count, trace *out,
                result_parts *result);
 
-// The shapes that a signature has at given sizes (`other` for those that names does not have); they
-// are appended. False (with a diagnostic) when an expression of the signature fails there.
+// The shapes that a signature has at given sizes (`other` for those that names does not have; where
+// it has no names, arrays have 2^other elements, or ~other where that is below 0); they are
+// appended. False (with a diagnostic) when an expression of the signature fails there.
 bool shapes_at_sizes(diagnostics *d, arena *memory, const limits *l, binding *entry,
                      type **instance, const char *const *names, const int64_t *sizes, size_t count,
                      int64_t other, array_shapes *out);

@@ -64,7 +64,7 @@ static void report_failure(elaborator *e, const char *hint, const char *format, 
     diag_report(e->d, DIAG_NOTE, branch->condition->where,
                 "both branches of this condition are computed, because it depends on data: the "
                 "recursion goes on where it is false, too");
-  if (branch && !hint)
+  if (branch)
     hint = end_by_size;
   if (hint)
     diag_report(e->d, DIAG_HINT, where, "%s", hint);

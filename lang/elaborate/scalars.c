@@ -10,7 +10,9 @@
 value *integer_literal(elaborator *e, scalar_type t, bool negative, uint64_t magnitude) {
   scalar_kind kind = scalar_types[t].kind;
   if (!scalar_holds(t, negative, magnitude))
-    fail(e, "%s%" PRIu64 " does not fit %s", negative ? "-" : "", magnitude, scalar_types[t].name);
+    fail_hint(e, "a wider type may hold it, such as i64 or u64; f64 holds larger ones, rounded",
+              "%s%" PRIu64 " does not fit %s", negative ? "-" : "", magnitude,
+              scalar_types[t].name);
   scalar_bits out = {.bytes = {0}};
   if (kind == KIND_FLOAT || kind == KIND_COMPLEX) {
     scalar_convert(SCALAR_U64, t, 1, &magnitude, out.bytes);
@@ -42,7 +44,8 @@ value *real_literal(elaborator *e, scalar_type t, real_number real) {
     rounded.f64 = real.f64;
   scalar_convert(part, SCALAR_F64, 1, &rounded, &wide);
   if (isinf(wide))
-    fail(e, "this number does not fit %s", scalar_types[t].name);
+    fail_hint(e, "f64 holds numbers up to 1.8e308", "this number does not fit %s",
+              scalar_types[t].name);
   scalar_convert(part, t, 1, &rounded, &out);
   return make_scalar(e, t, out);
 }
@@ -52,7 +55,7 @@ value *real_literal(elaborator *e, scalar_type t, real_number real) {
 static value *fold_operation(elaborator *e, scalar_op op, const value *a, const value *b) {
   scalar_type t = a->u.scalar.type;
   const scalar_bits *second = b ? &b->u.scalar.bits : NULL;
-  const char *wrong = scalar_static_error(op, t, &a->u.scalar.bits, second);
+  const char *hint, *wrong = scalar_static_error(op, t, &a->u.scalar.bits, second, &hint);
   if (wrong) {
     text shown[2] = {{0}};
     trace_print_constant(&shown[0], t, &a->u.scalar.bits);
@@ -60,8 +63,9 @@ static value *fold_operation(elaborator *e, scalar_op op, const value *a, const 
       trace_print_constant(&shown[1], b->u.scalar.type, second);
     const char *first = arena_text(e->memory, &shown[0]);
     if (!b)
-      fail(e, "%s %s %s", scalar_ops[op].name, first, wrong);
-    fail(e, "%s %s %s %s", first, scalar_ops[op].name, arena_text(e->memory, &shown[1]), wrong);
+      fail_hint(e, hint, "%s %s %s", scalar_ops[op].name, first, wrong);
+    fail_hint(e, hint, "%s %s %s %s", first, scalar_ops[op].name, arena_text(e->memory, &shown[1]),
+              wrong);
   }
   scalar_bits out = {.bytes = {0}};
   scalar_apply(op, t, 1, a->u.scalar.bits.bytes, second ? second->bytes : NULL, out.bytes);

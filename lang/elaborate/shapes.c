@@ -25,7 +25,7 @@ static void shape_parameter(shaper *s, const type_expr *written, type *t, uint32
     if (depth >= 16)
       fail(s->e, "arrays have at most 16 dimensions");
     const expr *size = written && written->kind == TYPE_EXPR_ARRAY ? written->size : NULL;
-    int64_t length = s->other < 62 ? (int64_t)1 << s->other : s->other;
+    int64_t length = s->other < 0 ? ~s->other : s->other < 62 ? (int64_t)1 << s->other : s->other;
     if (size)
       length = static_integer(s->e, eval_expr(s->e, s->activation, (expr *)size), "a size");
     if (length < 0) {

@@ -182,6 +182,9 @@ static const module *load_import(loaded_program *p, const char *importer, const 
   if (bytes)
     return add_module(p, path, bytes, length, outside);
   diag_report(&p->diagnostics, DIAG_ERROR, where, "cannot import \"%s\": %s", path, why);
+  diag_report(
+      &p->diagnostics, DIAG_HINT, where,
+      "a path begins in the folder of the program that imports; the library needs no import");
   return NULL;
 }
 
@@ -313,8 +316,8 @@ bool program_define(loaded_program *p, const char *name, const char *expression)
   if (!first_order_parameters(b->scheme->type)) {
     diag_report(&p->diagnostics, DIAG_ERROR, b->code->equations.items[0].where,
                 "this expression takes or returns functions, so it cannot run");
-    diag_report(&p->diagnostics, DIAG_HINT, b->code->equations.items[0].where,
-                "give each function all arguments but the data: padded maxval sort, map f");
+    diag_report(&p->diagnostics, DIAG_HINT, b->code->equations.items[0].where, "%s",
+                hint_for_functions(b->scheme->type));
     return false;
   }
   vec_push(&p->memory, &p->program.entries, b);

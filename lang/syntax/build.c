@@ -462,8 +462,10 @@ binding_list merge_bindings(parser *p, binding_list list) {
   }
   for (size_t i = 0; i < merged.count; i++) {
     const binding *b = merged.items[i];
-    if (!b->code && b->kind != BINDING_EXTERN && !p->d->errors)
-      diag_report(p->d, DIAG_ERROR, b->where, "'%s' has a signature but no equation", b->name);
+    if (b->code || b->kind == BINDING_EXTERN || p->d->errors)
+      continue;
+    diag_report(p->d, DIAG_ERROR, b->where, "'%s' has a signature but no equation", b->name);
+    diag_report(p->d, DIAG_HINT, b->where, "write one below it, such as %s x = x", b->name);
   }
   return merged;
 }

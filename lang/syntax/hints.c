@@ -246,6 +246,7 @@ static const struct {
     {HINT_TOKENS, {"let N @=="}, "a name is given with =: let y = 3 in y + 1"},
     {HINT_TOKENS, {"[ N ] @->", "N @< T", "N @< N @>", "T @["}, ARRAY_TYPE},
     {HINT_TOKENS, {": .. N @T", ": .. N @N", ": .. N @. N"}, "a type is one name; " ARRAY_TYPE},
+    {HINT_TOKENS, {": @I", "-> @I"}, "a length stands in brackets: [8]i32; " ARRAY_TYPE},
     {HINT_TOKENS, {": @*"}, "there are no pointers; " ARRAY_TYPE},
     {HINT_TOKENS, {"= @*", "= @&", "( @&"}, "there are no pointers: write the name alone"},
     {HINT_TOKENS, {"-> @*"}, "there are no pointers; " ARRAY_TYPE},
@@ -705,13 +706,43 @@ static bool has_signature(const token_list *l, const char *name) {
   return false;
 }
 
+static bool ends_expression(int kind) {
+  static const int kinds[] = {NAME, INTEGER, FLOATING, TRUE, FALSE, WILD, FIELD, ')', ']'};
+  for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+    if (kind == kinds[i])
+      return true;
+  return false;
+}
+
+// At the = or : of a definition that is indented, which so continues what stands above it.
+static const char *hint_for_column(const token_list *l, size_t at, size_t *shown) {
+  static const char edge[] = "a definition begins at the left edge, without blanks in front of it";
+  const token *t = l->all.items;
+  size_t name = at;
+  int open = 0;
+  if (!at)
+    return t->column && t->kind == NAME ? edge : NULL;
+  while (name > 0 && !t[name].first &&
+         (ends_expression(t[name - 1].kind) || strchr("([,-", t[name - 1].kind)))
+    name--;
+  if ((t[at].kind != '=' && t[at].kind != ':') || name == at || !name || t[name].kind != NAME ||
+      !t[name].first || !ends_expression(t[name - 1].kind))
+    return NULL;
+  *shown = name;
+  for (size_t i = name; i-- > 0 && t[i].kind != ITEM;)
+    open += (t[i].kind == OPEN) - (t[i].kind == CLOSE);
+  return open > 0 ? "the bindings of a block begin in one column" : edge;
+}
+
 const char *hint_at(const token_list *l, size_t at, size_t *shown) {
+  *shown = at;
+  const char *hint = hint_for_column(l, at, shown);
+  if (hint)
+    return hint;
   size_t first = at;
   while (first > 0 && at - first < NEAR && l->all.items[first].kind != ITEM)
     first--;
-  *shown = at;
-  const char *hint =
-      first_hint(HINT_TOKENS, begins_in_range, &(token_range){l, first, at, at, shown});
+  hint = first_hint(HINT_TOKENS, begins_in_range, &(token_range){l, first, at, at, shown});
   if (*shown == at || !has_signature(l, l->all.items[*shown].text))
     return hint;
   *shown = at;

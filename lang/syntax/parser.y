@@ -296,19 +296,25 @@ static void yyerror(YYLTYPE *where, parser *p, const char *message) {
   diag_report(p->d, DIAG_ERROR, *where, "this is nested too deeply");
 }
 
-// A definition that ends too early says which bracket is still open.
-static void note_open_bracket(parser *p) {
+// The innermost bracket that is open in front of the token; NULL: none is.
+static const token *bracket_around(const parser *p) {
   size_t closed = 0;
-  const token *t = &p->tokens->all.items[p->at];
-  if (t->where.end > t->where.start) return;
+  const token *t;
   for (size_t i = p->at; i-- > 0 && (t = &p->tokens->all.items[i])->kind != ITEM;) {
     bool opens = t->kind == '(' || t->kind == '[' || t->kind == INDEX;
-    if (opens && !closed) {
-      diag_report(p->d, DIAG_NOTE, t->where, "this bracket is not closed");
-      return;
-    }
+    if (opens && !closed) return t;
     closed = closed + (t->kind == ')' || t->kind == ']') - opens;
   }
+  return NULL;
+}
+
+// The same where the token shows that it should have been closed before; NULL: it does not.
+static const token *open_bracket(const parser *p) {
+  const token *t = &p->tokens->all.items[p->at], *open = bracket_around(p);
+  bool closes = open && t->kind == (open->kind == '(' ? ')' : ']');
+  bool ends = t->where.end == t->where.start || t->kind == '=' || t->kind == ARROW || t->kind == THEN || t->kind == ELSE || t->kind == IN ||
+              t->kind == ')' || t->kind == ']';
+  return ends && !closes ? open : NULL;
 }
 
 // What a syntax error says is missing: groups of tokens under one name, then single ones.
@@ -334,6 +340,9 @@ static int yyreport_syntax_error(const yypcontext_t *context, parser *p) {
   text names = {0};
   int named = 0;
   bool operators = set[YYSYMBOL_PIPE], expression = set[YYSYMBOL_LET];
+  const token *open = open_bracket(p);
+  const char *closing = !open ? NULL : open->kind == '(' ? ")" : "]";
+  bool unclosed = open && !expression && set[*closing == ')' ? YYTRANSLATE(')') : YYTRANSLATE(']')];
   if (set[YYSYMBOL_IMPORT]) {
     text_string(&names, "a definition; the lines that continue one are indented");
     memset(set, false, sizeof set);
@@ -348,12 +357,19 @@ static int yyreport_syntax_error(const yypcontext_t *context, parser *p) {
     if (set[s] && s != YYSYMBOL_YYEOF && s != YYSYMBOL_ITEM && s != YYSYMBOL_CLOSE && s != YYSYMBOL_SEMI && s != YYSYMBOL_YYerror)
       text_printf(&names, "%s%s", named++ ? ", " : "", yysymbol_name((yysymbol_kind_t)s));
   if (!named++) text_string(&names, "the end of this definition");
+  yysymbol_kind_t found = yypcontext_token(context);
+  bool closes = found == YYTRANSLATE(')') || found == YYTRANSLATE(']');
   const struct {
     bool applies;
     const char *hint;
   } hints[] = {
+      {found == YYSYMBOL_COMPARE && set[YYTRANSLATE('=')], "a definition has one =, as in main xs = map (+ 1) xs"},
+      {found == YYSYMBOL_ARROW && set[YYTRANSLATE('=')], "a signature has a colon, as in main : [n]i32 -> [n]i32; a definition has ="},
+      {found == YYSYMBOL_CLOSE && set[YYTRANSLATE('(')] && !set[YYSYMBOL_WILD], "a binding is expected here, such as y = 1"},
+      {closes && !expression && !bracket_around(p), "no bracket is open here: delete this one, or open one in front of it"},
       {named == 2 && set[YYSYMBOL_IN], "expected 'in', as in let x = 1 in x + 1; several bindings of a let begin in one column"},
       {expression && yypcontext_token(context) == YYSYMBOL_ITEM, "expected an expression; lines that continue a definition are indented"},
+      {unclosed, unclosed ? arena_printf(p->memory, "a %s is missing in front of this", closing) : NULL},
       {set[YYSYMBOL_ELSE], "expected 'else': if c then x else y"},
       {yypcontext_token(context) == YYSYMBOL_BAR, "bitwise or is written inside parentheses: (a | b); x |> f is a pipe"},
       {yypcontext_token(context) == YYSYMBOL_COMPARE && operators, "comparisons do not chain: a < b && b < c"},
@@ -363,7 +379,7 @@ static int yyreport_syntax_error(const yypcontext_t *context, parser *p) {
     if (hints[i].applies) hint = hints[i].hint;
   syntax_error(p, *yypcontext_location(context), yypcontext_token(context) == YYSYMBOL_YYEMPTY ? "" : yysymbol_name(yypcontext_token(context)),
                hint ? NULL : arena_text(p->memory, &names), hint);
-  note_open_bracket(p);
+  if (open) diag_report(p->d, DIAG_NOTE, open->where, "this bracket is not closed");
   text_free(&names);
   return 0;
 }

@@ -295,8 +295,10 @@ static type *infer_project(inferrer *in, expr *e) {
   diag_report(in->d, DIAG_ERROR, e->u.project.tuple->where,
               "expected a tuple with a component .%u, found %s", field,
               type_text(in->memory, tuple));
-  if (tuple->kind == TYPE_ARRAY)
-    diag_report(in->d, DIAG_HINT, e->where, "%s", hint_for(HINT_ARGUMENT, ".0"));
+  diag_report(in->d, DIAG_HINT, e->where, "%s",
+              tuple->kind == TYPE_ARRAY
+                  ? hint_for(HINT_ARGUMENT, ".0")
+                  : "only a tuple has components: (x, y).0 is x; element 0 of an array is xs[0]");
   return part;
 }
 

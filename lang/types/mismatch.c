@@ -71,6 +71,10 @@ static const char *hint_for_kinds(const type *wanted, const type *found) {
   } rows[] = {
       {found->kind == TYPE_FUNCTION && wanted->kind != TYPE_FUNCTION,
        "an argument may be missing, or parentheses around it: f (g x)"},
+      {wanted->kind == TYPE_FUNCTION && found->kind == TYPE_ARRAY &&
+           is_array_of_any(type_prune(wanted->parts[0])) &&
+           is_only_constrained(type_prune(type_prune(wanted->parts[0])->parts[0])),
+       "an element is xs[i], without a blank before [; if this is to be a function: \\x -> ..."},
       {wanted->kind == TYPE_FUNCTION && found->kind != TYPE_FUNCTION &&
            found->kind != TYPE_VARIABLE,
        "a function is expected: \\x -> ..., or one parameter more to the left of ="},
@@ -95,12 +99,17 @@ static const char *hint_for_kinds(const type *wanted, const type *found) {
            type_prune(wanted->parts[0])->kind == TYPE_TUPLE &&
            type_prune(found->parts[0])->kind != TYPE_TUPLE,
        "zip xs ys makes an array of pairs of two arrays"},
+      {is_scalar_of(wanted, CLASS_BOOL) && found->kind == TYPE_ARRAY,
+       "a condition is one bool, such as any (map (\\x -> x > 0) xs); a choice for each element is "
+       "map (\\x -> if x > 0 then x else 0) xs"},
       {is_scalar_of(wanted, CLASS_BOOL) && number, "a condition is a comparison, such as x != 0"},
       {is_scalar_of(found, CLASS_BOOL) && (open || is_scalar_of(wanted, CLASS_NUM)),
        "a condition b as a number is if b then 1 else 0"},
       {(wanted->kind == TYPE_COMPLEX || (open && !(wanted->constraint.allowed & ~CLASS_COMPLEX))) &&
            is_scalar_of(found, CLASS_REAL),
        "no conversion is implicit: c64 x or c128 x is the real number x as a complex one"},
+      {open && !(wanted->constraint.allowed & CLASS_COMPLEX) && found->kind == TYPE_COMPLEX,
+       "the parts of a complex number z are re z and im z, its length is magnitude z"},
       {open && !(wanted->constraint.allowed & CLASS_INTEGER) && is_scalar_of(found, CLASS_INTEGER),
        "no conversion is implicit: f32 n or f64 n is the integer n as a float"},
       {any && !(found->constraint.allowed & CLASS_INTEGER) &&
@@ -228,6 +237,8 @@ static const char *hint_for_operator(diagnostics *d, span where, const char *nam
                           "an argument that is computed stands in parentheses: %s (%s %s ...)",
                           outer, last, name);
   }
+  if (scalar_named(code, strlen(code)) != SCALAR_COUNT)
+    return arena_printf(d->memory, "the name of a type converts what stands behind it: %s x", code);
   if (!strcmp(name, "-"))
     return arena_printf(
         d->memory, "a negative number that is an argument stands in parentheses: %s (-1)", code);

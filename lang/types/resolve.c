@@ -282,8 +282,11 @@ static void resolve_name(resolver *r, expr *e) {
 
 static pattern *make_pattern_slots(resolver *r, pattern *p, const local *before) {
   if (p->kind == PATTERN_NAME) {
-    if (is_bound_since(r, p->name, before))
+    if (is_bound_since(r, p->name, before)) {
       diag_report(r->d, DIAG_ERROR, p->where, "'%s' appears twice in these patterns", p->name);
+      diag_report(r->d, DIAG_HINT, p->where,
+                  "name one of them differently, or _; whether both are equal is asked by ==");
+    }
     p->slot = add_local(r, p->name, p->where, NULL)->slot;
     p->definition = r->locals->definition;
   }

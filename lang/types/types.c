@@ -123,6 +123,18 @@ bool first_order_parameters(type *t) {
   return type_is_first_order(t);
 }
 
+// Of \xs -> xs [0] the parameter seems to be a function of a list.
+const char *hint_for_functions(type *t) {
+  for (t = type_prune(t); t->kind == TYPE_FUNCTION; t = type_prune(t->parts[1])) {
+    const type *p = type_prune(t->parts[0]);
+    const type *list = p->kind == TYPE_FUNCTION ? type_prune(p->parts[0]) : p;
+    const type *item = list != p && list->kind == TYPE_ARRAY ? type_prune(list->parts[0]) : NULL;
+    if (item && item->kind == TYPE_VARIABLE && item->constraint.kind == CONSTRAINT_SCALAR)
+      return "xs [0] is a function xs of the list [0]; an element is xs[0], without a blank";
+  }
+  return "give each function all arguments but the data: padded maxval sort, map f";
+}
+
 // ---- unification -----------------------------------------------------------------------------
 
 static bool occurs(const type *v, type *t, uint32_t level) {

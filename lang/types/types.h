@@ -133,8 +133,9 @@ bool type_contains(type *t, const type *v);  // v inside of t, not t itself
 const expr *type_literal(type *t);
 bool type_is_first_order(type *t);  // holds no function
 bool type_has_arrays(type *t);
-scalar_type closed_scalar(type *t);    // SCALAR_COUNT when it is none
-bool first_order_parameters(type *t);  // neither its parameters nor its result hold one
+scalar_type closed_scalar(type *t);       // SCALAR_COUNT when it is none
+bool first_order_parameters(type *t);     // neither its parameters nor its result hold one
+const char *hint_for_functions(type *t);  // what to do about those that it takes or returns
 
 // ---- analyses --------------------------------------------------------------------------------
 

@@ -194,10 +194,10 @@ static bool report_missing(permc_context *c, const sources *s, const binding *b,
   context_error_of(c, s->wrong, "%s: %s argument %zu of '%s'%s", last,
                    empty ? "this is empty, and should hold" : "ends before", number + 1, b->name,
                    written_parameter(c, b, number));
-  if (empty)
-    return false;
   diag_report(&c->program.diagnostics, DIAG_HINT, SPAN_NONE, "%s",
-              holds_rows_of_tuples(wanted)
+              empty ? "arguments come from files, -i FILE, from standard input, or from --random "
+                      "'[8]f32'"
+              : holds_rows_of_tuples(wanted)
                   ? "rows of tuples are one array of rank 2 or more for each component, one after "
                     "the other: [[1, 2]] [[0.5, 1.5]]; a table gives one such array, or columns "
                     "of rank 1"
@@ -214,9 +214,15 @@ static bool report_other_type(permc_context *c, const sources *s, const binding 
     return false;
   entry_note_literal(c, wanted);
   bool inferred = !*written && !type_literal(wanted);
+  bool scalar = type_prune(wanted)->kind != TYPE_ARRAY;
   while ((wanted = type_prune(wanted))->kind == TYPE_ARRAY)
     wanted = wanted->parts[0];
-  if (inferred && closed_scalar(wanted) == SCALAR_I64)
+  if (inferred && scalar && number + 1 < context_parameter_count(c, b->name))
+    diag_report(&c->program.diagnostics, DIAG_HINT, SPAN_NONE,
+                "the program is of type %s, whose argument %zu is one number: write it into the "
+                "program, such as top_k 3, or give it in a file of its own: -i A -i B",
+                context_shown_type(c, b->scheme->type), number + 1);
+  else if (inferred && closed_scalar(wanted) == SCALAR_I64)
     diag_report(&c->program.diagnostics, DIAG_HINT, SPAN_NONE,
                 "the program is of type %s; length gives an i64: of floats, f64 (length xs)",
                 context_shown_type(c, b->scheme->type));

@@ -165,6 +165,10 @@ static bool read_types(type_reader *r, const char *entry, size_t wanted, permc_v
   context_error(r->context, "'%s' has %zu parameter%s, but %zu %.*s%s given", entry, wanted,
                 wanted == 1 ? "" : "s", *count, (int)strlen(r->what) - (*count == 1), r->what,
                 *count == 1 ? " is" : " are");
+  diag_report(&r->context->program.diagnostics, DIAG_HINT, SPAN_NONE,
+              "it is of type %s; the next is %s",
+              context_shown_type(r->context, context_entry(r->context, entry)->scheme->type),
+              context_shown_type(r->context, rest->parts[0]));
   return false;
 }
 

@@ -328,6 +328,8 @@ static bool report_no_entry(permc_context *c, const char *name) {
     return false;
   if (!first_order_parameters(b->scheme->type)) {
     context_error(c, "'%s' is no entry point: it takes or returns functions", name);
+    diag_report(&c->program.diagnostics, DIAG_HINT, SPAN_NONE, "%s",
+                hint_for_functions(b->scheme->type));
     return true;
   }
   if (b->signature || !strcmp(name, "main"))

@@ -363,8 +363,9 @@ static void link_op(weaver *w, const net_op *op) {
 
 static const char *problem_of(arena *a, const net_stage *s) {
   if (s->routine)
-    return arena_printf(a, "it has a routine (%s) on rows of %" PRIu64,
-                        net_routine_names[s->routine->kind], s->routine->length);
+    return arena_printf(a, "it has a routine (%s) on rows of %" PRIu64 "%s",
+                        net_routine_names[s->routine->kind], s->routine->length,
+                        s->routine->kind == NET_SORT ? "; sort_network xs is one" : "");
   bool moves = net_stage_has(s, NET_GATHER) || net_stage_has(s, NET_SCATTER);
   return moves ? "it takes or puts elements at places that are data" : NULL;
 }

@@ -460,6 +460,8 @@ static bool fail_no_number(value_source *s, table *t, size_t column, uint64_t ro
     hint = "; write thousands without separators: 1234.5";
   else if (is_missing(string))
     hint = "; a missing value can be nan, in columns of floats";
+  else if (row == 0 && strlen(s->name) > 4 && !strcmp(s->name + strlen(s->name) - 4, ".npy"))
+    hint = "; a .npy file begins with \\x93NUMPY, and this one does not";
   else if (row == 0 && !may_have_header && s->buffer && is_name(c) &&
            list_choice(s, t, NULL, choice))
     hint = "; a header is read with ", example = choice;
@@ -501,7 +503,9 @@ static bool read_columns(value_source *s, table *t, size_t first, size_t last, t
     if (width == 0)
       return true;
     if (width != s->fields.width)
-      return source_fail_at(s, t->row[0].place, "this row has %zu field%s, but the first has %zu",
+      return source_fail_at(s, t->row[0].place,
+                            "this row has %zu field%s, but the first has %zu; rows of a table have "
+                            "equally many",
                             width, width == 1 ? "" : "s", s->fields.width);
     for (size_t i = first; i < last; i++)
       if (!add_field(r, t, s->fields.wanted[i], *rows))

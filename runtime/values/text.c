@@ -221,7 +221,8 @@ static bool close_list(text_reader *r, nesting *n) {
     n->dims[level] = n->counts[level];
   } else if (n->dims[level] != n->counts[level]) {
     return source_fail_at(r->source, n->opened[level],
-                          "this row has length %llu, but the first row has length %llu",
+                          "this row has length %llu, but the first row has length %llu; rows of "
+                          "one array have one length",
                           (unsigned long long)n->counts[level], (unsigned long long)n->dims[level]);
   }
   if (level > 0)

@@ -903,7 +903,7 @@ mistake() { # mistake LINE MESSAGE BLOCK
   status 1 test mistake.perm
   if [ "$(head -n 1 out)" = "mistake.perm:$1: $2" ]; then pass; else fail "expected: mistake.perm:$1: $2"; fi
 }
-mistake 4 "expected entry:, tags, input, random input, output, auto output, error:, property: or structure, not 'inptu { 1 }'" '-- inptu { 1 }'
+mistake 4 "expected entry:, tags, input, random input, output, auto output, error:, property: or structure, not 'inptu { 1 }'; nothing behind it in this block was run" '-- inptu { 1 }'
 mistake 4 "the { after 'input' has no }" '-- input { 1'
 mistake 4 "expected { after 'input'" '-- input 1'
 mistake 4 "'output' must follow an input" '-- output { 1 }'
@@ -919,7 +919,7 @@ mistake 4 "expected sorted, permutation, inverse_of FUNCTION or equals FUNCTION,
 mistake 4 "expected a function after 'equals'" '-- property: equals'
 mistake 4 "'sorted' takes no function, but 'now' follows" '-- property: sorted now'
 mistake 4 "'property:' needs an input in its block" '-- property: sorted'
-mistake 4 "'structure' needs columns, passes, permutations, copies or exchanges, and a number" '-- structure { colums 1 }'
+mistake 4 "'structure' needs columns, passes, permutations, copies or exchanges, and a number; did you mean columns" '-- structure { colums 1 }'
 mistake 4 "expected a number after 'columns'" '-- structure { columns }'
 mistake 4 "expected a number after '<='" '-- structure { n 3 passes <= -1 }'
 mistake 4 "expected a number after 'columns'" '-- structure { columns 18446744073709551616 }'

@@ -182,14 +182,18 @@ void cli_list_layouts(void) {
 
 // ---- programs --------------------------------------------------------------------------------
 
-// Whether a file that is no program is one of data, by its name: keys.txt, data.csv:price.
-static bool is_data_file(const char *file) {
+bool cli_refuse_data(const char *file) {
   static const char *const endings[] = {".csv", ".npy", ".sched", ".txt", ".dat", ".bin", ".in"};
   for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
     const char *end = strstr(file, endings[i]);
     end = end ? end + strlen(endings[i]) : NULL;
-    if (end && (*end == ':' || (!*end && access(file, R_OK) == 0)))
-      return true;
+    if (!end || !(*end == ':' || (!*end && access(file, R_OK) == 0)))
+      continue;
+    text word = {0};
+    text_shell_word(&word, file);
+    cli_error("%s is no program (*.perm); data are read with -i %s", file, text_content(&word));
+    text_free(&word);
+    return true;
   }
   return false;
 }
@@ -203,13 +207,8 @@ static bool is_expression(const char *word) {
 
 bool cli_load(permc_context *context, const char *file, const char *expression) {
   bool loaded = !file || permc_load(context, file);
-  if (!loaded && is_data_file(file)) {
-    text word = {0};
-    text_shell_word(&word, file);
-    cli_error("%s is no program (*.perm); data are read with -i %s", file, text_content(&word));
-    text_free(&word);
+  if (!loaded && cli_refuse_data(file))
     return false;
-  }
   char path[4096];
   if (!loaded && access(file, F_OK) != 0 &&
       snprintf(path, sizeof path, "%s.perm", file) < (int)sizeof path && access(path, R_OK) == 0) {

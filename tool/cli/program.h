@@ -49,6 +49,8 @@ void cli_list_layouts(void);     // --layout help
 typedef bool cli_connect(permc_ranks *ranks, permc_error *why);
 void cli_connect_by(cli_connect *connect);  // NULL: nothing does, and such ranks are refused
 
+// Whether a file that is no program is one of data, by its name: keys.txt, data.csv:price; reported.
+bool cli_refuse_data(const char *file);
 // Loads a file, then defines an expression in its scope; each may be NULL. False: reported.
 bool cli_load(permc_context *context, const char *file, const char *expression);
 // The name of --entry, else "-e" where an expression is given, else "main".

@@ -9,6 +9,7 @@
 //   -- ==
 //   -- input { 1 }               input { 1 }
 #include "tool/testing/block.h"
+#include "tool/cli/options.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -335,10 +336,16 @@ static void parse_structure(block_parser *p) {
     else
       read_structure_pair(&r, name, &s);
   }
-  if (!p->wrong && !s.expectations.count)
-    report_mistake(
-        p, data.line,
-        "'structure' needs columns, passes, permutations, copies or exchanges, and a number");
+  if (p->wrong)
+    return;
+  cli_closest closest = {.word = s.sizes.count ? s.sizes.items[0].name : ""};
+  for (size_t i = 0; i < STRUCTURE_COUNTS; i++)
+    cli_consider(&closest, structure_count_names[i]);
+  if (!s.expectations.count)
+    report_mistake(p, data.line,
+                   "'structure' needs columns, passes, permutations, copies or exchanges, and a "
+                   "number%s%s",
+                   closest.name ? "; did you mean " : "", closest.name ? closest.name : "");
   if (!p->wrong)
     vec_push(&p->into->memory, &p->block.structures, s);
 }
@@ -373,11 +380,10 @@ static void parse_directive(block_parser *p) {
     return;
   }
   p->at = start;
-  report_mistake(
-      p, p->word_line,
-      "expected entry:, tags, input, random input, output, auto output, error:, property: or "
-      "structure, not '%.40s'",
-      rest_of_line(p));
+  report_mistake(p, p->word_line,
+                 "expected entry:, tags, input, random input, output, auto output, error:, "
+                 "property: or structure, not '%.40s'; nothing behind it in this block was run",
+                 rest_of_line(p));
 }
 
 // ---- blocks ----------------------------------------------------------------------------------

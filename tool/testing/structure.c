@@ -36,6 +36,12 @@ static bool count_plan(permc_context *c, const char *entry, const block_structur
   if (!good) {
     text_printf(why, "there is no plan to compare the structure with:\n%s", permc_message(c));
     const binding *b = context_entry(c, entry);
+    for (size_t i = 0; b && i < s->sizes.count; i++)
+      if (!entry_has_size(b, s->sizes.items[i].name))
+        text_printf(why,
+                    "in a structure '%s' would be a size; counts are columns, passes, "
+                    "permutations, copies and exchanges",
+                    s->sizes.items[i].name);
     if (b && b->size_names.count > s->sizes.count)
       text_printf(why, "in a structure: { %s 10 columns 1 }", b->size_names.items[0]);
   }

@@ -82,20 +82,29 @@ static void choose_case(bench_session *s, size_t number) {
   }
 }
 
+// Whether there is a program. What is wrong with it is so said once, not for each case.
+static bool has_program(const bench_session *s) {
+  permc_context *context = cli_context_new();
+  bool good = context && cli_use_options(s->args, context) == CLI_OK &&
+              cli_load(context, s->request.file, s->request.expression);
+  permc_context_free(context);
+  return good;
+}
+
 // CLI_WRONG: some cases have no figures.
 static cli_status measure_cases(bench_session *s, arena *memory) {
   bench_report *report = &s->report;
   size_t count = count_cases(&s->ranges);
-  cli_status status = CLI_OK;
+  cli_status status = has_program(s) ? CLI_OK : CLI_WRONG;
   report->rows.items = NEW_ARRAY(memory, bench_row, count);
-  bench_show_head(s->table, report);
-  for (size_t i = 0; i < count; i++) {
+  for (size_t i = 0; i < count && (i || status == CLI_OK); i++) {
     bench_row *row = &report->rows.items[report->rows.count];
     choose_case(s, i);
     cli_progress_work(s->name, "cases", i, count);
     if (bench_measure_program(&s->request, &s->limits, row)) {
-      report->rows.count++;
       cli_progress_clear();
+      if (!report->rows.count++)
+        bench_show_head(s->table, report);
       bench_show_row(s->table, row);
     } else {
       status = cli_error("bench: no figures for %s", s->name);

@@ -14,7 +14,8 @@ static fmt_result format_file(permc_context *context, const char *path, bool che
     return FMT_FAILED;
   }
   char *after = permc_format(context, name, before, length);
-  cli_report(context, after != NULL);
+  if (after || !cli_refuse_data(path))
+    cli_report(context, after != NULL);
   fmt_result result = FMT_FAILED;
   if (after) {
     text content = {.data = after, .length = strlen(after)};

@@ -67,7 +67,7 @@ static cli_status print_function_help(arena *a, void *with) {
 static bool is_function(const manual *m, const char *word) {
   for (size_t i = 0; i < m->entries.count && isalpha((unsigned char)*word); i++)
     if (!strcmp(m->entries.items[i].name, word))
-      return true;
+      return !manual_is_syntax(&m->entries.items[i]);
   return false;
 }
 

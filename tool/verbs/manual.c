@@ -136,7 +136,48 @@ static void add_library(arena *a, manual *m, const struct embedded_file *file) {
   }
 }
 
+// Whether code of the paragraph, between backticks, has the word.
+static bool paragraph_has(const char *from, const char *end, const char *word) {
+  size_t length = strlen(word);
+  bool code = false;
+  for (const char *p = from; p + length < end; p++) {
+    code ^= *p == '`';
+    if (code && !memcmp(p + 1, word, length) && !is_letter(*p) && !is_letter(p[length + 1]))
+      return true;
+  }
+  return false;
+}
+
+static const char *paragraph_end(const char *line) {
+  while (*line && *line != '\n')
+    line = next_line(line);
+  return line;
+}
+
+// Words of the syntax: of each, the first paragraph of a section that shows it.
+static void add_syntax(arena *a, manual *m, const char *section) {
+  static const char *const words[] = {"let",  "in",   "where",  "if",
+                                      "then", "else", "import", "extern"};
+  for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+    bool code = false, found = false;
+    const char *line = next_line(section);
+    for (; *line && !found && !begins(line, "## "); line = next_line(line)) {
+      code ^= begins(line, "```");
+      const char *end = paragraph_end(line);
+      if (code || *line == '\n' || *line == '|' || begins(line, "```"))
+        continue;
+      found = paragraph_has(line, end, words[i]);
+      if (found)
+        add_entry(a, m, words[i], section, NULL, line);
+      while (next_line(line) < end)
+        line = next_line(line);
+    }
+  }
+}
+
 static void add_page(arena *a, manual *m, const struct manual_file *page) {
+  static const char *const of_syntax[] = {"## Source text\n", "## Definitions and patterns\n",
+                                          "## Expressions\n", "## Imports\n", "## C functions\n"};
   const char *section = NULL, *header = NULL;
   bool inside = false, combinators = false, words = false, code = false;
   m->page = page;
@@ -152,6 +193,9 @@ static void add_page(arena *a, manual *m, const struct manual_file *page) {
       inside = combinators || begins(line, "## Scalar functions\n");
       if (begins(line, "## Values and file formats\n"))
         add_files(a, m, line);
+      for (size_t i = 0; i < sizeof of_syntax / sizeof *of_syntax; i++)
+        if (begins(line, of_syntax[i]))
+          add_syntax(a, m, line);
     } else if (inside && begins(line, "### ")) {
       section = line;
       if (combinators)
@@ -312,6 +356,8 @@ static void print_group(text *out, const manual_entry *e) {
   text_printf(out, "\nfrom %s\n", e->file->name);
 }
 
+bool manual_is_syntax(const manual_entry *e) { return e->row && !e->header; }
+
 bool manual_print(text *out, const manual *m, const char *name) {
   const char *section = NULL;
   for (size_t i = 0; i < m->entries.count; i++) {
@@ -325,17 +371,21 @@ bool manual_print(text *out, const manual *m, const char *name) {
       print_group(out, e);
       continue;
     }
-    if (e->row) {
+    if (e->header) {
       print_row(out, e);
       text_string(out, "\n");
     }
-    print_prose(out, e);
+    if (manual_is_syntax(e))
+      print_plain(out, e->row, paragraph_end(e->row));
+    else
+      print_prose(out, e);
     while (out->length > 1 && out->data[out->length - 1] == '\n' &&
            out->data[out->length - 2] == '\n')
       out->data[--out->length] = 0;
     const char *all = e->page->text, *end = all + e->page->length;
     bool function = begins(section, "### ");
-    bool shown = !function || print_example(out, name, section, e->end, false) ||
+    bool shown = (!function && !manual_is_syntax(e)) ||
+                 print_example(out, name, section, e->end, false) || !function ||
                  print_example(out, name, section, e->end, true) ||
                  print_example(out, name, all, end, false);
     if (!shown)

@@ -17,6 +17,9 @@
 //   ## How a program will run
 //   | columns | functions on pairs, ... |               a word; so are those of test blocks
 //
+//   ## Expressions
+//   **Conditions.** `if c then x else y`. With ...      the paragraph: of `if`, `then` and `else`
+//
 //   ## Values and file formats                            of `formats`, `csv` and such words
 //
 // The example of a function of the page is the first program of its section that uses it, with its
@@ -37,7 +40,7 @@ extern const size_t manual_file_count;
 typedef struct manual_entry {
   const char *name;
   const char *section, *end;         // from its heading, or comment, to the next
-  const char *header, *row;          // of the table, or NULL
+  const char *header, *row;          // of the table; or NULL and a paragraph; or neither
   const struct embedded_file *file;  // of the library, or NULL
   const struct manual_file *page;    // of the others
 } manual_entry;
@@ -48,6 +51,7 @@ typedef struct manual {
 } manual;
 
 manual manual_read(arena *a);
+bool manual_is_syntax(const manual_entry *e);  // a word such as `let`, of which a paragraph speaks
 // False: there is no such name.
 bool manual_print(text *out, const manual *m, const char *name);
 

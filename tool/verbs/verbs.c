@@ -289,7 +289,8 @@ const cli_verb cli_verbs[] = {
     {"check", "[PATH]...", 0, SIZE_MAX, "find the mistakes of a program without running it",
      "Checks names and types of each PATH, a file, or a folder with .perm files at any depth, and\n"
      "elaborates its entry points (or the expression of -e), sizes that a signature names at 0 to\n"
-     "4, and at larger ones where all of these fail, or as --size says. Sizes that fail are\n"
+     "4, and at larger ones where all of these fail, or as --size says; arrays without such names\n"
+     "with 1, 2, 4, 8 and 16 elements, and with none where 3 are taken, too. Sizes that fail are\n"
      "warnings, unless all do or --size asked for them. An int that has to be known is tried with\n"
      "0 to 4 as well; an entry point that is not checked for want of a value is named. With\n"
      "--arguments or -i it elaborates one entry point (default: main) for these.",
