@@ -35,6 +35,7 @@ typedef struct merged_value {
   uint32_t group, output;     // that make it: 1 + the group's number, or 0: a load
   net_id instead;             // is read for it ...
   bool partly;                // ... and is it only where it is alive
+  bool mixed;                 // it stands for others, which are made otherwise where they are alive
   net_id again;               // the node that is written again where it is read, or NET_NONE: it is
                               //   all of the output, so that who changes the output resets it
   uint64_t read_by;           // the same number for the same ops; 0: it is stored
@@ -281,6 +282,7 @@ static void put_beside(merging *m, const group *g, const net_output *output, net
   for (uint64_t j = 0; j < UINT64_C(1) << g->op.k; j++)
     elements[j] = output->elements[j] == NET_NONE ? beside->elements[j] : output->elements[j];
   beside->elements = elements;
+  m->values[beside->value].mixed = true;
   m->values[output->value].instead = beside->value;
   rewriter_fired(m->r, RULE_ONE_OUTPUT, 0, 0);
 }
@@ -448,14 +450,16 @@ static bool is_same_op(const net_op *a, const net_op *b) {
   return same;
 }
 
-// Whether what became of the part's output can be made where `live` says, too.
-static bool is_makeable(const merging *m, net_id value, f2_space live) {
+// Whether what became of an output of the part can be made where `live` says, too.
+static bool is_makeable(const merging *m, const part *p, net_id value, f2_space live) {
   net_id instead = m->values[value].instead;
   const merged_value *by = &m->values[instead];
   if (instead != value && m->values[value].partly)
     return false;
   if (by->group == 0)
     return true;
+  if (by->mixed && !live_within(live, p->live))
+    return false;
   const group *g = &m->groups.items[by->group - 1];
   f2_space cosets = live_cosets(live, g->op.k, g->op.directions);
   for (uint64_t j = 0; j < UINT64_C(1) << g->op.k; j++)
@@ -501,7 +505,7 @@ static bool join_part(merging *m, const net_op *op) {
   uint64_t covered = p->covered + (live_within(live, p->live) ? 0 : live_points(live));
   bool good = live_points(both) / MOST_VAIN <= covered && !op_has_effect(m->r, op);
   for (uint32_t i = 0; i < op->output_count && good; i++)
-    good = is_makeable(m, p->op.outputs[i].value, both);
+    good = is_makeable(m, p, p->op.outputs[i].value, both);
   if (!good)
     return false;
   p->live = both;

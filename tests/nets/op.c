@@ -149,6 +149,118 @@ void random_part(random_op *o, const random_frame *f) {
     random_join(o, row, other, kept[1]);
 }
 
+// Element j of a comparator of x and y, or of what is like one for numbers without order. `way` 0: up;
+// 1: down; 2: the smaller one, and both together; 3: a copy.
+static net_id compared_element(random_op *o, uint32_t way, uint64_t j, net_id x, net_id y) {
+  scalar_type type = o->stage->nodes.items[x].type;
+  bool bits = CLASS_OF(type) & CLASS_BITS, complex = scalar_types[type].kind == KIND_COMPLEX;
+  net_id both[2] = {x, y}, low, high;
+  net_node node = {NET_SCALAR, .type = type, .scalar = OP_ADD};
+  if (way == 3)
+    return j & 1 ? y : x;
+  if (bits || complex) {
+    node.kind = bits ? NET_MIN : NET_SCALAR;
+    low = random_inner(o, node, 2, both);
+    node.kind = bits ? NET_MAX : NET_SCALAR;
+    node.scalar = OP_SUB;
+    high = random_inner(o, node, 2, both);
+  } else {
+    net_node less = {NET_SCALAR, .type = SCALAR_BOOL, .scalar = OP_LT};
+    net_id c = random_inner(o, less, 2, both);
+    node.kind = NET_SELECT;
+    low = random_inner(o, node, 3, (net_id[]){c, x, y});
+    high = random_inner(o, node, 3, (net_id[]){c, y, x});
+  }
+  node = (net_node){NET_SCALAR, .type = type, .scalar = bits ? OP_XOR : OP_MUL};
+  if (way == 2)
+    return j & 1 ? random_inner(o, node, 2, (net_id[]){low, y}) : low;
+  return (j & 1) == way ? low : high;
+}
+
+// An op of comparators in direction 0; without directions, of each element and the constant.
+static net_id random_comparators(random_op *o, const random_frame *f, uint32_t count,
+                                 const net_form *live, net_id from, net_id constant) {
+  net_op op = {.k = o->k, .origin = random_below(o->random, 100), .live_count = count};
+  scalar_type type = o->stage->values.items[from];
+  uint32_t way =
+      random_chance(o->random, 2) ? random_below(o->random, 2) : random_below(o->random, 4);
+  op.directions = NEW_ARRAY(o->memory, uint64_t, op.k);
+  op.coordinates = NEW_ARRAY(o->memory, net_form, op.k);
+  op.live = NEW_ARRAY(o->memory, net_form, count);
+  memcpy(op.live, live, count * sizeof *live);
+  for (uint32_t i = 0; i < op.k; i++) {
+    op.directions[i] = f2_column(f->vectors, (int)i);
+    op.coordinates[i] = (net_form){f->inverse.row[i], random_chance(o->random, 8)};
+  }
+  op.output_count = 1 + random_chance(o->random, 5);
+  op.outputs = NEW_ARRAY(o->memory, net_output, op.output_count);
+  for (uint32_t i = 0; i < op.output_count; i++) {
+    op.outputs[i].value = net_value_add(o->memory, o->stage, type);
+    op.outputs[i].elements = NEW_ARRAY(o->memory, net_id, UINT64_C(1) << op.k);
+    for (uint64_t j = 0; j < UINT64_C(1) << op.k; j++) {
+      net_node x = {NET_ELEMENT, .type = type, .value = from, .number = op.k ? j & ~1U : j};
+      net_id both[2] = {net_node_add(o->memory, o->stage, &x), constant};
+      x.number |= 1;
+      if (op.k)
+        both[1] = net_node_add(o->memory, o->stage, &x);
+      op.outputs[i].elements[j] =
+          compared_element(o, i ? (way + 1) % 4 : way, op.k ? j : 1 - i, both[0], both[1]);
+    }
+  }
+  vec_push(o->memory, &o->stage->ops, op);
+  return op.outputs[0].value;
+}
+
+// The stage's op of that number, made where the forms are 0: what it makes there.
+static net_id random_again(random_op *o, size_t number, uint32_t count, const net_form *live) {
+  net_op op = o->stage->ops.items[number];
+  op.live = NEW_ARRAY(o->memory, net_form, count);
+  op.live_count = count;
+  memcpy(op.live, live, count * sizeof *live);
+  net_output *outputs = NEW_ARRAY(o->memory, net_output, op.output_count);
+  for (uint32_t i = 0; i < op.output_count; i++) {
+    outputs[i] = op.outputs[i];
+    outputs[i].value =
+        net_value_add(o->memory, o->stage, o->stage->values.items[op.outputs[i].value]);
+  }
+  op.outputs = outputs;
+  vec_push(o->memory, &o->stage->ops, op);
+  return op.outputs[0].value;
+}
+
+// Comparators on one half of the indices, or of a part of them, and other ones on the other half,
+// one column after the other, and what both make beside each other. By chance
+// an op is done again elsewhere, and something reads what is made in one half.
+void random_halves(random_op *o, const random_frame *f) {
+  net_form live[2][2] = {{{f->inverse.row[o->k], false}}, {{f->inverse.row[o->k], true}}};
+  net_id from = random_below(o->random, (uint32_t)o->stage->values.count), made[2] = {from, from};
+  net_node number = {NET_CONSTANT, .type = o->stage->values.items[from]};
+  bool within = o->k + 1 < (uint32_t)o->stage->n && random_chance(o->random, 3);
+  for (int side = 0; side < 2 && within; side++)
+    live[side][1] = (net_form){f->inverse.row[o->k + 1], false};
+  for (uint32_t columns = 1 + random_below(o->random, 3); columns > 0; columns--) {
+    number.constant = random_element(o->random, number.type);
+    net_id constant = net_node_add(o->memory, o->stage, &number);
+    uint32_t first = random_below(o->random, 2);
+    for (uint32_t i = 0; i < 2; i++)
+      made[i ^ first] =
+          random_comparators(o, f, 1 + within, live[i ^ first], made[i ^ first], constant);
+    size_t last = o->stage->ops.count;
+    uint32_t side = random_below(o->random, 2);
+    if (random_chance(o->random, 3))
+      random_comparators(o, f, 1 + within, live[side], made[side], constant);
+    if (random_chance(o->random, 4))
+      made[side] = random_again(o, last - 1 - random_below(o->random, 2), 1 + within, live[side]);
+    if (random_chance(o->random, 6))
+      random_again(o, last - 1 - random_below(o->random, 2), within, live[side] + 1);
+  }
+  net_row row = {live[0][0], 1 + random_below(o->random, 2)};
+  random_join(o, row, made[0], made[1]);
+  if (random_chance(o->random, 2))
+    random_comparators(o, f, 0, live[0], (net_id)o->stage->values.count - 1,
+                       net_node_add(o->memory, o->stage, &number));
+}
+
 // An op of two outputs, of the first and the second element of each pair, and one that reads both
 // (the rule one-output).
 void random_sides(random_op *o, const random_frame *f) {

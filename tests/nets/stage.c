@@ -101,6 +101,7 @@ void random_stage(arena *a, random_state *r, net *t, net_stage *s, bool last) {
   for (uint32_t i = 0; i < 1 + random_below(r, 3); i++)
     random_load(a, r, t, s, random_below(r, (uint32_t)arrays));
   random_frame frame = random_directions(r, s->n);
+  random_state halves = {~r->seed};  // of their own: the other ops of a seed do not change
   for (uint32_t i = random_below(r, 7); i > 0; i--) {
     uint32_t most = s->n < 2 ? (uint32_t)s->n : 2;
     o.k = random_below(r, most + 1);
@@ -114,6 +115,11 @@ void random_stage(arena *a, random_state *r, net *t, net_stage *s, bool last) {
       random_sides(&o, &frame);
     else
       random_op_add(&o, &frame);
+    if (o.k < (uint32_t)s->n && random_chance(&halves, 6)) {
+      o.random = &halves;
+      random_halves(&o, &frame);
+      o.random = r;
+    }
   }
   for (uint32_t i = 0; i < (last ? 2U : 1U); i++)
     random_store(a, r, t, s, last ? NET_RESULT : NET_TEMPORARY, i);
