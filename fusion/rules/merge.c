@@ -518,6 +518,89 @@ static bool join_part(merging *m, const net_op *op) {
   return true;
 }
 
+// ---- two ops on two parts of the index space ---------------------------------------------------
+
+// Two ops of one span whose live sets are the halves of one are an op on both halves, which chooses:
+//
+//   op 0 directions 0b001 live x2           op 0 directions 0b001
+//     v1[0] = min v0[0] v0[1]                 t0 = < (index x2) i64:1
+//     v1[1] = max v0[0] v0[1]           ->    t1 = min v0[0] v0[1]
+//   op 1 directions 0b001 live x2^1           t2 = max v0[0] v0[1]
+//     v2[0] = max v0[0] v0[1]                 v1[0] = select t0 t1 t2
+//     v2[1] = min v0[0] v0[1]                 v1[1] = select t0 t2 t1
+//
+// Only the choices are added: all that one of them computes, the other one does, too. In-place would
+// make two columns of them, each of which leaves the other half as it is.
+
+// Whether both make as many values of the same types, have no effect, and are no joins.
+static bool make_alike(merging *m, const net_op *a, const net_op *b) {
+  const net_stage *s = m->r->stage;
+  bool alike = a->k == b->k && a->output_count == b->output_count && !op_has_effect(m->r, a) &&
+               !op_has_effect(m->r, b) && !op_only_chooses(s, a) && !op_only_chooses(s, b);
+  for (uint32_t i = 0; i < a->output_count && alike; i++)
+    alike = s->values.items[a->outputs[i].value] == s->values.items[b->outputs[i].value];
+  return alike;
+}
+
+// The halves' live sets are disjoint, and `both` is no more than they are.
+static bool are_halves(f2_space a, f2_space b, f2_space both) {
+  return live_is_empty(live_intersection(a, b)) && a.dimension == b.dimension &&
+         both.dimension + 1 == a.dimension;
+}
+
+// Operations of the op and of other outputs on its span; common ones count once.
+static size_t operations_together(merging *m, const net_op *a, const net_output *outputs) {
+  net_op both = *a;
+  both.outputs = NEW_ARRAY(m->r->memory, net_output, 2 * a->output_count);
+  memcpy(both.outputs, a->outputs, a->output_count * sizeof *outputs);
+  memcpy(both.outputs + a->output_count, outputs, a->output_count * sizeof *outputs);
+  both.output_count = 2 * a->output_count;
+  return rewriter_count_operations(m->r, &both);
+}
+
+// The group's output becomes a choice, and stands for that of the other half.
+static void choose_output(merging *m, group *g, net_output *to, const net_output *from,
+                          f2_space both) {
+  merged_value *made = &m->values[to->value], *other = &m->values[from->value];
+  net_domain own = net_domain_on(g->live);
+  net_id *elements = NEW_ARRAY(m->r->memory, net_id, UINT64_C(1) << g->op.k);
+  for (uint64_t j = 0; j < UINT64_C(1) << g->op.k; j++) {
+    net_id a = to->elements[j], b = from->elements[j];
+    other->partly |= b == NET_NONE;
+    elements[j] = a == NET_NONE ? b : a;
+    if (a != NET_NONE && b != NET_NONE)
+      elements[j] = net_domain_choose(m->r->memory, m->r->stage, &g->op, j, &own, both, a, b);
+  }
+  to->elements = elements;
+  other->instead = to->value;
+  made->again = NET_NONE;
+  made->mixed = true;
+  made->read_by = made->read_by && other->read_by ? hash_word(made->read_by, other->read_by) : 0;
+}
+
+static bool join_halves(merging *m, uint32_t number, const net_op *op, size_t operations) {
+  group *g = &m->groups.items[number];
+  net_op own = op_of_group(g);
+  f2_space live = live_of_op(m->r->stage, op), both = live_hull(g->live, live);
+  embedding e;
+  if (!make_alike(m, &own, op) || !are_halves(g->live, live, both) || !operations ||
+      !g->operations || !find_embedding(op, &own, &e))
+    return false;
+  const net_output *outputs = outputs_on_larger(m, &e, 0);
+  size_t larger = operations > g->operations ? operations : g->operations;
+  if (operations_together(m, &own, outputs) > larger)
+    return false;
+  rewriter_at(m->r, op);
+  for (uint32_t i = 0; i < op->output_count; i++)
+    choose_output(m, g, &g->outputs.items[i], &outputs[i], both);
+  g->live = both;
+  g->op.live = live_forms(m->r->memory, both, &g->op.live_count);
+  own = op_of_group(g);
+  g->operations = rewriter_count_operations(m->r, &own);
+  rewriter_fired(m->r, RULE_TWO_PARTS, 0, 0);
+  return true;
+}
+
 // ---- the walk --------------------------------------------------------------------------------
 
 static void remember_reader(merging *m, net_id value, uint32_t group_number) {
@@ -538,12 +621,14 @@ static uint32_t find_group(merging *m, const net_op *op) {
       last = m->values[m->reads.values[i]].group;
   if (last > 0 && try_join(m, last - 1, op, operations, true))
     return last;
-  for (uint32_t i = 0; i < m->reads.count; i++)
-    for (int k = 0; k < READERS; k++) {
-      uint32_t candidate = m->values[m->reads.values[i]].readers[k];
-      if (candidate > last && try_join(m, candidate - 1, op, operations, false))
-        return candidate;
-    }
+  for (int halves = 0; halves < 2; halves++)
+    for (uint32_t i = 0; i < m->reads.count; i++)
+      for (int k = 0; k < READERS; k++) {
+        uint32_t candidate = m->values[m->reads.values[i]].readers[k];
+        if (candidate > last && (halves ? join_halves(m, candidate - 1, op, operations)
+                                        : try_join(m, candidate - 1, op, operations, false)))
+          return candidate;
+      }
   return 0;
 }
 

@@ -177,6 +177,10 @@
   ROW(SAME_PART, "same-part",                                                                      \
       "map f on one part of the indices, and map f on another, is map f on both (equal nodes)",    \
       "the least live set that contains both is not much larger", "naturality of map")             \
+  ROW(TWO_PARTS, "two-parts",                                                                      \
+      "map f on one half of the indices, and map g on the other half, is map h on both: h chooses "\
+      "between f and g by the index",                                                              \
+      "all that one of them computes, the other one does, too", "naturality of map")               \
   ROW(ONE_OUTPUT, "one-output",                                                                    \
       "what an op makes of some elements of its cosets, and what it makes of others, are one value", \
       "of one type; the same ops read both, and nobody stores them", "values on disjoint sets")    \

@@ -23,8 +23,8 @@ net_id random_inner(random_op *o, net_node node, uint32_t count, const net_id *o
 
 // The same span of the first two directions, numbered otherwise.
 void random_basis(random_state *r, random_frame *f);
-// Ops in a frame: any; on a part of the indices (the rule in-place); on both halves of one; of two
-// sides (one-output).
+// Ops in a frame: any; on a part of the indices (the rule in-place); on both halves of one
+// (two-parts); of two sides (one-output).
 void random_op_add(random_op *o, const random_frame *f);
 void random_part(random_op *o, const random_frame *f);
 void random_halves(random_op *o, const random_frame *f);

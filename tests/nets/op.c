@@ -229,7 +229,7 @@ static net_id random_again(random_op *o, size_t number, uint32_t count, const ne
 }
 
 // Comparators on one half of the indices, or of a part of them, and other ones on the other half,
-// one column after the other, and what both make beside each other. By chance
+// one column after the other, and what both make beside each other (the rule two-parts). By chance
 // an op is done again elsewhere, and something reads what is made in one half.
 void random_halves(random_op *o, const random_frame *f) {
   net_form live[2][2] = {{{f->inverse.row[o->k], false}}, {{f->inverse.row[o->k], true}}};

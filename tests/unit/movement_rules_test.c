@@ -279,6 +279,30 @@ static bool check_peers(permc_context *c) {
   return good;
 }
 
+// Columns of one direction on both halves of an array, and of its halves, by functions of their own.
+static bool check_halves(permc_context *c) {
+  static const char *const pairs[] = {"up", "down", "up", "down", "sum"};
+  bool good = true;
+  for (uint64_t k = 0; k < 24 && good; k++) {
+    random_state r = {k};
+    char code[900];
+    uint32_t d[2] = {1 + random_below(&r, 3), 1 + random_below(&r, 7)};
+    const char *f[6];
+    for (int i = 0; i < 6; i++)
+      f[i] = pairs[random_below(&r, 5)];
+    snprintf(code, sizeof code,
+             "up [x, y] = [min x y, max x y]\ndown [x, y] = [max x y, min x y]\n"
+             "sum [x, y] = [x, x + y]\n"
+             "both f g xs = concat (f (take (length xs / 2) xs)) (g (drop (length xs / 2) xs))\n"
+             "main : [2^n]%s -> [2^n]%s\nmain xs = column %u %s (both (two (column %u %s) . both "
+             "(column 1 %s) (column 1 %s)) (column %u %s) (both (column 1 %s) (column 1 up) xs))\n",
+             k % 2 ? "i32" : "f32", k % 2 ? "i32" : "f32", d[1], f[0], d[0], f[1], f[2], f[3], d[0],
+             f[4], f[5]);
+    good = check_program(c, code, k % 2 ? "[2^5]i32" : "[2^4]f32", k);
+  }
+  return good;
+}
+
 // Networks and trees, with their elements in parts: what such rules are for.
 static bool check_hidden(permc_context *c, hidden_way way, uint64_t seed) {
   enum { SMALL = 7 };
@@ -315,7 +339,7 @@ TEST(random_programs) {
   good = good && check_program(c, "main : [2^n]u32 -> [2^n]u32\nmain xs = odd_even_sort xs\n",
                                "[2^8]u32", 2 * HIDDEN + 1);
   good = good && check_scans(c) && check_sorts(c) && check_places(c) && check_known_places(c) &&
-         check_transposes(c) && check_partitions(c) && check_peers(c);
+         check_transposes(c) && check_partitions(c) && check_peers(c) && check_halves(c);
   permc_context_free(c);
   CHECK(compared > programs / 2 && with_checks >= 4);
   for (rule_id rule = 0; rule < RULE_COUNT && programs == PROGRAMS; rule++)
