@@ -72,7 +72,7 @@ static void add_boundary_in_stage(walk *w) {
 
 // The op that made what the pass stores in that array, or NET_NONE: it was only moved.
 static uint32_t maker_of(const plan *p, const plan_pass *pass, net_id array) {
-  const net_stage *s = &p->net->stages.items[pass->stage];
+  const net_stage *s = plan_stage_of(p, pass);
   const plan_move *to = plan_find_move(pass->stores, pass->store_count, array);
   if (s->routine)
     return s->routine->origin;

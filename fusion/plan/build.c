@@ -3,22 +3,16 @@
 
 // ---- slots ------------------------------------------------------------------------------------
 
-// Whether a slot that holds what is live within `held` may have what is live within `live` as well:
-// preferably it then has room for no more (live sets are kept as spaces of forms, net.h).
-static bool suits(const slots *s, size_t i, uint32_t bytes, f2_space live, bool preferred) {
-  if (s->taken.items[i] || s->bytes.items[i] != bytes)
-    return false;
-  return !preferred || live_within(live, s->live.items[i]);
-}
-
+// Preferably a slot that then has room for no more; else the last one that is free.
 static uint32_t claim_slot(arena *a, slots *s, uint32_t bytes, f2_space live) {
-  size_t i = 0, count = s->bytes.count;
-  while (i < count && !suits(s, i, bytes, live, true))
-    i++;
-  for (size_t k = 0; i == count && k < count; k++)
-    if (suits(s, k, bytes, live, false))
+  size_t i = s->bytes.count;
+  bool holds = false;
+  for (size_t k = 0; k < s->bytes.count && !holds; k++)
+    if (!s->taken.items[k] && s->bytes.items[k] == bytes) {
+      holds = live_within(live, s->live.items[k]);
       i = k;
-  if (i == count) {
+    }
+  if (i == s->bytes.count) {
     vec_push(a, &s->bytes, bytes);
     vec_push(a, &s->taken, true);
     vec_push(a, &s->live, live);

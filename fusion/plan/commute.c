@@ -39,10 +39,9 @@ typedef struct commuting {
   arena *memory;
   const planning *p;
   const net_stage *s;
-  uint32_t components;  // values that continue one another
-  uint32_t *component;  // by value
-  f2_space *changes;    // by op
-  bool *divisible;      // by op: all its outputs continue a value
+  net_id *component;  // by value: the first of those that continue one another
+  f2_space *changes;  // by op
+  bool *divisible;    // by op: all its outputs continue a value
 } commuting;
 
 // ---- what an op changes ----------------------------------------------------------------------
@@ -104,7 +103,7 @@ static void find_changes(commuting *c, uint32_t number, uint32_t count, net_id *
       c->divisible[number] = false;
       set = live_of_op(c->s, op);
     }
-    c->component[made] = v == NET_NONE ? c->components++ : c->component[v];
+    c->component[made] = v == NET_NONE ? made : c->component[v];
     current[c->component[made]] = made;
     c->changes[number] = live_hull(c->changes[number], set);
     for (uint32_t i = 0; i < count; i++)
@@ -121,8 +120,8 @@ static bool find_components(commuting *c) {
   if (net_stage_has(s, NET_EXTERN))
     return false;
   for (size_t i = 0; i < s->loads.count; i++) {
-    c->component[s->loads.items[i].value] = c->components;
-    current[c->components++] = s->loads.items[i].value;
+    net_id v = s->loads.items[i].value;
+    c->component[v] = current[v] = v;
   }
   for (uint32_t i = 0; i < s->ops.count; i++) {
     uint32_t count = c->p->uses.reads[i].count;
@@ -266,59 +265,48 @@ static net_node latest_element(const writing *w, const net_node *of) {
   return node.value == NET_NONE ? (net_node){.kind = NET_CONSTANT, .type = of->type} : node;
 }
 
-static void rename_nodes(writing *w, const net_op *op) {
+static void write_part(writing *w, const part *of) {
+  arena *a = w->c->memory;
   const net_stage *old = w->c->s;
-  uint32_t count = net_op_nodes(old, op, old->walk);
+  const net_op *from = &old->ops.items[of->op];
+  uint32_t count = net_op_nodes(old, from, old->walk);
   for (uint32_t i = 0; i < count; i++) {
     net_id id = old->walk[i];
-    net_node node = net_node_renumbered(w->c->memory, &old->nodes.items[id], w->renamed);
+    net_node node = net_node_renumbered(a, &old->nodes.items[id], w->renamed);
     if (node.kind == NET_ELEMENT)
       node = latest_element(w, &node);
-    w->renamed[id] = net_node_add_owned(w->c->memory, w->s, &node);
+    w->renamed[id] = net_node_add_owned(a, w->s, &node);
   }
-}
-
-static net_output write_output(writing *w, const part *of, const net_op *op, const net_output *o) {
-  scalar_type type = w->c->s->values.items[o->value];
-  net_output r = {net_value_add(w->c->memory, w->s, type),
-                  NEW_ARRAY(w->c->memory, net_id, UINT64_C(1) << op->k)};
-  for (uint64_t e = 0; e < UINT64_C(1) << op->k; e++) {
-    net_node kept = {.kind = NET_ELEMENT, .type = type, .value = o->value, .number = e};
-    r.elements[e] = o->elements[e] == NET_NONE ? NET_NONE : w->renamed[o->elements[e]];
-    if (r.elements[e] == NET_NONE || !of->domain)
-      continue;
-    kept = latest_element(w, &kept);
-    r.elements[e] = net_domain_choose(w->c->memory, w->s, op, e, of->domain, w->c->changes[of->op],
-                                      r.elements[e], net_node_add(w->c->memory, w->s, &kept));
+  net_op op = net_op_changed(a, &(net_change){.nodes = w->renamed}, from);
+  for (uint32_t o = 0; o < op.output_count; o++) {
+    net_output *to = &op.outputs[o];
+    net_node kept = {.kind = NET_ELEMENT, .type = old->values.items[to->value], .value = to->value};
+    for (; of->domain && kept.number < UINT64_C(1) << op.k; kept.number++) {
+      net_id *e = &to->elements[kept.number];
+      const net_node now = latest_element(w, &kept);
+      if (*e != NET_NONE)
+        *e = net_domain_choose(a, w->s, &op, kept.number, of->domain, w->c->changes[of->op], *e,
+                               net_node_add(a, w->s, &now));
+    }
+    to->value = net_value_add(a, w->s, kept.type);
   }
-  return r;
-}
-
-static void write_part(writing *w, const part *of) {
-  net_op op = w->c->s->ops.items[of->op];
-  const net_output *outputs = op.outputs;
-  rename_nodes(w, &op);
-  op.outputs = NEW_ARRAY(w->c->memory, net_output, op.output_count + 1);
   for (uint32_t o = 0; o < op.output_count; o++)
-    op.outputs[o] = write_output(w, of, &op, &outputs[o]);
-  for (uint32_t o = 0; o < op.output_count; o++)
-    w->now[w->c->component[outputs[o].value]] = op.outputs[o].value;
-  vec_push(w->c->memory, &w->s->ops, op);
+    w->now[w->c->component[from->outputs[o].value]] = op.outputs[o].value;
+  vec_push(a, &w->s->ops, op);
 }
 
 static net_stage write_stage(const commuting *c, const part_list *order) {
   arena *a = c->memory;
   const net_stage *old = c->s;
   net_stage s = net_stage_like(old);
-  writing w = {c, &s, NEW_ARRAY(a, net_id, c->components + 1),
+  writing w = {c, &s, NEW_ARRAY(a, net_id, old->values.count + 1),
                NEW_ARRAY(a, net_id, old->nodes.count + 1)};
   net_nodes_reserve(a, &s, old->nodes.count);
-  for (uint32_t i = 0; i < c->components; i++)
-    w.now[i] = NET_NONE;
+  for (net_id v = 0; v < old->values.count; v++)
+    w.now[v] = NET_NONE;
   for (size_t i = 0; i < old->loads.count; i++) {
     net_load load = old->loads.items[i];
-    uint32_t component = c->component[load.value];
-    load.value = w.now[component] = net_value_add(a, &s, old->values.items[load.value]);
+    load.value = w.now[load.value] = net_value_add(a, &s, old->values.items[load.value]);
     vec_push(a, &s.loads, load);
   }
   for (size_t i = 0; i < order->count; i++)
@@ -387,7 +375,7 @@ const net *plan_commuted(const planning *p, uint32_t passes, uint32_t *waiting) 
   const net_stage *s = p->stage;
   arena *a = p->memory;
   commuting c = {.memory = a, .p = p, .s = s};
-  c.component = NEW_ARRAY(a, uint32_t, s->values.count + 1);
+  c.component = NEW_ARRAY(a, net_id, s->values.count + 1);
   c.changes = NEW_ARRAY(a, f2_space, s->ops.count + 1);
   c.divisible = NEW_ARRAY(a, bool, s->ops.count + 1);
   if (!find_components(&c))

@@ -119,7 +119,7 @@ static double exchanged_part(const net_stage *s, const plan_pass *pass) {
 }
 
 pass_cost pass_cost_of(const plan *p, const plan_pass *pass) {
-  const net_stage *s = &p->net->stages.items[pass->stage];
+  const net_stage *s = plan_stage_of(p, pass);
   const target *t = p->target;
   if (s->routine)
     return routine_cost(p, s->routine);

@@ -1,10 +1,6 @@
 // What a plan comes to. See plan.h.
 #include "fusion/plan/planning.h"
 
-static const net_stage *stage_of(const plan *p, const plan_pass *pass) {
-  return &p->net->stages.items[pass->stage];
-}
-
 // ---- what a pass is --------------------------------------------------------------------------
 
 static plan_pass_kind kind_of(const plan_pass *pass) {
@@ -30,7 +26,7 @@ static plan_pass_kind kind_of(const plan_pass *pass) {
 // constant along lanes, threads and blocks.
 static bool is_static(const plan *p, const plan_pass *pass, const plan_phase *phase,
                       const net_op *op) {
-  uint32_t d = (uint32_t)pass->tile.dimension, n = (uint32_t)stage_of(p, pass)->n;
+  uint32_t d = (uint32_t)pass->tile.dimension, n = (uint32_t)plan_stage_of(p, pass)->n;
   bool good = true;
   for (uint32_t k = 0; k < op->k && good; k++)
     good = vanishes_on(op->coordinates[k].mask, d - phase->r, phase->basis + phase->r) &&
@@ -42,7 +38,7 @@ static void count_ops(const plan *p, const plan_pass *pass, plan_pass_facts *fac
   for (uint32_t f = 0; f < pass->phase_count; f++)
     for (uint32_t i = 0; i < pass->phases[f].op_count; i++) {
       uint32_t number = pass->ops[pass->phases[f].first_op + i];
-      const net_op *op = &stage_of(p, pass)->ops.items[number];
+      const net_op *op = &plan_stage_of(p, pass)->ops.items[number];
       facts->maps += op->k == 0;
       facts->columns += op->k > 0;
       facts->static_columns += op->k > 0 && is_static(p, pass, &pass->phases[f], op);
@@ -53,7 +49,7 @@ static void count_ops(const plan *p, const plan_pass *pass, plan_pass_facts *fac
 
 // Those that are executed are the solutions of a system: one of them, and the sums with a kernel.
 uint64_t plan_live_blocks(const plan *p, const plan_pass *pass) {
-  int count = stage_of(p, pass)->n - pass->tile.dimension;
+  int count = plan_stage_of(p, pass)->n - pass->tile.dimension;
   f2_matrix forms = f2_zero((int)pass->live_count, count);
   uint64_t constants = 0, last;
   for (uint32_t i = 0; i < pass->live_count; i++) {
@@ -72,7 +68,7 @@ uint64_t plan_live_blocks(const plan *p, const plan_pass *pass) {
 
 void plan_share_items(const plan *p, const plan_pass *pass, uint64_t share, uint64_t *first,
                       uint64_t *last) {
-  const net_stage *s = stage_of(p, pass);
+  const net_stage *s = plan_stage_of(p, pass);
   uint64_t items = net_stage_elements(s) >> pass->tile.dimension;
   uint64_t each = items >> s->shares, within = items, before = 0;
   if (share >= net_share_count(s)) {
@@ -94,7 +90,7 @@ uint64_t plan_share_elements(const plan *p, net_id array) {
   for (size_t i = 0; i < p->passes.count; i++)
     for (uint32_t k = 0; k < p->passes.items[i].store_count; k++) {
       const plan_move *m = &p->passes.items[i].stores[k];
-      const net_stage *s = stage_of(p, &p->passes.items[i]);
+      const net_stage *s = plan_stage_of(p, &p->passes.items[i]);
       if (m->array == array && net_stage_is_shared(s))
         return s->share_turns ? s->share_turns * (uint64_t)m->map.strides[s->share_outer]
                               : f2_unit((int)m->map.row_count - s->shares);
@@ -111,7 +107,7 @@ static uint64_t saturating_product(uint64_t a, uint64_t b) {
 // Different addresses of a move: loops and index bits that change none of them do not count, nor
 // do indices where nothing is alive.
 static uint64_t count_addresses(const plan *p, const plan_pass *pass, const plan_move *m) {
-  const net_stage *s = stage_of(p, pass);
+  const net_stage *s = plan_stage_of(p, pass);
   const net_array *array = &p->arrays.items[m->array];
   f2_space forms = f2_space_zero(s->n);
   for (uint32_t i = 0; i < m->live_count; i++)

@@ -42,7 +42,7 @@ static plan_pass *find_maker(plan *p, uint32_t number) {
   for (uint32_t i = number; i-- > 0 && users == 2;) {
     plan_pass *pass = &p->passes.items[i];
     if (pass->store_count == 1 && pass->stores[0].array == keys)
-      return makes_keys(p, &p->net->stages.items[pass->stage]) ? pass : NULL;
+      return makes_keys(p, plan_stage_of(p, pass)) ? pass : NULL;
   }
   return NULL;
 }

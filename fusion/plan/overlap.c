@@ -22,16 +22,16 @@ typedef struct passage {
 
 static bool map_of(const plan *p, const plan_pass *pass, const plan_move *m, f2_affine *out) {
   return m->map.loop_count == 0 && m->map.offset == 0 &&
-         net_map_bits(&m->map, p->net->stages.items[pass->stage].n, (int)m->map.row_count, out);
+         net_map_bits(&m->map, plan_stage_of(p, pass)->n, (int)m->map.row_count, out);
 }
 
 static uint32_t block_bits(const plan *p, const plan_pass *pass) {
-  return (uint32_t)(p->net->stages.items[pass->stage].n - pass->tile.dimension);
+  return (uint32_t)(plan_stage_of(p, pass)->n - pass->tile.dimension);
 }
 
 // Whether all of its blocks are executed, each for itself.
 static bool is_plain(const plan *p, const plan_pass *pass) {
-  const net_stage *s = &p->net->stages.items[pass->stage];
+  const net_stage *s = plan_stage_of(p, pass);
   return !s->routine && !s->loop_count && !pass->access_count && !pass->keys_for &&
          plan_live_blocks(p, pass) == f2_unit((int)block_bits(p, pass));
 }
@@ -67,11 +67,6 @@ static uint64_t on_blocks(const plan *p, const plan_pass *pass, uint64_t form) {
   return bits;
 }
 
-static f2_space forms_of(const passage *b, const plan_pass *first, const plan_pass *second) {
-  return f2_space_intersection(f2_space_orthogonal(f2_space_image(b->store.a, first->tile)),
-                               f2_space_orthogonal(f2_space_image(b->load.a, second->tile)));
-}
-
 // Whether the form numbers the same turns for each passage.
 static bool is_the_same(const passages *all, uint64_t form) {
   const passage *one = &all->items[0];
@@ -105,7 +100,9 @@ int plan_overlap_bits(arena *a, const plan *p, uint32_t pass, uint32_t next, int
     f2_echelon_insert(&seconds, f2_unit(n - i), 0, NULL);
   }
   const passage *one = &all.items[0];
-  f2_space forms = forms_of(one, first, second);
+  f2_space forms =
+      f2_space_intersection(f2_space_orthogonal(f2_space_image(one->store.a, first->tile)),
+                            f2_space_orthogonal(f2_space_image(one->load.a, second->tile)));
   for (int i = 0; i < forms.dimension && out->bits < PLAN_OVERLAP_BITS; i++) {
     uint64_t form = forms.basis[i], tag = 0;
     uint64_t x = on_blocks(p, first, pulled_back(one->store.a, form));

@@ -151,9 +151,12 @@ bool plan_proves_padding(arena *a, const net *n, uint32_t result);
 // What the plan of a stage is made for: the target itself, or where it adapts, one with as much of
 // its tile and its registers as the stage's elements are worth.
 const target *plan_stage_target(arena *a, const target *t, const net_stage *s);
+static inline const net_stage *plan_stage_of(const plan *p, const plan_pass *pass) {
+  return &p->net->stages.items[pass->stage];
+}
 // The routine that the pass is, or NULL.
 static inline const net_routine *plan_routine_of(const plan *p, const plan_pass *pass) {
-  return p->net->stages.items[pass->stage].routine;
+  return plan_stage_of(p, pass)->routine;
 }
 // Of its keys: the bits that they differ in, and how often a routine goes over them, by 8 bits at a
 // time.

@@ -129,11 +129,6 @@ static bool join_earlier(joining *j, uint32_t number) {
   return false;
 }
 
-static void note_write(joining *j, net_id of, uint32_t stage) {
-  j->writers[of] += j->written[of] != stage + 1;
-  j->written[of] = stage + 1;
-}
-
 const net *plan_together(arena *a, const net *t, const target *to, net_cost *cost) {
   size_t count = t->stages.count;
   joining j = {.memory = a, .old = t, .target = to, .cost = cost};
@@ -146,8 +141,10 @@ const net *plan_together(arena *a, const net *t, const target *to, net_cost *cos
     j.stages[i] = t->stages.items[i];
     j.seconds[i] = -1;
     for (net_access of = {0}; net_access_next(&j.stages[i], &of);)
-      if (of.writes)
-        note_write(&j, of.array, i);
+      if (of.writes) {
+        j.writers[of.array] += j.written[of.array] != i + 1;
+        j.written[of.array] = i + 1;
+      }
   }
   bool any = false;
   for (uint32_t i = 1; i < count; i++)
