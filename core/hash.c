@@ -1,5 +1,4 @@
 #include "core/hash.h"
-#include <string.h>
 
 // Every bit of the result depends on every bit of x (the finaliser of MurmurHash3).
 static uint64_t hash_mix(uint64_t x) {
@@ -20,4 +19,33 @@ uint64_t hash_bytes(const void *bytes, size_t count) {
   if (count)
     memcpy(&rest, at, count);
   return hash_mix(hash ^ rest);
+}
+
+uint32_t hash_next(const hash_table *t, uint64_t hash, size_t *tried) {
+  while (t->size) {
+    const hash_slot *s = &t->slots[(hash + (*tried)++) & (t->size - 1)];
+    if (!s->number || s->hash == (uint32_t)hash)
+      return s->number - 1;
+  }
+  return HASH_NONE;
+}
+
+static void put_in_slot(hash_table *t, hash_slot s) {
+  size_t at = s.hash;
+  while (t->slots[at & (t->size - 1)].number)
+    at++;
+  t->slots[at & (t->size - 1)] = s;
+}
+
+void hash_add(arena *a, hash_table *t, uint64_t hash, uint32_t number) {
+  const hash_table old = *t;
+  if (2 * (old.count + 1) > old.size) {
+    t->size = old.size ? 2 * old.size : 64;
+    t->slots = NEW_ARRAY(a, hash_slot, t->size);
+    for (size_t i = 0; i < old.size; i++)
+      if (old.slots[i].number)
+        put_in_slot(t, old.slots[i]);
+  }
+  put_in_slot(t, (hash_slot){(uint32_t)hash, number + 1});
+  t->count++;
 }

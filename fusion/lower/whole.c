@@ -32,9 +32,7 @@ typedef struct rewriting {
   rule_log *log;
   retrace re;       // of plain values
   part *parts;      // by old step
-  uint32_t *table;  // of steps made once, by hash: 1 + number, 0 where free
-  size_t slots;     // a power of two
-  size_t made_once;
+  hash_table once;  // of steps that were made once
   bool chosen;
 } rewriting;
 
@@ -58,33 +56,16 @@ static bool is_same_step(const trace_step *a, const trace_step *b) {
          (a->op != TRACE_CONSTANT || !memcmp(&a->constant, &b->constant, sizeof a->constant));
 }
 
-static uint32_t *slot_of_step(const rewriting *r, const trace_step *s) {
-  size_t i = hash_of_step(s) & (r->slots - 1);
-  while (r->table[i] && !is_same_step(&r->re.to->steps.items[r->table[i] - 1], s))
-    i = (i + 1) & (r->slots - 1);
-  return &r->table[i];
-}
-
-static void grow_table(rewriting *r) {
-  const uint32_t *old = r->table;
-  size_t slots = r->slots;
-  r->slots = slots ? 2 * slots : 64;
-  r->table = NEW_ARRAY(r->memory, uint32_t, r->slots);
-  for (size_t i = 0; i < slots; i++)
-    if (old[i])
-      *slot_of_step(r, &r->re.to->steps.items[old[i] - 1]) = old[i];
-}
-
 // An equal step that was added so, or a new one.
 static value_id add_step_once(rewriting *r, trace_step s) {
-  if (2 * r->made_once >= r->slots)
-    grow_table(r);
-  uint32_t *slot = slot_of_step(r, &s);
-  if (!*slot) {
-    *slot = retrace_add(&r->re, s) + 1;
-    r->made_once++;
-  }
-  return *slot - 1;
+  uint64_t hash = hash_of_step(&s);
+  value_id id;
+  for (size_t tried = 0; (id = hash_next(&r->once, hash, &tried)) != HASH_NONE;)
+    if (is_same_step(&r->re.to->steps.items[id], &s))
+      return id;
+  id = retrace_add(&r->re, s);
+  hash_add(r->memory, &r->once, hash, id);
+  return id;
 }
 
 // A step of the same place in the source.

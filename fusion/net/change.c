@@ -133,7 +133,7 @@ static void append_ops(arena *a, net_stage *into, const net_stage *from, const u
     for (uint32_t k = 0; k < op->output_count; k++)
       net_value_number(a, into, from, values, op->outputs[k].value);
   }
-  if (!into->node_slots)
+  if (!into->node_room)
     net_nodes_reserve(a, into, kept);
   for (size_t id = 0; id < from->nodes.count; id++) {
     if (nodes[id] == NET_NONE)

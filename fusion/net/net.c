@@ -1,6 +1,5 @@
 // Maps, and the building of Nets: nodes are shared through a hash table. See net.h.
 #include "fusion/net/net.h"
-#include "core/hash.h"
 #include "core/number.h"
 
 // ---- maps ------------------------------------------------------------------------------------
@@ -302,35 +301,17 @@ static uint64_t node_hash(const net_node *node) {
   return hash;
 }
 
-static void node_table_insert(net_stage *s, uint64_t hash, net_id id) {
-  size_t slot = hash & (s->node_slots - 1);
-  while (s->node_table[slot] != 0)
-    slot = (slot + 1) & (s->node_slots - 1);
-  s->node_table[slot] = id + 1;
-}
-
-// At most half full. `table`: one of so many slots for the same nodes, or NULL.
-static void node_table_make(arena *a, net_stage *s, size_t slots, const net_id *table) {
-  s->node_slots = slots;
-  s->node_table = table ? COPY(a, table, slots) : NEW_ARRAY(a, net_id, slots);
-  uint32_t *marks = NEW_ARRAY(a, uint32_t, s->node_slots / 2 + 1);
+static void make_node_room(arena *a, net_stage *s, size_t nodes) {
+  uint32_t *marks = NEW_ARRAY(a, uint32_t, nodes + 1);
   if (s->marks)
     marks[0] = s->marks[0];  // what no node of a later walk can be marked with
   s->marks = marks;
-  s->walk = NEW_ARRAY(a, net_id, s->node_slots / 2);
-  for (net_id id = 0; id < s->nodes.count && !table; id++)
-    node_table_insert(s, node_hash(&s->nodes.items[id]), id);
-}
-
-static size_t slots_for(size_t nodes) {
-  size_t slots = 32;
-  while (slots < 2 * (nodes + 1))
-    slots *= 2;
-  return slots;
+  s->walk = NEW_ARRAY(a, net_id, nodes);
+  s->node_room = nodes;
 }
 
 void net_nodes_reserve(arena *a, net_stage *s, size_t count) {
-  node_table_make(a, s, slots_for(count), NULL);
+  make_node_room(a, s, count + 16);
   s->nodes.items = NEW_ARRAY(a, net_node, count + 1);
   s->nodes.capacity = count + 1;
 }
@@ -344,18 +325,17 @@ static net_node node_copy(arena *a, net_node node) {
 }
 
 static net_id add_node(arena *a, net_stage *s, const net_node *node, bool copies) {
-  if (2 * (s->nodes.count + 1) > s->node_slots)
-    node_table_make(a, s, slots_for(s->nodes.count), NULL);
   net_node used = used_fields(node);
   uint64_t hash = node_hash(&used);
-  for (size_t slot = hash; s->node_table[slot &= s->node_slots - 1] != 0; slot++) {
-    net_id id = s->node_table[slot] - 1;
+  net_id id;
+  for (size_t tried = 0; (id = hash_next(&s->node_table, hash, &tried)) != HASH_NONE;)
     if (node_equal(&used, &s->nodes.items[id]))
       return id;
-  }
-  net_id id = (net_id)s->nodes.count;
+  id = (net_id)s->nodes.count;
+  hash_add(a, &s->node_table, hash, id);
   vec_push(a, &s->nodes, copies ? node_copy(a, used) : used);
-  node_table_insert(s, hash, id);
+  if (id >= s->node_room)
+    make_node_room(a, s, 2 * (size_t)id + 16);
   return id;
 }
 
@@ -493,7 +473,8 @@ static void copy_stage(arena *a, net_stage *s) {
   COPY_LIST(a, s->nodes);
   for (size_t i = 0; i < s->nodes.count; i++)
     s->nodes.items[i] = node_copy(a, s->nodes.items[i]);
-  node_table_make(a, s, s->node_slots, s->node_table);
+  s->node_table.slots = COPY(a, s->node_table.slots, s->node_table.size);
+  make_node_room(a, s, s->node_room);
   COPY_LIST(a, s->loads);
   for (size_t i = 0; i < s->loads.count; i++)
     s->loads.items[i].map = net_map_copy(a, &s->loads.items[i].map);
@@ -536,6 +517,9 @@ net_stage net_stage_with_maps(arena *a, const net_stage *s, net_map_change *chan
   COPY_LIST(a, c.nodes);
   for (size_t at = 0; (m = net_next_map(&c, &at));)
     *m = change(with, m);
-  node_table_make(a, &c, slots_for(c.nodes.count), NULL);
+  c.node_table = (hash_table){0};
+  for (net_id id = 0; id < c.nodes.count; id++)
+    hash_add(a, &c.node_table, node_hash(&c.nodes.items[id]), id);
+  make_node_room(a, &c, c.node_room);
   return c;
 }

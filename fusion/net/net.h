@@ -52,6 +52,7 @@
 #define PERMC_FUSION_NET_NET_H
 
 #include "core/f2.h"
+#include "core/hash.h"
 #include "core/scalar/c_function.h"
 #include "core/text.h"
 #include "fusion/net/dimension.h"
@@ -347,10 +348,10 @@ typedef struct net_stage {
   VEC(net_op) ops;
   VEC(net_store) stores;
   // Kept by net_node_add, of no meaning to others:
-  net_id *node_table;  // by hash, open addressing: number + 1 of a node, 0 where free
-  size_t node_slots;   // a power of two, or 0
-  uint32_t *marks;     // marks[0]: how often the nodes were walked; [1 + i]: when node i was met
-  net_id *walk;        // room for all nodes
+  hash_table node_table;
+  size_t node_room;  // so many nodes have marks, and room in the walk
+  uint32_t *marks;   // marks[0]: how often the nodes were walked; [1 + i]: when node i was met
+  net_id *walk;
 } net_stage;
 
 // ---- the whole -------------------------------------------------------------------------------

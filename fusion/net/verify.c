@@ -19,7 +19,7 @@ ALL_FIELDS(net_op, 0, 0, 0, 0, 0, 0, 0, 0);
 ALL_FIELDS(net_load, 0, 0, {0}, 0, {{0}});
 ALL_FIELDS(net_store, 0, 0, {0}, 0, 0, 0);
 ALL_FIELDS(net_routine, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
-ALL_FIELDS(net_stage, 0, 0, 0, 0, 0, 0, 0, 0, {0}, {0}, {0}, {0}, {0}, 0, 0, 0, 0);
+ALL_FIELDS(net_stage, 0, 0, 0, 0, 0, 0, 0, 0, {0}, {0}, {0}, {0}, {0}, {0}, 0, 0, 0);
 
 // Returns what is wrong, if something is; of items 0 ... count - 1 with the item's name.
 #define CHECK(check)                                                                               \
@@ -446,7 +446,7 @@ static const char *check_space(const checker *c) {
 static const char *check_stage(const checker *c) {
   const net_stage *s = c->stage;
   CHECK(check_space(c));
-  if (2 * s->nodes.count > s->node_slots)
+  if (s->nodes.count != s->node_table.count)
     return "nodes were added by another than net_node_add";
   CHECK_EACH(c->memory, s->nodes.count, "node ", check_node(c, i))
   CHECK_EACH(c->memory, s->loads.count, "load ", check_load(c, &s->loads.items[i]))

@@ -10,7 +10,6 @@
 //
 // The cosets of the smaller span are parts of those of the larger one. Its op is repeated in each
 // part, which is no more work than before, and written for the larger one's numbering of elements.
-#include "core/hash.h"
 #include "fusion/rules/rewriting.h"
 
 // What is made of one load by a few operations and read by several ops is written again in each,
@@ -48,15 +47,13 @@ typedef struct part {
   net_op op;
   f2_space live;
   uint64_t covered;  // indices, of those of all such ops
-  uint64_t hash;
 } part;
 
 typedef struct merging {
   rewriter *r;
   VEC(group) groups;
   VEC(part) parts;
-  uint32_t *part_table;  // by hash: 1 + number of a part, 0 where free
-  size_t part_slots;     // a power of two
+  hash_table part_table;
   merged_value *values;
   net_reads reads;  // of the op being merged
 } merging;
@@ -478,29 +475,22 @@ static void make_on(merging *m, net_id value, f2_space live) {
   g->op.live = live_forms(m->r->memory, g->live, &g->op.live_count);
 }
 
-// The slot of the op, or a free one.
-static uint32_t *part_slot(merging *m, const net_op *op, uint64_t hash) {
-  size_t i = hash & (m->part_slots - 1);
-  for (; m->part_table[i]; i = (i + 1) & (m->part_slots - 1)) {
-    const part *p = &m->parts.items[m->part_table[i] - 1];
-    if (p->hash == hash && is_same_op(&p->op, op))
-      break;
-  }
-  return &m->part_table[i];
-}
-
 // An op that was met before, on another part: made on both, if that is not much more than they are.
 static bool join_part(merging *m, const net_op *op) {
   enum { MOST_VAIN = 4 };  // times what is needed
   uint64_t hash = part_hash(op);
-  uint32_t *slot = part_slot(m, op, hash);
   f2_space live = live_of_op(m->r->stage, op);
-  if (!*slot) {
-    vec_push(m->r->memory, &m->parts, ((part){*op, live, live_points(live), hash}));
-    *slot = (uint32_t)m->parts.count;
+  uint32_t number;
+  size_t tried = 0;
+  while ((number = hash_next(&m->part_table, hash, &tried)) != HASH_NONE)
+    if (is_same_op(&m->parts.items[number].op, op))
+      break;
+  if (number == HASH_NONE) {
+    hash_add(m->r->memory, &m->part_table, hash, (uint32_t)m->parts.count);
+    vec_push(m->r->memory, &m->parts, ((part){*op, live, live_points(live)}));
     return false;
   }
-  part *p = &m->parts.items[*slot - 1];
+  part *p = &m->parts.items[number];
   f2_space both = live_hull(p->live, live);
   uint64_t covered = p->covered + (live_within(live, p->live) ? 0 : live_points(live));
   bool good = live_points(both) / MOST_VAIN <= covered && !op_has_effect(m->r, op);
@@ -720,10 +710,6 @@ void stage_rewrite_ops(rewriter *r) {
   net_stage *s = r->stage;
   merging m = {.r = r};
   find_readers(&m);
-  m.part_slots = 16;
-  while (m.part_slots < 2 * s->ops.count)
-    m.part_slots *= 2;
-  m.part_table = NEW_ARRAY(r->memory, uint32_t, m.part_slots);
   r->step = NET_NONE;
   merge_loads(&m);
   for (size_t i = 0; i < s->ops.count; i++)

@@ -2,47 +2,30 @@
 #include "core/hash.h"
 #include "kernels/hmm/plan.h"
 
-// Which accesses the trace has, by their addresses: open addressing, at most half full.
+// Which accesses the trace has, by their addresses.
 typedef struct access_set {
   arena *memory;
   bank_trace *trace;
-  size_t slots;  // a power of two
-  size_t *slot;  // number + 1 of an access; 0: free
+  hash_table table;
 } access_set;
 
-static size_t *find_slot(const access_set *k, uint32_t count, const uint64_t *address) {
-  size_t at = hash_bytes(address, count * sizeof *address) & (k->slots - 1);
-  for (; k->slot[at] != 0; at = (at + 1) & (k->slots - 1)) {
-    const bank_access *have = &k->trace->accesses.items[k->slot[at] - 1];
-    if (have->count == count && !memcmp(have->address, address, count * sizeof *address))
-      break;
-  }
-  return &k->slot[at];
-}
-
-static void grow_slots(access_set *k) {
-  if (2 * (k->trace->accesses.count + 1) <= k->slots)
-    return;
-  k->slots = k->slots ? k->slots : 1024;
-  while (k->slots < 2 * (k->trace->accesses.count + 1))
-    k->slots *= 2;
-  k->slot = NEW_ARRAY(k->memory, size_t, k->slots);
-  for (size_t i = 0; i < k->trace->accesses.count; i++) {
-    const bank_access *one = &k->trace->accesses.items[i];
-    *find_slot(k, one->count, one->address) = i + 1;
-  }
+static uint64_t hash_of_access(uint32_t count, const uint64_t *address) {
+  return hash_bytes(address, count * sizeof *address);
 }
 
 static void add_times(access_set *k, uint32_t count, const uint64_t *address, uint64_t times) {
-  grow_slots(k);
-  size_t *slot = find_slot(k, count, address);
-  if (*slot != 0) {
-    k->trace->accesses.items[*slot - 1].times += times;
-    return;
+  uint64_t hash = hash_of_access(count, address);
+  uint32_t id;
+  for (size_t tried = 0; (id = hash_next(&k->table, hash, &tried)) != HASH_NONE;) {
+    bank_access *have = &k->trace->accesses.items[id];
+    if (have->count == count && !memcmp(have->address, address, count * sizeof *address)) {
+      have->times += times;
+      return;
+    }
   }
+  hash_add(k->memory, &k->table, hash, (uint32_t)k->trace->accesses.count);
   bank_trace_add(k->memory, k->trace, count, address);
   k->trace->accesses.items[k->trace->accesses.count - 1].times = times;
-  *slot = k->trace->accesses.count;
 }
 
 // What a warp asks of scratch, from its first step to its last.
@@ -64,6 +47,9 @@ static void add_warp(access_set *k, const hmm_program *p, uint64_t warp, uint64_
 const char *bank_trace_add_plan(arena *a, bank_trace *t, const plan *of) {
   const c_options raw = C_OPTIONS_OF_GPU(bank_layout_kind_named("raw"), 0);
   access_set k = {.memory = a, .trace = t};
+  for (uint32_t i = 0; i < t->accesses.count; i++)
+    hash_add(a, &k.table, hash_of_access(t->accesses.items[i].count, t->accesses.items[i].address),
+             i);
   for (uint32_t i = 0; i < of->passes.count; i++) {
     hmm_program block;
     uint64_t times;

@@ -1,36 +1,18 @@
 #include "kernels/text/writer.h"
-#include "core/hash.h"
 
 #include <ctype.h>
 #include <stdio.h>
 
 // ---- what is defined -------------------------------------------------------------------------
 
-static size_t key_slot(const c_writer *w, const char *key) {
-  size_t slot = hash_bytes(key, strlen(key)) & (w->key_slots - 1);
-  while (w->keys[slot] && strcmp(w->keys[slot], key) != 0)
-    slot = (slot + 1) & (w->key_slots - 1);
-  return slot;
-}
-
-static void grow_keys(c_writer *w) {
-  const char **keys = w->keys;
-  size_t count = w->key_slots;
-  w->key_slots = count ? 2 * count : 64;
-  w->keys = NEW_ARRAY(w->memory, const char *, w->key_slots);
-  for (size_t i = 0; i < count; i++)
-    if (keys[i])
-      w->keys[key_slot(w, keys[i])] = keys[i];
-}
-
 bool c_define(c_writer *w, const char *key) {
-  if (2 * w->key_count >= w->key_slots)
-    grow_keys(w);
-  size_t slot = key_slot(w, key);
-  if (w->keys[slot])
-    return false;
-  w->keys[slot] = arena_copy(w->memory, key, strlen(key));
-  w->key_count++;
+  uint64_t hash = hash_bytes(key, strlen(key));
+  uint32_t id;
+  for (size_t tried = 0; (id = hash_next(&w->defined, hash, &tried)) != HASH_NONE;)
+    if (!strcmp(w->keys.items[id], key))
+      return false;
+  hash_add(w->memory, &w->defined, hash, (uint32_t)w->keys.count);
+  vec_push(w->memory, &w->keys, arena_copy(w->memory, key, strlen(key)));
   return true;
 }
 

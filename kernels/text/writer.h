@@ -16,6 +16,7 @@
 #ifndef PERMC_KERNELS_TEXT_WRITER_H
 #define PERMC_KERNELS_TEXT_WRITER_H
 
+#include "core/hash.h"
 #include "fusion/net/net.h"
 #include "kernels/text/host.h"
 
@@ -25,8 +26,8 @@ typedef struct c_writer {
   bool warps;         // CUDA: lanes are threads (kernels/text/cuda_host.h)
   const char *index;  // the type of what indices are made of: "uint64_t"
   text definitions, item, body;
-  const char **keys;  // of what is defined: a hash table
-  size_t key_count, key_slots;
+  VEC(const char *) keys;  // of what is defined
+  hash_table defined;
   const net_id *arrays;  // of the pass whose kernel is written: its parameters; no kernel: 0
   uint32_t array_count;
   uint32_t next;    // the number of the next variable

@@ -1,5 +1,4 @@
 // Closed types: those of a program at one size, without variables. Equal ones are one pointer.
-#include "core/hash.h"
 #include "lang/elaborate/elaborator.h"
 
 static bool same_type(const type *a, const type *b) {
@@ -13,34 +12,18 @@ static bool same_type(const type *a, const type *b) {
   return true;
 }
 
-static type **find_type(type_table *table, const type *t) {
-  uint64_t hash = hash_bytes(t->parts, t->count * sizeof *t->parts) + 31 * t->kind + t->scalar;
-  size_t i = (size_t)hash & (table->size - 1);
-  while (table->slots[i] && !same_type(table->slots[i], t))
-    i = (i + 1) & (table->size - 1);
-  return &table->slots[i];
-}
-
-static void grow_types(elaborator *e) {
-  type_table old = e->closed, *table = &e->closed;
-  table->size = old.size ? 2 * old.size : 64;
-  table->slots = NEW_ARRAY(e->memory, type *, table->size);
-  for (size_t i = 0; i < old.size; i++)
-    if (old.slots[i])
-      *find_type(table, old.slots[i]) = old.slots[i];
-}
-
 // Closed types are equal exactly when they are the same pointer.
 static type *intern_type(elaborator *e, type t) {
-  if (2 * e->closed.count >= e->closed.size)
-    grow_types(e);
-  type **slot = find_type(&e->closed, &t);
-  if (*slot)
-    return *slot;
-  *slot = NEW(e->memory, type);
-  **slot = t;
-  e->closed.count++;
-  return *slot;
+  uint64_t hash = hash_bytes(t.parts, t.count * sizeof *t.parts) + 31 * t.kind + t.scalar;
+  uint32_t id;
+  for (size_t tried = 0; (id = hash_next(&e->closed.table, hash, &tried)) != HASH_NONE;)
+    if (same_type(e->closed.types.items[id], &t))
+      return e->closed.types.items[id];
+  type *own = NEW(e->memory, type);
+  *own = t;
+  hash_add(e->memory, &e->closed.table, hash, (uint32_t)e->closed.types.count);
+  vec_push(e->memory, &e->closed.types, own);
+  return own;
 }
 
 static type *find_instance(const type *t, const type_env *env) {

@@ -17,6 +17,7 @@
 #ifndef PERMC_LANG_ELABORATE_ELABORATOR_H
 #define PERMC_LANG_ELABORATE_ELABORATOR_H
 
+#include "core/hash.h"
 #include "lang/elaborate/elaborate.h"
 
 // ---- values ----------------------------------------------------------------------------------
@@ -125,8 +126,8 @@ typedef struct written_length {  // a signature's expression for a length, and a
 typedef struct memo_table memo_table;
 
 typedef struct type_table {
-  type **slots;
-  size_t size, count;
+  VEC(type *) types;
+  hash_table table;
 } type_table;
 
 // An attempt to evaluate something for an element that there is not, to learn its lengths.

@@ -7,7 +7,6 @@
 // calls inside, since only outside an array of constants becomes the elements of a map without a
 // broadcast, which would not grow with the batch.
 #include "lang/elaborate/memo.h"
-#include "core/hash.h"
 
 __extension__ typedef unsigned __int128 uint128;
 
@@ -41,8 +40,8 @@ enum {
 };
 
 struct memo_table {
-  memo_entry **slots;
-  size_t size, count;
+  VEC(memo_entry *) entries;
+  hash_table table;
   char key[LONGEST_KEY];  // of the call that is being looked up
   size_t key_length;
   VEC(value_id) dynamic;  // its dynamic values
@@ -156,24 +155,15 @@ static void write_value(key_writer *k, value *v) {
 
 // ---- table -----------------------------------------------------------------------------------
 
-static memo_entry **find_entry(memo_table *t, const memo_entry *wanted) {
-  size_t i = (size_t)wanted->hash & (t->size - 1);
-  for (; t->slots[i]; i = (i + 1) & (t->size - 1)) {
-    const memo_entry *have = t->slots[i];
-    if (have->hash == wanted->hash && have->key_length == wanted->key_length &&
-        !memcmp(have->key, wanted->key, have->key_length))
-      break;
+// The place of the entry with that key, or NULL.
+static memo_entry **find_entry(const memo_table *t, const memo_entry *wanted) {
+  uint32_t id;
+  for (size_t tried = 0; (id = hash_next(&t->table, wanted->hash, &tried)) != HASH_NONE;) {
+    const memo_entry *have = t->entries.items[id];
+    if (have->key_length == wanted->key_length && !memcmp(have->key, wanted->key, have->key_length))
+      return &t->entries.items[id];
   }
-  return &t->slots[i];
-}
-
-static void grow_table(elaborator *e, memo_table *t) {
-  memo_table old = *t;
-  t->size = old.size ? 2 * old.size : 256;
-  t->slots = NEW_ARRAY(e->memory, memo_entry *, t->size);
-  for (size_t i = 0; i < old.size; i++)
-    if (old.slots[i])
-      *find_entry(t, old.slots[i]) = old.slots[i];
+  return NULL;
 }
 
 // ---- copying ---------------------------------------------------------------------------------
@@ -354,8 +344,6 @@ value *memo_replay(elaborator *e, const closure *f, memo_call **call) {
   if (!e->memo)
     e->memo = NEW(e->memory, memo_table);
   memo_table *t = e->memo;
-  if (2 * t->count >= t->size)
-    grow_table(e, t);
   t->key_length = t->dynamic.count = 0;
   key_writer k = {.e = e, .table = t};
   write_number(&k, e->batch == 1);
@@ -364,7 +352,7 @@ value *memo_replay(elaborator *e, const closure *f, memo_call **call) {
     return NULL;
   uint64_t hash = hash_bytes(t->key, t->key_length);
   const memo_entry wanted = {.hash = hash, .key = t->key, .key_length = t->key_length};
-  const memo_entry *known = *find_entry(t, &wanted);
+  memo_entry *const *found = find_entry(t, &wanted), *known = found ? *found : NULL;
   if (known && known->first >= e->memo_from)
     return known->fixed ? known->result : copy_call(e, known, t->dynamic.items);
   *call = new_memo_call(e, t, hash);
@@ -386,11 +374,11 @@ void memo_finish(elaborator *e, memo_call *call, value *result) {
   call->entry.last = (value_id)e->out->steps.count;
   call->entry.last_check = e->out->checks.count;
   // Calls inside of this one were entered since: there may be many.
-  if (2 * e->memo->count >= e->memo->size)
-    grow_table(e, e->memo);
-  memo_entry **slot = find_entry(e->memo, &call->entry);
-  if (*slot && (*slot)->first >= e->memo_from)
+  memo_entry **known = find_entry(e->memo, &call->entry);
+  if (known && (*known)->first < e->memo_from)
+    *known = &call->entry;
+  if (known)
     return;
-  e->memo->count += !*slot;
-  *slot = &call->entry;
+  hash_add(e->memory, &e->memo->table, call->entry.hash, (uint32_t)e->memo->entries.count);
+  vec_push(e->memory, &e->memo->entries, &call->entry);
 }

@@ -306,7 +306,7 @@ TEST(wrong_data) {
   WRONG("node 0: there is no v9", s->nodes.items[0].value = 9);
   WRONG("node 0: an element node has no map", s->nodes.items[0].map.offset = 1);
   WRONG("node 0: v0 is i32, not u32", s->nodes.items[0].type = SCALAR_U32);
-  WRONG("nodes were added by another", s->node_slots = 0);
+  WRONG("nodes were added by another", s->node_table.count = 0);
   WRONG("op 0: there is no node 77", s->ops.items[0].outputs[0].elements[0] = 77);
   WRONG("op 0: there is no v77", s->ops.items[0].outputs[0].value = 77);
   WRONG("op 0: v0 is defined before", s->ops.items[0].outputs[0].value = 0);
