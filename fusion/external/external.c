@@ -103,6 +103,41 @@ static bool add_fitting_group(making *m, const target *t, size_t *first) {
   return good;
 }
 
+// ---- files of which a step replaces a part ------------------------------------------------------
+
+// Whether some of the first `count` steps write to the file.
+static bool is_written(const external *e, size_t count, net_id file) {
+  bool any = false;
+  for (size_t i = 0; i < count; i++) {
+    const external_step *s = &e->steps.items[i];
+    for (size_t k = 0; k < s->writes.count; k++)
+      any = any || s->writes.items[k].file == file;
+    for (uint32_t k = 0; s->routine && k < s->routine->pair_count; k++)
+      any = any || s->routine->pairs[k].to == file;
+  }
+  return any;
+}
+
+// Whether no two shares, and no other move of the step, have an element of the move.
+static bool has_own_parts(const external *e, const external_step *s, const external_move *m) {
+  bool all =
+      m->whole && !m->by_bits && m->box.first == 0 && m->elements == e->arrays.items[m->file].count;
+  bool own = external_move_has_each_once(m);
+  for (size_t i = 0; i < s->writes.count && own; i++)
+    own = &s->writes.items[i] == m || s->writes.items[i].file != m->file;
+  return all || own;
+}
+
+// What was not there is not read.
+static void find_fresh(const external *e) {
+  for (size_t i = 0; i < e->steps.count; i++)
+    for (size_t k = 0; k < e->steps.items[i].writes.count; k++) {
+      external_move *w = &e->steps.items[i].writes.items[k];
+      w->fresh =
+          w->partial && !is_written(e, i, w->file) && has_own_parts(e, &e->steps.items[i], w);
+    }
+}
+
 // ---- all steps ----------------------------------------------------------------------------------
 
 // NULL: so much memory is too little, or *wrong says what else is.
@@ -119,7 +154,7 @@ static const external *make_as_is(arena *a, const net *n, const target *t, uint6
     good = add_fitting_group(&m, t, &i);
   *wrong = m.wrong;
   if (good)
-    making_renew_replaced(&m);
+    find_fresh(m.out);
   return good ? m.out : NULL;
 }
 

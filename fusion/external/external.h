@@ -37,10 +37,9 @@
 //   external.c   for how much memory       move.c       what shares read and write: by index bits
 //   passes.c     steps from outer plans    box.c        by boxes
 //   loops.c      stages by loops           memory.c     stages whose arrays are shares' memory
-//   loop_bits.c  loops as index bits       replaced.c   arrays that are replaced in part
-//   blocks.c     loops in blocks           text.c       verification, text
-//   copy.c       arrays in another order   making.h     all of these while steps are made
-//   step.c       a stage as a step
+//   loop_bits.c  loops as index bits       text.c       verification, text
+//   blocks.c     loops in blocks           making.h     all of these while steps are made
+//   copy.c       arrays in another order   step.c       a stage as a step
 #ifndef PERMC_FUSION_EXTERNAL_EXTERNAL_H
 #define PERMC_FUSION_EXTERNAL_EXTERNAL_H
 
@@ -88,8 +87,8 @@ typedef struct external_move {
   uint64_t end;         // of the array, elements from here on are not in the file
   scalar_bits padding;  // to be read: what memory has of elements that are not in the file
   bool whole;           // the same for all shares: read before the first, or written after the last
-  bool partial;         // to be written: not all of it is stored, so what was there is read first:
-  net_id before;        // ... of this file; NET_NONE: there was nothing
+  bool partial;         // to be written: not all of it is stored, so what was there is read first,
+  bool fresh;           // ... unless nothing was
   // By index bits, or else by a box.
   bool by_bits;
   f2_space addresses;   // U

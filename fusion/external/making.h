@@ -77,7 +77,7 @@ net_stage making_join_loops(arena *a, const net_stage *s, bool bits);
 // memory has room.
 bool making_add_blocks(making *m, const net_stage *s);
 
-// ---- files (copy.c, replaced.c) -----------------------------------------------------------------
+// ---- files (copy.c) -----------------------------------------------------------------
 
 extern const char making_needs_more[];
 // A temporary.
@@ -88,10 +88,6 @@ net_id making_add_file_in_order(making *m, const net_stage *space, net_id like, 
 void making_add_copying(making *m, const net_stage *space, net_load load, net_store store);
 // What the load reads, in the order of the index: a file of its own, and a step that makes it.
 void making_add_copy(making *m, const net_stage *space, net_load *l);
-// A step that replaces some elements of an array, which is in memory as a whole, writes it to
-// another file than the one it reads: after the half of it, what has been read is still there. What
-// was not there is not read.
-void making_renew_replaced(making *m);
 
 // ---- stages in memory (memory.c) ----------------------------------------------------------------
 

@@ -188,7 +188,7 @@ external_traffic external_step_traffic(const external *e, const external_step *s
     const external_move *m = &s->writes.items[i];
     uint64_t bytes = bytes_moved(e, s, m, &requests);
     t.writes += bytes;
-    bool reads = m->partial && m->before != NET_NONE;
+    bool reads = m->partial && !m->fresh;
     t.reads += reads ? bytes : 0;
     t.requests += reads ? 2 * requests : requests;
   }

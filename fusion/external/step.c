@@ -80,7 +80,6 @@ bool making_find_move(making *m, const net_stage *s, const making_blocks *blocks
   uint64_t padding_start = load ? load->padding_start : store->padding_start;
   uint64_t count = m->out->arrays.items[file].count;
   external_move bits = {.file = file,
-                        .before = file,
                         .shares = blocks ? blocks->shares : net_share_count(s),
                         .end = padding_start < count ? padding_start : count};
   if (load)
@@ -235,7 +234,6 @@ static net_id add_all_of(making *m, external_moves *moves, net_id file, uint64_t
         moves->items[i].elements == of->count && !moves->items[i].by_bits)
       return moves->items[i].memory;
   external_move all = {.file = file,
-                       .before = file,
                        .elements = of->count,
                        .shares = share_count,
                        .end = of->count,

@@ -8,10 +8,6 @@
 static const char *problem_of_move(const external *e, const external_move *m, net_role role) {
   if (m->file >= e->arrays.count || m->memory >= e->net->arrays.count)
     return "a move is of an array that is not there";
-  if (m->partial && m->before != NET_NONE &&
-      (m->before >= e->arrays.count ||
-       e->arrays.items[m->before].type != e->arrays.items[m->file].type))
-    return "a move begins with what no such array has";
   if (e->arrays.items[m->file].type != e->net->arrays.items[m->memory].type)
     return "a move is between arrays of different types";
   if (e->net->arrays.items[m->memory].role != role)
@@ -70,11 +66,8 @@ static void print_box(text *out, const external_box *b) {
 static void print_move(text *out, const char *title, const external_move *m) {
   text_printf(out, "  %s f%u memory a%u elements %" PRIu64 " end %" PRIu64, title,
               (unsigned)m->file, (unsigned)m->memory, m->elements, m->end);
-  text_printf(out, "%s%s", m->whole ? " whole" : "", m->partial ? " partial" : "");
-  if (m->partial && m->before == NET_NONE)
-    text_string(out, " of nothing");
-  else if (m->partial && m->before != m->file)
-    text_printf(out, " of f%u", (unsigned)m->before);
+  text_printf(out, "%s%s%s", m->whole ? " whole" : "", m->partial ? " partial" : "",
+              m->fresh ? " of nothing" : "");
   if (!m->by_bits) {
     print_box(out, &m->box);
     return;

@@ -126,7 +126,7 @@ static bool add_blocks(const execution *x, const buffer *b, uint64_t share, bool
                        transfers *t) {
   const external_move *m = b->move;
   uint64_t count = external_block_count(m), each = m->elements / count;
-  external_place file = files_place(x->options->files, b->writes && !writes ? m->before : m->file);
+  external_place file = files_place(x->options->files, m->file);
   for (uint64_t i = 0; i < count; i++) {
     external_block k = {0, 0, i * each};
     bool there = external_block_at(m, share, i, &k);
@@ -150,7 +150,7 @@ static bool add_reads(const execution *x, uint64_t share, bool whole, transfers 
     const buffer *b = &x->buffers[i];
     if (b->move->whole != whole || (b->writes && !b->move->partial))
       continue;
-    if (b->writes && b->move->before == NET_NONE)
+    if (b->move->fresh)
       fill(b, share, 0, b->move->elements);
     else
       good = add_blocks(x, b, share, false, t);

@@ -41,13 +41,6 @@ static void read_share(simulation *s, const external_move *m, uint64_t share) {
       *memory_at(s, m, share, b.place + k) = s->files[m->file][b.first + k];
 }
 
-static void read_before(simulation *s, const external_move *m, uint64_t share) {
-  external_move before = *m;
-  before.file = m->before;
-  if (m->partial && m->before != NET_NONE)
-    read_share(s, &before, share);
-}
-
 // What is written of a result, and was not read before, is all stored.
 static bool write_share(simulation *s, const external_move *m, uint64_t share) {
   external_block b;
@@ -123,7 +116,8 @@ static bool simulate_shares(simulation *s, const external_step *step, uint64_t f
     for (size_t i = 0; i < step->reads.count; i++)
       read_share(s, &step->reads.items[i], share);
     for (size_t i = 0; i < step->writes.count; i++)
-      read_before(s, &step->writes.items[i], share);
+      if (step->writes.items[i].partial && !step->writes.items[i].fresh)
+        read_share(s, &step->writes.items[i], share);
   }
   evaluate_stage(&memory, e->net, &e->net->stages.items[step->stage], &s->inner);
   for (uint64_t share = first; share < end; share++)
