@@ -285,7 +285,7 @@ static void add_move(const cutting *c, const part *k, const net_load *load,
 
 // Adds the exchange of an array. Returns the array that it makes.
 static net_id add_exchange(const cutting *c, net_id from, const passage *of) {
-  share_exchange e = {.from = from, .block = of->block, .blocks = of->blocks};
+  share_stage e = {SHARE_EXCHANGE, from, NET_NONE, of->block, of->blocks};
   f2_affine whole = sharing_exchange_map(&e);
   if (f2_affine_equal(whole, f2_affine_identity(c->stage->n)))
     return from;
@@ -296,7 +296,7 @@ static net_id add_exchange(const cutting *c, net_id from, const passage *of) {
   net_id v = net_value_add(s->memory, &stage, array.type);
   load_from(c, &stage, v, from, map_of(c, f2_affine_identity(stage.n)));
   store_to(c, &stage, v, e.to, map_of(c, whole), live_all(stage.n));
-  sharing_add_stage(s, (share_stage){.kind = SHARE_EXCHANGE, .exchange = e}, stage);
+  sharing_add_stage(s, e, stage);
   return e.to;
 }
 

@@ -32,7 +32,7 @@ typedef struct rank_map {
   f2_space spread;
 } rank_map;
 
-static rank_map rank_map_of(const share_exchange *e, int p) {
+static rank_map rank_map_of(const share_stage *e, int p) {
   int places = e->blocks.a.rows - p;  // bits of a block's place
   f2_matrix spread = f2_zero(p, places);
   rank_map m = {.away = {f2_zero(p, p), e->blocks.c >> places}};
@@ -60,7 +60,7 @@ static share_traffic traffic(uint64_t messages, uint64_t bytes_of_one) {
   return (share_traffic){messages, messages * bytes_of_one};
 }
 
-static share_cost cost_of_exchange(const shares *s, const share_exchange *e, int peer_bits) {
+static share_cost cost_of_exchange(const shares *s, const share_stage *e, int peer_bits) {
   rank_map m = rank_map_of(e, s->p);
   f2_space peers = f2_space_units(s->p, f2_mask(peer_bits));
   uint64_t ranks = f2_unit(s->p), fan = f2_unit(m.spread.dimension);
@@ -78,59 +78,24 @@ static share_cost cost_of_exchange(const shares *s, const share_exchange *e, int
   return c;
 }
 
-// Each rank sends all others such messages: of all ranks together, and of the one that sends the
-// most.
-static share_cost cost_of_all(const shares *s, share_traffic all, share_traffic most,
-                              int peer_bits) {
-  uint64_t to[SHARE_DISTANCES] = {[SHARE_TO_PEER] = f2_mask(peer_bits),
-                                  [SHARE_OVER_NETWORK] = f2_unit(s->p) - f2_unit(peer_bits),
-                                  [SHARE_TO_ITSELF] = 1};
-  share_cost c = {.rounds = 1};
-  for (int d = 0; d < SHARE_DISTANCES; d++) {
-    c.all[d] = (share_traffic){all.messages * to[d], all.bytes * to[d]};
-    c.most[d] = (share_traffic){most.messages * to[d], most.bytes * to[d]};
-  }
-  return c;
-}
+// ---- gathers and windows ------------------------------------------------------------------------
 
-// The last slabs may be shorter, or empty.
-static share_cost cost_of_gather(const shares *s, net_id from, int peer_bits) {
-  const net_array *array = &s->net->arrays.items[from];
-  uint64_t size = scalar_types[array->type].size;
-  return cost_of_all(s, (share_traffic){f2_unit(s->p), array->count * size},
-                     traffic(1, s->slab[from] * size), peer_bits);
-}
-
-// ---- windows ------------------------------------------------------------------------------------
-
-static share_distance distance_of(uint64_t from, uint64_t to, int peer_bits) {
-  if (from == to)
-    return SHARE_TO_ITSELF;
-  return from >> peer_bits == to >> peer_bits ? SHARE_TO_PEER : SHARE_OVER_NETWORK;
-}
-
-// What a rank gets: its window of the slabs that this meets.
-static void add_window(const shares *s, const share_stage *as, uint64_t rank, int peer_bits,
-                       share_traffic *got) {
+// What a rank gets of the slabs of others, and of its own: its window, or all.
+static share_cost cost_of_fetch(const shares *s, const share_stage *as, int peer_bits) {
   const share_window *w = s->window[as->to];
   const net_array *array = &s->net->arrays.items[as->from];
-  int64_t first = w->first + (int64_t)rank * w->step, end = first + (int64_t)w->length;
-  int64_t slab = (int64_t)s->slab[as->from], count = (int64_t)array->count;
-  end = end < count ? end : count;
-  for (int64_t at = first < 0 ? 0 : first, next; at < end; at = next) {
-    int64_t owner = at / slab;
-    next = (owner + 1) * slab < end ? (owner + 1) * slab : end;
-    share_traffic *t = &got[distance_of((uint64_t)owner, rank, peer_bits)];
-    t->messages++;
-    t->bytes += (uint64_t)(next - at) * scalar_types[array->type].size;
-  }
-}
-
-static share_cost cost_of_window(const shares *s, const share_stage *as, int peer_bits) {
+  int64_t count = (int64_t)array->count;
   share_cost c = {.rounds = 1};
   for (uint64_t rank = 0; rank < f2_unit(s->p); rank++) {
+    int64_t first = w ? w->first + (int64_t)rank * w->step : 0;
+    int64_t end = w ? first + (int64_t)w->length : count;
     share_traffic got[SHARE_DISTANCES] = {{0}};
-    add_window(s, as, rank, peer_bits, got);
+    first = first < 0 ? 0 : first;
+    end = end < first ? first : end < count ? end : count;
+    share_owners from =
+        share_owners_of((uint64_t)first, (uint64_t)end, s->slab[as->from], rank, peer_bits);
+    for (int d = 0; d < SHARE_DISTANCES; d++)
+      got[d] = (share_traffic){from.ranks[d], from.numbers[d] * scalar_types[array->type].size};
     share_cost_add_rank(&c, got);
   }
   return c;
@@ -143,11 +108,9 @@ share_cost shares_traffic_cost(const shares *s, size_t stage, const target *t) {
   int peer_bits = shares_peer_bits(t, s->p);
   share_cost c = {0};
   if (as->kind == SHARE_EXCHANGE)
-    c = cost_of_exchange(s, &as->exchange, peer_bits);
-  else if (as->kind == SHARE_GATHER)
-    c = cost_of_gather(s, as->from, peer_bits);
-  else if (as->kind == SHARE_WINDOW)
-    c = cost_of_window(s, as, peer_bits);
+    c = cost_of_exchange(s, as, peer_bits);
+  else if (share_only_moves(as->kind))
+    c = cost_of_fetch(s, as, peer_bits);
   else if (as->kind == SHARE_ROUTINE)
     c = share_cost_of_routine(s, s->net->stages.items[stage].routine, peer_bits);
   c.seconds = seconds_of_traffic(&c, t);
@@ -179,8 +142,7 @@ share_cost *shares_costs(arena *a, const shares *s, const plan *p, const target 
     costs[i] = shares_traffic_cost(s, i, t);
   for (size_t i = 0; i < p->passes.count; i++) {
     const plan_pass *pass = &p->passes.items[i];
-    share_kind kind = s->stages[pass->stage].kind;
-    if (kind != SHARE_EXCHANGE && kind != SHARE_GATHER && kind != SHARE_WINDOW)
+    if (!share_only_moves(s->stages[pass->stage].kind))
       costs[pass->stage].seconds += seconds_of_pass(s, p, pass);
   }
   costs[count] = (share_cost){0};

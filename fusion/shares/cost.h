@@ -36,7 +36,7 @@ typedef struct share_cost {
   uint64_t rounds;                      // exchanges, one after the other
   double moved;                         // bytes that a rank reads and writes to put them in order
   share_traffic all[SHARE_DISTANCES];   // of all ranks together
-  share_traffic most[SHARE_DISTANCES];  // of the rank that sends the most so far; WINDOW: gets
+  share_traffic most[SHARE_DISTANCES];  // of the rank that sends the most so far; or fetches
   double seconds;
 } share_cost;
 

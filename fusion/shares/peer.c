@@ -27,7 +27,7 @@ static bool has_access_besides_stores(const net_stage *s, net_id array) {
 }
 
 // Whether all stores to what is exchanged go through bits of an address, and nobody else reads it.
-static bool is_of_stores(const net *n, size_t number, const share_exchange *e) {
+static bool is_of_stores(const net *n, size_t number, const share_stage *e) {
   f2_affine address;
   for (size_t i = 0; i < n->stages.count; i++) {
     const net_stage *s = &n->stages.items[i];
@@ -42,7 +42,7 @@ static bool is_of_stores(const net *n, size_t number, const share_exchange *e) {
   return true;
 }
 
-static void store_through(arena *a, net *n, const share_exchange *e) {
+static void store_through(arena *a, net *n, const share_stage *e) {
   f2_affine through = sharing_exchange_map(e), address;
   for (size_t i = 0; i < n->stages.count; i++)
     for (size_t k = 0; k < n->stages.items[i].stores.count; k++) {
@@ -58,10 +58,10 @@ static void store_through(arena *a, net *n, const share_exchange *e) {
 
 // Whether the stage of that number is needed no more. instead: by array, the one to read.
 static bool goes(arena *a, net *n, size_t number, const share_stage *as, net_id *instead) {
-  bool stored = as->kind == SHARE_EXCHANGE && is_of_stores(n, number, &as->exchange);
-  bool copied = as->kind == SHARE_GATHER || as->kind == SHARE_WINDOW;
+  bool exchanged = as->kind == SHARE_EXCHANGE, stored = exchanged && is_of_stores(n, number, as);
+  bool copied = !exchanged && share_only_moves(as->kind);
   if (stored)
-    store_through(a, n, &as->exchange);
+    store_through(a, n, as);
   if (copied)
     instead[as->to] = instead[as->from];
   return stored || copied;

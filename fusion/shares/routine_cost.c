@@ -35,24 +35,12 @@ static uint64_t unit_of(const routine_cost *c, net_id id) {
 
 // ---- elements -----------------------------------------------------------------------------------
 
-// How many of `count` elements that go to numbers first ... end - 1 go to from ... to - 1.
-static double share_of(double count, uint64_t first, uint64_t end, uint64_t from, uint64_t to) {
-  from = from > first ? from : first;
-  to = lesser(to, end);
-  return from < to ? count * (double)(to - from) / (double)(end - first) : 0;
-}
-
 // `count` elements of a rank, from rows first ... end - 1.
 static void spread(const routine_cost *c, uint64_t rank, double count, uint64_t first, uint64_t end,
                    double *to) {
-  uint64_t peers = c->range << c->peer_bits, host = rank >> c->peer_bits;
-  first *= c->row;
-  end *= c->row;
-  double own = share_of(count, first, end, rank * c->range, (rank + 1) * c->range);
-  double near = share_of(count, first, end, host * peers, (host + 1) * peers);
-  to[SHARE_TO_ITSELF] += own;
-  to[SHARE_TO_PEER] += near - own;
-  to[SHARE_OVER_NETWORK] += count - near;
+  share_owners o = share_owners_of(first * c->row, end * c->row, c->range, rank, c->peer_bits);
+  for (int d = 0; d < SHARE_DISTANCES; d++)
+    to[d] += count * (double)o.numbers[d] / (double)((end - first) * c->row);
 }
 
 // The elements of a rank: whole rows together, and a part of one before and behind.
@@ -197,26 +185,15 @@ static share_cost cost_of_wrong(routine_cost *c) {
 
 // ---- counts -------------------------------------------------------------------------------------
 
-static uint64_t overlap(uint64_t first, uint64_t end, uint64_t from, uint64_t to) {
-  from = from > first ? from : first;
-  to = lesser(to, end);
-  return from < to ? to - from : 0;
-}
-
 // A rank's counts, of rows that it has keys of, to those that add them up, `each` a rank.
 static void send_counts(const routine_cost *c, uint64_t rank, uint64_t each, share_traffic *sent) {
   uint64_t length = c->routine->length, limit = c->routine->limit;
   uint64_t at = lesser(rank * c->slab, c->keys), last = lesser(at + c->slab, c->keys);
   uint64_t first = at / length * limit, end = (last + length - 1) / length * limit;
-  uint64_t peers = each << c->peer_bits, host = rank >> c->peer_bits;
-  if (at == last)
-    end = first;
-  uint64_t own = overlap(first, end, rank * each, (rank + 1) * each);
-  uint64_t near = overlap(first, end, host * peers, (host + 1) * peers);
+  share_owners to = share_owners_of(first, at == last ? first : end, each, rank, c->peer_bits);
   send_to_all(c, sent, 1, 0);
-  sent[SHARE_TO_ITSELF].bytes += own * NUMBER;
-  sent[SHARE_TO_PEER].bytes += (near - own) * NUMBER;
-  sent[SHARE_OVER_NETWORK].bytes += (end - first - near) * NUMBER;
+  for (int d = 0; d < SHARE_DISTANCES; d++)
+    sent[d].bytes += to.numbers[d] * NUMBER;
 }
 
 // Then all get the sums, unless they are wanted in slabs (count.c).
@@ -228,7 +205,8 @@ static share_cost cost_of_count(const routine_cost *c, net_id to) {
     share_traffic sent[SHARE_DISTANCES] = {{0}};
     send_counts(c, rank, each, sent);
     if (!slab)
-      send_to_all(c, sent, 1, overlap(rank * each, (rank + 1) * each, 0, all) * NUMBER);
+      send_to_all(c, sent, 1,
+                  NUMBER * share_owners_of(0, all, each, rank, 0).numbers[SHARE_TO_ITSELF]);
     share_cost_add_rank(&cost, sent);
   }
   return cost;

@@ -53,7 +53,7 @@ static const char *problem_of_whole(const shares *s, const net_stage *stage) {
 }
 
 // Whether the stage, and what is said of it, are the same.
-static const char *problem_of_exchange(const shares *s, const share_exchange *e,
+static const char *problem_of_exchange(const shares *s, const share_stage *e,
                                        const net_stage *stage) {
   uint64_t count = s->net->arrays.items[e->from].count;
   f2_affine back;
@@ -86,15 +86,13 @@ const char *shares_verify(arena *a, const shares *s) {
       problem = problem_of_whole(s, stage);
       break;
     case SHARE_EXCHANGE:
-      problem = problem_of_exchange(s, &as->exchange, stage);
+      problem = problem_of_exchange(s, as, stage);
       break;
     case SHARE_GATHER:
-      if (!s->slab[as->from] || s->window[as->from] || s->slab[as->to])
-        problem = "an array is gathered that each rank has";
-      break;
     case SHARE_WINDOW:
-      if (!s->slab[as->from] || s->window[as->from] || !s->window[as->to])
-        problem = "a window is not one of an array in slabs";
+      if (!s->slab[as->from] || s->window[as->from] ||
+          (as->kind == SHARE_GATHER ? s->slab[as->to] > 0 : !s->window[as->to]))
+        problem = "what is fetched is not of an array in slabs, or goes to one";
       break;
     }
   }
@@ -111,15 +109,14 @@ void shares_print(text *out, const shares *s) {
   for (size_t i = 0; i < s->net->stages.count; i++) {
     const share_stage *as = &s->stages[i];
     text_printf(out, "stage %zu %s", i, share_kind_names[as->kind]);
-    if (as->kind == SHARE_EXCHANGE) {
-      text_printf(out, " a%" PRIu32 " to a%" PRIu32 " blocks of %" PRIu64 ":", as->exchange.from,
-                  as->exchange.to, f2_unit(as->exchange.block));
-      for (int r = 0; r < as->exchange.blocks.a.rows; r++)
-        net_write_mask(out, as->exchange.blocks.a.row[r], as->exchange.blocks.a.columns);
-      text_printf(out, " ^ %" PRIu64, as->exchange.blocks.c);
-    }
-    if (as->kind == SHARE_GATHER || as->kind == SHARE_WINDOW)
+    if (share_only_moves(as->kind))
       text_printf(out, " a%" PRIu32 " to a%" PRIu32, as->from, as->to);
+    if (as->kind == SHARE_EXCHANGE) {
+      text_printf(out, " blocks of %" PRIu64 ":", f2_unit(as->block));
+      for (int r = 0; r < as->blocks.a.rows; r++)
+        net_write_mask(out, as->blocks.a.row[r], as->blocks.a.columns);
+      text_printf(out, " ^ %" PRIu64, as->blocks.c);
+    }
     const share_window *w = as->kind == SHARE_WINDOW ? s->window[as->to] : NULL;
     if (w)
       text_printf(out, " first %" PRId64 " step %" PRId64 " length %" PRIu64, w->first, w->step,

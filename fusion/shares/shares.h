@@ -48,13 +48,10 @@ typedef enum share_kind {
 } share_kind;
 extern const char *const share_kind_names[];  // "split", ...
 
-// Block q, of 2^block elements, of `from` becomes block blocks(q) of `to`. The highest p bits of a
-// number of a block are its share.
-typedef struct share_exchange {
-  net_id from, to;
-  int block;
-  f2_affine blocks;
-} share_exchange;
+// Whether it only brings elements of an array to other ranks.
+static inline bool share_only_moves(share_kind kind) {
+  return kind == SHARE_EXCHANGE || kind == SHARE_GATHER || kind == SHARE_WINDOW;
+}
 
 // Share s has elements first + s * step, ..., first + s * step + length - 1, as far as they exist.
 typedef struct share_window {
@@ -64,8 +61,11 @@ typedef struct share_window {
 
 typedef struct share_stage {
   share_kind kind;
-  share_exchange exchange;  // EXCHANGE
-  net_id from, to;          // GATHER, WINDOW
+  net_id from, to;  // of what only moves
+  // EXCHANGE: block q, of 2^block elements, of `from` becomes block blocks(q) of `to`. The highest p
+  // bits of the number of a block are its share.
+  int block;
+  f2_affine blocks;
 } share_stage;
 
 typedef struct shares {

@@ -6,7 +6,7 @@ void sharing_add_stage(sharing *s, share_stage as, net_stage stage) {
   vec_push(s->memory, &s->kinds, as);
 }
 
-f2_affine sharing_exchange_map(const share_exchange *e) {
+f2_affine sharing_exchange_map(const share_stage *e) {
   int n = e->blocks.a.rows + e->block;
   f2_affine whole = {f2_identity(n), e->blocks.c << e->block};
   for (int i = 0; i < e->blocks.a.rows; i++)

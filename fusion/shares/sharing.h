@@ -25,7 +25,7 @@ typedef struct sharing {
 net_id sharing_add_array(sharing *s, scalar_type type, uint64_t count, uint64_t slab);
 void sharing_add_stage(sharing *s, share_stage as, net_stage stage);
 // The map of the exchange, from address to address.
-f2_affine sharing_exchange_map(const share_exchange *e);
+f2_affine sharing_exchange_map(const share_stage *e);
 // A stage that copies an array, element by element.
 net_stage sharing_copying_stage(sharing *s, net_id from, net_id to);
 // What each rank has of an array as a whole: that itself, or a copy, which is gathered.

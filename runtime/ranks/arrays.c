@@ -205,27 +205,27 @@ bool rank_take_arrays(rank *r, uint32_t number) {
 
 // ---- results ------------------------------------------------------------------------------------
 
-bool rank_gather(rank *r, transport *t, net_id from, void *to) {
-  uint64_t size = scalar_types[r->run->plan->arrays.items[from].type].size;
-  uint64_t *bytes = malloc(t->ranks * sizeof *bytes);
-  if (!bytes)
-    return error_no_memory(r->failure);
-  for (uint32_t i = 0; i < t->ranks; i++)
-    bytes[i] = rank_part_of(r, from, i).count * size;
-  bool good = transport_gather(t, r->parts[from].data, bytes, to, r->failure);
-  r->told = !good;
-  free(bytes);
+bool rank_fetch(rank *r, transport *t, net_id from, extent *wants, void *to) {
+  extent *has = rank_list_extents(r, from);
+  bool good = has && wants ? true : error_no_memory(r->failure);
+  if (good)
+    r->told = !(good = parts_exchange(t, has, r->parts[from].data, wants, to,
+                                      rank_element_bytes(r, from), r->failure));
+  free(has);
+  free(wants);
   return good;
 }
 
 // Each rank has all of it then.
 static bool gather_whole(rank *r, net_id a, array_part *part) {
   uint64_t count = r->run->plan->arrays.items[a].count;
+  extent *wants = malloc(r->transport->ranks * sizeof *wants);
   void *whole = array_memory(count * rank_element_bytes(r, a));
-  if (!whole)
-    return error_no_memory(r->failure);
+  for (uint32_t i = 0; wants && i < r->transport->ranks; i++)
+    wants[i] = (extent){0, count};
   r->parts[a] = *part;
-  bool good = rank_gather(r, r->transport, a, whole);
+  bool good = rank_fetch(r, r->transport, a, whole ? wants : NULL, whole);
+  free(whole ? NULL : wants);
   free(good ? part->memory : whole);
   if (good)
     *part = (array_part){0, count, whole, whole};

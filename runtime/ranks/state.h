@@ -59,8 +59,9 @@ void rank_end_arrays(rank *r);
 bool rank_allocate(rank *r, net_id a);
 bool rank_take_arrays(rank *r, uint32_t step);  // those that the step is the first to need
 bool rank_take_given(rank *r, net_id a);        // an argument or table, with its elements
-// All elements of an array come to each rank, to `to`, by that transport.
-bool rank_gather(rank *r, transport *t, net_id from, void *to);
+// What each rank wants of an array comes there from those that have it, by that transport: to `to`.
+// `wants`, which is freed, may be NULL: there is no memory.
+bool rank_fetch(rank *r, transport *t, net_id from, extent *wants, void *to);
 // This rank's part of a result, or of what is not returned all of it, in memory of the host that
 // becomes the caller's.
 bool rank_take_result(rank *r, net_id a, array_part *out);

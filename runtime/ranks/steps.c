@@ -14,10 +14,6 @@ static bool is_whole(const shares *s) {
   return whole;
 }
 
-static bool only_moves(share_kind kind) {
-  return kind == SHARE_EXCHANGE || kind == SHARE_GATHER || kind == SHARE_WINDOW;
-}
-
 void rank_list_steps(rank *r) {
   const plan *p = r->run->plan;
   bool whole = is_whole(r->run->shares);
@@ -25,7 +21,7 @@ void rank_list_steps(rank *r) {
     uint32_t stage = p->passes.items[i].stage;
     share_kind kind = whole ? SHARE_WHOLE : r->run->shares->stages[stage].kind;
     const step *before = r->step_count ? &r->steps[r->step_count - 1] : NULL;
-    if (!only_moves(kind) || !before || before->stage != stage)
+    if (!share_only_moves(kind) || !before || before->stage != stage)
       r->steps[r->step_count++] = (step){kind, stage, i};
   }
 }
@@ -41,11 +37,10 @@ bool rank_find_lifetimes(rank *r) {
   for (uint32_t i = 0; i < r->step_count; i++) {
     const step *s = &r->steps[i];
     const plan_pass *pass = &p->passes.items[s->pass];
-    if (only_moves(s->kind)) {
+    if (share_only_moves(s->kind)) {
       const share_stage *as = &r->run->shares->stages[s->stage];
-      bool exchanged = s->kind == SHARE_EXCHANGE;
-      storage_note_use(&items[exchanged ? as->exchange.from : as->from], i);
-      storage_note_use(&items[exchanged ? as->exchange.to : as->to], i);
+      storage_note_use(&items[as->from], i);
+      storage_note_use(&items[as->to], i);
     } else {
       for (plan_access at = {0}; plan_access_next(pass, &at);)
         storage_note_use(&items[at.array], i);
@@ -61,27 +56,12 @@ bool rank_find_lifetimes(rank *r) {
 
 // ---- steps, executed ----------------------------------------------------------------------------
 
-static bool exchange(rank *r, const share_exchange *x) {
+static bool exchange(rank *r, const share_stage *x) {
   uint64_t size = scalar_types[r->run->plan->arrays.items[x->from].type].size;
   transport_blocks b = {x->blocks, size << x->block};
   return transport_exchange_blocks(r->links, &b, r->parts[x->from].data, r->parts[x->to].data,
                                    r->failure) ||
          (r->told = true, false);
-}
-
-// From the slabs of all to the window of each.
-static bool fetch_window(rank *r, net_id from, net_id to) {
-  extent *has = rank_list_extents(r, from), *wants = rank_list_extents(r, to);
-  uint64_t size = scalar_types[r->run->plan->arrays.items[from].type].size;
-  bool good = has && wants;
-  if (good)
-    r->told = !(good = parts_exchange(r->links, has, r->parts[from].data, wants, r->parts[to].data,
-                                      size, r->failure));
-  else
-    error_no_memory(r->failure);
-  free(has);
-  free(wants);
-  return good;
 }
 
 // By all ranks together, or, of one that is not shared, by each. On memory of the host.
@@ -197,14 +177,13 @@ static bool execute_pass(rank *r, const step *s) {
 // ---- the whole ----------------------------------------------------------------------------------
 
 static bool execute(rank *r, const step *s) {
-  const share_stage *stages = r->run->shares->stages;
+  const share_stage *as = &r->run->shares->stages[s->stage];
   switch (s->kind) {
   case SHARE_EXCHANGE:
-    return exchange(r, &stages[s->stage].exchange);
+    return exchange(r, as);
   case SHARE_GATHER:
-    return rank_gather(r, r->links, stages[s->stage].from, r->data[stages[s->stage].to]);
   case SHARE_WINDOW:
-    return fetch_window(r, stages[s->stage].from, stages[s->stage].to);
+    return rank_fetch(r, r->links, as->from, rank_list_extents(r, as->to), r->parts[as->to].data);
   case SHARE_ROUTINE:
     return execute_routine(r, s);
   case SHARE_SPLIT:

@@ -40,8 +40,7 @@ static void make_trial(arena *a, random_state *r, trial *t) {
   int p = (int)random_below(r, 5), places = (int)random_below(r, 5);
   *t = (trial){.target = *target_named("gpu")};
   t->target.peers = 1u << random_below(r, 4);
-  t->stage.kind = SHARE_EXCHANGE;
-  t->stage.exchange = (share_exchange){0, 1, 2, random_blocks(r, p + places)};
+  t->stage = (share_stage){SHARE_EXCHANGE, 0, 1, 2, random_blocks(r, p + places)};
   for (int i = 0; i < 2; i++) {
     net_array_add(a, &t->net, SCALAR_U32, f2_unit(p + places + 2), NET_TEMPORARY, 0);
     t->slab[i] = f2_unit(places + 2);
@@ -63,7 +62,7 @@ static share_distance distance(uint64_t from, uint64_t to, uint32_t peers) {
 }
 
 static void count_rank(const trial *t, uint64_t rank, counts *c) {
-  const f2_affine *map = &t->stage.exchange.blocks;
+  const f2_affine *map = &t->stage.blocks;
   int places = map->a.rows - t->shares.p;
   uint64_t blocks[RANKS] = {0};
   share_traffic own[SHARE_DISTANCES] = {0};
@@ -120,7 +119,7 @@ typedef struct sender {
 
 static void *exchange(void *with) {
   sender *s = with;
-  const share_exchange *e = &s->trial->stage.exchange;
+  const share_stage *e = &s->trial->stage;
   transport_blocks blocks = {e->blocks, sizeof(uint32_t) << e->block};
   uint64_t bytes = s->trial->slab[0] * sizeof(uint32_t);
   char *from = calloc(bytes, 2);
@@ -181,8 +180,7 @@ TEST(what_threads_send) {
 TEST(an_exchange_among_peers) {
   START();
   trial t = {.target = *target_named("gpu"), .slab = {1 << 22, 1 << 22}};
-  t.stage = (share_stage){
-      SHARE_EXCHANGE, {0, 1, 20, {f2_permutation(4, (int[]){2, 3, 0, 1}), 0}}, NET_NONE, NET_NONE};
+  t.stage = (share_stage){SHARE_EXCHANGE, 0, 1, 20, {f2_permutation(4, (int[]){2, 3, 0, 1}), 0}};
   for (int i = 0; i < 2; i++)
     net_array_add(&memory, &t.net, SCALAR_U32, 1 << 24, NET_TEMPORARY, 0);
   t.shares = (shares){&t.net, 2, &t.stage, t.slab, t.window};

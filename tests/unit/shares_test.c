@@ -22,10 +22,8 @@ static bool check_peers(const net *t, const shares *s, uint64_t seed) {
   const net *n = shares_of_peers(&memory, s);
   const char *problem = net_verify(&memory, n);
   size_t exchanged = 0;
-  for (size_t i = 0; i < s->net->stages.count; i++) {
-    share_kind kind = s->stages[i].kind;
-    exchanged += kind == SHARE_EXCHANGE || kind == SHARE_GATHER || kind == SHARE_WINDOW;
-  }
+  for (size_t i = 0; i < s->net->stages.count; i++)
+    exchanged += share_only_moves(s->stages[i].kind);
   return CHECK_STR(problem ? problem : "", "") &&
          CHECK_EQ_U64(n->stages.count, s->net->stages.count - exchanged) &&
          CHECK(same_results(t, net_evaluate(&memory, t, seed), n, net_evaluate(&memory, n, seed)));
