@@ -13,6 +13,11 @@ static inline uint64_t magnitude_of(int64_t x) { return x < 0 ? -(uint64_t)x : (
 // How many b it takes for a.
 static inline uint64_t divide_up(uint64_t a, uint64_t b) { return a / b + (a % b != 0); }
 
+// Bits of the numbers 0 ... limit - 1: of 5 of them 3, of one 1, of none 0.
+static inline uint32_t bits_below(uint64_t limit) {
+  return limit > 1 ? 64 - (uint32_t)__builtin_clzll(limit - 1) : (uint32_t)limit;
+}
+
 static inline uint64_t product_of(const uint64_t *numbers, size_t count) {
   uint64_t product = 1;
   for (size_t i = 0; i < count; i++)

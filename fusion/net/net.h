@@ -487,6 +487,10 @@ bool net_stage_has(const net_stage *s, net_node_kind kind);  // whether it has s
 bool net_stage_acts(const net_stage *s);
 // A routine with counts as two: the same without them, and these.
 void net_routine_split(const net_routine *r, net_routine *rest, net_routine *count);
+// Bytes that an array of the routine has for each key.
+static inline uint64_t net_routine_bytes(const net_routine *r, const net_array *a) {
+  return a->count / (r->rows * r->length) * scalar_types[a->type].size;
+}
 // NULL, or what is wrong with a stage that is a routine (net/routine.c).
 const char *net_routine_problem(arena *a, const net *t, const net_stage *s);
 uint64_t net_stage_elements(const net_stage *s);  // of its index space, with all loops

@@ -1,4 +1,5 @@
 // The cost model: what a pass is predicted to take (docs/algebra.md, section 7). See planning.h.
+#include "core/number.h"
 #include "fusion/plan/planning.h"
 
 // ---- routines --------------------------------------------------------------------------------
@@ -25,7 +26,7 @@ static double bytes_of(const plan *p, net_id array) {
 
 uint32_t plan_routine_bits(const plan *p, const net_routine *r) {
   if (r->limit)
-    return r->limit > 1 ? (uint32_t)f2_msb(r->limit - 1) + 1 : 1;
+    return bits_below(r->limit);
   const scalar_row *keys = &scalar_types[p->arrays.items[r->pairs[0].from].type];
   return keys->kind == KIND_BOOL ? 1 : 8 * (uint32_t)keys->size;
 }

@@ -42,19 +42,19 @@ static external_routine routine_of(const running *r, const external_step *s) {
   return (external_routine){.routine = s->routine,
                             .arrays = r->run->steps->arrays.items,
                             .places = r->places,
-                            .memory = r->run->memory,
-                            .threads = r->run->threads,
-                            .interrupted = r->run->interrupted};
+                            .by = {.memory = r->run->memory,
+                                   .threads = r->run->threads,
+                                   .interrupted = r->run->interrupted}};
 }
 
 static bool run_routine(running *r, const external_step *s, error *failure) {
   external_routine routine = routine_of(r, s);
   routine.between = file_of_routine;
-  routine.report = report_part;
-  routine.settle = settle_part;
-  routine.with = r;
-  routine.done = r->files.done;
-  routine.disk = r->disk;
+  routine.by.report = report_part;
+  routine.by.settle = settle_part;
+  routine.by.with = r;
+  routine.by.done = r->files.done;
+  routine.by.disk = r->disk;
   return external_routine_run(&routine, failure);
 }
 
@@ -77,7 +77,7 @@ static bool measure(const external *e, size_t step, uint64_t memory, bool moved,
   for (size_t a = 0; places && a < e->arrays.count; a++)
     places[a].file = &some;
   external_routine r = {
-      .routine = s->routine, .arrays = e->arrays.items, .places = places, .memory = memory};
+      .routine = s->routine, .arrays = e->arrays.items, .places = places, .by.memory = memory};
   bool good = places ? external_routine_fit(&r, &out->parts, failure) &&
                            (!moved || external_routine_traffic(&r, &out->moved, failure))
                      : error_no_memory(failure);

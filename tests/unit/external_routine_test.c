@@ -122,18 +122,18 @@ static void check_routine(example *x, uint64_t memory) {
                         .arrays = x->plan.arrays.items,
                         .places = x->places,
                         .between = file_between,
-                        .report = stop_in_between,
-                        .settle = go_on_after,
-                        .with = x,
-                        .disk = d,
-                        .memory = memory,
-                        .threads = 2};
+                        .by = {.report = stop_in_between,
+                               .settle = go_on_after,
+                               .with = x,
+                               .disk = d,
+                               .memory = memory,
+                               .threads = 2}};
   uint64_t pieces = 0;
   CHECK(external_routine_fit(&r, &pieces, &x->failure));
   x->stop = pieces / 2 + pieces / 4;
   x->done = 0;
   CHECK(pieces == 1 || !external_routine_run(&r, &stopped));
-  r.done = x->done;
+  r.by.done = x->done;
   x->stop = 0;
   disk_counts before = disk_counts_of(d), after;
   CHECK(external_routine_run(&r, &x->failure));

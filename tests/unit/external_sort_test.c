@@ -218,16 +218,12 @@ static external_sort sort_of(const example *x, const column_files *files, extern
   }
   if (!x->keys_wanted)
     columns[0].to.file = NULL;
-  return (external_sort){.type = x->type,
-                         .descending = x->descending,
-                         .bits = x->bits,
+  return (external_sort){.order = key_order_of(x->type, x->descending, x->bits),
                          .rows = x->rows,
                          .length = x->length,
                          .column_count = x->column_count,
                          .columns = columns,
-                         .disk = d,
-                         .memory = x->memory,
-                         .threads = 2};
+                         .by = {.disk = d, .memory = x->memory, .threads = 2}};
 }
 
 // What a sort has between, but for its columns; its offsets.
@@ -288,12 +284,12 @@ static uint64_t check_example(const example *x, uint64_t seed) {
   CHECK(external_sort_fit(&s, &shape, &e));
   open_kept(&s, &shape, files, &kept, &e);
   stop half = {.after = shape.pieces / 2 + draw_word(&state) % (shape.pieces / 2 + 1)};
-  s.report = count_pieces;
-  s.settle = settle_pieces;
-  s.with = &half;
+  s.by.report = count_pieces;
+  s.by.settle = settle_pieces;
+  s.by.with = &half;
   error ended = {0};
   CHECK(external_sort_run(&s, &shape, &ended) == (half.after == 0));
-  s.done = half.settled;
+  s.by.done = half.settled;
   half.after = UINT64_MAX;
   CHECK(external_sort_run(&s, &shape, &e));
   CHECK_EQ_U64(half.done, shape.pieces);
@@ -323,19 +319,19 @@ TEST(rows_that_go_on) {
   uint64_t row = shape.pieces / x.rows;
   stop at = {.after = 2 * row - 2};
   error ended = {0};
-  s.report = count_pieces;
-  s.settle = settle_pieces;
-  s.with = &at;
+  s.by.report = count_pieces;
+  s.by.settle = settle_pieces;
+  s.by.with = &at;
   CHECK(!external_sort_run(&s, &shape, &ended) && at.done == at.after);
   CHECK_EQ_U64(at.settled, row + shape.runs);
-  s.done = at.settled;
+  s.by.done = at.settled;
   at.after = 2 * row + 2;
   uint64_t written = disk_counts_of(d).bytes_written;
   CHECK(!external_sort_run(&s, &shape, &ended) && at.done == at.after);
   CHECK_EQ_U64(at.settled, 2 * row);
   // The buckets of a row and two runs of the next: no run of the second row again.
   CHECK(disk_counts_of(d).bytes_written - written < 8 * (x.length + 3 * shape.run));
-  s.done = at.settled;
+  s.by.done = at.settled;
   at.after = UINT64_MAX;
   CHECK(external_sort_run(&s, &shape, &e));
   compare(&x, files, &e);

@@ -3,7 +3,7 @@
 #include "tests/test.h"
 
 #include "core/random.h"
-#include "runtime/external/routines/count.h"
+#include "runtime/external/routines/routine.h"
 #include "runtime/external/routines/transpose.h"
 #include "runtime/routines/count.h"
 
@@ -78,16 +78,13 @@ static uint64_t check_transpose(const example *x, uint64_t *state) {
                           .dimensions = dimensions,
                           .from = {&from, x->lead},
                           .to = {&to, DISK_PAGE},
-                          .disk = d,
-                          .memory = x->memory,
-                          .threads = 2,
-                          .report = stop_at};
+                          .by = {.disk = d, .memory = x->memory, .threads = 2, .report = stop_at}};
   external_transpose_shape shape = {0};
   CHECK(external_transpose_fit(&t, &shape, &e));
   uint64_t half = shape.boxes / 2;
-  t.with = &half;
+  t.by.with = &half;
   CHECK(external_transpose_run(&t, &shape, &stopped) == (half == 0));
-  t.report = NULL;
+  t.by.report = NULL;
   CHECK(external_transpose_run(&t, &shape, &e) && disk_read(&to, DISK_PAGE, found, bytes, &e));
   CHECK(memcmp(found, wanted, bytes) == 0);
   CHECK_STR(e.message, "");
@@ -154,12 +151,23 @@ static void check_count(scalar_type type, uint64_t rows, uint64_t length, uint64
   bool is_signed = scalar_types[type].kind == KIND_SIGNED;
   CHECK(routine_count(&(count_task){
       scalar_types[type].size, is_signed, rows, length, limit, keys, wanted, {.threads = 1}}));
-  external_count c = {type, rows, length, limit, {&from, 128}, {&to, 128}, d, 20000, NULL};
-  CHECK(external_count_run(&c, &e) && disk_read(&to, 128, found, counts * 8, &e));
+  net_array arrays[] = {{.type = type, .count = rows * length},
+                        {.type = SCALAR_I64, .count = counts}};
+  net_routine r = {.kind = NET_COUNT,
+                   .rows = rows,
+                   .length = length,
+                   .limit = limit,
+                   .pair_count = 1,
+                   .pairs = &(net_routine_pair){0, 1}};
+  external_routine c = {.routine = &r,
+                        .arrays = arrays,
+                        .places = (external_place[]){{&from, 128}, {&to, 128}},
+                        .by = {.disk = d, .memory = 20000}};
+  CHECK(external_routine_run(&c, &e) && disk_read(&to, 128, found, counts * 8, &e));
   CHECK_STR(e.message, "");
   CHECK(memcmp(found, wanted, counts * sizeof *found) == 0);
-  c.limit = 10000;
-  CHECK(!external_count_run(&c, &e));
+  r.limit = 10000;
+  CHECK(!external_routine_run(&c, &e));
   CHECK_STR(e.message, "19.5 KiB of memory are too few for 10000 counts");
   disk_close(&from);
   disk_close(&to);

@@ -112,8 +112,8 @@ static bool place_splitter(const run_cuts *c, const uint64_t *samples, const spl
     if (!transfers_add(t, at, x.keys, x.count * c->order.size, false))
       return error_no_memory(failure);
   }
-  disk_begin(c->disk, t->parts, t->count);
-  if (!disk_end(c->disk, failure))
+  disk_begin(c->by->disk, t->parts, t->count);
+  if (!disk_end(c->by->disk, failure))
     return false;
   for (uint64_t r = 0; r < c->runs; r++) {
     stretch x = stretch_of(c, samples, s, r);
@@ -147,7 +147,7 @@ static bool order_samples(const run_cuts *c, const uint64_t *samples, uint64_t f
                  .keys = samples + first,
                  .payload_count = 1,
                  .payloads = &index,
-                 .crew = {.threads = c->threads, .interrupted = c->interrupted}};
+                 .crew = {.threads = c->by->threads, .interrupted = c->by->interrupted}};
   bool good = routine_sort(&t);
   for (uint64_t i = 0; i < count && first; i++)
     order[first + i] += first;
@@ -176,7 +176,7 @@ static bool order_all(const run_cuts *c, const uint64_t *samples, uint64_t *orde
 bool cuts_find(const run_cuts *c, const uint64_t *samples, uint64_t *cuts, error *failure) {
   transfers parts = {0};
   uint64_t *order = malloc(cuts_samples(c) * sizeof *order);
-  bool good = (order && order_all(c, samples, order)) || error_stopped(failure, c->interrupted);
+  bool good = (order && order_all(c, samples, order)) || error_stopped(failure, c->by->interrupted);
   for (uint64_t b = 0; b <= c->buckets && good; b++)
     good = place_cuts(c, samples, order, b, &parts, cuts + b * c->runs, failure) &&
            (!c->found || c->found(c->with, b, failure));

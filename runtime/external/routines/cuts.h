@@ -30,10 +30,8 @@ typedef struct run_cuts {
   uint64_t step;        // keys 0, step, ... of each run are samples
   uint64_t buckets;
   const segment_border *borders;  // of runs; NULL: the row is one segment
-  disk *disk;
-  char *room;  // for a stretch of each run
-  uint32_t threads;
-  const atomic_bool *interrupted;
+  char *room;                     // for a stretch of each run
+  const external_means *by;
   // Bucket b is cut; all before it are. May be NULL.
   bool (*found)(void *with, uint64_t b, error *failure);
   void *with;

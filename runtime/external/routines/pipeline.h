@@ -11,6 +11,7 @@
 #define PERMC_RUNTIME_EXTERNAL_ROUTINES_PIPELINE_H
 
 #include "runtime/disk/disk.h"
+#include <stdatomic.h>
 
 // Bytes of a file, from there on.
 typedef struct external_place {
@@ -20,6 +21,27 @@ typedef struct external_place {
 
 static inline external_place place_after(external_place p, uint64_t bytes) {
   return (external_place){p.file, p.offset + bytes};
+}
+
+// By what something is done to arrays in files, piece by piece, and who is told of it.
+typedef struct external_means {
+  disk *disk;
+  uint64_t memory;  // bytes, at most
+  uint32_t threads;
+  const atomic_bool *interrupted;  // may be NULL
+  // Of the pieces of all that is done by these means, which are done in order: those of what comes
+  // before, and how many are done already.
+  uint64_t before, done;
+  // After each piece. May be NULL.
+  bool (*report)(void *with, uint64_t done, error *failure);
+  // Nothing is under way: one can go on with so many pieces `done`, and with no fewer, whatever
+  // ends it from now on. May be NULL.
+  bool (*settle)(void *with, uint64_t done, error *failure);
+  void *with;
+} external_means;
+
+static inline bool means_report(const external_means *m, uint64_t done, error *failure) {
+  return !m->report || m->report(m->with, m->before + done, failure);
 }
 
 // A list that grows.

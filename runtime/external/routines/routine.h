@@ -11,21 +11,11 @@ typedef struct external_routine {
   const net_routine *routine;
   const net_array *arrays;
   const external_place *places;  // by array: element 0
+  external_means by;
   // So many bytes in file `number` of those that the routine has for itself, from that offset on:
-  // new, or as they were left.
+  // new, or as they were left. With by.with.
   external_place (*between)(void *with, uint32_t number, uint64_t offset, uint64_t bytes,
                             error *failure);
-  // After each piece, which are done in order. May be NULL.
-  bool (*report)(void *with, uint64_t done, error *failure);
-  // Nothing is under way: the routine can go on with so many pieces `done`, and with no fewer,
-  // whatever ends it from now on. May be NULL.
-  bool (*settle)(void *with, uint64_t done, error *failure);
-  void *with;
-  uint64_t done;
-  disk *disk;
-  uint64_t memory;  // bytes, at most
-  uint32_t threads;
-  const atomic_bool *interrupted;  // may be NULL
 } external_routine;
 
 // How many pieces there are. False: what it asks for is not done in files, or not by so much

@@ -16,7 +16,8 @@ typedef struct scanning {
 
 // Keys of a part, at most.
 static uint64_t keys_of(const scan *s) {
-  uint64_t bytes = s->memory / PIPELINE_BUFFERS, keys = (bytes < PIECE ? bytes : PIECE) / s->size;
+  uint64_t bytes = s->by->memory / 2 / PIPELINE_BUFFERS,
+           keys = (bytes < PIECE ? bytes : PIECE) / s->size;
   return keys < 1 ? 1 : keys;
 }
 
@@ -80,7 +81,7 @@ bool scan_run(const scan *t, error *failure) {
   scanning s = scanning_of(t);
   uint64_t bytes = divide_up(s.rows * s.length * t->size, DISK_PAGE) * DISK_PAGE + DISK_PAGE;
   char *memory = array_memory(PIPELINE_BUFFERS * bytes + DISK_PAGE);
-  pipeline p = {.disk = t->disk,
+  pipeline p = {.disk = t->by->disk,
                 .last = parts_of(&s),
                 .with = &s,
                 .load = load_part,

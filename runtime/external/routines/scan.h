@@ -16,11 +16,10 @@ typedef struct scan_part {
 } scan_part;
 
 typedef struct scan {
-  disk *disk;
+  const external_means *by;  // half of their memory
   external_place from;
   size_t size;  // of a key
   uint64_t rows, length;
-  uint64_t memory;     // bytes, at most
   uint64_t most_rows;  // of a part
   void *with;
   bool (*work)(void *with, const scan_part *part, error *failure);  // in order

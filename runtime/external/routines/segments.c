@@ -55,12 +55,11 @@ bool segments_scan(segments *s, uint64_t row, uint64_t rows, uint64_t run, segme
   const external_offsets *o = &s->offsets;
   uint64_t first = row * o->count;
   scanning x = {.of = s, .run = run, .borders = borders};
-  scan all = {.disk = s->disk,
+  scan all = {.by = s->by,
               .from = place_after(o->from, first * sizeof(uint64_t)),
               .size = sizeof(uint64_t),
               .rows = rows,
               .length = o->count,
-              .memory = s->memory,
               .most_rows = rows,
               .with = &x,
               .work = look_at_part};

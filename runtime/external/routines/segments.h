@@ -30,8 +30,7 @@ enum { SEGMENTS_SOME = 1 << 10 };  // offsets that are read at a time
 typedef struct segments {
   external_offsets offsets;
   uint64_t rows, length;
-  disk *disk;
-  uint64_t memory;                               // for offsets, bytes
+  const external_means *by;
   bool wrong;                                    // those of the rows that were looked at last
   uint64_t first, count, values[SEGMENTS_SOME];  // of all rows' offsets, some
 } segments;

@@ -10,8 +10,7 @@
 
 static bool report_piece(void *with, uint64_t piece, error *failure) {
   const sorting *s = with;
-  const external_sort *e = s->task;
-  return !e->report || e->report(e->with, s->before + piece + 1, failure);
+  return means_report(&s->task->by, s->before + piece + 1, failure);
 }
 
 static bool make_buffers(sorting *s) {
@@ -35,7 +34,7 @@ static bool make_buffers(sorting *s) {
 }
 
 static bool sort_pieces(sorting *s, uint64_t count, error *failure) {
-  pipeline p = {.disk = s->task->disk,
+  pipeline p = {.disk = s->task->by.disk,
                 .last = count,
                 .with = s,
                 .load = sorting_load,
@@ -114,23 +113,24 @@ static bool find_borders(sorting *s, error *failure) {
   return !s->segments || segments_scan(s->segments, s->row, 1, s->shape->run, s->borders, failure);
 }
 
-// So many pieces are done, if this run has done some of them.
-static bool settle(const sorting *s, uint64_t pieces, error *failure) {
-  const external_sort *e = s->task;
-  return pieces <= e->done || !e->settle || e->settle(e->with, pieces, failure);
+// So many pieces of those by these means are done, if this run has done some of them.
+static bool settle(const external_means *m, uint64_t pieces, error *failure) {
+  return pieces <= m->done || !m->settle || m->settle(m->with, pieces, failure);
 }
 
 // What a row has left between is overwritten by the runs of the next one: the first is settled then.
 static bool sort_long_rows(sorting *s, error *failure) {
   const external_sort_shape *shape = s->shape;
-  uint64_t each = sorting_pieces_of_row(shape);
+  const external_means *by = &s->task->by;
+  uint64_t each = sorting_pieces_of_row(shape), before = by->before;
+  uint64_t done = by->done > before ? by->done - before : 0;
   bool good = true;
-  for (s->row = s->task->done / each; s->row < s->task->rows && good; s->row++) {
+  for (s->row = done / each; s->row < s->task->rows && good; s->row++) {
     s->before = s->row * each;
-    good = find_borders(s, failure) && settle(s, s->before, failure) &&
-           (s->task->done >= s->before + shape->runs || sort_runs(s, failure));
+    good = find_borders(s, failure) && settle(by, before + s->before, failure) &&
+           (done >= s->before + shape->runs || sort_runs(s, failure));
     s->before += shape->runs;
-    good = good && settle(s, s->before, failure) && sort_buckets(s, failure);
+    good = good && settle(by, before + s->before, failure) && sort_buckets(s, failure);
   }
   return good;
 }
@@ -151,11 +151,8 @@ static bool make_segments(sorting *s) {
   s->borders = s->shape->fits ? NULL : malloc((s->shape->runs + 1) * sizeof *s->borders);
   if (!s->segments || (!s->borders && !s->shape->fits))
     return false;
-  *s->segments = (segments){.offsets = e->offsets,
-                            .rows = e->rows,
-                            .length = e->length,
-                            .disk = e->disk,
-                            .memory = e->memory / 2};
+  *s->segments =
+      (segments){.offsets = e->offsets, .rows = e->rows, .length = e->length, .by = &e->by};
   return true;
 }
 
@@ -166,15 +163,13 @@ bool external_sort_run(const external_sort *e, const external_sort_shape *shape,
                .targets = calloc(e->column_count, sizeof *s.targets),
                .last = calloc(e->column_count, sizeof *s.last)};
   s.count = shape->fits ? e->rows * e->length : e->length;
-  s.cuts = (run_cuts){.order = key_order_of(e->type, e->descending, e->bits),
+  s.cuts = (run_cuts){.order = e->order,
                       .count = e->length,
                       .run = shape->run,
                       .runs = shape->runs,
                       .step = shape->step,
                       .buckets = shape->buckets,
-                      .disk = e->disk,
-                      .threads = e->threads,
-                      .interrupted = e->interrupted};
+                      .by = &e->by};
   bool good = (s.sources && s.targets && s.last && make_segments(&s)) || error_no_memory(failure);
   good = good && (!shape->pieces || sort_rows(&s, failure));
   free(s.sources);

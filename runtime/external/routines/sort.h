@@ -4,10 +4,11 @@
 // once. A longer row is read twice and written twice: RUNS of what fits in memory are sorted; then
 // BUCKETS, which fit too, are read from all runs (cuts.h) and sorted.
 //
-//   external_sort s = {.type = SCALAR_U32, .rows = 1, .length = 1 << 30, .column_count = 1,
+//   external_sort s = {.order = key_order_of(SCALAR_U32, false, 0), .rows = 1, .length = 1 << 30,
+//                      .column_count = 1,
 //                      .columns = &(external_column){.from = {&in, 128}, .between = {&runs, 0},
 //                                                    .to = {&out, 4096}, .size = 4},
-//                      .samples = {&samples, 0}, .disk = d, .memory = 1 << 28, .threads = 2};
+//                      .samples = {&samples, 0}, .by = {.disk = d, .memory = 1 << 28, .threads = 2}};
 //   external_sort_shape shape;
 //   external_sort_fit(&s, &shape, &failure)       how many bytes `runs` and `samples` must have, how many pieces there are
 //   external_sort_run(&s, &shape, &failure)
@@ -19,9 +20,9 @@
 #ifndef PERMC_RUNTIME_EXTERNAL_ROUTINES_SORT_H
 #define PERMC_RUNTIME_EXTERNAL_ROUTINES_SORT_H
 
-#include "core/scalar/scalar.h"
 #include "fusion/external/external.h"
 #include "runtime/external/routines/segments.h"
+#include "runtime/routines/key_order.h"
 
 // The keys, or a payload.
 typedef struct external_column {
@@ -34,24 +35,14 @@ typedef struct external_column {
 } external_column;
 
 typedef struct external_sort {
-  scalar_type type;  // of the keys
-  bool descending;
-  uint32_t bits;  // not 0: the keys are integers 0 ... 2^bits - 1
+  key_order order;
   uint64_t rows, length;
   external_offsets offsets;
   uint32_t column_count;
   const external_column *columns;  // the keys first
   external_place samples;          // of a row that does not fit
-  disk *disk;
-  uint64_t memory;  // bytes, at most
-  uint32_t threads;
-  const atomic_bool *interrupted;  // may be NULL
-  // Pieces are done in order. Of rows that do not fit, a sort goes on after the last number of them
-  // that was settled: before the runs of a row, and behind them.
-  uint64_t done;
-  bool (*report)(void *with, uint64_t done, error *failure);  // may be NULL
-  bool (*settle)(void *with, uint64_t done, error *failure);  // the same
-  void *with;
+  // Of rows that do not fit, pieces are settled before the runs of a row, and behind them.
+  external_means by;
 } external_sort;
 
 // How a sort is cut into pieces.

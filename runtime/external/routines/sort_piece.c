@@ -198,14 +198,14 @@ static bool find_segments(const sorting *s, uint64_t piece, uint64_t *count, err
 static bool sort_piece(const sorting *s, uint64_t piece, uint64_t rows, uint64_t keys) {
   const external_sort *e = s->task;
   sort_payload *payloads = calloc(e->column_count, sizeof *payloads);
-  sort_task t = {.order = s->cuts.order,
+  sort_task t = {.order = e->order,
                  .rows = rows,
                  .length = rows ? keys / rows : 0,
                  .offsets = s->segments ? s->begins : NULL,
                  .keys = sorted_of(s, 0, piece),
                  .payload_count = e->column_count - 1,
                  .payloads = payloads,
-                 .crew = {.threads = e->threads, .interrupted = e->interrupted}};
+                 .crew = {.threads = e->by.threads, .interrupted = e->by.interrupted}};
   t.sorted = s->targets[0].file ? sorted_of(s, 0, piece) : NULL;
   for (uint32_t c = 1; c < e->column_count && payloads; c++) {
     char *to = sorted_of(s, c, piece);
@@ -244,7 +244,7 @@ bool sorting_work(void *with, uint64_t piece, error *failure) {
   if (s->segments && !find_segments(s, piece, &rows, failure))
     return false;
   if (!sort_piece(s, piece, rows, keys))
-    return error_stopped(failure, s->task->interrupted);
+    return error_stopped(failure, s->task->by.interrupted);
   number_piece(s, piece, rows, keys);
   if (s->samples)
     cuts_draw(&s->cuts, sorted_of(s, 0, piece), keys, samples_of(s, piece));

@@ -47,7 +47,7 @@ static bool fit_long_row(const external_sort *s, uint64_t most, external_sort_sh
   shape->runs = divide_up(s->length, shape->run);
   // A bucket is of as many keys as a run, and of one stretch of each run besides.
   uint64_t block = BLOCK_BYTES / s->columns[0].size, step = shape->run / (4 * shape->runs),
-           least = divide_up(s->length * SAMPLE_BYTES * SAMPLES_PART, s->memory);
+           least = divide_up(s->length * SAMPLE_BYTES * SAMPLES_PART, s->by.memory);
   shape->step = block < 1 ? 1 : step < block ? step : block;
   if (shape->step < least || shape->step == 0)
     return false;
@@ -59,7 +59,7 @@ static bool fit_long_row(const external_sort *s, uint64_t most, external_sort_sh
 }
 
 bool external_sort_fit(const external_sort *s, external_sort_shape *shape, error *failure) {
-  uint64_t room = s->memory - s->memory / SAMPLES_PART, each = bytes_of_key(s);
+  uint64_t room = s->by.memory - s->by.memory / SAMPLES_PART, each = bytes_of_key(s);
   uint64_t most = (room - room / SLACK_PART) / each;
   *shape = (external_sort_shape){.fits = s->length <= most};
   bool good = true;
@@ -78,7 +78,7 @@ bool external_sort_fit(const external_sort *s, external_sort_shape *shape, error
   char bytes[NUMBER_SPACE];
   return good || error_set(failure, SPAN_NONE,
                            "%s of memory are too few to sort %" PRIu64 " elements in files",
-                           show_bytes(bytes, s->memory), s->length);
+                           show_bytes(bytes, s->by.memory), s->length);
 }
 
 // ---- what is between, and moved ----------------------------------------------------------------

@@ -107,8 +107,8 @@ bool external_transpose_fit(const external_transpose *t, external_transpose_shap
     external_transpose_shape next = {0};
     shape_box(t, least, &next);
     uint64_t bytes = 2 * (next.from.bytes + next.to.bytes);
-    if (bytes + (BUFFERS + 1) * 2 * DISK_PAGE > t->memory) {
-      found = found && used >= t->memory / LEAST_PART;
+    if (bytes + (BUFFERS + 1) * 2 * DISK_PAGE > t->by.memory) {
+      found = found && used >= t->by.memory / LEAST_PART;
       break;
     }
     if (next.boxes < BOXES && least * t->size > BLOCK_BYTES && found)
@@ -122,7 +122,7 @@ bool external_transpose_fit(const external_transpose *t, external_transpose_shap
   char bytes[NUMBER_SPACE];
   return found ||
          error_set(failure, SPAN_NONE, "%s of memory are too few to transpose an array in files",
-                   show_bytes(bytes, t->memory));
+                   show_bytes(bytes, t->by.memory));
 }
 
 static uint64_t requests_of_side(const external_transpose *t, const uint64_t *box,
@@ -240,19 +240,18 @@ static bool transpose_box(void *with, uint64_t number, error *failure) {
           (net_dimension){together ? s->shape->box[d] : b.count[d],
                           s->shape->from.pitches[d] / t->size, s->shape->to.pitches[d] / t->size};
   }
-  return routine_transpose(
-             &(transpose_task){.bytes = t->size,
-                               .count = count,
-                               .dimensions = dimensions,
-                               .from = memory_of(s, FROM, number, &b),
-                               .to = memory_of(s, TO, number, &b),
-                               .crew = {.threads = t->threads, .interrupted = t->interrupted}}) ||
+  return routine_transpose(&(transpose_task){
+             .bytes = t->size,
+             .count = count,
+             .dimensions = dimensions,
+             .from = memory_of(s, FROM, number, &b),
+             .to = memory_of(s, TO, number, &b),
+             .crew = {.threads = t->by.threads, .interrupted = t->by.interrupted}}) ||
          error_set(failure, SPAN_NONE, "interrupted");
 }
 
 static bool report_box(void *with, uint64_t number, error *failure) {
-  const external_transpose *t = ((const transposing *)with)->task;
-  return !t->report || t->report(t->with, number + 1, failure);
+  return means_report(&((const transposing *)with)->task->by, number + 1, failure);
 }
 
 static bool make_buffers(transposing *s) {
@@ -272,7 +271,7 @@ static bool make_buffers(transposing *s) {
 bool external_transpose_run(const external_transpose *t, const external_transpose_shape *shape,
                             error *failure) {
   transposing s = {.task = t, .shape = shape};
-  pipeline p = {.disk = t->disk,
+  pipeline p = {.disk = t->by.disk,
                 .last = shape->boxes,
                 .with = &s,
                 .load = load_box,

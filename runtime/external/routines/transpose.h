@@ -19,12 +19,7 @@ typedef struct external_transpose {
   uint32_t count;  // of dimensions
   const net_dimension *dimensions;
   external_place from, to;
-  disk *disk;
-  uint64_t memory;  // bytes, at most
-  uint32_t threads;
-  const atomic_bool *interrupted;                             // may be NULL
-  bool (*report)(void *with, uint64_t done, error *failure);  // may be NULL
-  void *with;
+  external_means by;
 } external_transpose;
 
 // An array as a box has it in memory: neighbours of each dimension are so many bytes apart.
