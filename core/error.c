@@ -139,9 +139,19 @@ static void render_line(text *out, const source *s, span where) {
   text_add(out, "\n", 1);
 }
 
+const char *const diag_kind_names[] = {"error", "warning", "note", "hint"};
+
+void diag_truncate(diagnostics *d, size_t length) {
+  text *t = &d->rendered, *r = d->reported;
+  t->length = length;
+  if (t->data)
+    t->data[length] = 0;
+  while (r && r->length && ((diagnostic *)(void *)(r->data + r->length))[-1].end > length)
+    r->length -= sizeof(diagnostic);
+}
+
 void diag_vreport(diagnostics *d, diag_kind kind, span where, const char *format,
                   va_list arguments) {
-  static const char *const names[] = {"error", "warning", "note", "hint"};
   const char *prefix = kind == DIAG_ERROR && d->demote ? d->demote : "";
   if (kind == DIAG_ERROR && d->demote)
     kind = DIAG_WARNING;
@@ -155,21 +165,27 @@ void diag_vreport(diagnostics *d, diag_kind kind, span where, const char *format
   if ((kind == DIAG_NOTE || kind == DIAG_HINT) && d->errors > DIAG_MAX_ERRORS)
     return;
   const source *s = where.file < d->sources.count ? &d->sources.items[where.file] : NULL;
-  if (kind == DIAG_HINT || !s) {
-    text_printf(&d->rendered, "%s%s%s", kind == DIAG_HINT ? "" : program_prefix,
-                kind == DIAG_ERROR ? "" : names[kind], kind == DIAG_ERROR ? "" : ": ");
-    text_message(&d->rendered, format, arguments);
-    text_string(&d->rendered, "\n");
-    return;
+  bool placed = s && kind != DIAG_HINT;
+  diagnostic m = {.kind = kind, .where = where, .from = d->rendered.length};
+  if (placed) {
+    uint32_t line, column;
+    source_position(s, where.start, &line, &column);
+    text_shown(&d->rendered, s->name, strlen(s->name));
+    text_printf(&d->rendered, ":%u:%u: ", line, column);
+  } else if (kind != DIAG_HINT) {
+    text_string(&d->rendered, program_prefix);
   }
-  uint32_t line, column;
-  source_position(s, where.start, &line, &column);
-  text_shown(&d->rendered, s->name, strlen(s->name));
-  text_printf(&d->rendered, ":%u:%u: %s: %s", line, column, names[kind], prefix);
+  if (placed || kind != DIAG_ERROR)
+    text_printf(&d->rendered, "%s: ", diag_kind_names[kind]);
+  m.words = d->rendered.length;
+  text_string(&d->rendered, placed ? prefix : "");
   text_message(&d->rendered, format, arguments);
   text_string(&d->rendered, "\n");
-  if (!s->outside)
+  if (placed && !s->outside)
     render_line(&d->rendered, s, where);
+  m.end = d->rendered.length;
+  if (d->reported)
+    text_add(d->reported, (const char *)&m, sizeof m);
 }
 
 void diag_report(diagnostics *d, diag_kind kind, span where, const char *format, ...) {

@@ -86,10 +86,20 @@ static inline bool error_is_set(const error *e) { return e->message[0] != 0; }
 
 enum { DIAG_MAX_ERRORS = 20 };
 
+typedef enum diag_kind { DIAG_ERROR, DIAG_WARNING, DIAG_NOTE, DIAG_HINT } diag_kind;
+
+// A message of `rendered`: its bytes are [from, end), its words without place and kind begin there.
+typedef struct diagnostic {
+  diag_kind kind;
+  span where;
+  size_t from, words, end;
+} diagnostic;
+
 typedef struct diagnostics {
   arena *memory;
   VEC(source) sources;
-  text rendered;  // all that was reported so far
+  text rendered;   // all that was reported so far
+  text *reported;  // not NULL: gets a diagnostic of each message of it
   unsigned errors, warnings;
   const char *demote;  // not NULL: errors are reported as warnings whose text begins so
   bool wants_static;   // an error was that an argument is not known before the program runs
@@ -103,13 +113,15 @@ uint32_t diag_add_source(diagnostics *d, source s);  // the file's number
 // Whether there were more errors than are shown.
 static inline bool diag_is_full(const diagnostics *d) { return d->errors > DIAG_MAX_ERRORS; }
 
-typedef enum diag_kind { DIAG_ERROR, DIAG_WARNING, DIAG_NOTE, DIAG_HINT } diag_kind;
+extern const char *const diag_kind_names[];
 // Renders one message. A hint has no location of its own and follows the message that it helps;
 // hints and notes after a suppressed error (more than DIAG_MAX_ERRORS) are suppressed too.
 void diag_report(diagnostics *d, diag_kind kind, span where, const char *format, ...)
     PRINTF_LIKE(4, 5);
 void diag_vreport(diagnostics *d, diag_kind kind, span where, const char *format,
                   va_list arguments);
+// Takes back what was rendered behind that length.
+void diag_truncate(diagnostics *d, size_t length);
 // A rendered message without the "permc: " that one without a place begins with.
 const char *diag_unprefixed(const char *rendered);
 

@@ -1,10 +1,11 @@
 """A language server for .perm: `python -m permc lsp`, with pip install 'permc[lsp]'.
 
 An editor starts it and talks to it on standard input and output. Programs are checked when they are
-opened and saved, by `permc check`, so an editor shows the messages that the tool prints. Hovering
+opened and saved, by `permc check --json`, so an editor shows the messages that the tool prints. Hovering
 over a name shows its type, or what `permc help` says of it. Definitions of a program are found in
 its text, and in the files that it imports."""
 
+import json
 import pathlib
 import re
 
@@ -16,42 +17,29 @@ from ._call import permc
 
 server = LanguageServer("permc", "0.2.0")
 
-PLACE = re.compile(r"(?P<file>.*?):(?P<line>\d+):(?P<column>\d+): "
-                   r"(?P<kind>error|warning|note): (?P<text>.*)")
-SEVERITY = {"error": types.DiagnosticSeverity.Error, "warning": types.DiagnosticSeverity.Warning}
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_']*|[-+*/%^&|<>=!~.]+")
 
 
-def messages(text):
-    """The messages of `permc check`, in order: [file, line, column, length, kind, words]. The
-    length is that of the carets; hints are lines of the message before them."""
-    found = []
-    for line in text.splitlines():
-        place = PLACE.fullmatch(line)
-        if place:
-            found.append([place["file"], int(place["line"]) - 1, int(place["column"]) - 1, 1,
-                          place["kind"], place["text"]])
-        elif found and re.fullmatch(r" *\^+", line):
-            found[-1][3] = line.count("^")
-        elif found and line.startswith("hint: "):
-            found[-1][5] += "\n" + line
-    return found
+def range_of(found):
+    return types.Range(types.Position(found["line"] - 1, found["column"] - 1),
+                       types.Position(found["end_line"] - 1, found["end_column"] - 1))
 
 
 def diagnostics(path):
     """Those of each file that is concerned, by its path; of this one in any case."""
-    of_files, last = {path: []}, None
-    _, said, _ = permc("check", path.name, cwd=path.parent)
-    for file, line, column, length, kind, words in messages(said):
-        start = types.Position(line, column)
-        where = types.Range(start, types.Position(line, column + length))
-        if kind == "note" and last:
-            place = types.Location(from_fs_path(str(path.parent / file)), where)
-            last.related_information = [*(last.related_information or []),
-                                        types.DiagnosticRelatedInformation(place, words)]
+    of_files = {path: []}
+    said, _, _ = permc("check", "--json", path.name, cwd=path.parent)
+    for found in json.loads(said or '{"diagnostics": []}')["diagnostics"]:
+        if "file" not in found:
             continue
-        last = types.Diagnostic(where, words, SEVERITY.get(kind), source="permc")
-        of_files.setdefault(path.parent / file, []).append(last)
+        words = "\n".join([found["message"], *("hint: " + line for line in found["help"])])
+        diagnostic = types.Diagnostic(
+            range_of(found), words, getattr(types.DiagnosticSeverity, found["severity"].title()),
+            source="permc", related_information=[
+                types.DiagnosticRelatedInformation(
+                    types.Location(from_fs_path(str(path.parent / note["file"])), range_of(note)),
+                    note["message"]) for note in found["notes"] if "file" in note])
+        of_files.setdefault(path.parent / found["file"], []).append(diagnostic)
     return of_files
 
 

@@ -73,10 +73,7 @@ const char *permc_message(const permc_context *c) {
 permc_times permc_last_times(const permc_context *c) { return c->times; }
 
 void context_truncate_messages(permc_context *c, size_t length) {
-  text *t = &c->program.diagnostics.rendered;
-  t->length = length;
-  if (t->data)
-    t->data[length] = 0;
+  diag_truncate(&c->program.diagnostics, length);
 }
 
 void context_clear(permc_context *c) {

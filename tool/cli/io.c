@@ -76,10 +76,16 @@ cli_status cli_out_of_memory(void) {
   return CLI_WRONG;
 }
 
+static void (*report_elsewhere)(const permc_context *context);
+
+void cli_report_by(void (*report)(const permc_context *context)) { report_elsewhere = report; }
+
 bool cli_report(const permc_context *context, bool good) {
   const char *message = permc_message(context);
   cli_progress_clear();
-  if (*message)
+  if (*message && report_elsewhere)
+    report_elsewhere(context);
+  else if (*message)
     print_message(message);
   else if (!good)
     cli_error("failed without a message (please report this)");

@@ -1,6 +1,15 @@
 // permc check: loads each file and elaborates its entry points, or one for given arguments.
+#include "runtime/context/context.h"
 #include "tool/cli/program.h"
+#include "tool/reports/json.h"
+#include "tool/reports/messages.h"
 #include "tool/verbs/verbs.h"
+
+static json_t *found;  // with --json: what the messages were
+
+static void add_messages(const permc_context *context) {
+  report_messages_json(found, &context->program.diagnostics);
+}
 
 // For the arguments of -i or --arguments.
 static bool check_arguments(cli_session *s) {
@@ -18,7 +27,12 @@ static bool check_entries(cli_session *s) {
 // `path` may be NULL: an expression alone.
 static cli_status check_file(const cli_arguments *args, const char *path, bool several) {
   cli_session s;
-  cli_status status = cli_open(&s, args, path);
+  text reported = {0};
+  cli_status status = cli_begin(&s, args);
+  if (s.context && found)
+    s.context->program.diagnostics.reported = &reported;
+  if (status == CLI_OK && !cli_load(s.context, path, cli_value(args, "-e")))
+    status = CLI_WRONG;
   double loaded = s.context ? permc_last_times(s.context).load : 0;
   bool given = cli_is_given(args, "-i") || cli_is_given(args, "--arguments");
   if (status == CLI_OK && !(given ? check_arguments : check_entries)(&s))
@@ -29,12 +43,17 @@ static cli_status check_file(const cli_arguments *args, const char *path, bool s
     cli_print_time(file, "elaborate", permc_last_times(s.context).elaborate);
   }
   cli_close(&s);
+  text_free(&reported);
   return status;
 }
 
 cli_status verb_check(const cli_arguments *args) {
   cli_status status = CLI_OK;
   cli_files files;
+  if (cli_is_given(args, "--json")) {
+    found = json_array();
+    cli_report_by(add_messages);
+  }
   if (!cli_find_programs(args, &files))
     status = CLI_WRONG;
   bool alone = !args->operand_count;
@@ -43,5 +62,12 @@ cli_status verb_check(const cli_arguments *args) {
     status = one == CLI_OK ? status : one;
   }
   cli_files_free(&files);
-  return status;
+  if (!found || status == CLI_USAGE)
+    return status;
+  text out = {0};
+  report_print_json(&out, json_pack("{s:o}", "diagnostics", found), 9, 0);
+  found = NULL;
+  cli_report_by(NULL);
+  cli_status printed = cli_print_text(&out);
+  return status == CLI_OK ? printed : status;
 }

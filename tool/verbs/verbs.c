@@ -99,6 +99,7 @@ static const cli_option run_options[] = {
 };
 
 static const cli_option check_options[] = {
+    SWITCH("--json", "print the messages as one JSON object: {\"diagnostics\": [...]}"),
     VALUE("-e", "EXPR", "check this expression, in FILE's scope if there is one"),
     VALUE("--entry", "NAME", "only this entry point"),
     VALUES("--size", "NAME=SIZE", "elaborate at this value of a size name or an int, such as n=30"),
@@ -293,7 +294,12 @@ const cli_verb cli_verbs[] = {
      "with 1, 2, 4, 8 and 16 elements, and with none where 3 are taken, too. Sizes that fail are\n"
      "warnings, unless all do or --size asked for them. An int that has to be known is tried with\n"
      "0 to 4 as well; an entry point that is not checked for want of a value is named. With\n"
-     "--arguments or -i it elaborates one entry point (default: main) for these.",
+     "--arguments or -i it elaborates one entry point (default: main) for these.\n"
+     "\n"
+     "With --json each of the diagnostics has its file, line, column, end_line and end_column\n"
+     "(from 1, in characters, the end behind the last; none where it has no place), severity\n"
+     "(error or warning), message, help (lines that say what to do), and notes, which have file,\n"
+     "line, column, end_line, end_column and message.",
      "permc check examples/spectrum.perm --size n=20 --time", check_options,
      "--entry -e, --size --arguments -i", "FILE -e", verb_check},
     {"explain", "[FILE]", 0, 1, "show how a program will run at given sizes",
