@@ -1,7 +1,7 @@
 // Messages of a context as JSON, a value of each error and warning, with its hints and notes:
 //
 //   {"severity": "error", "message": "'srot' is not defined", "help": ["did you mean 'sort'?"],
-//    "notes": [], "file": "a.perm", "line": 2, "column": 11, "end_line": 2, "end_column": 15}
+//    "notes": [], "file": "keys.perm", "line": 2, "column": 11, "end_line": 2, "end_column": 15}
 #ifndef PERMC_TOOL_REPORTS_MESSAGES_H
 #define PERMC_TOOL_REPORTS_MESSAGES_H
 
