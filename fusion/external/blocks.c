@@ -154,25 +154,6 @@ net_stage making_join_loops(arena *a, const net_stage *s, bool bits) {
 
 // ---- how many turns -----------------------------------------------------------------------------
 
-static void count_shares(making_blocks *b) {
-  b->shares = 1;
-  for (uint32_t l = b->count; l-- > 0;) {
-    b->counts[l] = divide_up(b->extents[l], b->turns[l]);
-    b->divide[l] = b->shares;
-    b->shares *= b->counts[l];
-  }
-}
-
-static making_blocks one_block(arena *a, const net_stage *s) {
-  making_blocks b = {.count = s->loop_count, .extents = s->extents};
-  b.turns = NEW_ARRAY(a, uint64_t, b.count);
-  b.divide = NEW_ARRAY(a, uint64_t, b.count);
-  b.counts = NEW_ARRAY(a, uint64_t, b.count);
-  memcpy(b.turns, s->extents, b.count * sizeof *b.turns);
-  count_shares(&b);
-  return b;
-}
-
 // About half of so many: a small multiple of a power of two, so that parts of files begin with
 // pages.
 static uint64_t half_of(uint64_t turns) {
@@ -183,7 +164,7 @@ static uint64_t half_of(uint64_t turns) {
 }
 
 // Bytes of a share, and seconds of the disk for all, about. False: there can be no such shares.
-static bool count_bytes(making *m, const net_stage *s, const making_blocks *b, double *bytes,
+static bool count_bytes(making *m, const net_stage *s, const share_blocks *b, double *bytes,
                         double *seconds) {
   external_traffic t = {0};
   external_move move;
@@ -204,7 +185,7 @@ static bool count_bytes(making *m, const net_stage *s, const making_blocks *b, d
 }
 
 // False: there are none for which memory has room.
-static bool choose_turns(making *m, const net_stage *s, making_blocks *b) {
+static bool choose_turns(making *m, const net_stage *s, share_blocks *b) {
   double room = 2 * (double)m->target->tile_bytes;  // what is read, and what is written
   uint32_t loops = making_has_effects(s) ? 1 : b->count;
   double bytes, seconds;
@@ -218,7 +199,7 @@ static bool choose_turns(making *m, const net_stage *s, making_blocks *b) {
       if (turns == 1)
         continue;
       b->turns[l] = half_of(turns);
-      count_shares(b);
+      share_blocks_count(b);
       if (count_bytes(m, s, b, &bytes, &seconds) && (best == NET_NONE || seconds < least)) {
         best = l;
         least = seconds;
@@ -228,7 +209,7 @@ static bool choose_turns(making *m, const net_stage *s, making_blocks *b) {
     if (best == NET_NONE)
       return false;
     b->turns[best] = half_of(b->turns[best]);
-    count_shares(b);
+    share_blocks_count(b);
     count_bytes(m, s, b, &bytes, &seconds);
   }
   return true;
@@ -245,7 +226,7 @@ bool making_add_blocks(making *m, const net_stage *of) {
   enum { NONE = 2 };
   net_stage s = making_join_loops(m->memory, of, true);
   mark before = making_mark(m);
-  making_blocks blocks[NONE];
+  share_blocks blocks[NONE];
   double seconds[NONE];
   int best = NONE;
   if (!s.loop_count)
@@ -254,7 +235,7 @@ bool making_add_blocks(making *m, const net_stage *of) {
     return false;
   for (int joins = 0; joins < NONE; joins++) {
     m->joins_blocks = joins;
-    blocks[joins] = one_block(m->memory, &s);
+    blocks[joins] = share_blocks_of(m->memory, &s);
     bool good = choose_turns(m, &s, &blocks[joins]) && making_add_as_is(m, &s, &blocks[joins]);
     seconds[joins] = making_seconds(m, before.steps);
     if (good && making_most_bytes(m, before.steps) <= m->bytes &&

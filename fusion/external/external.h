@@ -21,62 +21,20 @@
 // Places are the coordinates of U in its echelon basis (core/f2.h), so that a place grows with its
 // address.
 //
-// Other maps (with loops, or weights that are no powers of two) have a BOX: of each dimension that
-// the map numbers, a share has some neighbours. A stage by loops has its loops in blocks, of which a
-// share has one of each:
+// Other maps (with loops, or weights that are no powers of two) have boxes (fusion/shares/box.h).
 //
-//   main : [5][7]i32 -> [7][5]i32     main xs = transpose (map reverse xs), in blocks of 2 x 4
-//
-//   stage       loops 5 7, load at 7*o0 - o1 + 6, store at o0 + 5*o1
-//   shares      3 x 2: share s has o0 = 2*(s / 2) + 0 ... 1, o1 = 4*(s % 2) + 0 ... 3
-//   reads       first 3, a run of 4 elements, 2 of them 7 apart; s / 2 adds 14, s % 2 adds -4
-//   writes      first 0, a run of 2 elements, 4 of them 5 apart; s / 2 adds 2, s % 2 adds 20
-//   share 5     o0 = 4, o1 = 4 5 6: elements 28 29 30, which are the last 3 of its run; written are
-//               elements 24, 29, 34, the first of each run
-//
-//   external.c   for how much memory       move.c       what shares read and write: by index bits
-//   passes.c     steps from outer plans    box.c        by boxes
+//   external.c   for how much memory       move.c       what shares read and write
+//   passes.c     steps from outer plans    step.c       a stage as a step
 //   loops.c      stages by loops           memory.c     stages whose arrays are shares' memory
 //   loop_bits.c  loops as index bits       text.c       verification, text
 //   blocks.c     loops in blocks           making.h     all of these while steps are made
-//   copy.c       arrays in another order   step.c       a stage as a step
+//   copy.c       arrays in another order
 #ifndef PERMC_FUSION_EXTERNAL_EXTERNAL_H
 #define PERMC_FUSION_EXTERNAL_EXTERNAL_H
 
 #include "fusion/net/net.h"
+#include "fusion/shares/box.h"
 #include "fusion/target/target.h"
-
-// Elements first, ..., first + count - 1 of an array in a file are elements place, ... of the
-// memory.
-typedef struct external_block {
-  uint64_t first, count, place;
-} external_block;
-
-// `count` elements, `stride` addresses and `place` places apart.
-typedef struct external_side {
-  uint64_t count, stride, place;
-} external_side;
-
-// What a share's number adds to its addresses: digit share / divide % extent, times step. Where the
-// digit is the highest one, the side has only `last` elements: the first ones, or (`backward`) the
-// last ones.
-typedef struct external_digit {
-  uint64_t divide, extent;
-  int64_t step;
-  uint32_t side;  // NET_NONE: all of them
-  uint64_t last;
-  bool backward;
-} external_digit;
-
-// The first side goes along runs: with c elements of it, a run has run + stride * (c - 1). The
-// others number runs, their strides and places grow.
-typedef struct external_box {
-  int64_t first;  // the lowest address of share 0
-  uint64_t run;
-  uint32_t side_count, digit_count;
-  external_side *sides;
-  external_digit *digits;
-} external_box;
 
 // What shares read of an array, or write to it.
 typedef struct external_move {
@@ -95,7 +53,7 @@ typedef struct external_move {
   f2_affine bases;      // share s has the coset of bases(s), which has no leading bit of U
   uint32_t live_count;  // ... but none where a form of s is 1
   net_form *live;
-  external_box box;
+  share_box box;
   // Of the memory of all shares, share s has elements origin + s * apart, ...; or those that have
   // its addresses.
   bool by_address;
@@ -150,21 +108,9 @@ bool external_share_acts(const external_step *s, uint64_t share);
 // order of places. False: none of its elements is in the file. (The others that memory has are
 // padding.)
 uint64_t external_block_count(const external_move *m);
-bool external_block_at(const external_move *m, uint64_t share, uint64_t i, external_block *out);
+bool external_block_at(const external_move *m, uint64_t share, uint64_t i, share_block *out);
 // Code addresses a share's memory by those in all shares': the address of its first element.
 int64_t external_origin(const external_move *m, uint64_t share);
-
-// ---- boxes (box.c) ---------------------------------------------------------------------------
-
-uint64_t external_box_runs(const external_box *b);
-// The lowest address of the share, if it has all elements of each side.
-int64_t external_box_first(const external_box *b, uint64_t share);
-// The i-th run in order of places; *first is its address. (out->first is not set.) False: the share
-// has none of it.
-bool external_box_run(const external_box *b, uint64_t share, uint64_t i, int64_t *first,
-                      external_block *out);
-// Whether no address is in two of so many shares.
-bool external_box_has_each_once(const external_box *b, uint64_t shares);
 
 // NULL, or what is wrong.
 const char *external_verify(arena *a, const external *e);

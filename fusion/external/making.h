@@ -18,15 +18,6 @@ typedef struct making {
   const char *wrong;
 } making;
 
-// Loops in blocks: of loop l, which has extents[l] turns, share s has turns[l] turns, by digit
-// s / divide[l] % counts[l] of its number.
-typedef struct making_blocks {
-  uint32_t count;
-  const uint64_t *extents;
-  uint64_t *turns, *divide, *counts;
-  uint64_t shares;
-} making_blocks;
-
 // What has been made so far, to go back to.
 typedef struct mark {
   size_t files, steps, arrays, stages;
@@ -46,10 +37,10 @@ uint64_t making_element_bytes(const making *m, net_id file);
 // Whether it has for the step.
 bool making_add_step(making *m, const net_stage *stage);
 // The same as it is; `blocks`: of a stage by loops, which has no shares yet; or NULL.
-bool making_add_as_is(making *m, const net_stage *stage, const making_blocks *blocks);
+bool making_add_as_is(making *m, const net_stage *stage, const share_blocks *blocks);
 // What the stage reads and writes by that map, in blocks. False: a share would write what is
 // another's.
-bool making_find_move(making *m, const net_stage *s, const making_blocks *blocks,
+bool making_find_move(making *m, const net_stage *s, const share_blocks *blocks,
                       const net_load *load, const net_store *store, external_move *out);
 // What all shares move, about: of arrays without an end.
 void making_add_traffic(const making *m, const external_move *move, bool writes,
@@ -98,28 +89,24 @@ net_stage making_new_nodes(arena *a, const net_stage *s);
 // A stage of one share: a loop of one turn, so that the stage stays apart from others.
 void making_add_single_turn(arena *a, net_stage *s);
 // A stage whose loops are in blocks; its loads and stores of files have their maps already.
-void making_put_in_blocks(const making *m, net_stage *s, const making_blocks *b);
+void making_put_in_blocks(const making *m, net_stage *s, const share_blocks *b);
 // The map by the loops of such a stage: by loop of `m`, what a block adds, and what a turn does.
-net_map making_map_in_blocks(arena *a, const making_blocks *b, const net_map *m,
+net_map making_map_in_blocks(arena *a, const share_blocks *b, const net_map *m,
                              const int64_t *by_block, const int64_t *by_turn);
 
-// ---- moves between files and memory (move.c, box.c) ---------------------------------------------
+// ---- moves between files and memory (move.c) ----------------------------------------------------
 
-// What shares of a stage have of an array by that map, without the file: by bits of the index, of
-// which those matter where forms are 0 (false: it cannot be), or by a box, whose runs go on where
-// at most `gap` elements are between them (UINT64_MAX: the box is one run). False: a share that has
-// fewer of a loop has other elements instead.
+// What shares of a stage have of an array by bits of the index, without the file: of these, where
+// the forms are 0. False: it cannot be.
 bool making_move_by_bits(arena *a, const net_stage *s, const net_map *m, uint32_t live_count,
                          const net_form *live, external_move *out);
-bool making_move_by_box(arena *a, const net_stage *s, const making_blocks *blocks, const net_map *m,
-                        uint64_t gap, external_move *out);
-// Two moves as one, if its memory has at most about as much as both have. False: nothing is done.
+// Two such moves as one, if its memory has at most about as much as both have. False: nothing is
+// done.
 bool making_join_by_bits(external_move *into, const external_move *m);
-bool making_join_boxes(arena *a, external_move *into, const external_move *m);
 // The place of an address that was the map's, and above it the share. Of a box that begins at
 // `first`, and is a part of the move.
 net_map making_bits_map(arena *a, const net_stage *s, const net_map *m, const external_move *of);
-net_map making_box_map(arena *a, const net_stage *s, const making_blocks *blocks, const net_map *m,
+net_map making_box_map(arena *a, const net_stage *s, const share_blocks *blocks, const net_map *m,
                        int64_t first, const external_move *of);
 
 #endif

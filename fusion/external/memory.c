@@ -32,7 +32,7 @@ void making_add_single_turn(arena *a, net_stage *s) {
 
 // ---- blocks -------------------------------------------------------------------------------------
 
-net_map making_map_in_blocks(arena *a, const making_blocks *b, const net_map *m,
+net_map making_map_in_blocks(arena *a, const share_blocks *b, const net_map *m,
                              const int64_t *by_block, const int64_t *by_turn) {
   net_map to = net_map_copy(a, m);
   to.loop_count = 0;
@@ -47,14 +47,14 @@ net_map making_map_in_blocks(arena *a, const making_blocks *b, const net_map *m,
 }
 
 // The same values, by the loops of shares and turns.
-static net_map same_in_blocks(arena *a, const making_blocks *b, const net_map *m) {
+static net_map same_in_blocks(arena *a, const share_blocks *b, const net_map *m) {
   int64_t *by_block = NEW_ARRAY(a, int64_t, b->count + 1);
   for (uint32_t l = 0; l < b->count; l++)
     by_block[l] = m->strides[l] * (int64_t)b->turns[l];
   return making_map_in_blocks(a, b, m, by_block, m->strides);
 }
 
-static void set_extents(arena *a, net_stage *s, const making_blocks *b) {
+static void set_extents(arena *a, net_stage *s, const share_blocks *b) {
   uint32_t count = 0;
   uint64_t *extents = NEW_ARRAY(a, uint64_t, 2 * b->count + 1);
   for (uint32_t l = 0; l < b->count; l++)
@@ -69,7 +69,7 @@ static void set_extents(arena *a, net_stage *s, const making_blocks *b) {
   s->share_turns = 1;
 }
 
-void making_put_in_blocks(const making *m, net_stage *s, const making_blocks *b) {
+void making_put_in_blocks(const making *m, net_stage *s, const share_blocks *b) {
   if (making_has_effects(s)) {
     s->share_turns = b->turns[0];
     return;

@@ -1,5 +1,4 @@
-// What shares read of an array in a file, and write to it. See external.h.
-#include "core/number.h"
+// What shares read of an array in a file, and write to it: by index bits, or by boxes. See external.h.
 #include "fusion/external/making.h"
 
 // ---- by index bits ------------------------------------------------------------------------------
@@ -91,7 +90,7 @@ static uint64_t most(uint64_t a, uint64_t b) { return a > b ? a : b; }
 
 bool making_join_by_bits(external_move *into, const external_move *m) {
   uint64_t distance;
-  if (!into->by_bits || !m->by_bits || into->addresses.n != m->addresses.n || !same_live(into, m) ||
+  if (into->addresses.n != m->addresses.n || !same_live(into, m) ||
       !have_one_distance(into, m, &distance))
     return false;
   f2_space u = f2_space_sum(into->addresses, m->addresses);
@@ -118,6 +117,41 @@ net_map making_bits_map(arena *a, const net_stage *s, const net_map *m, const ex
   return net_stage_map(a, s, place);
 }
 
+// ---- by boxes ---------------------------------------------------------------------------------
+
+// Adds it to the map's offset where it is backward, and so begins with the highest place.
+static int64_t weight_in_memory(const share_box *b, uint64_t count, int64_t weight, net_map *map) {
+  if (count < 2 || !weight)
+    return 0;
+  int64_t apart = (int64_t)share_box_places_apart(b, magnitude_of(weight));
+  map->offset += weight < 0 ? apart * (int64_t)(count - 1) : 0;
+  return weight < 0 ? -apart : apart;
+}
+
+net_map making_box_map(arena *a, const net_stage *s, const share_blocks *blocks, const net_map *map,
+                       int64_t first, const external_move *of) {
+  const share_box *b = &of->box;
+  int64_t *by_block = NEW_ARRAY(a, int64_t, map->loop_count + 1);
+  int64_t *by_turn = NEW_ARRAY(a, int64_t, map->loop_count + 1);
+  net_map to = {.offset = (int64_t)of->origin + first - b->first,
+                .rows = NEW_ARRAY(a, net_row, map->row_count + (uint32_t)s->shares + 1)};
+  for (uint32_t r = 0; r < map->row_count; r++) {
+    net_row row = map->rows[r];
+    if (!row.form.mask || share_has_row(s, &row))
+      continue;
+    row.weight = weight_in_memory(b, 2, row.weight, &to);
+    to.rows[to.row_count++] = row;
+  }
+  for (int i = 0; i < s->shares && !of->whole; i++)
+    to.rows[to.row_count++] =
+        (net_row){{f2_unit(net_share_bits(s) + i), false}, (int64_t)(of->apart << i)};
+  for (uint32_t l = 0; l < map->loop_count; l++) {
+    by_block[l] = of->whole ? 0 : (int64_t)(of->apart * blocks->divide[l]);
+    by_turn[l] = weight_in_memory(b, blocks->turns[l], map->strides[l], &to);
+  }
+  return blocks ? making_map_in_blocks(a, blocks, &to, by_block, by_turn) : to;
+}
+
 // ---- blocks -------------------------------------------------------------------------------------
 
 // log2 of the elements of a block: the lowest unit vectors of U.
@@ -129,24 +163,24 @@ static int block_bits(const external_move *m) {
 }
 
 uint64_t external_block_count(const external_move *m) {
-  return m->by_bits ? f2_unit(m->addresses.dimension - block_bits(m)) : external_box_runs(&m->box);
+  return m->by_bits ? f2_unit(m->addresses.dimension - block_bits(m)) : share_box_runs(&m->box);
 }
 
-bool external_block_at(const external_move *m, uint64_t share, uint64_t i, external_block *out) {
+bool external_block_at(const external_move *m, uint64_t share, uint64_t i, share_block *out) {
   if (m->by_bits) {
     int t = block_bits(m);
     uint64_t first = f2_space_element(m->addresses, i << t) ^ f2_affine_apply(m->bases, share);
-    *out = (external_block){first, f2_unit(t), i << t};
+    *out = (share_block){first, f2_unit(t), i << t};
     if (!net_forms_hold(m->live_count, m->live, share) || first >= m->end)
       return false;
   } else {
     int64_t first;
-    if (!external_box_run(&m->box, share, i, &first, out))
+    if (!share_box_run(&m->box, share, i, &first, out))
       return false;
     uint64_t before = first < 0 ? -(uint64_t)first : 0;
     if (before >= out->count || (uint64_t)first + before >= m->end)
       return false;
-    *out = (external_block){(uint64_t)first + before, out->count - before, out->place + before};
+    *out = (share_block){(uint64_t)first + before, out->count - before, out->place + before};
   }
   out->count = m->end - out->first < out->count ? m->end - out->first : out->count;
   return true;
@@ -156,13 +190,13 @@ bool external_move_has_each_once(const external_move *m) {
   if (m->shares == 1)
     return true;
   return m->by_bits ? f2_rank(m->bases.a) == m->bases.a.columns
-                    : external_box_has_each_once(&m->box, m->shares);
+                    : share_box_has_each_once(&m->box, m->shares);
 }
 
 // The bytes of a move, and the requests for them.
 static uint64_t bytes_moved(const external *e, const external_step *s, const external_move *m,
                             uint64_t *requests) {
-  external_block b;
+  share_block b;
   uint64_t sum = 0, last = m->whole ? 1 : s->shares;
   size_t size = scalar_types[e->arrays.items[m->file].type].size;
   *requests = 0;
@@ -204,14 +238,14 @@ double external_seconds(const target *t, external_traffic moved, uint64_t parts)
 
 int64_t external_origin(const external_move *m, uint64_t share) {
   if (m->by_address)
-    return external_box_first(&m->box, share);
+    return share_box_first(&m->box, share);
   return (int64_t)(m->origin + (m->whole ? 0 : share * m->apart));
 }
 
 // By bits, the least address is that of the first block.
 static bool has_any_block(const external_move *m, uint64_t share) {
   uint64_t count = m->by_bits ? 1 : external_block_count(m);
-  external_block b;
+  share_block b;
   bool any = false;
   for (uint64_t i = 0; i < count && !any; i++)
     any = external_block_at(m, share, i, &b);

@@ -73,7 +73,7 @@ static uint64_t gap_of(const making *m, net_id file) {
   return (uint64_t)bytes / making_element_bytes(m, file);
 }
 
-bool making_find_move(making *m, const net_stage *s, const making_blocks *blocks,
+bool making_find_move(making *m, const net_stage *s, const share_blocks *blocks,
                       const net_load *load, const net_store *store, external_move *out) {
   net_id file = load ? load->array : store->array;
   const net_map *map = load ? &load->map : &store->map;
@@ -86,8 +86,9 @@ bool making_find_move(making *m, const net_stage *s, const making_blocks *blocks
     bits.padding = load->padding_value;
   external_move box = bits;
   box.by_address = blocks && making_has_effects(s);
-  bool exact = making_move_by_box(m->memory, s, blocks, map,
-                                  box.by_address ? UINT64_MAX : gap_of(m, file), &box);
+  uint64_t gap = box.by_address ? UINT64_MAX : gap_of(m, file);
+  bool exact = share_box_of_map(m->memory, s, blocks, map, gap, &box.box);
+  box.elements = box.box.elements;
   bool by_bits = !blocks && making_move_by_bits(m->memory, s, map, store ? store->live_count : 0,
                                                 store ? store->live : NULL, &bits);
   *out = by_bits && !(m->joins_blocks && is_faster(m, &box, &bits)) ? bits : box;
@@ -95,9 +96,14 @@ bool making_find_move(making *m, const net_stage *s, const making_blocks *blocks
 }
 
 static bool join(arena *a, external_move *into, const external_move *m) {
-  return into->file == m->file && into->end == m->end &&
-         !memcmp(&into->padding, &m->padding, sizeof m->padding) &&
-         (making_join_by_bits(into, m) || making_join_boxes(a, into, m));
+  if (into->file != m->file || into->end != m->end || into->by_bits != m->by_bits ||
+      memcmp(&into->padding, &m->padding, sizeof m->padding) != 0)
+    return false;
+  if (into->by_bits)
+    return making_join_by_bits(into, m);
+  bool joined = share_boxes_join(a, &into->box, &m->box);
+  into->elements = into->box.elements;
+  return joined;
 }
 
 // Accesses to one array that are one move: `all` has the moves. Of stores, what they store together
@@ -149,7 +155,7 @@ static void place_move(const making *m, external_move *move) {
 }
 
 // Joined moves may have grown until two are one.
-static void place_accesses(making *m, const net_stage *s, const making_blocks *blocks, accesses *of,
+static void place_accesses(making *m, const net_stage *s, const share_blocks *blocks, accesses *of,
                            external_moves *all, bool writes) {
   for (size_t k = 0; k < all->count; k++) {
     external_move *move = &all->items[k];
@@ -172,7 +178,7 @@ static void place_accesses(making *m, const net_stage *s, const making_blocks *b
   }
 }
 
-static void add_reads(making *m, net_stage *s, const making_blocks *blocks, external_step *step) {
+static void add_reads(making *m, net_stage *s, const share_blocks *blocks, external_step *step) {
   accesses of = {0};
   for (size_t i = 0; i < s->loads.count; i++) {
     net_load *l = &s->loads.items[i];
@@ -189,7 +195,7 @@ static void add_reads(making *m, net_stage *s, const making_blocks *blocks, exte
 }
 
 // How many elements a share stores; 0: some store none, and the move does not say which.
-static uint64_t stored_elements(const net_stage *s, const making_blocks *blocks, const net_store *o,
+static uint64_t stored_elements(const net_stage *s, const share_blocks *blocks, const net_store *o,
                                 const external_move *move) {
   f2_space all = f2_space_zero(s->n), own = all;
   uint64_t count = 1;
@@ -205,7 +211,7 @@ static uint64_t stored_elements(const net_stage *s, const making_blocks *blocks,
 }
 
 // False: a share would write what is another's.
-static bool add_writes(making *m, net_stage *s, const making_blocks *blocks, external_step *step) {
+static bool add_writes(making *m, net_stage *s, const share_blocks *blocks, external_step *step) {
   accesses of = {0};
   bool good = true;
   for (size_t i = 0; i < s->stores.count; i++) {
@@ -239,9 +245,9 @@ static net_id add_all_of(making *m, external_moves *moves, net_id file, uint64_t
                        .end = of->count,
                        .whole = true,
                        .partial = writes,
-                       .box = {.run = of->count, .side_count = 1}};
-  all.box.sides = NEW_ARRAY(m->memory, external_side, 1);
-  all.box.sides[0] = (external_side){1, 1, 1};
+                       .box = {.run = of->count, .elements = of->count, .side_count = 1}};
+  all.box.sides = NEW_ARRAY(m->memory, share_side, 1);
+  all.box.sides[0] = (share_side){1, 1, 1};
   all.memory = add_memory(m, writes ? NET_TEMPORARY : NET_ARGUMENT, of->type, of->count);
   vec_push(m->memory, moves, all);
   return all.memory;
@@ -302,7 +308,7 @@ uint64_t making_most_bytes(const making *m, size_t step) {
 }
 
 // A stage whose values nothing needs, which is possible after plans in parts, is no step.
-bool making_add_as_is(making *m, const net_stage *of, const making_blocks *blocks) {
+bool making_add_as_is(making *m, const net_stage *of, const share_blocks *blocks) {
   net_stage stage = making_new_nodes(m->memory, of);
   external_step step = {.stage = (uint32_t)m->to->stages.count,
                         .shares = blocks ? blocks->shares : net_share_count(&stage)};

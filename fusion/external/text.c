@@ -49,13 +49,13 @@ const char *external_verify(arena *a, const external *e) {
 
 // ---- text ---------------------------------------------------------------------------------------
 
-static void print_box(text *out, const external_box *b) {
+static void print_box(text *out, const share_box *b) {
   text_printf(out, " first %" PRId64 " run %" PRIu64, b->first, b->run);
   for (uint32_t i = 0; i < b->side_count; i++)
     if (b->sides[i].count > 1)
       text_printf(out, " side %" PRIu64 ":%" PRIu64, b->sides[i].count, b->sides[i].stride);
   for (uint32_t i = 0; i < b->digit_count; i++) {
-    const external_digit *d = &b->digits[i];
+    const share_digit *d = &b->digits[i];
     text_printf(out, " share/%" PRIu64 "%%%" PRIu64 ":%" PRId64, d->divide, d->extent, d->step);
     if (d->side != NET_NONE)
       text_printf(out, " last %" PRIu64 " of side %u", d->last, (unsigned)d->side);

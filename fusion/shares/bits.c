@@ -1,6 +1,5 @@
 // A stage in shares by bits of its index: runs of its ops, each with a V that contains their
 // directions. See shares.h.
-#include "core/number.h"
 #include "fusion/shares/sharing.h"
 
 // A run of ops that shares execute without others.
@@ -47,33 +46,21 @@ bool sharing_has_bits(const sharing *s, const net_stage *stage) {
   return stage->n > 0 && !net_stage_has(stage, NET_SCATTER);
 }
 
-// Whether the map goes to slabs by bits: *number are the highest p bits of the address, of the
-// slab.
-static bool goes_to_slabs(const sharing *s, int n, const net_map *m, uint64_t slab,
-                          f2_affine *number) {
-  int low = slab ? f2_msb(slab) : 0;
-  f2_affine address;
-  if (!is_power_of_two(slab) || !net_map_bits(m, n, low + s->p, &address))
-    return false;
-  *number = (f2_affine){f2_zero(s->p, n), address.c >> low};
-  memcpy(number->a.row, address.a.row + low, (size_t)s->p * sizeof *address.a.row);
-  return true;
-}
-
 // Whether each share of the index has the same part of the elements.
 static bool shares_all(f2_affine number) { return f2_rank(number.a) == number.a.rows; }
 
 bool sharing_stores_by_bits(const sharing *s, const net_stage *stage, const net_store *o) {
   f2_affine number;
   uint64_t slab = sharing_slab(s->from->arrays.items[o->array].count, s->p);
-  return sharing_has_bits(s, stage) && goes_to_slabs(s, stage->n, &o->map, slab, &number) &&
-         shares_all(number);
+  return sharing_has_bits(s, stage) &&
+         sharing_goes_to_slabs(s->p, stage->n, &o->map, slab, &number) && shares_all(number);
 }
 
 // Whether what is stored lies in slabs: then *number is its share.
 static bool stores_in_slabs(const cutting *c, const net_store *o, f2_affine *number) {
   uint64_t slab = sharing_slab(c->s->to->arrays.items[o->array].count, c->s->p);
-  return c->s->by_bits[o->array] && goes_to_slabs(c->s, c->stage->n, &o->map, slab, number);
+  return c->s->by_bits[o->array] &&
+         sharing_goes_to_slabs(c->s->p, c->stage->n, &o->map, slab, number);
 }
 
 // ---- parts --------------------------------------------------------------------------------------
@@ -174,7 +161,7 @@ static void find_homes(cutting *c) {
   uint64_t most = 0;
   for (size_t i = 0; i < c->stage->loads.count; i++) {
     const net_load *l = &c->stage->loads.items[i];
-    if (goes_to_slabs(c->s, c->stage->n, &l->map, c->s->slab.items[l->array], &number) &&
+    if (sharing_goes_to_slabs(c->s->p, c->stage->n, &l->map, c->s->slab.items[l->array], &number) &&
         shares_all(number) && scalar_types[c->stage->values.items[l->value]].size > most) {
       most = scalar_types[c->stage->values.items[l->value]].size;
       c->loaded = number;
@@ -362,7 +349,7 @@ static void add_load(const cutting *c, const part *k, net_stage *stage, const ne
   l.value = number;
   f2_affine home;
   uint64_t slab = s->slab.items[l.array];
-  bool by_bits = !k->whole && goes_to_slabs(s, c->stage->n, &l.map, slab, &home);
+  bool by_bits = !k->whole && sharing_goes_to_slabs(s->p, c->stage->n, &l.map, slab, &home);
   if (by_bits && f2_affine_equal(home, k->number)) {
     s->fixed.items[l.array] = true;
   } else if (by_bits && shares_all(home) && is_exchange_cheaper(c, l.array)) {

@@ -45,36 +45,24 @@ static rank_map rank_map_of(const share_stage *e, int p) {
   return m;
 }
 
-// How many ranks S have away(S) in the space.
-static uint64_t ranks_within(f2_affine away, f2_space space) {
-  int p = away.a.rows;
-  f2_space forms = f2_space_orthogonal(space);
-  net_form zeros[F2_MAX];
-  for (int i = 0; i < forms.dimension; i++)
-    zeros[i] =
-        (net_form){f2_combine(p, away.a.row, forms.basis[i]), f2_dot(forms.basis[i], away.c)};
-  return live_points(live_set(p, (uint32_t)forms.dimension, zeros));
-}
-
-static share_traffic traffic(uint64_t messages, uint64_t bytes_of_one) {
-  return (share_traffic){messages, messages * bytes_of_one};
-}
-
 static share_cost cost_of_exchange(const shares *s, const share_stage *e, int peer_bits) {
   rank_map m = rank_map_of(e, s->p);
   f2_space peers = f2_space_units(s->p, f2_mask(peer_bits));
-  uint64_t ranks = f2_unit(s->p), fan = f2_unit(m.spread.dimension);
-  uint64_t near = f2_unit(f2_space_intersection(m.spread, peers).dimension);
-  uint64_t send_near = ranks_within(m.away, f2_space_sum(m.spread, peers));
-  uint64_t send_own = ranks_within(m.away, m.spread);
+  f2_space hosts = f2_space_sum(m.spread, peers);
+  uint64_t of_host = f2_unit(f2_space_intersection(m.spread, peers).dimension);
+  uint64_t fan = f2_unit(m.spread.dimension);
   uint64_t bytes = s->slab[e->from] * scalar_types[s->net->arrays.items[e->from].type].size / fan;
   share_cost c = {.rho = m.spread.dimension, .rounds = 1};
-  c.all[SHARE_TO_ITSELF] = traffic(send_own, bytes);
-  c.all[SHARE_TO_PEER] = traffic(send_near * near - send_own, bytes);
-  c.all[SHARE_OVER_NETWORK] = traffic(ranks * fan - send_near * near, bytes);
-  c.most[SHARE_TO_ITSELF] = traffic(send_own > 0, bytes);
-  c.most[SHARE_TO_PEER] = traffic(send_near ? near - (send_own == send_near) : 0, bytes);
-  c.most[SHARE_OVER_NETWORK] = traffic(fan - (send_near == ranks ? near : 0), bytes);
+  for (uint64_t rank = 0; rank < f2_unit(s->p); rank++) {
+    uint64_t away = f2_affine_apply(m.away, rank), own = f2_space_has(m.spread, away);
+    uint64_t near = f2_space_has(hosts, away) ? of_host : 0;
+    uint64_t messages[SHARE_DISTANCES] = {
+        [SHARE_TO_PEER] = near - own, [SHARE_OVER_NETWORK] = fan - near, [SHARE_TO_ITSELF] = own};
+    share_traffic sent[SHARE_DISTANCES];
+    for (int d = 0; d < SHARE_DISTANCES; d++)
+      sent[d] = (share_traffic){messages[d], messages[d] * bytes};
+    share_cost_add_rank(&c, sent);
+  }
   return c;
 }
 

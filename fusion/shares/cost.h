@@ -8,9 +8,8 @@
 //   exchange, rho 2    of 4 messages of each rank    1 to itself, 1 to its peer, 2 over the network
 //
 // With the number of a block (S | J), S its rank, an exchange sends it to rank  M S ^ c ^ D J. The image of
-// D, of dimension rho, is where the blocks of one rank go, from M S ^ c on. So how many messages stay on
-// a host is the dimension of an intersection, and how many ranks have such messages is the number of
-// solutions of a system of equations: no list of ranks is made.
+// D, of dimension rho, is where the blocks of one rank go, from M S ^ c on. So how many of its messages
+// stay on a host is the dimension of an intersection.
 //
 //   cost.c     exchanges, gathers, windows; seconds        routine_cost.c   routines on slabs
 #ifndef PERMC_FUSION_SHARES_COST_H

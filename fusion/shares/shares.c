@@ -15,28 +15,28 @@ int shares_bits(uint64_t ranks) {
 // ---- verification -------------------------------------------------------------------------------
 
 // Whether each share of a stage has these addresses in its own part of the array.
-static bool stays_in_share(const shares *s, const net_stage *stage, net_id array,
+static bool stays_in_share(arena *a, const shares *s, const net_stage *stage, net_id array,
                            const net_map *m) {
-  int64_t slab = (int64_t)s->slab[array];
-  share_window w, has = {0, slab, s->slab[array]};
-  if (s->window[array])
-    has = *s->window[array];
-  return sharing_find_window(stage, m, s->window[array] ? 0 : s->slab[array], &w) &&
-         w.step == has.step && w.first >= has.first &&
-         (uint64_t)(w.first - has.first) + w.length <= has.length;
+  const share_window *has = s->window[array];
+  share_window w;
+  if (!has)
+    return sharing_keeps_to_slab(a, stage, m, s->slab[array]);
+  return sharing_find_window(a, stage, m, &w) && w.step == has->step && w.first >= has->first &&
+         (uint64_t)(w.first - has->first) + w.length <= has->length;
 }
 
-static const char *problem_of_split(const shares *s, const net_stage *stage) {
+static const char *problem_of_split(arena *a, const shares *s, const net_stage *stage) {
   if (stage->routine || (!stage->shares && !stage->share_turns))
     return "a stage that is split has no shares";
   for (size_t i = 0; i < stage->loads.count; i++) {
     const net_load *l = &stage->loads.items[i];
-    if (s->slab[l->array] && !stays_in_share(s, stage, l->array, &l->map))
+    if (s->slab[l->array] && !stays_in_share(a, s, stage, l->array, &l->map))
       return "a share loads what another has";
   }
   for (size_t i = 0; i < stage->stores.count; i++) {
     const net_store *o = &stage->stores.items[i];
-    if (!s->slab[o->array] || s->window[o->array] || !stays_in_share(s, stage, o->array, &o->map))
+    if (!s->slab[o->array] || s->window[o->array] ||
+        !stays_in_share(a, s, stage, o->array, &o->map))
       return "a share stores what another has";
   }
   for (net_access at = {0}; net_access_next(stage, &at);)
@@ -76,7 +76,7 @@ const char *shares_verify(arena *a, const shares *s) {
     const share_stage *as = &s->stages[i];
     switch (as->kind) {
     case SHARE_SPLIT:
-      problem = problem_of_split(s, stage);
+      problem = problem_of_split(a, s, stage);
       break;
     case SHARE_ROUTINE:
       if (!stage->routine || !shares_routine_slab(s->net, stage->routine, s->slab, f2_unit(s->p)))

@@ -31,6 +31,7 @@
 //   passage.c  arrays that change shares      window.c   what shares load of others' slabs
 //   routine.c  a routine on slabs             peer.c     for GPUs that reach each other's memory
 //   merge.c    sorts of slabs, for these
+//   box.c      what shares touch of arrays
 //   cost.c, routine_cost.c  what is sent, and seconds
 #ifndef PERMC_FUSION_SHARES_SHARES_H
 #define PERMC_FUSION_SHARES_SHARES_H
@@ -53,7 +54,8 @@ static inline bool share_only_moves(share_kind kind) {
   return kind == SHARE_EXCHANGE || kind == SHARE_GATHER || kind == SHARE_WINDOW;
 }
 
-// Share s has elements first + s * step, ..., first + s * step + length - 1, as far as they exist.
+// A box of one run (box.h): share s has elements first + s * step, ..., first + s * step + length -
+// 1, as far as they exist.
 typedef struct share_window {
   int64_t first, step;
   uint64_t length;

@@ -2,6 +2,7 @@
 #ifndef PERMC_FUSION_SHARES_SHARING_H
 #define PERMC_FUSION_SHARES_SHARING_H
 
+#include "fusion/shares/box.h"
 #include "fusion/shares/passage.h"
 #include "fusion/shares/shares.h"
 
@@ -58,9 +59,13 @@ bool sharing_by_keys(sharing *s, const net_stage *stage);
 // For a stage with shares: its loads are from arrays in slabs that shares keep to, from windows, or
 // from what each rank has as a whole.
 void sharing_fetch_loads(sharing *s, net_stage *stage);
-// What shares of a stage touch of an array by that map: of their slabs, if they keep to them (0: they
-// need not). False: it is no window.
-bool sharing_find_window(const net_stage *stage, const net_map *m, uint64_t slab, share_window *w);
+// Whether shares of a stage touch a window of an array by that map, and which.
+bool sharing_find_window(arena *a, const net_stage *stage, const net_map *m, share_window *w);
+// Whether the map, of an index of n bits, goes to slabs by bits: *number are the highest p bits of
+// the address, of the slab.
+bool sharing_goes_to_slabs(int p, int n, const net_map *m, uint64_t slab, f2_affine *number);
+// Whether each share has the addresses of its own slab.
+bool sharing_keeps_to_slab(arena *a, const net_stage *stage, const net_map *m, uint64_t slab);
 
 // ---- sorts of slabs that GPUs reach (merge.c) -----------------------------------------------------
 

@@ -7,18 +7,13 @@
 #include "fusion/shares/sharing.h"
 
 // How far apart the elements of two turns are, if those of one turn lie between; 0: they do not.
-static uint64_t turn_length(const net_stage *s, const net_map *m) {
-  uint64_t rest = (uint64_t)m->offset;
-  if (m->offset < 0 || m->strides[0] <= 0)
-    return 0;
-  for (uint32_t l = 1; l < m->loop_count; l++) {
-    if (m->strides[l] < 0 || s->extents[l] == 0)
-      return 0;
-    rest += (uint64_t)m->strides[l] * (s->extents[l] - 1);
-  }
-  for (uint32_t r = 0; r < m->row_count; r++)
-    rest += (uint64_t)m->rows[r].weight;
-  return rest < (uint64_t)m->strides[0] ? (uint64_t)m->strides[0] : 0;
+static uint64_t turn_length(arena *a, const net_stage *s, const net_map *m) {
+  net_stage by_one = *s;
+  share_window w;
+  by_one.share_turns = 1;
+  bool between = sharing_find_window(a, &by_one, m, &w) && w.first >= 0 && w.step > 0 &&
+                 (uint64_t)w.first + w.length <= (uint64_t)w.step;
+  return between ? (uint64_t)w.step : 0;
 }
 
 // Whether the array consists of turns of that length, all of them.
@@ -35,7 +30,7 @@ static bool stores_by_turns(const sharing *s, const net_stage *stage, net_id arr
     const net_store *o = &stage->stores.items[i];
     if (o->array != array)
       continue;
-    uint64_t own = turn_length(stage, &o->map);
+    uint64_t own = turn_length(s->memory, stage, &o->map);
     if (writes++ && own != length)
       return false;
     length = own;
@@ -55,7 +50,7 @@ static bool has_turns(const sharing *s, const net_stage *stage) {
 
 // An argument that no stage relies on yet lies as this one needs it.
 static void choose_slab(sharing *s, const net_stage *stage, const net_load *l, uint64_t turns) {
-  uint64_t length = turn_length(stage, &l->map);
+  uint64_t length = turn_length(s->memory, stage, &l->map);
   if (s->slab.items[l->array] && !s->fixed.items[l->array] &&
       consists_of_turns(s, stage, l->array, length))
     s->slab.items[l->array] = turns * length;

@@ -7,63 +7,41 @@
 #include "core/number.h"
 #include "fusion/shares/sharing.h"
 
-// The addresses that rows and loops give which no share has to itself: from *low on, *length of
-// them.
-static void add_range(int64_t weight, uint64_t most, share_window *w) {
-  w->length += magnitude_of(weight) * most;
-  if (weight < 0)
-    w->first += weight * (int64_t)most;
-}
-
-// Whether the bits of the share shift the addresses of a share, by as much from each share to the
-// next: by `step`, where a bit's own row may add to it or take from it; 0: by what the rows say.
-// (What depends on the bits besides is in the range.)
-static bool shifts_by_bits(const net_stage *s, const net_map *m, int64_t step, share_window *w) {
-  int low = net_share_bits(s);
-  for (uint32_t r = 0; r < m->row_count; r++) {
-    const net_row *row = &m->rows[r];
-    if (!(row->form.mask >> low && is_power_of_two(row->form.mask)))
-      add_range(row->weight, 1, w);
-  }
-  for (int i = 0; i < s->shares; i++) {
-    const net_row *row = net_map_row(m, f2_unit(low + i));
-    if (!row)
-      return false;
-    int64_t by = net_row_step(row);
-    w->first += row->form.constant ? row->weight : 0;
-    w->step = i > 0 ? w->step : step ? step : by;
-    by -= w->step * (int64_t)f2_unit(i);
-    if (by != 0 && !step)
-      return false;
-    add_range(by, 1, w);
-  }
-  return true;
-}
-
 static bool is_slab(const share_window *w, uint64_t slab) {
   return w->first >= 0 && w->step == (int64_t)slab && (uint64_t)w->first + w->length <= slab;
 }
 
-bool sharing_find_window(const net_stage *s, const net_map *m, uint64_t slab, share_window *w) {
-  *w = (share_window){m->offset, 0, 1};
-  for (uint32_t l = 0; l < m->loop_count; l++) {
-    bool shared = s->share_turns && l == 0;
-    uint64_t turns = shared ? s->share_turns : s->extents[l];
-    if (turns == 0)
+bool sharing_find_window(arena *a, const net_stage *s, const net_map *m, share_window *w) {
+  share_box b;
+  for (uint32_t l = 0; l < s->loop_count; l++)
+    if (!s->extents[l])
       return false;
-    add_range(m->strides[l], turns - 1, w);
-    if (shared)
-      w->step = m->strides[l] * (int64_t)turns;
-  }
-  share_window all = *w;
-  if (s->shares && slab && shifts_by_bits(s, m, (int64_t)slab, w) && is_slab(w, slab))
-    return true;
-  *w = all;
-  if (s->shares)
-    return shifts_by_bits(s, m, 0, w);
-  for (uint32_t r = 0; r < m->row_count; r++)
-    add_range(m->rows[r].weight, 1, w);
-  return w->step != 0;
+  share_box_of_map(a, s, NULL, m, UINT64_MAX, &b);
+  if (b.digit_count != 1 || b.digits[0].divide != 1 || b.digits[0].extent != net_share_count(s))
+    return false;
+  *w = (share_window){b.first, b.digits[0].step, b.elements};
+  return true;
+}
+
+bool sharing_goes_to_slabs(int p, int n, const net_map *m, uint64_t slab, f2_affine *number) {
+  int low = slab ? f2_msb(slab) : 0;
+  f2_affine address;
+  if (!is_power_of_two(slab) || !net_map_bits(m, n, low + p, &address))
+    return false;
+  *number = (f2_affine){f2_zero(p, n), address.c >> low};
+  memcpy(number->a.row, address.a.row + low, (size_t)p * sizeof *address.a.row);
+  return true;
+}
+
+bool sharing_keeps_to_slab(arena *a, const net_stage *s, const net_map *m, uint64_t slab) {
+  share_window w;
+  f2_affine number;
+  if (!s->shares || !sharing_goes_to_slabs(s->shares, s->n, m, slab, &number))
+    return sharing_find_window(a, s, m, &w) && is_slab(&w, slab);
+  bool own = number.c == 0;
+  for (int i = 0; i < s->shares; i++)
+    own = own && number.a.row[i] == f2_unit(net_share_bits(s) + i);
+  return own;
 }
 
 // What shares have of an array in that window.
@@ -90,15 +68,13 @@ void sharing_fetch_loads(sharing *s, net_stage *stage) {
   for (size_t i = 0; i < stage->loads.count; i++) {
     net_load *l = &stage->loads.items[i];
     uint64_t slab = s->slab.items[l->array], count = s->to->arrays.items[l->array].count;
+    bool own = slab && sharing_keeps_to_slab(s->memory, stage, &l->map, slab);
     share_window w;
-    bool found = slab && sharing_find_window(stage, &l->map, slab, &w);
-    if (found && is_slab(&w, slab))
+    bool some =
+        slab && !own && sharing_find_window(s->memory, stage, &l->map, &w) && w.length <= count / 2;
+    if (own || some)
       s->fixed.items[l->array] = true;
-    else if (found && w.length <= count / 2) {
-      s->fixed.items[l->array] = true;
-      l->array = window_of(s, l->array, &w);
-    } else {
-      l->array = sharing_whole_array(s, l->array);
-    }
+    if (!own)
+      l->array = some ? window_of(s, l->array, &w) : sharing_whole_array(s, l->array);
   }
 }

@@ -128,7 +128,7 @@ static bool add_blocks(const execution *x, const buffer *b, uint64_t share, bool
   uint64_t count = external_block_count(m), each = m->elements / count;
   external_place file = files_place(x->options->files, m->file);
   for (uint64_t i = 0; i < count; i++) {
-    external_block k = {0, 0, i * each};
+    share_block k = {0, 0, i * each};
     bool there = external_block_at(m, share, i, &k);
     k.count = there ? k.count : 0;
     if (!writes && !there) {

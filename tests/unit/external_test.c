@@ -32,7 +32,7 @@ static element *memory_at(simulation *s, const external_move *m, uint64_t share,
 }
 
 static void read_share(simulation *s, const external_move *m, uint64_t share) {
-  external_block b;
+  share_block b;
   for (uint64_t p = 0; p < m->elements; p++)
     if (memory_at(s, m, share, p))
       *memory_at(s, m, share, p) = (element){m->padding, true};
@@ -43,7 +43,7 @@ static void read_share(simulation *s, const external_move *m, uint64_t share) {
 
 // What is written of a result, and was not read before, is all stored.
 static bool write_share(simulation *s, const external_move *m, uint64_t share) {
-  external_block b;
+  share_block b;
   bool good = true, any = s->inner.garbage || m->partial;
   any = any || s->e->arrays.items[m->file].role != NET_RESULT;
   for (uint64_t i = 0; i < external_block_count(m); i++)
