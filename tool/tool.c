@@ -99,39 +99,40 @@ static void keep_standard_streams(void) {
       (void)!open("/dev/null", i == STDIN_FILENO ? O_WRONLY : O_RDONLY);
 }
 
+static cli_status parse_and_run(cli_arguments *args, int argc, char **argv) {
+  cli_status status = cli_parse(args, argc, argv);
+  if (status != CLI_OK)
+    return status;
+  if (args->help || args->list) {
+    args->help ? print_verb_help(stdout, args->verb) : args->list();
+    return CLI_OK;
+  }
+  if (cli_has_option(args, "--quiet"))
+    cli_is_given(args, "--quiet") ? cli_be_quiet() : cli_progress_start();
+  status = args->verb->run(args);
+  cli_progress_end();
+  return status;
+}
+
+// The verb with the words behind it; NULL: the first of them should have been one.
 static cli_status run_verb(const cli_verb *verb, int argc, char **argv) {
-  cli_arguments args;
+  jmp_buf failure;
+  arena memory = {.failure = &failure};
+  cli_arguments args = {.verb = verb, .verbs = cli_verbs, .memory = &memory};
+  volatile cli_status status = CLI_WRONG;
   bool several = cli_is_one_of_several(verb);
   if (several)
     cli_keep_messages();
-  cli_status status = cli_parse(&args, cli_verbs, verb, argc, argv);
-  if (status == CLI_OK) {
-    if (args.help)
-      print_verb_help(stdout, verb);
-    else if (args.list)
-      args.list();
-    else {
-      if (cli_has_option(&args, "--quiet"))
-        cli_is_given(&args, "--quiet") ? cli_be_quiet() : cli_progress_start();
-      status = verb->run(&args);
-      cli_progress_end();
-    }
-  }
+  if (setjmp(failure) != 0)
+    cli_out_of_memory();
+  else
+    status = verb ? parse_and_run(&args, argc, argv)
+                  : report_unknown_verb(&args, argv[0], argc > 1 ? argv[1] : NULL);
   if (several && status == CLI_USAGE)
     cli_say_once();
   else if (several)
     cli_end_keeping(true);
-  cli_arguments_free(&args);
-  return status;
-}
-
-static cli_status refuse_verb(const char *word, const char *next) {
-  bool several = cli_is_one_of_several(NULL);
-  if (several)
-    cli_keep_messages();
-  cli_status status = report_unknown_verb(cli_verbs, word, next);
-  if (several)
-    cli_say_once();
+  arena_free(&memory);
   return status;
 }
 
@@ -153,7 +154,7 @@ int tool_main(int argc, char **argv, cli_connect *connect) {
   } else if (strcmp(word, "--version") == 0) {
     printf("permc %s\n", permc_version());
   } else {
-    status = refuse_verb(word, argc > 2 ? argv[2] : NULL);
+    status = run_verb(NULL, argc - 1, argv + 1);
   }
   if (!cli_flush_stdout() && status == CLI_OK)
     status = CLI_WRONG;

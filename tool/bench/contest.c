@@ -288,15 +288,11 @@ static bool serve(contest *g) {
 // As many files as results, or none.
 static bool write_results(contest *g) {
   size_t count;
-  const char **paths = cli_values(g->request->args, "-o", &count);
-  bool good = paths != NULL;
-  if (good && count != g->result_count) {
-    cli_error("bench: there are %zu results, but %zu files for them", g->result_count, count);
-    good = false;
-  }
-  good = good && cli_report(g->context, permc_write_files(g->context, paths, g->results, count));
-  free(paths);
-  return good;
+  const char *const *paths = cli_values(g->request->args, "-o", &count);
+  if (count == g->result_count)
+    return cli_report(g->context, permc_write_files(g->context, paths, g->results, count));
+  cli_error("bench: there are %zu results, but %zu files for them", g->result_count, count);
+  return false;
 }
 
 bool bench_serve_turns(const bench_request *request, bench_row *row) {

@@ -269,13 +269,18 @@ static bool check_required(const cli_arguments *a) {
   return good;
 }
 
-cli_status cli_parse(cli_arguments *a, const cli_verb *verbs, const cli_verb *verb, int argc,
-                     char **argv) {
-  *a = (cli_arguments){.verb = verb, .verbs = verbs};
-  a->operands = calloc((size_t)argc + 1, sizeof *a->operands);
-  a->options = calloc((size_t)argc + 1, sizeof *a->options);
-  if (!a->operands || !a->options)
-    return cli_out_of_memory();
+static void group_values(cli_arguments *a) {
+  size_t count = 0;
+  a->values = NEW_ARRAY(a->memory, const char *, a->option_count);
+  for (const cli_option *o = a->verb->options; o->name; o++)
+    for (size_t i = 0; i < a->option_count; i++)
+      if (a->options[i].option == o)
+        a->values[count++] = a->options[i].value;
+}
+
+cli_status cli_parse(cli_arguments *a, int argc, char **argv) {
+  a->operands = NEW_ARRAY(a->memory, const char *, argc + 1);
+  a->options = NEW_ARRAY(a->memory, cli_choice, argc + 1);
   bool only_operands = false;
   for (int i = 0; i < argc; i++) {
     const char *word = argv[i];
@@ -289,14 +294,9 @@ cli_status cli_parse(cli_arguments *a, const cli_verb *verbs, const cli_verb *ve
     } else if (!parse_option(a, argc, argv, &i))
       return CLI_USAGE;
   }
+  group_values(a);
   bool good = a->list || (check_operands(a) && check_exclusive(a) && check_required(a));
   return good ? CLI_OK : CLI_USAGE;
-}
-
-void cli_arguments_free(cli_arguments *a) {
-  free(a->operands);
-  free(a->options);
-  *a = (cli_arguments){0};
 }
 
 // ---- what was given --------------------------------------------------------------------------
@@ -329,16 +329,17 @@ uint64_t cli_number(const cli_arguments *a, const char *name, uint64_t otherwise
   return number;
 }
 
-const char **cli_values(const cli_arguments *a, const char *name, size_t *count) {
-  const char **values = calloc(a->option_count + 1, sizeof *values);
+const char *const *cli_values(const cli_arguments *a, const char *name, size_t *count) {
+  const char *const *values = a->values;
   *count = 0;
-  if (!values) {
-    cli_out_of_memory();
-    return NULL;
+  for (const cli_option *o = a->verb->options; o->name; o++) {
+    for (size_t i = 0; i < a->option_count; i++)
+      *count += a->options[i].option == o;
+    if (!strcmp(o->name, name))
+      return values;
+    values += *count;
+    *count = 0;
   }
-  for (size_t i = 0; i < a->option_count; i++)
-    if (strcmp(a->options[i].option->name, name) == 0)
-      values[(*count)++] = a->options[i].value;
   return values;
 }
 

@@ -6,8 +6,8 @@
 //         |   '----------------------------- an operand
 //         '--------------------------------- a verb: a row of cli_verbs (tool/verbs/verbs.c)
 //
-//   cli_arguments a;
-//   cli_parse(&a, cli_verbs, verb, 4, words);      // "sort.perm" "-i" "keys.npy" "--seed=3"
+//   cli_arguments a = {.verb = verb, .verbs = cli_verbs, .memory = &memory};
+//   cli_parse(&a, 4, words);                       // "sort.perm" "-i" "keys.npy" "--seed=3"
 //   cli_value(&a, "-i")                            // "keys.npy"
 //   cli_number(&a, "--seed", 1)                    // 3
 //   cli_value(&a, "--backend")                     // NULL: not given
@@ -62,37 +62,33 @@ struct cli_arguments {
   size_t operand_count;
   cli_choice *options;  // in the order of the command line
   size_t option_count;
-  bool help;           // --help was among them: the rest was not parsed
-  void (*list)(void);  // of an option with the value `help`, or NULL
+  const char **values;  // theirs, those of one option beside each other
+  arena *memory;        // for what lasts as long as this; of one thread
+  bool help;            // --help was among them: the rest was not parsed
+  void (*list)(void);   // of an option with the value `help`, or NULL
 };
 
 // The verb of that name, or NULL.
 const cli_verb *cli_verb_named(const cli_verb *verbs, const char *name);
 // Reports that there is no such verb.
 cli_status cli_unknown_verb(const cli_verb *verbs, const char *word);
-// Parses what follows the verb. CLI_OK, or reported: the command line does not fit the tables, or
-// memory is out.
-cli_status cli_parse(cli_arguments *a, const cli_verb *verbs, const cli_verb *verb, int argc,
-                     char **argv);
-void cli_arguments_free(cli_arguments *a);
+// Parses what follows the verb; a->memory, verb and verbs are there. CLI_OK, or reported: the
+// command line does not fit the tables.
+cli_status cli_parse(cli_arguments *a, int argc, char **argv);
 
 bool cli_has_option(const cli_arguments *a, const char *name);    // whether the verb has it
 bool cli_is_given(const cli_arguments *a, const char *name);      // false if the verb has it not
 const char *cli_value(const cli_arguments *a, const char *name);  // the first; NULL if not given
 uint64_t cli_number(const cli_arguments *a, const char *name, uint64_t otherwise);
-// All values of a repeated option; the caller frees the list. NULL: no memory, reported.
-const char **cli_values(const cli_arguments *a, const char *name, size_t *count);
+// All values of a repeated option.
+const char *const *cli_values(const cli_arguments *a, const char *name, size_t *count);
 // The file that the verb works on, or NULL.
 const char *cli_operand(const cli_arguments *a, size_t index);
 
 // The files among the operands, and the programs (*.perm) below folders among them, by name.
-typedef struct cli_files {
-  char **paths;
-  size_t count, capacity;
-} cli_files;
-// False: some cannot be read, reported; the others are there. cli_files_free in any case.
+typedef VEC(const char *) cli_files;
+// False: some cannot be read, reported; the others are there.
 bool cli_find_programs(const cli_arguments *a, cli_files *out);
-void cli_files_free(cli_files *f);
 
 // ---- words -----------------------------------------------------------------------------------
 

@@ -40,8 +40,8 @@ static bool limit_process(const char *name, uint64_t value) {
 
 static cli_status use_limits(const cli_arguments *a, permc_context *context) {
   size_t count;
-  const char **words = cli_values(a, "--limit", &count);
-  cli_status status = words ? CLI_OK : CLI_WRONG;
+  const char *const *words = cli_values(a, "--limit", &count);
+  cli_status status = CLI_OK;
   // There can be several contexts, and the time runs from the first.
   static atomic_bool process_is_limited;
   bool first = !atomic_exchange(&process_is_limited, true);
@@ -64,7 +64,6 @@ static cli_status use_limits(const cli_arguments *a, permc_context *context) {
                                "memory=2^33, not '%s'",
                                a->verb->name, words[i]);
   }
-  free(words);
   return status;
 }
 
@@ -145,14 +144,12 @@ static void folder_of(text *out, const char *path) {
 
 cli_status cli_use_files(const cli_arguments *a, permc_context *context) {
   size_t count;
-  const char **outputs = cli_values(a, "-o", &count);
-  const char *first = outputs && count && !output_is_direct(outputs[0]) ? outputs[0] : NULL;
+  const char *const *outputs = cli_values(a, "-o", &count);
+  const char *first = count && !output_is_direct(outputs[0]) ? outputs[0] : NULL;
   permc_files files = {.memory = cli_number(a, "--memory", 0),
                        .resume = cli_is_given(a, "--resume")};
   text folder = {0};
   cli_status status = CLI_OK;
-  if (!outputs)
-    return CLI_WRONG;
   if (files.resume && !files.memory)
     status = cli_usage_error("%s: --resume needs --memory: it is for runs on files", a->verb->name);
   else if (files.resume && !first)
@@ -166,7 +163,6 @@ cli_status cli_use_files(const cli_arguments *a, permc_context *context) {
   if (status == CLI_OK && files.memory && !cli_report(context, permc_use_files(context, &files)))
     status = CLI_WRONG;
   text_free(&folder);
-  free(outputs);
   return status;
 }
 
@@ -246,58 +242,35 @@ static bool parse_size(char *word, permc_size *first, int64_t *last) {
   return good && from <= to && to <= INT64_MAX;
 }
 
-// The lists, and behind them copies of the words, whose names are cut off, in one block.
 cli_status cli_read_sizes(const cli_arguments *a, int64_t longest, cli_sizes *sizes) {
-  size_t count, length = 1;
-  const char **words = cli_values(a, "--size", &count);
-  *sizes = (cli_sizes){.count = 0};
-  for (size_t i = 0; i < count; i++)
-    length += strlen(words[i]) + 1;
-  if (!words)
-    return CLI_WRONG;
-  sizes->first = malloc(count * (sizeof *sizes->first + sizeof *sizes->last) + length);
-  if (!sizes->first) {
-    free(words);
-    return cli_out_of_memory();
+  const char *const *words = cli_values(a, "--size", &sizes->count);
+  if (!sizes->count)  // of threads that share the arguments none allocates
+    return CLI_OK;
+  sizes->first = NEW_ARRAY(a->memory, permc_size, sizes->count);
+  sizes->last = NEW_ARRAY(a->memory, int64_t, sizes->count);
+  for (size_t i = 0; i < sizes->count; i++) {
+    permc_size *first = &sizes->first[i];
+    char *word = arena_copy(a->memory, words[i], strlen(words[i]));
+    if (parse_size(word, first, &sizes->last[i]) && sizes->last[i] - first->value < longest)
+      continue;
+    return longest > 1 ? cli_usage_error("%s: --size must be NAME=SIZE, or NAME=FIRST..LAST with "
+                                         "at most %d sizes, not '%s'",
+                                         a->verb->name, (int)longest, words[i])
+                       : cli_usage_error("%s: --size must be NAME=SIZE with an integer, such as "
+                                         "n=30, not '%s'",
+                                         a->verb->name, words[i]);
   }
-  sizes->last = (int64_t *)(void *)(sizes->first + count);
-  char *next = (char *)(sizes->last + count);
-  cli_status status = CLI_OK;
-  for (; sizes->count < count && status == CLI_OK; sizes->count++) {
-    const char *word = words[sizes->count];
-    permc_size *first = &sizes->first[sizes->count];
-    int64_t *last = &sizes->last[sizes->count];
-    memcpy(next, word, strlen(word) + 1);
-    if (!parse_size(next, first, last) || *last - first->value >= longest)
-      status = longest > 1
-                   ? cli_usage_error("%s: --size must be NAME=SIZE, or NAME=FIRST..LAST "
-                                     "with at most %d sizes, not '%s'",
-                                     a->verb->name, (int)longest, word)
-                   : cli_usage_error(
-                         "%s: --size must be NAME=SIZE with an integer, such as n=30, not '%s'",
-                         a->verb->name, word);
-    next += strlen(word) + 1;
-  }
-  free(words);
-  return status;
-}
-
-void cli_sizes_free(cli_sizes *sizes) {
-  free(sizes->first);
-  *sizes = (cli_sizes){.count = 0};
+  return CLI_OK;
 }
 
 // ---- arguments -------------------------------------------------------------------------------
 
 bool cli_read_given(cli_session *s) {
   size_t count;
-  const char **paths = cli_values(s->args, "-i", &count);
-  bool good = paths &&
-              (!count ||
-               cli_report_reading(s->context, permc_read_files(s->context, s->entry, paths, count,
-                                                               &s->arguments, &s->argument_count)));
-  free(paths);
-  return good;
+  const char *const *paths = cli_values(s->args, "-i", &count);
+  return !count ||
+         cli_report_reading(s->context, permc_read_files(s->context, s->entry, paths, count,
+                                                         &s->arguments, &s->argument_count));
 }
 
 bool cli_read_data(permc_context *context, const char *entry, const cli_data *data,
@@ -340,22 +313,16 @@ char *cli_explain(cli_session *s, permc_explain_options o) {
   return out;
 }
 
+cli_status cli_with_program(const cli_arguments *a, cli_work *work, void *with) {
+  cli_session s;
+  cli_status status = cli_open(&s, a, cli_operand(a, 0));
+  if (status == CLI_OK && !work(&s, with))
+    status = CLI_WRONG;
+  cli_close(&s);
+  return status;
+}
+
 void cli_close(cli_session *s) {
   permc_values_free(s->arguments, s->argument_count);
   permc_context_free(s->context);
-  cli_sizes_free(&s->sizes);
-}
-
-// ---- memory ----------------------------------------------------------------------------------
-
-cli_status cli_with_arena(cli_arena_work *work, void *with) {
-  jmp_buf failure;
-  arena memory = {.failure = &failure};
-  volatile cli_status status = CLI_WRONG;
-  if (setjmp(failure) == 0)
-    status = work(&memory, with);
-  else
-    cli_out_of_memory();
-  arena_free(&memory);
-  return status;
 }

@@ -62,9 +62,8 @@ typedef struct cli_sizes {
   permc_size *first;
   int64_t *last;
 } cli_sizes;
-// `longest`: most sizes of a range. CLI_OK, or reported. Free with cli_sizes_free in any case.
+// `longest`: most sizes of a range; *sizes is empty. CLI_OK, or reported.
 cli_status cli_read_sizes(const cli_arguments *a, int64_t longest, cli_sizes *sizes);
-void cli_sizes_free(cli_sizes *sizes);
 
 // Where arguments come from: random data of `types`, or files, or random data at sizes.
 typedef struct cli_data {
@@ -99,11 +98,11 @@ cli_status cli_open(cli_session *s, const cli_arguments *a, const char *file);
 void cli_close(cli_session *s);
 // The arguments of -i; none where it is not given. False: reported.
 bool cli_read_given(cli_session *s);
+// Works on the program of the first operand and -e, in a session that is then closed. `work` gives
+// false where it has reported what is wrong.
+typedef bool cli_work(cli_session *s, void *with);
+cli_status cli_with_program(const cli_arguments *a, cli_work *work, void *with);
 // What permc_explain says, for the session's entry, --target, --arguments or -i. NULL: reported.
 char *cli_explain(cli_session *s, permc_explain_options o);
-
-// Runs `work` with an arena, which is then freed. Memory that runs out is reported.
-typedef cli_status cli_arena_work(arena *a, void *with);
-cli_status cli_with_arena(cli_arena_work *work, void *with);
 
 #endif

@@ -24,7 +24,9 @@ typedef struct test_run {
   test_file *file;
   permc_context *context;
   const test_block *block;
-  const block_case *the_case;  // NULL: the error of a whole program
+  const block_case *the_case;        // NULL: the error of a whole program, or a structure
+  const block_structure *structure;  // NULL: none is looked at
+  uint32_t line;                     // where it stands
   const char *entry;
   const char *load_error;  // the message when the program does not load; NULL: it does
   permc_value **arguments, **results;
@@ -35,7 +37,7 @@ typedef struct test_run {
 
 // ---- what a test is called -------------------------------------------------------------------
 
-static bool has_tag(const test_block *block, const char **tags, size_t count) {
+static bool has_tag(const test_block *block, const char *const *tags, size_t count) {
   for (size_t i = 0; i < count; i++)
     for (size_t k = 0; k < block->tags.count; k++)
       if (strcmp(tags[i], block->tags.items[k]) == 0)
@@ -65,15 +67,6 @@ static bool is_selected(const test_file *file, const test_block *block, uint32_t
   bool found = full.data && strstr(full.data, options->only);
   text_free(&full);
   return found;
-}
-
-static bool is_selected_case(const test_file *file, const test_block *block, const block_case *c,
-                             const char *entry) {
-  text name = {0};
-  add_data_name(&name, "input", &c->input);
-  bool yes = is_selected(file, block, c->line, entry, text_content(&name));
-  text_free(&name);
-  return yes;
 }
 
 // ---- reports ---------------------------------------------------------------------------------
@@ -159,6 +152,17 @@ static void hide_content(test_run *run, const char *path) {
                 path);
 }
 
+// The path of data in a file, or the text of braces. False: it cannot be had.
+static bool locate_data(test_run *run, const block_data *data, text *to) {
+  if (data->kind == DATA_FILE)
+    add_path(to, run->file, data->text);
+  else
+    add_in_place(to, data);
+  if (to->failed)
+    text_string(&run->why, "out of memory");
+  return !to->failed && (data->kind != DATA_FILE || may_read(run, to->data));
+}
+
 static bool read_input(test_run *run) {
   const block_data *input = &run->the_case->input;
   permc_value ***into = &run->arguments;
@@ -166,21 +170,15 @@ static bool read_input(test_run *run) {
   if (input->kind == DATA_RANDOM)
     return permc_read_random(run->context, run->entry, input->text, 1, into, count);
   text bytes = {0};
-  bool ok;
-  if (input->kind == DATA_FILE) {
-    add_path(&bytes, run->file, input->text);
-    const char *path = text_content(&bytes);
-    ok = !bytes.failed && may_read(run, path) &&
-         permc_read_files(run->context, run->entry, &path, 1, into, count);
-    if (!ok && !bytes.failed && !run->why.length)
-      hide_content(run, path);
-  } else {
-    add_in_place(&bytes, input);
-    ok = !bytes.failed && permc_read_bytes(run->context, run->entry, run->file->path,
-                                           text_content(&bytes), bytes.length, into, count);
-  }
-  if (bytes.failed)
-    text_string(&run->why, "out of memory");
+  bool found = locate_data(run, input, &bytes), file = input->kind == DATA_FILE, ok = false;
+  const char *path = text_content(&bytes);
+  if (found && file)
+    ok = permc_read_files(run->context, run->entry, &path, 1, into, count);
+  else if (found)
+    ok = permc_read_bytes(run->context, run->entry, run->file->path, path, bytes.length, into,
+                          count);
+  if (found && file && !ok)
+    hide_content(run, path);
   text_free(&bytes);
   return ok;
 }
@@ -220,19 +218,14 @@ static bool read_output(test_run *run, const array_list *like, array_list *into)
   const block_data *output = &run->the_case->output;
   text bytes = {0};
   error e = {0};
-  value_source *from;
-  if (output->kind == DATA_FILE) {
-    add_path(&bytes, run->file, output->text);
-    from = bytes.failed || !may_read(run, bytes.data) ? NULL : value_source_open(bytes.data, &e);
-  } else {
-    add_in_place(&bytes, output);
-    from = bytes.failed
-               ? NULL
+  value_source *from = NULL;
+  if (locate_data(run, output, &bytes))
+    from = output->kind == DATA_FILE
+               ? value_source_open(bytes.data, &e)
                : value_source_bytes(run->file->path, text_content(&bytes), bytes.length, &e);
-  }
   bool ok = from && read_arrays_like(from, like, into, &run->why);
   if (!from && !run->why.length)
-    text_string(&run->why, bytes.failed ? "out of memory" : e.message);
+    text_string(&run->why, e.message);
   if (from && !ok && output->kind == DATA_FILE && !path_is_beside(run->file->path, bytes.data)) {
     text_free(&run->why);
     hide_content(run, bytes.data);
@@ -501,51 +494,54 @@ static bool check_program_error(test_run *run) {
   return check_message(run, words, NULL);
 }
 
-static bool check_structure(test_run *run, const block_structure *s) {
+static bool check_structure(test_run *run) {
   if (run->load_error)
     return fail_of_load(run);
-  return !has_no_entry(run) && structure_holds(run->context, run->entry, s, &run->why);
+  return !has_no_entry(run) && structure_holds(run->context, run->entry, run->structure, &run->why);
 }
 
-static void run_structures(const test_run *like) {
-  for (size_t i = 0; i < like->block->structures.count; i++) {
-    const block_structure *s = &like->block->structures.items[i];
-    test_run run = *like;
-    if (is_selected(like->file, like->block, s->line, like->entry, "structure"))
-      finish_test(&run, check_structure(&run, s), s->line);
-  }
+static void run_test(test_run run) {
+  bool passed = run.the_case    ? check_case(&run)
+                : run.structure ? check_structure(&run)
+                                : check_program_error(&run);
+  finish_test(&run, passed, run.line);
 }
 
-// `like` is the start of every test of the block: its file, context, entry.
-static void run_block(const test_run *like) {
+static void count_one(test_run run) { run.file->tests++; }
+
+// Each test of the block that the options select. `like` is the start of all: file, context, entry.
+static void visit_block(const test_run *like, void (*visit)(test_run run)) {
   const test_block *block = like->block;
-  if (block->error && is_selected(like->file, block, block->line, like->entry, "error")) {
-    test_run run = *like;
-    finish_test(&run, check_program_error(&run), block->line);
-  }
+  test_run run = *like;
+  run.line = block->line;
+  if (block->error && is_selected(run.file, block, run.line, run.entry, "error"))
+    visit(run);
   for (size_t i = 0; i < block->cases.count; i++) {
-    test_run run = *like;
+    text name = {0};
     run.the_case = &block->cases.items[i];
-    if (is_selected_case(run.file, block, run.the_case, run.entry))
-      finish_test(&run, check_case(&run), run.the_case->line);
+    run.line = run.the_case->line;
+    add_data_name(&name, "input", &run.the_case->input);
+    if (is_selected(run.file, block, run.line, run.entry, text_content(&name)))
+      visit(run);
+    text_free(&name);
   }
-  run_structures(like);
+  run.the_case = NULL;
+  for (size_t i = 0; i < block->structures.count; i++) {
+    run.structure = &block->structures.items[i];
+    run.line = run.structure->line;
+    if (is_selected(run.file, block, run.line, run.entry, "structure"))
+      visit(run);
+  }
 }
 
-static size_t count_tests(const test_file *file) {
-  size_t count = 0;
-  for (size_t b = 0; b < file->blocks.blocks.count; b++) {
-    const test_block *block = &file->blocks.blocks.items[b];
-    for (size_t e = 0; e < block->entries.count; e++) {
-      const char *entry = block->entries.items[e];
-      count += block->error && is_selected(file, block, block->line, entry, "error");
-      for (size_t i = 0; i < block->cases.count; i++)
-        count += is_selected_case(file, block, &block->cases.items[i], entry);
-      for (size_t i = 0; i < block->structures.count; i++)
-        count += is_selected(file, block, block->structures.items[i].line, entry, "structure");
+static void visit_tests(test_run like, void (*visit)(test_run run)) {
+  for (size_t b = 0; b < like.file->blocks.blocks.count; b++) {
+    like.block = &like.file->blocks.blocks.items[b];
+    for (size_t e = 0; e < like.block->entries.count; e++) {
+      like.entry = like.block->entries.items[e];
+      visit_block(&like, visit);
     }
   }
-  return count;
 }
 
 // ---- the file --------------------------------------------------------------------------------
@@ -566,7 +562,7 @@ void test_file_open(test_file *file) {
   if (file->blocks.mistake_count)
     text_shown(&file->report, text_content(&file->blocks.mistakes), file->blocks.mistakes.length);
   file->failed += file->blocks.mistake_count;
-  file->tests = count_tests(file);
+  visit_tests((test_run){.file = file}, count_one);
 }
 
 void test_file_run(test_file *file) {
@@ -581,17 +577,12 @@ void test_file_run(test_file *file) {
   }
   bool loaded = permc_load(s.context, file->path);
   char *message = strdup(permc_message(s.context));
-  for (size_t b = 0; b < file->blocks.blocks.count; b++) {
-    const test_block *block = &file->blocks.blocks.items[b];
-    for (size_t e = 0; e < block->entries.count; e++)
-      run_block(&(test_run){.file = file,
-                            .context = s.context,
-                            .block = block,
-                            .entry = block->entries.items[e],
-                            .load_error = loaded    ? NULL
-                                          : message ? message
-                                                    : "out of memory"});
-  }
+  visit_tests((test_run){.file = file,
+                         .context = s.context,
+                         .load_error = loaded    ? NULL
+                                       : message ? message
+                                                 : "out of memory"},
+              run_test);
   free(message);
   cli_close(&s);
 }

@@ -22,7 +22,7 @@
 typedef struct test_options {
   const char *backend;  // NULL: auto
   const char *only;     // NULL: all
-  const char **tags, **excluded;
+  const char *const *tags, *const *excluded;
   size_t tag_count, excluded_count;
   const cli_arguments *args;  // for the settings of contexts
 } test_options;

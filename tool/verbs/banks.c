@@ -73,8 +73,8 @@ static cli_status read_accesses(arena *a, const cli_arguments *args, banks_repor
   return read_trace(a, args, r);
 }
 
-static cli_status analyse_accesses(arena *a, void *with) {
-  const cli_arguments *args = with;
+cli_status verb_banks(const cli_arguments *args) {
+  arena *a = args->memory;
   banks_report r = {.request = {.banks = (uint32_t)cli_number(args, "--banks", 32),
                                 .seed = cli_number(args, "--seed", 1)}};
   text out = {0};
@@ -95,8 +95,4 @@ static cli_status analyse_accesses(arena *a, void *with) {
   else
     banks_report_text(&out, &r);
   return cli_print_text(&out);
-}
-
-cli_status verb_banks(const cli_arguments *args) {
-  return cli_with_arena(analyse_accesses, (void *)(uintptr_t)args);
 }

@@ -168,36 +168,29 @@ static cli_status measure_and_show(bench_session *s, arena *memory) {
   bool turns = cli_is_given(s->args, "--turns");
   s->sizes = NEW_ARRAY(memory, permc_size, s->ranges.count);
   cli_status status = read_request(s);
-  const char **paths = cli_values(s->args, "-i", &s->request.data.path_count);
-  s->request.data.paths = paths;
-  if (status == CLI_OK && paths) {
-    bench_report_begin(&s->report);
-    status = turns ? serve_turns(s, memory) : measure_cases(s, memory);
-    // What was measured is written wherever that is still possible.
-    cli_status json = turns && status != CLI_OK ? status : write_json(s);
-    if (!turns)
-      show_changes(s, &s->report);
-    status = status == CLI_OK ? json : status;
-  }
-  free(paths);
-  return paths ? status : CLI_WRONG;
+  s->request.data.paths = cli_values(s->args, "-i", &s->request.data.path_count);
+  if (status != CLI_OK)
+    return status;
+  bench_report_begin(&s->report);
+  status = turns ? serve_turns(s, memory) : measure_cases(s, memory);
+  // What was measured is written wherever that is still possible.
+  cli_status json = turns && status != CLI_OK ? status : write_json(s);
+  if (!turns)
+    show_changes(s, &s->report);
+  return status == CLI_OK ? json : status;
 }
 
-static cli_status measure_or_compare(arena *memory, void *with) {
-  bench_session *s = with;
+static cli_status measure_or_compare(bench_session *s, arena *memory) {
   const char *before = cli_value(s->args, "--compare");
   if (before && !read_report(memory, before, &s->before))
     return CLI_WRONG;
   if (before && s->args->operand_count && cli_ends_with(s->args->operands[0], ".json"))
     return compare_reports(s, memory);
   cli_status status = cli_read_sizes(s->args, LONGEST_RANGE, &s->ranges);
-  if (status == CLI_OK)
-    status = measure_and_show(s, memory);
-  cli_sizes_free(&s->ranges);
-  return status;
+  return status == CLI_OK ? measure_and_show(s, memory) : status;
 }
 
 cli_status verb_bench(const cli_arguments *args) {
   bench_session s = {.args = args, .table = cli_is_given(args, "--json") ? stderr : stdout};
-  return cli_with_arena(measure_or_compare, &s);
+  return measure_or_compare(&s, args->memory);
 }

@@ -111,16 +111,12 @@ static cli_status choose_name(const cli_arguments *args, char name[PATH_SPACE]) 
 
 // ---- the verb ----------------------------------------------------------------------------------
 
-static cli_status build_library(const cli_arguments *args, const ahead_request *r) {
-  cli_session s;
+static bool build_library(cli_session *s, void *request) {
   ahead_library l = {0};
-  cli_status status = cli_open(&s, args, cli_operand(args, 0));
-  if (status == CLI_OK && !(cli_report(s.context, ahead_make(s.context, r, &l)) &&
-                            write_library(cli_value(args, "-o"), &l)))
-    status = CLI_WRONG;
+  bool good = cli_report(s->context, ahead_make(s->context, request, &l)) &&
+              write_library(cli_value(s->args, "-o"), &l);
   ahead_free(&l);
-  cli_close(&s);
-  return status;
+  return good;
 }
 
 cli_status verb_build(const cli_arguments *args) {
@@ -137,11 +133,6 @@ cli_status verb_build(const cli_arguments *args) {
   ahead_request r = {.entry = cli_entry(args),
                      .name = name,
                      .target = target && !strcmp(target, "cuda") ? AHEAD_CUDA : AHEAD_C};
-  const char **types = cli_values(args, "--arguments", &r.type_count);
-  if (!types)
-    return CLI_WRONG;
-  r.types = types;
-  status = build_library(args, &r);
-  free(types);
-  return status;
+  r.types = cli_values(args, "--arguments", &r.type_count);
+  return cli_with_program(args, build_library, &r);
 }

@@ -49,7 +49,7 @@ static cli_status check_file(const cli_arguments *args, const char *path, bool s
 
 cli_status verb_check(const cli_arguments *args) {
   cli_status status = CLI_OK;
-  cli_files files;
+  cli_files files = {0};
   if (cli_is_given(args, "--json")) {
     found = json_array();
     cli_report_by(add_messages);
@@ -58,10 +58,9 @@ cli_status verb_check(const cli_arguments *args) {
     status = CLI_WRONG;
   bool alone = !args->operand_count;
   for (size_t i = 0; status != CLI_USAGE && i < files.count + alone; i++) {
-    cli_status one = check_file(args, alone ? NULL : files.paths[i], files.count > 1);
+    cli_status one = check_file(args, alone ? NULL : files.items[i], files.count > 1);
     status = one == CLI_OK ? status : one;
   }
-  cli_files_free(&files);
   if (!found || status == CLI_USAGE)
     return status;
   text out = {0};

@@ -11,26 +11,20 @@ static char *make_picture(cli_session *s) {
   return cli_explain(s, (permc_explain_options){.dump = name});
 }
 
-static cli_status write_picture(const cli_arguments *args, char *picture) {
-  text all = {.data = picture, .length = strlen(picture)};
-  const char *path = cli_value(args, "-o");
-  if (!path)
-    return cli_print_text(&all);
+static bool draw(cli_session *s, void *with) {
+  (void)with;
+  const char *path = cli_value(s->args, "-o");
+  char *picture = cli_read_given(s) ? make_picture(s) : NULL;
+  text all = {.data = picture, .length = picture ? strlen(picture) : 0};
+  if (!picture || !path)
+    return picture && cli_print_text(&all) == CLI_OK;
   bool written = cli_write_file(path, &all);
   text_free(&all);
-  return written ? CLI_OK : CLI_WRONG;
+  return written;
 }
 
 cli_status verb_draw(const cli_arguments *args) {
   const char *path = cli_value(args, "-o");
-  cli_session s;
-  if (path && !cli_check_picture(path, true))
-    return CLI_WRONG;
-  cli_status status = cli_open(&s, args, cli_operand(args, 0));
-  if (status == CLI_OK) {
-    char *picture = cli_read_given(&s) ? make_picture(&s) : NULL;
-    status = picture ? write_picture(args, picture) : CLI_WRONG;
-  }
-  cli_close(&s);
-  return status;
+  bool good = !path || cli_check_picture(path, true);
+  return good ? cli_with_program(args, draw, NULL) : CLI_WRONG;
 }

@@ -84,15 +84,12 @@ static char *make_text(cli_session *s) {
                                                 .dump = dump});
 }
 
-cli_status verb_explain(const cli_arguments *args) {
-  bool report = cli_is_given(args, "--json") || cli_is_given(args, "--machine");
-  cli_session s;
-  cli_status status = cli_open(&s, args, cli_operand(args, 0));
-  if (status == CLI_OK) {
-    char *out = !cli_read_given(&s) ? NULL : report ? make_report(&s) : make_text(&s);
-    text all = {.data = out, .length = out ? strlen(out) : 0};
-    status = out ? cli_print_text(&all) : CLI_WRONG;
-  }
-  cli_close(&s);
-  return status;
+static bool explain(cli_session *s, void *with) {
+  (void)with;
+  bool report = cli_is_given(s->args, "--json") || cli_is_given(s->args, "--machine");
+  char *out = !cli_read_given(s) ? NULL : report ? make_report(s) : make_text(s);
+  text all = {.data = out, .length = out ? strlen(out) : 0};
+  return out && cli_print_text(&all) == CLI_OK;
 }
+
+cli_status verb_explain(const cli_arguments *args) { return cli_with_program(args, explain, NULL); }

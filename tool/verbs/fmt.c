@@ -36,17 +36,16 @@ cli_status verb_fmt(const cli_arguments *args) {
   permc_context *context = cli_context_new();
   if (!context)
     return CLI_WRONG;
-  cli_files files;
+  cli_files files = {0};
   if (!cli_find_programs(args, &files))
     status = CLI_WRONG;
   for (size_t i = 0; i < files.count; i++) {
-    fmt_result result = format_file(context, files.paths[i], check);
+    fmt_result result = format_file(context, files.items[i], check);
     if (check && result == FMT_DIFFERENT)
-      puts(files.paths[i]);
+      puts(files.items[i]);
     if (result == FMT_FAILED || (check && result == FMT_DIFFERENT))
       status = CLI_WRONG;
   }
-  cli_files_free(&files);
   permc_context_free(context);
   return status;
 }

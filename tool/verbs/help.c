@@ -43,9 +43,8 @@ void print_verb_help(FILE *to, const cli_verb *verb) {
   fprintf(to, "\nexample:\n  %s\n", verb->example);
 }
 
-static cli_status print_function_help(arena *a, void *with) {
-  const cli_arguments *args = with;
-  const manual m = manual_read(a);
+static cli_status print_function_help(const cli_arguments *args) {
+  const manual m = manual_read(args->memory);
   cli_closest closest = {.word = args->operands[0]};
   text out = {0};
   if (manual_print(&out, &m, closest.word))
@@ -71,34 +70,23 @@ static bool is_function(const manual *m, const char *word) {
   return false;
 }
 
-typedef struct unknown_verb {
-  const cli_verb *verbs;
-  const char *word, *next;
-} unknown_verb;
-
-static cli_status print_unknown_verb(arena *a, void *with) {
-  const unknown_verb *u = with;
-  const manual m = manual_read(a);
-  if (!is_function(&m, u->word))
-    return cli_unknown_verb(u->verbs, u->word);
+cli_status report_unknown_verb(const cli_arguments *args, const char *word, const char *next) {
+  const manual m = manual_read(args->memory);
+  if (!is_function(&m, word))
+    return cli_unknown_verb(args->verbs, word);
   text data = {0};
-  text_shell_word(&data, u->next && *u->next != '-' ? u->next : "FILE");
+  text_shell_word(&data, next && *next != '-' ? next : "FILE");
   cli_usage_error("unknown verb '%s', which is a function (did you mean permc run -e %s -i %s?)",
-                  u->word, u->word, text_content(&data));
+                  word, word, text_content(&data));
   text_free(&data);
   return CLI_USAGE;
-}
-
-cli_status report_unknown_verb(const cli_verb *verbs, const char *word, const char *next) {
-  unknown_verb u = {verbs, word, next};
-  return cli_with_arena(print_unknown_verb, &u);
 }
 
 cli_status verb_help(const cli_arguments *args) {
   const char *name = cli_operand(args, 0);
   const cli_verb *verb = name ? cli_verb_named(args->verbs, name) : NULL;
   if (name && !verb)
-    return cli_with_arena(print_function_help, (void *)(uintptr_t)args);
+    return print_function_help(args);
   if (verb)
     print_verb_help(stdout, verb);
   else

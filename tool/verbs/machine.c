@@ -225,7 +225,7 @@ static cli_status report_unused(hmm_command *s, const char *option) {
 static cli_status read_size(hmm_command *s) {
   const char *size = cli_value(s->args, "--size");
   size_t count;
-  free(cli_values(s->args, "--size", &count));
+  cli_values(s->args, "--size", &count);
   if (count > 1)
     return cli_usage_error("machine: --size was given twice");
   if (size && (!cli_read_number(size, &s->task.n) || s->task.n == 0))
@@ -331,9 +331,8 @@ static const char *misplaced_option(const hmm_command *s) {
   return NULL;
 }
 
-static cli_status run_machine(arena *memory, void *with) {
-  const cli_arguments *args = with;
-  hmm_command s = {.args = args, .memory = memory};
+cli_status verb_machine(const cli_arguments *args) {
+  hmm_command s = {.args = args, .memory = args->memory};
   const char *what = cli_operand(args, 1);
   if (!read_machine(&s))
     return CLI_USAGE;
@@ -350,8 +349,4 @@ static cli_status run_machine(arena *memory, void *with) {
     return cli_usage_error("machine: %s does not apply to %s", misplaced_option(&s),
                            s.algorithm ? s.algorithm->name : "a plan");
   return s.algorithm ? run_algorithm(&s) : run_plan(&s);
-}
-
-cli_status verb_machine(const cli_arguments *args) {
-  return cli_with_arena(run_machine, (void *)(uintptr_t)args);
 }

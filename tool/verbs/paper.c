@@ -3,11 +3,10 @@
 #include "tool/cli/program.h"
 #include "tool/verbs/verbs.h"
 
-static cli_status print_paper(arena *a, void *with) {
-  const cli_arguments *args = with;
+cli_status verb_paper(const cli_arguments *args) {
   cli_closest closest = {.word = args->operands[0]};
   const paper *p = paper_named(closest.word);
-  paper_tables tables = {.memory = a};
+  paper_tables tables = {.memory = args->memory};
   text out = {0};
   if (!p) {
     text_string(&out, "there is ");
@@ -25,8 +24,4 @@ static cli_status print_paper(arena *a, void *with) {
   else
     paper_print(&out, p, &tables);
   return cli_print_text(&out);
-}
-
-cli_status verb_paper(const cli_arguments *args) {
-  return cli_with_arena(print_paper, (void *)(uintptr_t)args);
 }

@@ -32,24 +32,21 @@ static bool may_read(const run_state *s, const char *const *paths, size_t count)
 }
 
 static bool read_files(run_state *s, size_t parameters) {
+  static const char *const standard_input[] = {"-"};
   size_t count;
-  const char **paths = cli_values(s->session.args, "-i", &count);
-  if (!paths)
-    return false;
+  const char *const *paths = cli_values(s->session.args, "-i", &count);
   if (count == 0 && parameters > 0) {
-    paths[count++] = "-";
+    paths = standard_input;
+    count = 1;
     if (isatty(STDIN_FILENO) && !is_one_of_several(s))
       cli_error("reading the argument%s of %s : %s from standard input", parameters == 1 ? "" : "s",
                 s->session.entry, permc_entry_type(s->session.context, s->session.entry));
   }
-  bool good = may_read(s, paths, count);
-  good = good &&
+  return may_read(s, paths, count) &&
          (count == 0 ||
           cli_report_reading(s->session.context,
                              permc_read_files(s->session.context, s->session.entry, paths, count,
                                               &s->session.arguments, &s->session.argument_count)));
-  free(paths);
-  return good;
 }
 
 static bool read_arguments(run_state *s) {
@@ -70,13 +67,10 @@ static bool read_arguments(run_state *s) {
 
 static bool check_outputs(const run_state *s) {
   size_t count;
-  const char **paths = cli_values(s->session.args, "-o", &count);
-  bool good = paths && cli_report(s->session.context,
-                                  permc_check_outputs(s->session.context, s->session.entry,
-                                                      s->session.arguments,
-                                                      s->session.argument_count, paths, count));
-  free(paths);
-  return good;
+  const char *const *paths = cli_values(s->session.args, "-o", &count);
+  return cli_report(s->session.context,
+                    permc_check_outputs(s->session.context, s->session.entry, s->session.arguments,
+                                        s->session.argument_count, paths, count));
 }
 
 // To memory, for print_result.
@@ -103,13 +97,12 @@ static bool is_printed(const char *const *paths, size_t count, size_t result) {
 // All files or none, and then what is printed.
 static bool write_results(run_state *s) {
   size_t count, written = 0;
-  const char **paths = cli_values(s->session.args, "-o", &count);
-  const char **names = calloc(s->result_count + 1, sizeof *names);
-  permc_value **files = calloc(s->result_count + 1, sizeof *files);
+  arena *memory = s->session.args->memory;
+  const char *const *paths = cli_values(s->session.args, "-o", &count);
+  const char **names = NEW_ARRAY(memory, const char *, s->result_count);
+  permc_value **files = NEW_ARRAY(memory, permc_value *, s->result_count);
   double start = clock_seconds();
-  bool good = paths && names && files;
-  if (paths && !good)
-    cli_out_of_memory();
+  bool good = true;
   for (size_t i = 0; good && i < s->result_count; i++)
     if (!is_printed(paths, count, i)) {
       names[written] = paths[i];
@@ -121,9 +114,6 @@ static bool write_results(run_state *s) {
                             permc_write_files(s->session.context, names, files, written));
   for (size_t i = 0; good && i < s->result_count; i++)
     good = !is_printed(paths, count, i) || print_result(s, s->results[i]);
-  free(files);
-  free(names);
-  free(paths);
   s->write_seconds = clock_seconds() - start;
   return good;
 }

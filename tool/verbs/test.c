@@ -93,9 +93,8 @@ static cli_status read_options(const cli_arguments *args) {
   options->backend = cli_value(args, "--backend");
   options->only = cli_value(args, "--only");
   options->tags = cli_values(args, "--tag", &options->tag_count);
-  if (options->tags)
-    options->excluded = cli_values(args, "--exclude", &options->excluded_count);
-  return options->excluded ? CLI_OK : CLI_WRONG;
+  options->excluded = cli_values(args, "--exclude", &options->excluded_count);
+  return CLI_OK;
 }
 
 static void report_out_of_memory(void) {
@@ -113,7 +112,7 @@ static void open_files(const cli_arguments *args) {
   session.file_count = session.found.count;
   for (size_t i = 0; i < session.file_count; i++) {
     test_file *file = &session.files[i];
-    *file = (test_file){.path = session.found.paths[i], .options = &session.options};
+    *file = (test_file){.path = session.found.items[i], .options = &session.options};
     test_file_open(file);
     file->progress = on_test;
     session.total += file->tests;
@@ -161,11 +160,8 @@ static cli_status print_summary(void) {
 static void close_files(void) {
   for (size_t i = 0; i < session.file_count; i++)
     test_file_close(&session.files[i]);
-  cli_files_free(&session.found);
   free(session.files);
   free(session.done);
-  free(session.options.tags);
-  free(session.options.excluded);
 }
 
 cli_status verb_test(const cli_arguments *args) {

@@ -3,8 +3,8 @@
 // all.
 //
 //   const cli_verb *verb = cli_verb_named(cli_verbs, "fmt");
-//   cli_arguments args;
-//   if (cli_parse(&args, cli_verbs, verb, 1, words))     // "sort.perm"
+//   cli_arguments args = {.verb = verb, .verbs = cli_verbs, .memory = &memory};
+//   if (cli_parse(&args, 1, words) == CLI_OK)            // "sort.perm"
 //     return verb->run(&args);                           // verb_fmt in fmt.c
 //
 // Reading order: verbs.c, fmt.c, check.c, run.c, explain.c, draw.c, build.c, test.c, tune.c,
@@ -35,7 +35,7 @@ cli_status verb_help(const cli_arguments *args);
 
 void print_help(FILE *to, const cli_verb *verbs);  // `permc help`
 // That is no verb; perhaps a function of the language. `next`: the word behind it, or NULL.
-cli_status report_unknown_verb(const cli_verb *verbs, const char *word, const char *next);
+cli_status report_unknown_verb(const cli_arguments *args, const char *word, const char *next);
 void print_verb_help(FILE *to, const cli_verb *verb);  // `permc help VERB`
 void print_targets(void);                              // `permc explain --target help`
 
