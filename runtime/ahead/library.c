@@ -421,10 +421,11 @@ static void write_open_body(text *out, const char *name) {
 // What executes the routines of a processor, in a source of its own, for programs may have other
 // functions of these names.
 static void write_routines(text *out, const ahead_making *m) {
-  static const char *const all[] = {
-      "key_rank.h", "work.h",       "crew.h",    "transpose.h",  "count.h", "places.h",
-      "executor.h", "sort.h",       "buckets.h", "transpose.c",  "count.c", "places.c",
-      "words.h",    "words_team.h", "words.c",   "words_team.c", "sort.c",  "buckets.c"};
+  static const char *const all[] = {"key_rank.h", "work.h",       "crew.h",     "transpose.h",
+                                    "count.h",    "places.h",     "executor.h", "sort.h",
+                                    "buckets.h",  "transpose.c",  "count.c",    "places.c",
+                                    "words.h",    "words_team.h", "words.c",    "words_team.c",
+                                    "sort.c",     "classes.h",    "classes.c",  "buckets.c"};
   enum { ALL = sizeof all / sizeof *all, WITHOUT_SORTS = 12 };
   const char *name = m->request->name;
   char path[64];

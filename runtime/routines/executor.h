@@ -2,6 +2,7 @@
 //
 //   executor.c   the kinds of routines, by
 //   sort.h, buckets.h, words.h, count.h, places.h, transpose.h      which have arrays in memory
+//   classes.h    elements in the order of few classes
 //   crew.h       threads and memory
 //   routine.h    routines of a plan
 #ifndef PERMC_RUNTIME_ROUTINES_EXECUTOR_H

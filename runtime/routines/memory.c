@@ -1,5 +1,6 @@
 // The memory that routines take, as their files take it. See executor.h.
 #include "runtime/routines/buckets.h"
+#include "runtime/routines/classes.h"
 #include "runtime/routines/count.h"
 #include "runtime/routines/executor.h"
 #include "runtime/routines/places.h"
@@ -16,7 +17,7 @@ void routine_memory_bytes(const routine_work *w, uint64_t bytes[BLOCKS]) {
     bytes[b] = 0;
   if (sorts) {
     bytes[BLOCK_SCRATCH] =
-        larger(word_scratch(n), (n / BUCKETS_CHUNK + 2) * BUCKETS) * sizeof(uint64_t);
+        larger(word_scratch(n), class_order_starts(n, BUCKETS, 1)) * sizeof(uint64_t);
     bytes[BLOCK_WORDS] = larger((n + 1) * sizeof(uint64_t), (chunk + 1) * sizeof(uint32_t));
     bytes[BLOCK_PAYLOADS] = w->pair_count * sizeof(sort_payload);
   }

@@ -88,24 +88,6 @@ static bool count_group(const search *s, const group *g, uint64_t *counts) {
 
 // ---- choosing -----------------------------------------------------------------------------------
 
-// Every rank's counts come to the rank of the cut.
-static bool send_counts(const search *s) {
-  const team *t = s->team;
-  uint32_t ranks = t->transport->ranks, sent = 0;
-  transport_message *sends = calloc(2 * (size_t)ranks, sizeof *sends), *receives = sends + ranks;
-  if (!sends)
-    return team_stop(t);
-  for (uint32_t g = 0; g < s->group_count; g++)
-    for (uint32_t i = 0; i < s->groups[g].cut_count; i++)
-      sends[sent++] = (transport_message){s->groups[g].cut + i, s->counts[g], sizeof *s->counts};
-  for (uint32_t r = 0; r < ranks; r++)
-    receives[r] = (transport_message){r, s->received[r], sizeof *s->received};
-  bool good =
-      transport_exchange(t->transport, sends, sent, receives, s->owns ? ranks : 0, t->failure);
-  free(sends);
-  return good;
-}
-
 // The digit of this rank's cut; of the keys with that digit, those before the cut are dealt to the
 // ranks in their order.
 static void choose(search *s) {
@@ -126,20 +108,25 @@ static void choose(search *s) {
   }
 }
 
-static bool send_choices(const search *s) {
+// Every rank's counts come to the ranks of the cuts; or what these have chosen goes to all.
+static bool exchange_at_cuts(const search *s, bool counts) {
   const team *t = s->team;
-  uint32_t ranks = t->transport->ranks, received = 0;
-  transport_message *sends = calloc(2 * (size_t)ranks, sizeof *sends), *receives = sends + ranks;
-  if (!sends)
+  uint32_t ranks = t->transport->ranks, own = s->owns ? ranks : 0, cuts = 0;
+  size_t bytes = counts ? sizeof *s->counts : sizeof *s->choices;
+  transport_message *of_cuts = calloc(2 * (size_t)ranks, sizeof *of_cuts),
+                    *of_ranks = of_cuts + ranks;
+  if (!of_cuts)
     return team_stop(t);
-  for (uint32_t r = 0; r < ranks; r++)
-    sends[r] = (transport_message){r, &s->choices[r], sizeof *s->choices};
   for (uint32_t g = 0; g < s->group_count; g++)
     for (uint32_t i = 0, c = s->groups[g].cut; i < s->groups[g].cut_count; i++, c++)
-      receives[received++] = (transport_message){c, &s->chosen[c], sizeof *s->chosen};
-  bool good =
-      transport_exchange(t->transport, sends, s->owns ? ranks : 0, receives, received, t->failure);
-  free(sends);
+      of_cuts[cuts++] =
+          (transport_message){c, counts ? (void *)s->counts[g] : (void *)&s->chosen[c], bytes};
+  for (uint32_t r = 0; r < ranks; r++)
+    of_ranks[r] =
+        (transport_message){r, counts ? (void *)s->received[r] : (void *)&s->choices[r], bytes};
+  bool good = counts ? transport_exchange(t->transport, of_cuts, cuts, of_ranks, own, t->failure)
+                     : transport_exchange(t->transport, of_ranks, own, of_cuts, cuts, t->failure);
+  free(of_cuts);
   return good;
 }
 
@@ -212,11 +199,11 @@ static bool find_digit(search *s, cut *cuts) {
   for (uint32_t g = 0; g < s->group_count; g++)
     if (!count_group(s, &s->groups[g], s->counts[g]))
       return false;
-  if (!send_counts(s))
+  if (!exchange_at_cuts(s, true))
     return false;
   if (s->owns)
     choose(s);
-  if (!send_choices(s))
+  if (!exchange_at_cuts(s, false))
     return false;
   for (uint32_t g = 0; g < s->group_count; g++)
     for (uint32_t i = 0, c = s->groups[g].cut; i < s->groups[g].cut_count; i++, c++) {

@@ -1,32 +1,30 @@
-// Elements in the order of their classes, stably, and back. Private to this room.
+// Elements that go to ranks by their classes, and come back. Private to this room.
 //
-//   classes   1 0 2 0 1        from  a b c d e        to  b d a e c
-//   first     0 2 4 5          those of class k are to[first[k]] ... to[first[k + 1] - 1]
-//
-// Chunks of elements are counted, then moved, by all threads.
+//   deal_make       classes of this rank's elements, in their order (runtime/routines/classes.h)
+//   trade.sent      is set: which of them, in that order, go to which rank
+//   trade_agree     what comes
+//   deal_send       an array's elements to where they go; deal_return what has come, to where it was
 #ifndef PERMC_RUNTIME_RANKS_ROUTINES_DEAL_H
 #define PERMC_RUNTIME_RANKS_ROUTINES_DEAL_H
 
 #include "runtime/ranks/routines/team.h"
-
-// The classes of elements first, ..., last - 1.
-typedef void deal_classify(const void *with, uint64_t first, uint64_t last, uint16_t *classes);
+#include "runtime/routines/classes.h"
 
 typedef struct deal {
   const team *team;
-  uint64_t count;
-  uint32_t class_count;
-  uint16_t *classes;  // by element
-  uint64_t *starts;   // by chunk and class: where its first element goes
-  uint64_t *first;    // class_count + 1
+  class_order order;
+  trade trade;
 } deal;
 
-// The team, the count and the number of classes are set. False: the team has failed.
-bool deal_make(deal *d, deal_classify *classify, const void *with);
+// {0} at first; it is freed on failure, too. False: the team has failed.
+bool deal_make(deal *d, const team *t, uint64_t count, uint32_t class_count,
+               classify_elements *classify, const void *with);
+// The same, where class r goes to rank r, and the last class nowhere; and what comes is agreed on.
+bool deal_to_ranks(deal *d, const team *t, uint64_t count, classify_elements *classify,
+                   const void *with);
 void deal_free(deal *d);
-// Elements of `unit` bytes. `to` is another array.
-bool deal_out(const deal *d, const void *from, void *to, size_t unit);
-// From the order of classes to the one that they had.
-bool deal_back(const deal *d, const void *from, void *to, size_t unit);
+// Elements of `unit` bytes; `room` has room for this rank's.
+bool deal_send(const deal *d, const void *from, void *room, void *to, size_t unit);
+bool deal_return(const deal *d, const void *from, void *room, void *to, size_t unit);
 
 #endif

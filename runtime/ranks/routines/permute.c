@@ -14,38 +14,31 @@ typedef struct placing {
   const ranked_routine *call;
   slab slab;
   place_list places, come;
-  deal deal;  // class r: to rank r; what is no place goes nowhere
-  trade trade;
+  deal deal;  // what is no place goes nowhere
 } placing;
 
-static void classify_places(const void *with, uint64_t first, uint64_t last, uint16_t *classes) {
+static void classify_places(const void *with, uint64_t first, uint64_t last, void *classes) {
+  uint16_t *of_rank = classes;
   const placing *p = with;
   const ranked_routine *c = p->call;
   uint64_t size = ranked_slab_size(c), length = c->routine->length;
   uint32_t ranks = c->team->transport->ranks;
   for (uint64_t i = first; i < last; i++) {
     uint64_t place = place_at(&p->places, i);
-    classes[i - first] = (uint16_t)(place < length ? place / size : ranks);
+    of_rank[i - first] = (uint16_t)(place < length ? place / size : ranks);
   }
 }
 
 // Places come to the ranks whose slabs they are in. `room`: for those of a slab.
 static bool send_places(placing *p, void *room) {
   const team *t = p->call->team;
-  uint32_t ranks = t->transport->ranks;
   size_t size = p->places.size;
-  p->deal = (deal){.team = t, .count = p->slab.count, .class_count = ranks + 1};
-  if (!deal_make(&p->deal, classify_places, p) || !trade_make(t, &p->trade))
+  if (!deal_to_ranks(&p->deal, t, p->slab.count, classify_places, p))
     return false;
-  memcpy(p->trade.sent, p->deal.first, (ranks + (size_t)1) * sizeof *p->trade.sent);
-  if (!trade_agree(t, &p->trade))
-    return false;
-  uint64_t count = p->trade.received[ranks];
+  uint64_t count = p->deal.trade.received[t->transport->ranks];
   void *come = array_memory(count * size + 1);
   p->come = (place_list){come, size, count};
-  return come ? deal_out(&p->deal, p->places.places, room, size) &&
-                    trade_run(t, &p->trade, room, come, size)
-              : team_stop(t);
+  return come ? deal_send(&p->deal, p->places.places, room, come, size) : team_stop(t);
 }
 
 // Units to the places that have come, or from there.
@@ -82,13 +75,11 @@ static bool permute_pair(const placing *p, uint32_t i, void *room, void *units) 
   bool back = c->routine->back;
   char *from = ranked_at(c, pair.from, p->slab.first), *to = ranked_at(c, pair.to, p->slab.first);
   moving m = {p, back ? from : to, units, unit};
-  if (!back &&
-      (!deal_out(&p->deal, from, room, unit) || !trade_run(t, &p->trade, room, units, unit)))
+  if (!back && !deal_send(&p->deal, from, room, units, unit))
     return false;
   if (!pool_run(t->threads, p->come.count, CHUNK, move_units, &m, t->interrupted))
     return team_stop(t);
-  return !back ||
-         (trade_back(t, &p->trade, units, room, unit) && deal_back(&p->deal, room, to, unit));
+  return !back || deal_return(&p->deal, units, room, to, unit);
 }
 
 bool run_ranked_permute(const ranked_routine *c) {
@@ -104,7 +95,6 @@ bool run_ranked_permute(const ranked_routine *c) {
   for (uint32_t i = 1; i < r->pair_count && good; i++)
     good = permute_pair(&p, i, room, units);
   deal_free(&p.deal);
-  trade_free(&p.trade);
   free((void *)p.come.places);
   free(room);
   free(units);

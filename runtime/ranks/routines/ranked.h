@@ -33,8 +33,7 @@ static inline slab ranked_slab(const ranked_routine *c) {
 
 // Bytes of what an array has for each key.
 static inline size_t ranked_unit(const ranked_routine *c, net_id id) {
-  const net_array *a = ranked_array(c, id);
-  return a->count / ranked_elements(c) * scalar_types[a->type].size;
+  return net_routine_bytes(c->routine, ranked_array(c, id));
 }
 
 // Where the array has what belongs to key i. (Element 0 need not be in this rank's memory.)

@@ -2,6 +2,7 @@
 // have got. What comes from lower ranks comes first, so all is stable. See routine.h.
 #include "runtime/ranks/routines/ranked.h"
 
+#include "core/number.h"
 #include "runtime/ranks/routines/cuts.h"
 #include "runtime/ranks/routines/deal.h"
 #include "runtime/routines/sort.h"
@@ -26,7 +27,6 @@ typedef struct meeting {
   uint64_t *offsets;    // of the rows of the slab
   uint64_t row_count;
   deal deal;
-  trade trade;
 } meeting;
 
 // ---- who goes where -----------------------------------------------------------------------------
@@ -42,7 +42,8 @@ static inline uint64_t class_among(const splitter *s, uint64_t count, uint64_t x
   return 2 * below + ((below < count) & (s[below].key == x));
 }
 
-static void classify_keys(const void *with, uint64_t first, uint64_t last, uint16_t *classes) {
+static void classify_keys(const void *with, uint64_t first, uint64_t last, void *classes) {
+  uint16_t *of_rank = classes;
   const meeting *m = with;
   const ranked_keys k = m->keys;
   uint64_t low = 0, high = 0, ranks[RANKED_KEYS];
@@ -56,7 +57,7 @@ static void classify_keys(const void *with, uint64_t first, uint64_t last, uint1
     while (high < m->splitter_count && m->splitters[high].row <= row)
       high++;
     for (uint64_t j = i; j < end; j++)
-      classes[j - first] =
+      of_rank[j - first] =
           (uint16_t)(2 * low + class_among(m->splitters + low, high - low, ranks[j - i]));
   }
 }
@@ -72,10 +73,6 @@ static void find_splitters(meeting *m) {
   m->splitter_count = count;
 }
 
-static uint32_t bits_of(const net_routine *r) {
-  return r->limit > 1 ? 64 - (uint32_t)__builtin_clzll(r->limit - 1) : (uint32_t)r->limit;
-}
-
 static bool meet(meeting *m) {
   const ranked_routine *c = m->call;
   const net_routine *r = c->routine;
@@ -83,12 +80,12 @@ static bool meet(meeting *m) {
   uint32_t ranks = t->transport->ranks;
   net_id keys = r->pairs[0].from;
   m->slab = ranked_slab(c);
-  m->keys =
-      (ranked_keys){.order = key_order_of(ranked_array(c, keys)->type, r->descending, bits_of(r)),
-                    .keys = ranked_at(c, keys, m->slab.first),
-                    .first = m->slab.first,
-                    .count = m->slab.count,
-                    .length = r->length};
+  m->keys = (ranked_keys){
+      .order = key_order_of(ranked_array(c, keys)->type, r->descending, bits_below(r->limit)),
+      .keys = ranked_at(c, keys, m->slab.first),
+      .first = m->slab.first,
+      .count = m->slab.count,
+      .length = r->length};
   m->cuts = calloc(ranks, sizeof *m->cuts);
   m->number_of = calloc(ranks, sizeof *m->number_of);
   m->splitters = calloc(ranks + (size_t)1, sizeof *m->splitters);
@@ -97,13 +94,13 @@ static bool meet(meeting *m) {
   if (!find_cuts(t, &m->keys, ranked_slab_size(c), ranked_elements(c), m->cuts))
     return false;
   find_splitters(m);
-  m->deal = (deal){.team = t, .count = m->slab.count, .class_count = 2 * m->splitter_count + 1};
-  if (!deal_make(&m->deal, classify_keys, m) || !trade_make(t, &m->trade))
+  if (!deal_make(&m->deal, t, m->slab.count, 2 * m->splitter_count + 1, classify_keys, m))
     return false;
+  uint64_t *sent = m->deal.trade.sent;
   for (uint32_t b = 1; b < ranks; b++)
-    m->trade.sent[b] = m->deal.first[2 * m->number_of[b] + 1] + m->cuts[b].equal;
-  m->trade.sent[ranks] = m->slab.count;
-  return trade_agree(t, &m->trade);
+    sent[b] = m->deal.order.starts[2 * m->number_of[b] + 1] + m->cuts[b].equal;
+  sent[ranks] = m->slab.count;
+  return trade_agree(t, &m->deal.trade);
 }
 
 static void part(meeting *m) {
@@ -112,13 +109,6 @@ static void part(meeting *m) {
   free(m->splitters);
   free(m->offsets);
   deal_free(&m->deal);
-  trade_free(&m->trade);
-}
-
-// An array's units to where their keys go. `room`: for those of a slab.
-static bool send_array(const meeting *m, const void *from, void *room, void *to, size_t unit) {
-  return deal_out(&m->deal, from, room, unit) &&
-         trade_run(m->call->team, &m->trade, room, to, unit);
 }
 
 // ---- what a rank has got ------------------------------------------------------------------------
@@ -163,13 +153,14 @@ static bool send_pair(const meeting *m, uint32_t i, void *room, void *to) {
   const ranked_routine *c = m->call;
   net_routine_pair p = c->routine->pairs[i];
   if (p.from != NET_NONE)
-    return send_array(m, ranked_at(c, p.from, m->slab.first), room, to, ranked_unit(c, p.from));
+    return deal_send(&m->deal, ranked_at(c, p.from, m->slab.first), room, to,
+                     ranked_unit(c, p.from));
   size_t size = ranked_unit(c, p.to);
   void *numbers = array_memory(m->slab.count * size + 1);
   if (!numbers)
     return team_stop(c->team);
   number_elements(m, numbers, size);
-  bool good = send_array(m, numbers, room, to, size);
+  bool good = deal_send(&m->deal, numbers, room, to, size);
   free(numbers);
   return good;
 }
@@ -231,12 +222,12 @@ bool run_ranked_places(const ranked_routine *c) {
   sort_payload index = {NULL, order, sizeof *order};
   sort_task task = {.keys = keys, .payload_count = 1, .payloads = &index};
   bool good = room && keys && order ? meet(&m) : team_stop(c->team);
-  good = good && send_array(&m, m.keys.keys, room, keys, size) && find_rows(&m) &&
+  good = good && deal_send(&m.deal, m.keys.keys, room, keys, size) && find_rows(&m) &&
          sort_slab(&m, &task);
   if (good)
     find_places(&m, order, (int64_t *)(void *)keys);
-  good = good && trade_back(c->team, &m.trade, keys, room, sizeof(int64_t)) &&
-         deal_back(&m.deal, room, ranked_at(c, p.to, m.slab.first), sizeof(int64_t));
+  good =
+      good && deal_return(&m.deal, keys, room, ranked_at(c, p.to, m.slab.first), sizeof(int64_t));
   part(&m);
   free(room);
   free(keys);

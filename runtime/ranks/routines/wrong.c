@@ -40,12 +40,13 @@ static uint64_t number_of(const numbering *n, uint64_t i) {
 }
 
 // Those that are no places go nowhere.
-static void classify_numbers(const void *with, uint64_t first, uint64_t last, uint16_t *classes) {
+static void classify_numbers(const void *with, uint64_t first, uint64_t last, void *classes) {
+  uint16_t *of_rank = classes;
   const numbering *n = with;
   uint32_t ranks = n->call->team->transport->ranks;
   for (uint64_t i = first; i < last; i++) {
     uint64_t rank = number_of(n, i) / n->range;
-    classes[i - first] = (uint16_t)(rank < ranks ? rank : ranks);
+    of_rank[i - first] = (uint16_t)(rank < ranks ? rank : ranks);
   }
 }
 
@@ -54,37 +55,30 @@ static bool find_repeated(const numbering *n, uint64_t *repeated) {
   const team *t = n->call->team;
   uint32_t ranks = t->transport->ranks;
   uint64_t least = t->transport->rank * n->range;
-  deal d = {.team = t, .count = n->slab.count, .class_count = ranks + 1};
-  trade e = {0};
-  uint64_t *numbers = NULL, *room = NULL, *own = malloc((n->slab.count + 1) * sizeof *own);
-  bool good = own ? deal_make(&d, classify_numbers, n) && trade_make(t, &e) : team_stop(t);
+  deal d = {0};
+  uint64_t count = 0, *numbers = NULL, *room = malloc((n->slab.count + 1) * sizeof *room),
+           *own = malloc((n->slab.count + 1) * sizeof *own);
+  bool good = own && room ? deal_to_ranks(&d, t, n->slab.count, classify_numbers, n) : team_stop(t);
   if (good) {
-    memcpy(e.sent, d.first, (ranks + (size_t)1) * sizeof *e.sent);
-    good = trade_agree(t, &e);
-  }
-  if (good) {
-    room = malloc((n->slab.count + 1) * sizeof *room);
-    numbers = malloc((e.received[ranks] + 1) * sizeof *numbers);
-    good = (room && numbers) || team_stop(t);
+    count = d.trade.received[ranks];
+    good = (numbers = malloc((count + 1) * sizeof *numbers)) || team_stop(t);
   }
   for (uint64_t i = 0; i < n->slab.count && good; i++)
     own[i] = number_of(n, i);
-  good = good && deal_out(&d, own, room, sizeof *own) &&
-         trade_run(t, &e, room, numbers, sizeof *numbers);
+  good = good && deal_send(&d, own, room, numbers, sizeof *own);
   int64_t found[2] = {INT64_MAX, 0};
-  for (uint64_t i = 0; good && i < e.received[ranks]; i++)
+  for (uint64_t i = 0; good && i < count; i++)
     numbers[i] -= least;
   place_check k = {.size = sizeof *numbers,
                    .distinct = true,
                    .rows = 1,
-                   .length = good ? e.received[ranks] : 0,
+                   .length = count,
                    .limit = n->range,
                    .places = numbers,
                    .crew = {1, t->interrupted, NULL}};
   good = good && (routine_find_wrong(&k, found) || team_stop(t));
   *repeated = found[0] == INT64_MAX ? UINT64_MAX : (uint64_t)found[1] + least;
   deal_free(&d);
-  trade_free(&e);
   free(own);
   free(room);
   free(numbers);
