@@ -60,15 +60,6 @@ static bool is_gatherable(lowering *l, lowered *v, const trace_step *of, gathere
          map_plain(&node->map, v->axes, g->range.at, g->range.count, &g->stride);
 }
 
-static gathered make_gatherable(lowering *l, lowered *v, const trace_step *of) {
-  gathered g = {0};
-  if (is_gatherable(l, v, of, &g))
-    return g;
-  make_plain(l, v, NET_REASON_PLACED);
-  ensure(is_gatherable(l, v, of, &g));
-  return g;
-}
-
 lowered lower_gather(lowering *l, const trace_step *s) {
   const trace_step *of = operand_step(l, s, 1);
   lowered permuted;
@@ -77,7 +68,11 @@ lowered lower_gather(lowering *l, const trace_step *s) {
   if (lower_permute(l, s, &permuted))
     return permuted;
   lowered from = lower_operand(l, s, 1), place = lower_operand(l, s, 0);
-  gathered g = make_gatherable(l, &from, of);
+  gathered g = {0};
+  if (!is_gatherable(l, &from, of, &g)) {
+    make_plain(l, &from, NET_REASON_PLACED);
+    ensure(is_gatherable(l, &from, of, &g));
+  }
   // Over the axes of the batch, of the places, and of what is in an element.
   extend_to_batch(l, &place, 1, s->batch);
   uint32_t outer = cut_axes(l, &place, of->batch), inner = g.range.at + g.range.count;
@@ -93,14 +88,6 @@ lowered lower_gather(lowering *l, const trace_step *s) {
 }
 
 // ---- scatter -----------------------------------------------------------------------------------
-
-// v over the first `count` axes of `like`, row by row; elsewhere it goes through memory.
-static void agree_on_axes(lowering *l, lowered *v, const axes *like, uint32_t count) {
-  axes wanted = *like;
-  wanted.count = count;
-  if (!axes_equal(v->axes, &wanted))
-    renumber_axes(l, v, count, wanted.extents);
-}
 
 // A new array for the step's value, with the elements of its last operand, if any of them stays.
 static lowered new_target(lowering *l, const trace_step *s) {
@@ -145,7 +132,10 @@ lowered lower_scatter(lowering *l, const trace_step *s) {
   uint32_t at[2];
   cut_axes_at_all(l, &v[1], 2, (uint64_t[]){s->batch, s->batch * count}, at);
   const axes *all = v[1].axes;
-  agree_on_axes(l, &v[0], all, at[1]);
+  axes places = *all;
+  places.count = at[1];
+  if (!axes_equal(v[0].axes, &places))
+    renumber_axes(l, &v[0], places.count, places.extents);
   append_axes(l, &v[0], all);
   net_map base = map_numbered(l->memory, &(net_map){0}, all, 0, at[0], (int64_t)row);
   base = map_numbered(l->memory, &base, all, at[1], all->count - at[1], 1);

@@ -16,10 +16,6 @@ typedef struct lying {
   f2_space spread;
 } lying;
 
-static bool lies_at(const lying *e, uint64_t origin) {
-  return f2_space_has(e->spread, e->origin ^ origin);
-}
-
 // Where all of them lie, if that is one stage, still open, with one F.
 static bool find_lying(placement *f, uint32_t m, const net_id *elements, lying *found) {
   lowering *l = f->l;
@@ -60,9 +56,11 @@ static bool find_joined_directions(placement *f, uint32_t m, const lying *found)
   for (uint32_t b = 1; b < m; b *= 2, f->k++)
     if (!find_direction(&found[b], f->origin, &used, &f->directions[f->k]))
       return false;
-  for (uint32_t j = 0; j < m; j++)
-    if (!lies_at(&found[j], f->origin ^ f2_combine(f->k, f->directions, j)))
+  for (uint32_t j = 0; j < m; j++) {
+    uint64_t origin = f->origin ^ f2_combine(f->k, f->directions, j);
+    if (!f2_space_has(found[j].spread, found[j].origin ^ origin))
       return false;
+  }
   return true;
 }
 

@@ -2,13 +2,6 @@
 // composing frames; here they get their names.
 #include "fusion/lower/lowering.h"
 
-static const trace_step *moving_step(const lowering *l, const trace_step *s) {
-  const trace_step *o = &l->trace->steps.items[s->operands[0]];
-  while (o->op == TRACE_RESHAPE || o->op == TRACE_BROADCAST)
-    o = &l->trace->steps.items[o->operands[0]];
-  return o;
-}
-
 // Whether bmmc s undoes bmmc o.
 static bool undoes(const trace_step *s, const trace_step *o) {
   int k = f2_msb(s->dims[0]);
@@ -38,7 +31,10 @@ static rule_id law_between(const trace_step *s, const trace_step *o) {
 void log_movement(lowering *l, const trace_step *s) {
   if (!l->log || !s->operand_count)
     return;
-  rule_id law = law_between(s, moving_step(l, s));
+  const trace_step *o = operand_step(l, s, 0);
+  while (o->op == TRACE_RESHAPE || o->op == TRACE_BROADCAST)
+    o = operand_step(l, o, 0);
+  rule_id law = law_between(s, o);
   uint64_t bytes = trace_step_count(s) * scalar_types[s->type].size;
   if (law != RULE_COUNT)
     rule_fired(l->log, law, l->step, 2 * bytes, 0);

@@ -222,11 +222,6 @@ void placement_find_forms(placement *f) {
                      f->partner_forms);
 }
 
-static void add_form(net_form *to, net_form f) {
-  to->mask ^= f.mask;
-  to->constant ^= f.constant;
-}
-
 net_map placement_map(const placement *f, const net_map *m, const uint64_t *deltas) {
   arena *a = f->l->memory;
   uint32_t loops = stage_of(f->l, f->stage)->loop_count;
@@ -237,10 +232,10 @@ net_map placement_map(const placement *f, const net_map *m, const uint64_t *delt
   for (uint32_t i = 0; i < m->row_count; i++) {
     r.rows[i] = (net_row){{0, m->rows[i].form.constant}, m->rows[i].weight};
     for (uint64_t z = z_mask(f, m->rows[i].form.mask); z; z &= z - 1)
-      add_form(&r.rows[i].form, f->forms[f2_lsb(z)]);
+      r.rows[i].form = net_form_sum(r.rows[i].form, f->forms[f2_lsb(z)]);
     for (int k = 0; deltas && k < f->k; k++)
       if (f2_bit(deltas[k], (int)i))
-        add_form(&r.rows[i].form, f->forms[f->p + k]);
+        r.rows[i].form = net_form_sum(r.rows[i].form, f->forms[f->p + k]);
   }
   net_map_normalise(&r);
   return r;

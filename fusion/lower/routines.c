@@ -161,17 +161,13 @@ bool lower_permute(lowering *l, const trace_step *s, lowered *result) {
   return true;
 }
 
-// Whether element i of each row is i.
-static bool is_index(const lowering *l, const trace_step *s) {
-  return operand_step(l, s, 1)->op == TRACE_IOTA;
-}
-
 bool lower_sort(lowering *l, const trace_step *s, lowered *result) {
   known_places *k = find_sort(l, s);
   if (!k)
     return false;
   const net_routine of = *stage_of(l, k->stage)->routine;
-  net_routine_pair pair = {is_index(l, s) ? NET_NONE : operand_array(l, s, 1, s->batch), NET_NONE};
+  bool index = operand_step(l, s, 1)->op == TRACE_IOTA;
+  net_routine_pair pair = {index ? NET_NONE : operand_array(l, s, 1, s->batch), NET_NONE};
   bool ready = k->sort != NET_NONE && (pair.from == NET_NONE || pair.from < k->arrays);
   if (!ready) {
     net_routine r = of;

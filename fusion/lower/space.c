@@ -178,11 +178,8 @@ net_map map_changed(arena *a, const net_map *m, const axes_change *c) {
   }
   for (uint32_t i = 0; i < m->row_count; i++) {
     r.rows[i] = (net_row){{0, m->rows[i].form.constant}, m->rows[i].weight};
-    for (uint64_t mask = m->rows[i].form.mask; mask; mask &= mask - 1) {
-      net_form bit = c->old[f2_lsb(mask)].bit;
-      r.rows[i].form.mask ^= bit.mask;
-      r.rows[i].form.constant ^= bit.constant;
-    }
+    for (uint64_t mask = m->rows[i].form.mask; mask; mask &= mask - 1)
+      r.rows[i].form = net_form_sum(r.rows[i].form, c->old[f2_lsb(mask)].bit);
   }
   for (uint32_t i = 0; i < m->loop_count; i++)
     if (m->strides[i] && c->old[i].count > 1)

@@ -206,25 +206,18 @@ address_range map_range(const net_map *m, const axes *s) {
   return r;
 }
 
-// Whether a condition is that the index is below a number, which on these axes is always true, or
-// never.
-static bool is_decided(const lowering *l, const axes *s, net_id condition, bool *yes) {
-  const net_node *nodes = l->pool.nodes.items, *c = &nodes[condition];
-  if (c->kind != NET_SCALAR || c->scalar != OP_LT || nodes[c->operands[0]].kind != NET_INDEX ||
-      nodes[c->operands[1]].kind != NET_CONSTANT)
-    return false;
-  address_range r = map_range(&nodes[c->operands[0]].map, s);
-  int64_t limit = nodes[c->operands[1]].constant.i64;
-  *yes = r.high < limit;
-  return r.high < limit || r.low >= limit;
-}
-
-// Choices that are decided over these axes are what was chosen.
+// A choice by an index below a number, which on these axes it always is, or never, is what was
+// chosen.
 static net_id decide_node(lowering *l, net_node *node, const void *with) {
-  bool yes;
-  if (node->kind != NET_SELECT || !is_decided(l, with, node->operands[0], &yes))
+  const net_node *nodes = l->pool.nodes.items;
+  const net_node *c = node->kind == NET_SELECT ? &nodes[node->operands[0]] : node;
+  if (c->kind != NET_SCALAR || c->scalar != OP_LT || c == node ||
+      nodes[c->operands[0]].kind != NET_INDEX || nodes[c->operands[1]].kind != NET_CONSTANT)
     return NET_NONE;
-  return l->converted[node->operands[yes ? 1 : 2]];
+  address_range r = map_range(&nodes[c->operands[0]].map, with);
+  int64_t limit = nodes[c->operands[1]].constant.i64;
+  return r.high < limit || r.low >= limit ? l->converted[node->operands[r.high < limit ? 1 : 2]]
+                                          : NET_NONE;
 }
 
 typedef struct slicing {

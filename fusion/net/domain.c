@@ -63,8 +63,7 @@ static void shorten_forms(net_map *map) {
         if (i == k || !f->mask || !g.mask || span_of(*f) < span_of(g) ||
             (f2_lsb(f->mask) != f2_lsb(g.mask) && f2_msb(f->mask) != f2_msb(g.mask)))
           continue;
-        f->mask ^= g.mask;
-        f->constant ^= g.constant;
+        *f = net_form_sum(*f, g);
         again = true;
       }
   }

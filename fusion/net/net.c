@@ -157,8 +157,8 @@ net_map net_map_at_element(arena *a, const net_map *m, uint32_t k, const uint64_
   for (uint32_t i = 0; i < m->row_count; i++)
     for (uint32_t d = 0; d < k; d++)
       if (f2_dot(m->rows[i].form.mask, directions[d])) {
-        r.rows[i].form.mask ^= coordinates[d].mask;
-        r.rows[i].form.constant ^= coordinates[d].constant ^ f2_bit(j, (int)d);
+        r.rows[i].form = net_form_sum(r.rows[i].form, coordinates[d]);
+        r.rows[i].form.constant ^= f2_bit(j, (int)d);
       }
   net_map_normalise(&r);
   return r;

@@ -81,6 +81,9 @@ typedef struct net_map {
 } net_map;
 
 static inline bool net_form_at(net_form f, uint64_t x) { return f2_dot(f.mask, x) ^ f.constant; }
+static inline net_form net_form_sum(net_form f, net_form g) {
+  return (net_form){f.mask ^ g.mask, f.constant ^ g.constant};
+}
 // Whether all forms are 0 at x.
 static inline bool net_forms_hold(uint32_t count, const net_form *forms, uint64_t x) {
   uint32_t i = 0;

@@ -148,8 +148,7 @@ bool plan_strategy_permutes(const plan_strategy *s);
 plan *plan_make(arena *a, const net *n, const target *t, const plan_strategy *strategy);
 // Whether the result of that number, a check of `padded` (lang/trace.h), is proven to be false.
 bool plan_proves_padding(arena *a, const net *n, uint32_t result);
-// What the plan of a stage is made for: the target itself, or where it adapts, one with as much of
-// its tile and its registers as the stage's elements are worth.
+// What the plan of a stage is made for (target_for its elements).
 const target *plan_stage_target(arena *a, const target *t, const net_stage *s);
 static inline const net_stage *plan_stage_of(const plan *p, const plan_pass *pass) {
   return &p->net->stages.items[pass->stage];

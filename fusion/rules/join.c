@@ -201,10 +201,6 @@ static bool overwrites(const coalescing *c, net_id a, net_id b) {
   return false;
 }
 
-static bool in_conflict(const coalescing *c, net_id a, net_id b) {
-  return a != b && (overwrites(c, a, b) || overwrites(c, b, a));
-}
-
 static void unite(coalescing *c, net_id a, net_id b) {
   net_id lists[2] = {c->members[a].latest, c->members[b].latest};
   uint32_t count = 0;
@@ -246,11 +242,12 @@ static bool is_joining(const joining *j, net_id class) {
 }
 
 static bool add_class(const coalescing *c, joining *j, net_id class) {
+  if (is_joining(j, class))
+    return j->count < MOST_TOGETHER;
   for (uint32_t i = 0; i < j->count; i++)
-    if (in_conflict(c, class, j->classes[i]))
+    if (overwrites(c, class, j->classes[i]) || overwrites(c, j->classes[i], class))
       return false;
-  if (!is_joining(j, class))
-    j->classes[j->count++] = class;
+  j->classes[j->count++] = class;
   return j->count < MOST_TOGETHER;
 }
 

@@ -120,7 +120,7 @@ static bool find_embedding(const net_op *small, const net_op *large, embedding *
       }
       if (f2_dot(small->coordinates[i].mask, large->directions[l])) {
         e->own.a.row[i] |= f2_unit((int)l);
-        form = live_form(live_vector(form) ^ live_vector(large->coordinates[l]));
+        form = net_form_sum(form, large->coordinates[l]);
       }
     }
     if (rest != 0 || form.mask != 0)

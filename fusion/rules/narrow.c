@@ -93,7 +93,7 @@ static net_id alike_indices(narrowing *n, const net_map *a, const net_map *b) {
     net_row row = a->rows[i], other = b->rows[i];
     alike = row.form.mask == other.form.mask && row.weight == other.weight;
     if (row.form.constant != other.form.constant)
-      row.form = (net_form){row.form.mask ^ n->form.mask, row.form.constant ^ n->form.constant};
+      row.form = net_form_sum(row.form, n->form);
     both.map.rows[i] = row;
   }
   if (!alike)
@@ -177,10 +177,8 @@ static void choose_form(narrowing *n, const net_op *op, f2_space e) {
   n->h = forms.basis[forms.dimension - 1];
   n->p = f2_msb(n->h);
   n->form = (net_form){0, false};
-  for (uint64_t rest = n->h; rest; rest &= rest - 1) {
-    n->form.mask ^= op->coordinates[f2_lsb(rest)].mask;
-    n->form.constant ^= op->coordinates[f2_lsb(rest)].constant;
-  }
+  for (uint64_t rest = n->h; rest; rest &= rest - 1)
+    n->form = net_form_sum(n->form, op->coordinates[f2_lsb(rest)]);
 }
 
 // The outputs of both halves as one. False: they are not alike. alive[i]: whether half i has

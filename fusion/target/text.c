@@ -37,9 +37,9 @@ typedef struct field {
   {{#name "_" #bytes, "most that a network sorts faster, of " #bytes " bytes"},                      \
    offsetof(target, networks.most[shape][width]), FIELD_U64, 0, 0, 0x1p62, "a whole number from 0 to 2^62"}
 // Of what routines cost.
-#define COST(field, summary)                                                                       \
+#define COST(field, value, summary)                                                                \
   {{"routine_" #field, summary}, offsetof(target, routines.field), FIELD_F64, 0, 0, 1e18,          \
-   "a number from 0 to 1e18"}
+   "a number from 0 to 1e18"},
 #define NETWORKS(name, shape)                                                                      \
   NETWORK_FIELD(name, shape, 0, 1), NETWORK_FIELD(name, shape, 1, 2),                              \
   NETWORK_FIELD(name, shape, 2, 4), NETWORK_FIELD(name, shape, 3, 8)
@@ -71,17 +71,7 @@ static const field fields[] = {
     NETWORKS(network_pairs, NETWORK_PAIRS),
     NETWORKS(network_rows, NETWORK_ROWS),
     NETWORKS(network_top, NETWORK_TOP),
-    COST(start, "seconds, of a kernel of a sort on a GPU"),
-    COST(key, "seconds, of a key there, for each digit and for their counts"),
-    COST(byte, "seconds, of a byte that a digit moves there"),
-    COST(place, "seconds, of a place that is written there"),
-    COST(partition, "seconds, of a byte that few keys put in order there"),
-    COST(call_ops, "operations, of a sort on a processor"),
-    COST(row_ops, "operations, of a row that is sorted by itself"),
-    COST(partition_ops, "operations, of a key that a pivot puts on its side"),
-    COST(move_ops, "operations, of an element that goes where its key went"),
-    COST(count_ops, "operations, of a key that is counted, and 8 of its bits"),
-    COST(value_ops, "operations, of a value that counted keys can have"),
+    TARGET_ROUTINES(COST)
     FIELD(peers, FIELD_U32, 1, 1, 1 << 16, "a power of two from 1 to 65536",
           "ranks of one host, at most"),
     FIELD(nodes, FIELD_U32, 1, 1, 1 << 16, "a power of two from 1 to 65536",
@@ -99,13 +89,8 @@ size_t target_field_count(void) { return FIELDS; }
 size_t target_plan_field_count(void) { return PLAN_FIELDS; }
 target_field target_field_at(size_t index) { return fields[index].shown; }
 
-static void *field_place(target *t, const field *f) { return (char *)t + f->offset; }
-static const void *const_place(const target *t, const field *f) {
-  return (const char *)t + f->offset;
-}
-
 static double value_of(const target *t, const field *f) {
-  const void *at = const_place(t, f);
+  const void *at = (const char *)t + f->offset;
   if (f->kind == FIELD_U32)
     return *(const uint32_t *)at;
   return f->kind == FIELD_U64 ? (double)*(const uint64_t *)at : *(const double *)at;
@@ -151,12 +136,13 @@ bool target_set_field(target *t, const char *name, const char *given, const char
   bool good = isdigit((unsigned char)*given) && (!*end || isspace((unsigned char)*end)) &&
               is_allowed(f, value);
   *wrong = good ? NULL : f->allowed;
+  void *at = (char *)t + f->offset;
   if (good && f->kind == FIELD_U32)
-    *(uint32_t *)field_place(t, f) = (uint32_t)value;
+    *(uint32_t *)at = (uint32_t)value;
   else if (good && f->kind == FIELD_U64)
-    *(uint64_t *)field_place(t, f) = (uint64_t)value;
+    *(uint64_t *)at = (uint64_t)value;
   else if (good)
-    *(double *)field_place(t, f) = value;
+    *(double *)at = value;
   return true;
 }
 
