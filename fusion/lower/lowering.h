@@ -339,11 +339,8 @@ bool placement_of_element(placement *f, net_id storage_id, const net_map *m, uin
 // places of their own.
 bool placement_find_directions(placement *f, uint32_t count, const uint64_t *origins,
                                const uint64_t *numbers, int rows);
-// Whether values are an affine map of numbers, values[i] = values[0] ^ A (numbers[i] ^ numbers[0]);
-// what it does to differences of numbers. fitted_delta: column b of A after those before it, where
-// bit b leads a difference.
-bool fit_affine(f2_echelon *differences, uint32_t count, const uint64_t *numbers,
-                const uint64_t *values);
+// Of a linear map with these values on differences of numbers: column b after those before it,
+// where bit b leads a difference.
 static inline uint64_t fitted_delta(const f2_echelon *differences, int b, const uint64_t *deltas) {
   return differences->tag[b] ^ f2_combine(b, deltas, differences->vector[b] ^ f2_unit(b));
 }

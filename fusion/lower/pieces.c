@@ -77,13 +77,6 @@ static bool extend_parts(lowering *l, choice *c, bool to_store) {
   return true;
 }
 
-// The addresses of the part's elements of numbers from `first` to `end`.
-static address_range addresses_of(lowering *l, const choice *c, lowered part, uint64_t first,
-                                  uint64_t end) {
-  slice_axes(l, &part, c->range, first, end - first);
-  return map_range(&l->pool.nodes.items[part.node].map, part.axes);
-}
-
 // Whether elements of the part are all that there is of its array at its own numbers, and none
 // elsewhere.
 static bool lies_alone(lowering *l, const choice *c, uint32_t i) {
@@ -96,7 +89,9 @@ static bool lies_alone(lowering *l, const choice *c, uint32_t i) {
   for (int k = 0; k < 3; k++) {
     if (ends[k] == ends[k + 1])
       continue;
-    address_range r = addresses_of(l, c, c->parts[i], ends[k], ends[k + 1]);
+    lowered part = c->parts[i];
+    slice_axes(l, &part, c->range, ends[k], ends[k + 1] - ends[k]);
+    address_range r = map_range(&l->pool.nodes.items[part.node].map, part.axes);
     if (k == 1 ? r.low < 0 || r.high >= count : r.high >= 0 && r.low < count)
       return false;
   }

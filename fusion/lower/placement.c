@@ -16,14 +16,6 @@ void placement_set_axes(placement *f, const axes *s) {
       f->loop_axis[loops++] = i;
 }
 
-// The bits of a mask of axes as a mask of z.
-static uint64_t z_mask(const placement *f, uint64_t mask) {
-  uint64_t z = 0;
-  for (; mask; mask &= mask - 1)
-    z |= f2_unit(f->axis_bit[f2_lsb(mask)]);
-  return z;
-}
-
 // Whether vectors of so many bits are independent; those with no bit in common are.
 static bool are_independent(int bits, int count, const uint64_t *vectors) {
   uint64_t seen = 0;
@@ -57,8 +49,10 @@ static int compare_numbered(const void *a, const void *b) {
   return (x->operand > y->operand) - (x->operand < y->operand);
 }
 
-bool fit_affine(f2_echelon *differences, uint32_t count, const uint64_t *numbers,
-                const uint64_t *values) {
+// Whether values are an affine map of numbers, values[i] = values[0] ^ A (numbers[i] ^ numbers[0]);
+// what it does to differences of numbers.
+static bool fit_affine(f2_echelon *differences, uint32_t count, const uint64_t *numbers,
+                       const uint64_t *values) {
   bool fits = true;
   *differences = (f2_echelon){0};
   for (uint32_t i = 1; i < count; i++) {
@@ -231,8 +225,8 @@ net_map placement_map(const placement *f, const net_map *m, const uint64_t *delt
     r.strides[k] = map_stride(m, f->loop_axis[k]);
   for (uint32_t i = 0; i < m->row_count; i++) {
     r.rows[i] = (net_row){{0, m->rows[i].form.constant}, m->rows[i].weight};
-    for (uint64_t z = z_mask(f, m->rows[i].form.mask); z; z &= z - 1)
-      r.rows[i].form = net_form_sum(r.rows[i].form, f->forms[f2_lsb(z)]);
+    for (uint64_t mask = m->rows[i].form.mask; mask; mask &= mask - 1)
+      r.rows[i].form = net_form_sum(r.rows[i].form, f->forms[f->axis_bit[f2_lsb(mask)]]);
     for (int k = 0; deltas && k < f->k; k++)
       if (f2_bit(deltas[k], (int)i))
         r.rows[i].form = net_form_sum(r.rows[i].form, f->forms[f->p + k]);

@@ -159,17 +159,11 @@ axes_change axes_split(const axes *before, uint32_t at, uint64_t outer) {
   return c;
 }
 
-// How many of the first axes have strides, which the first `loops` of the old ones had.
-static uint32_t loops_after(const axes_change *c, uint32_t loops) {
-  if (loops <= c->at)
-    return loops;
-  if (loops >= c->at + c->gone)
-    return loops - c->gone + c->come;
-  return c->at + c->come;
-}
-
 net_map map_changed(arena *a, const net_map *m, const axes_change *c) {
-  net_map r = net_map_new(a, loops_after(c, m->loop_count), m->row_count);
+  uint32_t loops = m->loop_count, end = c->at + c->gone;  // the first axes, which have strides
+  if (loops > c->at)
+    loops = c->come + (loops < end ? c->at : loops - c->gone);
+  net_map r = net_map_new(a, loops, m->row_count);
   r.offset = m->offset;
   for (uint32_t i = 0; i < m->loop_count; i++) {
     r.offset += (int64_t)c->old[i].number * m->strides[i];

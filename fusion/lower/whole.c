@@ -36,13 +36,6 @@ typedef struct rewriting {
   bool chosen;
 } rewriting;
 
-static uint64_t hash_of_step(const trace_step *s) {
-  uint64_t fields[] = {s->op,    s->type,   s->scalar,        s->rank,
-                       s->batch, s->number, s->operand_count, s->shadow};
-  return hash_bytes(fields, sizeof fields) ^
-         hash_bytes(s->operands, s->operand_count * sizeof *s->operands);
-}
-
 static bool is_same_step(const trace_step *a, const trace_step *b) {
   if (a->op != b->op || a->type != b->type || a->scalar != b->scalar || a->rank != b->rank ||
       a->batch != b->batch || a->number != b->number || a->operand_count != b->operand_count ||
@@ -58,7 +51,10 @@ static bool is_same_step(const trace_step *a, const trace_step *b) {
 
 // An equal step that was added so, or a new one.
 static value_id add_step_once(rewriting *r, trace_step s) {
-  uint64_t hash = hash_of_step(&s);
+  const uint64_t fields[] = {s.op,    s.type,   s.scalar,        s.rank,
+                             s.batch, s.number, s.operand_count, s.shadow};
+  uint64_t hash = hash_bytes(fields, sizeof fields) ^
+                  hash_bytes(s.operands, s.operand_count * sizeof *s.operands);
   value_id id;
   for (size_t tried = 0; (id = hash_next(&r->once, hash, &tried)) != HASH_NONE;)
     if (is_same_step(&r->re.to->steps.items[id], &s))

@@ -6,7 +6,7 @@ net_change net_change_of_index(const f2_affine *new_of_old, f2_affine *back) {
   return (net_change){.old_of_new = back, .new_of_old = &new_of_old->a};
 }
 
-net_form net_form_changed(const net_change *c, net_form f) {
+static net_form form_changed(const net_change *c, net_form f) {
   if (!c->old_of_new)
     return f;
   f2_matrix a = c->old_of_new->a;
@@ -18,7 +18,7 @@ net_map net_map_changed(arena *a, const net_change *c, const net_map *m) {
     return *m;
   net_map to = net_map_copy(a, m);
   for (uint32_t i = 0; i < m->row_count; i++)
-    to.rows[i].form = net_form_changed(c, m->rows[i].form);
+    to.rows[i].form = form_changed(c, m->rows[i].form);
   net_map_normalise(&to);
   return to;
 }
@@ -27,7 +27,7 @@ net_form *net_forms_changed(arena *a, const net_change *c, const net_form *forms
   net_form *to = NEW_ARRAY(a, net_form, *count + 1);
   uint32_t kept = 0;
   for (uint32_t i = 0; i < *count; i++) {
-    net_form f = net_form_changed(c, forms[i]);
+    net_form f = form_changed(c, forms[i]);
     uint32_t k = 0;
     while (k < kept && (to[k].mask != f.mask || to[k].constant != f.constant))
       k++;
@@ -60,7 +60,7 @@ net_op net_op_changed(arena *a, const net_change *c, const net_op *op) {
     to.coordinates = NEW_ARRAY(a, net_form, op->k + 1);
     for (uint32_t i = 0; i < op->k; i++) {
       to.directions[i] = f2_apply(*c->new_of_old, op->directions[i]);
-      to.coordinates[i] = net_form_changed(c, op->coordinates[i]);
+      to.coordinates[i] = form_changed(c, op->coordinates[i]);
     }
     to.live = net_forms_changed(a, c, op->live, &to.live_count);
   }

@@ -656,7 +656,6 @@ typedef struct net_change {
 // long as the change.
 net_change net_change_of_index(const f2_affine *new_of_old, f2_affine *back);
 
-net_form net_form_changed(const net_change *c, net_form f);
 net_map net_map_changed(arena *a, const net_change *c, const net_map *m);
 // Each once, without those that are 0 everywhere then; *count is how many there are.
 net_form *net_forms_changed(arena *a, const net_change *c, const net_form *forms, uint32_t *count);

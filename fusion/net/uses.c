@@ -56,24 +56,22 @@ static net_access access_of_routine(const net_routine *r, size_t k) {
   return at;
 }
 
-static net_access access_of_node(const net_node *node, size_t k) {
-  net_id array = net_node_has_array(node->kind) ? (net_id)node->number : NET_NONE;
-  return (net_access){NET_BY_NODE, k, array, node->kind == NET_SCATTER, 0};
-}
-
 bool net_access_next(const net_stage *s, net_access *at) {
   size_t nodes = s->loads.count, stores = nodes + s->nodes.count, arrays = stores + s->stores.count;
   size_t end = arrays + (s->routine ? 2 * (size_t)s->routine->pair_count + 1 : 0), i = at->next;
   at->array = NET_NONE;
-  for (; i < end && at->array == NET_NONE; i++)
+  for (; i < end && at->array == NET_NONE; i++) {
+    const net_node *node = i >= nodes && i < stores ? &s->nodes.items[i - nodes] : NULL;
     if (i < nodes)
       *at = (net_access){NET_BY_LOAD, i, s->loads.items[i].array, false, 0};
-    else if (i < stores)
-      *at = access_of_node(&s->nodes.items[i - nodes], i - nodes);
-    else if (i < arrays)
+    else if (node && net_node_has_array(node->kind))
+      *at =
+          (net_access){NET_BY_NODE, i - nodes, (net_id)node->number, node->kind == NET_SCATTER, 0};
+    else if (!node && i < arrays)
       *at = (net_access){NET_BY_STORE, i - stores, s->stores.items[i - stores].array, true, 0};
-    else
+    else if (!node)
       *at = access_of_routine(s->routine, i - arrays);
+  }
   at->next = i;
   return at->array != NET_NONE;
 }

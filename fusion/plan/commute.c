@@ -227,14 +227,6 @@ static size_t count_left(const part_list *parts, const attempt *t) {
   return t->left.count + parts->count - t->next;
 }
 
-// The parts that are left, in the place of those that were looked at.
-static part_list parts_left(const part_list *parts, const attempt *t) {
-  size_t at = t->next - t->left.count;
-  for (size_t i = 0; i < t->left.count; i++)
-    parts->items[at + i] = t->left.items[i];
-  return (part_list){parts->items + at, parts->count - at, parts->count - at};
-}
-
 // Of several attempts the one after which the fewest parts are left. One that takes none is no
 // pass.
 static bool best_attempt(const commuting *c, const part_list *parts, const f2_space *before,
@@ -390,7 +382,10 @@ const net *plan_commuted(const planning *p, uint32_t passes, uint32_t *waiting) 
     for (size_t i = 0; i < t.taken.count; i++)
       vec_push(a, &order, t.taken.items[i]);
     *waiting += (uint32_t)t.left.count;
-    parts = parts_left(&parts, &t);
+    parts.items += t.next - t.left.count;  // those that are left instead of those looked at
+    parts.count -= t.next - t.left.count;
+    for (size_t i = 0; i < t.left.count; i++)
+      parts.items[i] = t.left.items[i];
     before = keep_set(&c, t.run.space);
   }
   if (!makes_what_is_read(&c, &order))

@@ -97,11 +97,6 @@ typedef struct coset {
   uint64_t j;
 } coset;
 
-static net_known element_of(const tree *t, const coset *c, const net_node *node) {
-  bool late = c->between && is_published(t, node->value) && node->number >= c->j;
-  return (net_known){.any = late || (c->first && node->number == 0 && t->spoilt[node->value])};
-}
-
 // Element j of the op's outputs; whether none is spoilt that must not be.
 static bool follow_element(tree *t, const coset *c) {
   const net_stage *s = t->stage;
@@ -111,7 +106,8 @@ static bool follow_element(tree *t, const coset *c) {
     const net_node *node = &s->nodes.items[s->walk[i]];
     net_known *k = &nodes[s->walk[i]];
     if (node->kind == NET_ELEMENT)
-      *k = element_of(t, c, node);
+      k->any = (c->first && node->number == 0 && t->spoilt[node->value]) ||
+               (c->between && is_published(t, node->value) && node->number >= c->j);
     else if (node->kind == NET_INDEX)
       *k = (net_known){.is = c->first && !node->map.loop_count,
                        .value.i64 = net_map_at(&node->map, NULL, 0)};

@@ -144,14 +144,6 @@ static void drop_loads(wants *w) {
   s->loads.count = kept;
 }
 
-// A sort of which only the counts are wanted counts.
-static void become_count(net_routine *r) {
-  r->kind = NET_COUNT;
-  r->counts = r->descending = false;
-  r->pairs[0] = r->pairs[1];
-  r->pair_count = 1;
-}
-
 // Payloads that nobody wants, the keys in order, and counts; or all of the routine.
 static void drop_pairs(rewriter *r, const bool *wanted) {
   net_routine *of = r->stage->routine;
@@ -170,8 +162,12 @@ static void drop_pairs(rewriter *r, const bool *wanted) {
   }
   of->pair_count = kept;
   of->counts = counts != NET_NONE && wanted[counts];
-  if (of->counts && kept == 2 && of->pairs[0].to == NET_NONE)
-    become_count(of);
+  if (of->counts && kept == 2 && of->pairs[0].to == NET_NONE) {  // it only counts
+    of->kind = NET_COUNT;
+    of->counts = of->descending = false;
+    of->pairs[0] = of->pairs[1];
+    of->pair_count = 1;
+  }
   for (uint32_t i = 0; i < dropped; i++)
     rewriter_fired(r, RULE_DEAD, 0, 0);
   if (!acts)
