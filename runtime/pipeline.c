@@ -316,20 +316,9 @@ static void log_live_arrays(pipeline *p, const plan_pass *pass) {
 
 // The planner's own rules, in the log of those that fired.
 static void log_plan(pipeline *p) {
-  for (uint32_t i = 0; i < p->plan->short_loads; i++)
-    rule_fired(&p->rules, RULE_SHORT_LOADS, NET_NONE, 0, 0);
-  for (uint32_t i = 0; i < p->plan->short_stores; i++)
-    rule_fired(&p->rules, RULE_SHORT_STORES, NET_NONE, 0, 0);
-  for (uint32_t i = 0; i < p->plan->transposed_stages; i++)
-    rule_fired(&p->rules, RULE_TRANSPOSE, NET_NONE, 0, 0);
-  for (uint32_t i = 0; i < p->plan->blocked_stages; i++)
-    rule_fired(&p->rules, RULE_BLOCKED_LOOPS, NET_NONE, 0, 0);
-  for (uint32_t i = 0; i < p->plan->joined_stages; i++)
-    rule_fired(&p->rules, RULE_TOGETHER, NET_NONE, 0, 0);
-  for (uint32_t i = 0; i < p->plan->disjoint_ops; i++)
-    rule_fired(&p->rules, RULE_DISJOINT_OPS, NET_NONE, 0, 0);
-  for (uint32_t i = 0; i < p->plan->keys_of_elements; i++)
-    rule_fired(&p->rules, RULE_KEYS_OF_ELEMENTS, NET_NONE, 0, 0);
+  for (rule_id rule = 0; rule < RULE_COUNT; rule++)
+    for (uint32_t i = 0; i < p->plan->fired[rule]; i++)
+      rule_fired(&p->rules, rule, NET_NONE, 0, 0);
   for (size_t i = 0; i < p->plan->net->stages.count; i++)
     if (p->plan->padding[i] == PADDING_FREE)
       rule_fired(&p->rules, RULE_FREE_PADDING, NET_NONE, 0, 0);

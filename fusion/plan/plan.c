@@ -274,9 +274,9 @@ static void add_stage(arena *a, plan *p, uint32_t number, const stage_plan *own)
   p->strategy[number] = own->strategy;
   p->padding[number] = s->padding_kind;
   p->padding_values[number] = s->padding_kind == PADDING_FREE ? s->padding.values : NULL;
-  p->short_loads += s->spared_loads;
-  p->short_stores += s->spared_stores;
-  p->disjoint_ops += own->waiting;
+  p->fired[RULE_SHORT_LOADS] += s->spared_loads;
+  p->fired[RULE_SHORT_STORES] += s->spared_stores;
+  p->fired[RULE_DISJOINT_OPS] += own->waiting;
   for (size_t i = 0; i < own->made.arrays.count; i++)
     vec_push(a, &p->arrays, own->made.arrays.items[i]);
   for (size_t i = 0; i < own->made.passes.count; i++)
@@ -374,9 +374,9 @@ plan *plan_make(arena *a, const net *n, const target *t, const plan_strategy *st
       last = rewrite_stages((rewriting){.memory = a, .net = last, .target = t, .asked = asked},
                             rewrites[i].apply, &changed[i]);
   plan *p = plan_stages(a, last, t, asked);
-  p->joined_stages = (uint32_t)(n->stages.count - together->stages.count);
-  p->transposed_stages = changed[TRANSPOSES];
-  p->blocked_stages = changed[BLOCKS];
-  p->keys_of_elements = shared ? 0 : plan_keys_of_elements(a, p);
+  p->fired[RULE_TOGETHER] = (uint32_t)(n->stages.count - together->stages.count);
+  p->fired[RULE_TRANSPOSE] = changed[TRANSPOSES];
+  p->fired[RULE_BLOCKED_LOOPS] = changed[BLOCKS];
+  p->fired[RULE_KEYS_OF_ELEMENTS] = shared ? 0 : plan_keys_of_elements(a, p);
   return p;
 }

@@ -47,6 +47,7 @@
 #define PERMC_FUSION_PLAN_PLAN_H
 
 #include "fusion/net/net.h"
+#include "fusion/rules/rules.h"
 #include "fusion/target/target.h"
 
 typedef struct plan_phase {
@@ -119,13 +120,7 @@ typedef struct plan {
   plan_padding *padding;         // by stage
   scalar_bits **padding_values;  // by stage where its padding is free: by value, the constant
   const char **strategy;         // by stage: the name of the one that it was planned by
-  uint32_t short_loads;          // values that take no room in a tile
-  uint32_t short_stores;         // the same
-  uint32_t joined_stages;        // stages that became part of others
-  uint32_t transposed_stages;    // ... that became routines
-  uint32_t blocked_stages;       // ... whose loops are in blocks
-  uint32_t disjoint_ops;         // parts of ops that wait for a later pass (plan/commute.c)
-  uint32_t keys_of_elements;     // sorts that make their keys (plan/keys.c)
+  uint32_t fired[RULE_COUNT];    // by rule of the planner's own: how often
   VEC(net_array) arrays;         // the net's, then those that passes need between them
   VEC(plan_pass) passes;
   const char **lines;  // by pass, for profilers: "sort.perm:12", or NULL; NULL: of none

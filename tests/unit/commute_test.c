@@ -103,7 +103,7 @@ static bool check_chains(uint64_t seed) {
                                  net_evaluate(&memory, p->net, seed)));
   if (!good)
     printf("seed %" PRIu64 "\n%s", seed, code);
-  parts += p->disjoint_ops;
+  parts += p->fired[RULE_DISJOINT_OPS];
   return good;
 }
 

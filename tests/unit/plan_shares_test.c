@@ -327,7 +327,7 @@ TEST(blocks_of_turns) {
   random_state r = {1};
   const target to = target_of_trial(&r, 0);
   const plan *p = plan_make(&memory, read_net(turns), &to, NULL);
-  CHECK_EQ_U64(p->blocked_stages, 1);
+  CHECK_EQ_U64(p->fired[RULE_BLOCKED_LOOPS], 1);
   CHECK_EQ_U64(p->net->stages.items[0].share_turns, 208 / 16);
   arena_free(&memory);
 }

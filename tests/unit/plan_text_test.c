@@ -303,7 +303,7 @@ TEST(spared_once) {
   REQUIRE(t != NULL);
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
     const plan *p = plan_make(&memory, t, target_named("avx512"), plan_strategy_named(names[i]));
-    CHECK_EQ_U64(p->short_loads, 1);
+    CHECK_EQ_U64(p->fired[RULE_SHORT_LOADS], 1);
   }
   arena_free(&memory);
 }
