@@ -317,8 +317,7 @@ static void log_live_arrays(pipeline *p, const plan_pass *pass) {
 // The planner's own rules, in the log of those that fired.
 static void log_plan(pipeline *p) {
   for (rule_id rule = 0; rule < RULE_COUNT; rule++)
-    for (uint32_t i = 0; i < p->plan->fired[rule]; i++)
-      rule_fired(&p->rules, rule, NET_NONE, 0, 0);
+    p->rules.of[rule].times += p->plan->fired[rule];
   for (size_t i = 0; i < p->plan->net->stages.count; i++)
     if (p->plan->padding[i] == PADDING_FREE)
       rule_fired(&p->rules, RULE_FREE_PADDING, NET_NONE, 0, 0);

@@ -11,9 +11,9 @@
 void permc_allow_extern(permc_context *c, bool allow) { c->allow_extern = allow && !c->untrusted; }
 
 void permc_allow_imports(permc_context *c, permc_import_rule imports) {
-  static const import_rule rules[] = {IMPORT_ANY, IMPORT_BESIDE, IMPORT_NONE};
+  static const import_rule allowed[] = {IMPORT_ANY, IMPORT_BESIDE, IMPORT_NONE};
   if (!c->untrusted || imports != PERMC_IMPORT_ANYWHERE)
-    c->program.imports = rules[imports];
+    c->program.imports = allowed[imports];
 }
 
 void permc_use_untrusted(permc_context *c) {

@@ -12,50 +12,35 @@ const rule_row rules[RULE_COUNT] = {
 // ---- the log ---------------------------------------------------------------------------------
 
 void rule_fired(rule_log *log, rule_id rule, uint32_t step, uint64_t bytes, uint64_t operations) {
-  if (log)
-    vec_push(log->memory, &log->firings, ((rule_firing){rule, step, bytes, operations}));
-}
-
-enum { STEPS_SHOWN = 8 };
-
-static void print_steps(text *out, const rule_log *log, rule_id rule) {
-  uint32_t last = NET_NONE;
-  int shown = 0;
-  for (size_t i = 0; i < log->firings.count; i++) {
-    const rule_firing *f = &log->firings.items[i];
-    if (f->rule != rule || f->step == NET_NONE || f->step == last)
-      continue;
-    last = f->step;
-    if (shown++ == STEPS_SHOWN) {
-      text_string(out, " ...");
-      return;
-    }
-    text_printf(out, "%s %%%" PRIu32, shown == 1 ? ", at" : "", f->step);
-  }
-}
-
-static void print_rule(text *out, const rule_log *log, rule_id rule) {
-  uint64_t count = 0, bytes = 0, operations = 0;
-  for (size_t i = 0; i < log->firings.count; i++)
-    if (log->firings.items[i].rule == rule) {
-      count++;
-      bytes += log->firings.items[i].bytes;
-      operations += log->firings.items[i].operations;
-    }
-  if (count == 0)
+  if (!log)
     return;
-  text_printf(out, "%-20s  %" PRIu64 " %s", rules[rule].name, count, count == 1 ? "time" : "times");
-  print_steps(out, log, rule);
-  if (bytes)
-    text_printf(out, "; %" PRIu64 " bytes saved", bytes);
-  if (operations)
-    text_printf(out, "; %" PRIu64 " operations saved", operations);
-  text_printf(out, "\n%-20s  %s\n", "", rules[rule].law);
+  rule_firings *f = &log->of[rule];
+  f->times++;
+  f->bytes += bytes;
+  f->operations += operations;
+  if (step != NET_NONE && !(f->steps.count && f->steps.items[f->steps.count - 1] == step))
+    vec_push(log->memory, &f->steps, step);
+}
+
+static void print_rule(text *out, const rule_row *rule, const rule_firings *f) {
+  enum { STEPS_SHOWN = 8 };
+  if (f->times == 0)
+    return;
+  text_printf(out, "%-20s  %" PRIu64 " %s", rule->name, f->times, f->times == 1 ? "time" : "times");
+  for (size_t i = 0; i < f->steps.count && i < STEPS_SHOWN; i++)
+    text_printf(out, "%s %%%" PRIu32, i ? "" : ", at", f->steps.items[i]);
+  if (f->steps.count > STEPS_SHOWN)
+    text_string(out, " ...");
+  if (f->bytes)
+    text_printf(out, "; %" PRIu64 " bytes saved", f->bytes);
+  if (f->operations)
+    text_printf(out, "; %" PRIu64 " operations saved", f->operations);
+  text_printf(out, "\n%-20s  %s\n", "", rule->law);
 }
 
 void rules_print(text *out, const rule_log *log) {
   for (rule_id rule = 0; rule < RULE_COUNT; rule++)
-    print_rule(out, log, rule);
+    print_rule(out, &rules[rule], &log->of[rule]);
   if (log->stopped)
     text_printf(out, "stopped after %d rounds, more rules might apply\n", RULES_ROUNDS);
 }

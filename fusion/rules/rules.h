@@ -227,20 +227,18 @@ extern const rule_row rules[RULE_COUNT];
 
 // ---- what fired ------------------------------------------------------------------------------
 
-typedef struct rule_firing {
-  rule_id rule;
-  uint32_t step;        // of the Trace; NET_NONE where no step asked for it
-  uint64_t bytes;       // of memory traffic saved
-  uint64_t operations;  // on scalars saved
-} rule_firing;
+typedef struct rule_firings {
+  uint64_t times, bytes, operations;  // bytes of memory traffic, operations on scalars: saved
+  VEC(uint32_t) steps;                // of the Trace, at which it fired; each once in a row
+} rule_firings;
 
 typedef struct rule_log {
-  arena *memory;  // of the firings
-  VEC(rule_firing) firings;
+  arena *memory;
+  rule_firings of[RULE_COUNT];
   bool stopped;  // rewriting ended while rules fired
 } rule_log;
 
-// log may be NULL.
+// step: NET_NONE where no step asked for it. log may be NULL.
 void rule_fired(rule_log *log, rule_id rule, uint32_t step, uint64_t bytes, uint64_t operations);
 enum { RULES_ROUNDS = 64 };  // random Nets and programs take up to 7
 // One line per rule that fired: how often, at which steps, what it saved; and its law.

@@ -104,8 +104,8 @@ static bool check_nets(permc_context *c, pipeline *p, void *with) {
             same_as_trace(&p->trace, plain, net_evaluate(&memory, plain, k->seed)) &&
             same_as_trace(&p->trace, p->net, net_evaluate(&memory, p->net, k->seed)) &&
             same_as_plan(&p->trace, p->plan, net_evaluate(&memory, p->plan->net, k->seed));
-  for (size_t i = 0; i < p->rules.firings.count; i++)
-    fired[p->rules.firings.items[i].rule]++;
+  for (rule_id rule = 0; rule < RULE_COUNT; rule++)
+    fired[rule] += p->rules.of[rule].times;
   compared++;
   return true;
 }

@@ -260,7 +260,7 @@ TEST(costs_of_routines) {
     if (!CHECK(matters))
       printf("%s\n", field);
   }
-  CHECK_EQ_U64(found, 14);
+  CHECK_EQ_U64(found, 11);
   arena_free(&memory);
 }
 

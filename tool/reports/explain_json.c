@@ -253,19 +253,12 @@ static json_t *json_of_ranks(const explanation *e) {
 static json_t *json_of_rules(const rule_log *log) {
   json_t *list = json_array();
   for (rule_id rule = 0; rule < RULE_COUNT; rule++) {
-    rule_firing all = {.rule = rule};
-    uint64_t times = 0;
-    for (size_t i = 0; i < log->firings.count; i++)
-      if (log->firings.items[i].rule == rule) {
-        times++;
-        all.bytes += log->firings.items[i].bytes;
-        all.operations += log->firings.items[i].operations;
-      }
-    if (times)
+    const rule_firings *f = &log->of[rule];
+    if (f->times)
       json_array_append_new(list, json_pack("{s:s, s:o, s:o, s:o, s:s}", "name", rules[rule].name,
-                                            "times", report_count(times), "bytes",
-                                            report_count(all.bytes), "operations",
-                                            report_count(all.operations), "law", rules[rule].law));
+                                            "times", report_count(f->times), "bytes",
+                                            report_count(f->bytes), "operations",
+                                            report_count(f->operations), "law", rules[rule].law));
   }
   return list;
 }
