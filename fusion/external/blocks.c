@@ -53,21 +53,13 @@ static f2_affine with_highest(int n, uint64_t bits) {
   return to;
 }
 
-// Whether the bit goes on, in all maps, with the loop that the one before it is of.
-static bool goes_on(const net_stage *s, int bit) {
-  const net_map *m;
-  for (size_t at = 0; (m = net_next_map(s, &at));)
-    if (weight_of_bit(m, bit) != 2 * weight_of_bit(m, bit - 1))
-      return false;
-  return true;
-}
-
-// The map with strides for the bits from `low` on; loop l counts from bit first[l] on.
-static void bits_as_strides(arena *a, net_map *m, int low, uint32_t loops, const int *first) {
+// The map with strides for the bits from `low` on.
+static void bits_as_strides(arena *a, net_map *m, int low, uint32_t loops) {
   int64_t *strides = NEW_ARRAY(a, int64_t, loops + 1);
   uint32_t rows = 0;
   for (uint32_t l = 0; l < loops; l++)
-    strides[l] = l < m->loop_count ? m->strides[l] : weight_of_bit(m, first[l]);
+    strides[l] =
+        l < m->loop_count ? m->strides[l] : weight_of_bit(m, low + (int)(l - m->loop_count));
   for (uint32_t r = 0; r < m->row_count; r++) {
     net_row row = m->rows[r];
     if (row.form.mask >> low)
@@ -80,27 +72,18 @@ static void bits_as_strides(arena *a, net_map *m, int low, uint32_t loops, const
   m->loop_count = loops;
 }
 
-// Bits from `low` on as loops, behind those that there are.
+// Each bit from `low` on as a loop of two turns, behind those that there are.
 static void bits_as_loops(arena *a, net_stage *s, int low) {
   net_map *m;
-  uint32_t count = s->loop_count, most = count + (uint32_t)(s->n - low);
-  uint64_t *extents = NEW_ARRAY(a, uint64_t, most + 1);
-  int *first = NEW_ARRAY(a, int, most + 1);
-  if (count)
-    memcpy(extents, s->extents, count * sizeof *extents);
-  for (int bit = low; bit < s->n; bit++) {
-    if (bit > low && goes_on(s, bit)) {
-      extents[count - 1] *= 2;
-    } else {
-      first[count] = bit;
-      extents[count++] = 2;
-    }
-  }
+  uint32_t loops = s->loop_count + (uint32_t)(s->n - low);
+  uint64_t *extents = NEW_ARRAY(a, uint64_t, loops + 1);
+  for (uint32_t l = 0; l < loops; l++)
+    extents[l] = l < s->loop_count ? s->extents[l] : 2;
   for (size_t at = 0; (m = net_next_map(s, &at));)
-    bits_as_strides(a, m, low, count, first);
+    bits_as_strides(a, m, low, loops);
   s->n = low;
   s->extents = extents;
-  s->loop_count = count;
+  s->loop_count = loops;
 }
 
 static void remove_loop(net_stage *s, uint32_t loop) {
@@ -140,16 +123,13 @@ static bool join_a_loop(net_stage *s) {
 }
 
 net_stage making_join_loops(arena *a, const net_stage *s, bool bits) {
-  net_stage own = {.loop_count = s->loop_count, .n = s->n};
+  net_stage own = {.loop_count = s->loop_count, .extents = s->extents, .n = s->n};
   uint64_t loose = bits ? free_bits(s) : 0;
-  own.extents = NEW_ARRAY(a, uint64_t, s->loop_count + 1);
-  if (s->loop_count)
-    memcpy(own.extents, s->extents, s->loop_count * sizeof *s->extents);
   net_stage_merge(a, &own, s, with_highest(s->n, loose));
   bits_as_loops(a, &own, s->n - f2_weight(loose));
   while (join_a_loop(&own))
     ;
-  return making_new_nodes(a, &own);
+  return net_stage_changed(a, &own, (net_change){0});
 }
 
 // ---- how many turns -----------------------------------------------------------------------------
@@ -222,30 +202,15 @@ static bool is_empty(const net_stage *s) {
   return empty;
 }
 
+static bool add_in_blocks(making *m, const void *stage, int joins) {
+  share_blocks b = share_blocks_of(m->memory, stage);
+  m->joins_blocks = joins;
+  return choose_turns(m, stage, &b) && making_add_as_is(m, stage, &b);
+}
+
 bool making_add_blocks(making *m, const net_stage *of) {
-  enum { NONE = 2 };
   net_stage s = making_join_loops(m->memory, of, true);
-  mark before = making_mark(m);
-  share_blocks blocks[NONE];
-  double seconds[NONE];
-  int best = NONE;
   if (!s.loop_count)
     return making_add_step(m, &s);
-  if (is_empty(&s))
-    return false;
-  for (int joins = 0; joins < NONE; joins++) {
-    m->joins_blocks = joins;
-    blocks[joins] = share_blocks_of(m->memory, &s);
-    bool good = choose_turns(m, &s, &blocks[joins]) && making_add_as_is(m, &s, &blocks[joins]);
-    seconds[joins] = making_seconds(m, before.steps);
-    if (good && making_most_bytes(m, before.steps) <= m->bytes &&
-        (best == NONE || seconds[joins] < seconds[best]))
-      best = joins;
-    making_go_back(m, before);
-  }
-  if (best == NONE)
-    return false;
-  m->joins_blocks = best;
-  making_add_as_is(m, &s, &blocks[best]);
-  return true;
+  return !is_empty(&s) && making_add_faster(m, add_in_blocks, &s);
 }

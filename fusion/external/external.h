@@ -65,8 +65,7 @@ typedef VEC(external_move) external_moves;
 typedef struct external_step {
   const net_routine *routine;  // on arrays of external->arrays, as a whole; or NULL:
   uint32_t stage;              // of external->net
-  uint64_t shares;             // in any order
-  bool serial;                 // ... but one after the other: they read what others write
+  uint64_t shares;             // in any order; one after the other where a write is partial
   external_moves reads, writes;
 } external_step;
 

@@ -54,6 +54,6 @@ bool making_loop_as_bits(making *m, const net_stage *s, net_stage *out) {
   loop.n += bits;
   loop.loop_count = 0;
   if (good)
-    *out = making_new_nodes(m->memory, &loop);
+    *out = net_stage_changed(m->memory, &loop, (net_change){0});
   return good;
 }

@@ -25,28 +25,24 @@ static void add_in_order(making *m, const net_stage *of) {
   }
 }
 
-static bool fits(const making *m, size_t step) {
-  return !m->wrong && making_most_bytes(m, step) <= m->bytes;
+static bool add_blocks_or_passes(making *m, const void *stage, int passes) {
+  if (!passes)
+    return making_add_blocks(m, stage);
+  making_add_stage(m, stage);
+  return true;
 }
 
 void making_add_loops(making *m, const net_stage *s) {
   mark before = making_mark(m);
-  making_add_stage(m, s);
-  double seconds = making_seconds(m, before.steps);
-  bool passes = fits(m, before.steps);
-  making_go_back(m, before);
-  bool blocks = making_add_blocks(m, s);
-  m->wrong = NULL;
-  if (blocks && (!passes || making_seconds(m, before.steps) <= seconds))
+  if (making_add_faster(m, add_blocks_or_passes, s))
     return;
-  making_go_back(m, before);
   making_add_stage(m, s);
-  if (passes || !m->copies || making_has_effects(s))
+  if (!m->copies || making_has_effects(s))
     return;
   const char *wrong = m->wrong;
   making_go_back(m, before);
   m->wrong = NULL;
   add_in_order(m, s);
-  if (!fits(m, before.steps) && wrong)
+  if (wrong && (m->wrong || making_most_bytes(m, before.steps) > m->bytes))
     m->wrong = wrong;
 }

@@ -29,6 +29,11 @@ void making_go_back(making *m, mark to);
 uint64_t making_most_bytes(const making *m, size_t step);
 double making_seconds(const making *m, size_t step);
 
+// One of two ways to make the same steps. False: there is none.
+typedef bool making_way(making *m, const void *stage, int way);
+// By the way that takes less time, of those for whose steps memory has room. False: there is none.
+bool making_add_faster(making *m, making_way *add, const void *stage);
+
 // ---- steps (step.c) -----------------------------------------------------------------------------
 
 uint64_t making_element_bytes(const making *m, net_id file);
@@ -84,8 +89,6 @@ void making_add_copy(making *m, const net_stage *space, net_load *l);
 
 // Whether it does more than to compute and store, so that nothing may be done twice.
 bool making_has_effects(const net_stage *s);
-// The stage after its nodes were changed: they are found by what they are.
-net_stage making_new_nodes(arena *a, const net_stage *s);
 // A stage of one share: a loop of one turn, so that the stage stays apart from others.
 void making_add_single_turn(arena *a, net_stage *s);
 // A stage whose loops are in blocks; its loads and stores of files have their maps already.

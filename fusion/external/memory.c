@@ -11,12 +11,6 @@ bool making_has_effects(const net_stage *s) {
   return net_stage_has(s, NET_SCATTER) || net_stage_has(s, NET_EXTERN);
 }
 
-net_stage making_new_nodes(arena *a, const net_stage *s) {
-  net_stage to = net_stage_like(s);
-  net_stage_merge(a, &to, s, f2_affine_identity(s->n));
-  return to;
-}
-
 // ---- one share ----------------------------------------------------------------------------------
 
 void making_add_single_turn(arena *a, net_stage *s) {

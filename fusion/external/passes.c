@@ -166,19 +166,19 @@ static void add_pass(making *m, const plan *p, const plan_pass *pass) {
     return;
   }
   f2_space v = widened_tile(m, pass, of->n);
-  net_stage stage = stage_of_pass(m, p, pass), to = {.n = of->n, .shares = of->n - v.dimension};
-  f2_affine none = {f2_zero(to.shares, of->n), 0};
+  net_stage stage = stage_of_pass(m, p, pass), to = {0};
+  f2_affine none = {f2_zero(of->n - v.dimension, of->n), 0};
   f2_affine coordinates = sharing_coordinates(sharing_number(v, none));
-  net_stage_merge(m->memory, &to, &stage, coordinates);
   mark before = making_mark(m);
-  bool fits = making_add_step(m, &to);
-  if (!fits && m->copies) {
+  bool fits = false;
+  for (int copies = 0; copies <= (int)m->copies && !fits; copies++) {
     making_go_back(m, before);
-    add_copies(m, &stage, &to);
+    if (copies)
+      add_copies(m, &stage, &to);
     if (m->wrong)
       return;
     before = making_mark(m);
-    to = (net_stage){.n = to.n, .shares = to.shares};
+    to = (net_stage){.n = of->n, .shares = none.a.rows};
     net_stage_merge(m->memory, &to, &stage, coordinates);
     fits = making_add_step(m, &to);
   }
@@ -232,10 +232,8 @@ static net *part_of_net(making *m, size_t first, size_t end) {
   for (size_t i = first; i < end; i++) {
     const net_stage *s = &m->from->stages.items[i];
     net_stage copy;
-    if (s->routine || !s->loop_count || !making_loop_as_bits(m, s, &copy)) {
-      copy = (net_stage){.loop_count = s->loop_count, .extents = s->extents, .n = s->n};
-      net_stage_merge(m->memory, &copy, s, f2_affine_identity(s->n));
-    }
+    if (s->routine || !s->loop_count || !making_loop_as_bits(m, s, &copy))
+      copy = net_stage_changed(m->memory, s, (net_change){0});
     vec_push(m->memory, &part->stages, copy);
   }
   return part;

@@ -223,11 +223,6 @@ static bool add_writes(making *m, net_stage *s, const share_blocks *blocks, exte
   }
   join_accesses(m, &of, &step->writes, true);
   place_accesses(m, s, blocks, &of, &step->writes, true);
-  for (size_t k = 0; k < step->writes.count; k++) {
-    const external_move *w = &step->writes.items[k];
-    step->serial =
-        step->serial || (w->partial && !w->by_bits && !w->whole && !external_move_has_each_once(w));
-  }
   return good;
 }
 
@@ -309,7 +304,7 @@ uint64_t making_most_bytes(const making *m, size_t step) {
 
 // A stage whose values nothing needs, which is possible after plans in parts, is no step.
 bool making_add_as_is(making *m, const net_stage *of, const share_blocks *blocks) {
-  net_stage stage = making_new_nodes(m->memory, of);
+  net_stage stage = net_stage_changed(m->memory, of, (net_change){0});
   external_step step = {.stage = (uint32_t)m->to->stages.count,
                         .shares = blocks ? blocks->shares : net_share_count(&stage)};
   add_reads(m, &stage, blocks, &step);
@@ -321,7 +316,7 @@ bool making_add_as_is(making *m, const net_stage *of, const share_blocks *blocks
     making_put_in_blocks(m, &stage, blocks);
   else if (!net_stage_is_shared(&stage))
     making_add_single_turn(m->memory, &stage);
-  vec_push(m->memory, &m->to->stages, making_new_nodes(m->memory, &stage));
+  vec_push(m->memory, &m->to->stages, net_stage_changed(m->memory, &stage, (net_change){0}));
   vec_push(m->memory, &m->out->steps, step);
   return good;
 }
@@ -331,7 +326,7 @@ double making_seconds(const making *m, size_t step) {
   for (; step < m->out->steps.count; step++) {
     const external_step *s = &m->out->steps.items[step];
     external_traffic t = {0};
-    bool waits = s->serial, shared = false;
+    bool waits = false, shared = false;
     for (size_t i = 0; i < s->reads.count; i++) {
       making_add_traffic(m, &s->reads.items[i], false, &t);
       shared = shared || !s->reads.items[i].whole;
@@ -346,21 +341,31 @@ double making_seconds(const making *m, size_t step) {
   return seconds;
 }
 
-bool making_add_step(making *m, const net_stage *stage) {
+bool making_add_faster(making *m, making_way *add, const void *stage) {
+  enum { WAYS = 2 };
   mark before = making_mark(m);
-  double seconds[2];
-  bool fits[2];
-  for (int joins = 0; joins < 2; joins++) {
+  int best = WAYS;
+  double least = 0;
+  for (int way = 0; way < WAYS; way++) {
+    m->wrong = NULL;
+    bool fits = add(m, stage, way) && !m->wrong && making_most_bytes(m, before.steps) <= m->bytes;
+    double seconds = making_seconds(m, before.steps);
+    if (fits && (best == WAYS || seconds < least)) {
+      best = way;
+      least = seconds;
+    }
     making_go_back(m, before);
-    m->joins_blocks = joins;
-    making_add_as_is(m, stage, NULL);
-    seconds[joins] = making_seconds(m, before.steps);
-    fits[joins] = making_most_bytes(m, before.steps) <= m->bytes;
   }
-  if (!fits[1] || (fits[0] && seconds[0] <= seconds[1])) {
-    making_go_back(m, before);
-    m->joins_blocks = false;
-    making_add_as_is(m, stage, NULL);
-  }
-  return fits[0] || fits[1];
+  m->wrong = NULL;
+  return best < WAYS && add(m, stage, best);
+}
+
+static bool add_joining(making *m, const void *stage, int joins) {
+  m->joins_blocks = joins;
+  making_add_as_is(m, stage, NULL);
+  return true;
+}
+
+bool making_add_step(making *m, const net_stage *stage) {
+  return making_add_faster(m, add_joining, stage) || (add_joining(m, stage, 0), false);
 }

@@ -96,8 +96,7 @@ void external_print(text *out, const external *e) {
       text_printf(out, "\n");
       continue;
     }
-    text_printf(out, "step %zu of stage %u shares %" PRIu64 "%s\n", i, (unsigned)s->stage,
-                s->shares, s->serial ? " serial" : "");
+    text_printf(out, "step %zu of stage %u shares %" PRIu64 "\n", i, (unsigned)s->stage, s->shares);
     for (size_t k = 0; k < s->reads.count; k++)
       print_move(out, "reads", &s->reads.items[k]);
     for (size_t k = 0; k < s->writes.count; k++)

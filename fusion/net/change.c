@@ -169,6 +169,12 @@ net_id *net_stage_append(arena *a, net_stage *into, const net_stage *from, net_c
   return values;
 }
 
+net_stage net_stage_changed(arena *a, const net_stage *s, net_change change) {
+  net_stage to = net_stage_like(s);
+  net_stage_append(a, &to, s, change);
+  return to;
+}
+
 net_id *net_stage_merge(arena *a, net_stage *into, const net_stage *from, f2_affine change) {
   f2_affine back;
   return net_stage_append(a, into, from, net_change_of_index(&change, &back));

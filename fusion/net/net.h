@@ -666,6 +666,8 @@ net_routine *net_routine_changed(arena *a, const net_change *c, const net_routin
 
 // The same loops, bits and shares, and nothing in it.
 net_stage net_stage_like(const net_stage *s);
+// The stage, changed, with its loops, bits and shares, as one of its own.
+net_stage net_stage_changed(arena *a, const net_stage *s, net_change change);
 // The stage `from`, changed, as part of `into`, which has the loops and bits of it then. Its ops
 // come last; nodes that none of them has are left out; `into` gets the routine that `from` is. The
 // numbers of values and nodes are new, whatever the change says. By value of `from`: its number

@@ -80,8 +80,7 @@ net *shares_of_peers(arena *a, const shares *s) {
   for (size_t i = 0; i < all->stages.count; i++) {
     if (gone[i])
       continue;
-    net_stage stage = net_stage_like(&all->stages.items[i]);
-    net_stage_append(a, &stage, &all->stages.items[i], (net_change){.arrays = instead});
+    net_stage stage = net_stage_changed(a, &all->stages.items[i], (net_change){.arrays = instead});
     vec_push(a, &kept->stages, stage);
   }
   sharing_merge_slabs(a, kept, s->p);

@@ -4,11 +4,10 @@
 // ---- stages that each rank executes as a whole --------------------------------------------------
 
 static void share_whole(sharing *s, const net_stage *from) {
-  net_stage stage = {.loop_count = from->loop_count, .extents = from->extents, .n = from->n};
   net_id *arrays = NEW_ARRAY(s->memory, net_id, s->from->arrays.count + 1);
   for (net_access at = {0}; net_access_next(from, &at);)
     arrays[at.array] = at.writes ? at.array : sharing_whole_array(s, at.array);
-  net_stage_append(s->memory, &stage, from, (net_change){.arrays = arrays});
+  net_stage stage = net_stage_changed(s->memory, from, (net_change){.arrays = arrays});
   sharing_add_stage(s, (share_stage){.kind = SHARE_WHOLE}, stage);
 }
 

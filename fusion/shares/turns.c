@@ -69,9 +69,8 @@ static uint64_t turns_of_share(uint64_t turns, uint64_t ranks) {
 bool sharing_by_turns(sharing *s, const net_stage *from) {
   if (!has_turns(s, from))
     return false;
-  net_stage stage = {.loop_count = from->loop_count, .extents = from->extents, .n = from->n};
+  net_stage stage = net_stage_changed(s->memory, from, (net_change){0});
   stage.share_turns = turns_of_share(from->extents[0], f2_unit(s->p));
-  net_stage_merge(s->memory, &stage, from, f2_affine_identity(from->n));
   for (size_t i = 0; i < stage.loads.count; i++)
     choose_slab(s, from, &stage.loads.items[i], stage.share_turns);
   sharing_gather_from_whole(s, &stage);

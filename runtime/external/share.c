@@ -242,9 +242,9 @@ static bool is_one_part(const external_step *s) {
   return one;
 }
 
-// Whether shares read what others write.
+// Whether shares read what others write, perhaps.
 static bool is_serial(const external_step *s) {
-  bool serial = s->serial;
+  bool serial = false;
   for (size_t i = 0; i < s->writes.count; i++)
     serial = serial || s->writes.items[i].partial;
   return serial;

@@ -128,7 +128,9 @@ static bool simulate_shares(simulation *s, const external_step *step, uint64_t f
 
 static bool simulate_stage(simulation *s, const external_step *step) {
   bool good = CHECK(shares_keep_apart(s->e, step));
-  uint64_t each = step->serial ? 1 : step->shares;
+  uint64_t each = step->shares;
+  for (size_t i = 0; i < step->writes.count; i++)
+    each = step->writes.items[i].partial ? 1 : each;
   for (uint64_t share = 0; share < step->shares && good; share += each)
     good = simulate_shares(s, step, share, share + each);
   for (size_t i = 0; i < step->reads.count; i++)
