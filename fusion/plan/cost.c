@@ -41,6 +41,12 @@ bool plan_routine_is_partition(const net_routine *r) {
          r->limit <= NET_MOST_COUNTED && r->pair_count <= PLAN_PARTITION_PAIRS;
 }
 
+bool plan_routine_has_shares(const net_routine *r, uint32_t gpus) {
+  enum { LEAST = 1 << 20 };
+  return (r->kind == NET_SORT || r->kind == NET_PLACES) && r->rows == 1 && !r->counts &&
+         !r->ragged && r->length >= LEAST && (gpus & (gpus - 1)) == 0 && r->length % gpus == 0;
+}
+
 // By kernels where lanes are threads (kernels/routines/sort/sort.h).
 static pass_cost cost_on_gpu(const plan *p, const net_routine *r) {
   const target_routines *t = &p->target->routines;

@@ -160,6 +160,8 @@ uint32_t plan_routine_digits(const plan *p, const net_routine *r);
 // keys of elements of some arrays (plan/keys.c).
 enum { PLAN_PARTITION_PAIRS = 5, PLAN_KEY_INPUTS = 3 };
 bool plan_routine_is_partition(const net_routine *r);
+// Whether so many GPUs of a host each sort a share of its one row, and merge them: of enough keys.
+bool plan_routine_has_shares(const net_routine *r, uint32_t gpus);
 // Its accesses, of the nodes of its ops.
 void plan_find_accesses(arena *a, const net_stage *s, plan_pass *pass);
 // What the pass does with arrays: its loads, its stores, then accesses without moves.

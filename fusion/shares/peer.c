@@ -12,8 +12,6 @@
 //
 //   bit reversal, 2 ranks   split: x, exchange, split: y    becomes   x to T' (over the link), T' to y
 //
-// A sort becomes sorts of slabs, which are rows, and stages that merge them (merge.c).
-//
 // Law (shares_test): the Net of all, and the one that is made, have the same results.
 #include "core/number.h"
 #include "fusion/shares/cost.h"
@@ -83,7 +81,6 @@ net *shares_of_peers(arena *a, const shares *s) {
     net_stage stage = net_stage_changed(a, &all->stages.items[i], (net_change){.arrays = instead});
     vec_push(a, &kept->stages, stage);
   }
-  sharing_merge_slabs(a, kept, s->p);
   return kept;
 }
 
@@ -130,13 +127,32 @@ static double far_bytes(const plan *p, const plan_pass *pass, const plan_move *m
   return far_part(p, pass, m, bits) * elements * size / (double)f2_unit(bits);
 }
 
-// A routine of many rows is shared by rows, each within a slab; another the first GPU executes,
-// with what each of its digits reads and writes.
+// Pairs of sorted slabs are merged to one, and pairs of these.
+static double merging_seconds(const plan *p, const net_routine *r, int bits) {
+  const target_link *link = &p->target->links[TARGET_PEER];
+  double bytes = 0, seconds = 0;
+  for (uint32_t i = 0; i < r->pair_count; i++) {
+    const net_array *a =
+        &p->arrays.items[r->pairs[i].to == NET_NONE ? r->pairs[i].from : r->pairs[i].to];
+    bytes += (double)a->count * (double)scalar_types[a->type].size / (double)f2_unit(bits);
+  }
+  for (int level = 0; level < bits; level++) {
+    double far = bytes * (1 - 1 / (double)f2_unit(level + 1)) / link->bytes_per_second;
+    double near = 2 * bytes / p->target->memory_bytes_per_second;
+    seconds += 2 * link->latency + (far > near ? far : near);
+  }
+  return seconds;
+}
+
+// A routine of many rows is shared by rows, each within a slab, and a sort of one by shares;
+// another the first GPU executes, with what each of its digits reads and writes.
 static double routine_seconds(const plan *p, const plan_pass *pass, int bits) {
   const net_routine *r = plan_routine_of(p, pass);
   double ranks = (double)f2_unit(bits), far = 0;
   if (r->rows % f2_unit(bits) == 0)
     return pass->seconds / ranks;
+  if (plan_routine_has_shares(r, 1U << bits))
+    return pass->seconds / ranks + merging_seconds(p, r, bits);
   for (uint32_t i = 0; i < pass->access_count; i++) {
     const net_array *a = &p->arrays.items[pass->accesses[i].array];
     far += (1 - 1 / ranks) * (double)a->count * (double)scalar_types[a->type].size;

@@ -67,9 +67,4 @@ bool sharing_goes_to_slabs(int p, int n, const net_map *m, uint64_t slab, f2_aff
 // Whether each share has the addresses of its own slab.
 bool sharing_keeps_to_slab(arena *a, const net_stage *stage, const net_map *m, uint64_t slab);
 
-// ---- sorts of slabs that GPUs reach (merge.c) -----------------------------------------------------
-
-// Sorts of an array by one GPU become sorts of its slabs by each, and stages that merge them.
-void sharing_merge_slabs(arena *a, net *n, int p);
-
 #endif

@@ -7,13 +7,22 @@
 #ifndef PERMC_KERNELS_ROUTINES_LAUNCH_H
 #define PERMC_KERNELS_ROUTINES_LAUNCH_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum {
   LAUNCH_MOST_ARRAYS = 16,
   LAUNCH_MOST_NUMBERS = 5,
+  LAUNCH_MOST_SHARED = 5,
   LAUNCH_NOTHING = UINT16_MAX  // in place of an array: a null pointer
 };
+
+// Which arrays a launch has, where several devices have a part of each, and which of its blocks.
+typedef enum launch_scope {
+  LAUNCH_OWN,    // the device's part of arrays; all blocks
+  LAUNCH_ALL,    // whole arrays; all blocks
+  LAUNCH_SHARED  // whole arrays; each device a part of the blocks
+} launch_scope;
 
 // Its parameters: the number of the first block, arrays, numbers, each of 8 bytes.
 typedef struct routine_launch {
@@ -23,6 +32,8 @@ typedef struct routine_launch {
   uint32_t array_count, arrays[LAUNCH_MOST_ARRAYS];  // numbered by the routine
   uint32_t number_count;
   uint64_t numbers[LAUNCH_MOST_NUMBERS];
+  launch_scope scope;
+  bool meets;  // devices wait for each other before it
 } routine_launch;
 
 // In the initialiser of a launch: its arrays, and its numbers.

@@ -14,11 +14,13 @@ static void add_parameter(launch_table *t, int kind, uint64_t value, const void 
 }
 
 // Its parameters are those from `first` on.
-static void add_launch(launch_table *t, launch_pass *pass, permc_launch l, size_t first) {
+static void add_launch(launch_table *t, launch_pass *pass, permc_launch l, size_t first,
+                       launch_way way) {
   l.first_parameter = (uint32_t)first;
   l.parameter_count = (uint32_t)(t->parameters.count - first);
   pass->first = pass->count++ ? pass->first : (uint32_t)t->launches.count;
   vec_push(&t->memory, &t->launches, l);
+  vec_push(&t->memory, &t->ways, way);
 }
 
 // ---- routines -----------------------------------------------------------------------------------
@@ -39,14 +41,18 @@ void launch_table_add(launch_table *t, launch_pass *pass, text code, uint32_t co
     }
     for (uint32_t i = 0; i < l->number_count; i++)
       add_parameter(t, PERMC_IS_NUMBER, l->numbers[i], NULL);
-    add_launch(t, pass, (permc_launch){kernel, l->threads, l->blocks, 0, 0, 0, 0}, first);
+    add_launch(t, pass, (permc_launch){kernel, l->threads, l->blocks, 0, 0, 0, 0}, first,
+               (launch_way){l->scope, l->meets});
   }
 }
 
-// Whether the parts have rows of their own, of all arrays.
-static bool can_be_divided(const net_routine *r, const plan_pass *pass, uint32_t parts) {
-  bool by_rows = r->kind == NET_SORT || r->kind == NET_PLACES || r->kind == NET_COUNT;
-  return by_rows && !r->ragged && !pass->keys_from && r->rows % parts == 0;
+// Whether the parts have rows of their own, of all arrays; or as many keys each of the one row.
+static bool can_be_divided(const net_routine *r, const plan_pass *pass, uint32_t parts,
+                           bool by_shares) {
+  bool sorts = r->kind == NET_SORT || r->kind == NET_PLACES;
+  bool by_rows = (sorts || r->kind == NET_COUNT) && r->rows % parts == 0;
+  bool has_shares = by_shares && plan_routine_has_shares(r, parts);
+  return (by_rows || has_shares) && !r->ragged && !pass->keys_from;
 }
 
 static void add_routine(launch_table *t, uint32_t number, const routine_kernels *k) {
@@ -59,6 +65,7 @@ static void add_routine(launch_table *t, uint32_t number, const routine_kernels 
   l->clear_at = k->clear_at;
   l->clear_bytes = k->clear_bytes;
   pass->bytes = k->bytes;
+  memcpy(pass->shared, k->shared, sizeof pass->shared);
 }
 
 // ---- the Plan's kernels ---------------------------------------------------------------------------
@@ -90,7 +97,7 @@ static void add_pass(launch_table *t, uint32_t number, const c_pass_facts *f) {
                             .threads = f->threads,
                             .blocks = f->one ? f->one->blocks : items_to_launch(t->plan, number),
                             .clear_bytes = l->bytes},
-             first);
+             first, (launch_way){LAUNCH_OWN, false});
 }
 
 // Those of the passes first ... last - 1 are a module, if there are any.
@@ -131,8 +138,8 @@ static void add_passes(launch_table *t, const launch_options *o) {
   for (uint32_t i = 0; i < p->passes.count; i++) {
     const plan_pass *pass = &p->passes.items[i];
     const net_routine *r = plan_routine_of(p, pass);
-    if (r && (!o->by_rows || can_be_divided(r, pass, t->parts)))
-      routine_describe(&routines[i], &t->memory, &o->machine, p, pass, r->rows / t->parts);
+    if (r && (!o->by_rows || can_be_divided(r, pass, t->parts, o->by_shares)))
+      routine_describe(&routines[i], &t->memory, &o->machine, p, pass, t->parts);
     t->passes[i].makes_keys = routines[i].makes_keys;
   }
   if (o->code)

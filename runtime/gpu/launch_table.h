@@ -37,11 +37,18 @@ typedef struct cuda_machine {
   uint32_t multiprocessors, shared_per_block;
 } cuda_machine;
 
+// What several devices do for a launch: see routine_launch.
+typedef struct launch_way {
+  launch_scope scope;
+  bool meets;
+} launch_way;
+
 typedef struct launch_pass {
-  uint32_t first, count;  // launches
-  uint32_t kernel;        // of the Plan's text
-  uint64_t bytes;         // of temporaries
-  bool makes_keys;        // a routine that does what the pass would that makes keys for it
+  uint32_t first, count;                // launches
+  uint32_t kernel;                      // of the Plan's text
+  uint64_t bytes;                       // of temporaries
+  uint64_t shared[LAUNCH_MOST_SHARED];  // bytes of arrays of which each device has a part
+  bool makes_keys;  // a routine that does what the pass would that makes keys for it
 } launch_pass;
 
 typedef struct launch_table {
@@ -50,6 +57,7 @@ typedef struct launch_table {
   uint32_t parts;  // of arrays, of which a launch has one: part 1 of 2 begins in their middle
   VEC(permc_kernel) kernels;
   VEC(permc_launch) launches;
+  VEC(launch_way) ways;  // of launches
   VEC(permc_parameter) parameters;
   VEC(text) modules;      // of the Plan, then of each routine
   uint32_t plan_modules;  // ... how many are the Plan's
@@ -63,6 +71,7 @@ typedef struct launch_options {
   cuda_machine machine;
   // Only routines each of whose parts has as many rows, whole ones, of all its arrays.
   bool by_rows;
+  bool by_shares;  // ... and sorts of one long row, whose parts are merged
   uint32_t parts;  // 0: 1
 } launch_options;
 

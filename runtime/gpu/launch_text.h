@@ -14,7 +14,8 @@ enum {
   PERMC_IS_TEMPORARY,  // an address in the workspace
   PERMC_IS_NUMBER,
   PERMC_IS_BLOCK,  // the address of the device's block
-  PERMC_IS_DATA    // what is at `data`
+  PERMC_IS_DATA,   // what is at `data`
+  PERMC_IS_SHARED  // the address of array `value` of a pass that several devices execute
 };
 typedef struct permc_parameter {
   int kind;

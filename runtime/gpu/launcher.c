@@ -35,23 +35,32 @@ void table_code_free(table_code *c, cuda_device *d, const launch_table *t) {
   *c = (table_code){0};
 }
 
-static cuda_address address_of(const launch_table *t, uint64_t array, const launch_place *at) {
-  uint64_t offset =
-      t->parts > 1 ? cpu_array_bytes(&t->plan->arrays.items[array]) / t->parts * at->part : 0;
-  return at->arrays[array] + offset;
+// Of an array, or of the device's part of it.
+static cuda_address address_of(const launch_table *t, launch_scope scope, const permc_parameter *of,
+                               const launch_place *at) {
+  bool shared = of->kind == PERMC_IS_SHARED;
+  uint64_t part = scope == LAUNCH_OWN ? at->part : 0;
+  if (!part)
+    return shared ? at->shared[of->value] : at->arrays[of->value];
+  uint64_t bytes =
+      shared ? at->shared_bytes[of->value] : cpu_array_bytes(&t->plan->arrays.items[of->value]);
+  return (shared ? at->shared : at->arrays)[of->value] + bytes / t->parts * part;
 }
 
-static bool launch(const launch_table *t, const table_code *c, cuda_device *d,
-                   const permc_launch *l, const launch_place *at) {
+bool table_launch_one(const launch_table *t, const table_code *c, cuda_device *d, uint32_t launch,
+                      const launch_place *at) {
+  const permc_launch *l = &t->launches.items[launch];
+  launch_scope scope = t->ways.items[launch].scope;
   enum { MOST_PARAMETERS = 512 };  // CUDA allows 4096 bytes of them
   const permc_parameter *of = &t->parameters.items[l->first_parameter];
   const cuda_kernel *kernel = &c->kernels[l->kernel];
-  uint64_t values[MOST_PARAMETERS], last = at->last ? at->last : l->blocks;
+  uint64_t values[MOST_PARAMETERS], first = at->first, last = at->last ? at->last : l->blocks;
   void *parameters[MOST_PARAMETERS];
   if (l->parameter_count > MOST_PARAMETERS)
     return cuda_refuse(d, "%s has too many arrays", kernel->name);
   for (uint32_t i = 0; i < l->parameter_count; i++) {
-    values[i] = of[i].kind == PERMC_IS_ARRAY       ? address_of(t, of[i].value, at)
+    bool is_array = of[i].kind == PERMC_IS_ARRAY || of[i].kind == PERMC_IS_SHARED;
+    values[i] = is_array                           ? address_of(t, scope, &of[i], at)
                 : of[i].kind == PERMC_IS_TEMPORARY ? at->temporaries + of[i].value
                 : of[i].kind == PERMC_IS_BLOCK     ? at->block
                                                    : of[i].value;
@@ -61,7 +70,11 @@ static bool launch(const launch_table *t, const table_code *c, cuda_device *d,
       !cuda_clear(d, at->temporaries + l->clear_at, l->clear_bytes))
     return false;
   bool good = true;
-  for (values[0] = at->first; values[0] < last && good; values[0] += CUDA_MOST_BLOCKS) {
+  if (scope == LAUNCH_SHARED) {
+    first = l->blocks * at->part / t->parts;
+    last = l->blocks * (at->part + 1) / t->parts;
+  }
+  for (values[0] = first; values[0] < last && good; values[0] += CUDA_MOST_BLOCKS) {
     uint64_t left = last - values[0];
     cuda_grid grid = {.blocks = left < CUDA_MOST_BLOCKS ? left : CUDA_MOST_BLOCKS,
                       .threads = l->threads,
@@ -76,6 +89,6 @@ bool table_launch(const launch_table *t, const table_code *c, cuda_device *d, ui
   const launch_pass *p = &t->passes[pass];
   bool good = true;
   for (uint32_t i = p->first; i < p->first + p->count && good; i++)
-    good = launch(t, c, d, &t->launches.items[i], at);
+    good = table_launch_one(t, c, d, i, at);
   return good;
 }

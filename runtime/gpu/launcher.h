@@ -22,6 +22,8 @@ typedef struct table_code {
 // What the launches of a pass mean by their parameters.
 typedef struct launch_place {
   const cuda_address *arrays;  // by array of the plan: where it begins
+  const cuda_address *shared;  // by shared array of the pass
+  const uint64_t *shared_bytes;
   cuda_address temporaries, block;
   bool cleared;          // of these what is to be 0 at first is so: they are the launches' own
   bool alone;            // each launch begins when that before it has ended
@@ -38,5 +40,8 @@ void table_code_free(table_code *c, cuda_device *d, const launch_table *t);  // 
 // False: the device's message says why.
 bool table_launch(const launch_table *t, const table_code *c, cuda_device *d, uint32_t pass,
                   const launch_place *at);
+// One of its launches.
+bool table_launch_one(const launch_table *t, const table_code *c, cuda_device *d, uint32_t launch,
+                      const launch_place *at);
 
 #endif

@@ -142,16 +142,31 @@ int program_table_of(const cuda_program *g, uint32_t number) {
   return g->peers && g->tables[OF_PART].passes[number].count ? OF_PART : OF_ALL;
 }
 
-// Each device, by the rows that are its part.
-static bool launch_rows(const cuda_program *g, uint32_t number) {
+static bool launch_of_parts(const cuda_program *g, uint32_t number, uint32_t launch) {
+  const launch_table *t = &g->tables[OF_PART];
   bool good = true;
   for (unsigned i = 0; i < g->part_count && good; i++) {
     const program_part *part = &g->parts[i];
-    const launch_place at = {
-        .arrays = g->own, .temporaries = part->temporaries[number], .cleared = true, .part = i};
-    good = table_launch(&g->tables[OF_PART], &part->code[OF_PART], part->device, number, &at) ||
+    const launch_place at = {.arrays = g->own,
+                             .shared = g->shared[number],
+                             .shared_bytes = t->passes[number].shared,
+                             .temporaries = part->temporaries[number],
+                             .cleared = true,
+                             .alone = t->ways.items[launch].scope != LAUNCH_OWN,
+                             .part = i};
+    good = table_launch_one(t, &part->code[OF_PART], part->device, launch, &at) ||
            cuda_peers_refuse(g->peers, i);
   }
+  return good;
+}
+
+// A routine: each device has the rows that are its part, or its share of the only row.
+static bool launch_rows(const cuda_program *g, uint32_t number) {
+  const launch_table *t = &g->tables[OF_PART];
+  const launch_pass *pass = &t->passes[number];
+  bool good = true;
+  for (uint32_t i = pass->first; i < pass->first + pass->count && good; i++)
+    good = (!t->ways.items[i].meets || meet(g)) && launch_of_parts(g, number, i);
   return good;
 }
 

@@ -23,9 +23,10 @@ static cuda_program *allocate_program(cuda_device *d, const plan *p, const cuda_
   g->facts = calloc(p->passes.count + 1, sizeof *g->facts);
   g->permuting = calloc(p->passes.count + 1, sizeof(cuda_permuting *));
   g->own = calloc(p->arrays.count + 1, sizeof *g->own);
+  g->shared = calloc(p->passes.count + 1, sizeof *g->shared);
   for (size_t i = 0; i < p->passes.count && g->permuting && !o->ranks; i++)
     g->permuting[i] = cuda_permuting_new(d, p, &p->passes.items[i]);
-  if (has_parts && g->facts && g->permuting && g->own)
+  if (has_parts && g->facts && g->permuting && g->own && g->shared)
     return g;
   cuda_program_free(g);
   return NULL;
@@ -40,8 +41,10 @@ static bool make_tables(cuda_program *g, const c_code *code, const cuda_options 
                         .file_bytes = FILE_BYTES,
                         .machine = {(uint32_t)d->multiprocessors, (uint32_t)d->shared_per_block},
                         .by_rows = o->ranks != NULL};
-  launch_options part = {
-      .machine = all.machine, .by_rows = true, .parts = g->peers ? g->part_count : o->shares};
+  launch_options part = {.machine = all.machine,
+                         .by_rows = true,
+                         .by_shares = g->peers != NULL,
+                         .parts = g->peers ? g->part_count : o->shares};
   bool good = launch_table_make(&g->tables[OF_ALL], g->plan, &all, failure) &&
               (!part.parts || launch_table_make(&g->tables[OF_PART], g->plan, &part, failure));
   for (unsigned k = 0; k < g->part_count && good; k++)
@@ -123,6 +126,10 @@ void cuda_program_free(cuda_program *g) {
     program_memory_free(g, (uintptr_t)g->storage.rooms[i].memory);
     g->storage.rooms[i].memory = NULL;
   }
+  for (size_t i = 0; i < g->plan->passes.count && g->shared; i++)
+    for (uint32_t k = 0; k < LAUNCH_MOST_SHARED; k++)
+      if (g->shared[i][k])
+        program_memory_free(g, g->shared[i][k]);
   cuda_memory_free(g->device, g->copied.address);
   cuda_memory_free(g->device, g->state);
   for (unsigned i = 0; i < g->part_count; i++)
@@ -135,6 +142,7 @@ void cuda_program_free(cuda_program *g) {
   free(g->facts);
   free(g->permuting);
   free(g->own);
+  free(g->shared);
   storage_end(&g->storage);
   free(g);
 }

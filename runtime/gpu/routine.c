@@ -13,6 +13,7 @@ typedef struct routine_making {
   const plan_pass *pass;
   const net_routine *routine;
   uint64_t rows;
+  uint32_t shares;  // of its only row; 1: it has all of it
   routine_kernels *out;
   uint32_t array_count;
 } routine_making;
@@ -36,6 +37,16 @@ static void place_temporary(const routine_making *w, uint32_t number, uint64_t b
     return;
   w->out->arrays[number] = (permc_parameter){PERMC_IS_TEMPORARY, w->out->bytes, NULL};
   w->out->bytes += divide_up(bytes, LAYOUT_ALIGNMENT) * LAYOUT_ALIGNMENT;
+}
+
+// Arrays of all shares.
+static void place_shared(const routine_making *w, uint32_t first, uint32_t count,
+                         const uint64_t *bytes) {
+  for (uint32_t i = 0; i < count; i++) {
+    w->out->shared[i] = bytes[i];
+    if (bytes[i])
+      w->out->arrays[first + i] = (permc_parameter){PERMC_IS_SHARED, i, NULL};
+  }
 }
 
 // The temporary that is 0 before the first launch.
@@ -77,7 +88,8 @@ static void describe_sort(const routine_making *w) {
                     .descending = r->descending,
                     .bits = r->limit ? plan_routine_bits(p, r) : 0,
                     .rows = w->rows,
-                    .length = r->length,
+                    .length = r->length / w->shares,
+                    .shares = w->shares,
                     .offsets = r->ragged ? p->arrays.items[r->offsets].count / r->rows : 0,
                     .multiprocessors = w->machine->multiprocessors,
                     .shared_bytes = w->machine->shared_per_block,
@@ -92,6 +104,7 @@ static void describe_sort(const routine_making *w) {
   for (uint32_t i = 0; i < SORT_STATE; i++)
     place_temporary(w, i, k.bytes[i]);
   place_state(w, SORT_STATE, k.bytes[SORT_STATE]);
+  place_shared(w, SORT_RUNS, SORT_PAYLOADS - SORT_RUNS, k.bytes + SORT_RUNS);
   place_array(w, SORT_KEYS, r->pairs[0].from);
   place_array(w, sorts ? SORT_SORTED : SORT_PLACES, r->pairs[0].to);
   if (r->ragged)
@@ -208,7 +221,7 @@ static void describe(routine_making *w) {
     describe_count(w);
   else if (r->kind == NET_TRANSPOSE)
     describe_transpose(w);
-  else if (!describe_partition(w) && r->counts) {
+  else if ((w->shares > 1 || !describe_partition(w)) && r->counts) {
     net_routine_split(r, &rest, &count);
     w->routine = &rest;
     describe(w);
@@ -220,7 +233,10 @@ static void describe(routine_making *w) {
 }
 
 void routine_describe(routine_kernels *out, arena *memory, const cuda_machine *m, const plan *p,
-                      const plan_pass *pass, uint64_t rows) {
-  routine_making w = {memory, m, p, pass, plan_routine_of(p, pass), rows, out, 0};
+                      const plan_pass *pass, uint32_t parts) {
+  const net_routine *r = plan_routine_of(p, pass);
+  bool by_rows = r->rows % parts == 0;
+  uint64_t rows = by_rows ? r->rows / parts : 1;
+  routine_making w = {memory, m, p, pass, r, rows, by_rows ? 1 : parts, out, 0};
   describe(&w);
 }

@@ -24,6 +24,17 @@ static bool make_temporaries(cuda_program *g, program_part *part, uint32_t numbe
          (!l->clear_bytes || cuda_clear(part->device, *a + l->clear_at, l->clear_bytes));
 }
 
+static bool make_shared(cuda_program *g, uint32_t number) {
+  const launch_table *t = &g->tables[OF_PART];
+  bool good = true;
+  for (uint32_t i = 0; i < LAUNCH_MOST_SHARED && t->passes && good; i++) {
+    cuda_address *a = &g->shared[number][i];
+    uint64_t bytes = t->passes[number].shared[i];
+    good = !bytes || (*a = *a ? *a : program_memory_new(g, bytes));
+  }
+  return good;
+}
+
 // The program's own arrays, for runs on arrays of the host.
 static bool make_own_arrays(cuda_program *g, error *failure) {
   if (g->has_own_arrays)
@@ -34,10 +45,13 @@ static bool make_own_arrays(cuda_program *g, error *failure) {
       !((g->state = g->state ? g->state : cuda_memory_new(g->device, g->state_bytes)) &&
         cuda_clear(g->device, g->state, g->state_bytes)))
     return program_fail(g, failure);
-  for (uint32_t i = 0; i < g->plan->passes.count; i++)
+  for (uint32_t i = 0; i < g->plan->passes.count; i++) {
+    if (!make_shared(g, i))
+      return program_fail(g, failure);
     for (unsigned k = 0; k < g->part_count; k++)
       if (!make_temporaries(g, &g->parts[k], i))
         return cuda_fail(g->parts[k].device, failure);
+  }
   return g->has_own_arrays = true;
 }
 

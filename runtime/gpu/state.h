@@ -42,6 +42,8 @@ typedef struct program_part {
   cuda_address *temporaries;  // by pass, of runs
 } program_part;
 
+typedef cuda_address shared_arrays[LAUNCH_MOST_SHARED];
+
 struct cuda_program {
   cuda_device *device;   // the first
   cuda_peers *peers;     // all of them; NULL: that one alone
@@ -58,6 +60,7 @@ struct cuda_program {
   cuda_address state;          // of runs
   storage storage;             // of runs: rooms for all arrays
   cuda_address *own;           // by array: where it is, or 0
+  shared_arrays *shared;       // by pass, of runs by several devices
   bool has_own_arrays;  // tables are there from the beginning, the others from the first run on
   pthread_mutex_t schedules;  // of permutations, and of the graphs
   cuda_graph *one, *many;     // one run; MANY runs, for cuda_program_time

@@ -109,17 +109,23 @@ static void note_keys(const fake_cuda_launch *l) {
     counted[counted_count++] = l->parameters[1];
 }
 
-// Each sorts its slab; what merges them is passes.
+static uint64_t merged[64];  // blocks of merges, by launch
+static size_t merged_count;
+
+static void note_blocks(const fake_cuda_launch *l) {
+  if (merged_count < 64)
+    merged[merged_count++] = l->blocks[0];
+}
+
+// Each sorts its slab; then they merge pairs of slabs, and the pair of these: each a part of the
+// tiles.
 TEST(sorts) {
   static uint32_t keys[KEYS];
   enter("devices=4");
   fake.define("permc_pass_count", 2, note_keys);
   fake.define("permc_pass_digit", 1, NULL);
-  for (int pass = 1; pass < 12; pass++) {
-    char name[32];
-    snprintf(name, sizeof name, "permc_pass_%d", pass);
-    fake.define(name, 1, NULL);
-  }
+  fake.define("permc_pass_cuts", 1, NULL);
+  fake.define("permc_pass_merge", 1, note_blocks);
   permc_context *c = load_text("main : [m]u32 -> [m]u32\nmain = sort\n");
   permc_value *argument = value_1("u32", KEYS, keys), **results = NULL;
   size_t result_count = 0;
@@ -129,6 +135,9 @@ TEST(sorts) {
   CHECK_EQ_U64(counted_count, 4);
   for (size_t i = 0; i < counted_count; i++)
     CHECK_EQ_U64(counted[i] - counted[0], i * sizeof(uint32_t) * KEYS / 4);
+  CHECK_EQ_U64(merged_count, 2 * 4);
+  for (size_t i = 0; i < merged_count; i++)
+    CHECK(merged[i] >= merged[0] - 1 && merged[i] <= merged[0] + 1);
   permc_values_free(results, result_count);
   permc_value_free(argument);
   permc_context_free(c);

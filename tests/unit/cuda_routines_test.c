@@ -270,6 +270,7 @@ static void check_launch(const launch_table *t, const launch_pass *pass, const p
   for (const permc_parameter *p = first + 1; p < first + l->parameter_count; p++) {
     CHECK(p->kind != PERMC_IS_ARRAY || p->value < t->plan->arrays.count);
     CHECK(p->kind != PERMC_IS_TEMPORARY || p->value < pass->bytes);
+    CHECK(p->kind != PERMC_IS_SHARED || pass->shared[p->value] > 0);
     CHECK((p->kind == PERMC_IS_DATA) == (p->data != NULL));
   }
 }
@@ -295,7 +296,7 @@ static void check_table(arena *memory, const table_row *row) {
   const plan *p = plan_read(memory, out, &wrong);
   REQUIRE(p && c_emit(&code, p, &(c_options){0}, &problem));
   launch_options all = {.code = &code, .machine = {132, 232448}};
-  launch_options half = {.machine = all.machine, .by_rows = true, .parts = 2};
+  launch_options half = {.machine = all.machine, .by_rows = true, .by_shares = true, .parts = 2};
   CHECK(launch_table_make(&t, p, &all, &failure) && launch_table_make(&part, p, &half, &failure));
   CHECK_EQ_U64(t.launches.count, row->launches);
   CHECK_EQ_U64(t.kernels.count, row->kernels);
@@ -323,7 +324,9 @@ TEST(tables_of_launches) {
   static const table_row rows[] = {
       {"map (+ 1)", "[1000]u32", 1, 1, 0, false},
       {"scan (+)", "[2^18]i32", 1, 1, 0, true},
-      {"argsort", "[2^22]u64", 9, 9, 0, true},
+      {"argsort", "[2^22]u64", 9, 9, 12, true},
+      {"sort_desc", "[2^23]i32", 5, 5, 8, true},
+      {"argsort", "[2^20]u64", 9, 9, 0, true},
       {"map (count_keys 8)", "[4][5000]u8", 2, 2, 2, false},
       {"map (count_keys 14)", "[4][5000]u16", 5, 5, 2, false},
       {"bucket 3 (\\p -> p.1 % 8)", "[1000](u32, u16, f32, i64, u8, c64)", 13, 13, 0, true},

@@ -11,7 +11,7 @@
 #include "tests/unit/routine_library.h"
 #include "tests/unit/splitmix.h"
 
-enum { MOST_PAYLOADS = 3 };
+enum { MOST_PAYLOADS = 3, MOST_SHARES = 4 };
 
 typedef struct row {
   scalar_type type;
@@ -22,6 +22,7 @@ typedef struct row {
   bool plain;        // there are no NaN
   uint64_t alike;    // not 0: so many neighbours are equal, and there are no NaN
   uint64_t offsets;  // of each row, not 0: these cut it into rows of unequal length
+  uint32_t shares;   // of the only row, or 0
   uint32_t payload_count;
   sort_moved payloads[MOST_PAYLOADS];
 } row;
@@ -65,6 +66,22 @@ static const row ragged_rows[] = {
     {SCALAR_U16, .rows = 1, .length = 40000, .payload_count = 1, .payloads = {{4, true}},
      .offsets = 2},
 };
+static const row shared_rows[] = {
+    {SCALAR_U32, .rows = 1, .length = 40000, .shares = 2},
+    {SCALAR_U16, .rows = 1, .length = 600000, .shares = 2},
+    {SCALAR_F32, true, .rows = 1, .length = 40000, .shares = 4, .payload_count = 2,
+     .payloads = {{12, false}, {4, true}}},
+    {SCALAR_U32, .rows = 1, .length = 50002, .shares = 2, .payload_count = 1,
+     .payloads = {{4, false}}},
+    {SCALAR_F64, .rows = 1, .length = 30004, .no_keys = true, .places = true, .shares = 2},
+    {SCALAR_U8, .rows = 1, .length = 30000, .shares = 4, .payload_count = 1,
+     .payloads = {{8, false}}},
+    {SCALAR_I64, true, .rows = 1, .length = 20000, .no_keys = true, .shares = 2, .payload_count = 1,
+     .payloads = {{8, true}}},
+    {SCALAR_F16, .rows = 1, .length = 9996, .shares = 4, .payload_count = 1,
+     .payloads = {{2, false}}},
+};
+enum { SHARED_ROWS = sizeof shared_rows / sizeof *shared_rows };
 enum { RAGGED_ROWS = sizeof ragged_rows / sizeof *ragged_rows };
 
 static sort_work work_of(const row *r) {
@@ -72,7 +89,8 @@ static sort_work work_of(const row *r) {
                      .descending = r->descending,
                      .bits = r->bits,
                      .rows = r->rows,
-                     .length = r->length,
+                     .length = r->length / (r->shares ? r->shares : 1),
+                     .shares = r->shares,
                      .offsets = r->offsets,
                      .multiprocessors = 2,
                      .shared_bytes = 64 << 10,
@@ -244,6 +262,44 @@ static void *compile_sort(const sort_kernels *k, const routine_launch *launches)
   return library;
 }
 
+// As several devices run it: each with temporaries of its own.
+static void run_shares(const subject *s, const sort_kernels *k, void *library,
+                       const routine_launch *launches, char *scratch) {
+  uint32_t arrays = sizeof s->arrays / sizeof *s->arrays, shares = s->row->shares;
+  char *own[MOST_SHARES][sizeof s->arrays / sizeof *s->arrays] = {{NULL}};
+  for (uint32_t part = 0; part < shares; part++)
+    for (uint32_t a = 0; a < arrays; a++) {
+      bool temporary = a < SORT_RUNS && k->bytes[a];
+      uint64_t bytes = a < SORT_PLACES     ? s->key_bytes
+                       : a == SORT_PLACES  ? 8
+                       : a < SORT_RUNS     ? 0
+                       : a < SORT_PAYLOADS ? k->bytes[a] / s->elements
+                                           : s->row->payloads[(a - SORT_PAYLOADS) / 2].bytes;
+      if (temporary)
+        own[part][a] = make_array(k->bytes[a]);
+      else if (s->arrays[a])
+        own[part][a] = s->arrays[a] + s->elements / shares * bytes * part;
+    }
+  for (int run = 0; run < 2; run++) {
+    for (uint32_t i = 0; i < sort_launch_count(k); i++)
+      for (uint32_t part = 0; part < shares; part++) {
+        const routine_launch *l = &launches[i];
+        bool shared = l->scope == LAUNCH_SHARED;
+        char *of[sizeof s->arrays / sizeof *s->arrays];
+        for (uint32_t a = 0; a < arrays; a++)
+          of[a] = l->scope == LAUNCH_OWN || (a < SORT_RUNS && k->bytes[a]) ? own[part][a]
+                                                                           : s->arrays[a];
+        run_blocks(of, library, l, scratch, shared ? l->blocks * part / shares : 0,
+                   shared ? l->blocks * (part + 1) / shares : l->blocks);
+      }
+    check_results(s);
+  }
+  for (uint32_t part = 0; part < shares; part++)
+    for (uint32_t a = 0; a < SORT_RUNS; a++)
+      if (k->bytes[a])
+        free(own[part][a]);
+}
+
 static void check_row(const row *r) {
   sort_work w = work_of(r);
   sort_kernels k;
@@ -255,7 +311,9 @@ static void check_row(const row *r) {
   void *library = compile_sort(&k, launches);
   REQUIRE(library != NULL);
   subject_make(&s, r, &k);
-  for (int run = 0; run < 2; run++) {  // the first one leaves its state
+  if (r->shares)
+    run_shares(&s, &k, library, launches, scratch);
+  for (int run = 0; run < 2 && !r->shares; run++) {  // the first one leaves its state
     for (uint32_t i = 0; i < sort_launch_count(&k); i++)
       run_launch(s.arrays, library, &launches[i], scratch);
     check_results(&s);
@@ -278,6 +336,13 @@ TEST(sorts_of_rows_of_unequal_length) {
     SKIP(NO_COMPILER);
   EACH_OF_SAMPLE(i, 2, RAGGED_ROWS)
   check_row(&ragged_rows[i]);
+}
+
+TEST(sorts_of_shares) {
+  if (!has_compiler())
+    SKIP(NO_COMPILER);
+  EACH_OF_SAMPLE(i, 3, SHARED_ROWS)
+  check_row(&shared_rows[i]);
 }
 
 // ---- lines and banks ---------------------------------------------------------------------------
@@ -462,6 +527,7 @@ TEST(texts_for_gpus) {
     SKIP(why);
   check_texts(rows, ROWS, test_amount(2, ROWS));
   check_texts(ragged_rows, RAGGED_ROWS, test_amount(1, RAGGED_ROWS));
+  check_texts(shared_rows, SHARED_ROWS, test_amount(1, SHARED_ROWS));
   for (size_t i = 0; i < COUNTS; i += COUNTS / test_amount(2, COUNTS)) {
     text body = {0};
     count_kernels_write(&body, &counts[i]);

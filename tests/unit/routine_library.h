@@ -68,7 +68,8 @@ static void *compile(const text *body) {
 
 typedef void entry(char *scratch, uint64_t item, void **arrays, const uint64_t *numbers);
 
-static void run_launch(char *const *arrays, void *library, const routine_launch *l, char *scratch) {
+static void run_blocks(char *const *arrays, void *library, const routine_launch *l, char *scratch,
+                       uint64_t first, uint64_t last) {
   char name[32];
   void *parameters[LAUNCH_MOST_ARRAYS];
   snprintf(name, sizeof name, "run_%s", l->kernel);
@@ -78,8 +79,12 @@ static void run_launch(char *const *arrays, void *library, const routine_launch 
   memcpy(&run, &symbol, sizeof run);
   for (uint32_t a = 0; a < l->array_count; a++)
     parameters[a] = l->arrays[a] == LAUNCH_NOTHING ? NULL : arrays[l->arrays[a]];
-  for (uint64_t b = 0; b < l->blocks; b++)
+  for (uint64_t b = first; b < last; b++)
     run(scratch, b, parameters, l->numbers);
+}
+
+static void run_launch(char *const *arrays, void *library, const routine_launch *l, char *scratch) {
+  run_blocks(arrays, library, l, scratch, 0, l->blocks);
 }
 
 // Adds what the library's warps have asked for since the last call: by loads and stores of memory,

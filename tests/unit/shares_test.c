@@ -63,40 +63,6 @@ TEST(random_nets) {
     CHECK(kinds[k] > programs / 10);
 }
 
-// Sorts of slabs that GPUs reach, and what merges them.
-static bool check_sort(uint64_t seed) {
-  static const scalar_type types[] = {SCALAR_U32, SCALAR_I16, SCALAR_U8, SCALAR_I64};
-  START();
-  int n = 5 + (int)(seed % 3);
-  net *t = NEW(&memory, net);
-  net_routine_pair keys = {0, 1};
-  net_routine r = {.kind = NET_SORT,
-                   .descending = seed & 1,
-                   .rows = 1,
-                   .length = f2_unit(n),
-                   .pair_count = 1,
-                   .pairs = &keys,
-                   .origin = NET_NONE};
-  for (uint32_t i = 0; i < 2; i++)
-    net_array_add(&memory, t, types[seed / 2 % 4], f2_unit(n), i ? NET_RESULT : NET_ARGUMENT, 0);
-  vec_push(&memory, &t->stages, ((net_stage){.routine = &r}));
-  bool good = true;
-  for (int p = 1; p <= 4 && good; p++) {
-    const net *made = shares_of_peers(&memory, shares_for_peers(&memory, t, p));
-    const char *problem = net_verify(&memory, made);
-    good = CHECK_STR(problem ? problem : "", "") && CHECK_EQ_U64(made->stages.count, 2) &&
-           CHECK_EQ_U64(made->stages.items[0].routine->rows, f2_unit(p)) &&
-           CHECK(same_results(t, net_evaluate(&memory, t, seed), made,
-                              net_evaluate(&memory, made, seed)));
-  }
-  return good;
-}
-
-TEST(sorts) {
-  for (uint64_t seed = 0; seed < 32; seed++)
-    CHECK(check_sort(seed));
-}
-
 // Bits of an address that are complements of each other are one row of its map. Shares keep to their
 // slabs all the same.
 TEST(complements) {

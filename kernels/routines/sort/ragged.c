@@ -1,6 +1,7 @@
 // Shapes, texts and launches of sorts of rows of any lengths. See ragged.h.
 #include "kernels/routines/sort/ragged.h"
 #include "core/number.h"
+#include "kernels/routines/sort/merge.h"
 #include "kernels/text/text.h"
 
 enum { ENTRY_WORDS = 3, STATE_WORDS = 6, MOST_BLOCKS = INT32_MAX, DIGITS = 256 };
@@ -11,25 +12,16 @@ static bool has_numbers(const sort_kernels *k) {
   return k->along_bytes || scalar_types[k->work.type].kind == KIND_FLOAT;
 }
 
-static uint64_t room_of(sort_shape s) { return (uint64_t)s.threads * s.items; }
-
-// Of scratch, as kernels/routines/sort/ragged_head.h divides it: keys, or payloads, and numbers.
-static uint32_t key_room(const sort_kernels *k, sort_shape s, bool numbers) {
-  uint64_t wide = k->along_bytes > sort_key_bytes(k) ? k->along_bytes : sort_key_bytes(k);
-  uint64_t room = room_of(s) + 2;
-  return (uint32_t)(divide_up(room * wide + (numbers ? 2 * room : 0), 16) * 16);
-}
-
-// As kernels/routines/sort/ragged_text.h.
+// Of scratch, as kernels/routines/sort/ragged_text.h divides it.
 static uint32_t tile_bytes(const sort_kernels *k) {
-  uint32_t words = (uint32_t)divide_up(room_of(k->tile), 64);
-  return key_room(k, k->tile, has_numbers(k)) + 8 * (words + (uint32_t)divide_up(words, 64) + 1) +
-         8 * 4 + 4 * 4;
+  uint32_t words = (uint32_t)divide_up(sort_room(k->tile), 64);
+  return sort_scratch(k, k->tile, has_numbers(k)) +
+         8 * (words + (uint32_t)divide_up(words, 64) + 1) + 8 * 4 + 4 * 4;
 }
 
-// As kernels/routines/sort/ragged_parts_text.h.
+// ... and kernels/routines/sort/ragged_parts_text.h.
 static uint32_t part_bytes(const sort_kernels *k) {
-  return key_room(k, k->part, k->along_bytes > 0) + k->part.threads / 32 * DIGITS * 2 + 8 * 4 +
+  return sort_scratch(k, k->part, k->along_bytes > 0) + k->part.threads / 32 * DIGITS * 2 + 8 * 4 +
          8 * 2;
 }
 
@@ -67,8 +59,8 @@ static void choose_shapes(sort_kernels *k) {
     k->part.items -= 2;
   while (tile_bytes(k) > k->work.shared_bytes)
     k->tile.items -= 2;
-  k->longest = shapes[i].lists ? 0 : (uint32_t)room_of(k->tile);
-  uint64_t room = room_of(k->tile), overhang = 8 * mean;
+  k->longest = shapes[i].lists ? 0 : (uint32_t)sort_room(k->tile);
+  uint64_t room = sort_room(k->tile), overhang = 8 * mean;
   overhang = overhang > room / 2 ? room / 2 : overhang < room / 8 ? room / 8 : overhang;
   k->window = (uint32_t)((room - overhang) / 64 * 64);
 }
@@ -79,8 +71,8 @@ const char *ragged_kernels_of(sort_kernels *k) {
   choose_shapes(k);
   if (divide_up(w->length, k->window) > MOST_BLOCKS / w->rows)
     return "there are too many tiles of keys";
-  k->room = 2 * elements / room_of(k->part) + 1;
-  k->room += k->longest ? elements / (room_of(k->tile) - k->window) : w->rows * w->offsets;
+  k->room = 2 * elements / sort_room(k->part) + 1;
+  k->room += k->longest ? elements / (sort_room(k->tile) - k->window) : w->rows * w->offsets;
   k->bytes[SORT_SPARE_KEYS] = elements * sort_key_bytes(k);
   k->bytes[SORT_SPARE_SORTED] = w->wants_keys ? 0 : elements * sort_key_bytes(k);
   k->bytes[SORT_ALONG] = k->along_order ? elements * k->along_bytes : 0;
@@ -92,53 +84,24 @@ const char *ragged_kernels_of(sort_kernels *k) {
 
 // ---- text --------------------------------------------------------------------------------------
 
-// RAGGED_ORDER makes a key an unsigned number with the order of the key: a flipped sign, all bits of
-// negative floats flipped, all NaN equal, all bits flipped where they descend. RAGGED_LAST is a key
-// that none comes behind.
-static void write_order(text *out, const sort_kernels *k) {
-  uint32_t bits = 8 * sort_key_bytes(k);
-  unsigned long long top = 1ULL << (bits - 1), all = 2 * top - 1,
-                     infinity = scalar_types[k->work.type].infinity;
-  scalar_kind kind = scalar_types[k->work.type].kind;
-  bool descending = k->work.descending;
-  text_printf(out, "static inline uint%u_t RAGGED_ORDER(uint%u_t k) {\n", bits, bits);
-  if (kind == KIND_SIGNED)
-    text_printf(out, "  k ^= %lluU;\n", top);
-  if (kind == KIND_FLOAT)
-    text_printf(out, "  k = (k & %lluU) > %lluU ? %lluU : k & %lluU ? ~k : k | %lluU;\n", top - 1,
-                infinity, all, top, top);
-  text_printf(out, "  return (uint%u_t)%sk;\n}\n", bits, descending ? "~" : "");
-  unsigned long long least = kind == KIND_SIGNED ? top : kind == KIND_FLOAT ? top | infinity : 0;
-  text_printf(out, "#define RAGGED_LAST ((uint%u_t)%lluU)\n", bits,
-              descending            ? least
-              : kind == KIND_SIGNED ? top - 1
-                                    : all);
-}
-
-// A kernel's text, in its shape.
-static void write_kernel(text *out, const char *name, sort_shape s, bool numbers) {
-  text_printf(out, "#define RAGGED_THREADS %u\n#define RAGGED_ITEMS %u\n", s.threads, s.items);
-  text_printf(out, "#define RAGGED_BLOCKS %u\n#define RAGGED_NUMBER_BYTES %u\n", s.blocks,
-              numbers ? 2 : 0);
-  c_source_add(out, name);
-  text_string(out, "#undef RAGGED_THREADS\n#undef RAGGED_ITEMS\n#undef RAGGED_BLOCKS\n");
-  text_string(out, "#undef RAGGED_NUMBER_BYTES\n#undef RAGGED_SHARED\n");
-}
-
 void ragged_kernels_write(text *out, const sort_kernels *k) {
-  write_order(out, k);
+  sort_order_write(out, k);
   text_printf(out, "typedef uint%u_t SORT_KEY;\ntypedef uint32_t TILE_COUNT;\n",
               8 * sort_key_bytes(k));
-  text_printf(out, "#define RAGGED_ALONG_BYTES %u\n#define RAGGED_WINDOW %u\n", k->along_bytes,
+  text_printf(out, "#define MERGE_ALONG_BYTES %u\n#define RAGGED_WINDOW %u\n", k->along_bytes,
               k->window);
-  text_printf(out, "#define RAGGED_PART %u\n", (uint32_t)room_of(k->part));
+  text_printf(out, "#define RAGGED_PART %u\n", (uint32_t)sort_room(k->part));
   text_printf(out, "#define RAGGED_SHORT %u\n#define RAGGED_LONGEST %u\n", k->short_row,
               k->longest);
   c_source_add(out, "kernels/text/tile.h");
   c_source_add(out, "kernels/routines/sort/digit_text.h");
+  c_source_add(out, "kernels/routines/sort/merge_head.h");
   c_source_add(out, "kernels/routines/sort/ragged_head.h");
-  write_kernel(out, "kernels/routines/sort/ragged_text.h", k->tile, has_numbers(k));
-  write_kernel(out, "kernels/routines/sort/ragged_parts_text.h", k->part, k->along_bytes > 0);
+  static const char *const tiles[] = {"kernels/routines/sort/ragged_text.h", NULL};
+  static const char *const parts[] = {"kernels/routines/sort/merge_runs_text.h",
+                                      "kernels/routines/sort/ragged_parts_text.h", NULL};
+  sort_block_write(out, tiles, k->tile, has_numbers(k));
+  sort_block_write(out, parts, k->part, k->along_bytes > 0);
 }
 
 // ---- launches ----------------------------------------------------------------------------------

@@ -13,18 +13,6 @@
 
 enum { RAGGED_LAUNCHES = 3 };
 
-static inline uint32_t sort_key_bytes(const sort_kernels *k) {
-  return (uint32_t)scalar_types[k->work.type].size;
-}
-// Arrays with what goes along, before and after: numbers of keys are made, not read.
-static inline uint32_t sort_along_from(const sort_kernels *k) {
-  bool numbers = k->along_order || (k->along_bytes && k->work.payloads->numbers);
-  return numbers ? (uint32_t)LAUNCH_NOTHING : (uint32_t)SORT_PAYLOADS;
-}
-static inline uint32_t sort_along_to(const sort_kernels *k) {
-  return k->along_order ? SORT_ALONG : SORT_PAYLOADS + 1;
-}
-
 // `k` has its work, and what goes along. NULL, or why there are no kernels.
 const char *ragged_kernels_of(sort_kernels *k);
 void ragged_kernels_write(text *out, const sort_kernels *k);

@@ -2,23 +2,23 @@
 // files as it is here, behind kernels/text/cuda_host.h, kernels/routines/sort/ragged_head.h and
 // these (kernels/routines/sort/ragged.c):
 //
-//   RAGGED_THREADS, RAGGED_ITEMS   of a block, of a thread     RAGGED_BLOCKS   at once on a multiprocessor
+//   MERGE_THREADS, MERGE_ITEMS   of a block, of a thread     MERGE_BLOCKS   at once on a multiprocessor
 //   RAGGED_SHORT                   keys of a row that a thread sorts by itself, or 0
 //   RAGGED_LONGEST                 keys of a row that is not listed
 //
 // SHORT ROWS. If all rows of a tile are short, each thread has whole rows in its registers.
 //
-// RUNS. Else a thread has RAGGED_ITEMS neighbouring keys, a run. It sorts them by exchanges of
+// RUNS. Else a thread has MERGE_ITEMS neighbouring keys, a run. It sorts them by exchanges of
 // neighbours, where these are of one row. A row that lies in several runs is merged: runs 0 and 1
 // of it, 2 and 3, and so on, then pairs of these. Each thread makes those keys of a merged pair
 // that lie in its run, and finds by bisection where they begin. A run has keys of at most two rows
 // that are not its own: of the one that its first key is of, and of the one that its last key is
 // of. What lies between them stays.
 
-#define RAGGED_WORDS ((RAGGED_ROOM + 63) / 64)
+#define RAGGED_WORDS ((MERGE_ROOM + 63) / 64)
 // Behind keys and numbers: where rows begin, a bit for each key; those words of them that are not
 // 0; what threads tell each other.
-#define RAGGED_HEADS(scratch) ((uint64_t *)RAGGED_BEHIND(scratch))
+#define RAGGED_HEADS(scratch) ((uint64_t *)MERGE_BEHIND(scratch))
 #define RAGGED_SHARED(scratch)                                                                     \
   ((uint64_t *)(RAGGED_HEADS(scratch) + RAGGED_WORDS + (RAGGED_WORDS + 63) / 64 + 1))
 
@@ -50,15 +50,15 @@ static inline uint32_t ragged_end(const uint64_t *heads, uint32_t p) {
       return at * 64 + (uint32_t)__builtin_ctzll(heads[at]);
     }
   }
-  return RAGGED_ROOM;
+  return MERGE_ROOM;
 }
 
 // A merge that a thread takes part in: keys a ... middle - 1 with keys middle ... end - 1.
 #define RAGGED_PAIR(w, from, to, a, middle, end)                                                   \
   {                                                                                                \
-    const uint32_t run = (from) / RAGGED_ITEMS, pair = run + ((t - run) & ~(2 * (w)-1));           \
-    const uint32_t half = (pair + (w)) * RAGGED_ITEMS, all = half + (w)*RAGGED_ITEMS;              \
-    a = pair == run ? (from) : pair * RAGGED_ITEMS;                                                \
+    const uint32_t run = (from) / MERGE_ITEMS, pair = run + ((t - run) & ~(2 * (w)-1));            \
+    const uint32_t half = (pair + (w)) * MERGE_ITEMS, all = half + (w)*MERGE_ITEMS;                \
+    a = pair == run ? (from) : pair * MERGE_ITEMS;                                                 \
     middle = half < (to) ? half : (to);                                                            \
     end = all < (to) ? all : (to);                                                                 \
   }
@@ -67,16 +67,16 @@ static inline uint32_t ragged_end(const uint64_t *heads, uint32_t p) {
 // 1968). Without the comparators between keys of different rows it sorts all rows, as rows are in
 // order already. Equal keys are compared by their numbers.
 #define RAGGED_BETWEEN(i, j) ((UINT64_C(2) << (j)) - (UINT64_C(2) << (i)))
-#if RAGGED_NUMBER_BYTES
+#if MERGE_NUMBER_BYTES
 #define RAGGED_ABOVE(x, y, number, i, j)                                                           \
-  (RAGGED_ORDER(y) < RAGGED_ORDER(x) ||                                                            \
-   (RAGGED_ORDER(y) == RAGGED_ORDER(x) && (number)[j] < (number)[i]))
+  (MERGE_ORDER(y) < MERGE_ORDER(x) ||                                                              \
+   (MERGE_ORDER(y) == MERGE_ORDER(x) && (number)[j] < (number)[i]))
 #define RAGGED_SWAP_NUMBERS(number, i, j)                                                          \
   const uint32_t e = (number)[i], f = (number)[j];                                                 \
   (number)[i] = above ? f : e;                                                                     \
   (number)[j] = above ? e : f;
 #else
-#define RAGGED_ABOVE(x, y, number, i, j) (RAGGED_ORDER(y) < RAGGED_ORDER(x))
+#define RAGGED_ABOVE(x, y, number, i, j) (MERGE_ORDER(y) < MERGE_ORDER(x))
 #define RAGGED_SWAP_NUMBERS(number, i, j)
 #endif
 #define RAGGED_NETWORK(n, key, number, same)                                                       \
@@ -114,7 +114,7 @@ static inline uint32_t ragged_end(const uint64_t *heads, uint32_t p) {
     RAGGED_NETWORK(n, key, number, true)                                                           \
     PERMC_UNROLL for (uint32_t i = 0; i < (n); i++) if (i < count) {                               \
       staged[p + i] = key[i];                                                                      \
-      if (RAGGED_NUMBER_BYTES)                                                                     \
+      if (MERGE_NUMBER_BYTES)                                                                      \
         numbers[p + i] = (uint16_t)number[i];                                                      \
     }                                                                                              \
   }
@@ -122,21 +122,21 @@ static inline uint32_t ragged_end(const uint64_t *heads, uint32_t p) {
 // Sorts rows low[0] ... low[1] - 1, which begin in this window.
 static inline void ragged_sort_short(char *scratch, const int64_t *own, uint64_t window,
                                      const uint64_t *low) {
-  SORT_KEY *const staged = RAGGED_STAGED(scratch);
-  uint16_t *const numbers = RAGGED_NUMBERS(scratch);
+  SORT_KEY *const staged = MERGE_STAGED(scratch);
+  uint16_t *const numbers = MERGE_NUMBERS(scratch);
   (void)numbers;
-  for (uint64_t first = low[0]; first < low[1]; first += RAGGED_THREADS) {
-    PERMC_THREADS(RAGGED_THREADS)
+  for (uint64_t first = low[0]; first < low[1]; first += MERGE_THREADS) {
+    PERMC_THREADS(MERGE_THREADS)
     const uint64_t row = first + t;
     const int64_t begin = row < low[1] ? own[row] - (int64_t)window : 0;
     const int64_t end = row < low[1] ? own[row + 1] - (int64_t)window : 0;
-    const bool is_row = begin >= 0 && begin < end && end <= RAGGED_ROOM;
+    const bool is_row = begin >= 0 && begin < end && end <= MERGE_ROOM;
     const uint32_t p = is_row ? (uint32_t)begin : 0, count = is_row ? (uint32_t)(end - begin) : 0;
     if (RAGGED_ANY(count > RAGGED_SHORTER))
       RAGGED_SORT_ROW(RAGGED_SHORT)
     else if (RAGGED_ANY(count > RAGGED_SHORTER / 2))
       RAGGED_SORT_ROW(RAGGED_SHORTER)
-    else if (RAGGED_ANY(count > 1 || (count > 0 && RAGGED_NUMBER_BYTES)))
+    else if (RAGGED_ANY(count > 1 || (count > 0 && MERGE_NUMBER_BYTES)))
       RAGGED_SORT_ROW(RAGGED_SHORTER / 2)
     PERMC_END
   }
@@ -146,52 +146,52 @@ static inline void ragged_sort_short(char *scratch, const int64_t *own, uint64_t
 
 // Sorts the rows in scratch, of keys least ... live - 1; none is longer than `longest`.
 static inline void ragged_sort(char *scratch, uint32_t least, uint32_t live, uint32_t longest) {
-  SORT_KEY *const staged = RAGGED_STAGED(scratch);
+  SORT_KEY *const staged = MERGE_STAGED(scratch);
   const uint64_t *const heads = RAGGED_HEADS(scratch);
-  uint16_t *const numbers = RAGGED_NUMBERS(scratch);
+  uint16_t *const numbers = MERGE_NUMBERS(scratch);
   (void)numbers;
-  PERMC_VALUES(SORT_KEY, key, RAGGED_ITEMS, RAGGED_THREADS)
-  PERMC_VALUES(uint32_t, number, RAGGED_ITEMS, RAGGED_THREADS)
-  PERMC_VALUES(uint32_t, bound, 4, RAGGED_THREADS)  // of its first row, and of its last
-  PERMC_VALUES(uint32_t, busy, 1, RAGGED_THREADS)
-  PERMC_THREADS(RAGGED_THREADS)
-  const uint32_t p = t * RAGGED_ITEMS;
-  if (p < live && p + RAGGED_ITEMS > least) {
-    PERMC_UNROLL for (uint32_t i = 0; i < RAGGED_ITEMS; i++) {
+  PERMC_VALUES(SORT_KEY, key, MERGE_ITEMS, MERGE_THREADS)
+  PERMC_VALUES(uint32_t, number, MERGE_ITEMS, MERGE_THREADS)
+  PERMC_VALUES(uint32_t, bound, 4, MERGE_THREADS)  // of its first row, and of its last
+  PERMC_VALUES(uint32_t, busy, 1, MERGE_THREADS)
+  PERMC_THREADS(MERGE_THREADS)
+  const uint32_t p = t * MERGE_ITEMS;
+  if (p < live && p + MERGE_ITEMS > least) {
+    PERMC_UNROLL for (uint32_t i = 0; i < MERGE_ITEMS; i++) {
       PERMC_AT(key, i) = staged[p + i];
-#if RAGGED_NUMBER_BYTES
+#if MERGE_NUMBER_BYTES
       PERMC_AT(number, i) = p + i;
 #endif
     }
     uint64_t starts = heads[p / 64] >> (p % 64);
     if (p % 64 != 0)
       starts |= heads[p / 64 + 1] << (64 - p % 64);
-    starts &= RAGGED_BETWEEN(0, RAGGED_ITEMS - 1);
+    starts &= RAGGED_BETWEEN(0, MERGE_ITEMS - 1);
     if (starts == 0) {
-      RAGGED_NETWORK(RAGGED_ITEMS, &PERMC_AT(key, 0), &PERMC_AT(number, 0), true)
+      RAGGED_NETWORK(MERGE_ITEMS, &PERMC_AT(key, 0), &PERMC_AT(number, 0), true)
     } else {
-      RAGGED_NETWORK(RAGGED_ITEMS, &PERMC_AT(key, 0), &PERMC_AT(number, 0),
+      RAGGED_NETWORK(MERGE_ITEMS, &PERMC_AT(key, 0), &PERMC_AT(number, 0),
                      (starts & RAGGED_BETWEEN(i, j)) == 0)
     }
-    PERMC_UNROLL for (uint32_t i = 0; i < RAGGED_ITEMS; i++) {
+    PERMC_UNROLL for (uint32_t i = 0; i < MERGE_ITEMS; i++) {
       staged[p + i] = PERMC_AT(key, i);
-#if RAGGED_NUMBER_BYTES
+#if MERGE_NUMBER_BYTES
       numbers[p + i] = (uint16_t)PERMC_AT(number, i);
 #endif
     }
     PERMC_AT(bound, 0) = ragged_begin(heads, p);
     PERMC_AT(bound, 1) = ragged_end(heads, p);
-    PERMC_AT(bound, 2) = ragged_begin(heads, p + RAGGED_ITEMS - 1);
-    PERMC_AT(bound, 3) = ragged_end(heads, p + RAGGED_ITEMS - 1);
+    PERMC_AT(bound, 2) = ragged_begin(heads, p + MERGE_ITEMS - 1);
+    PERMC_AT(bound, 3) = ragged_end(heads, p + MERGE_ITEMS - 1);
   }
   PERMC_END
   PERMC_BARRIER
-  const uint32_t runs = (longest + RAGGED_ITEMS - 2) / RAGGED_ITEMS + 1;  // of a row, at most
+  const uint32_t runs = (longest + MERGE_ITEMS - 2) / MERGE_ITEMS + 1;  // of a row, at most
   for (uint32_t w = 1; w < runs; w *= 2) {
-    PERMC_THREADS(RAGGED_THREADS)
-    const uint32_t p = t * RAGGED_ITEMS;
+    PERMC_THREADS(MERGE_THREADS)
+    const uint32_t p = t * MERGE_ITEMS;
     uint32_t a = 0, middle = 0, end = 0, next = 0, last = 0, last_middle = 0, last_end = 0;
-    PERMC_AT(busy, 0) = p < live && p + RAGGED_ITEMS > least;
+    PERMC_AT(busy, 0) = p < live && p + MERGE_ITEMS > least;
     if (PERMC_AT(busy, 0)) {
       next = PERMC_AT(bound, 1);
       last = PERMC_AT(bound, 2);
@@ -201,26 +201,26 @@ static inline void ragged_sort(char *scratch, uint32_t least, uint32_t live, uin
     }
     if (PERMC_AT(busy, 0)) {
       const uint32_t of_a =
-          ragged_split(staged + a, middle - a, staged + middle, end - middle, p - a);
+          merge_split(staged + a, middle - a, staged + middle, end - middle, p - a);
       uint32_t b = middle + (p - a - of_a);
       a += of_a;
       SORT_KEY x = staged[a], y = staged[b];
-      PERMC_UNROLL for (uint32_t i = 0; i < RAGGED_ITEMS; i++) {
+      PERMC_UNROLL for (uint32_t i = 0; i < MERGE_ITEMS; i++) {
         if (p + i == next) {
           const bool own = next < last;  // the rows from here to the last are whole
           a = next;
           b = middle = own ? last : last_middle;
           end = own ? last : last_end;
-          next = own ? last : RAGGED_ROOM;
+          next = own ? last : MERGE_ROOM;
           x = staged[a];
           y = staged[b];
         }
-        RAGGED_MERGED(i)
+        MERGE_MERGED(i)
       }
     }
     PERMC_END
     PERMC_BARRIER
-    RAGGED_KEEP_MERGED
+    MERGE_KEEP_MERGED
   }
 }
 
@@ -240,9 +240,9 @@ if (k < all) {
 PERMC_END
 PERMC_KERNEL_END
 
-PERMC_KERNEL(tiles, RAGGED_THREADS, RAGGED_BLOCKS, 0, const SORT_KEY *const keys,
+PERMC_KERNEL(tiles, MERGE_THREADS, MERGE_BLOCKS, 0, const SORT_KEY *const keys,
              SORT_KEY *const sorted,
-#if RAGGED_ALONG_BYTES
+#if MERGE_ALONG_BYTES
              const SORT_PAYLOAD *const along, SORT_PAYLOAD *const moved,
 #endif
              const int64_t *const offsets, uint64_t *const state, const uint64_t rows,
@@ -256,11 +256,11 @@ const uint64_t *const first_rows = RAGGED_FIRST(state, room) + item;
 const uint64_t low[2] = {first_rows[0], item % windows == windows - 1 ? rows : first_rows[1]};
 if (low[0] == 0 || low[1] == rows) {  // there may be keys of no row
   const int64_t start = own[0], finish = own[rows];
-  PERMC_THREADS(RAGGED_THREADS)
-  for (uint64_t i = window + t; i < window + RAGGED_WINDOW && i < length; i += RAGGED_THREADS)
+  PERMC_THREADS(MERGE_THREADS)
+  for (uint64_t i = window + t; i < window + RAGGED_WINDOW && i < length; i += MERGE_THREADS)
     if ((int64_t)i < start || (int64_t)i >= finish) {
       RAGGED_SET(sorted + base + i, keys[base + i]);
-#if RAGGED_ALONG_BYTES
+#if MERGE_ALONG_BYTES
       RAGGED_SET(moved + base + i, along ? along[base + i] : (SORT_PAYLOAD)i);
 #endif
     }
@@ -268,22 +268,22 @@ if (low[0] == 0 || low[1] == rows) {  // there may be keys of no row
 }
 if (low[0] >= low[1])
   PERMC_SKIP;
-const int64_t left = (int64_t)(length - window < RAGGED_ROOM ? length - window : RAGGED_ROOM);
-PERMC_VALUES(SORT_KEY, key, RAGGED_ITEMS,
-             RAGGED_THREADS)  // asked for before it is known what rows need
-RAGGED_EACH_KEY
+const int64_t left = (int64_t)(length - window < MERGE_ROOM ? length - window : MERGE_ROOM);
+PERMC_VALUES(SORT_KEY, key, MERGE_ITEMS,
+             MERGE_THREADS)  // asked for before it is known what rows need
+MERGE_EACH_KEY
 PERMC_AT(key, i) = 0;
 if (RAGGED_LONGEST && p < left)
   PERMC_AT(key, i) = PERMC_LOAD(SORT_KEY, keys + (at + p));
-RAGGED_END
+MERGE_END
 const int64_t lowest = own[low[0]] - (int64_t)window, highest = own[low[1]] - (int64_t)window;
-const uint32_t least = lowest > 0 && lowest < RAGGED_ROOM ? (uint32_t)lowest : 0;
+const uint32_t least = lowest > 0 && lowest < MERGE_ROOM ? (uint32_t)lowest : 0;
 uint32_t live = highest < 0 ? 0 : (uint32_t)(highest < left ? highest : left);
 uint32_t longest = RAGGED_SHORT;
 bool longer = RAGGED_SHORT == 0;  // than a thread sorts
 #if RAGGED_SHORT
-PERMC_THREADS(RAGGED_THREADS)
-for (uint64_t row = low[0] + t; row < low[1]; row += RAGGED_THREADS)
+PERMC_THREADS(MERGE_THREADS)
+for (uint64_t row = low[0] + t; row < low[1]; row += MERGE_THREADS)
   longer |= own[row + 1] - own[row] > RAGGED_SHORT;
 PERMC_END
 PERMC_BARRIER_OR(longer)
@@ -292,26 +292,26 @@ if (longer) {
   uint64_t *const heads = RAGGED_HEADS(scratch);
   // Keys before the end of a row; of a row.
   volatile uint32_t *const most = (volatile uint32_t *)RAGGED_SHARED(scratch);
-  PERMC_THREADS(RAGGED_THREADS)
-  for (uint32_t i = t; i < RAGGED_WORDS + (RAGGED_WORDS + 63) / 64 + 1; i += RAGGED_THREADS)
+  PERMC_THREADS(MERGE_THREADS)
+  for (uint32_t i = t; i < RAGGED_WORDS + (RAGGED_WORDS + 63) / 64 + 1; i += MERGE_THREADS)
     heads[i] = 0;
   if (t < 2)
     most[t] = 0;
   PERMC_END
   PERMC_BARRIER
-  PERMC_THREADS(RAGGED_THREADS)
-  for (uint64_t row = low[0] + t; row < low[1]; row += RAGGED_THREADS) {
+  PERMC_THREADS(MERGE_THREADS)
+  for (uint64_t row = low[0] + t; row < low[1]; row += MERGE_THREADS) {
     const int64_t begin = own[row], end = own[row + 1];
     const int64_t first = begin - (int64_t)window, last = end - (int64_t)window;
     if (first < 0 || begin >= end || end > (int64_t)length)
       continue;
-    if (last > RAGGED_ROOM || last - first > RAGGED_LONGEST) {
+    if (last > MERGE_ROOM || last - first > RAGGED_LONGEST) {
       ragged_list(state, room, base + (uint64_t)begin, base + (uint64_t)end);
       continue;
     }
     for (uint32_t k = 0; k < 2; k++) {
       const uint32_t head = (uint32_t)(k ? last : first);
-      if (head < RAGGED_ROOM)
+      if (head < MERGE_ROOM)
         (void)RAGGED_OR((uint32_t *)heads + head / 32, 1U << head % 32);
     }
     if ((uint32_t)last > most[0])
@@ -321,8 +321,8 @@ if (longer) {
   }
   PERMC_END
   PERMC_BARRIER
-  PERMC_THREADS(RAGGED_THREADS)
-  for (uint32_t i = t; i < RAGGED_WORDS; i += RAGGED_THREADS)
+  PERMC_THREADS(MERGE_THREADS)
+  for (uint32_t i = t; i < RAGGED_WORDS; i += MERGE_THREADS)
     if (heads[i])
       (void)RAGGED_OR((uint32_t *)(heads + RAGGED_WORDS) + i / 32, 1U << i % 32);
   PERMC_END
@@ -332,34 +332,34 @@ if (longer) {
 }
 if (least >= live)
   PERMC_SKIP;
-SORT_KEY *const staged = RAGGED_STAGED(scratch);
-RAGGED_EACH_KEY
+SORT_KEY *const staged = MERGE_STAGED(scratch);
+MERGE_EACH_KEY
 if (p >= least && p < live)
   staged[p] = PERMC_AT(key, i);
-RAGGED_END
+MERGE_END
 PERMC_BARRIER
 #if RAGGED_SHORT
 if (!longer)
   ragged_sort_short(scratch, own, window, low);
 else
 #endif
-    if (longest > 1 || RAGGED_NUMBER_BYTES)
+    if (longest > 1 || MERGE_NUMBER_BYTES)
   ragged_sort(scratch, least, live, longest);
-RAGGED_EACH_KEY
+MERGE_EACH_KEY
 if (p >= least && p < live)
   PERMC_STORE(SORT_KEY, sorted + (at + p), staged[p]);
-RAGGED_END
-#if RAGGED_ALONG_BYTES
+MERGE_END
+#if MERGE_ALONG_BYTES
 PERMC_BARRIER
 SORT_PAYLOAD *const staged_along = (SORT_PAYLOAD *)scratch;
-const uint16_t *const numbers = RAGGED_NUMBERS(scratch);
+const uint16_t *const numbers = MERGE_NUMBERS(scratch);
 if (along) {
-  RAGGED_FILL(SORT_PAYLOAD, staged_along, least, live, along + (at + p))
+  MERGE_FILL(SORT_PAYLOAD, staged_along, least, live, along + (at + p))
 }
-RAGGED_EACH_KEY
+MERGE_EACH_KEY
 if (p >= least && p < live)
   PERMC_STORE(SORT_PAYLOAD, moved + (at + p),
               along ? staged_along[numbers[p]] : (SORT_PAYLOAD)(window + numbers[p]));
-RAGGED_END
+MERGE_END
 #endif
 PERMC_KERNEL_END

@@ -1,6 +1,7 @@
 // Shapes, texts and launches of sorts. See sort.h.
 #include "kernels/routines/sort/sort.h"
 #include "core/number.h"
+#include "kernels/routines/sort/merge.h"
 #include "kernels/routines/sort/ragged.h"
 #include "kernels/text/text.h"
 
@@ -48,7 +49,7 @@ static void choose_along(sort_kernels *k) {
     k->along_bytes = w->payloads->bytes;
   } else if (w->payload_count > 0 || w->wants_places) {
     k->along_order = true;
-    k->along_bytes = w->length >> 32 ? 8 : 4;
+    k->along_bytes = (w->length * (w->shares > 1 ? w->shares : 1)) >> 32 ? 8 : 4;
   }
   k->joined = k->along_bytes == sort_key_bytes(k) && k->along_bytes <= 4;
 }
@@ -141,6 +142,7 @@ const char *sort_kernels_of(const sort_work *w, sort_kernels *out) {
   out->tiles = (uint32_t)tiles;
   choose_chunk(out);
   choose_temporaries(out);
+  merge_kernels_of(out);
   return NULL;
 }
 
@@ -184,6 +186,8 @@ void sort_kernels_write(text *out, const sort_kernels *k) {
     ragged_kernels_write(out, k);
   else
     write_digits(out, k);
+  if (k->levels)
+    merge_kernels_write(out, k);
   if (k->along_order)
     c_source_add(out, "kernels/routines/sort/gather_text.h");
 }
@@ -206,20 +210,27 @@ static void add_ends(routine_launch *l, uint32_t left, uint32_t start, uint32_t 
   launch_add_array(l, left % 2 ? spare : end);
 }
 
+// Of the device's own keys.
+static uint32_t sorted_along(const sort_kernels *k) {
+  return k->levels ? SORT_RUNS_ALONG : sort_along_to(k);
+}
+
 // Words that are joined go from keys and payloads over two temporaries to keys and payloads.
 static void add_joined_ends(const sort_kernels *k, routine_launch *l, uint32_t digit) {
   static const uint32_t spare[] = {SORT_SPARE_KEYS, SORT_SPARE_ALONG};
   bool last = digit == k->digits - 1;
-  uint32_t end = k->work.wants_keys ? SORT_SORTED : LAUNCH_NOTHING;
+  uint32_t end = k->levels            ? (uint32_t)SORT_RUNS
+                 : k->work.wants_keys ? (uint32_t)SORT_SORTED
+                                      : (uint32_t)LAUNCH_NOTHING;
   launch_add_array(l, digit == 0 ? SORT_KEYS : spare[(digit - 1) % 2]);
   launch_add_array(l, last ? end : spare[digit % 2]);
   launch_add_array(l, digit == 0 ? sort_along_from(k) : LAUNCH_NOTHING);
-  launch_add_array(l, last ? sort_along_to(k) : LAUNCH_NOTHING);
+  launch_add_array(l, last ? sorted_along(k) : LAUNCH_NOTHING);
 }
 
 static routine_launch digit_launch(const sort_kernels *k, uint32_t digit) {
   uint32_t left = k->digits - 1 - digit;
-  uint32_t end = k->work.wants_keys ? SORT_SORTED : SORT_SPARE_SORTED;
+  uint32_t end = k->levels ? SORT_RUNS : k->work.wants_keys ? SORT_SORTED : SORT_SPARE_SORTED;
   routine_launch l = {.kernel = "digit",
                       .blocks = tile_blocks(k),
                       .threads = k->threads,
@@ -230,10 +241,17 @@ static routine_launch digit_launch(const sort_kernels *k, uint32_t digit) {
   else
     add_ends(&l, left, SORT_KEYS, end, SORT_SPARE_KEYS, digit == 0);
   if (k->along_bytes && !k->joined)
-    add_ends(&l, left, sort_along_from(k), sort_along_to(k), SORT_SPARE_ALONG, digit == 0);
+    add_ends(&l, left, sort_along_from(k), sorted_along(k), SORT_SPARE_ALONG, digit == 0);
   launch_add_array(&l, SORT_STATE);
   return l;
 }
+
+// Of all shares, by number: places by their order, which all have made.
+static uint64_t all_keys(const sort_kernels *k) {
+  return k->work.rows * k->work.length << k->levels;
+}
+
+static launch_scope of_all(const sort_kernels *k) { return k->levels ? LAUNCH_SHARED : LAUNCH_OWN; }
 
 // A thread for each word.
 static routine_launch gather_launch(const sort_kernels *k, uint32_t payload) {
@@ -241,20 +259,24 @@ static routine_launch gather_launch(const sort_kernels *k, uint32_t payload) {
   const sort_moved *m = &k->work.payloads[payload];
   uint32_t word = launch_word_bytes(m->bytes), words = m->bytes / word;
   uint32_t from = SORT_PAYLOADS + 2 * payload;
-  return (routine_launch){.kernel = names[__builtin_ctz(word)],
-                          .blocks =
-                              divide_up(k->work.rows * k->work.length * words, GATHER_THREADS),
-                          .threads = GATHER_THREADS,
-                          LAUNCH_ARRAYS(m->numbers ? LAUNCH_NOTHING : from, from + 1, SORT_ALONG),
-                          LAUNCH_NUMBERS(k->work.rows, k->work.length, words)};
+  return (routine_launch){
+      .kernel = names[__builtin_ctz(word)],
+      .blocks = divide_up(all_keys(k) * words, GATHER_THREADS),
+      .threads = GATHER_THREADS,
+      LAUNCH_ARRAYS(m->numbers ? LAUNCH_NOTHING : from, from + 1, sort_order(k)),
+      LAUNCH_NUMBERS(k->work.rows, k->work.length << k->levels, words),
+      .scope = of_all(k),
+      .meets = k->levels > 0};
 }
 
 static routine_launch places_launch(const sort_kernels *k) {
   return (routine_launch){.kernel = "places",
-                          .blocks = divide_up(k->work.rows * k->work.length, GATHER_THREADS),
+                          .blocks = divide_up(all_keys(k), GATHER_THREADS),
                           .threads = GATHER_THREADS,
-                          LAUNCH_ARRAYS(SORT_PLACES, SORT_ALONG),
-                          LAUNCH_NUMBERS(k->work.rows, k->work.length)};
+                          LAUNCH_ARRAYS(SORT_PLACES, sort_order(k)),
+                          LAUNCH_NUMBERS(k->work.rows, k->work.length << k->levels),
+                          .scope = of_all(k),
+                          .meets = k->levels > 0};
 }
 
 static uint32_t gather_count(const sort_kernels *k) {
@@ -262,7 +284,7 @@ static uint32_t gather_count(const sort_kernels *k) {
 }
 
 uint32_t sort_launch_count(const sort_kernels *k) {
-  uint32_t sorting = k->work.offsets ? RAGGED_LAUNCHES : 1 + k->digits;
+  uint32_t sorting = k->work.offsets ? RAGGED_LAUNCHES : 1 + k->digits + MERGE_LAUNCHES * k->levels;
   return sorting + gather_count(k) + k->work.wants_places;
 }
 
@@ -274,6 +296,8 @@ void sort_launches(const sort_kernels *k, routine_launch *out) {
     *out++ = count_launch(k);
     for (uint32_t d = 0; d < k->digits; d++)
       *out++ = digit_launch(k, d);
+    merge_launches(k, out);
+    out += MERGE_LAUNCHES * k->levels;
   }
   for (uint32_t i = 0; i < gather_count(k); i++)
     *out++ = gather_launch(k, i);

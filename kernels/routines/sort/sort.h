@@ -22,6 +22,12 @@
 // bytes, both are joined to one word between the first and the last digit. If it is wider, or if
 // there are several, the number of each key goes along instead, the order, by which they are
 // gathered at the end.
+//
+// SHARES. A row that several devices sort together lies in shares of `length` keys, of which each
+// device sorts its own. Then all merge pairs of runs, as often as it takes to have one:
+//
+//   cuts     on each device, for all tiles          where a tile of the merged run begins in both
+//   merge    each device its part of all tiles      of a pair; keys and payload
 #ifndef PERMC_KERNELS_ROUTINES_SORT_SORT_H
 #define PERMC_KERNELS_ROUTINES_SORT_SORT_H
 
@@ -40,6 +46,7 @@ typedef struct sort_work {
   bool descending;
   uint32_t bits;  // not 0: keys are integers below 2^bits
   uint64_t rows, length;
+  uint32_t shares;   // more than 1: of one row, a power of two, of which `length` is one's keys
   uint64_t offsets;  // not 0: so many cut each row into rows of its own (ragged.h)
   uint32_t multiprocessors, shared_bytes;  // of a block at most
   bool wants_keys;                         // in their order
@@ -58,7 +65,13 @@ enum {
   SORT_ALONG,
   SORT_SPARE_ALONG,
   SORT_OFFSETS,  // i64
+  SORT_CUTS,     // u64
   SORT_STATE,    // is 0 before the first run, and after each
+  SORT_RUNS,     // from here on of all shares, which have their part of them
+  SORT_RUNS_ALONG,
+  SORT_MERGED,
+  SORT_MERGED_ALONG,
+  SORT_ORDER,
   SORT_PAYLOADS
 };
 
@@ -79,6 +92,7 @@ typedef struct sort_kernels {
   uint32_t along_bytes;             // of what goes with a key: 0, 1, 2, 4 or 8
   bool along_order;                 // it is the order
   bool joined;                      // with the key in one word
+  uint32_t levels;                  // of merges of shares
   uint64_t chunk;                   // keys that a block counts
   uint32_t copies;                  // of its counters
   uint64_t bytes[SORT_PAYLOADS];    // of temporaries; 0: there is none
