@@ -108,16 +108,12 @@ static uint64_t read_count(const json_t *value) {
   return number > 0 && number <= 0x1p53 ? (uint64_t)number : 0;
 }
 
-static void read_string(char *to, size_t size, const json_t *value) {
-  snprintf(to, size, "%s", json_is_string(value) ? json_string_value(value) : "");
-}
-
 static void read_members(const json_t *from, const member *members, void *to) {
   for (const member *m = members; m->name; m++) {
     char *field = (char *)to + m->offset;
     const json_t *value = json_object_get(from, m->name);
     if (m->kind == TEXT)
-      read_string(field, m->size, value);
+      snprintf(field, m->size, "%s", json_is_string(value) ? json_string_value(value) : "");
     else if (m->kind == COUNT)
       *(uint64_t *)(void *)field = read_count(value);
     else if (m->kind == THREADS)

@@ -23,11 +23,6 @@ void cli_consider(cli_closest *c, const char *candidate) {
   }
 }
 
-static void consider_options(cli_closest *c, const cli_verb *verb) {
-  for (const cli_option *o = verb->options; o->name; o++)
-    cli_consider(c, o->name);
-}
-
 cli_status cli_unknown_name(const cli_arguments *a, const char *what, const cli_closest *closest,
                             const char *listed) {
   if (closest->name)
@@ -110,8 +105,8 @@ static bool report_unknown_option(const cli_verb *verb, const char *name, size_t
   snprintf(word, sizeof word, "%.*s", (int)length, name);
   const char *other = other_name(verb, word);
   cli_closest closest = {.word = word};
-  if (length <= LONGEST_WORD)
-    consider_options(&closest, verb);
+  for (const cli_option *o = verb->options; o->name && length <= LONGEST_WORD; o++)
+    cli_consider(&closest, o->name);
   if (other)
     cli_usage_error("%s: unknown option '%s' (did you mean %s %s?)", verb->name, word, other,
                     find_option(verb, other, 2)->argument);

@@ -133,15 +133,6 @@ cli_status cli_use_options(const cli_arguments *a, permc_context *context) {
   return status == CLI_OK ? use_limits(a, context) : status;
 }
 
-// The folder of the file: "out/sorted.npy" is in "out", "sorted.npy" in ".".
-static void folder_of(text *out, const char *path) {
-  const char *slash = strrchr(path, '/');
-  if (slash)
-    text_add(out, path, (size_t)(slash - path) + 1);
-  else
-    text_string(out, ".");
-}
-
 cli_status cli_use_files(const cli_arguments *a, permc_context *context) {
   size_t count;
   const char *const *outputs = cli_values(a, "-o", &count);
@@ -157,8 +148,10 @@ cli_status cli_use_files(const cli_arguments *a, permc_context *context) {
                              a->verb->name);
   else if (files.resume)
     text_printf(&folder, "%s.resume", first);
+  else if (first && strrchr(first, '/'))  // of out/sorted.npy out/
+    text_add(&folder, first, (size_t)(strrchr(first, '/') - first) + 1);
   else
-    folder_of(&folder, first ? first : ".");
+    text_string(&folder, ".");
   files.folder = text_content(&folder);
   if (status == CLI_OK && files.memory && !cli_report(context, permc_use_files(context, &files)))
     status = CLI_WRONG;

@@ -202,13 +202,6 @@ static json_t *json_of_pass(const explanation *e, size_t number) {
   return to;
 }
 
-static json_t *json_of_passes(const explanation *e) {
-  json_t *list = json_array();
-  for (size_t i = 0; i < e->pipeline->plan->passes.count; i++)
-    json_array_append_new(list, json_of_pass(e, i));
-  return list;
-}
-
 // ---- ranks -----------------------------------------------------------------------------------
 
 static json_t *json_of_traffic(const share_traffic *t) {
@@ -267,13 +260,15 @@ static json_t *json_of_rules(const rule_log *log) {
 
 void report_explain_json(text *out, const explanation *e, bool show_rules) {
   const plan *p = e->pipeline->plan;
-  json_t *to = json_object();
+  json_t *to = json_object(), *passes = json_array();
+  for (size_t i = 0; i < p->passes.count; i++)
+    json_array_append_new(passes, json_of_pass(e, i));
   add_program(to, e);
   if (!e->request->target)
     json_object_set_new(to, "auto", json_of_choice(&e->choice, &e->pipeline->model));
   json_object_set_new(to, "target", json_of_target(p->target, e->pipeline->tuned));
   add_counts(to, e);
-  json_object_set_new(to, "passes", json_of_passes(e));
+  json_object_set_new(to, "passes", passes);
   if (e->costs)
     json_object_set_new(to, "ranks", json_of_ranks(e));
   if (show_rules)

@@ -91,20 +91,14 @@ static void add_report(test_file *file, uint32_t line, const char *entry, const 
   text_free(&report);
 }
 
-static void count_test(test_file *file, size_t *counter) {
-  ++*counter;
-  if (file->progress)
-    file->progress(file);
-}
-
 static void finish_test(test_run *run, bool passed, uint32_t line) {
   bool skipped = !passed && permc_needs_extern(run->context);
   if (!passed && !skipped)
     add_report(run->file, line, run->entry,
                run->why.length && !run->why.failed ? run->why.data : "out of memory");
-  count_test(run->file, passed    ? &run->file->passed
-                        : skipped ? &run->file->skipped
-                                  : &run->file->failed);
+  ++*(passed ? &run->file->passed : skipped ? &run->file->skipped : &run->file->failed);
+  if (run->file->progress)
+    run->file->progress(run->file);
   permc_values_free(run->arguments, run->argument_count);
   permc_values_free(run->results, run->result_count);
   text_free(&run->why);
@@ -183,12 +177,6 @@ static bool read_input(test_run *run) {
   return ok;
 }
 
-static void explain_unreadable(text *why, const array *result, const char *message) {
-  text_string(why, "the output cannot be read as ");
-  array_print_shape(why, result);
-  text_printf(why, ", the type of the result:\n%s", message);
-}
-
 // Reads arrays of the types of `like`; the arrays are the caller's to destroy.
 static bool read_arrays_like(value_source *from, const array_list *like, array_list *into,
                              text *why) {
@@ -198,8 +186,11 @@ static bool read_arrays_like(value_source *from, const array_list *like, array_l
     value_status status = value_read(from, expected, &into->items[i], &e);
     if (status == VALUE_END)
       text_printf(why, "the output has %zu of the %zu arrays of the result", i, like->count);
-    else if (status == VALUE_ERROR)
-      explain_unreadable(why, &like->items[i], e.message);
+    else if (status == VALUE_ERROR) {
+      text_string(why, "the output cannot be read as ");
+      array_print_shape(why, &like->items[i]);
+      text_printf(why, ", the type of the result:\n%s", e.message);
+    }
     if (status != VALUE_OK)
       return false;
     into->count++;
@@ -266,10 +257,6 @@ static bool check_auto_output(test_run *run) {
   return ok;
 }
 
-static permc_value *copy_array(const array *a) {
-  return permc_value_new(scalar_types[a->type].name, a->rank, a->dims, a->data);
-}
-
 // A copy of the values as `parameters` arguments: as they are, as one tuple, or each component
 // apart. False: they do not fit.
 static bool regroup_values(permc_value *const *values, size_t count, size_t parameters,
@@ -281,8 +268,11 @@ static bool regroup_values(permc_value *const *values, size_t count, size_t para
   size_t made = 0;
   *into = calloc(all.count + 1, sizeof **into);
   bool ok = *into && (one || apart);
-  for (size_t i = 0; ok && i < all.count; i++)
-    ok = ((*into)[made++] = copy_array(&all.items[i])) != NULL;
+  for (size_t i = 0; ok && i < all.count; i++) {
+    const array *a = &all.items[i];
+    ok = ((*into)[made++] =
+              permc_value_new(scalar_types[a->type].name, a->rank, a->dims, a->data)) != NULL;
+  }
   if (ok && one && all.count > 1) {
     permc_value *tuple = permc_value_tuple(*into, made);  // takes the parts
     memset(*into, 0, made * sizeof **into);
@@ -437,17 +427,6 @@ static void add_input(test_run *run) {
   text_free(&path);
 }
 
-static bool check_laws(test_run *run) {
-  return permc_check_laws(run->context, run->entry, run->arguments, run->argument_count) ||
-         fail_with_message(run, "a law of the program does not hold");
-}
-
-static bool fail_without_expectation(test_run *run) {
-  text_string(&run->why, "the run succeeds, but nothing is expected of it; write output { ... }, "
-                         "auto output, error: or property: below the input");
-  return false;
-}
-
 static bool check_case(test_run *run) {
   const block_case *c = run->the_case;
   if (run->load_error)
@@ -467,9 +446,14 @@ static bool check_case(test_run *run) {
   run->row = NO_ROW;
   bool good = (c->output.kind == DATA_NONE || check_output(run)) &&
               (!c->automatic_output || check_auto_output(run));
-  good = good && check_laws(run);
-  if (good && c->output.kind == DATA_NONE && !c->automatic_output && !run->block->properties.count)
-    good = fail_without_expectation(run);
+  if (good && !permc_check_laws(run->context, run->entry, run->arguments, run->argument_count))
+    good = fail_with_message(run, "a law of the program does not hold");
+  if (good && c->output.kind == DATA_NONE && !c->automatic_output &&
+      !run->block->properties.count) {
+    text_string(&run->why, "the run succeeds, but nothing is expected of it; write output { ... }, "
+                           "auto output, error: or property: below the input");
+    good = false;
+  }
   for (size_t i = 0; good && i < run->block->properties.count; i++)
     good = check_property(run, &run->block->properties.items[i]);
   if (!good && !run->why.length)

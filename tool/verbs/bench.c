@@ -155,15 +155,6 @@ static void show_changes(const bench_session *s, const bench_report *after) {
 
 // ---- the verb -----------------------------------------------------------------------------------
 
-// Two reports, without measuring.
-static cli_status compare_reports(bench_session *s, arena *memory) {
-  bench_report after;
-  if (!read_report(memory, cli_operand(s->args, 0), &after))
-    return CLI_WRONG;
-  show_changes(s, &after);
-  return CLI_OK;
-}
-
 static cli_status measure_and_show(bench_session *s, arena *memory) {
   bool turns = cli_is_given(s->args, "--turns");
   s->sizes = NEW_ARRAY(memory, permc_size, s->ranges.count);
@@ -180,12 +171,18 @@ static cli_status measure_and_show(bench_session *s, arena *memory) {
   return status == CLI_OK ? json : status;
 }
 
+// Two reports are compared without measuring.
 static cli_status measure_or_compare(bench_session *s, arena *memory) {
+  bench_report after;
   const char *before = cli_value(s->args, "--compare");
   if (before && !read_report(memory, before, &s->before))
     return CLI_WRONG;
-  if (before && s->args->operand_count && cli_ends_with(s->args->operands[0], ".json"))
-    return compare_reports(s, memory);
+  if (before && s->args->operand_count && cli_ends_with(s->args->operands[0], ".json")) {
+    if (!read_report(memory, s->args->operands[0], &after))
+      return CLI_WRONG;
+    show_changes(s, &after);
+    return CLI_OK;
+  }
   cli_status status = cli_read_sizes(s->args, LONGEST_RANGE, &s->ranges);
   return status == CLI_OK ? measure_and_show(s, memory) : status;
 }

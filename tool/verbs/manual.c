@@ -175,11 +175,28 @@ static void add_syntax(arena *a, manual *m, const char *section) {
   }
 }
 
+// What names an entry of a section.
+typedef enum section_kind { OTHER, SYNTAX, ROWS, HEADINGS, WORDS, FILES } section_kind;
+
+static section_kind kind_of(const char *section) {
+  static const struct {
+    const char *heading;
+    section_kind kind;
+  } known[] = {{"## Source text\n", SYNTAX},           {"## Definitions and patterns\n", SYNTAX},
+               {"## Expressions\n", SYNTAX},           {"## Scalar functions\n", ROWS},
+               {"## Combinators\n", HEADINGS},         {"## Imports\n", SYNTAX},
+               {"## C functions\n", SYNTAX},           {"## Test blocks\n", WORDS},
+               {"## How a program will run\n", WORDS}, {"## Values and file formats\n", FILES}};
+  for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+    if (begins(section, known[i].heading))
+      return known[i].kind;
+  return OTHER;
+}
+
 static void add_page(arena *a, manual *m, const struct manual_file *page) {
-  static const char *const of_syntax[] = {"## Source text\n", "## Definitions and patterns\n",
-                                          "## Expressions\n", "## Imports\n", "## C functions\n"};
   const char *section = NULL, *header = NULL;
-  bool inside = false, combinators = false, words = false, code = false;
+  section_kind kind = OTHER;
+  bool code = false;
   m->page = page;
   for (const char *line = page->text; *line; line = next_line(line)) {
     if (begins(line, "```"))
@@ -187,26 +204,23 @@ static void add_page(arena *a, manual *m, const struct manual_file *page) {
     if (code)
       continue;
     if (begins(line, "## ")) {
-      combinators = begins(line, "## Combinators\n");
-      words = begins(line, "## How a program will run\n") || begins(line, "## Test blocks\n");
-      section = words ? line : section;
-      inside = combinators || begins(line, "## Scalar functions\n");
-      if (begins(line, "## Values and file formats\n"))
+      kind = kind_of(line);
+      section = kind == WORDS ? line : NULL;
+      if (kind == FILES)
         add_files(a, m, line);
-      for (size_t i = 0; i < sizeof of_syntax / sizeof *of_syntax; i++)
-        if (begins(line, of_syntax[i]))
-          add_syntax(a, m, line);
-    } else if (inside && begins(line, "### ")) {
+      if (kind == SYNTAX)
+        add_syntax(a, m, line);
+    } else if ((kind == ROWS || kind == HEADINGS) && begins(line, "### ")) {
       section = line;
-      if (combinators)
+      if (kind == HEADINGS)
         add_heading(a, m, section);
       for (int t = 0; t <= SCALAR_COUNT && begins(line, "### Conversions\n"); t++)
         add_entry(a, m, t < SCALAR_COUNT ? scalar_types[t].name : "int", section, NULL, NULL);
-    } else if (((inside && !combinators) || words) && section && *line == '|') {
+    } else if ((kind == ROWS || kind == WORDS) && section && *line == '|') {
       if (begins(next_line(line), "|---"))
         header = line;
       else if (!begins(line, "|---"))
-        (inside || line[2] == '`' ? add_row : add_words)(a, m, section, header, line);
+        (kind == ROWS || line[2] == '`' ? add_row : add_words)(a, m, section, header, line);
     }
   }
 }
