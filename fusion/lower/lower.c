@@ -293,16 +293,40 @@ static lower_step *const rows[TRACE_OP_COUNT] = {
     [TRACE_SCATTER] = lower_scatter,     [TRACE_PLACES] = lower_key_routine,
     [TRACE_COUNT] = lower_key_routine,   [TRACE_WRONG] = lower_key_routine};
 
-// How many steps read each step that is needed, or results.
-static uint32_t *count_uses(lowering *l) {
+// Whether an element of the step's value reads one element of each operand, at most.
+static bool reads_single_elements(const trace_step *s) {
+  return s->op != TRACE_SCATTER && s->op != TRACE_PLACES && s->op != TRACE_COUNT &&
+         s->op != TRACE_WRONG;
+}
+
+// How many steps read each step that is needed, or return it, and how many of its elements.
+static void count_uses(lowering *l) {
   const trace *t = l->trace;
-  uint32_t *uses = NEW_ARRAY(l->memory, uint32_t, t->steps.count + 1);
-  for (size_t i = 0; i < t->results.count; i++)
-    uses[t->results.items[i]]++;
-  for (size_t i = t->steps.count; i-- > 0;)
-    for (uint32_t k = 0; uses[i] && k < t->steps.items[i].operand_count; k++)
-      uses[t->steps.items[i].operands[k]]++;
-  return uses;
+  l->uses = NEW_ARRAY(l->memory, uint32_t, t->steps.count + 1);
+  l->read = NEW_ARRAY(l->memory, uint64_t, t->steps.count + 1);
+  for (size_t i = 0; i < t->results.count; i++) {
+    l->uses[t->results.items[i]]++;
+    l->read[t->results.items[i]] = trace_step_count(&t->steps.items[t->results.items[i]]);
+  }
+  for (size_t i = t->steps.count; i-- > 0;) {
+    const trace_step *s = &t->steps.items[i];
+    for (uint32_t k = 0; l->uses[i] && k < s->operand_count; k++) {
+      uint64_t *read = &l->read[s->operands[k]], all = trace_step_count(operand_step(l, s, k));
+      uint64_t more = reads_single_elements(s) ? l->read[i] : all;
+      *read = more < all - *read ? *read + more : all;
+      l->uses[s->operands[k]]++;
+    }
+  }
+}
+
+// If the value of step i is all of an array in memory: how much of that is read.
+static void note_reads(lowering *l, uint32_t i, const lowered *v) {
+  if (v->kind != LOWERED_EXPRESSION || l->pool.nodes.items[v->node].kind != NET_ELEMENT)
+    return;
+  storage *held = &l->storages.items[l->pool.nodes.items[v->node].value];
+  if (held->in_memory && !held->read &&
+      l->net->arrays.items[held->array].count == v->count * v->batch)
+    held->read = l->read[i];
 }
 
 // A temporary that is exactly the result becomes the result.
@@ -360,7 +384,7 @@ net *lower(arena *a, const trace *t, rule_log *log) {
   l.values = NEW_ARRAY(a, lowered, t->steps.count + 1);
   for (size_t i = 0; i < t->externs.count; i++)
     vec_push(a, &l.net->externs, t->externs.items[i]);
-  l.uses = count_uses(&l);
+  count_uses(&l);
   for (uint32_t i = 0; i < t->steps.count; i++) {
     const trace_step *s = &t->steps.items[i];
     if (!l.uses[i])
@@ -373,6 +397,7 @@ net *lower(arena *a, const trace *t, rule_log *log) {
     v.batch = s->batch;
     v.count = trace_step_count(s) / s->batch;
     l.values[i] = v;
+    note_reads(&l, i, &v);
   }
   for (uint32_t i = 0; i < t->results.count; i++)
     lower_result(&l, i);

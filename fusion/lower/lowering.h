@@ -80,6 +80,7 @@ typedef struct storage {
   scalar_type type;
   bool in_memory;
   net_id array;               // in memory
+  uint64_t read;              // so many of its elements are read, at most; 0: perhaps all
   uint64_t padding_start;     // addresses from here on, and negative ones, are padding (UINT64_MAX:
   scalar_bits padding_value;  //   none)
   net_id guarded;             // the same array with such padding, for loads that leave it; or 0
@@ -153,6 +154,7 @@ typedef struct lowering {
   lowered *values;           // by step of the trace
   const axes *latest[8];     // different axes of values
   uint32_t *uses;            // by step of the trace: how many read it, or return it
+  uint64_t *read;            //   and how many of its elements they read, at most
   lowered *operands;         // of the step that is being lowered, with room for `operand_room`
   uint32_t operand_room;
   uint32_t step;

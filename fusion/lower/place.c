@@ -328,15 +328,17 @@ static bool find_loading_stage(placement *f, const operand *first, f2_affine *x_
 
 // The space of a new stage for an anchor in memory. What is used of an array elsewhere later, rows
 // by their numbers, should be in the same stage: so it is that of all addresses, of which the rules
-// drop what stays dead, unless the op leaves most of them dead.
-static f2_space anchor_space(const placement *f, uint64_t elements, int rows) {
-  enum { MOST_DEAD = 6 };  // log2: what passes through memory has room for them
+// drop what stays dead, unless few of them are ever read: what is done for dead indices, and their
+// room in memory, is then more than the rest.
+static f2_space anchor_space(const placement *f, const storage *held, int rows) {
+  enum { MOST_DEAD = 2 };  // log2: indices for each element that is read
   f2_space u = f2_span(rows, f->p, f->columns);
   for (int i = 0; i < f->k; i++)
     f2_space_insert(&u, f->directions[i]);
   uint64_t instances = axes_product(&f->axes, 0, f->axes.count) >> f->p;
-  bool many = rows - u.dimension > MOST_DEAD || instances > elements >> rows;
-  return many ? u : f2_space_full(rows);
+  bool few_read = held->read && held->read < f2_unit(rows) >> MOST_DEAD;
+  bool many = instances > f->l->net->arrays.items[held->array].count >> rows;
+  return few_read || many ? u : f2_space_full(rows);
 }
 
 // A new stage: x numbers the elements of the anchor's space, `base` the least of them. Of the whole
@@ -345,8 +347,7 @@ static net_map open_anchor_stage(placement *f, const operand *first, f2_affine *
   lowering *l = f->l;
   const net_map *m = &first->map;
   int rows = (int)m->row_count;
-  net_id array = l->storages.items[first->storage].array;
-  f2_space u = anchor_space(f, l->net->arrays.items[array].count, rows);
+  f2_space u = anchor_space(f, &l->storages.items[first->storage], rows);
   uint64_t base = f2_space_reduce(u, f->origin), leading = f2_space_leading(u);
   *x_of_rows = (f2_affine){f2_zero(u.dimension, rows), 0};
   for (int i = 0; i < u.dimension; i++, leading &= leading - 1)

@@ -82,6 +82,7 @@ static bool find_numbered_directions(placement *f, uint32_t count, const uint64_
 
 bool placement_find_directions(placement *f, uint32_t count, const uint64_t *origins,
                                const uint64_t *numbers, int rows) {
+  enum { MOST_DEAD = 6 };  // log2: elements of a coset for each operand
   f2_space image = f2_span(rows, f->p, f->columns), differences = f2_space_zero(rows);
   f->numbered = find_numbered_directions(f, count, origins, numbers, image);
   f->origin = *origins ^ f2_combine(f->k, f->directions, *numbers);
@@ -107,7 +108,7 @@ bool placement_find_directions(placement *f, uint32_t count, const uint64_t *ori
     f->numbers[f->k] = sorted[i].number;
     f->directions[f->k++] = x;
   }
-  return true;
+  return f2_unit(f->k) >> MOST_DEAD <= count;
 }
 
 bool placement_same_numbers(const placement *f, const placement *g) {
