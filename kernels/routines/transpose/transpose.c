@@ -13,35 +13,6 @@ static const struct { uint32_t threads, blocks; } shapes[] = {{256, 8}, {384, 4}
 
 // ---- the tile ----------------------------------------------------------------------------------
 
-static void sort_dimensions(const transpose_kernel *w, uint32_t *order, bool after) {
-  for (uint32_t i = 0; i < w->count; i++) {
-    uint32_t k = i;
-    uint64_t own = after ? w->dimensions[i].to : w->dimensions[i].from;
-    for (; k > 0; k--) {
-      const net_dimension *d = &w->dimensions[order[k - 1]];
-      if ((after ? d->to : d->from) <= own)
-        break;
-      order[k] = order[k - 1];
-    }
-    order[k] = i;
-  }
-}
-
-// Makes the tile so wide that the innermost of these dimensions have a run of `wanted` elements.
-static void widen(const transpose_kernel *k, const uint32_t *order, uint64_t wanted,
-                  uint64_t *tile) {
-  uint64_t run = 1;
-  for (uint32_t i = 0; i < k->count && run < wanted; i++) {
-    uint64_t extent = k->dimensions[order[i]].extent, part = divide_up(wanted, run);
-    part = part < extent ? part : extent;
-    if (tile[order[i]] < part)
-      tile[order[i]] = part;
-    if (tile[order[i]] < extent)
-      return;
-    run *= extent;
-  }
-}
-
 // Runs are as long before as after, or half as long, as far as that fits.
 static void choose_tile(transpose_kernel *k, uint64_t most) {
   uint64_t tile[NET_DIMENSIONS];
@@ -50,8 +21,8 @@ static void choose_tile(transpose_kernel *k, uint64_t most) {
   for (uint32_t doubled = 1; f2_unit((int)doubled / 2) <= most; doubled++) {
     for (uint32_t d = 0; d < k->count; d++)
       tile[d] = 1;
-    widen(k, k->reads, f2_unit((int)doubled / 2), tile);
-    widen(k, k->writes, f2_unit((int)(doubled + 1) / 2), tile);
+    dimensions_widen(k->dimensions, k->count, k->reads, f2_unit((int)doubled / 2), tile);
+    dimensions_widen(k->dimensions, k->count, k->writes, f2_unit((int)(doubled + 1) / 2), tile);
     if (product_of(tile, k->count) > most)
       return;
     for (uint32_t d = 0; d < k->count; d++)
@@ -264,8 +235,8 @@ void transpose_kernel_of(uint32_t bytes, uint32_t count, const net_dimension *di
   widen_elements(k, dimensions, count);
   k->packed = k->bytes < BANK_BYTES ? BANK_BYTES / k->bytes : 1;
   k->line = LINE_BYTES / k->bytes;
-  sort_dimensions(k, k->reads, false);
-  sort_dimensions(k, k->writes, true);
+  dimensions_order(k->dimensions, k->count, false, k->reads);
+  dimensions_order(k->dimensions, k->count, true, k->writes);
   choose_tile(k, TILE_BYTES / k->bytes);
   cut_runs(k);
   choose_box(k);

@@ -120,44 +120,37 @@ static char *landing_of(external_place from, char *at, uint64_t *slack) {
   return at + gap;
 }
 
-bool sorting_load(void *with, uint64_t piece, transfers *t) {
-  const sorting *s = with;
-  for (uint32_t c = 0; c < s->task->column_count; c++) {
-    size_t size = s->task->columns[c].size;
-    char *at = sorted_of(s, c, piece);
-    uint64_t slack = s->shape->slack;
-    for (uint64_t i = 0; i < stretches_of(s) && s->sources[c].file; i++) {
-      stretch g = stretch_of(s, piece, i);
-      if (!g.count)
-        continue;
-      external_place from = source_place(s, c, g.first);
-      at = landing_of(from, at, &slack);
-      if (!transfers_add(t, from, at, g.count * size, false))
-        return false;
-      at += g.count * size;
-    }
-  }
-  return true;
-}
-
-// The stretches one after the other, without what was left free.
-static void pack_column(const sorting *s, uint64_t piece, uint32_t c) {
+// The stretches of a column one after the other: read to where each lands (t), or then moved
+// together, without what was left free (NULL). False: out of memory.
+static bool gather_stretches(const sorting *s, uint64_t piece, uint32_t c, transfers *t) {
   size_t size = s->task->columns[c].size;
   char *to = sorted_of(s, c, piece), *at = to;
   uint64_t slack = s->shape->slack;
-  for (uint64_t i = 0; i < stretches_of(s) && s->sources[c].file; i++) {
+  bool good = true;
+  for (uint64_t i = 0; i < stretches_of(s) && s->sources[c].file && good; i++) {
     stretch g = stretch_of(s, piece, i);
     if (!g.count)
       continue;
-    at = landing_of(source_place(s, c, g.first), at, &slack);
-    if (at != to)
+    external_place from = source_place(s, c, g.first);
+    at = landing_of(from, at, &slack);
+    if (t)
+      good = transfers_add(t, from, at, g.count * size, false);
+    else if (at != to)
       memmove(to, at, g.count * size);
     to += g.count * size;
     at += g.count * size;
   }
+  return good;
 }
 
-// The numbers of a run's elements are those of the row.
+bool sorting_load(void *with, uint64_t piece, transfers *t) {
+  const sorting *s = with;
+  bool good = true;
+  for (uint32_t c = 0; c < s->task->column_count && good; c++)
+    good = gather_stretches(s, piece, c, t);
+  return good;
+}
+
 static void shift_numbers(void *numbers, size_t size, uint64_t count, uint64_t by) {
   uint32_t *narrow = numbers;
   uint64_t *wide = numbers;
@@ -240,7 +233,7 @@ bool sorting_work(void *with, uint64_t piece, error *failure) {
   const sorting *s = with;
   uint64_t keys = keys_of(s, piece), rows = s->shape->fits ? keys / s->task->length : 1;
   for (uint32_t c = 0; c < s->task->column_count; c++)
-    pack_column(s, piece, c);
+    gather_stretches(s, piece, c, NULL);
   if (s->segments && !find_segments(s, piece, &rows, failure))
     return false;
   if (!sort_piece(s, piece, rows, keys))

@@ -40,6 +40,11 @@ uint64_t sorting_pieces_of_row(const external_sort_shape *s) {
   return s->runs + s->buckets + 1 + s->buckets;
 }
 
+static run_cuts cuts_of_row(const external_sort *s, const external_sort_shape *shape) {
+  return (run_cuts){
+      .count = s->length, .run = shape->run, .runs = shape->runs, .step = shape->step};
+}
+
 static bool fit_long_row(const external_sort *s, uint64_t most, external_sort_shape *shape) {
   if (most == 0)
     return false;
@@ -51,7 +56,7 @@ static bool fit_long_row(const external_sort *s, uint64_t most, external_sort_sh
   shape->step = block < 1 ? 1 : step < block ? step : block;
   if (shape->step < least || shape->step == 0)
     return false;
-  run_cuts c = {.count = s->length, .run = shape->run, .runs = shape->runs, .step = shape->step};
+  run_cuts c = cuts_of_row(s, shape);
   shape->piece = shape->run;
   shape->buckets = divide_up(cuts_samples(&c), shape->run / shape->step - shape->runs);
   shape->pieces = s->rows * sorting_pieces_of_row(shape);
@@ -93,9 +98,8 @@ uint64_t external_sort_between(const external_sort *s, const external_sort_shape
 uint64_t external_sort_samples(const external_sort *s, const external_sort_shape *shape) {
   if (shape->fits || s->length == 0)
     return 0;
-  uint64_t whole = shape->runs - 1, last = s->length - whole * shape->run;
-  return (whole * divide_up(shape->run, shape->step) + divide_up(last, shape->step)) *
-         sizeof(uint64_t);
+  run_cuts c = cuts_of_row(s, shape);
+  return cuts_samples(&c) * sizeof(uint64_t);
 }
 
 // Requests for so many stretches, which have so many bytes together.

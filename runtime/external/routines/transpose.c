@@ -19,36 +19,7 @@ enum {
 typedef enum side { FROM, TO } side;
 
 static uint64_t distance(const external_transpose *t, side s, uint32_t d) {
-  return s == FROM ? t->dimensions[d].from : t->dimensions[d].to;
-}
-
-// Dimensions in the order of their distances; those of one index stay out.
-static uint32_t order_dimensions(const external_transpose *t, side s,
-                                 uint32_t order[NET_DIMENSIONS]) {
-  uint32_t count = 0;
-  for (uint32_t d = 0; d < t->count; d++) {
-    if (t->dimensions[d].extent == 1)
-      continue;
-    uint32_t at = count++;
-    for (; at > 0 && distance(t, s, order[at - 1]) > distance(t, s, d); at--)
-      order[at] = order[at - 1];
-    order[at] = d;
-  }
-  return count;
-}
-
-// Makes the stretches of one side at least so many elements long.
-static void lengthen(const external_transpose *t, side s, uint64_t least, uint64_t *box) {
-  uint32_t order[NET_DIMENSIONS], count = order_dimensions(t, s, order);
-  uint64_t length = 1;
-  for (uint32_t i = 0; i < count && length < least; i++) {
-    uint64_t extent = t->dimensions[order[i]].extent, wanted = divide_up(least, length);
-    wanted = wanted < extent ? wanted : extent;
-    box[order[i]] = box[order[i]] > wanted ? box[order[i]] : wanted;
-    if (box[order[i]] < extent)
-      return;
-    length *= extent;
-  }
+  return dimension_distance(t->dimensions[d], s);
 }
 
 // Elements that stay together: of the dimension that is the innermost one before and after.
@@ -67,13 +38,12 @@ static uint64_t pitch_of(uint64_t in_file, uint64_t least, uint64_t unit) {
 }
 
 static void lay_out(const external_transpose *t, side s, const uint64_t *box, box_side *out) {
-  uint32_t order[NET_DIMENSIONS], count = order_dimensions(t, s, order);
+  uint32_t order[NET_DIMENSIONS];
   uint64_t unit = unit_of(t, box);
   bool inside = true;
   *out = (box_side){.bytes = t->size};
-  for (uint32_t d = 0; d < t->count; d++)
-    out->pitches[d] = t->size;
-  for (uint32_t i = 0; i < count; i++) {
+  dimensions_order(t->dimensions, t->count, s, order);
+  for (uint32_t i = 0; i < t->count; i++) {
     uint32_t d = order[i];
     uint64_t in_file = distance(t, s, d) * t->size;
     out->inside[d] = inside;
@@ -87,8 +57,11 @@ static void shape_box(const external_transpose *t, uint64_t least,
                       external_transpose_shape *shape) {
   for (uint32_t d = 0; d < t->count; d++)
     shape->box[d] = 1;
-  lengthen(t, FROM, least, shape->box);
-  lengthen(t, TO, least, shape->box);
+  for (side s = FROM; s <= TO; s++) {
+    uint32_t order[NET_DIMENSIONS];
+    dimensions_order(t->dimensions, t->count, s, order);
+    dimensions_widen(t->dimensions, t->count, order, least, shape->box);
+  }
   lay_out(t, FROM, shape->box, &shape->from);
   lay_out(t, TO, shape->box, &shape->to);
   shape->boxes = 1;
@@ -160,11 +133,10 @@ typedef struct box {
 // other.
 static box box_at(const transposing *s, uint64_t number) {
   const external_transpose *t = s->task;
-  uint32_t order[NET_DIMENSIONS], count = order_dimensions(t, TO, order);
+  uint32_t order[NET_DIMENSIONS];
   box b;
-  for (uint32_t d = 0; d < t->count; d++)
-    b.first[d] = 0, b.count[d] = 1;
-  for (uint32_t i = 0; i < count; i++) {
+  dimensions_order(t->dimensions, t->count, TO, order);
+  for (uint32_t i = 0; i < t->count; i++) {
     uint32_t d = order[i];
     uint64_t extent = t->dimensions[d].extent, each = s->shape->box[d],
              boxes = divide_up(extent, each);
@@ -199,12 +171,13 @@ static bool add_stretches(const transposing *s, side which, uint64_t number, tra
   external_place first = place_of(s, which, &b);
   char *memory = memory_of(s, which, number, &b);
   uint64_t bytes = t->size, stretches = 1;
-  uint32_t order[NET_DIMENSIONS], count = order_dimensions(t, which, order);
-  for (uint32_t i = 0; i < count; i++)
+  uint32_t order[NET_DIMENSIONS];
+  dimensions_order(t->dimensions, t->count, which, order);
+  for (uint32_t i = 0; i < t->count; i++)
     *(layout->inside[order[i]] ? &bytes : &stretches) *= b.count[order[i]];
   for (uint64_t k = 0; k < stretches; k++) {
     uint64_t in_file = 0, here = 0, rest = k;
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < t->count; i++) {
       uint32_t d = order[i];
       if (layout->inside[d])
         continue;
