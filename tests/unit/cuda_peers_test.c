@@ -164,11 +164,12 @@ static size_t launches_of_reversal(const char *settings) {
   CHECK_STR(permc_message(c), "");
   const uint32_t *in = permc_value_data(arguments[0], 0);
   const uint32_t *out = results ? permc_value_data(results[0], 0) : in;
-  for (uint32_t i = 0; i < ELEMENTS; i++) {
-    uint32_t reversed = 0;
-    for (int k = 0; k < BITS; k++)
-      reversed |= (i >> k & 1) << (BITS - 1 - k);
+  for (uint32_t i = 0, reversed = 0; i < ELEMENTS; i++) {
     wrong += out[reversed] != in[i];
+    uint32_t bit = ELEMENTS / 2;  // of a number that is counted from its highest bit down
+    while (reversed & bit)
+      reversed ^= bit, bit /= 2;
+    reversed |= bit;
   }
   CHECK_EQ_U64(wrong, 0);
   size_t launched = fake.calls("cuLaunchKernelEx");
