@@ -93,7 +93,7 @@ command-line)
   ;;
 library)
   head_of library
-  for file in combinators places reorder shuffle sort fft fwht ntt; do
+  for file in combinators places reorder shuffle sort fft dct fwht quantise ntt; do
     # ## SECTION and its text, and the first name of each group of definitions that has a comment.
     awk -v file="stdlib/$file.perm" '
       function text_of(line) { sub(/^-- ?/, "", line); return "text " line }

@@ -546,13 +546,14 @@ static const struct {
 
     {HINT_EQUATION, {"argmin", "argmax"}, "an array of at least one element"},
     {HINT_EQUATION, {"digitrev"}, "2^n elements where n is a multiple of k"},
+    {HINT_EQUATION, {"fwht", "ifwht"}, "2^n elements, or 12, 20 or 28 times 2^n of them"},
 
     {HINT_LENGTH,
      {"flip_bits", "bit_permute", "rotate_bits", "shuffle", "unshuffle", "bitrev", "digitrev"},
      REORDERED},
     {HINT_LENGTH, {"gray", "ungray", "bmmc"}, REORDERED},
     {HINT_LENGTH, {"two", "ilv", "que", "vee"}, EXTENDED},
-    {HINT_LENGTH, {"fwht", "ifwht", "walsh", "iwalsh"}, EXTENDED},
+    {HINT_LENGTH, {"walsh", "iwalsh", "paley", "ipaley"}, EXTENDED},
     {HINT_LENGTH,
      {"reduce"},
      "extended x xs fills the array up with a neutral x: reduce max (extended minval xs); sum, "
