@@ -106,6 +106,30 @@ static bool check_larger(permc_context *c, const binding *b, const check_job *j,
   return larger != 0;
 }
 
+// Sizes that are not given, where there are several, once more as 4, 3, ...: what needs two of them
+// to be equal fails then, which is a warning.
+static void check_unequal(permc_context *c, const binding *b, const check_job *j) {
+  size_t count = j->count;
+  permc_size *sizes = NEW_ARRAY(&c->memory, permc_size, j->count + b->size_names.count);
+  text shown = {.memory = &c->memory};
+  if (j->count)
+    memcpy(sizes, j->sizes, j->count * sizeof *sizes);
+  for (size_t i = 0; i < b->size_names.count; i++)
+    if (!size_is_given(b->size_names.items[i], j->sizes, j->count)) {
+      sizes[count] =
+          (permc_size){b->size_names.items[i], LAST - (int64_t)(count - j->count) % LAST};
+      text_printf(&shown, "%s%s = %" PRId64, shown.length ? ", " : "with ", sizes[count].name,
+                  sizes[count].value);
+      count++;
+    }
+  if (count < j->count + 2)
+    return;
+  text_string(&shown, ": ");
+  c->program.diagnostics.demote = text_content(&shown);
+  check_size(c, b, &(check_job){j->entry, sizes, count}, LAST);
+  c->program.diagnostics.demote = NULL;
+}
+
 // Sizes that are not given go from 0 to 4, or to larger ones where all above 0 fail; those that fail
 // are warnings, unless all do. Arrays whose lengths have no names have 1 to 16 elements, and none
 // if 3 do, too: who needs 2^n elements does not meet an empty array. A limit that is reached ends
@@ -132,6 +156,10 @@ static check_attempt check_entry(permc_context *c, binding *b, const check_job *
     if (d->exhausted)
       return (check_attempt){0};
   }
+  if (all.good && open)
+    check_unequal(c, b, j);
+  if (d->exhausted)
+    return (check_attempt){0};
   if (all.good)
     return all;
   context_truncate_messages(c, start);

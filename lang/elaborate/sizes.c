@@ -113,11 +113,10 @@ void fail_size(elaborator *e, const binding *b, written_length l, int64_t wanted
                                    {"must return", "but returns"},
                                    {"must have", "but has"}};
   int row = !result ? l.of_row : b->kind == BINDING_VALUE ? 3 : 2;
-  fail_hint(
-      e,
-      result
-          ? "a length in a signature may be computed, as in [2 * n], or left open: []"
-          : "take k xs keeps k elements; arrays whose lengths differ have sizes of different names",
-      "'%s' %s %" PRId64 " elements ([%.*s]), %s %" PRIu64, b->name, words[row][0], wanted,
-      (int)(where.end - where.start), file->text + where.start, words[row][1], l.length);
+  fail_hint(e,
+            result ? "a length in a signature may be computed, as in [2 * n], or left open: []"
+                   : "take k xs keeps k elements; in a signature equal lengths have one name, "
+                     "others their own",
+            "'%s' %s %" PRId64 " elements ([%.*s]), %s %" PRIu64, b->name, words[row][0], wanted,
+            (int)(where.end - where.start), file->text + where.start, words[row][1], l.length);
 }

@@ -23,6 +23,7 @@ checked "${any}main xs = if xs then xs else xs\\n"
 checked 'main : [n]u8 -> [n]u8\nmain xs = map (+ 256) xs\n'
 checked 'main : []f64 -> f64\nmain xs = xs[0]\n'
 checked 'main : []c64 -> []c64\nmain = fft\n'
+checked 'main : [n]i32 -> [m]i32 -> [n]i32\nmain xs ys = zip_with (+) xs ys\n'
 # A place is counted in characters, whatever bytes, tabulators and ends of lines they are.
 checked "-- h\\303\\251llo\\r\\n${any}main xs =\\r\\n\\tmap (+ 1)\\tsrot xs -- \\303\\251\\r\\n"
 
