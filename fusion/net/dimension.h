@@ -35,9 +35,9 @@ static inline void dimensions_widen(const net_dimension *d, uint32_t count, cons
                                     uint64_t wanted, uint64_t *box) {
   uint64_t run = 1;
   for (uint32_t i = 0; i < count && run < wanted; i++) {
-    uint64_t extent = d[order[i]].extent, part = (wanted - 1) / run + 1, *own = &box[order[i]];
-    part = part < extent ? part : extent;
-    *own = *own < part ? part : *own;
+    uint64_t extent = d[order[i]].extent, wide = (wanted - 1) / run + 1, *own = &box[order[i]];
+    wide = wide < extent ? wide : extent;
+    *own = *own < wide ? wide : *own;
     if (*own < extent)
       return;
     run *= extent;
