@@ -74,6 +74,13 @@ f2_space live_element(f2_space s, uint32_t k, const net_form *coordinates, uint6
   return normalized(s);
 }
 
+f2_space live_directions(f2_space s) {
+  f2_space masks = f2_space_zero(s.n - 1);
+  for (int i = 0; i < s.dimension; i++)
+    f2_space_insert(&masks, live_form(s.basis[i]).mask);
+  return f2_space_orthogonal(masks);
+}
+
 net_form *live_forms(arena *a, f2_space s, uint32_t *count) {
   net_form *forms = NEW_ARRAY(a, net_form, s.dimension + 1);
   for (int i = 0; i < s.dimension; i++)

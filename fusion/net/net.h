@@ -542,6 +542,7 @@ void net_order_marked(net_id *ids, size_t count, const uint32_t *marks, uint32_t
 //      store v2 in a1 at x0                  reads of op 1: v0 v1
 typedef struct net_value_uses {
   uint32_t maker;        // the op; NET_NONE: a load
+  uint32_t output;       // ... the number of its output
   uint32_t first, last;  // of the ops that read it; NET_NONE: none does
   bool stored;
 } net_value_uses;
@@ -738,6 +739,7 @@ net_form live_reduced(f2_space s, net_form f);
 f2_space live_cosets(f2_space s, uint32_t k, const uint64_t *directions);
 // The elements of s with the coordinates of number j.
 f2_space live_element(f2_space s, uint32_t k, const net_form *coordinates, uint64_t j);
+f2_space live_directions(f2_space s);  // in which one stays in s
 // The *count forms that define s (none for all; of the empty set, the form 1 among others).
 net_form *live_forms(arena *a, f2_space s, uint32_t *count);
 

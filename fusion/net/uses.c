@@ -32,7 +32,7 @@ net_uses net_uses_of(arena *a, const net_stage *s) {
       of->last = i;
     }
     for (uint32_t o = 0; o < op->output_count; o++)
-      u.values[op->outputs[o].value].maker = i;
+      u.values[op->outputs[o].value].maker = i, u.values[op->outputs[o].value].output = o;
   }
   for (size_t i = 0; i < s->stores.count; i++)
     u.values[s->stores.items[i].value].stored = true;

@@ -71,16 +71,18 @@ bool plan_pass_touches(const plan_pass *pass, net_id array) {
   return false;
 }
 
-uint32_t plan_pass_arrays(const plan_pass *pass, net_id *arrays) {
-  uint32_t count = 0;
+net_id *plan_pass_arrays(arena *a, const plan_pass *pass, uint32_t *count) {
+  net_id *arrays =
+      NEW_ARRAY(a, net_id, pass->load_count + pass->store_count + pass->access_count + 1);
+  *count = 0;
   for (plan_access at = {0}; plan_access_next(pass, &at);) {
     uint32_t k = 0;
-    while (k < count && arrays[k] != at.array)
+    while (k < *count && arrays[k] != at.array)
       k++;
     arrays[k] = at.array;
-    count += k == count;
+    *count += k == *count;
   }
-  return count;
+  return arrays;
 }
 
 const plan_move *plan_find_move(const plan_move *moves, uint32_t count, net_id array) {
@@ -363,7 +365,7 @@ static uint32_t blocks_in_kernel(const planning *p, plan_pass *pass, f2_space ke
 static void put_live_blocks_first(const planning *p, plan_pass *pass, uint32_t count) {
   uint32_t next = 0;
   uint64_t *sorted = NEW_ARRAY(p->memory, uint64_t, count + 1);
-  f2_space alive = directions_within(live_set(p->stage->n, pass->live_count, pass->live));
+  f2_space alive = live_directions(live_set(p->stage->n, pass->live_count, pass->live));
   for (int dead = 0; dead < 2; dead++)
     for (uint32_t i = 0; i < count; i++)
       if (f2_space_has(alive, pass->blocks[i]) != dead)

@@ -118,7 +118,7 @@ static double exchanged_part(const net_stage *s, const plan_pass *pass) {
   for (uint32_t i = 0; i < pass->phase_count; i++) {
     const plan_phase *p = &pass->phases[i];
     double part =
-        1 / part_within(pass, live_of_ops(s, pass, p->first_op, p->first_op + p->op_count));
+        1 / part_within(pass, plan_live_of_ops(s, pass, p->first_op, p->first_op + p->op_count));
     sum += i == 0 ? 0 : part < before ? part : before;
     before = part;
   }

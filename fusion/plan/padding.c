@@ -158,19 +158,15 @@ static bool is_false_value(const net_stage *s, net_id value) {
   return false;
 }
 
-// Whether all that is stored in the array is false.
+// Whether all that is written to the array is false, as it is stored.
 static bool is_false_array(const net *n, net_id array) {
-  for (size_t i = 0; i < n->stages.count; i++)
-    for (size_t k = 0; k < n->stages.items[i].stores.count; k++) {
-      const net_store *to = &n->stages.items[i].stores.items[k];
-      if (to->array == array && !is_false_value(&n->stages.items[i], to->value))
+  for (size_t i = 0; i < n->stages.count; i++) {
+    const net_stage *s = &n->stages.items[i];
+    for (net_access at = {0}; net_access_next(s, &at);)
+      if (at.array == array && at.writes &&
+          !(at.by == NET_BY_STORE && is_false_value(s, s->stores.items[at.number].value)))
         return false;
-    }
-  for (size_t i = 0; i < n->stages.count; i++)
-    for (size_t k = 0; k < n->stages.items[i].nodes.count; k++)
-      if (n->stages.items[i].nodes.items[k].kind == NET_SCATTER &&
-          n->stages.items[i].nodes.items[k].number == array)
-        return false;
+  }
   return n->arrays.items[array].role == NET_TEMPORARY;
 }
 

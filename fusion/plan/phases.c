@@ -116,7 +116,7 @@ static plan_phase vector_phase(const planning *p, const plan_pass *pass, uint32_
                                uint32_t end, f2_space d, phase_shape shape, f2_space home,
                                f2_space also) {
   f2_space k = static_complement(p->stage, pass, first, end, d);
-  f2_space live = directions_within(live_of_ops(p->stage, pass, first, end)), alive = k;
+  f2_space live = live_directions(plan_live_of_ops(p->stage, pass, first, end)), alive = k;
   if (live.dimension < live.n)
     alive = f2_space_intersection(k, live);
   vector_list lines = vectors_of(home);

@@ -45,7 +45,7 @@ static void find_slots(planning *p) {
   p->slot_count = (uint32_t)all.bytes.count;
   p->slot_live = all.live.items;
   for (uint32_t i = 0; i < p->slot_count; i++)
-    p->slot_live[i] = directions_within(p->slot_live[i]);
+    p->slot_live[i] = live_directions(p->slot_live[i]);
   if (p->target->lane_bytes)
     spare_short_moves(p, slot_of);
   p->op_slots = NEW_ARRAY(p->memory, uint64_t, s->ops.count + 1);

@@ -162,6 +162,8 @@ enum { PLAN_PARTITION_PAIRS = 5, PLAN_KEY_INPUTS = 3 };
 bool plan_routine_is_partition(const net_routine *r);
 // Whether so many GPUs of a host each sort a share of its one row, and merge them: of enough keys.
 bool plan_routine_has_shares(const net_routine *r, uint32_t gpus);
+// Where the ops [first, end) of a pass matter: everywhere, if there are none.
+f2_space plan_live_of_ops(const net_stage *s, const plan_pass *pass, uint32_t first, uint32_t end);
 // Its accesses, of the nodes of its ops.
 void plan_find_accesses(arena *a, const net_stage *s, plan_pass *pass);
 // What the pass does with arrays: its loads, its stores, then accesses without moves.
@@ -170,12 +172,8 @@ void plan_find_accesses(arena *a, const net_stage *s, plan_pass *pass);
 //        last[at.array] = at.writes ? ... : ...
 bool plan_access_next(const plan_pass *pass, plan_access *at);
 bool plan_pass_touches(const plan_pass *pass, net_id array);
-// The arrays that the pass touches, each once, in that order. `arrays` has room for
-// plan_pass_most_arrays. Returns how many.
-uint32_t plan_pass_arrays(const plan_pass *pass, net_id *arrays);
-static inline uint32_t plan_pass_most_arrays(const plan_pass *pass) {
-  return pass->load_count + pass->store_count + pass->access_count;
-}
+// The arrays that the pass touches, each once, in that order; *count of them.
+net_id *plan_pass_arrays(arena *a, const plan_pass *pass, uint32_t *count);
 // The loads of a pass, then its stores.
 static inline const plan_move *plan_move_at(const plan_pass *pass, uint32_t i) {
   return i < pass->load_count ? &pass->loads[i] : &pass->stores[i - pass->load_count];

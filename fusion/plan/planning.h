@@ -91,10 +91,6 @@ int missing_dimensions(f2_space tile, const net_map *m, uint32_t line_bytes, uin
 // The masks of the coordinates of the ops [first, end) of a pass.
 f2_space coordinate_forms(const net_stage *s, const plan_pass *pass, uint32_t first, uint32_t end);
 f2_space op_directions(const net_stage *s, const plan_pass *pass, uint32_t i);
-// Where the ops [first, end) of a pass matter: everywhere, if there are none.
-f2_space live_of_ops(const net_stage *s, const plan_pass *pass, uint32_t first, uint32_t end);
-// The directions in which one stays in a live set.
-f2_space directions_within(f2_space live);
 // Whether the form of that mask is the same at indices that differ by these vectors.
 bool vanishes_on(uint64_t form, uint32_t count, const uint64_t *vectors);
 // Adds vectors of `from` that *held does not have to *held and to the list `to`, until it has `most`.

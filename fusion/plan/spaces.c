@@ -52,7 +52,7 @@ f2_space op_directions(const net_stage *s, const plan_pass *pass, uint32_t i) {
   return f2_span(s->n, (int)op->k, op->directions);
 }
 
-f2_space live_of_ops(const net_stage *s, const plan_pass *pass, uint32_t first, uint32_t end) {
+f2_space plan_live_of_ops(const net_stage *s, const plan_pass *pass, uint32_t first, uint32_t end) {
   f2_space live = live_all(s->n);
   for (uint32_t i = first; i < end && (i == first || live.dimension); i++) {
     f2_space own = live_of_op(s, &s->ops.items[pass->ops[i]]);
@@ -61,22 +61,10 @@ f2_space live_of_ops(const net_stage *s, const plan_pass *pass, uint32_t first, 
   return live;
 }
 
-f2_space directions_within(f2_space live) {
-  f2_space masks = f2_space_zero(live.n - 1);
-  for (int i = 0; i < live.dimension; i++)
-    f2_space_insert(&masks, live_form(live.basis[i]).mask);
-  return f2_space_orthogonal(masks);
-}
-
 f2_space plan_live_of_value(const planning *p, net_id value) {
-  const net_stage *s = p->stage;
-  if (p->uses.values[value].maker == NET_NONE)
-    return live_all(s->n);
-  const net_op *op = &s->ops.items[p->uses.values[value].maker];
-  uint32_t o = 0;
-  while (op->outputs[o].value != value)
-    o++;
-  return live_of_output(s, op, &op->outputs[o]);
+  const net_value_uses *u = &p->uses.values[value];
+  const net_op *op = u->maker == NET_NONE ? NULL : &p->stage->ops.items[u->maker];
+  return op ? live_of_output(p->stage, op, &op->outputs[u->output]) : live_all(p->stage->n);
 }
 
 int plan_line_bits_of_value(const planning *p, net_id value) {

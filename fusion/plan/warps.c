@@ -105,7 +105,7 @@ static bool can_have_lanes(const warps *w, f2_space d, f2_space forms, const vec
 static plan_phase warp_phase(warps *w, uint32_t first, uint32_t end, const vector_list *d,
                              const vector_list *wanted) {
   f2_space v = w->pass->tile,
-           live = directions_within(live_of_ops(w->p->stage, w->pass, first, end));
+           live = live_directions(plan_live_of_ops(w->p->stage, w->pass, first, end));
   f2_space kernel = f2_space_intersection(
       f2_space_orthogonal(coordinate_forms(w->p->stage, w->pass, first, end)), v);
   f2_space few = live.dimension < live.n ? f2_space_intersection(kernel, live) : f2_space_zero(v.n);

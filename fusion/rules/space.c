@@ -21,14 +21,10 @@ static f2_space live_of_stage(const net_stage *s) {
 // The indices x of the live set by as many bits z as it has dimensions. No form has the leading bit
 // of another one, so bits that lead are functions of the rest.
 static f2_affine coset_of(f2_space live, f2_matrix *coordinates) {
-  f2_space masks = f2_space_zero(live.n - 1);
+  f2_space basis = live_directions(live);
   uint64_t point = 0, leading[F2_MAX];
-  for (int i = 0; i < live.dimension; i++) {
-    net_form form = live_form(live.basis[i]);
-    f2_space_insert(&masks, form.mask);
-    point |= form.constant ? f2_unit(f2_msb(form.mask)) : 0;
-  }
-  f2_space basis = f2_space_orthogonal(masks);
+  for (int i = 0; i < live.dimension; i++)
+    point |= live.basis[i] & 1 ? f2_unit(f2_msb(live_form(live.basis[i]).mask)) : 0;
   for (int i = 0; i < basis.dimension; i++)
     leading[i] = f2_unit(f2_msb(basis.basis[i]));
   *coordinates = f2_from_rows(basis.dimension, basis.n, leading);

@@ -181,8 +181,8 @@ static void write_host(const c_writer *w, const plan *p, c_code *code, uint32_t 
   const plan_pass *pass = &p->passes.items[number];
   const c_pass_facts *f = &code->facts[number];
   text *out = &code->hosts[number];
-  net_id *arrays = NEW_ARRAY(w->memory, net_id, plan_pass_most_arrays(pass) + 1);
-  uint32_t count = f->one ? f->one->array_count : plan_pass_arrays(pass, arrays);
+  uint32_t count = f->one ? f->one->array_count : 0;
+  const net_id *arrays = f->one ? f->one->arrays : plan_pass_arrays(w->memory, pass, &count);
   if (f->matrix)
     c_runtime_matrix_write_data(f->matrix, number, out);
   begin_function(out, number);
@@ -196,7 +196,7 @@ static void write_host(const c_writer *w, const plan *p, c_code *code, uint32_t 
                 "    permc_kernel_%u((char *)memory, item",
                 f->kernel);
     for (uint32_t i = 0; i < count; i++)
-      text_printf(out, ", arrays[%u]", f->one ? f->one->arrays[i] : arrays[i]);
+      text_printf(out, ", arrays[%u]", arrays[i]);
     text_string(out, f->one ? ", imports, state" : ", imports");
     if (f->matrix)
       text_printf(out, ", permc_runtime_matrix_%u", number);

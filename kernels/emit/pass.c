@@ -204,8 +204,7 @@ static void write_kernel(const pass_text *p, text *out, text *functions) {
 
 static void write_phases(pass_text *p) {
   c_writer *w = p->w;
-  w->arrays = p->arrays = NEW_ARRAY(w->memory, net_id, plan_pass_most_arrays(p->of.pass) + 1);
-  p->array_count = plan_pass_arrays(p->of.pass, p->arrays);
+  w->arrays = p->arrays = plan_pass_arrays(w->memory, p->of.pass, &p->array_count);
   w->array_count = w->warps ? p->array_count : 0;
   if (w->record) {
     w->record->pass = p->of.pass;

@@ -153,13 +153,8 @@ static bool has_lines(const c_pass *p, const plan_move *move, uint32_t phase, bo
 // Whether the phase works on few elements of the tile: those where its ops are live.
 static bool works_on_few(const c_pass *p, uint32_t phase) {
   const plan_phase *f = &p->schedule.phases[phase];
-  f2_space live = live_empty(p->stage->n), masks = f2_space_zero(p->stage->n);
-  for (uint32_t i = 0; i < f->op_count; i++)
-    live =
-        live_hull(live, live_of_op(p->stage, &p->stage->ops.items[p->pass->ops[f->first_op + i]]));
-  for (int i = 0; i < live.dimension; i++)
-    f2_space_insert(&masks, live_form(live.basis[i]).mask);
-  f2_space works = f2_space_intersection(p->pass->tile, f2_space_orthogonal(masks));
+  f2_space live = plan_live_of_ops(p->stage, p->pass, f->first_op, f->first_op + f->op_count);
+  f2_space works = f2_space_intersection(p->pass->tile, live_directions(live));
   return f->op_count && plan_are_few((uint32_t)(p->pass->tile.dimension - works.dimension));
 }
 

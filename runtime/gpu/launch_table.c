@@ -80,12 +80,12 @@ static uint64_t items_to_launch(const plan *p, uint32_t number) {
 static void add_pass(launch_table *t, uint32_t number, const c_pass_facts *f) {
   const plan_pass *pass = &t->plan->passes.items[number];
   launch_pass *l = &t->passes[number];
-  net_id *arrays = NEW_ARRAY(&t->memory, net_id, plan_pass_most_arrays(pass) + 1);
-  uint32_t count = f->one ? f->one->array_count : plan_pass_arrays(pass, arrays);
+  uint32_t count = f->one ? f->one->array_count : 0;
+  const net_id *arrays = f->one ? f->one->arrays : plan_pass_arrays(&t->memory, pass, &count);
   size_t first = t->parameters.count;
   add_parameter(t, PERMC_IS_FIRST, 0, NULL);
   for (uint32_t i = 0; i < count; i++)
-    add_parameter(t, PERMC_IS_ARRAY, f->one ? f->one->arrays[i] : arrays[i], NULL);
+    add_parameter(t, PERMC_IS_ARRAY, arrays[i], NULL);
   add_parameter(t, PERMC_IS_BLOCK, 0, NULL);
   if (f->matrix)
     add_parameter(t, PERMC_IS_DATA, 0, f->matrix);

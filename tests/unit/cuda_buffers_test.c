@@ -10,7 +10,7 @@
 #include "tests/unit/fake_driver.h"
 #include "tests/unit/memory.h"
 
-enum { MOST_ARRAYS = 100, MOST_MOVES = 200 };
+enum { MOST_ARRAYS = 100 };
 
 static size_t programs, passes;
 static size_t reused, replaced;  // buffers: of an array before; of one that the same pass loads
@@ -39,10 +39,11 @@ static net_id *holder_of(uint64_t address) {
 }
 
 static void note_pass(const fake_cuda_launch *l) {
-  net_id arrays[MOST_MOVES], *holders[MOST_ARRAYS];
+  net_id *holders[MOST_ARRAYS];
   uint32_t number = seen.pass++;
   const plan_pass *pass = &seen.plan->passes.items[number];
-  uint32_t count = plan_pass_arrays(pass, arrays);
+  uint32_t count;
+  const net_id *arrays = plan_pass_arrays(&memory, pass, &count);
   for (uint32_t i = 0; i < count; i++)
     holders[arrays[i]] = holder_of(l->parameters[1 + i]);
   for (uint32_t i = 0; i < pass->load_count; i++) {
@@ -72,11 +73,10 @@ static void note_pass(const fake_cuda_launch *l) {
 static bool define_kernels(const plan *p, const c_code *code) {
   for (uint32_t i = 0; i < p->passes.count; i++) {
     char name[32];
-    net_id arrays[MOST_MOVES];
+    uint32_t count;
     const plan_pass *pass = &p->passes.items[i];
-    if (pass->load_count + pass->store_count > MOST_MOVES)
-      return false;
-    unsigned parameters = 2 + plan_pass_arrays(pass, arrays) + (code->facts[i].matrix != NULL);
+    plan_pass_arrays(&memory, pass, &count);
+    unsigned parameters = 2 + count + (code->facts[i].matrix != NULL);
     if (parameters > FAKE_CUDA_PARAMETERS)
       return false;
     snprintf(name, sizeof name, "permc_pass_%u", (unsigned)i);

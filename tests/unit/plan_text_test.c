@@ -226,6 +226,29 @@ TEST(every_field_of_every_target) {
   arena_free(&memory);
 }
 
+// That elements are false is known of what stages store, not of what a routine makes.
+TEST(padding_behind_a_routine) {
+  static const char code[] = "array a0 u8 5 argument 0\narray a1 bool 5 temporary\n"
+                             "array a2 bool 5 temporary\narray a3 bool 5 result 0\n"
+                             "stage 0 n=0 loops 5\n  v0 = load a0 at o0\n"
+                             "  op 0 step %1\n    v1[0] = < v0[0] u8:7\n  store v1 in a1 at o0\n"
+                             "stage 1 n=0 routine sort rows 1 length 5\n  from a1 to a2\n"
+                             "stage 2 n=3\n"
+                             "  v0 = load a2 at x0 + 2*x1 + 4*x2 padded from 5 with bool:false\n"
+                             "  op 0 directions 0b001 coordinates x0 step %1\n"
+                             "    v1[0] = | v0[0] v0[1]\n    v1[1] = v0[0]\n"
+                             "  store v1 in a3 at x0 + 2*x1 + 4*x2 padded from 5\n";
+  const char *wrong = NULL;
+  START();
+  const net *t = net_read(&memory, code, &wrong);
+  CHECK_STR(wrong, NULL);
+  REQUIRE(t != NULL);
+  CHECK_STR(net_verify(&memory, t), NULL);
+  const plan *p = plan_make(&memory, t, target_named("avx512"), NULL);
+  CHECK_EQ_U64(p->padding[2], PADDING_STORED);
+  arena_free(&memory);
+}
+
 // What routines cost is what the target says: each field costs one of these.
 TEST(costs_of_routines) {
   static const char *const routines[] = {
