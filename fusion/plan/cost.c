@@ -126,6 +126,7 @@ static double exchanged_part(const net_stage *s, const plan_pass *pass) {
 }
 
 pass_cost pass_cost_of(const plan *p, const plan_pass *pass) {
+  enum { PARTS = 4 };  // of a line: memory moves at least 32 of its 128 bytes
   const net_stage *s = plan_stage_of(p, pass);
   const target *t = p->target;
   if (s->routine)
@@ -140,7 +141,7 @@ pass_cost pass_cost_of(const plan *p, const plan_pass *pass) {
     const plan_move *m = plan_move_at(pass, i);
     double moved = elements * pass->slot_bytes[m->slot] /
                    part_within(pass, live_set(s->n, m->live_count, m->live));
-    bytes += m->coalesced ? moved : moved * 4;
+    bytes += m->coalesced ? moved : moved * PARTS;
   }
   for (uint32_t i = 0; i < pass->op_count; i++)
     ops += elements / part_within(pass, live_of_op(s, &s->ops.items[pass->ops[i]]));

@@ -11,13 +11,6 @@
 
 // ---- what cannot be written ------------------------------------------------------------------
 
-static bool moves_have_few_rows(uint32_t count, const plan_move *moves) {
-  for (uint32_t i = 0; i < count; i++)
-    if (!xor_sum_fits(&moves[i].map) || moves[i].live_count > C_ROWS)
-      return false;
-  return true;
-}
-
 // What the scalar functions of C have and those of CUDA have not.
 static const char *missing_in_stage(const net_stage *s) {
   static const scalar_op complex_only[] = {OP_SQRT, OP_EXP, OP_LOG, OP_SIN, OP_COS, OP_POW};
@@ -43,9 +36,9 @@ const char *c_missing_on_gpu(const plan *p) {
 static const char *find_problem(const plan *p) {
   for (size_t i = 0; i < p->passes.count; i++) {
     const plan_pass *pass = &p->passes.items[i];
-    if (!moves_have_few_rows(pass->load_count, pass->loads) ||
-        !moves_have_few_rows(pass->store_count, pass->stores))
-      return "an address is a sum of too many terms";
+    for (uint32_t m = 0; m < pass->load_count + pass->store_count; m++)
+      if (!xor_sum_fits(&plan_move_at(pass, m)->map) || plan_move_at(pass, m)->live_count > C_ROWS)
+        return "an address is a sum of too many terms";
     for (uint32_t k = 0; k < pass->phase_count; k++)
       if (pass->phases[k].l > 6)
         return "a vector has more than 64 lanes";

@@ -109,13 +109,9 @@ static const char *stream_condition(const pass_text *p, net_id array) {
 }
 
 static void write_arrays(const pass_text *p, text *out) {
-  for (net_id array = 0; array < p->of.context->plan->arrays.count; array++) {
-    bool touched = false;
-    for (uint32_t i = 0; i < p->array_count; i++)
-      touched |= p->arrays[i] == array;
-    if (touched)
+  for (net_id array = 0; array < p->of.context->plan->arrays.count; array++)
+    if (plan_pass_touches(p->of.pass, array))
       text_printf(out, "  void *const a%u = arrays[%u];\n", array, array);
-  }
   for (uint32_t i = 0; i < p->of.pass->store_count && p->streams; i++) {
     net_id array = p->of.pass->stores[i].array;
     if (!plan_find_move(p->of.pass->stores, i, array))

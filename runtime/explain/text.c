@@ -321,14 +321,14 @@ static void print_array_name(text *out, const plan *p, net_id id) {
 }
 
 // Why a move is not one of whole lines.
-static void print_moves(text *out, const plan *p, const plan_pass *pass, const plan_move *moves,
-                        uint32_t count, const char *verb) {
-  for (uint32_t i = 0; i < count; i++) {
-    if (moves[i].coalesced || plan_are_few(moves[i].live_count))
+static void print_moves(text *out, const plan *p, const plan_pass *pass) {
+  for (uint32_t i = 0; i < pass->load_count + pass->store_count; i++) {
+    const plan_move *m = plan_move_at(pass, i);
+    if (m->coalesced || plan_are_few(m->live_count))
       continue;
-    int missing = plan_missing_dimensions(p, pass, &moves[i]);
-    text_printf(out, "      %s ", verb);
-    print_array_name(out, p, moves[i].array);
+    int missing = plan_missing_dimensions(p, pass, m);
+    text_printf(out, "      %s ", i < pass->load_count ? "reads" : "writes");
+    print_array_name(out, p, m->array);
     text_printf(out, " in parts of lines: for whole ones the tile would need %d dimension%s more\n",
                 missing, plural((uint64_t)missing));
   }
@@ -445,8 +445,7 @@ static void print_pass(text *out, const plan *p, size_t number) {
     print_routine(out, p, pass);
   else
     print_tile(out, pass->tile, out->length - start);
-  print_moves(out, p, pass, pass->loads, pass->load_count, "reads");
-  print_moves(out, p, pass, pass->stores, pass->store_count, "writes");
+  print_moves(out, p, pass);
 }
 
 // "stage 2: 2^10 elements, 3 x 5 times".

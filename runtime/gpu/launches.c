@@ -105,14 +105,6 @@ static bool launch_turns(const cuda_program *g, uint32_t number) {
   return good && cuda_peers_end_sides(g->peers);
 }
 
-static bool is_among(const cuda_program *g, const plan_move *moves, uint32_t count,
-                     cuda_address at) {
-  bool among = false;
-  for (uint32_t i = 0; i < count; i++)
-    among = among || g->own[moves[i].array] == at;
-  return among;
-}
-
 // Whether the second pass writes over what turns of the first have yet to load, or they over what
 // it has written. A pass that loads and stores in one buffer does so in place, so that a turn keeps
 // to its elements.
@@ -121,9 +113,11 @@ static bool overwrites(const cuda_program *g, uint32_t number) {
   bool over = false;
   for (uint32_t i = 0; i < second->store_count; i++) {
     cuda_address written = g->own[second->stores[i].array];
-    bool loaded = is_among(g, first->loads, first->load_count, written);
-    bool stored = is_among(g, first->stores, first->store_count, written);
-    bool own = is_among(g, second->loads, second->load_count, written);
+    bool loaded = false, stored = false, own = false;
+    for (plan_access at = {0}; plan_access_next(first, &at);)
+      *(at.writes ? &stored : &loaded) |= g->own[at.array] == written;
+    for (plan_access at = {0}; plan_access_next(second, &at);)
+      own |= !at.writes && g->own[at.array] == written;
     over = over || (loaded && !stored) || (stored && !own);
   }
   return over;
