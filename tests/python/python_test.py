@@ -16,6 +16,7 @@ import pickle
 import resource
 import shutil
 import signal
+import subprocess
 import sys
 import tempfile
 import threading
@@ -718,6 +719,38 @@ class Threads(unittest.TestCase):
                 before = peak()
             permc.compile("sort")(xs)
         self.assertLess(peak() - before, 3000)  # KiB, of 30 contexts or more
+
+
+class Transforms(unittest.TestCase):
+    """Errors that stdlib/fft.perm and dct.perm state; NumPy is the judge, in long double where it can."""
+
+    def test_errors(self):
+        wide = numpy.complex128 if numpy.fft.fft(numpy.ones(1, numpy.clongdouble)).dtype == "c16" else numpy.clongdouble
+        draw = numpy.random.default_rng(1)
+        for length, bounds in ((2**14, (3e-7, 5e-16)), (2**3 * 3**3 * 7 * 13, (3e-7, 5e-16)), (1009, (4e-7, 1e-15))):
+            xs = draw.standard_normal(length) + 1j * draw.standard_normal(length)
+            for kind, real, bound in zip("c8 c16".split(), "f4 f8".split(), bounds):
+                zs, reals, half = xs.astype(kind), xs.real.astype(real), xs[: length // 2 + 1].astype(kind)
+                for source, data, right in (
+                        ("fft", zs, numpy.fft.fft(zs.astype(wide))), ("ifft", zs, numpy.fft.ifft(zs.astype(wide))),
+                        ("rfft", reals, numpy.fft.fft(reals.astype(wide))[: length // 2 + 1]),
+                        (f"irfft {length}", half, numpy.fft.irfft(half.astype(wide), length))):
+                    found = permc.compile(source, backend="portable")(data)
+                    self.assertEqual((found.shape, found.dtype), (right.shape, real if "irfft" in source else kind))
+                    self.assertLess(numpy.linalg.norm(found - right), bound * numpy.linalg.norm(right), (source, length))
+
+    def test_examples(self):
+        examples = pathlib.Path(__file__).parents[2] / "examples"
+        with tempfile.TemporaryDirectory() as folder:
+            def run(script, *words):
+                process = subprocess.run([sys.executable, examples / script, *words], cwd=folder, text=True, capture_output=True)
+                self.assertEqual((process.returncode, process.stderr), (0, ""))
+                return process.stdout
+
+            self.assertEqual(run("product.py", "3000"), "3000 digits by 3000: 1000 digits to the base 1000000, right\n")
+            self.assertIn("right", run("product.py"))
+            self.assertEqual(run("wav_spectrum.py"), "  440.0 Hz   -8.0 dB\n  550.0 Hz  -12.0 dB\n  660.0 Hz  -16.5 dB\n")
+            self.assertIn("<polyline", pathlib.Path(folder, "spectrum.svg").read_text())
 
 
 if __name__ == "__main__":
