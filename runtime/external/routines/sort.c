@@ -14,23 +14,10 @@ static bool report_piece(void *with, uint64_t piece, error *failure) {
 }
 
 static bool make_buffers(sorting *s) {
-  uint32_t columns = s->task->column_count;
   uint64_t bytes = DISK_PAGE;
-  s->buffers = calloc((size_t)columns * PIPELINE_BUFFERS, sizeof *s->buffers);
-  for (int pass = 0; pass < 2 && s->buffers; pass++) {
-    char *at = pass ? s->memory + -(uintptr_t)s->memory % DISK_PAGE : NULL;
-    for (uint32_t c = 0; c < columns; c++)
-      for (uint32_t b = 0; b < PIPELINE_BUFFERS; b++) {
-        uint64_t own = s->shape->piece * s->task->columns[c].size + s->shape->slack + DISK_PAGE;
-        own = divide_up(own, DISK_PAGE) * DISK_PAGE;
-        s->buffers[c * PIPELINE_BUFFERS + b] = at;
-        at = pass ? at + own : NULL;
-        bytes += pass ? 0 : own;
-      }
-    if (!pass && !(s->memory = array_memory(bytes)))
-      return false;
-  }
-  return s->buffers != NULL;
+  for (uint32_t c = 0; c < s->task->column_count; c++)
+    bytes += PIPELINE_BUFFERS * sorting_buffer_bytes(s, c);
+  return (s->memory = array_memory(bytes)) != NULL;
 }
 
 static bool sort_pieces(sorting *s, uint64_t count, error *failure) {
@@ -41,33 +28,13 @@ static bool sort_pieces(sorting *s, uint64_t count, error *failure) {
                 .work = sorting_work,
                 .store = sorting_store,
                 .done = report_piece};
-  if (s->segments)
-    s->begins = malloc((s->shape->piece + 1) * sizeof *s->begins);
-  bool good = make_buffers(s) && (s->begins || !s->segments) ? pipeline_run(&p, failure)
-                                                             : error_no_memory(failure);
+  bool good = make_buffers(s) ? pipeline_run(&p, failure) : error_no_memory(failure);
   free(s->memory);
-  free(s->buffers);
-  free(s->begins);
   s->memory = NULL;
-  s->buffers = NULL;
-  s->begins = NULL;
   return good;
 }
 
-// Where key `first` of the arrays is.
-static void find_places(sorting *s, uint64_t first, bool from_between, bool to_between) {
-  for (uint32_t c = 0; c < s->task->column_count; c++) {
-    const external_column *own = &s->task->columns[c];
-    external_place from = own->from.file ? place_after(own->from, first * own->size) : own->from;
-    external_place to = own->to.file ? place_after(own->to, first * own->size) : own->to;
-    s->sources[c] = from_between ? own->between : from;
-    s->targets[c] = to_between ? own->between : to;
-    s->last[c] = to;
-  }
-}
-
 static bool sort_runs(sorting *s, error *failure) {
-  find_places(s, s->row * s->count, false, true);
   s->samples = malloc(PIPELINE_BUFFERS * cuts_samples_of_run(&s->cuts) * sizeof *s->samples);
   bool good = s->samples ? sort_pieces(s, s->shape->runs, failure) : error_no_memory(failure);
   free(s->samples);
@@ -81,7 +48,7 @@ static bool cut_runs(sorting *s, error *failure) {
   uint64_t samples_bytes = cuts_samples(&s->cuts) * sizeof *s->samples;
   uint64_t *samples = array_memory(samples_bytes);
   external_place at = s->task->samples;
-  s->cuts.keys = s->sources[0];
+  s->cuts.keys = sorting_source(s, 0, 0);
   s->cuts.room = array_memory(cuts_room(&s->cuts));
   s->cuts.found = report_piece;
   s->cuts.with = s;
@@ -95,7 +62,6 @@ static bool cut_runs(sorting *s, error *failure) {
 
 // Its cuts are pieces, too, which come first.
 static bool sort_buckets(sorting *s, error *failure) {
-  find_places(s, s->row * s->count, true, false);
   s->buckets = true;
   s->cuts.borders = s->borders;
   s->places = malloc((s->shape->buckets + 1) * s->shape->runs * sizeof *s->places);
@@ -138,7 +104,6 @@ static bool sort_long_rows(sorting *s, error *failure) {
 static bool sort_rows(sorting *s, error *failure) {
   if (!s->shape->fits)
     return sort_long_rows(s, failure);
-  find_places(s, 0, false, false);
   return (!s->segments || segments_scan(s->segments, 0, s->task->rows, 0, NULL, failure)) &&
          sort_pieces(s, s->shape->pieces, failure);
 }
@@ -149,7 +114,8 @@ static bool make_segments(sorting *s) {
     return true;
   s->segments = malloc(sizeof *s->segments);
   s->borders = s->shape->fits ? NULL : malloc((s->shape->runs + 1) * sizeof *s->borders);
-  if (!s->segments || (!s->borders && !s->shape->fits))
+  s->begins = malloc((s->shape->piece + 1) * sizeof *s->begins);
+  if (!s->segments || !s->begins || (!s->borders && !s->shape->fits))
     return false;
   *s->segments =
       (segments){.offsets = e->offsets, .rows = e->rows, .length = e->length, .by = &e->by};
@@ -157,12 +123,7 @@ static bool make_segments(sorting *s) {
 }
 
 bool external_sort_run(const external_sort *e, const external_sort_shape *shape, error *failure) {
-  sorting s = {.task = e,
-               .shape = shape,
-               .sources = calloc(e->column_count, sizeof *s.sources),
-               .targets = calloc(e->column_count, sizeof *s.targets),
-               .last = calloc(e->column_count, sizeof *s.last)};
-  s.count = shape->fits ? e->rows * e->length : e->length;
+  sorting s = {.task = e, .shape = shape, .count = shape->fits ? e->rows * e->length : e->length};
   s.cuts = (run_cuts){.order = e->order,
                       .count = e->length,
                       .run = shape->run,
@@ -170,12 +131,10 @@ bool external_sort_run(const external_sort *e, const external_sort_shape *shape,
                       .step = shape->step,
                       .buckets = shape->buckets,
                       .by = &e->by};
-  bool good = (s.sources && s.targets && s.last && make_segments(&s)) || error_no_memory(failure);
+  bool good = make_segments(&s) || error_no_memory(failure);
   good = good && (!shape->pieces || sort_rows(&s, failure));
-  free(s.sources);
-  free(s.targets);
-  free(s.last);
   free(s.segments);
   free(s.borders);
+  free(s.begins);
   return good;
 }

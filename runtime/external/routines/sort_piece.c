@@ -5,8 +5,37 @@
 #include <stdlib.h>
 #include <string.h>
 
+uint64_t sorting_buffer_bytes(const sorting *s, uint32_t column) {
+  uint64_t bytes = s->shape->piece * s->task->columns[column].size + s->shape->slack + DISK_PAGE;
+  return divide_up(bytes, DISK_PAGE) * DISK_PAGE;
+}
+
 static char *buffer_of(const sorting *s, uint32_t column, uint64_t piece) {
-  return s->buffers[column * PIPELINE_BUFFERS + piece % PIPELINE_BUFFERS];
+  char *at = s->memory + -(uintptr_t)s->memory % DISK_PAGE;
+  for (uint32_t c = 0; c < column; c++)
+    at += PIPELINE_BUFFERS * sorting_buffer_bytes(s, c);
+  return at + piece % PIPELINE_BUFFERS * sorting_buffer_bytes(s, column);
+}
+
+// ---- where keys are ----------------------------------------------------------------------------
+
+// In an array, of which the sort has all, or row `row`.
+static external_place place_in(const sorting *s, external_place array, uint64_t size,
+                               uint64_t key) {
+  return place_after(array, (s->row * s->count + key) * size);
+}
+
+external_place sorting_source(const sorting *s, uint32_t column, uint64_t key) {
+  const external_column *own = &s->task->columns[column];
+  return s->buckets ? place_after(own->between, key * own->size)
+                    : place_in(s, own->from, own->size, key);
+}
+
+// Of keys of runs, `last`: they are in their places.
+static external_place target_place(const sorting *s, uint32_t column, uint64_t key, bool last) {
+  const external_column *own = &s->task->columns[column];
+  return s->shape->fits || s->buckets || last ? place_in(s, own->to, own->size, key)
+                                              : place_after(own->between, key * own->size);
 }
 
 // Keys first, ..., first + count - 1 of the source.
@@ -89,14 +118,6 @@ static uint64_t keys_of(const sorting *s, uint64_t piece) {
   return count;
 }
 
-static external_place source_place(const sorting *s, uint32_t column, uint64_t key) {
-  return place_after(s->sources[column], key * s->task->columns[column].size);
-}
-
-static external_place target_place(const sorting *s, uint32_t column, uint64_t key) {
-  return place_after(s->targets[column], key * s->task->columns[column].size);
-}
-
 static uint64_t first_of(const sorting *s, uint64_t piece) {
   part p = {{0}, false};
   for (uint64_t i = 0; i < parts_of(s) && !p.keys.count; i++)
@@ -106,7 +127,7 @@ static uint64_t first_of(const sorting *s, uint64_t piece) {
 
 // The piece in order begins at the same byte of a page here and in the target.
 static char *sorted_of(const sorting *s, uint32_t column, uint64_t piece) {
-  external_place to = target_place(s, column, first_of(s, piece));
+  external_place to = target_place(s, column, first_of(s, piece), false);
   return buffer_of(s, column, piece) + (to.file ? to.offset % DISK_PAGE : 0);
 }
 
@@ -127,11 +148,13 @@ static bool gather_stretches(const sorting *s, uint64_t piece, uint32_t c, trans
   char *to = sorted_of(s, c, piece), *at = to;
   uint64_t slack = s->shape->slack;
   bool good = true;
-  for (uint64_t i = 0; i < stretches_of(s) && s->sources[c].file && good; i++) {
+  if (!sorting_source(s, c, 0).file)
+    return true;
+  for (uint64_t i = 0; i < stretches_of(s) && good; i++) {
     stretch g = stretch_of(s, piece, i);
     if (!g.count)
       continue;
-    external_place from = source_place(s, c, g.first);
+    external_place from = sorting_source(s, c, g.first);
     at = landing_of(from, at, &slack);
     if (t)
       good = transfers_add(t, from, at, g.count * size, false);
@@ -199,10 +222,11 @@ static bool sort_piece(const sorting *s, uint64_t piece, uint64_t rows, uint64_t
                  .payload_count = e->column_count - 1,
                  .payloads = payloads,
                  .crew = {.threads = e->by.threads, .interrupted = e->by.interrupted}};
-  t.sorted = s->targets[0].file ? sorted_of(s, 0, piece) : NULL;
+  t.sorted = target_place(s, 0, 0, false).file ? sorted_of(s, 0, piece) : NULL;
   for (uint32_t c = 1; c < e->column_count && payloads; c++) {
     char *to = sorted_of(s, c, piece);
-    payloads[c - 1] = (sort_payload){s->sources[c].file ? to : NULL, to, e->columns[c].size};
+    payloads[c - 1] =
+        (sort_payload){sorting_source(s, c, 0).file ? to : NULL, to, e->columns[c].size};
   }
   bool good = payloads && routine_sort(&t);
   free(payloads);
@@ -215,7 +239,7 @@ static void number_piece(const sorting *s, uint64_t piece, uint64_t rows, uint64
   for (uint32_t c = 1; c < s->task->column_count; c++) {
     size_t size = s->task->columns[c].size;
     char *numbers = sorted_of(s, c, piece);
-    if (s->sources[c].file)
+    if (sorting_source(s, c, 0).file)
       continue;
     if (!s->segments && !s->shape->fits)
       shift_numbers(numbers, size, keys, first);
@@ -250,8 +274,7 @@ static bool store_column(const sorting *s, uint64_t piece, uint32_t c, transfers
   bool good = true;
   for (uint64_t i = 0; i < parts_of(s) && good; i++) {
     part to = part_of(s, piece, i);
-    external_place place =
-        to.last ? place_after(s->last[c], to.keys.first * size) : target_place(s, c, to.keys.first);
+    external_place place = target_place(s, c, to.keys.first, to.last);
     good = transfers_add(t, place, at, to.keys.count * size, true);
     at += to.keys.count * size;
   }

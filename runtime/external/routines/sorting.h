@@ -13,24 +13,26 @@
 typedef struct sorting {
   const external_sort *task;
   const external_sort_shape *shape;
-  uint64_t count;                     // of keys
-  external_place *sources, *targets;  // of each column
-  external_place *last;               // where keys of runs go that are in their places
-  uint64_t before;                    // pieces that others were
+  uint64_t count;   // of keys
+  uint64_t before;  // pieces that others were
   run_cuts cuts;
   bool buckets;
-  uint64_t row;             // that does not fit
+  uint64_t row;             // that does not fit, or 0
   segments *segments;       // of rows of unequal length; NULL: there are none
   segment_border *borders;  // then: of a row that does not fit
   uint64_t *begins;         // then: of the segments of a piece
   uint64_t *places;         // of buckets: see cuts_find
   uint64_t *samples;        // of runs: of each buffer's
-  char *memory;             // as it was got
-  char **buffers;           // of each column and each buffer; they begin with a page
+  char *memory;             // as it was got: buffers, which begin with a page
 } sorting;
 
 // Of a row that does not fit: its runs, where these are cut, its buckets.
 uint64_t sorting_pieces_of_row(const external_sort_shape *s);
+
+// Of a buffer of the column.
+uint64_t sorting_buffer_bytes(const sorting *s, uint32_t column);
+// Where that key of the column is read.
+external_place sorting_source(const sorting *s, uint32_t column, uint64_t key);
 
 // Of a pipeline: `with` is a sorting.
 bool sorting_load(void *with, uint64_t piece, transfers *t);
