@@ -33,24 +33,19 @@ bool making_loop_as_bits(making *m, const net_stage *s, net_stage *out) {
     return false;
   uint64_t turns = loop.extents[0];
   int bits = f2_msb(turns - 1) + 1;
-  bool good = s->n + bits < LIVE_MAX;
+  bool good = s->n + bits < LIVE_MAX && !net_stage_has(&loop, NET_SCATTER);
   for (size_t i = 0; i < loop.loads.count; i++) {
     net_load *l = &loop.loads.items[i];
     good = good && (l->map.strides[0] == 0 ||
                     has_turns_as_bits(m, &l->map, turns, l->array, &l->padding_start));
-    l->map = without_loop(m->memory, s, &l->map, bits);
   }
   for (size_t i = 0; i < loop.stores.count; i++) {
     net_store *o = &loop.stores.items[i];
     good = good && has_turns_as_bits(m, &o->map, turns, o->array, &o->padding_start);
-    o->map = without_loop(m->memory, s, &o->map, bits);
   }
-  for (size_t i = 0; i < loop.nodes.count; i++) {
-    net_node *node = &loop.nodes.items[i];
-    good = good && node->kind != NET_SCATTER;
-    if (node->kind == NET_INDEX)
-      node->map = without_loop(m->memory, s, &node->map, bits);
-  }
+  net_map *map;
+  for (size_t at = 0; (map = net_next_map(&loop, &at));)
+    *map = without_loop(m->memory, s, map, bits);
   loop.n += bits;
   loop.loop_count = 0;
   if (good)

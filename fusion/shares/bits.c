@@ -184,7 +184,7 @@ static void find_reads(cutting *c) {
         c->reads[slot(c, k, c->uses.reads[i].values[r])] = true;
 }
 
-static bool find_parts(cutting *c) {
+static void find_parts(cutting *c) {
   const net_stage *s = c->stage;
   c->loaded = c->stored = (f2_affine){f2_zero(0, s->n), 0};
   c->uses = net_uses_of(c->s->memory, s);
@@ -195,7 +195,6 @@ static bool find_parts(cutting *c) {
     at = k.end;
   }
   find_reads(c);
-  return true;
 }
 
 static uint32_t part_of_value(const cutting *c, net_id v) {
@@ -298,39 +297,55 @@ static f2_affine live_address(const cutting *c, f2_space live, f2_affine number)
   return sharing_stack(sharing_rest(known), number);
 }
 
-// Something that a part has in its stage, which is being made, and hands on when the stage is
-// there.
-typedef struct handing {
-  net_id array;
+// A value that a part has in its stage, for another.
+typedef struct crossing {
+  part to;
+  uint32_t reader;         // the number of `to`; or
+  const net_store *store;  // ... of a part that does nothing else
+  net_id value, array;
   f2_affine at;  // where the part stores it
   passage way;   // if it is exchanged
   bool exchanged, gathered;
-} handing;
+} crossing;
+typedef VEC(crossing) crossings;
 
-// Stores a value for readers in shares of that number; NULL: for all ranks.
-static handing hand_on(const cutting *c, const part *from, net_stage *stage, net_id v,
-                       net_id number, f2_space live, const f2_affine *reader) {
+// Stores it in the stage, which is being made, where its number is `number`.
+static void send_value(const cutting *c, const part *from, net_stage *stage, net_id number,
+                       f2_space live, crossing x, crossings *all) {
   sharing *s = c->s;
-  handing h = {.gathered = !from->whole && (!reader || has_few(c, live)),
-               .exchanged = !from->whole && reader && !has_few(c, live)};
+  bool few = x.to.whole || has_few(c, live);
   f2_affine none = {f2_zero(0, c->stage->n), 0};
-  if (h.exchanged) {
-    h.way = sharing_passage(from->number, *reader);
-    h.at = h.way.before;
+  x.gathered = !from->whole && few;
+  x.exchanged = !from->whole && !few;
+  if (x.exchanged) {
+    x.way = sharing_passage(from->number, x.to.number);
+    x.at = x.way.before;
   } else {
-    h.at = live_address(c, live, from->whole ? none : from->number);
+    x.at = live_address(c, live, from->whole ? none : from->number);
   }
-  uint64_t count = f2_unit(h.at.a.rows);
-  h.array = sharing_add_array(s, c->stage->values.items[v], count, from->whole ? 0 : count >> s->p);
-  store_to(c, stage, number, h.array, map_of(c, h.at), live);
-  return h;
+  uint64_t count = f2_unit(x.at.a.rows);
+  x.array =
+      sharing_add_array(s, c->stage->values.items[x.value], count, from->whole ? 0 : count >> s->p);
+  store_to(c, stage, number, x.array, map_of(c, x.at), live);
+  vec_push(s->memory, all, x);
 }
 
-// Once the stage is there: where its readers find it.
-static arrival hand_over(const cutting *c, handing *h) {
-  if (h->exchanged)
-    return (arrival){add_exchange(c, h->array, &h->way), h->way.after};
-  return (arrival){h->gathered ? sharing_whole_array(c->s, h->array) : h->array, h->at};
+// Once the stage is there.
+static void receive_values(const cutting *c, const crossings *all) {
+  for (size_t i = 0; i < all->count; i++) {
+    const crossing *x = &all->items[i];
+    arrival there = {x->array, x->at};
+    if (x->exchanged)
+      there = (arrival){add_exchange(c, x->array, &x->way), x->way.after};
+    else if (x->gathered)
+      there.array = sharing_whole_array(c->s, x->array);
+    net_load load = {.array = there.array, .padding_start = UINT64_MAX};
+    load.map = map_of(c, there.at);
+    if (x->store)
+      add_move(c, &x->to, &load, x->store);
+    else
+      c->arrivals[slot(c, x->reader, x->value)] = there;
+  }
 }
 
 // ---- loads --------------------------------------------------------------------------------------
@@ -389,18 +404,9 @@ static void add_loads(const cutting *c, uint32_t k, net_stage *stage, net_id *nu
 
 // ---- stores -------------------------------------------------------------------------------------
 
-// A store of a part whose elements have to go elsewhere first.
-typedef struct late_store {
-  const net_store *of;
-  handing h;
-  part where;
-} late_store;
-
-typedef VEC(late_store) late_stores;
-
 // Stores that the part's shares can do themselves; others wait until what they store is there.
 static void add_stores(const cutting *c, uint32_t k, net_stage *stage, net_id *numbers,
-                       late_stores *late) {
+                       crossings *late) {
   const part *own = &c->parts.items[k];
   for (size_t i = 0; i < c->stage->stores.count; i++) {
     const net_store *of = &c->stage->stores.items[i];
@@ -415,58 +421,30 @@ static void add_stores(const cutting *c, uint32_t k, net_stage *stage, net_id *n
       vec_push(c->s->memory, &stage->stores, o);
       continue;
     }
-    f2_space live = live_set(c->stage->n, of->live_count, of->live);
-    late_store l = {
-        of,
-        hand_on(c, own, stage, of->value, numbers[of->value], live, slabs ? &home : NULL),
-        {.whole = !slabs, .number = home}};
-    vec_push(c->s->memory, late, l);
-  }
-}
-
-static void add_late_stores(const cutting *c, late_stores *late) {
-  for (size_t i = 0; i < late->count; i++) {
-    late_store *l = &late->items[i];
-    arrival there = hand_over(c, &l->h);
-    net_load load = {.array = there.array, .map = map_of(c, there.at), .padding_start = UINT64_MAX};
-    add_move(c, &l->where, &load, l->of);
+    send_value(c, own, stage, numbers[of->value], live_set(c->stage->n, of->live_count, of->live),
+               (crossing){.to = {.whole = !slabs, .number = home}, .store = of, .value = of->value},
+               late);
   }
 }
 
 // ---- the whole ----------------------------------------------------------------------------------
 
-typedef struct crossing {
-  uint32_t reader;
-  net_id value;
-  handing h;
-} crossing;
-
 static void make_part(const cutting *c, uint32_t k) {
-  arena *a = c->s->memory;
   const part *own = &c->parts.items[k];
-  net_id *numbers = NEW_ARRAY(a, net_id, c->stage->values.count + 1);
+  net_id *numbers = NEW_ARRAY(c->s->memory, net_id, c->stage->values.count + 1);
   net_stage stage = stage_of_part(c, own, numbers);
-  VEC(crossing) crossings = {0};
-  late_stores late = {0};
+  crossings read = {0}, stored = {0};
   add_loads(c, k, &stage, numbers);
-  add_stores(c, k, &stage, numbers, &late);
+  add_stores(c, k, &stage, numbers, &stored);
   for (uint32_t reader = k + 1; reader < c->parts.count; reader++)
-    for (net_id v = 0; v < c->stage->values.count; v++) {
-      if (!c->reads[slot(c, reader, v)] || c->uses.values[v].maker == NET_NONE ||
-          part_of_value(c, v) != k)
-        continue;
-      const part *to = &c->parts.items[reader];
-      crossing x = {reader, v,
-                    hand_on(c, own, &stage, v, numbers[v], live_of_value(c->stage, v),
-                            to->whole ? NULL : &to->number)};
-      vec_push(a, &crossings, x);
-    }
+    for (net_id v = 0; v < c->stage->values.count; v++)
+      if (c->reads[slot(c, reader, v)] && c->uses.values[v].maker != NET_NONE &&
+          part_of_value(c, v) == k)
+        send_value(c, own, &stage, numbers[v], live_of_value(c->stage, v),
+                   (crossing){.to = c->parts.items[reader], .reader = reader, .value = v}, &read);
   add_part(c, &stage, own);
-  for (size_t i = 0; i < crossings.count; i++) {
-    crossing *x = &crossings.items[i];
-    c->arrivals[slot(c, x->reader, x->value)] = hand_over(c, &x->h);
-  }
-  add_late_stores(c, &late);
+  receive_values(c, &read);
+  receive_values(c, &stored);
 }
 
 bool sharing_by_bits(sharing *s, const net_stage *stage) {
