@@ -118,14 +118,18 @@ static bool is_written(const external *e, size_t count, net_id file) {
   return any;
 }
 
-// Whether no two shares, and no other move of the step, have an element of the move.
-static bool has_own_parts(const external *e, const external_step *s, const external_move *m) {
-  bool all =
-      m->whole && !m->by_bits && m->box.first == 0 && m->elements == e->arrays.items[m->file].count;
-  bool own = external_move_has_each_once(m);
-  for (size_t i = 0; i < s->writes.count && own; i++)
-    own = &s->writes.items[i] == m || s->writes.items[i].file != m->file;
-  return all || own;
+// Whether the move is alone in the step with its file, and no two shares have an element of it, as
+// far as is seen at once: it is written once, or the boxes of shares follow one another.
+static bool has_own_parts(const external_step *s, const external_move *m) {
+  const share_box *b = &m->box;
+  for (size_t i = 0; i < s->writes.count; i++)
+    if (&s->writes.items[i] != m && s->writes.items[i].file == m->file)
+      return false;
+  if (m->by_bits)
+    return f2_rank(m->bases.a) == m->bases.a.columns;
+  return m->shares == 1 || m->whole ||
+         (b->digit_count == 1 && b->digits[0].extent == m->shares &&
+          magnitude_of(b->digits[0].step) >= share_box_span(b));
 }
 
 // What was not there is not read.
@@ -133,8 +137,7 @@ static void find_fresh(const external *e) {
   for (size_t i = 0; i < e->steps.count; i++)
     for (size_t k = 0; k < e->steps.items[i].writes.count; k++) {
       external_move *w = &e->steps.items[i].writes.items[k];
-      w->fresh =
-          w->partial && !is_written(e, i, w->file) && has_own_parts(e, &e->steps.items[i], w);
+      w->fresh = w->partial && !is_written(e, i, w->file) && has_own_parts(&e->steps.items[i], w);
     }
 }
 

@@ -99,8 +99,6 @@ external_traffic external_step_traffic(const external *e, const external_step *s
 // writes are under way at one time.
 double external_seconds(const target *t, external_traffic moved, uint64_t parts);
 
-// Whether no element is in two shares of the move.
-bool external_move_has_each_once(const external_move *m);
 // Whether anything of a share is written: others need not be executed.
 bool external_share_acts(const external_step *s, uint64_t share);
 // How many blocks a share has of a move, at most, each with as many places; the i-th of them, in

@@ -186,13 +186,6 @@ bool external_block_at(const external_move *m, uint64_t share, uint64_t i, share
   return true;
 }
 
-bool external_move_has_each_once(const external_move *m) {
-  if (m->shares == 1)
-    return true;
-  return m->by_bits ? f2_rank(m->bases.a) == m->bases.a.columns
-                    : share_box_has_each_once(&m->box, m->shares);
-}
-
 // The bytes of a move, and the requests for them.
 static uint64_t bytes_moved(const external *e, const external_step *s, const external_move *m,
                             uint64_t *requests) {

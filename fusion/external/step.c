@@ -135,9 +135,7 @@ static void join_accesses(making *m, accesses *of, external_moves *all, bool wri
     bool one = move->by_bits ? f2_rank(move->bases.a) == 0 && !move->live_count
                              : move->box.digit_count == 0;
     move->whole = one && !(writes && move->by_bits);
-    move->partial =
-        writes && (stored.items[k] < move->elements ||
-                   !(move->by_bits || move->whole || external_move_has_each_once(move)));
+    move->partial = writes && stored.items[k] < move->elements;
   }
 }
 

@@ -32,8 +32,7 @@ static uint64_t length_of_run(const share_box *b, uint64_t count) {
 
 static uint64_t whole_run(const share_box *b) { return length_of_run(b, b->sides[0].count); }
 
-// From the lowest address to the highest.
-static uint64_t span_of(const share_box *b) {
+uint64_t share_box_span(const share_box *b) {
   uint64_t span = whole_run(b);
   for (uint32_t i = 1; i < b->side_count; i++)
     span += b->sides[i].stride * (b->sides[i].count - 1);
@@ -73,7 +72,7 @@ static bool fold(share_box *b) {
 // Another side, whose stride is none of the lowest. What is at most `gap` addresses apart is one
 // run.
 static bool add_side(share_box *b, uint64_t count, uint64_t stride, uint32_t digit, uint64_t gap) {
-  uint64_t span = span_of(b), run = whole_run(b);
+  uint64_t span = share_box_span(b), run = whole_run(b);
   share_side *last = &b->sides[b->side_count - 1];
   bool good = true, overlaps = stride < span, exact = digit == NET_NONE;
   if (exact && b->side_count > 1 && !digit_of_side(b, b->side_count - 1) &&
@@ -280,61 +279,5 @@ bool share_box_run(const share_box *b, uint64_t share, uint64_t i, int64_t *firs
   *first += (int64_t)(low * b->sides[0].stride);
   out->place += low * b->sides[0].stride;
   out->count = length_of_run(b, high - low);
-  return true;
-}
-
-// ---- which elements several shares have ---------------------------------------------------------
-
-// Of all shares together: neighbours along a side or by a digit, how far apart they are, and what
-// all of them span besides one.
-typedef struct neighbours {
-  uint64_t apart, span;
-} neighbours;
-
-static neighbours neighbours_by_digit(const share_box *b, const share_digit *d) {
-  const share_side *runs = &b->sides[0];
-  uint64_t step = magnitude_of(d->step), span = step * (d->extent - 1);
-  return (neighbours){step, d->side == 0 ? span - runs->stride * (runs->count - d->last) : span};
-}
-
-static neighbours neighbours_along_side(const share_box *b, uint32_t side) {
-  const share_digit *d = digit_of_side(b, side);
-  uint64_t count = b->sides[side].count, stride = b->sides[side].stride;
-  return (neighbours){stride, stride * ((d ? count * (d->extent - 1) + d->last : count) - 1)};
-}
-
-// Those that are the least apart of those that are more than `least` apart. `several`: there are
-// others as far apart. False: there are none.
-static bool next_neighbours(const share_box *b, uint64_t least, neighbours *out, bool *several) {
-  bool found = false;
-  *several = false;
-  for (uint32_t i = 1; i < b->side_count + b->digit_count; i++) {
-    bool is_side = i < b->side_count;
-    const share_digit *d = is_side ? NULL : &b->digits[i - b->side_count];
-    neighbours n = is_side ? neighbours_along_side(b, i) : neighbours_by_digit(b, d);
-    bool counts = is_side || d->side == NET_NONE || d->side == 0;
-    if (!counts || n.apart <= least || (found && n.apart > out->apart))
-      continue;
-    *several = found && n.apart == out->apart;
-    *out = n;
-    found = true;
-  }
-  return found;
-}
-
-// All shares as one box: neighbours are further apart than what those span that are less apart.
-bool share_box_has_each_once(const share_box *b, uint64_t count) {
-  neighbours n = {0, 0};
-  uint64_t span = whole_run(b), differ = 1;
-  bool several;
-  for (uint32_t i = 0; i < b->digit_count; i++)
-    differ *= b->digits[i].extent;
-  if (differ < count)
-    return false;
-  while (next_neighbours(b, n.apart, &n, &several)) {
-    if (n.apart < span || several)
-      return false;
-    span += n.span;
-  }
   return true;
 }

@@ -74,6 +74,7 @@ bool share_box_of_map(arena *a, const net_stage *s, const share_blocks *blocks, 
 bool share_boxes_join(arena *a, share_box *into, const share_box *b);
 
 uint64_t share_box_runs(const share_box *b);
+uint64_t share_box_span(const share_box *b);  // from the lowest address of a share to the highest
 // The lowest address of the share, if it has all elements of each side.
 int64_t share_box_first(const share_box *b, uint64_t share);
 // The i-th run in order of places; *first is its address. (out->first is not set.) False: the share
@@ -82,8 +83,6 @@ bool share_box_run(const share_box *b, uint64_t share, uint64_t i, int64_t *firs
                    share_block *out);
 // How far apart in memory elements are that are so many addresses apart, along a side or a run.
 uint64_t share_box_places_apart(const share_box *b, uint64_t weight);
-// Whether no address is in two of so many shares.
-bool share_box_has_each_once(const share_box *b, uint64_t shares);
 
 // Whether a row of a map depends on one bit, which numbers shares.
 static inline bool share_has_row(const net_stage *s, const net_row *row) {
