@@ -1,29 +1,10 @@
 // What tells a run from others. See files.h.
-#include "core/hash.h"
 #include "runtime/external/files.h"
 
-#include <stdlib.h>
 #include <sys/stat.h>
 
-// By its elements, also where they are drawn.
-static bool digest_elements(digest *d, const array *a, error *failure) {
-  uint64_t size = scalar_types[a->type].size, count = array_count(a),
-           some = EXTERNAL_REQUEST / size;
-  char *piece = malloc(EXTERNAL_REQUEST);
-  bool good = piece || error_no_memory(failure);
-  for (uint64_t first = 0, part; good && first < count; first += part) {
-    error why = {0};
-    part = count - first < some ? count - first : some;
-    good = array_fetch(a, first, part, piece, &why) || error_pass(failure, &why);
-    uint64_t sum = good ? hash_bytes(piece, part * size) : 0;
-    digest_add(d, &sum, sizeof sum);
-  }
-  free(piece);
-  return good;
-}
-
-// A file by what it is, without reading it.
-static bool digest_argument(digest *d, const array *a, error *failure) {
+// A file by what it is, without reading it; else by its elements, also where they are drawn.
+static bool digest_argument(digest *d, const array *a, unsigned threads, error *failure) {
   int descriptor;
   uint64_t offset;
   struct stat s;
@@ -40,7 +21,12 @@ static bool digest_argument(digest *d, const array *a, error *failure) {
     digest_add(d, facts, sizeof facts);
     return true;
   }
-  return digest_elements(d, a, failure);
+  uint64_t elements;
+  error why = {0};
+  bool good =
+      array_digest(a, array_count(a), threads, &elements, &why) || error_pass(failure, &why);
+  digest_add(d, &elements, sizeof elements);
+  return good;
 }
 
 bool files_identify(const external_run *r, char hex[2 * DIGEST_BYTES + 1], error *failure) {
@@ -57,7 +43,7 @@ bool files_identify(const external_run *r, char hex[2 * DIGEST_BYTES + 1], error
       digest_add(&d, of->table, of->count * scalar_types[of->type].size);
   }
   for (size_t i = 0; i < r->argument_count && good; i++)
-    good = digest_argument(&d, &r->arguments[i], failure);
+    good = digest_argument(&d, &r->arguments[i], r->threads, failure);
   digest_finish_hex(&d, hex);
   text_free(&steps);
   return good;

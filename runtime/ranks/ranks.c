@@ -2,7 +2,6 @@
 #include "runtime/ranks/parts.h"
 #include "runtime/ranks/world.h"
 
-#include "core/hash.h"
 #include "runtime/system/locks.h"
 #include "runtime/system/pool.h"
 
@@ -274,22 +273,14 @@ static bool array_of_part(array_part *part, array *out) {
   return true;
 }
 
-// A digest of all elements; of random ones the first tell the seed.
+// Of random elements the first tell the seed.
 static bool add_digest(text *out, const array *a, unsigned threads, error *why) {
-  enum { PIECE = 1 << 20, DRAWN = 4096 };
-  uint64_t size = scalar_types[a->type].size, count = array_count(a), digest = 0;
+  enum { DRAWN = 4096 };
+  uint64_t count = array_count(a), digest;
   count = array_device(a) == ARRAY_AT_RANDOM && count > DRAWN ? DRAWN : count;
-  char *piece = a->data ? NULL : malloc(PIECE * size);
-  bool good = a->data || piece || error_no_memory(why);
-  for (uint64_t i = 0, some; good && i < count; i += some) {
-    some = count - i < PIECE ? count - i : PIECE;
-    good = a->data || array_fetch(a, i, some, piece, why);
-    const char *bytes = a->data ? (const char *)a->data + i * size : piece;
-    digest = good ? digest * 31 + pool_hash(threads, bytes, some * size) : 0;
-  }
+  bool good = array_digest(a, count, threads, &digest, why);
   if (good)
     text_printf(out, "%" PRIx64 " ", digest);
-  free(piece);
   return good;
 }
 

@@ -10,6 +10,7 @@
 // the header of a .npy.
 #include "core/hash.h"
 #include "core/sizes.h"
+#include "runtime/system/pool.h"
 #include "runtime/system/temporary.h"
 #include "runtime/values/formats.h"
 
@@ -150,6 +151,22 @@ bool array_fetch(const array *a, uint64_t first, uint64_t count, void *to, error
   if (a->type == SCALAR_BOOL)  // what is not 0 is true
     scalar_convert(SCALAR_U8, SCALAR_BOOL, count, to, to);
   return true;
+}
+
+bool array_digest(const array *a, uint64_t count, unsigned threads, uint64_t *digest, error *e) {
+  enum { PIECE = 1 << 20 };  // bytes
+  uint64_t size = scalar_types[a->type].size, most = PIECE / size;
+  char *piece = a->data ? NULL : malloc(PIECE);
+  bool good = a->data || piece || error_no_memory(e);
+  *digest = 0;
+  for (uint64_t i = 0, some; good && i < count; i += some) {
+    some = count - i < most ? count - i : most;
+    good = a->data || array_fetch(a, i, some, piece, e);
+    const char *bytes = a->data ? (const char *)a->data + i * size : piece;
+    *digest = good ? *digest * 31 + pool_hash(threads, bytes, some * size) : 0;
+  }
+  free(piece);
+  return good;
 }
 
 // ---- files of their own ---------------------------------------------------------------------------

@@ -120,6 +120,9 @@ array_part array_own(const array *a);
 // threads at once. False: the file cannot be read, or has changed; the part has not all.
 bool array_fetch(const array *a, uint64_t first, uint64_t count, void *to, error *e);
 
+// A digest of the first elements of an array in memory or apart, which are read by pieces.
+bool array_digest(const array *a, uint64_t count, unsigned threads, uint64_t *digest, error *e);
+
 // Of an array in a file: whether its elements are there as in memory, without gaps, and need no
 // check; then where. The descriptor is the array's.
 bool array_file_place(const array *a, int *descriptor, uint64_t *offset);
