@@ -169,6 +169,23 @@ size_t text_distance(const char *a, const char *b) {
   return rows[n % 3][m];
 }
 
+void text_consider(text_closest *c, const char *candidate) {
+  // At most a third of the letters differ; of two letters, anything would be near.
+  size_t length = strlen(c->word), whole = strlen(candidate);
+  size_t most = (length - strspn(c->word, "-")) / 3;
+  if (length < 3)
+    return;
+  // What begins so, or has it as a word, means it: mach, machine; desc, sort_desc.
+  bool begins = !strncmp(candidate, c->word, length);
+  bool ends = whole > length && candidate[whole - length - 1] == '_' &&
+              !strcmp(candidate + whole - length, c->word);
+  size_t distance = begins ? 0 : ends ? 1 : text_distance(c->word, candidate);
+  if (distance <= most && (!c->name || distance < c->distance)) {
+    c->name = candidate;
+    c->distance = distance;
+  }
+}
+
 const char *text_content(const text *t) { return t->data ? t->data : ""; }
 
 void text_free(text *t) {

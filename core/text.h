@@ -41,6 +41,16 @@ const char *text_content(const text *t);  // what was added; never NULL
 // Insertions, deletions, replacements and swaps of neighbours that turn word a into b (Damerau
 // 1964, restricted to one edit per place). Of more than 40 characters: SIZE_MAX.
 size_t text_distance(const char *a, const char *b);
+// The name that is closest to a word, of those considered; NULL: none is near.
+//
+//   text_closest c = {.word = "srot"};
+//   text_consider(&c, "sort");
+//   text_consider(&c, "scan");               // c.name is "sort"
+typedef struct text_closest {
+  const char *word, *name;
+  size_t distance;
+} text_closest;
+void text_consider(text_closest *c, const char *candidate);
 void text_free(text *t);
 
 char *arena_text(arena *a, text *t);  // moves a text, unless it failed

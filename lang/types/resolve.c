@@ -88,23 +88,6 @@ static name_table table_create(resolver *r, const program *p, bool library) {
 
 // ---- unknown names ---------------------------------------------------------------------------
 
-static void consider_candidate(const char *name, const char *candidate, size_t *best,
-                               const char **nearest) {
-  bool word =
-      (candidate[0] >= 'a' && candidate[0] <= 'z') || (candidate[0] >= 'A' && candidate[0] <= 'Z');
-  size_t d = word ? text_distance(name, candidate) : *best;
-  size_t length = strlen(name), whole = strlen(candidate);
-  // A word of several is near: desc, sort_desc.
-  if (length > 2 && whole > length + 1 &&
-      ((candidate[whole - length - 1] == '_' && !strcmp(candidate + whole - length, name)) ||
-       (candidate[length] == '_' && !strncmp(candidate, name, length))))
-    d = 1;
-  if (d < *best) {
-    *best = d;
-    *nearest = candidate;
-  }
-}
-
 // Whether it is written as a record's field in other languages: p.price, .price.
 static bool follows_point(const resolver *r, span where) {
   const char *start = r->d->sources.items[where.file].text, *at = start + where.start;
@@ -125,20 +108,18 @@ static void report_unbound(resolver *r, span where, const char *name) {
     diag_report(r->d, DIAG_HINT, where, "%s", hint);
     return;
   }
-  // Short names are near to everything.
-  size_t best = strlen(name) < 2 ? 0 : strlen(name) < 6 ? 2 : 3;
-  const char *nearest = NULL;
+  text_closest closest = {.word = name};
   for (const local *l = r->locals; l; l = l->next)
-    consider_candidate(name, l->name, &best, &nearest);
+    text_consider(&closest, l->name);
   const name_table *tables[] = {&r->user, &r->library};
   for (int t = 0; t < 2; t++)
     for (size_t i = 0; i < tables[t]->size; i++)
       if (tables[t]->slots[i])
-        consider_candidate(name, tables[t]->slots[i]->name, &best, &nearest);
+        text_consider(&closest, tables[t]->slots[i]->name);
   for (size_t i = 0; i < r->builtins->count; i++)
-    consider_candidate(name, r->builtins->rows[i].name, &best, &nearest);
-  if (nearest)
-    diag_report(r->d, DIAG_HINT, where, "did you mean '%s'?", nearest);
+    text_consider(&closest, r->builtins->rows[i].name);
+  if (closest.name)
+    diag_report(r->d, DIAG_HINT, where, "did you mean '%s'?", closest.name);
   else if (follows_point(r, where))
     diag_report(r->d, DIAG_HINT, where, "components have numbers, not names: p.0 is the first");
   else

@@ -36,7 +36,6 @@ static const disk_kind *const kinds[] = {&disk_ring, &disk_threads};
 
 size_t disk_kind_count(void) { return sizeof kinds / sizeof *kinds; }
 const char *disk_kind_name(size_t index) { return kinds[index]->name; }
-const char *disk_kind_of(const disk *d) { return d->kind->name; }
 
 static bool choose_kind(disk *d, const char *name) {
   for (size_t i = 0; i < disk_kind_count(); i++)

@@ -56,9 +56,6 @@ void disk_close(disk_file *f);  // {0} is allowed
 bool disk_size(const disk_file *f, uint64_t *bytes, error *failure);
 // Waits until the disk has what was written.
 bool disk_sync(const disk_file *f, error *failure);
-// These bytes are not needed any more; the file keeps its size. Where the file system cannot take
-// them back, nothing happens.
-void disk_give_back(const disk_file *f, uint64_t offset, uint64_t bytes);
 // Some bytes, at once and through the system's memory.
 bool disk_read(const disk_file *f, uint64_t offset, void *memory, uint64_t bytes, error *failure);
 bool disk_write(const disk_file *f, uint64_t offset, const void *memory, uint64_t bytes,
@@ -84,7 +81,6 @@ const char *disk_kind_name(size_t index);
 // requests.
 disk *disk_new(const char *kind, const atomic_bool *interrupted, error *failure);
 void disk_free(disk *d);  // NULL is allowed
-const char *disk_kind_of(const disk *d);
 
 // Begins to move the parts, whose list and memory stay as they are until disk_end, which waits for
 // them. Reads and writes are under way at one time, each in order. False: the first failure, or

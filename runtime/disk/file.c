@@ -107,11 +107,6 @@ bool disk_sync(const disk_file *f, error *failure) {
   return fdatasync(f->cached) == 0 || fail_file(failure, f, "writing", errno);
 }
 
-void disk_give_back(const disk_file *f, uint64_t offset, uint64_t bytes) {
-  (void)!fallocate(f->cached, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)offset,
-                   (off_t)bytes);
-}
-
 bool disk_fail_short(error *failure, const disk_file *f, uint64_t end, uint64_t wanted) {
   return error_set(failure, SPAN_NONE, "%s: it ends at byte %" PRIu64 ", before byte %" PRIu64,
                    f->path, end, wanted);

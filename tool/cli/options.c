@@ -12,18 +12,7 @@
 
 enum { LONGEST_WORD = 40 };
 
-void cli_consider(cli_closest *c, const char *candidate) {
-  // At most a third of the letters differ; of two letters, anything would be near.
-  size_t length = strlen(c->word), most = (length - strspn(c->word, "-")) / 3;
-  bool begins = strncmp(c->word, candidate, length) == 0;  // which means that word
-  size_t distance = begins ? 0 : text_distance(c->word, candidate);
-  if (length > 2 && distance <= most && (!c->name || distance < c->distance)) {
-    c->name = candidate;
-    c->distance = distance;
-  }
-}
-
-cli_status cli_unknown_name(const cli_arguments *a, const char *what, const cli_closest *closest,
+cli_status cli_unknown_name(const cli_arguments *a, const char *what, const text_closest *closest,
                             const char *listed) {
   if (closest->name)
     return cli_usage_error("%s: unknown %s '%s' (did you mean %s?)", a->verb->name, what,
@@ -40,14 +29,14 @@ static const cli_option *find_option(const cli_verb *verb, const char *name, siz
 
 cli_status cli_unknown_verb(const cli_verb *verbs, const char *word) {
   bool option = word[0] == '-';
-  cli_closest closest = {.word = word};
+  text_closest closest = {.word = word};
   bool has_verb = false;
-  cli_consider(&closest, "--help");
-  cli_consider(&closest, "--version");
+  text_consider(&closest, "--help");
+  text_consider(&closest, "--version");
   for (const cli_verb *v = verbs; v->name; v++) {
     has_verb = has_verb || find_option(v, word, strcspn(word, "="));
     if (!option)
-      cli_consider(&closest, v->name);
+      text_consider(&closest, v->name);
   }
   if (cli_ends_with(word, ".perm")) {
     text file = {0};
@@ -104,9 +93,9 @@ static bool report_unknown_option(const cli_verb *verb, const char *name, size_t
   char word[LONGEST_WORD + 1];
   snprintf(word, sizeof word, "%.*s", (int)length, name);
   const char *other = other_name(verb, word);
-  cli_closest closest = {.word = word};
+  text_closest closest = {.word = word};
   for (const cli_option *o = verb->options; o->name && length <= LONGEST_WORD; o++)
-    cli_consider(&closest, o->name);
+    text_consider(&closest, o->name);
   if (other)
     cli_usage_error("%s: unknown option '%s' (did you mean %s %s?)", verb->name, word, other,
                     find_option(verb, other, 2)->argument);

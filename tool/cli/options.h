@@ -97,19 +97,9 @@ bool cli_read_number(const char *word, uint64_t *number);
 // The same, and "1KiB", "64MiB", "2GiB", "1TiB".
 bool cli_read_bytes(const char *word, uint64_t *bytes);
 bool cli_ends_with(const char *word, const char *ending);
-// The name that is closest to a word, of those considered; NULL: none is near.
-//
-//   cli_closest c = {.word = "srot"};
-//   cli_consider(&c, "sort");
-//   cli_consider(&c, "scan");               // c.name is "sort"
-typedef struct cli_closest {
-  const char *word, *name;
-  size_t distance;
-} cli_closest;
-void cli_consider(cli_closest *c, const char *candidate);
 // Reports that no `what` has the name closest->word, and what is near it, or else where the names
 // are listed.
-cli_status cli_unknown_name(const cli_arguments *a, const char *what, const cli_closest *closest,
+cli_status cli_unknown_name(const cli_arguments *a, const char *what, const text_closest *closest,
                             const char *listed);
 
 #endif

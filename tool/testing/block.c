@@ -338,9 +338,9 @@ static void parse_structure(block_parser *p) {
   }
   if (p->wrong)
     return;
-  cli_closest closest = {.word = s.sizes.count ? s.sizes.items[0].name : ""};
+  text_closest closest = {.word = s.sizes.count ? s.sizes.items[0].name : ""};
   for (size_t i = 0; i < STRUCTURE_COUNTS; i++)
-    cli_consider(&closest, structure_count_names[i]);
+    text_consider(&closest, structure_count_names[i]);
   if (!s.expectations.count)
     report_mistake(p, data.line,
                    "'structure' needs columns, passes, permutations, copies or exchanges, and a "

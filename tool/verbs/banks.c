@@ -18,9 +18,9 @@ static cli_status read_layout(const cli_arguments *args, banks_report *r) {
     return cli_usage_error("banks: unknown layout '%s' (--layout help lists them; a random layout "
                            "may have a seed below 2^64, such as RAP:7)",
                            name);
-  cli_closest closest = {.word = name};
+  text_closest closest = {.word = name};
   for (size_t i = 0; bank_layout_kind_at(i); i++)
-    cli_consider(&closest, bank_layout_kind_at(i)->name);
+    text_consider(&closest, bank_layout_kind_at(i)->name);
   if (!r->only)
     return cli_unknown_name(args, "layout", &closest, "--layout help lists them");
   if (!strchr(name, ':'))

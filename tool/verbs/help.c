@@ -45,7 +45,7 @@ void print_verb_help(FILE *to, const cli_verb *verb) {
 
 static cli_status print_function_help(const cli_arguments *args) {
   const manual m = manual_read(args->memory);
-  cli_closest closest = {.word = args->operands[0]};
+  text_closest closest = {.word = args->operands[0]};
   text out = {0};
   if (manual_print(&out, &m, closest.word))
     return cli_print_text(&out);
@@ -53,9 +53,9 @@ static cli_status print_function_help(const cli_arguments *args) {
   if (hint)
     return cli_usage_error("there is no function '%s': %s", closest.word, hint);
   for (const cli_verb *v = args->verbs; v->name; v++)
-    cli_consider(&closest, v->name);
+    text_consider(&closest, v->name);
   for (size_t i = 0; i < m.entries.count; i++)
-    cli_consider(&closest, m.entries.items[i].name);
+    text_consider(&closest, m.entries.items[i].name);
   if (closest.name)
     return cli_usage_error("unknown verb or function '%s' (did you mean %s?)", closest.word,
                            closest.name);

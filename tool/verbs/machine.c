@@ -43,9 +43,9 @@ static bool read_machine(hmm_command *s) {
 // ---- what it is to do ------------------------------------------------------------------------
 
 static cli_status report_unknown_algorithm(const hmm_command *s, const char *name) {
-  cli_closest closest = {.word = name};
+  text_closest closest = {.word = name};
   for (size_t i = 0; hmm_algorithm_at(i); i++)
-    cli_consider(&closest, hmm_algorithm_at(i)->name);
+    text_consider(&closest, hmm_algorithm_at(i)->name);
   return cli_unknown_name(s->args, "algorithm", &closest,
                           arena_printf(s->memory,
                                        "permc machine %s help lists them; the name of a program "

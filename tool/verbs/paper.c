@@ -4,7 +4,7 @@
 #include "tool/verbs/verbs.h"
 
 cli_status verb_paper(const cli_arguments *args) {
-  cli_closest closest = {.word = args->operands[0]};
+  text_closest closest = {.word = args->operands[0]};
   const paper *p = paper_named(closest.word);
   paper_tables tables = {.memory = args->memory};
   text out = {0};
@@ -12,7 +12,7 @@ cli_status verb_paper(const cli_arguments *args) {
     text_string(&out, "there is ");
     for (size_t i = 0; paper_at(i); i++) {
       text_printf(&out, "%s%s", i ? ", " : "", paper_at(i)->name);
-      cli_consider(&closest, paper_at(i)->name);
+      text_consider(&closest, paper_at(i)->name);
     }
     cli_status status = cli_unknown_name(args, "paper", &closest, text_content(&out));
     text_free(&out);
