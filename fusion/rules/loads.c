@@ -6,9 +6,7 @@
 //
 // A form of the address may be changed by any form that is 0 where the load is wanted. So the forms
 // f and g of two loads have one form in their place if f ^ g = a ^ b, where a is 0 where the first
-// is wanted, and b where the second is: f ^ a = g ^ b. A row that a load lacks is the form 0, or 1
-// where its weight is in the offset; so is one that both lack, of a bit of one of the offsets.
-#include "core/number.h"
+// is wanted, and b where the second is: f ^ a = g ^ b. A row that a load lacks is the form 0.
 #include "fusion/rules/rewriting.h"
 
 enum { LATEST = 8 };  // loads of an array that are looked at
@@ -23,56 +21,54 @@ typedef struct matched_row {
 typedef struct matching {
   uint32_t count;
   matched_row *rows;
-  int64_t offset[2];
+  int64_t offset;
 } matching;
 
-static matched_row *row_of_weight(matching *m, int64_t weight) {
-  uint32_t at = 0;
-  while (at < m->count && m->rows[at].weight != weight)
-    at++;
-  if (at == m->count)
-    m->rows[m->count++] = (matched_row){.weight = weight};
-  return &m->rows[at];
+// The map as one without an offset, with a row for each bit of the address: canonical maps may have
+// fewer. False: the address is not affine over F_2.
+//
+//      6*x0 + 8*x1 + 2     x0^1 weighs 2, x0 weighs 4, x1 weighs 8
+static bool find_bit_rows(const net_map *map, int n, net_map *by_bit, net_row *rows) {
+  f2_affine address;
+  if (!net_map_bits(map, n, F2_MAX, &address))
+    return false;
+  *by_bit = (net_map){0, map->loop_count, 0, map->strides, rows};
+  for (int i = 0; i < F2_MAX; i++)
+    if (address.a.row[i] || f2_bit(address.c, i))
+      rows[by_bit->row_count++] =
+          (net_row){{address.a.row[i], f2_bit(address.c, i)}, (int64_t)f2_unit(i)};
+  return true;
 }
 
 // False: two are of one weight.
 static bool add_rows(matching *m, const net_map *map, int side) {
-  m->offset[side] = map->offset;
   for (uint32_t i = 0; i < map->row_count; i++) {
-    matched_row *row = row_of_weight(m, map->rows[i].weight);
-    if (row->found[side])
+    uint32_t at = 0;
+    while (at < m->count && m->rows[at].weight != map->rows[i].weight)
+      at++;
+    if (at == m->count)
+      m->rows[m->count++] = (matched_row){.weight = map->rows[i].weight};
+    if (m->rows[at].found[side])
       return false;
-    row->form[side] = map->rows[i].form;
-    row->found[side] = true;
+    m->rows[at].form[side] = map->rows[i].form;
+    m->rows[at].found[side] = true;
   }
   return true;
 }
 
-// The weight goes from the offset into a row of the form 1, where it is a bit of the offset.
-static void take_from_offset(matching *m, int side) {
-  for (uint32_t i = 0; i < m->count; i++) {
-    matched_row *row = &m->rows[i];
-    if (!row->found[side] && is_power_of_two((uint64_t)row->weight) && m->offset[side] > 0 &&
-        m->offset[side] & row->weight) {
-      row->form[side].constant = true;
-      m->offset[side] -= row->weight;
-    }
+static bool match_rows(const rewriter *r, const net_map *x, const net_map *y, matching *m) {
+  net_map bits[2];
+  net_row rows[2][F2_MAX];
+  int n = r->stage->n;
+  if (find_bit_rows(x, n, &bits[0], rows[0]) && find_bit_rows(y, n, &bits[1], rows[1])) {
+    x = &bits[0];
+    y = &bits[1];
   }
-}
-
-static bool match_rows(arena *a, const net_map *x, const net_map *y, matching *m) {
-  *m = (matching){.rows = NEW_ARRAY(a, matched_row, x->row_count + y->row_count + 64)};
-  if (x->loop_count != y->loop_count ||
-      (x->loop_count && memcmp(x->strides, y->strides, x->loop_count * sizeof *x->strides)) ||
-      !add_rows(m, x, 0) || !add_rows(m, y, 1))
-    return false;
-  // Rows for the bits in which the offsets differ.
-  uint64_t differ = (uint64_t)m->offset[0] ^ (uint64_t)m->offset[1];
-  for (; differ && m->offset[0] >= 0 && m->offset[1] >= 0; differ &= differ - 1)
-    row_of_weight(m, (int64_t)f2_unit(f2_lsb(differ)));
-  take_from_offset(m, 0);
-  take_from_offset(m, 1);
-  return m->offset[0] == m->offset[1];
+  *m = (matching){.rows = NEW_ARRAY(r->memory, matched_row, x->row_count + y->row_count + 1),
+                  .offset = x->offset};
+  return x->loop_count == y->loop_count && x->offset == y->offset &&
+         (!x->loop_count || !memcmp(x->strides, y->strides, x->loop_count * sizeof *x->strides)) &&
+         add_rows(m, x, 0) && add_rows(m, y, 1);
 }
 
 // f with a form added that is 0 on S, so that it is g where T is: false if there is none. The
@@ -102,12 +98,11 @@ static bool join_loads(rewriter *r, net_load *load, f2_space wanted, net_load *o
   matching m;
   net_load as_other = *load;
   as_other.map = other->map;
-  if (!net_load_equal(&as_other, other) || !match_rows(r->memory, &load->map, &other->map, &m))
+  if (!net_load_equal(&as_other, other) || !match_rows(r, &load->map, &other->map, &m))
     return false;
-  net_map map = net_map_copy(r->memory, &load->map);
-  map.rows = NEW_ARRAY(r->memory, net_row, m.count + 1);
-  map.offset = m.offset[0];
-  map.row_count = m.count;
+  net_map map = net_map_new(r->memory, load->map.loop_count, m.count);
+  map.offset = m.offset;
+  map.strides = load->map.strides;
   for (uint32_t i = 0; i < m.count; i++) {
     map.rows[i].weight = m.rows[i].weight;
     if (!common_form(wanted, other_wanted, m.rows[i].form[0], m.rows[i].form[1], &map.rows[i].form))

@@ -459,6 +459,17 @@ static const struct {
      "    v2[0] = - v1[1] v0[0]\n"
      "    v2[1] = + v1[0] v0[0]\n"
      "  store v2 in a1 at x0 + 2*x1 + 4*x2\n"},
+    // Where x1 is x0, both bits of an address are one row of the other load.
+    {RULE_ONE_LOAD,
+     "  v1 = load a0 at 3*x0 + 4*x2\n"
+     "  op 0 live x0^x1 step %3\n"
+     "    v2[0] = * v1[0] i32:3\n"
+     "  store v2 in a1 at x0 + 2*x1 + 4*x2 live x0^x1\n"
+     "  store v0 in a1 at x0 + 2*x1 + 4*x2 live x0^x1^1\n",
+     "  op 0 live x0^x1 step %3\n"
+     "    v1[0] = * v0[0] i32:3\n"
+     "  store v1 in a1 at x0 + 2*x1 + 4*x2 live x0^x1\n"
+     "  store v0 in a1 at x0 + 2*x1 + 4*x2 live x0^x1^1\n"},
     {RULE_DEAD,
      "  op 0 directions 0b001 coordinates x0 step %3\n"
      "    v1[0] = + v0[0] v0[1]\n"
