@@ -326,7 +326,7 @@ TEST(tables_of_launches) {
       {"scan (+)", "[2^18]i32", 1, 1, 0, true},
       {"argsort", "[2^22]u64", 9, 9, 12, true},
       {"sort_desc", "[2^23]i32", 5, 5, 8, true},
-      {"argsort", "[2^20]u64", 9, 9, 0, true},
+      {"argsort", "[2^19]u64", 9, 9, 0, true},
       {"map (count_keys 8)", "[4][5000]u8", 2, 2, 2, false},
       {"map (count_keys 14)", "[4][5000]u16", 5, 5, 2, false},
       {"bucket 3 (\\p -> p.1 % 8)", "[1000](u32, u16, f32, i64, u8, c64)", 13, 13, 0, true},
