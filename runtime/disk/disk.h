@@ -48,10 +48,10 @@ typedef struct disk_file {
 bool disk_open(disk_file *f, const char *path, disk_use use, uint64_t bytes, error *failure);
 // To be read, by a descriptor of it, which stays the caller's.
 bool disk_open_again(disk_file *f, const char *path, int descriptor, error *failure);
+// New, by a descriptor, which becomes the disk_file's, also where this fails.
+bool disk_take(disk_file *f, const char *path, int descriptor, uint64_t bytes, error *failure);
 // New, in the folder, without a name: it is gone when it is closed, or the process has ended.
-// `path`: for messages.
-bool disk_open_unnamed(disk_file *f, const char *path, const char *folder, uint64_t bytes,
-                       error *failure);
+bool disk_open_unnamed(disk_file *f, const char *folder, uint64_t bytes, error *failure);
 void disk_close(disk_file *f);  // {0} is allowed
 bool disk_size(const disk_file *f, uint64_t *bytes, error *failure);
 // Waits until the disk has what was written.

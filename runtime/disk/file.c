@@ -31,29 +31,36 @@ static int open_by_number(int descriptor, int flags) {
   return open(path, flags | O_CLOEXEC);
 }
 
-bool disk_open(disk_file *f, const char *path, disk_use use, uint64_t bytes, error *failure) {
-  int flags = use == DISK_READ ? O_RDONLY : O_RDWR;
-  *f = (disk_file){.path = path, .direct = -1};
-  f->cached = open(path, flags | O_CLOEXEC | (use == DISK_CREATE ? O_CREAT | O_TRUNC : 0), 0666);
-  if (f->cached < 0)
+// The file of a descriptor, which becomes the disk_file's, with room for so many bytes. Below 0: why
+// there is none is in errno.
+static bool take_file(disk_file *f, const char *path, int descriptor, int flags, uint64_t bytes,
+                      error *failure) {
+  *f = (disk_file){.path = path, .cached = descriptor, .direct = -1};
+  if (descriptor < 0)
     return error_set_number(failure, errno, "%s: %s", path, error_of_reading(errno));
-  int why = use == DISK_CREATE ? allocate(f->cached, bytes) : 0;
+  int why = allocate(descriptor, bytes);
   if (why != 0) {
     fail_file(failure, f, "making room in it", why);
     disk_close(f);
     return false;
   }
-  f->direct = open_by_number(f->cached, flags | O_DIRECT);
+  f->direct = open_by_number(descriptor, flags | O_DIRECT);
   return true;
 }
 
+bool disk_open(disk_file *f, const char *path, disk_use use, uint64_t bytes, error *failure) {
+  int flags = use == DISK_READ ? O_RDONLY : O_RDWR, create = use == DISK_CREATE;
+  int descriptor = open(path, flags | O_CLOEXEC | (create ? O_CREAT | O_TRUNC : 0), 0666);
+  return take_file(f, path, descriptor, flags, create ? bytes : 0, failure);
+}
+
 bool disk_open_again(disk_file *f, const char *path, int descriptor, error *failure) {
-  *f = (disk_file){.path = path, .direct = -1};
-  f->cached = fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
-  if (f->cached < 0)
-    return error_set_number(failure, errno, "%s: %s", path, error_of_reading(errno));
-  f->direct = open_by_number(descriptor, O_RDONLY | O_DIRECT);
-  return true;
+  int own = fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
+  return take_file(f, path, own, O_RDONLY, 0, failure);
+}
+
+bool disk_take(disk_file *f, const char *path, int descriptor, uint64_t bytes, error *failure) {
+  return take_file(f, path, descriptor, O_RDWR, bytes, failure);
 }
 
 // Where the file system has no files without a name, one that has lost it.
@@ -70,20 +77,8 @@ static int create_unnamed(const char *folder) {
   return descriptor;
 }
 
-bool disk_open_unnamed(disk_file *f, const char *path, const char *folder, uint64_t bytes,
-                       error *failure) {
-  *f = (disk_file){.path = path, .direct = -1};
-  f->cached = create_unnamed(folder);
-  if (f->cached < 0)
-    return error_set_number(failure, errno, "%s: %s", folder, error_of_reading(errno));
-  int why = allocate(f->cached, bytes);
-  if (why != 0) {
-    fail_file(failure, f, "making room in it", why);
-    disk_close(f);
-    return false;
-  }
-  f->direct = open_by_number(f->cached, O_RDWR | O_DIRECT);
-  return true;
+bool disk_open_unnamed(disk_file *f, const char *folder, uint64_t bytes, error *failure) {
+  return take_file(f, folder, create_unnamed(folder), O_RDWR, bytes, failure);
 }
 
 void disk_close(disk_file *f) {

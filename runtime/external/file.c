@@ -112,20 +112,15 @@ static bool fail_making(const run_file_options *o, uint64_t bytes, const error *
 // A result: without a name where it can get one later, else with one.
 static bool make_hidden(run_file *f, const run_file_options *o, uint64_t bytes, error *failure) {
   int unnamed = unnamed_create(o->folder);
-  char by_number[UNNAMED_PATH];
-  const char *path = f->path;
-  error why = {0};
   f->named = unnamed < 0;
-  if (f->named)
-    f->slot = temporary_register(path);
-  else
-    unnamed_path(by_number, unnamed), path = by_number;
-  bool good = disk_open(&f->disk, path, DISK_CREATE, bytes, &why);
+  if (!f->named)
+    return disk_take(&f->disk, o->folder, unnamed, bytes, failure);
+  error why = {0};
+  f->slot = temporary_register(f->path);
+  bool good = disk_open(&f->disk, f->path, DISK_CREATE, bytes, &why);
   f->disk.path = good ? o->folder : NULL;
-  if (unnamed >= 0)
-    close(unnamed);
-  size_t length = strlen(path);
-  bool told = strncmp(why.message, path, length) == 0;
+  size_t length = strlen(f->path);
+  bool told = strncmp(why.message, f->path, length) == 0;
   return good || error_set_number(failure, why.number, "%s%s", told ? o->folder : "",
                                   why.message + (told ? length : 0));
 }
@@ -136,7 +131,7 @@ static bool make_file(run_file *f, const run_file_options *o, bool hidden, uint6
     return make_by_journal(f, o, bytes, failure);
   if (hidden)
     return make_hidden(f, o, bytes, failure);
-  return disk_open_unnamed(&f->disk, o->folder, o->folder, bytes, failure);
+  return disk_open_unnamed(&f->disk, o->folder, bytes, failure);
 }
 
 bool run_file_make(run_file *f, const run_file_options *o, error *failure) {
