@@ -6,6 +6,7 @@
 // share computes more than it reads and stores.
 #include "core/number.h"
 #include "fusion/external/making.h"
+#include "fusion/shares/passage.h"
 
 // ---- as few loops as do -------------------------------------------------------------------------
 
@@ -40,17 +41,6 @@ static uint64_t free_bits(const net_stage *s) {
 static int64_t weight_of_bit(const net_map *m, int bit) {
   const net_row *row = net_map_row(m, f2_unit(bit));
   return row ? net_row_step(row) : 0;
-}
-
-// The index with those bits as the highest ones.
-static f2_affine with_highest(int n, uint64_t bits) {
-  f2_affine to = {f2_zero(n, n), 0};
-  int row = 0;
-  for (int high = 0; high < 2; high++)
-    for (int i = 0; i < n; i++)
-      if (f2_bit(bits, i) == (high == 1))
-        to.a.row[row++] = f2_unit(i);
-  return to;
 }
 
 // The map with strides for the bits from `low` on.
@@ -124,9 +114,10 @@ static bool join_a_loop(net_stage *s) {
 
 net_stage making_join_loops(arena *a, const net_stage *s, bool bits) {
   net_stage own = {.loop_count = s->loop_count, .extents = s->extents, .n = s->n};
-  uint64_t loose = bits ? free_bits(s) : 0;
-  net_stage_merge(a, &own, s, with_highest(s->n, loose));
-  bits_as_loops(a, &own, s->n - f2_weight(loose));
+  f2_space loose = f2_space_units(s->n, bits ? free_bits(s) : 0);
+  f2_affine highest = {f2_from_rows(loose.dimension, s->n, loose.basis), 0};
+  net_stage_merge(a, &own, s, sharing_coordinates(highest));
+  bits_as_loops(a, &own, s->n - loose.dimension);
   while (join_a_loop(&own))
     ;
   return net_stage_changed(a, &own, (net_change){0});
@@ -157,7 +148,7 @@ static bool count_bytes(making *m, const net_stage *s, const share_blocks *b, do
       continue;
     good = making_find_move(m, s, b, load, store, &move);
     move.whole = load && !move.box.digit_count;
-    making_add_traffic(m, &move, !load, &t);
+    making_add_traffic(m, &move, &t);
     *bytes += (double)move.elements * (double)making_element_bytes(m, move.file);
   }
   *seconds = external_seconds(m->target, t, b->shares);

@@ -110,8 +110,8 @@ static bool is_written(const external *e, size_t count, net_id file) {
   bool any = false;
   for (size_t i = 0; i < count; i++) {
     const external_step *s = &e->steps.items[i];
-    for (size_t k = 0; k < s->writes.count; k++)
-      any = any || s->writes.items[k].file == file;
+    for (size_t k = 0; k < s->moves.count; k++)
+      any = any || (s->moves.items[k].writes && s->moves.items[k].file == file);
     for (uint32_t k = 0; s->routine && k < s->routine->pair_count; k++)
       any = any || s->routine->pairs[k].to == file;
   }
@@ -122,8 +122,8 @@ static bool is_written(const external *e, size_t count, net_id file) {
 // far as is seen at once: it is written once, or the boxes of shares follow one another.
 static bool has_own_parts(const external_step *s, const external_move *m) {
   const share_box *b = &m->box;
-  for (size_t i = 0; i < s->writes.count; i++)
-    if (&s->writes.items[i] != m && s->writes.items[i].file == m->file)
+  for (size_t i = 0; i < s->moves.count; i++)
+    if (&s->moves.items[i] != m && s->moves.items[i].file == m->file)
       return false;
   if (m->by_bits)
     return f2_rank(m->bases.a) == m->bases.a.columns;
@@ -135,8 +135,8 @@ static bool has_own_parts(const external_step *s, const external_move *m) {
 // What was not there is not read.
 static void find_fresh(const external *e) {
   for (size_t i = 0; i < e->steps.count; i++)
-    for (size_t k = 0; k < e->steps.items[i].writes.count; k++) {
-      external_move *w = &e->steps.items[i].writes.items[k];
+    for (size_t k = 0; k < e->steps.items[i].moves.count; k++) {
+      external_move *w = &e->steps.items[i].moves.items[k];
       w->fresh = w->partial && !is_written(e, i, w->file) && has_own_parts(&e->steps.items[i], w);
     }
 }
@@ -149,8 +149,7 @@ static const external *make_as_is(arena *a, const net *n, const target *t, uint6
   making m = {.memory = a, .from = n, .bytes = memory, .out = NEW(a, external), .to = NEW(a, net)};
   bool good = true;
   m.out->net = m.to;
-  m.to->externs.items = n->externs.items;
-  m.to->externs.count = n->externs.count;
+  *m.to = (net){.externs = n->externs};
   for (size_t i = 0; i < n->arrays.count; i++)
     vec_push(a, &m.out->arrays, n->arrays.items[i]);
   for (size_t i = 0; i < n->stages.count && good;)

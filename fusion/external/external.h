@@ -44,6 +44,7 @@ typedef struct external_move {
   uint64_t shares;
   uint64_t end;         // of the array, elements from here on are not in the file
   scalar_bits padding;  // to be read: what memory has of elements that are not in the file
+  bool writes;          // to be written, else to be read
   bool whole;           // the same for all shares: read before the first, or written after the last
   bool partial;         // to be written: not all of it is stored, so what was there is read first,
   bool fresh;           // ... unless nothing was
@@ -66,7 +67,7 @@ typedef struct external_step {
   const net_routine *routine;  // on arrays of external->arrays, as a whole; or NULL:
   uint32_t stage;              // of external->net
   uint64_t shares;             // in any order; one after the other where a write is partial
-  external_moves reads, writes;
+  external_moves moves;
 } external_step;
 
 typedef struct external {
@@ -99,6 +100,10 @@ external_traffic external_step_traffic(const external *e, const external_step *s
 // writes are under way at one time.
 double external_seconds(const target *t, external_traffic moved, uint64_t parts);
 
+// Whether its elements are read before a share is worked on.
+static inline bool external_move_reads(const external_move *m) {
+  return !m->writes || (m->partial && !m->fresh);
+}
 // Whether anything of a share is written: others need not be executed.
 bool external_share_acts(const external_step *s, uint64_t share);
 // How many blocks a share has of a move, at most, each with as many places; the i-th of them, in

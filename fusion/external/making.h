@@ -48,8 +48,7 @@ bool making_add_as_is(making *m, const net_stage *stage, const share_blocks *blo
 bool making_find_move(making *m, const net_stage *s, const share_blocks *blocks,
                       const net_load *load, const net_store *store, external_move *out);
 // What all shares move, about: of arrays without an end.
-void making_add_traffic(const making *m, const external_move *move, bool writes,
-                        external_traffic *to);
+void making_add_traffic(const making *m, const external_move *move, external_traffic *to);
 
 // ---- plans (passes.c) ---------------------------------------------------------------------------
 

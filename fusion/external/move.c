@@ -207,17 +207,12 @@ static uint64_t bytes_moved(const external *e, const external_step *s, const ext
 external_traffic external_step_traffic(const external *e, const external_step *s) {
   external_traffic t = {0};
   uint64_t requests;
-  for (size_t i = 0; i < s->reads.count; i++) {
-    t.reads += bytes_moved(e, s, &s->reads.items[i], &requests);
-    t.requests += requests;
-  }
-  for (size_t i = 0; i < s->writes.count; i++) {
-    const external_move *m = &s->writes.items[i];
+  for (size_t i = 0; i < s->moves.count; i++) {
+    const external_move *m = &s->moves.items[i];
     uint64_t bytes = bytes_moved(e, s, m, &requests);
-    t.writes += bytes;
-    bool reads = m->partial && !m->fresh;
-    t.reads += reads ? bytes : 0;
-    t.requests += reads ? 2 * requests : requests;
+    t.reads += external_move_reads(m) ? bytes : 0;
+    t.writes += m->writes ? bytes : 0;
+    t.requests += m->writes && external_move_reads(m) ? 2 * requests : requests;
   }
   return t;
 }
@@ -247,7 +242,9 @@ static bool has_any_block(const external_move *m, uint64_t share) {
 
 bool external_share_acts(const external_step *s, uint64_t share) {
   bool acts = false;
-  for (size_t i = 0; i < s->writes.count && !acts; i++)
-    acts = s->writes.items[i].whole || has_any_block(&s->writes.items[i], share);
+  for (size_t i = 0; i < s->moves.count && !acts; i++) {
+    const external_move *m = &s->moves.items[i];
+    acts = m->writes && (m->whole || has_any_block(m, share));
+  }
   return acts;
 }

@@ -113,8 +113,7 @@ static net_stage stage_of_stores(arena *a, const net_stage *of, size_t first, si
 void making_add_stage(making *m, const net_stage *s) {
   net *part = NEW(m->memory, net);
   making inner = *m;
-  part->externs.items = m->from->externs.items;
-  part->externs.count = m->from->externs.count;
+  *part = (net){.externs = m->from->externs};
   for (size_t a = 0; a < m->out->arrays.count; a++)
     vec_push(m->memory, &part->arrays, m->out->arrays.items[a]);
   vec_push(m->memory, &part->stages, *s);
@@ -226,8 +225,7 @@ static void add_arrays(making *m, net *part, size_t first, size_t end) {
 
 static net *part_of_net(making *m, size_t first, size_t end) {
   net *part = NEW(m->memory, net);
-  part->externs.items = m->from->externs.items;
-  part->externs.count = m->from->externs.count;
+  *part = (net){.externs = m->from->externs};
   add_arrays(m, part, first, end);
   for (size_t i = first; i < end; i++) {
     const net_stage *s = &m->from->stages.items[i];

@@ -44,20 +44,19 @@ typedef struct access {
 } access;
 typedef VEC(access) accesses;
 
-void making_add_traffic(const making *m, const external_move *move, bool writes,
-                        external_traffic *to) {
+void making_add_traffic(const making *m, const external_move *move, external_traffic *to) {
   uint64_t times = move->whole ? 1 : move->shares, count = external_block_count(move);
   uint64_t bytes = times * move->elements * making_element_bytes(m, move->file);
   to->requests += times * count * (move->partial ? 2 : 1);
-  to->reads += writes && !move->partial ? 0 : bytes;
-  to->writes += writes ? bytes : 0;
+  to->reads += move->writes && !move->partial ? 0 : bytes;
+  to->writes += move->writes ? bytes : 0;
 }
 
 // To read what is between blocks, too, than to make a request for each block.
 static bool is_faster(const making *m, const external_move *a, const external_move *b) {
   external_traffic of_a = {0}, of_b = {0};
-  making_add_traffic(m, a, false, &of_a);
-  making_add_traffic(m, b, false, &of_b);
+  making_add_traffic(m, a, &of_a);
+  making_add_traffic(m, b, &of_b);
   return external_seconds(m->target, of_a, 0) < external_seconds(m->target, of_b, 0);
 }
 
@@ -80,6 +79,7 @@ bool making_find_move(making *m, const net_stage *s, const share_blocks *blocks,
   uint64_t padding_start = load ? load->padding_start : store->padding_start;
   uint64_t count = m->out->arrays.items[file].count;
   external_move bits = {.file = file,
+                        .writes = store,
                         .shares = blocks ? blocks->shares : net_share_count(s),
                         .end = padding_start < count ? padding_start : count};
   if (load)
@@ -96,8 +96,8 @@ bool making_find_move(making *m, const net_stage *s, const share_blocks *blocks,
 }
 
 static bool join(arena *a, external_move *into, const external_move *m) {
-  if (into->file != m->file || into->end != m->end || into->by_bits != m->by_bits ||
-      memcmp(&into->padding, &m->padding, sizeof m->padding) != 0)
+  if (into->file != m->file || into->end != m->end || into->writes != m->writes ||
+      into->by_bits != m->by_bits || memcmp(&into->padding, &m->padding, sizeof m->padding) != 0)
     return false;
   if (into->by_bits)
     return making_join_by_bits(into, m);
@@ -108,7 +108,7 @@ static bool join(arena *a, external_move *into, const external_move *m) {
 
 // Accesses to one array that are one move: `all` has the moves. Of stores, what they store together
 // is all of it, or its blocks are short otherwise.
-static void join_accesses(making *m, accesses *of, external_moves *all, bool writes) {
+static void join_accesses(making *m, accesses *of, external_moves *all) {
   VEC(uint64_t) stored = {0};
   for (size_t i = 0; i < of->count; i++) {
     access *p = &of->items[i];
@@ -118,7 +118,7 @@ static void join_accesses(making *m, accesses *of, external_moves *all, bool wri
       if (!join(m->memory, &joined, &p->move))
         continue;
       bool covers = stored.items[k] + p->elements >= joined.elements;
-      if (writes && !covers && joined.by_bits && !has_short_blocks(m, &p->move))
+      if (joined.writes && !covers && joined.by_bits && !has_short_blocks(m, &p->move))
         continue;
       p->group = k;
       all->items[k] = joined;
@@ -134,8 +134,8 @@ static void join_accesses(making *m, accesses *of, external_moves *all, bool wri
     external_move *move = &all->items[k];
     bool one = move->by_bits ? f2_rank(move->bases.a) == 0 && !move->live_count
                              : move->box.digit_count == 0;
-    move->whole = one && !(writes && move->by_bits);
-    move->partial = writes && stored.items[k] < move->elements;
+    move->whole = one && !(move->writes && move->by_bits);
+    move->partial = move->writes && stored.items[k] < move->elements;
   }
 }
 
@@ -154,7 +154,7 @@ static void place_move(const making *m, external_move *move) {
 
 // Joined moves may have grown until two are one.
 static void place_accesses(making *m, const net_stage *s, const share_blocks *blocks, accesses *of,
-                           external_moves *all, bool writes) {
+                           external_moves *all) {
   for (size_t k = 0; k < all->count; k++) {
     external_move *move = &all->items[k];
     const net_array *file = &m->out->arrays.items[move->file];
@@ -162,7 +162,7 @@ static void place_accesses(making *m, const net_stage *s, const share_blocks *bl
     uint64_t count = move->by_address ? file->count
                      : move->whole    ? move->origin + move->elements
                                       : move->origin + move->apart * move->shares;
-    move->memory = add_memory(m, writes ? NET_TEMPORARY : NET_ARGUMENT, file->type, count);
+    move->memory = add_memory(m, move->writes ? NET_TEMPORARY : NET_ARGUMENT, file->type, count);
   }
   for (size_t i = 0; i < of->count; i++) {
     access *p = &of->items[i];
@@ -174,22 +174,6 @@ static void place_accesses(making *m, const net_stage *s, const share_blocks *bl
                             : making_box_map(m->memory, s, blocks, p->map, p->move.box.first, move);
     *p->padding_start = UINT64_MAX;
   }
-}
-
-static void add_reads(making *m, net_stage *s, const share_blocks *blocks, external_step *step) {
-  accesses of = {0};
-  for (size_t i = 0; i < s->loads.count; i++) {
-    net_load *l = &s->loads.items[i];
-    if (is_table(m, l->array)) {
-      l->array = table_of(m, l->array);
-      continue;
-    }
-    access p = {&l->map, &l->array, &l->padding_start, .elements = 0};
-    making_find_move(m, s, blocks, l, NULL, &p.move);
-    vec_push(m->memory, &of, p);
-  }
-  join_accesses(m, &of, &step->reads, false);
-  place_accesses(m, s, blocks, &of, &step->reads, false);
 }
 
 // How many elements a share stores; 0: some store none, and the move does not say which.
@@ -208,10 +192,20 @@ static uint64_t stored_elements(const net_stage *s, const share_blocks *blocks, 
              : count << (net_share_bits(s) - own.dimension);
 }
 
-// False: a share would write what is another's.
-static bool add_writes(making *m, net_stage *s, const share_blocks *blocks, external_step *step) {
+// What the stage loads and stores. False: a share would write what is another's.
+static bool add_moves(making *m, net_stage *s, const share_blocks *blocks, external_step *step) {
   accesses of = {0};
   bool good = true;
+  for (size_t i = 0; i < s->loads.count; i++) {
+    net_load *l = &s->loads.items[i];
+    if (is_table(m, l->array)) {
+      l->array = table_of(m, l->array);
+      continue;
+    }
+    access p = {&l->map, &l->array, &l->padding_start, .elements = 0};
+    making_find_move(m, s, blocks, l, NULL, &p.move);
+    vec_push(m->memory, &of, p);
+  }
   for (size_t i = 0; i < s->stores.count; i++) {
     net_store *o = &s->stores.items[i];
     access p = {&o->map, &o->array, &o->padding_start, .elements = 0};
@@ -219,8 +213,8 @@ static bool add_writes(making *m, net_stage *s, const share_blocks *blocks, exte
     p.elements = stored_elements(s, blocks, o, &p.move);
     vec_push(m->memory, &of, p);
   }
-  join_accesses(m, &of, &step->writes, true);
-  place_accesses(m, s, blocks, &of, &step->writes, true);
+  join_accesses(m, &of, &step->moves);
+  place_accesses(m, s, blocks, &of, &step->moves);
   return good;
 }
 
@@ -229,13 +223,14 @@ static net_id add_all_of(making *m, external_moves *moves, net_id file, uint64_t
                          bool writes) {
   const net_array *of = &m->out->arrays.items[file];
   for (size_t i = 0; i < moves->count; i++)
-    if (moves->items[i].file == file && moves->items[i].whole &&
+    if (moves->items[i].file == file && moves->items[i].writes == writes && moves->items[i].whole &&
         moves->items[i].elements == of->count && !moves->items[i].by_bits)
       return moves->items[i].memory;
   external_move all = {.file = file,
                        .elements = of->count,
                        .shares = share_count,
                        .end = of->count,
+                       .writes = writes,
                        .whole = true,
                        .partial = writes,
                        .box = {.run = of->count, .elements = of->count, .side_count = 1}};
@@ -253,29 +248,21 @@ static void add_places(making *m, net_stage *s, external_step *step) {
       continue;
     net_id file = (net_id)node->number;
     bool writes = node->kind == NET_SCATTER;
-    node->number =
-        !writes && is_table(m, file)
-            ? table_of(m, file)
-            : add_all_of(m, writes ? &step->writes : &step->reads, file, step->shares, writes);
+    node->number = !writes && is_table(m, file)
+                       ? table_of(m, file)
+                       : add_all_of(m, &step->moves, file, step->shares, writes);
   }
 }
 
 // ---- steps --------------------------------------------------------------------------------------
 
-// Of moves that differ by share, or of those that are the same for all.
-static uint64_t moved_bytes(const external *e, const external_moves *moves, bool whole) {
-  uint64_t bytes = 0;
-  for (size_t i = 0; i < moves->count; i++)
-    if (moves->items[i].whole == whole)
-      bytes +=
-          moves->items[i].elements * scalar_types[e->arrays.items[moves->items[i].file].type].size;
-  return bytes;
-}
-
 uint64_t external_step_memory(const external *e, const external_step *s) {
-  uint64_t own = moved_bytes(e, &s->reads, false) + moved_bytes(e, &s->writes, false);
-  uint64_t all = moved_bytes(e, &s->reads, true) + moved_bytes(e, &s->writes, true);
+  uint64_t own = 0, all = 0;  // of moves that differ by share, and that are the same for all
   bool computes = !s->routine && e->net->stages.items[s->stage].ops.count;
+  for (size_t i = 0; i < s->moves.count; i++) {
+    const external_move *m = &s->moves.items[i];
+    *(m->whole ? &all : &own) += m->elements * scalar_types[e->arrays.items[m->file].type].size;
+  }
   return 2 * own + all + (!computes ? 0 : s->shares > 1 ? own : own + all);
 }
 
@@ -305,10 +292,11 @@ bool making_add_as_is(making *m, const net_stage *of, const share_blocks *blocks
   net_stage stage = net_stage_changed(m->memory, of, (net_change){0});
   external_step step = {.stage = (uint32_t)m->to->stages.count,
                         .shares = blocks ? blocks->shares : net_share_count(&stage)};
-  add_reads(m, &stage, blocks, &step);
-  bool good = add_writes(m, &stage, blocks, &step);
+  bool good = add_moves(m, &stage, blocks, &step), writes = false;
   add_places(m, &stage, &step);
-  if (!step.writes.count)
+  for (size_t i = 0; i < step.moves.count; i++)
+    writes = writes || step.moves.items[i].writes;
+  if (!writes)
     return good;
   if (blocks)
     making_put_in_blocks(m, &stage, blocks);
@@ -325,14 +313,11 @@ double making_seconds(const making *m, size_t step) {
     const external_step *s = &m->out->steps.items[step];
     external_traffic t = {0};
     bool waits = false, shared = false;
-    for (size_t i = 0; i < s->reads.count; i++) {
-      making_add_traffic(m, &s->reads.items[i], false, &t);
-      shared = shared || !s->reads.items[i].whole;
-    }
-    for (size_t i = 0; i < s->writes.count; i++) {
-      making_add_traffic(m, &s->writes.items[i], true, &t);
-      shared = shared || !s->writes.items[i].whole;
-      waits = waits || s->writes.items[i].partial;
+    for (size_t i = 0; i < s->moves.count; i++) {
+      const external_move *move = &s->moves.items[i];
+      making_add_traffic(m, move, &t);
+      shared = shared || !move->whole;
+      waits = waits || move->partial;
     }
     seconds += external_seconds(m->target, t, shared ? s->shares : 1) * (waits ? 2 : 1);
   }

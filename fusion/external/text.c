@@ -5,12 +5,12 @@
 
 // ---- verification -------------------------------------------------------------------------------
 
-static const char *problem_of_move(const external *e, const external_move *m, net_role role) {
+static const char *problem_of_move(const external *e, const external_move *m) {
   if (m->file >= e->arrays.count || m->memory >= e->net->arrays.count)
     return "a move is of an array that is not there";
   if (e->arrays.items[m->file].type != e->net->arrays.items[m->memory].type)
     return "a move is between arrays of different types";
-  if (e->net->arrays.items[m->memory].role != role)
+  if (e->net->arrays.items[m->memory].role != (m->writes ? NET_TEMPORARY : NET_ARGUMENT))
     return "a move reads into what a stage writes, or writes what it is given";
   if (m->end > e->arrays.items[m->file].count)
     return "a move goes beyond its file";
@@ -29,12 +29,11 @@ static const char *problem_of_step(const external *e, const external_step *s) {
   if (s->stage >= e->net->stages.count || !net_stage_is_shared(&e->net->stages.items[s->stage]) ||
       s->shares != net_share_count(&e->net->stages.items[s->stage]))
     return "a step has other shares than its stage";
-  for (size_t i = 0; i < s->reads.count && !problem; i++)
-    problem = problem_of_move(e, &s->reads.items[i], NET_ARGUMENT);
-  for (size_t i = 0; i < s->writes.count && !problem; i++) {
-    problem = problem_of_move(e, &s->writes.items[i], NET_TEMPORARY);
-    for (size_t k = 0; k < s->reads.count && !problem; k++)
-      if (s->reads.items[k].file == s->writes.items[i].file)
+  for (size_t i = 0; i < s->moves.count && !problem; i++) {
+    const external_move *m = &s->moves.items[i];
+    problem = problem_of_move(e, m);
+    for (size_t k = 0; k < s->moves.count && m->writes && !problem; k++)
+      if (!s->moves.items[k].writes && s->moves.items[k].file == m->file)
         problem = "a step writes to what it reads";
   }
   return problem;
@@ -63,9 +62,10 @@ static void print_box(text *out, const share_box *b) {
   text_printf(out, "\n");
 }
 
-static void print_move(text *out, const char *title, const external_move *m) {
-  text_printf(out, "  %s f%u memory a%u elements %" PRIu64 " end %" PRIu64, title,
-              (unsigned)m->file, (unsigned)m->memory, m->elements, m->end);
+static void print_move(text *out, const external_move *m) {
+  text_printf(out, "  %s f%u memory a%u elements %" PRIu64 " end %" PRIu64,
+              m->writes ? "writes" : "reads", (unsigned)m->file, (unsigned)m->memory, m->elements,
+              m->end);
   text_printf(out, "%s%s%s", m->whole ? " whole" : "", m->partial ? " partial" : "",
               m->fresh ? " of nothing" : "");
   if (!m->by_bits) {
@@ -97,10 +97,8 @@ void external_print(text *out, const external *e) {
       continue;
     }
     text_printf(out, "step %zu of stage %u shares %" PRIu64 "\n", i, (unsigned)s->stage, s->shares);
-    for (size_t k = 0; k < s->reads.count; k++)
-      print_move(out, "reads", &s->reads.items[k]);
-    for (size_t k = 0; k < s->writes.count; k++)
-      print_move(out, "writes", &s->writes.items[k]);
+    for (size_t k = 0; k < s->moves.count; k++)
+      print_move(out, &s->moves.items[k]);
   }
   net_print(out, e->net);
 }

@@ -91,16 +91,13 @@ net *shares_of_peers(arena *a, const shares *s) {
 static f2_affine number_of_gpu(const plan *p, const plan_pass *pass, int bits) {
   int n = p->net->stages.items[pass->stage].n, tile = pass->tile.dimension;
   int count = n - tile < bits ? n - tile : bits;
-  f2_matrix basis = f2_zero(n, n), coordinates;
-  for (int i = 0; i < n; i++) {
-    uint64_t v = i < tile ? pass->tile.basis[i] : pass->blocks[i - tile];
-    for (int k = 0; k < n; k++)
-      basis.row[k] |= (uint64_t)f2_bit(v, k) << i;
-  }
+  uint64_t basis[F2_MAX];
+  for (int i = 0; i < n; i++)
+    basis[i] = i < tile ? pass->tile.basis[i] : pass->blocks[i - tile];
   f2_affine number = {f2_zero(count, n), 0};
-  if (f2_inverse(basis, &coordinates))
-    for (int i = 0; i < count; i++)
-      number.a.row[i] = coordinates.row[n - count + i];
+  f2_matrix coordinates;
+  if (count && f2_inverse(f2_from_columns(n, n, basis), &coordinates))
+    memcpy(number.a.row, coordinates.row + n - count, (size_t)count * sizeof *coordinates.row);
   return number;
 }
 

@@ -8,6 +8,7 @@
 //
 // Which elements go where depends on the keys. Here each is as likely to belong to any place of its
 // row, as random keys, or places of a random permutation. All else does not depend on them.
+#include "core/number.h"
 #include "fusion/shares/traffic.h"
 
 enum { DIGIT = 8, COUNTS = 8 << DIGIT, CHOICE = 16, NUMBER = 8, FOUND = 16, CLASS = 2 };
@@ -121,7 +122,7 @@ static share_cost cost_of_ranks(const routine_cost *c) {
 static uint64_t digits_of(const routine_cost *c) {
   const net_routine *r = c->routine;
   uint64_t width = 8 * scalar_types[c->shares->net->arrays.items[r->pairs[0].from].type].size;
-  uint64_t bits = r->limit > 1 ? (uint64_t)f2_msb(r->limit - 1) + 1 : r->limit;
+  uint64_t bits = bits_below(r->limit);
   return ((bits ? bits : width) + DIGIT - 1) / DIGIT;
 }
 

@@ -96,10 +96,8 @@ static void find_lifetimes(run_files *f) {
     f->arrays[a] = RUN_FILE_NONE;
   for (uint32_t i = 0; i < e->steps.count; i++) {
     const external_step *s = &e->steps.items[i];
-    for (size_t k = 0; k < s->reads.count; k++)
-      note_use(f, s->reads.items[k].file, i);
-    for (size_t k = 0; k < s->writes.count; k++)
-      note_use(f, s->writes.items[k].file, i);
+    for (size_t k = 0; k < s->moves.count; k++)
+      note_use(f, s->moves.items[k].file, i);
     for (uint32_t k = 0; s->routine && k < s->routine->pair_count; k++) {
       note_use(f, s->routine->pairs[k].from, i);
       note_use(f, s->routine->pairs[k].to, i);

@@ -8,7 +8,6 @@
 
 typedef struct buffer {
   const external_move *move;
-  bool writes;
   size_t size;      // of an element
   uint64_t offset;  // in the file, of element 0
   char *memory[2];  // whole pages; the same, of a move that is the same for all shares
@@ -73,27 +72,19 @@ static bool make_rooms(execution *x) {
   return good;
 }
 
-static void add_buffer(execution *x, const external_move *m, bool writes) {
-  const external_run *r = x->options->run;
-  x->buffers[x->count++] = (buffer){.move = m,
-                                    .writes = writes,
-                                    .size = scalar_types[r->steps->arrays.items[m->file].type].size,
-                                    .offset = files_place(x->options->files, m->file).offset};
-}
-
 static bool make_execution(execution *x) {
   const plan *p = plan_of(x);
-  x->buffers = calloc(x->step->reads.count + x->step->writes.count + 1, sizeof *x->buffers);
+  x->buffers = calloc(x->step->moves.count + 1, sizeof *x->buffers);
   x->data = calloc(p->arrays.count + 1, sizeof *x->data);
-  if (!x->buffers || !x->data)
-    return false;
-  for (size_t i = 0; i < x->step->reads.count; i++)
-    add_buffer(x, &x->step->reads.items[i], false);
-  for (size_t i = 0; i < x->step->writes.count; i++)
-    add_buffer(x, &x->step->writes.items[i], true);
-  bool good = true;
-  for (size_t i = 0; i < x->count && good; i++)
-    good = make_buffer(&x->buffers[i]);
+  bool good = x->buffers && x->data;
+  for (size_t i = 0; i < x->step->moves.count && good; i++) {
+    const external_move *m = &x->step->moves.items[i];
+    x->buffers[x->count] =
+        (buffer){.move = m,
+                 .size = scalar_types[x->options->run->steps->arrays.items[m->file].type].size,
+                 .offset = files_place(x->options->files, m->file).offset};
+    good = make_buffer(&x->buffers[x->count++]);
+  }
   good = good && make_rooms(x);
   for (net_id a = 0; a < p->arrays.count && good; a++)
     if (p->arrays.items[a].role == NET_TABLE)
@@ -144,43 +135,33 @@ static bool add_blocks(const execution *x, const buffer *b, uint64_t share, bool
   return true;
 }
 
-static bool add_reads(const execution *x, uint64_t share, bool whole, transfers *t) {
+static bool add_moves(const execution *x, uint64_t share, bool whole, bool writes, transfers *t) {
   bool good = true;
   for (size_t i = 0; i < x->count && good; i++) {
     const buffer *b = &x->buffers[i];
-    if (b->move->whole != whole || (b->writes && !b->move->partial))
+    if (b->move->whole != whole)
       continue;
-    if (b->move->fresh)
+    if (b->move->fresh && !writes)
       fill(b, share, 0, b->move->elements);
-    else
-      good = add_blocks(x, b, share, false, t);
-  }
-  return good;
-}
-
-static bool add_writes(const execution *x, uint64_t share, bool whole, transfers *t) {
-  bool good = true;
-  for (size_t i = 0; i < x->count && good; i++) {
-    const buffer *b = &x->buffers[i];
-    if (b->writes && b->move->whole == whole)
-      good = add_blocks(x, b, share, true, t);
+    else if (writes ? b->move->writes : external_move_reads(b->move))
+      good = add_blocks(x, b, share, writes, t);
   }
   return good;
 }
 
 static bool load_share(void *with, uint64_t share, transfers *t) {
   const execution *x = with;
-  return !external_share_acts(x->step, share) || add_reads(x, share, false, t);
+  return !external_share_acts(x->step, share) || add_moves(x, share, false, false, t);
 }
 
 static bool store_share(void *with, uint64_t share, transfers *t) {
   const execution *x = with;
-  return !external_share_acts(x->step, share) || add_writes(x, share, false, t);
+  return !external_share_acts(x->step, share) || add_moves(x, share, false, true, t);
 }
 
 static bool move_whole(const execution *x, bool writes, error *failure) {
   transfers t = {0};
-  bool good = writes ? add_writes(x, 0, true, &t) : add_reads(x, 0, true, &t);
+  bool good = add_moves(x, 0, true, writes, &t);
   if (!good)
     error_no_memory(failure);
   if (good && t.count) {
@@ -237,16 +218,16 @@ static bool report_share(void *with, uint64_t share, error *failure) {
 // Whether what shares do is not known before all are done.
 static bool is_one_part(const external_step *s) {
   bool one = false;
-  for (size_t i = 0; i < s->writes.count; i++)
-    one = one || s->writes.items[i].whole;
+  for (size_t i = 0; i < s->moves.count; i++)
+    one = one || (s->moves.items[i].writes && s->moves.items[i].whole);
   return one;
 }
 
 // Whether shares read what others write, perhaps.
 static bool is_serial(const external_step *s) {
   bool serial = false;
-  for (size_t i = 0; i < s->writes.count; i++)
-    serial = serial || s->writes.items[i].partial;
+  for (size_t i = 0; i < s->moves.count; i++)
+    serial = serial || s->moves.items[i].partial;
   return serial;
 }
 

@@ -93,13 +93,13 @@ static bool shares_keep_apart(const external *e, const external_step *step) {
         int64_t at = net_map_at(&l->map, o, x);
         bool there = (uint64_t)at < l->padding_start;
         good = good && (!there || e->net->arrays.items[l->array].role == NET_TABLE ||
-                        is_in_share(&step->reads, l->array, share, at));
+                        is_in_share(&step->moves, l->array, share, at));
       }
       for (size_t i = 0; i < s->stores.count; i++) {
         const net_store *w = &s->stores.items[i];
         int64_t at = net_map_at(&w->map, o, x);
         bool there = (uint64_t)at < w->padding_start && all_zero(w->live_count, w->live, x);
-        good = good && (!there || is_in_share(&step->writes, w->array, share, at));
+        good = good && (!there || is_in_share(&step->moves, w->array, share, at));
       }
     }
   return good;
@@ -113,30 +113,30 @@ static bool simulate_shares(simulation *s, const external_step *step, uint64_t f
   const external *e = s->e;
   bool good = true;
   for (uint64_t share = first; share < end; share++) {
-    for (size_t i = 0; i < step->reads.count; i++)
-      read_share(s, &step->reads.items[i], share);
-    for (size_t i = 0; i < step->writes.count; i++)
-      if (step->writes.items[i].partial && !step->writes.items[i].fresh)
-        read_share(s, &step->writes.items[i], share);
+    for (size_t i = 0; i < step->moves.count; i++)
+      if (external_move_reads(&step->moves.items[i]))
+        read_share(s, &step->moves.items[i], share);
   }
   evaluate_stage(&memory, e->net, &e->net->stages.items[step->stage], &s->inner);
   for (uint64_t share = first; share < end; share++)
-    for (size_t i = 0; i < step->writes.count && external_share_acts(step, share); i++)
-      good = CHECK(write_share(s, &step->writes.items[i], share)) && good;
+    for (size_t i = 0; i < step->moves.count && external_share_acts(step, share); i++)
+      if (step->moves.items[i].writes)
+        good = CHECK(write_share(s, &step->moves.items[i], share)) && good;
   return good;
 }
 
 static bool simulate_stage(simulation *s, const external_step *step) {
   bool good = CHECK(shares_keep_apart(s->e, step));
   uint64_t each = step->shares;
-  for (size_t i = 0; i < step->writes.count; i++)
-    each = step->writes.items[i].partial ? 1 : each;
+  for (size_t i = 0; i < step->moves.count; i++)
+    each = step->moves.items[i].partial ? 1 : each;
   for (uint64_t share = 0; share < step->shares && good; share += each)
     good = simulate_shares(s, step, share, share + each);
-  for (size_t i = 0; i < step->reads.count; i++)
-    step->reads.items[i].by_bits ? by_bits++ : boxes++;
-  for (size_t i = 0; i < step->writes.count; i++)
-    partial += step->writes.items[i].partial;
+  for (size_t i = 0; i < step->moves.count; i++) {
+    const external_move *m = &step->moves.items[i];
+    *(m->by_bits ? &by_bits : &boxes) += !m->writes;
+    partial += m->partial;
+  }
   several += step->shares > 1;
   steps++;
   return good;
