@@ -25,7 +25,7 @@ static void count_place(arena *a, const trace *t, uint32_t step, place_counts *c
 static const char *line_of_pass(const permc_context *c, arena *a, const trace *t, const plan *p,
                                 uint32_t number) {
   const plan_pass *pass = &p->passes.items[number];
-  const net_stage *s = &p->net->stages.items[pass->stage];
+  const net_stage *s = plan_stage_of(p, pass);
   const net_routine *routine = plan_routine_of(p, pass);
   place_counts counts = {0};
   if (routine)

@@ -303,7 +303,7 @@ static void choose_target(permc_context *c, const pipeline_request *r, pipeline 
 // Arrays between passes of a stage with fewer elements than it: what is neither written nor read.
 static void log_live_arrays(pipeline *p, const plan_pass *pass) {
   const plan *made = p->plan;
-  uint64_t all = net_stage_elements(&made->net->stages.items[pass->stage]);
+  uint64_t all = net_stage_elements(plan_stage_of(made, pass));
   for (uint32_t i = 0; i < pass->store_count; i++) {
     net_id number = pass->stores[i].array;
     const net_array *a = &made->arrays.items[number];

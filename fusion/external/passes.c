@@ -20,7 +20,7 @@ static f2_space widened_tile(const making *m, const plan_pass *pass, int n) {
 // Another file for each array that the pass loads, too, so that what has been read is still there
 // when a run begins again after the half of a step; or that has had values of another type.
 static void renew_stored(making *m, const plan *p, const plan_pass *pass) {
-  const net_stage *s = &p->net->stages.items[pass->stage];
+  const net_stage *s = plan_stage_of(p, pass);
   for (uint32_t i = 0; i < pass->store_count; i++) {
     net_id array = pass->stores[i].array;
     net_array like = p->arrays.items[array];
@@ -41,7 +41,7 @@ static void store_where_made(arena *a, const net_stage *s, net_store *o) {
 
 // The pass's ops as a stage, with its loads and stores: of the plan's stage, index and arrays.
 static net_stage stage_of_pass(making *m, const plan *p, const plan_pass *pass) {
-  const net_stage *from = &p->net->stages.items[pass->stage];
+  const net_stage *from = plan_stage_of(p, pass);
   net_id *numbers = NEW_ARRAY(m->memory, net_id, from->values.count + 1);
   bool *kept = NEW_ARRAY(m->memory, bool, from->values.count + 1);
   for (uint32_t i = 0; i < pass->store_count; i++)
@@ -153,7 +153,7 @@ static void add_copies(making *m, net_stage *stage, const net_stage *shared) {
 }
 
 static void add_pass(making *m, const plan *p, const plan_pass *pass) {
-  const net_stage *of = &p->net->stages.items[pass->stage];
+  const net_stage *of = plan_stage_of(p, pass);
   if (of->routine) {
     external_step step = {.shares = 1};
     step.routine = net_routine_changed(m->memory, &(net_change){.arrays = m->arrays}, of->routine);

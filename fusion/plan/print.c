@@ -93,7 +93,7 @@ static void print_pass(plan_printer *p, size_t number) {
   const plan_pass *pass = &p->plan->passes.items[number];
   uint32_t d = (uint32_t)pass->tile.dimension;
   p->pass = pass;
-  p->stage = &p->plan->net->stages.items[pass->stage];
+  p->stage = plan_stage_of(p->plan, pass);
   text_printf(p->out, "pass %zu of stage %" PRIu32 " seconds %.6g\n", number, pass->stage,
               pass->seconds);
   print_vectors(p, "  tile", d, pass->tile.basis);

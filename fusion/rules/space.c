@@ -8,16 +8,6 @@
 // An index x of the coset is B z ^ c: the columns of B are a basis of the subspace.
 #include "fusion/rules/rewriting.h"
 
-// Where the stage executes or stores something.
-static f2_space live_of_stage(const net_stage *s) {
-  f2_space live = live_empty(s->n);
-  for (size_t i = 0; i < s->ops.count; i++)
-    live = live_hull(live, live_of_op(s, &s->ops.items[i]));
-  for (size_t i = 0; i < s->stores.count; i++)
-    live = live_hull(live, live_set(s->n, s->stores.items[i].live_count, s->stores.items[i].live));
-  return live;
-}
-
 // The indices x of the live set by as many bits z as it has dimensions. No form has the leading bit
 // of another one, so bits that lead are functions of the rest.
 static f2_affine coset_of(f2_space live, f2_matrix *coordinates) {
@@ -34,7 +24,11 @@ static f2_affine coset_of(f2_space live, f2_matrix *coordinates) {
 
 void stage_restrict(rewriter *r) {
   net_stage *s = r->stage;
-  f2_space live = live_of_stage(s);
+  f2_space live = live_empty(s->n);  // where it executes or stores something
+  for (size_t i = 0; i < s->ops.count; i++)
+    live = live_hull(live, live_of_op(s, &s->ops.items[i]));
+  for (size_t i = 0; i < s->stores.count; i++)
+    live = live_hull(live, live_set(s->n, s->stores.items[i].live_count, s->stores.items[i].live));
   if (live_is_empty(live) || live.dimension == 0)
     return;
   f2_matrix coordinates;

@@ -89,7 +89,7 @@ net *shares_of_peers(arena *a, const shares *s) {
 // The forms of an index that number the GPU which executes it: the last blocks vectors of a pass
 // are the highest bits of the number of a block. Fewer than `bits`: the others are bits of loops.
 static f2_affine number_of_gpu(const plan *p, const plan_pass *pass, int bits) {
-  int n = p->net->stages.items[pass->stage].n, tile = pass->tile.dimension;
+  int n = plan_stage_of(p, pass)->n, tile = pass->tile.dimension;
   int count = n - tile < bits ? n - tile : bits;
   uint64_t basis[F2_MAX];
   for (int i = 0; i < n; i++)
@@ -103,7 +103,7 @@ static f2_affine number_of_gpu(const plan *p, const plan_pass *pass, int bits) {
 
 // The part of a pass's elements that lie with another GPU than the one that moves them.
 static double far_part(const plan *p, const plan_pass *pass, const plan_move *m, int bits) {
-  const net_stage *s = &p->net->stages.items[pass->stage];
+  const net_stage *s = plan_stage_of(p, pass);
   uint64_t count = p->arrays.items[m->array].count;
   f2_affine address, gpu = number_of_gpu(p, pass, bits);
   double most = 1 - 1.0 / (double)f2_unit(bits);
@@ -119,7 +119,7 @@ static double far_part(const plan *p, const plan_pass *pass, const plan_move *m,
 
 // Bytes that a GPU sends, of a pass that moves as many to each as from each.
 static double far_bytes(const plan *p, const plan_pass *pass, const plan_move *m, int bits) {
-  double elements = (double)net_stage_elements(&p->net->stages.items[pass->stage]);
+  double elements = (double)net_stage_elements(plan_stage_of(p, pass));
   double size = (double)scalar_types[p->arrays.items[m->array].type].size;
   return far_part(p, pass, m, bits) * elements * size / (double)f2_unit(bits);
 }
@@ -175,8 +175,7 @@ static peer_cost cost_of(const plan *p, const plan_pass *pass, int bits) {
   if (plan_routine_of(p, pass))
     return (peer_cost){.memory = routine_seconds(p, pass, bits)};
   double start = pass->seconds < p->target->pass_seconds ? pass->seconds : p->target->pass_seconds;
-  bool shared =
-      net_stage_is_shared(&p->net->stages.items[pass->stage]);  // then they are of one share
+  bool shared = net_stage_is_shared(plan_stage_of(p, pass));  // then they are of one share
   double memory = (pass->seconds - start) / (shared ? 1 : (double)f2_unit(bits));
   return (peer_cost){start, memory, link_seconds(p, pass, bits)};
 }

@@ -416,7 +416,7 @@ static void align_blocks(const c_pass *p, uint32_t phase) {
 
 c_pass c_pass_of(c_context *context, uint32_t number) {
   const plan_pass *pass = &context->plan->passes.items[number];
-  c_pass p = {context, pass, &context->plan->net->stages.items[pass->stage], {0}};
+  c_pass p = {context, pass, plan_stage_of(context->plan, pass), {0}};
   c_schedule *c = &p.schedule;
   set_phases(context, pass, c);
   size_t uses = (size_t)c->phase_count * pass->slot_count;

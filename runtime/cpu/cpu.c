@@ -95,7 +95,7 @@ static bool allocate_rooms(cpu_state *s, uint32_t pass) {
 
 uint64_t cpu_item_count(const plan *p, uint32_t number) {
   const plan_pass *pass = &p->passes.items[number];
-  return net_stage_elements(&p->net->stages.items[pass->stage]) >> pass->tile.dimension;
+  return net_stage_elements(plan_stage_of(p, pass)) >> pass->tile.dimension;
 }
 
 typedef struct pass_job {

@@ -35,7 +35,7 @@ bool cpu_externs_open(cpu_externs *x, const plan *p, bool allowed, error *failur
   bool good = (x->functions && x->serial) || error_no_memory(failure);
   for (uint32_t i = 0; i < p->passes.count && good && x->count > 0; i++) {
     const plan_pass *pass = &p->passes.items[i];
-    const net_stage *s = &p->net->stages.items[pass->stage];
+    const net_stage *s = plan_stage_of(p, pass);
     for (uint32_t k = 0; k < pass->op_count && good; k++)
       good = open_externs_of_op(x, p, i, &s->ops.items[pass->ops[k]], allowed, failure);
   }

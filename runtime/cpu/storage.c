@@ -42,7 +42,7 @@ static bool replaces(const storage *s, net_id later, net_id earlier) {
   uint32_t number = s->items[later].first;
   const plan_pass *pass = &s->plan->passes.items[number];
   if (s->items[earlier].last != number || !s->passes || !s->passes[number].in_place ||
-      !is_kernel(s, number) || net_stage_overlaps(&s->plan->net->stages.items[pass->stage]))
+      !is_kernel(s, number) || net_stage_overlaps(plan_stage_of(s->plan, pass)))
     return false;
   for (uint32_t i = 0; i < pass->load_count; i++)
     if (pass->loads[i].array == earlier)

@@ -33,7 +33,7 @@ static turns turns_of(const sweep *s, uint32_t loop, int *overlapping) {
 }
 
 sweep sweep_first(const plan *p, const plan_pass *pass, bool whole, uint64_t first, uint64_t end) {
-  const net_stage *stage = &p->net->stages.items[pass->stage];
+  const net_stage *stage = plan_stage_of(p, pass);
   return (sweep){stage, (uint32_t)(pass->tile.n - pass->tile.dimension), whole, 0, first, end};
 }
 

@@ -73,7 +73,7 @@ static void add_routine(launch_table *t, uint32_t number, const routine_kernels 
 // The items up to the last that has something to do.
 static uint64_t items_to_launch(const plan *p, uint32_t number) {
   const plan_pass *pass = &p->passes.items[number];
-  bool loops = p->net->stages.items[pass->stage].loop_count > 0;
+  bool loops = plan_stage_of(p, pass)->loop_count > 0;
   return loops ? cpu_item_count(p, number) : plan_live_blocks(p, pass);
 }
 

@@ -184,7 +184,7 @@ double model_compile_seconds(uint64_t bytes, unsigned threads) {
 // Elements of a pass of what has so many live forms of its own; among them may be the pass's.
 static double live_elements(const plan *p, const plan_pass *pass, uint32_t live_count) {
   uint32_t forms = live_count > pass->live_count ? live_count : pass->live_count;
-  return ldexp((double)net_stage_elements(&p->net->stages.items[pass->stage]), -(int)forms);
+  return ldexp((double)net_stage_elements(plan_stage_of(p, pass)), -(int)forms);
 }
 
 static pass_unit unit_of_node(const net_node *d) {
@@ -237,7 +237,7 @@ static double tile_stride(const plan_pass *pass) {
 }
 
 static pass_counts count_pass(const plan *p, const plan_pass *pass) {
-  const net_stage *s = &p->net->stages.items[pass->stage];
+  const net_stage *s = plan_stage_of(p, pass);
   uint32_t moves = pass->load_count + pass->store_count, steps = moves;
   pass_counts c = {.of = {[PASS_START] = 1}, .text = rates.text.move * moves};
   double elements = live_elements(p, pass, pass->live_count);

@@ -173,7 +173,7 @@ static json_t *json_of_pass(const explanation *e, size_t number) {
   static const char *const kinds[] = {"work", "move", "copy", "routine"};
   static const char *const bounds[] = {"memory", "work", "start"};
   const plan_pass *pass = &p->passes.items[number];
-  const net_stage *s = &p->net->stages.items[pass->stage];
+  const net_stage *s = plan_stage_of(p, pass);
   plan_pass_facts f = plan_pass_facts_of(p, number);
   json_t *to = json_object();
   json_object_set_new(to, "stage", report_count(pass->stage));
