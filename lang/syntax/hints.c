@@ -13,7 +13,7 @@
   "there are no statements, and values do not change: name each step with let y = ... in ..."
 #define NO_LOOP                                                                                    \
   "there are no loops: sum xs adds all elements, map f xs works on each, reduce op xs "            \
-  "combines them, and iter k f x applies f k times"
+  "combines them, iter k f x applies f k times, and iteri with the number of the round"
 #define NO_CASE                                                                                    \
   "there is no case: write one equation for each pattern, name 0 = 1 and below it name _ = 2, or " \
   "guards: f x | x > 0 = ..."
@@ -26,8 +26,7 @@
   "maximum xs, or reduce f xs of 2^n elements"
 #define FOLD                                                                                       \
   "a reduction is reduce op xs, with op associative and 2^n elements; sum, product, minimum "      \
-  "and maximum take any length; over a static list ps it is a recursion on the index k: steps k "  \
-  "xs = if k == length ps then xs else steps (k + 1) (f ps[k] xs)"
+  "and maximum take any length; one element after the other, from the left, is fold f x xs"
 #define FILTER                                                                                     \
   "the length of a result cannot depend on data: compact (> 0) xs puts the elements above 0 "      \
   "first "                                                                                         \
@@ -306,7 +305,7 @@ static const struct {
     {HINT_NAME, {"unique", "nonzero", "compress"}, FILTER},
     {HINT_NAME, {"map2", "map3", "zipWith3"}, ZIP_WITH},
     {HINT_NAME, {"zip3"}, "zip xs (zip ys zs) is an array of (x, (y, z))"},
-    {HINT_NAME, {"foldr", "foldl", "fold", "foldl'", "foldl1", "foldr1", "reduce_comm"}, FOLD},
+    {HINT_NAME, {"foldr", "foldl", "foldl'", "foldl1", "foldr1", "reduce_comm"}, FOLD},
     {HINT_NAME,
      {"scanl", "scanl1", "cumsum", "prefix_sum", "prefix_sums", "accumulate", "cumulative_sum"},
      PREFIX_SUMS},

@@ -29,6 +29,8 @@ static const library_row library_rows[] = {
     {"vcolumn", "[2^16]u32"},
     {"\\xs -> (head xs, last xs)", "[2^16]u32"},
     {"extended 9", "[50000]u32"},
+    {"iteri 4 (\\i -> column (2^(3 * i)) compare_exchange)", "[2^16]u32"},
+    {"\\xs -> fold (\\ys i -> column (2^i) compare_exchange ys) xs [3, 9]", "[2^16]u32"},
     {"reduce (+)", "[2^16]u32"},
     {"reduce_lines (+)", "[2^16]f32"},
     {"sum", "[50000]f32"},
