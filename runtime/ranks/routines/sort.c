@@ -10,30 +10,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct splitter {
-  uint64_t row, key;
-} splitter;
-
-// Elements on their way. Class 2 i + 1 is what is equal to splitter i, class 2 i what is between i
-// - 1 and i.
+// Elements on their way. Class 2 i + 1 is what is equal to the cut of rank i + 1, class 2 i what is
+// between that of rank i and it. Of cuts that are equal the first has the class.
 typedef struct meeting {
   const ranked_routine *call;
   slab slab;  // of the array and, sorted, of the result
   ranked_keys keys;
-  cut *cuts;            // by rank
-  uint32_t *number_of;  // by rank: the number of the cut's splitter
-  uint32_t splitter_count;
-  splitter *splitters;  // different ones, in order, and one more
-  uint64_t *offsets;    // of the rows of the slab
+  cut *cuts;          // by rank, in order, and one more
+  uint64_t *offsets;  // of the rows of the slab
   uint64_t row_count;
   deal deal;
 } meeting;
 
 // ---- who goes where -----------------------------------------------------------------------------
 
-// The class of x among those splitters of its row, which are in order. (Without branches that
-// depend on x.)
-static inline uint64_t class_among(const splitter *s, uint64_t count, uint64_t x) {
+// The class of x among those cuts of its row, which are in order. (Without branches that depend on
+// x.)
+static inline uint64_t class_among(const cut *s, uint64_t count, uint64_t x) {
   uint64_t below = 0;
   for (uint64_t left = count, half; left > 0; left -= half) {
     half = (left + 1) / 2;
@@ -46,31 +39,20 @@ static void classify_keys(const void *with, uint64_t first, uint64_t last, void 
   uint16_t *of_rank = classes;
   const meeting *m = with;
   const ranked_keys k = m->keys;
-  uint64_t low = 0, high = 0, ranks[RANKED_KEYS];
+  const cut *cuts = m->cuts + 1;
+  uint64_t low = 0, high = 0, count = m->call->team->transport->ranks - 1, ranks[RANKED_KEYS];
   for (uint64_t i = first, end; i < last; i = end) {
     uint64_t row = (k.first + i) / k.length;
     end = (row + 1) * k.length - k.first;
     end = ranked_block_end(i, end < last ? end : last);
     find_ranks(&k, i, end, ranks);
-    while (low < m->splitter_count && m->splitters[low].row < row)
+    while (low < count && cuts[low].row < row)
       low++;
-    while (high < m->splitter_count && m->splitters[high].row <= row)
+    while (high < count && cuts[high].row <= row)
       high++;
     for (uint64_t j = i; j < end; j++)
-      of_rank[j - first] =
-          (uint16_t)(2 * low + class_among(m->splitters + low, high - low, ranks[j - i]));
+      of_rank[j - first] = (uint16_t)(2 * low + class_among(cuts + low, high - low, ranks[j - i]));
   }
-}
-
-static void find_splitters(meeting *m) {
-  uint32_t count = 0;
-  for (uint32_t r = 1; r < m->call->team->transport->ranks; r++) {
-    const cut *c = &m->cuts[r];
-    if (!count || m->splitters[count - 1].row != c->row || m->splitters[count - 1].key != c->key)
-      m->splitters[count++] = (splitter){c->row, c->key};
-    m->number_of[r] = count - 1;
-  }
-  m->splitter_count = count;
 }
 
 static bool meet(meeting *m) {
@@ -86,27 +68,25 @@ static bool meet(meeting *m) {
       .first = m->slab.first,
       .count = m->slab.count,
       .length = r->length};
-  m->cuts = calloc(ranks, sizeof *m->cuts);
-  m->number_of = calloc(ranks, sizeof *m->number_of);
-  m->splitters = calloc(ranks + (size_t)1, sizeof *m->splitters);
-  if (!m->cuts || !m->number_of || !m->splitters)
+  m->cuts = calloc(ranks + (size_t)1, sizeof *m->cuts);
+  if (!m->cuts)
     return team_stop(t);
   if (!find_cuts(t, &m->keys, ranked_slab_size(c), ranked_elements(c), m->cuts))
     return false;
-  find_splitters(m);
-  if (!deal_make(&m->deal, t, m->slab.count, 2 * m->splitter_count + 1, classify_keys, m))
+  if (!deal_make(&m->deal, t, m->slab.count, 2 * ranks - 1, classify_keys, m))
     return false;
   uint64_t *sent = m->deal.trade.sent;
-  for (uint32_t b = 1; b < ranks; b++)
-    sent[b] = m->deal.order.starts[2 * m->number_of[b] + 1] + m->cuts[b].equal;
+  for (uint32_t b = 1, first = 1; b < ranks; b++) {
+    const cut *own = &m->cuts[b], *before = &m->cuts[first];
+    first = own->row == before->row && own->key == before->key ? first : b;
+    sent[b] = m->deal.order.starts[2 * first - 1] + own->equal;
+  }
   sent[ranks] = m->slab.count;
   return trade_agree(t, &m->deal.trade);
 }
 
 static void part(meeting *m) {
   free(m->cuts);
-  free(m->number_of);
-  free(m->splitters);
   free(m->offsets);
   deal_free(&m->deal);
 }
