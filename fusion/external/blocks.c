@@ -10,14 +10,6 @@
 
 // ---- as few loops as do -------------------------------------------------------------------------
 
-// The bits of rows that depend on several.
-static uint64_t mixed_bits(const net_map *m) {
-  uint64_t bits = 0;
-  for (uint32_t r = 0; r < m->row_count; r++)
-    bits |= f2_weight(m->rows[r].form.mask) > 1 ? m->rows[r].form.mask : 0;
-  return bits;
-}
-
 // The index bits that only say, each for itself, where elements are.
 static uint64_t free_bits(const net_stage *s) {
   const net_map *m;
@@ -33,7 +25,8 @@ static uint64_t free_bits(const net_stage *s) {
     for (uint32_t k = 0; k < s->stores.items[i].live_count; k++)
       bound |= s->stores.items[i].live[k].mask;
   for (size_t at = 0; (m = net_next_map(s, &at));)
-    bound |= mixed_bits(m);
+    for (uint32_t r = 0; r < m->row_count; r++)
+      bound |= f2_weight(m->rows[r].form.mask) > 1 ? m->rows[r].form.mask : 0;
   return f2_mask(s->n) & ~bound;
 }
 
@@ -186,13 +179,6 @@ static bool choose_turns(making *m, const net_stage *s, share_blocks *b) {
   return true;
 }
 
-static bool is_empty(const net_stage *s) {
-  bool empty = false;
-  for (uint32_t l = 0; l < s->loop_count; l++)
-    empty = empty || !s->extents[l];
-  return empty;
-}
-
 static bool add_in_blocks(making *m, const void *stage, int joins) {
   share_blocks b = share_blocks_of(m->memory, stage);
   m->joins_blocks = joins;
@@ -203,5 +189,5 @@ bool making_add_blocks(making *m, const net_stage *of) {
   net_stage s = making_join_loops(m->memory, of, true);
   if (!s.loop_count)
     return making_add_step(m, &s);
-  return !is_empty(&s) && making_add_faster(m, add_in_blocks, &s);
+  return net_stage_elements(&s) && making_add_faster(m, add_in_blocks, &s);
 }

@@ -86,8 +86,6 @@ static bool same_live(const external_move *a, const external_move *b) {
   return same;
 }
 
-static uint64_t most(uint64_t a, uint64_t b) { return a > b ? a : b; }
-
 bool making_join_by_bits(external_move *into, const external_move *m) {
   uint64_t distance;
   if (into->addresses.n != m->addresses.n || !same_live(into, m) ||
@@ -96,7 +94,7 @@ bool making_join_by_bits(external_move *into, const external_move *m) {
   f2_space u = f2_space_sum(into->addresses, m->addresses);
   if (distance)
     f2_space_insert(&u, distance);
-  uint64_t largest = most(into->elements, m->elements);
+  uint64_t largest = into->elements > m->elements ? into->elements : m->elements;
   if (f2_unit(u.dimension) > 2 * largest)
     return false;
   into->addresses = u;
@@ -218,10 +216,8 @@ external_traffic external_step_traffic(const external *e, const external_step *s
 }
 
 double external_seconds(const target *t, external_traffic moved, uint64_t parts) {
-  const target_link *disk = &t->links[TARGET_DISK];
-  double bytes = (double)moved.reads + (double)moved.writes;
-  bytes += (double)moved.requests * disk->half_bytes;
-  return (double)parts * disk->latency + bytes / 2 / disk->bytes_per_second;
+  double bytes = (double)moved.reads + (double)moved.writes, requests = (double)moved.requests;
+  return target_link_seconds(&t->links[TARGET_DISK], (double)parts, bytes / 2, requests / 2);
 }
 
 int64_t external_origin(const external_move *m, uint64_t share) {

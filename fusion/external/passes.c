@@ -5,14 +5,19 @@
 
 // ---- a pass as a step ---------------------------------------------------------------------------
 
-// The tile with index bits besides, the lowest first, as many as memory has room for.
-static f2_space widened_tile(const making *m, const plan_pass *pass, int n) {
-  f2_space tile = pass->tile;
+// Bytes of all slots for one element.
+static uint64_t slot_bytes(const plan_pass *pass) {
   uint64_t bytes = 0;
   for (uint32_t i = 0; i < pass->slot_count; i++)
     bytes += pass->slot_bytes[i];
+  return bytes;
+}
+
+// The tile with index bits besides, the lowest first, as many as memory has room for.
+static f2_space widened_tile(const making *m, const plan_pass *pass, int n) {
+  f2_space tile = pass->tile;
   for (int i = 0; i < n; i++)
-    if (bytes << (tile.dimension + 1) <= m->target->tile_bytes)
+    if (slot_bytes(pass) << (tile.dimension + 1) <= m->target->tile_bytes)
       f2_space_insert(&tile, f2_unit(i));
   return tile;
 }
@@ -132,14 +137,6 @@ static void add_halves(making *m, const net_stage *s) {
   }
 }
 
-// Whether the tile is larger than those of the target, as it holds whole lines.
-static bool is_wide(const making *m, const plan_pass *pass) {
-  uint64_t bytes = 0;
-  for (uint32_t i = 0; i < pass->slot_count; i++)
-    bytes += pass->slot_bytes[i];
-  return bytes << pass->tile.dimension > m->target->tile_bytes;
-}
-
 // Copies of all that the stage, whose shares are those of `shared`, does not read by index bits: a
 // share would have a window of them that is nearly all.
 static void add_copies(making *m, net_stage *stage, const net_stage *shared) {
@@ -181,7 +178,9 @@ static void add_pass(making *m, const plan *p, const plan_pass *pass) {
     net_stage_merge(m->memory, &to, &stage, coordinates);
     fits = making_add_step(m, &to);
   }
-  if (fits || !is_wide(m, pass))
+  // Whether the tile is larger than those of the target, as it holds whole lines.
+  bool wide = slot_bytes(pass) << pass->tile.dimension > m->target->tile_bytes;
+  if (fits || !wide)
     return;
   if (stage.stores.count > 1 && !making_has_effects(&stage)) {
     making_go_back(m, before);
@@ -193,19 +192,13 @@ static void add_pass(making *m, const plan *p, const plan_pass *pass) {
 
 // ---- outer plans --------------------------------------------------------------------------------
 
-static bool writes_array(const net_stage *s, net_id array) {
-  for (net_access at = {0}; net_access_next(s, &at);)
-    if (at.writes && at.array == array)
-      return true;
-  return false;
-}
-
 bool making_is_written_in(const net *n, size_t first, size_t end, net_id array, bool *any) {
   bool others = false;
   *any = false;
   for (size_t i = 0; i < n->stages.count; i++)
-    if (writes_array(&n->stages.items[i], array))
-      *(i >= first && i < end ? any : &others) = true;
+    for (net_access at = {0}; net_access_next(&n->stages.items[i], &at);)
+      if (at.writes && at.array == array)
+        *(i >= first && i < end ? any : &others) = true;
   return !*any || !others;
 }
 

@@ -180,13 +180,11 @@ static void place_accesses(making *m, const net_stage *s, const share_blocks *bl
 static uint64_t stored_elements(const net_stage *s, const share_blocks *blocks, const net_store *o,
                                 const external_move *move) {
   f2_space all = f2_space_zero(s->n), own = all;
-  uint64_t count = 1;
+  uint64_t count = s->loop_count ? product_of(blocks->turns, s->loop_count) : 1;
   for (uint32_t i = 0; i < o->live_count; i++) {
     f2_space_insert(&all, o->live[i].mask);
     f2_space_insert(&own, o->live[i].mask & f2_mask(net_share_bits(s)));
   }
-  for (uint32_t l = 0; l < s->loop_count; l++)
-    count *= blocks->turns[l];
   return own.dimension < all.dimension && !move->by_bits
              ? 0
              : count << (net_share_bits(s) - own.dimension);

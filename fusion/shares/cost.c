@@ -15,11 +15,9 @@ static double seconds_of_traffic(const share_cost *c, const target *t) {
   double own = 2 * (double)c->most[SHARE_TO_ITSELF].bytes + c->moved;
   double seconds = own / t->memory_bytes_per_second;
   for (int d = 0; d < SHARE_TO_ITSELF; d++) {
-    const target_link *link = &t->links[d];
     double messages = (double)c->most[d].messages, bytes = (double)c->most[d].bytes;
     if (messages > 0)
-      seconds += (double)c->rounds * link->latency +
-                 (bytes + messages * link->half_bytes) / link->bytes_per_second;
+      seconds += target_link_seconds(&t->links[d], (double)c->rounds, bytes, messages);
   }
   return seconds;
 }

@@ -159,11 +159,10 @@ static double routine_seconds(const plan *p, const plan_pass *pass, int bits) {
 }
 
 static double link_seconds(const plan *p, const plan_pass *pass, int bits) {
-  const target_link *link = &p->target->links[TARGET_PEER];
   double far = 0;
   for (uint32_t k = 0; k < pass->load_count + pass->store_count; k++)
     far += far_bytes(p, pass, plan_move_at(pass, k), bits);
-  return far > 0 ? link->latency + far / link->bytes_per_second : 0;
+  return far > 0 ? target_link_seconds(&p->target->links[TARGET_PEER], 1, far, 0) : 0;
 }
 
 // What a pass takes: to be started, of memory, and of links.

@@ -22,17 +22,6 @@ static void note_writes(sharing *s, const net_stage *stage) {
   }
 }
 
-// Arguments lie in slabs, if they are long enough; so does what all stages that write to it store
-// by bits.
-static void add_array(sharing *s, const net_array *array, bool by_bits) {
-  bool given = array->role == NET_ARGUMENT;
-  vec_push(s->memory, &s->to->arrays, *array);
-  vec_push(s->memory, &s->slab, given || by_bits ? sharing_slab(array->count, s->p) : 0);
-  vec_push(s->memory, &s->whole, NET_NONE);
-  vec_push(s->memory, &s->window, NULL);
-  vec_push(s->memory, &s->fixed, !given);
-}
-
 static const shares *share(arena *a, const net *n, int p, bool routines) {
   size_t arrays = n->arrays.count;
   sharing s = {.memory = a, .from = n, .to = NEW(a, net), .p = p};
@@ -45,7 +34,11 @@ static const shares *share(arena *a, const net *n, int p, bool routines) {
     note_writes(&s, &n->stages.items[i]);
   for (size_t i = 0; i < arrays; i++) {
     s.by_bits[i] &= s.writes[i] > 0;
-    add_array(&s, &n->arrays.items[i], s.by_bits[i]);
+    // Arguments lie in slabs, if they are long enough; so does what all stages that write to it store
+    // by bits.
+    bool given = n->arrays.items[i].role == NET_ARGUMENT, slabs = given || s.by_bits[i];
+    sharing_copy_array(&s, &n->arrays.items[i],
+                       slabs ? sharing_slab(n->arrays.items[i].count, p) : 0, !given);
   }
   for (size_t i = 0; i < n->stages.count; i++)
     if (!sharing_by_bits(&s, &n->stages.items[i]) && !sharing_by_turns(&s, &n->stages.items[i]) &&

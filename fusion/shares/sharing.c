@@ -24,14 +24,18 @@ net_stage sharing_copying_stage(sharing *s, net_id from, net_id to) {
   return stage;
 }
 
-net_id sharing_add_array(sharing *s, scalar_type type, uint64_t count, uint64_t slab) {
-  net_id id = net_array_add(s->memory, s->to, type, count, NET_TEMPORARY, 0);
-  s->to->arrays.items[id].reason = NET_REASON_SHARES;
+net_id sharing_copy_array(sharing *s, const net_array *of, uint64_t slab, bool fixed) {
+  vec_push(s->memory, &s->to->arrays, *of);
   vec_push(s->memory, &s->slab, slab);
   vec_push(s->memory, &s->whole, NET_NONE);
   vec_push(s->memory, &s->window, NULL);
-  vec_push(s->memory, &s->fixed, true);
-  return id;
+  vec_push(s->memory, &s->fixed, fixed);
+  return (net_id)s->to->arrays.count - 1;
+}
+
+net_id sharing_add_array(sharing *s, scalar_type type, uint64_t count, uint64_t slab) {
+  net_array a = {type, count, NET_TEMPORARY, .reason = NET_REASON_SHARES};
+  return sharing_copy_array(s, &a, slab, true);
 }
 
 net_id sharing_whole_array(sharing *s, net_id array) {

@@ -22,6 +22,8 @@ typedef struct sharing {
 
 // ---- the Net that is made (sharing.c) ----------------------------------------------------------
 
+// An array in such a slab (0: in none). `fixed`: it stays in that.
+net_id sharing_copy_array(sharing *s, const net_array *of, uint64_t slab, bool fixed);
 // Another array between stages.
 net_id sharing_add_array(sharing *s, scalar_type type, uint64_t count, uint64_t slab);
 void sharing_add_stage(sharing *s, share_stage as, net_stage stage);

@@ -13,9 +13,8 @@ static bool is_slab(const share_window *w, uint64_t slab) {
 
 bool sharing_find_window(arena *a, const net_stage *s, const net_map *m, share_window *w) {
   share_box b;
-  for (uint32_t l = 0; l < s->loop_count; l++)
-    if (!s->extents[l])
-      return false;
+  if (!net_stage_elements(s))
+    return false;
   share_box_of_map(a, s, NULL, m, UINT64_MAX, &b);
   if (b.digit_count != 1 || b.digits[0].divide != 1 || b.digits[0].extent != net_share_count(s))
     return false;

@@ -26,6 +26,11 @@ typedef struct target_link {
   double latency;           // seconds, of an exchange: its messages wait together
   double half_bytes;        // a message of so many bytes gets half of that rate
 } target_link;
+// What exchanges take, of so many bytes and messages in all.
+static inline double target_link_seconds(const target_link *l, double exchanges, double bytes,
+                                         double messages) {
+  return exchanges * l->latency + (bytes + messages * l->half_bytes) / l->bytes_per_second;
+}
 typedef enum target_level { TARGET_PEER, TARGET_NETWORK, TARGET_DISK, TARGET_LEVELS } target_level;
 
 // What sorts and other routines cost (plan/cost.c): of a GPU in seconds, of a processor on one
