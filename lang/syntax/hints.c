@@ -33,7 +33,7 @@
   "and counts them, map (\\x -> if x > 0 then x else 0) xs keeps their places"
 #define ZIP_WITH                                                                                   \
   "two arrays are combined by zip_with f xs ys; more by zip and a pattern: map (\\(x, (y, z)) "    \
-  "-> ...)"
+  "-> ...) (zip xs (zip ys zs))"
 #define HISTOGRAM                                                                                  \
   "gather is xs and scatter is vs xs move elements by places that data decide; sums by a key "     \
   "need the keys together: sort_on the key, then scan_segments"
@@ -60,6 +60,9 @@
 #define NO_NEUTRAL                                                                                 \
   "there is no neutral element here: reduce (+) xs, of 2^n elements; sum, product, minimum and "   \
   "maximum take any length"
+#define ASSIGNED                                                                                   \
+  "values do not change: xs with 7 in place of element 0 is mapi (\\i x -> if i == 0 then 7 else " \
+  "x) xs"
 #define COMMAS "elements of a list are separated by commas: [1, 2, 3]"
 #define NO_NAMES                                                                                   \
   "arguments have no names and no commas: f x y; of each row of an array: map sum xss"
@@ -69,10 +72,10 @@
         "as an argument an operator stands in parentheses: zip_with (" op ") xs ys"                \
   }
 
-// Items and tokens are sequences of tokens: N is a name, I an integer, S a string, T the beginning
-// of a type, `..` any tokens inside of the brackets around it; @x is the token x where the error
-// is, @ any token there; ^x is the token x at which the error is shown instead. Others stand for
-// themselves. The first row that suits is taken.
+// Items and tokens are sequences of tokens: N is a name, I an integer, F a fraction, S a string, T
+// the beginning of a type, `..` any tokens inside of the brackets around it; @x is the token x
+// where the error is, @ any token there; ^x is the token x at which the error is shown instead.
+// Others stand for themselves. The first row that suits is taken.
 static const struct {
   hint_kind kind;
   const char *written[8];
@@ -163,10 +166,7 @@ static const struct {
 
     {HINT_TOKENS, {"^lambda .. @:"}, LAMBDA},
     {HINT_TOKENS, {"^loop .. @="}, NO_LOOP},
-    {HINT_TOKENS,
-     {"^with [ .. ] @="},
-     "values do not change: xs with 7 in place of element 0 is mapi (\\i x -> if i == 0 then 7 "
-     "else x) xs"},
+    {HINT_TOKENS, {"^with [ .. ] @=", "= N [ .. ] @=", "let N [ .. ] @="}, ASSIGNED},
     {HINT_TOKENS,
      {"[ .. ^for N , .. in"},
      "a list over two arrays is [x + y | (x, y) <- zip xs ys], or zip_with (+) xs ys"},
@@ -175,6 +175,34 @@ static const struct {
     {HINT_TOKENS, {"^for .. @", "^while .. @"}, NO_LOOP},
     {HINT_TOKENS, {"^case .. of", "\\ ^case .. @", "^match .. @->", "^switch .. @"}, NO_CASE},
     {HINT_TOKENS, {"= ^do .. @", "^return .. @"}, NO_STATEMENT},
+    {HINT_TOKENS,
+     {": ^forall .. @"},
+     "delete forall and what stands up to its point: a small name in a signature is any type"},
+    {HINT_TOKENS,
+     {": .. T @*", ": T @*"},
+     "there are no pointers, and a pair has a comma: an array is []i32, a pair (i32, i32)"},
+    {HINT_TOKENS, {"^open @import"}, "delete open: an import makes all names of a file known"},
+    {HINT_TOKENS,
+     {"N @in =", "N @then =", "N @else =", "N @if =", "N @let =", "N @where =", "N @import ="},
+     "this is a word of the language, which cannot be a name"},
+    {HINT_TOKENS, {"N @F .. ="}, "a fraction is no pattern: f x | x == 0.5 = 1"},
+    {HINT_TOKENS,
+     {"= @|"},
+     "guards stand in place of the first =: f x | x > 0 = 1, and below it | otherwise = 0"},
+    {HINT_TOKENS,
+     {"( \\ N @|", "( \\ ( .. ) @|", "( \\ [ .. ] @|"},
+     "a lambda has no guards: \\x -> if x > 0 then 1 else 0, or a function f x | x > 0 = 1 in "
+     "where"},
+    {HINT_TOKENS, {"( \\ .. -> .. @where"}, "a lambda has no where: \\x -> let y = x + 1 in y"},
+    {HINT_TOKENS,
+     {"[ .. | .. , ^let .. @]"},
+     "a comprehension has no let: name the value in front of |, as in [let y = x + 1 in y * y | x "
+     "<- xs]"},
+    {HINT_TOKENS,
+     {"[ .. ^.. @]"},
+     "a range has an end: [0..9]; the indices of xs are iota (length xs)"},
+    {HINT_TOKENS, {"= T @->"}, SIGNED},
+    {HINT_TOKENS, {"= N @->", "( N @->"}, LAMBDA},
     {HINT_TOKENS,
      {": .. ^=>"},
      "signatures have no classes: an operator works on all types that have it"},
@@ -211,7 +239,7 @@ static const struct {
      {"N ^. N ( @)"},
      "a function stands before its argument: f xs, not xs.f(); the largest is maximum xs"},
     {HINT_TOKENS,
-     {"N . @where"},
+     {"N . @where", "= @where", "( @where"},
      "a choice for each element is map (\\x -> if x > 0 then x else 0) xs"},
     {HINT_TOKENS, {"N ( @)"}, "a function without arguments is a value: write its name alone"},
     {HINT_TOKENS,
@@ -303,7 +331,7 @@ static const struct {
 
     {HINT_NAME, {"filter", "partition", "where", "takeWhile", "dropWhile"}, FILTER},
     {HINT_NAME, {"unique", "nonzero", "compress"}, FILTER},
-    {HINT_NAME, {"map2", "map3", "zipWith3"}, ZIP_WITH},
+    {HINT_NAME, {"map2", "map3", "zipWith3", "zip_with3", "zip_with4"}, ZIP_WITH},
     {HINT_NAME, {"zip3"}, "zip xs (zip ys zs) is an array of (x, (y, z))"},
     {HINT_NAME, {"foldr", "foldl", "foldl'", "foldl1", "foldr1", "reduce_comm"}, FOLD},
     {HINT_NAME,
@@ -438,22 +466,26 @@ static const struct {
     {HINT_NAME, {"L", "U", "UL", "LL", "ULL", "F32", "F64"}, NUMBER_TYPE},
 
     {HINT_TYPE, {"Int", "Integer", "integer"}, "write int, which is i64"},
-    {HINT_TYPE, {"long", "int64"}, "write i64"},
-    {HINT_TYPE, {"short", "int16"}, "write i16"},
-    {HINT_TYPE, {"byte", "uint8"}, "write u8"},
-    {HINT_TYPE, {"unsigned", "uint32"}, "write u32"},
-    {HINT_TYPE, {"size_t"}, "write i64 or u64"},
+    {HINT_TYPE, {"long", "int64", "int64_t", "isize", "ptrdiff_t"}, "write i64"},
+    {HINT_TYPE, {"short", "int16", "int16_t"}, "write i16"},
+    {HINT_TYPE, {"byte", "uint8", "uint8_t"}, "write u8"},
+    {HINT_TYPE, {"unsigned", "uint32", "uint32_t"}, "write u32"},
+    {HINT_TYPE, {"size_t", "usize"}, "write i64 or u64"},
     {HINT_TYPE, {"uint"}, "write u32 or u64"},
-    {HINT_TYPE, {"Word", "uint64"}, "write u64"},
+    {HINT_TYPE, {"Word", "uint64", "uint64_t"}, "write u64"},
+    {HINT_TYPE, {"i128", "u128"}, "integers have at most 64 bits: i64, u64, or a pair of them"},
+    {HINT_TYPE, {"f8", "bfloat16", "bf16", "f128"}, "floats are f16, f32 and f64"},
+    {HINT_TYPE, {"bit"}, "write bool, or u8"},
+    {HINT_TYPE, {"num", "number"}, "write int, f32 or f64; a name for any type is t"},
     {HINT_TYPE, {"float"}, "write f32 (float of C) or f64 (float of Python)"},
     {HINT_TYPE, {"Float", "float32"}, "write f32"},
     {HINT_TYPE, {"double", "Double", "float64"}, "write f64"},
     {HINT_TYPE, {"half", "float16"}, "write f16"},
     {HINT_TYPE, {"complex", "Complex"}, "write c64 (of two f32) or c128 (of two f64)"},
     {HINT_TYPE, {"boolean", "Bool"}, "write bool"},
-    {HINT_TYPE, {"int8"}, "write i8"},
-    {HINT_TYPE, {"int32"}, "write i32"},
-    {HINT_TYPE, {"uint16"}, "write u16"},
+    {HINT_TYPE, {"int8", "int8_t"}, "write i8"},
+    {HINT_TYPE, {"int32", "int32_t"}, "write i32"},
+    {HINT_TYPE, {"uint16", "uint16_t"}, "write u16"},
     {HINT_TYPE, {"complex64"}, "write c64"},
     {HINT_TYPE, {"complex128"}, "write c128"},
     {HINT_TYPE,
@@ -575,6 +607,10 @@ static const struct {
      "a length cannot depend on data: keep the whole array, and the count beside it, as compact "
      "does"},
     {HINT_STATIC,
+     {"the count of iter"},
+     "do as many steps as are ever needed, with a condition in each: iter 20 (\\(i, a) -> if i > 0 "
+     "then (i - 1, a * i) else (i, a)) (n, 1)"},
+    {HINT_STATIC,
      {"a pattern that is a number"},
      "choose between numbers by if or guards: f x | x == 0 = 1"},
     {HINT_STATIC, {"a pattern that is true or false"}, "choose by if: if b then x else y"},
@@ -638,6 +674,7 @@ static bool token_is(const token *t, const char *word, size_t length) {
   return word_is(word, length, "N")   ? t->kind == NAME
          : word_is(word, length, "T") ? begins_type(t)
          : word_is(word, length, "I") ? t->kind == INTEGER
+         : word_is(word, length, "F") ? t->kind == FLOATING
          : word_is(word, length, "S") ? t->kind == STRING
                                       : word_is(word, length, t->text);
 }
