@@ -136,6 +136,7 @@ typedef enum scalar_result {
   ROW(DIV, "/", 2, CLASS_NUM, RESULT_SAME)                                                         \
   ROW(MOD, "%", 2, CLASS_REAL, RESULT_SAME)                                                        \
   ROW(POWI, "^", 2, CLASS_NUM, RESULT_SAME)                                                        \
+  ROW(MULHI, "mulhi", 2, CLASS_INTEGER, RESULT_SAME)                                               \
   ROW(NEG, "negate", 1, CLASS_NUM, RESULT_SAME)                                                    \
   ROW(ABS, "abs", 1, CLASS_REAL, RESULT_SAME)                                                      \
   ROW(SIGN, "sign", 1, CLASS_REAL, RESULT_SAME)                                                    \

@@ -27,6 +27,19 @@ static const operator_row operators[] = {
     {OP_COMPLEMENT, CLASS_INTEGER, "~a"},
 };
 
+static const char *high_product(c_writer *w, uint32_t lanes) {
+  bool masked = lanes == 16;
+  return c_function_by(w, "high_product", "mulhi", SCALAR_U32, lanes,
+                       (const char *[]){masked       ? "__AVX512F__"
+                                        : lanes == 8 ? "__AVX2__"
+                                        : lanes == 4 ? "__SSE2__"
+                                                     : "PERMC_NO_INSTRUCTION",
+                                        masked       ? "512_mask"
+                                        : lanes == 8 ? "256"
+                                                     : "128",
+                                        masked ? ", (products){0}, -1" : ""});
+}
+
 const char *c_vector_function(c_writer *w, scalar_op op, scalar_type type, uint32_t lanes) {
   if (lanes == 1 || c_is_complex(type))
     return NULL;
@@ -36,6 +49,8 @@ const char *c_vector_function(c_writer *w, scalar_op op, scalar_type type, uint3
     if (operators[i].op == op && operators[i].types & CLASS_OF(type))
       return c_function_by(w, scalar_ops[op].arity == 2 ? "operator_of_two" : "operator_of_one",
                            c_operation_name(w, op), type, lanes, &operators[i].expression);
+  if (op == OP_MULHI && type == SCALAR_U32)
+    return high_product(w, lanes);
   return type == SCALAR_F16 ? c_half_function(w, op, lanes) : NULL;
 }
 

@@ -500,7 +500,7 @@ class Generator:
             x = operand(t)
             return Expr(f"({x.text} ^ ({k}))", lambda env: s.power(x.run(env), k, t))
         if t in s.INTEGERS and self.chance(0.5):
-            op = self.pick("&", "|", "xor", "<<", ">>")
+            op = self.pick("&", "|", "xor", "<<", ">>", "`mulhi`")
             if op in ("<<", ">>"):
                 width = s.INTEGERS[t]
                 k = self.pick(

@@ -169,6 +169,8 @@ def arithmetic(op, t, x, y):
 
 
 def bitwise(op, t, x, y):
+    if op == "`mulhi`":
+        return x * y >> INTEGERS[t]
     result = {"&": x & y, "|": x | y, "xor": x ^ y}[op]
     return result if t == "bool" else wrapped(result, t)
 

@@ -233,12 +233,12 @@ static bool check_known_places(permc_context *c) {
 static bool check_transposes(permc_context *c) {
   static const char *const bodies[] = {"transpose xs", "transpose (map sort xs)",
                                        "map reverse (transpose (map (map (+ 1)) xs))"};
-  static const char *const types[] = {"[13][11]u16", "[6][35]f64"};
+  static const char *const types[] = {"[13][11]u16", "[6][35]f64", "[9][20]i8", "[3][50]u64"};
   bool good = true;
-  for (uint64_t k = 0; k < 6 && good; k++) {
+  for (uint64_t k = 0; k < 12 && good; k++) {
     char code[100];
-    snprintf(code, sizeof code, "main xs = %s\n", bodies[k / 2]);
-    good = check_program(c, code, types[k % 2], k);
+    snprintf(code, sizeof code, "main xs = %s\n", bodies[k / 4]);
+    good = check_program(c, code, types[k % 4], k);
   }
   return good;
 }

@@ -88,6 +88,10 @@ static int128 model(scalar_op op, int128 x, int128 y, scalar_type type) {
     return x - y;
   case OP_MUL:
     return (int128)((uint128)x * (uint128)y);
+  case OP_MULHI:
+    return scalar_types[type].kind == KIND_SIGNED
+               ? x * y >> width_of(type)
+               : (int128)((uint128)x * (uint128)y >> width_of(type));
   case OP_DIV:
     return y == 0 ? 0 : floor_divide(x, y);
   case OP_MOD:
