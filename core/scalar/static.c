@@ -89,8 +89,8 @@ const char *scalar_static_error(scalar_op op, scalar_type type, const scalar_bit
     return "shifts by a negative number";
   if (!overflows(op, type, x, y))
     return NULL;
-  *hint = "what is known before a program runs must fit into its type, which for sizes is i64: "
-          "take a wider one, or a float, as in f64 n";
+  *hint = "what is known before a program runs must fit into its type, which for sizes is i64 "
+          "(data wrap around): take a wider one, or a float, as in f64 n";
   snprintf(reason, sizeof reason, "overflows %s", scalar_types[type].name);
   return reason;
 }

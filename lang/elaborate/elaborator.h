@@ -298,6 +298,10 @@ value *make_empty_like(elaborator *e, type *element, const void *what, trial_fun
                        void *with);
 bool same_structure(const value *a, const value *b);
 bool is_data(const value *v, bool with_static);  // all of it; without: dynamic
+// Lists of at most so many static numbers that sizes are made of, int and bool, stay static where
+// their elements only move. Others become data, so that what is done to a table is written once.
+enum { MOST_STATIC = 64 };
+bool stays_static(const value *list);
 // What is inside of an array (its element), a tuple or a list; nothing of another value.
 value *const *value_parts(const value *v, size_t *count);
 // A copy of one of these, whose parts the caller sets.

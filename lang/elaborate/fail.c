@@ -130,8 +130,9 @@ static void explain_dynamic(elaborator *e, span where, const value *v) {
     diag_report(e->d, DIAG_HINT, where, "it depends on an argument of the program");
   else if (library && root->op != TRACE_ARGUMENT && root->op != TRACE_INSTANCE)
     diag_report(e->d, DIAG_HINT, where,
-                "the results of sum, sort and other functions on arrays are data, even where their "
-                "arguments are known: write 1 + 2 for sum [1, 2]");
+                "the results of sort, iota and other functions on arrays are data, even where "
+                "their arguments are known; sum, reduce, scan, reverse, split, join and transpose "
+                "of at most 64 numbers or truth values stay static");
   else if (s->op == TRACE_INSTANCE)
     diag_report(e->d, library ? DIAG_HINT : DIAG_NOTE, s->where, "it depends on an index bit%s",
                 library ? "" : ", which becomes known here");

@@ -43,8 +43,24 @@ static value_id places_of(elaborator *e, value *list) {
   return as_dynamic(e, as_array(e, list)->u.array.element)->u.step;
 }
 
+// The elements of a static list at static places. NULL: a place is outside, which a check reports.
+static value *gather_static(elaborator *e, const value *places, const value *xs) {
+  value *list = make_parts(e, VALUE_LIST, places->u.parts.count);
+  for (uint32_t i = 0; i < places->u.parts.count; i++) {
+    const value *place = places->u.parts.items[i];
+    if (place->kind != VALUE_SCALAR || place->u.scalar.type != SCALAR_I64 ||
+        place->u.scalar.bits.i64 < 0 || place->u.scalar.bits.i64 >= xs->u.parts.count)
+      return NULL;
+    list->u.parts.items[i] = xs->u.parts.items[place->u.scalar.bits.i64];
+  }
+  return list;
+}
+
 value *run_gather(elaborator *e, const builtin *row, value **a, type **instance) {
   (void)row, (void)instance;
+  value *picked = stays_static(a[0]) && stays_static(a[1]) ? gather_static(e, a[0], a[1]) : NULL;
+  if (picked)
+    return picked;
   placing p = {.op = TRACE_GATHER, .places = places_of(e, a[0])};
   value *xs = as_array(e, a[1]);
   return make_array(e, length_of(a[0]), map_steps(e, xs->u.array.element, placed_step, &p));

@@ -266,6 +266,11 @@ value *as_array(elaborator *e, value *v) {
   }
   value **items = NEW_ARRAY(e->memory, value *, v->u.parts.count);
   memcpy(items, v->u.parts.items, v->u.parts.count * sizeof *items);
+  uint32_t same = 1;  // of a static replicate all are one value
+  while (same < v->u.parts.count && items[same] == items[0])
+    same++;
+  if (same > 1 && same == v->u.parts.count && items[0]->kind == VALUE_SCALAR)
+    return replicate_value(e, same, items[0]);
   return make_array(e, v->u.parts.count, pack_items(e, items, v->u.parts.count));
 }
 
@@ -328,6 +333,23 @@ bool is_data(const value *v, bool with_static) {
   while (i < count && is_data(parts[i], with_static))
     i++;
   return i == count;
+}
+
+static bool is_size_list(const value *list, uint32_t *total) {
+  bool good = list->kind == VALUE_LIST && list->u.parts.count;
+  for (uint32_t i = 0; good && i < list->u.parts.count; i++) {
+    const value *v = list->u.parts.items[i];
+    bool scalar = v->kind == VALUE_SCALAR;
+    good = scalar ? (v->u.scalar.type == SCALAR_I64 || v->u.scalar.type == SCALAR_BOOL) &&
+                        ++*total <= MOST_STATIC
+                  : is_size_list(v, total);
+  }
+  return good;
+}
+
+bool stays_static(const value *list) {
+  uint32_t total = 0;
+  return is_size_list(list, &total);
 }
 
 static bool is_scalar(const value *v) {
