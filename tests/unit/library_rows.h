@@ -133,6 +133,7 @@ static const library_row library_rows[] = {
     {"compact (\\x -> x > 1000)", "[3000]u16"},
     {"map (bucket 3 (\\x -> x % 8))", "[5][2^8]u32"},
     {"histogram 3 (\\x -> x % 8)", "[1000]u8"},
+    {"reduce_keys 3 (+) 0 (\\x -> x % 8)", "[3000]u32"},
     {"map_ragged 6 maxval sort [0, 40, 40, 104, 105]", "[200]u32"},
     {"top_k 64", "[2^15]u32"},
     {"bottom_k 16", "[2^14]f32"},
