@@ -261,8 +261,16 @@ void fail_no_equation(elaborator *e, const function *code, value **arguments) {
   const char *copy = arena_text(e->memory, &shown), *needed = NULL;
   if (code->name && code->binding && code->binding->in_library)
     needed = hint_for(HINT_EQUATION, code->name);
+  if (needed && code->arity == 1 && !strncmp(copy, " [", 2))
+    fail_hint(e, hint_for(HINT_LENGTH, code->name), "'%s' needs %s, but this array has %.*s",
+              code->name, needed, (int)strlen(copy + 2) - 1, copy + 2);
   if (needed)
     fail(e, "'%s' needs %s, but this is %s%s", code->name, needed, code->name, copy);
+  const pattern *only = code->arity == 1 ? code->equations.items[0].patterns[0] : NULL;
+  if (!code->name && only && only->kind == PATTERN_LIST && !strncmp(copy, " [", 2))
+    fail_hint(e, "take and drop give a part of an array, split 1 xs rows of two",
+              "this pattern is an array of %u elements, but the argument has %.*s", only->count,
+              (int)strlen(copy + 2) - 1, copy + 2);
   if (!code->name)
     fail(e, "no pattern of this function matches its arguments:%s", copy);
   if (!strchr(copy, '['))

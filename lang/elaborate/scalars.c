@@ -10,7 +10,12 @@
 value *integer_literal(elaborator *e, scalar_type t, bool negative, uint64_t magnitude) {
   scalar_kind kind = scalar_types[t].kind;
   if (!scalar_holds(t, negative, magnitude))
-    fail_hint(e, "a wider type may hold it, such as i64 or u64; f64 holds larger ones, rounded",
+    fail_hint(e,
+              negative && kind == KIND_UNSIGNED && magnitude <= INT64_MAX
+                  ? "the types with a sign are i8, i16, i32 and i64"
+              : kind == KIND_FLOAT ? "f32 holds numbers up to 3.4e38, f64 up to 1.8e308"
+                                   : "a wider type may hold it, such as i64 or u64; f64 holds "
+                                     "larger ones, rounded",
               "%s%" PRIu64 " does not fit %s", negative ? "-" : "", magnitude,
               scalar_types[t].name);
   scalar_bits out = {.bytes = {0}};
@@ -153,11 +158,18 @@ static value *select_element(elaborator *e, value *pair, void *condition) {
   return select_value(e, condition, pair->u.parts.items[0], pair->u.parts.items[1]);
 }
 
+static NORETURN void fail_lengths(elaborator *e, uint64_t yes, uint64_t no) {
+  fail_hint(e,
+            "this condition depends on data, so that both branches are computed and one array is "
+            "made of them: fill the shorter one up, as by concat xs (replicate k 0), or let a size "
+            "decide",
+            "the two branches have different lengths: %" PRIu64 " and %" PRIu64, yes, no);
+}
+
 // Element by element.
 static value *select_array(elaborator *e, value *condition, value *yes, value *no) {
   if (length_of(yes) != length_of(no))
-    fail(e, "the two branches have different lengths: %" PRIu64 " and %" PRIu64, length_of(yes),
-         length_of(no));
+    fail_lengths(e, length_of(yes), length_of(no));
   value *pair = make_parts(e, VALUE_TUPLE, 2);
   pair->u.parts.items[0] = as_array(e, yes)->u.array.element;
   pair->u.parts.items[1] = as_array(e, no)->u.array.element;
@@ -174,8 +186,7 @@ value *select_value(elaborator *e, value *condition, value *yes, value *no) {
   if (yes->kind == VALUE_ARRAY || no->kind == VALUE_ARRAY)
     return select_array(e, condition, yes, no);
   if (yes->u.parts.count != no->u.parts.count)
-    fail(e, "the two branches have different lengths: %u and %u", yes->u.parts.count,
-         no->u.parts.count);
+    fail_lengths(e, yes->u.parts.count, no->u.parts.count);
   if (!yes->u.parts.count)
     return yes->u.parts.like ? yes : no;
   value *v = make_parts(e, yes->kind, yes->u.parts.count);

@@ -105,18 +105,34 @@ void bind_size_names(elaborator *e, activation *act, const binding *b, size_t fi
       act->slots[b->first_size_slot + i] = make_integer(e, 0);
 }
 
+// Whether a parameter has the name of this size, so that the body means another value by it.
+static bool is_hidden(const binding *b, const expr *size) {
+  bool power;
+  const expr *name = size_name(size, &power);
+  const equation *q = b->code->equations.items;
+  for (uint32_t i = 0; name && i < b->code->arity; i++)
+    if (q->patterns[i]->kind == PATTERN_NAME && !strcmp(q->patterns[i]->name, name->u.name.text))
+      return true;
+  return false;
+}
+
 void fail_size(elaborator *e, const binding *b, written_length l, int64_t wanted, bool result) {
   span where = l.size->where;
   const source *file = &e->d->sources.items[where.file];
-  const char *const words[4][2] = {{"needs", "but this array has"},
+  const char *const words[5][2] = {{"needs", "but this array has"},
                                    {"needs", "but a row of this array has"},
                                    {"must return", "but returns"},
-                                   {"must have", "but has"}};
-  int row = !result ? l.of_row : b->kind == BINDING_VALUE ? 3 : 2;
+                                   {"must have", "but has"},
+                                   {"must return rows of", "but returns one of"}};
+  int row = !result ? l.of_row : b->kind == BINDING_VALUE ? 3 : l.of_row ? 4 : 2;
   fail_hint(e,
-            result ? "a length in a signature may be computed, as in [2 * n], or left open: []"
-                   : "take k xs keeps k elements; in a signature equal lengths have one name, "
-                     "others their own",
+            is_hidden(b, l.size) ? "in the signature this is the length of an argument, not the "
+                                   "parameter of that name: name one of them differently"
+            : result && l.of_row ? "all rows of an array have one length; in a signature it may be "
+                                   "computed, as in [][2 * n], or left open: [][]"
+            : result ? "a length in a signature may be computed, as in [2 * n], or left open: []"
+                     : "take k xs keeps k elements; in a signature equal lengths have one name, "
+                       "others their own",
             "'%s' %s %" PRId64 " elements ([%.*s]), %s %" PRIu64, b->name, words[row][0], wanted,
             (int)(where.end - where.start), file->text + where.start, words[row][1], l.length);
 }

@@ -249,9 +249,13 @@ pattern *list_pattern(parser *p, span where, pattern_list items) {
   pattern *n = new_pattern(p, PATTERN_LIST, where);
   n->items = items.items;
   n->count = (uint32_t)items.count;
-  if (n->count > PATTERN_LIST_MAX || (n->count & (n->count - 1)))
+  if (n->count > PATTERN_LIST_MAX || (n->count & (n->count - 1))) {
     diag_report(p->d, DIAG_ERROR, where, "an array pattern has 1, 2, 4, ... or %d elements, not %u",
                 PATTERN_LIST_MAX, n->count);
+    diag_report(p->d, DIAG_HINT, where,
+                "give the array a name, and take its elements by their numbers: \\xs -> max xs[0] "
+                "(max xs[1] xs[2])");
+  }
   return n;
 }
 

@@ -12,6 +12,7 @@ typedef enum hint_kind {
   HINT_SIGN,      // characters that are no token: ** $ ! λ
   HINT_ITEM,      // tokens that begin no definition: `def f`, refused before the text is parsed
   HINT_TOKENS,    // tokens up to a syntax error
+  HINT_SUFFIX,    // what stands behind the digits of a number
   HINT_NAME,      // a name that is not defined
   HINT_TYPE,      // a name that is no type
   HINT_STATIC,    // what needs a value that is known before the program runs

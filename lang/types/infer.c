@@ -277,6 +277,23 @@ static void infer_qualifier(inferrer *in, qualifier *q) {
   expect(in, q->target->where, element, infer_pattern(in, q->target));
 }
 
+static type *infer_index(inferrer *in, expr *e) {
+  type *element = fresh_variable(in, anything);
+  unsigned errors = in->d->errors;
+  expect(in, e->u.at.array->where, type_array(in->memory, element), infer_expr(in, e->u.at.array));
+  type *index = type_prune(infer_expr(in, e->u.at.index));
+  bool array = index->kind == TYPE_ARRAY;
+  if (array) {
+    diag_report(in->d, DIAG_ERROR, e->u.at.index->where, "an index is an i64, but this is %s",
+                type_text(in->memory, index));
+    diag_report(in->d, DIAG_HINT, e->u.at.index->where, "%s", hint_for(HINT_ARGUMENT, "xs[is]"));
+  } else {
+    expect(in, e->u.at.index->where, in->integer, index);
+  }
+  // After a mismatch nothing is known of the result, as of a call.
+  return in->d->errors == errors ? element : fresh_variable(in, anything);
+}
+
 static type *infer_project(inferrer *in, expr *e) {
   type *tuple = type_prune(infer_expr(in, e->u.project.tuple));
   uint32_t field = e->u.project.field;
@@ -340,13 +357,8 @@ static type *infer_by_kind(inferrer *in, expr *e) {
     for (uint32_t i = 0; i < e->u.comprehension.count; i++)
       infer_qualifier(in, &e->u.comprehension.qualifiers[i]);
     return e->type = type_array(in->memory, infer_expr(in, e->u.comprehension.body));
-  case EXPR_INDEX: {
-    type *element = fresh_variable(in, anything);
-    expect(in, e->u.at.array->where, type_array(in->memory, element),
-           infer_expr(in, e->u.at.array));
-    expect(in, e->u.at.index->where, in->integer, infer_expr(in, e->u.at.index));
-    return element;
-  }
+  case EXPR_INDEX:
+    return infer_index(in, e);
   case EXPR_PROJECT:
     return infer_project(in, e);
   }

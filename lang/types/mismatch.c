@@ -212,6 +212,18 @@ static void hint_by_types(diagnostics *d, span where, type *wanted, type *found)
 
 // ---- hints by the call -----------------------------------------------------------------------
 
+// A size name of a signature in this expression, as m in (/ m), or NULL.
+static const expr *size_used(const expr *e) {
+  if (e->kind == EXPR_NAME)
+    return e->u.name.kind != REF_BUILTIN && e->u.name.target->is_size ? e : NULL;
+  if (e->kind == EXPR_LAMBDA)
+    return size_used(e->u.lambda->equations.items[0].alternatives[0].body);
+  if (e->kind != EXPR_APPLY)
+    return NULL;
+  const expr *size = size_used(e->u.apply.function);
+  return size ? size : size_used(e->u.apply.argument);
+}
+
 static const expr *callee_of(const expr *e, uint32_t *arguments) {
   *arguments = 0;
   for (; e->kind == EXPR_APPLY; e = e->u.apply.function)
@@ -389,8 +401,11 @@ static const char *hint_for_call(diagnostics *d, const expr *call, type *wanted,
     return arena_printf(
         d->memory,
         "an operator works on numbers: zip_with (%s) xs ys for two arrays, map (\\x "
-        "-> x %s 2) %s for an array and a number",
-        name, name, shown ? shown : "xs");
+        "-> x %s 2) %s for an array and a number%s",
+        name, name, shown ? shown : "xs",
+        strchr("<>", *name) && strcmp(name, "<<") && strcmp(name, ">>")
+            ? "; compact (> 2) xs puts the elements above 2 first"
+            : "");
   if (wanted->kind == TYPE_FUNCTION && code && !strncmp(code, "(-", 2))
     return arena_printf(d->memory, "%s is a number; a function that subtracts is \\x -> x - 1",
                         code);
@@ -486,6 +501,23 @@ static bool report_literal(diagnostics *d, const expr *call, span where, type *w
   return true;
 }
 
+// For map (/ m) xs of floats: at the size, which is what the function in front of the array asks
+// i64 for.
+static bool report_size(diagnostics *d, const expr *call, const type *wanted, const type *found) {
+  for (; wanted->kind == TYPE_ARRAY && found->kind == TYPE_ARRAY;
+       found = type_prune(found->parts[0]))
+    wanted = type_prune(wanted->parts[0]);
+  const expr *size = size_used(call->u.apply.function);
+  if (!size || !is_scalar_of(wanted, CLASS_INTEGER) || wanted->scalar != SCALAR_I64 ||
+      !is_scalar_of(found, CLASS_NUM))
+    return false;
+  const char *name = size->u.name.text, *other = scalar_types[found->scalar].name;
+  diag_report(d, DIAG_ERROR, size->where, "'%s' is a size, an i64, but stands with %s here", name,
+              other);
+  diag_report(d, DIAG_HINT, size->where, "no conversion is implicit: write %s %s", other, name);
+  return true;
+}
+
 // names: the types as they were before they were compared.
 static void report_mismatch(diagnostics *d, call_notes *calls, const expr *call, span where,
                             type *wanted, type *found, const char *const names[2]) {
@@ -496,6 +528,8 @@ static void report_mismatch(diagnostics *d, call_notes *calls, const expr *call,
   if (call && report_misread_operator(d, calls, call, where, found))
     return;
   if (report_literal(d, call, where, wanted, found, names))
+    return;
+  if (call && report_size(d, call, wanted, found))
     return;
   diag_report(d, DIAG_ERROR, where, "expected %s, found %s", names[0], names[1]);
   const char *hint = NULL;
@@ -532,6 +566,9 @@ bool expect_type(diagnostics *d, call_notes *calls, const expr *call, span where
   if (!named && (type_contains(wanted, found) || type_contains(found, wanted))) {
     diag_report(d, DIAG_ERROR, where, "this needs a type that contains itself: %s",
                 names[wanted->kind == TYPE_VARIABLE]);
+    diag_report(d, DIAG_HINT, where,
+                "a value cannot hold, take or return itself: an argument may be missing, or one "
+                "too many");
     return false;
   }
   report_mismatch(d, calls, call, where, wanted, found, names);

@@ -73,8 +73,21 @@ const char *value_quote(char out[QUOTE_SIZE], const char *bytes, size_t count) {
   return out;
 }
 
+typedef char rank_text[32];
+
+static const char *rank_name(int rank, rank_text out) {
+  static const char *const names[] = {"one value", "an array", "an array of rows",
+                                      "an array of matrices"};
+  bool named = rank < (int)(sizeof names / sizeof *names);
+  if (named)
+    return names[rank];
+  snprintf(out, sizeof(rank_text), "an array of rank %d", rank);
+  return out;
+}
+
 bool value_mismatch(value_source *s, char out[MISMATCH_SIZE], scalar_type type, uint32_t rank) {
   value_expectation expected = s->expected;
+  rank_text wanted, found;
   static const char brackets[] = "[][][][][][][][][][][][][][][][]";
   bool at_least = expected.rank < 0;  // -1 - r stands for any rank of at least r
   bool good_rank = at_least ? (int)rank >= -1 - expected.rank : (int)rank == expected.rank;
@@ -83,10 +96,12 @@ bool value_mismatch(value_source *s, char out[MISMATCH_SIZE], scalar_type type, 
     return false;
   s->other_type = expected.type != SCALAR_COUNT && (good_rank || !at_least);
   if (at_least && !good_rank)
-    snprintf(out, MISMATCH_SIZE, "expected rank %d or more, found rank %u", -1 - expected.rank,
-             (unsigned)rank);
+    snprintf(out, MISMATCH_SIZE, "expected at least %s, found %s",
+             rank_name(-1 - expected.rank, wanted), rank_name((int)rank, found));
   else if (expected.type == SCALAR_COUNT)
-    snprintf(out, MISMATCH_SIZE, "expected rank %d, found rank %u", expected.rank, (unsigned)rank);
+    snprintf(out, MISMATCH_SIZE, "expected %s, found %s%s", rank_name(expected.rank, wanted),
+             rank_name((int)rank, found),
+             expected.rank > 0 && (int)rank > expected.rank ? "; map f xss works on each row" : "");
   else if (at_least)
     snprintf(out, MISMATCH_SIZE, "expected %s, found %s", scalar_types[expected.type].name,
              scalar_types[type].name);

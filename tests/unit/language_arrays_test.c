@@ -200,7 +200,7 @@ TEST(rows_of_length_zero) {
          "[3, 4]]), [replicate (k + 1) k | (k, _) <- zip (drop 1 [3]) []])\n",
          "[1]", "i64 [0][2]; i64 [0][3]; i64 [0][4]");
   expect_error("main : [m][8]int -> [m][8]int\nmain = map (take 4)\n", "empty([0][8]i64)",
-               "must return 8 elements");
+               "must return rows of 8 elements");
   expect_error("main : [m][8]int -> [m]int\nmain = map (\\r -> r[8])\n", "empty([0][8]i64)",
                "index 8 is outside");
   expect_error("main : [m][2]int -> [m][3]int\nmain xs = concat xs (replicate 0 [1, 2, 3])\n",

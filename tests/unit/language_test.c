@@ -295,7 +295,7 @@ TEST(sizes) {
                "but this array has 3");
   expect_error("main : [m]int -> [m]int\nmain xs = concat xs xs\n", "[1, 2]", "but returns 4");
   expect_error("main : [m][2^n]int -> [m][2^n]int\nmain = map (take 1)\n", "[[1, 2], [3, 4]]",
-               "but returns 1");
+               "but returns one of 1");
   expect_error("main : [2^n]int -> int\nmain xs = n\n", "[1, 2, 3]", "the nearest are 2 and 4");
   expect_error("main : [2^n]int -> int\nmain xs = n\n", "empty([0]i64)", "empty");
 }

@@ -51,7 +51,7 @@ TEST(binary_expectations) {
   free(m.bytes);
   m = text_of_bytes(BYTES("b\2\0 i64\0\0\0\0\0\0\0\0b\2\1 i64\0\0\0\0\0\0\0\0"),
                     (value_expectation){SCALAR_COUNT, 0});
-  CHECK_STR(m.bytes, "0i64\nerror: in: byte 15: expected rank 0, found rank 1");
+  CHECK_STR(m.bytes, "0i64\nerror: in: byte 15: expected one value, found an array");
   free(m.bytes);
 }
 

@@ -293,7 +293,11 @@ static int64_t read_structure_number(structure_reader *r, const char *after, boo
   errno = 0;
   long long number = strtoll(word, NULL, 10);
   if (!*word || strspn(word, "0123456789") != strlen(word) || errno)
-    report_mistake(r->p, r->line, "expected a number after '%s'", what);
+    report_mistake(r->p, r->line,
+                   strchr(after, '=') ? "'%s' is no name of a count or size: write n 20, without ="
+                   : at_most && !*at_most ? "expected a number, or <= and a number, after '%s'"
+                                          : "expected a number after '%s'",
+                   what);
   return number;
 }
 
