@@ -89,11 +89,11 @@ PERMC_API void permc_allow_extern(permc_context *context, bool allow);
 //   permc_define_extern(context, "above", "f64 -> f64", (permc_function *)above, &limit);
 //   permc_define(context, "map above");
 //
-// It is called on the processor (a GPU has no C functions, which is an error), as often as its results are needed, in any order; by one thread at a time in each run,
-// but by several calls (permc_call) at once. It must return; permc_interrupt is all that it may
-// call of the context. It and `with` live as long as the context. A later function of that name is
-// for programs that are loaded later. False: there can be no such name or type, or `function` is
-// NULL.
+// It is called on the processor (a GPU has no C functions, which is an error), as often as its
+// results are needed, in any order; by one thread at a time in each run, but by several calls
+// (permc_call) at once. It must return; permc_interrupt is all that it may call of the context. It
+// and `with` live as long as the context. A later function of that name is for programs that are
+// loaded later. False: there can be no such name or type, or `function` is NULL.
 typedef void permc_function(void);
 PERMC_API bool permc_define_extern(permc_context *context, const char *name, const char *type,
                                    permc_function *function, void *with);
@@ -436,8 +436,7 @@ PERMC_API permc_value **permc_results_new(const permc_compiled *compiled, size_t
 
 typedef struct permc_call_options {
   void *stream;  // of a GPU's program: a CUstream or cudaStream_t of that GPU; NULL: CUDA's default
-  void *
-      workspace;  // of permc_workspace_bytes, for this call alone until it is done; NULL: permc's own
+  void *workspace;  // of permc_workspace_bytes, for this call alone till it is done; NULL: permc's
   uint64_t workspace_bytes;
 } permc_call_options;
 

@@ -198,7 +198,8 @@ class Program:
     def __getitem__(self, entry: str) -> "Function":
         if entry not in self.entries:
             raise ArgumentError(f"the program has no entry point '{entry}'; there is "
-                                + ", ".join(f"'{name}'" for name in self))
+                                + ", ".join(f"'{name}'" for name in self)
+                                + f" (choose one, as in entry='{next(iter(self), 'main')}')")
         return Function(self, entry) if self._ranks is None else RankedFunction(self, entry)
 
     def __getattr__(self, entry: str) -> "Function":
