@@ -92,8 +92,10 @@ def permc_player(name, case, paths, inputs):
     o, expression, outputs = inputs.o, case.expression, []
     is_pair = case.arguments[-1][1] == PAIR
     if is_pair:
-        names = " ".join("xy"[:len(case.arguments)])
-        expression = f"\\{names} -> unzip (({expression}) {names})"
+        names, rank = " ".join("xy"[:len(case.arguments)]), len(case.arguments[-1][0])
+        first, second = (f"{'map (' * (rank - 1)}map {part}{')' * (rank - 1)} r"
+                         for part in ("fst", "snd"))
+        expression = f"\\{names} -> let r = ({expression}) {names} in ({first}, {second})"
     if case.check != "interp":
         outputs = [inputs.path(f"{name}{i}.npy") for i in range(1 + is_pair)]
     command = [o.permc, "bench", "--turns", "--backend", o.backend, "--quiet",

@@ -365,7 +365,8 @@ def calls(gpus):
             types = types_of([(shape, kind)])
             yield Case(f"{text} {kind} 2^{n}", text, [(shape, kind)], check, threads=1,
                        map=bit_reversal(n) if text == "bitrev" else None,
-                       peers=[f"{each} {operation} {types}" for each in libraries if operation])
+                       peers=[f"{each} {operation} {types}" for each in libraries
+                              if operation and (each != "cupy" or operation == "fft")])
 
 
 @dataclass
