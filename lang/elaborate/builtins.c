@@ -467,6 +467,7 @@ BUILTIN(replicate) {
   value *list = n ? make_parts(e, VALUE_LIST, (uint32_t)n) : make_empty(e, instance[0], NULL);
   for (uint32_t i = 0; i < n; i++)
     list->u.parts.items[i] = a[1];
+  list->u.parts.repeats = n > 0;
   return !n || stays_static(list) ? list : replicate_value(e, n, a[1]);
 }
 

@@ -76,6 +76,7 @@ struct value {
     struct {
       uint32_t count;
       value **items;
+      bool repeats;  // a LIST that replicate has made, if only of one element
       // Of a LIST without elements: their type, and what one would look like, where that is known:
       // the rows of take 0 [[1, 2], [3, 4]] have 2 elements, those of [] any number.
       type *element;

@@ -269,7 +269,8 @@ value *as_array(elaborator *e, value *v) {
   uint32_t same = 1;  // of a static replicate all are one value
   while (same < v->u.parts.count && items[same] == items[0])
     same++;
-  if (same > 1 && same == v->u.parts.count && items[0]->kind == VALUE_SCALAR)
+  if ((same > 1 || v->u.parts.repeats) && same == v->u.parts.count &&
+      items[0]->kind == VALUE_SCALAR)
     return replicate_value(e, same, items[0]);
   return make_array(e, v->u.parts.count, pack_items(e, items, v->u.parts.count));
 }
