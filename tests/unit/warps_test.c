@@ -101,11 +101,12 @@ TEST(library) {
   kernels_counts sums = {0};
   if (kernels_no_compiler())
     SKIP("there is no C compiler");
-  for (size_t first = 0; first < LIBRARY_ROWS; first += BATCH) {
-    size_t count = LIBRARY_ROWS - first < BATCH ? LIBRARY_ROWS - first : BATCH;
+  size_t step = test_step(2);
+  for (size_t first = 0; first < LIBRARY_ROWS; first += BATCH * step) {
+    size_t left = (LIBRARY_ROWS - first + step - 1) / step, count = left < BATCH ? left : BATCH;
     bool good = true;
     for (size_t i = 0; i < count; i++)
-      good = prepare(&library_rows[first + i], &trials[i], &all[i]) && good;
+      good = prepare(&library_rows[first + i * step], &trials[i], &all[i]) && good;
     if (good)
       kernels_compile(all, count);
     for (size_t i = 0; i < count; i++) {
@@ -224,10 +225,10 @@ TEST(compiled_for_gpus) {
   char *texts[LIBRARY_ROWS] = {0};
   if (kernels_no_nvrtc(why, sizeof why))
     SKIP(why);
-  for (uint32_t i = 0; i < LIBRARY_ROWS; i += (uint32_t)test_step(2)) {
+  for (uint32_t i = 0; i < LIBRARY_ROWS; i += (uint32_t)test_step(4)) {
     texts[i] = text_of(&library_rows[i], &kernel_count[i]);
     for (uint32_t a = 0; texts[i] && a < kernels_architecture_count(); a++) {
-      if (a != i / test_step(2) % kernels_architecture_count() && !test_all())
+      if (a != i / test_step(4) % kernels_architecture_count() && !test_all())
         continue;
       number[count] = i;
       jobs[count++] =
