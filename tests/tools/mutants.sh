@@ -1,9 +1,9 @@
 #!/bin/sh
 # mutants.sh [all]
 # Checks damaged programs: a file of stdlib/ in one line of which a token was dropped, doubled or
-# swapped with its right neighbour. For each line of code one program of each damage, at a token that
-# the line's number chooses, or where the build is slow, for each second line of one damage in turn;
-# with `all`, at every token (minutes).
+# swapped with its right neighbour. One program for each line of code, of one damage in turn, at a
+# token that the line's number chooses; where the build is slow, for each second line; with `all`, of
+# each damage at every token (minutes).
 # Each must end, with status 0 (the damage did not matter), or with status 1 and an error
 # that shows its place with a caret; and nothing it prints may hold a word of internal_names.txt.
 # Environment: PERMC, PERMC_TMP, PERMC_SLOWER.
@@ -61,6 +61,7 @@ mutate() {
         for (chosen = 1; chosen <= n; chosen++)
           for (k = 1; k <= 3; k++) {
             if (mode == "turns" && (l % 2 || k != l / 2 % 3 + 1)) continue
+            if (mode == "sample" && k != l % 3 + 1) continue
             if (mode != "all" && chosen != (l * 16807 + k * 7919) % n + 1) continue
             write_program(code[l], damaged(n, chosen, kinds[k]),
                           sprintf("line%03d_%02d_%s.perm", l, chosen, kinds[k]))
