@@ -39,6 +39,8 @@
   "need the keys together: sort_on the key, then scan_segments"
 #define OUTPUT "a program has no input or output of its own: the result of main is printed"
 #define ARRAY_TYPE "an array type is []i32, or [m]i32 with a name for the length"
+#define AND_WORD "and is written &&: x > 0 && x < 10"
+#define OR_WORD "or is written ||: x < 0 || x > 10"
 #define LAMBDA "a lambda is written \\x -> x + 1"
 #define NUMBER_TYPE "the type of a number is written out, as in 10i64 or 0xffu32"
 #define NO_RECORDS                                                                                 \
@@ -76,9 +78,10 @@
 // the beginning of a type, `..` any tokens inside of the brackets around it; @x is the token x
 // where the error is, @ any token there; ^x is the token x at which the error is shown instead.
 // Others stand for themselves. The first row that suits is taken.
+enum { MOST_WRITTEN = 8 };
 static const struct {
   hint_kind kind;
-  const char *written[8];
+  const char *written[MOST_WRITTEN];  // up to NULL, if there are fewer
   const char *hint;
 } rows[] = {
     {HINT_SIGN, {"**"}, "a power is x ^ k with an integer k; pow x y of floats"},
@@ -233,8 +236,8 @@ static const struct {
     {HINT_TOKENS, {"[ - .. @: ]"}, "the last k elements are drop (length xs - k) xs"},
     {HINT_TOKENS, {"[ .. @: ]"}, "all but the first k elements is drop k xs"},
     {HINT_TOKENS, {"[ .. @:"}, SLICE},
-    {HINT_TOKENS, {"^and .. @"}, "and is written &&: x > 0 && x < 10"},
-    {HINT_TOKENS, {"^or .. @"}, "or is written ||: x < 0 || x > 10"},
+    {HINT_TOKENS, {"^and .. @"}, AND_WORD},
+    {HINT_TOKENS, {"^or .. @"}, OR_WORD},
     {HINT_TOKENS,
      {"N ^. N ( @)"},
      "a function stands before its argument: f xs, not xs.f(); the largest is maximum xs"},
@@ -394,8 +397,8 @@ static const struct {
     {HINT_NAME, {"elem"}, "whether y is in xs is any (map (\\x -> x == y) xs)"},
     {HINT_NAME, {"succ"}, "one more than x is x + 1"},
     {HINT_NAME, {"pred"}, "one less than x is x - 1"},
-    {HINT_NAME, {"and"}, "and is written &&: x > 0 && x < 10"},
-    {HINT_NAME, {"or"}, "or is written ||: x < 0 || x > 10"},
+    {HINT_NAME, {"and"}, AND_WORD},
+    {HINT_NAME, {"or"}, OR_WORD},
     {HINT_NAME, {"is"}, "equal is ==, not equal is !="},
     {HINT_NAME, {"null"}, "an array xs is empty where length xs == 0"},
     {HINT_NAME, {"np"}, "the library's names stand alone: sort xs"},
@@ -633,8 +636,8 @@ typedef bool matches(const char *written, const void *state);
 
 static const char *first_hint(hint_kind kind, matches *match, const void *state) {
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-    for (const char *const *written = rows[i].written; rows[i].kind == kind && *written; written++)
-      if (match(*written, state))
+    for (size_t k = 0; rows[i].kind == kind && k < MOST_WRITTEN && rows[i].written[k]; k++)
+      if (match(rows[i].written[k], state))
         return rows[i].hint;
   return NULL;
 }
