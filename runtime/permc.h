@@ -207,8 +207,8 @@ typedef struct permc_explain_options {
   size_t argument_count;
   bool rules;  // also the rewrite rules that fired
   // NULL, or instead a form of the program as text: "trace", "net", "plan", "c", "cuda"; or a
-  // picture: "network", "matrix", "passes" or "picture" (the first of these that it
-  // is) for a terminal, "network.svg" ... as SVG; or a page of HTML with all pictures: "html".
+  // picture: "network", "matrix" or "picture" (a network if it computes anything, else a matrix) for a
+  // terminal, "network.svg" ... as SVG; or a page of HTML with all pictures: "html".
   const char *dump;
   uint32_t ranks;  // not 0: planned for so many, a power of two, and what they send
   uint64_t

@@ -368,10 +368,9 @@ class Function:
         return " ".join(library.type_of(a) for a in arguments)
 
     def draw(self, *arguments: Any, what: str = "picture") -> "Picture":
-        """Its picture for such arguments, which notebooks show. what: "network", "matrix" or
-        "passes"; if not given, a network of what computes, a matrix of what only moves, the passes
-        of what is neither."""
-        pictures = ("picture", "network", "matrix", "passes")
+        """Its picture for such arguments, which notebooks show. what: "network" or "matrix"; if not
+        given, a network of what computes, a matrix of what only moves."""
+        pictures = ("picture", "network", "matrix")
         if what not in pictures:
             raise ArgumentError(f"there is no picture {what!r}, but {', '.join(pictures)}")
         picture = Picture(self.explain(*arguments, dump=what + ".svg"))

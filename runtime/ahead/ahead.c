@@ -1,77 +1,86 @@
 // From an entry and types to the files of a library. See ahead.h.
 #include "runtime/ahead/making.h"
 #include "runtime/compiled/compiled.h"
+#include "runtime/cpu/cpu.h"
 #include "runtime/cuda/nvrtc.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-// ---- sizes -------------------------------------------------------------------------------------
+// ---- the program -------------------------------------------------------------------------------
 
 static bool describe_arrays(ahead_making *m, const pipeline *p, const c_comments *names) {
-  ahead_size *s = &m->sizes[m->size_count];
   const array_shapes *shapes = &p->shapes.arrays;
-  s->argument_count = shapes->count;
-  s->result_count = trace_returned(&p->trace);
-  s->arrays = calloc(s->argument_count + s->result_count + 1, sizeof *s->arrays);
-  if (!s->arrays)
+  m->argument_count = shapes->count;
+  m->result_count = trace_returned(&p->trace);
+  m->program_arrays = p->plan->arrays.count;
+  m->arrays = calloc(m->argument_count + m->result_count + 1, sizeof *m->arrays);
+  if (!m->arrays)
     return context_no_memory(m->context);
-  for (size_t i = 0; i < s->argument_count + s->result_count; i++) {
-    const array_shape *a = i < s->argument_count ? &shapes->items[i] : NULL;
+  for (size_t i = 0; i < m->argument_count + m->result_count; i++) {
+    const array_shape *a = i < m->argument_count ? &shapes->items[i] : NULL;
     const trace_step *r =
-        a ? NULL : &p->trace.steps.items[p->trace.results.items[i - s->argument_count]];
-    const uint64_t *dims = a ? a->dims : r->dims;
+        a ? NULL : &p->trace.steps.items[p->trace.results.items[i - m->argument_count]];
     const char *name = a ? names->argument(names->with, (uint32_t)i) : NULL;
-    s->arrays[i] = (ahead_array){
-        .type = a ? a->type : r->type, .rank = a ? a->rank : r->rank, .is_static = a && a->data};
-    for (uint32_t k = 0; k < s->arrays[i].rank; k++)
-      s->arrays[i].dims[k] = dims[k];
-    snprintf(s->arrays[i].name, sizeof s->arrays[i].name, "%s", name ? name : "");
+    array *shape = &m->arrays[i].shape;
+    *shape = (array){.type = a ? a->type : r->type, .rank = a ? a->rank : r->rank};
+    memcpy(shape->dims, a ? a->dims : r->dims, shape->rank * sizeof *shape->dims);
+    m->arrays[i].is_static = a && a->data;
+    snprintf(m->arrays[i].name, sizeof m->arrays[i].name, "%s", name ? name : "");
   }
   return true;
 }
 
-static bool same_length(const ahead_size *a, const ahead_size *b) {
-  bool same = true;
-  for (size_t i = 0; i < a->argument_count; i++)
-    for (uint32_t k = 0; k < a->arrays[i].rank && !a->arrays[i].is_static; k++)
-      same = same && a->arrays[i].dims[k] == b->arrays[i].dims[k];
-  return same;
+#define MOST_TABLE_BYTES (UINT64_C(1) << 24)
+
+static bool check_bounds(permc_context *c, const ahead_plan *s) {
+  char why[400];
+  uint64_t bytes = 0;
+  for (size_t a = 0; a < s->plan->arrays.count; a++)
+    if (s->plan->arrays.items[a].role == NET_TABLE)
+      bytes += cpu_array_bytes(&s->plan->arrays.items[a]);
+  if (bytes > MOST_TABLE_BYTES)
+    return context_error(c,
+                         "the program has %llu bytes of constant arrays, and a library at most "
+                         "%llu; make them arguments",
+                         (unsigned long long)bytes, (unsigned long long)MOST_TABLE_BYTES);
+  return c_code_is_bounded(s->code, why, sizeof why) || context_error(c, "%s", why);
 }
 
-// Whether the new size goes with those before it: the same types, other lengths.
-static bool check_size(const ahead_making *m) {
-  const ahead_size *s = &m->sizes[m->size_count], *first = &m->sizes[0];
-  const char *types = m->request->types[m->size_count];
-  bool alike = s->argument_count == first->argument_count && s->result_count == first->result_count;
-  for (size_t i = 0; alike && i < s->argument_count + s->result_count; i++)
-    alike = s->arrays[i].type == first->arrays[i].type &&
-            s->arrays[i].rank == first->arrays[i].rank &&
-            s->arrays[i].is_static == first->arrays[i].is_static;
-  if (!alike)
-    return context_error(m->context,
-                         "--arguments '%s' and '%s' make functions of different C types: sizes "
-                         "behind one function differ in lengths alone; build two libraries",
-                         m->request->types[0], types);
-  for (size_t i = 0; i < m->size_count; i++)
-    if (same_length(s, &m->sizes[i]))
-      return context_error(m->context,
-                           "--arguments '%s' and '%s' have the same lengths: one function cannot "
-                           "tell them apart; build two libraries",
-                           m->request->types[i], types);
-  return true;
+// NULL: it has a text, or memory was out. A text that a GPU's compiler gets has no comments.
+static const char *write_text(const ahead_making *m, const pipeline *p, const c_comments *comments,
+                              c_code *code) {
+  c_options options = backend_text_options(p->backend, m->context);
+  bool gpu = m->request->target == AHEAD_CUDA;
+  const char *problem = gpu ? c_missing_on_gpu(p->plan) : NULL;
+  if (!gpu)
+    options.comments = comments;
+  if (!problem)
+    c_emit(code, p->plan, &options, &problem);
+  return problem;
 }
 
-static bool add_size(permc_context *c, pipeline *p, void *with) {
+static bool add_program(permc_context *c, pipeline *p, void *with) {
   ahead_making *m = with;
   explain_lines lines;
-  c_comments names = explain_comments(c, p, &lines);
+  c_comments comments = explain_comments(c, p, &lines);
+  c_code code = {0};
+  ahead_plan s = {.plan = p->plan, .trace = &p->trace, .code = &code};
+  bool gpu = m->request->target == AHEAD_CUDA;
   snprintf(m->title, sizeof m->title, "%s", lines.title);
-  if (!describe_arrays(m, p, &names) || !check_size(m) || !ahead_add_size(m, p))
+  if (!describe_arrays(m, p, &comments))
     return false;
-  m->size_count++;
-  return true;
+  const char *problem = write_text(m, p, &comments, &code);
+  bool good =
+      problem ? context_error(c, "%s%s", problem, gpu ? "; a library for --target c has them" : "")
+      : code.roots ? check_bounds(c, &s)
+                   : context_no_memory(c);
+  good = good && (gpu ? ahead_add_gpu_source : ahead_add_host_source)(m, &s);
+  free(s.layout.places);
+  free(s.roots_at);
+  c_code_free(&code);
+  return good;
 }
 
 // Without NVRTC there are only the kernels' texts.
@@ -102,27 +111,21 @@ static void name_target(const permc_context *c, char name[32]) {
 
 bool ahead_make(permc_context *c, const ahead_request *r, ahead_library *out) {
   ahead_making m = {.context = c, .request = r, .library = out};
-  *out = (ahead_library){0};
-  m.sizes = calloc(r->type_count + 1, sizeof *m.sizes);
-  bool good = m.sizes || context_no_memory(c);
+  bool cuda = r->target == AHEAD_CUDA;
   char plain[32];
+  *out = (ahead_library){0};
   name_target(c, plain);
-  for (size_t i = 0; i < r->type_count && good; i++) {
-    bool cuda = r->target == AHEAD_CUDA;
-    pipeline_request request = {.entry = r->entry,
-                                .types = r->types[i],
-                                .last = STAGE_PLAN,
-                                .backend = cuda ? "cuda" : "cpu",
-                                .target = cuda ? "gpu" : plain,
-                                .often = true};
-    good = pipeline_with(c, &request, add_size, &m);
-  }
-  good = good && ahead_add_library(&m) && (is_complete(out) || context_no_memory(c));
-  if (good && r->target == AHEAD_CUDA)
+  pipeline_request request = {.entry = r->entry,
+                              .types = r->types,
+                              .last = STAGE_PLAN,
+                              .backend = cuda ? "cuda" : "cpu",
+                              .target = cuda ? "gpu" : plain,
+                              .often = true};
+  bool good = pipeline_with(c, &request, add_program, &m) && ahead_add_library(&m) &&
+              (is_complete(out) || context_no_memory(c));
+  if (good && cuda)
     warn_of_code(c);
-  for (size_t i = 0; i < r->type_count && m.sizes; i++)
-    free(m.sizes[i].arrays);
-  free(m.sizes);
+  free(m.arrays);
   text_free(&m.externs);
   return good;
 }

@@ -1,34 +1,32 @@
 // Libraries made ahead of time: an entry as sources of a C library, which needs no permc when it
 // runs (`permc build`).
 //
-//   in    an entry of the loaded program, the types of its arguments at one size or several
+//   in    an entry of the loaded program, the types of its arguments
 //   out   files: a header, sources, a CMake package
 //
-//   const char *types[] = {"[16]u32", "[1024]u32"};
-//   ahead_request r = {.entry = "sort", .name = "sorter", .types = types, .type_count = 2};
+//   ahead_request r = {.entry = "sort", .name = "sorter", .types = "[1024]u32"};
 //   ahead_library l;
 //   if (ahead_make(c, &r, &l))
 //     write(l.files[0].name, &l.files[0].content);
 //   ahead_free(&l);
 //
-// For C, with two sizes:
+// For C:
 //
 //   NAME.h           the function that is called, and what goes with it: shapes, units, errors
-//   NAME.c           finds the size; calls, checks (the *_text.h of this room)
+//   NAME.c           calls, checks (the *_text.h of this room)
+//   NAME_program.c   the passes (kernels/emit/emit.h), and a table of them, which says where arrays
+//                    lie (program_text.h)
 //   NAME_routines.c  if it has routines: the sources of runtime/routines
-//   NAME_1.c         the passes of [16]u32 (kernels/emit/emit.h), and a table of them, which says
-//   NAME_2.c           where arrays lie (program_text.h); of [1024]u32
 //   NAME_private.h   what the sources share
 //   CMakeLists.txt   library, installation, find_package
 //
-// For CUDA, NAME_1.c has the machine code of the kernels, and tables of what is launched;
-// NAME_1_1.cu is their text.
+// For CUDA, NAME_program.c has the machine code of the kernels, and tables of what is launched;
+// NAME_1.cu is their text.
 //
-//   ahead.c    sizes, one after the other       size.c     the text of one size, and its source:
-//   library.c  header, dispatch, package        host.c     ... for a processor
-//   files.c    files, shapes                    gpu.c      ... for GPUs
-//   place.c    where arrays are                 tables.c   tables that both have
-//                                               routine.c  the routines of a processor
+//   ahead.c    the program's text               host.c     its source for a processor
+//   library.c  header, calls, package           gpu.c      ... for GPUs
+//   files.c    its files                        tables.c   tables that both have
+//   place.c    where arrays are                 routine.c  the routines of a processor
 #ifndef PERMC_RUNTIME_AHEAD_AHEAD_H
 #define PERMC_RUNTIME_AHEAD_AHEAD_H
 
@@ -40,8 +38,7 @@ typedef enum ahead_target { AHEAD_C, AHEAD_CUDA } ahead_target;
 typedef struct ahead_request {
   const char *entry, *name;  // name: what all names of the library begin with, a name of C
   ahead_target target;
-  const char *const *types;  // "[2^24]u32 [8](u32, f64) 5": values are part of the program
-  size_t type_count;
+  const char *types;  // "[2^24]u32 [8](u32, f64) 5": values are part of the program
 } ahead_request;
 
 typedef struct ahead_file {

@@ -1,7 +1,7 @@
 // Errors of a call, and what is checked of its data. Part of each library made ahead of time.
 // PERMC_ERROR is the library's error.
 
-enum { PERMC_OK, PERMC_LENGTHS, PERMC_MEMORY, PERMC_ALIGNMENT, PERMC_DATA, PERMC_DEVICE };
+enum { PERMC_OK, PERMC_MEMORY, PERMC_ALIGNMENT, PERMC_DATA, PERMC_DEVICE };
 
 static int permc_refuse(PERMC_ERROR *e, int code, const char *message) {
   if (e) {

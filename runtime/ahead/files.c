@@ -1,4 +1,4 @@
-// The files of a library, and how shapes are written in them. See making.h.
+// The files of a library. See making.h.
 #include "runtime/ahead/making.h"
 
 #include <stdarg.h>
@@ -30,13 +30,7 @@ void ahead_free(ahead_library *l) {
   *l = (ahead_library){0};
 }
 
-void ahead_write_shape(text *out, const ahead_array *a) {
-  for (uint32_t i = 0; i < a->rank; i++)
-    text_printf(out, "[%llu]", (unsigned long long)a->dims[i]);
-  text_string(out, scalar_types[a->type].name);
-}
-
 void ahead_write_head(text *out, const ahead_making *m) {
   text_printf(out, "// %s\n// at %s. Written by permc %s.\n#include \"%s_private.h\"\n\n", m->title,
-              m->request->types[m->size_count], PERMC_VERSION, m->request->name);
+              m->request->types, PERMC_VERSION, m->request->name);
 }

@@ -1,4 +1,4 @@
-// The source of a program at one size for GPUs: machine code of its kernels, and a table of what is
+// The source of a program for GPUs: machine code of its kernels, and a table of what is
 // launched. See making.h.
 #include "runtime/ahead/making.h"
 #include "runtime/cpu/cpu.h"
@@ -95,8 +95,7 @@ static bool add_module(gpu_source *g, size_t of) {
   }
   text_printf(g->out, "%s{0, NULL}};\n", text_content(&images));
   text_free(&images);
-  text *file =
-      ahead_add_file(m->library, "%s_%zu_%zu.cu", m->request->name, m->size_count + 1, of + 1);
+  text *file = ahead_add_file(m->library, "%s_%zu.cu", m->request->name, of + 1);
   if (file)
     text_add(file, t->data, t->length);
   bool good = made || !compiles || context_error(m->context, "%s", code.message);
@@ -191,14 +190,13 @@ static void write_program(gpu_source *g) {
   for (uint32_t i = 0; i < s->checked_after; i++)
     checked_after += t->passes[i].count;
   text_printf(out,
-              "const permc_program %s_program_%zu = {\n"
+              "const permc_program %s_program = {\n"
               "  %zu, %zu, %zu, %zu, %u, %zu, %u, %u,\n"
               "  places, launches, parameters, kernels, modules, tables, table_bytes, tables_at,\n"
               "  roots, roots_at, checks, copies, UINT64_C(%llu), UINT64_C(%llu)\n};\n",
-              g->making->request->name, g->making->size_count + 1, s->plan->arrays.count,
-              t->launches.count, t->kernels.count, t->modules.count, s->root_count,
-              s->trace->checks.count, copies, checked_after, number(g->block_bytes),
-              number(s->layout.workspace_bytes));
+              g->making->request->name, s->plan->arrays.count, t->launches.count, t->kernels.count,
+              t->modules.count, s->root_count, s->trace->checks.count, copies, checked_after,
+              number(g->block_bytes), number(s->layout.workspace_bytes));
 }
 
 static bool make_source(gpu_source *g) {
@@ -224,15 +222,12 @@ bool ahead_add_gpu_source(ahead_making *m, ahead_plan *s) {
   g.tables_at = calloc(arrays + 1, sizeof *g.tables_at);
   cache_open(&g.cache);
   bool good = g.passes && g.tables_at ? make_source(&g) : context_no_memory(m->context);
-  text *file =
-      good ? ahead_add_file(m->library, "%s_%zu.c", m->request->name, m->size_count + 1) : NULL;
+  text *file = good ? ahead_add_file(m->library, "%s_program.c", m->request->name) : NULL;
   if (file)
     *file = out;
   else
     text_free(&out);
-  ahead_size *size = &m->sizes[m->size_count];
-  size->workspace_bytes = s->layout.workspace_bytes;
-  m->most_arrays = arrays > m->most_arrays ? arrays : m->most_arrays;
+  m->workspace_bytes = s->layout.workspace_bytes;
   launch_table_free(&g.table);
   free(g.passes);
   free(g.tables_at);

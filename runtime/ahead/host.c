@@ -1,4 +1,4 @@
-// The source of a program at one size for a processor: its passes, and a table of what a call does.
+// The source of a program for a processor: its passes, and a table of what a call does.
 // See making.h.
 #include "runtime/ahead/making.h"
 #include "runtime/cpu/cpu.h"
@@ -68,7 +68,7 @@ static const char *const c_types[SCALAR_COUNT] = {
     [SCALAR_C128] = "double _Complex"};
 
 static void declare_externs(ahead_making *m, const plan *p) {
-  for (size_t i = 0; i < p->net->externs.count && m->size_count == 0; i++) {
+  for (size_t i = 0; i < p->net->externs.count; i++) {
     const c_function *e = &p->net->externs.items[i];
     text_printf(&m->externs, "%s %s(", c_types[e->result], e->name);
     for (uint32_t k = 0; k < e->arity; k++)
@@ -97,20 +97,20 @@ static void write_program(text *out, const ahead_making *m, const ahead_plan *s,
   write_foreign(out, s->plan);
   uint32_t copies = ahead_write_copies(out, s);
   text_printf(out,
-              "const permc_program %s_program_%zu = {\n"
+              "const permc_program %s_program = {\n"
               "  %zu, %zu, %u, %zu, %u, %u,\n"
               "  places, steps, tables, roots, roots_at, foreign, checks, copies,\n"
               "  UINT64_C(%llu), UINT64_C(%llu), UINT64_C(%llu), UINT64_C(%llu), UINT64_C(%llu)\n"
               "};\n",
-              m->request->name, m->size_count + 1, s->plan->arrays.count, s->plan->passes.count,
-              s->root_count, s->trace->checks.count, copies, s->checked_after,
-              number(w->scratch_at), number(w->scratch_bytes), number(w->arrays_at),
-              number(s->layout.temporaries_at), number(w->bytes));
+              m->request->name, s->plan->arrays.count, s->plan->passes.count, s->root_count,
+              s->trace->checks.count, copies, s->checked_after, number(w->scratch_at),
+              number(w->scratch_bytes), number(w->arrays_at), number(s->layout.temporaries_at),
+              number(w->bytes));
 }
 
 bool ahead_add_host_source(ahead_making *m, ahead_plan *s) {
   workspace w = {0};
-  text *out = ahead_add_file(m->library, "%s_%zu.c", m->request->name, m->size_count + 1);
+  text *out = ahead_add_file(m->library, "%s_program.c", m->request->name);
   if (!out || !lay_out(m, s, &w) || w.routines.failed) {
     text_free(&w.routines);
     return context_no_memory(m->context);
@@ -123,7 +123,7 @@ bool ahead_add_host_source(ahead_making *m, ahead_plan *s) {
   c_code_file(out, s->code, 0, s->code->pass_count, false);
   write_program(out, m, s, &w);
   text_free(&w.routines);
-  m->sizes[m->size_count].workspace_bytes = w.bytes;
-  m->sizes[m->size_count].has_roots = s->root_count > 0;
+  m->workspace_bytes = w.bytes;
+  m->has_roots = s->root_count > 0;
   return true;
 }

@@ -1,4 +1,4 @@
-// What all sizes of a library share: header, dispatch, package. See making.h.
+// What is about the program: header, calls, package. See making.h.
 #include "kernels/text/text.h"
 #include "runtime/ahead/making.h"
 
@@ -7,55 +7,6 @@
 #include <string.h>
 
 static bool is_for_gpu(const ahead_making *m) { return m->request->target == AHEAD_CUDA; }
-
-// ---- lengths -----------------------------------------------------------------------------------
-
-// A length that is not the same at all sizes: of dimension `dimension` of argument `argument`.
-typedef struct length {
-  size_t argument;
-  uint32_t dimension;
-} length;
-
-enum { MOST_LENGTHS = 256 };
-
-typedef struct lengths {
-  size_t count;
-  length items[MOST_LENGTHS];
-} lengths;
-
-static uint64_t length_at(const ahead_size *s, length l) {
-  return s->arrays[l.argument].dims[l.dimension];
-}
-
-static bool same_lengths(const ahead_making *m, length a, length b) {
-  for (size_t i = 0; i < m->size_count; i++)
-    if (length_at(&m->sizes[i], a) != length_at(&m->sizes[i], b))
-      return false;
-  return true;
-}
-
-static bool varies(const ahead_making *m, length l) {
-  for (size_t i = 0; i < m->size_count; i++)
-    if (length_at(&m->sizes[i], l) != length_at(&m->sizes[0], l))
-      return true;
-  return false;
-}
-
-// Each of those that differ, once: they are parameters.
-static lengths find_lengths(const ahead_making *m) {
-  lengths found = {.count = 0};
-  const ahead_size *s = &m->sizes[0];
-  for (size_t i = 0; i < s->argument_count; i++)
-    for (uint32_t k = 0; k < s->arrays[i].rank && !s->arrays[i].is_static; k++) {
-      length l = {i, k};
-      bool known = !varies(m, l) || found.count == MOST_LENGTHS;
-      for (size_t j = 0; j < found.count && !known; j++)
-        known = same_lengths(m, l, found.items[j]);
-      if (!known)
-        found.items[found.count++] = l;
-    }
-  return found;
-}
 
 // ---- the header --------------------------------------------------------------------------------
 
@@ -82,76 +33,47 @@ static void write_upper(text *out, const char *name) {
     text_printf(out, "%c", toupper((unsigned char)*name));
 }
 
-static bool is_argument(const ahead_size *s, size_t which) { return which < s->argument_count; }
-
 // "argument_1", "result_2".
-static void write_name(text *out, const ahead_size *s, size_t which) {
-  bool argument = is_argument(s, which);
+static void write_name(text *out, const ahead_making *m, size_t which) {
+  bool argument = which < m->argument_count;
   text_printf(out, "%s_%zu", argument ? "argument" : "result",
-              which + 1 - (argument ? 0 : s->argument_count));
+              which + 1 - (argument ? 0 : m->argument_count));
 }
 
 static void write_array_comment(text *out, const ahead_making *m, size_t which) {
-  const ahead_size *s = &m->sizes[0];
-  const ahead_array *a = &s->arrays[which];
+  const ahead_array *a = &m->arrays[which];
   text_string(out, "//   ");
-  write_name(out, s, which);
+  write_name(out, m, which);
   if (*a->name)
     text_printf(out, " (%s)", a->name);
   text_string(out, "  ");
-  for (size_t i = 0; i < m->size_count; i++) {
-    text_string(out, i ? " or " : "");
-    ahead_write_shape(out, &m->sizes[i].arrays[which]);
-  }
-  text_printf(out, "%s; %s\n", c_types[a->type][1],
-              a->is_static            ? "part of the library: no parameter"
-              : is_argument(s, which) ? "read"
-                                      : "written");
+  array_print_shape(out, &a->shape);
+  text_printf(out, "%s; %s\n", c_types[a->shape.type][1],
+              a->is_static                ? "part of the library: no parameter"
+              : which < m->argument_count ? "read"
+                                          : "written");
 }
 
-static void write_parameters(text *out, const ahead_making *m, const lengths *l) {
-  const ahead_size *s = &m->sizes[0];
-  for (size_t i = 0; i < l->count; i++)
-    text_printf(out, "size_t length_%zu, ", i + 1);
-  for (size_t i = 0; i < s->argument_count + s->result_count; i++) {
-    if (s->arrays[i].is_static)
-      continue;
-    text_printf(out, "%s%s *", is_argument(s, i) ? "const " : "", c_types[s->arrays[i].type][0]);
-    write_name(out, s, i);
-    text_string(out, ", ");
-  }
-}
-
-static void write_length_parameters(text *out, const lengths *l) {
-  for (size_t i = 0; i < l->count; i++)
-    text_printf(out, "size_t length_%zu%s", i + 1, i + 1 < l->count ? ", " : "");
-}
-
-static void write_prototype(text *out, const ahead_making *m, const lengths *l) {
+static void write_prototype(text *out, const ahead_making *m) {
   const char *name = m->request->name;
   text_printf(out, "int %s_call(", name);
   if (is_for_gpu(m))
     text_printf(out, "const %s_device *device, ", name);
-  write_parameters(out, m, l);
+  for (size_t i = 0; i < m->argument_count + m->result_count; i++) {
+    if (m->arrays[i].is_static)
+      continue;
+    text_printf(out, "%s%s *", i < m->argument_count ? "const " : "",
+                c_types[m->arrays[i].shape.type][0]);
+    write_name(out, m, i);
+    text_string(out, ", ");
+  }
   text_printf(out, "void *workspace, %s%s_error *error)", is_for_gpu(m) ? "void *stream, " : "",
               name);
-}
-
-static void write_lengths_comment(text *out, const ahead_making *m, const lengths *l) {
-  for (size_t i = 0; i < l->count; i++) {
-    text_printf(out, "//   length_%zu  of dimension %u of argument_%zu: ", i + 1,
-                l->items[i].dimension + 1, l->items[i].argument + 1);
-    for (size_t k = 0; k < m->size_count; k++)
-      text_printf(out, "%s%llu", k ? ", " : "",
-                  (unsigned long long)length_at(&m->sizes[k], l->items[i]));
-    text_string(out, "\n");
-  }
 }
 
 static void write_errors(text *out, const char *name) {
   static const char *const codes[][2] = {
       {"OK", "0: the results are there"},
-      {"LENGTHS", "the library was not made for these lengths"},
       {"MEMORY", "there is no memory for a workspace"},
       {"ALIGNMENT", "the workspace is not at a multiple of 256 bytes"},
       {"DATA", "an argument's elements are wrong: position, row and value say which"},
@@ -174,23 +96,17 @@ static void write_errors(text *out, const char *name) {
       name, name);
 }
 
-static void write_workspace(text *out, const ahead_making *m, const lengths *l) {
+static void write_workspace(text *out, const ahead_making *m) {
   const char *name = m->request->name;
-  text_string(out, "// Bytes of workspace of a call: ");
-  for (size_t i = 0; i < m->size_count; i++)
-    text_printf(out, "%s%llu", i ? ", " : "", (unsigned long long)m->sizes[i].workspace_bytes);
-  text_printf(out, ".\nsize_t %s_workspace_bytes(", name);
-  write_length_parameters(out, l);
-  text_string(out, l->count ? ");  // 0 as well: not for these lengths\n" : "void);\n");
-  if (is_for_gpu(m))
-    return;
-  text_printf(
-      out,
-      "// Makes memory of so many bytes, at a multiple of 256, a workspace, once. Any number "
-      "of\n// calls may use it, one at a time; it stays where it is.\nint %s_prepare(",
-      name);
-  write_length_parameters(out, l);
-  text_printf(out, "%svoid *workspace);\n", l->count ? ", " : "");
+  text_printf(out, "// Bytes of workspace of a call: %llu.\nsize_t %s_workspace_bytes(void);\n",
+              (unsigned long long)m->workspace_bytes, name);
+  if (!is_for_gpu(m))
+    text_printf(
+        out,
+        "// Makes memory of so many bytes, at a multiple of 256, a workspace, once. Any number "
+        "of\n// calls may use it, one at a time; it stays where it is.\n"
+        "int %s_prepare(void *workspace);\n",
+        name);
 }
 
 static void write_device(text *out, const char *name) {
@@ -220,19 +136,17 @@ static const char *const call_notes[] = {
     "number\n"
     "// of threads may call it at once, each with a workspace of its own.\n"};
 
-static void write_call(text *out, const ahead_making *m, const lengths *l) {
-  const ahead_size *s = &m->sizes[0];
+static void write_call(text *out, const ahead_making *m) {
   text_printf(out, "// %s\n//\n", m->title);
-  write_lengths_comment(out, m, l);
-  for (size_t i = 0; i < s->argument_count + s->result_count; i++)
+  for (size_t i = 0; i < m->argument_count + m->result_count; i++)
     write_array_comment(out, m, i);
   text_printf(out, call_notes[is_for_gpu(m)],
-              s->has_roots ? ", which takes longer than the call" : "");
-  write_prototype(out, m, l);
+              m->has_roots ? ", which takes longer than the call" : "");
+  write_prototype(out, m);
   text_string(out, ";\n");
 }
 
-static void write_header(text *out, const ahead_making *m, const lengths *l) {
+static void write_header(text *out, const ahead_making *m) {
   const char *name = m->request->name;
   text_printf(out, "// %s: %s\n// A library written by permc %s. It needs %s alone.\n", name,
               m->title, PERMC_VERSION, is_for_gpu(m) ? "CUDA's driver" : "the C library");
@@ -246,9 +160,9 @@ static void write_header(text *out, const ahead_making *m, const lengths *l) {
   write_errors(out, name);
   if (is_for_gpu(m))
     write_device(out, name);
-  write_workspace(out, m, l);
+  write_workspace(out, m);
   text_string(out, "\n");
-  write_call(out, m, l);
+  write_call(out, m);
   if (m->externs.length)
     text_printf(
         out,
@@ -297,125 +211,82 @@ static void write_private(text *out, const ahead_making *m) {
     c_source_add(out, "runtime/routines/work.h");
     c_source_add(out, "runtime/ahead/host_program_text.h");
   }
-  for (size_t i = 0; i < m->size_count; i++)
-    text_printf(
-        out, "extern __attribute__((visibility(\"hidden\"))) const permc_program %s_program_%zu;\n",
-        name, i + 1);
-}
-
-// The number of the program for lengths; PROGRAMS: there is none.
-static void write_find(text *out, const ahead_making *m, const lengths *l) {
-  text_printf(out, "\nenum { PROGRAMS = %zu };\nstatic const permc_program *const programs[] = {",
-              m->size_count);
-  for (size_t i = 0; i < m->size_count; i++)
-    text_printf(out, "%s&%s_program_%zu", i ? ", " : "", m->request->name, i + 1);
   text_printf(out,
-              "};\n\nstatic size_t find_program(const size_t *lengths) {\n"
-              "  static const size_t known[PROGRAMS][%zu] = {",
-              l->count ? l->count : 1);
-  for (size_t i = 0; i < m->size_count; i++) {
-    text_string(out, i ? ", {" : "{");
-    for (size_t k = 0; k < l->count; k++)
-      text_printf(out, "%s%llu", k ? ", " : "",
-                  (unsigned long long)length_at(&m->sizes[i], l->items[k]));
-    text_string(out, l->count ? "}" : "0}");
-  }
-  text_string(out, "};\n  size_t i;\n"
-                   "  for (i = 0; i < PROGRAMS; i++)\n"
-                   "    if (memcmp(known[i], lengths, sizeof known[i]) == 0)\n"
-                   "      break;\n"
-                   "  return i;\n}\n");
-}
-
-static void write_length_list(text *out, const lengths *l) {
-  text_printf(out, "  const size_t lengths[%zu] = {", l->count ? l->count : 1);
-  for (size_t i = 0; i < l->count; i++)
-    text_printf(out, "%slength_%zu", i ? ", " : "", i + 1);
-  text_string(out, l->count ? "};\n" : "0};\n");
-  text_string(out, "  size_t number = find_program(lengths);\n");
+              "extern __attribute__((visibility(\"hidden\"))) const permc_program %s_program;\n",
+              name);
 }
 
 // The parameters that are arrays, by number.
 static void write_array_list(text *out, const ahead_making *m, bool results) {
-  const ahead_size *s = &m->sizes[0];
-  size_t first = results ? s->argument_count : 0;
-  size_t last = results ? s->argument_count + s->result_count : s->argument_count;
+  size_t first = results ? m->argument_count : 0;
+  size_t last = results ? m->argument_count + m->result_count : m->argument_count;
   text_printf(out, "  %s[%zu] = {", results ? "void *const results" : "const void *const arguments",
               last - first + 1);
   for (size_t i = first; i < last; i++) {
-    if (s->arrays[i].is_static)
+    if (m->arrays[i].is_static)
       text_string(out, "NULL");
     else
-      write_name(out, s, i);
+      write_name(out, m, i);
     text_string(out, ", ");
   }
   text_string(out, "NULL};\n");
 }
 
-static void write_call_body(text *out, const ahead_making *m, const lengths *l) {
+static void write_call_body(text *out, const ahead_making *m) {
+  const char *name = m->request->name;
   text_string(out, "\n");
-  write_prototype(out, m, l);
+  write_prototype(out, m);
   text_string(out, " {\n");
-  write_length_list(out, l);
   write_array_list(out, m, false);
   write_array_list(out, m, true);
   if (is_for_gpu(m))
-    text_string(out, "  permc_call_state call;\n");
-  text_string(out,
-              "  if (number == PROGRAMS)\n"
-              "    return permc_refuse(error, PERMC_LENGTHS, \"not made for these lengths\");\n");
-  text_string(out, is_for_gpu(m)
-                       ? "  call.program = programs[number];\n"
-                         "  call.loaded = &device->programs[number];\n"
-                         "  call.overlapping = device->overlapping;\n"
-                         "  call.stream = stream;\n"
-                         "  call.error = error;\n"
-                         "  return permc_call(&call, arguments, results, workspace);\n}\n"
-                       : "  return permc_call(programs[number], arguments, results, workspace, "
-                         "error);\n}\n");
+    text_printf(out,
+                "  permc_call_state call;\n"
+                "  call.program = &%s_program;\n"
+                "  call.loaded = &device->program;\n"
+                "  call.overlapping = device->overlapping;\n"
+                "  call.stream = stream;\n"
+                "  call.error = error;\n"
+                "  return permc_call(&call, arguments, results, workspace);\n}\n",
+                name);
+  else
+    text_printf(out, "  return permc_call(&%s_program, arguments, results, workspace, error);\n}\n",
+                name);
 }
 
-static void write_workspace_body(text *out, const ahead_making *m, const lengths *l) {
-  text_printf(out, "\nsize_t %s_workspace_bytes(", m->request->name);
-  write_length_parameters(out, l);
-  text_string(out, l->count ? ") {\n" : "void) {\n");
-  write_length_list(out, l);
-  text_string(out,
-              "  return number < PROGRAMS ? (size_t)programs[number]->workspace_bytes : 0;\n}\n");
-}
-
-static void write_prepare_body(text *out, const ahead_making *m, const lengths *l) {
-  text_printf(out, "\nint %s_prepare(", m->request->name);
-  write_length_parameters(out, l);
-  text_printf(out, "%svoid *workspace) {\n", l->count ? ", " : "");
-  write_length_list(out, l);
-  text_string(out, "  if (number == PROGRAMS)\n    return PERMC_LENGTHS;\n"
-                   "  if ((uintptr_t)workspace % PERMC_ALIGNED)\n    return PERMC_ALIGNMENT;\n"
-                   "  permc_prepare(programs[number], workspace);\n  return PERMC_OK;\n}\n");
+static void write_workspace_body(text *out, const ahead_making *m) {
+  const char *name = m->request->name;
+  text_printf(out,
+              "\nsize_t %s_workspace_bytes(void) { return (size_t)%s_program.workspace_bytes; }\n",
+              name, name);
+  if (!is_for_gpu(m))
+    text_printf(out,
+                "\nint %s_prepare(void *workspace) {\n"
+                "  if ((uintptr_t)workspace %% PERMC_ALIGNED)\n    return PERMC_ALIGNMENT;\n"
+                "  permc_prepare(&%s_program, workspace);\n  return PERMC_OK;\n}\n",
+                name, name);
 }
 
 // Kernels may begin before those before them end where GPU and driver allow that.
 static void write_open_body(text *out, const char *name) {
   text_printf(out,
-              "\nstruct %s_device {\n  int overlapping;\n  permc_loaded programs[PROGRAMS];\n};\n"
-              "\nvoid %s_close(%s_device *device) {\n  size_t i;\n"
-              "  for (i = 0; device && i < PROGRAMS; i++)\n"
-              "    permc_unload(programs[i], &device->programs[i]);\n  free(device);\n}\n",
-              name, name, name);
+              "\nstruct %s_device {\n  int overlapping;\n  permc_loaded program;\n};\n"
+              "\nvoid %s_close(%s_device *device) {\n"
+              "  if (device)\n    permc_unload(&%s_program, &device->program);\n"
+              "  free(device);\n}\n",
+              name, name, name, name);
   text_printf(out,
               "\nint %s_open(%s_device **device, %s_error *error) {\n"
               "  %s_device *d = (%s_device *)calloc(1, sizeof *d);\n"
-              "  int capability = permc_capability(error), version = 0, good = d && capability;\n"
-              "  size_t i;\n"
+              "  int capability = permc_capability(error), version = 0;\n"
               "  *device = NULL;\n"
               "  if (!d)\n    return permc_refuse(error, PERMC_MEMORY, \"out of memory\");\n"
-              "  for (i = 0; good && i < PROGRAMS; i++)\n"
-              "    good = permc_load(programs[i], capability, &d->programs[i], error);\n"
-              "  if (!good) {\n    %s_close(d);\n    return PERMC_DEVICE;\n  }\n"
+              "  if (!capability || !permc_load(&%s_program, capability, &d->program, error)) {\n"
+              "    %s_close(d);\n    return PERMC_DEVICE;\n  }\n"
               "  d->overlapping = capability >= 90 && cuDriverGetVersion(&version) == 0 &&\n"
               "                   version >= PERMC_OVERLAPPING_DRIVER;\n"
               "  *device = d;\n  return PERMC_OK;\n}\n",
-              name, name, name, name, name, name);
+              name, name, name, name, name, name, name);
 }
 
 // What executes the routines of a processor, in a source of its own, for programs may have other
@@ -458,12 +329,9 @@ static void write_run_routine(text *out, const ahead_making *m) {
     text_string(out, "#define PERMC_RUN_ROUTINE(work, blocks, arrays, memory) 0\n");
 }
 
-static void write_main(text *out, const ahead_making *m, const lengths *l) {
-  static const char *const parts[2][5] = {
-      {"core/scalar/root_product.inc", "core/scalar/root.inc", "runtime/ahead/prepare_text.h",
-       "runtime/ahead/check_text.h", "runtime/ahead/call_text.h"},
-      {"core/scalar/root_product.inc", "core/scalar/root.inc", "runtime/ahead/prepare_text.h",
-       "runtime/ahead/check_text.h", "runtime/ahead/gpu_call_text.h"}};
+static void write_main(text *out, const ahead_making *m) {
+  static const char *const parts[] = {"core/scalar/root_product.inc", "core/scalar/root.inc",
+                                      "runtime/ahead/prepare_text.h", "runtime/ahead/check_text.h"};
   const char *name = m->request->name;
   text_printf(out, "// %s: %s\n// Written by permc %s.\n#include \"%s_private.h\"\n", name,
               m->title, PERMC_VERSION, name);
@@ -471,18 +339,16 @@ static void write_main(text *out, const ahead_making *m, const lengths *l) {
               "#include <math.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n\n"
               "#define PERMC_ERROR %s_error\n"
               "#define PERMC_MOST_ARRAYS %zu\n#define PERMC_MOST_PARAMETERS %zu\n",
-              name, m->most_arrays + 1, m->most_arrays + 32);
+              name, m->program_arrays + 1, m->program_arrays + 32);
   if (!is_for_gpu(m))
     write_run_routine(out, m);
-  for (size_t i = 0; i < 5; i++)
-    c_source_add(out, parts[is_for_gpu(m)][i]);
-  write_find(out, m, l);
-  write_workspace_body(out, m, l);
+  for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+    c_source_add(out, parts[i]);
+  c_source_add(out, is_for_gpu(m) ? "runtime/ahead/gpu_call_text.h" : "runtime/ahead/call_text.h");
+  write_workspace_body(out, m);
   if (is_for_gpu(m))
     write_open_body(out, name);
-  else
-    write_prepare_body(out, m, l);
-  write_call_body(out, m, l);
+  write_call_body(out, m);
 }
 
 // ---- the package -------------------------------------------------------------------------------
@@ -501,10 +367,8 @@ static void write_package(text *out, const ahead_making *m) {
       "if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)\n"
       "  set(CMAKE_BUILD_TYPE Release)\nendif()\n"
       "# The target's own name is none that CMake or a system has, such as all, test and m.\n"
-      "add_library(%s_library %s.c",
-      name, m->title, PERMC_VERSION, name, name, name, name, name, name);
-  for (size_t i = 0; i < m->size_count; i++)
-    text_printf(out, " %s_%zu.c", name, i + 1);
+      "add_library(%s_library %s.c %s_program.c",
+      name, m->title, PERMC_VERSION, name, name, name, name, name, name, name);
   if (m->has_routines)
     text_printf(out, " %s_routines.c", name);
   text_printf(
@@ -531,24 +395,19 @@ static void write_package(text *out, const ahead_making *m) {
       name, name, name, name, name, name, name);
 }
 
+static bool add_file(ahead_making *m, const char *name, const char *ending,
+                     void (*write)(text *out, const ahead_making *m)) {
+  text *out = ahead_add_file(m->library, "%s%s", name, ending);
+  if (out)
+    write(out, m);
+  return out;
+}
+
 bool ahead_add_library(ahead_making *m) {
-  lengths l = find_lengths(m);
-  ahead_library *all = m->library;
   const char *name = m->request->name;
-  text *out[5] = {0};
-  bool good = (out[0] = ahead_add_file(all, "%s.h", name)) != NULL;
-  if (good)
-    write_header(out[0], m, &l);
-  good = good && (out[1] = ahead_add_file(all, "%s.c", name));
-  if (good)
-    write_main(out[1], m, &l);
-  good = good && (out[2] = ahead_add_file(all, "%s_private.h", name));
-  if (good)
-    write_private(out[2], m);
-  good = good && (out[3] = ahead_add_file(all, "CMakeLists.txt"));
-  if (good)
-    write_package(out[3], m);
-  if (good && m->has_routines && (good = (out[4] = ahead_add_file(all, "%s_routines.c", name))))
-    write_routines(out[4], m);
-  return good || context_no_memory(m->context);
+  return (add_file(m, name, ".h", write_header) && add_file(m, name, ".c", write_main) &&
+          add_file(m, name, "_private.h", write_private) &&
+          add_file(m, "", "CMakeLists.txt", write_package) &&
+          (!m->has_routines || add_file(m, name, "_routines.c", write_routines))) ||
+         context_no_memory(m->context);
 }

@@ -1,6 +1,6 @@
 // A library while it is made. Private to runtime/ahead/.
 //
-//   ahead_make      for each size: ahead_add_size; then ahead_add_library
+//   ahead_make      ahead_add_host_source or ahead_add_gpu_source, then ahead_add_library
 #ifndef PERMC_RUNTIME_AHEAD_MAKING_H
 #define PERMC_RUNTIME_AHEAD_MAKING_H
 
@@ -10,36 +10,27 @@
 
 // An argument or result, as callers see it.
 typedef struct ahead_array {
-  scalar_type type;
-  uint32_t rank;
-  uint64_t dims[VALUE_MAX_RANK];
+  array shape;     // without data
   char name[64];   // in the program; "": none
   bool is_static;  // a part of the program, so no parameter
 } ahead_array;
-
-typedef struct ahead_size {
-  size_t argument_count, result_count;
-  ahead_array *arrays;  // arguments, then results
-  uint64_t workspace_bytes;
-  bool has_roots;
-} ahead_size;
 
 typedef struct ahead_making {
   permc_context *context;
   const ahead_request *request;
   ahead_library *library;
-  size_t size_count;  // made so far
-  ahead_size *sizes;
+  size_t argument_count, result_count;
+  ahead_array *arrays;  // arguments, then results
+  uint64_t workspace_bytes;
+  bool has_roots;
   char title[400];               // "main : [2^n]u32 -> [2^n]u32"
   text externs;                  // declarations of foreign functions
-  size_t most_arrays;            // of a program
+  size_t program_arrays;         // of the plan
   bool has_routines, has_sorts;  // of a processor
 } ahead_making;
 
 // A file of the library, to be filled: FORMAT is its name. NULL: there is no memory.
 text *ahead_add_file(ahead_library *l, const char *format, ...) PRINTF_LIKE(2, 3);
-// "[16][4]u32".
-void ahead_write_shape(text *out, const ahead_array *a);
 
 // A call of the plan: where all is, in what order.
 typedef struct ahead_plan {
@@ -53,12 +44,11 @@ typedef struct ahead_plan {
   uint64_t *roots_at;  // by table of roots: its place in the memory that is made once
 } ahead_plan;
 
-// The source of the next size (size.c), from a Plan. False: reported.
-bool ahead_add_size(ahead_making *m, const pipeline *p);
+// NAME_program.c. False: reported.
 bool ahead_add_host_source(ahead_making *m, ahead_plan *s);  // host.c
 bool ahead_add_gpu_source(ahead_making *m, ahead_plan *s);   // gpu.c
 void ahead_write_head(text *out, const ahead_making *m);     // of a source
-// The files that all sizes share (library.c). False: reported.
+// The other files (library.c). False: reported.
 bool ahead_add_library(ahead_making *m);
 
 // ---- place.c ---------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-// What the sources of a library made ahead of time (ahead.h) say of a program at one size, whatever
+// What the sources of a library made ahead of time (ahead.h) say of a program, whatever
 // it is for. Part of each of them, behind kernels/text/host.h.
 //
 // A program has arrays by number; each lies in an argument, a table of the source, a result, or

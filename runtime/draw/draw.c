@@ -12,7 +12,6 @@ static const char *draw_network_of(draw_picture *to, arena *a, const pipeline *p
 static const draw_row rows[] = {
     {"network", "a network", draw_network_of},
     {"matrix", "a permutation by a matrix", draw_matrix_of},
-    {"passes", "passes over memory", draw_passes_of},
 };
 
 const draw_row *draw_at(size_t index) {

@@ -1,7 +1,7 @@
 // Pictures of an entry at given sizes: `permc draw`.
 //
 // Comes in: the Net and the Plan of a pipeline. Goes out: text for a terminal, or SVG. There are
-// three pictures:
+// two pictures:
 //
 //   network   of the Net: a line for each element, data go from left to right. Permutations are gone:
 //             elements stay on their lines, and the word at the end says where a result has them.
@@ -16,12 +16,10 @@
 //
 //   matrix    of a program that is one bit-matrix permutation: its matrix over F_2, and in which tile of
 //             the plan each element is, before and after
-//   passes    over memory, with their bytes and predicted time
 //
 //   network.c        a network, from a Net
 //   network_shown.c  its picture
 //   matrix.c         a permutation, and its picture
-//   passes.c         the passes of a plan
 //   draw.c           the table of pictures
 #ifndef PERMC_RUNTIME_DRAW_DRAW_H
 #define PERMC_RUNTIME_DRAW_DRAW_H
@@ -77,7 +75,7 @@ void draw_show_network(draw_picture *to, arena *a, const draw_network *n);
 
 // Each draws what the program is, or returns why it is none of that kind, as a clause.
 typedef const char *draw_function(draw_picture *to, arena *a, const pipeline *p);
-draw_function draw_matrix_of, draw_passes_of;
+draw_function draw_matrix_of;
 
 typedef struct draw_row {
   const char *name, *what;  // "matrix"; "a permutation by a matrix"

@@ -30,33 +30,18 @@ static bool print_plan(text *out, permc_context *c, const pipeline *p) {
 
 // ---- pictures (runtime/draw) -------------------------------------------------------------------
 
-// NULL, or why the program cannot be drawn so.
-static const char *add_picture(text *out, permc_context *c, const pipeline *p, const draw_row *row,
-                               bool svg) {
-  draw_picture picture = {.svg = svg};
+static bool print_picture(text *out, permc_context *c, const pipeline *p,
+                          const explain_product *product) {
+  const draw_row *row = *product->picture ? draw_named(product->picture) : draw_usual(p->net);
+  draw_picture picture = {.svg = product->svg};
   const char *problem = row->draw(&picture, &c->program.memory, p);
-  if (!problem && svg)
+  if (!problem && picture.svg)
     svg_write(out, &picture.body, picture.width, picture.height);
   else if (!problem)
     text_add(out, text_content(&picture.body), picture.body.length);
   out->failed = out->failed || picture.body.failed;
   text_free(&picture.body);
-  return problem;
-}
-
-// The usual picture is that of the passes if the program has no such picture.
-static bool print_picture(text *out, permc_context *c, const pipeline *p,
-                          const explain_product *product) {
-  bool usual = !*product->picture;
-  const draw_row *row = usual ? draw_usual(p->net) : draw_named(product->picture);
-  const char *problem = add_picture(out, c, p, row, product->svg);
-  if (!problem)
-    return true;
-  if (!usual || add_picture(out, c, p, draw_named("passes"), product->svg))
-    return context_error(c, "%s is not %s: %s", p->entry->name, row->what, problem);
-  diag_report(&c->program.diagnostics, DIAG_NOTE, SPAN_NONE,
-              "these are the passes, as %s is not %s: %s", p->entry->name, row->what, problem);
-  return true;
+  return !problem || context_error(c, "%s is not %s: %s", p->entry->name, row->what, problem);
 }
 
 static const explain_product products[] = {
@@ -71,8 +56,6 @@ static const explain_product products[] = {
     {"network.svg", STAGE_PLAN, .picture = "network", .svg = true},
     {"matrix", STAGE_PLAN, .picture = "matrix"},
     {"matrix.svg", STAGE_PLAN, .picture = "matrix", .svg = true},
-    {"passes", STAGE_PLAN, .picture = "passes"},
-    {"passes.svg", STAGE_PLAN, .picture = "passes", .svg = true},
 };
 
 bool explain_product_print(text *out, permc_context *c, const pipeline *p,

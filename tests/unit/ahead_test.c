@@ -82,7 +82,7 @@ static void add_trial(batch *b, const char *entry, const char *types, trial t) {
   char name[16];
   ahead_library l;
   snprintf(name, sizeof name, "p%zu", b->count);
-  ahead_request r = {.entry = entry, .name = name, .types = &types, .type_count = 1};
+  ahead_request r = {.entry = entry, .name = name, .types = types};
   t.built = ahead_make(b->context, &r, &l);
   if (!t.built && !t.oracle.message)
     CHECK_STR(permc_message(b->context), "");

@@ -126,13 +126,13 @@ cli_status verb_build(const cli_arguments *args) {
     return cli_usage_error("build: say with -o which folder the library is to be in");
   if (!cli_is_given(args, "--arguments"))
     return cli_usage_error("build: say the types and lengths of the arguments, such as "
-                           "--arguments '[1024]u32', once for each size");
+                           "--arguments '[1024]u32'");
   cli_status status = choose_name(args, name);
   if (status != CLI_OK || !check_folder(path))
     return status != CLI_OK ? status : CLI_WRONG;
   ahead_request r = {.entry = cli_entry(args),
                      .name = name,
-                     .target = target && !strcmp(target, "cuda") ? AHEAD_CUDA : AHEAD_C};
-  r.types = cli_values(args, "--arguments", &r.type_count);
+                     .target = target && !strcmp(target, "cuda") ? AHEAD_CUDA : AHEAD_C,
+                     .types = cli_value(args, "--arguments")};
   return cli_with_program(args, build_library, &r);
 }

@@ -142,8 +142,8 @@ static const cli_option draw_options[] = {
     VALUES("--size", "NAME=SIZE", "the value of a size name of its signature, or an int: n=4"),
     VALUE("--arguments", "TYPES", "... or types, or values, of its arguments: '[2^4]u32 5'"),
     VALUES("-i", "FILE", "... or arguments from FILE"),
-    VALUE("--what", "network|matrix|passes",
-          "the picture (default: a network, or a matrix of what only moves; else passes)"),
+    VALUE("--what", "network|matrix",
+          "the picture (default: a network, or a matrix of what only moves)"),
     VALUE("-o", "FILE", "write the picture to FILE, as SVG if it ends in .svg, else as text"),
     LISTED("--target", "TARGET", print_targets,
            "plan for this machine: a name, or a FILE; help lists them"),
@@ -157,7 +157,7 @@ static const cli_option draw_options[] = {
 static const cli_option build_options[] = {
     VALUE("-e", "EXPR", "build this expression, in FILE's scope if there is one"),
     VALUE("--entry", "NAME", "the entry point to build (default: main)"),
-    VALUES("--arguments", "TYPES", "types, or values, of its arguments at a size: '[2^10]u32 5'"),
+    VALUE("--arguments", "TYPES", "types, or values, of its arguments: '[2^10]u32 5'"),
     VALUE("--target", "c|cuda", "C for one processor (the default), or for NVIDIA GPUs"),
     VALUE("-o", "DIR", "the folder that the library goes to: a new or an empty one"),
     VALUE("--name", "NAME",
@@ -311,21 +311,20 @@ const cli_verb cli_verbs[] = {
      "--entry -e, --size --arguments -i, --dump --json --html, --dump --rules --machine, "
      "--ranks --memory",
      "FILE -e", verb_explain},
-    {"draw", "[FILE]", 0, 1, "draw a program: its network, its matrix, its passes",
+    {"draw", "[FILE]", 0, 1, "draw a program: its network, its matrix",
      "Draws an entry point of FILE (or the expression of -e) at given sizes. A network has a line\n"
      "for each of up to 64 elements; data go from left to right. Permutations take no room: an\n"
      "element stays on its line, which ends with its place in the result. A matrix is that of a\n"
-     "program which is one permutation of 2^n elements, with the tiles of its plan. Passes are\n"
-     "those of the plan over memory; they are drawn of what is neither.",
+     "program which is one permutation of 2^n elements, with the tiles of its plan. The passes of\n"
+     "what is neither are in permc explain.",
      "permc draw -e sort_network --arguments '[2^4]u32' -o sort.svg", draw_options,
      "--entry -e, --size --arguments -i", "FILE -e", verb_draw},
     {"build", "[FILE]", 0, 1, "write a C library that runs a program without permc",
      "Writes an entry point of FILE (or the expression of -e) as sources of a C library into DIR:\n"
      "a header, sources, a CMake package. Such a library needs no permc. It is for arguments of\n"
-     "the given types and, where they are values, for these; --arguments several times makes one\n"
-     "function for several lengths.",
-     "permc build -e sort --arguments '[2^10]u32' --arguments '[2^16]u32' -o sorter", build_options,
-     "--entry -e", "FILE -e", verb_build},
+     "the given types and lengths and, where they are values, for these.",
+     "permc build -e sort --arguments '[2^10]u32' -o sorter", build_options, "--entry -e",
+     "FILE -e", verb_build},
     {"test", "PATH...", 1, SIZE_MAX, "run the test blocks of programs",
      "Runs the test blocks (comments that start with -- ==) of each PATH: a file, or a folder\n"
      "with .perm files at any depth. The last line counts: N passed, N failed, N skipped. Floats\n"

@@ -1,4 +1,4 @@
-# Pictures: networks, matrices with the tiles of a plan, passes; and what is none.
+# Pictures: networks, matrices with the tiles of a plan; and what is none.
 cd "$PERMC_TMP" || exit 1
 cat >a.perm <<'END'
 -- A comparator upward, an element alone, and a bit reversal.
@@ -26,7 +26,6 @@ permc draw -e bitrev --arguments '[2^6]u32' --target sketch
 permc draw -e 'flip_bits 5 . bitrev' --arguments '[2^3](i8, f64)'
 permc draw -e bitrev --arguments '[2^12]u32' --what matrix
 permc draw -e 'map (+ 1)' --arguments '[3]i32'
-permc draw -e sort --arguments '[2^20]u32' --what passes --target gpu
 permc draw -e sort --arguments '[2^20]u32' --target gpu
 permc draw -e sort --arguments '[2^20]u32' --what network
 permc draw -e sort_network --arguments '[2^7]u32' --what network
