@@ -59,24 +59,35 @@ static void move_bits(lowering *l, const trace_step *s, lowered *v) {
   change_axes(l, v, &c);
 }
 
-static lowered lower_matrix(lowering *l, const trace_step *s) {
-  log_movement(l, s);
-  lowered v = lower_operand(l, s, 0), again = v;
+// What a step does to elements, wherever they lie.
+typedef void move_value(lowering *l, const trace_step *s, lowered *v);
+
+// v, and the same computed again, if it may be.
+static lowered moved(lowering *l, const trace_step *s, lowered v, move_value *move) {
+  lowered again = v;
   again.node = v.computed;
-  move_bits(l, s, &v);
+  again.computed = NET_NONE;
+  move(l, s, &v);
   if (again.node == NET_NONE)
     return v;
-  move_bits(l, s, &again);
+  move(l, s, &again);
   v.computed = axes_equal(v.axes, again.axes) ? again.node : NET_NONE;
   return v;
 }
 
+static lowered lower_matrix(lowering *l, const trace_step *s) {
+  log_movement(l, s);
+  return moved(l, s, lower_operand(l, s, 0), move_bits);
+}
+
 // Repeated behind its batch.
+static void repeat_rows(lowering *l, const trace_step *s, lowered *v) {
+  uint64_t times = s->op == TRACE_REPLICATE ? s->dims[0] : s->batch / v->batch;
+  repeat_value(l, v, cut_axes(l, v, v->batch), times);
+}
+
 static lowered lower_repeated(lowering *l, const trace_step *s) {
-  lowered v = lower_operand(l, s, 0);
-  uint64_t times = s->op == TRACE_REPLICATE ? s->dims[0] : s->batch / v.batch;
-  repeat_value(l, &v, cut_axes(l, &v, v.batch), times);
-  return v;
+  return moved(l, s, lower_operand(l, s, 0), repeat_rows);
 }
 
 // An expression of elements of memory, that is not yet in an array.
@@ -101,6 +112,15 @@ static lowered lower_reshape(lowering *l, const trace_step *s) {
   return r;
 }
 
+static void take_element(lowering *l, const trace_step *s, lowered *v) {
+  uint64_t count = operand_step(l, s, 0)->dims[0];
+  axis_range range = cut_axis_range(l, v, v->batch, v->batch * count);
+  if (l->pool.nodes.items[v->node].kind == NET_ELEMENT)
+    fix_pattern(l, v, range, count, s->number);
+  else
+    fix_axes(l, v, range, s->number);
+}
+
 static lowered lower_element(lowering *l, const trace_step *s) {
   const trace_step *o = operand_step(l, s, 0);
   const lowered *whole = &l->values[s->operands[0]];
@@ -108,27 +128,42 @@ static lowered lower_element(lowering *l, const trace_step *s) {
     return whole->parts[s->number];
   if (whole->kind == LOWERED_PIECES)
     return slice_pieces(l, s, o, whole, s->number, 1);
-  lowered v = lower_operand(l, s, 0);
-  axis_range range = cut_axis_range(l, &v, v.batch, v.batch * o->dims[0]);
-  if (l->pool.nodes.items[v.node].kind == NET_ELEMENT)
-    fix_pattern(l, &v, range, o->dims[0], s->number);
-  else
-    fix_axes(l, &v, range, s->number);
-  return v;
+  return moved(l, s, lower_operand(l, s, 0), take_element);
+}
+
+static void transpose_axes(lowering *l, const trace_step *s, lowered *v) {
+  const trace_step *o = operand_step(l, s, 0);
+  uint64_t rows = o->batch * o->dims[0], all = rows * o->dims[1];
+  uint32_t at[3];
+  cut_axes_at_all(l, v, 3, (uint64_t[]){o->batch, rows, all}, at);
+  axes_change c = axes_exchanged(v->axes, at[0], at[1], at[2]);
+  change_axes(l, v, &c);
 }
 
 static lowered lower_transpose(lowering *l, const trace_step *s) {
-  const trace_step *o = operand_step(l, s, 0);
-  lowered v = lower_operand(l, s, 0);
-  uint64_t rows = o->batch * o->dims[0], all = rows * o->dims[1];
-  uint32_t at[3];
-  cut_axes_at_all(l, &v, 3, (uint64_t[]){o->batch, rows, all}, at);
-  axes_change c = axes_exchanged(v.axes, at[0], at[1], at[2]);
-  change_axes(l, &v, &c);
-  return v;
+  return moved(l, s, lower_operand(l, s, 0), transpose_axes);
 }
 
 // ---- packs, slices, concatenations ------------------------------------------------------------
+
+// Elements of a list, over one batch. Equal ones beside each other that are computed of the index
+// alone are one part.
+static lowered list_of(lowering *l, const trace_step *s, const axes *shared, lowered *v) {
+  uint32_t runs = 0;
+  for (uint32_t i = 0; i < s->operand_count; i++)
+    if (runs && v[i].node == v[runs - 1].node && !l->reads_elements[v[i].node]) {
+      v[runs - 1].count++;
+    } else {
+      v[runs] = expression(l, shared, v[i].node);
+      v[runs].batch = s->batch;
+      v[runs++].count = 1;
+    }
+  if (runs == s->operand_count)
+    return (lowered){.kind = LOWERED_PACKED, .part_count = runs, .parts = v};
+  for (uint32_t i = 0; i < runs; i++)
+    repeat_value(l, &v[i], v[i].axes->count, v[i].count);
+  return value_of_parts(l, s, runs, v);
+}
 
 static lowered lower_pack(lowering *l, const trace_step *s) {
   uint32_t m = s->operand_count;
@@ -137,15 +172,8 @@ static lowered lower_pack(lowering *l, const trace_step *s) {
   for (uint32_t i = 0; i < m; i++)
     v[i] = scalars ? l->values[s->operands[i]] : lower_operand(l, s, i);
   axes shared = agree_on_batch(l, v, m, s->batch);
-  if (scalars) {
-    const lowered all = expression(l, &shared, NET_NONE);
-    for (uint32_t i = 0; i < m; i++) {
-      v[i].axes = all.axes;
-      v[i].batch = s->batch;
-      v[i].computed = NET_NONE;
-    }
-    return (lowered){.kind = LOWERED_PACKED, .part_count = m, .parts = v};
-  }
+  if (scalars)
+    return list_of(l, s, &shared, v);
   // Of arrays the rest of the axes must agree, too, and batches be whole.
   net_id *elements = NEW_ARRAY(l->memory, net_id, m);
   axes all = {0};
@@ -177,18 +205,27 @@ static lowered lower_slice(lowering *l, const trace_step *s) {
   return v;
 }
 
+// Whether they are parts of what is joined: those of a concatenation, or the elements of a list, one
+// by one, if these lie in no stage, where they may lie side by side.
+static bool has_parts(lowering *l, const lowered *v) {
+  bool single = v->kind == LOWERED_PACKED;
+  for (uint32_t i = 0; single && v->part_count > 1 && i < v->part_count; i++)
+    single = !l->reads_elements[v->parts[i].node] || is_computed(l, v->parts[i].node);
+  return single || v->kind == LOWERED_PIECES;
+}
+
 static lowered lower_concat(lowering *l, const trace_step *s) {
   lowered v[2];
   uint32_t count = 0;
   for (uint32_t i = 0; i < 2; i++) {
     v[i] = l->values[s->operands[i]];
-    if (v[i].kind != LOWERED_PIECES && !is_unsettled(l, &v[i]))
+    if (!has_parts(l, &v[i]) && !is_unsettled(l, &v[i]))
       v[i] = lower_operand(l, s, i);
-    count += v[i].kind == LOWERED_PIECES ? v[i].part_count : v[i].kind != LOWERED_EMPTY;
+    count += has_parts(l, &v[i]) ? v[i].part_count : v[i].kind != LOWERED_EMPTY;
   }
   lowered *parts = NEW_ARRAY(l->memory, lowered, count), *next = parts;
   for (uint32_t i = 0; i < 2; i++)
-    if (v[i].kind == LOWERED_PIECES) {
+    if (has_parts(l, &v[i])) {
       rule_fired(l->log, RULE_PIECES, l->step, 0, 0);
       memcpy(next, v[i].parts, v[i].part_count * sizeof *next);
       next += v[i].part_count;

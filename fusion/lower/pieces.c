@@ -146,7 +146,8 @@ static bool choose_parts(lowering *l, const trace_step *s, const lowered *v, con
   net_id chosen = c.parts[c.count - 1].node;
   if (!find_fill(l, &c, &chosen))
     for (uint32_t i = c.count - 1; i-- > 0;)
-      chosen = pool_choice_below(l, all, c.range, c.start[i + 1], c.parts[i].node, chosen);
+      if (c.parts[i].node != chosen)
+        chosen = pool_choice_below(l, all, c.range, c.start[i + 1], c.parts[i].node, chosen);
   *result = expression(l, all, chosen);
   rule_fired(l->log, RULE_CHOSEN_PIECE, l->step, 0, 0);
   return true;
