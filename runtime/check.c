@@ -33,6 +33,24 @@ static check_attempt check_once(permc_context *c, const binding *b, const check_
 
 enum { LAST = 4 };
 
+// Whether the first lines of both are the same: notes below it may show the size.
+static bool same_first_line(const char *a, const char *b) {
+  size_t length = strcspn(a, "\n");
+  return length == strcspn(b, "\n") && !memcmp(a, b, length);
+}
+
+// Whether all errors and warnings of `messages` are among those of `before`, whose notes may tell
+// of other calls.
+static bool says_nothing_new(permc_context *c, const char *before, const char *messages) {
+  for (size_t length; *messages; messages += length + (messages[length] == '\n')) {
+    length = strcspn(messages, "\n");
+    const char *line = arena_copy(&c->memory, messages, length);
+    if ((strstr(line, ": error: ") || strstr(line, ": warning: ")) && !strstr(before, line))
+      return false;
+  }
+  return true;
+}
+
 // Whether the entry works where sizes that are not given are `other`, with some value of ints that
 // have to be known.
 static check_attempt check_size(permc_context *c, const binding *b, const check_job *j,
@@ -92,7 +110,7 @@ static bool check_larger(permc_context *c, const binding *b, const check_job *j,
   const char *messages[2];
   for (int i = 0; i < 2; i++)
     check_silently(c, b, j, LAST - i, &messages[i]);
-  bool depends = strcmp(messages[0], messages[1]) != 0;
+  bool depends = !same_first_line(messages[0], messages[1]);
   int64_t larger = depends ? find_size(c, b, j, !open) : 0;
   d->demote = larger ? shown_size(c, open, LAST) : NULL;
   check_size(c, b, j, LAST);
@@ -193,7 +211,7 @@ static bool check_or_skip(permc_context *c, binding *b, const check_job *j) {
   check_attempt a = check_entry(c, b, j);
   // Two entries that call one wrong function say so once.
   char *before = arena_copy(&c->memory, text_content(&d->rendered), start);
-  if (start && strstr(before, text_content(&d->rendered) + start))
+  if (start && says_nothing_new(c, before, text_content(&d->rendered) + start))
     context_truncate_messages(c, start);
   // An element of an array cannot be known, but only main cannot be called with lists that are.
   bool skipped = a.guessed || d->can_be_static || (d->wants_static && strcmp(b->name, "main"));

@@ -22,16 +22,52 @@ uint64_t *limit_named(limits *l, const char *name) {
   return NULL;
 }
 
-// Errors are shown in the user's own text: where it called into the library.
-static span user_place(const elaborator *e, const char **through) {
-  span where = e->where;
+// Where the program, by the calls around it, called into the library; `where` itself, if it is not
+// of the library. *through: the library's function, or NULL.
+static span place_in_program(const elaborator *e, const active_call *c, span where,
+                             const char **through) {
   *through = NULL;
-  for (const active_call *c = e->calls; c && e->d->sources.items[where.file].library;
-       c = c->outer) {
+  for (; c && e->d->sources.items[where.file].library; c = c->outer) {
     where = c->where;
     *through = c->name;
   }
   return where;
+}
+
+// Errors are shown in the user's own text.
+static span user_place(const elaborator *e, const char **through) {
+  return place_in_program(e, e->calls, e->where, through);
+}
+
+static void show_argument(text *out, const value *v);
+
+static void note_call(elaborator *e, const active_call *c, span where) {
+  text shown = {0};
+  for (uint32_t i = 0; i < c->closure->given; i++)
+    show_argument(&shown, c->closure->arguments[i]);
+  diag_report(e->d, DIAG_NOTE, where, "'%s' is called here: %s%s", c->name, c->name,
+              arena_text(e->memory, &shown));
+}
+
+// Where the program called its own functions around an error, from the inside, each place once.
+static void note_calls(elaborator *e, span where) {
+  enum { MOST_NOTED = 3 };
+  span places[MOST_NOTED + 1] = {where};
+  unsigned count = 1, i;
+  for (const active_call *c = e->calls; c && c->outer && count <= MOST_NOTED; c = c->outer) {
+    const char *through;
+    span place = place_in_program(e, c->outer, c->where, &through);
+    if (!c->name || c->library || e->d->sources.items[place.file].library)
+      continue;
+    for (i = 0; i < count; i++)
+      if (places[i].file == place.file && places[i].start == place.start &&
+          places[i].end == place.end)
+        break;
+    if (i < count)
+      continue;
+    note_call(e, c, place);
+    places[count++] = place;
+  }
 }
 
 // The innermost dynamic condition of the program that stands around itself. Both branches of it are
@@ -59,6 +95,7 @@ static void report_failure(elaborator *e, const char *hint, const char *format, 
   if (through)
     text_printf(&message, " (in '%s' of the library)", through);
   diag_report(e->d, DIAG_ERROR, where, "%s", arena_text(e->memory, &message));
+  note_calls(e, where);
   const active_branch *branch = repeated_branch(e);
   if (branch)
     diag_report(e->d, DIAG_NOTE, branch->condition->where,
@@ -151,6 +188,7 @@ void fail_dynamic(elaborator *e, value *v, const char *what) {
   span where = user_place(e, &through);
   diag_report(e->d, DIAG_ERROR, where, "%s needs a value that is known before the program runs",
               what);
+  note_calls(e, where);
   if (v->kind == VALUE_DYNAMIC)
     explain_dynamic(e, where, v);
   const char *hint = e->d->can_be_static ? NULL : hint_for(HINT_STATIC, what);

@@ -51,6 +51,7 @@ expr *new_apply(parser *p, expr *callee, expr *argument) {
     e->where = span_join(argument->where, callee->where);
   e->u.apply.function = callee;
   e->u.apply.argument = argument;
+  e->u.apply.has_lambda = has_lambda(callee) || has_lambda(argument);
   return e;
 }
 

@@ -120,6 +120,7 @@ struct expr {
     } name;
     struct {
       expr *function, *argument;
+      bool has_lambda;  // in this argument or one before it: map (\x -> x + 1) xs
     } apply;
     function *lambda;
     struct {
@@ -149,6 +150,10 @@ struct expr {
     } project;
   } u;
 };
+
+static inline bool has_lambda(const expr *e) {
+  return e->kind == EXPR_LAMBDA || (e->kind == EXPR_APPLY && e->u.apply.has_lambda);
+}
 
 // ---- patterns --------------------------------------------------------------------------------
 

@@ -8,6 +8,14 @@
 #include "lang/syntax/hints.h"
 #include "lang/types/mismatch.h"
 
+// Functions with lambdas that are arguments of a call: they are typed after its other arguments, by
+// which the parameters of the lambdas are known, so that a mistake is found where it stands.
+typedef struct late_argument {
+  expr *call;    // f x of the application f x y
+  type *callee;  // of the type of f
+} late_argument;
+typedef VEC(late_argument) late_arguments;
+
 typedef struct inferrer {
   diagnostics *d;
   arena *memory;
@@ -18,10 +26,12 @@ typedef struct inferrer {
   VEC(type *) open;       // variables made in this group: those left over get their default
   type *integer, *boolean;
   call_notes calls;
+  late_arguments *late;  // of the application whose beginning is being typed
 } inferrer;
 
 static type *infer_expr(inferrer *in, expr *e);
-static type *infer_function(inferrer *in, function *f);
+static type *infer_for(inferrer *in, expr *e, type *wanted);
+static type *infer_function(inferrer *in, function *f, type *wanted);
 
 static const constraint anything = {CONSTRAINT_NONE, 0};
 
@@ -217,11 +227,61 @@ static type *infer_name(inferrer *in, expr *e) {
   return t;
 }
 
-static type *infer_apply(inferrer *in, expr *e) {
-  const expr *whole = in->calls.whole ? in->calls.whole : e;
-  in->calls.whole = e->u.apply.function->kind == EXPR_APPLY ? whole : NULL;
+// Compares the argument of a call, of the type that is found, with what the callee takes. The result
+// is that of the call: after a mismatch nothing is known of it, so that one mistake has one message.
+static type *pass_argument(inferrer *in, const expr *whole, expr *call, type *callee, type *found) {
+  in->calls.whole = whole;
+  bool good = expect_argument(in->d, &in->calls, call, callee, found);
+  in->calls.whole = NULL;
+  return good ? callee->parts[1] : fresh_variable(in, anything);
+}
+
+// Whether the lambda takes as many arguments as the type wanted, and tuples and arrays where those
+// are. If not, the mistake is the lambda, and nothing inside of it.
+static bool lambda_seems_to_fit(const function *f, const type *wanted) {
+  wanted = type_prune((type *)wanted);
+  for (uint32_t i = 0; i < f->arity && wanted->kind == TYPE_FUNCTION; i++) {
+    const pattern *p = f->equations.items[0].patterns[i];
+    type_kind given = type_prune(wanted->parts[0])->kind;
+    bool compound = p->kind == PATTERN_TUPLE || p->kind == PATTERN_LIST;
+    if (compound && given != TYPE_VARIABLE &&
+        given != (p->kind == PATTERN_TUPLE ? TYPE_TUPLE : TYPE_ARRAY))
+      return false;
+    wanted = type_prune(wanted->parts[1]);
+    if (i + 1 < f->arity && wanted->kind == TYPE_VARIABLE)
+      return true;
+    if ((i + 1 < f->arity) != (wanted->kind == TYPE_FUNCTION))
+      return false;
+  }
+  return true;
+}
+
+static type *infer_late_arguments(inferrer *in, const expr *whole, const late_arguments *late,
+                                  type *result, type *wanted) {
+  if (late->count && wanted && type_seems_to_unify(wanted, result))
+    type_unify(in->memory, wanted, result);
+  for (size_t i = 0; i < late->count; i++) {
+    expr *call = late->items[i].call;
+    type *callee = late->items[i].callee;
+    unsigned errors = in->d->errors;
+    expr *x = call->u.apply.argument;
+    bool fits = x->kind != EXPR_LAMBDA || lambda_seems_to_fit(x->u.lambda, callee->parts[0]);
+    type *argument = infer_for(in, x, fits ? callee->parts[0] : NULL);
+    // The argument is of the type wanted, but for the mistakes that were found in it.
+    if (in->d->errors > errors ||
+        pass_argument(in, whole, call, callee, argument) != callee->parts[1])
+      result = fresh_variable(in, anything);
+  }
+  return result;
+}
+
+static type *infer_call(inferrer *in, expr *e, const expr *whole, late_arguments *late) {
+  bool inner = e->u.apply.function->kind == EXPR_APPLY;
+  in->calls.whole = inner ? whole : NULL;
+  in->late = inner ? late : NULL;
   type *callee = type_prune(infer_expr(in, e->u.apply.function));
   in->calls.whole = NULL;
+  in->late = NULL;
   if (call_is_misread(&in->calls, e))
     return fresh_variable(in, anything);
   if (callee->kind == TYPE_VARIABLE) {
@@ -229,18 +289,29 @@ static type *infer_apply(inferrer *in, expr *e) {
     if (type_unify(in->memory, callee, f))
       callee = f;
   }
+  bool callable = callee->kind == TYPE_FUNCTION;
+  if (callable && has_lambda(e->u.apply.argument) &&
+      type_prune(callee->parts[0])->kind == TYPE_FUNCTION) {
+    vec_push(in->memory, late, ((late_argument){e, callee}));
+    return callee->parts[1];
+  }
   type *argument = infer_expr(in, e->u.apply.argument);
   if (call_is_misread(&in->calls, e))
     return fresh_variable(in, anything);
-  if (callee->kind != TYPE_FUNCTION) {
-    report_not_function(in->d, e, callee);
-    return fresh_variable(in, anything);
-  }
-  // After a mismatch nothing is known of the result: one mistake, one message.
-  in->calls.whole = whole;
-  bool good = expect_argument(in->d, &in->calls, e, callee, argument);
-  in->calls.whole = NULL;
-  return good ? callee->parts[1] : fresh_variable(in, anything);
+  if (callable)
+    return pass_argument(in, whole, e, callee, argument);
+  report_not_function(in->d, e, callee);
+  late->count = 0;
+  return fresh_variable(in, anything);
+}
+
+static type *infer_apply(inferrer *in, expr *e, type *wanted) {
+  if (in->calls.whole)
+    return infer_call(in, e, in->calls.whole, in->late);
+  late_arguments late = {0};
+  type *result = infer_call(in, e, e, &late);
+  bool misread = call_is_misread(&in->calls, e);
+  return misread ? result : infer_late_arguments(in, e, &late, result, wanted);
 }
 
 static void infer_bindings(inferrer *in, binding **bindings, uint32_t count);
@@ -319,17 +390,20 @@ static type *infer_project(inferrer *in, expr *e) {
   return part;
 }
 
-static type *infer_branch(inferrer *in, expr *e) {
+static type *infer_branch(inferrer *in, expr *e, type *wanted) {
   type *condition = infer_expr(in, e->u.branch.condition);
   if (report_misread_condition(in->d, e, type_prune(condition)))
     return fresh_variable(in, anything);
   expect(in, e->u.branch.condition->where, in->boolean, condition);
-  type *yes = infer_expr(in, e->u.branch.yes);
-  expect(in, e->u.branch.no->where, yes, infer_expr(in, e->u.branch.no));
+  type *yes = infer_for(in, e->u.branch.yes, wanted);
+  if (wanted)
+    expect(in, e->u.branch.yes->where, wanted, yes);
+  yes = wanted ? wanted : yes;
+  expect(in, e->u.branch.no->where, yes, infer_for(in, e->u.branch.no, yes));
   return yes;
 }
 
-static type *infer_by_kind(inferrer *in, expr *e) {
+static type *infer_by_kind(inferrer *in, expr *e, type *wanted) {
   switch (e->kind) {
   case EXPR_INT:
     return infer_literal(in, e, CLASS_NUM);
@@ -342,14 +416,14 @@ static type *infer_by_kind(inferrer *in, expr *e) {
   case EXPR_NAME:
     return infer_name(in, e);
   case EXPR_APPLY:
-    return infer_apply(in, e);
+    return infer_apply(in, e, wanted);
   case EXPR_LAMBDA:
-    return infer_function(in, e->u.lambda);
+    return infer_function(in, e->u.lambda, wanted);
   case EXPR_LET:
     infer_bindings(in, e->u.let.bindings, e->u.let.count);
-    return infer_expr(in, e->u.let.body);
+    return infer_for(in, e->u.let.body, wanted);
   case EXPR_IF:
-    return infer_branch(in, e);
+    return infer_branch(in, e, wanted);
   case EXPR_TUPLE:
   case EXPR_LIST:
     return infer_list(in, e);
@@ -365,8 +439,12 @@ static type *infer_by_kind(inferrer *in, expr *e) {
   return NULL;
 }
 
-static type *infer_expr(inferrer *in, expr *e) {
-  type *t = infer_by_kind(in, e);
+static type *infer_expr(inferrer *in, expr *e) { return infer_for(in, e, NULL); }
+
+// wanted: what the type is going to be compared with by the caller, or NULL. Lambdas know their
+// parameters and results by it; a branch is compared with it here.
+static type *infer_for(inferrer *in, expr *e, type *wanted) {
+  type *t = infer_by_kind(in, e, wanted);
   return is_too_large(in, e->where, "this expression", t) ? fresh_variable(in, anything) : t;
 }
 
@@ -378,7 +456,7 @@ static void infer_right(inferrer *in, equation *q, type *result) {
     alternative *a = &q->alternatives[i];
     if (a->guard)
       expect(in, a->guard->where, in->boolean, infer_expr(in, a->guard));
-    expect(in, result_of(a->body)->where, result, infer_expr(in, a->body));
+    expect(in, result_of(a->body)->where, result, infer_for(in, a->body, result));
   }
 }
 
@@ -406,8 +484,19 @@ static void infer_equations(inferrer *in, function *f, type *wanted) {
   }
 }
 
-static type *infer_function(inferrer *in, function *f) {
-  type *t = fresh_variable(in, anything);
+// The type wanted, as far as it has as many parameters.
+static type *type_for_lambda(inferrer *in, type *wanted, uint32_t arity) {
+  wanted = wanted ? type_prune(wanted) : NULL;
+  if (!wanted || (arity && wanted->kind != TYPE_FUNCTION))
+    return fresh_variable(in, anything);
+  if (!arity)
+    return wanted;
+  type *result = type_for_lambda(in, wanted->parts[1], arity - 1);
+  return type_function(in->memory, wanted->parts[0], result);
+}
+
+static type *infer_function(inferrer *in, function *f, type *wanted) {
+  type *t = type_for_lambda(in, wanted, f->arity);
   infer_equations(in, f, t);
   return t;
 }

@@ -86,6 +86,9 @@ static const char *hint_for_kinds(const type *wanted, const type *found) {
        "the function takes an argument too many: mapi gives it the index and the element, a pair "
        "is "
        "one argument, \\(x, y) -> ..."},
+      {open && found->kind == TYPE_TUPLE,
+       "component 0 of a pair p is p.0; a function of a pair is \\(x, y) -> x + y, and of two "
+       "arrays zip_with (+) xs ys"},
       {arrays && inner[0]->kind == TYPE_SCALAR && inner[1]->kind == TYPE_ARRAY,
        "an array of rows becomes one array by join xss"},
       {arrays && inner[0]->kind == TYPE_ARRAY && is_scalar_of(inner[1], CLASS_ANY),
@@ -211,18 +214,6 @@ static void hint_by_types(diagnostics *d, span where, type *wanted, type *found)
 }
 
 // ---- hints by the call -----------------------------------------------------------------------
-
-// A size name of a signature in this expression, as m in (/ m), or NULL.
-static const expr *size_used(const expr *e) {
-  if (e->kind == EXPR_NAME)
-    return e->u.name.kind != REF_BUILTIN && e->u.name.target->is_size ? e : NULL;
-  if (e->kind == EXPR_LAMBDA)
-    return size_used(e->u.lambda->equations.items[0].alternatives[0].body);
-  if (e->kind != EXPR_APPLY)
-    return NULL;
-  const expr *size = size_used(e->u.apply.function);
-  return size ? size : size_used(e->u.apply.argument);
-}
 
 static const expr *callee_of(const expr *e, uint32_t *arguments) {
   *arguments = 0;
@@ -382,6 +373,24 @@ static const char *hint_for_parentheses(diagnostics *d, const expr *whole, const
   return NULL;
 }
 
+// Where the functions differ in what they take: a function of two arguments for one of a pair, and
+// such. NULL: in something else.
+static const char *hint_for_parameters(const type *wanted, const type *found) {
+  const type *parameter = type_prune(wanted->parts[0]), *taken = type_prune(found->parts[0]);
+  const type *result = type_prune(wanted->parts[1]), *made = type_prune(found->parts[1]);
+  bool more = made->kind == TYPE_FUNCTION && result->kind != TYPE_FUNCTION;
+  if (more && parameter->kind == TYPE_TUPLE)
+    return "a pair is one argument: \\(x, y) -> ...";
+  if (more && result->kind != TYPE_VARIABLE)
+    return "the function takes an argument too many: mapi gives it the index and the element, "
+           "zip_with elements of two arrays, a pair is one argument, \\(x, y) -> ...";
+  if (taken->kind == TYPE_TUPLE && parameter->kind != TYPE_TUPLE &&
+      parameter->kind != TYPE_VARIABLE)
+    return result->kind == TYPE_FUNCTION ? "the arguments are no pair: \\x y -> ..."
+                                         : "zip xs ys makes an array of pairs of two arrays";
+  return NULL;
+}
+
 // What the call was meant to be, whose argument has the type `found`; NULL: that is not known.
 static const char *hint_for_call(diagnostics *d, const expr *call, type *wanted, type *found) {
   uint32_t arguments;
@@ -415,6 +424,10 @@ static const char *hint_for_call(diagnostics *d, const expr *call, type *wanted,
   bool differ = wanted->kind != found->kind || found->kind == TYPE_FUNCTION ||
                 (of->kind == TYPE_SCALAR && other->kind == TYPE_ARRAY);
   const char *hint = wanted->kind == TYPE_FUNCTION ? hint_for(HINT_FUNCTION, name) : NULL;
+  bool functions = wanted->kind == TYPE_FUNCTION && found->kind == TYPE_FUNCTION;
+  const char *parameters = functions ? hint_for_parameters(wanted, found) : NULL;
+  if (!hint && !strcmp(name, "map"))
+    hint = parameters;
   if (!hint && (differ || !strcmp(name, "^") || !strcmp(name, "not")))
     hint = hint_for(HINT_ARGUMENT, name);
   if (!hint && differ && wanted->kind == TYPE_TUPLE && !is_operator(name))
@@ -422,7 +435,7 @@ static const char *hint_for_call(diagnostics *d, const expr *call, type *wanted,
   if (!hint && arguments == 1 && found->kind == TYPE_ARRAY && is_only_constrained(wanted))
     return arena_printf(d->memory, "%s of each element is map %s %s", name, name,
                         shown ? shown : "xs");
-  return hint;
+  return hint ? hint : parameters;
 }
 
 // Whether the types suggest that f(x, y) was meant to give f two arguments.
@@ -501,20 +514,17 @@ static bool report_literal(diagnostics *d, const expr *call, span where, type *w
   return true;
 }
 
-// For map (/ m) xs of floats: at the size, which is what the function in front of the array asks
-// i64 for.
-static bool report_size(diagnostics *d, const expr *call, const type *wanted, const type *found) {
-  for (; wanted->kind == TYPE_ARRAY && found->kind == TYPE_ARRAY;
-       found = type_prune(found->parts[0]))
-    wanted = type_prune(wanted->parts[0]);
-  const expr *size = size_used(call->u.apply.function);
-  if (!size || !is_scalar_of(wanted, CLASS_INTEGER) || wanted->scalar != SCALAR_I64 ||
-      !is_scalar_of(found, CLASS_NUM))
+// A size name of a signature that stands with other numbers: map (/ m) xs of floats.
+static bool report_size(diagnostics *d, const expr *argument, const type *wanted,
+                        const type *found) {
+  bool size = argument->kind == EXPR_NAME && argument->u.name.kind != REF_BUILTIN &&
+              argument->u.name.target->is_size;
+  if (!size || !is_scalar_of(wanted, CLASS_NUM) || !is_scalar_of(found, CLASS_INTEGER))
     return false;
-  const char *name = size->u.name.text, *other = scalar_types[found->scalar].name;
-  diag_report(d, DIAG_ERROR, size->where, "'%s' is a size, an i64, but stands with %s here", name,
-              other);
-  diag_report(d, DIAG_HINT, size->where, "no conversion is implicit: write %s %s", other, name);
+  const char *name = argument->u.name.text, *other = scalar_types[wanted->scalar].name;
+  diag_report(d, DIAG_ERROR, argument->where, "'%s' is a size, an i64, but stands with %s here",
+              name, other);
+  diag_report(d, DIAG_HINT, argument->where, "no conversion is implicit: write %s %s", other, name);
   return true;
 }
 
@@ -529,7 +539,7 @@ static void report_mismatch(diagnostics *d, call_notes *calls, const expr *call,
     return;
   if (report_literal(d, call, where, wanted, found, names))
     return;
-  if (call && report_size(d, call, wanted, found))
+  if (call && report_size(d, call->u.apply.argument, wanted, found))
     return;
   diag_report(d, DIAG_ERROR, where, "expected %s, found %s", names[0], names[1]);
   const char *hint = NULL;

@@ -259,6 +259,24 @@ bool type_unify(arena *a, type *wanted, type *found) {
   return true;
 }
 
+bool type_seems_to_unify(type *a, type *b) {
+  a = type_prune(a);
+  b = type_prune(b);
+  if (a->kind != TYPE_VARIABLE && b->kind == TYPE_VARIABLE)
+    return type_seems_to_unify(b, a);
+  if (a == b || (a->kind == TYPE_VARIABLE && b->kind == TYPE_VARIABLE))
+    return a == b || !a->rigid || !b->rigid;
+  if (a->kind == TYPE_VARIABLE)
+    return !a->rigid && (a->constraint.kind == CONSTRAINT_NONE ||
+                         (b->kind != TYPE_ARRAY && b->kind != TYPE_FUNCTION));
+  if (a->kind != b->kind || a->count != b->count || a->scalar != b->scalar)
+    return false;
+  for (uint32_t i = 0; i < a->count; i++)
+    if (!type_seems_to_unify(a->parts[i], b->parts[i]))
+      return false;
+  return true;
+}
+
 // ---- defaults --------------------------------------------------------------------------------
 
 static void set_default_tuple(arena *a, type *t) {

@@ -156,6 +156,8 @@ bool infer_program(diagnostics *d, const builtin_table *t, binding_groups *group
 scheme *scheme_of_signature(diagnostics *d, type_expr *signature, constraint a);
 // Makes `wanted` and the type of an entry's parameter or result equal; false if they cannot be.
 bool type_unify(arena *a, type *wanted, type *found);
+// Whether they seem to be: what has one name, but stands twice, is not compared.
+bool type_seems_to_unify(type *a, type *b);
 // A copy of the scheme's type with fresh variables; *instance: what the variables became.
 type *scheme_instantiate(arena *a, scheme *s, uint32_t level, type ***instance);
 
