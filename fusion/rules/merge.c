@@ -212,6 +212,16 @@ static net_output *outputs_on_larger(merging *m, const embedding *e, uint32_t wi
   return good ? outputs : NULL;
 }
 
+// Those outputs on trial: what is simplified on the way is no firing, since it may come to nothing.
+static net_output *tried_on_larger(merging *m, const embedding *e) {
+  rewriter before = *m->r;
+  m->r->log = NULL;
+  net_output *outputs = outputs_on_larger(m, e, 0);
+  m->r->log = before.log;
+  m->r->changed = before.changed;
+  return outputs;
+}
+
 // Whether some part would read an element of the group's values that is dead.
 static bool reads_dead(merging *m, const embedding *e, uint32_t within) {
   uint32_t count = rewriter_walk(m->r, e->small);
@@ -342,7 +352,7 @@ static void log_merge(merging *m, uint32_t number, const net_op *op, uint32_t sm
 // The group on the larger cosets of op.
 static bool enlarge_group(merging *m, uint32_t number, const net_op *op, const embedding *e) {
   group *g = &m->groups.items[number];
-  net_output *outputs = outputs_on_larger(m, e, 0);
+  net_output *outputs = tried_on_larger(m, e);
   if (!outputs)
     return false;
   g->outputs.items = outputs;
@@ -576,7 +586,7 @@ static bool join_halves(merging *m, uint32_t number, const net_op *op, size_t op
   if (!make_alike(m, &own, op) || !are_halves(g->live, live, both) || !operations ||
       !g->operations || !find_embedding(op, &own, &e))
     return false;
-  const net_output *outputs = outputs_on_larger(m, &e, 0);
+  const net_output *outputs = tried_on_larger(m, &e);
   size_t larger = operations > g->operations ? operations : g->operations;
   if (operations_together(m, &own, outputs) > larger)
     return false;

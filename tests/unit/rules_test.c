@@ -783,6 +783,32 @@ static net *ladder(uint32_t rungs) {
   return t;
 }
 
+// Op 1 would read op 0 on larger cosets where it is dead: what was simplified to see that has not fired.
+TEST(merge_given_up) {
+  static const char apart[] = "array a0 bool 2 argument 0\n"
+                              "array a1 i64 2 result 0\n"
+                              "stage 0 n=1\n"
+                              "  v0 = load a0 at 0\n"
+                              "  op 0 live x0 step %1\n"
+                              "    t0 = index 4*x0 - 4\n"
+                              "    v1[0] = clz t0\n"
+                              "  op 1 directions 0b1 coordinates x0^1 step %2\n"
+                              "    t0 = select v0[0] i64:-4 v1[0]\n"
+                              "    v2[0] = max t0 i64:0\n"
+                              "    v2[1] = i64:1\n"
+                              "  store v2 in a1 at (x0^1)\n";
+  const char *wrong = NULL;
+  START();
+  net *t = net_read(&memory, apart, &wrong);
+  REQUIRE(t);
+  rule_log log = {.memory = &memory};
+  rules_apply(&memory, t, &log);
+  CHECK_STR(printed(t), apart);
+  CHECK_EQ_U64(log.of[RULE_CONSTANT].times, 0);
+  CHECK(!log.stopped);
+  arena_free(&memory);
+}
+
 // Rules are applied until none fires; where that takes very long, the log says that they were not.
 TEST(many_rounds) {
   START();
