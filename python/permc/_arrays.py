@@ -13,7 +13,6 @@ import sys
 
 import numpy
 
-from . import _permc
 
 _words = {"bool": "bool", "int8": "i8", "uint8": "u8", "int16": "i16", "uint16": "u16",
           "int32": "i32", "uint32": "u32", "int64": "i64", "uint64": "u64", "float16": "f16",
@@ -441,14 +440,10 @@ class Foreign:
                 raise _wrong(f"a result cannot be a {type(a).__name__}, which has no "
                              "__array_namespace__")
             spaces.append(a.__array_namespace__())
-            if hasattr(a, "__dlpack_device__") and a.__dlpack_device__()[0] == CUDA:
+            if a.__dlpack_device__()[0] == CUDA:
                 ways.append(_way_to_gpu())
                 return ways[0].module.from_dlpack(a)
-            try:
-                capsule = a.__dlpack__(max_version=(1, 0))
-            except TypeError:  # of a library from before that
-                capsule = a.__dlpack__()
-            return numpy.asarray(_permc.Tensor(capsule))
+            return numpy.from_dlpack(a)
 
         def go(a):
             if isinstance(a, tuple):

@@ -131,6 +131,13 @@ static PyObject *context_raise(permc_context *c) {
   return raise_code(permc_last_code(c), permc_message(c));
 }
 
+// What a call on the context has said, if it has failed; else None.
+static PyObject *context_end(permc_context *c, bool good) {
+  if (!good)
+    return context_raise(c);
+  Py_RETURN_NONE;
+}
+
 static PyObject *context_load(PyObject *self, PyObject *args) {
   permc_context *c = ((context_object *)self)->context;
   const char *path;
@@ -138,9 +145,7 @@ static PyObject *context_load(PyObject *self, PyObject *args) {
   if (!PyArg_ParseTuple(args, "s", &path))
     return NULL;
   WITHOUT_GIL(c, good = permc_load(c, path));
-  if (!good)
-    return context_raise(c);
-  Py_RETURN_NONE;
+  return context_end(c, good);
 }
 
 static PyObject *context_load_text(PyObject *self, PyObject *args) {
@@ -151,9 +156,7 @@ static PyObject *context_load_text(PyObject *self, PyObject *args) {
   if (!PyArg_ParseTuple(args, "ss#", &name, &text, &length))
     return NULL;
   WITHOUT_GIL(c, good = permc_load_text(c, name, text, (size_t)length));
-  if (!good)
-    return context_raise(c);
-  Py_RETURN_NONE;
+  return context_end(c, good);
 }
 
 static PyObject *context_define(PyObject *self, PyObject *args) {
@@ -163,9 +166,7 @@ static PyObject *context_define(PyObject *self, PyObject *args) {
   if (!PyArg_ParseTuple(args, "s", &expression))
     return NULL;
   WITHOUT_GIL(c, good = permc_define(c, expression));
-  if (!good)
-    return context_raise(c);
-  Py_RETURN_NONE;
+  return context_end(c, good);
 }
 
 // {name: type} in the order of the source.
@@ -219,9 +220,7 @@ static PyObject *context_settings(PyObject *self, PyObject *args) {
     permc_use_untrusted(c);
   permc_use_threads(c, (unsigned)threads);
   permc_use_fast_floats(c, fast_floats);
-  if (!permc_use_strategy(c, strategy))
-    return context_raise(c);
-  Py_RETURN_NONE;
+  return context_end(c, permc_use_strategy(c, strategy));
 }
 
 static PyObject *context_define_extern(PyObject *self, PyObject *args) {
@@ -230,9 +229,8 @@ static PyObject *context_define_extern(PyObject *self, PyObject *args) {
   unsigned long long address;
   if (!PyArg_ParseTuple(args, "szK", &name, &type, &address))
     return NULL;
-  if (!permc_define_extern(c, name, type, (permc_function *)(uintptr_t)address, NULL))
-    return context_raise(c);
-  Py_RETURN_NONE;
+  return context_end(
+      c, permc_define_extern(c, name, type, (permc_function *)(uintptr_t)address, NULL));
 }
 
 static PyObject *context_interrupt(PyObject *self, PyObject *none) {
@@ -520,101 +518,6 @@ const dl_type dl_types[DL_TYPES] = {
     {"f16", 2, 16, "e"},  {"f32", 2, 32, "f"},   {"f64", 2, 64, "d"}, {"bool", 6, 8, "?"},
     {"c64", 5, 64, "Zf"}, {"c128", 5, 128, "Zd"}};
 
-enum { MOST_DIMENSIONS = 32 };
-
-// Capsules are named "dltensor", and since version 1.0 "dltensor_versioned". Who takes the array
-// renames the capsule, and calls the deleter when it is done. An array taken out of a capsule, as
-// an object with a buffer.
-typedef struct tensor_object {
-  PyObject_HEAD dl_managed *plain;  // one of these is not NULL
-  dl_versioned *versioned;
-  const char *format;
-  Py_ssize_t item, length, dims[MOST_DIMENSIONS], strides[MOST_DIMENSIONS];
-} tensor_object;
-
-static const dl_tensor *tensor_of(const tensor_object *t) {
-  return t->plain ? &t->plain->tensor : &t->versioned->tensor;
-}
-
-static void tensor_dealloc(PyObject *self) {
-  tensor_object *t = (tensor_object *)self;
-  if (t->plain && t->plain->deleter)
-    t->plain->deleter(t->plain);
-  if (t->versioned && t->versioned->deleter)
-    t->versioned->deleter(t->versioned);
-  free_object(self);
-}
-
-// Its type as the buffer protocol says it, and its lengths in bytes. False: raised.
-static bool describe_tensor(tensor_object *t) {
-  const dl_tensor *a = tensor_of(t);
-  for (size_t i = 0; i < DL_TYPES; i++)
-    if (dl_types[i].kind == a->kind && dl_types[i].bits == a->bits && a->lanes == 1)
-      t->format = dl_types[i].format;
-  if (!t->format || a->rank > MOST_DIMENSIONS)
-    return raise_argument("permc has no arrays of such elements or so many dimensions"), false;
-  if (a->device_type != DL_HOST && a->device_type != DL_CUDA_HOST)
-    return raise_code(PERMC_ERROR_DEVICE, "the array is not in the memory of the host"), false;
-  t->length = t->item = a->bits / 8;
-  for (int32_t i = a->rank; i-- > 0;) {
-    t->dims[i] = (Py_ssize_t)a->dims[i];
-    t->strides[i] = a->strides ? (Py_ssize_t)a->strides[i] * t->item : t->length;
-    t->length *= t->dims[i];
-  }
-  return true;
-}
-
-// Tensor(capsule)
-static PyObject *tensor_new(PyTypeObject *type, PyObject *args, PyObject *words) {
-  PyObject *capsule;
-  (void)words;
-  if (!PyArg_ParseTuple(args, "O", &capsule))
-    return NULL;
-  tensor_object *t = (tensor_object *)allocate_object(type);
-  if (!t)
-    return NULL;
-  bool versioned = PyCapsule_IsValid(capsule, "dltensor_versioned");
-  if (!versioned && !PyCapsule_IsValid(capsule, "dltensor")) {
-    Py_DECREF((PyObject *)t);
-    return raise_code(PERMC_ERROR_LAYOUT, "__dlpack__ gave no capsule of DLPack, or a used one");
-  }
-  void *inside = PyCapsule_GetPointer(capsule, versioned ? "dltensor_versioned" : "dltensor");
-  bool good = inside && PyCapsule_SetName(capsule, versioned ? "used_dltensor_versioned"
-                                                             : "used_dltensor") == 0;
-  if (good && versioned)
-    t->versioned = inside;
-  else if (good)
-    t->plain = inside;
-  if (good && versioned && t->versioned->major != DL_MAJOR)
-    good = (raise_argument("the array is of a version of DLPack other than 1"), false);
-  if (good && describe_tensor(t))
-    return (PyObject *)t;
-  Py_DECREF((PyObject *)t);
-  return NULL;
-}
-
-static int tensor_buffer(PyObject *self, Py_buffer *view, int flags) {
-  tensor_object *t = (tensor_object *)self;
-  const dl_tensor *a = tensor_of(t);
-  int read_only = !t->versioned || (t->versioned->flags & 1);  // the former cannot say
-  view->obj = NULL;
-  if ((flags & PyBUF_STRIDES) != PyBUF_STRIDES || ((flags & PyBUF_WRITABLE) && read_only)) {
-    PyErr_SetString(PyExc_BufferError, "the array is read-only, or has strides");
-    return -1;
-  }
-  *view = (Py_buffer){.buf = (char *)a->data + a->offset,
-                      .len = t->length,
-                      .itemsize = t->item,
-                      .readonly = read_only,
-                      .ndim = a->rank,
-                      .format = (flags & PyBUF_FORMAT) ? (char *)(uintptr_t)t->format : NULL,
-                      .shape = t->dims,
-                      .strides = t->strides};
-  Py_INCREF(self);
-  view->obj = self;
-  return 0;
-}
-
 // ---- the module --------------------------------------------------------------------------------
 
 static PyMethodDef context_methods[] = {
@@ -657,13 +560,6 @@ static PyType_Spec program_spec = {"permc._permc.Program", sizeof(program_object
                                    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
                                    program_slots};
 
-static PyType_Slot tensor_slots[] = {{Py_tp_new, tensor_new},
-                                     {Py_tp_dealloc, tensor_dealloc},
-                                     {Py_bf_getbuffer, tensor_buffer},
-                                     {0, NULL}};
-static PyType_Spec tensor_spec = {"permc._permc.Tensor", sizeof(tensor_object), 0,
-                                  Py_TPFLAGS_DEFAULT, tensor_slots};
-
 static PyObject *set_error_type(PyObject *self, PyObject *type) {
   (void)self;
   Py_XDECREF(error_type);
@@ -692,8 +588,7 @@ PyMODINIT_FUNC PyInit__permc(void) {
   PyObject *m = PyModule_Create(&module);
   program_type = (PyTypeObject *)PyType_FromSpec(&program_spec);
   if (m && program_type && PyModule_AddObjectRef(m, "Program", (PyObject *)program_type) >= 0 &&
-      add_type(m, "Context", &context_spec) && add_type(m, "Tensor", &tensor_spec) &&
-      add_type(m, "Ready", &ready_spec) &&
+      add_type(m, "Context", &context_spec) && add_type(m, "Ready", &ready_spec) &&
       PyModule_AddStringConstant(m, "version", permc_version()) >= 0) {
 #ifdef Py_GIL_DISABLED
     PyUnstable_Module_SetGIL(m, Py_MOD_GIL_NOT_USED);

@@ -1,6 +1,6 @@
 // What the files of the module _permc share. Private to it.
 //
-//   _permc.c     contexts, programs, calls of them on lists of memory, arrays by DLPack; the module
+//   _permc.c     contexts, programs, calls of them on lists of memory; the module
 //   _ranks.c     what connects ranks, and where their parts of arrays begin
 //   _exchange.c  calls on tensors of a library that has its DLPack functions in C
 //   _tool.c      the command-line tool
@@ -73,23 +73,17 @@ void free_object(PyObject *self);
 // ---- DLPack ------------------------------------------------------------------------------------
 
 // Arrays of other libraries, as https://dmlc.github.io/dlpack/latest has them.
-enum { DL_HOST = 1, DL_CUDA = 2, DL_CUDA_HOST = 3, DL_MAJOR = 1, DL_BOOL = 6 };
+enum { DL_HOST = 1, DL_CUDA = 2, DL_MAJOR = 1, DL_BOOL = 6 };
 
 typedef struct dl_tensor {
   void *data;
-  int32_t device_type, device_id;  // 1: the processor; 2: a GPU; 3: the processor's, known to CUDA
+  int32_t device_type, device_id;  // 1: the processor; 2: a GPU
   int32_t rank;
   uint8_t kind, bits;  // 0: signed, 1: unsigned, 2: float, 5: complex, 6: bool
   uint16_t lanes;
   int64_t *dims, *strides;  // of elements; strides NULL: row-major
   uint64_t offset;          // bytes
 } dl_tensor;
-
-typedef struct dl_managed {
-  dl_tensor tensor;
-  void *owner;
-  void (*deleter)(struct dl_managed *self);
-} dl_managed;
 
 typedef struct dl_versioned {
   uint32_t major, minor;

@@ -143,6 +143,37 @@ bool bench_time(bench_repeats *r, bench_work *work, void *with, double *seconds)
   return time_runs(r->count, work, with, seconds);
 }
 
+// ---- a compiled program -------------------------------------------------------------------------
+
+bool bench_program_run(void *with) {
+  bench_program *p = with;
+  if (!p->results && !(p->results = permc_results_new(p->compiled, &p->result_count))) {
+    p->why = (permc_error){PERMC_ERROR_MEMORY, "out of memory"};
+    return false;
+  }
+  return permc_call(p->compiled, p->arguments, p->argument_count, p->results, p->result_count, NULL,
+                    &p->why) == PERMC_OK;
+}
+
+static bool time_on_device(const bench_program *p, unsigned runs, double *seconds) {
+  return p->copy_bytes ? permc_time_copy(p->compiled, p->copy_bytes, runs, seconds)
+                       : permc_time_call(p->compiled, runs, seconds);
+}
+
+// On a device enough runs that its clock, exact to a microsecond, tells them apart.
+bool bench_program_turn(void *with, double *seconds) {
+  const double enough = 5e-4;
+  bench_program *p = with;
+  if (!p->on_device)
+    return bench_time(&p->repeats, bench_program_run, p, seconds);
+  if (p->repeats.count == 0) {
+    if (!time_on_device(p, 1, seconds))
+      return false;
+    p->repeats.count = *seconds * 100 < enough ? 100 : (unsigned)(enough / *seconds) + 1;
+  }
+  return time_on_device(p, p->repeats.count, seconds);
+}
+
 // ---- a copy -------------------------------------------------------------------------------------
 
 bool bench_copy_open(bench_copy *c, uint64_t bytes, unsigned threads) {

@@ -22,6 +22,7 @@
 #ifndef PERMC_RUNTIME_MEASURE_MEASURE_H
 #define PERMC_RUNTIME_MEASURE_MEASURE_H
 
+#include "runtime/permc.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -81,6 +82,22 @@ typedef struct bench_repeats {
   unsigned count;  // 0: not known yet
 } bench_repeats;
 bool bench_time(bench_repeats *r, bench_work *work, void *with, double *seconds);
+
+// ---- a compiled program ------------------------------------------------------------------------
+
+typedef struct bench_program {
+  permc_compiled *compiled;
+  permc_value *const *arguments;
+  size_t argument_count;
+  permc_value **results;  // of the last run; NULL before the first
+  size_t result_count;
+  bool on_device;       // whose clock measures turns
+  uint64_t copy_bytes;  // a turn is a copy of so many bytes on the device; 0: a call
+  bench_repeats repeats;
+  permc_error why;  // of a run that has failed; 0: its context says why
+} bench_program;
+bench_work bench_program_run;
+bench_turn bench_program_turn;
 
 // ---- a copy ----------------------------------------------------------------------------------
 

@@ -3,7 +3,6 @@
 
 #include "core/units.h"
 #include "runtime/cuda/cuda.h"
-#include "runtime/measure/measure.h"
 #include "runtime/pipeline.h"
 #include "runtime/values/value.h"
 
@@ -42,37 +41,6 @@ bool tune_same_results(permc_value *const *a, permc_value *const *b, size_t coun
 
 // ---- the clock ---------------------------------------------------------------------------------
 
-static bool run_side(void *with) {
-  tune_side *s = with;
-  permc_error why;
-  if (!s->results && !(s->results = permc_results_new(s->compiled, &s->result_count)))
-    return context_no_memory(s->context);
-  return permc_call(s->compiled, s->arguments, s->argument_count, s->results, s->result_count, NULL,
-                    &why) == PERMC_OK ||
-         context_fail(s->context, &why);
-}
-
-// Enough runs that the device's clock, exact to a microsecond, tells them apart.
-static bool time_on_device(tune_side *s, double *seconds) {
-  const double enough = 5e-4;
-  if (s->repeats == 0) {
-    if (!permc_time_call(s->compiled, 1, seconds))
-      return false;
-    s->repeats = *seconds * 100 < enough ? 100 : (unsigned)(enough / *seconds) + 1;
-  }
-  return permc_time_call(s->compiled, s->repeats, seconds);
-}
-
-static bool time_side(void *with, double *seconds) {
-  tune_side *s = with;
-  if (s->on_device)
-    return time_on_device(s, seconds);
-  bench_repeats repeats = {s->repeats};
-  bool good = bench_time(&repeats, run_side, s, seconds);
-  s->repeats = repeats.count;
-  return good;
-}
-
 // In turns, so that a machine that gets slower or faster meanwhile decides nothing. What is half as
 // slow again in the first round is not looked at for longer.
 static bool measure_sides(void *with, tune_side *one, tune_side *other, double *seconds,
@@ -81,8 +49,8 @@ static bool measure_sides(void *with, tune_side *one, tune_side *other, double *
   const bench_limits rounds[] = {
       {.warm_up = 1, .least = 1, .most = 1, .spread = 0, .seconds = 0},
       {.warm_up = 0, .least = 7, .most = BENCH_MOST_RUNS, .spread = 0, .seconds = *(double *)with}};
-  bench_contestant sides[] = {{.name = "", .turn = time_side, .with = one},
-                              {.name = "", .turn = time_side, .with = other}};
+  bench_contestant sides[] = {{.turn = bench_program_turn, .with = &one->program},
+                              {.turn = bench_program_turn, .with = other ? &other->program : NULL}};
   size_t count = other ? 2 : 1;
   bool good = true;
   *ratio = 1;
@@ -98,8 +66,8 @@ static bool measure_sides(void *with, tune_side *one, tune_side *other, double *
 // ---- sides -------------------------------------------------------------------------------------
 
 static void close_side(tune_side *s) {
-  permc_compiled_free(s->compiled);
-  permc_values_free(s->results, s->result_count);
+  permc_compiled_free(s->program.compiled);
+  permc_values_free(s->program.results, s->program.result_count);
   *s = (tune_side){0};
 }
 
@@ -111,20 +79,18 @@ static bool open_side(tuning *t, tune_side *s, const tuned_point *p) {
     on_trial = tuned_target_at(t->trial.own, p);
     t->trial.target = &on_trial;
   }
-  *s = (tune_side){.arguments = t->arguments,
-                   .argument_count = t->argument_count,
-                   .model = !p,
-                   .context = t->context};
-  s->compiled = permc_compile(t->context, t->entry, t->backend, t->arguments, t->argument_count);
+  *s = (tune_side){.program = {.arguments = t->arguments, .argument_count = t->argument_count}};
+  s->program.compiled =
+      permc_compile(t->context, t->entry, t->backend, t->arguments, t->argument_count);
   t->trial.target = NULL;
-  if (!s->compiled)
+  if (!s->program.compiled)
     return false;
   s->point = p ? *p : t->trial.chosen;
   if (!p && !t->warnings)
     t->warnings = strdup(permc_message(t->context));
   double seconds;
-  bool good = run_side(s);
-  s->on_device = good && permc_time_call(s->compiled, 1, &seconds);
+  bool good = bench_program_run(&s->program) || context_fail(t->context, &s->program.why);
+  s->program.on_device = good && permc_time_call(s->program.compiled, 1, &seconds);
   if (!good)
     close_side(s);
   return good;
@@ -147,7 +113,8 @@ static void report_time(tuning *t, double seconds, double ratio) {
 
 static void report_head(tuning *t, const tune_side *model) {
   text_printf(&t->report, "%s on %s: %s\n%-6s%12s%12s", t->entry,
-              permc_compiled_backend(model->compiled), t->trial.machine, "", "tile", "registers");
+              permc_compiled_backend(model->program.compiled), t->trial.machine, "", "tile",
+              "registers");
   if (t->trial.own->lane_bytes == 0)
     text_printf(&t->report, "%12s", "access");
   text_printf(&t->report, "%12s%9s\n", "time", "ratio");
@@ -179,8 +146,9 @@ static void measure_candidate(tuning *t, tune_side *candidate, tune_side *best,
     report_skipped(t, permc_message(t->context));
     return;
   }
-  if (candidate->result_count != t->expected_count ||
-      !tune_same_results(candidate->results, t->expected, t->expected_count)) {
+  const bench_program *made = &candidate->program;
+  if (made->result_count != t->expected_count ||
+      !tune_same_results(made->results, t->expected, t->expected_count)) {
     report_skipped(t, t->context->fuse
                           ? "its results differ, as fused products and sums may make them"
                           : "its results differ (please report this)");
@@ -188,7 +156,7 @@ static void measure_candidate(tuning *t, tune_side *candidate, tune_side *best,
   }
   if (!t->clock(t->with, candidate, best, &seconds, ratio)) {
     *ratio = INFINITY;
-    report_skipped(t, permc_message(t->context));
+    report_skipped(t, made->why.code ? made->why.message : permc_message(t->context));
     return;
   }
   report_time(t, seconds, *ratio * (t->search.best ? t->search.best->ratio : 1));
@@ -287,7 +255,7 @@ static bool tune_entry(tuning *t, tune_side *best) {
     context_clear(t->context);
     context_error(t->context,
                   "the backend %s makes no plan, so there is nothing to tune; use cpu or cuda",
-                  permc_compiled_backend(best->compiled));
+                  permc_compiled_backend(best->program.compiled));
     return false;
   }
   if (t->options.forget) {
@@ -300,10 +268,10 @@ static bool tune_entry(tuning *t, tune_side *best) {
     return false;
   report_point(t, "model", &best->point);
   report_time(t, t->model_seconds, 1);
-  t->expected = best->results;
-  t->expected_count = best->result_count;
-  best->results = NULL;
-  best->result_count = 0;
+  t->expected = best->program.results;
+  t->expected_count = best->program.result_count;
+  best->program.results = NULL;
+  best->program.result_count = 0;
   tune_bounds b = machine_bounds(t);
   tune_search_start(&t->search, &t->trial.chosen, t->trial.same, &b, 0);
   return search_points(t, best) && confirm_best(t, best);

@@ -19,7 +19,7 @@
 #ifndef PERMC_RUNTIME_TUNE_TUNE_H
 #define PERMC_RUNTIME_TUNE_TUNE_H
 
-#include "runtime/permc.h"
+#include "runtime/measure/measure.h"
 #include "runtime/tuned/tuned.h"
 
 // ---- searching (search.c) -----------------------------------------------------------------
@@ -65,15 +65,8 @@ void tune_search_add(tune_search *s, const tuned_point *p, double ratio);
 
 // A compiled program in a measurement.
 typedef struct tune_side {
-  permc_context *context;
-  permc_compiled *compiled;
-  permc_value *const *arguments;
-  permc_value **results;  // of the last run
-  size_t argument_count, result_count;
-  tuned_point point;
-  bool model;      // it is the model's choice, whose point is that of its largest stage
-  bool on_device;  // the backend has a clock of its own
-  unsigned repeats;
+  bench_program program;
+  tuned_point point;  // of the model's choice that of its largest stage
 } tune_side;
 
 // The seconds of one run of `one`, and their ratio to those of `other` (NULL: 1). False: a run

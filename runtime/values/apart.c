@@ -47,25 +47,35 @@ bool source_may_leave(const value_source *s, uint64_t bytes) {
   return s->left_from && bytes >= s->left_from && s->size_known && s->owns_descriptor;
 }
 
-bool source_leave_array(value_source *s, array *a, uint64_t offset, uint64_t record, bool swapped) {
+// Makes it what the array's elements are in, with a descriptor of its own. False: errno; 0: memory is
+// out.
+static bool own_file(array *a, const array_file *like, int descriptor) {
   array_file *f = malloc(sizeof *f);
   array_owner *owner = malloc(sizeof *owner);
-  int descriptor = f && owner ? dup(s->descriptor) : -1;
-  if (descriptor < 0) {
+  char *path = like->path ? strdup(like->path) : NULL;
+  errno = 0;
+  int own = f && owner && !path == !like->path ? dup(descriptor) : -1;
+  if (own < 0) {
     free(f);
     free(owner);
-    return source_fail(s, "the array cannot stay in its file: %s", strerror(errno));
+    free(path);
+    return false;
   }
-  *f = (array_file){.descriptor = descriptor,
-                    .offset = source_offset(s) + offset,
-                    .record = record,
-                    .swapped = swapped,
-                    .slot = -1};
-  memcpy(f->name, s->name, sizeof f->name);
+  *f = *like;
+  f->descriptor = own;
+  f->path = path;
+  f->slot = f->own && path ? temporary_register(path) : -1;
   *owner = (array_owner){ARRAY_IN_FILE, true, close_file, f};
   a->data = NULL;
   a->owner = owner;
   return true;
+}
+
+bool source_leave_array(value_source *s, array *a, uint64_t offset, uint64_t record, bool swapped) {
+  array_file f = {.offset = source_offset(s) + offset, .record = record, .swapped = swapped};
+  memcpy(f.name, s->name, sizeof f.name);
+  return own_file(a, &f, s->descriptor) ||
+         source_fail(s, "the array cannot stay in its file: %s", strerror(errno ? errno : ENOMEM));
 }
 
 // ---- reading a part -------------------------------------------------------------------------------
@@ -202,34 +212,16 @@ uint64_t array_file_identity(const array *a) {
 
 bool array_of_file(array *a, int descriptor, uint64_t offset, const char *name, const char *path,
                    bool own, error *e) {
-  array_file *f = calloc(1, sizeof *f);
-  array_owner *owner = malloc(sizeof *owner);
-  char *copy = f && owner && path ? strdup(path) : NULL;
-  bool memory = f && owner && (copy || !path);
-  int file = memory ? dup(descriptor) : -1;
+  array_file f = {.offset = offset,
+                  .record = scalar_types[a->type].size,
+                  .made = true,
+                  .path = (char *)(uintptr_t)path,
+                  .own = own};
   *e = (error){0};
-  if (file < 0) {
-    if (memory)
-      error_set_number(e, errno, "%.300s: %s", name, strerror(errno));
-    else
-      error_no_memory(e);
-    free(copy);
-    free(f);
-    free(owner);
-    return false;
-  }
-  *f = (array_file){.descriptor = file,
-                    .offset = offset,
-                    .record = scalar_types[a->type].size,
-                    .made = true,
-                    .path = copy,
-                    .own = own,
-                    .slot = own && copy ? temporary_register(copy) : -1};
-  snprintf(f->name, sizeof f->name, "%s", name);
-  *owner = (array_owner){ARRAY_IN_FILE, true, close_file, f};
-  a->data = NULL;
-  a->owner = owner;
-  return true;
+  snprintf(f.name, sizeof f.name, "%s", name);
+  return own_file(a, &f, descriptor) ||
+         (errno ? error_set_number(e, errno, "%.300s: %s", name, strerror(errno))
+                : error_no_memory(e));
 }
 
 bool array_load(array *a, error *e) {

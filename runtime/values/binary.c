@@ -53,12 +53,8 @@ static bool read_header(value_source *s, array *out) {
 }
 
 bool binary_read(value_source *s, array *out) {
-  char mismatch[MISMATCH_SIZE];
-  if (!read_header(s, out) || !fields_expect_none(s))
-    return false;
-  if (value_mismatch(s, mismatch, out->type, out->rank))
-    return source_fail(s, "%s", mismatch);
-  return source_read_array(s, out);
+  return read_header(s, out) && fields_expect_none(s) && source_expects(s, out->type, out->rank) &&
+         source_read_array(s, out);
 }
 
 bool binary_write(FILE *to, const permc_value *v, error *e) {

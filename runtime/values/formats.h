@@ -135,17 +135,4 @@ bool text_reader_add(text_reader *r);  // the word in hand becomes the next elem
 // Gives the elements to out, whose dims are the caller's to set. Not good: frees them.
 bool text_reader_end(text_reader *r, bool good, array *out);
 
-// ---- text on its way to a file (text.c) --------------------------------------------------------
-
-typedef struct text_output {
-  FILE *to;
-  bool good;
-  size_t used;
-  char bytes[8192];
-} text_output;
-
-void text_output_begin(text_output *o, FILE *to);
-void text_output_add(text_output *o, const char *bytes, size_t count);
-bool text_output_end(text_output *o);  // whether all was written
-
 #endif

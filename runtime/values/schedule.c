@@ -167,11 +167,10 @@ static bool write_images(void *with, unsigned worker, uint64_t first, uint64_t l
 // The type of the images: what is expected, if it holds them.
 static bool choose_type(value_source *s, uint64_t length, array *out) {
   scalar_type type = s->expected.type == SCALAR_COUNT ? SCALAR_I64 : s->expected.type;
-  char mismatch[MISMATCH_SIZE];
   if ((CLASS_OF(type) & CLASS_INTEGER) == 0)
     type = SCALAR_I64;
-  if (value_mismatch(s, mismatch, type, 1))
-    return source_fail(s, "%s", mismatch);
+  if (!source_expects(s, type, 1))
+    return false;
   uint32_t bits = 8 * (uint32_t)scalar_types[type].size - (CLASS_OF(type) & CLASS_SIGNED ? 1 : 0);
   if (bits < 64 && length > UINT64_C(1) << bits)
     return source_fail(s, "%s is too narrow for a permutation of %" PRIu64 " elements",
@@ -282,15 +281,21 @@ static bool make_steps(permutation_schedule *s, const place_list *p, error *e) {
   return good;
 }
 
-static bool write_movement(FILE *to, const movement *m, schedule_header *h) {
-  uint64_t numbers[MOVEMENT_NUMBERS];
+// The header, of the movement's form, and what describes it.
+static bool write_form(FILE *to, const movement *m, schedule_header *h, const void *bytes,
+                       size_t count) {
   while (forms[h->form] != m->kind)
     h->form++;
+  h->steps[0] = hash_bytes(bytes, count);
+  h->own = header_hash(h);
+  return fwrite(h, HEADER, 1, to) == 1 && fwrite(bytes, 1, count, to) == count;
+}
+
+static bool write_movement(FILE *to, const movement *m, schedule_header *h) {
+  uint64_t numbers[MOVEMENT_NUMBERS];
   h->rows = movement_write(m, numbers);
   h->width = 0;
-  h->steps[0] = hash_bytes(numbers, h->rows * sizeof *numbers);
-  h->own = header_hash(h);
-  return fwrite(h, HEADER, 1, to) == 1 && fwrite(numbers, sizeof *numbers, h->rows, to) == h->rows;
+  return write_form(to, m, h, numbers, h->rows * sizeof *numbers);
 }
 
 static bool write_line(FILE *to, const place_list *p, const movement *m, schedule_header *h,
@@ -303,13 +308,9 @@ static bool write_line(FILE *to, const place_list *p, const movement *m, schedul
   for (uint64_t i = 0; i < h->length; i++)
     line[i] = (uint16_t)(m->kind == MOVES_IN_ROWS ? place_at(p, i) % m->width
                                                   : place_at(p, i) / m->width);
-  while (forms[h->form] != m->kind)
-    h->form++;
   h->rows = 0;
   h->width = (uint32_t)m->width;
-  h->steps[0] = hash_bytes(line, bytes);
-  h->own = header_hash(h);
-  bool good = fwrite(h, HEADER, 1, to) == 1 && fwrite(line, 1, bytes, to) == bytes;
+  bool good = write_form(to, m, h, line, bytes);
   free(line);
   return good;
 }

@@ -111,6 +111,11 @@ bool value_mismatch(value_source *s, char out[MISMATCH_SIZE], scalar_type type, 
   return true;
 }
 
+bool source_expects(value_source *s, scalar_type type, uint32_t rank) {
+  char mismatch[MISMATCH_SIZE];
+  return !value_mismatch(s, mismatch, type, rank) || source_fail(s, "%s", mismatch);
+}
+
 // ---- sources ----------------------------------------------------------------------------------
 
 // The end of a long name, and no bytes that would break a message of one line.

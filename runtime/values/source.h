@@ -131,5 +131,7 @@ const char *value_quote(char out[QUOTE_SIZE], const char *bytes, size_t count);
 // Whether a value of this type and rank is not the expected one; then `out` is a sentence:
 // "expected []f32, found [][]i64".
 bool value_mismatch(value_source *s, char out[MISMATCH_SIZE], scalar_type type, uint32_t rank);
+// The same, and source_fail says so. True: it is the expected one.
+bool source_expects(value_source *s, scalar_type type, uint32_t rank);
 
 #endif

@@ -516,7 +516,6 @@ static bool read_columns(value_source *s, table *t, size_t first, size_t last, t
 
 bool table_read(value_source *s, array *out) {
   text_reader r;
-  char mismatch[MISMATCH_SIZE];
   s->start = 0;
   if (!s->table && !open_table(s)) {
     source_drop_table(s);
@@ -536,9 +535,9 @@ bool table_read(value_source *s, array *out) {
   out->rank = whole ? 2 : 1;
   out->dims[1] = whole ? count : 0;
   good = text_reader_end(&r, good, out);
-  if (good && value_mismatch(s, mismatch, out->type, out->rank)) {
+  if (good && !source_expects(s, out->type, out->rank)) {
     array_destroy(out);
-    good = source_fail(s, "%s", mismatch);
+    good = false;
   }
   if (good && !whole && count)
     fields_next(s);
@@ -568,22 +567,20 @@ bool table_holds(const array *components, size_t count, error *e) {
 static uint64_t columns_of(const array *a) { return a->rank == 2 ? a->dims[1] : 1; }
 
 static bool write_table(FILE *to, const permc_value *v, char separator) {
-  text_output o;
   char string[ELEMENT_TEXT];
   uint64_t rows = v->count && v->components[0].rank ? v->components[0].dims[0] : v->count > 0;
-  text_output_begin(&o, to);
-  for (uint64_t row = 0; row < rows && o.good; row++) {
+  for (uint64_t row = 0; row < rows && !ferror(to); row++) {
     bool first = true;
     for (const array *a = v->components; a < v->components + v->count; a++)
       for (uint64_t i = row * columns_of(a); i < (row + 1) * columns_of(a); i++, first = false) {
         const char *element = (const char *)a->data + i * scalar_types[a->type].size;
         if (!first)
-          text_output_add(&o, &separator, 1);
-        text_output_add(&o, string, number_print(string, a->type, element, false));
+          putc_unlocked(separator, to);
+        fwrite_unlocked(string, 1, number_print(string, a->type, element, false), to);
       }
-    text_output_add(&o, "\n", 1);
+    putc_unlocked('\n', to);
   }
-  return text_output_end(&o);
+  return !ferror(to);
 }
 
 // The names of the components, if any has one and they are read as a header again.

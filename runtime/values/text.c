@@ -388,104 +388,81 @@ bool text_read(value_source *s, array *out) {
 
 // ---- writing ----------------------------------------------------------------------------------
 
-void text_output_begin(text_output *o, FILE *to) {
-  o->to = to;  // its bytes are many: not zeroed
-  o->good = true;
-  o->used = 0;
-}
+// A stream is written to by one thread.
+static void add(FILE *to, const char *bytes, size_t count) { fwrite_unlocked(bytes, 1, count, to); }
 
-bool text_output_end(text_output *o) {
-  o->good = o->good && fwrite(o->bytes, 1, o->used, o->to) == o->used;
-  o->used = 0;
-  return o->good;
-}
-
-void text_output_add(text_output *o, const char *bytes, size_t count) {
-  if (o->used + count > sizeof o->bytes)
-    text_output_end(o);
-  memcpy(o->bytes + o->used, bytes, count);
-  o->used += count;
-}
-
-static void write_shape(text_output *o, const array *a) {
+static void write_shape(FILE *to, const array *a) {
   text shape = {0};
   array_print_shape(&shape, a);
-  o->good = o->good && !shape.failed;
-  text_output_add(o, text_content(&shape), shape.length);
+  add(to, text_content(&shape), shape.length);
   text_free(&shape);
-}
-
-static void write_empty_array(text_output *o, const array *a) {
-  text_output_add(o, "empty(", 6);
-  write_shape(o, a);
-  text_output_add(o, ")", 1);
 }
 
 // Before element i, `opening` brackets open: as many as there are dimensions whose rows begin at i.
 // After it as many close as end there.
-static void write_array(text_output *o, const array *a) {
+static void write_array(FILE *to, const array *a) {
   static const char opens[VALUE_MAX_RANK + 1] = "[[[[[[[[[[[[[[[[",
                                            closes[VALUE_MAX_RANK + 1] = "]]]]]]]]]]]]]]]]";
   char string[ELEMENT_TEXT];
   uint64_t index[VALUE_MAX_RANK] = {0};
   uint32_t begun = a->rank, ended;
   size_t size = scalar_types[a->type].size;
-  for (const char *element = a->data; o->good; element += size) {
-    text_output_add(o, opens, begun);
-    text_output_add(o, string, number_print(string, a->type, element, true));
+  for (const char *element = a->data; !ferror(to); element += size) {
+    add(to, opens, begun);
+    add(to, string, number_print(string, a->type, element, true));
     for (ended = 0; ended < a->rank && ++index[a->rank - 1 - ended] == a->dims[a->rank - 1 - ended];
          ended++)
       index[a->rank - 1 - ended] = 0;
-    text_output_add(o, closes, ended);
+    add(to, closes, ended);
     if (ended == a->rank)
       return;
-    text_output_add(o, ", ", 2);
+    add(to, ", ", 2);
     begun = ended;
   }
 }
 
-static void write_component(text_output *o, const array *a) {
-  if (array_count(a) == 0)
-    write_empty_array(o, a);
-  else
-    write_array(o, a);
+static void write_component(FILE *to, const array *a) {
+  if (array_count(a)) {
+    write_array(to, a);
+    return;
+  }
+  add(to, "empty(", 6);
+  write_shape(to, a);
+  add(to, ")", 1);
 }
 
 bool text_write(FILE *to, const permc_value *v, error *e) {
   (void)e;
-  text_output o;
-  text_output_begin(&o, to);
-  for (size_t i = 0; i < v->count && o.good; i++) {
-    write_component(&o, &v->components[i]);
-    text_output_add(&o, "\n", 1);
+  for (size_t i = 0; i < v->count && !ferror(to); i++) {
+    write_component(to, &v->components[i]);
+    add(to, "\n", 1);
   }
-  return text_output_end(&o);
+  return !ferror(to);
 }
 
 // ---- the ends of large arrays -----------------------------------------------------------------
 
 // The elements of one row of dimension `level`, which begin with element `first`: so many at each
 // end of every dimension.
-static void write_ends(text_output *o, const array *a, uint32_t level, uint64_t first,
-                       uint64_t ends) {
+static void write_ends(FILE *to, const array *a, uint32_t level, uint64_t first, uint64_t ends) {
   char string[ELEMENT_TEXT];
   uint64_t count = level < a->rank ? a->dims[level] : 0;
   if (level == a->rank) {
     const char *element = (const char *)a->data + first * scalar_types[a->type].size;
-    text_output_add(o, string, number_print(string, a->type, element, true));
+    add(to, string, number_print(string, a->type, element, true));
     return;
   }
-  text_output_add(o, "[", 1);
-  for (uint64_t i = 0; i < count && o->good; i++) {
-    text_output_add(o, ", ", i ? 2 : 0);
+  add(to, "[", 1);
+  for (uint64_t i = 0; i < count && !ferror(to); i++) {
+    add(to, ", ", i ? 2 : 0);
     if (i == ends && count > 2 * ends) {
-      text_output_add(o, "...", 3);
+      add(to, "...", 3);
       i = count - ends - 1;
     } else {
-      write_ends(o, a, level + 1, first * count + i, ends);
+      write_ends(to, a, level + 1, first * count + i, ends);
     }
   }
-  text_output_add(o, "]", 1);
+  add(to, "]", 1);
 }
 
 // Up to three at each end, as NumPy does; fewer where many dimensions make them too many.
@@ -503,17 +480,15 @@ static uint64_t choose_ends(const array *a, uint64_t most) {
 bool summary_write(FILE *to, const permc_value *v, error *e) {
   enum { MOST = 1000 };
   (void)e;
-  text_output o;
-  text_output_begin(&o, to);
-  for (const array *a = v->components; a < v->components + v->count && o.good; a++) {
+  for (const array *a = v->components; a < v->components + v->count && !ferror(to); a++) {
     if (array_count(a) <= MOST) {
-      write_component(&o, a);
+      write_component(to, a);
     } else {
-      write_ends(&o, a, 0, 0, choose_ends(a, MOST));
-      text_output_add(&o, "  -- ", 5);
-      write_shape(&o, a);
+      write_ends(to, a, 0, 0, choose_ends(a, MOST));
+      add(to, "  -- ", 5);
+      write_shape(to, a);
     }
-    text_output_add(&o, "\n", 1);
+    add(to, "\n", 1);
   }
-  return text_output_end(&o);
+  return !ferror(to);
 }

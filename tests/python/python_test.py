@@ -173,7 +173,7 @@ class Externs(unittest.TestCase):
 
 class Notebooks(unittest.TestCase):
     def test_pictures(self):
-        self.assertIn("<svg", permc.compile("sort").draw(numpy.arange(8))._repr_svg_())
+        self.assertIn("<svg", permc.compile("sort_network").draw(numpy.arange(8))._repr_svg_())
 
     def test_magic(self):
         shell = unittest.mock.Mock(user_ns={})
@@ -190,7 +190,7 @@ class Notebooks(unittest.TestCase):
 
         shell = InteractiveShell.instance(history_load_length=0)
         shell.run_line_magic("load_ext", "permc")
-        result = shell.run_cell("%%permc two\nup : [m]i64 -> [m]i64\nup = sort\n")
+        result = shell.run_cell("%%permc two\nup : [m]i64 -> [m]i64\nup = padded maxval sort_network\n")
         result.raise_error()
         with contextlib.redirect_stdout(io.StringIO()):
             result = shell.run_cell("import numpy; two.up.draw(numpy.arange(4))")
@@ -288,13 +288,8 @@ class Foreign(unittest.TestCase):
                 permc.compile("sort")(OnGpu(numpy.array([3])))
 
     def test_capsules(self):
-        with self.assertRaises(permc.DeviceError):
+        with self.assertRaisesRegex((BufferError, RuntimeError), "device"):  # NumPy's
             permc.compile("sort")(Elsewhere(numpy.arange(3)))
-        used = numpy.arange(3).__dlpack__()
-        permc._permc.Tensor(used)
-        for wrong in (used, 5):
-            with self.assertRaisesRegex(permc.LayoutError, "capsule"):
-                permc._permc.Tensor(wrong)
         deleted = Wrapped(unittest.mock.Mock())
         deleted.array.__dlpack__ = unittest.mock.Mock(side_effect=RuntimeError("deleted"))
         deleted.array.__dlpack_device__ = lambda: (1, 0)

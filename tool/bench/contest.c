@@ -12,15 +12,14 @@ typedef struct contest {
   const bench_request *request;
   unsigned threads;
   permc_context *context;
-  permc_compiled *compiled;
-  permc_value **arguments, **results;
-  size_t argument_count, result_count;
+  permc_value **arguments;
+  size_t argument_count;
   permc_times times;
   uint64_t passes;
   double predicted, read_seconds;
-  bench_repeats repeats, copy_repeats;  // copy_repeats: of a copy on a device
-  bench_copy copy;                      // where the program is on no device
-  bench_contestant all[2];              // the program; the copy, where there is something to copy
+  bench_program program, copy_there;  // copy_there: a copy on its device
+  bench_copy copy;                    // where the program is on no device
+  bench_contestant all[2];            // the program; the copy, where there is something to copy
   size_t count;
   bool verified;  // by interp
 } contest;
@@ -34,7 +33,8 @@ static uint64_t value_bytes(permc_value *const *values, size_t count) {
 }
 
 static uint64_t bytes_of_all(const contest *g) {
-  return value_bytes(g->arguments, g->argument_count) + value_bytes(g->results, g->result_count);
+  return value_bytes(g->arguments, g->argument_count) +
+         value_bytes(g->program.results, g->program.result_count);
 }
 
 // Bytes that a copy moves: half of the arguments and results. A schedule's places are not data.
@@ -56,46 +56,21 @@ static uint64_t count_elements(const contest *g) {
 
 // ---- turns --------------------------------------------------------------------------------------
 
-static bool run_once(void *with) {
+// What a run or a turn has said, if it has failed.
+static bool report_turn(contest *g, const bench_program *p, bool good) {
+  if (!good && p->why.code)
+    context_fail(g->context, &p->why);
+  return good || cli_report(g->context, false);
+}
+
+static bool turn_and_report(void *with, double *seconds) {
   contest *g = with;
-  permc_error why;
-  if (!g->results && !(g->results = permc_results_new(g->compiled, &g->result_count)))
-    return context_error(g->context, "out of memory");
-  return permc_call(g->compiled, g->arguments, g->argument_count, g->results, g->result_count, NULL,
-                    &why) == PERMC_OK ||
-         context_fail(g->context, &why);
+  return report_turn(g, &g->program, bench_program_turn(&g->program, seconds));
 }
 
-static bool turn_on_processor(void *with, double *seconds) {
+static bool copy_and_report(void *with, double *seconds) {
   contest *g = with;
-  return bench_time(&g->repeats, run_once, g, seconds) || cli_report(g->context, false);
-}
-
-// `bytes` of a copy; 0: a call.
-static bool time_on_device(contest *g, uint64_t bytes, unsigned runs, double *seconds) {
-  return cli_report(g->context, bytes ? permc_time_copy(g->compiled, bytes, runs, seconds)
-                                      : permc_time_call(g->compiled, runs, seconds));
-}
-
-// Enough runs that the device's clock, exact to a microsecond, tells them apart.
-static bool turn_on_device(contest *g, bench_repeats *r, uint64_t bytes, double *seconds) {
-  const double enough = 5e-4;
-  if (r->count == 0) {
-    if (!time_on_device(g, bytes, 1, seconds))
-      return false;
-    r->count = *seconds * 100 < enough ? 100 : (unsigned)(enough / *seconds) + 1;
-  }
-  return time_on_device(g, bytes, r->count, seconds);
-}
-
-static bool call_on_device(void *with, double *seconds) {
-  contest *g = with;
-  return turn_on_device(g, &g->repeats, 0, seconds);
-}
-
-static bool copy_on_device(void *with, double *seconds) {
-  contest *g = with;
-  return turn_on_device(g, &g->copy_repeats, bytes_to_copy(g), seconds);
+  return report_turn(g, &g->copy_there, bench_program_turn(&g->copy_there, seconds));
 }
 
 // ---- opening ------------------------------------------------------------------------------------
@@ -120,24 +95,31 @@ static bool compile_and_run(contest *g) {
   if (r->ranks > 1 && !cli_report(g->context, permc_use_ranks(g->context, &ranks)))
     return false;
   (void)speed_of_machine(true);  // what is predicted is shown
-  g->compiled = permc_compile(g->context, r->entry, r->backend, g->arguments, g->argument_count);
+  g->program = (bench_program){
+      .compiled = permc_compile(g->context, r->entry, r->backend, g->arguments, g->argument_count),
+      .arguments = g->arguments,
+      .argument_count = g->argument_count};
   g->times = permc_last_times(g->context);
   g->passes = g->context->passes;
   g->predicted = r->ranks > 1 ? 0 : g->context->predicted;
-  if (g->compiled && r->ranks > 1)
+  if (g->program.compiled && r->ranks > 1)
     permc_use_ranks(g->context, NULL);  // interp, which verifies, is on none
-  return cli_report(g->context, g->compiled != NULL) && cli_report(g->context, run_once(g));
+  return cli_report(g->context, g->program.compiled != NULL) &&
+         report_turn(g, &g->program, bench_program_run(&g->program));
 }
 
-static bool open_copy(contest *g, bool on_device) {
+static bool open_copy(contest *g) {
   uint64_t bytes = bytes_to_copy(g);
+  bool on_device = g->program.on_device;
+  g->copy_there =
+      (bench_program){.compiled = g->program.compiled, .on_device = on_device, .copy_bytes = bytes};
   if (!bench_copy_open(&g->copy, on_device ? 0 : bytes, g->threads)) {
     cli_error("bench: out of memory for the copy to compare with");
     return false;
   }
   if (bytes)
     g->all[g->count++] =
-        on_device ? (bench_contestant){.name = "copy", .turn = copy_on_device, .with = g}
+        on_device ? (bench_contestant){.name = "copy", .turn = copy_and_report, .with = g}
                   : (bench_contestant){.name = "copy", .turn = bench_copy_turn, .with = &g->copy};
   return true;
 }
@@ -150,17 +132,16 @@ static bool open_contest(contest *g, const bench_request *r) {
                  .context = cli_context_new()};
   if (!g->context || !read_program(g) || !compile_and_run(g))
     return false;
-  bool on_device = permc_time_call(g->compiled, 1, &seconds);
-  g->all[g->count++] = (bench_contestant){
-      .name = "permc", .turn = on_device ? call_on_device : turn_on_processor, .with = g};
-  return open_copy(g, on_device);
+  g->program.on_device = permc_time_call(g->program.compiled, 1, &seconds);
+  g->all[g->count++] = (bench_contestant){.name = "permc", .turn = turn_and_report, .with = g};
+  return open_copy(g);
 }
 
 static void close_contest(contest *g) {
   bench_copy_close(&g->copy);
-  permc_compiled_free(g->compiled);
+  permc_compiled_free(g->program.compiled);
   permc_values_free(g->arguments, g->argument_count);
-  permc_values_free(g->results, g->result_count);
+  permc_values_free(g->program.results, g->program.result_count);
   permc_context_free(g->context);
 }
 
@@ -181,9 +162,9 @@ static bool overwrite_stretches(void *with, unsigned worker, uint64_t first, uin
 // The hash of all results; then they have other bytes.
 static uint64_t hash_results(const contest *g, bool overwrite) {
   uint64_t hash = 0;
-  for (size_t i = 0; i < g->result_count; i++)
-    for (size_t k = 0; k < g->results[i]->count; k++) {
-      array *a = &g->results[i]->components[k];
+  for (size_t i = 0; i < g->program.result_count; i++)
+    for (size_t k = 0; k < g->program.results[i]->count; k++) {
+      array *a = &g->program.results[i]->components[k];
       uint64_t bytes = array_bytes(a);
       hash = hash * 31 + pool_hash(pool_processors(), a->data, bytes);
       if (overwrite)
@@ -197,7 +178,7 @@ static uint64_t hash_results(const contest *g, bool overwrite) {
 // results, so that nothing right can be left over from an earlier run.
 static bool run_again(contest *g) {
   uint64_t before = hash_results(g, true);
-  if (!cli_report(g->context, run_once(g)))
+  if (!report_turn(g, &g->program, bench_program_run(&g->program)))
     return false;
   if (hash_results(g, false) == before)
     return true;
@@ -213,8 +194,8 @@ static bool equals_interp(contest *g) {
   text why = {0};
   g->verified = cli_report(g->context, permc_run(g->context, r->entry, "interp", g->arguments,
                                                  g->argument_count, &values, &count));
-  bool good =
-      g->verified && values_equal("result", values, count, g->results, g->result_count, &why, NULL);
+  bool good = g->verified && values_equal("result", values, count, g->program.results,
+                                          g->program.result_count, &why, NULL);
   if (g->verified && !good && (why.failed || !why.data))
     cli_out_of_memory();
   else if (g->verified && !good)
@@ -233,7 +214,7 @@ static bool verify_results(contest *g) {
 static void make_row(bench_row *row, const contest *g) {
   const bench_request *r = g->request;
   const char *strategy = cli_value(r->args, "--strategy");
-  const char *device = permc_compiled_device(g->compiled);
+  const char *device = permc_compiled_device(g->program.compiled);
   *row = (bench_row){.elements = count_elements(g),
                      .bytes = bytes_of_all(g),
                      .passes = g->passes,
@@ -249,7 +230,7 @@ static void make_row(bench_row *row, const contest *g) {
                      .copy_ratio = g->all[1].ratio};
   snprintf(row->series, sizeof row->series, "%.47s", r->series);
   snprintf(row->name, sizeof row->name, "%s", r->name);
-  snprintf(row->backend, sizeof row->backend, "%s", permc_compiled_backend(g->compiled));
+  snprintf(row->backend, sizeof row->backend, "%s", permc_compiled_backend(g->program.compiled));
   snprintf(row->strategy, sizeof row->strategy, "%s", strategy ? strategy : "");
   snprintf(row->device, sizeof row->device, "%s", device ? device : "");
   snprintf(row->verified, sizeof row->verified, "%s", g->verified ? "equal to interp" : "");
@@ -289,9 +270,9 @@ static bool serve(contest *g) {
 static bool write_results(contest *g) {
   size_t count;
   const char *const *paths = cli_values(g->request->args, "-o", &count);
-  if (count == g->result_count)
-    return cli_report(g->context, permc_write_files(g->context, paths, g->results, count));
-  cli_error("bench: there are %zu results, but %zu files for them", g->result_count, count);
+  if (count == g->program.result_count)
+    return cli_report(g->context, permc_write_files(g->context, paths, g->program.results, count));
+  cli_error("bench: there are %zu results, but %zu files for them", g->program.result_count, count);
   return false;
 }
 
