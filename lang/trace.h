@@ -149,12 +149,14 @@ typedef struct trace_step {
 //   CHECK_KEYS     the same of keys: which are wrong where they are no places among their counts
 //   CHECK_ROWS     the same of the lengths of rows, which are from 0 to length - 1
 //   CHECK_OFFSETS  the same of where rows begin and end
+//   CHECK_FRACTIONS  the same of fractions, in parts of length - 1
 typedef enum check_kind {
   CHECK_PADDING,
   CHECK_PLACES,
   CHECK_KEYS,
   CHECK_ROWS,
   CHECK_OFFSETS,
+  CHECK_FRACTIONS,
   CHECK_KINDS
 } check_kind;
 

@@ -4,6 +4,7 @@
 #include "runtime/checks.h"
 
 #include <inttypes.h>
+#include <math.h>
 
 // Whether the elements that padded keeps are none of padding: the bools are all false.
 static bool check_padding(diagnostics *d, const trace_check *k, const array *bools) {
@@ -79,13 +80,22 @@ static bool check_offsets(diagnostics *d, const trace_check *k, const array *wro
   return false;
 }
 
+// Whether all fractions are from 0 to 1. The least number stands for a NaN.
+static bool check_fractions(diagnostics *d, const trace_check *k, const array *wrong) {
+  const int64_t *found = wrong->data;
+  if (found[0] == INT64_MAX)
+    return true;
+  double fraction = found[1] == INT64_MIN ? NAN : (double)found[1] / (double)(k->length - 1);
+  diag_report(d, DIAG_ERROR, k->where, "fraction %.7g at position %" PRIu64 " is not from 0 to 1",
+              fraction, (uint64_t)found[0] % k->inner);
+  return false;
+}
+
 bool checks_pass(diagnostics *d, const trace *t, const array *results) {
-  static bool (*const passes[])(diagnostics *, const trace_check *,
-                                const array *) = {[CHECK_PADDING] = check_padding,
-                                                  [CHECK_PLACES] = check_places,
-                                                  [CHECK_KEYS] = check_places,
-                                                  [CHECK_ROWS] = check_rows,
-                                                  [CHECK_OFFSETS] = check_offsets};
+  static bool (*const passes[])(diagnostics *, const trace_check *, const array *) = {
+      [CHECK_PADDING] = check_padding, [CHECK_PLACES] = check_places,
+      [CHECK_KEYS] = check_places,     [CHECK_ROWS] = check_rows,
+      [CHECK_OFFSETS] = check_offsets, [CHECK_FRACTIONS] = check_fractions};
   for (size_t i = 0; i < t->checks.count; i++) {
     const trace_check *k = &t->checks.items[i];
     if (!passes[k->kind](d, k, &results[trace_returned(t) + i]))

@@ -676,6 +676,7 @@ static const builtin rows[] = {
     {"checked_power", "int -> int", ANY, 1, run_checked_power, 0, NULL},
     {"checked_lengths", "int -> []int -> []int", ANY, 2, run_checked_rows, CHECK_ROWS, NULL},
     {"checked_offsets", "int -> []int -> []int", ANY, 2, run_checked_rows, CHECK_OFFSETS, NULL},
+    {"checked_fractions", "int -> []int -> []int", ANY, 2, run_checked_rows, CHECK_FRACTIONS, NULL},
     {"count_keys", "int -> []a -> []int", {CONSTRAINT_SCALAR, CLASS_INTEGER}, 2, run_count_keys, 0, NULL},
     {"iter", "int -> (a -> a) -> a -> a", ANY, 3, run_iter, 0, NULL},
     {"associative", "(a -> a -> a) -> []a -> a -> a -> a", ANY, 2, run_associative, 0, NULL},

@@ -574,7 +574,7 @@ void add_checks(elaborator *e) {
     trace_check c = t->checks.items[i];
     const trace_check *before = count > 0 ? &t->checks.items[count - 1] : NULL;
     bool known = before && before->shadow == c.shadow && before->length == c.length;
-    bool rows = c.kind == CHECK_ROWS || c.kind == CHECK_OFFSETS;
+    bool rows = c.kind == CHECK_ROWS || c.kind == CHECK_OFFSETS || c.kind == CHECK_FRACTIONS;
     bool none = rows && trace_step_count(&t->steps.items[c.shadow]) == 0;
     if ((c.guarded != NO_STEP && !needed[c.guarded]) || known || none)
       continue;

@@ -34,6 +34,9 @@ static int permc_refuse_data(PERMC_ERROR *e, const permc_check *k, uint64_t posi
   else if (k->kind == PERMC_PLACE && (uint64_t)value < k->length)
     snprintf(e->message, sizeof e->message, "index %lld at position %lld of row %lld occurs twice",
              shown, (long long)e->position, (long long)e->row);
+  else if (k->kind == PERMC_FRACTION)
+    snprintf(e->message, sizeof e->message, "fraction %.7g at position %lld is not from 0 to 1",
+             value == INT64_MIN ? NAN : (double)shown / (double)most, (long long)e->position);
   else if (k->is_unsigned)
     snprintf(e->message, sizeof e->message,
              "%s %llu at position %lld of row %lld is not from 0 to %llu", what,

@@ -16,7 +16,7 @@ typedef struct permc_place {
 
 // What is checked of array `array`, of `count` elements: bools that are false, or the position and
 // the value of the first that is wrong.
-enum { PERMC_PADDING, PERMC_PLACE, PERMC_KEY, PERMC_ROW, PERMC_OFFSET };
+enum { PERMC_PADDING, PERMC_PLACE, PERMC_KEY, PERMC_ROW, PERMC_OFFSET, PERMC_FRACTION };
 typedef struct permc_check {
   int kind, is_unsigned;
   uint32_t array;

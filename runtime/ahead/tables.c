@@ -64,11 +64,10 @@ void ahead_write_roots(text *out, const ahead_plan *s) {
 }
 
 void ahead_write_checks(text *out, const ahead_plan *s) {
-  static const char *const kinds[CHECK_KINDS] = {[CHECK_PADDING] = "PERMC_PADDING",
-                                                 [CHECK_PLACES] = "PERMC_PLACE",
-                                                 [CHECK_KEYS] = "PERMC_KEY",
-                                                 [CHECK_ROWS] = "PERMC_ROW",
-                                                 [CHECK_OFFSETS] = "PERMC_OFFSET"};
+  static const char *const kinds[CHECK_KINDS] = {
+      [CHECK_PADDING] = "PERMC_PADDING", [CHECK_PLACES] = "PERMC_PLACE",
+      [CHECK_KEYS] = "PERMC_KEY",        [CHECK_ROWS] = "PERMC_ROW",
+      [CHECK_OFFSETS] = "PERMC_OFFSET",  [CHECK_FRACTIONS] = "PERMC_FRACTION"};
   const trace *t = s->trace;
   text_printf(out, "static const permc_check checks[%zu] = {\n", t->checks.count + 1);
   for (size_t i = 0; i < t->checks.count; i++) {

@@ -228,7 +228,8 @@ static void print_checks(text *out, const trace *t) {
       [CHECK_PLACES] = "indices       are checked in each run: inside, and distinct for scatter",
       [CHECK_KEYS] = "keys          are checked in each run: of the number of bits that is said",
       [CHECK_ROWS] = "rows          are checked in each run: no longer than they may be",
-      [CHECK_OFFSETS] = "offsets       are checked in each run: of elements, or of the end"};
+      [CHECK_OFFSETS] = "offsets       are checked in each run: of elements, or of the end",
+      [CHECK_FRACTIONS] = "fractions     are checked in each run: from 0 to 1"};
   bool made[CHECK_KINDS] = {false};
   for (size_t i = 0; i < t->checks.count; i++)
     made[t->checks.items[i].kind] = true;

@@ -198,6 +198,8 @@ typedef struct request {
 
 // An atom that stands for the function; shape: of its result.
 term function_term(generator *g, const scope *s, const request *r);
+// ... of two elements, to be applied to its own results.
+term operator_on(generator *g, const scope *s, const shape *e, uint64_t factor);
 const char *pattern_text(generator *g, scope *s, const shape *of);
 // Adds a definition at the top: `name parameters = body`.
 const definition *define_function(generator *g, const scope *s, const request *r);

@@ -96,7 +96,7 @@ static term step_merge_sorted(generator *g, const scope *s, term xs, keep k, con
 // ---- scans and transforms --------------------------------------------------------------------
 
 // A function of two elements that gives one, applied to its own results.
-static term operator_on(generator *g, const scope *s, const shape *e, uint64_t factor) {
+term operator_on(generator *g, const scope *s, const shape *e, uint64_t factor) {
   static const char *const names[] = {"(+)", "(*)", "max", "min", "(-)"};
   if (e->kind == SHAPE_SCALAR && (CLASS_OF(e->type) & CLASS_REAL) && !draw_chance(g, 50)) {
     uint32_t which = draw_below(g, 5);

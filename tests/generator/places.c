@@ -77,14 +77,13 @@ static term step_compact(generator *g, const scope *s, term xs, keep k, const st
 
 enum { KEY_BITS = 12 };
 
-// "f 3 (\\x -> k & 7)": a function of keys of few bits.
-static const char *keyed(generator *g, const scope *s, const char *name, const shape *xs,
-                         uint32_t bits) {
+// "(\\x -> k & 7)": a key of few bits of each element.
+static const char *key_text(generator *g, const scope *s, const shape *xs, uint32_t bits) {
   request r = {.parameters = {xs->parts[0]}, .parameter_count = 1, .factor = xs->length};
   r.wanted = integer_shape(g);
   term key = function_term(g, s, &r);
   const char *few = write_code(g, "(\\k -> k & %u)", (1U << bits) - 1);
-  return write_code(g, "%s %u (%s . %s)", name, bits, few, key.text);
+  return write_code(g, "(%s . %s)", few, key.text);
 }
 
 static term step_bucket(generator *g, const scope *s, term xs, keep k, const step *row) {
@@ -92,8 +91,9 @@ static term step_bucket(generator *g, const scope *s, term xs, keep k, const ste
   uint32_t bits = draw_below(g, KEY_BITS);
   if (!pay_for(g, s, UINT64_C(4) << bits))
     return (term){0};
-  const char *code = keyed(g, s, row->name, xs.shape, bits);
-  return make_atom(write_code(g, "(fst (%s %s))", code, atom_text(g, xs)), xs.shape);
+  const char *key = key_text(g, s, xs.shape, bits);
+  return make_atom(write_code(g, "(fst (%s %u %s %s))", row->name, bits, key, atom_text(g, xs)),
+                   xs.shape);
 }
 
 static term step_counts(generator *g, const scope *s, term xs, keep k, const step *row) {
@@ -102,8 +102,9 @@ static term step_counts(generator *g, const scope *s, term xs, keep k, const ste
   if (!pay_for(g, s, UINT64_C(4) << bits))
     return (term){0};
   bool offsets = draw_chance(g, 30);
-  const char *code = keyed(g, s, offsets ? "bucket" : row->name, xs.shape, bits);
-  code = write_code(g, offsets ? "(snd (%s %s))" : "(%s %s)", code, atom_text(g, xs));
+  const char *key = key_text(g, s, xs.shape, bits), *name = offsets ? "snd (bucket" : row->name;
+  const char *code =
+      write_code(g, "(%s %u %s %s%s)", name, bits, key, atom_text(g, xs), offsets ? ")" : "");
   return make_atom(code, array_shape(g, (UINT64_C(1) << bits) + offsets, integer_shape(g)));
 }
 
@@ -111,9 +112,9 @@ static term step_counts(generator *g, const scope *s, term xs, keep k, const ste
 
 // Offsets of rows: "(let r = e % 4 in [r, 3 + r, 3 + r, 9 + r])". Rows have at most `most`
 // elements, and maybe the first elements and the last ones are in no row.
-static const char *offsets_text(generator *g, const scope *s, uint64_t length, uint64_t most) {
-  enum { ROWS_AT_MOST = 12 };
-  uint64_t at = 0, rows = draw_below(g, ROWS_AT_MOST), slack = draw_below(g, 4);
+static const char *offsets_text(generator *g, const scope *s, uint64_t length, uint64_t most,
+                                uint64_t rows) {
+  uint64_t at = 0, slack = draw_below(g, 4);
   slack = slack < length ? slack : 0;
   const char *turn = fresh_name(g, "r"), *list = turn;
   term by = scalar_term(g, s, SCALAR_I64, DYNAMIC);
@@ -126,9 +127,13 @@ static const char *offsets_text(generator *g, const scope *s, uint64_t length, u
                     list);
 }
 
+enum { ROWS_AT_MOST = 12 };
+
 static term step_sort_ragged(generator *g, const scope *s, term xs, keep k, const step *row) {
   (void)k;
-  const char *offsets = offsets_text(g, s, xs.shape->length, xs.shape->length), *key = "";
+  const char *offsets = offsets_text(g, s, xs.shape->length, xs.shape->length,
+                                     draw_below(g, ROWS_AT_MOST)),
+             *key = "";
   if (strcmp(row->name, "sort_ragged_on") == 0)
     key = write_code(g, "%s ", sort_key(g, s, xs.shape, xs.shape->length).text);
   return call_term(g, write_code(g, "%s %s%s", row->name, key, offsets), xs, xs.shape);
@@ -140,7 +145,8 @@ static term step_map_ragged(generator *g, const scope *s, term xs, keep k, const
   uint32_t bits = draw_below(g, 5), rows = 12;
   if (!pay_for(g, s, (UINT64_C(20) * rows << bits) * shape_size(e)))
     return (term){0};
-  const char *offsets = offsets_text(g, s, xs.shape->length, UINT64_C(1) << bits);
+  const char *offsets =
+      offsets_text(g, s, xs.shape->length, UINT64_C(1) << bits, draw_below(g, ROWS_AT_MOST));
   term fill = value_term(g, s, e, 0);
   e = at_least(g, e, shape_origin(fill.shape));
   const shape *line = array_shape(g, UINT64_C(1) << bits, e);
@@ -150,6 +156,53 @@ static term step_map_ragged(generator *g, const scope *s, term xs, keep k, const
                                 atom_text(g, fill), f.text, offsets);
   return call_term(g, code, xs,
                    array_shape(g, xs.shape->length, at_least(g, e, shape_origin(f.shape))));
+}
+
+// What rows, or the elements of equal keys, come to.
+static term step_reduce_rows(generator *g, const scope *s, term xs, keep k, const step *row) {
+  (void)k;
+  const shape *e = xs.shape->parts[0];
+  uint32_t bits = draw_below(g, 4), rows = draw_below(g, ROWS_AT_MOST);
+  bool keys = strcmp(row->name, "reduce_keys") == 0,
+       apart = strcmp(row->name, "reduce_ranges") == 0;
+  term zero = value_term(g, s, e, 0);
+  e = at_least(g, e, shape_origin(zero.shape));
+  term f = operator_on(g, s, e, 12 * xs.shape->length + (apart ? 24 : 2) * rows);
+  const shape *after = at_least(g, e, shape_origin(f.shape));
+  const char *start = write_code(g, "%s %s", f.text, atom_text(g, zero));
+  if (keys) {
+    const char *key = key_text(g, s, xs.shape, bits);
+    return call_term(g, write_code(g, "%s %u %s %s", row->name, bits, start, key), xs,
+                     array_shape(g, UINT64_C(1) << bits, after));
+  }
+  const char *offsets = offsets_text(g, s, xs.shape->length, xs.shape->length, rows);
+  const char *o = fresh_name(g, "o");
+  const shape *result = array_shape(g, rows, after);
+  if (!apart)
+    return call_term(g, write_code(g, "%s %s %s", row->name, start, offsets), xs, result);
+  return make_atom(write_code(g, "(let %s = %s in %s %s (take %u %s) (drop 1 %s) %s)", o, offsets,
+                              row->name, start, rows, o, o, atom_text(g, xs)),
+                   result);
+}
+
+static term step_top_ragged(generator *g, const scope *s, term xs, keep k, const step *row) {
+  (void)k;
+  const shape *e = xs.shape->parts[0];
+  uint32_t rows = draw_below(g, ROWS_AT_MOST), top = draw_below(g, 4);
+  term fill = value_term(g, s, e, 0);
+  e = at_least(g, e, shape_origin(fill.shape));
+  const char *offsets = offsets_text(g, s, xs.shape->length, xs.shape->length, rows);
+  return call_term(g, write_code(g, "%s %u %s %s", row->name, top, atom_text(g, fill), offsets), xs,
+                   array_shape(g, rows, array_shape(g, top, e)));
+}
+
+// Whether the elements are in order does not matter.
+static term step_search(generator *g, const scope *s, term xs, keep k, const step *row) {
+  (void)k;
+  uint64_t count = draw_below(g, 20);
+  term ys = value_term(g, s, array_shape(g, count, xs.shape->parts[0]), 0);
+  return make_term(write_code(g, "%s %s %s", row->name, atom_text(g, xs), atom_text(g, ys)),
+                   array_shape(g, count, integer_shape(g)));
 }
 
 // ---- whole arrays of any length ------------------------------------------------------------------
@@ -192,6 +245,12 @@ const step place_steps[] = {
     {"map_ragged", 8, FILLED | EXACT, KEEP_SHAPE, 30, 0, step_map_ragged},
     {"sort_ragged", 6, FILLED | ORDERED | EXACT, KEEP_SHAPE, 10, 1, step_sort_ragged},
     {"sort_ragged_on", 6, FILLED | SCALARS | EXACT, KEEP_SHAPE, 10, 1, step_sort_ragged},
+    {"reduce_keys", 6, SCALARS | EXACT, KEEP_NOTHING, 30, 0, step_reduce_rows},
+    {"reduce_ragged", 6, SCALARS | EXACT, KEEP_NOTHING, 20, 0, step_reduce_rows},
+    {"reduce_ranges", 4, SCALARS | EXACT, KEEP_NOTHING, 30, 0, step_reduce_rows},
+    {"top_k_ragged", 3, FILLED | ORDERED | EXACT, KEEP_NOTHING, 10, 1, step_top_ragged},
+    {"search_sorted", 4, ORDERED | EXACT, KEEP_NOTHING, 20, 0, step_search},
+    {"search_sorted_right", 3, ORDERED | EXACT, KEEP_NOTHING, 20, 0, step_search},
     {"radix_sort", 4, ORDERED | EXACT, KEEP_SHAPE, 8, 0, step_named},
     {"radix_sort_on", 4, SCALARS | EXACT, KEEP_SHAPE, 8, 0, step_radix_sort_on},
     {"rotate", 5, 0, KEEP_SHAPE, 2, 0, step_rotate},
