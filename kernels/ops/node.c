@@ -374,9 +374,9 @@ static c_value root_value(c_writer *w, const net_node *node, const c_value *k, u
   const char *large = large_root(w, node->type, node->number, width);
   if (large)
     return call_lanes(w, large, "imports->roots", 1, k, node->type, k->level, lanes);
-  const char *table = c_format(w, "(const %s *)imports->roots[%u]",
-                               node->type == SCALAR_C64 ? "complex_f32" : "complex_f64",
-                               c_root_table(w, node->type, node->number));
+  const char *table =
+      c_root_table_address(w, node->type == SCALAR_C64 ? "complex_f32" : "complex_f64",
+                           c_root_table(w, node->type, node->number));
   return call_lanes(w, c_lane_root(w, node->type, node->number, width), table, 1, k, node->type,
                     k->level, lanes);
 }

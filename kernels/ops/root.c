@@ -29,6 +29,17 @@ static uint32_t table_number(c_writer *w, const permc_root_table *table) {
   return (uint32_t)(w->roots.count - 1);
 }
 
+// The address of a table. A GPU has it at the end of so many bytes before the imports: no list is
+// read for it.
+const char *c_root_table_address(c_writer *w, const char *element, uint32_t number) {
+  uint64_t bytes = 0;
+  for (uint32_t i = 0; i <= number; i++)
+    bytes += permc_root_room(&w->roots.items[i]);
+  return w->warps ? c_format(w, "(const %s *)PERMC_ROOTS(%u, %llu)", element, number,
+                             (unsigned long long)bytes)
+                  : c_format(w, "(const %s *)imports->roots[%u]", element, number);
+}
+
 uint32_t c_root_table(c_writer *w, scalar_type type, uint64_t m) {
   return table_number(w, &(permc_root_table){.m = m, .part_bytes = scalar_part_bytes(type)});
 }
@@ -116,16 +127,20 @@ static void map_to_table(const xor_sum *k, const uint64_t *basis, uint32_t bits,
     out->vector[i] = c_coordinates(bits, basis, k->vector[i]);
 }
 
-// What lanes change must be apart from what registers, threads and blocks change.
-static bool choose_basis(const xor_sum *k, const c_space *s, uint32_t most, uint64_t *basis,
-                         uint32_t *lane_bits, uint32_t *bits) {
+// What lanes change must be apart from what registers, threads and blocks change. A thread of a
+// processor reads on from register to register; the threads of a warp read neighbours at once.
+static bool choose_basis(const xor_sum *k, const c_space *s, bool warps, uint32_t most,
+                         uint64_t *basis, uint32_t *lane_bits, uint32_t *bits) {
   f2_space lanes = f2_span((int)k->rows, (int)s->l, k->vector + s->r), all = lanes, others;
   *bits = *lane_bits = 0;
   f2_space of_lanes = f2_space_zero((int)k->rows);
   add_basis(&of_lanes, most, lane_bits, basis, s->l, k->vector + s->r);
   *bits = *lane_bits;
+  if (warps)
+    add_basis(&all, most, bits, basis, s->threads, k->thread);
   add_basis(&all, most, bits, basis, s->r, k->vector);
-  add_basis(&all, most, bits, basis, s->threads, k->thread);
+  if (!warps)
+    add_basis(&all, most, bits, basis, s->threads, k->thread);
   add_basis(&all, most, bits, basis, s->blocks, k->block);
   others = f2_span((int)k->rows, (int)(*bits - *lane_bits), basis + *lane_bits);
   for (uint32_t i = 0; i < s->r + s->threads + s->blocks; i++) {
@@ -138,6 +153,18 @@ static bool choose_basis(const xor_sum *k, const c_space *s, uint32_t most, uint
   return *bits <= most;
 }
 
+// Whether lanes, threads and blocks have the same root: each register's is known.
+static bool registers_choose(const xor_sum *k, const c_space *s) {
+  uint64_t others = 0;
+  for (uint32_t i = 0; i < s->l; i++)
+    others |= k->vector[s->r + i];
+  for (uint32_t i = 0; i < s->threads; i++)
+    others |= k->thread[i];
+  for (uint32_t i = 0; i < s->blocks; i++)
+    others |= k->block[i];
+  return others == 0;
+}
+
 static const struct c_root_access *bind_table(c_phase *f, const net_node *root, net_id index) {
   c_writer *w = f->w;
   struct c_root_access *a = NEW(w->memory, struct c_root_access);
@@ -146,7 +173,8 @@ static const struct c_root_access *bind_table(c_phase *f, const net_node *root, 
   for (uint32_t i = 0; i < k.loops; i++)
     if (k.strides[i] != 0)
       return a;
-  if (k.rows > F2_MAX || !choose_basis(&k, f->space, w->root_bits, basis, &a->lane_bits, &a->bits))
+  if (k.rows > F2_MAX || registers_choose(&k, f->space) ||
+      !choose_basis(&k, f->space, w->warps, w->root_bits, basis, &a->lane_bits, &a->bits))
     return a;
   weights = NEW_ARRAY(w->memory, uint64_t, k.rows);
   memcpy(weights, k.weight, k.rows * sizeof *weights);
@@ -156,8 +184,8 @@ static const struct c_root_access *bind_table(c_phase *f, const net_node *root, 
   a->bound = c_bind(w, &a->map, 0);
   const char *element = c_vector_in_memory(w, scalar_part_bytes(root->type), 1);
   a->pointer = c_format(w, "p%u", w->next++);
-  c_line(w, "const %s *const %s = (const %s *)imports->roots[%u] + %s;", element, a->pointer,
-         element, table_number(w, &table), a->bound.sum);
+  c_line(w, "const %s *const %s = %s + %s;", element, a->pointer,
+         c_root_table_address(w, element, table_number(w, &table)), a->bound.sum);
   a->possible = true;
   return a;
 }
@@ -191,9 +219,10 @@ bool c_root_of_index(c_phase *f, const net_node *root, net_id index, uint64_t x,
   const char *type = c_vector(w, bytes, lanes),
              *pattern = lanes > 1 ? lane_pattern(f, a, lanes) : NULL;
   for (uint32_t part = 0; part < 2; part++) {
-    out->id[part] =
-        c_let(w, type, "*(const %s *)(%s + %s + %llu)", c_vector_in_memory(w, bytes, lanes),
-              a->pointer, c_bound_rest(w, &a->bound, x), (unsigned long long)part << a->bits);
+    out->id[part] = c_let(
+        w, type, w->warps ? "PERMC_ROOT(%s, %s + %s + %llu)" : "*(const %s *)(%s + %s + %llu)",
+        c_vector_in_memory(w, bytes, lanes), a->pointer, c_bound_rest(w, &a->bound, x),
+        (unsigned long long)part << a->bits);
     if (pattern)
       out->id[part] =
           c_let(w, type, "%s(v%u, v%u, %s)", c_bits_function(w, "shuffle", bytes, lanes),

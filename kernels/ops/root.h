@@ -4,12 +4,14 @@
 // k is a sum of rows, bits that are linear in the index (address.h). The table's own index is
 // another linear function of those bits: its low bits are what lanes change, so that a vector of
 // roots is one load (and where not all lanes differ, a shuffle), then come registers, threads and
-// blocks, so that a pass reads on from line to line. Butterflies of size m use m/2 entries.
+// blocks, so that a pass reads on from line to line. Where lanes are threads, theirs are the low
+// bits: a warp reads one line, not one for every few threads. Butterflies of size m use m/2 entries.
 //
 //   FFT, m = 8: k = -(x2 + 2 x1), lanes x1, threads x2:    table[0 ... 3] = roots 0, -2, -1, -3
 //
 // Real parts are followed by imaginary parts. Descriptions of the tables go into the generated text
-// (permc_root_tables); the runtime computes them when it loads the code.
+// (permc_root_tables); the runtime computes them when it loads the code. A root that only registers
+// choose is a constant.
 #ifndef PERMC_KERNELS_OPS_ROOT_H
 #define PERMC_KERNELS_OPS_ROOT_H
 
@@ -23,6 +25,9 @@ bool c_root_of_index(c_phase *f, const net_node *root, net_id index, uint64_t x,
 uint32_t c_root_table(c_writer *w, scalar_type type, uint64_t m);
 // That of c128 with the roots 0 ... 2^bits - 1 of order m.
 uint32_t c_low_root_table(c_writer *w, uint64_t m, uint32_t bits);
+
+// The text of its address, as elements of that type.
+const char *c_root_table_address(c_writer *w, const char *element, uint32_t number);
 
 // In one piece of memory of malloc; the last has m = 0. NULL: it is out.
 permc_root_table *c_root_tables_copy(const c_writer *w);

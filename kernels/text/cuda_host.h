@@ -118,6 +118,8 @@ typedef struct permc_imports {
     uint32_t t = threadIdx.x;                                                                      \
     asm volatile("" : "+r"(t));
 #define PERMC_END }
+#define PERMC_ROOTS(number, bytes) ((const char *)imports - (bytes))
+#define PERMC_ROOT(type, p) __ldg((const type *)(p))
 #define PERMC_BARRIER __syncthreads();
 #define PERMC_BARRIER_OR(flag) flag = __syncthreads_or(flag);
 #define PERMC_VALUES(type, name, count, threads) type name[count];
@@ -182,6 +184,8 @@ template <typename T, unsigned n> void permc_store_wide(const T (&e)[n], void *p
 #define PERMC_SKIP return
 #define PERMC_THREADS(count) for (uint32_t t = 0; t < count; t++) {
 #define PERMC_END }
+#define PERMC_ROOTS(number, bytes) imports->roots[number]
+#define PERMC_ROOT(type, p) (*(const type *)(p))
 #define PERMC_BARRIER
 #define PERMC_BARRIER_OR(flag)
 #define PERMC_VALUES(type, name, count, threads) type name[threads][count];

@@ -54,4 +54,14 @@ typedef struct permc_root_table {
   const uint64_t *vectors, *weights;
 } permc_root_table;
 
+// The bytes of such a table, and its room where one follows another. On a GPU table i begins so
+// many bytes before the imports as the tables 0 ... i have room in all, so that code reads it
+// without a list: the tables lie in reverse, and the imports are behind them.
+static inline uint64_t permc_root_bytes(const permc_root_table *t) {
+  return (2 * (t->vectors ? UINT64_C(1) << t->bits : t->m) + 64) * t->part_bytes;
+}
+static inline uint64_t permc_root_room(const permc_root_table *t) {
+  return (permc_root_bytes(t) + 255) / 256 * 256;
+}
+
 #endif

@@ -21,7 +21,7 @@ typedef struct gpu_source {
   launch_table table;
   storage_pass *passes;
   cache cache;
-  uint64_t *tables_at, block_bytes;
+  uint64_t *tables_at, head_at, block_bytes;
   text *out;
 } gpu_source;
 
@@ -50,15 +50,16 @@ static bool describe_passes(gpu_source *g) {
   return true;
 }
 
-// The block: addresses, tables of roots, tables.
+// The block: tables of roots in reverse (kernels/text/host.h), addresses, tables.
 static bool place_block(gpu_source *g) {
   const plan *p = g->plan->plan;
-  size_t roots = 0;
-  while (g->plan->code->roots[roots].m)
-    roots++;
-  g->block_bytes = ahead_aligned((2 + roots) * sizeof(uint64_t));
-  if (!ahead_place_roots(g->plan, &g->block_bytes))
+  if (!ahead_place_roots(g->plan, &g->head_at))
     return false;
+  for (uint32_t i = 0; i < g->plan->root_count; i++)
+    g->plan->roots_at[i] =
+        g->head_at - g->plan->roots_at[i] - permc_root_room(&g->plan->code->roots[i]);
+  g->block_bytes =
+      g->head_at + ahead_aligned((2 + (uint64_t)g->plan->root_count) * sizeof(uint64_t));
   for (size_t a = 0; a < p->arrays.count; a++)
     if (g->plan->layout.places[a].home == HOME_TABLE) {
       g->tables_at[a] = g->block_bytes;
@@ -189,14 +190,15 @@ static void write_program(gpu_source *g) {
   uint32_t copies = ahead_write_copies(out, s);
   for (uint32_t i = 0; i < s->checked_after; i++)
     checked_after += t->passes[i].count;
-  text_printf(out,
-              "const permc_program %s_program = {\n"
-              "  %zu, %zu, %zu, %zu, %u, %zu, %u, %u,\n"
-              "  places, launches, parameters, kernels, modules, tables, table_bytes, tables_at,\n"
-              "  roots, roots_at, checks, copies, UINT64_C(%llu), UINT64_C(%llu)\n};\n",
-              g->making->request->name, s->plan->arrays.count, t->launches.count, t->kernels.count,
-              t->modules.count, s->root_count, s->trace->checks.count, copies, checked_after,
-              number(g->block_bytes), number(s->layout.workspace_bytes));
+  text_printf(
+      out,
+      "const permc_program %s_program = {\n"
+      "  %zu, %zu, %zu, %zu, %u, %zu, %u, %u,\n"
+      "  places, launches, parameters, kernels, modules, tables, table_bytes, tables_at,\n"
+      "  roots, roots_at, checks, copies, UINT64_C(%llu), UINT64_C(%llu), UINT64_C(%llu)\n};\n",
+      g->making->request->name, s->plan->arrays.count, t->launches.count, t->kernels.count,
+      t->modules.count, s->root_count, s->trace->checks.count, copies, checked_after,
+      number(g->head_at), number(g->block_bytes), number(s->layout.workspace_bytes));
 }
 
 static bool make_source(gpu_source *g) {

@@ -98,14 +98,15 @@ static int permc_load_kernels(const permc_program *p, int capability, permc_load
   return 1;
 }
 
-// On the host: addresses, tables of roots, tables.
+// On the host: tables of roots, addresses, tables.
 static char *permc_make_block(const permc_program *p, uint64_t address) {
   char *block = (char *)calloc(1, (size_t)p->block_bytes);
-  uint64_t *head = (uint64_t *)(void *)block;
+  uint64_t *head;
   uint32_t i;
   if (!block)
     return NULL;
-  head[1] = address + 2 * sizeof *head;
+  head = (uint64_t *)(void *)(block + p->head_at);
+  head[1] = address + p->head_at + 2 * sizeof *head;
   for (i = 0; i < p->root_count; i++) {
     head[2 + i] = address + p->roots_at[i];
     permc_fill_roots(&p->roots[i], block + p->roots_at[i]);
@@ -203,7 +204,7 @@ static int permc_launch_kernel(permc_call_state *c, const permc_launch *l) {
     const permc_parameter *of = &c->program->parameters[l->first_parameter + i];
     values[i] = of->kind == PERMC_IS_ARRAY       ? c->arrays[of->value]
                 : of->kind == PERMC_IS_TEMPORARY ? c->workspace + of->value
-                : of->kind == PERMC_IS_BLOCK     ? c->loaded->block
+                : of->kind == PERMC_IS_BLOCK     ? c->loaded->block + c->program->head_at
                                                  : of->value;
     parameters[i] = of->kind == PERMC_IS_DATA ? (void *)(uintptr_t)of->data : &values[i];
   }

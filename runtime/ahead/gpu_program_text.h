@@ -1,7 +1,7 @@
 // The same of a program for a GPU: modules of kernels, and what is launched.
 //
-// Of each program a device has a block of memory that does not change: two addresses and the list
-// of the tables of roots, as kernels take them; these tables, and the program's own.
+// Of each program a device has a block of memory that does not change: the tables of roots; two
+// addresses and their list, as kernels take them; and the program's own tables.
 #ifndef PERMC_AHEAD_GPU_PROGRAM
 #define PERMC_AHEAD_GPU_PROGRAM
 
@@ -26,7 +26,7 @@ typedef struct permc_program {
   const uint64_t *roots_at;
   const permc_check *checks;
   const permc_copy *copies;
-  uint64_t block_bytes, workspace_bytes;
+  uint64_t head_at, block_bytes, workspace_bytes;
 } permc_program;
 
 // What a device has of a program.

@@ -69,7 +69,7 @@ bool ahead_place_roots(ahead_plan *s, uint64_t *at) {
   s->roots_at = calloc(s->root_count + 1, sizeof *s->roots_at);
   for (uint32_t i = 0; i < s->root_count && s->roots_at; i++) {
     s->roots_at[i] = *at;
-    *at += ahead_aligned(roots_bytes(&roots[i]));
+    *at += permc_root_room(&roots[i]);
   }
   return s->roots_at != NULL;
 }

@@ -1,7 +1,7 @@
 // The tables of roots of a program (program_text.h), and its workspace. Part of each library made
 // ahead of time.
 
-enum { PERMC_ALIGNED = 256, PERMC_ROOTS_BEHIND = 64 };
+enum { PERMC_ALIGNED = 256 };
 
 static uint64_t permc_root_entries(const permc_root_table *t) {
   return t->vectors ? UINT64_C(1) << t->bits : t->m;
@@ -35,5 +35,6 @@ static void permc_fill_roots(const permc_root_table *t, char *table) {
     permc_store_part(table, t, t->vectors ? q : 2 * q, parts[0]);
     permc_store_part(table, t, t->vectors ? q + entries : 2 * q + 1, parts[1]);
   }
-  memset(table + 2 * entries * t->part_bytes, 0, PERMC_ROOTS_BEHIND * t->part_bytes);
+  q = 2 * entries * t->part_bytes;
+  memset(table + q, 0, (size_t)(permc_root_bytes(t) - q));
 }

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LOW_BITS = 10, CHUNK = 1 << LOW_BITS, PADDING = 64 };  // a vector has at most 64 lanes
+enum { LOW_BITS = 10, CHUNK = 1 << LOW_BITS };
 
 // ---- one root ----------------------------------------------------------------------------------
 
@@ -147,20 +147,17 @@ static uint64_t table_entries(const permc_root_table *row) {
   return row->vectors ? UINT64_C(1) << row->bits : row->m;
 }
 
-uint64_t roots_bytes(const permc_root_table *row) {
-  return (2 * table_entries(row) + PADDING) * row->part_bytes;
-}
-
 static void *make_table(const permc_root_table *row, const quarter *o, unsigned threads) {
   uint64_t entries = table_entries(row);
   if (entries > SIZE_MAX / 32)
     return NULL;
   table_job *f = malloc(sizeof *f);
-  size_t bytes = (size_t)roots_bytes(row);
+  size_t bytes = (size_t)permc_root_bytes(row);
   void *table = aligned_alloc(64, (bytes + 63) / 64 * 64);
   if (f && table) {
     *f = (table_job){.row = row, .quarter = o, .table = table};
-    memset((char *)table + 2 * entries * row->part_bytes, 0, PADDING * row->part_bytes);
+    size_t made = (size_t)(2 * entries * row->part_bytes);
+    memset((char *)table + made, 0, bytes - made);
     if (row->vectors)
       find_low_sums(f);
     pool_run(threads, entries, CHUNK, fill_entries, f, NULL);

@@ -16,8 +16,6 @@
 // The tables of `rows`, up to the first with m = 0; *count is how many. NULL: out of memory. Every
 // entry has the bits of scalar_root. At most so many threads work on it.
 void **roots_make(const permc_root_table *rows, size_t *count, unsigned threads);
-// The bytes of a table that generated code may read.
-uint64_t roots_bytes(const permc_root_table *row);
 void roots_free(void **tables, size_t count);
 
 #endif

@@ -57,21 +57,22 @@ bool program_upload(cuda_program *g, net_role role, const array *arguments, size
   return true;
 }
 
-// In one piece of memory: permc_imports, the addresses of the tables, the tables. `head` has room
-// for the first two.
+// In one piece of memory: the tables in reverse (kernels/text/host.h), permc_imports, the addresses
+// of the tables. `head` has room for the last two.
 static bool upload_part_roots(program_part *part, const permc_root_table *rows, void **tables,
                               size_t count, uint64_t *head) {
-  uint64_t total = (2 + count) * sizeof *head, at = (total + 255) / 256 * 256;
-  for (size_t i = 0; i < count; i++) {
-    head[2 + i] = at;
-    at += (roots_bytes(&rows[i]) + 255) / 256 * 256;
-  }
-  part->imports = cuda_memory_new(part->device, at);
+  uint64_t total = (2 + count) * sizeof *head, before = 0;
+  for (size_t i = 0; i < count; i++)
+    before += permc_root_room(&rows[i]);
+  part->roots = cuda_memory_new(part->device, before + total);
+  part->imports = part->roots + before;
   head[1] = part->imports + 2 * sizeof(cuda_address);
-  bool good = part->imports != 0;
+  bool good = part->roots != 0;
+  before = 0;
   for (size_t i = 0; i < count && good; i++) {
-    head[2 + i] += part->imports;
-    good = cuda_upload(part->device, head[2 + i], tables[i], roots_bytes(&rows[i]));
+    before += permc_root_room(&rows[i]);
+    head[2 + i] = part->imports - before;
+    good = cuda_upload(part->device, head[2 + i], tables[i], permc_root_bytes(&rows[i]));
   }
   return good && cuda_upload(part->device, part->imports, head, total);
 }

@@ -107,7 +107,7 @@ static void free_part(const cuda_program *g, program_part *part) {
   for (size_t i = 0; i < g->plan->passes.count && part->temporaries; i++)
     cuda_memory_free(part->device, part->temporaries[i]);
   free(part->temporaries);
-  cuda_memory_free(part->device, part->imports);
+  cuda_memory_free(part->device, part->roots);
   for (int table = 0; table < TABLES; table++)
     table_code_free(&part->code[table], part->device, &g->tables[table]);
 }

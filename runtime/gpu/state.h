@@ -38,7 +38,8 @@ enum { OF_ALL, OF_PART, TABLES };
 typedef struct program_part {
   cuda_device *device;
   table_code code[TABLES];
-  cuda_address imports;       // permc_imports, the list of tables, and the tables
+  cuda_address roots;         // the tables; behind them:
+  cuda_address imports;       // permc_imports, and the list of tables
   cuda_address *temporaries;  // by pass, of runs
 } program_part;
 

@@ -174,6 +174,27 @@ TEST(text_of_many_guards) {
   arena_free(&memory);
 }
 
+// ---- roots ---------------------------------------------------------------------------------------
+
+// Roots that registers alone choose are constants of the code; of others, the threads of a warp
+// read neighbours.
+TEST(roots_of_warps) {
+  static const struct {
+    const char *types, *has, *lacks;
+  } rows[] = {{"[2^18][2^3]c64", "PERMC_STORE", "PERMC_ROOT"},
+              {"[2^12][2^12]c64", "const int64_t u37 = (t);\n", "imports->roots"}};
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    permc_context *c = permc_context_new();
+    permc_explain_options o = {.target = "gpu", .types = rows[i].types, .dump = "cuda"};
+    char *out = NULL;
+    CHECK(c && permc_define(c, "map fft") && permc_explain(c, "-e", NULL, 0, &o, &out));
+    CHECK_CONTAINS(out, rows[i].has);
+    CHECK(out && !strstr(out, rows[i].lacks));
+    free(out);
+    permc_context_free(c);
+  }
+}
+
 // ---- recurrences ---------------------------------------------------------------------------------
 
 // Whether the program's text has a loop of many rounds.

@@ -92,6 +92,7 @@ static void note_tables(const fake_cuda_launch *l) {
   CHECK_EQ_U64(imports[0], 0);
   memcpy(first_table, (const void *)(uintptr_t)tables[0], sizeof first_table);
   first_address = tables[0];
+  CHECK_EQ_U64((uint64_t)(uintptr_t)imports - tables[0], 512);  // 2 * 8 parts and 64 more, of f32
   table_count++;
 }
 
