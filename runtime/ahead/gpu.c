@@ -25,8 +25,6 @@ typedef struct gpu_source {
   text *out;
 } gpu_source;
 
-static unsigned long long number(uint64_t n) { return n; }
-
 // ---- where all is ------------------------------------------------------------------------------
 
 // False: reported.

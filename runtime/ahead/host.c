@@ -6,8 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static unsigned long long number(uint64_t n) { return n; }
-
 // ---- memory ------------------------------------------------------------------------------------
 
 // The workspace: addresses of arrays and roots, roots, scratch memory, arrays.

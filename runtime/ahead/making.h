@@ -29,6 +29,8 @@ typedef struct ahead_making {
   bool has_routines, has_sorts;  // of a processor
 } ahead_making;
 
+// For %llu.
+static inline unsigned long long number(uint64_t n) { return n; }
 // A file of the library, to be filled: FORMAT is its name. NULL: there is no memory.
 text *ahead_add_file(ahead_library *l, const char *format, ...) PRINTF_LIKE(2, 3);
 

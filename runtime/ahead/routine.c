@@ -6,8 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static unsigned long long number(uint64_t n) { return n; }
-
 static void write_pairs(text *out, const routine_work *w, uint32_t of) {
   text_printf(out, "static const routine_pair pairs_%u[] = {", of);
   for (uint32_t i = 0; i < w->pair_count; i++)

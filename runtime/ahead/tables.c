@@ -5,8 +5,6 @@
 
 #include <string.h>
 
-static unsigned long long number(uint64_t n) { return n; }
-
 static const char *const homes[] = {[HOME_NONE] = "PERMC_NOWHERE",
                                     [HOME_ARGUMENT] = "PERMC_ARGUMENT",
                                     [HOME_TABLE] = "PERMC_TABLE",

@@ -7,7 +7,7 @@ static arena memory;
 static bool reads(const char *bytes, size_t length, bank_trace *out, size_t *line,
                   const char **wrong) {
   *out = (bank_trace){0};
-  return address_text_trace(&memory, bytes, length, out, line, wrong);
+  return address_text_read(&memory, bytes, length, out, NULL, line, wrong);
 }
 
 TEST(the_trace_of_the_header) {
@@ -102,7 +102,7 @@ TEST(lists_run_over_lines) {
   address_list out = {0};
   size_t line;
   const char *wrong;
-  REQUIRE(address_text_list(&memory, list, strlen(list), &out, &line, &wrong));
+  REQUIRE(address_text_read(&memory, list, strlen(list), NULL, &out, &line, &wrong));
   REQUIRE(out.count == 4);
   for (uint64_t i = 0; i < 4; i++)
     CHECK_EQ_U64(out.items[i], i);
@@ -112,10 +112,10 @@ TEST(malformed_lists) {
   address_list out = {0};
   size_t line;
   const char *wrong;
-  CHECK(!address_text_list(&memory, "# none\n", 7, &out, &line, &wrong));
+  CHECK(!address_text_read(&memory, "# none\n", 7, NULL, &out, &line, &wrong));
   CHECK_EQ_U64(line, 0);
   CHECK_STR(wrong, "the file has no numbers");
-  CHECK(!address_text_list(&memory, "1 2\n3 x4\n", 9, &out, &line, &wrong));
+  CHECK(!address_text_read(&memory, "1 2\n3 x4\n", 9, NULL, &out, &line, &wrong));
   CHECK_EQ_U64(line, 2);
   CHECK_STR(wrong, "'x4' is not a number such as 96 or 0x60");
 }

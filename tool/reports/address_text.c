@@ -63,54 +63,30 @@ static const char *read_line(arena *a, const char *at, const char *end, address_
   return NULL;
 }
 
-static const char *end_of_line(const char *at, const char *end) {
-  const char *next = memchr(at, '\n', (size_t)(end - at));
-  return next ? next : end;
-}
-
-// Without the line's comment.
-static const char *end_of_numbers(const char *at, const char *next) {
-  const char *comment = memchr(at, '#', (size_t)(next - at));
-  return comment ? comment : next;
-}
-
-bool address_text_list(arena *a, const char *bytes, size_t length, address_list *out, size_t *line,
-                       const char **wrong) {
+bool address_text_read(arena *a, const char *bytes, size_t length, bank_trace *trace,
+                       address_list *list, size_t *line, const char **wrong) {
   const char *end = bytes + length;
+  address_list access = {0}, *to = trace ? &access : list;
+  size_t before = trace ? trace->accesses.count : 0;
   *line = 0;
+  *wrong = NULL;
   for (const char *at = bytes, *next; at < end; at = next + (next < end)) {
-    next = end_of_line(at, end);
-    ++*line;
-    *wrong = read_line(a, at, end_of_numbers(at, next), out);
-    if (*wrong)
-      return false;
-  }
-  *line = 0;
-  *wrong = out->count ? NULL : "the file has no numbers";
-  return out->count > 0;
-}
-
-bool address_text_trace(arena *a, const char *bytes, size_t length, bank_trace *out, size_t *line,
-                        const char **wrong) {
-  const char *end = bytes + length;
-  size_t before = out->accesses.count;
-  address_list access = {0};
-  *line = 0;
-  for (const char *at = bytes, *next; at < end; at = next + (next < end)) {
-    next = end_of_line(at, end);
-    ++*line;
+    next = memchr(at, '\n', (size_t)(end - at));
+    next = next ? next : end;
+    const char *comment = memchr(at, '#', (size_t)(next - at));
     access.count = 0;
-    *wrong = read_line(a, at, end_of_numbers(at, next), &access);
+    ++*line;
+    *wrong = read_line(a, at, comment ? comment : next, to);
     if (!*wrong && access.count > BANK_LANES_MAX)
       *wrong = arena_printf(a, "an access has more than %d addresses", BANK_LANES_MAX);
     if (*wrong)
       return false;
     if (access.count)
-      bank_trace_add(a, out, (uint32_t)access.count, access.items);
+      bank_trace_add(a, trace, (uint32_t)access.count, access.items);
   }
   *line = 0;
-  *wrong = out->accesses.count > before
-               ? NULL
-               : "the file has no accesses: write the addresses of each access on a line";
+  if (trace ? trace->accesses.count == before : !list->count)
+    *wrong = trace ? "the file has no accesses: write the addresses of each access on a line"
+                   : "the file has no numbers";
   return !*wrong;
 }

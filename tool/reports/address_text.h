@@ -12,13 +12,10 @@
 
 #include "kernels/banks/banks.h"
 
-// False: *line, from 1 on, and *wrong say what is wrong with the text; line 0 is the whole of it.
-// Adds the accesses to *out.
-bool address_text_trace(arena *a, const char *bytes, size_t length, bank_trace *out, size_t *line,
-                        const char **wrong);
-
+// Adds the accesses to *trace or, where that is NULL, the numbers to *list. False: *line, from 1 on,
+// and *wrong say what is wrong with the text; line 0 is the whole of it.
 typedef VEC(uint64_t) address_list;
-bool address_text_list(arena *a, const char *bytes, size_t length, address_list *out, size_t *line,
-                       const char **wrong);
+bool address_text_read(arena *a, const char *bytes, size_t length, bank_trace *trace,
+                       address_list *list, size_t *line, const char **wrong);
 
 #endif

@@ -83,9 +83,6 @@ bool report_explain_machine(permc_context *c, const explanation *e, bool json, t
   r.seconds = seconds;
   r.like = seconds ? "d and p are this GPU's, L and l those of an H200, in cycles"
                    : "d, p, L and l are those of an H200, latencies in cycles";
-  if (json)
-    hmm_plan_report_json(out, &r);
-  else
-    hmm_plan_report_text(out, &r);
+  (json ? hmm_plan_report_json : hmm_plan_report_text)(out, &r);
   return true;
 }

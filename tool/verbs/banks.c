@@ -38,7 +38,7 @@ static cli_status read_trace(arena *a, const cli_arguments *args, banks_report *
   char *bytes = cli_read_file(path, &length, &wrong);
   if (!bytes)
     return cli_error("%s: %s", r->title, wrong);
-  bool good = address_text_trace(a, bytes, length, &r->trace, &line, &wrong);
+  bool good = address_text_read(a, bytes, length, &r->trace, NULL, &line, &wrong);
   free(bytes);
   if (!good)
     line ? cli_error("%s:%zu: %s", r->title, line, wrong) : cli_error("%s: %s", r->title, wrong);
@@ -90,9 +90,6 @@ cli_status verb_banks(const cli_arguments *args) {
   const char *wrong = banks_report_make(a, &r);
   if (wrong)
     return cli_error("%s: %s", r.title, wrong);
-  if (cli_is_given(args, "--json"))
-    banks_report_json(&out, &r);
-  else
-    banks_report_text(&out, &r);
+  (cli_is_given(args, "--json") ? banks_report_json : banks_report_text)(&out, &r);
   return cli_print_text(&out);
 }

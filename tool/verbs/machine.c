@@ -70,7 +70,7 @@ static uint64_t *read_list(hmm_command *s, const char *path, const char *hint) {
   address_list list = {0};
   uint64_t n = s->task.n;
   bool read = bytes != NULL,
-       good = read && address_text_list(s->memory, bytes, length, &list, &line, &wrong);
+       good = read && address_text_read(s->memory, bytes, length, NULL, &list, &line, &wrong);
   free(bytes);
   s->task.n = list.count;
   if (line)
@@ -271,10 +271,7 @@ static cli_status run_algorithm(hmm_command *s) {
   if (cli_is_given(s->args, "--time"))
     cli_print_time(NULL, "machine", clock_seconds() - start);
   report.data = s->data;
-  if (cli_is_given(s->args, "--json"))
-    hmm_report_json(&out, &report);
-  else
-    hmm_report_text(&out, &report);
+  (cli_is_given(s->args, "--json") ? hmm_report_json : hmm_report_text)(&out, &report);
   return cli_print_text(&out);
 }
 
@@ -301,10 +298,7 @@ static cli_status run_passes(hmm_command *s, const plan *p, const char *entry) {
     return cli_error("%s", problem);
   if (cli_is_given(s->args, "--time"))
     cli_print_time(NULL, "machine", clock_seconds() - start);
-  if (cli_is_given(s->args, "--json"))
-    hmm_plan_report_json(&out, &r);
-  else
-    hmm_plan_report_text(&out, &r);
+  (cli_is_given(s->args, "--json") ? hmm_plan_report_json : hmm_plan_report_text)(&out, &r);
   return cli_print_text(&out);
 }
 

@@ -19,9 +19,6 @@ cli_status verb_paper(const cli_arguments *args) {
     return status;
   }
   p->reproduce(&tables, 0);
-  if (cli_is_given(args, "--json"))
-    paper_print_json(&out, p, &tables);
-  else
-    paper_print(&out, p, &tables);
+  (cli_is_given(args, "--json") ? paper_print_json : paper_print)(&out, p, &tables);
   return cli_print_text(&out);
 }

@@ -56,6 +56,19 @@
 #define DEVICES                                                                                    \
   VALUE("--devices", "LIST", "2, 4, 8 or 16 GPUs that share the work: 0-3, or 0,2 (default: one)")
 #define SEED(of) NUMBER("--seed", "S", 0, UINT64_MAX, "the seed of " of " (default: 1)")
+// The program that a verb is about: "explain".
+#define PROGRAM(verb)                                                                              \
+  VALUE("-e", "EXPR", verb " this expression, in FILE's scope if there is one"),                   \
+      VALUE("--entry", "NAME", "the entry point to " verb " (default: main)")
+// ... at sizes of its signature, or for arguments.
+#define SIZED_PROGRAM(verb, sizes)                                                                 \
+  PROGRAM(verb),                                                                                   \
+      VALUES("--size", "NAME=SIZE",                                                                \
+             "the value of a size name of its signature, or an int: " sizes),                      \
+      VALUE("--arguments", "TYPES", "... or types, or values, of its arguments: '[2^4]u32 5'"),    \
+      VALUES("-i", "FILE", "... or arguments from FILE"),                                          \
+      LISTED("--target", "TARGET", print_targets,                                                  \
+             "plan for this machine: a name, or a FILE; help lists them")
 // The arguments of what is measured.
 #define RANDOM_ARGUMENTS(sizes)                                                                    \
   VALUE("--arguments", "TYPES", "random arguments of these types, such as '[1024]i32'"),           \
@@ -114,13 +127,7 @@ static const cli_option check_options[] = {
 };
 
 static const cli_option explain_options[] = {
-    VALUE("-e", "EXPR", "explain this expression, in FILE's scope if there is one"),
-    VALUE("--entry", "NAME", "the entry point to explain (default: main)"),
-    VALUES("--size", "NAME=SIZE", "the value of a size name of its signature, or an int: n=24"),
-    VALUE("--arguments", "TYPES", "... or types, or values, of its arguments: '[2^24]u32 5'"),
-    VALUES("-i", "FILE", "... or arguments from FILE"),
-    LISTED("--target", "TARGET", print_targets,
-           "plan for this machine: a name, or a FILE; help lists them"),
+    SIZED_PROGRAM("explain", "n=24"),
     NUMBER("--ranks", "P", 1, 1 << 20, "plan for P ranks, a power of two, and show what they send"),
     BYTES("--memory", LEAST_MEMORY, "plan for arrays in files and so much memory"),
     STRATEGY,
@@ -137,16 +144,10 @@ static const cli_option explain_options[] = {
 };
 
 static const cli_option draw_options[] = {
-    VALUE("-e", "EXPR", "draw this expression, in FILE's scope if there is one"),
-    VALUE("--entry", "NAME", "the entry point to draw (default: main)"),
-    VALUES("--size", "NAME=SIZE", "the value of a size name of its signature, or an int: n=4"),
-    VALUE("--arguments", "TYPES", "... or types, or values, of its arguments: '[2^4]u32 5'"),
-    VALUES("-i", "FILE", "... or arguments from FILE"),
+    SIZED_PROGRAM("draw", "n=4"),
     VALUE("--what", "network|matrix",
           "the picture (default: a network, or a matrix of what only moves)"),
     VALUE("-o", "FILE", "write the picture to FILE, as SVG if it ends in .svg, else as text"),
-    LISTED("--target", "TARGET", print_targets,
-           "plan for this machine: a name, or a FILE; help lists them"),
     STRATEGY,
     LIMIT,
     UNTRUSTED,
@@ -155,8 +156,7 @@ static const cli_option draw_options[] = {
 };
 
 static const cli_option build_options[] = {
-    VALUE("-e", "EXPR", "build this expression, in FILE's scope if there is one"),
-    VALUE("--entry", "NAME", "the entry point to build (default: main)"),
+    PROGRAM("build"),
     VALUE("--arguments", "TYPES", "types, or values, of its arguments: '[2^10]u32 5'"),
     VALUE("--target", "c|cuda", "C for one processor (the default), or for NVIDIA GPUs"),
     VALUE("-o", "DIR", "the folder that the library goes to: a new or an empty one"),
@@ -184,8 +184,7 @@ static const cli_option test_options[] = {
 };
 
 static const cli_option bench_options[] = {
-    VALUE("-e", "EXPR", "measure this expression, in FILE's scope if there is one"),
-    VALUE("--entry", "NAME", "measure this entry point (default: main)"),
+    PROGRAM("measure"),
     RANDOM_ARGUMENTS("; n=10..20: each of them"),
     BACKEND,
     DEVICES,
@@ -204,8 +203,7 @@ static const cli_option bench_options[] = {
 };
 
 static const cli_option tune_options[] = {
-    VALUE("-e", "EXPR", "tune this expression, in FILE's scope if there is one"),
-    VALUE("--entry", "NAME", "tune this entry point (default: main)"),
+    PROGRAM("tune"),
     RANDOM_ARGUMENTS(", such as n=24"),
     VALUE("--backend", "auto|cpu|cuda", "what executes the program (default: auto)"),
     CPU_OPTIONS,
