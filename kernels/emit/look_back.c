@@ -121,11 +121,8 @@ static void note_threads(const c_look_back *l, const c_phase *f, const net_op *o
 }
 
 void c_look_back_begin(c_writer *w) {
-  c_item(w, "PERMC_TURN(%s)", w->index);
-  thread_guard first = {word_of(w, 0, 0, 0, F2_MAX), 0, 1, NULL};
-  kernel_record_begin(w->record, 1, &first);
-  note(w, STEP_LOAD, STATE, 0, STATE, word_of(w, 0, 0, 0, 0));
-  kernel_record_begin(w->record, 0, NULL);
+  c_item(w, "PERMC_MARK(%s)", w->index);
+  note(w, STEP_LOAD, sizeof(uint32_t), 0, STATE, word_of(w, 0, 0, 0, 0));
 }
 
 // ---- publishing ------------------------------------------------------------------------------
@@ -251,6 +248,8 @@ static uint32_t ops_of_level(const c_look_back *l, uint32_t shift, const net_op 
   return count;
 }
 
+enum { FILLS_GPU = 1 << 10 };  // blocks: those of a GPU at once
+
 // A warp waits for all that the block needs of the level, and the last block of a group publishes
 // what the group comes to.
 static void write_level(const c_look_back *l, c_phase *f, uint32_t shift, uint32_t warp) {
@@ -262,7 +261,8 @@ static void write_level(const c_look_back *l, c_phase *f, uint32_t shift, uint32
   if (up)
     limit = c_format(w, "(%s ? %u : %s)", is_last(l, w, ops[0]), 1U << ops[0]->k, limit);
   text_printf(&w->body, "    PERMC_THREADS(%u)\n", threads);
-  c_line(w, "if (t >> 5 == %u && (t & 31) < %s) {", warp, limit);
+  c_line(w, "if (t >> 5 == %u && (t & 31) < %s) {%s", warp, limit,
+         c_look_back_blocks(l) >= FILLS_GPU ? " PERMC_PAUSE" : "");
   for (uint32_t i = 0; i < count; i++) {
     net_reads reads = net_op_reads(w->memory, l->stage, ops[i]);
     for (uint32_t k = 0; k < reads.count; k++)
@@ -337,7 +337,7 @@ static c_registers chosen_elements(const c_look_back *l, c_writer *w, const net_
 
 void c_look_back_fold(const c_look_back *l, c_phase *f, uint32_t number) {
   c_writer *w = f->w;
-  c_line(w, "PERMC_LAST_TURN(%s)", c_number(w, c_look_back_blocks(l) - 1));
+  c_line(w, "PERMC_LAST_MARK(%s)", c_number(w, c_look_back_blocks(l) - 1));
   c_registers *above = NEW_ARRAY(w->memory, c_registers, l->stage->values.count + 1);
   for (uint32_t i = 0; i < l->plan->middle_count; i++) {
     const net_op *op = op_between(l, i);

@@ -1,18 +1,17 @@
 // Private to kernels/emit/: blocks that look back (fusion/plan/plan.h): what they publish for those
 // behind them, and what they make of what those before them have published.
 //
-//   PERMC_TURN(uint32_t)                          a block is the one whose turn it is: `b`, `mark`
+//   PERMC_MARK(uint32_t)                          the block's number `b`, and the run's, `mark`
 //     ...                                         the ops before
 //     permc_publish(state + 1 + (b), mark, v33);  the total of the tile
 //     for each level, by a warp                   waits for totals, publishes that of all of them
 //     ...                                         the ops that go down, and those behind
 //
-// `state`, the kernel's last parameter, is words of 8 bytes: first the number of blocks that have
-// begun, then for each published value its elements, each in pieces of 4 bytes with a mark beside:
+// `state`, the kernel's last parameter, is words of 8 bytes: first the number of runs that have
+// ended, then for each published value its elements, each in pieces of 4 bytes with a mark beside:
 // the number of the run. So a piece and its mark come at once, and nothing has to be cleared between
 // runs on one state; before the first it is cleared. Runs at the same time have a state each. Blocks
-// take their numbers as they begin, so all that one waits for have begun, and wait for earlier ones
-// only.
+// wait for earlier ones only, which have begun before them.
 #ifndef PERMC_KERNELS_EMIT_LOOK_BACK_H
 #define PERMC_KERNELS_EMIT_LOOK_BACK_H
 
@@ -28,7 +27,7 @@ typedef struct c_look_back {
 
 // Reserves scratch behind that of the pass.
 c_look_back *c_look_back_of(c_writer *w, const plan_look_back *l, uint64_t *scratch_bytes);
-// Takes the block's number.
+// The numbers of the block and the run.
 void c_look_back_begin(c_writer *w);
 // How many blocks there are: those of padding alone, which come last, are none.
 uint64_t c_look_back_blocks(const c_look_back *l);

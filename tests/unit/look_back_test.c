@@ -86,8 +86,9 @@ TEST(scans) {
     check_row(&rows[i]);
 }
 
-// Of a memory machine: 2^8 blocks, in two levels of 16, take a number each and publish a total, as
-// does the last block of each 16. All but the first of 16 read totals, on either level.
+// Of a memory machine: 2^8 blocks of 8 warps, which read the number of the run. Blocks publish a
+// total each, as does the last block of each 16. All but the first of 16 read totals, on either of
+// two levels.
 TEST(state_on_a_machine) {
   arena memory = {.failure = &kernels_failure};
   permc_context *c = permc_context_new();
@@ -99,7 +100,7 @@ TEST(state_on_a_machine) {
   CHECK(permc_define(c, "scan (+)"));
   const plan *p = kernels_plan(&memory, c, "-e", "[2^20]i32");
   CHECK_STR(hmm_plan_run(&memory, &m, p, 0, NULL, &one), NULL);
-  CHECK_EQ_U64(one.accesses[HMM_READ_GLOBAL], data + 256 + 2 * 240);
+  CHECK_EQ_U64(one.accesses[HMM_READ_GLOBAL], data + 8 * 256 + 2 * 240);
   CHECK_EQ_U64(one.accesses[HMM_WRITE_GLOBAL], data + 256 + 16);
   for (uint32_t i = 1; i < p->passes.count; i++) {
     CHECK_STR(hmm_plan_run(&memory, &m, p, i, NULL, &none), NULL);
