@@ -277,7 +277,8 @@ bool permc_check(permc_context *c, const char *entry, const permc_size *sizes, s
     bool found = known_size(c, sizes[i].name, &known);
     if (!found)
       context_error(c, "no entry point has a size named '%s'%s", sizes[i].name,
-                    text_content(&known));
+                    known.length ? text_content(&known)
+                                 : "; a signature names sizes: main : [2^n]int -> [2^n]int");
     text_free(&known);
     if (!found)
       return false;

@@ -89,6 +89,10 @@ const char *scalar_static_error(scalar_op op, scalar_type type, const scalar_bit
     return "shifts by a negative number";
   if (!overflows(op, type, x, y))
     return NULL;
+  *hint =
+      "2^n elements have n index bits, of which a size has at most 62: n = 20 for 2^20 elements";
+  if (op == OP_POWI && type == SCALAR_I64 && x == 2)
+    return "overflows i64";
   *hint = "what is known before a program runs must fit into its type, which for sizes is i64 "
           "(data wrap around): take a wider one, or a float, as in f64 n";
   snprintf(reason, sizeof reason, "overflows %s", scalar_types[type].name);

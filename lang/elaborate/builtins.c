@@ -396,8 +396,10 @@ BUILTIN(take) {
   if (k < 0)
     fail(e, "the count of %s must not be negative, but this is %" PRId64, row->name, k);
   if ((uint64_t)k > length)
-    fail(e, "%s %" PRId64 " needs more elements than this array has, %" PRIu64, row->name, k,
-         length);
+    fail_hint(
+        e, arena_printf(e->memory, "a count of min %" PRId64 " (length xs) is never too large", k),
+        "%s %" PRId64 " needs %" PRId64 " element%s, but this array has %" PRIu64, row->name, k, k,
+        k == 1 ? "" : "s", length);
   return drop ? slice_array(e, a[1], instance[0], (uint64_t)k, length - (uint64_t)k)
               : slice_array(e, a[1], instance[0], 0, (uint64_t)k);
 }

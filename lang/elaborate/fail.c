@@ -223,6 +223,27 @@ static NORETURN void fail_branch(elaborator *e, const active_branch *branch) {
   longjmp(e->failure, 1);
 }
 
+// An equation that would end the recursion of the program's innermost function: clean 0 xs = xs.
+static const char *ending_equation(elaborator *e) {
+  const active_call *c = e->calls;
+  while (c && (!c->name || c->library || !c->closure->code))
+    c = c->outer;
+  const function *code = c ? c->closure->code : NULL;
+  if (!code || code->arity < 2 || c->closure->given < code->arity ||
+      c->closure->arguments[0]->kind != VALUE_SCALAR)
+    return "f 0 x = x";
+  text out = {0};
+  text_printf(&out, "%s 0", c->name);
+  const char *name = "x";
+  for (uint32_t i = 1; i < code->arity; i++) {
+    const pattern *p = code->equations.items[0].patterns[i];
+    name = p->kind == PATTERN_NAME ? p->name : "x";
+    text_printf(&out, " %s", name);
+  }
+  text_printf(&out, " = %s", name);
+  return arena_text(e->memory, &out);
+}
+
 void fail_limit(elaborator *e, const char *limit, uint64_t needed, const char *format, ...) {
   leave_trial(e);
   const active_branch *branch = repeated_branch(e);
@@ -233,10 +254,11 @@ void fail_limit(elaborator *e, const char *limit, uint64_t needed, const char *f
   while (more < needed && more <= UINT64_MAX / 2)
     more *= 2;
   bool power = !(more & (more - 1)), recursion = !strcmp(limit, "calls") || !strcmp(limit, "stack");
-  const char *hint = arena_printf(
-      e->memory, "%s--limit %s=%s%" PRIu64 " raises the limit",
-      recursion ? "a recursion needs an equation that ends it, such as f 0 x = x; " : "", limit,
-      power ? "2^" : "", power ? (uint64_t)__builtin_ctzll(more) : more);
+  const char *hint =
+      arena_printf(e->memory, "%s%s%s--limit %s=%s%" PRIu64 " raises the limit",
+                   recursion ? "a recursion needs an equation that ends it, such as " : "",
+                   recursion ? ending_equation(e) : "", recursion ? "; " : "", limit,
+                   power ? "2^" : "", power ? (uint64_t)__builtin_ctzll(more) : more);
   va_list arguments;
   va_start(arguments, format);
   report_failure(e, hint, format, arguments);

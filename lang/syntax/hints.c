@@ -169,7 +169,9 @@ static const struct {
 
     {HINT_TOKENS, {"^lambda .. @:"}, LAMBDA},
     {HINT_TOKENS, {"^loop .. @="}, NO_LOOP},
-    {HINT_TOKENS, {"^with [ .. ] @=", "= N [ .. ] @=", "let N [ .. ] @="}, ASSIGNED},
+    {HINT_TOKENS,
+     {"^with [ .. ] @=", "= N [ .. ] @=", "= .. N [ .. ] @=", "let N [ .. ] @="},
+     ASSIGNED},
     {HINT_TOKENS,
      {"[ .. ^for N , .. in"},
      "a list over two arrays is [x + y | (x, y) <- zip xs ys], or zip_with (+) xs ys"},
@@ -527,7 +529,10 @@ static const struct {
     {HINT_ARGUMENT,
      {"sort"},
      "sort takes the array alone; by an order: sort_by le xs; by a key: sort_on key xs"},
-    {HINT_ARGUMENT, {"sort_by"}, "sort_by takes an order, le x y; by a key: sort_on key xs"},
+    {HINT_ARGUMENT,
+     {"sort_by"},
+     "sort_by takes an order, which says whether x may stand before y: sort_by (\\x y -> x.0 <= "
+     "y.0) ps; by a key: sort_on (\\p -> p.0) ps"},
     {HINT_ARGUMENT,
      {"sort_on"},
      "sort_on takes a key of one element: sort_on negate xs; by an order: sort_by le xs"},
@@ -585,6 +590,9 @@ static const struct {
     {HINT_EXTRA, {"reduce"}, NO_NEUTRAL},
     {HINT_EXTRA, {"map"}, "map f xs works on one array, zip_with f xs ys on two"},
     {HINT_EXTRA, {"concat"}, "concat xs ys joins two arrays; join xss the rows of one"},
+    {HINT_EXTRA,
+     {"merge"},
+     "merge takes one array, whose halves are sorted; merge_sorted xs ys joins two sorted arrays"},
     {HINT_EXTRA, {"zip"}, "zip xs (zip ys zs) is an array of (x, (y, z))"},
 
     {HINT_EQUATION, {"argmin", "argmax"}, "an array of at least one element"},

@@ -58,6 +58,17 @@ static bool is_scalar_of(const type *t, scalar_class allowed) {
   return t->kind == TYPE_SCALAR && (CLASS_OF(t->scalar) & allowed);
 }
 
+static bool is_array_of_arrays(const type *t) {
+  return t->kind == TYPE_ARRAY && type_prune(t->parts[0])->kind == TYPE_ARRAY;
+}
+
+static uint32_t count_parameters(const type *t) {
+  uint32_t count = 0;
+  for (; t->kind == TYPE_FUNCTION; t = type_prune(t->parts[1]))
+    count++;
+  return count;
+}
+
 // What to do where one kind of type stands in the place of another.
 static const char *hint_for_kinds(const type *wanted, const type *found) {
   const bool open = is_only_constrained(wanted), any = is_only_constrained(found);
@@ -69,6 +80,9 @@ static const char *hint_for_kinds(const type *wanted, const type *found) {
     bool applies;
     const char *hint;
   } rows[] = {
+      {found->kind == TYPE_FUNCTION && wanted->kind == TYPE_ARRAY &&
+           is_array_of_arrays(type_prune(found->parts[0])) && !is_array_of_arrays(wanted),
+       "an argument may be missing; the rows of one array become one array by join xss"},
       {found->kind == TYPE_FUNCTION && wanted->kind != TYPE_FUNCTION,
        "an argument may be missing, or parentheses around it: f (g x)"},
       {wanted->kind == TYPE_FUNCTION && found->kind == TYPE_ARRAY &&
@@ -154,8 +168,8 @@ static bool hint_on_variable(diagnostics *d, span where, type *v, type *t) {
                 (t->constraint.allowed & v->constraint.allowed) != 0)))
     return false;
   if (open) {
-    diag_report(d, DIAG_HINT, where, "%s is not %s", type_constraint_name(t->constraint),
-                type_constraint_name(v->constraint));
+    diag_report(d, DIAG_HINT, where, "%s is not %s%s", type_constraint_name(t->constraint),
+                type_constraint_name(v->constraint), type_conversion_hint(v->constraint, t));
     return true;
   }
   diag_report(d, DIAG_HINT, where, "%s is not %s%s", type_text(d->memory, t),
@@ -189,9 +203,17 @@ static bool hint_at_difference(diagnostics *d, span where, type *wanted, type *f
     }
     bool length = wanted->scalar == SCALAR_I64 && (CLASS_FLOAT & CLASS_OF(found->scalar)) != 0;
     const char *name = scalar_types[wanted->scalar].name;
-    diag_report(d, DIAG_HINT, where, "no conversion is implicit: %s x is the number x as %s%s%s%s",
-                name, name, length ? "; length gives an i64, so write " : "",
+    diag_report(d, DIAG_HINT, where,
+                "no conversion is implicit: %s x is the number x as %s, map %s xs an array%s%s%s",
+                name, name, name, length ? "; length gives an i64, so write " : "",
                 length ? scalar_types[found->scalar].name : "", length ? " (length xs)" : "");
+    return true;
+  }
+  if (wanted->kind == TYPE_TUPLE && found->kind == TYPE_TUPLE && wanted->count != found->count) {
+    diag_report(d, DIAG_HINT, where,
+                "one is a tuple of %u, the other of %u; fst and snd take pairs, and of any tuple p "
+                "component 1 is p.1, as in sort_on (\\p -> p.1)",
+                wanted->count, found->count);
     return true;
   }
   if (wanted->kind != found->kind || wanted->count != found->count)
@@ -209,6 +231,11 @@ static void hint_by_types(diagnostics *d, span where, type *wanted, type *found)
                 scalar_types[wanted->scalar].name, shown ? shown : "(...)");
   else if (hint)
     diag_report(d, DIAG_HINT, where, "%s", hint);
+  else if (wanted->kind == TYPE_FUNCTION && found->kind == TYPE_FUNCTION &&
+           count_parameters(wanted) != count_parameters(found))
+    diag_report(d, DIAG_HINT, where, "this function takes %u argument%s, but %u %s wanted here",
+                count_parameters(found), count_parameters(found) == 1 ? "" : "s",
+                count_parameters(wanted), count_parameters(wanted) == 1 ? "is" : "are");
   else if (!is_only_constrained(wanted) && !is_only_constrained(found))
     hint_at_difference(d, where, wanted, found);
 }
@@ -369,7 +396,9 @@ static const char *hint_for_parentheses(diagnostics *d, const expr *whole, const
                         show_code(d, argument->where));
   if (found->kind == TYPE_FUNCTION && (last == call || wanted->kind == TYPE_ARRAY) &&
       kinds_agree(wanted, type_prune(found->parts[1])))
-    return arena_printf(d->memory, "one function after the other is %s . %s", before, code);
+    return arena_printf(d->memory, "%sone function after the other is %s . %s",
+                        argument->kind == EXPR_APPLY ? "an argument may be missing in it; " : "",
+                        before, code);
   return NULL;
 }
 
@@ -428,7 +457,8 @@ static const char *hint_for_call(diagnostics *d, const expr *call, type *wanted,
   const char *parameters = functions ? hint_for_parameters(wanted, found) : NULL;
   if (!hint && !strcmp(name, "map"))
     hint = parameters;
-  if (!hint && (differ || !strcmp(name, "^") || !strcmp(name, "not")))
+  bool composed = !strcmp(name, ".") && functions;
+  if (!hint && !composed && (differ || !strcmp(name, "^") || !strcmp(name, "not")))
     hint = hint_for(HINT_ARGUMENT, name);
   if (!hint && differ && wanted->kind == TYPE_TUPLE && !is_operator(name))
     return arena_printf(d->memory, "'%s' takes a tuple here: %s (x, y)", name, name);

@@ -33,6 +33,11 @@ const char *type_conversion_hint(constraint c, const type *t) {
     return "; f32 n or f64 n is the integer n as a float";
   if (found & CLASS_BOOL && !(wanted & ~CLASS_NUM))
     return "; a condition b as a number is if b then 1 else 0";
+  if (t->kind == TYPE_VARIABLE)
+    found = t->constraint.allowed;
+  if ((t->kind == TYPE_COMPLEX || (found && !(found & ~CLASS_COMPLEX))) &&
+      c.kind != CONSTRAINT_EACH && !(wanted & CLASS_COMPLEX))
+    return "; of a complex number z the parts are re z and im z, the length is magnitude z";
   if (c.kind == CONSTRAINT_EACH && !(c.allowed & CLASS_COMPLEX))
     return "; complex numbers have no order: a key has one, as in sort_on magnitude zs or, of "
            "pairs, sort_on (\\p -> p.0) ps";

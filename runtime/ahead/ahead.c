@@ -117,6 +117,8 @@ bool ahead_make(permc_context *c, const ahead_request *r, ahead_library *out) {
   name_target(c, plain);
   pipeline_request request = {.entry = r->entry,
                               .types = r->types,
+                              .sizes = r->sizes,
+                              .size_count = r->size_count,
                               .last = STAGE_PLAN,
                               .backend = cuda ? "cuda" : "cpu",
                               .target = cuda ? "gpu" : plain,

@@ -38,7 +38,9 @@ typedef enum ahead_target { AHEAD_C, AHEAD_CUDA } ahead_target;
 typedef struct ahead_request {
   const char *entry, *name;  // name: what all names of the library begin with, a name of C
   ahead_target target;
-  const char *types;  // "[2^24]u32 [8](u32, f64) 5": values are part of the program
+  const char *types;        // "[2^24]u32 [8](u32, f64) 5": values are part of the program; or NULL
+  const permc_size *sizes;  // of its signature
+  size_t size_count;
 } ahead_request;
 
 typedef struct ahead_file {

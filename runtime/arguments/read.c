@@ -215,7 +215,8 @@ static bool report_other_type(permc_context *c, const sources *s, const binding 
   entry_note_literal(c, wanted);
   bool inferred = !*written && !type_literal(wanted);
   bool scalar = type_prune(wanted)->kind != TYPE_ARRAY;
-  while ((wanted = type_prune(wanted))->kind == TYPE_ARRAY)
+  int rank = 0, found = value_found_rank(s->open[s->current]);
+  for (; (wanted = type_prune(wanted))->kind == TYPE_ARRAY; rank++)
     wanted = wanted->parts[0];
   if (inferred && scalar && number + 1 < context_parameter_count(c, b->name))
     diag_report(&c->program.diagnostics, DIAG_HINT, SPAN_NONE,
@@ -229,8 +230,16 @@ static bool report_other_type(permc_context *c, const sources *s, const binding 
   if (*written)
     diag_report(
         &c->program.diagnostics, DIAG_HINT, SPAN_NONE,
-        "'%s' takes %s as argument %zu; data are never converted, but its signature may name "
-        "another type, or a for any: main : [m]a -> [m]a",
+        found < 0 || found == rank ? "'%s' takes %s as argument %zu; data are never converted, but "
+                                     "its signature may name another type, or a for any: main : "
+                                     "[m]a -> [m]a"
+        : found > rank && !rank ? "'%s' takes %s as argument %zu: a number stands alone, without "
+                                  "brackets"
+        : found > rank
+            ? "'%s' takes %s as argument %zu: rows are [m][n]f64 in a signature, and map "
+              "sort works on each row"
+        : found ? "'%s' takes %s as argument %zu: an array of rows is [[1, 2], [3, 4]]"
+                : "'%s' takes %s as argument %zu: an array of one number is [3]",
         b->name, written + strlen(" : "), number + 1);
   return false;
 }

@@ -94,6 +94,7 @@ bool value_mismatch(value_source *s, char out[MISMATCH_SIZE], scalar_type type, 
   bool good_type = expected.type == SCALAR_COUNT || expected.type == type;
   if (good_rank && good_type)
     return false;
+  s->found_rank = (int)rank;
   s->other_type = expected.type != SCALAR_COUNT && (good_rank || !at_least);
   if (at_least && !good_rank)
     snprintf(out, MISMATCH_SIZE, "expected at least %s, found %s",

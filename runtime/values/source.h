@@ -62,6 +62,7 @@ struct value_source {
   value_expectation expected;
   uint64_t start;   // offset of the value
   bool other_type;  // it has failed as the data have not the type that is expected
+  int found_rank;   // ... and have this rank; -1: that is not known
   error *error;
 };
 

@@ -528,9 +528,11 @@ bool table_read(value_source *s, array *out) {
   r.start = (text_place){t->first_line, 1};
   bool good = read_columns(s, t, first, whole || !count ? count : first + 1, &r, &out->dims[0]);
   if (good && r.count == 0 && r.type == SCALAR_COUNT)
-    good =
-        source_fail(s, "a table without rows has no element type; the program may name one, as in "
-                       "main : [m]f64 -> [m]f64");
+    good = source_fail(
+        s, !t->length ? "this file is empty, and an empty array needs the type of its "
+                        "elements, as in main : [m]f64 -> [m]f64"
+                      : "a table without rows has no element type; the program may name one, as in "
+                        "main : [m]f64 -> [m]f64");
   s->one_row = out->dims[0] == 1 && !t->has_header && !s->columns;
   out->rank = whole ? 2 : 1;
   out->dims[1] = whole ? count : 0;

@@ -182,12 +182,15 @@ bool value_is_one_row(const value_source *s) { return s->one_row; }
 
 bool value_has_other_type(const value_source *s) { return s->other_type; }
 
+int value_found_rank(const value_source *s) { return s->found_rank; }
+
 value_status value_read(value_source *s, value_expectation expected, array *out, error *e) {
   c_environment c;
   *e = (error){0};
   *out = (array){0};
   s->expected = expected;
   s->other_type = false;
+  s->found_rank = -1;
   s->name_read = NULL;
   s->error = e;
   if (s->pending)

@@ -185,6 +185,8 @@ const char *value_note(const value_source *s);
 bool value_is_one_row(const value_source *s);
 // Whether reading has failed as the data have not the type that is expected.
 bool value_has_other_type(const value_source *s);
+// ... of which rank they are instead; -1: that is not known.
+int value_found_rank(const value_source *s);
 
 // ---- writing ---------------------------------------------------------------------------------
 

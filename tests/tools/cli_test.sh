@@ -321,7 +321,7 @@ for ending in csv txt; do
   out_is 'empty([0]f64)'
 done
 status 1 run -e 'padded maxval sort' -i none.csv
-err_is 'permc: none.csv: a table without rows has no element type; the program may name one, as in main : [m]f64 -> [m]f64'
+err_is 'permc: none.csv: this file is empty, and an empty array needs the type of its elements, as in main : [m]f64 -> [m]f64'
 status 1 run -e 'map (+ 1)' -i data.csv:price,2
 err_is 'permc: data.csv gives 2 columns, and '"'-e'"' takes only 1; choose by name or number: -i data.csv:price'
 # Before anything runs: these programs take minutes, or fail when they run.
@@ -904,7 +904,7 @@ mistake() { # mistake LINE MESSAGE BLOCK
   if [ "$(head -n 1 out)" = "mistake.perm:$1: $2" ]; then pass; else fail "expected: mistake.perm:$1: $2"; fi
 }
 mistake 4 "expected entry:, tags, input, random input, output, auto output, error:, property: or structure, not 'inptu { 1 }'; nothing behind it in this block was run" '-- inptu { 1 }'
-mistake 4 "the { after 'input' has no }" '-- input { 1'
+mistake 4 "the { after 'input' has no }: write one at the end of its values" '-- input { 1'
 mistake 4 "expected { after 'input'" '-- input 1'
 mistake 4 "'output' must follow an input" '-- output { 1 }'
 mistake 5 "the input of line 4 already has an output or an error" $'-- input { 1 } output { 1 }\n-- error: x'

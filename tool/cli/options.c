@@ -89,18 +89,36 @@ static const char *other_name(const cli_verb *verb, const char *name) {
   return NULL;
 }
 
+// What to do in place of an option that other verbs have, or NULL.
+static const char *hint_for_option(const cli_verb *verb, const char *name) {
+  static const char *const rows[][3] = {
+      {"run", "--size", "run takes sizes from its arguments (-i FILE)"},
+      {"run", "--arguments",
+       "run reads values: -i FILE, standard input, or --random '[8]i32' for random ones"},
+      {"run", "--target", "what executes it is --backend, for which processor --target-isa"},
+      {"test", "-i", "a test has its data in the file: -- input { [1, 2] }, or -- input @ FILE"},
+      {"test", "-e", "a test stands in a file *.perm, below -- =="},
+      {"test", "--size", "a test has its data in the file: -- random input { [1024]i32 }"},
+      {"bench", "--target", "what executes it is --backend, for which processor --target-isa"},
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+    if (!strcmp(verb->name, rows[i][0]) && !strcmp(name, rows[i][1]))
+      return rows[i][2];
+  return NULL;
+}
+
 static bool report_unknown_option(const cli_verb *verb, const char *name, size_t length) {
   char word[LONGEST_WORD + 1];
   snprintf(word, sizeof word, "%.*s", (int)length, name);
-  const char *other = other_name(verb, word);
+  const char *other = other_name(verb, word), *hint = hint_for_option(verb, word);
   text_closest closest = {.word = word};
   for (const cli_option *o = verb->options; o->name && length <= LONGEST_WORD; o++)
     text_consider(&closest, o->name);
   if (other)
     cli_usage_error("%s: unknown option '%s' (did you mean %s %s?)", verb->name, word, other,
                     find_option(verb, other, 2)->argument);
-  else if (!strcmp(word, "--size") && !strcmp(verb->name, "run"))
-    cli_usage_error("run: unknown option '--size': run takes sizes from its arguments (-i FILE)");
+  else if (hint)
+    cli_usage_error("%s: unknown option '%s': %s", verb->name, word, hint);
   else if (closest.name)
     cli_usage_error("%s: unknown option '%s' (did you mean %s?)", verb->name, word, closest.name);
   else

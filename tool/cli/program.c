@@ -306,6 +306,16 @@ char *cli_explain(cli_session *s, permc_explain_options o) {
   return out;
 }
 
+bool cli_put_out(const cli_session *s, char *out) {
+  const char *path = cli_value(s->args, "-o");
+  text all = {.data = out, .length = out ? strlen(out) : 0};
+  if (!out || !path)
+    return out && cli_print_text(&all) == CLI_OK;
+  bool written = cli_write_file(path, &all);
+  text_free(&all);
+  return written;
+}
+
 cli_status cli_with_program(const cli_arguments *a, cli_work *work, void *with) {
   cli_session s;
   cli_status status = cli_open(&s, a, cli_operand(a, 0));

@@ -104,5 +104,7 @@ typedef bool cli_work(cli_session *s, void *with);
 cli_status cli_with_program(const cli_arguments *a, cli_work *work, void *with);
 // What permc_explain says, for the session's entry, --target, --arguments or -i. NULL: reported.
 char *cli_explain(cli_session *s, permc_explain_options o);
+// Prints what is out, or writes it to the file of -o, and frees it. False: reported, or it is NULL.
+bool cli_put_out(const cli_session *s, char *out);
 
 #endif

@@ -103,10 +103,11 @@ static bool next_braces(block_parser *p, const char *after, block_data *data) {
   }
   *data = (block_data){DATA_TEXT, NULL, p->line, (uint32_t)(p->at - p->line_start) + 1};
   const char *start = p->at;
-  while (p->at < p->end && *p->at != '}')
+  while (p->at < p->end && *p->at != '}' && *p->at != '{')
     advance(p);
-  if (p->at == p->end) {
-    report_mistake(p, data->line, "the { after '%s' has no }", after);
+  if (p->at == p->end || *p->at == '{') {
+    report_mistake(p, data->line, "the { after '%s' has no }: write one at the end of its values",
+                   after);
     return false;
   }
   data->text = arena_copy(&p->into->memory, start, (size_t)(p->at - start));

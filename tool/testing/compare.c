@@ -82,7 +82,18 @@ static double real_at(const array *a, uint64_t i) {
   }
 }
 
-static double tolerance_of(const array *expected, uint64_t parts) {
+static bool is_inexact(const array *a) {
+  scalar_kind kind = scalar_types[a->type].kind;
+  return kind == KIND_FLOAT || kind == KIND_COMPLEX;
+}
+
+static uint64_t parts_of_element(const array *a) {
+  return scalar_types[a->type].kind == KIND_COMPLEX ? 2 : 1;
+}
+
+// How much floats may differ, by the largest magnitude of the array.
+static double tolerance_of(const array *expected) {
+  uint64_t parts = array_count(expected) * parts_of_element(expected);
   double largest = 1;
   for (uint64_t i = 0; i < parts; i++) {
     double magnitude = fabs(real_at(expected, i));
@@ -102,15 +113,15 @@ static bool floats_equal(double a, double b, double tolerance) {
 // The first index at which arrays of one type and shape differ; their length if none.
 static uint64_t first_difference(const array *expected, const array *found) {
   uint64_t count = array_count(expected);
-  const scalar_row *row = &scalar_types[expected->type];
-  if (row->kind != KIND_FLOAT && row->kind != KIND_COMPLEX) {
+  if (!is_inexact(expected)) {
+    size_t size = scalar_types[expected->type].size;
     for (uint64_t i = 0; i < count; i++)
-      if (memcmp(element_at(expected, i), element_at(found, i), row->size) != 0)
+      if (memcmp(element_at(expected, i), element_at(found, i), size) != 0)
         return i;
     return count;
   }
-  uint64_t each = row->kind == KIND_COMPLEX ? 2 : 1;
-  double tolerance = tolerance_of(expected, count * each);
+  uint64_t each = parts_of_element(expected);
+  double tolerance = tolerance_of(expected);
   for (uint64_t i = 0; i < count * each; i++)
     if (!floats_equal(real_at(expected, i), real_at(found, i), tolerance))
       return i / each;
@@ -170,6 +181,8 @@ bool lists_equal(const char *name, const array_list *expected, const array_list 
     same ? print_element(why, f, index) : array_print_shape(why, f);
     text_string(why, ", expected ");
     same ? print_element(why, e, index) : array_print_shape(why, e);
+    if (same && is_inexact(e))
+      text_printf(why, " (they may differ by %.3g)", tolerance_of(e));
     print_both(why, e, f, index, row);
     return false;
   }

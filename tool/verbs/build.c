@@ -111,8 +111,11 @@ static cli_status choose_name(const cli_arguments *args, char name[PATH_SPACE]) 
 
 // ---- the verb ----------------------------------------------------------------------------------
 
-static bool build_library(cli_session *s, void *request) {
+static bool build_library(cli_session *s, void *with) {
   ahead_library l = {0};
+  ahead_request *request = with;
+  request->sizes = s->sizes.first;
+  request->size_count = s->sizes.count;
   bool good = cli_report(s->context, ahead_make(s->context, request, &l)) &&
               write_library(cli_value(s->args, "-o"), &l);
   ahead_free(&l);
@@ -124,9 +127,10 @@ cli_status verb_build(const cli_arguments *args) {
   char name[PATH_SPACE];
   if (!path)
     return cli_usage_error("build: say with -o which folder the library is to be in");
-  if (!cli_is_given(args, "--arguments"))
+  if (!cli_is_given(args, "--arguments") && !cli_is_given(args, "--size"))
     return cli_usage_error("build: say the types and lengths of the arguments, such as "
-                           "--arguments '[1024]u32'");
+                           "--arguments '[1024]u32', or the sizes of the signature, such as "
+                           "--size n=10");
   cli_status status = choose_name(args, name);
   if (status != CLI_OK || !check_folder(path))
     return status != CLI_OK ? status : CLI_WRONG;

@@ -13,14 +13,7 @@ static char *make_picture(cli_session *s) {
 
 static bool draw(cli_session *s, void *with) {
   (void)with;
-  const char *path = cli_value(s->args, "-o");
-  char *picture = cli_read_given(s) ? make_picture(s) : NULL;
-  text all = {.data = picture, .length = picture ? strlen(picture) : 0};
-  if (!picture || !path)
-    return picture && cli_print_text(&all) == CLI_OK;
-  bool written = cli_write_file(path, &all);
-  text_free(&all);
-  return written;
+  return cli_put_out(s, cli_read_given(s) ? make_picture(s) : NULL);
 }
 
 cli_status verb_draw(const cli_arguments *args) {

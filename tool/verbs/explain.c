@@ -88,8 +88,7 @@ static bool explain(cli_session *s, void *with) {
   (void)with;
   bool report = cli_is_given(s->args, "--json") || cli_is_given(s->args, "--machine");
   char *out = !cli_read_given(s) ? NULL : report ? make_report(s) : make_text(s);
-  text all = {.data = out, .length = out ? strlen(out) : 0};
-  return out && cli_print_text(&all) == CLI_OK;
+  return cli_put_out(s, out);
 }
 
 cli_status verb_explain(const cli_arguments *args) { return cli_with_program(args, explain, NULL); }

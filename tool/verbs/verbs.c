@@ -138,6 +138,7 @@ static const cli_option explain_options[] = {
     SWITCH("--rules", "also list the rewrite rules that fired, and what they saved"),
     JSON,
     SWITCH("--html", "instead: all of it and pictures, as one page of HTML"),
+    VALUE("-o", "FILE", "write it to FILE"),
     VALUE("--dump", "trace|net|plan|c|cuda", "print this form of the program instead"),
     QUIET,
     END_OF_OPTIONS,
@@ -157,7 +158,8 @@ static const cli_option draw_options[] = {
 
 static const cli_option build_options[] = {
     PROGRAM("build"),
-    VALUE("--arguments", "TYPES", "types, or values, of its arguments: '[2^10]u32 5'"),
+    VALUES("--size", "NAME=SIZE", "the value of a size name of its signature, or an int: n=10"),
+    VALUE("--arguments", "TYPES", "... or types, or values, of its arguments: '[2^10]u32 5'"),
     VALUE("--target", "c|cuda", "C for one processor (the default), or for NVIDIA GPUs"),
     VALUE("-o", "DIR", "the folder that the library goes to: a new or an empty one"),
     VALUE("--name", "NAME",
@@ -321,8 +323,8 @@ const cli_verb cli_verbs[] = {
      "Writes an entry point of FILE (or the expression of -e) as sources of a C library into DIR:\n"
      "a header, sources, a CMake package. Such a library needs no permc. It is for arguments of\n"
      "the given types and lengths and, where they are values, for these.",
-     "permc build -e sort --arguments '[2^10]u32' -o sorter", build_options, "--entry -e",
-     "FILE -e", verb_build},
+     "permc build -e sort --arguments '[2^10]u32' -o sorter", build_options,
+     "--entry -e, --size --arguments", "FILE -e", verb_build},
     {"test", "PATH...", 1, SIZE_MAX, "run the test blocks of programs",
      "Runs the test blocks (comments that start with -- ==) of each PATH: a file, or a folder\n"
      "with .perm files at any depth. The last line counts: N passed, N failed, N skipped. Floats\n"
