@@ -375,12 +375,18 @@ PERMC_API bool permc_read_random_at(permc_context *context, const char *entry,
                                     permc_value ***arguments, size_t *count);
 // Whether the results of an entry can be written to these files, the first result to the first: no
 // more files than results, of endings that are formats which hold such results, in folders that are
-// there and may be written to, no file twice. False: the message says what to do. To be asked
-// before a long run. Where types of results depend on the arguments, they are checked if there are
+// there and may be written to, no file twice. "first:2=kept.npy" is kept.npy, to which as many
+// elements of the result go as result 2 says (permc_keep_first): an integer. False: the message says
+// what to do. To be asked before a long run. Where types of results depend on the arguments, they are checked if there are
 // as many as parameters (0: not yet).
 PERMC_API bool permc_check_outputs(permc_context *context, const char *entry,
                                    permc_value *const *arguments, size_t argument_count,
                                    const char *const *paths, size_t count);
+// Keeps the first elements of a value's arrays, as many as `count` is, an integer: of a result that
+// another one counts, such as those of compact. False: there are not as many, or it is negative; the
+// value stays. By all ranks.
+PERMC_API bool permc_keep_first(permc_context *context, permc_value *value,
+                                const permc_value *count);
 // Writes one value in the format of the path's ending ("-": standard output, text). The file
 // appears whole or not at all.
 PERMC_API bool permc_write_file(permc_context *context, const char *path, const permc_value *value);

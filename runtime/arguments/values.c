@@ -3,6 +3,7 @@
 #include "runtime/arguments/arguments.h"
 #include "runtime/ranks/ranks.h"
 #include <errno.h>
+#include <inttypes.h>
 
 permc_value *value_new(size_t component_count) {
   permc_value *v = calloc(1, sizeof *v);
@@ -395,6 +396,59 @@ bool permc_write_file(permc_context *c, const char *path, const permc_value *v) 
   return permc_write_files(c, &path, &one, 1);
 }
 
+// ---- counted results ---------------------------------------------------------------------------
+
+// What the integer is, for all ranks: the one that has it tells the others.
+static bool read_count(permc_context *c, const permc_value *count, int64_t *number) {
+  const array *a = &count->components[0];
+  bool apart = array_device(a) == ARRAY_IN_PART;
+  bool has = apart ? array_own(a).count > 0 : !is_shared(c) || ranks_own(c->ranks) == 0;
+  uint64_t bits = 0, told = 0, first;
+  scalar_bits found = {0};
+  error why = {0};
+  if (has && !array_fetch(a, 0, 1, &found, &why))
+    return context_error_of(c, PERMC_ERROR_FILE, "%s", why.message);
+  if (has)
+    scalar_convert(a->type, SCALAR_I64, 1, &found, &bits);
+  if (!is_shared(c))
+    told = bits;
+  else if (!ranks_place(c->ranks, "writing what is counted", &bits, 1, &first, &told, &why))
+    return context_error_of(c, PERMC_ERROR_RANKS, "%s", why.message);
+  memcpy(number, &told, sizeof told);
+  return true;
+}
+
+static bool is_integer(const permc_value *v) {
+  return v->count == 1 && v->components[0].rank == 0 &&
+         CLASS_OF(v->components[0].type) & CLASS_INTEGER;
+}
+
+bool permc_keep_first(permc_context *c, permc_value *v, const permc_value *count) {
+  int64_t number;
+  context_begin_call(c);
+  if (!context_given(c, v, "the value") || !context_given(c, count, "the count"))
+    return false;
+  if (!is_integer(count))
+    return context_error(c, "the count is no integer");
+  if (!read_count(c, count, &number))
+    return false;
+  for (size_t i = 0; i < v->count; i++) {
+    const array *a = &v->components[i];
+    if (!a->rank)
+      return context_error(c, "the value is no array, of which there could be first elements");
+    if (number < 0)
+      return context_error(c, "the count is %" PRId64 ", which is negative", number);
+    if ((uint64_t)number > a->dims[0])
+      return context_error(c, "the count is %" PRId64 ", but there are only %" PRIu64 " elements",
+                           number, a->dims[0]);
+  }
+  for (size_t i = 0; i < v->count; i++)
+    array_keep_first(&v->components[i], (uint64_t)number);
+  return true;
+}
+
+// ---- files of results, before a run ------------------------------------------------------------
+
 typedef VEC(array) array_ranks;
 
 // The arrays that a value of type t is made of: their ranks, without data. False: it depends on the
@@ -419,20 +473,51 @@ typedef struct outputs_job {
   size_t count;
 } outputs_job;
 
-static bool check_output(permc_context *c, const outputs_job *j, size_t number, type *result) {
-  const char *path = j->paths[number];
+static bool is_array_of(permc_context *c, type *t) {
+  array_ranks arrays = {0};
+  bool known = list_ranks(&c->memory, t, 0, &arrays), good = true;
+  for (size_t i = 0; i < arrays.count && known; i++)
+    good = good && arrays.items[i].rank;
+  return good;
+}
+
+// Whether result `counter`, from 1 on, can count elements of result `number`.
+static bool check_counter(permc_context *c, const outputs_job *j, size_t number, size_t counter,
+                          type *const *results, size_t count) {
+  const char *word = j->paths[number];
+  if (counter > count)
+    return context_error(c, "-o %s: %s has %zu result%s", word, j->entry->name, count,
+                         count == 1 ? "" : "s");
+  type *counts = type_prune(results[counter - 1]);
+  if (counts->kind != TYPE_VARIABLE &&
+      (counts->kind != TYPE_SCALAR || !(CLASS_OF(counts->scalar) & CLASS_INTEGER)))
+    return context_error(c, "-o %s: result %zu is no integer, which could count elements", word,
+                         counter);
+  return is_array_of(c, results[number]) ||
+         context_error(c, "-o %s: result %zu is no array, of which there could be first elements",
+                       word, number + 1);
+}
+
+// results: of the entry, where they are known, or NULL.
+static bool check_output(permc_context *c, const outputs_job *j, size_t number,
+                         type *const *results, size_t count) {
+  const char *path, *other;
+  size_t counter, none;
   error why;
   value_format format;
   array_ranks arrays = {0};
-  if (!value_format_of(path, &format, &why) || !output_check(path, &why))
+  if (!output_parse(j->paths[number], &path, &counter, &why) ||
+      !value_format_of(path, &format, &why) || !output_check(path, &why))
     return context_error_of(c, PERMC_ERROR_FILE, "%s", why.message);
-  if (result && list_ranks(&c->memory, result, 0, &arrays) &&
+  if (results && counter && !check_counter(c, j, number, counter, results, count))
+    return false;
+  if (results && list_ranks(&c->memory, results[number], 0, &arrays) &&
       !value_suits(format, arrays.items, arrays.count, &why))
     return context_error_of(c, PERMC_ERROR_FILE, "%s: %s", path, why.message);
   for (size_t i = 0; i < number; i++)
-    if (output_same(j->paths[i], path))
+    if (output_parse(j->paths[i], &other, &none, &why) && output_same(other, path))
       return context_error(c, "-o %s and -o %s are one file; give each result a file of its own",
-                           j->paths[i], path);
+                           j->paths[i], j->paths[number]);
   return true;
 }
 
@@ -453,7 +538,7 @@ static bool check_outputs(permc_context *c, void *with) {
                          j->entry->name, results, results == 1 ? "" : "s", j->count,
                          j->count - results == 1 ? "one" : "some");
   for (size_t i = 0; i < j->count; i++)
-    if (!check_output(c, j, i, several ? result->parts[i] : known ? result : NULL))
+    if (!check_output(c, j, i, several ? result->parts : known ? &result : NULL, results))
       return false;
   return true;
 }

@@ -237,6 +237,20 @@ bool array_load(array *a, error *e) {
   return true;
 }
 
+// A file of a run's own may be another array's, too: it stays as it is, and becomes no output.
+void array_keep_first(array *a, uint64_t count) {
+  uint64_t whole = array_count(a);
+  a->dims[0] = count;
+  if (array_device(a) == ARRAY_IN_PART) {
+    array_part *own = a->owner->with;
+    uint64_t left = array_count(a) > own->first ? array_count(a) - own->first : 0;
+    own->count = own->count < left ? own->count : left;
+  } else if (array_device(a) == ARRAY_IN_FILE && array_count(a) < whole) {
+    array_file *f = a->owner->with;
+    f->made = false;
+  }
+}
+
 static bool write_header(const array_file *f, const permc_value *v, const char *name, error *e) {
   size_t length;
   char *header = npy_header_of(v, f->offset, &length, e);

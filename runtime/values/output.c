@@ -141,6 +141,26 @@ static bool check_folder(const char *path, const char *target, error *e) {
   return exists && names_file && writable;
 }
 
+bool output_parse(const char *word, const char **path, size_t *counter, error *e) {
+  static const char first[] = "first:";
+  char *end = NULL;
+  *e = (error){0};
+  *path = word;
+  *counter = 0;
+  if (strncmp(word, first, sizeof first - 1))
+    return true;
+  const char *number = word + sizeof first - 1;
+  unsigned long long n = *number >= '1' && *number <= '9' ? strtoull(number, &end, 10) : 0;
+  if (!n || n > SIZE_MAX || *end != '=')
+    return error_set(e, SPAN_NONE,
+                     "%.300s: expected first:2=FILE, for as many elements as result 2 says; "
+                     "a file of that name is ./%.300s",
+                     word, word);
+  *path = end + 1;
+  *counter = (size_t)n;
+  return true;
+}
+
 bool output_check(const char *path, error *e) {
   struct stat old;
   *e = (error){0};

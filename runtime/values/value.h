@@ -212,6 +212,18 @@ bool value_suits(value_format format, const array *components, size_t count, err
 // in .csv and f1 in .npy, and of equal names the later ones get their number: price, price_1.
 bool value_write(FILE *to, value_format format, const permc_value *v, error *e);
 
+// What -o says: the file, and the number of the result that counts how many elements go to it, from
+// 1 on (0: all go).
+//
+//   "kept.npy"           kept.npy, 0
+//   "first:2=kept.npy"   kept.npy, 2
+//
+// False: *e says what is expected behind "first:".
+bool output_parse(const char *word, const char **path, size_t *counter, error *e);
+// Keeps the first elements along the outermost dimension, in memory or apart, of an array that has as
+// many.
+void array_keep_first(array *a, uint64_t count);
+
 // Whether a file can be written: before the work begins whose result it is to hold. False: *e says
 // what is in the way, and what to do.
 bool output_check(const char *path, error *e);

@@ -320,6 +320,11 @@ TEST(checks_of_outputs) {
               {"main", {"inner", NULL, NULL}, "inner"},
               {"nested", {"a.npy", NULL, NULL}, NULL},
               {"nested", {"a.csv", NULL, NULL}, "a.csv"},
+              {"main", {"first:2=a.npy", NULL, NULL}, NULL},
+              {"main", {"first:1=a.npy", NULL, NULL}, "result 1 is no integer"},
+              {"main", {"b.npy", "first:2=a.npy", NULL}, "result 2 is no array"},
+              {"main", {"first:2=a.npy", "a.npy", NULL}, "one file"},
+              {"main", {"first:a.npy", NULL, NULL}, "first:2=FILE"},
               {"none", {"a.npy", NULL, NULL}, "none"}};
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     size_t count = 0;
@@ -333,6 +338,36 @@ TEST(checks_of_outputs) {
   }
   permc_context_free(c);
   leave_folder();
+}
+
+// Of a value of two arrays of three elements each.
+TEST(first_elements) {
+  static const struct {
+    const char *type;
+    int64_t count;
+    uint64_t left;
+    const char *problem;
+  } rows[] = {{"i64", 3, 3, NULL},           {"u8", 2, 2, NULL},
+              {"i16", 0, 0, NULL},           {"i64", 4, 3, "the count is 4, but there are only 3"},
+              {"i64", -1, 3, "is negative"}, {"bool", 1, 3, "no integer"}};
+  const uint64_t dims[] = {3, 2};
+  const uint32_t numbers[] = {1, 2, 3, 4, 5, 6};
+  permc_context *c = permc_context_new();
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    permc_value *parts[] = {permc_value_new("u32", 1, dims, numbers),
+                            permc_value_new("u32", 2, dims, numbers)};
+    permc_value *count = permc_value_new(rows[i].type, 0, NULL, &rows[i].count);
+    permc_value *v = permc_value_tuple(parts, 2);
+    REQUIRE(c && v && count);
+    CHECK(permc_keep_first(c, v, count) == !rows[i].problem);
+    CHECK_CONTAINS(permc_message(c), rows[i].problem ? rows[i].problem : "");
+    for (size_t k = 0; k < 2; k++)
+      CHECK_EQ_U64(permc_value_dims(v, k)[0], rows[i].left);
+    CHECK(!permc_keep_first(c, count, count) && !permc_keep_first(c, v, NULL));
+    permc_value_free(v);
+    permc_value_free(count);
+  }
+  permc_context_free(c);
 }
 
 TEST_MAIN()

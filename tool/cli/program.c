@@ -136,7 +136,11 @@ cli_status cli_use_options(const cli_arguments *a, permc_context *context) {
 cli_status cli_use_files(const cli_arguments *a, permc_context *context) {
   size_t count;
   const char *const *outputs = cli_values(a, "-o", &count);
-  const char *first = count && !output_is_direct(outputs[0]) ? outputs[0] : NULL;
+  const char *first = NULL;
+  size_t counter;
+  error why;
+  if (count && output_parse(outputs[0], &first, &counter, &why) && output_is_direct(first))
+    first = NULL;
   permc_files files = {.memory = cli_number(a, "--memory", 0),
                        .resume = cli_is_given(a, "--resume")};
   text folder = {0};

@@ -2,6 +2,7 @@
 #include "core/clock.h"
 #include "core/error.h"
 #include "runtime/measure/measure.h"
+#include "runtime/values/value.h"
 #include "tool/cli/program.h"
 #include "tool/cli/progress.h"
 #include "tool/verbs/verbs.h"
@@ -94,15 +95,39 @@ static bool is_printed(const char *const *paths, size_t count, size_t result) {
   return result >= count || strcmp(paths[result], "-") == 0;
 }
 
+// A result that another one counts becomes as long as that says.
+static bool keep_first(run_state *s, const char *word, size_t result, size_t counter) {
+  if (counter > s->result_count)
+    return cli_error("-o %s: there are %zu results", word, s->result_count), false;
+  if (permc_keep_first(s->session.context, s->results[result], s->results[counter - 1]))
+    return true;
+  const char *why = diag_unprefixed(permc_message(s->session.context));
+  cli_error("-o %s: %.*s", word, (int)strcspn(why, "\n"), why);
+  return false;
+}
+
+// The files of -o, and as many elements for them as they are to get. NULL: an error was shown.
+static const char *const *find_outputs(run_state *s, size_t *count) {
+  size_t counter;
+  const char *const *words = cli_values(s->session.args, "-o", count);
+  const char **paths = NEW_ARRAY(s->session.args->memory, const char *, *count + 1);
+  error why;
+  for (size_t i = 0; i < *count; i++)
+    if (!output_parse(words[i], &paths[i], &counter, &why) ||
+        (counter && i < s->result_count && !keep_first(s, words[i], i, counter)))
+      return NULL;
+  return paths;
+}
+
 // All files or none, and then what is printed.
 static bool write_results(run_state *s) {
   size_t count, written = 0;
   arena *memory = s->session.args->memory;
-  const char *const *paths = cli_values(s->session.args, "-o", &count);
+  double start = clock_seconds();
+  const char *const *paths = find_outputs(s, &count);
   const char **names = NEW_ARRAY(memory, const char *, s->result_count);
   permc_value **files = NEW_ARRAY(memory, permc_value *, s->result_count);
-  double start = clock_seconds();
-  bool good = true;
+  bool good = paths != NULL;
   for (size_t i = 0; good && i < s->result_count; i++)
     if (!is_printed(paths, count, i)) {
       names[written] = paths[i];

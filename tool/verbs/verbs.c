@@ -282,7 +282,8 @@ const cli_verb cli_verbs[] = {
      "Arguments come from the files of -i, from --random, or else from standard input, one after\n"
      "the other: tables such as .csv, NumPy .npy, plain text with one number per line, Futhark\n"
      "text or binary (permc help formats).\n"
-     "Each -o takes one result, in order; what is left goes to standard output as text.",
+     "Each -o takes one result, in order, and -o first:2=FILE as many of its elements as result 2\n"
+     "says; what is left goes to standard output as text.",
      "permc run examples/sort.perm -i examples/goods.csv:weight -o sorted.csv", run_options,
      "--random -i, --entry -e, --strict-fp --fast-fp, --ranks --devices, --ranks --memory, "
      "--devices --memory",
