@@ -20,6 +20,7 @@
 static void blame_argument(elaborator *e, uint32_t argument) { e->where = e->places[argument]; }
 
 static int64_t static_argument(elaborator *e, value **a, uint32_t i, const char *what) {
+  a[i] = static_scalar(e, a[i]);
   if (a[i]->kind != VALUE_SCALAR)
     blame_argument(e, i);
   return static_integer(e, a[i], what);
@@ -73,10 +74,12 @@ static value *apply_to_halves(elaborator *e, value **a, bool numbered, const cha
   uint64_t length = length_of(a[2]), m = static_mask(e, a, who), outer = e->batch,
            inner = times_batch(e, 2);
   trace_step in = {.op = TRACE_SPLIT, .number = m}, out = {.op = TRACE_STITCH, .number = m};
-  value *half = make_array(e, length / 2, move_element(e, lift(e, a[2]), in));
+  open_level level;
+  value *half = make_array(e, length / 2, enter_level(e, a[2], in, &level));
   e->batch = inner;
   value *f = numbered ? apply(e, a[1], emit_instance_number(e, 2)) : a[1];
   value *result = check_result_length(e, apply(e, f, half), length / 2, who);
+  leave_level(e);
   e->batch = outer;
   return make_array(e, length, move_element(e, result, out));
 }
@@ -96,9 +99,11 @@ BUILTIN(column) {
   }
   trace_step in = {.op = TRACE_PAIR, .number = m},
              out = {.op = TRACE_UNPAIR, .number = m, .dims = &length};
-  value *pair = make_array(e, 2, move_element(e, lift(e, a[2]), in));
+  open_level level;
+  value *pair = make_array(e, 2, enter_level(e, a[2], in, &level));
   e->batch = inner;
   value *result = check_result_length(e, apply(e, a[1], pair), 2, row->name);
+  leave_level(e);
   e->batch = outer;
   return make_array(e, length, move_element(e, result, out));
 }
@@ -203,12 +208,6 @@ BUILTIN(bmmc) {
   if (c < 0 || (uint64_t)c >= length)
     fail(e, "the complement is %" PRId64 ", but it must be from 0 to %" PRIu64, c, length - 1);
   e->where = where;
-  if (stays_static(a[2])) {
-    value *list = make_parts(e, VALUE_LIST, (uint32_t)length);
-    for (uint64_t i = 0; i < length; i++)
-      list->u.parts.items[f2_apply(matrix, i) ^ (uint64_t)c] = a[2]->u.parts.items[i];
-    return list;
-  }
   trace_step s = {.op = TRACE_BMMC, .number = (uint64_t)c, .rows = matrix.row};
   return make_array(e, length, move_element(e, a[2], s));
 }
@@ -265,43 +264,9 @@ BUILTIN(unzip) {
   return both;
 }
 
-// Whether xss is a list of static lists that have equal lengths.
-static bool has_static_rows(const value *xss) {
-  bool good = stays_static(xss) && xss->u.parts.items[0]->kind == VALUE_LIST;
-  for (uint32_t i = 1; good && i < xss->u.parts.count; i++)
-    good = xss->u.parts.items[i]->kind == VALUE_LIST &&
-           length_of(xss->u.parts.items[i]) == length_of(xss->u.parts.items[0]);
-  return good;
-}
-
-// The list whose rows are `count` times `width` elements, of which item(i, j) is i * row + j * step:
-//   rows of 2 of 6 elements: row 2, step 1;  a transpose of 2 rows of 3 elements: row 1, step 3
-static value *static_rows(elaborator *e, value *const *items, uint32_t count, uint32_t width,
-                          uint32_t row, uint32_t step) {
-  value *rows = make_parts(e, VALUE_LIST, count);
-  for (uint32_t i = 0; i < count; i++) {
-    value *one = rows->u.parts.items[i] = make_parts(e, VALUE_LIST, width);
-    for (uint32_t j = 0; j < width; j++)
-      one->u.parts.items[j] = items[i * row + j * step];
-  }
-  return rows;
-}
-
-// The elements of rows, one row after the other.
-static value *join_static(elaborator *e, const value *rows) {
-  uint32_t width = rows->u.parts.items[0]->u.parts.count;
-  value *list = make_parts(e, VALUE_LIST, rows->u.parts.count * width);
-  for (uint32_t i = 0; i < list->u.parts.count; i++)
-    list->u.parts.items[i] = rows->u.parts.items[i / width]->u.parts.items[i % width];
-  return list;
-}
-
 // The array in rows of `inner` elements.
 static value *rows_of_array(elaborator *e, value *xs, uint64_t inner) {
   uint64_t dims[] = {length_of(xs) / inner, inner};
-  if (stays_static(xs))
-    return static_rows(e, xs->u.parts.items, (uint32_t)dims[0], (uint32_t)inner, (uint32_t)inner,
-                       1);
   trace_step s = {.op = TRACE_RESHAPE, .batch = OWN_BATCH, .number = 1, .rank = 2, .dims = dims};
   return make_array(e, dims[0], make_array(e, inner, move_element(e, xs, s)));
 }
@@ -352,8 +317,6 @@ static value *as_rows(elaborator *e, value *v) {
 BUILTIN(join) {
   if (a[0]->kind == VALUE_LIST && !a[0]->u.parts.count && !a[0]->u.parts.like)
     return make_empty(e, instance[0], NULL);
-  if (has_static_rows(a[0]))
-    return join_static(e, a[0]);
   value *rows = as_rows(e, a[0]), *inner = rows->u.array.element;
   uint64_t length;
   if (__builtin_mul_overflow(rows->u.array.length, inner->u.array.length, &length))
@@ -363,11 +326,6 @@ BUILTIN(join) {
 }
 
 BUILTIN(transpose) {
-  if (has_static_rows(a[0])) {
-    value *all = join_static(e, a[0]);
-    uint32_t count = a[0]->u.parts.count, width = all->u.parts.count / count;
-    return static_rows(e, all->u.parts.items, width, count, 1, width);
-  }
   value *rows = as_rows(e, a[0]), *inner = rows->u.array.element;
   uint64_t m = rows->u.array.length, k = inner->u.array.length;
   trace_step swap = {.op = TRACE_TRANSPOSE};
@@ -470,7 +428,7 @@ BUILTIN(replicate) {
   for (uint32_t i = 0; i < n; i++)
     list->u.parts.items[i] = a[1];
   list->u.parts.repeats = n > 0;
-  return !n || stays_static(list) ? list : replicate_value(e, n, a[1]);
+  return list;
 }
 
 static size_t bytes_of_type(type *t) {

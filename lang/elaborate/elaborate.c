@@ -94,6 +94,7 @@ static value *eval_name(elaborator *e, activation *act, const expr *x) {
 static bool match_pattern(elaborator *e, activation *act, const pattern *p, value *v);
 
 static bool match_integer(elaborator *e, activation *act, const pattern *p, value *v) {
+  v = static_scalar(e, v);
   if (v->kind != VALUE_SCALAR) {
     e->where = p->where;
     fail_dynamic(e, v, "a pattern that is a number");
@@ -130,6 +131,7 @@ static bool match_pattern(elaborator *e, activation *act, const pattern *p, valu
   case PATTERN_INT:
     return match_integer(e, act, p, v);
   case PATTERN_BOOL:
+    v = static_scalar(e, v);
     if (v->kind != VALUE_SCALAR) {
       e->where = p->where;
       fail_dynamic(e, v, "a pattern that is true or false");
@@ -349,7 +351,7 @@ static value *force_thunk(elaborator *e, value *v) {
 
 static value *eval_branch(elaborator *e, activation *act, const expr *x) {
   const expr *condition = x->u.branch.condition;
-  value *c = eval_expr(e, act, x->u.branch.condition);
+  value *c = static_scalar(e, eval_expr(e, act, x->u.branch.condition));
   if (c->kind == VALUE_SCALAR)
     return eval_expr(e, act, c->u.scalar.bits.b ? x->u.branch.yes : x->u.branch.no);
   active_branch here = {condition, c, e->branches};
@@ -366,7 +368,7 @@ static value *eval_alternatives(elaborator *e, activation *act, const equation *
                                 bool *found) {
   for (uint32_t i = from; i < q->alternative_count; i++) {
     const alternative *a = &q->alternatives[i];
-    value *c = a->guard ? eval_expr(e, act, a->guard) : NULL;
+    value *c = a->guard ? static_scalar(e, eval_expr(e, act, a->guard)) : NULL;
     if (c && c->kind == VALUE_SCALAR && !c->u.scalar.bits.b)
       continue;
     active_branch here = {a->guard, c, e->branches};
@@ -452,7 +454,7 @@ static void run_qualifiers(elaborator *e, activation *act, const expr *x, uint32
         run_generator(e, act, x, i, eval_expr(e, act, q->source), out);
       return;
     }
-    value *condition = eval_expr(e, act, q->source);
+    value *condition = static_scalar(e, eval_expr(e, act, q->source));
     e->where = q->source->where;
     if (condition->kind != VALUE_SCALAR)
       fail_dynamic(e, condition, "a condition in a comprehension");
@@ -725,12 +727,8 @@ static value *run_code(elaborator *e, const closure *c) {
     if (known)
       return known;
   }
-  value_id outer = e->own_from;
-  if (recording)
-    e->own_from = (value_id)e->out->steps.count;
   value *v = run_function(e, c);
   memo_finish(e, recording, v);
-  e->own_from = outer;
   return v;
 }
 
@@ -754,9 +752,7 @@ value *call_function(elaborator *e, const closure *c) {
   e->caller = own_place(e);
   e->places = c->places;
   e->batch = batch_of_call(e, c);
-  value *v = c->code  ? run_code(e, c)
-             : c->row ? c->row->run(e, c->row, c->arguments, c->instance)
-                      : run_foreign(e, c);
+  value *v = c->code ? run_code(e, c) : c->row ? run_builtin(e, c) : run_foreign(e, c);
   e->depth--;
   e->calls = here.outer;
   e->where = where;

@@ -14,10 +14,12 @@
 //   closed.c      the types of a program at one size
 //   sizes.c       the lengths in signatures: size names are bound, lengths collected
 //   values.c      values and their structure: arrays of tuples of arrays, lists; packing, moves, map
+//   known.c       static lists and scalars of steps that depend on no argument
 //   steps.c       the writing of steps: what follows from their operands
 //   scalars.c     literals and scalar operations, folded or written as steps
 //   builtins.c    the table of what is built in: combinators, scalar operations, conversions
 //   padding.c     the check that padded keeps no padding
+//   needs.c       which places and keys steps need to be right
 //   places.c      places that are data: gather, scatter, and the checks of them
 //   laws.c        operators that are promised to be associative
 //   foreign.c     calls of C functions

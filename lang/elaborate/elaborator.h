@@ -138,6 +138,12 @@ typedef struct trial {
   struct trial *outer;
 } trial;
 
+// A function of map, parm or column is being elaborated for the elements that these steps make.
+typedef struct open_level {
+  value_id first, last;  // from first on, before last
+  struct open_level *outer;
+} open_level;
+
 typedef struct elaborator {
   diagnostics *d;
   arena *memory;
@@ -161,9 +167,12 @@ typedef struct elaborator {
   memo_table *memo;
   value_id memo_from;  // calls are copied from steps from here on: padded knows what it has made
   bool padding;        // inside of a function that padded calls, with padding
-  value_id own_from;   // the steps of the call that is being recorded: those from here on
+  struct memo_call *recording;  // innermost
+  value_id own_from;            // its steps: those from here on
+  open_level *levels;           // innermost
   VEC(written_length) lengths;  // of arrays whose signature is being checked (sizes.c)
   type_table closed;            // interned types
+  VEC(const void *) known;      // the data of steps that were executed, by their numbers (known.c)
   bool allow_extern;
   bool asks_for_matrix;  // fail_dynamic: it is not about single elements
   value *(*together)(struct elaborator *e, activation *act, expr *x);  // eval_together
@@ -177,8 +186,6 @@ NORETURN void fail_hint(elaborator *e, const char *hint, const char *format, ...
 NORETURN void fail_limit(elaborator *e, const char *limit, uint64_t needed, const char *format, ...)
     PRINTF_LIKE(4, 5);
 #define fail(e, ...) fail_hint((e), NULL, __VA_ARGS__)
-// The value of a static int, or an error that says what needs it and where it became dynamic.
-int64_t static_integer(elaborator *e, value *v, const char *what);
 NORETURN void fail_dynamic(elaborator *e, value *v, const char *what);
 // The last guard, whose value v is dynamic, leaves a case over.
 NORETURN void fail_uncovered(elaborator *e, const value *v);
@@ -234,6 +241,22 @@ void add_laws(elaborator *e);  // to the results of the trace
 void check_padding(elaborator *e, value_id first, value *padded, value *result, uint64_t kept);
 void add_checks(elaborator *e);  // once the trace has its results
 
+// ---- needs.c -----------------------------------------------------------------------------------
+
+// Lists of places of an array of `length` elements, or of keys below that.
+typedef struct checked_places {
+  value_id places;
+  uint64_t length;
+  bool distinct;
+  check_kind kind;  // CHECK_PLACES, CHECK_KEYS, CHECK_OFFSETS
+} checked_places;
+
+// What a step needs to be right: places, or keys. False: nothing.
+bool places_of_step(const elaborator *e, const trace_step *s, checked_places *l);
+trace_step wrong_step(const checked_places *l);  // which finds the first wrong one: its operation
+// The same with all that it is; false: all are right.
+bool find_place_check(const elaborator *e, const trace_step *s, trace_step *check);
+
 // ---- places.c ----------------------------------------------------------------------------------
 
 value *run_gather(elaborator *e, const builtin *row, value **a, type **instance);
@@ -274,6 +297,18 @@ NORETURN void fail_size(elaborator *e, const binding *b, written_length l, int64
 // log2 of a length; an error with the nearest powers of two if there is none. who: for the message.
 uint64_t power_length(elaborator *e, uint64_t length, const char *who);
 
+// ---- known.c -----------------------------------------------------------------------------------
+
+// Of at most so many static scalars in lists what is built in makes lists again. Longer ones become
+// data, so that what is done to a table is written once.
+enum { MOST_STATIC = 64 };
+bool stays_static(const value *v);
+// A scalar, static where that can be found out.
+value *static_scalar(elaborator *e, value *v);
+// The value of a static int, or an error that says what needs it and where it became dynamic.
+int64_t static_integer(elaborator *e, value *v, const char *what);
+value *run_builtin(elaborator *e, const closure *c);  // all arguments are given
+
 // ---- values.c ----------------------------------------------------------------------------------
 
 value *make_value(elaborator *e, value_kind kind);  // of that kind for good
@@ -299,10 +334,6 @@ value *make_empty_like(elaborator *e, type *element, const void *what, trial_fun
                        void *with);
 bool same_structure(const value *a, const value *b);
 bool is_data(const value *v, bool with_static);  // all of it; without: dynamic
-// Lists of at most so many static numbers that sizes are made of, int and bool, stay static where
-// their elements only move. Others become data, so that what is done to a table is written once.
-enum { MOST_STATIC = 64 };
-bool stays_static(const value *list);
 // What is inside of an array (its element), a tuple or a list; nothing of another value.
 value *const *value_parts(const value *v, size_t *count);
 // A copy of one of these, whose parts the caller sets.
@@ -315,6 +346,9 @@ uint64_t length_of(const value *array);
 // The step for all arrays inside of a value.
 value *move_value(elaborator *e, value *v, trace_step s);
 value *move_element(elaborator *e, value *array, trace_step s);  // the array's element, moved
+// The same, lifted, for a function that is elaborated next, until leave_level.
+value *enter_level(elaborator *e, value *array, trace_step s, open_level *level);
+void leave_level(elaborator *e);
 value *lift(elaborator *e, value *v);  // every step broadcast to the current batch
 value *replicate_value(elaborator *e, uint64_t n, value *x);
 value *element_at(elaborator *e, value *array, uint64_t index);

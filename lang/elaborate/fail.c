@@ -165,11 +165,13 @@ static void explain_dynamic(elaborator *e, span where, const value *v) {
   bool library = e->d->sources.items[s->where.file].library;
   if (s->op == TRACE_ARGUMENT)
     diag_report(e->d, DIAG_HINT, where, "it depends on an argument of the program");
-  else if (library && root->op != TRACE_ARGUMENT && root->op != TRACE_INSTANCE)
+  else if (library && e->out->steps.items[v->u.step].known && root->op != TRACE_INSTANCE)
     diag_report(e->d, DIAG_HINT, where,
-                "the results of sort, iota and other functions on arrays are data, even where "
-                "their arguments are known; sum, reduce, scan, reverse, split, join and transpose "
-                "of at most 64 numbers or truth values stay static");
+                e->out->steps.items[v->u.step].batch == 1
+                    ? "it is made of more than 2^20 elements, or of a place outside of its array: "
+                      "that is not computed before the program runs"
+                    : "iota, and lists of more than 64 elements, are data, and so is each of their "
+                      "elements to a function on them; the elements of [0..15] are static");
   else if (s->op == TRACE_INSTANCE)
     diag_report(e->d, library ? DIAG_HINT : DIAG_NOTE, s->where, "it depends on an index bit%s",
                 library ? "" : ", which becomes known here");
@@ -264,12 +266,6 @@ void fail_limit(elaborator *e, const char *limit, uint64_t needed, const char *f
   report_failure(e, hint, format, arguments);
   va_end(arguments);
   longjmp(e->failure, 1);
-}
-
-int64_t static_integer(elaborator *e, value *v, const char *what) {
-  if (v->kind != VALUE_SCALAR)
-    fail_dynamic(e, v, what);
-  return v->u.scalar.bits.i64;
 }
 
 // The innermost function of the program itself, for messages about recursion.

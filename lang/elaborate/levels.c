@@ -56,7 +56,7 @@ static uint64_t batch_of_values(const elaborator *e, value *const *items, size_t
 enum { MOST_VALUES = 100 };  // that are looked at, for each call
 
 static uint64_t batch_within(const elaborator *e, uint64_t batch) {
-  return batch && batch < e->batch ? batch : e->batch;
+  return batch < 1 ? 1 : batch < e->batch ? batch : e->batch;
 }
 
 uint64_t batch_of_call(const elaborator *e, const closure *c) {

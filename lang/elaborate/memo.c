@@ -26,6 +26,8 @@ typedef struct memo_entry {
 
 struct memo_call {
   memo_entry entry;
+  bool decided;  // by elements of its arguments
+  memo_call *outer;
 };
 
 // Larger calls are not memoised: their keys and results would cost more than they save. A value
@@ -356,11 +358,27 @@ value *memo_replay(elaborator *e, const closure *f, memo_call **call) {
   if (known && known->first >= e->memo_from)
     return known->fixed ? known->result : copy_call(e, known, t->dynamic.items);
   *call = new_memo_call(e, t, hash);
+  (*call)->outer = e->recording;
+  e->recording = *call;
+  e->own_from = (*call)->entry.first;
   return NULL;
+}
+
+void memo_look_at(elaborator *e, value_id id) {
+  bool moves = !e->out->steps.items[id].fixed;  // with the batch
+  for (memo_call *c = e->recording; c; c = c->outer) {
+    c->decided |= moves && c->entry.batch != 1;
+    for (uint32_t i = 0; i < c->entry.parameter_count && !c->decided; i++)
+      c->decided = c->entry.parameters[i] == id;
+  }
 }
 
 void memo_finish(elaborator *e, memo_call *call, value *result) {
   if (!call)
+    return;
+  e->recording = call->outer;
+  e->own_from = call->outer ? call->outer->entry.first : 0;
+  if (call->decided)
     return;
   call->entry.fixed = is_fixed(e, &call->entry);
   unsigned most = call->entry.fixed ? LARGEST_FIXED_RESULT : LARGEST_RESULT;

@@ -15,4 +15,7 @@ typedef struct memo_call memo_call;
 value *memo_replay(elaborator *e, const closure *f, memo_call **call);
 void memo_finish(elaborator *e, memo_call *call, value *result);
 
+// The elements of this step decide something: calls that are given it are copied for no others.
+void memo_look_at(elaborator *e, value_id id);
+
 #endif

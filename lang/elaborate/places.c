@@ -43,24 +43,8 @@ static value_id places_of(elaborator *e, value *list) {
   return as_dynamic(e, as_array(e, list)->u.array.element)->u.step;
 }
 
-// The elements of a static list at static places. NULL: a place is outside, which a check reports.
-static value *gather_static(elaborator *e, const value *places, const value *xs) {
-  value *list = make_parts(e, VALUE_LIST, places->u.parts.count);
-  for (uint32_t i = 0; i < places->u.parts.count; i++) {
-    const value *place = places->u.parts.items[i];
-    if (place->kind != VALUE_SCALAR || place->u.scalar.type != SCALAR_I64 ||
-        place->u.scalar.bits.i64 < 0 || place->u.scalar.bits.i64 >= xs->u.parts.count)
-      return NULL;
-    list->u.parts.items[i] = xs->u.parts.items[place->u.scalar.bits.i64];
-  }
-  return list;
-}
-
 value *run_gather(elaborator *e, const builtin *row, value **a, type **instance) {
   (void)row, (void)instance;
-  value *picked = stays_static(a[0]) && stays_static(a[1]) ? gather_static(e, a[0], a[1]) : NULL;
-  if (picked)
-    return picked;
   placing p = {.op = TRACE_GATHER, .places = places_of(e, a[0])};
   value *xs = as_array(e, a[1]);
   return make_array(e, length_of(a[0]), map_steps(e, xs->u.array.element, placed_step, &p));
@@ -173,6 +157,7 @@ static value_id emit_guarded(elaborator *e, value_id list, check_kind kind, valu
                    .length = most + 1,
                    .inner = step_at(e, numbers)->dims[0],
                    .where = own_place(e)};
+  e->out->steps.items[c.guarded].known = false;  // before the run nobody checks them
   if (c.inner)
     vec_push(e->memory, &e->out->checks, c);
   return c.guarded;
@@ -280,14 +265,6 @@ value *run_ragged_places(elaborator *e, const builtin *row, value **a, type **in
 
 // ---- the checks ------------------------------------------------------------------------------
 
-// Lists of places of an array of `length` elements, or of keys below that.
-typedef struct checked_places {
-  value_id places;
-  uint64_t length;
-  bool distinct;
-  check_kind kind;  // CHECK_PLACES, CHECK_KEYS, CHECK_OFFSETS
-} checked_places;
-
 // What each number reads where all have written theirs.
 static value_id emit_owners(elaborator *e, const checked_places *l, uint64_t count) {
   scalar_type t = count <= INT32_MAX ? SCALAR_I32 : SCALAR_I64;
@@ -330,9 +307,7 @@ static value_id emit_wrong_by_steps(elaborator *e, const checked_places *l) {
 
 // The first wrong one and what it is.
 static value_id emit_wrong(elaborator *e, const checked_places *l) {
-  trace_step wrong = {
-      .op = TRACE_WRONG, .scalar = l->distinct ? OP_NE : OP_LT, .number = l->length};
-  return e->out->wants_steps ? emit_wrong_by_steps(e, l) : emit(e, wrong, 1, &l->places);
+  return e->out->wants_steps ? emit_wrong_by_steps(e, l) : emit(e, wrong_step(l), 1, &l->places);
 }
 
 value_id emit_row_check(elaborator *e, const trace_check *c) {
@@ -350,21 +325,6 @@ static void add_place_check(elaborator *e, const checked_places *l) {
                    .is_unsigned = scalar_types[s.type].kind == KIND_UNSIGNED};
   vec_push(e->memory, &e->out->checks, c);
   vec_push(e->memory, &e->out->results, check);
-}
-
-// What a step needs to be right: places, or keys. False: nothing.
-static bool places_of_step(const elaborator *e, const trace_step *s, checked_places *l) {
-  bool gathers = s->op == TRACE_GATHER, scatters = s->op == TRACE_SCATTER;
-  bool keyed = (s->op == TRACE_PLACES || s->op == TRACE_COUNT) && s->number;
-  if (s->op == TRACE_PLACES && s->operand_count == 2) {
-    *l = (checked_places){s->operands[1], s->dims[0] + 1, false, CHECK_OFFSETS};
-    return true;
-  }
-  if (!gathers && !scatters && !keyed)
-    return false;
-  uint64_t length = keyed ? s->number : gathers ? step_at(e, s->operands[1])->dims[0] : s->dims[0];
-  *l = (checked_places){s->operands[0], length, scatters, keyed ? CHECK_KEYS : CHECK_PLACES};
-  return true;
 }
 
 // How many elements the places are a permutation of: they are an argument that is one, those of

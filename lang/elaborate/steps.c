@@ -8,11 +8,14 @@ span own_place(const elaborator *e) {
 
 const trace_step *step_at(const elaborator *e, value_id id) { return &e->out->steps.items[id]; }
 
-static bool is_fixed(const elaborator *e, const trace_step *s) {
-  bool fixed = s->op != TRACE_ARGUMENT && s->op != TRACE_INSTANCE && s->op != TRACE_BROADCAST;
-  for (uint32_t i = 0; fixed && i < s->operand_count; i++)
-    fixed = step_at(e, s->operands[i])->fixed;
-  return fixed;
+static void find_dependences(const elaborator *e, trace_step *s) {
+  s->known = s->op != TRACE_ARGUMENT && s->op != TRACE_EXTERN;
+  s->fixed = s->op != TRACE_ARGUMENT && s->op != TRACE_INSTANCE && s->op != TRACE_BROADCAST;
+  for (uint32_t i = 0; i < s->operand_count && (s->known || s->fixed); i++) {
+    const trace_step *o = step_at(e, s->operands[i]);
+    s->known &= o->known;
+    s->fixed &= o->fixed;
+  }
 }
 
 value_id append_step(elaborator *e, trace_step *s) {
@@ -23,7 +26,7 @@ value_id append_step(elaborator *e, trace_step *s) {
                e->limits.operations);
   if (!trace_size_fits(s))
     fail(e, "this needs an array of 2^63 bytes or more");
-  s->fixed = is_fixed(e, s);
+  find_dependences(e, s);
   s->where = e->where;
   s->caller = own_place(e);
   vec_push(e->memory, &e->out->steps, *s);

@@ -309,7 +309,9 @@ static value *try_value(elaborator *e, const void *what, trial_function *f, void
   e->trial = here.outer;
   e->batch = before.batch;
   e->memo_from = before.memo_from;
+  e->recording = before.recording;
   e->own_from = before.own_from;
+  e->levels = before.levels;
   e->depth = before.depth;
   e->calls = before.calls;
   e->branches = before.branches;
@@ -334,23 +336,6 @@ bool is_data(const value *v, bool with_static) {
   while (i < count && is_data(parts[i], with_static))
     i++;
   return i == count;
-}
-
-static bool is_size_list(const value *list, uint32_t *total) {
-  bool good = list->kind == VALUE_LIST && list->u.parts.count;
-  for (uint32_t i = 0; good && i < list->u.parts.count; i++) {
-    const value *v = list->u.parts.items[i];
-    bool scalar = v->kind == VALUE_SCALAR;
-    good = scalar ? (v->u.scalar.type == SCALAR_I64 || v->u.scalar.type == SCALAR_BOOL) &&
-                        ++*total <= MOST_STATIC
-                  : is_size_list(v, total);
-  }
-  return good;
-}
-
-bool stays_static(const value *list) {
-  uint32_t total = 0;
-  return is_size_list(list, &total);
 }
 
 static bool is_scalar(const value *v) {
@@ -381,6 +366,17 @@ value *move_element(elaborator *e, value *array, trace_step s) {
   return move_value(e, as_array(e, array)->u.array.element, s);
 }
 
+value *enter_level(elaborator *e, value *array, trace_step s, open_level *level) {
+  array = lift(e, array);
+  *level = (open_level){.first = (value_id)e->out->steps.count, .outer = e->levels};
+  e->levels = level;
+  value *element = move_element(e, array, s);
+  level->last = (value_id)e->out->steps.count;
+  return element;
+}
+
+void leave_level(elaborator *e) { e->levels = e->levels->outer; }
+
 static value_id lift_step(elaborator *e, value_id id, void *with) {
   (void)with;
   trace_step s = {.op = TRACE_BROADCAST, .batch = e->batch};
@@ -404,9 +400,11 @@ value *map_elements(elaborator *e, value *xs, element_function *f, void *with) {
   uint64_t length = xs->u.array.length, outer = e->batch, inner = times_batch(e, length);
   trace_step in = {.op = TRACE_RESHAPE, .batch = inner, .number = 1};
   trace_step out = {.op = TRACE_RESHAPE, .batch = outer, .rank = 1, .dims = &length};
-  value *element = move_element(e, lift(e, xs), in);
+  open_level level;
+  value *element = enter_level(e, xs, in, &level);
   e->batch = inner;
   value *result = lift(e, as_data(e, f(e, element, with)));
+  leave_level(e);
   e->batch = outer;
   return make_array(e, length, move_value(e, result, out));
 }

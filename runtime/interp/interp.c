@@ -1,23 +1,18 @@
-// The loop over the steps of a Trace, the scalar steps, and the memory of values. See interp.h.
+// The loop over the steps of a Trace, and the memory of values. See interp.h.
 #include "runtime/interp/interp.h"
 
+#include "lang/execute/execute.h"
 #include "runtime/foreign/foreign.h"
-#include "runtime/interp/order.h"
 #include "runtime/system/memory.h"
 #include <inttypes.h>
 #include <stdio.h>
 
-enum {
-  CHUNK = 2048,        // elements of a scalar step computed at a time: some KiB, in the first cache
-  FOREIGN_CHUNK = 16,  // calls of a foreign function between two looks at the flag
-  STEP_COST = 64,      // a step counts as that many elements besides its own
-  WIDEST = sizeof(scalar_bits),
-};
+enum { STEP_COST = 64 };  // a step counts as that many elements besides its own
 
 typedef struct interp {
   const trace *trace;
   const array *arguments;
-  interp_watch watch;
+  step_watch watch;
   error *failure;
   size_t *last_use;   // per step: the last that reads it; for a result the number of steps;
                       //   0: nothing needs it
@@ -36,129 +31,26 @@ static uint64_t value_bytes(const interp *r, value_id id) {
   return trace_step_count(step_at(r, id)) * row_of(step_at(r, id)->type)->size;
 }
 
-// ---- scalar steps -------------------------------------------------------------------------------
-
-// Elements start ... start + n - 1 of operand k, as the step's instances see them: where they are,
-// or repeated in `room` if the operand's batch is smaller. NULL: interrupted.
-static const void *operand_chunk(interp *r, const trace_step *s, uint32_t k, uint64_t start,
-                                 size_t n, unsigned char *room) {
-  const trace_step *o = step_at(r, s->operands[k]);
-  size_t size = row_of(o->type)->size;
-  const unsigned char *in = r->data[s->operands[k]];
-  if (o->batch == s->batch)
-    return in + start * size;
-  if (o->batch == 1 && start > 0)
-    return room;  // full since the first chunk
-  return interp_repeat(&r->watch, room, in, size, start, n, s->batch / o->batch) ? room : NULL;
-}
-
-static bool compute_chunk(interp *r, const trace_step *s, size_t n, void *out) {
-  const void **in = r->in;
-  size_t size = row_of(s->type)->size;
-  switch (s->op) {
-  case TRACE_SCALAR:
-    scalar_apply(s->scalar, step_at(r, s->operands[0])->type, n, in[0],
-                 s->operand_count > 1 ? in[1] : NULL, out);
-    return true;
-  case TRACE_SELECT:
-    scalar_select(size, n, in[0], in[1], in[2], out);
-    return true;
-  case TRACE_CONVERT:
-    scalar_convert(step_at(r, s->operands[0])->type, s->type, n, in[0], out);
-    return true;
-  case TRACE_ROOT:
-    for (size_t i = 0; i < n; i++) {
-      scalar_bits root = scalar_root(s->type, ((const int64_t *)in[0])[i], (int64_t)s->number);
-      memcpy((unsigned char *)out + i * size, root.bytes, size);
-    }
-    return true;
-  default:
-    break;
-  }
-  for (size_t i = 0; i < n; i += FOREIGN_CHUNK) {
-    size_t calls = n - i < FOREIGN_CHUNK ? n - i : FOREIGN_CHUNK;
-    foreign_call(r->foreign[s->number], calls, in, (unsigned char *)out + i * size);
-    for (uint32_t k = 0; k < s->operand_count; k++)
-      in[k] = (const unsigned char *)in[k] + calls * row_of(step_at(r, s->operands[k])->type)->size;
-    r->watch.left = 0;  // nobody knows how long a call takes
-    if (!interp_watch_spend(&r->watch, calls))
-      return false;
-  }
-  return true;
-}
-
-static bool run_elementwise(interp *r, const trace_step *s, unsigned char *out) {
-  size_t chunk = s->batch < CHUNK ? s->batch : CHUNK;
-  unsigned char *room = malloc(s->operand_count * chunk * WIDEST + 1);
-  bool good = room != NULL;
-  r->watch.no_memory = !good;
-  for (uint64_t start = 0; start < s->batch && good; start += chunk) {
-    size_t n = s->batch - start < chunk ? s->batch - start : chunk;
-    for (uint32_t k = 0; k < s->operand_count && good; k++) {
-      r->in[k] = operand_chunk(r, s, k, start, n, room + k * chunk * WIDEST);
-      good = r->in[k] != NULL;
-    }
-    good = good && compute_chunk(r, s, n, out + start * row_of(s->type)->size) &&
-           interp_watch_spend(&r->watch, n);
-  }
-  free(room);
-  return good;
-}
-
-// ---- steps without operands ---------------------------------------------------------------------
-
-// 0, 1, ..., modulus - 1, 0, 1, ...; a modulus of 0 is none.
-static bool run_count(interp *r, int64_t *out, uint64_t count, uint64_t modulus) {
-  uint64_t value = 0;
-  for (uint64_t start = 0; start < count; start += CHUNK) {
-    uint64_t end = count - start < CHUNK ? count : start + CHUNK;
-    for (uint64_t i = start; i < end; i++) {
-      out[i] = (int64_t)value;
-      value = value + 1 == modulus ? 0 : value + 1;
-    }
-    if (!interp_watch_spend(&r->watch, CHUNK))
-      return false;
-  }
-  return true;
-}
-
 // ---- the run ------------------------------------------------------------------------------------
+
+static void call_foreign(void *with, const trace_step *s, size_t n, const void *const *in,
+                         void *out) {
+  const interp *r = with;
+  foreign_call(r->foreign[s->number], n, in, out);
+}
 
 static bool run_step(interp *r, value_id id) {
   const trace_step *s = step_at(r, id);
   void *out = r->data[id];
   for (uint32_t k = 0; k < s->operand_count; k++)
     r->in[k] = r->data[s->operands[k]];
-  switch (s->op) {
-  case TRACE_ARGUMENT:
-    if (s->type == SCALAR_BOOL)  // what is not 0 is true
-      scalar_convert(SCALAR_U8, s->type, value_bytes(r, id), r->arguments[s->number].data, out);
-    else if (value_bytes(r, id) > 0)
-      memcpy(out, r->arguments[s->number].data, value_bytes(r, id));
-    return true;
-  case TRACE_CONSTANT:
-    memcpy(out, &s->constant, row_of(s->type)->size);
-    return true;
-  case TRACE_TABLE:
-    memcpy(out, s->table, value_bytes(r, id));
-    return true;
-  case TRACE_INSTANCE:
-    return run_count(r, out, s->batch, s->number);
-  case TRACE_IOTA:
-    return run_count(r, out, s->dims[0], 0);
-  case TRACE_SCALAR:
-  case TRACE_SELECT:
-  case TRACE_CONVERT:
-  case TRACE_ROOT:
-  case TRACE_EXTERN:
-    return run_elementwise(r, s, out);
-  case TRACE_PLACES:
-  case TRACE_COUNT:
-  case TRACE_WRONG:
-    return interp_order(&r->watch, r->trace, s, r->in, out);
-  default:
-    return interp_move(&r->watch, r->trace, s, r->in, out);
-  }
+  if (s->op != TRACE_ARGUMENT)
+    return execute_step(&r->watch, r->trace, s, r->in, out, call_foreign, r);
+  if (s->type == SCALAR_BOOL)  // what is not 0 is true
+    scalar_convert(SCALAR_U8, s->type, value_bytes(r, id), r->arguments[s->number].data, out);
+  else if (value_bytes(r, id) > 0)
+    memcpy(out, r->arguments[s->number].data, value_bytes(r, id));
+  return true;
 }
 
 static bool run_steps(interp *r) {
@@ -169,7 +61,7 @@ static bool run_steps(interp *r) {
     r->data[id] = malloc(value_bytes(r, id) + 1);
     if (r->data[id] == NULL)
       return error_no_memory(r->failure);
-    if (!interp_watch_spend(&r->watch, STEP_COST) || !run_step(r, id))
+    if (!step_watch_spend(&r->watch, STEP_COST) || !run_step(r, id))
       return r->watch.no_memory ? error_no_memory(r->failure)
                                 : error_set(r->failure, SPAN_NONE, "interrupted");
     for (uint32_t k = 0; k < s->operand_count; k++)

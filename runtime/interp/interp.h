@@ -2,11 +2,8 @@
 // one. It knows nothing of fusion; every other backend is compared with it.
 //
 // In: a verified Trace and the input arrays. Out: the result arrays. Memory is linear in the data:
-// a value has memory of its own from the step that makes it to the last step that reads it.
-//
-//   move.c     the steps that move elements
-//   order.c    the steps that put keys in order, and count them
-//   interp.c   the scalar steps, the loop over all steps, and the values' memory
+// a value has memory of its own from the step that makes it to the last step that reads it. What a
+// step does is in lang/execute.
 #ifndef PERMC_RUNTIME_INTERP_INTERP_H
 #define PERMC_RUNTIME_INTERP_INTERP_H
 

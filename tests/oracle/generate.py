@@ -347,9 +347,10 @@ class Generator:
                 exact = None if y == 0 else x // y if op == "/" else x % y
             else:
                 exact = {"+": x + y, "-": x - y, "*": x * y}[op]
-            if (exact is None or s.wrapped(exact, t) != exact) == wrong:
+            value = None if exact is None else s.wrapped(exact, t)
+            if (value is None or (t == "i64" and value != exact)) == wrong:
                 texts = [self.number(x, t), self.number(y, t if op != "^" else "i64")]
-                return Expr(f"({texts[0]} {op} {texts[1]})", lambda env: exact)
+                return Expr(f"({texts[0]} {op} {texts[1]})", lambda env: value)
 
     @staticmethod
     def number(x, t):

@@ -2,8 +2,8 @@
 #include "tests/test.h"
 
 #include "core/sanitized.h"
+#include "lang/execute/execute.h"
 #include "runtime/interp/interp.h"
-#include "runtime/interp/move.h"
 #include "tests/unit/trace_builder.h"
 #include <signal.h>
 #include <sys/resource.h>
@@ -237,10 +237,10 @@ TEST(interrupted_moves) {
   REQUIRE(in != NULL && out != NULL);
   atomic_store(&stop, true);
   for (size_t i = 1; i < b.trace.steps.count; i++) {
-    interp_watch never = {.interrupted = NULL}, at_once = {.interrupted = &stop};
+    step_watch never = {.interrupted = NULL}, at_once = {.interrupted = &stop};
     const trace_step *s = &b.trace.steps.items[i];
-    CHECK(interp_move(&never, &b.trace, s, (const void *const[]){in, in}, out));
-    if (!CHECK(!interp_move(&at_once, &b.trace, s, (const void *const[]){in, in}, out)))
+    CHECK(execute_move(&never, &b.trace, s, (const void *const[]){in, in}, out));
+    if (!CHECK(!execute_move(&at_once, &b.trace, s, (const void *const[]){in, in}, out)))
       printf("step %zu: %s\n", i, trace_op_names[s->op]);
   }
   free(in);

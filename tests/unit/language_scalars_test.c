@@ -143,21 +143,22 @@ TEST(integer_operations) {
 TEST(static_faults) {
   static const struct {
     const char *expression, *part;
-  } faults[] = {{"127i8 + 1", "overflows i8"},       {"0u32 - 1", "overflows u32"},
-                {"2^62 * 2", "overflows i64"},       {"2^63", "overflows i64"},
-                {"-(-128i8)", "overflows i8"},       {"abs (-128i8)", "overflows i8"},
-                {"(-128i8) / (-1)", "overflows i8"}, {"5 / 0", "divides by zero"},
-                {"5 % 0", "divides by zero"},        {"2 ^ (-1)", "negative exponent"},
-                {"1 << (-1)", "a negative number"},  {"1 >> (-1)", "a negative number"},
-                {"200i8", "does not fit i8"},        {"log2 12", "power of two"},
-                {"(iota 3)[3]", "index 3"},          {"[1, 2][-1]", "index -1"},
-                {"take 3 [1, 2]", "take 3"},         {"iter (-1) (+ 1) 0", "-1 times"}};
+  } faults[] = {{"2^62 + 2^62", "overflows i64"},   {"-(2^62) - 2^62 - 1", "overflows i64"},
+                {"2^62 * 2", "overflows i64"},      {"2^63", "overflows i64"},
+                {"5u8 / 0", "divides by zero"},     {"5 / 0", "divides by zero"},
+                {"5 % 0", "divides by zero"},       {"2 ^ (-1)", "negative exponent"},
+                {"1 << (-1)", "a negative number"}, {"1 >> (-1)", "a negative number"},
+                {"200i8", "does not fit i8"},       {"log2 12", "power of two"},
+                {"(iota 3)[3]", "index 3"},         {"[1, 2][-1]", "index -1"},
+                {"take 3 [1, 2]", "take 3"},        {"iter (-1) (+ 1) 0", "-1 times"}};
   for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
     char program[200];
     snprintf(program, sizeof program, "main = %s\n", faults[i].expression);
     expect_error(program, "", faults[i].part);
   }
-  // What is dynamic wraps, also where only one side is.
+  // Types that are not those of sizes wrap, and what is dynamic, also where only one side is.
+  expect("main = (127i8 + 1, 0u32 - 1, -(-128i8), abs (-128i8), (-128i8) / (-1), 200u8 * 2)\n", "",
+         "i8 -128; u32 4294967295; i8 -128; i8 -128; i8 -128; u8 144");
   expect("main : i8 -> (i8, i8, i8, i8, i8)\nmain x = (x + 1, -(x + 1), abs (x + 1), 5 / (x - "
          "127), 1 << x)\n",
          "127i8", "i8 -128; i8 -128; i8 -128; i8 0; i8 0");

@@ -380,16 +380,6 @@ static const char *error_of(scalar_op op, scalar_type type, int128 x, int128 y) 
   return scalar_static_error(op, type, &a, &b, &hint);
 }
 
-// x^y without wrapping, but no larger than 2^100 or so.
-static int128 true_power(int128 x, int64_t y) {
-  if (x == 0 || x == 1 || x == -1)
-    return y == 0 ? 1 : x == -1 && y % 2 == 0 ? 1 : x;
-  int128 power = 1;
-  for (; y > 0 && power < (int128)1 << 90 && power > -((int128)1 << 90); y--)
-    power *= x;
-  return power;
-}
-
 TEST(static_errors_of_8_bits) {
   static const scalar_op ops[] = {OP_ADD,  OP_SUB, OP_MUL, OP_DIV, OP_MOD,
                                   OP_POWI, OP_NEG, OP_ABS, OP_XOR, OP_LT};
@@ -399,25 +389,19 @@ TEST(static_errors_of_8_bits) {
         scalar_op op = ops[o];
         scalar_type type = integer_types[i];
         int128 x = wrap(j / 256, type), y = wrap(j % 256, op == OP_POWI ? SCALAR_I64 : type);
-        int128 exact = op == OP_POWI ? true_power(x, (int64_t)y) : model(op, x, y, type);
         bool zero = (op == OP_DIV || op == OP_MOD) && y == 0;
         const char *error = error_of(op, type, x, y);
-        CHECK((error != NULL) == (zero || exact != wrap(exact, type)));
-        if (error)
-          CHECK_STR(error, zero ? "divides by zero" : i ? "overflows u8" : "overflows i8");
+        CHECK_STR(error, zero ? "divides by zero" : NULL);  // but they wrap around
       }
 }
 
 TEST(static_errors_of_64_bits) {
   for (int i = 0; i < 100000; i++) {
     int64_t x = (int64_t)interesting(SCALAR_I64), y = (int64_t)interesting(SCALAR_I64), r;
-    uint64_t u = (uint64_t)x, v = (uint64_t)y, s;
     CHECK((error_of(OP_ADD, SCALAR_I64, x, y) != NULL) == __builtin_add_overflow(x, y, &r));
     CHECK((error_of(OP_SUB, SCALAR_I64, x, y) != NULL) == __builtin_sub_overflow(x, y, &r));
     CHECK((error_of(OP_MUL, SCALAR_I64, x, y) != NULL) == __builtin_mul_overflow(x, y, &r));
-    CHECK((error_of(OP_ADD, SCALAR_U64, u, v) != NULL) == __builtin_add_overflow(u, v, &s));
-    CHECK((error_of(OP_SUB, SCALAR_U64, u, v) != NULL) == __builtin_sub_overflow(u, v, &s));
-    CHECK((error_of(OP_MUL, SCALAR_U64, u, v) != NULL) == __builtin_mul_overflow(u, v, &s));
+    CHECK_STR(error_of(OP_MUL, SCALAR_U64, (uint64_t)x, (uint64_t)y), NULL);
   }
 }
 
@@ -428,7 +412,8 @@ TEST(static_errors_in_words) {
   CHECK_STR(error_of(OP_POWI, SCALAR_I64, 3, INT64_MAX), "overflows i64");
   CHECK_STR(error_of(OP_POWI, SCALAR_I64, -1, INT64_MAX), NULL);
   CHECK_STR(error_of(OP_POWI, SCALAR_U64, 2, 63), NULL);
-  CHECK_STR(error_of(OP_POWI, SCALAR_U64, UINT64_MAX, 2), "overflows u64");
+  CHECK_STR(error_of(OP_POWI, SCALAR_U64, UINT64_MAX, 2), NULL);
+  CHECK_STR(error_of(OP_DIV, SCALAR_U64, 1, 0), "divides by zero");
   CHECK_STR(error_of(OP_POWI, SCALAR_I64, 1, -1), "has a negative exponent");
   CHECK_STR(error_of(OP_SHL, SCALAR_I64, 1, 70), NULL);
   CHECK_STR(error_of(OP_SHR, SCALAR_I8, 1, -1), "shifts by a negative number");

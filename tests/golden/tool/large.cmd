@@ -5,5 +5,5 @@ permc check large.perm
 rm large.perm
 permc run -e 'replicate (2^50) 1u8' 2>&1 | sed 's/memory; .*/memory; .../'
 permc run -e 'replicate (2^61) (replicate 8 1u8)'
-permc run -e 'map (\x -> map (\y -> y) (replicate 99 true)) (replicate (2^61) true)'
+permc run -e 'map (\x -> map (\y -> x) (replicate 99 true)) (replicate (2^61) true)'
 permc run -e 'sort' --random '[4611686018427387904]i32'

@@ -1,5 +1,5 @@
-// Places of keys in order, by merging, and counts of keys; wrong places. See order.h.
-#include "runtime/interp/order.h"
+// Places of keys in order, by merging, and counts of keys; wrong places. See execute.h.
+#include "lang/execute/execute.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -29,7 +29,7 @@ static void merge_rows(const ordering *o, const int64_t *a, uint64_t m, const in
 }
 
 // out[i]: the place of key i. Rows of 1, 2, 4, ... keys are put in order, as their numbers.
-static bool find_places(interp_watch *w, const ordering *o, int64_t *out, int64_t *room) {
+static bool find_places(step_watch *w, const ordering *o, int64_t *out, int64_t *room) {
   int64_t *from = room, *to = room + o->count;
   for (uint64_t i = 0; i < o->count; i++)
     from[i] = (int64_t)i;
@@ -38,7 +38,7 @@ static bool find_places(interp_watch *w, const ordering *o, int64_t *out, int64_
       uint64_t m = o->count - i < row ? o->count - i : row;
       uint64_t n = o->count - i - m < row ? o->count - i - m : row;
       merge_rows(o, from + i, m, from + i + m, n, to + i);
-      if (!interp_watch_spend(w, m + n))
+      if (!step_watch_spend(w, m + n))
         return false;
     }
     int64_t *other = from;
@@ -51,7 +51,7 @@ static bool find_places(interp_watch *w, const ordering *o, int64_t *out, int64_
 }
 
 // The same in rows: row i is keys offsets[i] ... offsets[i + 1] - 1. Others stay.
-static bool find_ragged_places(interp_watch *w, const ordering *o, const int64_t *offsets,
+static bool find_ragged_places(step_watch *w, const ordering *o, const int64_t *offsets,
                                uint64_t rows, int64_t *out, int64_t *room) {
   for (uint64_t i = 0; i < o->count; i++)
     out[i] = (int64_t)i;
@@ -67,10 +67,10 @@ static bool find_ragged_places(interp_watch *w, const ordering *o, const int64_t
     for (int64_t k = first; k < last; k++)
       out[k] += first;
   }
-  return interp_watch_spend(w, rows);
+  return step_watch_spend(w, rows);
 }
 
-static bool count_keys(interp_watch *w, const ordering *o, int64_t *out) {
+static bool count_keys(step_watch *w, const ordering *o, int64_t *out) {
   memset(out, 0, o->step->number * sizeof *out);
   for (uint64_t i = 0; i < o->count; i++) {
     uint64_t key;
@@ -78,7 +78,7 @@ static bool count_keys(interp_watch *w, const ordering *o, int64_t *out) {
     if (key < o->step->number)
       out[key]++;
   }
-  return interp_watch_spend(w, o->count + o->step->number);
+  return step_watch_spend(w, o->count + o->step->number);
 }
 
 // The first place of all that is wrong: outside, or the first of several that are equal.
@@ -101,7 +101,7 @@ static int64_t find_wrong(const ordering *o, int64_t *seen) {
 }
 
 // Instance after instance.
-static bool find_first_wrong(interp_watch *w, const trace_step *s, const trace_step *of,
+static bool find_first_wrong(step_watch *w, const trace_step *s, const trace_step *of,
                              const unsigned char *keys, int64_t *out) {
   size_t size = scalar_types[of->type].size;
   int64_t *seen = s->scalar == OP_NE ? malloc((s->number + 1) * sizeof *seen) : NULL;
@@ -116,7 +116,7 @@ static bool find_first_wrong(interp_watch *w, const trace_step *s, const trace_s
       scalar_convert(o.type, SCALAR_I64, 1, o.keys + (size_t)found * size, &out[1]);
     }
     o.keys += o.count * size;
-    good = interp_watch_spend(w, o.count + (seen ? s->number : 0));
+    good = step_watch_spend(w, o.count + (seen ? s->number : 0));
   }
   free(seen);
   return good;
@@ -127,8 +127,8 @@ static uint64_t elements_before(const trace_step *s, const trace_step *of, uint6
   return i / (s->batch / of->batch) * of->dims[0];
 }
 
-bool interp_order(interp_watch *w, const trace *t, const trace_step *s, const void *const *in,
-                  int64_t *out) {
+bool execute_order(step_watch *w, const trace *t, const trace_step *s, const void *const *in,
+                   int64_t *out) {
   const trace_step *of = &t->steps.items[s->operands[0]];
   const trace_step *cut = s->operand_count == 2 ? &t->steps.items[s->operands[1]] : NULL;
   const unsigned char *keys = in[0];

@@ -1,4 +1,4 @@
-// Moves of elements. See interp/move.h.
+// Moves of elements. See execute.h.
 //
 // All are one: units, elements or rows that stay together, go from places of an instance of the
 // operand to places of an instance of the result. Those are the same in all instances.
@@ -10,7 +10,7 @@
 //
 // Sizes are those of trace_verify: no product of them overflows unless the result is empty, and
 // then nothing here is reached.
-#include "runtime/interp/move.h"
+#include "lang/execute/execute.h"
 
 #include "core/f2.h"
 #include "core/number.h"
@@ -23,7 +23,7 @@ enum {
   LOOK_BYTES = 1 << 18,      // moved between two looks at the watch
 };
 
-bool interp_watch_spend(interp_watch *w, uint64_t elements) {
+bool step_watch_spend(step_watch *w, uint64_t elements) {
   if (elements < w->left) {
     w->left -= elements;
     return true;
@@ -48,7 +48,7 @@ typedef struct chunk {
 
 static const chunk one_unit = {.count = 1};
 
-static bool move_chunk(interp_watch *w, const move *m, const chunk *c) {
+static bool move_chunk(step_watch *w, const move *m, const chunk *c) {
   const size_t count = c->count, out_stride = m->out_stride, in_stride = m->in_stride;
   const size_t *restrict to = c->to, *restrict from = c->from;
   for (size_t done = 0, size; done < m->unit; done += size) {
@@ -67,15 +67,15 @@ static bool move_chunk(interp_watch *w, const move *m, const chunk *c) {
   }
       FOR_UNIT_SIZE(size, MOVE)
 #undef MOVE
-      if (!interp_watch_spend(w, n * count * (1 + size / 16)))
+      if (!step_watch_spend(w, n * count * (1 + size / 16)))
         return false;
     }
   }
   return true;
 }
 
-bool interp_repeat(interp_watch *w, void *out, const void *in, size_t unit, uint64_t start,
-                   uint64_t n, uint64_t ratio) {
+bool execute_repeat(step_watch *w, void *out, const void *in, size_t unit, uint64_t start,
+                    uint64_t n, uint64_t ratio) {
   return move_chunk(w,
                     &(move){.out = out,
                             .in = (const unsigned char *)in + start / ratio * unit,
@@ -156,7 +156,7 @@ static move move_of(const trace *t, const trace_step *s, uint32_t k, const void 
                 .ratio = s->batch / operand(t, s, k)->batch};
 }
 
-static bool permute(interp_watch *w, const trace *t, const trace_step *s, move m) {
+static bool permute(step_watch *w, const trace *t, const trace_step *s, move m) {
   bool parts = s->op == TRACE_SPLIT || s->op == TRACE_PAIR;
   bool joins = s->op == TRACE_STITCH || s->op == TRACE_UNPAIR;
   const trace_step *whole = parts ? operand(t, s, 0) : s;
@@ -185,7 +185,7 @@ static bool permute(interp_watch *w, const trace *t, const trace_step *s, move m
 }
 
 // GATHER and SCATTER in one instance: `places` is where its list of places begins.
-static bool move_placed(interp_watch *w, const trace_step *s, const trace_step *list,
+static bool move_placed(step_watch *w, const trace_step *s, const trace_step *list,
                         const unsigned char *places, uint64_t length, const move *m) {
   chunk c;
   uint64_t place[CHUNK];
@@ -210,7 +210,7 @@ static bool move_placed(interp_watch *w, const trace_step *s, const trace_step *
 }
 
 // Instance after instance, as each has places of its own.
-static bool move_all_placed(interp_watch *w, const trace *t, const trace_step *s,
+static bool move_all_placed(step_watch *w, const trace *t, const trace_step *s,
                             const void *const *in, void *out) {
   const trace_step *list = operand(t, s, 0), *moved = operand(t, s, 1);
   move lists = move_of(t, s, 0, in[0], out), all = move_of(t, s, 1, in[1], out);
@@ -224,8 +224,8 @@ static bool move_all_placed(interp_watch *w, const trace *t, const trace_step *s
   return true;
 }
 
-bool interp_move(interp_watch *w, const trace *t, const trace_step *s, const void *const *in,
-                 void *out) {
+bool execute_move(step_watch *w, const trace *t, const trace_step *s, const void *const *in,
+                  void *out) {
   if (trace_step_count(s) == 0)
     return true;
   move m = move_of(t, s, 0, in[0], out);
