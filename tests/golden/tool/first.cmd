@@ -1,5 +1,6 @@
 # -o first:N=FILE: as many elements of a result as result N says; in all formats, in memory, in files
 # and on ranks.
+cd "$PERMC_TMP" || exit 1
 echo '[5, 2, 8, 1, 6]' >xs.in
 printf 'id,price\n1,2.5\n2,9\n3,4\n' >prices.csv
 permc run -e 'compact even' -i xs.in -o first:2=kept.npy && permc run -e id -i kept.npy
