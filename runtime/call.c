@@ -133,13 +133,11 @@ static bool hold_places(void *with, unsigned worker, uint64_t first, uint64_t la
 // Arguments whose places are part of the program move elements as they did.
 static permc_code check_places(const permc_compiled *p, const array *arguments, permc_error *e) {
   enum { CHUNK = 1 << 16 };
-  const trace *t = &p->pipeline.trace;
-  for (size_t i = 0; i < t->steps.count; i++) {
-    const trace_step *s = &t->steps.items[i];
-    if (!trace_places_are_known(s))
+  for (size_t i = 0; i < p->pipeline.shapes.arrays.count; i++) {
+    const array *a = &arguments[i];
+    moved_places m = {p->moves[i], {a->data, scalar_types[a->type].size, array_count(a)}};
+    if (!m.moves)
       continue;
-    const array *a = &arguments[s->number];
-    moved_places m = {&s->places->moves, {a->data, scalar_types[a->type].size, array_count(a)}};
     if (array_device(a) != ARRAY_HOST)
       return failure_set(e, PERMC_ERROR_DEVICE,
                          "a schedule that '%s' was compiled for must be in the memory of the host",

@@ -78,6 +78,7 @@ void compiled_end(permc_compiled *p) {
   free(p->layout.places);
   free(p->origins);
   free(p->on_host);
+  free(p->moves);
   if (p->arguments)
     permc_values_free(p->arguments, p->argument_count);
   permc_values_free(p->results, p->result_count);
@@ -198,13 +199,20 @@ static bool reads(const plan *p, const plan_pass *pass, net_id id) {
   return places ? r->pairs[1].from == id : plan_pass_touches(pass, id);
 }
 
-// Arguments that are part of the program, which a call only compares, and schedules that no pass
-// reads.
-static bool find_what_is_on_host(permc_compiled *p) {
+// What a call compares: arguments, and places, that are part of the program, and schedules that no
+// pass reads.
+static bool find_what_is_known(permc_compiled *p) {
   const pipeline *l = &p->pipeline;
   const array_shapes *shapes = &l->shapes.arrays;
-  if (!(p->on_host = calloc(shapes->count + 1, sizeof *p->on_host)))
+  p->on_host = calloc(shapes->count + 1, sizeof *p->on_host);
+  p->moves = calloc(shapes->count + 1, sizeof *p->moves);
+  if (!p->on_host || !p->moves)
     return false;
+  for (size_t i = 0; i < l->trace.steps.count; i++) {
+    const trace_step *s = &l->trace.steps.items[i];
+    if (trace_places_are_known(s))
+      p->moves[s->number] = &s->places->moves;
+  }
   for (size_t i = 0; i < shapes->count; i++)
     p->on_host[i] = shapes->items[i].data || shapes->items[i].permutation;
   for (size_t a = 0; l->plan && a < l->plan->arrays.count; a++) {
@@ -218,7 +226,7 @@ static bool find_what_is_on_host(permc_compiled *p) {
 
 static bool lay_out(permc_compiled *p) {
   const pipeline *l = &p->pipeline;
-  if (!find_what_is_on_host(p))
+  if (!find_what_is_known(p))
     return false;
   if (!l->backend->call || p->ranks)
     return true;

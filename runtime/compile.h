@@ -40,6 +40,7 @@ struct permc_compiled {
   permc_context *context;  // whose interrupts end them
   permc_context settings;  // as they were; the messages of the call that has the lock
   bool *on_host;           // by argument: the host alone reads it, in any call
+  const movement **moves;  // ... and where its places take elements, if the program knows it
   int32_t device;          // ARRAY_HOST, or the number of a GPU
   array_layout layout;     // of backends that have `call`
   call_state *idle;        // with lock_of the program
