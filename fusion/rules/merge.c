@@ -212,13 +212,10 @@ static net_output *outputs_on_larger(merging *m, const embedding *e, uint32_t wi
   return good ? outputs : NULL;
 }
 
-// Those outputs on trial: what is simplified on the way is no firing, since it may come to nothing.
-static net_output *tried_on_larger(merging *m, const embedding *e) {
-  rewriter before = *m->r;
-  m->r->log = NULL;
+static net_output *try_on_larger(merging *m, const embedding *e) {
+  rewriter before = trial_begins(m->r);
   net_output *outputs = outputs_on_larger(m, e, 0);
-  m->r->log = before.log;
-  m->r->changed = before.changed;
+  trial_ends(m->r, &before);
   return outputs;
 }
 
@@ -352,7 +349,7 @@ static void log_merge(merging *m, uint32_t number, const net_op *op, uint32_t sm
 // The group on the larger cosets of op.
 static bool enlarge_group(merging *m, uint32_t number, const net_op *op, const embedding *e) {
   group *g = &m->groups.items[number];
-  net_output *outputs = tried_on_larger(m, e);
+  net_output *outputs = try_on_larger(m, e);
   if (!outputs)
     return false;
   g->outputs.items = outputs;
@@ -586,7 +583,7 @@ static bool join_halves(merging *m, uint32_t number, const net_op *op, size_t op
   if (!make_alike(m, &own, op) || !are_halves(g->live, live, both) || !operations ||
       !g->operations || !find_embedding(op, &own, &e))
     return false;
-  const net_output *outputs = tried_on_larger(m, &e);
+  const net_output *outputs = try_on_larger(m, &e);
   size_t larger = operations > g->operations ? operations : g->operations;
   if (operations_together(m, &own, outputs) > larger)
     return false;

@@ -243,12 +243,9 @@ static bool narrow_op(narrowing *n, net_op *op) {
   n->likenesses.count = 0;
   for (uint32_t i = 0; i < count; i++)
     n->found[n->r->nodes[i]] = 0;
-  // What is simplified on the way is no firing: the halves may turn out to differ.
-  rewriter before = *n->r;
-  n->r->log = NULL;
+  rewriter before = trial_begins(n->r);
   bool good = halves_as_one(n, outputs, alive);
-  n->r->log = before.log;
-  n->r->changed = before.changed;
+  trial_ends(n->r, &before);
   if (!good)
     return false;
   drop_direction(n, outputs, alive);

@@ -34,6 +34,17 @@ static inline net_id add_constant(rewriter *r, scalar_type type, scalar_bits bit
                       &(net_node){.kind = NET_CONSTANT, .type = type, .constant = bits});
 }
 
+// What is simplified on trial is no firing, since it may come to nothing.
+static inline rewriter trial_begins(rewriter *r) {
+  rewriter before = *r;
+  r->log = NULL;
+  return before;
+}
+static inline void trial_ends(rewriter *r, const rewriter *before) {
+  r->log = before->log;
+  r->changed = before->changed;
+}
+
 // ---- rules/log.c -----------------------------------------------------------------------------
 
 void rewriter_fired(rewriter *r, rule_id rule, uint64_t bytes, uint64_t operations);
@@ -89,6 +100,11 @@ typedef struct element_reads {
 element_reads element_reads_of(rewriter *r, const net_op *op, uint32_t *count);
 // Ops without the directions that they do not need.
 void stage_narrow(rewriter *r);
+
+// ---- rules/turn.c ----------------------------------------------------------------------------
+
+// Ops that do the same on both halves of the indices, with their elements in another order.
+void stage_turn_halves(rewriter *r);
 
 // ---- rules/join.c ----------------------------------------------------------------------------
 

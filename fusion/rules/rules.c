@@ -33,6 +33,7 @@ static void drop_dead(rewriter *rewriters, net *t) {
 static void rewrite_stage(rewriter *r) {
   r->changed = r->held_apart = false;
   stage_rewrite_ops(r);
+  stage_turn_halves(r);
   stage_move_frames(r);
   stage_narrow(r);
   if (!r->changed)

@@ -181,6 +181,10 @@
       "map f on one half of the indices, and map g on the other half, is map h on both: h chooses "\
       "between f and g by the index",                                                              \
       "all that one of them computes, the other one does, too", "naturality of map")               \
+  ROW(TURNED_HALF, "turned-half",                                                                  \
+      "an op that does on one half of the indices what it does on the other one with its elements " \
+      "in another order numbers them so there",                                                    \
+      "the nodes are equal where they read elements i ^ c for i", "naturality of bmmc")            \
   ROW(ONE_OUTPUT, "one-output",                                                                    \
       "what an op makes of some elements of its cosets, and what it makes of others, are one value", \
       "of one type; the same ops read both, and nobody stores them", "values on disjoint sets")    \

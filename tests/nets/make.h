@@ -28,6 +28,7 @@ void random_basis(random_state *r, random_frame *f);
 void random_op_add(random_op *o, const random_frame *f);
 void random_part(random_op *o, const random_frame *f);
 void random_halves(random_op *o, const random_frame *f);
+void random_turned(random_op *o, const random_frame *f);
 void random_sides(random_op *o, const random_frame *f);
 
 #endif

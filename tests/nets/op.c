@@ -261,6 +261,42 @@ void random_halves(random_op *o, const random_frame *f) {
                        net_node_add(o->memory, o->stage, &number));
 }
 
+// The node where element i is element i ^ turn.
+static net_id turned_node(random_op *o, net_id id, uint64_t turn) {
+  net_node node = o->stage->nodes.items[id];
+  net_id operands[3];
+  for (uint32_t i = 0; i < node.operand_count; i++)
+    operands[i] = turned_node(o, node.operands[i], turn);
+  node.operands = operands;
+  if (node.kind == NET_ELEMENT)
+    node.number ^= turn;
+  return net_node_add(o->memory, o->stage, &node);
+}
+
+// Comparators that do on one half of the indices what they do on the other half, with their elements
+// in another order (the rule turned-half); by chance only nearly so.
+void random_turned(random_op *o, const random_frame *f) {
+  net_id from = random_below(o->random, (uint32_t)o->stage->values.count);
+  net_node number = {NET_CONSTANT, .type = o->stage->values.items[from]};
+  number.constant = random_element(o->random, number.type);
+  random_comparators(o, f, 0, NULL, from, net_node_add(o->memory, o->stage, &number));
+  net_op *op = &o->stage->ops.items[o->stage->ops.count - 1];
+  uint64_t elements = UINT64_C(1) << op->k,
+           turn = 1 + random_below(o->random, (uint32_t)elements - 1);
+  uint64_t read = random_chance(o->random, 4) ? 0 : turn;
+  f2_space all = live_all(o->stage->n);
+  net_domain half = net_domain_on(
+      live_where(all, (net_form){f->inverse.row[op->k], random_chance(o->random, 2)}));
+  for (uint32_t i = 0; i < op->output_count; i++) {
+    net_id *made = NEW_ARRAY(o->memory, net_id, elements);
+    for (uint64_t j = 0; j < elements; j++)
+      made[j] =
+          net_domain_choose(o->memory, o->stage, op, j, &half, all, op->outputs[i].elements[j],
+                            turned_node(o, op->outputs[i].elements[j ^ turn], read));
+    op->outputs[i].elements = made;
+  }
+}
+
 // An op of two outputs, of the first and the second element of each pair, and one that reads both
 // (the rule one-output).
 void random_sides(random_op *o, const random_frame *f) {

@@ -101,7 +101,8 @@ void random_stage(arena *a, random_state *r, net *t, net_stage *s, bool last) {
   for (uint32_t i = 0; i < 1 + random_below(r, 3); i++)
     random_load(a, r, t, s, random_below(r, (uint32_t)arrays));
   random_frame frame = random_directions(r, s->n);
-  random_state halves = {~r->seed};  // of their own: the other ops of a seed do not change
+  // Of their own: the other ops of a seed do not change.
+  random_state halves = {~r->seed}, turned = {~r->seed << 1};
   for (uint32_t i = random_below(r, 7); i > 0; i--) {
     uint32_t most = s->n < 2 ? (uint32_t)s->n : 2;
     o.k = random_below(r, most + 1);
@@ -118,6 +119,11 @@ void random_stage(arena *a, random_state *r, net *t, net_stage *s, bool last) {
     if (o.k < (uint32_t)s->n && random_chance(&halves, 6)) {
       o.random = &halves;
       random_halves(&o, &frame);
+      o.random = r;
+    }
+    if (o.k > 0 && o.k < (uint32_t)s->n && random_chance(&turned, 12)) {
+      o.random = &turned;
+      random_turned(&o, &frame);
       o.random = r;
     }
   }
