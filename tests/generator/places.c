@@ -73,6 +73,11 @@ static term step_compact(generator *g, const scope *s, term xs, keep k, const st
   return make_atom(write_code(g, "(fst (compact %s %s))", f.text, atom_text(g, xs)), xs.shape);
 }
 
+static term step_distinct(generator *g, const scope *s, term xs, keep k, const step *row) {
+  (void)s, (void)k;
+  return make_atom(write_code(g, "(fst (%s %s))", row->name, atom_text(g, xs)), xs.shape);
+}
+
 // ---- keys of few bits --------------------------------------------------------------------------
 
 enum { KEY_BITS = 12 };
@@ -239,6 +244,7 @@ const step place_steps[] = {
     {"gather is", 12, FILLED, KEEP_SHAPE, 4, 0, step_gather_places},
     {"scatter", 12, FILLED | EXACT, KEEP_SHAPE, 6, 0, step_scatter},
     {"compact", 6, SCALARS | EXACT, KEEP_SHAPE, 30, 0, step_compact},
+    {"distinct", 3, ORDERED | EXACT, KEEP_SHAPE, 30, 0, step_distinct},
     {"sorted", 10, EXACT, KEEP_SHAPE, 8, 0, step_sorted},
     {"bucket", 8, EXACT, KEEP_SHAPE, 12, 0, step_bucket},
     {"histogram", 6, EXACT, KEEP_NOTHING, 6, 0, step_counts},
