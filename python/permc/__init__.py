@@ -15,6 +15,7 @@ import importlib.util
 import operator
 import os
 import pathlib
+import re
 import threading
 import time
 import weakref
@@ -100,7 +101,20 @@ _error_types = {t.code: t for t in (ProgramError, ArgumentError, LayoutError, De
                                     MissingError, Interrupted, FileError, RankError)}
 
 
+# Hints of the language and of the command line in the words of Python.
+_hints = (
+    (re.compile(r"no conversion is implicit: (\w+) x is the number x as .*"),
+     lambda found: f"no conversion is implicit: a.astype(numpy.{_names[found[1]]}) has that type; "
+                   "or the program's signature names another"),
+    (re.compile(r"give its value in place of its type, such as --arguments .*"),
+     "a number of Python is known before the program runs, numbers and arrays of NumPy are data: "
+     "int(k)"),
+)
+
+
 def _make_error(code, message):
+    for written, here in _hints if code in (ArgumentError.code, ProgramError.code) else ():
+        message = written.sub(here, message)
     return _error_types.get(code, Error)(message)
 
 
@@ -520,6 +534,9 @@ os.register_at_fork(before=_before_fork, after_in_parent=_after_fork,
 
 def _load(settings, how, *source):
     """The Program that the method `how` of a context makes of the source."""
+    for name in settings.keys() - Settings.__annotations__.keys():
+        raise TypeError(f"there is no setting {name!r}, but {', '.join(Settings.__annotations__)}; "
+                        "what is computed is in the program: map sort sorts each row")
     program = Program(**settings)
     with program._told():
         if how == "load":

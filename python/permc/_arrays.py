@@ -37,7 +37,8 @@ def _word_of(name):
     try:
         return _words[name]
     except KeyError:
-        raise _wrong(f"permc has no elements of type {name}") from None
+        raise _wrong(f"permc has no elements of type {name}, but bool, integers, floats and complex "
+                     "numbers: a.astype(numpy.float64)") from None
 
 
 class Library:

@@ -38,7 +38,9 @@ static const char *why_unequal(permc_context *c, type *wanted, type *found, uint
       return arena_printf(&c->memory, "it has no component .%u; the first is .0",
                           wanted->fields.items[i].index);
   if (wanted->kind != TYPE_VARIABLE || wanted->constraint.kind == CONSTRAINT_NONE)
-    return "it has another type";
+    return found->kind != TYPE_ARRAY ? "it has another type"
+           : depth                   ? "it has a dimension too many: map f xss is f of each row"
+                                     : "one number is expected, and not an array";
   const char *hint =
       found->kind != TYPE_ARRAY ? type_conversion_hint(wanted->constraint, found)
       : depth                   ? "; map f xss works on each row"
@@ -67,7 +69,11 @@ static void fit(fitter *f, type *t, uint32_t depth) {
     size_t taken = open ? f->count - f->next : 1;
     for (size_t i = 0; i < taken; i++)
       if (f->components[f->next + i].rank < depth)
-        f->wrong = "it has too few dimensions";
+        f->wrong = !f->components[f->next + i].rank
+                       ? "it is one number, and an array is expected"
+                       : arena_printf(a, "it has %u dimension%s, and at least %u are expected",
+                                      f->components[f->next + i].rank,
+                                      f->components[f->next + i].rank == 1 ? "" : "s", depth);
     if (f->wrong)
       return;
     type *found = type_of_arrays(a, f->components + f->next, taken, depth);

@@ -491,11 +491,17 @@ class Mistakes(unittest.TestCase):
                    lambda: permc.compile("sort", backend="gpu")(numpy.arange(3)))
         for words in ({"threads": -1}, {"threads": "2"}, {"bakend": "cpu"}):
             self.check(TypeError, "", lambda: permc.compile("sort", **words))
+        self.check(TypeError, "no setting 'axis'", lambda: permc.compile("sort", axis=1))
 
     def test_arguments(self):
         sort, xs = permc.compile("sort"), numpy.arange(3)
         self.check(permc.ArgumentError, "type str", lambda: sort("xs"))
         self.check(permc.ArgumentError, "elements of type", lambda: sort(numpy.array(["a"])))
+        self.check(permc.ArgumentError, "astype", lambda: sort(numpy.array([1.0], object)))
+        first = permc.compile("main : int -> [m]f64 -> []f64\nmain = take")
+        self.check(permc.ProgramError, "int(k)", lambda: first(numpy.int64(2), numpy.ones(3)))
+        self.check(permc.ArgumentError, "a.astype(numpy.float64)",
+                   lambda: first(2, numpy.zeros(2, numpy.float32)))
         self.check(permc.ArgumentError, "1 parameter", lambda: sort())
         self.check(permc.ArgumentError, "1 parameter", lambda: sort(xs, xs))
         self.check(TypeError, "axis", lambda: sort(xs, axis=0))
