@@ -44,6 +44,9 @@ static bool check_places(diagnostics *d, const trace_check *k, const array *wron
   if (k->kind == CHECK_KEYS) {
     diag_report(d, DIAG_ERROR, k->where, "key %s at %s is not from 0 to %" PRIu64, shown, where,
                 k->length - 1);
+    diag_report(d, DIAG_HINT, k->where,
+                "more bits take larger keys, and min %" PRIu64 " key keeps them below",
+                k->length - 1);
   } else if (place < k->length) {
     diag_report(d, DIAG_ERROR, k->where, "index %s occurs twice, first at %s", shown, where);
     diag_report(d, DIAG_HINT, k->where, "each element needs a place of its own");
@@ -51,6 +54,8 @@ static bool check_places(diagnostics *d, const trace_check *k, const array *wron
     diag_report(d, DIAG_ERROR, k->where,
                 "index %s at %s is outside of an array of %" PRIu64 " element%s", shown, where,
                 k->length, k->length == 1 ? "" : "s");
+    diag_report(d, DIAG_HINT, k->where,
+                "places are 0 to length xs - 1; map (clamp 0 (length xs - 1)) is keeps them so");
   }
   return false;
 }

@@ -172,10 +172,13 @@ static void fail_singular(elaborator *e, f2_matrix a) {
       text_printf(&list, "%s%d", list.length ? ", " : "", i);
   const char *names = arena_text(e->memory, &list);
   bool one = !(rows & (rows - 1));
-  fail(e,
-       one ? "this matrix is not invertible: row %s is 0"
-           : "this matrix is not invertible: rows %s sum to 0",
-       names);
+  fail_hint(
+      e,
+      "a row is the mask of the index bits whose sum is a bit of the new index, and no row is "
+      "the sum (xor) of others: bmmc [2, 1] 0 exchanges two bits",
+      one ? "this matrix is not invertible: row %s is 0"
+          : "this matrix is not invertible: rows %s sum to 0",
+      names);
 }
 
 BUILTIN(bmmc) {
@@ -299,10 +302,12 @@ BUILTIN(rows_of) {
   if (width < 1)
     fail(e, "rows_of makes rows of at least 1 element, but this is %" PRId64, width);
   if (!good)
-    fail(e,
-         "rows_of %" PRId64 " makes rows of %" PRId64
-         " elements, which do not divide an array of %" PRIu64,
-         width, width, length);
+    fail_hint(e,
+              "take (w * (length xs / w)) xs drops the last elements, concat xs (replicate k "
+              "0) adds k zeros",
+              "rows_of %" PRId64 " makes rows of %" PRId64
+              " elements, which do not divide an array of %" PRIu64,
+              width, width, length);
   return rows_of_array(e, a[1], inner);
 }
 

@@ -175,7 +175,7 @@ static const struct {
     {HINT_TOKENS,
      {"[ .. ^for N , .. in"},
      "a list over two arrays is [x + y | (x, y) <- zip xs ys], or zip_with (+) xs ys"},
-    {HINT_TOKENS, {"[ .. ^for .. @in"}, LIST},
+    {HINT_TOKENS, {"[ .. ^for .. @in", "[ .. ^for .. @<-"}, LIST},
     {HINT_TOKENS, {"( .. ^for .. @in"}, LIST "; their sum is sum [x * x | x <- xs]"},
     {HINT_TOKENS, {"^for .. @", "^while .. @"}, NO_LOOP},
     {HINT_TOKENS, {"^case .. of", "\\ ^case .. @", "^match .. @->", "^switch .. @"}, NO_CASE},
@@ -210,7 +210,12 @@ static const struct {
     {HINT_TOKENS, {"= N @->", "( N @->"}, LAMBDA},
     {HINT_TOKENS,
      {": .. ^=>"},
-     "signatures have no classes: an operator works on all types that have it"},
+     "-> stands before the type of the result; signatures have no classes, as an operator works on "
+     "all types that have it"},
+    {HINT_TOKENS,
+     {": .. @,"},
+     "the types of parameters are joined by ->: main : []i32 -> i32 -> []i32; a pair is (i32, "
+     "i32)"},
     {HINT_TOKENS, {": .. ^IO .. @"}, OUTPUT},
     {HINT_TOKENS, {": .. ^Maybe T"}, NO_MISSING},
     {HINT_TOKENS, {"[ @:: -"}, "backwards is reverse xs"},

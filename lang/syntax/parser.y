@@ -365,7 +365,7 @@ static int yyreport_syntax_error(const yypcontext_t *context, parser *p) {
   } hints[] = {
       {found == YYSYMBOL_COMPARE && set[YYTRANSLATE('=')], "a definition has one =, as in main xs = map (+ 1) xs"},
       {found == YYSYMBOL_ARROW && set[YYTRANSLATE('=')], "a signature has a colon, as in main : [n]i32 -> [n]i32; a definition has ="},
-      {found == YYSYMBOL_CLOSE && set[YYTRANSLATE('(')] && !set[YYSYMBOL_WILD], "a binding is expected here, such as y = 1"},
+      {found == YYSYMBOL_CLOSE && set[YYTRANSLATE('(')] && !set[YYSYMBOL_WILD], "a binding is expected here, such as y = 1, farther to the right than the definition that it belongs to"},
       {closes && !expression && !bracket_around(p), "no bracket is open here: delete this one, or open one in front of it"},
       {named == 2 && set[YYSYMBOL_IN], "expected 'in', as in let x = 1 in x + 1; several bindings of a let begin in one column"},
       {expression && yypcontext_token(context) == YYSYMBOL_ITEM, "expected an expression; lines that continue a definition are indented"},

@@ -129,6 +129,8 @@ static const char *hint_for_kinds(const type *wanted, const type *found) {
        "the parts of a complex number z are re z and im z, its length is magnitude z"},
       {open && !(wanted->constraint.allowed & CLASS_INTEGER) && is_scalar_of(found, CLASS_INTEGER),
        "no conversion is implicit: f32 n or f64 n is the integer n as a float"},
+      {open && !(wanted->constraint.allowed & CLASS_FRAC) && is_scalar_of(found, CLASS_REAL),
+       "i64 x cuts off the fraction of x, floor x and round x are floats"},
       {any && !(found->constraint.allowed & CLASS_INTEGER) &&
            (is_scalar_of(wanted, CLASS_INTEGER) ||
             (open && !(wanted->constraint.allowed & ~CLASS_INTEGER))),
@@ -661,6 +663,13 @@ void report_not_function(diagnostics *d, const expr *call, type *t) {
                      : number && last == '.'                   ? hint_for(HINT_ARGUMENT, ".0")
                      : number && (last == '[' || other == ',') ? hint_for(HINT_EXTRA, "[1 2]")
                                                                : NULL;
+  const scheme *known = !name || given < 2                   ? NULL
+                        : callee->u.name.kind == REF_BUILTIN ? callee->u.name.row->scheme
+                                                             : callee->u.name.target->scheme;
   if (hint)
     diag_report(d, DIAG_HINT, call->where, "%s", hint);
+  else if (known)
+    diag_report(d, DIAG_HINT, call->where,
+                "'%s' is of type %s; an argument that is a call stands in parentheses", name,
+                type_text(d->memory, known->type));
 }

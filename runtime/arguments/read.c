@@ -194,15 +194,16 @@ static bool report_missing(permc_context *c, const sources *s, const binding *b,
   context_error_of(c, s->wrong, "%s: %s argument %zu of '%s'%s", last,
                    empty ? "this is empty, and should hold" : "ends before", number + 1, b->name,
                    written_parameter(c, b, number));
-  diag_report(&c->program.diagnostics, DIAG_HINT, SPAN_NONE, "%s",
-              empty ? "arguments come from files, -i FILE, from standard input, or from --random "
-                      "'[8]f32'"
-              : holds_rows_of_tuples(wanted)
-                  ? "rows of tuples are one array of rank 2 or more for each component, one after "
-                    "the other: [[1, 2]] [[0.5, 1.5]]; a table gives one such array, or columns "
-                    "of rank 1"
-                  : "arguments are read one after the other, from one file or from several (-i A "
-                    "-i B)");
+  diag_report(
+      &c->program.diagnostics, DIAG_HINT, SPAN_NONE, "%s",
+      empty ? "arguments come from files, -i FILE, from standard input, or from --random "
+              "'[8]f32'"
+      : holds_rows_of_tuples(wanted)
+          ? "rows of tuples are one array of rank 2 or more for each component, one after "
+            "the other: [[1, 2]] [[0.5, 1.5]]; a table gives one such array, or columns "
+            "of rank 1"
+          : "arguments stand one after the other, as in [3, 1] 5, in one file or in several "
+            "(-i A -i B)");
   return false;
 }
 

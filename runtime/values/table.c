@@ -473,6 +473,8 @@ static bool fail_no_number(value_source *s, table *t, size_t column, uint64_t ro
     return fail_text_column(s, t, column, found);
   else if (row == 0 && may_have_header)
     hint = "; a header has a name in it, which begins with a letter";
+  else if (row > 0)
+    hint = "; a field is a number, such as 1.5, or true or false";
   return source_fail_at(s, c->place, "expected a value, found '%s'%s%s", found, hint, example);
 }
 

@@ -110,6 +110,7 @@ static bool fail_memory(text_reader *r) {
 
 static bool fail_out_of_range(text_reader *r, scalar_type type) {
   char quote[QUOTE_SIZE];
+  r->source->other_type = true;
   return source_fail_at(r->source, r->at, "%s is outside %s (%s)",
                         value_quote(quote, r->token, strlen(r->token)), scalar_types[type].name,
                         number_range(type));

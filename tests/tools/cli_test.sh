@@ -903,7 +903,7 @@ mistake() { # mistake LINE MESSAGE BLOCK
   status 1 test mistake.perm
   if [ "$(head -n 1 out)" = "mistake.perm:$1: $2" ]; then pass; else fail "expected: mistake.perm:$1: $2"; fi
 }
-mistake 4 "expected entry:, tags, input, random input, output, auto output, error:, property: or structure, not 'inptu { 1 }'; nothing behind it in this block was run" '-- inptu { 1 }'
+mistake 4 "expected entry:, tags, input, random input, output, auto output, error:, property: or structure, not 'inptu { 1 }' (did you mean input?); nothing behind it in this block was run" '-- inptu { 1 }'
 mistake 4 "the { after 'input' has no }: write one at the end of its values" '-- input { 1'
 mistake 4 "expected { after 'input'" '-- input 1'
 mistake 4 "'output' must follow an input" '-- output { 1 }'

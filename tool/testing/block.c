@@ -384,11 +384,16 @@ static void parse_directive(block_parser *p) {
     directives[i].parse(p);
     return;
   }
+  text_closest closest = {.word = word};
+  for (size_t i = 0; i < DIRECTIVES; i++)
+    text_consider(&closest, directives[i].word);
   p->at = start;
   report_mistake(p, p->word_line,
                  "expected entry:, tags, input, random input, output, auto output, error:, "
-                 "property: or structure, not '%.40s'; nothing behind it in this block was run",
-                 rest_of_line(p));
+                 "property: or structure, not '%.40s'%s%s%s; nothing behind it in this block was "
+                 "run",
+                 rest_of_line(p), closest.name ? " (did you mean " : "",
+                 closest.name ? closest.name : "", closest.name ? "?)" : "");
 }
 
 // ---- blocks ----------------------------------------------------------------------------------
