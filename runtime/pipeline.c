@@ -3,6 +3,7 @@
 #include "core/clock.h"
 
 #include "core/units.h"
+#include "fusion/loops/loops.h"
 #include "fusion/lower/lower.h"
 #include "fusion/shares/cost.h"
 #include "runtime/compiled/compiler.h"
@@ -384,11 +385,33 @@ static bool make_plan(permc_context *c, const pipeline_request *r, pipeline *p) 
   return true;
 }
 
+// Whether loops may be planned once: a call, on this machine's own memory.
+static bool may_have_loops(const permc_context *c, const pipeline_request *r) {
+  return !r->flat && !r->ranks && !r->memory && !r->laws && !c->strategy && c->peer_count <= 1;
+}
+
+// The Plan of a Trace with loops that are planned once, and its Net; where there are none, nothing.
+static bool make_loops(permc_context *c, const pipeline_request *r, pipeline *p) {
+  const char *wrong = NULL;
+  if (p->net || !may_have_loops(c, r))
+    return true;
+  rule_log log = {.memory = &p->memory};
+  plan *made = loops_plan(&p->memory, &p->trace, p->own, &log, &wrong);
+  if (!made)
+    return verified(c, "loop", wrong);
+  p->rules = log;
+  p->plan = made;
+  p->net = net_copy(&p->memory, made->net);
+  p->target = p->own;
+  log_plan(p);
+  return true;
+}
+
 // The Net and the Plan, and what they say of the time that the program takes.
 static bool make_products(permc_context *c, const pipeline_request *r, pipeline *p) {
   double start = clock_seconds();
   context_begin_stage(c, "planning", "");
-  if (!make_net(c, p) || !make_shares(c, r, p) || !make_plan(c, r, p) ||
+  if (!make_loops(c, r, p) || !make_net(c, p) || !make_shares(c, r, p) || !make_plan(c, r, p) ||
       !verified(c, "plan", plan_problem(p)))
     return false;
   p->program.plan = p->plan;

@@ -44,6 +44,7 @@ typedef struct pipeline_request {
   int64_t other, guess;
   // What is planned for.
   const char *backend;  // NULL or "auto": chosen by the cost model
+  bool flat;            // loops are written out
   bool laws;            // results are those of the laws that it promises (lang/trace.h)
   bool often;           // it will run many times: what that takes counts, not what it takes once
   bool shows_times;     // that are predicted, to a user: this machine is measured before

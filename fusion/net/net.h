@@ -396,6 +396,9 @@ extern const char *const net_role_names[NET_ROLES];
   ROW(ROUTINE, "routine",                                                                          \
       "Y is a routine, which works on whole arrays, or reads what one has made",                   \
       "nothing: all of X has to be there")                                                         \
+  ROW(ROUND, "round",                                                                              \
+      "Y is of another round of a loop than X, and each round is planned for itself",              \
+      "rounds that share passes, of which a loop is written out")                                  \
   ROW(SHARES, "shares", "ranks share Y otherwise than X, so its elements are exchanged",           \
       "nothing: what Y combines lies on several ranks")                                            \
   /* Of the planner: of a tile, plan_boundary has the sizes. */                                    \
@@ -427,7 +430,13 @@ typedef struct net_array {
   const void *table;  // NET_TABLE: its elements, which live as long as the Trace
   net_reason reason;  // temporaries
   uint32_t step;      // ... of the Trace, that needed it
+  uint32_t
+      part_of;  // not 0: 1 + the array that has its elements, from element part_at on (of loops
+  uint64_t part_at;  // that are planned once: plan.h)
 } net_array;
+
+// The array that has its elements.
+#define NET_WHOLE_OF(arrays, id) ((arrays)[id].part_of ? (arrays)[id].part_of - 1 : (id))
 
 // Whether it has its elements before the first stage; nothing stores to it.
 static inline bool net_array_is_given(const net_array *a) {

@@ -11,7 +11,7 @@ enum { MOST_ELEMENTS = 20 };  // 2^20 elements of an op
 // What is checked here and in routine.c, all fields of it: one that is added does not compile here
 // (-Wmissing-field-initializers) until there is a check of it, or a reason why there is none.
 #define ALL_FIELDS(type, ...) _Static_assert(sizeof((type){__VA_ARGS__}) > 0, #type)
-ALL_FIELDS(net_array, 0, 0, 0, 0, 0, 0, 0);
+ALL_FIELDS(net_array, 0, 0, 0, 0, 0, 0, 0, 0, 0);
 ALL_FIELDS(net_map, 0, 0, 0, 0, 0);
 ALL_FIELDS(net_node, 0, 0, 0, 0, 0, 0, 0, {0}, {{0}});
 ALL_FIELDS(net_output, 0, 0);
@@ -61,6 +61,8 @@ static const char *check_array(arena *a, const net *t, size_t id) {
     return "there is no such role";
   if ((array->role == NET_TABLE) != (array->table != NULL))
     return "a table, and nothing else, has elements";
+  if (array->part_of || array->part_at)
+    return "parts of arrays are for plans";
   for (size_t i = 0; i < id && array->role != NET_TEMPORARY; i++)
     if (t->arrays.items[i].role == array->role && t->arrays.items[i].number == array->number)
       return arena_printf(a, "it is %s %" PRIu32 ", as a%zu is", net_role_names[array->role],

@@ -159,6 +159,7 @@ plan_facts plan_facts_of(const plan *p) {
     all.static_columns += f.static_columns;
     all.maps += f.maps;
     all.passes += f.kind != PLAN_COPY;
+    all.planned += f.kind != PLAN_COPY && !p->passes.items[i].repeats;
     all.permutations += f.kind == PLAN_MOVE;
     all.copies += f.kind == PLAN_COPY;
     all.exchanges += f.exchanges;

@@ -42,6 +42,7 @@
 //   look_back.c   passes that a GPU executes as one
 //   keys.c      keys that a sort makes itself
 //   transpose.c   stages that only put dimensions in another order, as routines
+//   append.c      plans one after the other, loops among them
 //   verify.c, facts.c, print.c
 #ifndef PERMC_FUSION_PLAN_PLAN_H
 #define PERMC_FUSION_PLAN_PLAN_H
@@ -95,6 +96,7 @@ typedef struct plan_pass {
   net_form *live;
   uint64_t padding_start;  // nor blocks whose indices are all from here on (UINT64_MAX: none)
   double seconds;          // predicted
+  uint32_t repeats;    // not 0: 1 + the pass before it of which it has the code, on other arrays
   uint32_t keys_from;  // of a routine that makes its keys itself: 1 + the pass that does nothing
   uint32_t keys_for;   // else; of that pass: the routine's (plan/keys.c). 0: none
   // On several GPUs (overlap.c): not 0: blocks are in 2^turn_bits turns, numbered by bits of their
@@ -114,6 +116,12 @@ typedef enum plan_padding {
 } plan_padding;
 extern const char *const plan_padding_names[];  // "none", ...
 
+// Passes that stand in a plan once for each round of a loop (fusion/loops).
+typedef struct plan_loop {
+  uint32_t first, count;  // those of the first round
+  uint32_t rounds;
+} plan_loop;
+
 typedef struct plan {
   const net *net;
   const target *target;
@@ -123,6 +131,7 @@ typedef struct plan {
   uint32_t fired[RULE_COUNT];    // by rule of the planner's own: how often
   VEC(net_array) arrays;         // the net's, then those that passes need between them
   VEC(plan_pass) passes;
+  VEC(plan_loop) loops;
   const char **lines;  // by pass, for profilers: "sort.perm:12", or NULL; NULL: of none
 } plan;
 
@@ -151,6 +160,10 @@ static inline const net_stage *plan_stage_of(const plan *p, const plan_pass *pas
 // The routine that the pass is, or NULL.
 static inline const net_routine *plan_routine_of(const plan *p, const plan_pass *pass) {
   return plan_stage_of(p, pass)->routine;
+}
+// The pass whose code it has: itself, or an earlier one.
+static inline uint32_t plan_code_of(const plan *p, uint32_t pass) {
+  return p->passes.items[pass].repeats ? p->passes.items[pass].repeats - 1 : pass;
 }
 // Of its keys: the bits that they differ in, and how often a routine goes over them, by 8 bits at a
 // time.
@@ -202,6 +215,9 @@ static inline bool plan_are_few(uint32_t dead) { return dead >= 3; }
 uint64_t *plan_exchange(arena *a, f2_space tile, const plan_phase *before, const plan_phase *after);
 // NULL if every invariant holds, else a sentence naming the pass.
 const char *plan_verify(arena *a, const plan *p);
+// Adds to a plan, whose net is `n`, the passes of another one, once for each round: `arrays` by
+// round and array of its net are those that they have there (with room for its other arrays).
+void plan_append(arena *a, plan *to, net *n, const plan *from, uint32_t rounds, net_id **arrays);
 // What a reader must know of that form, as comment lines of it.
 extern const char plan_legend[];
 // The net, then the plan of it (the form: plan/print.c).
@@ -323,6 +339,7 @@ typedef struct plan_pass_facts {
 typedef struct plan_facts {
   uint64_t columns, static_columns, maps;
   uint64_t passes, permutations, copies, exchanges;
+  uint64_t planned;  // of the passes, those that are no others' on other arrays
   uint64_t bytes_read, bytes_written;
   uint64_t temporaries, temporary_bytes;  // arrays that are neither arguments nor results
   double seconds;

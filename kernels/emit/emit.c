@@ -116,12 +116,13 @@ static void add_library(const c_writer *w, const c_context *c, c_code *code) {
 
 static void add_pass_table(const plan *p, text *out, const c_pass_facts *facts) {
   size_t count = p->passes.count;
-  for (size_t i = 0; i < count; i++)
-    text_printf(out, "permc_pass permc_pass_%zu;\n", i);
+  for (uint32_t i = 0; i < count; i++)
+    if (plan_code_of(p, i) == i)
+      text_printf(out, "permc_pass permc_pass_%u;\n", i);
   text_printf(out, VISIBLE "const uint32_t permc_pass_count = %zu;\n", count);
   text_printf(out, VISIBLE "const permc_pass_row permc_passes[%zu] = {\n", count + 1);
-  for (size_t i = 0; i < count; i++)
-    text_printf(out, "  {permc_pass_%zu, %llu, %d},\n", i,
+  for (uint32_t i = 0; i < count; i++)
+    text_printf(out, "  {permc_pass_%u, %llu, %d},\n", plan_code_of(p, i),
                 (unsigned long long)facts[i].scratch_bytes, facts[i].in_place);
   text_string(out, "  {0, 0, 0}\n};\n");
 }
@@ -208,6 +209,10 @@ static bool looks_back(const c_context *c, uint32_t first, plan_look_back *l) {
 // The pass, and those that are one with it. Returns the last of them.
 static uint32_t write_kernel_from(c_writer *w, c_context *c, c_code *code, uint32_t i) {
   plan_look_back l;
+  if (!w->warps && plan_code_of(c->plan, i) != i) {
+    code->facts[i] = code->facts[plan_code_of(c->plan, i)];
+    return i;
+  }
   if (plan_routine_of(c->plan, &c->plan->passes.items[i])) {  // whoever runs the passes has it
     code->facts[i].kernel = i;
     if (!w->warps) {

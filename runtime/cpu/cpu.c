@@ -21,6 +21,8 @@ struct cpu_store {
   void **scratch;  // by worker
   unsigned threads;
   uint64_t scratch_bytes;
+  void **bound;  // room for the arrays of a pass that has the code of another one
+  size_t bound_count;
 };
 
 typedef struct cpu_state {
@@ -30,6 +32,7 @@ typedef struct cpu_state {
   error *failure;
   unsigned threads;
   void **data;            // by array: where it is
+  void *const *bound;     // ... for the code of the pass
   storage storage;        // of a run that has memory of its own
   _Atomic uint64_t done;  // elements, for the progress
   uint64_t all;           // elements of all passes
@@ -111,7 +114,7 @@ static bool run_stretches(const pass_job *j, uint64_t first, uint64_t last, void
   for (uint64_t number = first, count; number < last; number += count) {
     uint64_t item = sweep_item(j->sweep, number, &count);
     count = count < last - number ? count : last - number;
-    if (!j->work->run(j->work->with, j->pass, j->state->data, item, item + count, scratch))
+    if (!j->work->run(j->work->with, j->pass, j->state->bound, item, item + count, scratch))
       return false;
   }
   return true;
@@ -194,7 +197,7 @@ static bool run_items(cpu_state *s, uint32_t number, cpu_work work, uint64_t fir
 static bool run_routine(cpu_state *s, uint32_t number) {
   const atomic_bool *flag = s->options->interrupted;
   const net_routine *r = plan_routine_of(s->plan, &s->plan->passes.items[number]);
-  if (routine_run(s->plan, r, s->data, s->threads, flag)) {
+  if (routine_run(s->plan, r, s->bound, s->threads, flag)) {
     uint64_t done = r->rows * r->length;
     done += atomic_fetch_add_explicit(&s->done, done, memory_order_relaxed);
     progress_report(&s->options->progress, done, s->all);
@@ -211,6 +214,7 @@ static void free_scratch(cpu_store *s) {
   for (unsigned i = 0; i < s->threads; i++)
     free(s->scratch[i]);
   free(s->scratch);
+  free(s->bound);
   *s = (cpu_store){0};
 }
 
@@ -303,16 +307,50 @@ static bool move_results(cpu_state *s, array *results) {
 
 // ---- the whole ----------------------------------------------------------------------------------
 
+static void *array_at(const cpu_state *s, net_id id) {
+  const net_array *a = &s->plan->arrays.items[id];
+  return a->part_of ? (char *)s->data[a->part_of - 1] + a->part_at * scalar_types[a->type].size
+                    : s->data[id];
+}
+
+static bool has_own_arrays(const plan *p, uint32_t number) {
+  bool own = !p->passes.items[number].repeats;
+  for (plan_access at = {0}; own && plan_access_next(&p->passes.items[number], &at);)
+    own = !p->arrays.items[at.array].part_of;
+  return own;
+}
+
+// Where the code of a pass, which may be another one's, finds arrays, parts of arrays among them.
+static bool bind_arrays(cpu_state *s, uint32_t number, uint32_t code) {
+  const plan *p = s->plan;
+  cpu_store *store = s->store;
+  s->bound = s->data;
+  if (has_own_arrays(p, number))
+    return true;
+  if (store->bound_count < p->arrays.count) {
+    free(store->bound);
+    store->bound = calloc(p->arrays.count, sizeof *store->bound);
+    store->bound_count = store->bound ? p->arrays.count : 0;
+  }
+  plan_access to = {0}, from = {0};
+  while (store->bound && plan_access_next(&p->passes.items[code], &to) &&
+         plan_access_next(&p->passes.items[number], &from))
+    store->bound[to.array] = array_at(s, from.array);
+  s->bound = store->bound;
+  return store->bound != NULL;
+}
+
 // The items first ... last - 1; a routine is one.
 static bool run_pass(cpu_state *s, uint32_t number, uint64_t first, uint64_t last) {
   const cpu_executor *executor = s->options->executor;
   cpu_work work = executor->pass(executor->with, number);
-  if (!set_store_threads(s->store, s->threads))
+  bool routine = plan_routine_of(s->plan, &s->plan->passes.items[number]) != NULL;
+  uint32_t code = routine ? number : plan_code_of(s->plan, number);
+  if (!set_store_threads(s->store, s->threads) || !bind_arrays(s, number, code))
     return error_no_memory(s->failure);
   pass_range_begin(s->plan, number, 1);
-  bool good = plan_routine_of(s->plan, &s->plan->passes.items[number])
-                  ? first == last || run_routine(s, number)
-                  : run_items(s, number, work, first, last);
+  bool good =
+      routine ? first == last || run_routine(s, number) : run_items(s, code, work, first, last);
   pass_range_end(s->plan);
   return good;
 }

@@ -20,9 +20,11 @@ uint64_t cpu_array_bytes(const net_array *a) { return a->count * scalar_types[a-
 bool cpu_loads_where_stored(const plan *p, const plan_pass *pass, uint32_t load, net_id stored) {
   const plan_move *from = &pass->loads[load];
   const plan_move *to = plan_find_move(pass->stores, pass->store_count, stored);
-  for (plan_access at = {0}; plan_access_next(pass, &at);)
-    if (at.move != from && at.move != to && (at.array == from->array || at.array == stored))
+  for (plan_access at = {0}; plan_access_next(pass, &at);) {
+    net_id whole = NET_WHOLE_OF(p->arrays.items, at.array);
+    if (at.move != from && at.move != to && (whole == from->array || whole == stored))
       return false;
+  }
   return to && to->live_count == 0 && pass->live_count == 0 &&
          p->arrays.items[from->array].type == p->arrays.items[stored].type &&
          net_map_equal(&from->map, &to->map);
@@ -147,7 +149,7 @@ void storage_lifetimes(const plan *p, storage_item *items) {
     items[a] = (storage_item){.bytes = cpu_array_bytes(&p->arrays.items[a]), .first = NEVER};
   for (uint32_t i = 0; i < p->passes.count; i++)
     for (plan_access at = {0}; plan_access_next(&p->passes.items[i], &at);)
-      storage_note_use(&items[at.array], i);
+      storage_note_use(&items[NET_WHOLE_OF(p->arrays.items, at.array)], i);
 }
 
 bool storage_begin(storage *s, const plan *p, const storage_pass *passes) {

@@ -482,6 +482,19 @@ static void print_one(text *out, const explanation *e, uint32_t first) {
   text_printf(out, "  %-8s  %d: its blocks look back\n", bounds[f.bound], pass->tile.dimension);
 }
 
+// "20 times, on other arrays each time: passes 3 to 9". Whether the pass is of a later round.
+static bool print_loop(text *out, const plan *p, uint32_t pass) {
+  for (size_t i = 0; i < p->loops.count; i++) {
+    const plan_loop *l = &p->loops.items[i];
+    if (pass == l->first)
+      text_printf(out, "%" PRIu32 " times, to pass %" PRIu32 ", on other arrays each time:\n",
+                  l->rounds, l->first + l->rounds * l->count);
+    if (pass >= l->first + l->count && pass < l->first + l->rounds * l->count)
+      return true;
+  }
+  return false;
+}
+
 static void print_passes(text *out, const explanation *e) {
   const plan *p = e->pipeline->plan;
   const plan_facts *f = &e->facts;
@@ -489,11 +502,13 @@ static void print_passes(text *out, const explanation *e) {
   if (!p->passes.count)
     return;
   text_string(out, "\npass   ops  phases       read    written       time  bound by  tile\n");
-  for (size_t i = 0; i < p->passes.count; i++) {
+  for (uint32_t i = 0; i < p->passes.count; i++) {
+    phases += p->passes.items[i].phase_count;
+    if (print_loop(out, p, i))
+      continue;
     if (i == 0 || p->passes.items[i].stage != p->passes.items[i - 1].stage)
       print_stage(out, p, p->passes.items[i].stage);
     print_pass(out, p, i);
-    phases += p->passes.items[i].phase_count;
   }
   text_printf(out, " all  %4" PRIu64, f->columns + f->maps);
   print_numbers(out, phases, f->bytes_read, f->bytes_written, f->seconds);

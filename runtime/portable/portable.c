@@ -267,8 +267,11 @@ static bool prepare_passes(portable *e) {
   if (!root_tables_make(&e->roots, &e->memory, e->plan->net))
     return false;
   e->passes = NEW_ARRAY(&e->memory, portable_pass_state, e->plan->passes.count);
-  for (size_t i = 0; i < e->plan->passes.count; i++)
-    prepare_pass(e, &e->plan->passes.items[i], &e->passes[i]);
+  for (uint32_t i = 0; i < e->plan->passes.count; i++)
+    if (e->plan->passes.items[i].repeats)
+      e->passes[i] = e->passes[plan_code_of(e->plan, i)];
+    else
+      prepare_pass(e, &e->plan->passes.items[i], &e->passes[i]);
   return true;
 }
 

@@ -194,8 +194,26 @@ static const char *by_rows(generator *g, const frame *f, const char *size, origi
   return write_code(g, "%s %s", f->name, size);
 }
 
+// Rounds that are alike: each needs the whole array of the one before it, or of the two before it.
+static const char *rounds(generator *g, const frame *f, const char *size, origin *o) {
+  enum { LEAST = 8, MORE = 6 };
+  static const char *const moves[] = {"rotate 1", "rotate (2^n - 1)", "scan (\\x y -> y)",
+                                      "gather (map (\\i -> (5 * i + 3) % 2^n) (iota (2^n)))"};
+  mark_used(g, "recursion: rounds");
+  frame often = *f;
+  uint32_t count = LEAST + draw_below(g, MORE);
+  often.applications *= count;
+  const char *step_text = general_step(g, &often, "n", "ys", o), *move = moves[draw_below(g, 4)];
+  text_printf(&g->text,
+              draw_below(g, 2)
+                  ? "%s n xs = iter %u (\\zs -> let ys = %s zs in %s) xs\n"
+                  : "%s n xs = fst (iter %u (\\(zs, us) -> (let ys = %s us in %s, zs)) (xs, xs))\n",
+              f->name, count, move, step_text);
+  return write_code(g, "%s %s", f->name, size);
+}
+
 static template_maker *const templates[] = {
-    halves_down, levels, halves_by_signature, butterflies, pieces, mutual, by_rows};
+    halves_down, levels, halves_by_signature, butterflies, pieces, mutual, by_rows, rounds};
 enum { TEMPLATES = sizeof templates / sizeof *templates };
 
 // ---- use -------------------------------------------------------------------------------------

@@ -267,8 +267,8 @@ static void parse_property(block_parser *p) {
 
 // ---- structure -------------------------------------------------------------------------------
 
-const char *const structure_count_names[STRUCTURE_COUNTS] = {"columns", "passes", "permutations",
-                                                             "copies", "exchanges"};
+const char *const structure_count_names[STRUCTURE_COUNTS] = {"columns", "passes",    "permutations",
+                                                             "copies",  "exchanges", "planned"};
 
 // The words of a structure while they are read.
 typedef struct structure_reader {

@@ -58,6 +58,7 @@ typedef enum structure_count {
   STRUCTURE_PERMUTATIONS,
   STRUCTURE_COPIES,
   STRUCTURE_EXCHANGES,
+  STRUCTURE_PLANNED,
   STRUCTURE_COUNTS
 } structure_count;
 extern const char *const structure_count_names[STRUCTURE_COUNTS];  // "columns", ...

@@ -40,7 +40,7 @@ static bool count_plan(permc_context *c, const char *entry, const block_structur
       if (!entry_has_size(b, s->sizes.items[i].name))
         text_printf(why,
                     "in a structure '%s' would be a size; counts are columns, passes, "
-                    "permutations, copies and exchanges",
+                    "permutations, copies, exchanges and planned",
                     s->sizes.items[i].name);
     if (b && b->size_names.count > s->sizes.count)
       text_printf(why, "in a structure: { %s 10 columns 1 }", b->size_names.items[0]);
@@ -65,8 +65,8 @@ bool structure_holds(permc_context *c, const char *entry, const block_structure 
   if (!count_plan(c, entry, s, target_name, &counts, why))
     return false;
   const plan_facts f = counts.facts;
-  const uint64_t found[STRUCTURE_COUNTS] = {f.columns, f.passes, f.permutations, f.copies,
-                                            f.exchanges};
+  const uint64_t found[STRUCTURE_COUNTS] = {f.columns, f.passes,    f.permutations,
+                                            f.copies,  f.exchanges, f.planned};
   size_t before = why->length;
   for (size_t i = 0; i < s->expectations.count; i++) {
     const structure_expectation *e = &s->expectations.items[i];

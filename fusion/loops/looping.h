@@ -1,0 +1,64 @@
+// Private to fusion/loops.
+#ifndef PERMC_FUSION_LOOPS_LOOPING_H
+#define PERMC_FUSION_LOOPS_LOOPING_H
+
+#include "fusion/loops/loops.h"
+
+// A Trace whose equal steps are one step. Those without operands (LEAVES: arguments, constants)
+// belong to no part; the others are numbered in their order, which are their POSITIONS.
+typedef struct numbered {
+  arena *memory;
+  const trace *trace;       // nothing in it is without use
+  const uint32_t *origins;  // by step: that of the program's Trace
+  bool parts;               // whether arrays may be parts of others
+  uint32_t count;           // of positions
+  value_id *at;             // by position: the step
+  uint32_t *position;       // by step; NO_STEP: a leaf
+} numbered;
+
+static inline const trace_step *numbered_step(const numbered *n, value_id id) {
+  return &n->trace->steps.items[id];
+}
+
+// Steps at positions first, ..., first + rounds * period - 1: each round's are like those of the
+// first but for the values that they read of other rounds, or of constants.
+typedef struct repeat {
+  uint32_t first, period, rounds;
+} repeat;
+
+numbered number_steps(arena *a, const trace *t);
+// In their order, without a position in two of them; *count of them.
+repeat *find_repeats(const numbered *n, uint32_t *count);
+// The operand, where it is a step of the round that begins at the position; else NO_STEP. As an
+// offset.
+static inline uint32_t offset_in_round(const numbered *n, uint32_t begin, uint32_t period,
+                                       value_id operand) {
+  uint32_t at = n->position[operand];
+  return at != NO_STEP && at >= begin && at - begin < period ? at - begin : NO_STEP;
+}
+
+// ---- parts --------------------------------------------------------------------------------------
+
+// What a part reads or makes: in each round, a step of the numbered Trace.
+typedef struct part_value {
+  value_id *of;       // by round
+  uint64_t *numbers;  // not NULL: this element of it; without `of`, this i64
+} part_value;
+
+// A stretch of positions, as a Trace whose arguments are values of other parts. Its results are
+// `outputs`; then those of the program that are leaves, or another one's, by their number.
+typedef struct part {
+  repeat at;  // one round, where it is no loop
+  trace *trace;
+  VEC(uint32_t) origins;  // by step of it: that of the program's Trace
+  VEC(part_value) inputs, outputs;
+  VEC(uint32_t) rest;
+  plan *plan;
+} part;
+
+// needed: by step, whether an array of it is read by another part; marks those that this part
+// reads. leaves: whether those that are needed are among its outputs.
+part make_part(const numbered *n, repeat at, bool *needed, bool leaves, uint32_t rest_count,
+               const uint32_t *rest);
+
+#endif

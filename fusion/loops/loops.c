@@ -1,0 +1,259 @@
+// Which loops pay, and the Plan of the parts of a Trace. See loops.h.
+#include "fusion/loops/looping.h"
+
+#include "fusion/lower/lower.h"
+
+typedef struct looping {
+  arena *memory;
+  const numbered *steps;
+  const target *target;
+  rule_log *log;
+  const char *wrong;
+} looping;
+
+// ---- parts as Plans -----------------------------------------------------------------------------
+
+static void set_origins(const part *p, net *n) {
+  for (size_t i = 0; i < n->stages.count; i++) {
+    net_stage *s = &n->stages.items[i];
+    for (size_t k = 0; k < s->ops.count; k++)
+      if (s->ops.items[k].origin != NET_NONE)
+        s->ops.items[k].origin = p->origins.items[s->ops.items[k].origin];
+    if (s->routine && s->routine->origin != NET_NONE)
+      s->routine->origin = p->origins.items[s->routine->origin];
+  }
+  for (size_t i = 0; i < n->arrays.count; i++)
+    if (n->arrays.items[i].reason != NET_REASON_NONE && n->arrays.items[i].step != NET_NONE)
+      n->arrays.items[i].step = p->origins.items[n->arrays.items[i].step];
+}
+
+static bool plan_part(looping *l, part *p, rule_log *log) {
+  l->wrong = trace_verify(l->memory, p->trace);
+  if (l->wrong)
+    return false;
+  net *n = lower(l->memory, p->trace, log);
+  rules_apply(l->memory, n, log);
+  l->wrong = net_verify(l->memory, n);
+  if (l->wrong)
+    return false;
+  set_origins(p, n);
+  p->plan = plan_make(l->memory, n, l->target, NULL);
+  return true;
+}
+
+// ---- which loops pay ----------------------------------------------------------------------------
+
+// The steps that others read than those of their round.
+static bool *find_crossing(const looping *l, const repeat *r) {
+  const numbered *n = l->steps;
+  bool *crossing = NEW_ARRAY(l->memory, bool, n->trace->steps.count + 1);
+  for (size_t i = 0; i < n->trace->results.count; i++)
+    crossing[n->trace->results.items[i]] = true;
+  for (uint32_t at = 0; at < n->count; at++) {
+    const trace_step *s = numbered_step(n, n->at[at]);
+    bool within = at >= r->first && at < r->first + r->period * r->rounds;
+    uint32_t begin = within ? at - (at - r->first) % r->period : 0;
+    for (uint32_t k = 0; k < s->operand_count; k++)
+      if (!within || offset_in_round(n, begin, r->period, s->operands[k]) == NO_STEP)
+        crossing[s->operands[k]] = true;
+  }
+  return crossing;
+}
+
+// Of so many rounds as one. 0: something is wrong.
+static size_t count_passes(looping *l, repeat r, uint32_t rounds) {
+  repeat longer = {r.first, r.period * rounds, r.rounds / rounds};
+  rule_log none = {.memory = l->memory};
+  part p = make_part(l->steps, longer, find_crossing(l, &longer), false, 0, NULL);
+  return plan_part(l, &p, &none) ? p.plan->passes.count : 0;
+}
+
+// Whether each round reads what the one before it has made.
+static bool is_chain(const numbered *n, const repeat *r) {
+  for (uint32_t round = 1; round < r->rounds; round++) {
+    uint32_t begin = r->first + round * r->period;
+    bool reads = false;
+    for (uint32_t at = begin; at < begin + r->period && !reads; at++) {
+      const trace_step *s = numbered_step(n, n->at[at]);
+      for (uint32_t k = 0; k < s->operand_count && !reads; k++)
+        reads = offset_in_round(n, begin - r->period, r->period, s->operands[k]) != NO_STEP;
+    }
+    if (!reads)
+      return false;
+  }
+  return true;
+}
+
+// So many rounds as one that neighbours of them have no pass in common, which a plan of one could
+// not have. (Of many passes, one may be.) No rounds: the loop is better written out.
+static repeat choose_rounds(looping *l, repeat r) {
+  enum { SHARED = 8, LEAST = 4 };  // of so many passes one; so many rounds
+  size_t one = is_chain(l->steps, &r) ? count_passes(l, r, 1) : 0, two;
+  for (; one && r.rounds >= LEAST; one = two, r = (repeat){r.first, 2 * r.period, r.rounds / 2}) {
+    two = count_passes(l, r, 2);
+    if (two > one && 2 * one * SHARED <= one + two * SHARED)
+      return r;
+  }
+  return (repeat){0};
+}
+
+// ---- the whole ----------------------------------------------------------------------------------
+
+// The results of the program that no step makes for them alone.
+static uint32_t *find_rest(const looping *l, bool *needed, uint32_t *count) {
+  const trace *t = l->steps->trace;
+  uint32_t *rest = NEW_ARRAY(l->memory, uint32_t, t->results.count + 1);
+  for (uint32_t i = 0; i < t->results.count; i++) {
+    value_id id = t->results.items[i];
+    if (l->steps->position[id] == NO_STEP || needed[id])
+      rest[(*count)++] = i;
+    needed[id] = true;
+  }
+  return rest;
+}
+
+// Loops and what is between them, each as a Plan, in their order.
+static bool plan_parts(looping *l, const repeat *loops, uint32_t count, part *parts) {
+  const numbered *n = l->steps;
+  bool *needed = NEW_ARRAY(l->memory, bool, n->trace->steps.count + 1);
+  uint32_t rest_count = 0, *rest = find_rest(l, needed, &rest_count), end = n->count;
+  for (uint32_t i = count; i <= count; i--) {  // what a part makes, those behind it say
+    uint32_t first = i ? loops[i - 1].first + loops[i - 1].rounds * loops[i - 1].period : 0;
+    repeat between = {first, end - first, 1};
+    parts[2 * i] = make_part(n, between, needed, i == 0, i == count ? rest_count : 0,
+                             i == count ? rest : NULL);
+    if (!i)
+      break;
+    parts[2 * i - 1] = make_part(n, loops[i - 1], needed, false, 0, NULL);
+    end = loops[i - 1].first;
+  }
+  for (uint32_t i = 0; i <= 2 * count; i++)
+    if (!plan_part(l, &parts[i], l->log))
+      return false;
+  return true;
+}
+
+// ---- one Plan -----------------------------------------------------------------------------------
+
+typedef struct linking {
+  const looping *of;
+  net *net;
+  plan *plan;
+  net_id *array_of;  // by step of the numbered Trace: 1 + its array
+  uint32_t tables;
+} linking;
+
+static net_id add_table(linking *k, scalar_type type, uint64_t count, const void *elements) {
+  net_id id = net_array_add(k->of->memory, k->net, type, count, NET_TABLE, k->tables++);
+  k->net->arrays.items[id].table = elements;
+  return id;
+}
+
+static uint32_t result_number(const trace *t, value_id id) {
+  uint32_t i = 0;
+  while (i < t->results.count && t->results.items[i] != id)
+    i++;
+  return i;
+}
+
+// The array of what a step makes, which several parts have.
+static net_id array_of_step(linking *k, value_id id) {
+  const numbered *n = k->of->steps;
+  const trace_step *s = numbered_step(n, id);
+  uint64_t count = trace_step_count(s);
+  if (k->array_of[id])
+    return k->array_of[id] - 1;
+  uint32_t result =
+      s->operand_count ? result_number(n->trace, id) : (uint32_t)n->trace->results.count;
+  net_id array;
+  if (s->op == TRACE_CONSTANT || s->op == TRACE_TABLE) {
+    array = add_table(k, s->type, count, s->op == TRACE_TABLE ? s->table : s->constant.bytes);
+  } else {
+    bool returned = result < n->trace->results.count, given = s->op == TRACE_ARGUMENT;
+    array = net_array_add(k->of->memory, k->net, s->type, count,
+                          given      ? NET_ARGUMENT
+                          : returned ? NET_RESULT
+                                     : NET_TEMPORARY,
+                          given      ? (uint32_t)s->number
+                          : returned ? result
+                                     : 0);
+    k->net->arrays.items[array].reason = NET_REASON_ROUND;
+    k->net->arrays.items[array].step = n->origins[id];
+  }
+  k->array_of[id] = array + 1;
+  return array;
+}
+
+// The Plan's array for one of a part, in a round; `before`: those of the round before, or NULL.
+static net_id link_array(linking *k, const part *p, uint32_t round, const net_array *a,
+                         net_id before) {
+  arena *memory = k->of->memory;
+  const part_value *v = a->role == NET_ARGUMENT ? &p->inputs.items[a->number]
+                        : a->role == NET_RESULT && a->number < p->outputs.count
+                            ? &p->outputs.items[a->number]
+                            : NULL;
+  if (v && v->of && v->numbers) {
+    net_id whole = array_of_step(k, v->of[round]);
+    net_id part_of = net_array_add(memory, k->net, a->type, a->count, NET_TEMPORARY, 0);
+    k->net->arrays.items[part_of].part_of = whole + 1;
+    k->net->arrays.items[part_of].part_at = v->numbers[round] * a->count;
+    return part_of;
+  }
+  if (v)
+    return v->of ? array_of_step(k, v->of[round]) : add_table(k, a->type, 1, &v->numbers[round]);
+  if (a->role == NET_TABLE)
+    return round ? before : add_table(k, a->type, a->count, a->table);
+  uint32_t number = a->role == NET_RESULT ? p->rest.items[a->number - p->outputs.count] : 0;
+  net_id id = net_array_add(memory, k->net, a->type, a->count, a->role, number);
+  k->net->arrays.items[id].reason = a->reason;
+  k->net->arrays.items[id].step = a->step;
+  return id;
+}
+
+// By part and round: the Plan's arrays for those of the part's Net.
+static net_id **link_arrays(linking *k, const part *p) {
+  size_t count = p->plan->net->arrays.count;
+  net_id **maps = NEW_ARRAY(k->of->memory, net_id *, p->at.rounds);
+  for (uint32_t r = 0; r < p->at.rounds; r++) {
+    maps[r] = NEW_ARRAY(k->of->memory, net_id, p->plan->arrays.count + 1);
+    for (size_t a = 0; a < count; a++)
+      maps[r][a] =
+          link_array(k, p, r, &p->plan->net->arrays.items[a], r ? maps[r - 1][a] : NET_NONE);
+  }
+  return maps;
+}
+
+static plan *link_parts(const looping *l, const part *parts, uint32_t count) {
+  net *n = NEW(l->memory, net);
+  plan *to = NEW(l->memory, plan);
+  linking k = {.of = l, .net = n, .plan = to};
+  k.array_of = NEW_ARRAY(l->memory, net_id, l->steps->trace->steps.count + 1);
+  *n = (net){.externs = parts[0].plan->net->externs};
+  *to = (plan){.net = n, .target = l->target};
+  net_id ***maps = NEW_ARRAY(l->memory, net_id **, count);
+  for (uint32_t i = 0; i < count; i++)
+    maps[i] = link_arrays(&k, &parts[i]);
+  for (size_t i = 0; i < n->arrays.count; i++)
+    vec_push(l->memory, &to->arrays, n->arrays.items[i]);
+  for (uint32_t i = 0; i < count; i++)
+    plan_append(l->memory, to, n, parts[i].plan, parts[i].at.rounds, maps[i]);
+  return to;
+}
+
+plan *loops_plan(arena *a, const trace *t, const target *machine, rule_log *log,
+                 const char **wrong) {
+  numbered steps = number_steps(a, t);
+  steps.parts = machine->lane_bytes != 0;  // kernels of a GPU ask for lines of arrays
+  looping l = {a, &steps, machine, log, NULL};
+  uint32_t found, count = 0;
+  repeat *loops = find_repeats(&steps, &found);
+  for (uint32_t i = 0; i < found && !l.wrong; i++)
+    if ((loops[count] = choose_rounds(&l, loops[i])).rounds)
+      count++;
+  plan *made = NULL;
+  part *parts = NEW_ARRAY(a, part, 2 * (size_t)count + 1);
+  if (count && !l.wrong && plan_parts(&l, loops, count, parts))
+    made = link_parts(&l, parts, 2 * count + 1);
+  *wrong = l.wrong;
+  return made;
+}

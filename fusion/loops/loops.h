@@ -1,0 +1,39 @@
+// Loops that are planned once: a Trace whose steps repeat, to a Plan of which each round of a loop
+// has the same passes, on other arrays.
+//
+// Elaboration writes every round down (`iter 100 step xs`, `fold`, a recursion). Where the steps of
+// all rounds are equal but for the values of the rounds before them, one round is lowered and
+// planned, and its passes stand in the Plan once for each round (plan_pass.repeats): their code is
+// that of the first.
+//
+//   iter 3 (\xs -> zip_with (+) xs (gather ps xs)) xs              round 0    round 1    round 2
+//
+//   %0 argument 0: ps   %1 argument 1: xs
+//   %2 gather %0 %1     %3 zip_with (+) %1 %2                      pass 0     pass 1     pass 2
+//   %4 gather %0 %3     %5 zip_with (+) %3 %4            reads     a0 a1      a0 a3      a0 a4
+//   %6 gather %0 %5     %7 zip_with (+) %5 %6            writes    a3         a4         a2
+//
+// Values of a round that others read, or what comes after the loop, are arrays: each round's own,
+// so that which of them share memory is what lifetimes say, as for all arrays. What differs from
+// round to round is an array, too: a constant, or the number of an element (`fold` over data: the
+// place of a gather).
+//
+// A loop stays written out where its rounds share passes: rounds that are planned apart would take
+// more (sorting networks, transforms by iter).
+//
+//   repeats.c  equal work once; which steps repeat
+//   parts.c    the parts of a Trace, each as a Trace of its own
+//   loops.c    which loops pay; the Plan of the parts
+#ifndef PERMC_FUSION_LOOPS_LOOPS_H
+#define PERMC_FUSION_LOOPS_LOOPS_H
+
+#include "fusion/plan/plan.h"
+#include "lang/trace.h"
+
+// The Plan, or NULL: there is no loop that is worth it. Its steps (of ops, arrays) are those of
+// `t`. *wrong: what is wrong with a product of it, which is a fault of permc; else NULL. `log` as
+// in lower.
+plan *loops_plan(arena *a, const trace *t, const target *machine, rule_log *log,
+                 const char **wrong);
+
+#endif

@@ -1,0 +1,289 @@
+// A part of a Trace, as a Trace of its own. See loops.h.
+#include "fusion/loops/looping.h"
+
+#include "core/hash.h"
+
+enum {
+  MOST_INLINED = 16
+};  // steps, one of the other, that are executed by each part that reads them
+
+typedef struct making {
+  const numbered *n;
+  part *part;
+  bool *needed;
+  bool parts;          // whether an input may be a part of an array
+  value_id *now;       // by step of the numbered Trace: 1 + that of the part; 0: none yet
+  hash_table inputs;   // those that differ from round to round
+  value_id *input_of;  // by input: the part's step
+} making;
+
+static value_id add_step(making *m, trace_step s, uint32_t origin) {
+  vec_push(m->n->memory, &m->part->trace->steps, s);
+  vec_push(m->n->memory, &m->part->origins, origin);
+  return (value_id)(m->part->trace->steps.count - 1);
+}
+
+static value_id add_on(making *m, trace_step s, uint32_t origin, uint32_t count,
+                       const value_id *operands) {
+  s.operand_count = count;
+  s.operands = NEW_ARRAY(m->n->memory, value_id, count + 1);
+  memcpy(s.operands, operands, count * sizeof *operands);
+  return add_step(m, s, origin);
+}
+
+// A step like another one, of one instance: its instances are rows.
+static trace_step rows_of_instances(arena *a, const trace_step *like, trace_op op) {
+  trace_step s = {.op = op, .type = like->type, .rank = like->rank + 1, .batch = 1};
+  s.where = like->where;
+  s.caller = like->caller;
+  s.dims = NEW_ARRAY(a, uint64_t, s.rank);
+  s.dims[0] = like->batch;
+  memcpy(s.dims + 1, like->dims, like->rank * sizeof *s.dims);
+  return s;
+}
+
+static bool all_equal(const value_id *ids, uint32_t count) {
+  uint32_t i = 1;
+  while (i < count && ids[i] == ids[0])
+    i++;
+  return i >= count;
+}
+
+// ---- inputs -------------------------------------------------------------------------------------
+
+// An argument of the part, for values like that of `id`.
+static value_id add_argument(making *m, value_id id, part_value v) {
+  const trace_step *s = numbered_step(m->n, id);
+  uint32_t origin = m->n->origins[id];
+  trace_step own = *s;
+  if (s->op != TRACE_ARGUMENT || !all_equal(v.of, m->part->at.rounds)) {
+    own = s->batch == 1 ? *s : rows_of_instances(m->n->memory, s, TRACE_ARGUMENT);
+    own.op = TRACE_ARGUMENT;
+    own.operand_count = 0;
+    own.shadow = own.fixed = own.trusted = false;
+    own.places = NULL;
+  }
+  own.number = m->part->inputs.count;
+  vec_push(m->n->memory, &m->part->inputs, v);
+  for (uint32_t r = 0; r < m->part->at.rounds; r++)
+    m->needed[v.of[r]] = true;
+  value_id argument = add_step(m, own, origin);
+  if (s->batch == 1)
+    return argument;
+  trace_step in = {.op = TRACE_RESHAPE, .type = s->type, .batch = s->batch};
+  in.rank = s->rank;
+  in.dims = s->dims;
+  in.where = s->where;
+  in.caller = s->caller;
+  return add_on(m, in, origin, 1, &argument);
+}
+
+// Whether a step elsewhere is executed again: it moves what the part reads, or is made of nothing.
+static bool is_inlined(const numbered *n, value_id id, uint32_t depth) {
+  const trace_step *s = numbered_step(n, id);
+  switch (s->op) {
+  case TRACE_ARGUMENT:
+    return false;
+  case TRACE_CONSTANT:
+  case TRACE_TABLE:
+  case TRACE_IOTA:
+  case TRACE_INSTANCE:
+    return true;
+  case TRACE_RESHAPE:
+  case TRACE_BROADCAST:
+  case TRACE_REPLICATE:
+  case TRACE_TRANSPOSE:
+  case TRACE_SLICE:
+  case TRACE_ELEMENT:
+  case TRACE_SPLIT:
+  case TRACE_BMMC:
+    return depth < MOST_INLINED;
+  case TRACE_SCALAR:
+  case TRACE_SELECT:
+  case TRACE_CONVERT:
+  case TRACE_ROOT:
+    break;
+  default:
+    return false;
+  }
+  bool good = s->fixed;
+  for (uint32_t i = 0; i < s->operand_count && good; i++)
+    good = depth < MOST_INLINED && is_inlined(n, s->operands[i], depth + 1);
+  return good;
+}
+
+// The part's step for one that is the same in all rounds. Recurses as often as steps are inlined.
+static value_id find_step(making *m, value_id id, uint32_t depth) {
+  const numbered *n = m->n;
+  if (m->now[id])
+    return m->now[id] - 1;
+  value_id found;
+  trace_step s = *numbered_step(n, id);
+  if (is_inlined(n, id, depth)) {
+    value_id *operands = NEW_ARRAY(n->memory, value_id, s.operand_count + 1);
+    for (uint32_t i = 0; i < s.operand_count; i++)
+      operands[i] = find_step(m, s.operands[i], depth + 1);
+    found = add_on(m, s, n->origins[id], s.operand_count, operands);
+  } else {
+    part_value v = {NEW_ARRAY(n->memory, value_id, m->part->at.rounds), NULL};
+    for (uint32_t r = 0; r < m->part->at.rounds; r++)
+      v.of[r] = id;
+    found = add_argument(m, id, v);
+  }
+  m->now[id] = found + 1;
+  return found;
+}
+
+// An input that differs from round to round.
+static value_id find_input(making *m, part_value v) {
+  uint32_t rounds = m->part->at.rounds, id;
+  uint64_t h = hash_bytes(v.of, rounds * sizeof *v.of);
+  for (size_t tried = 0; (id = hash_next(&m->inputs, h, &tried)) != HASH_NONE;)
+    if (!memcmp(m->part->inputs.items[id].of, v.of, rounds * sizeof *v.of))
+      return m->input_of[id];
+  id = (uint32_t)m->part->inputs.count;
+  hash_add(m->n->memory, &m->inputs, h, id);
+  return m->input_of[id] = add_argument(m, v.of[0], v);
+}
+
+// ---- steps --------------------------------------------------------------------------------------
+
+static value_id find_operand(making *m, uint32_t offset, uint32_t k) {
+  const numbered *n = m->n;
+  const repeat *at = &m->part->at;
+  value_id own = numbered_step(n, n->at[at->first + offset])->operands[k];
+  if (offset_in_round(n, at->first, at->period, own) != NO_STEP)
+    return m->now[own] - 1;
+  part_value v = {NEW_ARRAY(n->memory, value_id, at->rounds), NULL};
+  for (uint32_t r = 0; r < at->rounds; r++)
+    v.of[r] = numbered_step(n, n->at[at->first + r * at->period + offset])->operands[k];
+  return all_equal(v.of, at->rounds) ? find_step(m, own, 0) : find_input(m, v);
+}
+
+// Whether elements of what the step reads are there, as a part of it, without a pass.
+static bool is_part(const making *m, const trace_step *s) {
+  const trace_step *of = numbered_step(m->n, s->operands[0]);
+  return m->parts && of->op == TRACE_ARGUMENT && of->type != SCALAR_BOOL;
+}
+
+// What differs from round to round by its number: an i64, or an element of `array`.
+static value_id add_numbered(making *m, trace_step like, uint32_t offset, value_id array) {
+  const numbered *n = m->n;
+  const repeat *at = &m->part->at;
+  part_value v = {NULL, NEW_ARRAY(n->memory, uint64_t, at->rounds)};
+  for (uint32_t r = 0; r < at->rounds; r++)
+    v.numbers[r] = numbered_step(n, n->at[at->first + r * at->period + offset])->number;
+  if (array != NO_STEP) {
+    v.of = NEW_ARRAY(n->memory, value_id, at->rounds);
+    for (uint32_t r = 0; r < at->rounds; r++)
+      v.of[r] = array;
+  }
+  like.op = TRACE_ARGUMENT;
+  like.operand_count = 0;
+  like.shadow = like.fixed = like.trusted = false;
+  like.number = m->part->inputs.count;
+  vec_push(n->memory, &m->part->inputs, v);
+  return add_step(m, like, n->origins[n->at[at->first + offset]]);
+}
+
+// Element number `number`, which differs from round to round, of an array that does not.
+static value_id add_element(making *m, const trace_step *s, uint32_t offset) {
+  static uint64_t one = 1;
+  uint32_t origin = m->n->origins[m->n->at[m->part->at.first + offset]];
+  if (is_part(m, s))
+    return add_numbered(m, *s, offset, s->operands[0]);
+  trace_step place = {.op = TRACE_ARGUMENT, .type = SCALAR_I64, .batch = 1};
+  place.where = s->where;
+  place.caller = s->caller;
+  value_id argument = add_numbered(m, place, offset, NO_STEP);
+  place.op = TRACE_PACK;
+  place.rank = 1;
+  place.dims = &one;
+  value_id both[] = {add_on(m, place, origin, 1, &argument), find_operand(m, offset, 0)};
+  trace_step row = rows_of_instances(m->n->memory, s, TRACE_GATHER);
+  value_id gathered = add_on(m, row, origin, 2, both);
+  trace_step element = *s;
+  element.number = 0;
+  return add_on(m, element, origin, 1, &gathered);
+}
+
+static bool has_one_number(const numbered *n, const repeat *at, uint32_t offset) {
+  for (uint32_t r = 1; r < at->rounds; r++)
+    if (numbered_step(n, n->at[at->first + r * at->period + offset])->number !=
+        numbered_step(n, n->at[at->first + offset])->number)
+      return false;
+  return true;
+}
+
+static void add_own_step(making *m, uint32_t offset) {
+  value_id id = m->n->at[m->part->at.first + offset], made;
+  trace_step s = *numbered_step(m->n, id);
+  if (has_one_number(m->n, &m->part->at, offset)) {
+    value_id *operands = NEW_ARRAY(m->n->memory, value_id, s.operand_count);
+    for (uint32_t k = 0; k < s.operand_count; k++)
+      operands[k] = find_operand(m, offset, k);
+    made = add_on(m, s, m->n->origins[id], s.operand_count, operands);
+  } else {
+    made = add_element(m, &s, offset);
+  }
+  m->now[id] = made + 1;
+}
+
+// ---- results ------------------------------------------------------------------------------------
+
+static void add_result(making *m, value_id id) {
+  value_id own = m->now[id] - 1;
+  const trace_step *s = numbered_step(m->n, id);
+  if (s->batch != 1) {
+    trace_step out = rows_of_instances(m->n->memory, s, TRACE_RESHAPE);
+    own = add_on(m, out, m->n->origins[id], 1, &own);
+  }
+  vec_push(m->n->memory, &m->part->trace->results, own);
+}
+
+static void add_output(making *m, value_id id, uint32_t period) {
+  const numbered *n = m->n;
+  part_value v = {NEW_ARRAY(n->memory, value_id, m->part->at.rounds), NULL};
+  for (uint32_t r = 0; r < m->part->at.rounds; r++)
+    v.of[r] = period ? n->at[n->position[id] + r * period] : id;
+  vec_push(n->memory, &m->part->outputs, v);
+  add_result(m, id);
+}
+
+static bool is_needed(const making *m, uint32_t offset) {
+  const repeat *at = &m->part->at;
+  bool needed = false;
+  for (uint32_t r = 0; r < at->rounds && !needed; r++)
+    needed = m->needed[m->n->at[at->first + r * at->period + offset]];
+  return needed;
+}
+
+part make_part(const numbered *n, repeat at, bool *needed, bool leaves, uint32_t rest_count,
+               const uint32_t *rest) {
+  part p = {.at = at, .trace = NEW(n->memory, trace)};
+  making m = {.n = n, .part = &p, .needed = needed, .parts = n->parts};
+  *p.trace = *n->trace;
+  memset(&p.trace->steps, 0, sizeof p.trace->steps);
+  memset(&p.trace->results, 0, sizeof p.trace->results);
+  memset(&p.trace->checks, 0, sizeof p.trace->checks);
+  m.now = NEW_ARRAY(n->memory, value_id, n->trace->steps.count + 1);
+  m.input_of = NEW_ARRAY(n->memory, value_id, 3 * (size_t)at.period + rest_count + 1);
+  for (uint32_t o = 0; o < at.period; o++)
+    add_own_step(&m, o);
+  for (uint32_t i = 0; i < rest_count; i++)
+    find_step(&m, n->trace->results.items[rest[i]], 0);
+  for (uint32_t o = 0; o < at.period; o++)
+    if (is_needed(&m, o))
+      add_output(&m, n->at[at.first + o], at.period);
+  for (value_id i = 0; leaves && i < n->trace->steps.count; i++)
+    if (needed[i] && n->position[i] == NO_STEP && is_inlined(n, i, 0) &&
+        numbered_step(n, i)->op != TRACE_CONSTANT && numbered_step(n, i)->op != TRACE_TABLE) {
+      find_step(&m, i, 0);
+      add_output(&m, i, 0);
+    }
+  for (uint32_t i = 0; i < rest_count; i++) {
+    add_result(&m, n->trace->results.items[rest[i]]);
+    vec_push(n->memory, &p.rest, rest[i]);
+  }
+  return p;
+}

@@ -1,0 +1,296 @@
+// Equal steps as one, and the steps that repeat. See loops.h.
+#include "fusion/loops/looping.h"
+
+#include "core/hash.h"
+#include "fusion/lower/retrace.h"
+
+enum { LEAST_ROUNDS = 8 };
+
+// ---- equal work once ----------------------------------------------------------------------------
+
+static uint32_t row_count(const trace_step *s) {
+  return s->op == TRACE_BMMC ? (uint32_t)__builtin_ctzll(s->dims[0]) : 0;
+}
+
+// All of the step but its operands and, if `number` is not set, its number.
+static uint64_t hash_kind(const trace_step *s, bool number) {
+  uint64_t h = hash_word((uint64_t)s->op, (uint64_t)s->type);
+  h = hash_word(h, (uint64_t)s->scalar << 33 | (uint64_t)s->trusted << 32 | s->operand_count);
+  h = hash_word(hash_word(h, s->batch), s->rank);
+  for (uint32_t i = 0; i < s->rank; i++)
+    h = hash_word(h, s->dims[i]);
+  for (uint32_t i = 0; i < row_count(s); i++)
+    h = hash_word(h, s->rows[i]);
+  if (s->op == TRACE_CONSTANT)
+    h = hash_word(h, hash_bytes(s->constant.bytes, scalar_types[s->type].size));
+  if (s->op == TRACE_TABLE)
+    h = hash_word(h, (uint64_t)(uintptr_t)s->table);
+  return number ? hash_word(h, s->number) : h;
+}
+
+static bool have_one_shape(const trace_step *a, const trace_step *b) {
+  return a->type == b->type && a->rank == b->rank && a->batch == b->batch &&
+         (!a->rank || !memcmp(a->dims, b->dims, a->rank * sizeof *a->dims));
+}
+
+static bool have_one_kind(const trace_step *a, const trace_step *b) {
+  return a->op == b->op && a->scalar == b->scalar && a->operand_count == b->operand_count &&
+         a->trusted == b->trusted && have_one_shape(a, b) &&
+         (!row_count(a) || !memcmp(a->rows, b->rows, row_count(a) * sizeof *a->rows)) &&
+         (a->op != TRACE_CONSTANT ||
+          !memcmp(a->constant.bytes, b->constant.bytes, scalar_types[a->type].size)) &&
+         (a->op != TRACE_TABLE || a->table == b->table);
+}
+
+// Steps that happen as often as the program says, or are told by their number.
+static bool may_be_shared(const trace_step *s) {
+  return s->op != TRACE_EXTERN && s->op != TRACE_ARGUMENT;
+}
+
+static value_id add_once(retrace *r, hash_table *table, trace_step s) {
+  uint64_t h = hash_kind(&s, true);
+  uint32_t id;
+  for (uint32_t i = 0; i < s.operand_count; i++)
+    h = hash_word(h, s.operands[i]);
+  for (size_t tried = 0; may_be_shared(&s) && (id = hash_next(table, h, &tried)) != HASH_NONE;) {
+    const trace_step *other = &r->to->steps.items[id];
+    if (have_one_kind(other, &s) && other->number == s.number &&
+        (!s.operand_count ||
+         !memcmp(other->operands, s.operands, s.operand_count * sizeof(value_id))))
+      return id;
+  }
+  id = retrace_add(r, s);
+  hash_add(r->memory, table, h, id);
+  return id;
+}
+
+// By step: whether a result depends on it.
+static bool *find_needed(arena *a, const trace *t) {
+  bool *needed = NEW_ARRAY(a, bool, t->steps.count + 1);
+  for (size_t i = 0; i < t->results.count; i++)
+    needed[t->results.items[i]] = true;
+  for (size_t i = t->steps.count; i-- > 0;)
+    for (uint32_t k = 0; needed[i] && k < t->steps.items[i].operand_count; k++)
+      needed[t->steps.items[i].operands[k]] = true;
+  return needed;
+}
+
+// Checks stand at the end of a Trace; here, behind what they look at, so that they are of its
+// round.
+static const trace *trace_with_work_once(arena *a, const trace *t, const uint32_t **origins) {
+  retrace r = retrace_of(a, t, NULL);
+  hash_table table = {0};
+  const bool *needed = find_needed(a, t);
+  value_id *checks = NEW_ARRAY(a, value_id, t->steps.count + 1);  // by step: a WRONG of it
+  for (value_id i = 0; i < t->steps.count; i++)
+    if (needed[i] && t->steps.items[i].op == TRACE_WRONG && t->steps.items[i].operand_count == 1)
+      checks[t->steps.items[i].operands[0]] = i;
+  for (r.step = 0; r.step < t->steps.count; r.step++) {
+    value_id own = r.step, check = checks[own];
+    if (!needed[own] || (retrace_old(&r)->op == TRACE_WRONG && r.now[own]))
+      continue;
+    r.now[own] = add_once(&r, &table, retrace_step(&r));
+    if (!check)
+      continue;
+    r.step = check;
+    r.now[check] = add_once(&r, &table, retrace_step(&r));
+    r.step = own;
+  }
+  return retrace_end(&r, origins);
+}
+
+numbered number_steps(arena *a, const trace *t) {
+  numbered n = {.memory = a};
+  n.trace = trace_with_work_once(a, t, &n.origins);
+  size_t steps = n.trace->steps.count;
+  n.at = NEW_ARRAY(a, value_id, steps + 1);
+  n.position = NEW_ARRAY(a, uint32_t, steps + 1);
+  for (value_id i = 0; i < steps; i++) {
+    bool leaf = n.trace->steps.items[i].operand_count == 0;
+    n.position[i] = leaf ? NO_STEP : n.count;
+    if (!leaf)
+      n.at[n.count++] = i;
+  }
+  return n;
+}
+
+// ---- rounds that are alike ----------------------------------------------------------------------
+
+// Whether rounds of that period are alike, as far as one step tells: its operands are of its own
+// round in both, at the same offset, or of one shape.
+static bool is_step_alike(const numbered *n, const repeat *r, uint32_t x, uint32_t y, uint32_t o) {
+  const trace_step *s = numbered_step(n, n->at[x + o]), *t = numbered_step(n, n->at[y + o]);
+  bool alike = have_one_kind(s, t);
+  if (alike &&
+      s->number != t->number)  // which element: the place of a gather, if all are of one array
+    alike = s->op == TRACE_ELEMENT && s->operands[0] == t->operands[0] && s->batch == 1 &&
+            offset_in_round(n, x, r->period, s->operands[0]) == NO_STEP;
+  for (uint32_t k = 0; alike && k < s->operand_count; k++) {
+    uint32_t own = offset_in_round(n, x, r->period, s->operands[k]);
+    alike = own == offset_in_round(n, y, r->period, t->operands[k]) &&
+            have_one_shape(numbered_step(n, s->operands[k]), numbered_step(n, t->operands[k]));
+  }
+  return alike;
+}
+
+static bool are_alike(const numbered *n, const repeat *r, uint32_t round, uint32_t other) {
+  uint32_t x = r->first + round * r->period, y = r->first + other * r->period, o = 0;
+  while (o < r->period && is_step_alike(n, r, x, y, o))
+    o++;
+  return o == r->period;
+}
+
+// The rounds that are like the middle one.
+static repeat alike_rounds(const numbered *n, repeat r) {
+  uint32_t middle = r.rounds / 2, first = middle, last = middle;
+  while (first > 0 && are_alike(n, &r, middle, first - 1))
+    first--;
+  while (last + 1 < r.rounds && are_alike(n, &r, middle, last + 1))
+    last++;
+  return (repeat){r.first + first * r.period, r.period, last + 1 - first};
+}
+
+// ---- where a round begins -----------------------------------------------------------------------
+
+// Where the fewest bytes go from round to round: of places that are equal, before what needs whole
+// arrays. `from` is a position in the middle of the steps that repeat.
+static uint32_t best_cut(const numbered *n, uint32_t from, uint32_t period) {
+  int64_t *change = NEW_ARRAY(n->memory, int64_t, 2 * (size_t)period + 2), now = 0,
+          least = INT64_MAX;
+  uint32_t *last = NEW_ARRAY(n->memory, uint32_t, 3 * (size_t)period + 2), best = 0;
+  uint32_t begin = from - period, end = from + 2 * period;
+  for (uint32_t at = begin; at < end && at < n->count; at++) {
+    const trace_step *s = numbered_step(n, n->at[at]);
+    for (uint32_t k = 0; k < s->operand_count; k++) {
+      uint32_t operand = n->position[s->operands[k]];
+      if (operand != NO_STEP && operand >= begin)
+        last[operand - begin] = at - begin;
+    }
+  }
+  for (uint32_t i = 0; i < 2 * period;
+       i++) {  // a cut at c: values of steps before c, read from c on
+    const trace_step *s = numbered_step(n, n->at[begin + i]);
+    int64_t bytes = (int64_t)(trace_step_count(s) * scalar_types[s->type].size);
+    if (last[i] <= i)
+      continue;
+    change[i + 1] += bytes;
+    if (last[i] + 1 < 2 * period + 1)
+      change[last[i] + 1] -= bytes;
+  }
+  for (uint32_t c = 0; c < 2 * period; c++) {
+    trace_op op = numbered_step(n, n->at[begin + c])->op;
+    bool whole =
+        op == TRACE_GATHER || op == TRACE_SCATTER || op == TRACE_PLACES || op == TRACE_COUNT;
+    now += change[c];
+    if (c >= period && 2 * now - whole < least) {
+      least = 2 * now - whole;
+      best = c - period;
+    }
+  }
+  return best;
+}
+
+// ---- which steps repeat -------------------------------------------------------------------------
+
+enum { LEAST_SHARE = 8 };  // of all steps, that a loop has: one in so many
+
+typedef struct searching {
+  const numbered *n;
+  uint64_t *kinds;   // by position
+  uint64_t *hashes;  // of the kinds of all positions before it
+  struct {
+    uint64_t hash;
+    uint32_t at;
+  } * seen;
+  uint64_t mask;
+  VEC(repeat) found;
+} searching;
+
+static const uint64_t hash_factor = UINT64_C(0x9e3779b97f4a7c15);  // odd
+
+// How far back as many kinds as `window` were seen as come from a position on; 0: they were not.
+// Notes them.
+static uint32_t distance_back(searching *s, uint32_t at, uint32_t window, uint64_t power) {
+  uint64_t h = hash_word(s->hashes[at + window] - s->hashes[at] * power, window);
+  size_t slot = h & s->mask;
+  uint32_t before = s->seen[slot].hash == h ? s->seen[slot].at : at;
+  s->seen[slot].hash = h;
+  s->seen[slot].at = at;
+  return at - before;
+}
+
+// Steps from lowest on, of which those from `at` on are like those a period before, up to `end`.
+static bool add_repeat(searching *s, uint32_t lowest, uint32_t at, uint32_t end, uint32_t period) {
+  const numbered *n = s->n;
+  uint32_t first = at - period;
+  while (first > lowest && s->kinds[first - 1] == s->kinds[first - 1 + period])
+    first--;
+  uint32_t middle = first + (end - first) / period / 2 * period;
+  first += best_cut(n, middle, period);
+  repeat r = alike_rounds(n, (repeat){first, period, (end - first) / period});
+  if (r.rounds < LEAST_ROUNDS || (uint64_t)r.rounds * period * LEAST_SHARE < n->count)
+    return false;
+  vec_push(n->memory, &s->found, r);
+  return true;
+}
+
+// Between two positions, by so many steps that are like others before.
+static void search(searching *s, uint32_t lowest, uint32_t highest, uint32_t window) {
+  uint32_t failed = 0, failed_end = 0;
+  uint64_t power = 1;
+  for (uint32_t i = 0; i < window; i++)
+    power *= hash_factor;
+  for (uint32_t at = lowest; at + window <= highest; at++) {
+    uint32_t period = distance_back(s, at, window, power), end = at;
+    if (!period || period > at - lowest || (period == failed && at < failed_end))
+      continue;
+    while (end < highest && s->kinds[end] == s->kinds[end - period])
+      end++;
+    if (end - at >= (LEAST_ROUNDS - 1) * period && add_repeat(s, lowest, at, end, period)) {
+      const repeat *r = &s->found.items[s->found.count - 1];
+      lowest = r->first + r->rounds * r->period;
+      at = lowest - 1;
+    } else {
+      failed = period;
+      failed_end = end;
+    }
+  }
+}
+
+// Where nothing was found yet.
+static void search_all(searching *s, uint32_t window) {
+  size_t found = s->found.count;
+  uint32_t lowest = 0;
+  for (size_t i = 0; i <= found; i++) {
+    repeat r = i < found ? s->found.items[i] : (repeat){.first = s->n->count};
+    search(s, lowest, r.first, window);
+    lowest = r.first + r.rounds * r.period;
+  }
+}
+
+static int compare_repeats(const void *a, const void *b) {
+  const repeat *x = a, *y = b;
+  return (x->first > y->first) - (x->first < y->first);
+}
+
+// Long steps first: a loop in each round of another one is no loop of its own.
+repeat *find_repeats(const numbered *n, uint32_t *count) {
+  searching s = {.n = n, .mask = 1};
+  s.kinds = NEW_ARRAY(n->memory, uint64_t, n->count + 1);
+  s.hashes = NEW_ARRAY(n->memory, uint64_t, n->count + 1);
+  while (s.mask < 2 * (uint64_t)n->count)
+    s.mask = 2 * s.mask + 1;
+  s.seen = arena_alloc(n->memory, (size_t)(s.mask + 1) * sizeof *s.seen);
+  for (uint32_t i = 0; i < n->count; i++) {
+    const trace_step *t = numbered_step(n, n->at[i]);
+    s.kinds[i] = hash_kind(t, t->op != TRACE_ELEMENT);
+    s.hashes[i + 1] = s.hashes[i] * hash_factor + s.kinds[i];
+  }
+  for (uint32_t window = 1 << 10; window >= 4; window /= 4) {
+    search_all(&s, window);
+    if (s.found.count)
+      qsort(s.found.items, s.found.count, sizeof *s.found.items, compare_repeats);
+  }
+  *count = (uint32_t)s.found.count;
+  return s.found.items;
+}
