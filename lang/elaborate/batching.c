@@ -16,7 +16,9 @@
 //
 // (Neubig, Goldberg and Dyer 2017, "On-the-fly operation batching in dynamic computation graphs",
 // do it for neural networks.) It is done where nothing has to move for it: where the arguments are
-// computed, element by element, of parts of one array that is as large as they together.
+// computed, element by element, of parts of one array that is as large as they together. In a
+// recursion they may have moved, each in its own way: one pass on each level puts them side by side,
+// and each call would make several more on the next.
 //
 // To find such calls, an expression is not evaluated at once. Its applications become TASKS,
 // arguments first; what is no call of a function of the program or the library is done as soon as
@@ -128,10 +130,18 @@ enum { MOST_SOURCES = 8, MOST_LOOKS = 100 };
 typedef struct source_list {
   value_id steps[MOST_SOURCES];
   uint32_t count, looks;
+  bool moved;  // they may have moved
 } source_list;
 
-static bool keeps_elements_apart(trace_op op) {
+static bool keeps_elements_apart(trace_op op, bool moved) {
   switch (op) {
+  case TRACE_BMMC:
+  case TRACE_TRANSPOSE:
+  case TRACE_STITCH:
+  case TRACE_UNPAIR:
+  case TRACE_PACK:
+  case TRACE_CONCAT:
+    return moved;
   case TRACE_SCALAR:
   case TRACE_SELECT:
   case TRACE_CONVERT:
@@ -151,7 +161,7 @@ static void find_sources(const elaborator *e, value_id id, source_list *to) {
   const trace_step *s = &e->out->steps.items[id];
   if (++to->looks > MOST_LOOKS || s->op == TRACE_CONSTANT)
     return;
-  if (keeps_elements_apart(s->op)) {
+  if (keeps_elements_apart(s->op, to->moved)) {
     for (uint32_t i = 0; i < s->operand_count; i++)
       find_sources(e, s->operands[i], to);
     return;
@@ -164,8 +174,8 @@ static void find_sources(const elaborator *e, value_id id, source_list *to) {
 }
 
 // Whether they are computed of one array that has as many elements as both: not of it all twice.
-static bool have_common_source(const elaborator *e, step_pair p) {
-  source_list a = {.count = 0}, b = {.count = 0};
+static bool have_common_source(const elaborator *e, step_pair p, bool moved) {
+  source_list a = {.moved = moved}, b = {.moved = moved};
   const trace_step *steps = e->out->steps.items;
   uint64_t both = 2 * trace_step_count(&steps[p.first]);
   find_sources(e, p.first, &a);
@@ -177,16 +187,23 @@ static bool have_common_source(const elaborator *e, step_pair p) {
   return p.first == p.second;
 }
 
+static bool is_running(const elaborator *e, const function *code) {
+  const active_call *c = e->calls;
+  while (c && c->closure->code != code)
+    c = c->outer;
+  return c;
+}
+
 // Whether the calls can be one. pairs: their dynamic values, in the order of the arguments.
 static bool fits(elaborator *e, const closure *first, const closure *other, step_pairs *pairs) {
   pairs->count = 0;
   if (!same_functions(first, other) ||
       !same_items(e, first->arguments, other->arguments, first->given, pairs))
     return false;
-  bool arrays = pairs->count > 0;
+  bool arrays = pairs->count > 0, moved = arrays && is_running(e, first->code);
   for (size_t i = 0; i < pairs->count; i++)
     arrays = arrays && e->out->steps.items[pairs->items[i].first].rank > 0 &&
-             have_common_source(e, pairs->items[i]);
+             have_common_source(e, pairs->items[i], moved);
   return arrays;
 }
 
