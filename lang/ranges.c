@@ -300,7 +300,17 @@ static number_range range_of_step(const trace *t, const trace_step *s, const num
   }
 }
 
-void trace_find_ranges(const trace *t, number_range *ranges) {
-  for (size_t i = 0; i < t->steps.count; i++)
-    ranges[i] = range_of_step(t, &t->steps.items[i], ranges);
+static bool is_below(number_range r, uint64_t limit) {
+  return r.least >= 0 && r.most < INT64_MAX && (uint64_t)r.most < limit;
+}
+
+void trace_find_ranges(const trace *t, uint64_t *limits, number_range *ranges) {
+  for (size_t i = 0; i < t->steps.count; i++) {
+    number_range *r = &ranges[i];
+    *r = range_of_step(t, &t->steps.items[i], ranges);
+    if (limits && is_below(*r, limits[i]))
+      limits[i] = 0;
+    if (limits && limits[i])
+      *r = below(limits[i]);
+  }
 }

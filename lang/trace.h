@@ -235,7 +235,9 @@ bool trace_find_origins(const trace *t, uint32_t *origins);
 typedef struct number_range {
   int64_t least, most;
 } number_range;
-void trace_find_ranges(const trace *t, number_range *ranges);
+// limits: NULL, or of each step what its integers are checked to be below, besides not negative; 0:
+// they are not checked, and afterwards also: they need not be.
+void trace_find_ranges(const trace *t, uint64_t *limits, number_range *ranges);
 // One line per step, as in the picture above.
 void trace_print(text *out, const trace *t);
 extern const char trace_legend[];  // what the lines mean, as comments (#)

@@ -359,12 +359,36 @@ static void recognise_places(const elaborator *e, const trace_step *s) {
   p->places->is_permutation |= movement_is_simple(&p->places->moves);
 }
 
-// Whether none can be wrong.
-static bool are_right(const elaborator *e, const checked_places *l, const number_range *ranges) {
+// What is known of the steps' integers where the checks find nothing. limits: the least bound that
+// each list is checked for, where that has to be done.
+typedef struct checked_ranges {
+  uint64_t *limits;
+  number_range *ranges;
+} checked_ranges;
+
+static checked_ranges find_checked_ranges(const elaborator *e, const bool *needed) {
+  const trace *t = e->out;
+  checked_ranges r = {NEW_ARRAY(e->memory, uint64_t, t->steps.count),
+                      NEW_ARRAY(e->memory, number_range, t->steps.count)};
+  checked_places l;
+  for (size_t id = 0; id < t->steps.count; id++) {
+    const trace_step *s = &t->steps.items[id];
+    if (!needed[id] || s->shadow || !places_of_step(e, s, &l) || step_at(e, l.places)->trusted)
+      continue;
+    uint64_t *limit = &r.limits[l.places];
+    *limit = !*limit || l.length < *limit ? l.length : *limit;
+  }
+  trace_find_ranges(t, r.limits, r.ranges);
+  return r;
+}
+
+// Whether none can be wrong, if no other is.
+static bool are_right(const elaborator *e, const checked_places *l, const checked_ranges *known) {
   const trace_step *s = step_at(e, l->places);
   uint64_t count = permuted_elements(e, l->places);
-  number_range r = ranges[l->places];
-  bool inside = r.least >= 0 && r.most < INT64_MAX && (uint64_t)r.most < l->length;
+  number_range r = known->ranges[l->places];
+  bool inside = r.least >= 0 && r.most < INT64_MAX && (uint64_t)r.most < l->length &&
+                known->limits[l->places] != l->length;
   return trace_step_count(s) == 0 || s->trusted || (count && count <= l->length) ||
          (inside && !l->distinct);
 }
@@ -382,23 +406,21 @@ void add_place_checks(elaborator *e) {
   VEC(checked_places) lists = {0};
   VEC(span) where = {0};
   const bool *needed = needed_steps(e);
-  number_range *ranges = NULL;
+  checked_ranges known = {NULL, NULL};
   for (size_t id = 0; id < t->steps.count; id++) {
     const trace_step *s = &t->steps.items[id];
-    checked_places l, *known;
+    checked_places l, *equal;
     if (needed[id])
       recognise_places(e, s);
     if (!needed[id] || s->shadow || !places_of_step(e, s, &l))
       continue;
-    if (!ranges) {
-      ranges = NEW_ARRAY(e->memory, number_range, t->steps.count);
-      trace_find_ranges(t, ranges);
-    }
-    if (are_right(e, &l, ranges))
+    if (!known.ranges)
+      known = find_checked_ranges(e, needed);
+    if (are_right(e, &l, &known))
       continue;
-    known = find_list(lists.items, lists.count, &l);
-    if (known) {
-      known->distinct |= l.distinct;
+    equal = find_list(lists.items, lists.count, &l);
+    if (equal) {
+      equal->distinct |= l.distinct;
       continue;
     }
     vec_push(e->memory, &lists, l);
