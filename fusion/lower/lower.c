@@ -59,35 +59,20 @@ static void move_bits(lowering *l, const trace_step *s, lowered *v) {
   change_axes(l, v, &c);
 }
 
-// What a step does to elements, wherever they lie.
-typedef void move_value(lowering *l, const trace_step *s, lowered *v);
-
-// v, and the same computed again, if it may be.
-static lowered moved(lowering *l, const trace_step *s, lowered v, move_value *move) {
-  lowered again = v;
-  again.node = v.computed;
-  again.computed = NET_NONE;
-  move(l, s, &v);
-  if (again.node == NET_NONE)
-    return v;
-  move(l, s, &again);
-  v.computed = axes_equal(v.axes, again.axes) ? again.node : NET_NONE;
+static lowered lower_matrix(lowering *l, const trace_step *s) {
+  log_movement(l, s);
+  lowered v = lower_operand(l, s, 0);
+  move_bits(l, s, &v);
+  v.is_part = true;
   return v;
 }
 
-static lowered lower_matrix(lowering *l, const trace_step *s) {
-  log_movement(l, s);
-  return moved(l, s, lower_operand(l, s, 0), move_bits);
-}
-
 // Repeated behind its batch.
-static void repeat_rows(lowering *l, const trace_step *s, lowered *v) {
-  uint64_t times = s->op == TRACE_REPLICATE ? s->dims[0] : s->batch / v->batch;
-  repeat_value(l, v, cut_axes(l, v, v->batch), times);
-}
-
 static lowered lower_repeated(lowering *l, const trace_step *s) {
-  return moved(l, s, lower_operand(l, s, 0), repeat_rows);
+  lowered v = lower_operand(l, s, 0);
+  uint64_t times = s->op == TRACE_REPLICATE ? s->dims[0] : s->batch / v.batch;
+  repeat_value(l, &v, cut_axes(l, &v, v.batch), times);
+  return v;
 }
 
 // An expression of elements of memory, that is not yet in an array.
@@ -112,15 +97,6 @@ static lowered lower_reshape(lowering *l, const trace_step *s) {
   return r;
 }
 
-static void take_element(lowering *l, const trace_step *s, lowered *v) {
-  uint64_t count = operand_step(l, s, 0)->dims[0];
-  axis_range range = cut_axis_range(l, v, v->batch, v->batch * count);
-  if (l->pool.nodes.items[v->node].kind == NET_ELEMENT)
-    fix_pattern(l, v, range, count, s->number);
-  else
-    fix_axes(l, v, range, s->number);
-}
-
 static lowered lower_element(lowering *l, const trace_step *s) {
   const trace_step *o = operand_step(l, s, 0);
   const lowered *whole = &l->values[s->operands[0]];
@@ -128,20 +104,25 @@ static lowered lower_element(lowering *l, const trace_step *s) {
     return whole->parts[s->number];
   if (whole->kind == LOWERED_PIECES)
     return slice_pieces(l, s, o, whole, s->number, 1);
-  return moved(l, s, lower_operand(l, s, 0), take_element);
-}
-
-static void transpose_axes(lowering *l, const trace_step *s, lowered *v) {
-  const trace_step *o = operand_step(l, s, 0);
-  uint64_t rows = o->batch * o->dims[0], all = rows * o->dims[1];
-  uint32_t at[3];
-  cut_axes_at_all(l, v, 3, (uint64_t[]){o->batch, rows, all}, at);
-  axes_change c = axes_exchanged(v->axes, at[0], at[1], at[2]);
-  change_axes(l, v, &c);
+  lowered v = lower_operand(l, s, 0);
+  axis_range range = cut_axis_range(l, &v, v.batch, v.batch * o->dims[0]);
+  if (l->pool.nodes.items[v.node].kind == NET_ELEMENT)
+    fix_pattern(l, &v, range, o->dims[0], s->number);
+  else
+    fix_axes(l, &v, range, s->number);
+  v.is_part = true;
+  return v;
 }
 
 static lowered lower_transpose(lowering *l, const trace_step *s) {
-  return moved(l, s, lower_operand(l, s, 0), transpose_axes);
+  const trace_step *o = operand_step(l, s, 0);
+  lowered v = lower_operand(l, s, 0);
+  uint64_t rows = o->batch * o->dims[0], all = rows * o->dims[1];
+  uint32_t at[3];
+  cut_axes_at_all(l, &v, 3, (uint64_t[]){o->batch, rows, all}, at);
+  axes_change c = axes_exchanged(v.axes, at[0], at[1], at[2]);
+  change_axes(l, &v, &c);
+  return v;
 }
 
 // ---- packs, slices, concatenations ------------------------------------------------------------
@@ -154,7 +135,9 @@ static lowered list_of(lowering *l, const trace_step *s, const axes *shared, low
     if (runs && v[i].node == v[runs - 1].node && !l->reads_elements[v[i].node]) {
       v[runs - 1].count++;
     } else {
+      net_id again = v[i].computed;
       v[runs] = expression(l, shared, v[i].node);
+      v[runs].computed = again;
       v[runs].batch = s->batch;
       v[runs++].count = 1;
     }
@@ -202,6 +185,7 @@ static lowered lower_slice(lowering *l, const trace_step *s) {
     l->values[s->operands[0]] = v;
   }
   slice_value(l, &v, o->dims[0], s->number, s->dims[0]);
+  v.is_part |= aligned && s->dims[0] < o->dims[0];
   return v;
 }
 
@@ -285,6 +269,17 @@ static lowered lower_instance(lowering *l, const trace_step *s) {
   return v;
 }
 
+// The operation on operands that are computed again, where those in stages may be, in few nodes.
+static net_id computed_of(lowering *l, net_node node, const lowered *v) {
+  bool any = false;
+  for (uint32_t i = 0; i < node.operand_count; i++) {
+    any |= v[i].computed != NET_NONE;
+    node.operands[i] = v[i].computed != NET_NONE ? v[i].computed : v[i].node;
+  }
+  net_id id = any ? pool_add(l, &node) : NET_NONE;
+  return any && is_computed(l, id) ? id : NET_NONE;
+}
+
 static lowered lower_scalar(lowering *l, const trace_step *s) {
   static const net_node_kind kinds[TRACE_OP_COUNT] = {[TRACE_SCALAR] = NET_SCALAR,
                                                       [TRACE_SELECT] = NET_SELECT,
@@ -304,10 +299,14 @@ static lowered lower_scalar(lowering *l, const trace_step *s) {
   axes shared = agree_on_batch(l, v, count, s->batch);
   for (uint32_t i = 0; i < count; i++)
     node.operands[i] = v[i].node;
-  net_id e = pool_add(l, &node);
+  lowered r = expression(l, &shared, pool_add(l, &node));
   if (s->op == TRACE_EXTERN)  // called once
-    e = place(l, &shared, 1, &e, shared.count);
-  return expression(l, &shared, e);
+    r.node = place(l, &shared, 1, &r.node, shared.count);
+  for (uint32_t i = 0; i < count; i++)
+    r.is_part |= v[i].is_part;
+  if (s->op != TRACE_EXTERN && !r.is_part)
+    r.computed = computed_of(l, node, v);
+  return r;
 }
 
 // ---- the whole --------------------------------------------------------------------------------

@@ -92,7 +92,7 @@ void settle(lowering *l, lowered *v) {
   if (v->kind != LOWERED_EXPRESSION || l->pool.nodes.items[v->node].kind == NET_ELEMENT ||
       (!l->reads_elements[v->node] && reachable(l, 1, &v->node).count <= LARGE))
     return;
-  net_id again = is_computed(l, v->node) ? v->node : NET_NONE;
+  net_id again = is_computed(l, v->node) ? v->node : v->computed;
   v->node = place(l, v->axes, 1, &v->node, v->axes->count);
   v->computed = again;
 }
@@ -119,7 +119,9 @@ static net_id change_node(lowering *l, net_node *node, const void *with) {
 }
 
 void change_axes(lowering *l, lowered *v, const axes_change *c) {
+  net_id again = v->computed == NET_NONE ? NET_NONE : rewritten(l, v->computed, change_node, c);
   set_expression(l, v, &c->after, rewritten(l, v->node, change_node, c));
+  v->computed = again;
 }
 
 // Mostly these are powers of two, and a division takes long.
@@ -187,12 +189,13 @@ void fix_axes(lowering *l, lowered *v, axis_range range, uint64_t number) {
 }
 
 void fix_pattern(lowering *l, lowered *v, axis_range range, uint64_t count, uint64_t number) {
+  uint64_t of = l->pool.nodes.items[v->node].number;
+  fix_axes(l, v, range, number);
   net_node node = l->pool.nodes.items[v->node];
-  axes_change c = axes_fixed(v->axes, range.at, range.count, number);
-  node.map = map_changed(l->memory, &node.map, &c);
-  if (count <= UINT64_C(1) << 16 && node.number <= UINT64_C(1) << 32)
-    node.number = node.number * count + number;
-  set_expression(l, v, &c.after, pool_add(l, &node));
+  node.number = of;
+  if (count <= UINT64_C(1) << 16 && of <= UINT64_C(1) << 32)
+    node.number = of * count + number;
+  v->node = pool_add(l, &node);
 }
 
 address_range map_range(const net_map *m, const axes *s) {
