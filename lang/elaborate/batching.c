@@ -130,18 +130,18 @@ enum { MOST_SOURCES = 8, MOST_LOOKS = 100 };
 typedef struct source_list {
   value_id steps[MOST_SOURCES];
   uint32_t count, looks;
-  uint64_t moved;  // what has fewer elements may be moved elements of others
+  bool moved;  // they may have moved
 } source_list;
 
-static bool keeps_elements_apart(const trace_step *s, uint64_t moved) {
-  switch (s->op) {
+static bool keeps_elements_apart(trace_op op, bool moved) {
+  switch (op) {
   case TRACE_BMMC:
   case TRACE_TRANSPOSE:
   case TRACE_STITCH:
   case TRACE_UNPAIR:
   case TRACE_PACK:
   case TRACE_CONCAT:
-    return trace_step_count(s) < moved;
+    return moved;
   case TRACE_SCALAR:
   case TRACE_SELECT:
   case TRACE_CONVERT:
@@ -161,7 +161,7 @@ static void find_sources(const elaborator *e, value_id id, source_list *to) {
   const trace_step *s = &e->out->steps.items[id];
   if (++to->looks > MOST_LOOKS || s->op == TRACE_CONSTANT)
     return;
-  if (keeps_elements_apart(s, to->moved)) {
+  if (keeps_elements_apart(s->op, to->moved)) {
     for (uint32_t i = 0; i < s->operand_count; i++)
       find_sources(e, s->operands[i], to);
     return;
@@ -177,7 +177,7 @@ static void find_sources(const elaborator *e, value_id id, source_list *to) {
 static bool have_common_source(const elaborator *e, step_pair p, bool moved) {
   const trace_step *steps = e->out->steps.items;
   uint64_t both = 2 * trace_step_count(&steps[p.first]);
-  source_list a = {.moved = moved ? both : 0}, b = a;
+  source_list a = {.moved = moved}, b = a;
   find_sources(e, p.first, &a);
   find_sources(e, p.second, &b);
   for (uint32_t i = 0; i < a.count; i++)
@@ -203,7 +203,8 @@ static bool fits(elaborator *e, const closure *first, const closure *other, step
   bool arrays = pairs->count > 0, moved = arrays && is_running(e, first->code);
   for (size_t i = 0; i < pairs->count; i++)
     arrays = arrays && e->out->steps.items[pairs->items[i].first].rank > 0 &&
-             have_common_source(e, pairs->items[i], moved);
+             (have_common_source(e, pairs->items[i], false) ||
+              (moved && have_common_source(e, pairs->items[i], true)));
   return arrays;
 }
 
