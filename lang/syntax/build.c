@@ -411,6 +411,9 @@ import i = {where, path->text };
 static void report_twice(parser *p, const binding *first, const binding *second) {
   diag_report(p->d, DIAG_ERROR, second->where, "'%s' is defined twice", second->name);
   diag_report(p->d, DIAG_NOTE, first->where, "the first definition is here");
+  diag_report(p->d, DIAG_HINT, second->where,
+              "the equations of a name stand together, below its signature; another value needs "
+              "another name");
 }
 
 // One more equation of `b`. Its number of patterns must agree.
@@ -421,6 +424,8 @@ static void add_equation(parser *p, binding *b, const binding *more) {
                 "this equation of '%s' has %u parameter%s, but the first has %u", b->name,
                 more->code->arity, more->code->arity == 1 ? "" : "s", b->code->arity);
     diag_report(p->d, DIAG_NOTE, b->code->where, "the first equation is here");
+    diag_report(p->d, DIAG_HINT, more->where,
+                "all equations of a name have as many parameters; _ is one that is not used");
     return;
   }
   if (!b->code->arity) {

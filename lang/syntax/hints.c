@@ -804,7 +804,7 @@ static const char *hint_for_column(const token_list *l, size_t at, size_t *shown
   *shown = name;
   for (size_t i = name; i-- > 0 && t[i].kind != ITEM;)
     open += (t[i].kind == OPEN) - (t[i].kind == CLOSE);
-  return open > 0 ? "the bindings of a block begin in one column" : edge;
+  return open > 0 ? "the bindings of a block begin in one column; a tab is one column" : edge;
 }
 
 const char *hint_at(const token_list *l, size_t at, size_t *shown) {

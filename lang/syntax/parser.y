@@ -367,7 +367,7 @@ static int yyreport_syntax_error(const yypcontext_t *context, parser *p) {
       {found == YYSYMBOL_ARROW && set[YYTRANSLATE('=')], "a signature has a colon, as in main : [n]i32 -> [n]i32; a definition has ="},
       {found == YYSYMBOL_CLOSE && set[YYTRANSLATE('(')] && !set[YYSYMBOL_WILD], "a binding is expected here, such as y = 1, farther to the right than the definition that it belongs to"},
       {closes && !expression && !bracket_around(p), "no bracket is open here: delete this one, or open one in front of it"},
-      {named == 2 && set[YYSYMBOL_IN], "expected 'in', as in let x = 1 in x + 1; several bindings of a let begin in one column"},
+      {named == 2 && set[YYSYMBOL_IN], "expected 'in', as in let x = 1 in x + 1; several bindings of a let begin in one column, where a tab is one"},
       {expression && yypcontext_token(context) == YYSYMBOL_ITEM, "expected an expression; lines that continue a definition are indented"},
       {unclosed, unclosed ? arena_printf(p->memory, "a %s is missing in front of this", closing) : NULL},
       {set[YYSYMBOL_ELSE], "expected 'else': if c then x else y"},

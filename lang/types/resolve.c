@@ -78,6 +78,9 @@ static name_table table_create(resolver *r, const program *p, bool library) {
       if (*slot) {
         diag_report(r->d, DIAG_ERROR, b->where, "'%s' is defined twice", b->name);
         diag_report(r->d, DIAG_NOTE, (*slot)->where, "the first definition is here");
+        diag_report(r->d, DIAG_HINT, b->where,
+                    "all files of a program share their names: give one "
+                    "of the two another");
       } else {
         *slot = b;
       }

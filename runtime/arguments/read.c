@@ -148,10 +148,11 @@ static bool all_read(permc_context *c, sources *s, const char *entry, size_t par
     if (status == VALUE_END)
       continue;
     if (status == VALUE_ERROR)
-      context_error_of(c, s->wrong, "%s", why.message);
-    else
-      context_error_of(c, s->wrong, "there is more input than the %zu argument%s of '%s'",
-                       parameters, parameters == 1 ? "" : "s", entry);
+      return context_error_of(c, s->wrong, "%s", why.message);
+    context_error_of(c, s->wrong, "there is more input than the %zu argument%s of '%s'", parameters,
+                     parameters == 1 ? "" : "s", entry);
+    diag_report(&c->program.diagnostics, DIAG_HINT, SPAN_NONE,
+                "leave the rest out, or give '%s' a parameter for it", entry);
     return false;
   }
   return true;

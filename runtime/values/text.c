@@ -90,10 +90,13 @@ static bool fail_unexpected(text_reader *r, const char *what) {
   if (r->kind == TOKEN_LONG)
     return source_fail_at(r->source, r->at, "a number may have at most %d characters",
                           LONGEST_TOKEN);
-  bool tuple = r->length == 1 && r->token[0] == '(';
-  return source_fail_at(
-      r->source, r->at, "expected %s, found '%s'%s", what, value_quote(quote, r->token, r->length),
-      tuple ? "; an array of pairs is written as two arrays: [1, 2] [0.5, 1.5]" : "");
+  const char *hint = r->length != 1       ? ""
+                     : r->token[0] == '(' ? "; an array of pairs is written as two arrays: [1, 2] "
+                                            "[0.5, 1.5]"
+                     : r->token[0] == '"' ? "; there are no strings, only numbers, true and false"
+                                          : "";
+  return source_fail_at(r->source, r->at, "expected %s, found '%s'%s", what,
+                        value_quote(quote, r->token, r->length), hint);
 }
 
 static bool check_expected(text_reader *r, scalar_type type, uint32_t rank) {
