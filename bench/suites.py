@@ -217,11 +217,27 @@ def bmmc(gpus):
                                [((1 << n,), "u32")], "moved", map=map, strategy=way)
 
 
+def transform(gpus, name, expression, shape, kind, columns, fftw=None):
+    """Beside the libraries' call of the same name: by rows where it is mapped."""
+    types = types_of([(shape, kind)])
+    libraries = ("cupy", "torch") if gpus else ("torch", "numpy", "scipy")
+    peers = [f"{each} {expression.split()[-1]} {types}" for each in libraries]
+    return Case(name, expression, [(shape, kind)], "fourier", columns=columns,
+                peers=[fftw] * bool(fftw and not gpus) + peers)
+
+
 def fft(gpus):
+    all = 24 if gpus else 22  # log2 of the elements of rows
     for n in range(10, 29 if gpus else 25, 2):
-        types = f"[{1 << n}]c64"
-        yield Case(f"fft c64 2^{n}", "fft", [((1 << n,), "c64")], "fourier", columns=n, peers=[f"cupy fft {types}", f"torch fft {types}"] if gpus
-                   else [f"fftw --count {1 << n}", f"torch fft {types}"])
+        yield transform(gpus, f"fft c64 2^{n}", "fft", (1 << n,), "c64", n, f"fftw --count {1 << n}")
+    for n in range(4, 17, 2):
+        yield transform(gpus, f"fft of rows c64 2^{n}", "map fft", (1 << all - n, 1 << n), "c64", n,
+                        f"fftw --count {1 << all} --row {1 << n}")
+    for n in (16, 20, 24):
+        yield transform(gpus, f"fft c128 2^{n}", "fft", (1 << n,), "c128", n)
+        yield transform(gpus, f"rfft f32 2^{n}", "rfft", (1 << n,), "f32", n)
+    for n in (10, 12, 13) if gpus else (10, 12):
+        yield transform(gpus, f"fft2 c64 2^{n}", "fft2", (1 << n, 1 << n), "c64", 2 * n)
 
 
 def padded(gpus):
@@ -383,7 +399,7 @@ SUITES = {
     "rows": Suite(rows, "sorting the rows of 2^24 keys", "keys in a row", KEYS),
     "ragged": Suite(ragged, "sorting rows of unequal length, 2^24 keys", "keys in a row", KEYS),
     "bmmc": Suite(bmmc, "permutations that are affine in the index bits"),
-    "fft": Suite(fft, "Fourier transforms of c64", "elements", KEYS),
+    "fft": Suite(fft, "Fourier transforms", "elements", KEYS),
     "padded": Suite(padded, "sorting numbers of keys that are no powers of two", "keys", KEYS),
     "paper": Suite(paper, "the sorter of the BMMC paper beside sort", "keys", KEYS),
     "layouts": Suite(layouts, "exchanges by every bank layout"),

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""NumPy, PyTorch or CuPy (cuFFT), with the protocol of peer.h: for each line of input one turn, its
+"""NumPy, SciPy, PyTorch or CuPy (cuFFT), with the protocol of peer.h: for each line of input one turn, its
 seconds as a line; at the end the result is compared with NumPy's.
 
   python3 arrays.py numpy scan '[16777216]i64' cpu 1
@@ -41,7 +41,7 @@ def scattered(x):
 
 # What each operation makes of an array.
 EXPECTED = {
-    "fft": lambda x: np.fft.fft(x.astype(np.complex128)),
+    **{name: lambda x, call=call: call(data.wide(x)) for name, call in data.TRANSFORMS.items()},
     "transpose": lambda x: x.T,
     "bitrev": lambda x: x.reshape(bits_of(x)).T.reshape(-1),
     "scan": lambda x: np.cumsum(x, dtype=x.dtype),
@@ -58,7 +58,7 @@ EXPECTED = {
 def numpy_call(x, operation, device):
     turned = np.empty(x.shape[::-1], x.dtype)
     out, places = np.empty_like(x), places_of(x.size) if operation == "gather" else None
-    return {"fft": lambda: np.fft.fft(x),
+    return {**{name: lambda call=call: call(x) for name, call in data.TRANSFORMS.items()},
             "transpose": lambda: np.copyto(turned, x.T) or turned,
             "scan": lambda: np.cumsum(x, dtype=x.dtype, out=out),
             "sum": lambda: np.sum(x, dtype=x.dtype),
@@ -66,6 +66,11 @@ def numpy_call(x, operation, device):
             "exp": lambda: np.exp(x, out=out),
             "sort": lambda: np.sort(x, -1),
             "gather": lambda: np.take(x, places, out=out, mode="clip")}[operation]
+
+
+def scipy_call(x, operation, device):
+    import scipy.fft
+    return lambda: getattr(scipy.fft, operation)(x, workers=THREADS)
 
 
 def torch_call(x, operation, device):
@@ -86,6 +91,8 @@ def torch_call(x, operation, device):
         order = torch.empty(x.shape, dtype=torch.int64, device=device)
         return lambda: torch.sort(x, dim=-1, out=(out, order))[0]
     return {"fft": lambda: torch.fft.fft(x, out=out),
+            "fft2": lambda: torch.fft.fft2(x, out=out),
+            "rfft": lambda: torch.fft.rfft(x),
             "scan": lambda: torch.cumsum(x, 0, dtype=x.dtype, out=out),
             "sum": lambda: torch.sum(x, dtype=x.dtype),
             "maximum": lambda: torch.amax(x),
@@ -96,8 +103,12 @@ def torch_call(x, operation, device):
 
 def cupy_call(x, operation, device):
     import cupy
+    from cupyx.scipy.fft import get_fft_plan
     cufft, x = cupy.cuda.cufft, cupy.asarray(x)
-    out, plan = cupy.empty_like(x), cufft.Plan1d(x.size, cufft.CUFFT_C2C, 1)
+    real, axes = operation == "rfft", (-2, -1) if operation == "fft2" else -1
+    plan = get_fft_plan(x, axes=axes, value_type="R2C" if real else "C2C")
+    shape = (*x.shape[:-1], x.shape[-1] // 2 + 1) if real else x.shape
+    out = cupy.empty(shape, np.result_type(x.dtype, np.complex64))
     return lambda: plan.fft(x, out, cufft.CUFFT_FORWARD) or out
 
 
@@ -177,7 +188,7 @@ def cupy_turn(call):
 def is_right(found, expected):
     found = np.asarray(found.cpu() if hasattr(found, "cpu") else found.get() if hasattr(found, "get")
                        else found)
-    if found.dtype.kind in "fc" and OPERATION in ("fft", "scan", "sum", "exp"):
+    if found.dtype.kind in "fc" and OPERATION in (*data.TRANSFORMS, "scan", "sum", "exp"):
         return np.linalg.norm(found - expected) <= 1e-4 * np.linalg.norm(expected)
     return np.array_equal(found.reshape(expected.shape), expected)
 
