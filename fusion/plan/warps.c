@@ -127,23 +127,34 @@ static plan_phase warp_phase(warps *w, uint32_t first, uint32_t end, const vecto
   return p;
 }
 
+// The vectors of one line of the move's array: of elements of 8 bytes 16, which are half a warp.
+static vector_list vectors_of_one_line(const warps *w, const plan_move *m) {
+  int bits = log2_floor(w->p->target->line_bytes / w->pass->slot_bytes[m->slot]);
+  return line_vectors(w, &m->map, smaller_of(bits, w->shape.l));
+}
+
+// Lanes are those of a load or of a store: whole warps of neighbours, or else whole lines.
 static void add_op_phase(warps *w, uint32_t first, uint32_t end, f2_space d) {
-  vector_list load = {0}, store = {0}, directions = vectors_of(d);
-  if (first == 0 && w->pass->load_count)
-    load = line_vectors(w, &w->pass->loads[0].map, w->shape.l);
-  if (end == w->pass->op_count && w->pass->store_count)
-    store = line_vectors(w, &w->pass->stores[0].map, w->shape.l);
+  vector_list wanted = {0}, lines[4] = {0}, directions = vectors_of(d);
+  if (first == 0 && w->pass->load_count) {
+    lines[0] = line_vectors(w, &w->pass->loads[0].map, w->shape.l);
+    lines[2] = vectors_of_one_line(w, &w->pass->loads[0]);
+  }
+  if (end == w->pass->op_count && w->pass->store_count) {
+    lines[1] = line_vectors(w, &w->pass->stores[0].map, w->shape.l);
+    lines[3] = vectors_of_one_line(w, &w->pass->stores[0]);
+  }
   f2_space forms = coordinate_forms(w->p->stage, w->pass, first, end);
-  vector_list wanted = load.count && can_have_lanes(w, d, forms, &load) ? load
-                       : can_have_lanes(w, d, forms, &store)            ? store
-                                                                        : (vector_list){0};
+  for (int i = 0; i < 4 && !wanted.count; i++)
+    if (can_have_lanes(w, d, forms, &lines[i]))
+      wanted = lines[i];
   vec_push(w->p->memory, &w->phases, warp_phase(w, first, end, &directions, &wanted));
 }
 
 // Whether a phase has whole lines as lanes, or as lanes and registers.
 static bool has_line(const warps *w, const plan_move *m, size_t from, size_t to) {
   line wide = lines_of_move(w, m);
-  vector_list narrow = line_vectors(w, &m->map, w->shape.l);
+  vector_list narrow = vectors_of_one_line(w, m);
   for (size_t i = from; i < to; i++) {
     const plan_phase *p = &w->phases.items[i];
     f2_space own = f2_span(w->pass->tile.n, (int)p->l, p->basis + p->r);
