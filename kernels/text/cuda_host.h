@@ -118,6 +118,21 @@ typedef struct permc_imports {
     uint32_t t = threadIdx.x;                                                                      \
     asm volatile("" : "+r"(t));
 #define PERMC_END }
+// Item + so many for each multiprocessor, of `size` bytes each, to the second cache.
+#if __CUDA_ARCH__ >= 900
+#define PERMC_NEXT_TILE(array, size, blocks)                                                       \
+  if (threadIdx.x == 0) {                                                                          \
+    uint32_t processors;                                                                           \
+    asm("mov.u32 %0, %%nsmid;" : "=r"(processors));                                                \
+    const uint64_t next = blockIdx.x + (uint64_t)processors * (blocks);                            \
+    if (next < gridDim.x)                                                                          \
+      asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(                             \
+                       ((uint64_t)(array) + (first + next) * (size)) & ~UINT64_C(15)),             \
+                   "r"((uint32_t)(size)));                                                         \
+  }
+#else
+#define PERMC_NEXT_TILE(array, size, blocks)
+#endif
 #define PERMC_ROOTS(number, bytes) ((const char *)imports - (bytes))
 #define PERMC_ROOT(type, p) __ldg((const type *)(p))
 #define PERMC_BARRIER __syncthreads();
@@ -184,6 +199,7 @@ template <typename T, unsigned n> void permc_store_wide(const T (&e)[n], void *p
 #define PERMC_SKIP return
 #define PERMC_THREADS(count) for (uint32_t t = 0; t < count; t++) {
 #define PERMC_END }
+#define PERMC_NEXT_TILE(array, size, blocks)
 #define PERMC_ROOTS(number, bytes) imports->roots[number]
 #define PERMC_ROOT(type, p) (*(const type *)(p))
 #define PERMC_BARRIER

@@ -177,17 +177,21 @@ TEST(text_of_many_guards) {
 // ---- roots ---------------------------------------------------------------------------------------
 
 // Roots that registers alone choose are constants of the code; of others, the threads of a warp
-// read neighbours.
-TEST(roots_of_warps) {
+// read neighbours. A tile that is one run of a large array is brought to the second cache in time.
+TEST(reads_of_warps) {
   static const struct {
-    const char *types, *has, *lacks;
-  } rows[] = {{"[2^18][2^3]c64", "PERMC_STORE", "PERMC_ROOT"},
-              {"[2^12][2^12]c64", "const int64_t u37 = (t);\n", "imports->roots"}};
+    const char *program, *types, *has, *lacks;
+  } rows[] = {{"map fft", "[2^18][2^3]c64", "PERMC_STORE", "PERMC_ROOT"},
+              {"map fft", "[2^12][2^12]c64", "const int64_t u37 = (t);\n", "imports->roots"},
+              {"map fft", "[5000][2^12]c64", "PERMC_NEXT_TILE(a0, 32768, 3)", "imports->roots"},
+              {"map (fft . reverse)", "[5000][2^12]c64", "PERMC_NEXT_TILE", "imports->roots"},
+              {"map fft", "[100][2^12]c64", "PERMC_ROOT", "PERMC_NEXT_TILE"},
+              {"map fft . transpose", "[2^12][2^12]c64", "PERMC_ROOT", "PERMC_NEXT_TILE"}};
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     permc_context *c = permc_context_new();
     permc_explain_options o = {.target = "gpu", .types = rows[i].types, .dump = "cuda"};
     char *out = NULL;
-    CHECK(c && permc_define(c, "map fft") && permc_explain(c, "-e", NULL, 0, &o, &out));
+    CHECK(c && permc_define(c, rows[i].program) && permc_explain(c, "-e", NULL, 0, &o, &out));
     CHECK_CONTAINS(out, rows[i].has);
     CHECK(out && !strstr(out, rows[i].lacks));
     free(out);
