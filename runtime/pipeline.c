@@ -291,14 +291,30 @@ static bool is_at_hand(permc_context *c, const pipeline_request *r, const backen
   return !r->target && b->at_hand && (!b->name_device || b->name_device(c, space));
 }
 
+// The target with tiles as large as the device has room for. (Of few elements, and where they save
+// no pass, tiles are smaller: target_for.)
+static const target *with_tile_of_device(permc_context *c, pipeline *p) {
+  const backend *b = p->backend;
+  uint64_t bytes = b->tile_bytes ? b->tile_bytes(c) : 0;
+  if (bytes <= p->own->tile_bytes)
+    return p->own;
+  target *t = NEW(&p->memory, target);
+  *t = *p->own;
+  t->tile_bytes = bytes;
+  return t;
+}
+
 // What to plan for, as it was tuned.
 static void choose_target(permc_context *c, const pipeline_request *r, pipeline *p) {
   char space[BACKEND_WHY];
   const char *device;
   p->tuned = false;
   p->target = p->own;
-  if (is_at_hand(c, r, p->backend, space, &device))
-    p->target = tuned_target(&p->memory, p->net, p->own, device, c->trial, &p->tuned);
+  if (!is_at_hand(c, r, p->backend, space, &device))
+    return;
+  p->target = tuned_target(&p->memory, p->net, p->own, device, c->trial, &p->tuned);
+  if (p->target == p->own)
+    p->target = with_tile_of_device(c, p);
 }
 
 // Arrays between passes of a stage with fewer elements than it: what is neither written nor read.

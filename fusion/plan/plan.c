@@ -147,8 +147,16 @@ static uint64_t busy_elements(const net_stage *s) {
   return (padded ? start : net_stage_elements(s)) / net_share_count(s);
 }
 
+static const target *stage_target(arena *a, const target *t, const net_stage *s,
+                                  target_choice choice) {
+  uint32_t widest = 1;
+  for (net_id v = 0; v < s->values.count; v++)
+    widest = width_of(s, v) > widest ? width_of(s, v) : widest;
+  return s->ops.count ? target_for(a, t, busy_elements(s), widest, choice) : choice ? NULL : t;
+}
+
 const target *plan_stage_target(arena *a, const target *t, const net_stage *s) {
-  return s->ops.count ? target_for(a, t, busy_elements(s)) : t;
+  return stage_target(a, t, s, TARGET_USUAL);
 }
 
 // Whether one of the net's stages is executed in shares: who does so knows stages by number.
@@ -161,12 +169,12 @@ static bool has_shares(const net *t) {
   return any;
 }
 
-planning planning_of_stage(arena *a, const plan *p, uint32_t number) {
+static planning planning_for(arena *a, const plan *p, uint32_t number, const target *t) {
   const net_stage *stage = &p->net->stages.items[number];
   planning s = {.memory = a,
                 .plan = p,
                 .net = p->net,
-                .target = plan_stage_target(a, p->target, stage),
+                .target = t,
                 .stage_number = number,
                 .stage = stage,
                 .share = f2_space_units(stage->n, f2_mask(net_share_bits(stage))),
@@ -176,6 +184,11 @@ planning planning_of_stage(arena *a, const plan *p, uint32_t number) {
   find_lines(&s);
   find_lines_between(&s);
   return s;
+}
+
+planning planning_of_stage(arena *a, const plan *p, uint32_t number) {
+  const net_stage *stage = &p->net->stages.items[number];
+  return planning_for(a, p, number, plan_stage_target(a, p->target, stage));
 }
 
 // A stage's passes as it is planned, before they are those of the plan.
@@ -195,10 +208,11 @@ static bool is_better(const stage_passes *a, const stage_passes *b) {
          (a->seconds < b->seconds && a->largest_tile == b->largest_tile);
 }
 
-// The cheapest of the strategies' passes for one stage; of the one that is asked for, if it
-// applies.
-static stage_plan plan_stage(arena *a, const plan *p, uint32_t number, const strategy_row *asked) {
-  stage_plan best = {.net = p->net, .of = planning_of_stage(a, p, number)};
+// The cheapest of the strategies' passes for one stage and that target; of the one that is asked
+// for, if it applies.
+static stage_plan plan_stage_for(arena *a, const plan *p, uint32_t number, const target *t,
+                                 const strategy_row *asked) {
+  stage_plan best = {.net = p->net, .of = planning_for(a, p, number, t)};
   planning *s = &best.of;
   find_padding(s);
   bool moves = s->stage->ops.count == 0;
@@ -216,7 +230,39 @@ static stage_plan plan_stage(arena *a, const plan *p, uint32_t number, const str
     best.strategy = row->shown.name;
   }
   assert(best.strategy || asked);
-  return best.strategy ? best : plan_stage(a, p, number, NULL);
+  return best.strategy ? best : plan_stage_for(a, p, number, t, NULL);
+}
+
+static uint32_t phases_of_stage(const stage_plan *s) {
+  uint32_t phases = 0;
+  for (size_t i = 0; i < s->made.passes.count; i++)
+    phases += s->made.passes.items[i].phase_count;
+  return phases;
+}
+
+// Whether a tile of another size is the better one. Half of the usual one is, where neither passes
+// nor phases are more: there are more blocks. The largest leaves room for one block, which waits
+// for itself: its passes may take 7/5 of the time (a sorting network of 2^24 keys, 13 passes for 16:
+// 850 us for 733; fwht of 2^24, 2 passes for 3: 78 us for 110).
+static bool is_better_tile(target_choice choice, const stage_plan *one, const stage_plan *than) {
+  size_t passes = one->made.passes.count, others = than->made.passes.count;
+  if (choice == TARGET_WHOLE_TILE)
+    return 7 * passes < 5 * others;
+  return passes < others || (passes == others && phases_of_stage(one) <= phases_of_stage(than));
+}
+
+static stage_plan plan_stage(arena *a, const plan *p, uint32_t number, const strategy_row *asked) {
+  const net_stage *stage = &p->net->stages.items[number];
+  const target *t = plan_stage_target(a, p->target, stage);
+  stage_plan best = plan_stage_for(a, p, number, t, asked);
+  for (target_choice i = TARGET_USUAL + 1; i < TARGET_CHOICES; i++) {
+    if (best.made.passes.count < 2 || !(t = stage_target(a, p->target, stage, i)))
+      continue;
+    stage_plan other = plan_stage_for(a, p, number, t, asked);
+    if (is_better_tile(i, &other, &best))
+      best = other;
+  }
+  return best;
 }
 
 static stage_plan plan_routine(arena *a, const plan *p, uint32_t number,

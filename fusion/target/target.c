@@ -88,22 +88,36 @@ const target *target_named(const char *name) {
 
 // What a GPU gives to a stage: few elements are shared by more threads and more blocks, with less
 // in registers and smaller tiles, so that all of it has something to do. Measured for sorting
-// networks on an H200: with 2^14 to 2^18 keys up to 1.9 times as fast as large tiles.
-const target *target_for(arena *a, const target *t, uint64_t elements) {
+// networks on an H200: with 2^14 to 2^18 keys up to 1.9 times as fast as large tiles. Up to 2^10
+// elements are one tile, also of wide ones: a Fourier transform of 2^10 c64 in 1.32 us, by two
+// passes 3.27. Of many elements half a tile is better where it takes neither more passes nor more
+// phases (transforms of 2^24 c64: 229 us, 262); a tile beyond 64 KiB leaves room for one block, and
+// pays where it saves a pass (rows of 2^14: 98 us, 157).
+const target *target_for(arena *a, const target *t, uint64_t elements, uint32_t width,
+                         target_choice choice) {
+  enum { WORD = 4 };
   static const struct {
-    int elements, tile, registers;  // log2: at most, of 4-byte elements, of a thread
+    int elements, tile, registers;  // log2: at most, of words, of a thread's
   } sizes[] = {{10, 10, 3}, {12, 12, 5}, {14, 10, 3}, {16, 11, 3},
                {19, 12, 4}, {23, 13, 5}, {63, 14, 5}};
+  enum { LAST = sizeof sizes / sizeof *sizes - 1 };
+  size_t i = 0;
+  while (t->adapts && elements >> sizes[i].elements > 1)
+    i++;
+  if (choice && i < LAST)
+    return NULL;
   if (!t->adapts)
     return t;
-  size_t i = 0;
-  while (elements >> sizes[i].elements > 1)
-    i++;
+  uint64_t unit = i == 0 && width > WORD ? width : WORD, tile = unit << sizes[i].tile,
+           registers = unit << sizes[i].registers;
+  if (choice == TARGET_WHOLE_TILE && tile >= t->tile_bytes)
+    return NULL;
+  tile = choice == TARGET_WHOLE_TILE ? t->tile_bytes : choice == TARGET_HALF_TILE ? tile / 2 : tile;
   target *own = NEW(a, target);
   *own = *t;
-  if (own->register_bytes > UINT32_C(4) << sizes[i].registers)
-    own->register_bytes = UINT32_C(4) << sizes[i].registers;
-  if (own->tile_bytes > UINT64_C(4) << sizes[i].tile)
-    own->tile_bytes = UINT64_C(4) << sizes[i].tile;
+  if (own->register_bytes > registers)
+    own->register_bytes = (uint32_t)registers;
+  if (own->tile_bytes > tile)
+    own->tile_bytes = tile;
   return own;
 }

@@ -89,8 +89,16 @@ size_t target_count(void);
 const target *target_at(size_t index);
 const target *target_named(const char *name);  // or NULL
 // The target itself, or where it adapts, one with as much of its tile and its registers as so many
-// elements are worth.
-const target *target_for(arena *a, const target *t, uint64_t elements);
+// elements are worth, the widest of so many bytes. Of many elements there are others to be tried;
+// NULL: not of these.
+typedef enum target_choice {
+  TARGET_USUAL,
+  TARGET_HALF_TILE,
+  TARGET_WHOLE_TILE,
+  TARGET_CHOICES
+} target_choice;
+const target *target_for(arena *a, const target *t, uint64_t elements, uint32_t width,
+                         target_choice choice);
 
 // ---- as text (target/text.c) -----------------------------------------------------------------
 

@@ -68,6 +68,8 @@ typedef struct backend {
   // The name under which permc_tune stores targets for its device. False: there is no device. NULL:
   // it is the processor.
   bool (*name_device)(const permc_context *c, char name[BACKEND_WHY]);
+  // The most fast memory of a tile that its device has. 0: what the target says. NULL: the same.
+  uint64_t (*tile_bytes)(const permc_context *c);
   backend_status (*prepare)(backend_program *p, char why[BACKEND_WHY]);
   bool (*execute)(backend_program *p, backend_run *r);  // false: reported
   // The same on the caller's memory, by several threads at once. NULL: there is nothing of the

@@ -32,6 +32,14 @@ static bool name_gpu(const permc_context *c, char name[BACKEND_WHY]) {
   return facts != NULL;
 }
 
+// What a block may have, but for a little that the driver and kernels take themselves.
+static uint64_t tile_of_gpu(const permc_context *c) {
+  enum { BESIDES = 3 << 10 };
+  const cuda_device *d = c->gpus[c->device].open;
+  int shared = d ? cuda_facts_of(d)->shared_per_block : 0;
+  return shared > BESIDES ? f2_unit(f2_msb((uint64_t)shared - BESIDES)) : 0;
+}
+
 static bool open_devices(permc_context *c, gpu_program *g, error *failure) {
   char why[CUDA_WHY];
   bool good = c->peer_count > 1
@@ -160,6 +168,7 @@ const backend cuda_backend = {.name = "cuda",
                               .stream_bytes = UINT64_MAX,
                               .open = open_gpu,
                               .name_device = name_gpu,
+                              .tile_bytes = tile_of_gpu,
                               .prepare = prepare_kernels,
                               .execute = execute_kernels,
                               .call = program_call,

@@ -132,6 +132,37 @@ TEST(a_target_from_a_file) {
   arena_free(&memory);
 }
 
+// Tiles of a GPU whose blocks may have 128 KiB: the largest where it takes much fewer passes, and
+// half of the usual one where neither passes nor phases are more.
+TEST(tiles_of_many_elements) {
+  static const struct {
+    const char *program, *types, *passes;
+  } rows[] = {{"fft", "[2^10]c64", "passes        1, with 3 exchanges"},
+              {"map fft", "[2^11][2^13]c64", "passes        1, with 2 exchanges"},
+              {"map fft", "[2^10][2^14]c64", "passes        1, with 2 exchanges"},
+              {"map fft", "[2^9][2^15]c64", "   2     8       2    128 MiB    128 MiB"},
+              {"fft", "[2^24]c64", "passes        3, with 3 exchanges"},
+              {"map fft", "[2^12][2^12]c128", "passes        1, with 2 exchanges"},
+              {"fwht", "[2^24]f32", "passes        2, with"},
+              {"sort_network", "[2^24]u32", "passes        16, with"}};
+  START();
+  char path[4096];
+  const char *folder = getenv("PERMC_TMP");
+  snprintf(path, sizeof path, "%s/large.target", folder ? folder : "/tmp");
+  FILE *file = fopen(path, "w");
+  REQUIRE(file != NULL);
+  fputs("base = gpu\nname = large\ntile_bytes = 131072\n", file);
+  fclose(file);
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    permc_context *c = load_expression(rows[i].program);
+    permc_explain_options o = {.target = path, .types = rows[i].types};
+    CHECK_CONTAINS(explained(c, "-e", NULL, 0, &o), rows[i].passes);
+    permc_context_free(c);
+  }
+  remove(path);
+  arena_free(&memory);
+}
+
 // ---- JSON ------------------------------------------------------------------------------------
 
 static bool print_json(permc_context *c, const explanation *e, void *out) {
