@@ -461,6 +461,9 @@ BUILTIN(networks) {
   return make_integer(e, most > INT64_MAX ? INT64_MAX : (int64_t)most);
 }
 
+// fail_dynamic tells whoever runs the program to make the argument static, and elaborate it again.
+BUILTIN(known) { return make_integer(e, static_argument(e, a, 0, "the argument of known")); }
+
 BUILTIN(length) { return make_integer(e, (int64_t)length_of(a[0])); }
 
 typedef struct padding_call {
@@ -629,6 +632,7 @@ static const builtin rows[] = {
     {"concat", "[]a -> []a -> []a", ANY, 2, run_concat, 0, NULL},
     {"iota", "int -> []int", ANY, 1, run_iota, 0, NULL},
     {"replicate", "int -> a -> []a", ANY, 2, run_replicate, 0, NULL},
+    {"known", "int -> int", ANY, 1, run_known, 0, NULL},
     {"length", "[]a -> int", ANY, 1, run_length, 0, NULL},
     {"padded", "a -> ([]a -> []b) -> []a -> []b", ANY, 3, run_padded, 0, NULL},
     {"gather", "[]a -> []b -> []b", {CONSTRAINT_SCALAR, CLASS_INTEGER}, 2, run_gather, 0, NULL},

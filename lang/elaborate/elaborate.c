@@ -415,22 +415,35 @@ static void run_generator_round(elaborator *e, const activation *act, const expr
     run_qualifiers(e, own, x, i + 1, out);
 }
 
+// A number of a range, of any type of numbers.
+static int64_t whole_number(elaborator *e, value *v, const char *what) {
+  v = static_scalar(e, v);
+  if (v->kind != VALUE_SCALAR)
+    fail_dynamic(e, v, what);
+  value *whole = convert(e, SCALAR_I64, v), *again = convert(e, v->u.scalar.type, whole);
+  if (memcmp(&again->u.scalar.bits, &v->u.scalar.bits, scalar_types[v->u.scalar.type].size))
+    fail_hint(e, "the numbers between may be computed of whole ones: [x / 2.0 | x <- [0..9]]",
+              "%s must be a whole number", what);
+  return whole->u.scalar.bits.i64;
+}
+
 static void run_range(elaborator *e, activation *act, const expr *x, uint32_t i, value_list *out) {
   const qualifier *q = &x->u.comprehension.qualifiers[i];
   value *first = eval_expr(e, act, q->source), *last = eval_expr(e, act, q->last),
         *second = q->second ? eval_expr(e, act, q->second) : NULL;
   e->where = q->source->where;
-  int64_t from = static_integer(e, first, "a range's first number"),
-          to = static_integer(e, last, "a range's last number");
+  int64_t from = whole_number(e, first, "a range's first number"),
+          to = whole_number(e, last, "a range's last number");
+  scalar_type t = static_scalar(e, first)->u.scalar.type;
   int64_t step = 1, k = from;
   if (second &&
-      __builtin_sub_overflow(static_integer(e, second, "a range's second number"), from, &step))
+      __builtin_sub_overflow(whole_number(e, second, "a range's second number"), from, &step))
     fail(e, "the step of this range overflows i64");
   if (!step)
     fail(e, "the step of this range is 0");
   for (bool more = true; more && (step > 0 ? k <= to : k >= to);
        more = !__builtin_add_overflow(k, step, &k))
-    run_generator_round(e, act, x, i, make_integer(e, k), out);
+    run_generator_round(e, act, x, i, convert(e, t, make_integer(e, k)), out);
 }
 
 static void run_generator(elaborator *e, activation *act, const expr *x, uint32_t i, value *list,

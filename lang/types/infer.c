@@ -337,11 +337,11 @@ static void infer_qualifier(inferrer *in, qualifier *q) {
   }
   type *element = fresh_variable(in, anything);
   if (q->last) {
-    expect(in, q->source->where, in->integer, found);
+    element = fresh_variable(in, (constraint){CONSTRAINT_SCALAR, CLASS_REAL});
+    expect(in, q->source->where, element, found);
     if (q->second)
-      expect(in, q->second->where, in->integer, infer_expr(in, q->second));
-    expect(in, q->last->where, in->integer, infer_expr(in, q->last));
-    element = in->integer;
+      expect(in, q->second->where, element, infer_expr(in, q->second));
+    expect(in, q->last->where, element, infer_expr(in, q->last));
   } else {
     expect(in, q->source->where, type_array(in->memory, element), found);
   }
