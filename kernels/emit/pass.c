@@ -271,7 +271,7 @@ c_pass_facts c_pass_write_look_back(c_writer *w, c_context *c, text *out, text *
                                     const plan_look_back *l) {
   c_context own = c_context_of(c->memory, l->one, c->options);
   pass_text p = {.w = w, .of = c_pass_of(&own, 0)};
-  p.look_back = c_look_back_of(w, l, &p.of.schedule.scratch_bytes);
+  p.look_back = c_look_back_of(w, l, p.of.schedule.spaces[0].threads, &p.of.schedule.scratch_bytes);
   p.keyed = NEW_ARRAY(w->memory, bool, p.of.pass->slot_count + 1);
   write_phases(&p);
   c->problem = c->problem ? c->problem : own.problem;

@@ -25,6 +25,8 @@ typedef struct thread_guard {
   const uint64_t *end_column;  // `end` is XORed with these by bits of the block; NULL: with none
 } thread_guard;
 
+enum { RECORD_GUARDS = 3 };  // at most, of a block of text
+
 typedef enum kernel_step_kind {
   STEP_LOAD,
   STEP_STORE,
@@ -46,7 +48,7 @@ typedef struct kernel_step {
   const struct c_swizzle *swizzle;  // through which all but the base goes, or NULL
   uint64_t limit;                   // units from here on are left out
   uint32_t guard_count;
-  thread_guard guard[2];  // lanes that fail one of them ask for nothing
+  thread_guard guard[RECORD_GUARDS];  // lanes that fail one of them ask for nothing
 } kernel_step;
 
 typedef struct kernel_record {
@@ -56,7 +58,7 @@ typedef struct kernel_record {
   const c_space *space;  // of the pass's first phase
   VEC(kernel_step) steps;
   uint32_t guard_count;  // of the block of text at hand, which stands there for some threads
-  thread_guard guard[2];
+  thread_guard guard[RECORD_GUARDS];
 } kernel_record;
 
 // Notes a step of the block of text at hand. (r NULL: nobody asks.)

@@ -87,8 +87,7 @@ TEST(scans) {
 }
 
 // Of a memory machine: 2^8 blocks of 8 warps, which read the number of the run. Blocks publish a
-// total each, as does the last block of each 16. All but the first of 16 read totals, on either of
-// two levels.
+// total each, and read those of all before them, of 8 bytes each: two levels of 16 are joined.
 TEST(state_on_a_machine) {
   arena memory = {.failure = &kernels_failure};
   permc_context *c = permc_context_new();
@@ -100,14 +99,40 @@ TEST(state_on_a_machine) {
   CHECK(permc_define(c, "scan (+)"));
   const plan *p = kernels_plan(&memory, c, "-e", "[2^20]i32");
   CHECK_STR(hmm_plan_run(&memory, &m, p, 0, NULL, &one), NULL);
-  CHECK_EQ_U64(one.accesses[HMM_READ_GLOBAL], data + 8 * 256 + 2 * 240);
-  CHECK_EQ_U64(one.accesses[HMM_WRITE_GLOBAL], data + 256 + 16);
+  uint64_t totals = 0;
+  for (uint64_t block = 0; block < 256; block++)
+    totals += (block + 15) / 16;
+  CHECK_EQ_U64(one.accesses[HMM_READ_GLOBAL], data + 8 * 256 + totals);
+  CHECK_EQ_U64(one.accesses[HMM_WRITE_GLOBAL], data + 256);
   for (uint32_t i = 1; i < p->passes.count; i++) {
     CHECK_STR(hmm_plan_run(&memory, &m, p, i, NULL, &none), NULL);
     CHECK_EQ_U64(none.requests, 0);
   }
   arena_free(&memory);
   permc_context_free(c);
+}
+
+// In the text of a kernel.
+static unsigned occurrences(const char *types, const char *word) {
+  permc_context *c = permc_context_new();
+  permc_explain_options o = {.target = "gpu", .types = types, .dump = "cuda"};
+  char *dump = NULL;
+  unsigned count = 0;
+  CHECK(permc_define(c, "scan (+)") && permc_explain(c, "-e", NULL, 0, &o, &dump));
+  for (const char *at = dump; at && (at = strstr(at, word)); at++)
+    count++;
+  free(dump);
+  permc_context_free(c);
+  return count;
+}
+
+// 8, 12 and 20 bits of blocks: levels of 4 bits are joined by two.
+TEST(looks) {
+  CHECK_EQ_U64(occurrences("[2^20]i32", "PERMC_LOOK("), 1);
+  CHECK_EQ_U64(occurrences("[2^24]i32", "PERMC_LOOK("), 2);
+  CHECK_EQ_U64(occurrences("[2^32]i32", "PERMC_LOOK("), 3);
+  CHECK_EQ_U64(occurrences("[2^20]i32", "PERMC_PAUSE"), 0);
+  CHECK_EQ_U64(occurrences("[2^24]i32", "PERMC_PAUSE"), 2);
 }
 
 TEST_MAIN()
