@@ -7,6 +7,12 @@
 // A form of the address may be changed by any form that is 0 where the load is wanted. So the forms
 // f and g of two loads have one form in their place if f ^ g = a ^ b, where a is 0 where the first
 // is wanted, and b where the second is: f ^ a = g ^ b. A row that a load lacks is the form 0.
+//
+// And the rule `one-store`: what is stored twice in one order, for a gather and for a stage that loads
+// it, is stored once.
+//
+//   store v0 in a1 at x0 + 2*x1           a3 = a1
+//   store v0 in a3 at x0 + 2*x1     ->    store v0 in a1 at x0 + 2*x1
 #include "fusion/rules/rewriting.h"
 
 enum { LATEST = 8 };  // loads of an array that are looked at
@@ -130,5 +136,69 @@ void stage_join_loads(rewriter *r, f2_space *wanted) {
         wanted[load->value] = wanted[last->value] = both;
         break;
       }
+    }
+}
+
+// ---- stores ------------------------------------------------------------------------------------
+
+static bool stores_are_equal(const net_store *x, const net_store *y) {
+  bool equal = x->value == y->value && x->padding_start == y->padding_start &&
+               x->live_count == y->live_count && net_map_equal(&x->map, &y->map);
+  for (uint32_t i = 0; i < x->live_count && equal; i++)
+    equal = x->live[i].mask == y->live[i].mask && x->live[i].constant == y->live[i].constant;
+  return equal;
+}
+
+// Whether both have the same elements, if the same is stored to both.
+static bool arrays_are_alike(const net *t, net_id x, net_id y, const uint32_t *writes) {
+  const net_array *a = &t->arrays.items[x], *b = &t->arrays.items[y];
+  return x != y && a->role == NET_TEMPORARY && b->role == NET_TEMPORARY && a->type == b->type &&
+         a->count == b->count && !a->part_of && !b->part_of && writes[x] == 1 && writes[y] == 1;
+}
+
+// Takes stores away whose arrays are joined with those of others.
+static void join_stores(rewriter *r, const uint32_t *writes, net_id *joined) {
+  net_stage *s = r->stage;
+  size_t kept = 0;
+  for (size_t j = 0, k; j < s->stores.count; j++) {
+    const net_store store = s->stores.items[j], *others = s->stores.items;
+    for (k = 0; k < kept && !(stores_are_equal(&others[k], &store) &&
+                              arrays_are_alike(r->net, others[k].array, store.array, writes));
+         k++)
+      ;
+    if (k == kept) {
+      s->stores.items[kept++] = store;
+      continue;
+    }
+    r->step = r->net->arrays.items[store.array].step;
+    joined[store.array] = others[k].array;
+    rewriter_fired(r, RULE_ONE_STORE, rewriter_bytes(r, store.value, 0), 0);
+  }
+  s->stores.count = kept;
+}
+
+static bool reads_joined(const net_stage *s, const net_id *joined) {
+  for (net_access at = {0}; net_access_next(s, &at);)
+    if (joined[at.array] != at.array)
+      return true;
+  return false;
+}
+
+void net_join_stores(rewriter *rewriters, net *t) {
+  arena *a = rewriters->memory;
+  net_id *joined = NEW_ARRAY(a, net_id, t->arrays.count + 1);
+  uint32_t *writes = NEW_ARRAY(a, uint32_t, t->arrays.count + 1);
+  for (size_t i = 0; i < t->arrays.count; i++)
+    joined[i] = (net_id)i;
+  for (size_t i = 0; i < t->stages.count; i++)
+    for (net_access at = {0}; net_access_next(&t->stages.items[i], &at);)
+      writes[at.array] += at.writes;
+  for (size_t i = 0; i < t->stages.count; i++)
+    join_stores(&rewriters[i], writes, joined);
+  for (size_t i = 0; i < t->stages.count; i++)
+    if (reads_joined(&t->stages.items[i], joined)) {
+      t->stages.items[i] =
+          net_stage_changed(a, &t->stages.items[i], (net_change){.arrays = joined});
+      rewriters[i].changed = true;
     }
 }

@@ -132,6 +132,8 @@ void net_compact(arena *a, net *t);
 
 // Gives loads of an array the same map where it is the same wherever they are wanted. By value.
 void stage_join_loads(rewriter *r, f2_space *wanted);
+// The rule one-store, by the rewriters of all stages.
+void net_join_stores(rewriter *rewriters, net *t);
 
 // ---- rules/space.c ---------------------------------------------------------------------------
 

@@ -56,6 +56,7 @@ void rules_apply(arena *a, net *t, rule_log *log) {
       if (rewriters[i].changed)
         rewrite_stage(&rewriters[i]);
     drop_dead(rewriters, t);
+    net_join_stores(rewriters, t);
     again = false;
     for (size_t i = 0; i < t->stages.count; i++)
       again = again || rewriters[i].changed;

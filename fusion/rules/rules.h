@@ -106,6 +106,9 @@
   ROW(RESULT_IN_PLACE, "result-in-place",                                                          \
       "an array between stages that is exactly a result is that result",                           \
       "it is written once, row by row", "id")                                                      \
+  ROW(ONE_STORE, "one-store",                                                                      \
+      "arrays between stages to which a stage stores the same in one order are one",               \
+      "nobody else writes to them", "id")                                                          \
   ROW(SHORT_LOADS, "short-loads",                                                                  \
       "what one op of a pass reads goes from memory to registers, and takes no room in its tile",  \
       "lanes are those of vector registers; it is not stored", "the planner")                      \

@@ -754,6 +754,39 @@ TEST(dead_parts) {
 
 // What is made of the other elements of a pair is no part of what it was put beside: op 3 is op 1
 // on all indices, and v2 is none of it.
+// What one stage takes at places, and another one in order, is stored once: then both are loads of one
+// array.
+TEST(stored_once) {
+  START();
+  const char *wrong = NULL, *source = "array a0 i32 8 argument 0\n"
+                                      "array a1 i32 8 temporary\n"
+                                      "array a2 i32 8 temporary\n"
+                                      "array a3 i32 8 result 0\n"
+                                      "stage 0 n=3\n"
+                                      "  v0 = load a0 at x0 + 2*x1 + 4*x2\n"
+                                      "  op 0 step %1\n"
+                                      "    v1[0] = * v0[0] v0[0]\n"
+                                      "  store v1 in a1 at 4*x0 + 2*x1 + x2\n"
+                                      "  store v1 in a2 at 4*x0 + 2*x1 + x2\n"
+                                      "stage 1 n=3\n"
+                                      "  v0 = load a2 at x0 + 2*x1 + 4*x2\n"
+                                      "  v1 = load a1 at x0 + 2*x1 + 4*x2\n"
+                                      "  op 0 step %2\n"
+                                      "    v2[0] = * v0[0] v1[0]\n"
+                                      "  store v2 in a3 at x0 + 2*x1 + 4*x2\n";
+  net *before = net_read(&memory, source, &wrong), *after = net_read(&memory, source, &wrong);
+  rule_log log = {.memory = &memory};
+  REQUIRE(before && after);
+  rules_apply(&memory, after, &log);
+  CHECK_EQ_U64(log.of[RULE_ONE_STORE].times, 1);
+  CHECK_EQ_U64(after->arrays.count, 3);
+  CHECK_EQ_U64(after->stages.items[1].loads.count, 1);
+  CHECK_STR(net_verify(&memory, after), NULL);
+  CHECK(same_results(before, net_evaluate(&memory, before, 1), after,
+                     net_evaluate(&memory, after, 1)));
+  arena_free(&memory);
+}
+
 TEST(what_is_beside_a_part) {
   START();
   const char *ops = "  op 0 directions 0b001 coordinates x0 step %1\n"
