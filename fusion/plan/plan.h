@@ -281,8 +281,8 @@ plan_boundary *plan_boundaries(arena *a, const plan *p, uint32_t *count);
 //                                 1: ops 3-7, on 2^12 totals       up to one, and down again
 //                                 2: ops 8-10, in tiles of 2^12    down, to the elements
 //   as one: ops 0-2, one op that stands for ops 3-7, ops 8-10. Each level between is 4 bits of the
-//   number of the block. The last block of 16 publishes the total of the 16, and so on. A block folds at
-//   most 15 totals of each level.
+//   number of the block. The last block of 16 publishes the total of the 16, and so on (two levels
+//   may be joined: kernels/emit/look_back.h). A block folds at most 15 totals of each level.
 //
 // What the ops between are to be like: the head of look_back.c's functions. The plan keeps its
 // passes, which other backends execute; results are the same to the bit.

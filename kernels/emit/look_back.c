@@ -77,6 +77,7 @@ static void add_published(c_look_back *l, net_id value, uint32_t shift, uint32_t
   l->first_word[value] = l->words;
   l->words += words_of(type) * (f2_unit(l->stage->n) >> shift);
   l->scratch[value] = *scratch_bytes;
+  l->level[value] = shift;
   *scratch_bytes += ((scalar_types[type].size << bits) + 15) / 16 * 16;
 }
 
@@ -88,6 +89,7 @@ c_look_back *c_look_back_of(c_writer *w, const plan_look_back *p, uint32_t threa
   *l = (c_look_back){.plan = p, .stage = stage, .threads = threads, .words = 1};
   l->first_word = NEW_ARRAY(w->memory, uint64_t, stage->values.count + 1);
   l->scratch = NEW_ARRAY(w->memory, uint64_t, stage->values.count + 1);
+  l->level = NEW_ARRAY(w->memory, uint32_t, stage->values.count + 1);
   bool *published = NEW_ARRAY(w->memory, bool, stage->values.count + 1);
   for (uint32_t i = 0; i < p->in_count; i++)
     published[p->in[i]] = true;
@@ -244,24 +246,21 @@ void c_look_back_publish(const c_look_back *l, const c_phase *f, uint32_t number
 
 // ---- an op by one thread ---------------------------------------------------------------------
 
-// Which group of a level an op is executed on: the block's, or one of 2^count_log by thread.
-typedef struct groups {
-  bool by_thread;
-  uint32_t count_log;
-} groups;
-
+// It is executed on the block's group of the level, or (groups) on one of 2^groups by thread.
+//
 // The elements of the op's coset are registers; what is below its level is 0.
-static c_phase phase_of_op(const c_look_back *l, const c_phase *f, const net_op *op, groups g) {
+static c_phase phase_of_op(const c_look_back *l, const c_phase *f, const net_op *op,
+                           uint32_t groups) {
   c_writer *w = f->w;
   c_space *space = NEW(w->memory, c_space);
   uint32_t end = shift_of(op) + op->k, threads = f->space->threads;
   uint64_t *block = NEW_ARRAY(w->memory, uint64_t, f->space->blocks + 1);
   uint64_t *basis = NEW_ARRAY(w->memory, uint64_t, op->k + threads + 1);
   memcpy(basis, op->directions, op->k * sizeof *basis);
-  for (uint32_t i = 0; i < threads && g.by_thread && i < g.count_log; i++)
+  for (uint32_t i = 0; i < groups; i++)
     basis[op->k + i] = f2_unit((int)(end + i));
   for (uint32_t i = 0; i < f->space->blocks; i++)
-    if (l->plan->tile_bits + i >= end + (g.by_thread ? g.count_log : 0))
+    if (l->plan->tile_bits + i >= end + groups)
       block[i] = f2_unit((int)(l->plan->tile_bits + i));
   *space = (c_space){
       .blocks = f->space->blocks, .threads = threads, .r = op->k, .block = block, .basis = basis};
@@ -269,18 +268,18 @@ static c_phase phase_of_op(const c_look_back *l, const c_phase *f, const net_op 
 }
 
 // Where it has element i of the group in scratch.
-static xor_word place_in_scratch(const c_look_back *l, const c_phase *f, const net_op *op, groups g,
-                                 uint64_t i) {
+static xor_word place_in_scratch(const c_look_back *l, const c_phase *f, const net_op *op,
+                                 uint32_t groups, uint64_t i) {
   const c_look *look = look_of(l, shift_of(op));
-  uint32_t from = shift_of(op) + op->k - l->plan->tile_bits;
-  bit_range own = {g.by_thread ? 0 : from, (g.by_thread ? 0 : from) + look->upper, op->k};
+  uint32_t from = groups ? 0 : shift_of(op) + op->k - l->plan->tile_bits;
+  bit_range own = {from, from + look->upper, op->k};
   if (!is_lower(l, op))
     return word_of(f, none, none, i);
-  return spread(look, f, g.by_thread ? word_of(f, none, own, i) : word_of(f, own, none, i));
+  return spread(look, f, groups ? word_of(f, none, own, i) : word_of(f, own, none, i));
 }
 
 static void get_published(const c_look_back *l, const c_phase *f, c_phase *own, const net_op *op,
-                          net_id value, groups g) {
+                          net_id value, uint32_t groups) {
   c_writer *w = f->w;
   scalar_type type = l->stage->values.items[value];
   uint32_t bytes = scalar_part_bytes(type);
@@ -289,7 +288,7 @@ static void get_published(const c_look_back *l, const c_phase *f, c_phase *own, 
   *s = c_registers_of(w, own->space, type);
   for (uint32_t i = 0; i < scalar_parts(type) << op->k; i++) {
     uint64_t region = l->scratch[value] + ((uint64_t)(i >> op->k) * bytes << bits);
-    xor_word place = place_in_scratch(l, f, op, g, i & (uint32_t)f2_mask((int)op->k));
+    xor_word place = place_in_scratch(l, f, op, groups, i & (uint32_t)f2_mask((int)op->k));
     s->id[i] = c_let(w, c_vector(w, bytes, 1), "PERMC_GET(%s, %s)", c_vector(w, bytes, 1),
                      scratch_at(f, region, bytes, place));
     note(w, STEP_GET, bytes, region, bytes, place);
@@ -299,14 +298,14 @@ static void get_published(const c_look_back *l, const c_phase *f, c_phase *own, 
 
 // Executes it on what scratch has of its level, and what `above` has of the one above.
 static c_phase execute(const c_look_back *l, c_phase *f, const net_op *op, const c_registers *above,
-                       groups g) {
-  c_phase own = phase_of_op(l, f, op, g);
+                       uint32_t groups) {
+  c_phase own = phase_of_op(l, f, op, groups);
   net_reads reads = net_op_reads(f->w->memory, l->stage, op);
   for (uint32_t i = 0; i < reads.count; i++) {
     net_id v = reads.values[i];
     scalar_type type = l->stage->values.items[v];
     if (l->first_word[v]) {
-      get_published(l, f, &own, op, v, g);
+      get_published(l, f, &own, op, v, groups);
       continue;
     }
     own.slots[v] = c_registers_of(f->w, own.space, type);
@@ -319,8 +318,6 @@ static c_phase execute(const c_look_back *l, c_phase *f, const net_op *op, const
 }
 
 // ---- waiting ---------------------------------------------------------------------------------
-
-static const groups of_block;
 
 // The number of element i of a thread among those of the look.
 static xor_word element_of_thread(const c_phase *f, const c_look *look, uint64_t i) {
@@ -391,22 +388,9 @@ static const char *wanted_by_block(const c_look_back *l, c_writer *w, const c_lo
              : place;
 }
 
-// The values that the ops of a look's lower level have from others.
-static uint32_t looked_values(const c_look_back *l, const c_phase *f, const c_look *look,
-                              net_id *values) {
-  arena *memory = f->w->memory;
-  bool *found = NEW_ARRAY(memory, bool, l->stage->values.count + 1);
-  uint32_t count = 0;
-  for (uint32_t i = 0; i < l->plan->middle_count; i++) {
-    net_reads reads = net_op_reads(memory, l->stage, op_between(l, i));
-    for (uint32_t k = 0; k < reads.count; k++) {
-      net_id value = reads.values[k];
-      if (shift_of(op_between(l, i)) == look->shift && l->first_word[value] && !found[value])
-        values[count++] = value;
-      found[value] |= shift_of(op_between(l, i)) == look->shift;
-    }
-  }
-  return count;
+// Whether it is a value of a look's lower level, which blocks have published.
+static bool is_looked(const c_look_back *l, const c_look *look, net_id value) {
+  return l->first_word[value] && l->level[value] == look->shift;
 }
 
 static void write_look(const c_look_back *l, c_phase *f, const c_look *look) {
@@ -415,24 +399,25 @@ static void write_look(const c_look_back *l, c_phase *f, const c_look *look) {
   uint32_t end = look->shift + look->bits - l->plan->tile_bits, id = w->next++;
   bool pauses = look->pauses && c_look_back_blocks(l) >= FILLS_GPU;
   bool up = goes_above(l, look->shift + look->bits);
-  net_id *values = NEW_ARRAY(w->memory, net_id, l->stage->values.count + 1);
-  uint32_t count = looked_values(l, f, look, values);
+  net_id values = (net_id)l->stage->values.count;
   text_printf(&w->body, "    PERMC_THREADS(%u)\n", 1U << f->space->threads);
   c_line(w, "const uint32_t e%u = %s, n%u = %s;", id, text_of(f, element_of_thread(f, look, 0)), id,
          wanted_by_block(l, w, look));
   c_line(w, "if (t - %u < %u && e%u < n%u) {%s", look->first, look->threads, id, id,
          pauses ? " PERMC_PAUSE" : "");
-  for (uint32_t v = 0; v < count; v++) {
-    uint32_t pieces = words_of(l->stage->values.items[values[v]]), found = w->next++;
+  for (net_id v = 0; v < values; v++) {
+    if (!is_looked(l, look, v))
+      continue;
+    uint32_t pieces = words_of(l->stage->values.items[v]), found = w->next++;
     c_line(w,
            "PERMC_LOOK(x%u, %u, %u, %u, state + %s + %u * (uint64_t)((b >> %u << %u) + e%u), "
            "n%u - e%u)",
-           found, look->each, pieces, look->threads, c_number(w, l->first_word[values[v]]), pieces,
-           end, look->bits, id, id, id);
+           found, look->each, pieces, look->threads, c_number(w, l->first_word[v]), pieces, end,
+           look->bits, id, id, id);
     for (uint32_t i = 0; i < look->each; i++) {
       if (i)
         c_line(w, "if (%u < n%u - e%u) {", i * look->threads, id, id);
-      put_looked(l, f, look, values[v], i, found);
+      put_looked(l, f, look, v, i, found);
       if (i)
         c_line(w, "}");
     }
@@ -442,8 +427,9 @@ static void write_look(const c_look_back *l, c_phase *f, const c_look *look) {
               look->first, look->threads);
   for (uint32_t i = 0; i < look->each << up; i++) {
     note_threads(l, f, look, i % look->each, i >= look->each, up);
-    for (uint32_t v = 0; v < count; v++)
-      note_looked(l, f, look, values[v], i % look->each);
+    for (net_id v = 0; v < values; v++)
+      if (is_looked(l, look, v))
+        note_looked(l, f, look, v, i % look->each);
   }
 }
 
@@ -493,7 +479,7 @@ static void write_up(const c_look_back *l, c_phase *f, const c_look *look, bool 
     const net_op *op = op_between(l, i);
     if (shift_of(op) != shift || !plan_goes_up(op))
       continue;
-    c_phase own = execute(l, f, op, NULL, (groups){lower, look->upper});
+    c_phase own = execute(l, f, op, NULL, lower ? look->upper : 0);
     if (lower)
       put_joined(l, f, op, &own);
     for (uint32_t o = 0; o < op->output_count && !lower; o++)
@@ -552,7 +538,7 @@ void c_look_back_fold(const c_look_back *l, c_phase *f, uint32_t number) {
     const net_op *op = op_between(l, i);
     if (plan_goes_up(op))
       continue;
-    c_phase own = execute(l, f, op, above, of_block);
+    c_phase own = execute(l, f, op, above, 0);
     for (uint32_t o = 0; o < op->output_count; o++)
       above[op->outputs[o].value] = chosen_elements(l, w, op, &own.slots[op->outputs[o].value]);
   }

@@ -9,9 +9,9 @@
 //
 // `state`, the kernel's last parameter, is words of 8 bytes: first the number of runs that have
 // ended, then for each published value its elements, each in pieces of 4 bytes with a mark beside:
-// the number of the run. So a piece and its mark come at once, and nothing has to be cleared between
-// runs on one state; before the first it is cleared. Runs at the same time have a state each. Blocks
-// wait for earlier ones only, which have begun before them.
+// the number of the run. So a piece and its mark come at once, and nothing has to be cleared
+// between runs on one state; before the first it is cleared. Runs at the same time have a state
+// each. Blocks wait for earlier ones only, which have begun before them.
 //
 // A LOOK is at one level of the tree, or at two that are joined: what the groups of the lower level
 // come to is then not published, but each block computes it of what it has looked at. So a total
@@ -42,6 +42,7 @@ typedef struct c_look_back {
   uint64_t words;        // of state
   uint64_t *first_word;  // by value of the stage: where it is published; 0: it is not
   uint64_t *scratch;     // by such a value: the place of the elements that a block looks at
+  uint32_t *level;       // ... and the bit of the index where its level begins
 } c_look_back;
 
 // For blocks of 2^threads threads. Reserves scratch behind that of the pass.
