@@ -38,7 +38,8 @@ static trace_step rows_of_instances(arena *a, const trace_step *like, trace_op o
   s.caller = like->caller;
   s.dims = NEW_ARRAY(a, uint64_t, s.rank);
   s.dims[0] = like->batch;
-  memcpy(s.dims + 1, like->dims, like->rank * sizeof *s.dims);
+  for (uint32_t k = 0; k < like->rank; k++)
+    s.dims[k + 1] = like->dims[k];
   return s;
 }
 

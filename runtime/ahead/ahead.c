@@ -25,7 +25,8 @@ static bool describe_arrays(ahead_making *m, const pipeline *p, const c_comments
     const char *name = a ? names->argument(names->with, (uint32_t)i) : NULL;
     array *shape = &m->arrays[i].shape;
     *shape = (array){.type = a ? a->type : r->type, .rank = a ? a->rank : r->rank};
-    memcpy(shape->dims, a ? a->dims : r->dims, shape->rank * sizeof *shape->dims);
+    for (uint32_t k = 0; k < (uint32_t)shape->rank; k++)
+      shape->dims[k] = a ? a->dims[k] : r->dims[k];
     m->arrays[i].is_static = a && a->data;
     snprintf(m->arrays[i].name, sizeof m->arrays[i].name, "%s", name ? name : "");
   }
