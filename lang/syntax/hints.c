@@ -364,9 +364,10 @@ static const struct {
     {HINT_NAME, {"T"}, "rows and columns change places by transpose xss"},
     {HINT_NAME, {"chunks", "chunk", "chunksOf", "group"}, "rows of w elements are rows_of w xs"},
     {HINT_NAME,
-     {"windows", "window", "sliding_window_view", "stencil"},
-     "all rows of 3 neighbours are [take 3 (drop i xs) | i <- 0..length xs - 3]; pairs of "
-     "neighbours: zip (take (length xs - 1) xs) (drop 1 xs)"},
+     {"window", "sliding_window_view", "sliding", "windowed", "stencil"},
+     "all rows of 3 neighbours are windows 3 xs; pairs of neighbours: zip (take (length xs - 1) "
+     "xs) "
+     "(drop 1 xs)"},
     {HINT_NAME,
      {"random", "rand", "randn", "randint"},
      "a program makes no random numbers: they are arguments, as by permc run --random '[8]f32'"},
@@ -393,6 +394,7 @@ static const struct {
     {HINT_NAME, {"div", "quot"}, "the quotient is x / y, of integers rounded down"},
     {HINT_NAME, {"mean"}, "the mean of floats is sum xs / f64 (length xs)"},
     {HINT_NAME, {"roll"}, "a cyclic shift by k to the left is rotate k xs"},
+    {HINT_NAME, {"shift"}, "shifted k fill xs moves elements k places on; rotate k xs is cyclic"},
     {HINT_NAME, {"init"}, "all but the last is take (length xs - 1) xs"},
     {HINT_NAME, {"tail"}, "all but the first is drop 1 xs"},
     {HINT_NAME, {"iterate", "until"}, "iter k f x applies f k times"},
@@ -615,6 +617,7 @@ static const struct {
     {HINT_EXTRA, {"zip"}, "zip xs (zip ys zs) is an array of (x, (y, z))"},
 
     {HINT_EQUATION, {"argmin", "argmax"}, "an array of at least one element"},
+    {HINT_EQUATION, {"windows"}, "windows of 1 to as many elements as the array has"},
     {HINT_EQUATION, {"digitrev"}, "2^n elements where n is a multiple of k"},
     {HINT_EQUATION, {"fwht", "ifwht"}, "2^n elements, or 12, 20 or 28 times 2^n of them"},
 

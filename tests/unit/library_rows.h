@@ -93,6 +93,8 @@ static const library_row library_rows[] = {
     {"map sort", "[11][2^7]f64"},
     {"take 3 . padded maxval sort", "[1000]i32"},
     {"rotate 100", "[3000]u16"},
+    {"shifted 100 7", "[3000]u16"},
+    {"windows 5", "[3000]u16"},
     {"shuffle_random 7", "[70001]u32"},
     {"transpose", "[300][517]u32"},
     {"map transpose", "[5][67][129]u8"},
