@@ -21,6 +21,7 @@
 //   padding.c     the check that padded keeps no padding
 //   needs.c       which places and keys steps need to be right
 //   places.c      places that are data: gather, scatter, and the checks of them
+//   shared.c      equal places, and counts, of keys are computed once
 //   laws.c        operators that are promised to be associative
 //   foreign.c     calls of C functions
 //   memo.c        equal calls are elaborated once (memo.h, private)

@@ -271,6 +271,10 @@ value *run_count_keys(elaborator *e, const builtin *row, value **a, type **insta
 void add_place_checks(elaborator *e);                          // once the trace has its results
 value_id emit_row_check(elaborator *e, const trace_check *c);  // its result
 
+// ---- shared.c ----------------------------------------------------------------------------------
+
+void share_work(elaborator *e);  // once the trace has its results: equal places are computed once
+
 // ---- levels.c ----------------------------------------------------------------------------------
 
 // The batch where a call, or a comprehension over an array, is made: that of what it is made of.

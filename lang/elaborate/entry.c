@@ -119,6 +119,7 @@ static result_parts run_entry(elaborator *e, binding *entry, type **instance,
     return parts;
   }
   add_checks(e);
+  share_work(e);
   add_place_checks(e);
   return parts;
 }
