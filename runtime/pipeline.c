@@ -135,6 +135,7 @@ static bool make_trace(permc_context *c, const pipeline_request *r, pipeline *p,
     p->trace = empty;
   }
   p->net = NULL;
+  p->looped = NULL;
   p->shares = NULL;
   p->steps = NULL;
   p->plan = NULL;
@@ -382,7 +383,8 @@ static bool plan_for_peers(permc_context *c, pipeline *p, const plan_strategy *s
 static bool make_plan(permc_context *c, const pipeline_request *r, pipeline *p) {
   bool runtime_matrix = !c->strategy && p->has_static && p->backend == &cuda_backend && !p->shares;
   const target *before = p->target;
-  choose_target(c, r, p);
+  if (!p->looped)
+    choose_target(c, r, p);
   if (!make_steps(c, r, p))
     return false;
   bool first = !p->plan;
@@ -406,19 +408,34 @@ static bool may_have_loops(const permc_context *c, const pipeline_request *r) {
   return !r->flat && !r->ranks && !r->memory && !r->laws && !c->strategy && c->peer_count <= 1;
 }
 
-// The Plan of a Trace with loops that are planned once, and its Net; where there are none, nothing.
-static bool make_loops(permc_context *c, const pipeline_request *r, pipeline *p) {
+static bool plan_loops(permc_context *c, pipeline *p, const target *machine) {
   const char *wrong = NULL;
-  if (p->net || !may_have_loops(c, r))
-    return true;
   rule_log log = {.memory = &p->memory};
-  plan *made = loops_plan(&p->memory, &p->trace, p->own, &log, &wrong);
+  plan *made = loops_plan(&p->memory, &p->trace, machine, &log, &wrong);
   if (!made)
     return verified(c, "loop", wrong);
   p->rules = log;
   p->plan = made;
   p->net = net_copy(&p->memory, made->net);
-  p->target = p->own;
+  p->looped = p->own;
+  return true;
+}
+
+// The Plan of a Trace with loops that are planned once, and its Net, unless they are for that target
+// already; where there are no such loops, nothing.
+static bool make_loops(permc_context *c, const pipeline_request *r, pipeline *p) {
+  if (!may_have_loops(c, r) || (p->net && !p->looped) || (p->net && p->looped == p->own))
+    return true;
+  p->net = NULL;
+  p->plan = NULL;
+  p->looped = NULL;
+  if (!plan_loops(c, p, p->own))
+    return false;
+  if (!p->looped)
+    return true;
+  choose_target(c, r, p);
+  if (p->target != p->own && !plan_loops(c, p, p->target))
+    return false;
   log_plan(p);
   return true;
 }

@@ -72,6 +72,7 @@ typedef struct pipeline {
   const shares *shares;   // of the net, for ranks; or NULL
   const external *steps;  // of the net, for arrays in files; or NULL
   plan *plan;             // of the net in shares, or of the steps' net, or else of the net
+  const target *looped;   // for which its loops are planned once; NULL: it has none
   bool tuned;             // for a target that permc_tune has stored
   c_code code;            // until the backend has compiled it
   backend_program program;

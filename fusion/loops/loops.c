@@ -60,12 +60,14 @@ static bool *find_crossing(const looping *l, const repeat *r) {
   return crossing;
 }
 
-// Of so many rounds as one. 0: something is wrong.
+enum { MOST_INPUTS = 64 };  // of rounds that are one
+
+// Of so many rounds as one. 0: something is wrong, or they read too many values.
 static size_t count_passes(looping *l, repeat r, uint32_t rounds) {
   repeat longer = {r.first, r.period * rounds, r.rounds / rounds};
   rule_log none = {.memory = l->memory};
   part p = make_part(l->steps, longer, find_crossing(l, &longer), false, 0, NULL);
-  return plan_part(l, &p, &none) ? p.plan->passes.count : 0;
+  return p.inputs.count <= MOST_INPUTS && plan_part(l, &p, &none) ? p.plan->passes.count : 0;
 }
 
 // Whether each round reads what the one before it has made.

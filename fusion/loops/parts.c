@@ -11,10 +11,10 @@ typedef struct making {
   const numbered *n;
   part *part;
   bool *needed;
-  bool parts;          // whether an input may be a part of an array
-  value_id *now;       // by step of the numbered Trace: 1 + that of the part; 0: none yet
-  hash_table inputs;   // those that differ from round to round
-  value_id *input_of;  // by input: the part's step
+  bool parts;              // whether an input may be a part of an array
+  value_id *now;           // by step of the numbered Trace: 1 + that of the part; 0: none yet
+  hash_table inputs;       // those that differ from round to round
+  VEC(value_id) input_of;  // by input: the part's step
 } making;
 
 static value_id add_step(making *m, trace_step s, uint32_t origin) {
@@ -69,6 +69,7 @@ static value_id add_argument(making *m, value_id id, part_value v) {
   for (uint32_t r = 0; r < m->part->at.rounds; r++)
     m->needed[v.of[r]] = true;
   value_id argument = add_step(m, own, origin);
+  vec_push(m->n->memory, &m->input_of, argument);
   if (s->batch == 1)
     return argument;
   trace_step in = {.op = TRACE_RESHAPE, .type = s->type, .batch = s->batch};
@@ -76,7 +77,7 @@ static value_id add_argument(making *m, value_id id, part_value v) {
   in.dims = s->dims;
   in.where = s->where;
   in.caller = s->caller;
-  return add_on(m, in, origin, 1, &argument);
+  return m->input_of.items[m->input_of.count - 1] = add_on(m, in, origin, 1, &argument);
 }
 
 // Whether a step elsewhere is executed again: it moves what the part reads, or is made of nothing.
@@ -141,10 +142,10 @@ static value_id find_input(making *m, part_value v) {
   uint64_t h = hash_bytes(v.of, rounds * sizeof *v.of);
   for (size_t tried = 0; (id = hash_next(&m->inputs, h, &tried)) != HASH_NONE;)
     if (!memcmp(m->part->inputs.items[id].of, v.of, rounds * sizeof *v.of))
-      return m->input_of[id];
+      return m->input_of.items[id];
   id = (uint32_t)m->part->inputs.count;
   hash_add(m->n->memory, &m->inputs, h, id);
-  return m->input_of[id] = add_argument(m, v.of[0], v);
+  return add_argument(m, v.of[0], v);
 }
 
 // ---- steps --------------------------------------------------------------------------------------
@@ -184,6 +185,7 @@ static value_id add_numbered(making *m, trace_step like, uint32_t offset, value_
   like.shadow = like.fixed = like.trusted = false;
   like.number = m->part->inputs.count;
   vec_push(n->memory, &m->part->inputs, v);
+  vec_push(n->memory, &m->input_of, NO_STEP);
   return add_step(m, like, n->origins[n->at[at->first + offset]]);
 }
 
@@ -268,7 +270,6 @@ part make_part(const numbered *n, repeat at, bool *needed, bool leaves, uint32_t
   memset(&p.trace->results, 0, sizeof p.trace->results);
   memset(&p.trace->checks, 0, sizeof p.trace->checks);
   m.now = NEW_ARRAY(n->memory, value_id, n->trace->steps.count + 1);
-  m.input_of = NEW_ARRAY(n->memory, value_id, 3 * (size_t)at.period + rest_count + 1);
   for (uint32_t o = 0; o < at.period; o++)
     add_own_step(&m, o);
   for (uint32_t i = 0; i < rest_count; i++)

@@ -142,6 +142,8 @@ void net_write_array(text *out, size_t id, const net_array *array) {
   text_printf(out, " %s", net_role_names[array->role]);
   if (array->role != NET_TEMPORARY)
     text_printf(out, " %" PRIu32, array->number);
+  if (array->part_of)
+    text_printf(out, " of a%" PRIu32 " from %" PRIu64, array->part_of - 1, array->part_at);
   size_t size = scalar_types[array->type].size;
   for (uint64_t i = 0; i < array->count && array->role == NET_TABLE; i++) {
     scalar_bits element = {{0}};

@@ -49,6 +49,13 @@ typedef struct checker {
 
 // ---- arrays and foreign functions ------------------------------------------------------------
 
+static bool is_part_of(const net *t, const net_array *part, size_t id) {
+  const net_array *whole = &t->arrays.items[part->part_of - 1];
+  return part->role == NET_TEMPORARY && part->part_of <= id && whole->type == part->type &&
+         !whole->part_of && net_array_is_given(whole) && part->part_at <= whole->count &&
+         part->count <= whole->count - part->part_at;
+}
+
 static const char *check_array(arena *a, const net *t, size_t id) {
   const net_array *array = &t->arrays.items[id];
   uint64_t bytes = 0;
@@ -61,8 +68,8 @@ static const char *check_array(arena *a, const net *t, size_t id) {
     return "there is no such role";
   if ((array->role == NET_TABLE) != (array->table != NULL))
     return "a table, and nothing else, has elements";
-  if (array->part_of || array->part_at)
-    return "parts of arrays are for plans";
+  if (array->part_of && !is_part_of(t, array, id))
+    return "it is no part of an array before it";
   for (size_t i = 0; i < id && array->role != NET_TEMPORARY; i++)
     if (t->arrays.items[i].role == array->role && t->arrays.items[i].number == array->number)
       return arena_printf(a, "it is %s %" PRIu32 ", as a%zu is", net_role_names[array->role],
@@ -472,7 +479,7 @@ static const char *access_name(arena *a, const net_access *at) {
 static const char *check_accesses(checker *c) {
   for (net_access at = {0}; net_access_next(c->stage, &at);) {
     const net_array *array = &c->net->arrays.items[at.array];
-    bool given = net_array_is_given(array);
+    bool given = net_array_is_given(array) || array->part_of;
     const char *wrong = NULL;
     if (!at.writes && !given && !c->written[at.array] && !c->empty)
       wrong = "not written before";

@@ -161,9 +161,11 @@ static inline const net_stage *plan_stage_of(const plan *p, const plan_pass *pas
 static inline const net_routine *plan_routine_of(const plan *p, const plan_pass *pass) {
   return plan_stage_of(p, pass)->routine;
 }
-// The pass whose code it has: itself, or an earlier one.
+// On a processor, the pass whose code it has: itself, or an earlier one. (Kernels of a GPU get their
+// arrays as parameters; which passes are one kernel, only emitters know.)
 static inline uint32_t plan_code_of(const plan *p, uint32_t pass) {
-  return p->passes.items[pass].repeats ? p->passes.items[pass].repeats - 1 : pass;
+  uint32_t repeats = p->passes.items[pass].repeats;
+  return repeats && p->target->lane_bytes ? repeats - 1 : pass;
 }
 // Of its keys: the bits that they differ in, and how often a routine goes over them, by 8 bits at a
 // time.

@@ -94,8 +94,10 @@ static void print_pass(plan_printer *p, size_t number) {
   uint32_t d = (uint32_t)pass->tile.dimension;
   p->pass = pass;
   p->stage = plan_stage_of(p->plan, pass);
-  text_printf(p->out, "pass %zu of stage %" PRIu32 " seconds %.6g\n", number, pass->stage,
-              pass->seconds);
+  text_printf(p->out, "pass %zu of stage %" PRIu32, number, pass->stage);
+  if (pass->repeats)
+    text_printf(p->out, " as pass %" PRIu32, pass->repeats - 1);
+  text_printf(p->out, " seconds %.6g\n", pass->seconds);
   print_vectors(p, "  tile", d, pass->tile.basis);
   print_vectors(p, "\n  blocks", (uint32_t)p->stage->n - d, pass->blocks);
   if (pass->turn_bits)
@@ -133,7 +135,9 @@ const char plan_legend[] =
     "whether\n"
     "#              arrays between its passes hold it\n"
     "#   array      temporary: between passes\n"
-    "#   pass       executes ops of one stage, block by block; its predicted time\n"
+    "#   pass       executes ops of one stage, block by block; its predicted time; as pass 3: it "
+    "has\n"
+    "#              that one's code, on other arrays\n"
     "#   tile       a block is the indices that differ by sums of these vectors\n"
     "#   blocks     the first indices of blocks differ by sums of these\n"
     "#   slot       fast memory for a value: bytes of an element, and the values it holds in turn\n"

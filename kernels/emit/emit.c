@@ -153,7 +153,7 @@ static void write_names(c_writer *w, const plan *p) {
 static void find_kernel(c_writer *w, c_code *code, uint32_t number, const char **codes) {
   uint32_t i = 0;
   codes[number] = c_without_comments(w, text_content(&code->passes[number]));
-  if (!code->facts[number].threads)
+  if (!code->facts[number].threads || code->facts[number].kernel != number)
     return;
   while (i < number && (code->facts[i].kernel != i || strcmp(codes[i], codes[number]) != 0))
     i++;
@@ -209,8 +209,9 @@ static bool looks_back(const c_context *c, uint32_t first, plan_look_back *l) {
 // The pass, and those that are one with it. Returns the last of them.
 static uint32_t write_kernel_from(c_writer *w, c_context *c, c_code *code, uint32_t i) {
   plan_look_back l;
-  if (!w->warps && plan_code_of(c->plan, i) != i) {
-    code->facts[i] = code->facts[plan_code_of(c->plan, i)];
+  uint32_t repeats = c->plan->passes.items[i].repeats, like = repeats ? repeats - 1 : i;
+  if (repeats && !code->facts[like].one && (!w->warps || code->facts[like].threads)) {
+    code->facts[i] = code->facts[like];
     return i;
   }
   if (plan_routine_of(c->plan, &c->plan->passes.items[i])) {  // whoever runs the passes has it

@@ -260,7 +260,8 @@ evaluation *net_evaluate(arena *a, const net *t, uint64_t seed) {
   result->arrays = NEW_ARRAY(a, element *, t->arrays.count);
   for (size_t i = 0; i < t->arrays.count; i++) {
     const net_array *given = &t->arrays.items[i];
-    result->arrays[i] = NEW_ARRAY(a, element, given->count);
+    result->arrays[i] = given->part_of ? result->arrays[given->part_of - 1] + given->part_at
+                                       : NEW_ARRAY(a, element, given->count);
     for (uint64_t x = 0; x < given->count && given->role == NET_ARGUMENT; x++)
       result->arrays[i][x] = (element){random_element(&r, given->type), true};
     size_t size = scalar_types[given->type].size;

@@ -102,6 +102,8 @@ static void read_pass(plan_reader *r) {
   r->pass->stage = read_small_number(&r->in);
   if (r->pass->stage >= r->plan->net->stages.count)
     read_fail(&r->in, "there is no stage %" PRIu32, r->pass->stage);
+  if (read_literal(&r->in, "as pass"))
+    r->pass->repeats = read_small_number(&r->in) + 1;
   read_expect(&r->in, "seconds");
   r->pass->seconds = read_real(&r->in);
   r->stage = &r->plan->net->stages.items[r->pass->stage];

@@ -293,9 +293,15 @@ net_array read_array(reader *r, size_t number) {
   a.count = read_number(r);
   for (a.role = 0; a.role < NET_TEMPORARY && !read_word(r, net_role_names[a.role]);)
     a.role++;
-  if (a.role == NET_TEMPORARY)
+  if (a.role == NET_TEMPORARY) {
     read_expect(r, net_role_names[a.role]);
-  else
+    if (read_word(r, "of")) {
+      read_expect(r, "a");
+      a.part_of = read_small_number(r) + 1;
+      read_expect(r, "from");
+      a.part_at = read_number(r);
+    }
+  } else
     a.number = read_small_number(r);
   if (a.role != NET_TABLE)
     return a;

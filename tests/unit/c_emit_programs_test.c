@@ -256,6 +256,34 @@ TEST(recurrences) {
       check_recurrence(programs[i], machines[k], (unsigned)i);
 }
 
+// Rounds of a loop that have one plan: on other arrays, on parts of one, on constants; of two rounds
+// before.
+TEST(loops) {
+  static const char *const machines[] = {"baseline", "gpu"};
+  static const char *const programs[][2] = {
+      {"\\ps ws xs -> fold (\\y w -> map (\\a -> a * 3 + w) (gather ps y)) xs ws",
+       "[60]i64 [9]i64 [60]i64"},
+      {"\\ps xs -> iteri 24 (\\i (a, b) -> (zip_with (-) (gather ps b) (map (+ i) a), a)) (xs, xs)",
+       "[64]i64 [64]int"},
+  };
+  if (no_compiler())
+    SKIP("there is no C compiler");
+  for (size_t i = 0; i < sizeof programs / sizeof *programs; i++)
+    for (size_t k = 0; k < sizeof machines / sizeof *machines; k++) {
+      START();
+      const plan *p = planned(programs[i][0], programs[i][1], machines[k]);
+      compiled_options options = {.isa = k ? "native" : machines[k], .no_cache = true};
+      uint32_t repeats = 0;
+      for (size_t n = 0; p && n < p->passes.count; n++)
+        repeats += p->passes.items[n].repeats != 0;
+      if (!(CHECK(p != NULL) && CHECK(repeats > 6) &&
+            CHECK_STR(net_verify(&memory, p->net), NULL) &&
+            check_run(p, net_evaluate(&memory, p->net, i), &usual_text, &options)))
+        printf("%s for %s\n", programs[i][0], machines[k]);
+      arena_free(&memory);
+    }
+}
+
 // ---- where stores are --------------------------------------------------------------------------
 
 #define IN_ORDER "x0 + 2*x1 + 4*x2 + 8*x3 + 16*x4 + 32*x5 + 64*x6 + 128*x7 + 256*x8 + 512*x9"
