@@ -29,6 +29,8 @@ typedef struct repeat {
 numbered number_steps(arena *a, const trace *t);
 // In their order, without a position in two of them; *count of them.
 repeat *find_repeats(const numbered *n, uint32_t *count);
+// The rounds that are like the middle one.
+repeat alike_rounds(const numbered *n, repeat r);
 // The operand, where it is a step of the round that begins at the position; else NO_STEP. As an
 // offset.
 static inline uint32_t offset_in_round(const numbered *n, uint32_t begin, uint32_t period,

@@ -91,10 +91,11 @@ static bool is_chain(const numbered *n, const repeat *r) {
 static repeat choose_rounds(looping *l, repeat r) {
   enum { SHARED = 8, LEAST = 4 };  // of so many passes one; so many rounds
   size_t one = is_chain(l->steps, &r) ? count_passes(l, r, 1) : 0, two;
-  for (; one && r.rounds >= LEAST; one = two, r = (repeat){r.first, 2 * r.period, r.rounds / 2}) {
+  for (; one && r.rounds >= LEAST; one = two) {
     two = count_passes(l, r, 2);
     if (two > one && 2 * one * SHARED <= one + two * SHARED)
       return r;
+    r = alike_rounds(l->steps, (repeat){r.first, 2 * r.period, r.rounds / 2});
   }
   return (repeat){0};
 }

@@ -140,8 +140,7 @@ static bool are_alike(const numbered *n, const repeat *r, uint32_t round, uint32
   return o == r->period;
 }
 
-// The rounds that are like the middle one.
-static repeat alike_rounds(const numbered *n, repeat r) {
+repeat alike_rounds(const numbered *n, repeat r) {
   uint32_t middle = r.rounds / 2, first = middle, last = middle;
   while (first > 0 && are_alike(n, &r, middle, first - 1))
     first--;

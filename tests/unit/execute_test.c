@@ -119,11 +119,36 @@ TEST(tuples_and_several_arguments) {
   permc_context_free(c);
 }
 
-// A loop whose rounds have one plan: elements of an argument in turn, and checks in each round.
+static void check_loops(permc_context *c, const char *entry, permc_value **arguments) {
+  permc_value **expected = NULL;
+  size_t expected_count = 0;
+  CHECK(permc_run(c, entry, "interp", arguments, 3, &expected, &expected_count));
+  for (size_t i = 1; i < BACKENDS && expected_count == 2; i++) {
+    permc_value **results = NULL;
+    size_t count = 0;
+    permc_compiled *p = permc_compile(c, entry, backends[i], arguments, 3);
+    for (int run = 0; p && run < 2; run++)
+      CHECK(call_values(p, arguments, 3, &results, &count));
+    for (size_t k = 0; k < 2 && CHECK_EQ_U64(count, 2); k++)
+      CHECK(!memcmp(permc_value_data(results[k], 0), permc_value_data(expected[k], 0),
+                    N * sizeof(int32_t)));
+    permc_values_free(results, count);
+    permc_compiled_free(p);
+  }
+  permc_values_free(expected, expected_count);
+}
+
+// Loops whose rounds have one plan: of elements of an argument in turn, with checks in each round;
+// of two rounds as one; two loops of equal rounds, where the second one begins with other values.
 TEST(loops) {
-  static const char text[] = "main : [m]i32 -> [k]i32 -> [m]i32 -> ([m]i32, i32)\n"
-                             "main ps ws xs = let ys = fold (\\y w -> zip_with (+) (gather ps y) "
-                             "(map (* w) y)) xs ws in (ys, sum ys)\n";
+  static const char text[] =
+      "main : [m]i32 -> [k]i32 -> [m]i32 -> ([m]i32, [m]i32)\n"
+      "main ps ws xs = let ys = fold (\\y w -> zip_with (+) (gather ps y) (map (* w) y)) xs ws in "
+      "(ys, map (sum ys +) xs)\n"
+      "swapped : [m]i32 -> [k]i32 -> [m]i32 -> ([m]i32, [m]i32)\n"
+      "swapped ps ws xs = iter 25 step (snd t, fst t)\n"
+      "  where t = iter 25 step (xs, ps)\n"
+      "        step (a, b) = (zip_with (-) (rotate 1 a) (rotate 2 a), replicate m ws[0])\n";
   static int32_t ps[N], xs[N];
   static const int32_t ws[] = {3, 1, 4, 1, 5, 9, 2, 6, 5, 3};
   permc_context *c = load_text(text);
@@ -132,23 +157,8 @@ TEST(loops) {
   for (int32_t i = 0; i < N; i++)
     ps[i] = (i * 5 + 3) % N;
   permc_value *arguments[] = {value_1("i32", N, ps), value_1("i32", 10, ws), value_1("i32", N, xs)};
-  permc_value **expected = NULL;
-  size_t expected_count = 0;
-  CHECK(permc_run(c, "main", "interp", arguments, 3, &expected, &expected_count));
-  for (size_t i = 1; i < BACKENDS && expected_count == 2; i++) {
-    permc_value **results = NULL;
-    size_t count = 0;
-    permc_compiled *p = permc_compile(c, "main", backends[i], arguments, 3);
-    for (int run = 0; p && run < 2; run++)
-      CHECK(call_values(p, arguments, 3, &results, &count));
-    CHECK(count == 2 &&
-          !memcmp(permc_value_data(results[0], 0), permc_value_data(expected[0], 0), sizeof xs));
-    CHECK(count == 2 && *(const int32_t *)permc_value_data(results[1], 0) ==
-                            *(const int32_t *)permc_value_data(expected[1], 0));
-    permc_values_free(results, count);
-    permc_compiled_free(p);
-  }
-  permc_values_free(expected, expected_count);
+  check_loops(c, "main", arguments);
+  check_loops(c, "swapped", arguments);
   for (size_t i = 0; i < 3; i++)
     permc_value_free(arguments[i]);
   permc_context_free(c);
