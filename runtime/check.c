@@ -45,7 +45,9 @@ static bool says_nothing_new(permc_context *c, const char *before, const char *m
   for (size_t length; *messages; messages += length + (messages[length] == '\n')) {
     length = strcspn(messages, "\n");
     const char *line = arena_copy(&c->memory, messages, length);
-    if ((strstr(line, ": error: ") || strstr(line, ": warning: ")) && !strstr(before, line))
+    bool says =
+        !strncmp(line, "permc: ", 7) || strstr(line, ": error: ") || strstr(line, ": warning: ");
+    if (says && !strstr(before, line))
       return false;
   }
   return true;

@@ -35,6 +35,9 @@ TEST(depth) {
       c, "limits.perm:3:13: error: the calls of 'down' are nested 100 deep, which is the limit\n"
          "  down n xs = down (n - 1) xs\n"
          "              ^^^^^^^^^^^^^^^\n"
+         "limits.perm:2:11: note: 'down' is called here: down 0 [1]\n"
+         "  main xs = down n xs\n"
+         "            ^^^^^^^^^\n"
          "hint: a recursion needs an equation that ends it, such as f 0 x = x; "
          "--limit calls=200 raises the limit\n");
 }
@@ -83,6 +86,12 @@ TEST(steps_of_compositions) {
                  "the limit\n"
                  "  f x n = f x (n - 1) . f x (n - 1)\n"
                  "                        ^^^^^^^^^^^\n"
+                 "limits.perm:2:9: note: 'f' is called here: f _ 22\n"
+                 "  f x n = f x (n - 1) . f x (n - 1)\n"
+                 "          ^^^^^^^^^^^\n"
+                 "limits.perm:4:10: note: 'f' is called here: f _ 40\n"
+                 "  main x = f x 40 1\n"
+                 "           ^^^^^^\n"
                  "hint: --limit steps=2000000 raises the limit\n");
 }
 
@@ -143,6 +152,9 @@ TEST(memory) {
                  "which is the limit\n"
                  "  double k xs = double (k - 1) (concat xs xs)\n"
                  "                ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^\n"
+                 "limits.perm:2:15: note: 'double' is called here: double 40 [2]\n"
+                 "  main = length (double 40 [1, 2])\n"
+                 "                ^^^^^^^^^^^^^^^^^^\n"
                  "hint: --limit memory=2^21 raises the limit\n");
 }
 
@@ -229,6 +241,9 @@ TEST(limits_are_no_warnings) {
   check_fails(c, "limits.perm:3:7: error: the calls of 'f' are nested 50 deep, which is the limit\n"
                  "  f n = f (n + 1)\n"
                  "        ^^^^^^^^^\n"
+                 "limits.perm:2:14: note: 'f' is called here: f 0\n"
+                 "  main xs = if f n > 0 then xs else xs\n"
+                 "               ^^^\n"
                  "hint: a recursion needs an equation that ends it, such as f 0 x = x; "
                  "--limit calls=100 raises the limit\n");
 }

@@ -13,7 +13,9 @@ static const char comma[] = "LC_NUMERIC\n"
                             "END LC_NUMERIC\n";
 
 static const char program[] = "main : [m]f64 -> [m]f64\n"
-                              "main xs = map (\\x -> x / 3 + 0.1) xs\n";
+                              "main xs = map (\\x -> x / 3 + 0.1) xs\n"
+                              "pair : [2]f64 -> [2]f64\n"
+                              "pair [x, y] = [x + y, x - y]\n";
 
 static void write_text(const char *path, const char *content) {
   FILE *f = fopen(path, "w");
@@ -68,11 +70,18 @@ static void add_values(text *out, permc_context *c, const char *entry, const cha
 }
 
 static void add_forms(text *out, permc_context *c) {
-  static const char *const forms[] = {"trace", "net", "plan", "c", "passes.svg", "passes"};
+  static const struct {
+    const char *name, *entry, *types;
+  } forms[] = {{"trace", "main", "[2^12]f64"},
+               {"net", "main", "[2^12]f64"},
+               {"plan", "main", "[2^12]f64"},
+               {"c", "main", "[2^12]f64"},
+               {"network.svg", "pair", "[2]f64"}};
   for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
-    permc_explain_options o = {.types = "[2^12]f64", .target = "some.target", .dump = forms[i]};
+    permc_explain_options o = {
+        .types = forms[i].types, .target = "some.target", .dump = forms[i].name};
     char *form = NULL;
-    if (!CHECK(permc_explain(c, "main", NULL, 0, &o, &form)))
+    if (!CHECK(permc_explain(c, forms[i].entry, NULL, 0, &o, &form)))
       CHECK_STR(permc_message(c), "");
     text_string(out, form ? form : "");
     free(form);

@@ -283,7 +283,11 @@ static bool explain_program(session *s, const char *dump) {
 
 static bool explain_words(session *s) { return explain_program(s, NULL); }
 static bool explain_page(session *s) { return explain_program(s, "html"); }
-static bool explain_picture(session *s) { return explain_program(s, "passes.svg"); }
+// Not all programs have one.
+static bool explain_picture(session *s) {
+  return explain_program(s, "picture.svg") ||
+         strstr(permc_message(s->context), " is not a ");
+}
 static bool explain_c(session *s) { return explain_program(s, "c"); }
 static bool explain_cuda(session *s) { return explain_program(s, "cuda"); }
 
@@ -354,7 +358,7 @@ static const call program_calls[] = {
     {"permc_call", call_compiled},
     {"permc_explain", explain_words},
     {"permc_explain, html", explain_page},
-    {"permc_explain, passes.svg", explain_picture},
+    {"permc_explain, picture.svg", explain_picture},
     {"permc_explain, c", explain_c},
     {"permc_explain, cuda", explain_cuda},
 };
