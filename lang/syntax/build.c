@@ -4,17 +4,14 @@
 
 // ---- expressions -----------------------------------------------------------------------------
 
-expr *new_expr(parser *p, expr_kind kind, span where) {
-  expr *e = NEW(p->memory, expr);
-  e->kind = kind;
-  e->where = where;
-  return e;
+expr *new_expr(parser *p, expr e) {
+  expr *made = NEW(p->memory, expr);
+  *made = e;
+  return made;
 }
 
 expr *new_name(parser *p, span where, const char *name) {
-  expr *e = new_expr(p, EXPR_NAME, where);
-  e->u.name.text = name;
-  return e;
+  return new_expr(p, (expr){.kind = EXPR_NAME, .where = where, .u.name.text = name});
 }
 
 // 1i32 is the literal 1 of type i32.
@@ -23,72 +20,71 @@ static scalar_type suffix_type(const token *t) {
 }
 
 expr *new_integer(parser *p, span where, const token *t) {
-  expr *e = new_expr(p, EXPR_INT, where);
-  e->u.integer.magnitude = t->integer;
-  e->suffix = suffix_type(t);
-  return e;
+  return new_expr(p, (expr){.kind = EXPR_INT,
+                            .where = where,
+                            .suffix = suffix_type(t),
+                            .u.integer.magnitude = t->integer});
 }
 
 expr *new_real(parser *p, span where, const token *t) {
-  expr *e = new_expr(p, EXPR_FLOAT, where);
-  e->u.real = t->real;
-  e->suffix = suffix_type(t);
   if (t->suffix && (t->suffix[0] == 'i' || t->suffix[0] == 'u'))
     diag_report(p->d, DIAG_ERROR, where, "a number with a point cannot have the integer type %s",
                 t->suffix);
-  return e;
+  return new_expr(
+      p, (expr){.kind = EXPR_FLOAT, .where = where, .suffix = suffix_type(t), .u.real = t->real});
 }
 
 expr *new_bool(parser *p, span where, bool value) {
-  expr *e = new_expr(p, EXPR_BOOL, where);
-  e->u.boolean = value;
-  return e;
+  return new_expr(p, (expr){.kind = EXPR_BOOL, .where = where, .u.boolean = value});
 }
 
 expr *new_apply(parser *p, expr *callee, expr *argument) {
-  expr *e = new_expr(p, EXPR_APPLY, span_join(callee->where, argument->where));
-  if (argument->where.start < callee->where.start)
-    e->where = span_join(argument->where, callee->where);
-  e->u.apply.function = callee;
-  e->u.apply.argument = argument;
-  e->u.apply.has_lambda = has_lambda(callee) || has_lambda(argument);
-  return e;
+  bool piped = argument->where.start < callee->where.start;
+  return new_expr(
+      p, (expr){.kind = EXPR_APPLY,
+                .where = piped ? span_join(argument->where, callee->where)
+                               : span_join(callee->where, argument->where),
+                .u.apply = {callee, argument, has_lambda(callee) || has_lambda(argument)}});
+}
+
+// A function of one equation.
+static function *new_function(parser *p, const char *name, span where, equation q,
+                              pattern_list patterns, alternative_list right) {
+  function *f = NEW(p->memory, function);
+  f->name = name;
+  f->where = where;
+  f->arity = (uint32_t)patterns.count;
+  q.patterns = patterns.items;
+  q.alternatives = right.items;
+  q.alternative_count = (uint32_t)right.count;
+  vec_push(p->memory, &f->equations, q);
+  return f;
 }
 
 expr *new_lambda(parser *p, span where, pattern_list patterns, expr *body) {
-  expr *e = new_expr(p, EXPR_LAMBDA, where);
+  alternative_list right = {0};
   if (!patterns.count) {
     diag_report(p->d, DIAG_ERROR, where, "a lambda needs at least one parameter: \\x -> ...");
     return body;
   }
-  function *f = NEW(p->memory, function);
-  f->where = where;
-  f->arity = (uint32_t)patterns.count;
-  alternative_list right = {0};
   add_alternative(p, &right, NULL, body);
-  equation q = {.where = where,
-                .patterns = patterns.items,
-                .alternatives = right.items,
-                .alternative_count = 1};
-  vec_push(p->memory, &f->equations, q);
-  e->u.lambda = f;
-  return e;
+  function *f = new_function(p, NULL, where, (equation){.where = where}, patterns, right);
+  return new_expr(p, (expr){.kind = EXPR_LAMBDA, .where = where, .u.lambda = f});
 }
 
 expr *new_let(parser *p, span where, binding_list bindings, expr *body) {
-  expr *e = new_expr(p, EXPR_LET, where);
-  e->u.let.bindings = bindings.items;
-  e->u.let.count = (uint32_t)bindings.count;
-  e->u.let.body = body;
-  return e;
+  return new_expr(p, (expr){.kind = EXPR_LET,
+                            .where = where,
+                            .u.let = {bindings.items, (uint32_t)bindings.count, body}});
 }
 
 expr *new_if(parser *p, span where, expr *condition, expr *yes, expr *no) {
-  expr *e = new_expr(p, EXPR_IF, where);
-  e->u.branch.condition = condition;
-  e->u.branch.yes = yes;
-  e->u.branch.no = no;
-  return e;
+  return new_expr(p, (expr){.kind = EXPR_IF, .where = where, .u.branch = {condition, yes, no}});
+}
+
+static expr *new_sequence(parser *p, expr_kind kind, span where, expr_list items) {
+  return new_expr(
+      p, (expr){.kind = kind, .where = where, .u.list = {items.items, (uint32_t)items.count}});
 }
 
 expr *new_tuple(parser *p, span where, expr_list items) {
@@ -97,24 +93,18 @@ expr *new_tuple(parser *p, span where, expr_list items) {
     items.items[0]->where = where;
     return items.items[0];
   }
-  expr *e = new_list(p, where, items);
-  e->kind = EXPR_TUPLE;
-  return e;
+  return new_sequence(p, EXPR_TUPLE, where, items);
 }
 
 expr *new_list(parser *p, span where, expr_list items) {
-  expr *e = new_expr(p, EXPR_LIST, where);
-  e->u.list.items = items.items;
-  e->u.list.count = (uint32_t)items.count;
-  return e;
+  return new_sequence(p, EXPR_LIST, where, items);
 }
 
 expr *new_comprehension(parser *p, span where, expr *body, qualifier_list qualifiers) {
-  expr *e = new_expr(p, EXPR_COMPREHENSION, where);
-  e->u.comprehension.body = body;
-  e->u.comprehension.qualifiers = qualifiers.items;
-  e->u.comprehension.count = (uint32_t)qualifiers.count;
-  return e;
+  return new_expr(
+      p, (expr){.kind = EXPR_COMPREHENSION,
+                .where = where,
+                .u.comprehension = {body, qualifiers.items, (uint32_t)qualifiers.count, {0}}});
 }
 
 // [a..b] is [x | x <- a..b], and [a, b..c] counts in steps of b - a.
@@ -123,26 +113,20 @@ expr *new_range(parser *p, span where, expr_list firsts, expr *last) {
     diag_report(
         p->d, DIAG_ERROR, where,
         "a range has one or two numbers before '..': [first..last] or [first, second..last]");
-  pattern *x = new_pattern(p, PATTERN_NAME, where);
-  x->name = RANGE_NUMBER;
-  qualifier q = {x, firsts.items[0], firsts.count > 1 ? firsts.items[1] : NULL, last};
+  qualifier q = {name_pattern(p, where, RANGE_NUMBER), firsts.items[0],
+                 firsts.count > 1 ? firsts.items[1] : NULL, last};
   qualifier_list list = {0};
   vec_push(p->memory, &list, q);
-  return new_comprehension(p, where, new_name(p, where, x->name), list);
+  return new_comprehension(p, where, new_name(p, where, RANGE_NUMBER), list);
 }
 
 expr *new_project(parser *p, span where, expr *tuple, const token *field) {
-  expr *e = new_expr(p, EXPR_PROJECT, where);
-  e->u.project.tuple = tuple;
-  e->u.project.field = field->integer > 1000 ? 1000 : (uint32_t)field->integer;
-  return e;
+  uint32_t number = field->integer > 1000 ? 1000 : (uint32_t)field->integer;
+  return new_expr(p, (expr){.kind = EXPR_PROJECT, .where = where, .u.project = {tuple, number}});
 }
 
 expr *new_index(parser *p, span where, expr *array, expr *index) {
-  expr *e = new_expr(p, EXPR_INDEX, where);
-  e->u.at.array = array;
-  e->u.at.index = index;
-  return e;
+  return new_expr(p, (expr){.kind = EXPR_INDEX, .where = where, .u.at = {array, index}});
 }
 
 expr *binary(parser *p, span where, const char *operator, expr * left, expr *right) {
@@ -169,14 +153,10 @@ expr *negate(parser *p, span where, span minus, expr *operand) {
   return operand;
 }
 
-expr *new_pipe(parser *p, expr *argument, expr *callee) { return new_apply(p, callee, argument); }
-
 // \x -> body; the variable stands in `body`.
 static expr *section(parser *p, span where, const char *variable, expr *body) {
-  pattern *x = new_pattern(p, PATTERN_NAME, where);
-  x->name = variable;
   pattern_list patterns = {0};
-  vec_push(p->memory, &patterns, x);
+  vec_push(p->memory, &patterns, name_pattern(p, where, variable));
   body->where = where;
   return new_lambda(p, where, patterns, body);
 }
@@ -210,54 +190,52 @@ expr *operator_value(parser *p, span where, expr *operator) {
 
 // ---- patterns --------------------------------------------------------------------------------
 
-pattern *new_pattern(parser *p, pattern_kind kind, span where) {
-  pattern *n = NEW(p->memory, pattern);
-  n->kind = kind;
-  n->where = where;
-  return n;
+static pattern *new_pattern(parser *p, pattern n) {
+  pattern *made = NEW(p->memory, pattern);
+  *made = n;
+  return made;
 }
 
-pattern *name_pattern(parser *p, span where, const token *t) {
-  pattern *n = new_pattern(p, PATTERN_NAME, where);
-  n->name = t->text;
-  return n;
+pattern *wild_pattern(parser *p, span where) {
+  return new_pattern(p, (pattern){.kind = PATTERN_WILD, .where = where});
+}
+
+pattern *name_pattern(parser *p, span where, const char *name) {
+  return new_pattern(p, (pattern){.kind = PATTERN_NAME, .where = where, .name = name});
 }
 
 pattern *integer_pattern(parser *p, span where, const token *t, bool negative) {
-  pattern *n = new_pattern(p, PATTERN_INT, where);
-  n->magnitude = t->integer;
-  n->negative = negative;
-  n->suffix = suffix_type(t);
-  return n;
+  return new_pattern(p, (pattern){.kind = PATTERN_INT,
+                                  .where = where,
+                                  .magnitude = t->integer,
+                                  .negative = negative,
+                                  .suffix = suffix_type(t)});
 }
 
 pattern *bool_pattern(parser *p, span where, bool value) {
-  pattern *n = new_pattern(p, PATTERN_BOOL, where);
-  n->boolean = value;
-  return n;
+  return new_pattern(p, (pattern){.kind = PATTERN_BOOL, .where = where, .boolean = value});
+}
+
+static pattern *new_parts(parser *p, pattern_kind kind, span where, pattern_list items) {
+  return new_pattern(
+      p, (pattern){
+             .kind = kind, .where = where, .items = items.items, .count = (uint32_t)items.count});
 }
 
 pattern *tuple_pattern(parser *p, span where, pattern_list items) {
-  if (items.count == 1)
-    return items.items[0];
-  pattern *n = new_pattern(p, PATTERN_TUPLE, where);
-  n->items = items.items;
-  n->count = (uint32_t)items.count;
-  return n;
+  return items.count == 1 ? items.items[0] : new_parts(p, PATTERN_TUPLE, where, items);
 }
 
 pattern *list_pattern(parser *p, span where, pattern_list items) {
-  pattern *n = new_pattern(p, PATTERN_LIST, where);
-  n->items = items.items;
-  n->count = (uint32_t)items.count;
-  if (n->count > PATTERN_LIST_MAX || (n->count & (n->count - 1))) {
-    diag_report(p->d, DIAG_ERROR, where, "an array pattern has 1, 2, 4, ... or %d elements, not %u",
-                PATTERN_LIST_MAX, n->count);
+  if (items.count > PATTERN_LIST_MAX || (items.count & (items.count - 1))) {
+    diag_report(p->d, DIAG_ERROR, where,
+                "an array pattern has 1, 2, 4, ... or %d elements, not %zu", PATTERN_LIST_MAX,
+                items.count);
     diag_report(p->d, DIAG_HINT, where,
                 "give the array a name, and take its elements by their numbers: \\xs -> max xs[0] "
                 "(max xs[1] xs[2])");
   }
-  return n;
+  return new_parts(p, PATTERN_LIST, where, items);
 }
 
 static bool is_new_name(const char *name) {
@@ -268,18 +246,15 @@ static bool is_new_name(const char *name) {
 // The left side of `<-`, parsed as an expression: what it is becomes known at the arrow.
 pattern *to_pattern(parser *p, expr *e) {
   pattern_list items = {0};
-  pattern *n;
   switch (e->kind) {
   case EXPR_WILD:
-    return new_pattern(p, PATTERN_WILD, e->where);
+    return wild_pattern(p, e->where);
   case EXPR_BOOL:
     return bool_pattern(p, e->where, e->u.boolean);
   case EXPR_NAME:
     if (is_new_name(e->u.name.text))
       break;
-    n = new_pattern(p, PATTERN_NAME, e->where);
-    n->name = e->u.name.text;
-    return n;
+    return name_pattern(p, e->where, e->u.name.text);
   case EXPR_TUPLE:
   case EXPR_LIST:
     for (uint32_t i = 0; i < e->u.list.count; i++)
@@ -290,17 +265,15 @@ pattern *to_pattern(parser *p, expr *e) {
     break;
   }
   diag_report(p->d, DIAG_ERROR, e->where, "expected a name or a pattern to the left of '<-'");
-  return new_pattern(p, PATTERN_WILD, e->where);
+  return wild_pattern(p, e->where);
 }
 
 // ---- types -----------------------------------------------------------------------------------
 
 static type_expr *new_type(parser *p, type_expr_kind kind, span where, type_list parts) {
   type_expr *t = NEW(p->memory, type_expr);
-  t->kind = kind;
-  t->where = where;
-  t->parts = parts.items;
-  t->count = (uint32_t)parts.count;
+  *t = (type_expr){
+      .kind = kind, .where = where, .parts = parts.items, .count = (uint32_t)parts.count};
   return t;
 }
 
@@ -336,44 +309,31 @@ void add_alternative(parser *p, alternative_list *list, expr *guard, expr *body)
   vec_push(p->memory, list, a);
 }
 
-static binding *new_binding(parser *p, binding_kind kind, span where, const char *name) {
-  binding *b = NEW(p->memory, binding);
-  b->kind = kind;
-  b->name = name;
-  b->where = where;
-  return b;
-}
-
-static void set_code(parser *p, binding *b, span where, pattern_list patterns,
-                     alternative_list right, binding_list locals) {
-  function *f = NEW(p->memory, function);
-  f->name = b->name;
-  f->where = b->where;
-  f->arity = (uint32_t)patterns.count;
-  equation q = {.where = where,
-                .patterns = patterns.items,
-                .alternatives = right.items,
-                .alternative_count = (uint32_t)right.count,
-                .locals = locals.items,
-                .local_count = (uint32_t)locals.count};
-  vec_push(p->memory, &f->equations, q);
-  b->code = f;
+static binding *new_binding(parser *p, binding b) {
+  binding *made = NEW(p->memory, binding);
+  *made = b;
+  return made;
 }
 
 binding *new_equation(parser *p, span where, span name_where, const token *name,
                       pattern_list patterns, alternative_list right, binding_list locals) {
-  binding *b = new_binding(p, BINDING_FUNCTION, name_where, name->text);
-  set_code(p, b, where, patterns, right, locals);
-  return b;
+  equation q = {.where = where, .locals = locals.items, .local_count = (uint32_t)locals.count};
+  return new_binding(
+      p, (binding){.kind = BINDING_FUNCTION,
+                   .name = name->text,
+                   .where = name_where,
+                   .code = new_function(p, name->text, name_where, q, patterns, right)});
 }
 
 binding *new_pattern_binding(parser *p, span where, pattern *target, expr *value) {
-  binding *b = new_binding(p, BINDING_PATTERN, target->where, NULL);
-  b->target = target;
   alternative_list right = {0};
   add_alternative(p, &right, NULL, value);
-  set_code(p, b, where, (pattern_list){0}, right, (binding_list){0});
-  return b;
+  return new_binding(
+      p, (binding){.kind = BINDING_PATTERN,
+                   .where = target->where,
+                   .target = target,
+                   .code = new_function(p, NULL, target->where, (equation){.where = where},
+                                        (pattern_list){0}, right)});
 }
 
 static uint32_t count_arrows(const type_expr *t) {
@@ -384,15 +344,11 @@ static uint32_t count_arrows(const type_expr *t) {
 }
 
 binding *new_signature(parser *p, span where, const token *name, type_expr *signature) {
-  binding *b = new_binding(p, BINDING_FUNCTION, where, name->text);
-  b->signature = signature;
-  b->signature_arrows = count_arrows(signature);
-  return b;
-}
-
-void add_signature(parser *p, binding_list *list, span where, const token *name,
-                   type_expr *signature) {
-  vec_push(p->memory, list, new_signature(p, where, name, signature));
+  return new_binding(p, (binding){.kind = BINDING_FUNCTION,
+                                  .name = name->text,
+                                  .where = where,
+                                  .signature = signature,
+                                  .signature_arrows = count_arrows(signature)});
 }
 
 void add_extern(parser *p, span where, const token *library, const token *name,

@@ -26,7 +26,7 @@ typedef struct parser {
 // The variable of a range, [x | x <- first..last]. No variable of a program has a space.
 #define RANGE_NUMBER "the range's number"
 
-expr *new_expr(parser *p, expr_kind kind, span where);
+expr *new_expr(parser *p, expr e);
 expr *new_name(parser *p, span where, const char *name);
 expr *new_integer(parser *p, span where, const token *t);
 expr *new_real(parser *p, span where, const token *t);
@@ -43,13 +43,12 @@ expr *new_project(parser *p, span where, expr *tuple, const token *field);
 expr *new_index(parser *p, span where, expr *array, expr *index);
 expr *binary(parser *p, span where, const char *operator, expr * left, expr *right);
 expr *negate(parser *p, span where, span minus, expr *operand);
-expr *new_pipe(parser *p, expr *argument, expr *callee);
 expr *operator_value(parser *p, span where, expr *operator);
 expr *left_section(parser *p, span where, const char *operator, expr * left);
 expr *right_section(parser *p, span where, expr *operator, expr * right);
 
-pattern *new_pattern(parser *p, pattern_kind kind, span where);
-pattern *name_pattern(parser *p, span where, const token *t);
+pattern *wild_pattern(parser *p, span where);
+pattern *name_pattern(parser *p, span where, const char *name);
 pattern *integer_pattern(parser *p, span where, const token *t, bool negative);
 pattern *bool_pattern(parser *p, span where, bool value);
 pattern *tuple_pattern(parser *p, span where, pattern_list items);
@@ -65,8 +64,6 @@ binding_list merge_bindings(parser *p, binding_list list);
 void add_import(parser *p, span where, const token *path);
 void add_extern(parser *p, span where, const token *library, const token *name,
                 type_expr *signature);
-void add_signature(parser *p, binding_list *list, span where, const token *name,
-                   type_expr *signature);
 
 type_expr *named_type(parser *p, span where, const token *name);
 type_expr *tuple_type(parser *p, span where, type_list parts);

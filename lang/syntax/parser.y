@@ -86,7 +86,7 @@ start: ITEM { yyerrok; } ;
 item:
   IMPORT STRING                     { add_import(p, @$, $STRING); }
 | EXTERN STRING NAME ':' type       { add_extern(p, @NAME, $STRING, $NAME, $type); }
-| NAME ':' type                     { add_signature(p, &p->items, @NAME, $NAME, $type); }
+| NAME ':' type                     { vec_push(p->memory, &p->items, new_signature(p, @NAME, $NAME, $type)); }
 | equation                          { vec_push(p->memory, &p->items, $equation); }
 ;
 
@@ -132,8 +132,8 @@ patterns:
 ;
 
 pattern:
-  NAME                              { $$ = name_pattern(p, @$, $1); }
-| WILD                              { $$ = new_pattern(p, PATTERN_WILD, @$); }
+  NAME                              { $$ = name_pattern(p, @$, $1->text); }
+| WILD                              { $$ = wild_pattern(p, @$); }
 | INTEGER                           { $$ = integer_pattern(p, @$, $1, false); }
 | '-' INTEGER                       { $$ = integer_pattern(p, @$, $2, true); }
 | TRUE                              { $$ = bool_pattern(p, @$, true); }
@@ -154,7 +154,7 @@ expr:
 | IF expr THEN expr ELSE expr %prec PREFIX         { $$ = new_if(p, @$, $2, $4, $6); }
 | '-' expr %prec NEGATE                            { $$ = negate(p, @$, @1, $2); }
 | '~' expr %prec NEGATE                            { $$ = new_apply(p, new_name(p, @1, "~"), $2); }
-| expr PIPE expr                                   { $$ = new_pipe(p, $1, $3); }
+| expr PIPE expr                                   { $$ = new_apply(p, $3, $1); }
 | expr OROR expr                                   { $$ = binary(p, @2, "||", $1, $3); }
 | expr ANDAND expr                                 { $$ = binary(p, @2, "&&", $1, $3); }
 | expr COMPARE expr                                { $$ = binary(p, @2, $2->text, $1, $3); }
@@ -178,7 +178,7 @@ application:
 
 atom:
   NAME                              { $$ = new_name(p, @$, $1->text); }
-| WILD                              { $$ = new_expr(p, EXPR_WILD, @$); }
+| WILD                              { $$ = new_expr(p, (expr){.kind = EXPR_WILD, .where = @$}); }
 | INTEGER                           { $$ = new_integer(p, @$, $1); }
 | FLOATING                          { $$ = new_real(p, @$, $1); }
 | TRUE                              { $$ = new_bool(p, @$, true); }
