@@ -46,23 +46,10 @@ void svg_arrow_up(text *to, double x, double y, const char *fill) {
   text_printf(to, "<path d=\"M%.1f %.1fl4 8h-8z\" fill=\"%s\"/>\n", x, y, fill);
 }
 
-void svg_box(text *to, double x, double y, double width, double height, const char *fill) {
-  text_printf(to, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"%s\"/>\n", x,
-              y, width, height, fill);
-}
-
-void svg_shade(text *to, double x, double y, double width, double height, const char *fill) {
-  text_printf(to,
-              "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"%s\" "
-              "fill-opacity=\"0.35\"/>\n",
-              x, y, width, height, fill);
-}
-
-void svg_frame(text *to, double x, double y, double width, double height) {
-  text_printf(to,
-              "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"none\" "
-              "stroke=\"#666\"/>\n",
-              x, y, width, height);
+void svg_box(text *to, double x, double y, double width, double height, const char *fill,
+             const char *attributes) {
+  text_printf(to, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"%s\"%s/>\n", x,
+              y, width, height, fill, attributes);
 }
 
 void svg_write(text *to, const text *body, int width, int height) {

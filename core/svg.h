@@ -24,10 +24,10 @@ void svg_line(text *to, double x, double y, double dx, double dy, const char *co
 void svg_dot(text *to, double x, double y, double radius, const char *fill);
 // Its tip is at x, y.
 void svg_arrow_up(text *to, double x, double y, const char *fill);
-void svg_box(text *to, double x, double y, double width, double height, const char *fill);
-void svg_shade(text *to, double x, double y, double width, double height,
-               const char *fill);  // lets words on it be read
-void svg_frame(text *to, double x, double y, double width, double height);
+// attributes: "" or more of SVG's, such as SVG_SHADE, which lets words on it be read.
+void svg_box(text *to, double x, double y, double width, double height, const char *fill,
+             const char *attributes);
+#define SVG_SHADE " fill-opacity=\"0.35\""
 
 // The whole picture around its elements.
 void svg_write(text *to, const text *body, int width, int height);

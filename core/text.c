@@ -220,13 +220,12 @@ bool c_environment_enter(c_environment *c) {
   if (!c->entered)
     return false;
   c->before = uselocale(c->entered);
-  fegetenv(&c->floats);
-  fesetenv(FE_DFL_ENV);
+  c->floats = float_environment_enter();
   return true;
 }
 
 void c_environment_leave(c_environment *c) {
-  fesetenv(&c->floats);
+  float_environment_leave(&c->floats);
   uselocale(c->before);
   freelocale(c->entered);
 }

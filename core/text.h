@@ -10,8 +10,8 @@
 #ifndef PERMC_CORE_TEXT_H
 #define PERMC_CORE_TEXT_H
 
+#include "core/float_environment.h"
 #include "core/memory.h"
-#include <fenv.h>
 #include <locale.h>
 
 typedef struct text {
@@ -63,7 +63,7 @@ char *arena_printf(arena *a, const char *format, ...) PRINTF_LIKE(2, 3);
 // program has set. False: memory is out, and nothing is to be left.
 typedef struct c_environment {
   locale_t entered, before;
-  fenv_t floats;
+  float_environment floats;
 } c_environment;
 bool c_environment_enter(c_environment *c);
 void c_environment_leave(c_environment *c);

@@ -33,6 +33,7 @@
 #ifndef PERMC_LANG_TRACE_H
 #define PERMC_LANG_TRACE_H
 
+#include "core/check.h"
 #include "core/error.h"
 #include "core/networks.h"
 #include "core/permutation/recognise.h"
@@ -142,25 +143,7 @@ typedef struct trace_step {
   };
 } trace_step;
 
-// A result that says whether the run was good.
-//
-//   CHECK_PADDING  bools that are all false unless `padded` keeps padding (lang/elaborate/padding.c)
-//   CHECK_PLACES   i64: the first of all places that is wrong, or a number that none has; and what
-//                  is written there (lang/elaborate/places.c)
-//   CHECK_KEYS     the same of keys: which are wrong where they are no places among their counts
-//   CHECK_ROWS     the same of the lengths of rows, which are from 0 to length - 1
-//   CHECK_OFFSETS  the same of where rows begin and end
-//   CHECK_FRACTIONS  the same of fractions, in parts of length - 1
-typedef enum check_kind {
-  CHECK_PADDING,
-  CHECK_PLACES,
-  CHECK_KEYS,
-  CHECK_ROWS,
-  CHECK_OFFSETS,
-  CHECK_FRACTIONS,
-  CHECK_KINDS
-} check_kind;
-
+// A result that says whether the run was good (core/check.h).
 typedef struct trace_check {
   check_kind kind;
   value_id shadow, guarded;  // while elaborating

@@ -229,7 +229,7 @@ static int permc_launch_all(permc_call_state *c, uint32_t first, uint32_t last) 
 
 // Waits for what is to be checked.
 static int permc_check_array(permc_call_state *c, const permc_check *k) {
-  size_t bytes = (size_t)k->count * (k->kind == PERMC_PADDING ? 1 : 8);
+  size_t bytes = (size_t)k->count * (k->rule.kind == CHECK_PADDING ? 1 : 8);
   void *found = malloc(bytes + 1);
   int good;
   if (!found)

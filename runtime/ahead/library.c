@@ -201,6 +201,7 @@ static void write_private(text *out, const ahead_making *m) {
   text_string(out, compiler_text);
   text_printf(out, "#include \"%s.h\"\n", name);
   c_source_add(out, "kernels/text/host.h");
+  c_source_add(out, "core/check.h");
   c_source_add(out, "runtime/ahead/program_text.h");
   if (is_for_gpu(m)) {
     c_source_add(out, "runtime/gpu/launch_text.h");
@@ -331,7 +332,8 @@ static void write_run_routine(text *out, const ahead_making *m) {
 
 static void write_main(text *out, const ahead_making *m) {
   static const char *const parts[] = {"core/scalar/root_product.inc", "core/scalar/root.inc",
-                                      "runtime/ahead/prepare_text.h", "runtime/ahead/check_text.h"};
+                                      "runtime/ahead/prepare_text.h", "core/check.inc",
+                                      "runtime/ahead/check_text.h"};
   const char *name = m->request->name;
   text_printf(out, "// %s: %s\n// Written by permc %s.\n#include \"%s_private.h\"\n", name,
               m->title, PERMC_VERSION, name);

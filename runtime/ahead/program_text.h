@@ -14,13 +14,11 @@ typedef struct permc_place {
   uint64_t at;  // the number of the argument, table or result; a place in the workspace
 } permc_place;
 
-// What is checked of array `array`, of `count` elements: bools that are false, or the position and
-// the value of the first that is wrong.
-enum { PERMC_PADDING, PERMC_PLACE, PERMC_KEY, PERMC_ROW, PERMC_OFFSET, PERMC_FRACTION };
+// What is checked of array `array`, of `count` elements.
 typedef struct permc_check {
-  int kind, is_unsigned;
+  check_rule rule;
   uint32_t array;
-  uint64_t count, length, inner;
+  uint64_t count;
 } permc_check;
 
 // A result that is given to the caller when all checks are passed.

@@ -62,20 +62,17 @@ void ahead_write_roots(text *out, const ahead_plan *s) {
 }
 
 void ahead_write_checks(text *out, const ahead_plan *s) {
-  static const char *const kinds[CHECK_KINDS] = {
-      [CHECK_PADDING] = "PERMC_PADDING", [CHECK_PLACES] = "PERMC_PLACE",
-      [CHECK_KEYS] = "PERMC_KEY",        [CHECK_ROWS] = "PERMC_ROW",
-      [CHECK_OFFSETS] = "PERMC_OFFSET",  [CHECK_FRACTIONS] = "PERMC_FRACTION"};
   const trace *t = s->trace;
   text_printf(out, "static const permc_check checks[%zu] = {\n", t->checks.count + 1);
   for (size_t i = 0; i < t->checks.count; i++) {
     const trace_check *k = &t->checks.items[i];
     net_id a = ahead_array_of_result(s->plan, trace_returned(t) + i);
-    text_printf(out, "  {%s, %d, %u, UINT64_C(%llu), UINT64_C(%llu), UINT64_C(%llu)},\n",
-                kinds[k->kind], k->is_unsigned, (unsigned)a, number(s->plan->arrays.items[a].count),
-                number(k->length), number(k->inner));
+    text_printf(out,
+                "  {{(check_kind)%d, %d, UINT64_C(%llu), UINT64_C(%llu)}, %u, UINT64_C(%llu)},\n",
+                (int)k->kind, k->is_unsigned, number(k->length), number(k->inner), (unsigned)a,
+                number(s->plan->arrays.items[a].count));
   }
-  text_string(out, "  {0, 0, 0, 0, 0, 0}\n};\n");
+  text_string(out, "  {{CHECK_PADDING, 0, 0, 0}, 0, 0}\n};\n");
 }
 
 // Returns how many there are.

@@ -137,9 +137,9 @@ static void draw_matrix(draw_picture *to, f2_affine m) {
     snprintf(word, sizeof word, "y%d", i);
     svg_words(&to->body, left - 6, y + 13, SVG_END, 10, word);
     for (int j = 0; j < m.a.columns; j++) {
-      svg_frame(&to->body, left + CELL * j, y, CELL, CELL);
+      svg_box(&to->body, left + CELL * j, y, CELL, CELL, "none", " stroke=\"#666\"");
       if (f2_bit(m.a.row[i], j))
-        svg_box(&to->body, left + CELL * j + 2, y + 2, CELL - 4, CELL - 4, svg_colour(0));
+        svg_box(&to->body, left + CELL * j + 2, y + 2, CELL - 4, CELL - 4, svg_colour(0), "");
     }
     if (f2_bit(m.c, i))
       svg_words(&to->body, left + CELL * m.a.columns + 6, y + 13, SVG_START, 10, "^ 1");
@@ -151,8 +151,8 @@ static void draw_matrix(draw_picture *to, f2_affine m) {
 static void draw_element(text *to, const tiling *t, uint64_t before, double x, double y) {
   char word[24];
   snprintf(word, sizeof word, "%" PRIu64, before);
-  svg_shade(to, x + 1, y + 1, TILE_CELL - 2, TILE_CELL - 2,
-            svg_colour((unsigned)t->number[before]));
+  svg_box(to, x + 1, y + 1, TILE_CELL - 2, TILE_CELL - 2, svg_colour((unsigned)t->number[before]),
+          SVG_SHADE);
   svg_words(to, x + TILE_CELL / 2.0, y + 17, SVG_MIDDLE, 10, word);
 }
 

@@ -68,7 +68,7 @@ static void draw_link_svg(text *to, const draw_link *link, double x) {
   bool reverse = link->kind == DRAW_REVERSE;
   const char *colour = reverse ? svg_colour(1) : svg_colour(0);
   if (link->kind == DRAW_MAP) {
-    svg_box(to, x - 3, top - 3, 6, 6, svg_colour(2));
+    svg_box(to, x - 3, top - 3, 6, 6, svg_colour(2), "");
     return;
   }
   svg_line(to, x, top, 0, bottom - top, colour, link->kind == DRAW_GROUP ? "3 2" : "");

@@ -85,7 +85,7 @@ int main(void) {
 END
 permc build -e gather --arguments '[3]i32 [4]f32' -o picks &&
   "$compiler" -std=c99 -Ipicks gather.c picks/*.c -lm -o gather
-same "$(./gather)" "1 1 7 9: index 7 at position 1 of row 0 is not from 0 to 3"
+same "$(./gather)" "1 1 7 9: index 7 at position 1 is outside of an array of 4 elements"
 
 # C functions that the program has; two libraries in it, one called from C++ where there is a compiler.
 cat >bend.perm <<'END'
