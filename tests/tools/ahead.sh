@@ -56,7 +56,7 @@ refused "sorter is there and is not empty; name another folder with -o, or remov
   -e sort --arguments '[4]u32' -o sorter
 refused "build: --arguments was given twice" \
   -e sort --arguments '[4]u32' --arguments '[8]u32' -o no
-refused "build: say the types and lengths of the arguments, such as --arguments '[1024]u32'" \
+refused "build: say the types and lengths of the arguments, such as --arguments '[1024]u32', or the sizes of the signature, such as --size n=10" \
   -e sort -o no
 refused "absent/no: No such file or directory" -e sort --arguments '[4]u32' -o absent/no
 same "$(permc build -e '\xs -> [xs[i] * xs[j] + xs[(i*j)%64] | i <- 0..63, j <- 0..63]' --arguments '[64]i32' -o no 2>&1 |

@@ -38,7 +38,7 @@ TEST(depth) {
          "limits.perm:2:11: note: 'down' is called here: down 0 [1]\n"
          "  main xs = down n xs\n"
          "            ^^^^^^^^^\n"
-         "hint: a recursion needs an equation that ends it, such as f 0 x = x; "
+         "hint: a recursion needs an equation that ends it, such as down 0 xs = xs; "
          "--limit calls=200 raises the limit\n");
 }
 
