@@ -285,8 +285,7 @@ static bool explain_words(session *s) { return explain_program(s, NULL); }
 static bool explain_page(session *s) { return explain_program(s, "html"); }
 // Not all programs have one.
 static bool explain_picture(session *s) {
-  return explain_program(s, "picture.svg") ||
-         strstr(permc_message(s->context), " is not a ");
+  return explain_program(s, "picture.svg") || strstr(permc_message(s->context), " is not a ");
 }
 static bool explain_c(session *s) { return explain_program(s, "c"); }
 static bool explain_cuda(session *s) { return explain_program(s, "cuda"); }
