@@ -2,7 +2,7 @@
 // functions, names) is gone; what remains is a straight line of first-order steps on arrays, each
 // step making one value. elaborate/ writes it, runtime/interp/ executes it literally, and fusion/
 // makes a network of it. The door of the floor for fusion/; its room holds trace.c, which checks
-// and prints, and ranges.c.
+// and prints, ranges.c, and bits.c.
 //
 // A value is a batch of equal arrays: `batch` instances, each of shape dims[0] x ... x
 // dims[rank-1]. At the outermost level batch = 1. Entering `parm m f` splits every instance in two,
@@ -221,6 +221,9 @@ typedef struct number_range {
 // limits: NULL, or of each step what its integers are checked to be below, besides not negative; 0:
 // they are not checked, and afterwards also: they need not be.
 void trace_find_ranges(const trace *t, uint64_t *limits, number_range *ranges);
+// Whether the places are computed of their own numbers, each of 0 ... 2^n - 1 once: place i is A i ^ c
+// (bits.c).
+bool trace_find_permutation(const trace *t, value_id places, f2_affine *map);
 // One line per step, as in the picture above.
 void trace_print(text *out, const trace *t);
 extern const char trace_legend[];  // what the lines mean, as comments (#)

@@ -1,8 +1,10 @@
 // Gathers and scatters by places that are known, as steps that move elements: a Trace before it is
 // lowered.
 //
-// Of places that are an argument, elaboration may have found out what they do (trace_places). A
-// gather or scatter of as many elements as there are places then needs no places:
+// Of places that are an argument, elaboration may have found out what they do (trace_places). Places
+// that are computed of their own numbers may be affine forms of these, as those of
+// gather (map (\\i -> i xor 5) (iota n)) are. A gather or scatter of as many elements as there are
+// places then needs no places:
 //
 //   scatter p xs ys, and p                          becomes
 //   rotates n elements by 2                         concat (drop (n - 2) xs) (take (n - 2) xs)
@@ -65,10 +67,15 @@ static bool find_movement(const trace *t, const trace_step *s, movement *m) {
   if ((s->op != TRACE_GATHER && s->op != TRACE_SCATTER) || trace_step_count(s) == 0)
     return false;
   const trace_step *p = &t->steps.items[s->operands[0]], *xs = &t->steps.items[s->operands[1]];
-  if (!trace_places_are_known(p) || xs->batch != s->batch || p->dims[0] != xs->dims[0] ||
+  if (p->batch != 1 || xs->batch != s->batch || p->dims[0] != xs->dims[0] ||
       p->dims[0] != s->dims[0])
     return false;
-  *m = p->places->moves;
+  if (trace_places_are_known(p))
+    *m = p->places->moves;
+  else if (trace_find_permutation(t, s->operands[0], &m->map))
+    m->kind = MOVES_BY_AFFINE_MAP;
+  else
+    return false;
   if (s->op == TRACE_GATHER)
     *m = movement_inverse(m, p->dims[0]);
   return true;

@@ -1,7 +1,10 @@
-// The rule `index`: affine functions of the index (NET_INDEX) stay such under sums, and compare
-// alike everywhere if they are far enough apart.
+// The rule `index`: affine functions of the index (NET_INDEX) stay such under sums, and where their
+// bits are affine forms under operations on bits; they compare alike everywhere if they are far
+// enough apart.
 //
 //   root c64 8 (negate (index x2 + index x1 * 2))  ->  root c64 8 (index -x2 - 2*x1)
+//   (index x0 + 2*x1 + 4*x2) xor i64:5             ->  index (x0^1) + 2*x1 + 4*(x2^1)
+#include "core/permutation/index_bits.h"
 #include "fusion/rules/rewriting.h"
 
 bool node_is_index(const rewriter *r, const net_node *node, net_map *map) {
@@ -50,6 +53,31 @@ static net_id index_arithmetic(rewriter *r, const net_node *node) {
   }
 }
 
+static bool bits_of_index(const rewriter *r, const net_node *node, index_bits *bits) {
+  net_map map;
+  if (!node_is_index(r, node, &map))
+    return false;
+  for (uint32_t l = 0; l < map.loop_count; l++)
+    if (map.strides[l])
+      return false;
+  return net_map_bits(&map, r->stage->n, F2_MAX, bits);
+}
+
+// Operations on bits: what is an index afterwards.
+static net_id index_bitwise(rewriter *r, const net_node *node) {
+  index_bits x, y, z;
+  if (node->kind != NET_SCALAR || node->type != SCALAR_I64 || node->operand_count != 2 ||
+      scalar_ops[node->scalar].result != RESULT_SAME ||
+      !bits_of_index(r, operand(r, node, 0), &x) || !bits_of_index(r, operand(r, node, 1), &y) ||
+      !index_bits_apply(node->scalar, &x, &y, &z))
+    return NET_NONE;
+  net_map map = net_map_new(r->memory, r->stage->loop_count, F2_MAX);
+  for (int i = 0; i < F2_MAX; i++)
+    map.rows[i] = (net_row){{z.a.row[i], f2_bit(z.c, i)}, INT64_C(1) << i};
+  net_map_normalise(&map);
+  return add_index(r, &map);
+}
+
 // Whether differences of such maps keep far from overflow, but for what the loops contribute.
 static bool is_small(const net_map *m) {
   const int64_t most = INT64_C(1) << 56;
@@ -90,5 +118,7 @@ static net_id index_comparison(rewriter *r, const net_node *node) {
 
 net_id index_simplified(rewriter *r, const net_node *node) {
   net_id instead = index_arithmetic(r, node);
+  if (instead == NET_NONE)
+    instead = index_bitwise(r, node);
   return instead == NET_NONE ? index_comparison(r, node) : instead;
 }

@@ -71,7 +71,8 @@
       "scatter p xs ys is bmmc A c xs where p i = A i ^ c, rotate xs where p i = (i + k) mod n, a "\
       "transpose of xs where p exchanges dimensions; gather p takes back scatter p",               \
       "p is an argument that is read from a schedule, or is there when the program is planned for "\
-      "one run; there are as many places as elements", "n + 1 places, and a look at each")         \
+      "one run, or is computed of i by xor, &, |, shifts, sums without carries; there are as many " \
+      "places as elements", "n + 1 places, and a look at each")                                    \
   ROW(PACKED_VIEW, "packed-view",                                                                  \
       "[xs[a], xs[a + d], xs[a + 2d], ...] is a part of xs where it lies",                         \
       "the elements lie at equal distances, or at those of index bits", "bmmc, take and drop")     \

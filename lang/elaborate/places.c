@@ -327,10 +327,13 @@ static void add_place_check(elaborator *e, const checked_places *l) {
   vec_push(e->memory, &e->out->results, check);
 }
 
-// How many elements the places are a permutation of: they are an argument that is one, those of
-// sorted keys, or such places at such places (emit_places). 0: unknown.
+// How many elements the places are a permutation of: they are an argument that is one, an affine map
+// of their numbers, those of sorted keys, or such places at such places (emit_places). 0: unknown.
 static uint64_t permuted_elements(const elaborator *e, value_id places) {
+  f2_affine map;
   const trace_step *s = step_at(e, places);
+  if (s->rank == 1 && trace_find_permutation(e->out, places, &map))
+    return s->dims[0];
   while (s->op == TRACE_GATHER && step_at(e, s->operands[1])->op == TRACE_PLACES &&
          step_at(e, s->operands[1])->dims[0] == s->dims[0])
     s = step_at(e, s->operands[0]);

@@ -9,6 +9,37 @@ static const char *place_type(generator *g, uint64_t length) {
   return names[draw_below(g, length <= 256 ? 5 : length <= 1 << 16 ? 4 : 3)];
 }
 
+// Places that are computed of their own numbers by operations on bits: affine maps of these, if the
+// length is a power of two.
+static const char *bit_places(generator *g, const char *i, uint64_t length) {
+  uint32_t a = draw_below(g, 3), mask = draw_below(g, (uint32_t)length);
+  switch (draw_below(g, 4)) {
+  case 0:
+    return write_code(g, "%s xor %u", i, mask);
+  case 1:
+    return write_code(g, "(%s xor (%s >> %u)) xor %u", i, i, 1 + a, mask);
+  case 2:
+    return write_code(g, "%u - 1 - (%s xor %u)", (uint32_t)length, i, mask);
+  default:
+    return write_code(g, "(%s & %u) * %u + %s / %u", i, (2U << a) - 1,
+                      (uint32_t)(length >> (1 + a)), i, 2U << a);
+  }
+}
+
+static term step_bit_places(generator *g, const scope *s, term xs, keep k, const step *row) {
+  (void)s, (void)k, (void)row;
+  uint64_t length = xs.shape->length;
+  const char *name = fresh_name(g, "a"), *i = fresh_name(g, "j");
+  bool scatters = draw_chance(g, 40);
+  if (length_bits(length) < 4)
+    return (term){0};
+  return make_atom(write_code(g, "(let %s = %s in %s (map (\\%s -> %s) (iota (length %s))) %s%s%s)",
+                              name, xs.text, scatters ? "scatter" : "gather", i,
+                              bit_places(g, i, length), name, name, scatters ? " " : "",
+                              scatters ? name : ""),
+                   xs.shape);
+}
+
 static term step_gather_places(generator *g, const scope *s, term xs, keep k, const step *row) {
   (void)row;
   uint64_t length = k == KEEP_NOTHING ? draw_below(g, 40) : xs.shape->length;
@@ -242,6 +273,7 @@ static term step_rows_of(generator *g, const scope *s, term xs, keep k, const st
 // clang-format off
 const step place_steps[] = {
     {"gather is", 12, FILLED, KEEP_SHAPE, 4, 0, step_gather_places},
+    {"gather xor", 5, FILLED, KEEP_SHAPE, 2, 0, step_bit_places},
     {"scatter", 12, FILLED | EXACT, KEEP_SHAPE, 6, 0, step_scatter},
     {"compact", 6, SCALARS | EXACT, KEEP_SHAPE, 30, 0, step_compact},
     {"distinct", 3, ORDERED | EXACT, KEEP_SHAPE, 30, 0, step_distinct},

@@ -1,6 +1,7 @@
 // core/permutation/recognise.h: permutations of each kind, made at random, are recognised; with two
 // elements exchanged they are not, or as another kind that is true as well.
 #include "core/number.h"
+#include "core/permutation/index_bits.h"
 #include "core/permutation/recognise.h"
 #include "tests/test.h"
 #include "tests/unit/splitmix.h"
@@ -210,6 +211,50 @@ TEST(others) {
     CHECK(all || m.kind >= MOVES_IN_ROWS);
     CHECK(is_true(&p, &m) || (m.kind == MOVES_IN_ROWS && !all));
   }
+}
+
+// ---- integers whose bits are affine forms of an index ------------------------------------------
+
+enum { BITS = 5, POOL = 12 };
+
+static bool is_result(scalar_op op, const index_bits *x, const index_bits *y, const index_bits *z) {
+  for (uint64_t i = 0; i < 1 << BITS; i++) {
+    int64_t a = (int64_t)f2_affine_apply(*x, i), b = (int64_t)f2_affine_apply(*y, i), result;
+    scalar_apply(op, SCALAR_I64, 1, &a, &b, &result);
+    if (result != (int64_t)f2_affine_apply(*z, i))
+      return false;
+  }
+  return true;
+}
+
+// The index, constants, and what operations make of two of the pool.
+TEST(operations_on_index_bits) {
+  static const scalar_op ops[] = {OP_XOR, OP_AND, OP_OR,  OP_ADD, OP_SUB,
+                                  OP_MUL, OP_DIV, OP_MOD, OP_SHL, OP_SHR};
+  size_t accepted[SCALAR_OP_COUNT] = {0};
+  index_bits pool[POOL];
+  for (int tried = 0; tried < 40000; tried++) {
+    if (tried % 50 == 0)
+      for (int k = 0; k < POOL; k++) {
+        uint64_t bits = below(2) ? UINT64_MAX >> 1 : 0x3f, c = below(3) ? below(70) : random_u64();
+        pool[k] = (index_bits){f2_zero(F2_MAX, BITS), c & bits};
+        for (int i = 0; i < BITS && k < 2; i++)
+          pool[k].a.row[i] = f2_unit(i);
+        pool[0].c = 0;
+      }
+    index_bits *x = &pool[below(POOL)], *y = &pool[below(POOL)], z;
+    scalar_op op = ops[below(sizeof ops / sizeof *ops)];
+    if (!index_bits_apply(op, x, y, &z))
+      continue;
+    if (!CHECK(is_result(op, x, y, &z)))
+      break;
+    accepted[op]++;
+    pool[1 + below(POOL - 1)] = z;
+  }
+  for (size_t i = 0; i < sizeof ops / sizeof *ops; i++)
+    CHECK(accepted[ops[i]] >= 20);
+  CHECK(!index_bits_apply(OP_NEG, &pool[0], &pool[0], &pool[1]));
+  CHECK(!index_bits_apply(OP_ADD, &pool[0], &pool[0], &pool[1]));
 }
 
 TEST_MAIN()
