@@ -255,6 +255,33 @@ static term step_rotate(generator *g, const scope *s, term xs, keep k, const ste
   return call_term(g, write_code(g, "%s %s", row->name, static_text(g, s, by)), xs, xs.shape);
 }
 
+// Neighbours at a distance, and an element beyond the ends; or the least or greatest of both.
+static term step_shifted(generator *g, const scope *s, term xs, keep k, const step *row) {
+  (void)k;
+  const shape *element = xs.shape->parts[0];
+  int by = (int)draw_below(g, draw_chance(g, 20) ? 40 : 7) - 3;
+  term fill = value_term(g, s, element, 0);
+  const shape *result =
+      array_shape(g, xs.shape->length, at_least(g, element, shape_origin(fill.shape)));
+  const char *shift = write_code(g, "shifted %s %s", static_text(g, s, by), atom_text(g, fill));
+  if (strcmp(row->name, "shifted") == 0)
+    return call_term(g, shift, xs, result);
+  const char *ys = fresh_name(g, "ys");
+  return call_term(g,
+                   write_code(g, "(\\%s -> zip_with %s %s (%s %s))", ys, row->name, ys, shift, ys),
+                   xs, result);
+}
+
+static term step_windows(generator *g, const scope *s, term xs, keep k, const step *row) {
+  (void)k;
+  uint64_t length = xs.shape->length, most = length < 5 ? length : 5;
+  uint64_t width = most ? 1 + draw_below(g, (uint32_t)most) : 0;
+  if (!width || shape_rank(xs.shape) > 3 || !pay_for(g, s, width * shape_size(xs.shape)))
+    return (term){0};
+  return call_term(g, write_code(g, "%s %s", row->name, static_text(g, s, (int64_t)width)), xs,
+                   array_shape(g, length - width + 1, array_shape(g, width, xs.shape->parts[0])));
+}
+
 // Rows of any length that divides.
 static term step_rows_of(generator *g, const scope *s, term xs, keep k, const step *row) {
   (void)k;
@@ -292,6 +319,10 @@ const step place_steps[] = {
     {"radix_sort", 4, ORDERED | EXACT, KEEP_SHAPE, 8, 0, step_named},
     {"radix_sort_on", 4, SCALARS | EXACT, KEEP_SHAPE, 8, 0, step_radix_sort_on},
     {"rotate", 5, 0, KEEP_SHAPE, 2, 0, step_rotate},
+    {"shifted", 5, 0, KEEP_SHAPE, 2, 0, step_shifted},
+    {"min", 5, ORDERED | SINGLE | EXACT, KEEP_SHAPE, 4, 0, step_shifted},
+    {"max", 5, ORDERED | SINGLE | EXACT, KEEP_SHAPE, 4, 0, step_shifted},
+    {"windows", 4, 0, KEEP_NOTHING, 5, 0, step_windows},
     {"reverse", 3, 0, KEEP_SHAPE, 2, 0, step_named},
     {"shuffle_random 7", 4, 0, KEEP_SHAPE, 60, 0, step_named},
     {"rows_of", 8, 0, KEEP_NOTHING, 1, 0, step_rows_of},
