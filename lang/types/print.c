@@ -39,8 +39,9 @@ const char *type_conversion_hint(constraint c, const type *t) {
       c.kind != CONSTRAINT_EACH && !(wanted & CLASS_COMPLEX))
     return "; of a complex number z the parts are re z and im z, the length is magnitude z";
   if (c.kind == CONSTRAINT_EACH && !(c.allowed & CLASS_COMPLEX))
-    return "; complex numbers have no order: a key has one, as in sort_on magnitude zs or, of "
-           "pairs, sort_on (\\p -> p.0) ps";
+    return "; complex numbers have no order: a key has one, as in sort_on magnitude zs, or in "
+           "sort_on "
+           "(\\z -> (re z, im z)) zs, the order of NumPy; of pairs, sort_on (\\p -> p.0) ps";
   if (t->kind == TYPE_TUPLE && c.kind != CONSTRAINT_EACH && c.allowed)
     return "; a function of a pair is \\(x, y) -> x + y, and of two arrays zip_with (+) xs ys";
   return "";
