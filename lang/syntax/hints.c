@@ -616,7 +616,7 @@ static const struct {
      "merge takes one array, whose halves are sorted; merge_sorted xs ys joins two sorted arrays"},
     {HINT_EXTRA, {"zip"}, "zip xs (zip ys zs) is an array of (x, (y, z))"},
 
-    {HINT_EQUATION, {"argmin", "argmax"}, "an array of at least one element"},
+    {HINT_EQUATION, {"argmin", "argmax", "quantiles"}, "an array of at least one element"},
     {HINT_EQUATION, {"windows"}, "windows of 1 to as many elements as the array has"},
     {HINT_EQUATION, {"digitrev"}, "2^n elements where n is a multiple of k"},
     {HINT_EQUATION, {"fwht", "ifwht"}, "2^n elements, or 12, 20 or 28 times 2^n of them"},
