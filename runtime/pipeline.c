@@ -408,35 +408,48 @@ static bool may_have_loops(const permc_context *c, const pipeline_request *r) {
   return !r->flat && !r->ranks && !r->memory && !r->laws && !c->strategy && c->peer_count <= 1;
 }
 
+// Where there is no memory for it, loops are written out.
 static bool plan_loops(permc_context *c, pipeline *p, const target *machine) {
+  jmp_buf failure;
   const char *wrong = NULL;
-  rule_log log = {.memory = &p->memory};
-  plan *made = loops_plan(&p->memory, &p->trace, machine, &log, &wrong);
+  p->net = NULL;
+  p->plan = NULL;
+  p->looped = NULL;
+  arena_free(&p->loops);
+  p->loops = (arena){.failure = &failure, .limit = p->memory.limit};
+  rule_log log = {.memory = &p->loops};
+  if (setjmp(failure)) {
+    arena_free(&p->loops);
+    return true;
+  }
+  plan *made = loops_plan(&p->loops, &p->trace, machine, &log, &wrong);
+  bool good = verified(c, "loop", wrong);
+  if (made) {
+    p->rules = log;
+    p->plan = made;
+    p->net = net_copy(&p->loops, made->net);
+    p->looped = p->own;
+    p->rules.memory = &p->memory;
+  }
+  p->loops.failure = NULL;
   if (!made)
-    return verified(c, "loop", wrong);
-  p->rules = log;
-  p->plan = made;
-  p->net = net_copy(&p->memory, made->net);
-  p->looped = p->own;
-  return true;
+    arena_free(&p->loops);
+  return good;
 }
 
-// The Plan of a Trace with loops that are planned once, and its Net, unless they are for that target
+// The Plan of a Trace with loops that are planned once, and its Net, unless they are for the target
 // already; where there are no such loops, nothing.
 static bool make_loops(permc_context *c, const pipeline_request *r, pipeline *p) {
   if (!may_have_loops(c, r) || (p->net && !p->looped) || (p->net && p->looped == p->own))
     return true;
-  p->net = NULL;
-  p->plan = NULL;
-  p->looped = NULL;
   if (!plan_loops(c, p, p->own))
     return false;
-  if (!p->looped)
-    return true;
-  choose_target(c, r, p);
-  if (p->target != p->own && !plan_loops(c, p, p->target))
+  if (p->looped)
+    choose_target(c, r, p);
+  if (p->looped && p->target != p->own && !plan_loops(c, p, p->target))
     return false;
-  log_plan(p);
+  if (p->looped)
+    log_plan(p);
   return true;
 }
 
@@ -684,6 +697,7 @@ void pipeline_free(pipeline *p) {
     p->backend->release(&p->program);
   c_code_free(&p->code);
   permc_values_free(p->typed, p->typed_count);
+  arena_free(&p->loops);
   arena_free(&p->memory);
   *p = (pipeline){0};
 }

@@ -56,6 +56,7 @@ typedef struct pipeline_request {
 
 typedef struct pipeline {
   arena memory;  // of all products
+  arena loops;   // of the Plan and the Net, where loops are planned once
   binding *entry;
   permc_value **typed;  // arguments whose types were given in words; NULL: none
   size_t typed_count;

@@ -89,12 +89,15 @@ static bool is_chain(const numbered *n, const repeat *r) {
 // So many rounds as one that neighbours of them have no pass in common, which a plan of one could
 // not have. (Of many passes, one may be.) No rounds: the loop is better written out.
 static repeat choose_rounds(looping *l, repeat r) {
-  enum { SHARED = 8, LEAST = 4 };  // of so many passes one; so many rounds
+  enum { SHARED = 8, LEAST = 4, MOST_JOINED = 4 };  // of so many passes one; so many rounds
   size_t one = is_chain(l->steps, &r) ? count_passes(l, r, 1) : 0, two;
-  for (; one && r.rounds >= LEAST; one = two) {
+  for (uint32_t joined = 1; one && r.rounds >= LEAST && joined <= MOST_JOINED; joined *= 2) {
     two = count_passes(l, r, 2);
     if (two > one && 2 * one * SHARED <= one + two * SHARED)
       return r;
+    if (two == one && joined > 1)
+      break;
+    one = two;
     r = alike_rounds(l->steps, (repeat){r.first, 2 * r.period, r.rounds / 2});
   }
   return (repeat){0};

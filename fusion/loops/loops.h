@@ -19,7 +19,7 @@
 // place of a gather).
 //
 // A loop stays written out where its rounds share passes: rounds that are planned apart would take
-// more (sorting networks, transforms by iter).
+// more (sorting networks, transforms by iter); and a short one, which costs nothing.
 //
 //   repeats.c  equal work once; which steps repeat
 //   parts.c    the parts of a Trace, each as a Trace of its own

@@ -191,7 +191,7 @@ static uint32_t best_cut(const numbered *n, uint32_t from, uint32_t period) {
 
 // ---- which steps repeat -------------------------------------------------------------------------
 
-enum { LEAST_SHARE = 8 };  // of all steps, that a loop has: one in so many
+enum { LEAST_SHARE = 8, LEAST_STEPS = 128 };  // of a loop: one in so many of all; so many
 
 typedef struct searching {
   const numbered *n;
@@ -227,7 +227,8 @@ static bool add_repeat(searching *s, uint32_t lowest, uint32_t at, uint32_t end,
   uint32_t middle = first + (end - first) / period / 2 * period;
   first += best_cut(n, middle, period);
   repeat r = alike_rounds(n, (repeat){first, period, (end - first) / period});
-  if (r.rounds < LEAST_ROUNDS || (uint64_t)r.rounds * period * LEAST_SHARE < n->count)
+  uint64_t steps = (uint64_t)r.rounds * period;
+  if (r.rounds < LEAST_ROUNDS || steps < LEAST_STEPS || steps * LEAST_SHARE < n->count)
     return false;
   vec_push(n->memory, &s->found, r);
   return true;

@@ -150,13 +150,13 @@ TEST(loops) {
       "  where t = iter 25 step (xs, ps)\n"
       "        step (a, b) = (zip_with (-) (rotate 1 a) (rotate 2 a), replicate m ws[0])\n";
   static int32_t ps[N], xs[N];
-  static const int32_t ws[] = {3, 1, 4, 1, 5, 9, 2, 6, 5, 3};
+  static const int32_t ws[20] = {3, 1, 4, 1, 5, 9, 2, 6, 5, 3};
   permc_context *c = load_text(text);
   REQUIRE(c != NULL);
   fill(xs, 5);
   for (int32_t i = 0; i < N; i++)
     ps[i] = (i * 5 + 3) % N;
-  permc_value *arguments[] = {value_1("i32", N, ps), value_1("i32", 10, ws), value_1("i32", N, xs)};
+  permc_value *arguments[] = {value_1("i32", N, ps), value_1("i32", 20, ws), value_1("i32", N, xs)};
   check_loops(c, "main", arguments);
   check_loops(c, "swapped", arguments);
   for (size_t i = 0; i < 3; i++)
