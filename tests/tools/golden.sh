@@ -61,9 +61,9 @@ list=$PERMC_TMP/list
 find "$root/tests/golden" -name '*.perm' -o -name '*.cmd' | sort >"$list"
 row=0
 while IFS= read -r file; do
-  # Where the build is slow one case in three, unless some are asked for.
+  # Where the build is slow one case in five, unless some are asked for.
   row=$((row + 1))
-  [ "${PERMC_SLOWER:-1}" -eq 1 ] || [ "${PERMC_ALL:-}" ] || [ $# -gt 0 ] || [ $((row % 3)) -eq 0 ] || continue
+  [ "${PERMC_SLOWER:-1}" -eq 1 ] || [ "${PERMC_ALL:-}" ] || [ $# -gt 0 ] || [ $((row % 5)) -eq 0 ] || continue
   selected "${file#"$root/"}" "$@" || continue
   cd "$(dirname "$file")" || exit 1
   case=$(basename "$file")

@@ -1,23 +1,24 @@
 #!/bin/sh
 # mutants.sh [all]
 # Checks damaged programs: a file of stdlib/ in one line of which a token was dropped, doubled or
-# swapped with its right neighbour. One program for each line of code, of one damage in turn, at a
-# token that the line's number chooses; where the build is slow, for each second line; with `all`, of
-# each damage at every token (minutes).
+# swapped with its right neighbour. One program for each second line of code, of one damage in turn,
+# at a token that the line's number chooses; where the build is slow, for each fourth line; with
+# `all`, of each damage at every token of each line (minutes).
 # Each must end, with status 0 (the damage did not matter), or with status 1 and an error
 # that shows its place with a caret; and nothing it prints may hold a word of internal_names.txt.
 # Environment: PERMC, PERMC_TMP, PERMC_SLOWER.
 set -u
 root=$(cd "$(dirname "$0")/../.." && pwd)
 mode=${1:-sample}
-[ "$mode" = all ] || [ "${PERMC_SLOWER:-1}" -eq 1 ] || mode=turns
+every=2
+[ "${PERMC_SLOWER:-1}" -eq 1 ] || every=4
 limit=$((60 * ${PERMC_SLOWER:-1}))  # seconds, against hangs only
 cd "$PERMC_TMP" || exit 1
 
 # mutate FIRST LAST: writes the programs for lines of code number FIRST to LAST, and prints how many
 # lines there are.
 mutate() {
-  awk -v from="$1" -v to="$2" -v mode="$mode" '
+  awk -v from="$1" -v to="$2" -v mode="$mode" -v every="$every" '
     # Splits a line into tokens and the spaces between them: token[i], space[i] before it. The
     # comment at its end is one token more, which is left alone.
     function split_line(line,    n) {
@@ -60,8 +61,7 @@ mutate() {
         n = split_line(text[code[l]])
         for (chosen = 1; chosen <= n; chosen++)
           for (k = 1; k <= 3; k++) {
-            if (mode == "turns" && (l % 2 || k != l / 2 % 3 + 1)) continue
-            if (mode == "sample" && k != l % 3 + 1) continue
+            if (mode != "all" && (l % every || k != l / every % 3 + 1)) continue
             if (mode != "all" && chosen != (l * 16807 + k * 7919) % n + 1) continue
             write_program(code[l], damaged(n, chosen, kinds[k]),
                           sprintf("line%03d_%02d_%s.perm", l, chosen, kinds[k]))
