@@ -111,7 +111,7 @@ typedef struct lowered {
   uint64_t batch, count;
   const axes *axes;       // kept by lower/value.c
   net_id node, computed;  // computed: the same of elements in memory, in few nodes, or NET_NONE
-  bool is_part;           // of equal parts of an array, halves or elements: of a column, or a sum
+  bool is_part;           // of parts that index bits tell apart, as halves: of a column
   const struct lowered *parts;  // that are expressions: each with elements of each instance
 } lowered;
 

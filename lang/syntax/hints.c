@@ -365,9 +365,8 @@ static const struct {
     {HINT_NAME, {"chunks", "chunk", "chunksOf", "group"}, "rows of w elements are rows_of w xs"},
     {HINT_NAME,
      {"window", "sliding_window_view", "sliding", "windowed", "stencil"},
-     "all rows of 3 neighbours are windows 3 xs; pairs of neighbours: zip (take (length xs - 1) "
-     "xs) "
-     "(drop 1 xs)"},
+     "all rows of 3 neighbours are windows 3 xs; pairs of neighbours: "
+     "zip (take (length xs - 1) xs) (drop 1 xs)"},
     {HINT_NAME,
      {"random", "rand", "randn", "randint"},
      "a program makes no random numbers: they are arguments, as by permc run --random '[8]f32'"},
