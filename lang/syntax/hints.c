@@ -336,6 +336,8 @@ static const struct {
     ALONE(">="),
     ALONE("<<"),
     ALONE(">>"),
+    {HINT_TOKENS, {"` @xor"}, "xor stands between its arguments as it is: x xor y"},
+    {HINT_TOKENS, {"^ @^"}, "exclusive or is x xor y; x ^ n is a power"},
     {HINT_TOKENS, {"= .. @,"}, "a tuple is (x, y); arguments have no commas: f x y"},
     {HINT_TOKENS, {"@.."}, "a range is [first..last]; in a comprehension x <- first..last"},
 
