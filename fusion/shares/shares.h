@@ -30,7 +30,6 @@
 //   bits.c     one by bits of its index       turns.c    one by turns of a loop
 //   passage.c  arrays that change shares      window.c   what shares load of others' slabs
 //   routine.c  a routine on slabs             peer.c     for GPUs that reach each other's memory
-//   merge.c    sorts of slabs, for these
 //   box.c      what shares touch of arrays
 //   cost.c, routine_cost.c  what is sent, and seconds
 #ifndef PERMC_FUSION_SHARES_SHARES_H
