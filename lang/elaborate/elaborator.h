@@ -172,6 +172,7 @@ typedef struct elaborator {
   open_level *levels;           // innermost
   VEC(written_length) lengths;  // of arrays whose signature is being checked (sizes.c)
   type_table closed;            // interned types
+  VEC(value_id) unknown;        // those that are not known before a level ends
   VEC(const void *) known;      // the data of steps that were executed, by their numbers (known.c)
   bool allow_extern;
   bool asks_for_matrix;  // fail_dynamic: it is not about single elements

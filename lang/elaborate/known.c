@@ -16,6 +16,9 @@ static const void *data_of(const elaborator *e, value_id id) {
   return id < e->known.count ? e->known.items[id] : NULL;
 }
 
+// The data of a step that is found out to be none while a level is open.
+static const char unknown;
+
 static void set_data(elaborator *e, value_id id, const void *data) {
   while (e->known.count <= id)
     vec_push(e->memory, &e->known, NULL);
@@ -65,7 +68,11 @@ static const void *known_data(elaborator *e, value_id id) {
   while (visits.count) {
     visit *v = &visits.items[visits.count - 1];
     const trace_step *s = step_at(e, v->id);
-    if (is_in_open_level(e, v->id)) {
+    if (data_of(e, v->id) == &unknown || is_in_open_level(e, v->id)) {
+      for (size_t i = 0; i < visits.count; i++) {
+        set_data(e, visits.items[i].id, &unknown);
+        vec_push(e->memory, &e->unknown, visits.items[i].id);
+      }
       return NULL;
     } else if (data_of(e, v->id)) {
       visits.count--;

@@ -375,7 +375,14 @@ value *enter_level(elaborator *e, value *array, trace_step s, open_level *level)
   return element;
 }
 
-void leave_level(elaborator *e) { e->levels = e->levels->outer; }
+// What was not known because the level was open may be now: it is looked at again.
+void leave_level(elaborator *e) {
+  e->levels = e->levels->outer;
+  for (size_t i = 0; i < e->unknown.count; i++)
+    if (e->unknown.items[i] < e->known.count)
+      e->known.items[e->unknown.items[i]] = NULL;
+  e->unknown.count = 0;
+}
 
 static value_id lift_step(elaborator *e, value_id id, void *with) {
   (void)with;
