@@ -86,6 +86,13 @@ static bool is_chain(const numbered *n, const repeat *r) {
   return true;
 }
 
+// Whether two rounds written out, where what differs from round to round is no data, take less than
+// half the passes.
+static bool is_better_written(looping *l, const repeat *r, size_t two) {
+  size_t written = count_passes(l, (repeat){r->first, 2 * r->period, 1}, 1);
+  return written && 2 * written < two;
+}
+
 // So many rounds as one that neighbours of them have no pass in common, which a plan of one could
 // not have. (Of many passes, one may be.) No rounds: the loop is better written out.
 static repeat choose_rounds(looping *l, repeat r) {
@@ -94,7 +101,7 @@ static repeat choose_rounds(looping *l, repeat r) {
   for (uint32_t joined = 1; one && r.rounds >= LEAST && joined <= MOST_JOINED; joined *= 2) {
     two = count_passes(l, r, 2);
     if (two > one && 2 * one * SHARED <= one + two * SHARED)
-      return r;
+      return is_better_written(l, &r, two) ? (repeat){0} : r;
     if (two == one && joined > 1)
       break;
     one = two;

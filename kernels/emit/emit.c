@@ -153,8 +153,12 @@ static void write_names(c_writer *w, const plan *p) {
 static void find_kernel(c_writer *w, c_code *code, uint32_t number, const char **codes) {
   uint32_t i = 0;
   codes[number] = c_without_comments(w, text_content(&code->passes[number]));
-  if (!code->facts[number].threads || code->facts[number].kernel != number)
+  if (!code->facts[number].threads)
     return;
+  if (code->facts[number].kernel != number) {  // an earlier one's, as its own kernel has been found
+    code->facts[number].kernel = code->facts[code->facts[number].kernel].kernel;
+    return;
+  }
   while (i < number && (code->facts[i].kernel != i || strcmp(codes[i], codes[number]) != 0))
     i++;
   code->facts[number].kernel = i;

@@ -53,7 +53,7 @@ class Suites(unittest.TestCase):
                 for peer in sum((case.peers for case in found), []):
                     name, *words = peer.split()
                     if name in run.LIBRARIES:
-                        self.assertRegex(" ".join(words), r"^[a-z]+ (\[\d+\])+[uifc]\d+$")
+                        self.assertRegex(" ".join(words), r"^[a-z]+2? (\[\d+\])+[uifc]\d+$")
                         self.assertIn(words[0], arrays.EXPECTED)
 
     def test_cases_for_a_gpu(self):
@@ -151,8 +151,8 @@ class Suites(unittest.TestCase):
 class Checks(unittest.TestCase):
     """What is right, and what is wrong by one element."""
 
-    def right(self, check, given, found, **more):
-        case = Case("", "", [((), "u32")], check, **more)
+    def right(self, check, given, found, expression="", **more):
+        case = Case("", expression, [((), "u32")], check, **more)
         try:
             data.check(case, [np.array(each) for each in given], [np.array(each) for each in found])
             return True
@@ -234,10 +234,14 @@ class Checks(unittest.TestCase):
         self.by_one("sums", [np.full(4, 1 << 30, "i4")], np.array(0, "i4"))
 
     def test_fourier(self):
+        square = data.random((8, 8), "c64")
+        self.by_one("fourier", [square], np.fft.fft2(square).astype(np.complex64), expression="fft2")
+        reals = data.random((64,), "f32")
+        self.by_one("fourier", [reals], np.fft.rfft(reals).astype(np.complex64), expression="rfft")
         given = data.random((64,), "c64")
         found = np.fft.fft(given).astype(np.complex64)
-        self.by_one("fourier", [given], found)
-        case = Case("", "", [((64,), "c64")], "fourier")
+        self.by_one("fourier", [given], found, expression="map fft")
+        case = Case("", "fft", [((64,), "c64")], "fourier")
         self.assertRegex(data.check(case, [given], [found]), r"error [1-9].*e-08, largest .*e-0[789]")
 
 

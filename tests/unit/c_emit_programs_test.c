@@ -265,6 +265,10 @@ TEST(loops) {
        "[60]i64 [30]i64 [60]i64"},
       {"\\ps xs -> iteri 24 (\\i (a, b) -> (zip_with (-) (gather ps b) (map (+ i) a), a)) (xs, xs)",
        "[64]i64 [64]int"},
+      // Two passes of a round have one kernel.
+      {"\\ps -> iter 12 (\\a -> map (+ 1) (gather ps (map (* 3) (gather ps (map (* 3) (gather ps "
+       "a))))))",
+       "[40]i64 [40]i64"},
   };
   if (no_compiler())
     SKIP("there is no C compiler");
