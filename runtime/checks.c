@@ -14,7 +14,8 @@ static void report_hint(diagnostics *d, const trace_check *k, const check_fault 
   bool twice = (uint64_t)f->value < k->length;
   if (k->kind == CHECK_KEYS)
     diag_report(d, DIAG_HINT, k->where,
-                "more bits take larger keys, and min %" PRIu64 " key keeps them below",
+                "more bits take larger keys, and min %" PRIu64
+                " key keeps them below; reduce_groups takes pairs with any keys",
                 k->length - 1);
   const char *hint =
       k->kind == CHECK_PADDING

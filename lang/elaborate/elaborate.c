@@ -572,7 +572,10 @@ static value *eval_index(elaborator *e, activation *act, const expr *x) {
   e->where = x->u.at.index->where;
   int64_t i = static_integer(e, index, "an index");
   uint64_t length = length_of(array);
-  static const char hint[] = "indices count from 0; the last element is last xs";
+  const char *code = e->d->sources.items[e->where.file].text + e->where.start;
+  const char *hint = memchr(code, '^', e->where.end - e->where.start)
+                         ? "i ^ j is a power; the exclusive or of the bits is i xor j"
+                         : "indices count from 0; the last element is last xs";
   if (i < 0)
     fail_hint(e, hint, "index %" PRId64 " is before the first element", i);
   if ((uint64_t)i >= length)

@@ -246,6 +246,21 @@ static const char *ending_equation(elaborator *e) {
   return arena_text(e->memory, &out);
 }
 
+// What may cost so many operations: a function that calls itself, once for each half. "": there is
+// none.
+static const char *halving_hint(elaborator *e) {
+  const char *name = running_name(e);
+  unsigned calls = 0;
+  for (const active_call *c = e->calls; c; c = c->outer)
+    calls += c->name && !c->library && !strcmp(c->name, name);
+  return calls < 2 ? ""
+                   : arena_printf(e->memory,
+                                  "where '%s' leads to two calls of itself, the work doubles from "
+                                  "size to size: one call for both halves is parmi (2^(n-1)) "
+                                  "(\\half -> ...) xs, half being 0 or 1 (docs/guide.md); ",
+                                  name);
+}
+
 void fail_limit(elaborator *e, const char *limit, uint64_t needed, const char *format, ...) {
   leave_trial(e);
   const active_branch *branch = repeated_branch(e);
@@ -256,10 +271,14 @@ void fail_limit(elaborator *e, const char *limit, uint64_t needed, const char *f
   while (more < needed && more <= UINT64_MAX / 2)
     more *= 2;
   bool power = !(more & (more - 1)), recursion = !strcmp(limit, "calls") || !strcmp(limit, "stack");
+  const char *cause =
+      recursion
+          ? arena_printf(e->memory, "a recursion needs an equation that ends it, such as %s; ",
+                         ending_equation(e))
+      : strcmp(limit, "operations") ? ""
+                                    : halving_hint(e);
   const char *hint =
-      arena_printf(e->memory, "%s%s%s--limit %s=%s%" PRIu64 " raises the limit",
-                   recursion ? "a recursion needs an equation that ends it, such as " : "",
-                   recursion ? ending_equation(e) : "", recursion ? "; " : "", limit,
+      arena_printf(e->memory, "%s--limit %s=%s%" PRIu64 " raises the limit", cause, limit,
                    power ? "2^" : "", power ? (uint64_t)__builtin_ctzll(more) : more);
   va_list arguments;
   va_start(arguments, format);

@@ -29,14 +29,17 @@
   "and maximum take any length; one element after the other, from the left, is fold f x xs"
 #define FILTER                                                                                     \
   "the length of a result cannot depend on data: compact (> 0) xs puts the elements above 0 "      \
-  "first "                                                                                         \
-  "and counts them, map (\\x -> if x > 0 then x else 0) xs keeps their places"
+  "first and counts them, and permc run -o first:2=FILE writes these alone; map (\\x -> if x > 0 " \
+  "then x else 0) xs keeps their places"
 #define ZIP_WITH                                                                                   \
   "two arrays are combined by zip_with f xs ys; more by zip and a pattern: map (\\(x, (y, z)) "    \
   "-> ...) (zip xs (zip ys zs))"
 #define HISTOGRAM                                                                                  \
   "gather is xs and scatter is vs xs move elements by places that data decide; sums by a key "     \
   "need the keys together: sort_on the key, then scan_segments"
+#define DESCENDING_KEY                                                                             \
+  "by a key in descending order, as p.1: sort_on (negate . snd) ps, where equal keys keep their "  \
+  "order; of unsigned numbers sort_on (\\p -> ~p.1) ps"
 #define OUTPUT "a program has no input or output of its own: the result of main is printed"
 #define ARRAY_TYPE "an array type is []i32, or [m]i32 with a name for the length"
 #define AND_WORD "and is written &&: x > 0 && x < 10"
@@ -370,6 +373,12 @@ static const struct {
      "all rows of 3 neighbours are windows 3 xs; pairs of neighbours: "
      "zip (take (length xs - 1) xs) (drop 1 xs)"},
     {HINT_NAME,
+     {"moving", "moving_average", "rolling", "smooth"},
+     "means of 3 neighbours are map (\\w -> sum w / 3) (windows 3 xs)"},
+    {HINT_NAME,
+     {"pagerank", "page_rank"},
+     "it is a program of gather, scan and iter: see 'Rank pages by their links' in docs/guide.md"},
+    {HINT_NAME,
      {"random", "rand", "randn", "randint"},
      "a program makes no random numbers: they are arguments, as by permc run --random '[8]f32'"},
     {HINT_NAME, {"zeros"}, "n zeros are replicate n 0"},
@@ -381,19 +390,16 @@ static const struct {
     {HINT_NAME, {"sorted"}, "write sort xs"},
     {HINT_NAME,
      {"descending", "reversed"},
-     "in descending order: sort_desc xs; backwards: reverse xs"},
+     "in descending order: sort_desc xs; backwards: reverse xs; " DESCENDING_KEY},
     {HINT_NAME,
      {"stable_sort_on", "stable_sort", "sort_stable", "sort_on_stable", "stable"},
      "write sort_stable_on key xs, which keeps the order of elements with equal keys"},
-    {HINT_NAME,
-     {"sort_desc_on", "sort_on_desc", "sort_by_desc", "sort_desc_by"},
-     "by a key in descending order, as p.0: padded minval (sort_by (\\x y -> total_le y.0 x.0)) "
-     "ps"},
+    {HINT_NAME, {"sort_desc_on", "sort_on_desc", "sort_by_desc", "sort_desc_by"}, DESCENDING_KEY},
     {HINT_NAME, {"sortBy"}, "write sort_by le xs, where le x y says whether x may stand before y"},
     {HINT_NAME, {"sortOn"}, "write sort_on key xs"},
     {HINT_NAME, {"mod", "rem"}, "the remainder is x % y"},
     {HINT_NAME, {"div", "quot"}, "the quotient is x / y, of integers rounded down"},
-    {HINT_NAME, {"mean"}, "the mean of floats is sum xs / f64 (length xs)"},
+    {HINT_NAME, {"mean", "average", "avg"}, "the mean of floats is sum xs / f64 (length xs)"},
     {HINT_NAME, {"roll"}, "a cyclic shift by k to the left is rotate k xs"},
     {HINT_NAME, {"shift"}, "shifted k fill xs moves elements k places on; rotate k xs is cyclic"},
     {HINT_NAME, {"init"}, "all but the last is take (length xs - 1) xs"},
@@ -470,7 +476,11 @@ static const struct {
     {HINT_NAME,
      {"argpartition", "kthvalue"},
      "the k largest are top_k k xs; element k of sort xs is kth k xs"},
-    {HINT_NAME, {"bincount"}, "histogram b key xs counts the elements with each key below 2^b"},
+    {HINT_NAME,
+     {"bincount", "counts", "value_counts", "frequencies"},
+     "histogram b key xs counts the elements with each key below 2^b; of any keys, reduce_groups "
+     "(+) "
+     "(map (\\x -> (x, 1)) xs)"},
     {HINT_NAME, {"count_nonzero"}, "write count (!= 0) xs"},
     {HINT_NAME, {"logical_and", "bitwise_and"}, "write x && y of two bools, x & y of integers"},
     {HINT_NAME, {"logical_or", "bitwise_or"}, "write x || y of two bools, x | y of integers"},
@@ -551,6 +561,10 @@ static const struct {
     {HINT_ARGUMENT,
      {"sort"},
      "sort takes the array alone; by an order: sort_by le xs; by a key: sort_on key xs"},
+    {HINT_ARGUMENT,
+     {"sort_desc"},
+     "sort_desc takes the array alone; by a key in descending order: sort_on (negate . key) xs"},
+    {HINT_ARGUMENT, {"argsort"}, "argsort takes the array alone; by a key: argsort (map key xs)"},
     {HINT_ARGUMENT,
      {"sort_by"},
      "sort_by takes an order, which says whether x may stand before y: sort_by (\\x y -> x.0 <= "
@@ -648,6 +662,9 @@ static const struct {
      "gather is xs has the elements of xs at the places is, which may be data: one of them is head "
      "(gather [i] xs); all elements in turn are [xs[i] | i <- 0..length xs - 1]"},
     {HINT_STATIC, {"a condition in a comprehension"}, FILTER},
+    {HINT_STATIC,
+     {"a condition that chooses between functions"},
+     "apply both, and choose between the results: if c then f x else g x"},
     {HINT_STATIC,
      {"the count of take", "the count of drop", "the length of iota", "the length of replicate"},
      "a length cannot depend on data: keep the whole array, and the count beside it, as compact "

@@ -375,10 +375,17 @@ static const char *hint_for_parentheses(diagnostics *d, const expr *whole, const
     found = type_prune(found->parts[1]);
   }
   const char *before = show_code(d, outer->where), *code = show_code(d, inside);
+  if (before && !strcmp(before, "-") && outer->kind == EXPR_NAME)
+    before = outer->u.name.text;  // negate, of -snd
   uint32_t given;
   const expr *callee = callee_of(call, &given);
   bool operator= callee->kind == EXPR_NAME && is_operator(callee->u.name.text);
   if (operator|| wanted->kind == TYPE_FUNCTION || !before || !code)
+    return NULL;
+  // Of a key for a function that takes the array alone, its own hint says more: sort_desc snd.
+  const type *result = found->kind == TYPE_FUNCTION ? type_prune(found->parts[1]) : found;
+  if (wanted->kind == TYPE_ARRAY && outer->kind == EXPR_NAME && argument->kind == EXPR_NAME &&
+      result->kind == TYPE_VARIABLE && hint_for(HINT_ARGUMENT, outer->u.name.text))
     return NULL;
   const char *rest = show_code(d, (span){inside.file, inside.end, whole->where.end});
   const type *element = wanted->kind == TYPE_ARRAY ? type_prune(wanted->parts[0]) : wanted;

@@ -486,8 +486,8 @@ static bool check_counter(permc_context *c, const outputs_job *j, size_t number,
                           type *const *results, size_t count) {
   const char *word = j->paths[number];
   if (counter > count)
-    return context_error(c, "-o %s: %s has %zu result%s", word, j->entry->name, count,
-                         count == 1 ? "" : "s");
+    return context_error(c, "-o %s: %s has %zu result%s; an array of pairs is one", word,
+                         j->entry->name, count, count == 1 ? "" : "s");
   type *counts = type_prune(results[counter - 1]);
   if (counts->kind != TYPE_VARIABLE &&
       (counts->kind != TYPE_SCALAR || !(CLASS_OF(counts->scalar) & CLASS_INTEGER)))

@@ -142,15 +142,16 @@ static bool check_folder(const char *path, const char *target, error *e) {
 }
 
 bool output_parse(const char *word, const char **path, size_t *counter, error *e) {
-  static const char first[] = "first:";
+  static const char first[] = "first";
   char *end = NULL;
   *e = (error){0};
   *path = word;
   *counter = 0;
-  if (strncmp(word, first, sizeof first - 1))
+  const char *number = word + sizeof first;
+  if (strncmp(word, first, sizeof first - 1) || (number[-1] != ':' && number[-1] != '='))
     return true;
-  const char *number = word + sizeof first - 1;
-  unsigned long long n = *number >= '1' && *number <= '9' ? strtoull(number, &end, 10) : 0;
+  unsigned long long n =
+      number[-1] == ':' && *number >= '1' && *number <= '9' ? strtoull(number, &end, 10) : 0;
   if (!n || n > SIZE_MAX || *end != '=')
     return error_set(e, SPAN_NONE,
                      "%.300s: expected first:2=FILE, for as many elements as result 2 says; "

@@ -26,3 +26,5 @@ permc run -e '\xs -> (xs, 1)' -i xs.in -o first:2
 permc run -e '\xs -> (xs, 1)' -i xs.in -o first:2=a.csv -o ./a.csv
 permc run -e '\xs -> (xs, 1)' -i xs.in -o ./first:2=a.csv -o n.txt && cat first:2=a.csv
 ls ./*.csv
+permc run -e 'compact even' -i xs.in -o first=x.txt
+permc run -e 'compact (even . fst)' --random '[4](i32, i32)' -o first:3=x.txt
