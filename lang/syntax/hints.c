@@ -301,6 +301,10 @@ static const struct {
     {HINT_TOKENS, {"@. I"}, "a fraction has digits on both sides of the point: 0.5"},
     {HINT_TOKENS, {"I ."}, "a fraction has digits on both sides of the point: 2.0"},
     {HINT_TOKENS,
+     {". @^", ". @*", ". @/", ". @+"},
+     "there are no dotted operators: map (^ 2) xs of an array and a number, zip_with (*) xs ys of "
+     "two arrays"},
+    {HINT_TOKENS,
      {"N @@ [ .. ] .. ="},
      "a whole array and its elements: f xs = let [x, y] = xs in ..."},
     {HINT_TOKENS,
@@ -825,7 +829,7 @@ static const char *hint_for_column(const token_list *l, size_t at, size_t *shown
   *shown = name;
   for (size_t i = name; i-- > 0 && t[i].kind != ITEM;)
     open += (t[i].kind == OPEN) - (t[i].kind == CLOSE);
-  return open > 0 ? "the bindings of a block begin in one column; a tab is one column" : edge;
+  return open > 0 ? "the bindings of a block begin in one column" : edge;
 }
 
 const char *hint_at(const token_list *l, size_t at, size_t *shown) {

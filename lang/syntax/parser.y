@@ -262,13 +262,48 @@ types:
 
 %%
 
+// The innermost bracket that is open in front of token number `at`; NULL: none is.
+static const token *bracket_around(const parser *p, size_t at) {
+  size_t closed = 0;
+  const token *t;
+  for (size_t i = at; i-- > 0 && (t = &p->tokens->all.items[i])->kind != ITEM;) {
+    bool opens = t->kind == '(' || t->kind == '[' || t->kind == INDEX;
+    if (opens && !closed) return t;
+    closed = closed + (t->kind == ')' || t->kind == ']') - opens;
+  }
+  return NULL;
+}
+
+// The same of a token that begins a line, if the rest of the definition does not close it.
+static const token *bracket_left_open(const parser *p, size_t at) {
+  const token *items = p->tokens->all.items;
+  size_t end = at;
+  while (items[end].kind && items[end].kind != ITEM) end++;
+  return items[at].first && bracket_around(p, end) ? bracket_around(p, at) : NULL;
+}
+
+static const char *missing_bracket(parser *p, const token *open) {
+  return arena_printf(p->memory, "a %s is missing in front of this", open->kind == '(' ? ")" : "]");
+}
+
+// The hint, and where columns are if a tabulator stands in front of the token or in a line above.
+static const char *hint_for_tabs(parser *p, const token *t, const char *hint) {
+  const source *s = &p->d->sources.items[t->where.file];
+  size_t from = t->where.start;
+  while (from && (s->text[from - 1] != '\n' || s->text[from] == ' ' || s->text[from] == '\t')) from--;
+  bool tabs = t->first && memchr(s->text + from, '\t', t->where.start - from);
+  return tabs ? arena_printf(p->memory, "%s; a tab goes to the next of columns 9, 17, 25, ...", hint) : hint;
+}
+
 // What people who know another language write is shown where it begins. False: it is not known.
 static bool report_foreign(parser *p) {
   size_t shown;
   const char *hint = hint_at(p->tokens, p->at, &shown);
   if (!hint) return false;
-  const token *t = &p->tokens->all.items[shown];
+  const token *t = &p->tokens->all.items[shown], *open = bracket_left_open(p, shown);
+  hint = open ? missing_bracket(p, open) : hint_for_tabs(p, t, hint);
   syntax_error(p, t->where, yysymbol_name(YYTRANSLATE(t->kind)), NULL, hint);
+  if (open) diag_report(p->d, DIAG_NOTE, open->where, "this bracket is not closed");
   return p->foreign = true;
 }
 
@@ -296,21 +331,9 @@ static void yyerror(YYLTYPE *where, parser *p, const char *message) {
   diag_report(p->d, DIAG_ERROR, *where, "this is nested too deeply");
 }
 
-// The innermost bracket that is open in front of the token; NULL: none is.
-static const token *bracket_around(const parser *p) {
-  size_t closed = 0;
-  const token *t;
-  for (size_t i = p->at; i-- > 0 && (t = &p->tokens->all.items[i])->kind != ITEM;) {
-    bool opens = t->kind == '(' || t->kind == '[' || t->kind == INDEX;
-    if (opens && !closed) return t;
-    closed = closed + (t->kind == ')' || t->kind == ']') - opens;
-  }
-  return NULL;
-}
-
-// The same where the token shows that it should have been closed before; NULL: it does not.
+// The innermost open bracket where the token shows that it should have been closed before; NULL: it does not.
 static const token *open_bracket(const parser *p) {
-  const token *t = &p->tokens->all.items[p->at], *open = bracket_around(p);
+  const token *t = &p->tokens->all.items[p->at], *open = bracket_around(p, p->at);
   bool closes = open && t->kind == (open->kind == '(' ? ')' : ']');
   bool ends = t->where.end == t->where.start || t->kind == '=' || t->kind == ARROW || t->kind == THEN || t->kind == ELSE || t->kind == IN ||
               t->kind == ')' || t->kind == ']';
@@ -365,11 +388,13 @@ static int yyreport_syntax_error(const yypcontext_t *context, parser *p) {
   } hints[] = {
       {found == YYSYMBOL_COMPARE && set[YYTRANSLATE('=')], "a definition has one =, as in main xs = map (+ 1) xs"},
       {found == YYSYMBOL_ARROW && set[YYTRANSLATE('=')], "a signature has a colon, as in main : [n]i32 -> [n]i32; a definition has ="},
+      {set[YYTRANSLATE('=')] && p->tokens->all.items[p->next < p->tokens->all.count ? p->next : p->at].kind == BAR,
+       "guards stand farther to the right than the name of their function"},
       {found == YYSYMBOL_CLOSE && set[YYTRANSLATE('(')] && !set[YYSYMBOL_WILD], "a binding is expected here, such as y = 1, farther to the right than the definition that it belongs to"},
-      {closes && !expression && !bracket_around(p), "no bracket is open here: delete this one, or open one in front of it"},
-      {named == 2 && set[YYSYMBOL_IN], "expected 'in', as in let x = 1 in x + 1; several bindings of a let begin in one column, where a tab is one"},
+      {closes && !expression && !bracket_around(p, p->at), "no bracket is open here: delete this one, or open one in front of it"},
+      {named == 2 && set[YYSYMBOL_IN], hint_for_tabs(p, &p->tokens->all.items[p->at], "expected 'in', as in let x = 1 in x + 1; several bindings of a let begin in one column")},
       {expression && yypcontext_token(context) == YYSYMBOL_ITEM, "expected an expression; lines that continue a definition are indented"},
-      {unclosed, unclosed ? arena_printf(p->memory, "a %s is missing in front of this", closing) : NULL},
+      {unclosed, unclosed ? missing_bracket(p, open) : NULL},
       {set[YYSYMBOL_ELSE], "expected 'else': if c then x else y"},
       {yypcontext_token(context) == YYSYMBOL_BAR, "bitwise or is written inside parentheses: (a | b); x |> f is a pipe"},
       {yypcontext_token(context) == YYSYMBOL_COMPARE && operators, "comparisons do not chain: a < b && b < c"},

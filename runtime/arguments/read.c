@@ -203,6 +203,8 @@ static bool report_missing(permc_context *c, const sources *s, const binding *b,
           ? "rows of tuples are one array of rank 2 or more for each component, one after "
             "the other: [[1, 2]] [[0.5, 1.5]]; a table gives one such array, or columns "
             "of rank 1"
+      : s->count && value_is_in_program(s->open[0])
+          ? "arguments stand one after the other: { [3, 1] 5 }"
           : "arguments stand one after the other, as in [3, 1] 5, in one file or in several "
             "(-i A -i B)");
   return false;
@@ -241,7 +243,7 @@ static bool report_other_type(permc_context *c, const sources *s, const binding 
             ? "'%s' takes %s as argument %zu: rows are [m][n]f64 in a signature, and map "
               "sort works on each row"
         : found ? "'%s' takes %s as argument %zu: an array of rows is [[1, 2], [3, 4]]"
-                : "'%s' takes %s as argument %zu: an array of one number is [3]",
+                : "'%s' takes %s as argument %zu: an array stands in brackets, as [3, 1, 2] or [3]",
         b->name, written + strlen(" : "), number + 1);
   return false;
 }

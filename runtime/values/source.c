@@ -150,6 +150,8 @@ value_source *value_source_bytes(const char *name, const void *bytes, size_t cou
   s->end = s->at + count;
   s->loaded = count;
   s->size_known = true;
+  size_t length = strlen(name);
+  s->in_program = length > 5 && !strcmp(name + length - 5, ".perm");
   return s;
 }
 

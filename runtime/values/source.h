@@ -52,6 +52,8 @@ struct value_source {
   array *pending;           // of the latter, while some were not asked for yet
   const char *name_read;    // of the field that was read last; NULL: none
   bool is_csv;              // by its name: all of it is a table
+  bool behind_value;        // of text, read by the last call of value_read
+  bool in_program;          // the values of a test block, which are never a table
   bool may_be_empty;        // a table of that or another name: nothing is an array without elements
   uint64_t left_from;       // arrays of so many bytes stay in the file; 0: none does
   bool one_row;             // the table has one, no header, and all its columns are wanted
@@ -75,6 +77,9 @@ static inline int source_peek(value_source *s) {
 bool source_begins(value_source *s, const char *bytes, size_t count);
 static inline uint64_t source_offset(const value_source *s) {
   return s->loaded - (uint64_t)(s->end - s->at);
+}
+static inline text_place source_place(const value_source *s) {
+  return (text_place){s->line, source_offset(s) - s->line_start + 1};
 }
 // Moves up to `count` bytes to `to`, straight from the file where they are not in hand yet.
 size_t source_read_bytes(value_source *s, void *to, size_t count);

@@ -58,7 +58,7 @@ static bool is_in_word(const text_reader *r, int c) {
 static void next_token(text_reader *r) {
   value_source *s = r->source;
   text_skip_space(s);
-  r->at = (text_place){s->line, source_offset(s) - s->line_start + 1};
+  r->at = source_place(s);
   r->length = 0;
   int c = source_peek(s);
   r->kind = c < 0 ? TOKEN_END : is_word(c) ? TOKEN_WORD : c;
@@ -90,7 +90,10 @@ static bool fail_unexpected(text_reader *r, const char *what) {
   if (r->kind == TOKEN_LONG)
     return source_fail_at(r->source, r->at, "a number may have at most %d characters",
                           LONGEST_TOKEN);
-  const char *hint = r->length != 1       ? ""
+  text_skip_space(r->source);
+  const char *hint = source_peek(r->source) == '=' && r->kind == TOKEN_WORD
+                         ? "; values have no names: [1, 2, 3] [4, 5]"
+                     : r->length != 1     ? ""
                      : r->token[0] == '(' ? "; an array of pairs is written as two arrays: [1, 2] "
                                             "[0.5, 1.5]"
                      : r->token[0] == '"' ? "; there are no strings, only numbers, true and false"

@@ -20,7 +20,7 @@ static bool table_is_named(value_source *s) { return s->is_csv || s->columns; }
 static bool rows_begin(value_source *s) {
   int rank = s->expected.rank < 0 ? -1 - s->expected.rank : s->expected.rank;
   int c = source_peek(s);
-  return (rank == 1 || rank == 2) &&
+  return (rank == 1 || rank == 2) && !s->in_program &&
          (isalnum(c) || c > 127 || (c > 0 && strchr("+-._#\",;|", c))) &&
          !source_begins(s, "empty", 5);
 }
@@ -154,6 +154,10 @@ static value_status read_next_value(value_source *s, array *out) {
   bool good;
   if (s->failure)
     good = source_fail(s, "cannot read");
+  else if (s->behind_value && source_peek(s) == ',')
+    good = source_fail_at(s, source_place(s),
+                          "a comma stands between two arguments: write them one after the other, "
+                          "as in [1, 2, 3] [4, 5, 6]");
   else if (s->only_npy && !npy_begins(s))
     good = source_fail(s, "the file has more data than its header announces; it may be damaged");
   else if (why)
@@ -163,6 +167,7 @@ static value_status read_next_value(value_source *s, array *out) {
     while (!formats[f].begins || !formats[f].begins(s))
       f++;
     good = formats[f].read(s, out) && (!s->pending || read_pending_field(s, out));
+    s->behind_value = good && f == FORMAT_TEXT;
   }
   return good ? VALUE_OK : VALUE_ERROR;
 }
@@ -179,6 +184,8 @@ void value_source_close(value_source *s) {
 
 const char *value_note(const value_source *s) { return s->note; }
 bool value_is_one_row(const value_source *s) { return s->one_row; }
+
+bool value_is_in_program(const value_source *s) { return s->in_program; }
 
 bool value_has_other_type(const value_source *s) { return s->other_type; }
 

@@ -183,6 +183,8 @@ void value_print_fields(text *out, const value_source *s, size_t count);
 const char *value_note(const value_source *s);
 // Whether a table without a header was read that is one row, and nobody chose columns.
 bool value_is_one_row(const value_source *s);
+// Whether these are the values of a test block: of no file that could be named instead.
+bool value_is_in_program(const value_source *s);
 // Whether reading has failed as the data have not the type that is expected.
 bool value_has_other_type(const value_source *s);
 // ... of which rank they are instead; -1: that is not known.

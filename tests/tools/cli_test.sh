@@ -905,7 +905,7 @@ mistake() { # mistake LINE MESSAGE BLOCK
 }
 mistake 4 "expected entry:, tags, input, random input, output, auto output, error:, property: or structure, not 'inptu { 1 }' (did you mean input?); nothing behind it in this block was run" '-- inptu { 1 }'
 mistake 4 "the { after 'input' has no }: write one at the end of its values" '-- input { 1'
-mistake 4 "expected { after 'input'" '-- input 1'
+mistake 4 "column 10: expected { after 'input': write -- input { 1 }" '-- input 1'
 mistake 4 "'output' must follow an input" '-- output { 1 }'
 mistake 5 "the input of line 4 already has an output or an error" $'-- input { 1 } output { 1 }\n-- error: x'
 mistake 4 "expected : after 'entry'" '-- entry main'

@@ -96,9 +96,11 @@ static const char *rest_of_line(block_parser *p) {
 
 // What stands between { and }, which may be lines apart. False: a mistake.
 static bool next_braces(block_parser *p, const char *after, block_data *data) {
-  uint32_t line = p->line;
   if (!next_is(p, '{')) {
-    report_mistake(p, line, "expected { after '%s'", after);
+    const char *start = p->at, *values = rest_of_line(p);
+    report_mistake(p, p->line, "column %u: expected { after '%s'%s%s%s%s%s",
+                   (uint32_t)(start - p->line_start) + 1, after, *values ? ": write -- " : "",
+                   *values ? after : "", *values ? " { " : "", values, *values ? " }" : "");
     return false;
   }
   *data = (block_data){DATA_TEXT, NULL, p->line, (uint32_t)(p->at - p->line_start) + 1};

@@ -1,0 +1,1 @@
+sh ./lib_run.sh graded.txt
