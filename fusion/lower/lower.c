@@ -171,14 +171,58 @@ static lowered lower_pack(lowering *l, const trace_step *s) {
   return pack_elements(l, &all, m, elements, shared.count);
 }
 
+// Whether the value is stored for its windows, which otherwise compute it again. Counted are
+// operations and loads, each as one:
+//
+//   again    what the value shifted by the window has and the value itself has not, for a window on
+//            either side. A step of a heat equation shares all but one of its loads with itself
+//            shifted; sums along one axis share none with themselves shifted along another.
+//   stored   a store and a load, whose bytes pass through memory, and the start of a pass
+static bool is_stored_for_windows(lowering *l, const trace_step *s, lowered v) {
+  enum { WINDOWS = 2, MOVE = 2, BYTE = 2, PASS = 1 << 16 };
+  uint64_t whole = operand_step(l, s, 0)->dims[0], length = s->dims[0], count = v.batch * v.count;
+  if (v.node == NET_NONE || l->uses[s->operands[0]] < 2)
+    return false;
+  v.computed = NET_NONE;
+  axis_range range = cut_axis_range(l, &v, v.batch, v.batch * whole);
+  if (!is_extensible(l, &v, range))
+    return false;
+  lowered shifted = v;  // a first part is shifted back by what it leaves out
+  slice_axes(l, &v, range, 0, whole);
+  slice_axes(l, &shifted, range, s->number ? s->number : length - whole, whole);
+  size_t both = reachable(l, 2, (net_id[]){v.node, shifted.node}).count;
+  size_t more = both - reachable(l, 1, &v.node).count;
+  size_t bytes = scalar_types[l->pool.nodes.items[v.node].type].size;
+  double again = WINDOWS * (double)more, moved = MOVE + BYTE * (double)bytes;
+  return (again - moved) * (double)count > PASS;
+}
+
+// The operand of a slice: in memory, if its windows should not compute it again.
+static lowered operand_of_window(lowering *l, const trace_step *s, bool aligned) {
+  value_id i = s->operands[0];
+  lowered v = l->values[i];
+  bool unsettled = is_unsettled(l, &v) && is_computed(l, v.node);
+  if (!unsettled)
+    v = lower_operand(l, s, 0);
+  lowered again = v;
+  again.node = unsettled ? v.node : v.computed;
+  if (aligned || !is_stored_for_windows(l, s, again))
+    return v;
+  if (unsettled)
+    v = lower_operand(l, s, 0);
+  if (is_in_stage(l, v.node))
+    make_plain(l, &v, NET_REASON_PART);
+  v.computed = NET_NONE;
+  return l->values[i] = v;
+}
+
 static lowered lower_slice(lowering *l, const trace_step *s) {
   const trace_step *o = operand_step(l, s, 0);
   lowered v = l->values[s->operands[0]];
   if (v.kind == LOWERED_PIECES)
     return slice_pieces(l, s, o, &v, s->number, s->dims[0]);
-  if (!is_unsettled(l, &v) || !is_computed(l, v.node))
-    v = lower_operand(l, s, 0);
   bool aligned = o->dims[0] % s->dims[0] == 0 && s->number % s->dims[0] == 0;
+  v = operand_of_window(l, s, aligned);
   if (!aligned && s->number && v.computed == NET_NONE && l->uses[s->operands[0]] > 1 &&
       is_in_stage(l, v.node)) {
     make_plain(l, &v, NET_REASON_PART);  // once for all slices

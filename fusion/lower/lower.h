@@ -20,7 +20,8 @@
 // memory, and is loaded through a map: the only moves there are.
 //
 // Windows are expressions: what is computed from memory in few nodes is computed again at every
-// distance that asks for it, concatenations choose by the index, and loads know where arrays end.
+// distance that asks for it, where that takes no more than to store it. Concatenations choose by
+// the index, and loads know where arrays end.
 //
 //   concat (take 1 xs) (take 7 xs)    select (i < 1) a0[0] a0[i - 1]
 //
