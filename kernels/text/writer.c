@@ -165,7 +165,8 @@ const char *c_table(c_writer *w, uint32_t bytes, uint32_t count, const uint64_t 
 
 static bool is_unit(uint64_t x) { return x != 0 && (x & (x - 1)) == 0; }
 
-// Bits that move by one common distance are moved together; others are multiplied.
+// Bits that move by one common distance are moved together; others are multiplied. A name may have
+// 32 bits.
 static const char *linear_by_shifts(c_writer *w, const char *name, uint32_t count,
                                     const uint64_t *value) {
   const char *sum = NULL;
@@ -183,8 +184,8 @@ static const char *linear_by_shifts(c_writer *w, const char *name, uint32_t coun
       done |= mask;
       term = mask == f2_mask((int)count) ? name : c_format(w, "(%s & %s)", name, c_number(w, mask));
       if (distance != 0)
-        term = c_format(w, "(%s %s %d)", term, distance > 0 ? "<<" : ">>",
-                        distance > 0 ? distance : -distance);
+        term = c_format(w, "(%s%s %s %d)", f2_msb(mask) + distance >= 32 ? "(uint64_t)" : "", term,
+                        distance > 0 ? "<<" : ">>", distance > 0 ? distance : -distance);
     } else {
       term = c_format(w, "(%s >> %u & 1) * %s", name, i, c_number(w, value[i]));
     }

@@ -256,6 +256,25 @@ TEST(recurrences) {
       check_recurrence(programs[i], machines[k], (unsigned)i);
 }
 
+// Bits of a thread, whose number has 32 bits, become high bits of an index.
+TEST(large_steps) {
+  static const char *const programs[][2] = {
+      {"mapi (\\i x -> x + i * 2^40)", "[2^8]i64"},
+      {"mapi (\\i x -> x xor (i + 3) * 3 * 2^33)", "[2^7]i64"},
+      {"parmi 3 (\\i xs -> map (+ i * minval) xs)", "[2^6]i64"},
+  };
+  if (no_compiler())
+    SKIP("there is no C compiler");
+  for (size_t i = 0; i < sizeof programs / sizeof *programs; i++) {
+    START();
+    const plan *p = planned(programs[i][0], programs[i][1], "gpu");
+    compiled_options options = {.isa = "native", .no_cache = true};
+    if (!CHECK(p && check_run(p, net_evaluate(&memory, p->net, i), &usual_text, &options)))
+      printf("%s\n", programs[i][0]);
+    arena_free(&memory);
+  }
+}
+
 // Rounds of a loop that have one plan: on other arrays, on parts of one, on constants; of two rounds
 // before.
 TEST(loops) {
