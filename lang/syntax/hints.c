@@ -35,8 +35,8 @@
   "two arrays are combined by zip_with f xs ys; more by zip and a pattern: map (\\(x, (y, z)) "    \
   "-> ...) (zip xs (zip ys zs))"
 #define HISTOGRAM                                                                                  \
-  "histogram b key xs counts the elements with each key below 2^b; pairs (key, x) are summed for " \
-  "each key by reduce_groups (+) pairs, by reduce_keys r (+) 0 key xs for keys below 2^r"
+  "histogram b key xs counts the elements with each key below 2^b, and reduce_keys r (+) 0 "       \
+  "key xs adds those with each key below 2^r; reduce_groups (+) adds pairs (key, x) of any keys"
 #define DESCENDING_KEY                                                                             \
   "by a key in descending order, as p.1: sort_on (negate . snd) ps, where equal keys keep their "  \
   "order; of unsigned numbers sort_on (\\p -> ~p.1) ps"
