@@ -228,10 +228,14 @@ static value *zip_nothing(elaborator *e, value **a, type **instance) {
 BUILTIN(zip) {
   uint64_t length = length_of(a[0]);
   if (length_of(a[1]) != length)
-    fail(e,
-         "zip needs two arrays of equal length, but these have %" PRIu64 " and %" PRIu64
-         " elements",
-         length, length_of(a[1]));
+    fail_hint(e,
+              length_of(a[1]) == length + 1
+                  ? "a range counts both ends: [0..m] has m + 1 numbers, [0..m-1] has m; take "
+                    "(length xs - 1) xs is xs without its last element"
+                  : NULL,
+              "zip needs two arrays of equal length, but these have %" PRIu64 " and %" PRIu64
+              " elements",
+              length, length_of(a[1]));
   if (a[0]->kind == VALUE_LIST && a[1]->kind == VALUE_LIST) {
     if (!length)
       return zip_nothing(e, a, instance);

@@ -441,6 +441,12 @@ static void run_range(elaborator *e, activation *act, const expr *x, uint32_t i,
     fail(e, "the step of this range overflows i64");
   if (!step)
     fail(e, "the step of this range is 0");
+  uint64_t length = step > 0 ? ((uint64_t)to - (uint64_t)from) / (uint64_t)step
+                             : ((uint64_t)from - (uint64_t)to) / -(uint64_t)step;
+  if ((step > 0 ? from <= to : from >= to) && length > e->limits.steps)
+    fail_limit(e, "steps", UINT64_MAX,
+               "this range has more numbers than the %" PRIu64 " steps that are the limit of '%s'",
+               e->limits.steps, running_name(e));
   for (bool more = true; more && (step > 0 ? k <= to : k >= to);
        more = !__builtin_add_overflow(k, step, &k))
     run_generator_round(e, act, x, i, convert(e, t, make_integer(e, k)), out);

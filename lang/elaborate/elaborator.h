@@ -121,7 +121,8 @@ typedef struct active_branch {  // of a dynamic condition, one of whose branches
 typedef struct written_length {  // a signature's expression for a length, and an array's length
   expr *size;
   uint64_t length;
-  bool of_row;  // not the outermost array of its parameter
+  bool of_row;        // not the outermost array of its parameter
+  uint32_t argument;  // number of its parameter, from 1
 } written_length;
 
 typedef struct memo_table memo_table;
@@ -182,7 +183,8 @@ typedef struct elaborator {
 // ---- fail.c ------------------------------------------------------------------------------------
 
 // These report an error at e->where (or where the program called into the library) and jump to
-// e->failure. fail_limit: the limit of that name is reached; `needed`: what would do (0: unknown).
+// e->failure. fail_limit: the limit of that name is reached; `needed`: what would do (0: unknown;
+// UINT64_MAX: no limit would, for a list of so many numbers).
 NORETURN void fail_hint(elaborator *e, const char *hint, const char *format, ...) PRINTF_LIKE(3, 4);
 NORETURN void fail_limit(elaborator *e, const char *limit, uint64_t needed, const char *format, ...)
     PRINTF_LIKE(4, 5);

@@ -225,14 +225,52 @@ static NORETURN void fail_branch(elaborator *e, const active_branch *branch) {
   longjmp(e->failure, 1);
 }
 
-// An equation that would end the recursion of the program's innermost function: clean 0 xs = xs.
-static const char *ending_equation(elaborator *e) {
-  const active_call *c = e->calls;
-  while (c && (!c->name || c->library || !c->closure->code))
+// The innermost call of a function that the program defines; NULL: there is none.
+static const active_call *running_call(const active_call *c) {
+  while (c && (!c->name || c->library || !c->closure->code ||
+               c->closure->given < c->closure->code->arity))
     c = c->outer;
+  return c;
+}
+
+static const char *shown_arguments(elaborator *e, const active_call *c) {
+  text shown = {0};
+  for (uint32_t i = 0; i < c->closure->code->arity; i++)
+    show_argument(&shown, c->closure->arguments[i]);
+  return arena_text(e->memory, &shown);
+}
+
+// Whether a call of the same function around this one has the same numbers and lengths.
+static bool repeats_itself(elaborator *e, const active_call *c) {
+  const active_call *outer = c->outer;
+  while (outer && (!(outer = running_call(outer)) || outer->closure->code != c->closure->code))
+    outer = outer ? outer->outer : NULL;
+  const char *shown = shown_arguments(e, c);
+  return outer && !strchr(shown, '_') && !strcmp(shown, shown_arguments(e, outer));
+}
+
+// Whether a condition or one of several equations may end the recursion.
+static bool may_end(const function *code) {
+  const equation *first = code->equations.items;
+  const expr *body = first->alternatives[0].body;
+  while (body->kind == EXPR_LET)
+    body = body->u.let.body;
+  return code->equations.count > 1 || first->alternative_count > 1 || body->kind == EXPR_IF;
+}
+
+// An equation that would end the recursion of the program's innermost function: clean 0 xs = xs.
+static const char *ending_equation(elaborator *e, const active_call *c) {
   const function *code = c ? c->closure->code : NULL;
-  if (!code || code->arity < 2 || c->closure->given < code->arity ||
-      c->closure->arguments[0]->kind != VALUE_SCALAR)
+  value_kind kind = c && code->arity ? c->closure->arguments[0]->kind : VALUE_TUPLE;
+  bool array = code && code->arity == 1 && (kind == VALUE_ARRAY || kind == VALUE_LIST);
+  if (array && code->binding && code->binding->scheme) {
+    const type *t = type_prune(code->binding->scheme->type);
+    bool to_array = t->kind == TYPE_FUNCTION && type_prune(t->parts[1])->kind == TYPE_ARRAY;
+    if (code->equations.items[0].patterns[0]->kind != PATTERN_LIST)
+      return arena_printf(e->memory, "%s [x] = %s", c->name, to_array ? "[x]" : "x");
+    return arena_printf(e->memory, "%s xs | length xs == 0 = %s", c->name, to_array ? "xs" : "0");
+  }
+  if (!code || code->arity < 2 || kind != VALUE_SCALAR)
     return "f 0 x = x";
   text out = {0};
   text_printf(&out, "%s 0", c->name);
@@ -244,6 +282,23 @@ static const char *ending_equation(elaborator *e) {
   }
   text_printf(&out, " = %s", name);
   return arena_text(e->memory, &out);
+}
+
+// What to do about a recursion that is nested too deeply; raises: how the limit is raised.
+static const char *hint_for_recursion(elaborator *e, const char *raises) {
+  const active_call *c = running_call(e->calls);
+  if (c && repeats_itself(e, c))
+    return arena_printf(e->memory,
+                        "it calls itself with the same numbers and lengths again, so nothing ends "
+                        "it: put an equation in front that does, such as %s",
+                        ending_equation(e, c));
+  if (c && may_end(c->closure->code))
+    return arena_printf(e->memory,
+                        "if it does end, write it without nested calls: iter k f x does k steps, "
+                        "fold f x xs one for each element; %s",
+                        raises);
+  return arena_printf(e->memory, "a recursion needs an equation that ends it, such as %s; %s",
+                      ending_equation(e, c), raises);
 }
 
 // What may cost so many operations: a function that calls itself, once for each half. "": there is
@@ -271,15 +326,17 @@ void fail_limit(elaborator *e, const char *limit, uint64_t needed, const char *f
   while (more < needed && more <= UINT64_MAX / 2)
     more *= 2;
   bool power = !(more & (more - 1)), recursion = !strcmp(limit, "calls") || !strcmp(limit, "stack");
-  const char *cause =
-      recursion
-          ? arena_printf(e->memory, "a recursion needs an equation that ends it, such as %s; ",
-                         ending_equation(e))
-      : strcmp(limit, "operations") ? ""
-                                    : halving_hint(e);
-  const char *hint =
-      arena_printf(e->memory, "%s--limit %s=%s%" PRIu64 " raises the limit", cause, limit,
-                   power ? "2^" : "", power ? (uint64_t)__builtin_ctzll(more) : more);
+  const char *raises =
+      arena_printf(e->memory, "--limit %s=%s%" PRIu64 " raises the limit", limit, power ? "2^" : "",
+                   power ? (uint64_t)__builtin_ctzll(more) : more);
+  const char *hint = recursion ? hint_for_recursion(e, raises)
+                     : strcmp(limit, "operations")
+                         ? raises
+                         : arena_printf(e->memory, "%s%s", halving_hint(e), raises);
+  if (needed == UINT64_MAX)
+    hint =
+        "a comprehension is evaluated number by number before the program runs; many numbers are "
+        "data, as in map (\\i -> i * i) (iota n)";
   va_list arguments;
   va_start(arguments, format);
   report_failure(e, hint, format, arguments);

@@ -34,23 +34,24 @@ uint64_t power_length(elaborator *e, uint64_t length, const char *who) {
 }
 
 // Notes the lengths of v where t has an expression for them.
-static void note_lengths(elaborator *e, const type_expr *t, const value *v, bool row) {
+static void note_lengths(elaborator *e, const type_expr *t, const value *v, uint32_t argument,
+                         bool row) {
   if (t->kind == TYPE_EXPR_ARRAY) {
     uint64_t length = length_of(v);
     if (t->size)
-      vec_push(e->memory, &e->lengths, ((written_length){t->size, length, row}));
+      vec_push(e->memory, &e->lengths, ((written_length){t->size, length, row, argument}));
     if (t->parts[0]->kind == TYPE_EXPR_NAME)
       return;
     if (v->kind == VALUE_ARRAY)
-      note_lengths(e, t->parts[0], v->u.array.element, true);
+      note_lengths(e, t->parts[0], v->u.array.element, argument, true);
     else if (!length && v->u.parts.like)
-      note_lengths(e, t->parts[0], v->u.parts.like, true);
+      note_lengths(e, t->parts[0], v->u.parts.like, argument, true);
     for (uint32_t i = 0; v->kind == VALUE_LIST && i < v->u.parts.count; i++)
-      note_lengths(e, t->parts[0], v->u.parts.items[i], true);
+      note_lengths(e, t->parts[0], v->u.parts.items[i], argument, true);
   }
   if (t->kind == TYPE_EXPR_TUPLE)
     for (uint32_t i = 0; i < t->count; i++)
-      note_lengths(e, t->parts[i], v->u.parts.items[i], row);
+      note_lengths(e, t->parts[i], v->u.parts.items[i], argument, row);
 }
 
 size_t argument_lengths(elaborator *e, const binding *b, value **arguments) {
@@ -58,7 +59,7 @@ size_t argument_lengths(elaborator *e, const binding *b, value **arguments) {
   const type_expr *t = b->signature;
   for (uint32_t i = 0; i < b->code->call_arity && t->kind == TYPE_EXPR_FUNCTION;
        i++, t = t->parts[1])
-    note_lengths(e, t->parts[0], arguments[i], false);
+    note_lengths(e, t->parts[0], arguments[i], i + 1, false);
   return first;
 }
 
@@ -73,7 +74,7 @@ size_t result_lengths(elaborator *e, const binding *b, const value *result) {
   size_t first = e->lengths.count;
   const type_expr *t = written_result(b);
   if (t->kind != TYPE_EXPR_FUNCTION)
-    note_lengths(e, t, result, false);
+    note_lengths(e, t, result, 0, false);
   return first;
 }
 
@@ -116,7 +117,44 @@ static bool is_hidden(const binding *b, const expr *size) {
   return false;
 }
 
+// Another argument of the call has given the size of l its value: zip_with f xs ys.
+static void fail_equal_lengths(elaborator *e, const binding *b, written_length first,
+                               written_length l) {
+  const char *const rows[] = {"", "each row of "};
+  span where = l.size->where;
+  const char *name = arena_copy(e->memory, e->d->sources.items[where.file].text + where.start,
+                                where.end - where.start);
+  if (e->where.file == b->where.file && e->where.start == b->where.start)
+    e->where = where;  // an entry point: its data
+  fail_hint(e,
+            "take k xs keeps k elements, take (length xs - 1) xs all but the last; in a signature "
+            "equal lengths have one name, others their own",
+            "'%s' takes arrays of equal length ([%s]), but %sargument %u has %" PRIu64
+            " elements and %sargument %u has %" PRIu64,
+            b->name, name, rows[l.of_row], l.argument, l.length, rows[first.of_row], first.argument,
+            first.length);
+}
+
+// The length among those of the call that gave the size name of l its value; NULL: l did, or it is
+// no name alone.
+static const written_length *first_of_name(elaborator *e, written_length l) {
+  bool power;
+  const expr *name = own_name(l.size, &power);
+  for (size_t i = e->lengths.count; name && !power && i-- > 0;) {
+    const written_length *other = &e->lengths.items[i];
+    const expr *same = own_name(other->size, &power);
+    if (same && !power && same->u.name.target == name->u.name.target && other->length != l.length &&
+        other->argument < l.argument)
+      return other;
+    power = false;
+  }
+  return NULL;
+}
+
 void fail_size(elaborator *e, const binding *b, written_length l, int64_t wanted, bool result) {
+  const written_length *first = result || is_hidden(b, l.size) ? NULL : first_of_name(e, l);
+  if (first)
+    fail_equal_lengths(e, b, *first, l);
   span where = l.size->where;
   const source *file = &e->d->sources.items[where.file];
   const char *const words[5][2] = {{"needs", "but this array has"},

@@ -292,7 +292,7 @@ TEST(sizes) {
          "main : [m][2^n]int -> [m][2^n]int\nmain = on_rows sort\n",
          "[[2, 1], [4, 3], [6, 5]]", "i64 [[1 2] [3 4] [5 6]]");
   expect_error("main : [m]int -> [m]int -> int\nmain xs ys = m\n", "[1, 2] [1, 2, 3]",
-               "but this array has 3");
+               "argument 2 has 3 elements and argument 1 has 2");
   expect_error("main : [m]int -> [m]int\nmain xs = concat xs xs\n", "[1, 2]", "but returns 4");
   expect_error("main : [m][2^n]int -> [m][2^n]int\nmain = map (take 1)\n", "[[1, 2], [3, 4]]",
                "but returns one of 1");
