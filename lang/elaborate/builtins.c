@@ -45,9 +45,13 @@ static value *check_result_length(elaborator *e, value *v, uint64_t length, cons
        length, v->u.array.length);
 }
 
-static const char recursion_on_halves[] =
-    "a recursion on halves ends at one element: give it the size, f 0 xs = xs and f n xs = two (f "
-    "(n-1)) xs, and call f n xs with the n of [2^n] in the signature";
+static const char *hint_for_one_element(const elaborator *e) {
+  return is_recursive(e)
+             ? "a recursion on halves ends at one element: give it the size, f 0 xs = xs and f n "
+               "xs "
+               "= two (f (n-1)) xs, and call f n xs with the n of [2^n] in the signature"
+             : "one element has no halves: this works on arrays of two elements or more";
+}
 
 static uint64_t static_mask(elaborator *e, value **a, const char *who) {
   int64_t m = static_argument(e, a, 0, arena_printf(e->memory, "the mask of %s", who));
@@ -57,7 +61,7 @@ static uint64_t static_mask(elaborator *e, value **a, const char *who) {
     return (uint64_t)m;
   blame_argument(e, length == 1 ? 2 : 0);
   if (length == 1)
-    fail_hint(e, recursion_on_halves,
+    fail_hint(e, hint_for_one_element(e),
               "at least 2 elements are needed here, but this array has one element");
   fail_hint(e, "a mask selects index bits",
             "the mask of %s is %" PRId64 ", but it must be from 1 to %" PRIu64
@@ -288,7 +292,7 @@ BUILTIN(split) {
     fail(e, "split k makes rows of 2^k elements, but this k is %" PRId64, k);
   if (!good)
     fail_hint(e,
-              length == 1 ? recursion_on_halves
+              length == 1 ? hint_for_one_element(e)
                           : "rows of 8 elements are split 3 xs, rows of any w elements rows_of w "
                             "xs",
               "split %" PRId64 " makes rows of 2^%" PRId64

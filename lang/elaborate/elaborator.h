@@ -195,6 +195,8 @@ NORETURN void fail_uncovered(elaborator *e, const value *v);
 NORETURN void fail_no_equation(elaborator *e, const function *code, value **arguments);
 void count_step(elaborator *e);  // fails at the limits
 const char *running_name(const elaborator *e);
+// Whether the innermost function of the program is called from itself.
+bool is_recursive(const elaborator *e);
 
 // ---- entry.c -----------------------------------------------------------------------------------
 

@@ -301,19 +301,25 @@ static const char *hint_for_recursion(elaborator *e, const char *raises) {
                       ending_equation(e, c), raises);
 }
 
-// What may cost so many operations: a function that calls itself, once for each half. "": there is
-// none.
-static const char *halving_hint(elaborator *e) {
+bool is_recursive(const elaborator *e) {
   const char *name = running_name(e);
   unsigned calls = 0;
   for (const active_call *c = e->calls; c; c = c->outer)
     calls += c->name && !c->library && !strcmp(c->name, name);
-  return calls < 2 ? ""
-                   : arena_printf(e->memory,
-                                  "where '%s' leads to two calls of itself, the work doubles from "
-                                  "size to size: one call for both halves is parmi (2^(n-1)) "
-                                  "(\\half -> ...) xs, half being 0 or 1 (docs/guide.md); ",
-                                  name);
+  return calls >= 2;
+}
+
+// What may cost so many operations: a function that calls itself, once for each half. "": there is
+// none.
+static const char *halving_hint(elaborator *e) {
+  const char *name = running_name(e);
+  return !is_recursive(e)
+             ? ""
+             : arena_printf(e->memory,
+                            "where '%s' leads to two calls of itself, the work doubles from "
+                            "size to size: one call for both halves is parmi (2^(n-1)) "
+                            "(\\half -> ...) xs, half being 0 or 1 (docs/guide.md); ",
+                            name);
 }
 
 void fail_limit(elaborator *e, const char *limit, uint64_t needed, const char *format, ...) {

@@ -69,6 +69,12 @@ static uint32_t count_parameters(const type *t) {
   return count;
 }
 
+// What compact and distinct give.
+static bool is_counted_array(const type *t) {
+  return t->kind == TYPE_TUPLE && t->count == 2 && type_prune(t->parts[0])->kind == TYPE_ARRAY &&
+         is_scalar_of(type_prune(t->parts[1]), CLASS_INTEGER);
+}
+
 // What to do where one kind of type stands in the place of another.
 static const char *hint_for_kinds(const type *wanted, const type *found) {
   const bool open = is_only_constrained(wanted), any = is_only_constrained(found);
@@ -92,6 +98,9 @@ static const char *hint_for_kinds(const type *wanted, const type *found) {
       {wanted->kind == TYPE_FUNCTION && found->kind != TYPE_FUNCTION &&
            found->kind != TYPE_VARIABLE,
        "a function is expected: \\x -> ..., or one parameter more to the left of ="},
+      {wanted->kind == TYPE_ARRAY && is_counted_array(found),
+       "this is a pair of an array and how many of its elements count, ([]a, int): p.0 is the "
+       "array, p.1 the count"},
       {wanted->kind == TYPE_ARRAY &&
            (found->kind == TYPE_TUPLE ||
             (arrays && inner[0]->kind == TYPE_ARRAY && inner[1]->kind == TYPE_TUPLE)),
@@ -205,10 +214,14 @@ static bool hint_at_difference(diagnostics *d, span where, type *wanted, type *f
     }
     bool length = wanted->scalar == SCALAR_I64 && (CLASS_FLOAT & CLASS_OF(found->scalar)) != 0;
     const char *name = scalar_types[wanted->scalar].name;
+    const char *other = scalar_types[found->scalar].name;
     diag_report(d, DIAG_HINT, where,
-                "no conversion is implicit: %s x is the number x as %s, map %s xs an array%s%s%s",
-                name, name, name, length ? "; length gives an i64, so write " : "",
-                length ? scalar_types[found->scalar].name : "", length ? " (length xs)" : "");
+                "no conversion is implicit: %s%s x is the number x as %s, map %s xs an array",
+                length ? arena_printf(d->memory,
+                                      "length gives an i64, so with %s write %s (length xs); ",
+                                      other, other)
+                       : "",
+                name, name, name);
     return true;
   }
   if (wanted->kind == TYPE_TUPLE && found->kind == TYPE_TUPLE && wanted->count != found->count) {
@@ -422,11 +435,28 @@ static const char *hint_for_parameters(const type *wanted, const type *found) {
   if (more && result->kind != TYPE_VARIABLE)
     return "the function takes an argument too many: mapi gives it the index and the element, "
            "zip_with elements of two arrays, a pair is one argument, \\(x, y) -> ...";
+  if (taken->kind == TYPE_TUPLE && parameter->kind == TYPE_ARRAY)
+    return "a row of two elements is matched by \\[x, y] -> ...; an array of pairs is made by zip "
+           "xs "
+           "ys";
   if (taken->kind == TYPE_TUPLE && parameter->kind != TYPE_TUPLE &&
       parameter->kind != TYPE_VARIABLE)
     return result->kind == TYPE_FUNCTION ? "the arguments are no pair: \\x y -> ..."
                                          : "zip xs ys makes an array of pairs of two arrays";
   return NULL;
+}
+
+// x * y, of names that were meant to be arrays; NULL: it is something else.
+static const char *product_of_names(diagnostics *d, const expr *e) {
+  uint32_t count;
+  const expr *callee = callee_of(e, &count);
+  if (count != 2 || callee->kind != EXPR_NAME || !is_operator(callee->u.name.text))
+    return NULL;
+  const expr *x = e->u.apply.function->u.apply.argument, *y = e->u.apply.argument;
+  if (x->kind != EXPR_NAME || y->kind != EXPR_NAME)
+    return NULL;
+  return arena_printf(d->memory, "an operator works on numbers: of two arrays zip_with (%s) %s %s",
+                      callee->u.name.text, x->u.name.text, y->u.name.text);
 }
 
 // What the call was meant to be, whose argument has the type `found`; NULL: that is not known.
@@ -436,6 +466,7 @@ static const char *hint_for_call(diagnostics *d, const expr *call, type *wanted,
   if (callee->kind != EXPR_NAME)
     return NULL;
   const char *name = callee->u.name.text, *code = show_code(d, call->u.apply.argument->where);
+  const char *product;
   const char *shown = show_argument(d, call->u.apply.argument->where);
   if (found->kind == TYPE_ARRAY && is_operator(name) && is_only_constrained(wanted) &&
       type_prune(found->parts[0])->kind == TYPE_ARRAY)
@@ -444,6 +475,17 @@ static const char *hint_for_call(diagnostics *d, const expr *call, type *wanted,
                         "arrays of rows, map "
                         "(map (\\x -> x %s 2)) %s for all elements of one",
                         name, name, shown ? shown : "xss");
+  const expr *left = call->u.apply.function;
+  if (found->kind == TYPE_ARRAY && is_operator(name) && arguments == 2 &&
+      is_scalar_of(wanted, CLASS_NUM)) {
+    const char *number = show_argument(d, left->u.apply.argument->where);
+    return arena_printf(d->memory,
+                        "an operator works on numbers: map (%s %s) %s for a number and an array",
+                        number ? number : "x", name, shown ? shown : "xs");
+  }
+  if (wanted->kind == TYPE_ARRAY && is_only_constrained(found))
+    if ((product = product_of_names(d, call->u.apply.argument)))
+      return product;
   if (found->kind == TYPE_ARRAY && is_operator(name) && is_only_constrained(wanted))
     return arena_printf(
         d->memory,
@@ -524,6 +566,12 @@ static bool find_literal(arena *a, type *wanted, type *found, type *pair[2]) {
   return false;
 }
 
+// Whether this is a whole number with a point: 2.0.
+static bool plain_integer(const char *code) {
+  size_t digits = code ? strspn(code, "0123456789") : 0;
+  return digits && !strcmp(code + digits, ".0");
+}
+
 // Marks the literal that has the wrong type, which may stand elsewhere.
 static bool report_literal(diagnostics *d, const expr *call, span where, type *wanted, type *found,
                            const char *const names[2]) {
@@ -548,6 +596,11 @@ static bool report_literal(diagnostics *d, const expr *call, span where, type *w
     diag_report(d, DIAG_HINT, literal->where,
                 "a literal without a suffix takes the type that its context needs: %.*s",
                 (int)(strlen(code) - strlen(scalar_types[literal->suffix].name)), code);
+  else if (plain_integer(code) && (allowed & CLASS_INTEGER) && !(allowed & CLASS_FRAC))
+    diag_report(d, DIAG_HINT, literal->where,
+                "write %.*s, which takes the type that its context needs; f64 n is the integer n "
+                "as a float",
+                (int)(strlen(code) - 2), code);
   else
     hint_by_types(d, literal->where, other, given);
   return true;

@@ -111,6 +111,18 @@ static void report_unbound(resolver *r, span where, const char *name) {
     diag_report(r->d, DIAG_HINT, where, "%s", hint);
     return;
   }
+  size_t length = strlen(name);
+  if (length > 1 && name[length - 1] == '\'') {
+    const char *plain = arena_copy(r->memory, name, length - 1);
+    for (const local *l = r->locals; l; l = l->next)
+      if (!strcmp(l->name, plain)) {
+        diag_report(r->d, DIAG_HINT, where,
+                    "a name may end in ', so this is another name than %s; a matrix is transposed "
+                    "by transpose %s",
+                    plain, plain);
+        return;
+      }
+  }
   text_closest closest = {.word = name};
   for (const local *l = r->locals; l; l = l->next)
     text_consider(&closest, l->name);
@@ -123,6 +135,10 @@ static void report_unbound(resolver *r, span where, const char *name) {
     text_consider(&closest, r->builtins->rows[i].name);
   if (closest.name)
     diag_report(r->d, DIAG_HINT, where, "did you mean '%s'?", closest.name);
+  else if (!strcmp(r->d->sources.items[where.file].name, "-e"))
+    diag_report(r->d, DIAG_HINT, where,
+                "arguments have no names in -e: give a function, such as -e sort, or -e '\\xs -> "
+                "sort xs'");
   else if (follows_point(r, where))
     diag_report(r->d, DIAG_HINT, where, "components have numbers, not names: p.0 is the first");
   else

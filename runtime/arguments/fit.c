@@ -70,7 +70,8 @@ static void fit(fitter *f, type *t, uint32_t depth) {
     for (size_t i = 0; i < taken; i++)
       if (f->components[f->next + i].rank < depth)
         f->wrong = !f->components[f->next + i].rank
-                       ? "it is one number, and an array is expected"
+                       ? "it is one number, and an array is expected: [3] is an array, and "
+                         "[1000]f64 the type of one"
                        : arena_printf(a, "it has %u dimension%s, and at least %u are expected",
                                       f->components[f->next + i].rank,
                                       f->components[f->next + i].rank == 1 ? "" : "s", depth);

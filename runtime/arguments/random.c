@@ -1,4 +1,5 @@
 // Random arguments: of the types that are given, or of the shapes that an entry has at given sizes.
+#include "core/units.h"
 #include "runtime/arguments/arguments.h"
 
 // Of large arrays each rank draws its part when it needs it (runtime/ranks), or each step of a run
@@ -25,13 +26,23 @@ static bool run_typed(permc_context *c, void *with) {
   if (!values_of_types(c, j->entry, "random types", j->types, j->arguments, j->count))
     return false;
   bool good = true;
-  for (size_t i = 0; i < *j->count; i++)
+  uint64_t bytes = 0;
+  for (size_t i = 0; i < *j->count && good; i++)
     for (size_t k = 0; k < (*j->arguments)[i]->count && good; k++) {
       array *a = &(*j->arguments)[i]->components[k], shape = *a;
       good = a->data || draw(c, a, shape.type, shape.rank, shape.dims, &j->seed);
+      if (!good && !array_bytes_of(scalar_types[shape.type].size, shape.rank, shape.dims, &bytes))
+        bytes = UINT64_MAX;
     }
-  return good || context_error_of(c, PERMC_ERROR_MEMORY,
-                                  "random data of '%s' does not fit into memory", j->types);
+  char shown[NUMBER_SPACE];
+  if (good)
+    return true;
+  context_error_of(c, PERMC_ERROR_MEMORY,
+                   "random data of '%s' does not fit into memory: an array takes %s", j->types,
+                   show_bytes(shown, bytes));
+  diag_report(&c->program.diagnostics, DIAG_HINT, SPAN_NONE,
+              "take fewer elements; permc run --memory BYTES keeps large arrays in files");
+  return false;
 }
 
 bool permc_read_random(permc_context *c, const char *entry, const char *types, uint64_t seed,

@@ -106,7 +106,7 @@ for expression in --expr --expression; do
 done
 usage "run: unknown option '-x' (see permc help run)" run -x
 usage "check: unknown option '--jobs' (see permc help check)" check --jobs 3 sort.perm
-usage "run: --backend must be one of auto, interp, cpu, portable, cuda, not 'gpu'" run sort.perm --backend gpu
+usage "run: --backend must be one of auto, interp, cpu, portable, cuda, not 'gpu'; did you mean cuda?" run sort.perm --backend gpu
 usage "test: --backend must be one of auto, interp, cpu, portable, cuda, not ''" test --backend= sort.perm
 usage "run: --time takes no value" run --time=1 sort.perm
 usage "run: -o needs a value (FILE)" run sort.perm -o

@@ -143,8 +143,9 @@ static bool report_word(const cli_verb *verb, const cli_option *option, const ch
   text words = {0};
   for (const char *c = option->argument; *c; c++)
     *c == '|' ? text_string(&words, ", ") : text_add(&words, c, 1);
-  cli_usage_error("%s: %s must be one of %s, not '%s'", verb->name, option->name,
-                  text_content(&words), value);
+  bool gpu = !strcmp(value, "gpu") && strstr(option->argument, "cuda");
+  cli_usage_error("%s: %s must be one of %s, not '%s'%s", verb->name, option->name,
+                  text_content(&words), value, gpu ? "; did you mean cuda?" : "");
   text_free(&words);
   return false;
 }

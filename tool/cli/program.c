@@ -209,7 +209,10 @@ bool cli_load(permc_context *context, const char *file, const char *expression) 
     return false;
   }
   if (!loaded && access(file, F_OK) != 0 && is_expression(file)) {
-    cli_error("%s: No such file or directory (did you mean -e %s?)", file, file);
+    text word = {0};
+    text_shell_word(&word, file);
+    cli_error("%s: No such file or directory (did you mean -e %s?)", file, text_content(&word));
+    text_free(&word);
     return false;
   }
   return (!file || cli_report(context, loaded)) &&
