@@ -7,6 +7,7 @@
 
 #include "tool/cli/progress.h"
 #include <ctype.h>
+#include <dirent.h>
 #include <limits.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -265,21 +266,61 @@ cli_status cli_read_sizes(const cli_arguments *a, int64_t longest, cli_sizes *si
 
 // ---- arguments -------------------------------------------------------------------------------
 
+// Of a file that is not there, the name in its folder that is nearest.
+static void suggest_file(const char *path) {
+  const char *slash = strrchr(path, '/');
+  int length = slash ? (int)(slash + 1 - path) : 0;
+  char folder[4096], best[256];
+  text_closest closest = {.word = path + length};
+  bool fits = snprintf(folder, sizeof folder, "%.*s", length, path) < (int)sizeof folder;
+  DIR *names = fits && access(path, F_OK) ? opendir(length ? folder : ".") : NULL;
+  for (struct dirent *d; names && (d = readdir(names));) {
+    const char *c = d->d_name;
+    while (*c && !iscntrl((unsigned char)*c))
+      c++;
+    if (!*c)
+      text_consider(&closest, d->d_name);
+    if (closest.name == d->d_name)
+      closest.name = strcpy(best, d->d_name);
+  }
+  if (names)
+    closedir(names);
+  text word = {0};
+  text_printf(&word, "%.*s", length, path);
+  if (closest.name) {
+    text_string(&word, closest.name);
+    text shown = {0};
+    text_shell_word(&shown, text_content(&word));
+    fprintf(stderr, "hint: did you mean -i %s?\n", text_content(&shown));
+    text_free(&shown);
+  }
+  text_free(&word);
+}
+
+bool cli_read_files(permc_context *context, const char *entry, const char *const *paths,
+                    size_t path_count, permc_value ***arguments, size_t *count) {
+  bool good = cli_report_reading(
+      context, permc_read_files(context, entry, paths, path_count, arguments, count));
+  for (size_t i = 0; i < path_count && !good; i++)
+    if (strcmp(paths[i], "-") != 0 && !strchr(paths[i], ':'))
+      suggest_file(paths[i]);
+  return good;
+}
+
 bool cli_read_given(cli_session *s) {
   size_t count;
   const char *const *paths = cli_values(s->args, "-i", &count);
   return !count ||
-         cli_report_reading(s->context, permc_read_files(s->context, s->entry, paths, count,
-                                                         &s->arguments, &s->argument_count));
+         cli_read_files(s->context, s->entry, paths, count, &s->arguments, &s->argument_count);
 }
 
 bool cli_read_data(permc_context *context, const char *entry, const cli_data *data,
                    permc_value ***arguments, size_t *count) {
   bool good;
+  if (data->path_count && !data->types)
+    return cli_read_files(context, entry, data->paths, data->path_count, arguments, count);
   if (data->types)
     good = permc_read_random(context, entry, data->types, data->seed, arguments, count);
-  else if (data->path_count)
-    good = permc_read_files(context, entry, data->paths, data->path_count, arguments, count);
   else
     good = permc_read_random_at(context, entry, data->sizes, data->size_count, data->seed,
                                 arguments, count);

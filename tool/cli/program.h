@@ -77,6 +77,10 @@ typedef struct cli_data {
 bool cli_read_data(permc_context *context, const char *entry, const cli_data *data,
                    permc_value ***arguments, size_t *count);  // false: reported
 
+// permc_read_files, and where a file is not there the name that is nearest. False: reported.
+bool cli_read_files(permc_context *context, const char *entry, const char *const *paths,
+                    size_t path_count, permc_value ***arguments, size_t *count);
+
 // What a verb on a program works with, all by its options:
 //
 //   cli_session s;

@@ -44,10 +44,8 @@ static bool read_files(run_state *s, size_t parameters) {
                 s->session.entry, permc_entry_type(s->session.context, s->session.entry));
   }
   return may_read(s, paths, count) &&
-         (count == 0 ||
-          cli_report_reading(s->session.context,
-                             permc_read_files(s->session.context, s->session.entry, paths, count,
-                                              &s->session.arguments, &s->session.argument_count)));
+         (count == 0 || cli_read_files(s->session.context, s->session.entry, paths, count,
+                                       &s->session.arguments, &s->session.argument_count));
 }
 
 static bool read_arguments(run_state *s) {
