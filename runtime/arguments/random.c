@@ -1,6 +1,6 @@
 // Random arguments: of the types that are given, or of the shapes that an entry has at given sizes.
-#include "core/units.h"
 #include "runtime/arguments/arguments.h"
+#include "runtime/system/memory.h"
 
 // Of large arrays each rank draws its part when it needs it (runtime/ranks), or each step of a run
 // on files.
@@ -32,14 +32,14 @@ static bool run_typed(permc_context *c, void *with) {
       array *a = &(*j->arguments)[i]->components[k], shape = *a;
       good = a->data || draw(c, a, shape.type, shape.rank, shape.dims, &j->seed);
       if (!good && !array_bytes_of(scalar_types[shape.type].size, shape.rank, shape.dims, &bytes))
-        bytes = UINT64_MAX;
+        bytes = 0;  // more than can be counted
     }
-  char shown[NUMBER_SPACE];
   if (good)
     return true;
-  context_error_of(c, PERMC_ERROR_MEMORY,
-                   "random data of '%s' does not fit into memory: an array takes %s", j->types,
-                   show_bytes(shown, bytes));
+  char why[MEMORY_WHY];
+  bool known = !memory_suffices((double)bytes, 0, why);
+  context_error_of(c, PERMC_ERROR_MEMORY, "random data of '%s' does not fit into memory%s%s",
+                   j->types, known ? ": an array takes " : "", known ? why : "");
   diag_report(&c->program.diagnostics, DIAG_HINT, SPAN_NONE,
               "take fewer elements; permc run --memory BYTES keeps large arrays in files");
   return false;
