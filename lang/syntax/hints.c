@@ -157,6 +157,7 @@ static const struct {
      "at the top of a program there is no let: write twice x = 2 * x"},
     {HINT_ITEM, {"let"}, "at the top of a program there is no let; " DEFINITION},
     {HINT_ITEM, {"int N (", "void N (", "float N (", "double N ("}, C_FUNCTION},
+    {HINT_ITEM, {"|"}, "guards stand farther to the right than the name of their function"},
     {HINT_ITEM, {"where"}, "where belongs to the definition above it: indent it"},
     {HINT_ITEM,
      {"import N", "open N", "from N import"},

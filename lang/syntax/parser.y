@@ -388,8 +388,8 @@ static int yyreport_syntax_error(const yypcontext_t *context, parser *p) {
   } hints[] = {
       {found == YYSYMBOL_COMPARE && set[YYTRANSLATE('=')], "a definition has one =, as in main xs = map (+ 1) xs"},
       {found == YYSYMBOL_ARROW && set[YYTRANSLATE('=')], "a signature has a colon, as in main : [n]i32 -> [n]i32; a definition has ="},
-      {set[YYTRANSLATE('=')] && p->tokens->all.items[p->next < p->tokens->all.count ? p->next : p->at].kind == BAR,
-       "guards stand farther to the right than the name of their function"},
+      {set[YYTRANSLATE('=')] && !strcmp(p->tokens->all.items[p->next < p->tokens->all.count ? p->next : p->at].text, "|"),
+       hint_for(HINT_ITEM, "|")},
       {found == YYSYMBOL_CLOSE && set[YYTRANSLATE('(')] && !set[YYSYMBOL_WILD], "a binding is expected here, such as y = 1, farther to the right than the definition that it belongs to"},
       {closes && !expression && !bracket_around(p, p->at), "no bracket is open here: delete this one, or open one in front of it"},
       {named == 2 && set[YYSYMBOL_IN], hint_for_tabs(p, &p->tokens->all.items[p->at], "expected 'in', as in let x = 1 in x + 1; several bindings of a let begin in one column")},

@@ -99,8 +99,8 @@ static const char *hint_for_kinds(const type *wanted, const type *found) {
            found->kind != TYPE_VARIABLE,
        "a function is expected: \\x -> ..., or one parameter more to the left of ="},
       {wanted->kind == TYPE_ARRAY && is_counted_array(found),
-       "this is a pair of an array and how many of its elements count, ([]a, int): p.0 is the "
-       "array, p.1 the count"},
+       "of a pair p of an array and a number, such as compact and distinct give, p.0 is the array "
+       "and p.1 the number (how many elements count); its type is ([]a, int)"},
       {wanted->kind == TYPE_ARRAY &&
            (found->kind == TYPE_TUPLE ||
             (arrays && inner[0]->kind == TYPE_ARRAY && inner[1]->kind == TYPE_TUPLE)),
