@@ -14,8 +14,8 @@ page=$source/docs/embedding.md
 PATH=$(dirname "$permc"):$PATH
 export PATH
 block "$page" c 3 >main.c
-block "$page" sh 6 >build.sh
-block "$page" sh 7 | sed "s|^cc |$compiler -Wall -Wextra -Werror |" >run.sh
+block "$page" sh 7 >build.sh
+block "$page" sh 8 | sed "s|^cc |$compiler -Wall -Wextra -Werror |" >run.sh
 sh build.sh && sh run.sh >found 2>&1
 same "$(cat found)" "$(block "$page" output 4)"
 
