@@ -95,6 +95,8 @@ static const char *hint_for_option(const cli_verb *verb, const char *name) {
       {"run", "--size", "run takes sizes from its arguments (-i FILE)"},
       {"run", "--arguments",
        "run reads values: -i FILE, standard input, or --random '[8]i32' for random ones"},
+      {"run", "--gpu", "a GPU executes it by --backend cuda"},
+      {"bench", "--gpu", "a GPU executes it by --backend cuda"},
       {"run", "--target", "what executes it is --backend, for which processor --target-isa"},
       {"test", "-i", "a test has its data in the file: -- input { [1, 2] }, or -- input @ FILE"},
       {"test", "-e", "a test stands in a file *.perm, below -- =="},

@@ -98,9 +98,11 @@ static const char *rest_of_line(block_parser *p) {
 static bool next_braces(block_parser *p, const char *after, block_data *data) {
   if (!next_is(p, '{')) {
     const char *start = p->at, *values = rest_of_line(p);
+    values += strspn(values, ": ");
+    bool braces = *values && *values != '{';
     report_mistake(p, p->line, "column %u: expected { after '%s'%s%s%s%s%s",
                    (uint32_t)(start - p->line_start) + 1, after, *values ? ": write -- " : "",
-                   *values ? after : "", *values ? " { " : "", values, *values ? " }" : "");
+                   *values ? after : "", braces ? " { " : " ", values, braces ? " }" : "");
     return false;
   }
   *data = (block_data){DATA_TEXT, NULL, p->line, (uint32_t)(p->at - p->line_start) + 1};
