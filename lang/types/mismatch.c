@@ -243,9 +243,10 @@ static void hint_by_types(diagnostics *d, span where, type *wanted, type *found)
   const char *shown = show_argument(d, where), *hint = hint_for_kinds(wanted, found);
   if (is_scalar_of(wanted, CLASS_FRAC) && is_scalar_of(found, CLASS_INTEGER) && shown &&
       strchr(shown, '/'))
-    diag_report(d, DIAG_HINT, where,
-                "a quotient of integers is rounded down: convert what is divided, as in %s x / %s y",
-                scalar_types[wanted->scalar].name, scalar_types[wanted->scalar].name);
+    diag_report(
+        d, DIAG_HINT, where,
+        "a quotient of integers is rounded down: convert what is divided, as in %s x / %s y",
+        scalar_types[wanted->scalar].name, scalar_types[wanted->scalar].name);
   else if (is_scalar_of(wanted, CLASS_NUM) && is_scalar_of(found, CLASS_NUM))
     diag_report(d, DIAG_HINT, where, "no conversion is implicit: write %s %s",
                 scalar_types[wanted->scalar].name, shown ? shown : "(...)");

@@ -187,7 +187,8 @@ static net_id random_comparators(random_op *o, const random_frame *f, uint32_t c
   op.directions = NEW_ARRAY(o->memory, uint64_t, op.k);
   op.coordinates = NEW_ARRAY(o->memory, net_form, op.k);
   op.live = NEW_ARRAY(o->memory, net_form, count);
-  memcpy(op.live, live, count * sizeof *live);
+  if (count)
+    memcpy(op.live, live, count * sizeof *live);
   for (uint32_t i = 0; i < op.k; i++) {
     op.directions[i] = f2_column(f->vectors, (int)i);
     op.coordinates[i] = (net_form){f->inverse.row[i], random_chance(o->random, 8)};

@@ -215,7 +215,7 @@ static void try_another_word(wrong_words *w, const random_program *p) {
 // Not all are found: the word may stand where it makes no difference to these data. Of few programs
 // few may be found by chance, so the words are the same whatever ran before.
 TEST(another_word_is_found) {
-  enum { ALL = 2000, LEAST = 400 };
+  enum { ALL = 2000, LEAST = 800 };
   wrong_words w = {new_context(), new_context(), 0, 0};
   random_state = 1;
   for (uint64_t seed = 0; seed < ALL / slower() || seed < LEAST; seed++) {
