@@ -39,7 +39,8 @@ static net_map map_where(arena *a, const net_map *map, uint64_t mask, bool sum) 
   net_map m = net_map_copy(a, map);
   for (uint32_t i = 0; i < m.row_count; i++)
     if (m.rows[i].form.mask == mask) {
-      m.offset += m.rows[i].form.constant != sum ? m.rows[i].weight : 0;
+      if (m.rows[i].form.constant != sum)
+        m.offset = (int64_t)((uint64_t)m.offset + (uint64_t)m.rows[i].weight);
       m.rows[i].weight = 0;
     }
   net_map_normalise(&m);

@@ -2,7 +2,7 @@
 # mutants.sh [all]
 # Checks damaged programs: a file of stdlib/ in one line of which a token was dropped, doubled or
 # swapped with its right neighbour. One program for each second line of code, of one damage in turn,
-# at a token that the line's number chooses; where the build is slow, for each fourth line; with
+# at a token that the line's number chooses; where the build is slow, for each third line; with
 # `all`, of each damage at every token of each line (minutes).
 # Each must end, with status 0 (the damage did not matter), or with status 1 and an error
 # that shows its place with a caret; and nothing it prints may hold a word of internal_names.txt.
@@ -11,7 +11,7 @@ set -u
 root=$(cd "$(dirname "$0")/../.." && pwd)
 mode=${1:-sample}
 every=2
-[ "${PERMC_SLOWER:-1}" -eq 1 ] || every=4
+[ "${PERMC_SLOWER:-1}" -eq 1 ] || every=3
 limit=$((60 * ${PERMC_SLOWER:-1}))  # seconds, against hangs only
 cd "$PERMC_TMP" || exit 1
 
