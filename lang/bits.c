@@ -7,23 +7,23 @@
 
 #include <string.h>
 
-// The value of a step is a list of 2^n integers, by row and column.
+// Whether the value of a step is 2^n integers: its elements, instance after instance.
 static bool count_bits(const trace_step *s, int *n) {
   uint64_t count = trace_step_count(s);
   *n = count ? f2_msb(count) : 0;
   return s->type == SCALAR_I64 && is_power_of_two(count);
 }
 
-// That of bits first ... first + width - 1 of the index.
-static index_bits bits_from(int n, int first, int width) {
+// The integer of the index's lowest bits.
+static index_bits lowest_bits(int n, int width) {
   index_bits x = {f2_zero(F2_MAX, n), 0};
   for (int i = 0; i < width; i++)
-    x.a.row[i] = f2_unit(first + i);
+    x.a.row[i] = f2_unit(i);
   return x;
 }
 
-// The elements of a step that is computed of indices and constants alone. `left`: steps that may be
-// looked at.
+// Whether a step is computed of indices and constants alone: *x, its elements as forms of their own
+// number. `left`: how many steps may still be looked at.
 static bool find_bits(const trace *t, value_id id, uint32_t *left, index_bits *x) {
   const trace_step *s = &t->steps.items[id];
   index_bits of[2];
@@ -44,10 +44,10 @@ static bool find_bits(const trace *t, value_id id, uint32_t *left, index_bits *x
     *x = (index_bits){f2_zero(F2_MAX, n), (uint64_t)s->constant.i64};
     return s->constant.i64 >= 0;
   case TRACE_IOTA:
-    *x = bits_from(n, 0, n);
+    *x = lowest_bits(n, n);
     return true;
   case TRACE_INSTANCE:
-    *x = bits_from(n, 0, is_power_of_two(s->number) ? f2_msb(s->number) : 0);
+    *x = lowest_bits(n, is_power_of_two(s->number) ? f2_msb(s->number) : 0);
     return is_power_of_two(s->number);
   case TRACE_RESHAPE:
   case TRACE_BROADCAST:

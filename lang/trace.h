@@ -221,8 +221,8 @@ typedef struct number_range {
 // limits: NULL, or of each step what its integers are checked to be below, besides not negative; 0:
 // they are not checked, and afterwards also: they need not be.
 void trace_find_ranges(const trace *t, uint64_t *limits, number_range *ranges);
-// Whether the places are computed of their own numbers, each of 0 ... 2^n - 1 once: place i is A i ^ c
-// (bits.c).
+// Whether the places are a permutation of 0 ... 2^n - 1 that is computed of their own numbers by
+// operations on bits: *map, place i is A i ^ c (bits.c).
 bool trace_find_permutation(const trace *t, value_id places, f2_affine *map);
 // One line per step, as in the picture above.
 void trace_print(text *out, const trace *t);

@@ -3,7 +3,7 @@
 //
 // Of places that are an argument, elaboration may have found out what they do (trace_places). Places
 // that are computed of their own numbers may be affine forms of these, as those of
-// gather (map (\\i -> i xor 5) (iota n)) are. A gather or scatter of as many elements as there are
+// gather (map (\i -> i xor 5) (iota n)) are. A gather or scatter of as many elements as there are
 // places then needs no places:
 //
 //   scatter p xs ys, and p                          becomes
