@@ -548,20 +548,40 @@ static uint32_t list_cosets(const op_view *v, uint64_t *out) {
   return count;
 }
 
-// The nodes with their loops. If there are none, all in one row, those that write last: their
-// numbers in the op are those in the row.
+// By node of the op how many gathers it waits for, one after the other. The scatters wait for all.
+static uint32_t *waits_of(const op_view *v, uint32_t count, uint32_t *most) {
+  const c_phase *f = v->phase;
+  uint32_t *waits = NEW_ARRAY(f->w->memory, uint32_t, f->stage->nodes.count + 1);
+  *most = 0;
+  for (uint32_t i = 0; i < count; i++) {
+    const net_node *node = &f->stage->nodes.items[f->nodes[i]];
+    uint32_t *own = &waits[f->nodes[i]];
+    for (uint32_t k = 0; k < node->operand_count; k++)
+      *own = waits[node->operands[k]] > *own ? waits[node->operands[k]] : *own;
+    *own += node->kind == NET_GATHER && !f->w->warps && !v->flips;
+    *most = *own > *most ? *own : *most;
+  }
+  for (uint32_t i = 0; i < count; i++)
+    if (f->stage->nodes.items[f->nodes[i]].kind == NET_SCATTER)
+      waits[f->nodes[i]] = *most + 1;
+  return waits;
+}
+
+// The nodes with their loops. If there are none, all in one row by the gathers that they wait for,
+// those that write last: their numbers in the op are those in the row.
 static c_rolled order_nodes(op_view *v) {
   c_phase *f = v->phase;
-  uint32_t count = net_op_nodes(f->stage, v->op, f->nodes);
+  uint32_t count = net_op_nodes(f->stage, v->op, f->nodes), most;
   c_rolled r = c_roll_nodes(f->w->memory, f->stage, v->op, count, f->nodes);
   if (r.loop_count > 0)
     return r;
+  const uint32_t *waits = waits_of(v, count, &most);
   r = (c_rolled){.line = NEW_ARRAY(f->w->memory, net_id, count),
-                 .segments = NEW_ARRAY(f->w->memory, c_segment, 2)};
-  for (; r.segment_count < 2; r.segment_count++) {
+                 .segments = NEW_ARRAY(f->w->memory, c_segment, most + 2)};
+  for (; r.segment_count < most + 2; r.segment_count++) {
     uint32_t first = r.line_count;
     for (uint32_t i = 0; i < count; i++)
-      if ((f->stage->nodes.items[f->nodes[i]].kind == NET_SCATTER) == (r.segment_count == 1))
+      if (waits[f->nodes[i]] == r.segment_count)
         r.line[r.line_count++] = f->nodes[i];
     r.segments[r.segment_count] =
         (c_segment){.first = first, .period = r.line_count - first, .rounds = 1};
@@ -571,18 +591,21 @@ static c_rolled order_nodes(op_view *v) {
   return r;
 }
 
-// Of loops as many as have room for what they carry in registers. Where lanes are threads and
-// elements are written to places that they compute, so many are read first, as a compiler cannot
-// know that what is written is not what is read next.
+// Of loops as many as have room for what they carry in registers, and of gathers that wait for
+// others: memory answers many at once. Where lanes are threads and elements are written to places
+// that they compute, so many are read first, as a compiler cannot know that what is written is not
+// what is read next.
 static uint32_t cosets_at_once(const op_view *v, const c_rolled *r) {
-  enum { MANY = 8 };
+  enum { MANY = 8, GATHERS = 4 };
   uint32_t carried = 1;
   for (uint32_t i = 0; i < r->segment_count; i++)
     if (r->segments[i].carried_count > carried)
       carried = r->segments[i].carried_count;
   if (r->loop_count > 0)
     return carried < MANY ? MANY / carried : 1;
-  return r->segments[1].period > 0 && v->phase->w->warps && !v->flips ? MANY : 1;
+  if (r->segment_count > 3)
+    return GATHERS;
+  return r->segments[r->segment_count - 1].period > 0 && v->phase->w->warps && !v->flips ? MANY : 1;
 }
 
 void c_execute(c_phase *f, const net_op *op) {
