@@ -320,6 +320,22 @@ static uint32_t width_chosen(const op_view *v, net_id condition) {
   return width;
 }
 
+// A comparison of an index with a constant, if its lanes differ: in elements of the width that it
+// chooses.
+static bool compare_index(op_view *v, net_id id, net_id index, uint64_t first, c_value *out) {
+  const c_phase *f = v->phase;
+  const net_node *nodes = f->stage->nodes.items, *node = &nodes[id];
+  uint64_t lane[F2_MAX];
+  uint32_t width = width_chosen(v, id);
+  for (uint32_t i = 0; i < f->space->l; i++)
+    lane[i] = f2_unit((int)(f->space->r + i));
+  return node->kind == NET_SCALAR && c_gives_mask(node->scalar) &&
+         f->values[index].level == C_VECTOR &&
+         c_compare_index(f->w, node->scalar, index_bound(v, index), first,
+                         nodes[node->operands[1]].constant.i64, f->space->l, lane,
+                         width ? width : 1, out);
+}
+
 static c_value node_value(op_view *v, net_id id, uint32_t i, net_id index, uint64_t first) {
   c_phase *f = v->phase;
   const net_node *node = &f->stage->nodes.items[id];
@@ -329,6 +345,8 @@ static c_value node_value(op_view *v, net_id id, uint32_t i, net_id index, uint6
   if (of_index && ((index != NET_NONE && turn_known_root(v, node, id, first, &root)) ||
                    c_root_of_index(f, node, node->operands[0], first, &root)))
     return root;  // of one that is known, or of a table
+  if (index != NET_NONE && id != index && compare_index(v, id, index, first, &root))
+    return root;
   for (uint32_t k = 0; k < node->operand_count; k++)
     operands[k] = f->values[node->operands[k]];
   return node->kind == NET_ELEMENT ? element_value(v, node, first)
