@@ -55,6 +55,7 @@ typedef struct error {
   span where;     // the source that it came from; or SPAN_NONE
   uint32_t step;  // the step of the trace (lang/trace.h) that it came from; or STEP_NONE
   int number;     // errno, where the system has refused something, or memory (ENOMEM); else 0
+  double bytes;   // of memory that were wanted and are not there; else 0
 } error;
 
 // Writes an error with its place, unless *e holds one already: the first error stays. The caller

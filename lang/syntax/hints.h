@@ -18,7 +18,8 @@ typedef enum hint_kind {
   HINT_STATIC,    // what needs a value that is known before the program runs
   HINT_FUNCTION,  // a function whose argument should be one of two arguments
   HINT_ARGUMENT,  // a function whose argument has the wrong type
-  HINT_EXTRA,     // a function that is given one argument too many
+  HINT_ORDER,  // a function on arrays that takes others, whose order is not that of other languages
+  HINT_EXTRA,  // a function that is given one argument too many
   HINT_EQUATION,  // what a function of the library needs that is given something else
   HINT_LENGTH     // a function on 2^n elements that is given another length
 } hint_kind;

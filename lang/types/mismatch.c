@@ -1,6 +1,8 @@
 #include "lang/types/mismatch.h"
 #include "lang/syntax/hints.h"
 
+#include <ctype.h>
+
 const char *type_text(arena *a, type *t) {
   text out = {0};
   type_print(&out, t);
@@ -349,6 +351,23 @@ static void report_composition(diagnostics *d, const expr *call, span where, typ
                                                           : "."));
 }
 
+// f32.sqrt xs: reported in place of the types, where it is not of a module that the type would be.
+static bool report_module_of_type(diagnostics *d, call_notes *calls, const expr *call) {
+  uint32_t arguments;
+  span where = callee_of(call, &arguments)->where;
+  const char *from = d->sources.items[where.file].text;
+  uint32_t end = where.start ? where.start - 1 : 0, start = end;
+  while (start && (isalnum((unsigned char)from[start - 1]) || from[start - 1] == '_'))
+    start--;
+  if (from[end] != '.' || scalar_named(from + start, end - start) == SCALAR_COUNT)
+    return false;
+  calls->misread = call;
+  diag_report(d, DIAG_ERROR, (span){where.file, start, end},
+              "there are no modules of types, such as '%.*s.'", (int)(end - start), from + start);
+  diag_report(d, DIAG_HINT, where, "%s", hint_for(HINT_ARGUMENT, "i32."));
+  return true;
+}
+
 // Reports an operator that was meant to be something else, in place of the types.
 static bool report_misread_operator(diagnostics *d, call_notes *calls, const expr *call, span where,
                                     type *found) {
@@ -403,7 +422,8 @@ static const char *hint_for_parentheses(diagnostics *d, const expr *whole, const
     return NULL;
   // Of a key for a function that takes the array alone, its own hint says more: sort_desc snd.
   const type *result = found->kind == TYPE_FUNCTION ? type_prune(found->parts[1]) : found;
-  if (wanted->kind == TYPE_ARRAY && outer->kind == EXPR_NAME && argument->kind == EXPR_NAME &&
+  bool key = argument->kind == EXPR_NAME || argument->kind == EXPR_LAMBDA;
+  if (wanted->kind == TYPE_ARRAY && outer->kind == EXPR_NAME && key &&
       result->kind == TYPE_VARIABLE && hint_for(HINT_ARGUMENT, outer->u.name.text))
     return NULL;
   const char *rest = show_code(d, (span){inside.file, inside.end, whole->where.end});
@@ -452,6 +472,87 @@ static const char *hint_for_parameters(const type *wanted, const type *found) {
   return NULL;
 }
 
+// The type of a function that has a name; NULL: it has none, or is yet to be inferred.
+static const type *type_of_name(const expr *callee) {
+  if (callee->kind != EXPR_NAME)
+    return NULL;
+  const scheme *known = callee->u.name.kind == REF_BUILTIN ? callee->u.name.row->scheme
+                        : callee->u.name.target            ? callee->u.name.target->scheme
+                                                           : NULL;
+  return known ? type_prune(known->type) : NULL;
+}
+
+static bool is_one_value(const type *t) {
+  bool constrained = t->kind == TYPE_VARIABLE && t->constraint.kind != CONSTRAINT_NONE;
+  return t->kind == TYPE_SCALAR || t->kind == TYPE_COMPLEX || constrained;
+}
+
+// How many arguments a function takes all of which are scalars, as is its result; 0: it is another.
+static uint32_t count_scalar_parameters(const type *t) {
+  uint32_t count = 0;
+  for (; t && t->kind == TYPE_FUNCTION; t = type_prune(t->parts[1]), count++)
+    if (!is_one_value(type_prune(t->parts[0])))
+      return 0;
+  return t && is_one_value(t) ? count : 0;
+}
+
+// For a function of scalars that is given an array, argument number `given` of the call `whole`:
+// sqrt xs, max 0 xs, clamp xs 0 1, atan2 ys xs. NULL: the function is another.
+static const char *hint_for_elements(diagnostics *d, const expr *whole, const expr *call,
+                                     uint32_t given) {
+  uint32_t all;
+  const expr *callee = callee_of(whole ? whole : call, &all);
+  uint32_t wanted = count_scalar_parameters(type_of_name(callee));
+  const char *name = callee->u.name.text, *before = show_code(d, call->u.apply.function->where);
+  const char *array = show_argument(d, call->u.apply.argument->where);
+  if (!wanted || all != wanted || !before || !array)
+    return NULL;
+  if (given == 1 && wanted == 1)
+    return arena_printf(d->memory, "%s of each element is map %s %s", name, name, array);
+  const char *same = !strcmp(name, "max")   ? "; the largest is maximum xs"
+                     : !strcmp(name, "min") ? "; the smallest is minimum xs"
+                                            : "";
+  if (given == wanted)
+    return arena_printf(d->memory, "%s of each element is map (%s) %s%s", name, before, array,
+                        same);
+  span rest = {whole->where.file, call->where.end, whole->where.end};
+  const char *behind = show_code(d, rest);
+  if (!behind)
+    return NULL;
+  const char *second = isalpha((unsigned char)behind[1]) ? behind : " ys";
+  const char *pairs =
+      wanted == 2 ? arena_printf(d->memory, "; of two arrays zip_with %s %s%s", name, array, second)
+                  : "";
+  return arena_printf(d->memory, "%s of each element is map (\\x -> %s x%s) %s%s%s", name, before,
+                      behind, array, pairs, same);
+}
+
+// map clamp 0 1 xs: the argument before this one is a function that has lost its own. NULL: it is not.
+static const char *hint_for_lost_arguments(diagnostics *d, const expr *whole, const expr *call) {
+  uint32_t given, all;
+  const type *own = type_of_name(callee_of(call, &given));
+  callee_of(whole, &all);
+  if (given < 2 || !own || all <= count_parameters(own))
+    return NULL;
+  const expr *outer = call->u.apply.function, *argument = outer->u.apply.argument, *last = whole;
+  const type *inner = type_of_name(argument);
+  uint32_t lost = all - count_parameters(own);
+  for (uint32_t i = 2; i < given; i++)
+    own = type_prune(own->parts[1]);
+  if (!inner || count_parameters(inner) != lost + count_parameters(type_prune(own->parts[0])))
+    return NULL;
+  for (uint32_t i = all; i > given - 1 + lost; i--)
+    last = last->u.apply.function;
+  const char *before = show_code(d, outer->u.apply.function->where);
+  const char *inside = show_code(d, span_join(argument->where, last->u.apply.argument->where));
+  const char *behind = show_code(d, (span){whole->where.file, last->where.end, whole->where.end});
+  return before && inside && behind
+             ? arena_printf(d->memory,
+                            "an argument that is a call stands in parentheses: %s (%s)%s", before,
+                            inside, behind)
+             : NULL;
+}
+
 // x * y, of names that were meant to be arrays; NULL: it is something else.
 static const char *product_of_names(diagnostics *d, const expr *e) {
   uint32_t count;
@@ -466,7 +567,8 @@ static const char *product_of_names(diagnostics *d, const expr *e) {
 }
 
 // What the call was meant to be, whose argument has the type `found`; NULL: that is not known.
-static const char *hint_for_call(diagnostics *d, const expr *call, type *wanted, type *found) {
+static const char *hint_for_call(diagnostics *d, const expr *whole, const expr *call, type *wanted,
+                                 type *found) {
   uint32_t arguments;
   const expr *callee = callee_of(call, &arguments);
   if (callee->kind != EXPR_NAME)
@@ -510,6 +612,8 @@ static const char *hint_for_call(diagnostics *d, const expr *call, type *wanted,
   bool differ = wanted->kind != found->kind || found->kind == TYPE_FUNCTION ||
                 (of->kind == TYPE_SCALAR && other->kind == TYPE_ARRAY);
   const char *hint = wanted->kind == TYPE_FUNCTION ? hint_for(HINT_FUNCTION, name) : NULL;
+  if (!hint && found->kind == TYPE_ARRAY && !is_operator(name))
+    hint = hint_for_elements(d, whole, call, arguments);
   bool functions = wanted->kind == TYPE_FUNCTION && found->kind == TYPE_FUNCTION;
   const char *parameters = functions ? hint_for_parameters(wanted, found) : NULL;
   if (!hint && !strcmp(name, "map"))
@@ -517,6 +621,8 @@ static const char *hint_for_call(diagnostics *d, const expr *call, type *wanted,
   bool composed = !strcmp(name, ".") && functions;
   if (!hint && !composed && (differ || !strcmp(name, "^") || !strcmp(name, "not")))
     hint = hint_for(HINT_ARGUMENT, name);
+  if (!hint && wanted->kind == TYPE_ARRAY)
+    hint = hint_for(HINT_ORDER, name);
   if (!hint && differ && wanted->kind == TYPE_TUPLE && !is_operator(name))
     return arena_printf(d->memory, "'%s' takes a tuple here: %s (x, y)", name, name);
   if (!hint && arguments == 1 && found->kind == TYPE_ARRAY && is_only_constrained(wanted))
@@ -579,8 +685,8 @@ static bool plain_integer(const char *code) {
 }
 
 // Marks the literal that has the wrong type, which may stand elsewhere.
-static bool report_literal(diagnostics *d, const expr *call, span where, type *wanted, type *found,
-                           const char *const names[2]) {
+static bool report_literal(diagnostics *d, const expr *whole, const expr *call, span where,
+                           type *wanted, type *found, const char *const names[2]) {
   type *pair[2];
   if (!find_literal(d->memory, wanted, found, pair))
     return false;
@@ -595,7 +701,7 @@ static bool report_literal(diagnostics *d, const expr *call, span where, type *w
   bool plain = (allowed & (literal->kind == EXPR_INT ? CLASS_NUM : CLASS_FRAC)) != 0;
   const char *code = show_code(d, literal->where), *hint = NULL;
   if (call && call->u.apply.argument == literal)
-    hint = hint_for_call(d, call, other, given);
+    hint = hint_for_call(d, whole, call, other, given);
   if (hint)
     diag_report(d, DIAG_HINT, literal->where, "%s", hint);
   else if (literal->suffix != SCALAR_COUNT && plain && code)
@@ -633,9 +739,10 @@ static void report_mismatch(diagnostics *d, call_notes *calls, const expr *call,
     report_commas(d, calls->commas, calls->callee);
     return;
   }
-  if (call && report_misread_operator(d, calls, call, where, found))
+  if (call && (report_misread_operator(d, calls, call, where, found) ||
+               report_module_of_type(d, calls, call)))
     return;
-  if (report_literal(d, call, where, wanted, found, names))
+  if (report_literal(d, calls->whole, call, where, wanted, found, names))
     return;
   if (call && report_size(d, call->u.apply.argument, wanted, found))
     return;
@@ -643,8 +750,10 @@ static void report_mismatch(diagnostics *d, call_notes *calls, const expr *call,
   const char *hint = NULL;
   if (call && found->kind == TYPE_FUNCTION && calls->whole)
     hint = hint_for_parentheses(d, calls->whole, call, wanted, found);
+  if (call && wanted->kind == TYPE_ARRAY && found->kind != TYPE_ARRAY && calls->whole && !hint)
+    hint = hint_for_lost_arguments(d, calls->whole, call);
   if (call && !hint)
-    hint = hint_for_call(d, call, wanted, found);
+    hint = hint_for_call(d, calls->whole, call, wanted, found);
   if (hint)
     diag_report(d, DIAG_HINT, call->where, "%s", hint);
   else
@@ -722,7 +831,8 @@ void report_not_function(diagnostics *d, const expr *call, type *t) {
   uint32_t start = callee->where.start;
   const char *at = d->sources.items[callee->where.file].text + start;
   char last = start ? at[-1] : 0, other = start > 1 ? at[-2] : 0;
-  bool number = callee->kind == EXPR_INT || callee->kind == EXPR_FLOAT;
+  bool number =
+      callee->kind == EXPR_INT || callee->kind == EXPR_FLOAT || callee->kind == EXPR_INDEX;
   const char *hint = t->kind == TYPE_ARRAY && !(name && given > 1)
                          ? "an element is xs[i], without a blank before ["
                      : name                                    ? hint_for(HINT_EXTRA, name)

@@ -97,6 +97,8 @@ static bool follows_point(const resolver *r, span where) {
   return at - start > 1 && at[-1] == '.' && at[-2] != '.';
 }
 
+static local *find_local(resolver *r, const char *name);
+
 static void report_unbound(resolver *r, span where, const char *name) {
   diag_report(r->d, DIAG_ERROR, where, "'%s' is not defined", name);
   if (diag_is_full(r->d))
@@ -106,7 +108,8 @@ static void report_unbound(resolver *r, span where, const char *name) {
                 name, name);
     return;
   }
-  const char *hint = hint_for(HINT_NAME, name);
+  // let rec go i = ... defines `rec`, of which go is a parameter.
+  const char *hint = hint_for(HINT_NAME, find_local(r, "rec") ? "rec" : name);
   if (hint) {
     diag_report(r->d, DIAG_HINT, where, "%s", hint);
     return;
@@ -114,14 +117,13 @@ static void report_unbound(resolver *r, span where, const char *name) {
   size_t length = strlen(name);
   if (length > 1 && name[length - 1] == '\'') {
     const char *plain = arena_copy(r->memory, name, length - 1);
-    for (const local *l = r->locals; l; l = l->next)
-      if (!strcmp(l->name, plain)) {
-        diag_report(r->d, DIAG_HINT, where,
-                    "a name may end in ', so this is another name than %s; a matrix is transposed "
-                    "by transpose %s",
-                    plain, plain);
-        return;
-      }
+    if (find_local(r, plain)) {
+      diag_report(r->d, DIAG_HINT, where,
+                  "a name may end in ', so this is another name than %s; a matrix is transposed "
+                  "by transpose %s",
+                  plain, plain);
+      return;
+    }
   }
   text_closest closest = {.word = name};
   for (const local *l = r->locals; l; l = l->next)

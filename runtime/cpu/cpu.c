@@ -241,8 +241,10 @@ static bool check_memory(const cpu_state *s, const array *arguments, size_t coun
   uint64_t bytes = find_peak_bytes(s->plan, s->storage.items), held = 0;
   for (size_t i = 0; i < count; i++)
     held += array_bytes(&arguments[i]);
-  return memory_suffices((double)bytes, held, why) ||
-         error_set(s->failure, SPAN_NONE, "this needs %s", why);
+  if (memory_suffices((double)bytes, held, why))
+    return true;
+  s->failure->bytes = (double)bytes;
+  return error_set(s->failure, SPAN_NONE, "this needs %s", why);
 }
 
 bool cpu_find_given(const net_array *wanted, const array *arguments, size_t count, void **data,

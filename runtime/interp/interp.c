@@ -142,8 +142,10 @@ static bool check_memory(interp *r, size_t count) {
   double peak = peak_bytes(r);
   if (peak < 0)
     return error_no_memory(r->failure);
-  if (!memory_suffices((double)held + peak, held, why))
+  if (!memory_suffices((double)held + peak, held, why)) {
+    r->failure->bytes = peak;
     return error_set(r->failure, SPAN_NONE, "this needs %s", why);
+  }
   // glibc keeps the memory of blocks as large as one that has been freed: values are short-lived.
   void *volatile all = malloc((size_t)peak);
   free(all);

@@ -149,6 +149,7 @@ static void split_words(block_parser *p, const char *words, block_names *into) {
 static void parse_entry(block_parser *p) {
   if (p->block.entries.count > 0 || p->block.cases.count > 0)
     report_mistake(p, p->word_line, "'entry:' must be given once, before the inputs of its block");
+  p->block.entry_line = p->word_line;
   split_words(p, rest_of_line(p), &p->block.entries);
   if (p->block.entries.count == 0)
     report_mistake(p, p->word_line, "expected a name after 'entry:'");
@@ -422,7 +423,7 @@ static void parse_block(block_parser *p, const char *start, size_t length, uint3
   p->at = p->line_start = start;
   p->end = start + length;
   p->line = line + 1;  // after the line with ==
-  p->block = (test_block){.line = line};
+  p->block = (test_block){.line = line, .entry_line = line};
   p->wrong = false;
   for (skip_blanks(p); p->at < p->end && !p->wrong; skip_blanks(p))
     parse_directive(p);

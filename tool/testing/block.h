@@ -85,8 +85,8 @@ typedef struct block_structure {
 typedef VEC(const char *) block_names;
 
 typedef struct test_block {
-  uint32_t line;
-  block_names entries;  // at least one
+  uint32_t line, entry_line;  // of -- ==; of -- entry:, or of -- ==
+  block_names entries;        // at least one
   block_names tags;
   VEC(block_case) cases;
   VEC(block_property) properties;

@@ -384,18 +384,21 @@ static bool fail_of_load(test_run *run) {
   return false;
 }
 
-// Whether the entry is none of the program, with what to write instead.
+// Whether the entry is none of the program, with what to write instead, at the line that names it.
 static bool has_no_entry(test_run *run) {
   size_t count = permc_entry_count(run->context);
   for (size_t i = 0; i < count; i++)
     if (strcmp(permc_entry_name(run->context, i), run->entry) == 0)
       return false;
-  text_string(&run->why, "the block tests no entry point");
-  if (count && strcmp(run->entry, "main") == 0)
-    text_printf(&run->why, "; the line '-- entry: %s' below '-- ==' chooses %s",
-                permc_entry_name(run->context, 0), count == 1 ? "it" : "one");
+  run->line = run->block->entry_line;
   permc_check(run->context, run->entry, NULL, 0);
-  text_printf(&run->why, ":\n%s", permc_message(run->context));
+  const char *why = permc_message(run->context);
+  if (count && strstr(why, "there is no entry point"))
+    text_printf(&run->why,
+                "there is no such entry point; the line '-- entry: %s' below '-- ==' chooses %s",
+                permc_entry_name(run->context, 0), count == 1 ? "the one there is" : "one");
+  else
+    text_printf(&run->why, "the block tests no entry point:\n%s", why);
   return true;
 }
 
