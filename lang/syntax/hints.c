@@ -614,7 +614,8 @@ static const struct {
      "concat xs (replicate k x); extended x xs fills up to the next power of two"},
     {HINT_NAME,
      {"swapaxes", "moveaxis", "permute_dims", "permute_axes", "rollaxis"},
-     "dimensions are reordered by transpose_by [2, 0, 1] xsss, as by NumPy's transpose; transpose "
+     "three dimensions are reordered by transpose_by [2, 0, 1] xsss, as by NumPy's transpose; "
+     "transpose "
      "exchanges the two outer ones, map transpose the two behind the first"},
     {HINT_NAME, {"fliplr"}, "write map reverse xss"},
     {HINT_NAME, {"flipud"}, "write reverse xss"},
@@ -759,6 +760,7 @@ static const struct {
     {HINT_EXTRA, {"zip"}, "zip xs (zip ys zs) is an array of (x, (y, z))"},
 
     {HINT_EQUATION, {"argmin", "argmax", "quantiles"}, "an array of at least one element"},
+    {HINT_EQUATION, {"transpose_by"}, "the numbers 0, 1 and 2 in some order"},
     {HINT_EQUATION, {"windows"}, "windows of 1 to as many elements as the array has"},
     {HINT_EQUATION, {"digitrev"}, "2^n elements where n is a multiple of k"},
     {HINT_EQUATION, {"fwht", "ifwht"}, "2^n elements, or 12, 20 or 28 times 2^n of them"},
