@@ -524,7 +524,7 @@ void trace_print_constant(text *out, scalar_type type, const scalar_bits *v) {
   int64_t whole;
   uint64_t natural;
   double parts[2];
-  int digits = type == SCALAR_F16 ? 5 : type == SCALAR_F32 || type == SCALAR_C64 ? 9 : 17;
+  int digits = scalar_types[type].size == 2 ? 5 : type == SCALAR_F32 || type == SCALAR_C64 ? 9 : 17;
   switch (scalar_types[type].kind) {
   case KIND_BOOL:
     text_string(out, v->b ? "true" : "false");

@@ -86,7 +86,7 @@ static bool read_type(const char *at, scalar_type types[C_FUNCTION_TYPES], uint3
     scalar_type t = scalar_named(at, length);
     at += length;
     at += strspn(at, " ");
-    if (t == SCALAR_COUNT || t == SCALAR_F16 || *count == C_FUNCTION_TYPES)
+    if (t == SCALAR_COUNT || CLASS_OF(t) & CLASS_SMALL || *count == C_FUNCTION_TYPES)
       return false;
     types[(*count)++] = t;
     if (strncmp(at, "->", 2) != 0)

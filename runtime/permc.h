@@ -307,8 +307,8 @@ PERMC_API void permc_remove_files(permc_context *context);
 // ---- values ----------------------------------------------------------------------------------
 
 // Copies `data` (row-major, dims outermost first; rank 0: one element); NULL: elements are
-// anything, for results. type: "bool" "i8" ... "u64" "f16" (two bytes, IEEE binary16) "f32" "f64"
-// "c64" "c128". NULL: unknown type, rank over 16, a size that overflows, no memory.
+// anything, for results. type: "bool" "i8" ... "u64" "f16" (two bytes, IEEE binary16) "bf16" (two
+// bytes, the upper half of an f32) "f32" "f64" "c64" "c128". NULL: unknown type, rank over 16, a size that overflows, no memory.
 PERMC_API permc_value *permc_value_new(const char *type, uint32_t rank, const uint64_t *dims,
                                        const void *data);
 // Of the same types and sizes, with other memory, in which elements are anything. NULL: no memory.

@@ -10,6 +10,9 @@
 #define READ(x) x
 #define INTEGER(to, type) (type) x
 #define HALF(x) f16_of_f32((float)x)  // beyond 2^24, where that rounds, all are infinite
+#define BRAIN(x)                                                                                   \
+  (sizeof(x) < 4 ? bf16_of_f32((float)(x))                                                         \
+                 : bf16_of_parts((double)((x) - ((x)&4095)), (double)((x)&4095)))
 
 #define T uint8_t
 #define SUFFIX truth
@@ -41,6 +44,7 @@
 
 #undef INTEGER
 #undef HALF
+#undef BRAIN
 
 // ---- from floats: truncate and saturate ----------------------------------------------------
 
@@ -67,12 +71,15 @@ SATURATE_ALL(double, f64)
 
 #define INTEGER(to, type) PASTE(PASTE(saturate, SUFFIX), to)(x)
 #define HALF(x) f16_of_f32(x)
+#define BRAIN(x) bf16_of_f32(x)
 
 #define T float
 #define SUFFIX f32
 #include "core/scalar/convert.inc"
 #undef HALF
+#undef BRAIN
 #define HALF(x) f16_of_f64(x)
+#define BRAIN(x) bf16_of_f64(x)
 #define T double
 #define SUFFIX f64
 #include "core/scalar/convert.inc"
@@ -80,17 +87,29 @@ SATURATE_ALL(double, f64)
 #undef READ
 #undef INTEGER
 #undef HALF
+#undef BRAIN
 #define READ(x) f32_of_f16(x)
 #define INTEGER(to, type) PASTE(saturate_f32, to)(READ(x))
 #define HALF(x) x
-
+#define BRAIN(x) bf16_of_f32(READ(x))
 #define T uint16_t
 #define SUFFIX f16
 #include "core/scalar/convert.inc"
 
 #undef READ
+#undef HALF
+#undef BRAIN
+#define READ(x) f32_of_bf16(x)
+#define HALF(x) f16_of_f32(READ(x))
+#define BRAIN(x) x
+#define T uint16_t
+#define SUFFIX bf16
+#include "core/scalar/convert.inc"
+
+#undef READ
 #undef INTEGER
 #undef HALF
+#undef BRAIN
 
 // ---- from complex numbers: to bool and complex only ----------------------------------------
 
@@ -126,8 +145,9 @@ static scalar_loop *const *const conversions[SCALAR_COUNT] = {
     [SCALAR_I64] = conversions_i64,    [SCALAR_U8] = conversions_u8,
     [SCALAR_U16] = conversions_u16,    [SCALAR_U32] = conversions_u32,
     [SCALAR_U64] = conversions_u64,    [SCALAR_F16] = conversions_f16,
-    [SCALAR_F32] = conversions_f32,    [SCALAR_F64] = conversions_f64,
-    [SCALAR_C64] = conversions_c64,    [SCALAR_C128] = conversions_c128,
+    [SCALAR_BF16] = conversions_bf16,  [SCALAR_F32] = conversions_f32,
+    [SCALAR_F64] = conversions_f64,    [SCALAR_C64] = conversions_c64,
+    [SCALAR_C128] = conversions_c128,
 };
 
 void scalar_convert(scalar_type from, scalar_type to, size_t n, const void *a, void *out) {

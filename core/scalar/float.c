@@ -25,16 +25,11 @@
 #include "core/scalar/real.inc"
 
 #define SUFFIX f16
-#define V uint16_t
-#define I int16_t
-#define BITS 16
-#define MASK(x) -(x)
-#define INLINE static inline
-#include "core/scalar/order.inc"
-#undef V
-#undef I
-#undef MASK
-#undef INLINE
+#define INFINITE 0x7c00
+#include "core/scalar/half_ops.inc"
+
+#define SUFFIX bf16
+#define INFINITE 0x7f80
 #include "core/scalar/half_ops.inc"
 
 #define T float
@@ -53,7 +48,7 @@
 
 #ifndef SCALAR_FUNCTIONS_ONLY
 scalar_loop *const *const scalar_float_loops[SCALAR_COUNT] = {
-    [SCALAR_F16] = loops_f16, [SCALAR_F32] = loops_f32,   [SCALAR_F64] = loops_f64,
-    [SCALAR_C64] = loops_c64, [SCALAR_C128] = loops_c128,
+    [SCALAR_F16] = loops_f16, [SCALAR_BF16] = loops_bf16, [SCALAR_F32] = loops_f32,
+    [SCALAR_F64] = loops_f64, [SCALAR_C64] = loops_c64,   [SCALAR_C128] = loops_c128,
 };
 #endif

@@ -11,11 +11,11 @@
 //   types.c      the tables; least and largest values
 //   loops.h      a loop over arrays for each operation and type (private to this room), from
 //   integer.c, float.c, convert.c, math.c      and the templates that they include once a type:
-//                integer.inc, real.inc, complex.inc, half_ops.inc, convert.inc; half.inc: f16;
+//                integer.inc, real.inc, complex.inc, half_ops.inc, convert.inc; half.inc: f16, bf16;
 //                order.inc: the order of floats by their bits, also of vectors
 //   apply.c      the entry to the loops
 //   static.c     what is an error while a program is elaborated, and wraps when it runs
-//   half.c       f16 for the rest of the program
+//   number.c     floats from digits, elements as doubles
 //
 // The templates and loops.h are also part of every generated text (kernels/text/source.c): so all
 // backends have the same scalars.
@@ -36,7 +36,8 @@ typedef enum scalar_type {
   SCALAR_U16,
   SCALAR_U32,
   SCALAR_U64,
-  SCALAR_F16,  // 16 bits; arithmetic is that of f32, rounded
+  SCALAR_F16,   // 16 bits, 5 of them exponent; arithmetic is that of f32, rounded
+  SCALAR_BF16,  // 16 bits, 8 of them exponent, as f32 has; likewise
   SCALAR_F32,
   SCALAR_F64,
   SCALAR_C64,   // two f32: real, imaginary
@@ -74,8 +75,9 @@ typedef uint32_t scalar_class;
   (CLASS_OF(SCALAR_U8) | CLASS_OF(SCALAR_U16) | CLASS_OF(SCALAR_U32) | CLASS_OF(SCALAR_U64))
 #define CLASS_BOOL CLASS_OF(SCALAR_BOOL)
 #define CLASS_INTEGER (CLASS_SIGNED | CLASS_UNSIGNED)
-#define CLASS_PART (CLASS_OF(SCALAR_F32) | CLASS_OF(SCALAR_F64))  // parts of complex numbers
-#define CLASS_FLOAT (CLASS_OF(SCALAR_F16) | CLASS_PART)
+#define CLASS_PART (CLASS_OF(SCALAR_F32) | CLASS_OF(SCALAR_F64))    // parts of complex numbers
+#define CLASS_SMALL (CLASS_OF(SCALAR_F16) | CLASS_OF(SCALAR_BF16))  // floats that C lacks
+#define CLASS_FLOAT (CLASS_SMALL | CLASS_PART)
 #define CLASS_COMPLEX (CLASS_OF(SCALAR_C64) | CLASS_OF(SCALAR_C128))
 #define CLASS_REAL (CLASS_INTEGER | CLASS_FLOAT)
 #define CLASS_NUM (CLASS_REAL | CLASS_COMPLEX)
@@ -96,18 +98,16 @@ typedef union scalar_bits {
   uint16_t u16;
   uint32_t u32;
   uint64_t u64;
-  uint16_t f16;  // its bits
+  uint16_t f16, bf16;  // their bits
   float f32;
   double f64;
   float c64[2];
   double c128[2];
 } scalar_bits;
 
-// A number with a point, rounded once to each type.
+// A number with a point: rounded to f64, and what rounds to each smaller type as the number does.
 typedef struct real_number {
-  double f64;
-  float f32;
-  uint16_t f16;
+  double f64, odd;
 } real_number;
 
 // What an operation's result type is, given its operand type t (the type of its first operand,
@@ -238,9 +238,11 @@ scalar_bits scalar_from_i64(scalar_type type, int64_t value);
 bool scalar_holds(scalar_type type, bool negative, uint64_t magnitude);  // does the literal fit?
 scalar_bits scalar_minval(scalar_type type);                             // ordered types only
 scalar_bits scalar_maxval(scalar_type type);
-double scalar_f16_value(uint16_t bits);
-uint16_t scalar_f16_nearest(double value);
-uint16_t scalar_f16_read(const char *digits);  // as strtod reads them, rounded once
+double scalar_as_double(scalar_type type, const void *element);  // of a real type
+scalar_bits scalar_of_double(scalar_type type, double value);    // of a real type
+scalar_bits scalar_read(scalar_type type, const char *digits);   // of a float, rounded once
+real_number real_number_read(const char *digits);                // as strtod reads them
+scalar_bits scalar_of_real_number(scalar_type type, real_number number);
 // exp(2 pi i k / m), each part the nearest value of the type, exact at multiples of 1/8 turn
 // where it is representable. m > 0.
 scalar_bits scalar_root(scalar_type complex, int64_t k, int64_t m);

@@ -25,7 +25,7 @@ bool scalar_holds(scalar_type type, bool negative, uint64_t magnitude) {
   if (is_integer(type))
     return in_range(type, negative ? -(int128)magnitude : (int128)magnitude);
   if (type == SCALAR_F16)
-    return magnitude < 65520;  // what rounds to an infinity
+    return magnitude < 65520;  // what rounds to an infinity; the others hold all of u64
   return type != SCALAR_BOOL;
 }
 

@@ -14,6 +14,7 @@ const scalar_row scalar_types[SCALAR_COUNT] = {
     [SCALAR_U32] = {"u32", 4, KIND_UNSIGNED, 0},
     [SCALAR_U64] = {"u64", 8, KIND_UNSIGNED, 0},
     [SCALAR_F16] = {"f16", 2, KIND_FLOAT, 0x7c00},
+    [SCALAR_BF16] = {"bf16", 2, KIND_FLOAT, 0x7f80},
     [SCALAR_F32] = {"f32", 4, KIND_FLOAT, 0x7f800000},
     [SCALAR_F64] = {"f64", 8, KIND_FLOAT, UINT64_C(0x7ff0000000000000)},
     [SCALAR_C64] = {"c64", 8, KIND_COMPLEX, 0},

@@ -14,11 +14,11 @@ const char *c_operation_name(c_writer *w, scalar_op op) {
 }
 
 static const char *const element_types[SCALAR_COUNT] = {
-    [SCALAR_BOOL] = "uint8_t",    [SCALAR_I8] = "int8_t",        [SCALAR_I16] = "int16_t",
-    [SCALAR_I32] = "int32_t",     [SCALAR_I64] = "int64_t",      [SCALAR_U8] = "uint8_t",
-    [SCALAR_U16] = "uint16_t",    [SCALAR_U32] = "uint32_t",     [SCALAR_U64] = "uint64_t",
-    [SCALAR_F16] = "uint16_t",    [SCALAR_F32] = "float",        [SCALAR_F64] = "double",
-    [SCALAR_C64] = "complex_f32", [SCALAR_C128] = "complex_f64",
+    [SCALAR_BOOL] = "uint8_t", [SCALAR_I8] = "int8_t",       [SCALAR_I16] = "int16_t",
+    [SCALAR_I32] = "int32_t",  [SCALAR_I64] = "int64_t",     [SCALAR_U8] = "uint8_t",
+    [SCALAR_U16] = "uint16_t", [SCALAR_U32] = "uint32_t",    [SCALAR_U64] = "uint64_t",
+    [SCALAR_F16] = "uint16_t", [SCALAR_BF16] = "uint16_t",   [SCALAR_F32] = "float",
+    [SCALAR_F64] = "double",   [SCALAR_C64] = "complex_f32", [SCALAR_C128] = "complex_f64",
 };
 const char *c_element_type(scalar_type type) { return element_types[type]; }
 

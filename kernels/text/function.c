@@ -19,8 +19,8 @@ static const operator_row operators[] = {
     {OP_MUL, CLASS_PART, "(V)((F)a * (F)b)"},
     {OP_DIV, CLASS_PART, "(V)((F)a / (F)b)"},
     {OP_NEG, CLASS_PART, "(V)-(F)a"},
-    {OP_NEG, CLASS_OF(SCALAR_F16), "a ^ 0x8000"},
-    {OP_ABS, CLASS_OF(SCALAR_F16), "a & 0x7fff"},
+    {OP_NEG, CLASS_SMALL, "a ^ 0x8000"},
+    {OP_ABS, CLASS_SMALL, "a & 0x7fff"},
     {OP_AND, CLASS_BITS, "a & b"},
     {OP_OR, CLASS_BITS, "a | b"},
     {OP_XOR, CLASS_BITS, "a ^ b"},
@@ -66,7 +66,7 @@ const char *c_vector_conversion(c_writer *w, scalar_type from, scalar_type to, u
     return NULL;
   if (to == SCALAR_BOOL)
     return c_function_of(w, "is_not_zero", from, lanes);
-  if (to == SCALAR_F16 || from == SCALAR_F16)
+  if ((CLASS_OF(to) | CLASS_OF(from)) & CLASS_SMALL)
     return c_half_conversion(w, from, to, lanes);
   return c_function_by(
       w, "conversion", c_format(w, "convert_to_%s", scalar_types[to].name), from, lanes,

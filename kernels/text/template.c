@@ -182,7 +182,7 @@ const char *c_comparison(c_writer *w, scalar_op op, scalar_type type, uint32_t l
   if (c_is_float(type) && (op == OP_TOTAL_LE || op == OP_ISNAN))
     return c_function_of(w, name, type, lanes);
   return c_function_by(
-      w, type == SCALAR_F16 ? "half_comparison" : "comparison", name, type, lanes,
+      w, CLASS_OF(type) & CLASS_SMALL ? "half_comparison" : "comparison", name, type, lanes,
       (const char *[]){rows[op].relation,
                        c_is_float(type) ? rows[op].of_floats : rows[op].of_integers,
                        op == OP_NE ? "| " : "& ~"});

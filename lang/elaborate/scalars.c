@@ -39,16 +39,8 @@ value *integer_literal(elaborator *e, scalar_type t, bool negative, uint64_t mag
 
 value *real_literal(elaborator *e, scalar_type t, real_number real) {
   scalar_type part = scalar_real_of(t);
-  scalar_bits rounded = {.bytes = {0}}, out = rounded;
-  double wide = 0;
-  if (part == SCALAR_F16)
-    rounded.f16 = real.f16;
-  else if (part == SCALAR_F32)
-    rounded.f32 = real.f32;
-  else
-    rounded.f64 = real.f64;
-  scalar_convert(part, SCALAR_F64, 1, &rounded, &wide);
-  if (isinf(wide))
+  scalar_bits rounded = scalar_of_real_number(part, real), out = {.bytes = {0}};
+  if (isinf(scalar_as_double(part, &rounded)))
     fail_hint(e, "f64 holds numbers up to 1.8e308", "this number does not fit %s",
               scalar_types[t].name);
   scalar_convert(part, t, 1, &rounded, &out);

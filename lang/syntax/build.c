@@ -145,7 +145,7 @@ expr *negate(parser *p, span where, span minus, expr *operand) {
     operand->u.integer.negative = true;
   } else if (operand->kind == EXPR_FLOAT) {
     const real_number *r = &operand->u.real;
-    operand->u.real = (real_number){-r->f64, -r->f32, r->f16 ^ 0x8000};
+    operand->u.real = (real_number){-r->f64, -r->odd};
   } else {
     operand = new_apply(p, new_name(p, minus, "negate"), operand);
   }

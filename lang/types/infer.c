@@ -94,8 +94,8 @@ static type *type_of_written(inferrer *in, const type_expr *t) {
       diag_report(in->d, DIAG_ERROR, t->where, "'%s' is not a type", t->name);
       diag_report(in->d, DIAG_HINT, t->where, "%s",
                   hint ? hint
-                       : "types are int, bool, i8 ... i64, u8 ... u64, f16, f32, f64, c64, c128; a "
-                         "name that stands for any type begins with a small letter");
+                       : "types are int, bool, i8 ... i64, u8 ... u64, f16, bf16, f32, f64, c64, "
+                         "c128; a name that stands for any type begins with a small letter");
       return fresh_variable(in, anything);
     }
     return named_variable(in, t->name);
@@ -501,22 +501,26 @@ static type *infer_function(inferrer *in, function *f, type *wanted) {
   return t;
 }
 
-static bool is_half(const type *t) { return t->kind == TYPE_SCALAR && t->scalar == SCALAR_F16; }
+static bool is_small_float(const type *t) {
+  return t->kind == TYPE_SCALAR && CLASS_OF(t->scalar) & CLASS_SMALL;
+}
 
 static void check_extern(inferrer *in, const binding *b) {
   const type *t = type_prune(b->monotype);
-  bool good = t->kind == TYPE_FUNCTION, half = false;
+  bool good = t->kind == TYPE_FUNCTION;
+  const type *small = NULL;
   for (; t->kind == TYPE_FUNCTION; t = type_prune(t->parts[1])) {
     type_kind k = type_prune(t->parts[0])->kind;
     good = good && (k == TYPE_SCALAR || k == TYPE_COMPLEX);
-    half |= is_half(type_prune(t->parts[0]));
+    small = is_small_float(type_prune(t->parts[0])) ? type_prune(t->parts[0]) : small;
   }
   good = good && (t->kind == TYPE_SCALAR || t->kind == TYPE_COMPLEX);
-  half |= is_half(t);
-  if (!good || half)
+  small = is_small_float(t) ? t : small;
+  if (!good || small)
     diag_report(in->d, DIAG_ERROR, b->signature->where,
-                good ? "a foreign function cannot take or return f16: C has no such type"
-                     : "a foreign function takes and returns scalars, such as f32 -> f32");
+                good ? "a foreign function cannot take or return %s: C has no such type"
+                     : "a foreign function takes and returns scalars, such as f32 -> f32",
+                good ? scalar_types[small->scalar].name : "");
 }
 
 static void infer_body(inferrer *in, binding *b) {

@@ -22,6 +22,7 @@ static const char *const c_types[SCALAR_COUNT][2] = {
     [SCALAR_U32] = {"uint32_t", ""},
     [SCALAR_U64] = {"uint64_t", ""},
     [SCALAR_F16] = {"uint16_t", ", the bits of IEEE's binary16"},
+    [SCALAR_BF16] = {"uint16_t", ", the upper halves of floats"},
     [SCALAR_F32] = {"float", ""},
     [SCALAR_F64] = {"double", ""},
     [SCALAR_C64] = {"float", ", each a real and an imaginary part"},

@@ -124,7 +124,8 @@ static bool is_only_lengths(const char *s, const char *end) {
 
 // The length of the value that stands here instead of a type; 0: there is none.
 static size_t value_length(const char *s) {
-  static const char *const words[] = {"true", "false", "nan", "inf", "f16.", "f32.", "f64."};
+  static const char *const words[] = {"true", "false", "nan",  "inf",
+                                      "f16.", "bf16.", "f32.", "f64."};
   const char *end = skip_brackets(s);
   bool number = strchr("+-.0123456789", *s) != NULL;
   for (size_t i = 0; i < sizeof words / sizeof *words; i++)

@@ -173,10 +173,8 @@ bool compare_match(const net_stage *stage, const net_op *op, compare *out, net_i
   scalar_type type = stage->values.items[c.value];
   uint32_t order = c.order == OP_LT ? 0 : c.order == OP_LE ? 1 : 2;  // as the rows have them
   bool exact = scalar_types[type].kind != KIND_FLOAT;                // equal elements are the same
-  out->kind = type == SCALAR_F16   ? COMPARE_F16_LT + order
-              : type == SCALAR_F32 ? COMPARE_F32_LT + order
-              : type == SCALAR_F64 ? COMPARE_F64_LT + order
-                                   : compare_kind_of(type);
+  out->kind =
+      exact ? compare_kind_of(type) : COMPARE_F16_LT + 3 * (uint32_t)(type - SCALAR_F16) + order;
   out->swapped = !exact && c.turned;
   out->descending = (c.kind == NET_MAX) != out->swapped;
   *value = c.value;

@@ -188,16 +188,10 @@ typedef struct compare {
 
 // The relation of pairs that stay as they are: for integers, < serves for <= as well.
 enum {
-  COMPARE_F16_LT = 8,  // below: the integer types, in the order of scalar_type from i8 on
-  COMPARE_F16_LE,
-  COMPARE_F16_TOTAL,
-  COMPARE_F32_LT,
-  COMPARE_F32_LE,
-  COMPARE_F32_TOTAL,
-  COMPARE_F64_LT,
-  COMPARE_F64_LE,
-  COMPARE_F64_TOTAL,
-  COMPARE_KINDS
+  COMPARE_F16_LT =
+      8,  // below: the integer types, in the order of scalar_type from i8 on; from here
+          // on: <, <= and total_le of each float
+  COMPARE_KINDS = COMPARE_F16_LT + 3 * (SCALAR_F64 - SCALAR_F16 + 1)
 };
 
 // On the positions first ... first + count - 1 of `in` and `out`, which may be one. Both ends are

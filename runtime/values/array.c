@@ -110,10 +110,8 @@ void value_print_shapes(text *to, const permc_value *v) {
 }
 
 static bool is_nan_part(const array *a, uint64_t part) {
-  double value;
   scalar_type real = scalar_real_of(a->type);
-  scalar_convert(real, SCALAR_F64, 1, (char *)a->data + part * scalar_types[real].size, &value);
-  return isnan(value);
+  return isnan(scalar_as_double(real, (char *)a->data + part * scalar_types[real].size));
 }
 
 bool array_same_bits(const array *a, const array *b) {

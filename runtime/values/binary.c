@@ -39,7 +39,7 @@ static bool read_header(value_source *s, array *out) {
   if (out->type == SCALAR_COUNT)
     return source_fail(s,
                        "the element type '%s' is unknown; the types are bool, i8 to i64, u8 to "
-                       "u64, f16, f32, f64, c64, c128",
+                       "u64, f16, bf16, f32, f64, c64, c128",
                        value_quote(quote, (const char *)s->at + 3, 4));
   if (out->rank > VALUE_MAX_RANK)
     return source_fail(s, "the array has %u dimensions; at most %d are possible",

@@ -125,11 +125,12 @@ typedef struct dtype_row {
   scalar_type type;
 } dtype_row;
 
+// V2: what ml_dtypes, with which NumPy has bf16, writes; NumPy itself sees two bytes.
 static const dtype_row dtypes[] = {
-    {"b1", SCALAR_BOOL}, {"i1", SCALAR_I8},    {"i2", SCALAR_I16}, {"i4", SCALAR_I32},
-    {"i8", SCALAR_I64},  {"u1", SCALAR_U8},    {"u2", SCALAR_U16}, {"u4", SCALAR_U32},
-    {"u8", SCALAR_U64},  {"f2", SCALAR_F16},   {"f4", SCALAR_F32}, {"f8", SCALAR_F64},
-    {"c8", SCALAR_C64},  {"c16", SCALAR_C128},
+    {"b1", SCALAR_BOOL}, {"i1", SCALAR_I8},    {"i2", SCALAR_I16},  {"i4", SCALAR_I32},
+    {"i8", SCALAR_I64},  {"u1", SCALAR_U8},    {"u2", SCALAR_U16},  {"u4", SCALAR_U32},
+    {"u8", SCALAR_U64},  {"f2", SCALAR_F16},   {"f4", SCALAR_F32},  {"f8", SCALAR_F64},
+    {"c8", SCALAR_C64},  {"c16", SCALAR_C128}, {"V2", SCALAR_BF16},
 };
 
 // What an unsupported code is called, by its first letter.
@@ -153,7 +154,7 @@ static bool fail_dtype(npy_parser *p, slice dtype, slice code) {
   return source_fail(
       p->source,
       "dtype '%s' (%s) is not supported; supported are b1, i1 i2 i4 i8, u1 u2 u4 u8, "
-      "f2 f4 f8, c8 c16",
+      "f2 f4 f8, c8 c16, V2 (bf16)",
       value_quote(quote, dtype.text, dtype.length), foreign_dtype(code));
 }
 
@@ -211,7 +212,7 @@ static bool parse_dtype(npy_parser *p, bool nameless) {
     code.length--;
   }
   for (size_t i = 0; i < sizeof dtypes / sizeof *dtypes; i++)
-    if (slice_is(code, dtypes[i].code)) {
+    if (slice_is(code, dtypes[i].code) && !(nameless && code.text[0] == 'V')) {
       bool swapped = order == '>';
       return add_field(p, dtypes[i].type, swapped) &&
              extend_record(p, scalar_types[dtypes[i].type].size);

@@ -92,10 +92,14 @@ static const char *scan_fraction(const char *at, part *p) {
 
 // nan inf Infinity f32.nan f64.inf nan(0x1) ...; NULL if it is none of them.
 static const char *scan_named(const char *at, part *p) {
-  for (scalar_type t = SCALAR_F16; t <= SCALAR_F64; t++)
-    if (strncmp(at, scalar_types[t].name, 3) == 0 && at[3] == '.')
-      p->named = t;
-  at += p->named == SCALAR_COUNT ? 0 : 4;
+  for (scalar_type t = SCALAR_F16; t <= SCALAR_F64; t++) {
+    size_t length = strlen(scalar_types[t].name);
+    if (strncmp(at, scalar_types[t].name, length) != 0 || at[length] != '.')
+      continue;
+    p->named = t;
+    at += length + 1;
+    break;
+  }
   p->form = strncasecmp(at, "nan", 3) == 0 ? PART_NAN : PART_INFINITE;
   if (p->form == PART_NAN)
     return scan_fraction(at + 3, p);
@@ -114,7 +118,7 @@ static const char *scan_part(const char *at, part *p) {
     return scan_named(at, p);
   if (at[0] == '0' && (at[1] | 32) == 'x')
     return scan_hexadecimal(at + 2, p);
-  if (at[0] == '0' && (at[1] | 32) == 'b') {
+  if (at[0] == '0' && (at[1] | 32) == 'b' && is_digit(at[2])) {  // 0bf16 is a 0
     p->base = 2;
     const char *end = scan_digits(at + 2, 2, p);
     return end > at + 2 ? end : NULL;
@@ -189,19 +193,19 @@ static bool exact_f64(uint64_t digits, int exponent, double *out) {
 
 // Of the floating-point types.
 static const struct {
-  int places;    // after the first digit: so many tell a number from its neighbours
+  int places;    // after the first digit: as many at least as tell a number from its neighbours
   int bits;      // of the fraction and the 1 before it
   double least;  // that has all of them
 } precisions[SCALAR_COUNT] = {
     [SCALAR_F16] = {4, 11, 0x1p-14},
+    [SCALAR_BF16] = {8, 8, 0x1p-126},
     [SCALAR_F32] = {8, 24, 0x1p-126},
     [SCALAR_F64] = {16, 53, 0x1p-1022},
 };
 
 static double round_to(double value, scalar_type type) {
-  return type == SCALAR_F64   ? value
-         : type == SCALAR_F32 ? (double)(float)value
-                              : scalar_f16_value(scalar_f16_nearest(value));
+  scalar_bits narrow = scalar_of_double(type, value);
+  return scalar_as_double(type, &narrow);
 }
 
 // The same as a number of a type. Rounding the double once more is right unless it lies just in the
@@ -221,17 +225,14 @@ static bool exact_value(uint64_t digits, int exponent, scalar_type type, double 
 
 // Rounded once, from the digits: going through double would round twice.
 static double parse_value(const char *string, scalar_type type) {
-  return type == SCALAR_F64   ? strtod(string, NULL)
-         : type == SCALAR_F32 ? (double)strtof(string, NULL)
-                              : scalar_f16_value(scalar_f16_read(string));
+  scalar_bits narrow = scalar_read(type, string);
+  return scalar_as_double(type, &narrow);
 }
 
 static double integer_value(uint64_t digits, scalar_type type) {
   scalar_bits narrow = {{0}};
-  double value;
   scalar_convert(SCALAR_U64, type, 1, &digits, &narrow);
-  scalar_convert(type, SCALAR_F64, 1, &narrow, &value);
-  return value;
+  return scalar_as_double(type, &narrow);
 }
 
 // As a number of a type. Infinite where the digits are not: out of range.
@@ -259,6 +260,7 @@ const char *number_range(scalar_type type) {
       [SCALAR_U32] = "0 to 4294967295",
       [SCALAR_U64] = "0 to 18446744073709551615",
       [SCALAR_F16] = "up to 65504.0",
+      [SCALAR_BF16] = "up to 3.39e38",
       [SCALAR_F32] = "up to 3.4028235e38",
       [SCALAR_F64] = "up to 1.7976931348623157e308",
       [SCALAR_C64] = "parts up to 3.4028235e38",
@@ -288,9 +290,8 @@ static bool store_nan(void *to, scalar_type type, const part *p) {
 static bool store_real_part(void *to, scalar_type type, const part *p) {
   if (p->form == PART_NAN)
     return store_nan(to, type, p);
-  scalar_bits bits = {{0}};
   double value = part_value(p, type);
-  scalar_convert(SCALAR_F64, type, 1, &value, &bits);
+  scalar_bits bits = scalar_of_double(type, value);
   memcpy(to, &bits, scalar_types[type].size);
   return p->form == PART_INFINITE || !isinf(value);
 }
@@ -505,7 +506,7 @@ size_t number_print(char out[ELEMENT_TEXT], scalar_type type, const void *elemen
     break;
   case KIND_FLOAT:
     to = put_part(to, element, type, typed);
-    typed = typed && out[out[0] == '-'] != 'f';  // else its type is there
+    typed = typed && is_digit(out[out[0] == '-']);  // else its type is there
     break;
   case KIND_COMPLEX:
     to = put_part(to, element, real, false);

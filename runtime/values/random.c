@@ -17,7 +17,8 @@ typedef struct random_elements {
   }                                                                                                \
   break
 
-// Floats are uniform in [0, 1): all multiples of 2^-11 (2^-24, 2^-53) are equally likely.
+// Floats are uniform in [0, 1): all multiples of 2^-11 (bf16: 2^-8, f32: 2^-24, f64: 2^-53) are
+// equally likely.
 static bool fill_random_elements(void *with, unsigned worker, uint64_t first, uint64_t last) {
   (void)worker;
   const random_elements *e = with;
@@ -38,7 +39,9 @@ static bool fill_random_elements(void *with, unsigned worker, uint64_t first, ui
   case SCALAR_U64:
     FILL(uint64_t, word);
   case SCALAR_F16:
-    FILL(uint16_t, scalar_f16_nearest((double)(word >> 53) * 0x1p-11));
+    FILL(uint16_t, scalar_of_double(SCALAR_F16, (double)(word >> 53) * 0x1p-11).f16);
+  case SCALAR_BF16:
+    FILL(uint16_t, scalar_of_double(SCALAR_BF16, (double)(word >> 56) * 0x1p-8).bf16);
   case SCALAR_F32:
   case SCALAR_C64:
     FILL(float, (float)(word >> 40) * 0x1p-24f);

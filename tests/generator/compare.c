@@ -89,8 +89,10 @@ static bool near(double x, double y, double scale, scalar_type part) {
   static const struct {
     double least;
     int digits;
-  } limits[SCALAR_COUNT] = {
-      [SCALAR_F16] = {0x1p-14, 10}, [SCALAR_F32] = {0x1p-126, 23}, [SCALAR_F64] = {0x1p-1022, 52}};
+  } limits[SCALAR_COUNT] = {[SCALAR_F16] = {0x1p-14, 10},
+                            [SCALAR_BF16] = {0x1p-126, 7},
+                            [SCALAR_F32] = {0x1p-126, 23},
+                            [SCALAR_F64] = {0x1p-1022, 52}};
   if (x == y || (isnan(x) && isnan(y)))
     return true;
   double unit = ldexp(fmax(scale, limits[part].least), -limits[part].digits);

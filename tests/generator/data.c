@@ -21,6 +21,8 @@ static uint64_t nan_bits(scalar_type part, uint64_t random) {
            (random & 6 ? UINT64_C(0x0008000000000000) : 0);
   if (part == SCALAR_F16)
     return (random & 0x81ff) | 0x7c01 | (random & 6 ? 0x0200 : 0);
+  if (part == SCALAR_BF16)
+    return (random & 0x803f) | 0x7f81 | (random & 6 ? 0x0040 : 0);
   return (random & UINT32_C(0x803fffff)) | UINT32_C(0x7f800001) |
          (random & 6 ? UINT32_C(0x00400000) : 0);
 }
@@ -41,8 +43,10 @@ static uint64_t float_edge(scalar_type part, uint64_t random) {
   static const double wide_edges[] = {0.0,        -0.0,     INFINITY, -INFINITY, 0x1p-1074,
                                       -0x1p-1022, 0x1p1023, 1.0,      -1.0,      0.5,
                                       2.5,        -0x1p52,  0x1p31,   -0x1p63,   1e-3};
-  static const double *const edges[SCALAR_COUNT] = {
-      [SCALAR_F16] = half_edges, [SCALAR_F32] = narrow_edges, [SCALAR_F64] = wide_edges};
+  static const double *const edges[SCALAR_COUNT] = {[SCALAR_F16] = half_edges,
+                                                    [SCALAR_BF16] = narrow_edges,
+                                                    [SCALAR_F32] = narrow_edges,
+                                                    [SCALAR_F64] = wide_edges};
   unsigned i = (unsigned)(random >> 8) % 20;
   return i >= 15 ? nan_bits(part, random >> 16) : float_bits(part, edges[part][i]);
 }

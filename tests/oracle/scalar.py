@@ -12,7 +12,13 @@ from fractions import Fraction
 SIGNED = {"i8": 8, "i16": 16, "i32": 32, "i64": 64}
 UNSIGNED = {"u8": 8, "u16": 16, "u32": 32, "u64": 64}
 INTEGERS = {**SIGNED, **UNSIGNED}
-FLOATS = {"f16": (11, 15, "H", "e"), "f32": (24, 127, "I", "f"), "f64": (53, 1023, "Q", "d")}
+FLOATS = {
+    "f16": (11, 15, "H", "e"),
+    "bf16": (8, 127, "H", "f"),  # the upper half of its f32
+    "f32": (24, 127, "I", "f"),
+    "f64": (53, 1023, "Q", "d"),
+}
+SMALL = ("f16", "bf16")  # whose operations are those of f32, rounded once more
 COMPLEX = {"c64": "f32", "c128": "f64"}
 REALS = [*INTEGERS, *FLOATS]
 SCALARS = ["bool", *REALS, *COMPLEX]
@@ -146,7 +152,7 @@ def power(x, k, t):
 
 
 def arithmetic(op, t, x, y):
-    if t == "f16":  # the operation on f32, rounded once more
+    if t in SMALL:
         return narrowed(arithmetic(op, "f32", x, y), t)
     if t in FLOATS:
         if op == "-":
@@ -190,11 +196,11 @@ def unary(op, t, x):
         second = unary("negate", COMPLEX[t], x[1])
         return (x[0] if op == "conj" else unary("negate", COMPLEX[t], x[0])), second
     if is_nan(x):
-        if t == "f16" and x.bits is not None and op in ("negate", "abs"):  # keep the other bits
+        if t in SMALL and x.bits is not None and op in ("negate", "abs"):  # keep the other bits
             return Nan(x.bits ^ 0x8000 if op == "negate" else x.bits & 0x7FFF)
         return Nan()
     if op == "sqrt":
-        return narrowed(float_root(x, "f32"), t) if t == "f16" else float_root(x, t)
+        return narrowed(float_root(x, "f32"), t) if t in SMALL else float_root(x, t)
     if op in ("negate", "abs"):
         return -x if op == "negate" else abs(x)
     if op == "sign":
@@ -369,6 +375,6 @@ def same_bits(t, expected, data):
 
 
 def size(t):
-    return {"bool": 1, "f16": 2, "f32": 4, "f64": 8, "c64": 8, "c128": 16}.get(t) or INTEGERS[
+    return {"bool": 1, "f16": 2, "bf16": 2, "f32": 4, "f64": 8, "c64": 8, "c128": 16}.get(t) or INTEGERS[
         t
     ] // 8

@@ -216,11 +216,11 @@ double read_real(reader *r) {
 }
 
 // 0x before digits: its bits, as they are written for a NaN.
-static void read_f16(reader *r, uint16_t *out) {
+static void read_small_float(reader *r, scalar_type type, uint16_t *out) {
   if (r->at[0] == '0' && r->at[1] == 'x')
     *out = (uint16_t)read_number(r);
   else
-    *out = scalar_f16_nearest(read_floating(r, false));
+    *out = scalar_of_double(type, read_floating(r, false)).u16;
 }
 
 static void read_f32(reader *r, float *out) {
@@ -259,7 +259,8 @@ scalar_bits read_constant(reader *r, scalar_type type) {
       read_expect(r, "false");
     break;
   case SCALAR_F16:
-    read_f16(r, &bits.f16);
+  case SCALAR_BF16:
+    read_small_float(r, type, &bits.u16);
     break;
   case SCALAR_F32:
     read_f32(r, &bits.f32);

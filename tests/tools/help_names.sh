@@ -14,7 +14,7 @@ sed -n "s/^\([a-z][a-z0-9_']*\) .*/\1/p" "$root"/stdlib/*.perm | sort -u >"$fold
 {
   sed -n '/^static const builtin rows/,/^};/s/^ *{"\([^"]*\)".*/\1/p' "$root/lang/elaborate/builtins.c"
   sed -n 's/^ *ROW([A-Z0-9_]*, "\([^"]*\)".*/\1/p' "$root/core/scalar/scalar.h"
-  printf '%s\n' i8 i16 i32 i64 u8 u16 u32 u64 f16 f32 f64 c64 c128 bool int '&&' '||' '|>'
+  printf '%s\n' i8 i16 i32 i64 u8 u16 u32 u64 f16 bf16 f32 f64 c64 c128 bool int '&&' '||' '|>'
 } | sort -u >"$folder/names"
 
 passed=0

@@ -1,4 +1,4 @@
-// Programs on f16, on all of its 65536 values: every backend gives the bits that interp gives, and
+// Programs on f16 and bf16, on all of their 65536 values: every backend gives the bits that interp gives, and
 // interp what doubles say.
 #include "core/scalar/scalar.h"
 #include "runtime/compiled/compiler.h"
@@ -8,17 +8,20 @@
 
 enum { ALL = 65536 };
 
+static scalar_type half;  // the type that is tried
+#define EACH_TYPE for (half = SCALAR_F16; half <= SCALAR_BF16; half++)
+
 // All values in an order that is no order of theirs; `step` is odd.
 static permc_value *all_values(uint32_t step) {
   uint16_t *x = malloc(ALL * sizeof *x);
   for (uint32_t i = 0; i < ALL; i++)
     x[i] = (uint16_t)(i * step + 12345);
-  permc_value *v = value_1("f16", ALL, x);
+  permc_value *v = value_1(scalar_types[half].name, ALL, x);
   free(x);
   return v;
 }
 
-static bool is_nan(uint16_t bits) { return (bits & 0x7fff) > 0x7c00; }
+static bool is_nan(uint16_t bits) { return (bits & 0x7fff) > scalar_types[half].infinity; }
 
 // The place in the total order.
 static int32_t place(uint16_t bits) {
@@ -53,7 +56,7 @@ static void make_nans_equal(outcome o) {
     for (size_t k = 0; k < permc_value_components(o.values[i]); k++) {
       uint16_t *x = (uint16_t *)(uintptr_t)permc_value_data(o.values[i], k);
       for (uint64_t j = 0; j < permc_value_dims(o.values[i], k)[0]; j++)
-        x[j] = (x[j] & 0x7fff) > 0x7c00 ? 0x7e00 : x[j];
+        x[j] = is_nan(x[j]) ? scalar_maxval(half).u16 : x[j];
     }
 }
 
@@ -69,7 +72,7 @@ static void check_equal(const char *expression, const char *backend, outcome a, 
              good;
     }
   if (!good)
-    printf("%s on %s\n", expression, backend);
+    printf("%s of %s on %s\n", expression, scalar_types[half].name, backend);
 }
 
 static void check_with(const char *expression, size_t arguments, bool sorts) {
@@ -94,7 +97,8 @@ static void check_backends(const char *expression, size_t arguments) {
   check_with(expression, arguments, false);
 }
 
-TEST(backends_agree) {
+TEST(backends_agree_on_f16) {
+  half = SCALAR_F16;
   static const char *const of_one[] = {
       "sort_network",
       "sort_by (flip total_le)",
@@ -129,7 +133,29 @@ TEST(backends_agree) {
     check_backends(of_two[i], 2);
 }
 
-TEST(sorted_in_the_total_order) {
+// The same on bf16, in few programs, which compilers take seconds for.
+TEST(backends_agree_on_bf16) {
+  static const char *const programs[] = {
+      "\\xs _ -> (sort_network xs, sort_by (flip total_le) xs, sort_by (<) xs, argsort xs, "
+      "scan (+) xs, fwht xs, bitrev xs)",
+      "\\xs _ -> map (\\x -> (x * x + 3.5 / x - sqrt x, negate x, abs x, sign x, floor x, ceil x, "
+      "round x, trunc x, x % 0.7, x ^ 3, isnan x, x < 0.1, x == 0, x != x, total_le x (-0.0), "
+      "if x < 0.5 then x else min x 7.25)) xs",
+      "\\xs _ -> mapi (\\i x -> (bool x, i8 x, u8 x, i16 x, u16 x, i32 x, u32 x, i64 x, u64 x, f16 "
+      "x, "
+      "bf16 (f32 x * 1.0078125) + bf16 (f64 x * 1.00390625), bf16 (f16 x), "
+      "bf16 i * bf16 (i32 i - 30000) + bf16 (u8 i) - bf16 (x < 3))) xs",
+      "zip_with (\\x y -> (x + y, x - y, x * y, x / y, x < y, x <= y, x > y, x >= y, x == y, x != "
+      "y, "
+      "total_le x y, min x y, max x y))",
+  };
+  half = SCALAR_BF16;
+  check_with("\\xs ys -> (sort xs, sort_desc ys)", 2, true);
+  for (size_t i = 0; i < sizeof programs / sizeof *programs; i++)
+    check_backends(programs[i], 2);
+}
+
+static void check_total_order(void) {
   const char *names[4];
   size_t count = backends(names);
   permc_context *c = load_expression("sort");
@@ -149,6 +175,8 @@ TEST(sorted_in_the_total_order) {
   permc_context_free(c);
 }
 
+TEST(sorted_in_the_total_order) { EACH_TYPE check_total_order(); }
+
 static void check_error(const char *program, const char *message) {
   permc_context *c = permc_context_new();
   permc_allow_extern(c, true);
@@ -160,6 +188,8 @@ static void check_error(const char *program, const char *message) {
 TEST(errors) {
   check_error("extern \"m\" f : f16 -> f32\nmain : f32 -> f32\nmain x = f (f16 x)\n",
               "a foreign function cannot take or return f16");
+  check_error("extern \"m\" f : f32 -> bf16\nmain : f32 -> bf16\nmain = f\n",
+              "a foreign function cannot take or return bf16");
   check_error("extern \"m\" f : f32 -> f16\nmain : f32 -> f16\nmain = f\n",
               "a foreign function cannot take or return f16");
   check_error("main : f16 -> c64\nmain x = cis x\n", "expected an f32 or f64, found f16");

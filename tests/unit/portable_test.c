@@ -190,14 +190,16 @@ static const struct {
     {SCALAR_U64, NET_MIN, OP_LE},           {SCALAR_F16, NET_SELECT, OP_LT},
     {SCALAR_F16, NET_SELECT, OP_LE},        {SCALAR_F16, NET_SELECT, OP_GT},
     {SCALAR_F16, NET_SELECT, OP_GE},        {SCALAR_F16, NET_SELECT, OP_TOTAL_LE},
-    {SCALAR_F32, NET_SELECT, OP_LT},        {SCALAR_F32, NET_SELECT, OP_LE},
-    {SCALAR_F32, NET_SELECT, OP_GT},        {SCALAR_F32, NET_SELECT, OP_GE},
-    {SCALAR_F32, NET_SELECT, OP_TOTAL_LE},  {SCALAR_F64, NET_SELECT, OP_LT},
-    {SCALAR_F64, NET_SELECT, OP_LE},        {SCALAR_F64, NET_SELECT, OP_GT},
-    {SCALAR_F64, NET_SELECT, OP_GE},        {SCALAR_F64, NET_SELECT, OP_TOTAL_LE},
-    {SCALAR_I16, NET_SELECT, OP_LT},        {SCALAR_U8, NET_SELECT, OP_GE},
-    {SCALAR_U64, NET_SELECT, OP_GT},        {SCALAR_I32, NET_SELECT, OP_LE},
-    {SCALAR_BOOL, NET_SELECT, OP_TOTAL_LE},
+    {SCALAR_BF16, NET_SELECT, OP_LT},       {SCALAR_BF16, NET_SELECT, OP_LE},
+    {SCALAR_BF16, NET_SELECT, OP_GT},       {SCALAR_BF16, NET_SELECT, OP_GE},
+    {SCALAR_BF16, NET_SELECT, OP_TOTAL_LE}, {SCALAR_F32, NET_SELECT, OP_LT},
+    {SCALAR_F32, NET_SELECT, OP_LE},        {SCALAR_F32, NET_SELECT, OP_GT},
+    {SCALAR_F32, NET_SELECT, OP_GE},        {SCALAR_F32, NET_SELECT, OP_TOTAL_LE},
+    {SCALAR_F64, NET_SELECT, OP_LT},        {SCALAR_F64, NET_SELECT, OP_LE},
+    {SCALAR_F64, NET_SELECT, OP_GT},        {SCALAR_F64, NET_SELECT, OP_GE},
+    {SCALAR_F64, NET_SELECT, OP_TOTAL_LE},  {SCALAR_I16, NET_SELECT, OP_LT},
+    {SCALAR_U8, NET_SELECT, OP_GE},         {SCALAR_U64, NET_SELECT, OP_GT},
+    {SCALAR_I32, NET_SELECT, OP_LE},        {SCALAR_BOOL, NET_SELECT, OP_TOTAL_LE},
 };
 enum { EXCHANGES = sizeof exchanges / sizeof *exchanges };
 
@@ -466,6 +468,7 @@ TEST(payloads) {
   for (size_t i = 0; i < 6; i++)
     for (uint32_t width = 16; width <= 64; width *= 2) {
       check_payloads(SCALAR_F16, relations[i], width);
+      check_payloads(SCALAR_BF16, relations[i], width);
       check_payloads(SCALAR_F32, relations[i], width);
     }
 }

@@ -35,27 +35,37 @@ static bool same(scalar_bits a, scalar_bits b) { return memcmp(&a, &b, sizeof a)
 
 // ---- the model -----------------------------------------------------------------------------
 
-// Of the bits of an f16, and back: rounded to the nearest multiple of its last place, ties to even.
-static long double value_of_half(uint16_t bits) {
-  int exponent = bits >> 10 & 31, fraction = bits & 1023;
-  long double size = exponent == 31 ? fraction ? NAN : INFINITY
-                     : exponent     ? ldexpl(1024 + fraction, exponent - 25)
-                                    : ldexpl(fraction, -24);
+// Floats that C lacks: the bits of the fraction, and the exponent of 1.
+typedef struct small_float {
+  int places, bias;
+} small_float;
+static small_float form_of(scalar_type type) {
+  return type == SCALAR_F16 ? (small_float){10, 15} : (small_float){7, 127};
+}
+
+// Of bits, and back: rounded to the nearest multiple of the last place, ties to even.
+static long double value_of_small(scalar_type type, uint16_t bits) {
+  small_float f = form_of(type);
+  int exponent = (bits & 0x7fff) >> f.places, one = 1 << f.places, fraction = bits & (one - 1);
+  long double size = exponent == 2 * f.bias + 1 ? fraction ? NAN : INFINITY
+                     : exponent ? ldexpl(one + fraction, exponent - f.bias - f.places)
+                                : ldexpl(fraction, 1 - f.bias - f.places);
   return bits & 0x8000 ? -size : size;
 }
 
-static uint16_t half_of(long double x) {
+static uint16_t small_of(scalar_type type, long double x) {
+  small_float f = form_of(type);
+  int infinity = (2 * f.bias + 1) << f.places, least = 1 - f.bias - f.places, exponent;
   if (isnan(x))
-    return 0x7e00;
+    return (uint16_t)(infinity | 1 << (f.places - 1));
   uint16_t sign = signbit(x) ? 0x8000 : 0;
-  int exponent;
   x = fabsl(x);
-  if (x >= 65520)
-    return sign | 0x7c00;
   frexpl(x, &exponent);
-  int last = x == 0 || exponent < -13 ? -24 : exponent - 11;
-  long double units = rintl(ldexpl(x, -last));  // up to 2048, the next power of two
-  return (uint16_t)(sign | (((last + 24) << 10) + (int)units));
+  if (x == INFINITY || exponent > f.bias + 1)
+    return (uint16_t)(sign | infinity);
+  int last = x == 0 || exponent - 1 - f.places < least ? least : exponent - 1 - f.places;
+  long double units = rintl(ldexpl(x, -last));  // up to the next power of two
+  return (uint16_t)(sign | (((last - least) << f.places) + (int)units));
 }
 
 // The value of a real element (or the real part).
@@ -79,7 +89,8 @@ static long double value_of(scalar_type type, scalar_bits x) {
   case SCALAR_U64:
     return x.u64;
   case SCALAR_F16:
-    return value_of_half(x.f16);
+  case SCALAR_BF16:
+    return value_of_small(type, x.u16);
   case SCALAR_F32:
     return x.f32;
   default:
@@ -100,8 +111,8 @@ static scalar_bits model(scalar_type from, scalar_type to, scalar_bits a) {
   scalar_bits out = {{0}};
   if (to == SCALAR_BOOL) {
     out.u8 = x != 0;
-  } else if (to == SCALAR_F16) {
-    out.f16 = half_of(x);
+  } else if (CLASS_OF(to) & CLASS_SMALL) {
+    out.u16 = small_of(to, x);
   } else if (to == SCALAR_F32 || to == SCALAR_C64) {
     out.c64[0] = (float)x;  // one rounding, as x is exact
   } else if (to == SCALAR_F64 || to == SCALAR_C128) {
@@ -156,6 +167,7 @@ TEST(all_elements_of_16_bits_and_bools) {
     check_all(SCALAR_I16, (scalar_bits){.u16 = (uint16_t)i});
     check_all(SCALAR_U16, (scalar_bits){.u16 = (uint16_t)i});
     check_all(SCALAR_F16, (scalar_bits){.f16 = (uint16_t)i});
+    check_all(SCALAR_BF16, (scalar_bits){.bf16 = (uint16_t)i});
   }
   check_all(SCALAR_BOOL, (scalar_bits){.u8 = 0});
   check_all(SCALAR_BOOL, (scalar_bits){.u8 = 1});
@@ -222,38 +234,50 @@ TEST(floats_of_random_bits) {
   }
 }
 
-// Each f16, the middle between it and the next, and what is next to both in the wider types.
-TEST(floats_around_every_f16) {
-  if (!long_double_is_long())
-    SKIP("long double is no wider than double here");
-  for (uint16_t i = 0; i < 0x7c00; i++) {
-    double x = (double)value_of_half(i);
-    double next = i == 0x7bff ? 65536 : (double)value_of_half((uint16_t)(i + 1));
+// Each element, the middle between it and the next, and what is next to both in the wider types.
+static void check_around_every(scalar_type type, uint16_t step) {
+  uint16_t infinity = (uint16_t)scalar_types[type].infinity;
+  for (uint16_t i = 0; i < infinity; i = (uint16_t)(i + step)) {
+    double x = (double)value_of_small(type, i), before = (double)value_of_small(type, i - 1);
+    double next = i + 1 == infinity ? 2 * x - before : (double)value_of_small(type, i + 1);
     double y = (x + next) / 2;
-    for (int sign = 0; sign < 2; sign++, x = -x, y = -y) {
-      check_f64(x);
-      check_f64(nextafter(x, 1e9));
-      check_f64(nextafter(x, -1e9));
-      check_f32(nextafterf((float)x, 1e9F));
-      check_f32(nextafterf((float)x, -1e9F));
-      check_f64(y);
-      check_f32((float)y);
-      check_f64(nextafter(y, 1e9));
-      check_f64(nextafter(y, -1e9));
-      check_f32(nextafterf((float)y, 1e9F));
-      check_f32(nextafterf((float)y, -1e9F));
-    }
+    for (int sign = 0; sign < 2; sign++, x = -x, y = -y)
+      for (int side = -1; side <= 1; side++) {
+        double to = (double)INFINITY * side;
+        check_f64(side ? nextafter(x, to) : x);
+        check_f64(side ? nextafter(y, to) : y);
+        check_f32(side ? nextafterf((float)x, (float)to) : (float)x);
+        check_f32(side ? nextafterf((float)y, (float)to) : (float)y);
+      }
   }
 }
 
-TEST(nan_of_f16_is_the_usual_one) {
+TEST(floats_around_every_small_one) {
+  if (!long_double_is_long())
+    SKIP("long double is no wider than double here");
+  check_around_every(SCALAR_F16, 1);
+  check_around_every(SCALAR_BF16, 7);
+}
+
+TEST(nan_of_small_floats_is_the_usual_one) {
   for (uint32_t bits = 0x7f800001; bits < 0x7fffffff; bits += 4097)
     for (uint32_t sign = 0; sign < 2; sign++) {
       scalar_bits x = {.u32 = bits | sign << 31};
       CHECK_EQ_U64(convert(SCALAR_F32, SCALAR_F16, x).u64, 0x7e00);
+      CHECK_EQ_U64(convert(SCALAR_F32, SCALAR_BF16, x).u64, 0x7fc0);
     }
   scalar_bits x = {.u64 = UINT64_C(0xfff0000000000001)};
   CHECK_EQ_U64(convert(SCALAR_F64, SCALAR_F16, x).u64, 0x7e00);
+  CHECK_EQ_U64(convert(SCALAR_F64, SCALAR_BF16, x).u64, 0x7fc0);
+}
+
+// By way of f32 or f64 these would be in the middle of two, and go to the even one.
+TEST(large_integers_are_rounded_to_bf16_once) {
+  CHECK_EQ_U64(convert(SCALAR_I32, SCALAR_BF16, (scalar_bits){.i32 = 0x40400001}).u64, 0x4e81);
+  CHECK_EQ_U64(convert(SCALAR_I64, SCALAR_BF16, (scalar_bits){.i64 = -0x4040000000000001}).u64,
+               0xde81);
+  CHECK_EQ_U64(convert(SCALAR_U64, SCALAR_BF16, (scalar_bits){.u64 = 0x8080000000000001}).u64,
+               0x5f01);
 }
 
 TEST(floats_saturate_at_the_very_boundary) {

@@ -17,11 +17,12 @@ static const struct {
     {BYTES("b\2\1 i32\1\0\0\0\0\0\0"), "error: in: the file ends inside the header of an array"},
     {BYTES("b\1\0 i32\0\0\0\0"), "error: in: binary data of version 1; only version 2 can be read"},
     {BYTES("b\2\0 f16\0\x3c"), "1.0f16\n"},
+    {BYTES("b\2\0bf16\x80\x3f"), "1.0bf16\n"},
     {BYTES("b\2\0 f80\0\0"), "error: in: the element type ' f80' is unknown; the types are bool, "
-                             "i8 to i64, u8 to u64, f16, "
+                             "i8 to i64, u8 to u64, f16, bf16, "
                              "f32, f64, c64, c128"},
     {BYTES("b\2\0\0\1\2\3\0\0"), "error: in: the element type '\\x00\\x01\\x02\\x03' is unknown; "
-                                 "the types are bool, i8 to i64, u8 to u64, f16, "
+                                 "the types are bool, i8 to i64, u8 to u64, f16, bf16, "
                                  "f32, f64, c64, c128"},
     {BYTES("b\2\21 i32"), "error: in: the array has 17 dimensions; at most 16 are possible"},
     {BYTES("b\2\0 i32\0\0\0"),
@@ -33,7 +34,7 @@ static const struct {
     {BYTES("b\2\1bool\2\0\0\0\0\0\0\0\1\2"), "[true, true]\n"},
     {BYTES("1 b\2\0 i32\0\0\0\0b\2\0 i99"),
      "1i64\n0i32\nerror: in: byte 13: the element type ' i99' is unknown; the types are bool, i8 "
-     "to i64, u8 to u64, f16, "
+     "to i64, u8 to u64, f16, bf16, "
      "f32, f64, c64, c128"},
 };
 

@@ -17,6 +17,8 @@ static const struct {
     {"u16_big_2d", "[[1u16, 256u16], [65535u16, 0u16]]\n"},
     {"f16", "[1.0f16, 2.0f16]\n"},
     {"f16_big", "[1.5f16, -0.0f16, f16.inf]\n"},
+    {"bf16", "[1.0bf16, 3.14bf16, -0.0bf16, bf16.inf, 9.0e-41bf16]\n"},  // of ml_dtypes
+    {"structured_bf16", "[1u32, 3u32]\n[2.5bf16, 4.5bf16]\n"},
     {"f32_big", "[1.5f32, -0.0f32, f32.inf]\n"},
     {"c64", "[1.5+2.0ic64, -0.5-1.0ic64]\n"},
     {"c128_big_2d", "[[1.0+2.0ic128], [3.0-4.0ic128]]\n"},
@@ -70,7 +72,7 @@ TEST(npy_bytes_are_those_of_numpy) {
       "u32_1d",           "f32_2d",        "scalar_f64", "empty_i32",
       "empty_2d_f32",     "bool",          "i8",         "empty_inner_u8",
       "i16_3d",           "c64",           "structured", "structured_2d",
-      "structured_empty", "structured_0d", "f16"};
+      "structured_empty", "structured_0d", "f16",        "bf16"};
   for (size_t i = 0; i < LENGTH(names); i++) {
     char path[100];
     error e;

@@ -23,8 +23,8 @@ static void fill_special(array *a, uint64_t seed) {
       word &= 1;
     else if (scalar_types[a->type].kind < KIND_FLOAT && chosen)
       word = word & 2 ? UINT64_MAX << (8 * size - 1) : (UINT64_C(1) << (8 * size - 1)) - 1;
-    else if (a->type == SCALAR_F16 && chosen)
-      word = scalar_f16_nearest(number);
+    else if (CLASS_OF(a->type) & CLASS_SMALL && chosen)
+      word = scalar_of_double(a->type, number).u64;
     else if (scalar_types[a->type].kind >= KIND_FLOAT && chosen && size == 4)
       memcpy(&word, &single, 4);
     else if (scalar_types[a->type].kind >= KIND_FLOAT && chosen)
@@ -407,7 +407,7 @@ TEST(random_arrays) {
   REQUIRE(array_random(&a, SCALAR_F16, 1, &count, &state));
   double sum = 0;
   for (uint64_t i = 0; i < count; i++) {
-    double x = scalar_f16_value(((uint16_t *)a.data)[i]);
+    double x = scalar_as_double(SCALAR_F16, &((uint16_t *)a.data)[i]);
     CHECK(x >= 0 && x < 1);
     sum += x;
   }

@@ -66,6 +66,8 @@ static const text_case text_cases[] = {
      "65500.0f16\n-65500.0f16\n60000.0f16\nf16.nan\n-f16.inf\nf16.inf\n6.0e-8f16\n6.0e-8f16\n"
      "3.0f16\n2050.0f16\n"},
     {"0.1f16 empty([0]f16)", ANY, -1, "0.1f16\nempty([0]f16)\n"},
+    {"0bf16 0b1 -bf16.nan(0x3f) bf16.inf 1e38bf16", ANY, 0,
+     "0.0bf16\n1i64\n-bf16.nan(0x3f)\nbf16.inf\n1.0e38bf16\n"},
     {"16777217 9007199254740993", SCALAR_F32, 0, "16777216.0f32\n9007199000000000.0f32\n"},
     {"1.00000017881393432617187499", SCALAR_F32, 0, "1.0000001f32\n"},  // no double rounding
     {"4.9e-324 1e-400", ANY, 0, "5.0e-324f64\n0.0f64\n"},
@@ -105,6 +107,7 @@ static const text_case bad_texts[] = {
     {"1e39", SCALAR_F32, 0, "in:1:1: 1e39 is outside f32 (up to 3.4028235e38)"},
     {"65520", SCALAR_F16, 0, "in:1:1: 65520 is outside f16 (up to 65504.0)"},
     {"-65520.0", SCALAR_F16, 0, "outside f16"},
+    {"3.4e38", SCALAR_BF16, 0, "in:1:1: 3.4e38 is outside bf16 (up to 3.39e38)"},
     {"1.0f32", SCALAR_F16, 0, "expected f16, found '1.0f32'"},
     {"-1e309", ANY, 0, "-1e309 is outside f64 (up to 1.7976931348623157e308)"},
     {"1+1e39ic64", ANY, 0, "1+1e39ic64 is outside c64"},
@@ -259,6 +262,8 @@ static const struct {
   scalar_bits bits;
   const char *text;
 } printed[] = {
+    {SCALAR_BF16, {.bf16 = 0x3dcd}, "0.1bf16\n"},
+    {SCALAR_BF16, {.bf16 = 0x46a6}, "21200.0bf16\n"},
     {SCALAR_F16, {.f16 = 0x3c00}, "1.0f16\n"},
     {SCALAR_F16, {.f16 = 0x2e66}, "0.1f16\n"},
     {SCALAR_F16, {.f16 = 0x8001}, "-6.0e-8f16\n"},

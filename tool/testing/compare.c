@@ -72,14 +72,8 @@ static void print_place(text *to, const array *a, uint64_t index) {
 // ---- equality --------------------------------------------------------------------------------
 
 static double real_at(const array *a, uint64_t i) {
-  switch (scalar_real_of(a->type)) {
-  case SCALAR_F16:
-    return scalar_f16_value(((const uint16_t *)a->data)[i]);
-  case SCALAR_F32:
-    return (double)((const float *)a->data)[i];
-  default:
-    return ((const double *)a->data)[i];
-  }
+  scalar_type real = scalar_real_of(a->type);
+  return scalar_as_double(real, (const char *)a->data + i * scalar_types[real].size);
 }
 
 static bool is_inexact(const array *a) {
@@ -101,7 +95,10 @@ static double tolerance_of(const array *expected) {
       largest = magnitude;
   }
   scalar_type type = scalar_real_of(expected->type);
-  return largest * (type == SCALAR_F16 ? 1e-2 : type == SCALAR_F32 ? 1e-5 : 1e-12);
+  return largest * (type == SCALAR_F16    ? 1e-2
+                    : type == SCALAR_BF16 ? 1e-1
+                    : type == SCALAR_F32  ? 1e-5
+                                          : 1e-12);
 }
 
 static bool floats_equal(double a, double b, double tolerance) {

@@ -1,7 +1,8 @@
 // What test blocks ask of results: equality, `sorted`, `permutation`.
 //
 // Floats are equal if they differ by at most t * max(1, m), m the largest finite magnitude of the
-// expected array (as Futhark does), t = 1e-2 for f16, 1e-5 for f32 and c64, 1e-12 for f64 and c128.
+// expected array (as Futhark does), t = 1e-2 for f16, 1e-1 for bf16, 1e-5 for f32 and c64,
+// 1e-12 for f64 and c128.
 // All NaN are equal, and so are -0.0 and 0.0. Everything else is compared exactly.
 #ifndef PERMC_TOOL_TESTING_COMPARE_H
 #define PERMC_TOOL_TESTING_COMPARE_H

@@ -329,8 +329,9 @@ const cli_verb cli_verbs[] = {
     {"test", "PATH...", 1, SIZE_MAX, "run the test blocks of programs",
      "Runs the test blocks (comments that start with -- ==) of each PATH: a file, or a folder\n"
      "with .perm files at any depth. The last line counts: N passed, N failed, N skipped. Floats\n"
-     "agree with an output that is given if they differ by at most 1e-2 (f16), 1e-5 (f32, c64) or\n"
-     "1e-12 (f64, c128), times the largest magnitude of the array where that is above 1.",
+     "agree with an output that is given if they differ by at most 1e-1 (bf16), 1e-2 (f16), 1e-5\n"
+     "(f32, c64) or 1e-12 (f64, c128), times the largest magnitude of the array where that is\n"
+     "above 1.",
      "permc test examples --only sort --jobs 4", test_options, "--strict-fp --fast-fp", NULL,
      verb_test},
     {"bench", "[FILE]", 0, 1, "measure how long programs take",

@@ -8,7 +8,7 @@ setlocal commentstring=--\ %s
 
 syntax keyword permKeyword let in where if then else import extern xor
 syntax keyword permBoolean true false
-syntax keyword permType bool i8 i16 i32 i64 u8 u16 u32 u64 int f16 f32 f64 c64 c128
+syntax keyword permType bool i8 i16 i32 i64 u8 u16 u32 u64 int f16 bf16 f32 f64 c64 c128
 syntax keyword permBuiltin abs acos asin associative atan atan2 bmmc bucket_places ceil checked_lengths
 syntax keyword permBuiltin checked_fractions
 syntax keyword permBuiltin checked_offsets checked_power cis cispi clz column complex concat conj cos cosh
