@@ -135,7 +135,6 @@ static bool make_trace(permc_context *c, const pipeline_request *r, pipeline *p,
     p->trace = empty;
   }
   p->net = NULL;
-  p->looped = NULL;
   p->shares = NULL;
   p->steps = NULL;
   p->plan = NULL;
@@ -383,8 +382,7 @@ static bool plan_for_peers(permc_context *c, pipeline *p, const plan_strategy *s
 static bool make_plan(permc_context *c, const pipeline_request *r, pipeline *p) {
   bool runtime_matrix = !c->strategy && p->has_static && p->backend == &cuda_backend && !p->shares;
   const target *before = p->target;
-  if (!p->looped)
-    choose_target(c, r, p);
+  choose_target(c, r, p);
   if (!make_steps(c, r, p))
     return false;
   bool first = !p->plan;
@@ -403,18 +401,13 @@ static bool make_plan(permc_context *c, const pipeline_request *r, pipeline *p) 
   return true;
 }
 
-// Whether loops may be planned once: a call, on this machine's own memory.
-static bool may_have_loops(const permc_context *c, const pipeline_request *r) {
-  return !r->flat && !r->ranks && !r->memory && !r->laws && !c->strategy && c->peer_count <= 1;
-}
-
-// Where there is no memory for it, loops are written out.
-static bool plan_loops(permc_context *c, pipeline *p, const target *machine) {
+// The Net of a Trace with loops that are planned once, unless there is one; where there are no such
+// loops, or no memory for them, nothing.
+static bool make_loops(permc_context *c, const pipeline_request *r, pipeline *p) {
   jmp_buf failure;
   const char *wrong = NULL;
-  p->net = NULL;
-  p->plan = NULL;
-  p->looped = NULL;
+  if (r->laws || p->net)
+    return true;
   arena_free(&p->loops);
   p->loops = (arena){.failure = &failure, .limit = p->memory.limit};
   rule_log log = {.memory = &p->loops};
@@ -422,35 +415,17 @@ static bool plan_loops(permc_context *c, pipeline *p, const target *machine) {
     arena_free(&p->loops);
     return true;
   }
-  plan *made = loops_plan(&p->loops, &p->trace, machine, &log, &wrong);
-  bool good = verified(c, "loop", wrong);
-  if (made) {
-    p->rules = log;
-    p->plan = made;
-    p->net = net_copy(&p->loops, made->net);
-    p->looped = p->own;
-    p->rules.memory = &p->memory;
-  }
+  bool parts = p->own->lane_bytes && !r->ranks && !r->memory;
+  net *made = loops_net(&p->loops, &p->trace, p->own, parts, &log, &wrong);
   p->loops.failure = NULL;
-  if (!made)
+  if (made) {
+    p->net = made;
+    p->rules = log;
+    p->rules.memory = &p->memory;
+  } else {
     arena_free(&p->loops);
-  return good;
-}
-
-// The Plan of a Trace with loops that are planned once, and its Net, unless they are for the target
-// already; where there are no such loops, nothing.
-static bool make_loops(permc_context *c, const pipeline_request *r, pipeline *p) {
-  if (!may_have_loops(c, r) || (p->net && !p->looped) || (p->net && p->looped == p->own))
-    return true;
-  if (!plan_loops(c, p, p->own))
-    return false;
-  if (p->looped)
-    choose_target(c, r, p);
-  if (p->looped && p->target != p->own && !plan_loops(c, p, p->target))
-    return false;
-  if (p->looped)
-    log_plan(p);
-  return true;
+  }
+  return verified(c, "loop", wrong) && (!made || verified(c, "net of loops", net_verify(&p->memory, made)));
 }
 
 // The Net and the Plan, and what they say of the time that the program takes.

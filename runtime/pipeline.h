@@ -44,7 +44,6 @@ typedef struct pipeline_request {
   int64_t other, guess;
   // What is planned for.
   const char *backend;  // NULL or "auto": chosen by the cost model
-  bool flat;            // loops are written out
   bool laws;            // results are those of the laws that it promises (lang/trace.h)
   bool often;           // it will run many times: what that takes counts, not what it takes once
   bool shows_times;     // that are predicted, to a user: this machine is measured before
@@ -56,7 +55,7 @@ typedef struct pipeline_request {
 
 typedef struct pipeline {
   arena memory;  // of all products
-  arena loops;   // of the Plan and the Net, where loops are planned once
+  arena loops;   // of the Net, where loops are planned once
   binding *entry;
   permc_value **typed;  // arguments whose types were given in words; NULL: none
   size_t typed_count;
@@ -73,7 +72,6 @@ typedef struct pipeline {
   const shares *shares;   // of the net, for ranks; or NULL
   const external *steps;  // of the net, for arrays in files; or NULL
   plan *plan;             // of the net in shares, or of the steps' net, or else of the net
-  const target *looped;   // for which its loops are planned once; NULL: it has none
   bool tuned;             // for a target that permc_tune has stored
   c_code code;            // until the backend has compiled it
   backend_program program;

@@ -14,10 +14,30 @@ typedef struct numbered {
   uint32_t count;           // of positions
   value_id *at;             // by position: the step
   uint32_t *position;       // by step; NO_STEP: a leaf
+  uint32_t *work;           // by step: scalar operations that make it of nothing; DATA: it is data
 } numbered;
+
+enum { DATA = UINT16_MAX };
 
 static inline const trace_step *numbered_step(const numbered *n, value_id id) {
   return &n->trace->steps.items[id];
+}
+
+// Whether it is elements of its operand in another place.
+static inline bool step_moves(const trace_step *s) {
+  switch (s->op) {
+  case TRACE_RESHAPE:
+  case TRACE_BROADCAST:
+  case TRACE_REPLICATE:
+  case TRACE_TRANSPOSE:
+  case TRACE_SLICE:
+  case TRACE_ELEMENT:
+  case TRACE_SPLIT:
+  case TRACE_BMMC:
+    return true;
+  default:
+    return false;
+  }
 }
 
 // Steps at positions first, ..., first + rounds * period - 1: each round's are like those of the
@@ -29,6 +49,10 @@ typedef struct repeat {
 numbered number_steps(arena *a, const trace *t);
 // In their order, without a position in two of them; *count of them.
 repeat *find_repeats(const numbered *n, uint32_t *count);
+// Where else a round of it may begin, as offsets in a round: before what needs whole arrays. *count
+// of them, at most MOST_ROTATIONS, by the bytes that go from round to round.
+enum { MOST_ROTATIONS = 4 };
+uint32_t *find_rotations(const numbered *n, repeat r, uint32_t *count);
 // The rounds that are like the middle one.
 repeat alike_rounds(const numbered *n, repeat r);
 // The operand, where it is a step of the round that begins at the position; else NO_STEP. As an
@@ -55,7 +79,7 @@ typedef struct part {
   VEC(uint32_t) origins;  // by step of it: that of the program's Trace
   VEC(part_value) inputs, outputs;
   VEC(uint32_t) rest;
-  plan *plan;
+  net *net;
 } part;
 
 // needed: by step, whether an array of it is read by another part; marks those that this part

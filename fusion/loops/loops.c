@@ -1,4 +1,4 @@
-// Which loops pay, and the Plan of the parts of a Trace. See loops.h.
+// Which loops pay, and the Net of the parts of a Trace. See loops.h.
 #include "fusion/loops/looping.h"
 
 #include "fusion/lower/lower.h"
@@ -11,7 +11,7 @@ typedef struct looping {
   const char *wrong;
 } looping;
 
-// ---- parts as Plans -----------------------------------------------------------------------------
+// ---- parts as Nets ------------------------------------------------------------------------------
 
 static void set_origins(const part *p, net *n) {
   for (size_t i = 0; i < n->stages.count; i++) {
@@ -27,7 +27,7 @@ static void set_origins(const part *p, net *n) {
       n->arrays.items[i].step = p->origins.items[n->arrays.items[i].step];
 }
 
-static bool plan_part(looping *l, part *p, rule_log *log) {
+static bool lower_part(looping *l, part *p, rule_log *log) {
   l->wrong = trace_verify(l->memory, p->trace);
   if (l->wrong)
     return false;
@@ -37,11 +37,18 @@ static bool plan_part(looping *l, part *p, rule_log *log) {
   if (l->wrong)
     return false;
   set_origins(p, n);
-  p->plan = plan_make(l->memory, n, l->target, NULL);
+  p->net = n;
   return true;
 }
 
 // ---- which loops pay ----------------------------------------------------------------------------
+
+// Whether each round takes it itself: an element of an array from before the loop.
+static bool is_taken_again(const numbered *n, const repeat *r, value_id id) {
+  const trace_step *s = numbered_step(n, id);
+  return s->op == TRACE_ELEMENT && s->batch == 1 &&
+         (n->position[s->operands[0]] == NO_STEP || n->position[s->operands[0]] < r->first);
+}
 
 // The steps that others read than those of their round.
 static bool *find_crossing(const looping *l, const repeat *r) {
@@ -51,11 +58,12 @@ static bool *find_crossing(const looping *l, const repeat *r) {
     crossing[n->trace->results.items[i]] = true;
   for (uint32_t at = 0; at < n->count; at++) {
     const trace_step *s = numbered_step(n, n->at[at]);
-    bool within = at >= r->first && at < r->first + r->period * r->rounds;
+    bool within = at >= r->first && at < r->first + r->period * r->rounds, own;
     uint32_t begin = within ? at - (at - r->first) % r->period : 0;
-    for (uint32_t k = 0; k < s->operand_count; k++)
-      if (!within || offset_in_round(n, begin, r->period, s->operands[k]) == NO_STEP)
-        crossing[s->operands[k]] = true;
+    for (uint32_t k = 0; k < s->operand_count; k++) {
+      own = within && offset_in_round(n, begin, r->period, s->operands[k]) != NO_STEP;
+      crossing[s->operands[k]] |= !own && !is_taken_again(n, r, s->operands[k]);
+    }
   }
   return crossing;
 }
@@ -67,7 +75,9 @@ static size_t count_passes(looping *l, repeat r, uint32_t rounds) {
   repeat longer = {r.first, r.period * rounds, r.rounds / rounds};
   rule_log none = {.memory = l->memory};
   part p = make_part(l->steps, longer, find_crossing(l, &longer), false, 0, NULL);
-  return p.inputs.count <= MOST_INPUTS && plan_part(l, &p, &none) ? p.plan->passes.count : 0;
+  return p.inputs.count <= MOST_INPUTS && lower_part(l, &p, &none)
+             ? plan_make(l->memory, p.net, l->target, NULL)->passes.count
+             : 0;
 }
 
 // Whether each round reads what the one before it has made.
@@ -93,11 +103,26 @@ static bool is_better_written(looping *l, const repeat *r, size_t two) {
   return written && 2 * written < two;
 }
 
+// The same rounds from another place on, where one is fewer passes than `one`, which is set to
+// those.
+static repeat rotate(looping *l, repeat r, size_t *one) {
+  uint32_t count, *rotations = find_rotations(l->steps, r, &count);
+  repeat best = r;
+  for (uint32_t i = 0; i < count && *one > 1; i++) {
+    repeat other = alike_rounds(l->steps, (repeat){r.first + rotations[i], r.period, r.rounds - 1});
+    size_t passes = count_passes(l, other, 1);
+    best = passes && passes < *one ? other : best;
+    *one = passes && passes < *one ? passes : *one;
+  }
+  return best;
+}
+
 // So many rounds as one that neighbours of them have no pass in common, which a plan of one could
 // not have. (Of many passes, one may be.) No rounds: the loop is better written out.
 static repeat choose_rounds(looping *l, repeat r) {
   enum { SHARED = 8, LEAST = 4, MOST_JOINED = 4 };  // of so many passes one; so many rounds
   size_t one = is_chain(l->steps, &r) ? count_passes(l, r, 1) : 0, two;
+  r = one ? rotate(l, r, &one) : r;
   for (uint32_t joined = 1; one && r.rounds >= LEAST && joined <= MOST_JOINED; joined *= 2) {
     two = count_passes(l, r, 2);
     if (two > one && 2 * one * SHARED <= one + two * SHARED)
@@ -125,8 +150,8 @@ static uint32_t *find_rest(const looping *l, bool *needed, uint32_t *count) {
   return rest;
 }
 
-// Loops and what is between them, each as a Plan, in their order.
-static bool plan_parts(looping *l, const repeat *loops, uint32_t count, part *parts) {
+// Loops and what is between them, each as a Net, in their order.
+static bool lower_parts(looping *l, const repeat *loops, uint32_t count, part *parts) {
   const numbered *n = l->steps;
   bool *needed = NEW_ARRAY(l->memory, bool, n->trace->steps.count + 1);
   uint32_t rest_count = 0, *rest = find_rest(l, needed, &rest_count), end = n->count;
@@ -141,17 +166,16 @@ static bool plan_parts(looping *l, const repeat *loops, uint32_t count, part *pa
     end = loops[i - 1].first;
   }
   for (uint32_t i = 0; i <= 2 * count; i++)
-    if (!plan_part(l, &parts[i], l->log))
+    if (!lower_part(l, &parts[i], l->log))
       return false;
   return true;
 }
 
-// ---- one Plan -----------------------------------------------------------------------------------
+// ---- one Net ------------------------------------------------------------------------------------
 
 typedef struct linking {
   const looping *of;
   net *net;
-  plan *plan;
   net_id *array_of;  // by step of the numbered Trace: 1 + its array
   uint32_t tables;
 } linking;
@@ -197,7 +221,7 @@ static net_id array_of_step(linking *k, value_id id) {
   return array;
 }
 
-// The Plan's array for one of a part, in a round; `before`: those of the round before, or NULL.
+// The Net's array for one of a part, in a round; `before`: those of the round before, or NULL.
 static net_id link_array(linking *k, const part *p, uint32_t round, const net_array *a,
                          net_id before) {
   arena *memory = k->of->memory;
@@ -223,50 +247,37 @@ static net_id link_array(linking *k, const part *p, uint32_t round, const net_ar
   return id;
 }
 
-// By part and round: the Plan's arrays for those of the part's Net.
-static net_id **link_arrays(linking *k, const part *p) {
-  size_t count = p->plan->net->arrays.count;
-  net_id **maps = NEW_ARRAY(k->of->memory, net_id *, p->at.rounds);
+// The stages of a part, for each of its rounds.
+static void link_part(linking *k, const part *p) {
+  arena *memory = k->of->memory;
+  size_t count = p->net->arrays.count;
+  net_id *arrays = NEW_ARRAY(memory, net_id, count + 1);
   for (uint32_t r = 0; r < p->at.rounds; r++) {
-    maps[r] = NEW_ARRAY(k->of->memory, net_id, p->plan->arrays.count + 1);
     for (size_t a = 0; a < count; a++)
-      maps[r][a] =
-          link_array(k, p, r, &p->plan->net->arrays.items[a], r ? maps[r - 1][a] : NET_NONE);
+      arrays[a] = link_array(k, p, r, &p->net->arrays.items[a], r ? arrays[a] : NET_NONE);
+    for (size_t i = 0; i < p->net->stages.count; i++)
+      vec_push(memory, &k->net->stages, net_stage_on(memory, &p->net->stages.items[i], arrays));
   }
-  return maps;
 }
 
-static plan *link_parts(const looping *l, const part *parts, uint32_t count) {
-  net *n = NEW(l->memory, net);
-  plan *to = NEW(l->memory, plan);
-  linking k = {.of = l, .net = n, .plan = to};
-  k.array_of = NEW_ARRAY(l->memory, net_id, l->steps->trace->steps.count + 1);
-  *n = (net){.externs = parts[0].plan->net->externs};
-  *to = (plan){.net = n, .target = l->target};
-  net_id ***maps = NEW_ARRAY(l->memory, net_id **, count);
-  for (uint32_t i = 0; i < count; i++)
-    maps[i] = link_arrays(&k, &parts[i]);
-  for (size_t i = 0; i < n->arrays.count; i++)
-    vec_push(l->memory, &to->arrays, n->arrays.items[i]);
-  for (uint32_t i = 0; i < count; i++)
-    plan_append(l->memory, to, n, parts[i].plan, parts[i].at.rounds, maps[i]);
-  return to;
-}
-
-plan *loops_plan(arena *a, const trace *t, const target *machine, rule_log *log,
-                 const char **wrong) {
+net *loops_net(arena *a, const trace *t, const target *machine, bool parts, rule_log *log,
+               const char **wrong) {
   numbered steps = number_steps(a, t);
-  steps.parts = machine->lane_bytes != 0;  // kernels of a GPU ask for lines of arrays
+  steps.parts = parts;
   looping l = {a, &steps, machine, log, NULL};
   uint32_t found, count = 0;
   repeat *loops = find_repeats(&steps, &found);
   for (uint32_t i = 0; i < found && !l.wrong; i++)
     if ((loops[count] = choose_rounds(&l, loops[i])).rounds)
       count++;
-  plan *made = NULL;
-  part *parts = NEW_ARRAY(a, part, 2 * (size_t)count + 1);
-  if (count && !l.wrong && plan_parts(&l, loops, count, parts))
-    made = link_parts(&l, parts, 2 * count + 1);
+  linking k = {.of = &l, .net = NEW(a, net)};
+  k.array_of = NEW_ARRAY(a, net_id, steps.trace->steps.count + 1);
+  part *all = NEW_ARRAY(a, part, 2 * (size_t)count + 1);
+  bool good = count && !l.wrong && lower_parts(&l, loops, count, all);
+  if (good)
+    *k.net = (net){.externs = all[0].net->externs};
+  for (uint32_t i = 0; i <= 2 * count && good; i++)
+    link_part(&k, &all[i]);
   *wrong = l.wrong;
-  return made;
+  return good ? k.net : NULL;
 }

@@ -7,6 +7,11 @@ enum {
   MOST_INLINED = 16
 };  // steps, one of the other, that are executed by each part that reads them
 
+typedef struct found_input {
+  const value_id *of;  // by round
+  value_id step;       // of the part
+} found_input;
+
 typedef struct making {
   const numbered *n;
   part *part;
@@ -14,7 +19,7 @@ typedef struct making {
   bool parts;              // whether an input may be a part of an array
   value_id *now;           // by step of the numbered Trace: 1 + that of the part; 0: none yet
   hash_table inputs;       // those that differ from round to round
-  VEC(value_id) input_of;  // by input: the part's step
+  VEC(found_input) found;  // ... by number there
 } making;
 
 static value_id add_step(making *m, trace_step s, uint32_t origin) {
@@ -69,7 +74,6 @@ static value_id add_argument(making *m, value_id id, part_value v) {
   for (uint32_t r = 0; r < m->part->at.rounds; r++)
     m->needed[v.of[r]] = true;
   value_id argument = add_step(m, own, origin);
-  vec_push(m->n->memory, &m->input_of, argument);
   if (s->batch == 1)
     return argument;
   trace_step in = {.op = TRACE_RESHAPE, .type = s->type, .batch = s->batch};
@@ -77,41 +81,13 @@ static value_id add_argument(making *m, value_id id, part_value v) {
   in.dims = s->dims;
   in.where = s->where;
   in.caller = s->caller;
-  return m->input_of.items[m->input_of.count - 1] = add_on(m, in, origin, 1, &argument);
+  return add_on(m, in, origin, 1, &argument);
 }
 
 // Whether a step elsewhere is executed again: it moves what the part reads, or is made of nothing.
 static bool is_inlined(const numbered *n, value_id id, uint32_t depth) {
-  const trace_step *s = numbered_step(n, id);
-  switch (s->op) {
-  case TRACE_ARGUMENT:
-    return false;
-  case TRACE_CONSTANT:
-  case TRACE_TABLE:
-  case TRACE_IOTA:
-  case TRACE_INSTANCE:
-    return true;
-  case TRACE_RESHAPE:
-  case TRACE_BROADCAST:
-  case TRACE_REPLICATE:
-  case TRACE_TRANSPOSE:
-  case TRACE_SLICE:
-  case TRACE_ELEMENT:
-  case TRACE_SPLIT:
-  case TRACE_BMMC:
-    return depth < MOST_INLINED;
-  case TRACE_SCALAR:
-  case TRACE_SELECT:
-  case TRACE_CONVERT:
-  case TRACE_ROOT:
-    break;
-  default:
-    return false;
-  }
-  bool good = s->fixed;
-  for (uint32_t i = 0; i < s->operand_count && good; i++)
-    good = depth < MOST_INLINED && is_inlined(n, s->operands[i], depth + 1);
-  return good;
+  return n->work[id] <= MOST_INLINED ||
+         (depth < MOST_INLINED && step_moves(numbered_step(n, id)));
 }
 
 // The part's step for one that is the same in all rounds. Recurses as often as steps are inlined.
@@ -136,30 +112,15 @@ static value_id find_step(making *m, value_id id, uint32_t depth) {
   return found;
 }
 
-// An input that differs from round to round.
-static value_id find_input(making *m, part_value v) {
-  uint32_t rounds = m->part->at.rounds, id;
-  uint64_t h = hash_bytes(v.of, rounds * sizeof *v.of);
-  for (size_t tried = 0; (id = hash_next(&m->inputs, h, &tried)) != HASH_NONE;)
-    if (!memcmp(m->part->inputs.items[id].of, v.of, rounds * sizeof *v.of))
-      return m->input_of.items[id];
-  id = (uint32_t)m->part->inputs.count;
-  hash_add(m->n->memory, &m->inputs, h, id);
-  return add_argument(m, v.of[0], v);
-}
-
 // ---- steps --------------------------------------------------------------------------------------
 
-static value_id find_operand(making *m, uint32_t offset, uint32_t k) {
-  const numbered *n = m->n;
+// By round: the step at that offset.
+static value_id *steps_at(const making *m, uint32_t offset) {
   const repeat *at = &m->part->at;
-  value_id own = numbered_step(n, n->at[at->first + offset])->operands[k];
-  if (offset_in_round(n, at->first, at->period, own) != NO_STEP)
-    return m->now[own] - 1;
-  part_value v = {NEW_ARRAY(n->memory, value_id, at->rounds), NULL};
+  value_id *of = NEW_ARRAY(m->n->memory, value_id, at->rounds);
   for (uint32_t r = 0; r < at->rounds; r++)
-    v.of[r] = numbered_step(n, n->at[at->first + r * at->period + offset])->operands[k];
-  return all_equal(v.of, at->rounds) ? find_step(m, own, 0) : find_input(m, v);
+    of[r] = m->n->at[at->first + r * at->period + offset];
+  return of;
 }
 
 // Whether elements of what the step reads are there, as a part of it, without a pass.
@@ -168,16 +129,16 @@ static bool is_part(const making *m, const trace_step *s) {
   return m->parts && of->op == TRACE_ARGUMENT && of->type != SCALAR_BOOL;
 }
 
-// What differs from round to round by its number: an i64, or an element of `array`.
-static value_id add_numbered(making *m, trace_step like, uint32_t offset, value_id array) {
+// What differs from round to round by the number of a step: an i64, or an element of `array`.
+static value_id add_numbered(making *m, trace_step like, const value_id *steps, value_id array) {
   const numbered *n = m->n;
-  const repeat *at = &m->part->at;
-  part_value v = {NULL, NEW_ARRAY(n->memory, uint64_t, at->rounds)};
-  for (uint32_t r = 0; r < at->rounds; r++)
-    v.numbers[r] = numbered_step(n, n->at[at->first + r * at->period + offset])->number;
+  uint32_t rounds = m->part->at.rounds;
+  part_value v = {NULL, NEW_ARRAY(n->memory, uint64_t, rounds)};
+  for (uint32_t r = 0; r < rounds; r++)
+    v.numbers[r] = numbered_step(n, steps[r])->number;
   if (array != NO_STEP) {
-    v.of = NEW_ARRAY(n->memory, value_id, at->rounds);
-    for (uint32_t r = 0; r < at->rounds; r++)
+    v.of = NEW_ARRAY(n->memory, value_id, rounds);
+    for (uint32_t r = 0; r < rounds; r++)
       v.of[r] = array;
   }
   like.op = TRACE_ARGUMENT;
@@ -185,29 +146,67 @@ static value_id add_numbered(making *m, trace_step like, uint32_t offset, value_
   like.shadow = like.fixed = like.trusted = false;
   like.number = m->part->inputs.count;
   vec_push(n->memory, &m->part->inputs, v);
-  vec_push(n->memory, &m->input_of, NO_STEP);
-  return add_step(m, like, n->origins[n->at[at->first + offset]]);
+  return add_step(m, like, n->origins[steps[0]]);
 }
 
-// Element number `number`, which differs from round to round, of an array that does not.
-static value_id add_element(making *m, const trace_step *s, uint32_t offset) {
+// An element, of which number differs from round to round, of an array that does not.
+static value_id add_element(making *m, const value_id *steps) {
   static uint64_t one = 1;
-  uint32_t origin = m->n->origins[m->n->at[m->part->at.first + offset]];
+  const trace_step *s = numbered_step(m->n, steps[0]);
+  uint32_t origin = m->n->origins[steps[0]];
   if (is_part(m, s))
-    return add_numbered(m, *s, offset, s->operands[0]);
+    return add_numbered(m, *s, steps, s->operands[0]);
   trace_step place = {.op = TRACE_ARGUMENT, .type = SCALAR_I64, .batch = 1};
   place.where = s->where;
   place.caller = s->caller;
-  value_id argument = add_numbered(m, place, offset, NO_STEP);
+  value_id argument = add_numbered(m, place, steps, NO_STEP);
   place.op = TRACE_PACK;
   place.rank = 1;
   place.dims = &one;
-  value_id both[] = {add_on(m, place, origin, 1, &argument), find_operand(m, offset, 0)};
+  value_id both[] = {add_on(m, place, origin, 1, &argument), find_step(m, s->operands[0], 0)};
   trace_step row = rows_of_instances(m->n->memory, s, TRACE_GATHER);
   value_id gathered = add_on(m, row, origin, 2, both);
   trace_step element = *s;
   element.number = 0;
   return add_on(m, element, origin, 1, &gathered);
+}
+
+// Whether in each round it is an element of one array from elsewhere.
+static bool are_elements(const making *m, const value_id *steps) {
+  const trace_step *first = numbered_step(m->n, steps[0]);
+  uint32_t r = 0;
+  for (; r < m->part->at.rounds; r++) {
+    const trace_step *s = numbered_step(m->n, steps[r]);
+    if (s->op != TRACE_ELEMENT || s->batch != 1 || s->operands[0] != first->operands[0])
+      break;
+  }
+  return r == m->part->at.rounds;
+}
+
+// An input that differs from round to round.
+static value_id find_input(making *m, part_value v) {
+  uint32_t rounds = m->part->at.rounds, id;
+  uint64_t h = hash_bytes(v.of, rounds * sizeof *v.of);
+  for (size_t tried = 0; (id = hash_next(&m->inputs, h, &tried)) != HASH_NONE;)
+    if (!memcmp(m->found.items[id].of, v.of, rounds * sizeof *v.of))
+      return m->found.items[id].step;
+  found_input found = {v.of, NO_STEP};
+  found.step = are_elements(m, v.of) ? add_element(m, v.of) : add_argument(m, v.of[0], v);
+  hash_add(m->n->memory, &m->inputs, h, (uint32_t)m->found.count);
+  vec_push(m->n->memory, &m->found, found);
+  return found.step;
+}
+
+static value_id find_operand(making *m, uint32_t offset, uint32_t k) {
+  const numbered *n = m->n;
+  const repeat *at = &m->part->at;
+  value_id own = numbered_step(n, n->at[at->first + offset])->operands[k];
+  if (offset_in_round(n, at->first, at->period, own) != NO_STEP)
+    return m->now[own] - 1;
+  part_value v = {steps_at(m, offset), NULL};
+  for (uint32_t r = 0; r < at->rounds; r++)
+    v.of[r] = numbered_step(n, v.of[r])->operands[k];
+  return all_equal(v.of, at->rounds) ? find_step(m, own, 0) : find_input(m, v);
 }
 
 static bool has_one_number(const numbered *n, const repeat *at, uint32_t offset) {
@@ -227,7 +226,7 @@ static void add_own_step(making *m, uint32_t offset) {
       operands[k] = find_operand(m, offset, k);
     made = add_on(m, s, m->n->origins[id], s.operand_count, operands);
   } else {
-    made = add_element(m, &s, offset);
+    made = add_element(m, steps_at(m, offset));
   }
   m->now[id] = made + 1;
 }
@@ -261,6 +260,19 @@ static bool is_needed(const making *m, uint32_t offset) {
   return needed;
 }
 
+// Steps of a round that are checks, or the others, and those of them that are needed as outputs.
+static void add_own_steps(making *m, bool checks) {
+  const numbered *n = m->n;
+  const repeat *at = &m->part->at;
+  const value_id *own = n->at + at->first;
+  for (uint32_t o = 0; o < at->period; o++)
+    if ((numbered_step(n, own[o])->op == TRACE_WRONG) == checks)
+      add_own_step(m, o);
+  for (uint32_t o = 0; o < at->period; o++)
+    if ((numbered_step(n, own[o])->op == TRACE_WRONG) == checks && is_needed(m, o))
+      add_output(m, own[o], at->period);
+}
+
 part make_part(const numbered *n, repeat at, bool *needed, bool leaves, uint32_t rest_count,
                const uint32_t *rest) {
   part p = {.at = at, .trace = NEW(n->memory, trace)};
@@ -270,13 +282,10 @@ part make_part(const numbered *n, repeat at, bool *needed, bool leaves, uint32_t
   memset(&p.trace->results, 0, sizeof p.trace->results);
   memset(&p.trace->checks, 0, sizeof p.trace->checks);
   m.now = NEW_ARRAY(n->memory, value_id, n->trace->steps.count + 1);
-  for (uint32_t o = 0; o < at.period; o++)
-    add_own_step(&m, o);
+  add_own_steps(&m, false);
+  add_own_steps(&m, true);  // last, as in each Trace: what they look at has to be complete
   for (uint32_t i = 0; i < rest_count; i++)
     find_step(&m, n->trace->results.items[rest[i]], 0);
-  for (uint32_t o = 0; o < at.period; o++)
-    if (is_needed(&m, o))
-      add_output(&m, n->at[at.first + o], at.period);
   for (value_id i = 0; leaves && i < n->trace->steps.count; i++)
     if (needed[i] && n->position[i] == NO_STEP && is_inlined(n, i, 0) &&
         numbered_step(n, i)->op != TRACE_CONSTANT && numbered_step(n, i)->op != TRACE_TABLE) {

@@ -99,15 +99,39 @@ static const trace *trace_with_work_once(arena *a, const trace *t, const uint32_
   return retrace_end(&r, origins);
 }
 
+static uint32_t work_of(const numbered *n, const trace_step *s) {
+  uint32_t all = 0;
+  switch (s->op) {
+  case TRACE_CONSTANT:
+  case TRACE_TABLE:
+  case TRACE_IOTA:
+  case TRACE_INSTANCE:
+    return 0;
+  case TRACE_SCALAR:
+  case TRACE_SELECT:
+  case TRACE_CONVERT:
+  case TRACE_ROOT:
+    all = 1;
+    break;
+  default:
+    all = step_moves(s) ? 0 : DATA;
+  }
+  for (uint32_t i = 0; i < s->operand_count && all < DATA; i++)
+    all += n->work[s->operands[i]];
+  return all < DATA ? all : DATA;
+}
+
 numbered number_steps(arena *a, const trace *t) {
   numbered n = {.memory = a};
   n.trace = trace_with_work_once(a, t, &n.origins);
   size_t steps = n.trace->steps.count;
   n.at = NEW_ARRAY(a, value_id, steps + 1);
   n.position = NEW_ARRAY(a, uint32_t, steps + 1);
+  n.work = NEW_ARRAY(a, uint32_t, steps + 1);
   for (value_id i = 0; i < steps; i++) {
     bool leaf = n.trace->steps.items[i].operand_count == 0;
     n.position[i] = leaf ? NO_STEP : n.count;
+    n.work[i] = work_of(&n, &n.trace->steps.items[i]);
     if (!leaf)
       n.at[n.count++] = i;
   }
@@ -151,12 +175,11 @@ repeat alike_rounds(const numbered *n, repeat r) {
 
 // ---- where a round begins -----------------------------------------------------------------------
 
-// Where the fewest bytes go from round to round: of places that are equal, before what needs whole
-// arrays. `from` is a position in the middle of the steps that repeat.
-static uint32_t best_cut(const numbered *n, uint32_t from, uint32_t period) {
-  int64_t *change = NEW_ARRAY(n->memory, int64_t, 2 * (size_t)period + 2), now = 0,
-          least = INT64_MAX;
-  uint32_t *last = NEW_ARRAY(n->memory, uint32_t, 3 * (size_t)period + 2), best = 0;
+// By offset in a round: the bytes that go from round to round if rounds begin there. `from` is a
+// position in the middle of the steps that repeat.
+static int64_t *crossing_bytes(const numbered *n, uint32_t from, uint32_t period) {
+  int64_t *bytes = NEW_ARRAY(n->memory, int64_t, 2 * (size_t)period + 2);
+  uint32_t *last = NEW_ARRAY(n->memory, uint32_t, 3 * (size_t)period + 2);
   uint32_t begin = from - period, end = from + 2 * period;
   for (uint32_t at = begin; at < end && at < n->count; at++) {
     const trace_step *s = numbered_step(n, n->at[at]);
@@ -166,27 +189,52 @@ static uint32_t best_cut(const numbered *n, uint32_t from, uint32_t period) {
         last[operand - begin] = at - begin;
     }
   }
-  for (uint32_t i = 0; i < 2 * period;
-       i++) {  // a cut at c: values of steps before c, read from c on
+  for (uint32_t i = 0; i < 2 * period; i++) {  // of steps before the cut, read behind it
     const trace_step *s = numbered_step(n, n->at[begin + i]);
-    int64_t bytes = (int64_t)(trace_step_count(s) * scalar_types[s->type].size);
+    int64_t own = (int64_t)(trace_step_count(s) * scalar_types[s->type].size);
     if (last[i] <= i)
       continue;
-    change[i + 1] += bytes;
+    bytes[i + 1] += own;
     if (last[i] + 1 < 2 * period + 1)
-      change[last[i] + 1] -= bytes;
+      bytes[last[i] + 1] -= own;
   }
-  for (uint32_t c = 0; c < 2 * period; c++) {
-    trace_op op = numbered_step(n, n->at[begin + c])->op;
-    bool whole =
-        op == TRACE_GATHER || op == TRACE_SCATTER || op == TRACE_PLACES || op == TRACE_COUNT;
-    now += change[c];
-    if (c >= period && 2 * now - whole < least) {
-      least = 2 * now - whole;
-      best = c - period;
-    }
+  for (uint32_t i = 1; i < 2 * period; i++)
+    bytes[i] += bytes[i - 1];
+  return bytes + period;
+}
+
+static bool needs_whole_arrays(const numbered *n, uint32_t position) {
+  trace_op op = numbered_step(n, n->at[position])->op;
+  return op == TRACE_GATHER || op == TRACE_SCATTER || op == TRACE_PLACES || op == TRACE_COUNT;
+}
+
+// Where the fewest bytes do: of places that are equal, before what needs whole arrays.
+static uint32_t best_cut(const numbered *n, uint32_t from, uint32_t period) {
+  const int64_t *bytes = crossing_bytes(n, from, period);
+  int64_t least = INT64_MAX;
+  uint32_t best = 0;
+  for (uint32_t c = 0; c < period; c++) {
+    int64_t own = 2 * bytes[c] - needs_whole_arrays(n, from + c - period);
+    best = own < least ? c : best;
+    least = own < least ? own : least;
   }
   return best;
+}
+
+uint32_t *find_rotations(const numbered *n, repeat r, uint32_t *count) {
+  uint32_t *rotations = NEW_ARRAY(n->memory, uint32_t, MOST_ROTATIONS + 1);
+  const int64_t *bytes = crossing_bytes(n, r.first + r.rounds / 2 * r.period, r.period);
+  *count = 0;
+  for (uint32_t c = 1; c < r.period; c++) {
+    uint32_t at = *count;
+    if (!needs_whole_arrays(n, r.first + c))
+      continue;
+    for (; at > 0 && bytes[rotations[at - 1]] > bytes[c]; at--)
+      rotations[at] = rotations[at - 1];
+    rotations[at] = c;
+    *count += *count < MOST_ROTATIONS;
+  }
+  return rotations;
 }
 
 // ---- which steps repeat -------------------------------------------------------------------------

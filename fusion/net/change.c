@@ -169,6 +169,27 @@ net_id *net_stage_append(arena *a, net_stage *into, const net_stage *from, net_c
   return values;
 }
 
+net_stage net_stage_on(arena *a, const net_stage *s, const net_id *arrays) {
+  const net_change c = {.arrays = arrays};
+  net_stage own = *s;
+  own.loads.items = NEW_ARRAY(a, net_load, s->loads.count + 1);
+  own.stores.items = NEW_ARRAY(a, net_store, s->stores.count + 1);
+  for (size_t i = 0; i < s->loads.count; i++) {
+    own.loads.items[i] = s->loads.items[i];
+    own.loads.items[i].array = arrays[s->loads.items[i].array];
+  }
+  for (size_t i = 0; i < s->stores.count; i++)
+    own.stores.items[i] = net_store_changed(a, &c, &s->stores.items[i]);
+  if (s->routine)
+    own.routine = net_routine_changed(a, &c, s->routine);
+  if (!net_stage_has(s, NET_GATHER) && !net_stage_has(s, NET_SCATTER))
+    return own;
+  own.nodes.items = NEW_ARRAY(a, net_node, s->nodes.count + 1);
+  for (size_t i = 0; i < s->nodes.count; i++)
+    own.nodes.items[i] = net_node_changed(a, &c, &s->nodes.items[i]);
+  return own;
+}
+
 net_stage net_stage_changed(arena *a, const net_stage *s, net_change change) {
   net_stage to = net_stage_like(s);
   net_stage_append(a, &to, s, change);

@@ -41,6 +41,7 @@
 //   net.c       maps; the building and copying of Nets
 //   live.c      live sets, and maps on them
 //   change.c    stages with another index or other numbers; two stages as one; some ops of a stage
+//   alike.c     stages that do the same on other arrays
 //   domain.c    parts of an index space, and choices by them
 //   uses.c      who makes and who reads the values of a stage; its accesses of arrays
 //   known.c     scalar code of which a part is known
@@ -676,6 +677,8 @@ net_routine *net_routine_changed(arena *a, const net_change *c, const net_routin
 
 // The same loops, bits and shares, and nothing in it.
 net_stage net_stage_like(const net_stage *s);
+// The same on other arrays, by old number. Values and nodes keep their numbers.
+net_stage net_stage_on(arena *a, const net_stage *s, const net_id *arrays);
 // The stage, changed, with its loops, bits and shares, as one of its own.
 net_stage net_stage_changed(arena *a, const net_stage *s, net_change change);
 // The stage `from`, changed, as part of `into`, which has the loops and bits of it then. Its ops
@@ -693,6 +696,18 @@ net_id net_value_number(arena *a, net_stage *into, const net_stage *from, net_id
 // is dead there.
 net_stage net_stage_of_ops(arena *a, const net_stage *from, const uint32_t *ops, uint32_t count,
                            const bool *kept, net_id *numbers);
+
+// ---- stages that are alike (net/alike.c) --------------------------------------------------------
+
+// That one array stands where another one did.
+typedef struct net_pair {
+  net_id of, with;
+} net_pair;
+typedef VEC(net_pair) net_pairs;
+// Whether stage y is stage x on other arrays of the same lengths and types: what is planned for
+// the one, and its code, do for the other. *pairs: arrays of x, with those of y.
+bool net_stages_are_alike(arena *a, const net *n, const net_stage *x, const net_stage *y,
+                          net_pairs *pairs);
 
 // ---- the notation of texts (net/notation.c), which plan/print.c shares ------------------------
 

@@ -350,9 +350,17 @@ plan *plan_one_tile(arena *a, const net *n, const target *t, int d, uint32_t alo
 
 static plan *plan_stages(arena *a, const net *n, const target *t, const strategy_row *asked) {
   plan *p = new_plan(a, n, t);
+  planned_stages known = {.memory = a, .net = n};
   for (uint32_t i = 0; i < n->stages.count; i++) {
+    if (plan_stage_again(&known, p, i))
+      continue;
+    planned_stage made = {i, (uint32_t)p->passes.count, 0, (uint32_t)p->arrays.count, 0, false};
     stage_plan own = plan_stage_in_any_order(a, p, i, asked);
+    made.reordered = own.net != p->net;
     add_stage(a, p, i, &own);
+    made.end_pass = (uint32_t)p->passes.count;
+    made.end_array = (uint32_t)p->arrays.count;
+    vec_push(a, &known.stages, made);
   }
   return p;
 }
@@ -424,5 +432,6 @@ plan *plan_make(arena *a, const net *n, const target *t, const plan_strategy *st
   p->fired[RULE_TRANSPOSE] = changed[TRANSPOSES];
   p->fired[RULE_BLOCKED_LOOPS] = changed[BLOCKS];
   p->fired[RULE_KEYS_OF_ELEMENTS] = shared ? 0 : plan_keys_of_elements(a, p);
+  plan_find_loops(a, p);
   return p;
 }

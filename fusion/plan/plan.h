@@ -42,7 +42,7 @@
 //   look_back.c   passes that a GPU executes as one
 //   keys.c      keys that a sort makes itself
 //   transpose.c   stages that only put dimensions in another order, as routines
-//   append.c      plans one after the other, loops among them
+//   again.c       stages that are like earlier ones; loops
 //   verify.c, facts.c, print.c
 #ifndef PERMC_FUSION_PLAN_PLAN_H
 #define PERMC_FUSION_PLAN_PLAN_H
@@ -116,7 +116,7 @@ typedef enum plan_padding {
 } plan_padding;
 extern const char *const plan_padding_names[];  // "none", ...
 
-// Passes that stand in a plan once for each round of a loop (fusion/loops).
+// Passes of which each has the code of that `count` passes before it: the rounds of a loop.
 typedef struct plan_loop {
   uint32_t first, count;  // those of the first round
   uint32_t rounds;
@@ -217,9 +217,6 @@ static inline bool plan_are_few(uint32_t dead) { return dead >= 3; }
 uint64_t *plan_exchange(arena *a, f2_space tile, const plan_phase *before, const plan_phase *after);
 // NULL if every invariant holds, else a sentence naming the pass.
 const char *plan_verify(arena *a, const plan *p);
-// Adds to a plan, whose net is `n`, the passes of another one, once for each round: `arrays` by
-// round and array of its net are those that they have there (with room for its other arrays).
-void plan_append(arena *a, plan *to, net *n, const plan *from, uint32_t rounds, net_id **arrays);
 // What a reader must know of that form, as comment lines of it.
 extern const char plan_legend[];
 // The net, then the plan of it (the form: plan/print.c).

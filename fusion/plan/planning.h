@@ -168,6 +168,29 @@ bool plan_stage_in_blocks(const planning *p, net_stage *out);
 // (plan/commute.c). *parts: of ops, that wait for a later pass.
 const net *plan_commuted(const planning *p, uint32_t passes, uint32_t *parts);
 
+// ---- stages like earlier ones (plan/again.c) ---------------------------------------------------
+
+typedef struct planned_stage {
+  uint32_t stage, first_pass, end_pass;
+  uint32_t first_array, end_array;  // between its passes
+  bool reordered;                   // its ops, in the plan's net
+} planned_stage;
+
+typedef struct planned_stages {
+  arena *memory;
+  const net *net;  // before ops are reordered
+  VEC(planned_stage) stages;
+  net *own;  // the plan's, where it was made here
+  net_pairs pairs;
+  net_id *arrays;
+  size_t room;
+} planned_stages;
+
+// The passes of a stage by those of an earlier one that is like it. False: there is none.
+bool plan_stage_again(planned_stages *known, plan *p, uint32_t number);
+// Which passes are the rounds of loops.
+void plan_find_loops(arena *a, plan *p);
+
 // ---- passes from tiles (plan/build.c) --------------------------------------------------------
 
 // Slots while they are being assigned.

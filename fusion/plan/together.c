@@ -18,6 +18,8 @@ typedef struct joining {
   net_stage *stages;
   bool *gone;       // into an earlier stage
   double *seconds;  // predicted, of each alone; negative: not yet
+  VEC(net_stage) tried;
+  VEC(double) costs;  // ... of those
 } joining;
 
 static bool have_one_space(const net_stage *a, const net_stage *b) {
@@ -95,10 +97,16 @@ static net_stage both_stages(arena *a, const net_stage *one, const net_stage *ot
   return s;
 }
 
-static double seconds_of_stage(const joining *j, const net_stage *s) {
+static double seconds_of_stage(joining *j, const net_stage *s) {
   net alone = {.arrays = j->old->arrays, .externs = j->old->externs};
+  net_pairs pairs = {0};
+  for (size_t i = 0; i < j->tried.count; i++)
+    if (net_stages_are_alike(j->memory, j->old, &j->tried.items[i], s, &pairs))
+      return j->costs.items[i];
   vec_push(j->memory, &alone.stages, *s);
-  return j->cost(j->memory, &alone, j->target);
+  vec_push(j->memory, &j->tried, *s);
+  vec_push(j->memory, &j->costs, j->cost(j->memory, &alone, j->target));
+  return j->costs.items[j->costs.count - 1];
 }
 
 static double seconds_alone(joining *j, uint32_t number) {

@@ -121,7 +121,6 @@ bool ahead_make(permc_context *c, const ahead_request *r, ahead_library *out) {
                               .sizes = r->sizes,
                               .size_count = r->size_count,
                               .last = STAGE_PLAN,
-                              .flat = true,
                               .backend = cuda ? "cuda" : "cpu",
                               .target = cuda ? "gpu" : plain,
                               .often = true};
