@@ -425,7 +425,8 @@ static bool make_loops(permc_context *c, const pipeline_request *r, pipeline *p)
   } else {
     arena_free(&p->loops);
   }
-  return verified(c, "loop", wrong) && (!made || verified(c, "net of loops", net_verify(&p->memory, made)));
+  return verified(c, "loop", wrong) &&
+         (!made || verified(c, "net of loops", net_verify(&p->memory, made)));
 }
 
 // The Net and the Plan, and what they say of the time that the program takes.

@@ -108,7 +108,7 @@ static bool is_better_written(looping *l, const repeat *r, size_t two) {
 static repeat rotate(looping *l, repeat r, size_t *one) {
   uint32_t count, *rotations = find_rotations(l->steps, r, &count);
   repeat best = r;
-  for (uint32_t i = 0; i < count && *one > 1; i++) {
+  for (uint32_t i = 0; i<count && * one> 1; i++) {
     repeat other = alike_rounds(l->steps, (repeat){r.first + rotations[i], r.period, r.rounds - 1});
     size_t passes = count_passes(l, other, 1);
     best = passes && passes < *one ? other : best;

@@ -86,8 +86,7 @@ static value_id add_argument(making *m, value_id id, part_value v) {
 
 // Whether a step elsewhere is executed again: it moves what the part reads, or is made of nothing.
 static bool is_inlined(const numbered *n, value_id id, uint32_t depth) {
-  return n->work[id] <= MOST_INLINED ||
-         (depth < MOST_INLINED && step_moves(numbered_step(n, id)));
+  return n->work[id] <= MOST_INLINED || (depth < MOST_INLINED && step_moves(numbered_step(n, id)));
 }
 
 // The part's step for one that is the same in all rounds. Recurses as often as steps are inlined.

@@ -75,14 +75,14 @@ static bool are_ops_equal(const net_op *x, const net_op *y) {
 static bool are_routines_alike(pairing *p, const net_routine *x, const net_routine *y) {
   if (!x || !y)
     return x == y;
-  bool alike = x->kind == y->kind && x->descending == y->descending &&
-               x->distinct == y->distinct && x->back == y->back && x->counts == y->counts &&
-               x->shared == y->shared && x->ragged == y->ragged && x->rows == y->rows &&
-               x->length == y->length && x->limit == y->limit && x->origin == y->origin &&
-               x->pair_count == y->pair_count && x->dimension_count == y->dimension_count &&
-               are_numbers_equal(x->dimension_count, x->dimensions, y->dimensions,
-                                 sizeof *x->dimensions) &&
-               (!x->ragged || pair_arrays(p, x->offsets, y->offsets));
+  bool alike =
+      x->kind == y->kind && x->descending == y->descending && x->distinct == y->distinct &&
+      x->back == y->back && x->counts == y->counts && x->shared == y->shared &&
+      x->ragged == y->ragged && x->rows == y->rows && x->length == y->length &&
+      x->limit == y->limit && x->origin == y->origin && x->pair_count == y->pair_count &&
+      x->dimension_count == y->dimension_count &&
+      are_numbers_equal(x->dimension_count, x->dimensions, y->dimensions, sizeof *x->dimensions) &&
+      (!x->ragged || pair_arrays(p, x->offsets, y->offsets));
   for (uint32_t i = 0; i < x->pair_count && alike; i++)
     alike = pair_arrays(p, x->pairs[i].from, y->pairs[i].from) &&
             pair_arrays(p, x->pairs[i].to, y->pairs[i].to);

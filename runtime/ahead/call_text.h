@@ -27,9 +27,23 @@ static void permc_place_arrays(const permc_program *p, const void *const *argume
                                                   : NULL;
     arrays[a] = given                        ? (void *)(uintptr_t)given
                 : at.home == PERMC_RESULT    ? results[at.at]
+                : at.home == PERMC_PART      ? (char *)arrays[at.at] + at.offset
                 : at.home == PERMC_WORKSPACE ? (char *)workspace + p->arrays_at + at.at
                                              : NULL;
   }
+}
+
+// The arrays of a step, as its code numbers them.
+static void *const *permc_arrays_of_step(const permc_program *p, const permc_step *s,
+                                         void *workspace) {
+  void *const *arrays = (void *const *)workspace;
+  void **own = (void **)workspace + p->array_count + p->root_count;
+  uint32_t i;
+  if (!s->instead)
+    return arrays;
+  for (i = 0; i < s->instead_count; i += 2)
+    own[s->instead[i]] = arrays[s->instead[i + 1]];
+  return own;
 }
 
 // 0: a routine had too little memory.
@@ -42,7 +56,8 @@ static int permc_run_steps(const permc_program *p, uint32_t first, uint32_t last
   imports.roots = (const void *const *)permc_root_list(p, workspace);
   for (i = first; i < last; i++)
     if (!p->steps[i].routine)
-      p->steps[i].code(arrays, 0, p->steps[i].items, (char *)workspace + p->scratch_at, &imports);
+      p->steps[i].code(permc_arrays_of_step(p, &p->steps[i], workspace), 0, p->steps[i].items,
+                       (char *)workspace + p->scratch_at, &imports);
     else if (!PERMC_RUN_ROUTINE(p->steps[i].routine, p->steps[i].blocks, arrays, temporaries))
       return 0;
   return 1;

@@ -20,12 +20,13 @@ static bool is_sort(const net_routine *r) { return r->kind == NET_SORT || r->kin
 static bool lay_out(ahead_making *m, ahead_plan *s, workspace *w) {
   const plan *p = s->plan;
   storage_pass *passes = calloc(p->passes.count + 1, sizeof *passes);
-  bool good = passes != NULL;
+  bool good = passes != NULL, again = false;
   for (uint32_t i = 0; good && i < p->passes.count; i++) {
     const net_routine *r = plan_routine_of(p, &p->passes.items[i]);
     const c_pass_facts *f = &s->code->facts[i];
     passes[i].in_place = !r && f->in_place;
     good = !r || ahead_add_routine(&w->routines, p, r, i, &passes[i].bytes);
+    again |= plan_code_of(p, i) != i;
     m->has_routines |= r != NULL;
     m->has_sorts |= r && is_sort(r);
     w->scratch_bytes = f->scratch_bytes > w->scratch_bytes ? f->scratch_bytes : w->scratch_bytes;
@@ -35,7 +36,7 @@ static bool lay_out(ahead_making *m, ahead_plan *s, workspace *w) {
   size_t roots = 0;
   while (s->code->roots[roots].m)
     roots++;
-  w->scratch_at = ahead_aligned((p->arrays.count + roots) * sizeof(void *));
+  w->scratch_at = ahead_aligned((p->arrays.count * (again ? 2 : 1) + roots) * sizeof(void *));
   good = good && ahead_place_roots(s, &w->scratch_at);
   w->arrays_at = w->scratch_at + ahead_aligned(w->scratch_bytes);
   w->bytes = w->arrays_at + s->layout.workspace_bytes;
@@ -44,16 +45,41 @@ static bool lay_out(ahead_making *m, ahead_plan *s, workspace *w) {
 
 // ---- steps -------------------------------------------------------------------------------------
 
+// Returns how many numbers: 0 of a step with its own code.
+static uint32_t write_instead(text *out, const plan *p, uint32_t step) {
+  const plan_pass *code = &p->passes.items[plan_code_of(p, step)], *own = &p->passes.items[step];
+  plan_access to = {0}, from = {0};
+  uint32_t count = 0;
+  if (code == own)
+    return 0;
+  text_printf(out, "static const uint32_t instead_%u[] = {", step);
+  for (; plan_access_next(code, &to) && plan_access_next(own, &from); count += 2)
+    text_printf(out, "%u, %u, ", (unsigned)to.array, (unsigned)from.array);
+  text_string(out, "0};\n");
+  return count;
+}
+
 static void write_steps(text *out, const ahead_plan *s) {
   const plan *p = s->plan;
-  text_printf(out, "static const permc_step steps[%zu] = {\n", p->passes.count + 1);
-  for (uint32_t i = 0; i < p->passes.count; i++)
-    if (plan_routine_of(p, &p->passes.items[i]))
-      text_printf(out, "  {NULL, 0, &routine_%u, blocks_%u},\n", i, i);
+  text steps = {0};
+  for (uint32_t i = 0; i < p->passes.count; i++) {
+    bool routine = plan_routine_of(p, &p->passes.items[i]);
+    uint32_t count = routine ? 0 : write_instead(out, p, i);
+    if (routine)
+      text_printf(&steps, "  {NULL, 0, &routine_%u, blocks_%u, NULL, 0},\n", i, i);
     else
-      text_printf(out, "  {permc_pass_%u, UINT64_C(%llu), NULL, NULL},\n", i,
+      text_printf(&steps, "  {permc_pass_%u, UINT64_C(%llu), NULL, NULL, ", plan_code_of(p, i),
                   number(cpu_item_count(p, i)));
-  text_string(out, "  {NULL, 0, NULL, NULL}\n};\n");
+    if (count)
+      text_printf(&steps, "instead_%u, %u},\n", i, count);
+    else if (!routine)
+      text_string(&steps, "NULL, 0},\n");
+  }
+  text_printf(out, "static const permc_step steps[%zu] = {\n", p->passes.count + 1);
+  text_add(out, text_content(&steps), steps.length);
+  text_string(out, "  {NULL, 0, NULL, NULL, NULL, 0}\n};\n");
+  out->failed |= steps.failed;
+  text_free(&steps);
 }
 
 // ---- foreign functions -------------------------------------------------------------------------
@@ -116,7 +142,8 @@ bool ahead_add_host_source(ahead_making *m, ahead_plan *s) {
   declare_externs(m, s->plan);
   ahead_write_head(out, m);
   for (uint32_t i = 0; i < s->code->pass_count; i++)
-    text_printf(out, "static permc_pass permc_pass_%u;\n", i);
+    if (plan_code_of(s->plan, i) == i)
+      text_printf(out, "static permc_pass permc_pass_%u;\n", i);
   text_add(out, text_content(&s->code->head), s->code->head.length);
   c_code_file(out, s->code, 0, s->code->pass_count, false);
   write_program(out, m, s, &w);

@@ -2,7 +2,8 @@
 //
 //   steps     {permc_pass_0, 16 items}  {permc_pass_1, 16 items}
 //
-// The workspace begins with addresses: of the arrays, then of the tables of roots.
+// The workspace begins with addresses: of the arrays, of the tables of roots, and of the arrays of a
+// step that has the code of an earlier one: where that finds its own.
 #ifndef PERMC_AHEAD_HOST_PROGRAM
 #define PERMC_AHEAD_HOST_PROGRAM
 
@@ -12,6 +13,9 @@ typedef struct permc_step {
   // Instead of the two, or NULL: a routine (runtime/routines/work.h), and the bytes of its blocks.
   const routine_work *routine;
   const uint64_t *blocks;
+  // Of other arrays than the code's own: the code's, and instead of it, in turn; so many.
+  const uint32_t *instead;
+  uint32_t instead_count;
 } permc_step;
 
 typedef struct permc_program {

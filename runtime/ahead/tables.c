@@ -11,14 +11,24 @@ static const char *const homes[] = {[HOME_NONE] = "PERMC_NOWHERE",
                                     [HOME_RESULT] = "PERMC_RESULT",
                                     [HOME_WORKSPACE] = "PERMC_WORKSPACE"};
 
+// A part of an array is its place in that.
+static void write_part(text *out, const net_array *a) {
+  text_printf(out, "  {PERMC_PART, UINT64_C(%u), UINT64_C(%llu)},\n", (unsigned)a->part_of - 1,
+              number(a->part_at * scalar_types[a->type].size));
+}
+
 void ahead_write_places(text *out, const ahead_plan *s) {
   text_printf(out, "\nstatic const permc_place places[%zu] = {\n", s->plan->arrays.count + 1);
   for (size_t a = 0; a < s->plan->arrays.count; a++) {
     array_place place = s->layout.places[a];
-    text_printf(out, "  {%s, UINT64_C(%llu)},\n", homes[place.home],
+    if (s->plan->arrays.items[a].part_of) {
+      write_part(out, &s->plan->arrays.items[a]);
+      continue;
+    }
+    text_printf(out, "  {%s, UINT64_C(%llu), 0},\n", homes[place.home],
                 number(place.home == HOME_TABLE ? a : place.at));
   }
-  text_string(out, "  {PERMC_NOWHERE, 0}\n};\n");
+  text_string(out, "  {PERMC_NOWHERE, 0, 0}\n};\n");
 }
 
 // Words of 8 bytes; the last may have less.

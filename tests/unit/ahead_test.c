@@ -222,6 +222,9 @@ static const struct library_row {
     {"fft", "[64]c64"},
     {"\\ps xs -> gather (map (\\p -> p % 50) ps) xs", "[100]i32 [50]f32"},
     {"\\xs -> (scan (+) xs, sum xs, argsort xs)", "[100]i32"},
+    // A loop, whose rounds have one function, and each an element of an argument as a part of it.
+    {"\\ps ws xs -> fold (\\ys w -> zip_with (+) (map (* w) ys) (gather (map (% 40) ps) ys)) xs ws",
+     "[40]i32 [20]i32 [40]i32"},
 };
 
 static const struct library_row more_library[] = {
