@@ -140,6 +140,7 @@ typedef struct trace_step {
     const void *table;     // TRACE_TABLE
     scalar_bits constant;  // TRACE_CONSTANT
     trace_places *places;  // TRACE_ARGUMENT: what is known of it; NULL: nothing
+    uint64_t bound;        // TRACE_RESHAPE: its integers have to be from 0 to bound - 1; 0: any
   };
 } trace_step;
 

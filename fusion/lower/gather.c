@@ -60,6 +60,69 @@ static bool is_gatherable(lowering *l, lowered *v, const trace_step *of, gathere
          map_plain(&node->map, v->axes, g->range.at, g->range.count, &g->stride);
 }
 
+// A map of so many axes at least, which the first of them are.
+static net_map over_axes(lowering *l, const net_map *m, uint32_t count) {
+  net_map out = net_map_new(l->memory, m->loop_count > count ? m->loop_count : count, 0);
+  memcpy(out.strides, m->strides, m->loop_count * sizeof *m->strides);
+  out.offset = m->offset;
+  out.rows = m->rows;
+  out.row_count = m->row_count;
+  return out;
+}
+
+// Whether the node is a sum of multiples of indices, and constants: an index.
+static bool find_index(lowering *l, net_id id, uint32_t axis_count, net_map *out) {
+  const net_node node = l->pool.nodes.items[id];
+  net_map x, y, none = over_axes(l, &(net_map){0}, axis_count);
+  *out = none;
+  if (node.kind == NET_INDEX) {
+    *out = over_axes(l, &node.map, axis_count);
+    return true;
+  }
+  if (node.kind == NET_CONSTANT && node.type == SCALAR_I64) {
+    out->offset = node.constant.i64;
+    return true;
+  }
+  bool sum = node.scalar == OP_ADD || node.scalar == OP_SUB;
+  if (node.kind != NET_SCALAR || node.type != SCALAR_I64 || !(sum || node.scalar == OP_MUL) ||
+      !find_index(l, node.operands[0], axis_count, &x) ||
+      !find_index(l, node.operands[1], axis_count, &y))
+    return false;
+  if (sum)
+    *out = net_map_sum(l->memory, &x, node.scalar == OP_ADD ? 1 : -1, &y);
+  else if (net_map_is_constant(&x))
+    *out = net_map_sum(l->memory, &none, x.offset, &y);
+  else if (net_map_is_constant(&y))
+    *out = net_map_sum(l->memory, &none, y.offset, &x);
+  return sum || net_map_is_constant(&x) || net_map_is_constant(&y);
+}
+
+// The step's places, as an index where they are one.
+static lowered lower_places(lowering *l, const trace_step *s) {
+  const lowered *v = &l->values[s->operands[0]];
+  net_map index;
+  if (v->kind == LOWERED_PACKED && v->part_count == 1)
+    v = v->parts;
+  if (v->kind != LOWERED_EXPRESSION || !find_index(l, v->node, v->axes->count, &index))
+    return lower_operand(l, s, 0);
+  lowered r = *v;
+  r.node = pool_index(l, &index);
+  cut_axes(l, &r, r.batch);
+  return r;
+}
+
+// Whether a sum of bits and loops is the number of one of `count` elements, at any index.
+static bool is_inside(const net_map *m, const axes *s, uint64_t count) {
+  double least = (double)m->offset, most = least;
+  for (uint32_t i = 0; i < m->loop_count; i++) {
+    double last = (double)m->strides[i] * (double)(s->extents[i] - 1);
+    *(last < 0 ? &least : &most) += last;
+  }
+  for (uint32_t i = 0; i < m->row_count; i++)
+    *(m->rows[i].weight < 0 ? &least : &most) += (double)m->rows[i].weight;
+  return least >= 0 && most < (double)count;
+}
+
 lowered lower_gather(lowering *l, const trace_step *s) {
   const trace_step *of = operand_step(l, s, 1);
   lowered permuted;
@@ -67,7 +130,7 @@ lowered lower_gather(lowering *l, const trace_step *s) {
     return zeros_of_step(l, s);
   if (lower_permute(l, s, &permuted))
     return permuted;
-  lowered from = lower_operand(l, s, 1), place = lower_operand(l, s, 0);
+  lowered from = lower_operand(l, s, 1), place = lower_places(l, s);
   gathered g = {0};
   if (!is_gatherable(l, &from, of, &g)) {
     make_plain(l, &from, NET_REASON_PLACED);
@@ -83,6 +146,10 @@ lowered lower_gather(lowering *l, const trace_step *s) {
                of->batch == 1 && l->net->arrays.items[g.array].count == of->dims[0];
   append_axes(l, &place, &c.after);
   net_id address = add_address(l, place.node, of->dims[0], g.stride, &base, whole);
+  const net_node index = l->pool.nodes.items[address];
+  if (index.kind == NET_INDEX && is_inside(&index.map, &c.after, of->dims[0]))
+    return expression(l, &c.after,
+                      element_node(l, l->pool.nodes.items[from.node].value, &index.map, 0));
   net_node gather = {.kind = NET_GATHER, .type = s->type, .number = g.array};
   return expression(l, &c.after, pool_operation(l, gather, 1, &address));
 }

@@ -86,7 +86,8 @@ static lowered lower_reshape(lowering *l, const trace_step *s) {
   lowered *v = &l->values[s->operands[0]];
   log_movement(l, s);
   const trace_step *o = operand_step(l, s, 0);
-  if (v->kind == LOWERED_PIECES && o->batch == s->batch)
+  bool lists = v->kind == LOWERED_PIECES || (v->kind == LOWERED_PACKED && s->bound);
+  if (lists && o->batch == s->batch)
     return *v;
   if (v->kind == LOWERED_PIECES)
     join_parts(l, o, v, false);

@@ -573,11 +573,8 @@ static value *eval_parts(elaborator *e, activation *act, const expr *x) {
   return x->kind == EXPR_TUPLE ? v : make_list(e, act, x, v->u.parts.items, x->u.list.count);
 }
 
-static value *eval_index(elaborator *e, activation *act, const expr *x) {
-  value *array = eval_expr(e, act, x->u.at.array), *index = eval_expr(e, act, x->u.at.index);
-  e->where = x->u.at.index->where;
+static int64_t index_inside(elaborator *e, value *index, uint64_t length) {
   int64_t i = static_integer(e, index, "an index");
-  uint64_t length = length_of(array);
   const char *code = e->d->sources.items[e->where.file].text + e->where.start;
   const char *hint = memchr(code, '^', e->where.end - e->where.start)
                          ? "i ^ j is a power; the exclusive or of the bits is i xor j"
@@ -588,7 +585,36 @@ static value *eval_index(elaborator *e, activation *act, const expr *x) {
     fail_hint(e, length ? hint : "an empty array has no element",
               "index %" PRId64 " is outside of an array of %" PRIu64 " element%s", i, length,
               length == 1 ? "" : "s");
-  return element_at(e, array, (uint64_t)i);
+  return i;
+}
+
+// The element that the expression is, or, by an index that is data, an array and the index in it:
+// xs[i][j] is element i * m + j of all rows of m elements, one after the other.
+static value *find_element(elaborator *e, activation *act, const expr *x, value **data) {
+  expr *of = x->u.at.array;
+  value *array = of->kind == EXPR_INDEX ? find_element(e, act, of, data) : eval_expr(e, act, of);
+  value *index = static_scalar(e, eval_expr(e, act, x->u.at.index));
+  e->where = x->u.at.index->where;
+  bool is_data = index->kind == VALUE_DYNAMIC && !depends_on_int_argument(e, index);
+  uint64_t rows = length_of(array);
+  if (!*data && !is_data)
+    return element_at(e, array, (uint64_t)index_inside(e, index, rows));
+  if (!*data) {
+    *data = index;
+    return array;
+  }
+  uint64_t length = length_of(as_array(e, array)->u.array.element);
+  index =
+      is_data ? bounded_index(e, index, length) : make_integer(e, index_inside(e, index, length));
+  value *row =
+      scalar_operation(e, OP_MUL, bounded_index(e, *data, rows), make_integer(e, (int64_t)length));
+  *data = scalar_operation(e, OP_ADD, row, index);
+  return join_rows(e, array);
+}
+
+static value *eval_index(elaborator *e, activation *act, const expr *x) {
+  value *data = NULL, *found = find_element(e, act, x, &data);
+  return data ? element_at_data(e, found, data) : found;
 }
 
 static value *apply_at(elaborator *e, value *callee, value *argument, span place);

@@ -190,6 +190,7 @@ NORETURN void fail_limit(elaborator *e, const char *limit, uint64_t needed, cons
     PRINTF_LIKE(4, 5);
 #define fail(e, ...) fail_hint((e), NULL, __VA_ARGS__)
 NORETURN void fail_dynamic(elaborator *e, value *v, const char *what);
+bool depends_on_int_argument(const elaborator *e, const value *v);  // which can be static for a run
 // The last guard, whose value v is dynamic, leaves a case over.
 NORETURN void fail_uncovered(elaborator *e, const value *v);
 NORETURN void fail_no_equation(elaborator *e, const function *code, value **arguments);
@@ -265,6 +266,9 @@ bool find_place_check(const elaborator *e, const trace_step *s, trace_step *chec
 // ---- places.c ----------------------------------------------------------------------------------
 
 value *run_gather(elaborator *e, const builtin *row, value **a, type **instance);
+// The element at an index that is data; and such an index, which each run finds to be below `bound`.
+value *element_at_data(elaborator *e, value *array, value *index);
+value *bounded_index(elaborator *e, value *index, uint64_t bound);
 value *run_scatter(elaborator *e, const builtin *row, value **a, type **instance);
 value *run_trusted(elaborator *e, const builtin *row, value **a, type **instance);
 value *run_ragged_places(elaborator *e, const builtin *row, value **a, type **instance);
@@ -361,6 +365,7 @@ void leave_level(elaborator *e);
 value *lift(elaborator *e, value *v);  // every step broadcast to the current batch
 value *replicate_value(elaborator *e, uint64_t n, value *x);
 value *element_at(elaborator *e, value *array, uint64_t index);
+value *join_rows(elaborator *e, value *list);  // builtins.c: an array of arrays, or a list of such
 // The elements of an array (no list) under a function, elaborated once for all of them.
 typedef value *element_function(elaborator *e, value *element, void *with);
 value *map_elements(elaborator *e, value *array, element_function *f, void *with);

@@ -151,10 +151,19 @@ static const trace_step *dynamic_root(const elaborator *e, const trace_step *roo
   return root;
 }
 
+static bool may_be_wanted(const trace_step *root) {
+  return root->op == TRACE_ARGUMENT && root->type == SCALAR_I64;
+}
+
+bool depends_on_int_argument(const elaborator *e, const value *v) {
+  const trace_step *root = dynamic_root(e, &e->out->steps.items[v->u.step]);
+  return may_be_wanted(root) && root->rank == 0;
+}
+
 // Notes whether the value could be static for one run (core/error.h).
 static void note_wanted(elaborator *e, const value *v) {
   const trace_step *root = dynamic_root(e, &e->out->steps.items[v->u.step]);
-  e->d->wants_static = root->op == TRACE_ARGUMENT && root->type == SCALAR_I64;
+  e->d->wants_static = may_be_wanted(root);
   e->d->can_be_static = e->d->wants_static && (root->rank == 0 || e->asks_for_matrix);
   e->d->wanted = (uint32_t)root->number;
 }

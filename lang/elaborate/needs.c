@@ -3,6 +3,10 @@
 
 bool places_of_step(const elaborator *e, const trace_step *s, checked_places *l) {
   bool gathers = s->op == TRACE_GATHER, scatters = s->op == TRACE_SCATTER;
+  if (s->op == TRACE_RESHAPE && s->bound) {
+    *l = (checked_places){s->operands[0], s->bound, false, CHECK_PLACES};
+    return true;
+  }
   bool keyed = (s->op == TRACE_PLACES || s->op == TRACE_COUNT) && s->number;
   if (s->op == TRACE_PLACES && s->operand_count == 2) {
     *l = (checked_places){s->operands[1], s->dims[0] + 1, false, CHECK_OFFSETS};

@@ -50,6 +50,23 @@ value *run_gather(elaborator *e, const builtin *row, value **a, type **instance)
   return make_array(e, length_of(a[0]), map_steps(e, xs->u.array.element, placed_step, &p));
 }
 
+// An index as the places of a gather: a list of one.
+static value *list_of_one(elaborator *e, value *index) {
+  value *list = make_parts(e, VALUE_LIST, 1);
+  list->u.parts.items[0] = index;
+  return list;
+}
+
+value *bounded_index(elaborator *e, value *index, uint64_t bound) {
+  value_id list = places_of(e, list_of_one(e, index));
+  trace_step same = {.op = TRACE_RESHAPE, .batch = OWN_BATCH, .bound = bound};
+  return element_at(e, make_array(e, 1, make_dynamic(e, emit(e, same, 1, &list))), 0);
+}
+
+value *element_at_data(elaborator *e, value *array, value *index) {
+  return element_at(e, run_gather(e, NULL, (value *[]){list_of_one(e, index), array}, NULL), 0);
+}
+
 value *run_scatter(elaborator *e, const builtin *row, value **a, type **instance) {
   (void)instance;
   uint64_t count = length_of(a[0]), length = length_of(a[2]);

@@ -37,6 +37,8 @@ static bool is_same_step(const step_numbers *n, const trace_step *a, const trace
       a->shadow != b->shadow || a->op == TRACE_EXTERN || !has_same_operands(n, a, b) ||
       (a->rank && memcmp(a->dims, b->dims, a->rank * sizeof *a->dims) != 0))
     return false;
+  if (a->op == TRACE_RESHAPE && a->bound != b->bound)
+    return false;
   if (a->op == TRACE_CONSTANT)
     return !memcmp(&a->constant, &b->constant, scalar_types[a->type].size);
   return a->op != TRACE_BMMC ||

@@ -795,10 +795,6 @@ static const struct {
      "padded minval sort_desc xs fills the array up with minval, which comes last"},
     {HINT_LENGTH, {"merge", "merge_by"}, "merge_sorted xs ys joins sorted arrays of any lengths"},
 
-    {HINT_STATIC,
-     {"an index"},
-     "gather is xs has the elements of xs at the places is, which may be data: one of them is head "
-     "(gather [i] xs); all elements in turn are [xs[i] | i <- 0..length xs - 1]"},
     {HINT_STATIC, {"a condition in a comprehension"}, FILTER},
     {HINT_STATIC,
      {"a condition that chooses between functions"},

@@ -40,6 +40,17 @@ static term step_bit_places(generator *g, const scope *s, term xs, keep k, const
                    xs.shape);
 }
 
+// Elements by indices that are data; of rows one element of each, or all.
+static term indexed(generator *g, term xs, uint64_t length, term places, bool of_rows) {
+  const shape *e = xs.shape->parts[0];
+  const char *name = fresh_name(g, "a"), *i = fresh_name(g, "j"), *column = "";
+  if (of_rows)
+    column = write_code(g, "[(3 * int %s + 1) %% %u]", i, (uint32_t)e->length);
+  return make_atom(write_code(g, "(let %s = %s in map (\\%s -> %s[int %s %% length %s]%s) %s)",
+                              name, xs.text, i, name, i, name, column, atom_text(g, places)),
+                   array_shape(g, length, of_rows ? e->parts[0] : e));
+}
+
 static term step_gather_places(generator *g, const scope *s, term xs, keep k, const step *row) {
   (void)row;
   uint64_t length = k == KEEP_NOTHING ? draw_below(g, 40) : xs.shape->length;
@@ -48,6 +59,9 @@ static term step_gather_places(generator *g, const scope *s, term xs, keep k, co
     return (term){0};
   const char *name = fresh_name(g, "a"), *i = fresh_name(g, "j");
   term places = value_term(g, s, array_shape(g, length, integer_shape(g)), 0);
+  if (draw_chance(g, 50))
+    return indexed(g, xs, length, places,
+                   k == KEEP_NOTHING && e->kind == SHAPE_ARRAY && e->length && draw_chance(g, 60));
   return make_atom(
       write_code(g, "(let %s = %s in gather (map (\\%s -> %s (%s %% length %s)) %s) %s)", name,
                  xs.text, i, place_type(g, xs.shape->length), i, name, atom_text(g, places), name),

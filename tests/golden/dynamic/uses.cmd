@@ -10,7 +10,6 @@ try split_count 'i32 [8]i32'
 try repetition 'i32 i32'
 try length_of i32
 try copies i32
-try index 'i32 [8]i32'
 try row 'i32 [2]i32'
 try matrix '[3]i32 [8]i32'
 try complement 'i32 [2]i32'
