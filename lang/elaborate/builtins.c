@@ -319,23 +319,6 @@ BUILTIN(rows_of) {
   return rows_of_array(e, a[1], inner);
 }
 
-// The rows of an array of arrays, as one ARRAY around another.
-static value *as_rows(elaborator *e, value *v) {
-  v = as_array(e, v);
-  return v->u.array.element->kind == VALUE_LIST
-             ? make_array(e, v->u.array.length, as_array(e, v->u.array.element))
-             : v;
-}
-
-value *join_rows(elaborator *e, value *list) {
-  value *rows = as_rows(e, list), *inner = rows->u.array.element;
-  uint64_t length;
-  if (__builtin_mul_overflow(rows->u.array.length, inner->u.array.length, &length))
-    fail(e, "the joined array has more than 2^64 elements");
-  trace_step s = {.op = TRACE_RESHAPE, .batch = OWN_BATCH, .number = 2, .rank = 1, .dims = &length};
-  return make_array(e, length, move_value(e, inner->u.array.element, s));
-}
-
 BUILTIN(join) {
   if (a[0]->kind == VALUE_LIST && !a[0]->u.parts.count && !a[0]->u.parts.like)
     return make_empty(e, instance[0], NULL);

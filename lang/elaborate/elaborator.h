@@ -365,7 +365,8 @@ void leave_level(elaborator *e);
 value *lift(elaborator *e, value *v);  // every step broadcast to the current batch
 value *replicate_value(elaborator *e, uint64_t n, value *x);
 value *element_at(elaborator *e, value *array, uint64_t index);
-value *join_rows(elaborator *e, value *list);  // builtins.c: an array of arrays, or a list of such
+value *as_rows(elaborator *e, value *list);    // an ARRAY of ARRAYs
+value *join_rows(elaborator *e, value *list);  // all their elements
 // The elements of an array (no list) under a function, elaborated once for all of them.
 typedef value *element_function(elaborator *e, value *element, void *with);
 value *map_elements(elaborator *e, value *array, element_function *f, void *with);

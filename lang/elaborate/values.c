@@ -403,6 +403,22 @@ value *element_at(elaborator *e, value *array, uint64_t index) {
   return move_element(e, array, (trace_step){.op = TRACE_ELEMENT, .number = index});
 }
 
+value *as_rows(elaborator *e, value *v) {
+  v = as_array(e, v);
+  return v->u.array.element->kind == VALUE_LIST
+             ? make_array(e, v->u.array.length, as_array(e, v->u.array.element))
+             : v;
+}
+
+value *join_rows(elaborator *e, value *list) {
+  value *rows = as_rows(e, list), *inner = rows->u.array.element;
+  uint64_t length;
+  if (__builtin_mul_overflow(rows->u.array.length, inner->u.array.length, &length))
+    fail(e, "the joined array has more than 2^64 elements");
+  trace_step s = {.op = TRACE_RESHAPE, .batch = OWN_BATCH, .number = 2, .rank = 1, .dims = &length};
+  return make_array(e, length, move_value(e, inner->u.array.element, s));
+}
+
 value *map_elements(elaborator *e, value *xs, element_function *f, void *with) {
   uint64_t length = xs->u.array.length, outer = e->batch, inner = times_batch(e, length);
   trace_step in = {.op = TRACE_RESHAPE, .batch = inner, .number = 1};
