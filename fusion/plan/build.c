@@ -31,12 +31,16 @@ void assign_slots(const planning *p, uint32_t first, uint32_t end, const bool *l
       last[p->uses.reads[i].values[k]] = i;
   for (net_id v = 0; v < s->values.count; v++) {
     slot_of[v] = NET_NONE;
-    if (loaded[v])
+    if (loaded[v] && !p->direct[v])
       slot_of[v] = claim_slot(p->memory, all, width_of(s, v), plan_live_of_value(p, v));
   }
   for (uint32_t i = first; i < end; i++) {
     const net_op *op = &s->ops.items[i];
     const net_reads *r = &p->uses.reads[i];
+    for (uint32_t k = 0; k < r->count; k++)
+      if (loaded[r->values[k]] && p->direct[r->values[k]])
+        slot_of[r->values[k]] = claim_slot(p->memory, all, width_of(s, r->values[k]),
+                                           plan_live_of_value(p, r->values[k]));
     for (uint32_t k = 0; k < r->count; k++)
       if (last[r->values[k]] == i && !stored[r->values[k]])
         all->taken.items[slot_of[r->values[k]]] = false;
@@ -197,7 +201,8 @@ static void add_move(const planning *p, move_list *moves, f2_space tile, net_id 
   vec_push(p->memory, moves, m);
 }
 
-// What the pass's ops read and did not make, and what is stored as it was loaded.
+// What the pass's ops read and did not make, and what is stored as it was loaded. Direct loads come
+// last.
 static void add_loads(building *b, uint32_t number, plan_pass *pass, bool *loaded) {
   const planning *p = b->p;
   const net_stage *s = p->stage;
@@ -213,18 +218,22 @@ static void add_loads(building *b, uint32_t number, plan_pass *pass, bool *loade
       loaded[v] = true;
   }
   move_list loads = {0};
-  for (size_t i = 0; i < s->loads.count; i++) {
-    const net_load *l = &s->loads.items[i];
-    if (loaded[l->value] && b->spills[l->value].move.array == NET_NONE)
-      add_move(p, &loads, r->space, l->value,
-               (plan_move){.array = l->array,
-                           .map = l->map,
-                           .padding_start = l->padding_start,
-                           .padding_value = l->padding_value});
+  for (int direct = 0; direct < 2; direct++) {
+    for (size_t i = 0; i < s->loads.count; i++) {
+      const net_load *l = &s->loads.items[i];
+      if (loaded[l->value] && b->spills[l->value].move.array == NET_NONE &&
+          p->direct[l->value] == direct)
+        add_move(p, &loads, r->space, l->value,
+                 (plan_move){.array = l->array,
+                             .map = l->map,
+                             .padding_start = l->padding_start,
+                             .padding_value = l->padding_value,
+                             .direct = direct ? p->uses.values[l->value].first - r->first + 1 : 0});
+    }
+    for (net_id v = 0; v < s->values.count && !direct; v++)
+      if (loaded[v] && b->spills[v].move.array != NET_NONE)
+        add_move(p, &loads, r->space, v, b->spills[v].move);
   }
-  for (net_id v = 0; v < s->values.count; v++)
-    if (loaded[v] && b->spills[v].move.array != NET_NONE)
-      add_move(p, &loads, r->space, v, b->spills[v].move);
   pass->loads = loads.items;
   pass->load_count = (uint32_t)loads.count;
 }
@@ -454,6 +463,8 @@ static void lengthen_lines(const planning *p, run *r, bool loads, bool stores, i
   for (int i = 0; i < s->n && i < 31; i++)
     for (size_t m = 0; m < s->loads.count + s->stores.count; m++) {
       bool load = m < s->loads.count;
+      if (load && p->direct[s->loads.items[m].value])
+        continue;
       const net_map *map = load ? &s->loads.items[m].map : &s->stores.items[m - s->loads.count].map;
       f2_space line = lines_in_share(p, map, UINT32_C(2) << i);
       for (int k = 0; k < line.dimension && (load ? loads : stores); k++)

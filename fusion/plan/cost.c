@@ -141,7 +141,9 @@ pass_cost pass_cost_of(const plan *p, const plan_pass *pass) {
     const plan_move *m = plan_move_at(pass, i);
     double moved = elements * pass->slot_bytes[m->slot] /
                    part_within(pass, live_set(s->n, m->live_count, m->live));
-    bytes += m->coalesced ? moved : moved * PARTS;
+    if (m->direct)  // each element once: after that it is in a cache
+      moved /= (double)f2_unit(part_space(&m->map, s->n, 1).dimension);
+    bytes += m->coalesced || m->direct ? moved : moved * PARTS;
   }
   for (uint32_t i = 0; i < pass->op_count; i++)
     ops += elements / part_within(pass, live_of_op(s, &s->ops.items[pass->ops[i]]));

@@ -34,6 +34,14 @@ int plan_room(const planning *p, const run *r) {
   return smaller_of(d, net_share_bits(p->stage));
 }
 
+// Adds as many vectors of `part` as make one part of a line of what is loaded directly.
+static void insert_part(f2_space *space, f2_space part) {
+  enum { FEW = 3 };
+  int held = f2_space_intersection(*space, part).dimension;
+  for (int i = 0; i < part.dimension && held < FEW; i++)
+    held += f2_space_insert(space, part.basis[i]);
+}
+
 // The run with its next op as well.
 static run with_next_op(const planning *p, run r) {
   uint32_t i = r.end++;
@@ -42,6 +50,8 @@ static run with_next_op(const planning *p, run r) {
     f2_space_insert(&r.space, op->directions[k]);
   if (p->op_lines[i])
     r.space = f2_space_sum(r.space, *p->op_lines[i]);
+  if (p->op_parts[i])
+    insert_part(&r.space, *p->op_parts[i]);
   r.slots |= p->op_slots[i];
   return r;
 }

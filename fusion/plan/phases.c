@@ -170,8 +170,8 @@ static bool holds_lines(const plan_phase *phase, f2_space lines) {
 void plan_phases(const planning *p, plan_pass *pass) {
   phase_shape shape = phase_shape_of(p, pass);
   f2_space tile = pass->tile, none = f2_space_zero(tile.n), home = none, stored = none;
-  if (pass->load_count)
-    home = move_lines(p, pass, &pass->loads[0], shape.l);
+  if (plan_first_load(pass))
+    home = move_lines(p, pass, plan_first_load(pass), shape.l);
   for (int i = 0; i < tile.dimension && home.dimension < shape.l; i++)
     f2_space_insert(&home, tile.basis[i]);
   if (pass->store_count)

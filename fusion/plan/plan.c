@@ -3,9 +3,49 @@
 
 // ---- the stage --------------------------------------------------------------------------------
 
+// The op that does the load itself (plan.h), or NET_NONE.
+static uint32_t direct_reader(const planning *p, const net_load *l) {
+  const net_stage *s = p->stage;
+  const net_value_uses *u = &p->uses.values[l->value];
+  if (u->stored || u->first == NET_NONE || u->first != u->last || l->padding_start != UINT64_MAX)
+    return NET_NONE;
+  for (size_t i = 0; i < s->stores.count; i++)
+    if (s->stores.items[i].array == l->array)
+      return NET_NONE;
+  const net_op *op = &s->ops.items[u->first];
+  f2_space same = part_space(&l->map, s->n, 1);
+  for (uint32_t k = 0; k < op->k; k++)
+    if (f2_space_has(same, op->directions[k]))
+      return u->first;
+  return NET_NONE;
+}
+
+// Memory moves at least so many bytes: a tile has as much of what it loads directly together, or
+// uses one element as often.
+static void find_direct_loads(planning *p) {
+  enum { PART = 32 };
+  const net_stage *s = p->stage;
+  p->direct = NEW_ARRAY(p->memory, bool, s->values.count + 1);
+  p->op_parts = NEW_ARRAY(p->memory, f2_space *, s->ops.count + 1);
+  for (size_t i = 0; i < s->loads.count; i++) {
+    const net_load *l = &s->loads.items[i];
+    uint32_t op = direct_reader(p, l);
+    if (op == NET_NONE)
+      continue;
+    p->direct[l->value] = true;
+    f2_space part = part_space(&l->map, s->n, PART / width_of(s, l->value));
+    part = f2_space_intersection(part, p->share);
+    if (p->op_parts[op])
+      part = f2_space_intersection(part, *p->op_parts[op]);
+    else
+      p->op_parts[op] = NEW(p->memory, f2_space);
+    *p->op_parts[op] = part;
+  }
+}
+
 // What one op reads goes from memory to registers, and what an op makes for memory alone goes there
 // from registers: neither needs room in the tile. (Where lanes are threads it may have to wait in
-// the tile for the phase that has its lines.)
+// the tile for the phase that has its lines, unless it is loaded directly.)
 static void spare_short_moves(planning *p, const uint32_t *slot_of) {
   enum { LOAD = 1, STORE = 2, OTHER = 4 };  // what has been in a slot
   const net_stage *s = p->stage;
@@ -14,8 +54,10 @@ static void spare_short_moves(planning *p, const uint32_t *slot_of) {
     if (slot_of[v] == NET_NONE)
       continue;
     const net_value_uses *u = &p->uses.values[v];
-    bool load = u->maker == NET_NONE && !u->stored && u->first == u->last;
-    bool store = u->maker != NET_NONE && u->stored && u->first == NET_NONE;
+    bool waits = p->target->lane_bytes == 0;
+    bool load =
+        u->maker == NET_NONE && !u->stored && u->first == u->last && (!waits || p->direct[v]);
+    bool store = u->maker != NET_NONE && u->stored && u->first == NET_NONE && !waits;
     held[slot_of[v]] |= load ? LOAD : store ? STORE : OTHER;
   }
   for (uint32_t i = 0; i < p->slot_count; i++)
@@ -46,8 +88,7 @@ static void find_slots(planning *p) {
   p->slot_live = all.live.items;
   for (uint32_t i = 0; i < p->slot_count; i++)
     p->slot_live[i] = live_directions(p->slot_live[i]);
-  if (p->target->lane_bytes)
-    spare_short_moves(p, slot_of);
+  spare_short_moves(p, slot_of);
   p->op_slots = NEW_ARRAY(p->memory, uint64_t, s->ops.count + 1);
   for (size_t i = 0; i < s->ops.count; i++) {
     const net_op *op = &s->ops.items[i];
@@ -85,7 +126,7 @@ static void find_lines(planning *p) {
   for (size_t i = 0; i < s->loads.count; i++) {
     const net_load *l = &s->loads.items[i];
     const net_value_uses *u = &p->uses.values[l->value];
-    if (u->first != NET_NONE)
+    if (u->first != NET_NONE && !p->direct[l->value])
       add_lines(p, u->first, &l->map, l->value);
     if (u->stored)
       add_lines(p, NET_NONE, &l->map, l->value);
@@ -180,6 +221,7 @@ static planning planning_for(arena *a, const plan *p, uint32_t number, const tar
                 .share = f2_space_units(stage->n, f2_mask(net_share_bits(stage))),
                 .alone = NET_NONE};
   s.uses = net_uses_of(s.memory, s.stage);
+  find_direct_loads(&s);
   find_slots(&s);
   find_lines(&s);
   find_lines_between(&s);

@@ -21,6 +21,10 @@
 // Lines. A load or store is COALESCED if the tile holds whole lines of the array: with E_t the span
 // of the address bits within a line and (A, c) the map from index to address, A^-1 E_t lies in V.
 //
+// Where an op reads one element of a load for several elements of its coset, as a level of a
+// transform does with its factors, the load is DIRECT: the op itself does it, to its registers. It
+// needs no room in fast memory, no phase that has its lines, and its slot from that op to it only.
+//
 // Blocks: the cosets of V. `blocks` is a basis of a complement of V, chosen where possible inside
 // the kernels of the ops' coordinates, like L and T: then which element of a pair an index is
 // depends on its register only, and directions are STATIC.
@@ -67,8 +71,10 @@ typedef struct plan_move {  // a load or store of a pass
   uint64_t padding_start;
   scalar_bits padding_value;  // loads
   uint32_t live_count;
-  net_form *live;  // elements where a form is 1 need not be loaded, and are not stored
-  bool coalesced;  // whole lines (see above); false: the planner found no tile for it
+  net_form *live;   // elements where a form is 1 need not be loaded, and are not stored
+  bool coalesced;   // whole lines (see above); false: the planner found no tile for it
+  uint32_t direct;  // of a load: 1 + the op of the pass before which it is done, straight to
+                    // registers; 0: a phase does it, for all that follow
 } plan_move;
 
 typedef struct plan_access {  // an array that a pass reads or writes
@@ -192,6 +198,10 @@ net_id *plan_pass_arrays(arena *a, const plan_pass *pass, uint32_t *count);
 // The loads of a pass, then its stores.
 static inline const plan_move *plan_move_at(const plan_pass *pass, uint32_t i) {
   return i < pass->load_count ? &pass->loads[i] : &pass->stores[i - pass->load_count];
+}
+// The load that a pass begins with, or NULL. Direct ones come last.
+static inline const plan_move *plan_first_load(const plan_pass *pass) {
+  return pass->load_count && !pass->loads[0].direct ? pass->loads : NULL;
 }
 // The first move of `count` from or to an array; or NULL.
 const plan_move *plan_find_move(const plan_move *moves, uint32_t count, net_id array);

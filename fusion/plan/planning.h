@@ -49,7 +49,9 @@ struct planning {
   // The lines that coalesced loads and stores need: by op, of what it is the first to read and of
   // what it makes (NULL: nothing); of what is stored as it was loaded.
   f2_space **op_lines, moved_lines;
-  padding padding;  // of the stage (plan/padding.h)
+  bool *direct;         // by value: it is loaded directly (plan.h)
+  f2_space **op_parts;  // by op: the tile has as much of each of these as of a part of a line
+  padding padding;      // of the stage (plan/padding.h)
   plan_padding padding_kind;
   uint64_t *op_slots;    // by op: the slots of what it reads and makes, if the stage were one pass
   uint32_t *slot_bytes;  // of those slots
@@ -88,6 +90,8 @@ f2_space lines_in_share(const planning *p, const net_map *m, uint32_t line_eleme
 f2_space lines_of_value(const planning *p, const net_map *m, net_id value);
 // How many dimensions the tile lacks to hold whole lines of elements of so many bytes.
 int missing_dimensions(f2_space tile, const net_map *m, uint32_t line_bytes, uint32_t bytes);
+// The vectors along which the map stays within `elements` neighbours, or one element.
+f2_space part_space(const net_map *m, int n, uint32_t elements);
 // The masks of the coordinates of the ops [first, end) of a pass.
 f2_space coordinate_forms(const net_stage *s, const plan_pass *pass, uint32_t first, uint32_t end);
 f2_space op_directions(const net_stage *s, const plan_pass *pass, uint32_t i);
@@ -199,8 +203,8 @@ typedef struct slots {
   VEC(bool) taken;
   VEC(f2_space) live;  // where all that it holds in turn is made (net.h)
 } slots;
-// Slots for the ops [first, end) of a stage, as if they were one pass: a value's slot is free for
-// others after its last reader, unless it is stored at the end.
+// Slots for the ops [first, end) of a stage, as if they were one pass: a value has its slot from
+// where it is loaded or made to its last reader, or to the end if it is stored there.
 void assign_slots(const planning *p, uint32_t first, uint32_t end, const bool *loaded,
                   const bool *stored, uint32_t *slot_of, slots *all);
 // The passes of a stage, and the arrays between them, which follow those of the plan so far.

@@ -68,7 +68,10 @@ static void print_move(const plan_printer *p, const plan_move *m, bool load) {
   net_write_place(p->out, &m->map, m->padding_start, p->plan->arrays.items[m->array].type,
                   load ? &m->padding_value : NULL);
   net_write_forms(p->out, " live ", m->live_count, m->live);
-  text_string(p->out, m->coalesced ? " coalesced\n" : " scattered\n");
+  if (m->direct)
+    text_printf(p->out, " direct op %" PRIu32 "\n", p->pass->ops[m->direct - 1]);
+  else
+    text_string(p->out, m->coalesced ? " coalesced\n" : " scattered\n");
 }
 
 static void print_phase(const plan_printer *p, uint32_t number) {
@@ -146,7 +149,8 @@ const char plan_legend[] =
     "#              `threads`\n"
     "#   exchange   elements change threads through fast memory, where bit i of an address goes\n"
     "#              with vector i\n"
-    "#   coalesced  moves whole lines of memory; scattered: parts of lines\n";
+    "#   coalesced  moves whole lines of memory; scattered: parts of lines; direct: that op\n"
+    "#              loads it itself, to its registers\n";
 
 void plan_print(text *out, const plan *p) {
   plan_printer in = {.out = out, .plan = p};

@@ -32,6 +32,14 @@ f2_space lines_of_value(const planning *p, const net_map *m, net_id value) {
   return lines_in_share(p, m, p->target->line_bytes / width_of(p->stage, value));
 }
 
+f2_space part_space(const net_map *m, int n, uint32_t elements) {
+  f2_space far = f2_space_zero(n);
+  for (uint32_t i = 0; i < m->row_count; i++)
+    if ((uint64_t)m->rows[i].weight >= elements)
+      f2_space_insert(&far, m->rows[i].form.mask);
+  return f2_space_orthogonal(far);
+}
+
 int missing_dimensions(f2_space tile, const net_map *m, uint32_t line_bytes, uint32_t bytes) {
   f2_space lines = line_space(m, tile.n, line_bytes / bytes);
   return f2_space_sum(tile, lines).dimension - tile.dimension;

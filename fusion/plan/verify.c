@@ -36,6 +36,9 @@ static const char *verify_move(const verifying *v, const plan_move *m, const cha
   if (m->slot >= v->pass->slot_count)
     return arena_printf(v->memory, "a %s has slot %" PRIu32 " of %" PRIu32, what, m->slot,
                         v->pass->slot_count);
+  if (m->direct > v->pass->op_count)
+    return arena_printf(v->memory, "a %s is of op %" PRIu32 " of %" PRIu32, what, m->direct,
+                        v->pass->op_count);
   if (m->array >= v->plan->arrays.count)
     return arena_printf(v->memory, "a %s names array %" PRIu32, what, m->array);
   const net_array *a = &v->plan->arrays.items[m->array];
@@ -106,8 +109,12 @@ static const char *verify_slots(const verifying *v) {
   for (uint32_t i = 0; i < p->slot_count; i++)
     holds[i] = NET_NONE;
   for (uint32_t i = 0; i < p->load_count; i++)
-    holds[p->loads[i].slot] = p->loads[i].value;
+    if (!p->loads[i].direct)
+      holds[p->loads[i].slot] = p->loads[i].value;
   for (uint32_t i = 0; i < p->op_count; i++) {
+    for (uint32_t k = 0; k < p->load_count; k++)
+      if (p->loads[k].direct == i + 1)
+        holds[p->loads[k].slot] = p->loads[k].value;
     const net_op *op = &v->stage->ops.items[p->ops[i]];
     net_reads reads = net_op_reads(v->memory, v->stage, op);
     for (uint32_t k = 0; k < reads.count; k++) {

@@ -136,9 +136,10 @@ static vector_list vectors_of_one_line(const warps *w, const plan_move *m) {
 // Lanes are those of a load or of a store: whole warps of neighbours, or else whole lines.
 static void add_op_phase(warps *w, uint32_t first, uint32_t end, f2_space d) {
   vector_list wanted = {0}, lines[4] = {0}, directions = vectors_of(d);
-  if (first == 0 && w->pass->load_count) {
-    lines[0] = line_vectors(w, &w->pass->loads[0].map, w->shape.l);
-    lines[2] = vectors_of_one_line(w, &w->pass->loads[0]);
+  const plan_move *load = plan_first_load(w->pass);
+  if (first == 0 && load) {
+    lines[0] = line_vectors(w, &load->map, w->shape.l);
+    lines[2] = vectors_of_one_line(w, load);
   }
   if (end == w->pass->op_count && w->pass->store_count) {
     lines[1] = line_vectors(w, &w->pass->stores[0].map, w->shape.l);
@@ -198,7 +199,7 @@ static void add_move_phases(warps *w, const plan_move *moves, uint32_t count, si
                             size_t to, uint32_t at) {
   size_t added = w->phases.count;
   for (uint32_t i = 0; i < count; i++) {
-    if (plan_are_few(moves[i].live_count) || has_line(w, &moves[i], from, to) ||
+    if (moves[i].direct || plan_are_few(moves[i].live_count) || has_line(w, &moves[i], from, to) ||
         has_line(w, &moves[i], added, w->phases.count))
       continue;
     line lines = lines_of_move(w, &moves[i]);
@@ -297,9 +298,10 @@ static uint64_t *raw_exchange(const warps *w, const plan_phase *before, const pl
 // Ops that make few elements of many, on neighbours that one access loads: they are executed where
 // they are loaded, and only what they make is exchanged.
 static void add_reducing_phase(warps *w) {
-  if (!w->pass->load_count || w->p->strategy->plain)
+  const plan_move *load = plan_first_load(w->pass);
+  if (!load || w->p->strategy->plain)
     return;
-  line lines = lines_of_move(w, &w->pass->loads[0]);
+  line lines = lines_of_move(w, load);
   f2_space wide = span_of(w, &lines.wide);
   uint32_t count = 0;
   for (; count < w->pass->op_count && count != w->p->alone; count++) {
@@ -314,7 +316,7 @@ static void add_reducing_phase(warps *w) {
   if (count == 0 || !can_have_lanes(w, wide, forms, &lines.lanes))
     return;
   plan_phase phase = warp_phase(w, 0, count, &lines.wide, &lines.lanes);
-  align_accesses(w, &phase, &w->pass->loads[0].map, &lines.wide);
+  align_accesses(w, &phase, &load->map, &lines.wide);
   vec_push(w->p->memory, &w->phases, phase);
 }
 

@@ -71,7 +71,18 @@ static bool is_partial(const net_op *op, const net_output *output) {
   return false;
 }
 
-static void scan_op(const c_pass *p, uint32_t phase, const net_op *op) {
+// A slot that an op loads directly is made in its phase: nothing in it was needed.
+static void scan_op(const c_pass *p, uint32_t phase, uint32_t number) {
+  const net_op *op = &p->stage->ops.items[p->pass->ops[number]];
+  for (uint32_t i = 0; i < p->pass->load_count; i++) {
+    const plan_move *m = &p->pass->loads[i];
+    if (m->direct != number + 1)
+      continue;
+    c_use *use = c_use_of(p, phase, m->slot);
+    use->made = true;
+    use->after = content_of(p, m->value, live_set(p->stage->n, m->live_count, m->live));
+    p->schedule.load_phase[i] = phase;
+  }
   net_reads reads = net_op_reads(p->context->memory, p->stage, op);
   for (uint32_t i = 0; i < reads.count; i++) {
     uint32_t slot = p->pass->slot_of[reads.values[i]];
@@ -98,7 +109,8 @@ static void scan_phases(const c_pass *p) {
     held[slot].value = NET_NONE;
   for (uint32_t i = 0; i < p->pass->load_count; i++) {
     const plan_move *m = &p->pass->loads[i];
-    held[m->slot] = content_of(p, m->value, live_set(p->stage->n, m->live_count, m->live));
+    if (!m->direct)
+      held[m->slot] = content_of(p, m->value, live_set(p->stage->n, m->live_count, m->live));
   }
   for (uint32_t phase = 0; phase < p->schedule.phase_count; phase++) {
     const plan_phase *f = &p->schedule.phases[phase];
@@ -107,7 +119,7 @@ static void scan_phases(const c_pass *p) {
       use->before = use->after = held[slot];
     }
     for (uint32_t i = f->first_op; i < f->first_op + f->op_count; i++)
-      scan_op(p, phase, &p->stage->ops.items[p->pass->ops[i]]);
+      scan_op(p, phase, i);
     for (uint32_t slot = 0; slot < p->pass->slot_count; slot++)
       held[slot] = c_use_of(p, phase, slot)->after;
   }
@@ -189,7 +201,8 @@ static uint32_t last_made(const c_pass *p, uint32_t slot, bool *made) {
 static uint32_t first_loaded(const c_pass *p, uint32_t slot) {
   for (uint32_t i = 0; i < p->pass->load_count; i++)
     for (uint32_t phase = 0; phase < p->schedule.phase_count; phase++)
-      if (p->pass->loads[i].slot == slot && !stored_elsewhere(p->pass, &p->pass->loads[i]) &&
+      if (p->pass->loads[i].slot == slot && !p->pass->loads[i].direct &&
+          !stored_elsewhere(p->pass, &p->pass->loads[i]) &&
           has_lines(p, &p->pass->loads[i], phase, true))
         return phase;
   return 0;
@@ -201,7 +214,7 @@ static uint32_t last_overwritten(const c_pass *p, const plan_move *store) {
   uint32_t latest = 0, count = p->schedule.phase_count;
   for (uint32_t i = 0; i < p->pass->load_count; i++) {
     const plan_move *load = &p->pass->loads[i];
-    if (load->array != store->array)
+    if (load->array != store->array || load->direct)
       continue;
     uint32_t phase = 0;
     while (phase < count && !c_use_of(p, phase, load->slot)->needed)
@@ -250,10 +263,9 @@ static void place_stores(c_pass *p) {
 
 // A load whose slot is written before it is read is none.
 static void place_loads(c_pass *p) {
-  p->schedule.load_phase = NEW_ARRAY(p->context->memory, uint32_t, p->pass->load_count);
   for (uint32_t i = 0; i < p->pass->load_count; i++) {
     const plan_move *move = &p->pass->loads[i];
-    for (uint32_t phase = 0; phase < p->schedule.phase_count; phase++) {
+    for (uint32_t phase = 0; phase < p->schedule.phase_count && !move->direct; phase++) {
       c_use *use = c_use_of(p, phase, move->slot);
       if (use->needed) {
         uint32_t at = load_phase(p, move, phase);
@@ -423,6 +435,7 @@ c_pass c_pass_of(c_context *context, uint32_t number) {
   c->uses = NEW_ARRAY(context->memory, c_use, uses);
   for (size_t i = 0; i < uses; i++)
     c->uses[i].load = c->uses[i].in = c->uses[i].out = C_NOWHERE;
+  c->load_phase = NEW_ARRAY(context->memory, uint32_t, pass->load_count);
   scan_phases(&p);
   place_stores(&p);
   place_loads(&p);

@@ -77,6 +77,8 @@ c_activity c_pass_activity(const c_pass *p, uint32_t phase) {
     does.reads |= use->in != C_NOWHERE;
     does.writes |= use->out != C_NOWHERE;
   }
+  for (uint32_t i = 0; i < p->pass->load_count; i++)
+    does.loads |= p->pass->loads[i].direct && p->schedule.load_phase[i] == phase;
   for (uint32_t i = 0; i < p->pass->store_count; i++)
     does.stores |= p->schedule.store_phase[i] == phase;
   return does;

@@ -325,7 +325,7 @@ static void print_array_name(text *out, const plan *p, net_id id) {
 static void print_moves(text *out, const plan *p, const plan_pass *pass) {
   for (uint32_t i = 0; i < pass->load_count + pass->store_count; i++) {
     const plan_move *m = plan_move_at(pass, i);
-    if (m->coalesced || plan_are_few(m->live_count))
+    if (m->coalesced || m->direct || plan_are_few(m->live_count))
       continue;
     int missing = plan_missing_dimensions(p, pass, m);
     text_printf(out, "      %s ", i < pass->load_count ? "reads" : "writes");

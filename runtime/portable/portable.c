@@ -343,14 +343,20 @@ static bool is_dead_tile(const portable_pass_state *s, const tile_item *item) {
           f2_space_reduce(s->space, item->base) >= s->plan->padding_start);
 }
 
+// What op number - 1 loads directly; 0: what is loaded before all ops.
+static void load_for(const portable_pass_state *s, uint32_t number, const tile_item *item) {
+  for (uint32_t i = 0; i < s->load_count; i++)
+    if (s->plan->loads[i].direct == number)
+      tile_load(&s->tile, &s->loads[i], item);
+}
+
 static bool run_tile(const portable *e, const portable_pass_state *s, const tile_item *item,
                      next_tile *next) {
   if (is_dead_tile(s, item))
     return true;
-  for (uint32_t i = 0; i < s->load_count; i++)
-    tile_load(&s->tile, &s->loads[i], item);
+  load_for(s, 0, item);
   for (uint32_t i = 0; i < s->op_count; i++)
-    if (s->ops[i].is_compare) {
+    if (load_for(s, i + 1, item), s->ops[i].is_compare) {
       run_compares(e, s, i, item, next);
       i += s->ops[i].together - 1;
     } else {

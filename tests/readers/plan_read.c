@@ -52,6 +52,24 @@ static size_t dimension(const plan_reader *r) { return (size_t)r->pass->tile.dim
 // ---- the lines of a pass ---------------------------------------------------------------------
 
 // The value that a slot holds before the pass's ops, or after them.
+// The value that a direct load's op reads in its slot, and nobody has made; the load's op is from
+// here on one of the pass.
+static void find_direct_value(plan_reader *r, plan_move *m) {
+  uint32_t op = m->direct - 1;
+  if (r->pass->op_count == 0 || op < r->pass->ops[0] || op - r->pass->ops[0] >= r->pass->op_count)
+    read_fail(&r->in, "op %" PRIu32 " is none of the pass", op);
+  net_reads reads = net_op_reads(r->in.memory, r->stage, &r->stage->ops.items[op]);
+  net_uses uses = net_uses_of(r->in.memory, r->stage);
+  m->direct = op - r->pass->ops[0] + 1;
+  m->value = NET_NONE;
+  for (uint32_t i = 0; i < reads.count; i++)
+    if (r->pass->slot_of[reads.values[i]] == m->slot &&
+        uses.values[reads.values[i]].maker == NET_NONE)
+      m->value = reads.values[i];
+  if (m->value == NET_NONE)
+    read_fail(&r->in, "op %" PRIu32 " loads nothing in slot %" PRIu32, op, m->slot);
+}
+
 static net_id value_in_slot(const plan_reader *r, uint32_t slot, bool after) {
   net_id found = NET_NONE;
   bool *made = NEW_ARRAY(r->in.memory, bool, r->stage->values.count + 1);
@@ -63,6 +81,9 @@ static net_id value_in_slot(const plan_reader *r, uint32_t slot, bool after) {
       found = after && r->pass->slot_of[v] == slot ? v : found;
     }
   }
+  for (uint32_t i = 0; i < r->pass->load_count; i++)
+    if (r->pass->loads[i].direct && r->pass->loads[i].value != NET_NONE)
+      made[r->pass->loads[i].value] = true;
   for (net_id v = 0; found == NET_NONE && v < r->stage->values.count; v++)
     found = !made[v] && r->pass->slot_of[v] == slot ? v : NET_NONE;
   return found;
@@ -84,7 +105,11 @@ static void end_pass(plan_reader *r) {
   r->pass->phases = r->phases.items;
   r->pass->phase_count = (uint32_t)r->phases.count;
   for (uint32_t i = 0; i < r->pass->load_count; i++)
-    r->pass->loads[i].value = value_in_slot(r, r->pass->loads[i].slot, false);
+    if (r->pass->loads[i].direct)
+      find_direct_value(r, &r->pass->loads[i]);
+  for (uint32_t i = 0; i < r->pass->load_count; i++)
+    if (!r->pass->loads[i].direct)
+      r->pass->loads[i].value = value_in_slot(r, r->pass->loads[i].slot, false);
   for (uint32_t i = 0; i < r->pass->store_count; i++)
     r->pass->stores[i].value = value_in_slot(r, r->pass->stores[i].slot, true);
   plan_find_accesses(r->in.memory, r->stage, r->pass);
@@ -196,6 +221,10 @@ static plan_move read_move(plan_reader *r, bool load) {
   }
   if (read_literal(&r->in, "live"))
     m.live_count = read_live(r, &m.live);
+  if (load && read_literal(&r->in, "direct op")) {
+    m.direct = read_small_number(&r->in) + 1;
+    return m;
+  }
   m.coalesced = read_literal(&r->in, "coalesced");
   if (!m.coalesced)
     read_expect(&r->in, "scattered");

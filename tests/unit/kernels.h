@@ -14,10 +14,11 @@
 //
 // An access of memory by a warp touches no more lines than its bytes fill, if
 // - all 32 lanes have it. Blocks of fewer threads, and lanes beyond a limit, ask for less;
-// - the plan calls the move coalesced, and there are whole lines to be moved: all address bits
-//   within a line are bits of the index of their own, and whatever else is added to an address is a
-//   multiple of a line; and more than few elements are live. (The plan calls rows of 3 elements coalesced, too, and an array from its
-//   second element on: it asks only that the tile has what there is of lines.)
+// - the plan calls the move coalesced and not direct, and there are whole lines to be moved: all
+//   address bits within a line are bits of the index of their own, and whatever else is added to an
+//   address is a multiple of a line; and more than few elements are live. (The plan calls rows of 3
+//   elements coalesced, too, and an array from its second element on: it asks only that the tile
+//   has what there is of lines.)
 // Complex numbers whose elements have a condition each go in two halves, real and imaginary parts,
 // and each half touches the lines of both: twice the least.
 // kernels_counts says how many accesses these conditions leave, so that a test can tell that they
@@ -188,8 +189,8 @@ static bool is_whole(const plan *p, const plan_pass *pass, const plan_move *m) {
     *(within ? &bits : &others) |= weight;
   }
   f2_space lines = line_space(&m->map, s->n, (uint32_t)line);
-  return m->coalesced && !plan_are_few(m->live_count) && bits == line - 1 && others % line == 0 &&
-         UINT64_C(1) << lines.dimension == line;
+  return m->coalesced && !m->direct && !plan_are_few(m->live_count) && bits == line - 1 &&
+         others % line == 0 && UINT64_C(1) << lines.dimension == line;
 }
 
 // How many times the lines that its bytes fill an access of the array may touch; 0: any number, as

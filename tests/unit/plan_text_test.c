@@ -86,11 +86,55 @@ TEST(random_nets) {
   "  live x2^1\n"                                                                                  \
   "  padded from 12\n"
 
+// Slot 1 is that of the op before until the second op loads its factor.
+#define FACTORS                                                                                    \
+  "array a0 i32 4 argument 0\n"                                                                    \
+  "array a1 i32 2 argument 1\n"                                                                    \
+  "array a2 i32 4 result 0\n"                                                                      \
+  "stage 0 n=2\n"                                                                                  \
+  "  v0 = load a0 at x0 + 2*x1\n"                                                                  \
+  "  v1 = load a1 at x1\n"                                                                         \
+  "  op 0 step %1\n"                                                                               \
+  "    v2[0] = v0[0]\n"                                                                            \
+  "  op 1 directions 0b01 coordinates x0 step %2\n"                                                \
+  "    v3[0] = + v2[0] v1[0]\n"                                                                    \
+  "    v3[1] = - v2[1] v1[0]\n"                                                                    \
+  "  store v3 in a2 at x0 + 2*x1\n" TARGET "stage 0 strategy by-hand padding none\n"               \
+  "pass 0 of stage 0 seconds 0.5\n"                                                                \
+  "  tile 0b01 0b10\n"                                                                             \
+  "  blocks none\n"                                                                                \
+  "  slot 0 bytes 4 values v2-v3\n"                                                                \
+  "  slot 1 bytes 4 values v0-v1\n"                                                                \
+  "  load slot 1 from a0 at x0 + 2*x1 coalesced\n"                                                 \
+  "  load slot 1 from a1 at x1 "
+#define BUTTERFLY                                                                                  \
+  "  phase 0 ops 0-1 registers 0b01 lanes 0b10 threads none\n"                                     \
+  "  store slot 0 in a2 at x0 + 2*x1 coalesced\n"
+
 TEST(every_line) {
   START();
   CHECK_STR(again(NET TARGET PASS), NET TARGET PASS);
   CHECK_STR(again(NET TARGET "# nothing\n\nstage 0 strategy by-hand padding none # why not\n"),
             NET TARGET "stage 0 strategy by-hand padding none\n");
+  CHECK_STR(again(FACTORS "direct op 1\n" BUTTERFLY), FACTORS "direct op 1\n" BUTTERFLY);
+  arena_free(&memory);
+}
+
+// A load that an op does itself is in its slot from that op on, not before.
+static const char *problem_with(const char *string) {
+  const char *wrong = NULL;
+  const plan *p = plan_read(&memory, string, &wrong);
+  return p ? plan_verify(&memory, p) : wrong;
+}
+
+TEST(direct_loads) {
+  START();
+  CHECK_STR(problem_with(FACTORS "direct op 1\n" BUTTERFLY), NULL);
+  CHECK_STR(problem_with(FACTORS "scattered\n" BUTTERFLY),
+            "pass 0: op 1 reads v1, which is in no slot");
+  CHECK_STR(problem_with(FACTORS "direct op 0\n" BUTTERFLY),
+            "pass 0: op 1 reads v1, which is in no slot");
+  CHECK_STR(problem_with(FACTORS "direct op 2\n" BUTTERFLY), "line 24: op 2 is none of the pass");
   arena_free(&memory);
 }
 
