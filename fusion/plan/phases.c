@@ -20,11 +20,41 @@
 
 // ---- of both kinds of lanes --------------------------------------------------------------------
 
+// The longest chain of nodes of an op, each of which needs the one before it.
+static uint32_t longest_chain(const planning *p, const net_op *op) {
+  uint32_t count = net_op_nodes(p->stage, op, p->stage->walk), longest = 1;
+  for (uint32_t i = 0; i < count; i++) {  // operands precede their node
+    const net_node *node = &p->stage->nodes.items[p->stage->walk[i]];
+    uint32_t depth = 0;
+    for (uint32_t k = 0; k < node->operand_count; k++)
+      if (p->depth[node->operands[k]] > depth)
+        depth = p->depth[node->operands[k]];
+    p->depth[p->stage->walk[i]] = ++depth;
+    longest = depth > longest ? depth : longest;
+  }
+  return longest;
+}
+
+// At most 2^r elements, so few that the C compiler has the statements of all of them in a fraction of
+// a second; where lanes are vectors, no more than keep the processor busy while chains of nodes wait
+// for themselves.
+static int with_fewer_statements(const planning *p, const net_op *op, int r) {
+  enum { MOST = 1 << 13, MOST_AT_ONCE = 1 << 9, BUSY = 24 };
+  uint64_t nodes = net_op_nodes(p->stage, op, p->stage->walk), most = MOST;
+  int k = (int)op->k;
+  if (p->target->lane_bytes && r > k && nodes << (r - k) > MOST_AT_ONCE) {
+    uint64_t busy = BUSY * (uint64_t)longest_chain(p, op);
+    most = busy < MOST_AT_ONCE ? MOST_AT_ONCE : busy < MOST ? busy : MOST;
+  }
+  while (r > k && nodes << (r - k) > most)
+    r--;
+  return r;
+}
+
 // log2 of the elements of every slot that a thread has registers for: single ones, or vectors of
 // 2^l.
 static int register_bits(const planning *p, const plan_pass *pass, int l, uint32_t widest) {
   enum { USUAL = 8 };  // bytes of an element: a thread of a GPU has as many of wider ones
-  enum { MOST_STATEMENTS = 1 << 13 };  // of an op in a thread: compilers take a second for them
   const target *t = p->target;
   uint32_t width = t->lane_bytes ? t->lane_bytes : 4, count = 0;
   uint32_t lanes = t->lane_bytes ? 1u << l : 1;
@@ -33,12 +63,8 @@ static int register_bits(const planning *p, const plan_pass *pass, int l, uint32
   uint32_t bytes =
       !t->lane_bytes && widest > USUAL ? t->register_bytes / USUAL * widest : t->register_bytes;
   int r = log2_floor(bytes / width / (count ? count : 1));
-  for (uint32_t i = 0; i < pass->op_count; i++) {
-    const net_op *op = &p->stage->ops.items[pass->ops[i]];
-    uint64_t nodes = net_op_nodes(p->stage, op, p->stage->walk);
-    while (r > (int)op->k && nodes << (r - (int)op->k) > MOST_STATEMENTS)
-      r--;
-  }
+  for (uint32_t i = 0; i < pass->op_count; i++)
+    r = with_fewer_statements(p, &p->stage->ops.items[pass->ops[i]], r);
   return r;
 }
 
@@ -66,6 +92,25 @@ static int with_fewer_phases(const planning *p, const plan_pass *pass, int r) {
   return may && phases_with_registers(p, pass, r + 1) < phases ? r + 1 : r;
 }
 
+// Bytes of the widest elements that the pass has, or computes with often, such as indices of bytes:
+// compilers take vectors of twice a register apart, conversions and comparisons lane by lane.
+static uint32_t widest_computed(const planning *p, const plan_pass *pass, uint32_t widest) {
+  enum { MOST = 8, OFTEN = 16 };  // bytes of a real element; one of so many nodes
+  uint32_t of_bytes[MOST + 1] = {0}, all = 0, wider = 0;
+  for (uint32_t i = 0; i < pass->op_count; i++) {
+    const net_op *op = &p->stage->ops.items[pass->ops[i]];
+    uint32_t count = net_op_nodes(p->stage, op, p->stage->walk);
+    for (uint32_t n = 0; n < count; n++, all++)
+      of_bytes[scalar_types[scalar_real_of(p->stage->nodes.items[p->stage->walk[n]].type)].size]++;
+  }
+  for (uint32_t bytes = MOST; bytes > widest; bytes /= 2) {
+    wider += of_bytes[bytes];
+    if (wider > 0 && wider >= all / OFTEN)
+      return bytes;
+  }
+  return widest;
+}
+
 // Lanes first: they are there anyhow; then as many registers as the tile has use for, at least as
 // wide ops need.
 phase_shape phase_shape_of(const planning *p, const plan_pass *pass) {
@@ -78,6 +123,7 @@ phase_shape phase_shape_of(const planning *p, const plan_pass *pass) {
     int own = (int)p->stage->ops.items[pass->ops[i]].k;
     k = own > k ? own : k;
   }
+  widest = t->lane_bytes ? widest_computed(p, pass, widest) : widest;
   int lanes = t->lane_bytes ? log2_floor(t->lane_bytes / widest) : F2_MAX;
   int l = smaller_of(smaller_of((int)t->lane_bits, lanes), d - smaller_of(k, d));
   int r = t->lane_bytes || registers < 0 ? register_bits(p, pass, l, widest) : registers;

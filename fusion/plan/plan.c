@@ -90,6 +90,7 @@ static void find_slots(planning *p) {
     p->slot_live[i] = live_directions(p->slot_live[i]);
   spare_short_moves(p, slot_of);
   p->op_slots = NEW_ARRAY(p->memory, uint64_t, s->ops.count + 1);
+  p->depth = NEW_ARRAY(p->memory, uint32_t, s->nodes.count + 1);
   for (size_t i = 0; i < s->ops.count; i++) {
     const net_op *op = &s->ops.items[i];
     const net_reads *r = &p->uses.reads[i];

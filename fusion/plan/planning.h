@@ -55,6 +55,7 @@ struct planning {
   plan_padding padding_kind;
   uint64_t *op_slots;    // by op: the slots of what it reads and makes, if the stage were one pass
   uint32_t *slot_bytes;  // of those slots
+  uint32_t *depth;       // by node, while an op is looked at
   f2_space *slot_live;   // and the directions in which one stays where they hold something
   uint32_t slot_count;   // more than 64: op_slots are all of them
   uint32_t spared_loads, spared_stores;  // slots that take no room in the tile

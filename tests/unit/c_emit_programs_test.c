@@ -24,6 +24,31 @@ static const plan *planned(const char *expression, const char *types, const char
   return p;
 }
 
+// Of an op with many nodes a thread has few elements, and vectors are of its widest nodes: the C
+// compiler takes half a second for what took it 40.
+TEST(registers_of_wide_ops) {
+  START();
+  static const struct {
+    const char *expression, *types;
+    uint32_t r, l;
+  } rows[] = {
+      {"\\xs -> fold (\\ok p -> zip_with (\\i b -> b && not (i % p == 0 && i > p)) (iota 4096) "
+       "ok) xs [p | p <- 2..31]",
+       "[4096]bool", 1, 3},
+      {"map (iter 100 (\\x -> x * x + 0.5))", "[4096]f64", 4, 3},  // a chain waits for itself
+      {"rotate 5", "[1000]u8", 3, 3},                              // which of two: by 64 bits
+      {"map (+ 1)", "[4096]u8", 4, 4},
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    const plan *p = planned(rows[i].expression, rows[i].types, "avx512");
+    if (!CHECK(p && p->passes.count > 0 && p->passes.items[0].phase_count > 0))
+      continue;
+    CHECK_EQ_U64(p->passes.items[0].phases[0].r, rows[i].r);
+    CHECK_EQ_U64(p->passes.items[0].phases[0].l, rows[i].l);
+  }
+  arena_free(&memory);
+}
+
 // Any bits; or no NaN but the usual ones.
 static void fill_halves(const plan *p, evaluation *e, random_state *r, bool usual) {
   for (size_t i = 0; i < p->net->arrays.count; i++)
