@@ -180,7 +180,9 @@ void text_consider(text_closest *c, const char *candidate) {
   bool ends = whole > length && candidate[whole - length - 1] == '_' &&
               !strcmp(candidate + whole - length, c->word);
   size_t distance = begins ? 0 : ends ? 1 : text_distance(c->word, candidate);
-  if (distance <= most && (!c->name || distance < c->distance)) {
+  bool nearer = !c->name || distance < c->distance;
+  bool shorter = c->name && distance == c->distance && whole < strlen(c->name);
+  if (distance <= most && (nearer || shorter)) {
     c->name = candidate;
     c->distance = distance;
   }

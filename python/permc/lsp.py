@@ -5,6 +5,7 @@ opened and saved, by `permc check --json`, so an editor shows the messages that 
 over a name shows its type, or what `permc help` says of it. Definitions of a program are found in
 its text, and in the files that it imports."""
 
+import functools
 import json
 import pathlib
 import re
@@ -20,14 +21,20 @@ server = LanguageServer("permc", "0.2.0")
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_']*|[-+*/%^&|<>=!~.]+")
 
 
-def range_of(found):
-    return types.Range(types.Position(found["line"] - 1, found["column"] - 1),
-                       types.Position(found["end_line"] - 1, found["end_column"] - 1))
-
-
-def diagnostics(path):
-    """Those of each file that is concerned, by its path; of this one in any case."""
+def diagnostics(path, codec):
+    """Those of each file that is concerned, by its path; of this one in any case. The tool counts
+    characters; the codec makes of them what the editor counts, as a rule units of UTF-16."""
     of_files = {path: []}
+
+    @functools.cache
+    def lines_of(file):
+        return (path.parent / file).read_text(errors="replace").splitlines()
+
+    def range_of(found):
+        places = types.Range(types.Position(found["line"] - 1, found["column"] - 1),
+                             types.Position(found["end_line"] - 1, found["end_column"] - 1))
+        return codec.range_to_client_units(lines_of(found["file"]), places)
+
     said, _, _ = permc("check", "--json", path.name, cwd=path.parent)
     for found in json.loads(said or '{"diagnostics": []}')["diagnostics"]:
         if "file" not in found:
@@ -47,8 +54,9 @@ def name_at(document, position):
     lines = document.lines
     if position.line >= len(lines):
         return None
+    place = document.position_codec.position_from_client_units(lines, position).character
     for word in NAME.finditer(lines[position.line]):
-        if word.start() <= position.character <= word.end():
+        if word.start() <= place <= word.end():
             return word[0]
     return None
 
@@ -68,7 +76,7 @@ def type_of(path, lines, name):
 @server.feature(types.TEXT_DOCUMENT_DID_SAVE)
 def check(ls, params):
     path = pathlib.Path(to_fs_path(params.text_document.uri))
-    for file, found in diagnostics(path).items():
+    for file, found in diagnostics(path, ls.workspace.position_codec).items():
         ls.text_document_publish_diagnostics(
             types.PublishDiagnosticsParams(from_fs_path(str(file)), found))
 

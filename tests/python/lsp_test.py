@@ -22,9 +22,10 @@ half : [2^n]a -> []a
 half xs = take (2^n / 2) xs
 
 main : [2^n]f32 -> []f32
-main xs = map (\\x -> twice x  + 1) (half xs)
+main xs = map (\\x -> twice x  + 1) (half xs)  -- 𝔽 half
 """
 WRONG = PROGRAM.replace("(half xs)", "(halve xs)")
+ABSENT = PROGRAM.replace("lib", "𝔽𝔽")  # two units of UTF-16 each
 
 
 async def session(folder, check):
@@ -57,12 +58,18 @@ async def session(folder, check):
     check("its words", "'halve' is not defined" in wrong[0].message and
           "hint: a name comes from" in wrong[0].message)
 
-    path.write_text(PROGRAM)
-    client.text_document_did_change(types.DidChangeTextDocumentParams(
-        types.VersionedTextDocumentIdentifier(2, path.as_uri()),
-        [types.TextDocumentContentChangeWholeDocument(PROGRAM)]))
-    client.text_document_did_save(types.DidSaveTextDocumentParams(document))
-    check("none", not (await asyncio.wait_for(told.get(), 60)).diagnostics)
+    async def saved(text, version):
+        path.write_text(text)
+        client.text_document_did_change(types.DidChangeTextDocumentParams(
+            types.VersionedTextDocumentIdentifier(version, path.as_uri()),
+            [types.TextDocumentContentChangeWholeDocument(text)]))
+        client.text_document_did_save(types.DidSaveTextDocumentParams(document))
+        return (await asyncio.wait_for(told.get(), 60)).diagnostics
+
+    absent = await saved(ABSENT, 2)
+    check("columns in units of UTF-16", [(d.range.start.character, d.range.end.character)
+                                         for d in absent] == [(0, 18)])
+    check("none", not await saved(PROGRAM, 3))
 
     async def hovered(word, line):
         found = await client.text_document_hover_async(types.HoverParams(document, at(word, line)))
@@ -70,6 +77,10 @@ async def session(folder, check):
 
     check("a signature", "half : [2^n]a -> []a" in await hovered("half", 6))
     check("an inferred type", "twice : t1 -> t1" in await hovered("twice", 6))
+    line = PROGRAM.splitlines()[6]
+    behind = types.Position(6, len(line[:line.rindex("half")].encode("utf-16-le")) // 2)
+    told_of = await client.text_document_hover_async(types.HoverParams(document, behind))
+    check("a name behind such", "half : [2^n]a -> []a" in told_of.contents.value)
     check("a builtin", "map  : (a -> b) -> []a -> []b" in await hovered("map", 6))
     check("no name", await client.text_document_hover_async(
         types.HoverParams(document, types.Position(1, 0))) is None)
