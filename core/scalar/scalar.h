@@ -236,7 +236,7 @@ const char *scalar_static_error(scalar_op op, scalar_type type, const scalar_bit
 
 scalar_bits scalar_from_i64(scalar_type type, int64_t value);
 bool scalar_holds(scalar_type type, bool negative, uint64_t magnitude);  // does the literal fit?
-scalar_bits scalar_minval(scalar_type type);                             // ordered types only
+scalar_bits scalar_minval(scalar_type type);                             // in the order total_le
 scalar_bits scalar_maxval(scalar_type type);
 double scalar_as_double(scalar_type type, const void *element);  // of a real type
 scalar_bits scalar_of_double(scalar_type type, double value);    // of a real type

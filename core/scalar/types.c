@@ -64,7 +64,16 @@ scalar_type scalar_result_of(scalar_op op, scalar_type operand) {
 
 // ---- constants -----------------------------------------------------------------------------
 
+// A complex number of two equal parts.
+static scalar_bits complex_of(scalar_type type, scalar_bits part) {
+  scalar_bits both = part;
+  memcpy(both.bytes + scalar_types[type].size / 2, part.bytes, scalar_types[type].size / 2);
+  return both;
+}
+
 scalar_bits scalar_minval(scalar_type type) {
+  if (scalar_types[type].kind == KIND_COMPLEX)
+    return complex_of(type, scalar_minval(scalar_real_of(type)));
   const scalar_row *row = &scalar_types[type];
   scalar_bits bits = {.u64 = row->infinity};
   if (row->kind == KIND_SIGNED || row->kind == KIND_FLOAT)
@@ -73,6 +82,8 @@ scalar_bits scalar_minval(scalar_type type) {
 }
 
 scalar_bits scalar_maxval(scalar_type type) {
+  if (scalar_types[type].kind == KIND_COMPLEX)
+    return complex_of(type, scalar_maxval(scalar_real_of(type)));
   const scalar_row *row = &scalar_types[type];
   scalar_bits bits = {{0}};
   switch (row->kind) {

@@ -608,7 +608,7 @@ BUILTIN(convert) { return convert(e, (scalar_type)row->operation, a[0]); }
 
 // clang-format off
 #define ANY {CONSTRAINT_NONE, 0}
-#define ORDERED {CONSTRAINT_EACH, CLASS_ORD}
+#define ORDERED {CONSTRAINT_EACH, CLASS_ANY}
 static const builtin rows[] = {
     {"parm", "int -> ([]a -> []b) -> []a -> []b", ANY, 3, run_parm, 0, NULL},
     {"parmi", "int -> (int -> []a -> []b) -> []a -> []b", ANY, 3, run_parmi, 0, NULL},
@@ -686,7 +686,9 @@ static scheme *operation_scheme(arena *a, scalar_op op) {
   bool comparison = op >= OP_EQ && op <= OP_TOTAL_LE;
   bool from_complex = r->result == RESULT_REAL;
   constraint c = {comparison ? CONSTRAINT_EACH : CONSTRAINT_SCALAR,
-                  from_complex ? CLASS_PART : r->operands};
+                  from_complex ? CLASS_PART
+                  : comparison ? CLASS_ANY  // of complex numbers by their parts
+                               : r->operands};
   type *t = type_variable(a, c, 1), *operand = t, *result = t;
   type *complex = type_scalar(a, SCALAR_C64);
   complex->parts[0] = t;

@@ -414,6 +414,8 @@ value *real_literal(elaborator *e, scalar_type t, real_number real);
 value *scalar_operation(elaborator *e, scalar_op op, value *a, value *b);
 value *convert(elaborator *e, scalar_type to, value *a);
 value *compare(elaborator *e, scalar_op op, value *a, value *b);  // tuples: lexicographic
+// The elements of a list as keys of scalars in an order of their own; of a complex number a tuple.
+value *ordered_keys(elaborator *e, value *list);
 value *select_value(elaborator *e, value *condition, value *yes, value *no);
 
 #endif

@@ -128,7 +128,7 @@ value *run_trusted(elaborator *e, const builtin *row, value **a, type **instance
 
 value *run_sorted_places(elaborator *e, const builtin *row, value **a, type **instance) {
   (void)instance;
-  value *keys = as_array(e, a[0]);
+  value *keys = ordered_keys(e, a[0]);
   value_id places =
       emit_places(e, keys->u.array.element, NO_STEP, (scalar_op)row->operation, NO_STEP);
   return make_array(e, length_of(keys), make_dynamic(e, places));
@@ -270,7 +270,7 @@ static value_id emit_lengths(elaborator *e, value_id offsets) {
 
 value *run_ragged_places(elaborator *e, const builtin *row, value **a, type **instance) {
   (void)instance;
-  value *keys = as_array(e, a[1]);
+  value *keys = ordered_keys(e, a[1]);
   value_id offsets = places_of(e, a[0]);
   if (!length_of(a[0]))
     fail(e, "%s needs offsets: one more than there are rows", row->name);

@@ -103,6 +103,52 @@ static value *combine_truths(elaborator *e, scalar_op op, value *a, value *b) {
   return absorbs ? fixed : other;
 }
 
+static bool is_complex(const elaborator *e, const value *v) {
+  bool scalar = v->kind == VALUE_SCALAR || v->kind == VALUE_DYNAMIC;
+  scalar_type t = !scalar                   ? SCALAR_BOOL
+                  : v->kind == VALUE_SCALAR ? v->u.scalar.type
+                                            : step_at(e, v->u.step)->type;
+  return scalar_types[t].kind == KIND_COMPLEX;
+}
+
+// The parts of a complex number as a tuple whose order is that of NumPy's sorts: first which parts
+// are NaN, x + iy before x + i NaN before NaN + iy, and then the parts themselves.
+static value *key_of_complex(elaborator *e, value *z) {
+  value *key = make_parts(e, VALUE_TUPLE, 3), **parts = key->u.parts.items, *missing[2];
+  for (int i = 0; i < 2; i++) {
+    parts[1 + i] = scalar_operation(e, i ? OP_IM : OP_RE, z, NULL);
+    missing[i] = convert(e, SCALAR_U8, scalar_operation(e, OP_ISNAN, parts[1 + i], NULL));
+  }
+  value *twice = scalar_operation(e, OP_ADD, missing[0], missing[0]);
+  parts[0] = scalar_operation(e, OP_ADD, twice, missing[1]);
+  return key;
+}
+
+static value *key_of_element(elaborator *e, value *element, void *with) {
+  if (is_complex(e, element))
+    return key_of_complex(e, element);
+  if (element->kind != VALUE_TUPLE)
+    return element;
+  value *keys = make_parts(e, VALUE_TUPLE, element->u.parts.count);
+  for (uint32_t i = 0; i < keys->u.parts.count; i++)
+    keys->u.parts.items[i] = key_of_element(e, element->u.parts.items[i], with);
+  return keys;
+}
+
+static bool has_complex(const elaborator *e, const value *element) {
+  if (element->kind != VALUE_TUPLE)
+    return is_complex(e, element);
+  for (uint32_t i = 0; i < element->u.parts.count; i++)
+    if (has_complex(e, element->u.parts.items[i]))
+      return true;
+  return false;
+}
+
+value *ordered_keys(elaborator *e, value *list) {
+  value *keys = as_array(e, list);
+  return has_complex(e, keys->u.array.element) ? map_elements(e, keys, key_of_element, NULL) : keys;
+}
+
 // Lexicographic: a0 before b0, or a0 equivalent to b0 and the rest compares so.
 static value *compare_ordered(elaborator *e, scalar_op op, value *a, value *b, uint32_t from) {
   bool last = from + 1 == a->u.parts.count;
@@ -123,7 +169,20 @@ static value *compare_ordered(elaborator *e, scalar_op op, value *a, value *b, u
       combine_truths(e, OP_AND, equivalent, compare_ordered(e, op, a, b, from + 1)));
 }
 
+// By the real part and then the imaginary one, as tuples; a NaN is neither smaller nor larger.
+static value *compare_complex(elaborator *e, scalar_op op, value *a, value *b) {
+  value *x = key_of_complex(e, a), *y = key_of_complex(e, b);
+  if (op == OP_TOTAL_LE)
+    return compare_ordered(e, op, x, y, 0);
+  value *numbers = scalar_operation(
+      e, OP_EQ, scalar_operation(e, OP_ADD, x->u.parts.items[0], y->u.parts.items[0]),
+      make_scalar(e, SCALAR_U8, (scalar_bits){{0}}));
+  return combine_truths(e, OP_AND, numbers, compare_ordered(e, op, x, y, 1));
+}
+
 value *compare(elaborator *e, scalar_op op, value *a, value *b) {
+  if (is_complex(e, a) && op != OP_EQ && op != OP_NE)
+    return compare_complex(e, op, a, b);
   if (a->kind != VALUE_TUPLE)
     return scalar_operation(e, op, a, b);
   if (op != OP_EQ && op != OP_NE)

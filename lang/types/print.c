@@ -13,11 +13,10 @@ const char *type_constraint_name(constraint c) {
                {CLASS_REAL, "a real number"},
                {CLASS_NUM, "a number"},
                {CLASS_BITS, "an integer or bool"},
-               {CLASS_ORD, "an ordered scalar"},
+               {CLASS_ORD, "a real number or bool"},
                {CLASS_ANY, "a scalar"}};
   if (c.kind == CONSTRAINT_EACH)
-    return c.allowed & ~CLASS_ORD ? "a scalar or a tuple of such"
-                                  : "an ordered scalar or a tuple of such";
+    return "a scalar or a tuple of such";
   for (size_t i = 0; i < sizeof names / sizeof *names; i++)
     if (!(c.allowed & ~names[i].allowed))
       return names[i].name;
@@ -38,10 +37,6 @@ const char *type_conversion_hint(constraint c, const type *t) {
   if ((t->kind == TYPE_COMPLEX || (found && !(found & ~CLASS_COMPLEX))) &&
       c.kind != CONSTRAINT_EACH && !(wanted & CLASS_COMPLEX))
     return "; of a complex number z the parts are re z and im z, the length is magnitude z";
-  if (c.kind == CONSTRAINT_EACH && !(c.allowed & CLASS_COMPLEX))
-    return "; complex numbers have no order: a key has one, as in sort_on magnitude zs, or in "
-           "sort_on "
-           "(\\z -> (re z, im z)) zs, the order of NumPy; of pairs, sort_on (\\p -> p.0) ps";
   if (t->kind == TYPE_TUPLE && c.kind != CONSTRAINT_EACH && c.allowed)
     return "; a function of a pair is \\(x, y) -> x + y, and of two arrays zip_with (+) xs ys";
   return "";

@@ -34,7 +34,7 @@ static term step_sort_by(generator *g, const scope *s, term xs, keep k, const st
 
 term sort_key(generator *g, const scope *s, const shape *xs, uint64_t factor) {
   request r = {.parameters = {xs->parts[0]}, .parameter_count = 1, .factor = factor};
-  r.wanted = scalar_shape(g, type_at_hand(g, s, CLASS_ORD), ORIGIN_MOVED);
+  r.wanted = scalar_shape(g, type_at_hand(g, s, CLASS_ANY), ORIGIN_MOVED);
   g->exact++;
   term key = function_term(g, s, &r);
   g->exact--;
@@ -214,8 +214,8 @@ static const reduction_row reductions[] = {
     {"last", 3, OF_SAME, CLASS_ANY, FILLED, false},
     {"sum", 6, OF_SAME, CLASS_NUM, 0, true},
     {"product", 3, OF_SAME, CLASS_NUM, 0, true},
-    {"minimum", 4, OF_SAME, CLASS_ORD, 0, false},
-    {"maximum", 4, OF_SAME, CLASS_ORD, 0, false},
+    {"minimum", 4, OF_SAME, CLASS_ANY, 0, false},
+    {"maximum", 4, OF_SAME, CLASS_ANY, 0, false},
     {"reduce", 7, OF_SAME, CLASS_ANY, POWER, false},
     {"all", 4, OF_BOOLS, CLASS_BOOL, 0, false},
     {"any", 4, OF_BOOLS, CLASS_BOOL, 0, false},

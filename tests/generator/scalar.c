@@ -435,7 +435,7 @@ static const form forms[] = {
     {20, CLASS_ANY, scalar_leaf},       {40, CLASS_ANY, form_operation},
     {7, CLASS_ANY, form_convert},       {10, CLASS_ANY, form_select},
     {3, CLASS_ANY, form_static_select}, {5, CLASS_ANY, form_let},
-    {7, CLASS_ANY, form_call},          {5, CLASS_ORD, form_extreme},
+    {7, CLASS_ANY, form_call},          {5, CLASS_ANY, form_extreme},
     {10, CLASS_BOOL, form_logic},       {10, CLASS_COMPLEX, form_root},
     {2, CLASS_ANY, form_component},     {4, CLASS_ANY, form_reduction},
 };

@@ -169,7 +169,7 @@ static const char *real_literal(generator *g, scalar_type t, const char *suffix)
 
 const char *literal_text(generator *g, scalar_type t, bool typed) {
   const char *suffix = typed && draw_chance(g, 60) ? "" : scalar_types[t].name;
-  if (typed && (CLASS_OF(t) & CLASS_ORD) && draw_chance(g, 10)) {
+  if (typed && draw_chance(g, 10)) {
     mark_used(g, "minval, maxval");
     return draw_below(g, 2) ? "minval" : "maxval";
   }

@@ -230,17 +230,34 @@ uint64_t array_order_key(const array *a, uint64_t i) {
   return bits & sign ? ~bits & (2 * sign - 1) : bits | sign;
 }
 
+static int compare_keys(uint64_t a, uint64_t b) { return (a > b) - (a < b); }
+
+// A complex number with a NaN comes behind those with fewer, and one in the real part behind others.
+static int compare_complex(const array *a, uint64_t i, uint64_t k) {
+  array parts = *a;
+  parts.type = scalar_real_of(a->type);
+  uint64_t x[2] = {array_order_key(&parts, 2 * i), array_order_key(&parts, 2 * i + 1)};
+  uint64_t y[2] = {array_order_key(&parts, 2 * k), array_order_key(&parts, 2 * k + 1)};
+  int order = compare_keys(2 * (uint64_t)(x[0] == UINT64_MAX) + (x[1] == UINT64_MAX),
+                           2 * (uint64_t)(y[0] == UINT64_MAX) + (y[1] == UINT64_MAX));
+  for (int part = 0; part < 2 && !order; part++)
+    order = compare_keys(x[part], y[part]);
+  return order;
+}
+
 static int compare_tuples(const array *components, size_t count, uint64_t i, uint64_t k) {
   int order = 0;
   for (size_t c = 0; c < count && order == 0; c++) {
-    uint64_t a = array_order_key(&components[c], i), b = array_order_key(&components[c], k);
-    order = (a > b) - (a < b);
+    const array *a = &components[c];
+    order = scalar_types[a->type].kind == KIND_COMPLEX
+                ? compare_complex(a, i, k)
+                : compare_keys(array_order_key(a, i), array_order_key(a, k));
   }
   return order;
 }
 
 static bool check_sortable(const array *a, text *why) {
-  if (a->rank > 0 && scalar_types[a->type].kind != KIND_COMPLEX)
+  if (a->rank > 0)
     return true;
   text_string(why, "'sorted' needs an array of ordered elements, but the result is ");
   array_print_shape(why, a);

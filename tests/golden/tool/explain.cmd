@@ -34,4 +34,4 @@ explain -e sort_network --size n=4
 explain -e sort --arguments '[2^3]i32 [4]i32'
 explain -e sort_network --arguments '[100]i32'
 explain -e sort --arguments '[2^3]int32'
-explain -e 'sort' --arguments '[8]c64'
+explain -e 'map floor' --arguments '[8]c64'
