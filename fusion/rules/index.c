@@ -116,8 +116,48 @@ static net_id index_comparison(rewriter *r, const net_node *node) {
   return add_constant(r, SCALAR_BOOL, (scalar_bits){.b = holds[0]});
 }
 
+static net_id add_scalar(rewriter *r, scalar_op op, scalar_type type, net_id x, net_id y) {
+  net_node node = {.kind = NET_SCALAR, .scalar = op, .type = type};
+  node.operand_count = 2;
+  node.operands = (net_id[]){x, y};
+  return net_node_add(r->memory, r->stage, &node);
+}
+
+// Remainders by a constant m: of a power of two its low bits, of an index from -m to 2 m - 1 the index
+// itself, or with m added or taken away.
+static net_id index_remainder(rewriter *r, const net_node *node) {
+  net_map x, y;
+  int64_t low, high;
+  if (node->kind != NET_SCALAR || node->scalar != OP_MOD || node->type != SCALAR_I64 ||
+      !is_constant(operand(r, node, 1)) || !node_is_index(r, operand(r, node, 0), &x) ||
+      !node_is_index(r, operand(r, node, 1), &y))
+    return NET_NONE;
+  int64_t m = y.offset;
+  if (m < 1 || m > INT64_MAX / 4)
+    return NET_NONE;
+  bool known = is_small(&x) &&
+               live_map_range(r->memory, &x, r->stage->extents, live_all(r->stage->n), &low, &high);
+  if (known && low >= 0 && high < m)
+    return node->operands[0];
+  if ((m & (m - 1)) == 0)
+    return add_scalar(r, OP_AND, SCALAR_I64, node->operands[0],
+                      add_constant(r, SCALAR_I64, scalar_from_i64(SCALAR_I64, m - 1)));
+  if (!known || low < -m || high >= 2 * m || (low < 0 && high >= m))
+    return NET_NONE;
+  net_map other = x;
+  other.offset += low < 0 ? m : -m;
+  net_id bound = add_constant(r, SCALAR_I64, scalar_from_i64(SCALAR_I64, low < 0 ? 0 : m));
+  net_id below = add_scalar(r, OP_LT, SCALAR_BOOL, node->operands[0], bound);
+  net_id own = node->operands[0], turned = add_index(r, &other);
+  net_node chosen = {.kind = NET_SELECT, .type = SCALAR_I64, .operand_count = 3};
+  chosen.operands = (net_id[]){below, low < 0 ? turned : own, low < 0 ? own : turned};
+  return net_node_add(r->memory, r->stage, &chosen);
+}
+
 net_id index_simplified(rewriter *r, const net_node *node) {
   net_id instead = index_arithmetic(r, node);
+  if (instead == NET_NONE)
+    instead = index_remainder(r, node);
   if (instead == NET_NONE)
     instead = index_bitwise(r, node);
   return instead == NET_NONE ? index_comparison(r, node) : instead;

@@ -625,6 +625,34 @@ static const struct {
      "    t6 = xor t3 t5\n"
      "    v1[0] = xor t6 v0[0]\n"
      "  store v1 in a1 at x0 + 2*x1 + 4*x2\n"},
+    // Remainders by 8, and by 6 from below and from above.
+    {RULE_INDEX,
+     "  op 0 step %1\n"
+     "    t0 = index x0 + 2*x1 + 4*x2 - 2\n"
+     "    t1 = % t0 i64:8\n"
+     "    t2 = % t0 i64:6\n"
+     "    t3 = index x0 + 2*x1 + 4*x2 + 3\n"
+     "    t4 = % t3 i64:6\n"
+     "    t5 = + t1 t2\n"
+     "    t6 = + t5 t4\n"
+     "    t7 = convert i32 t6\n"
+     "    v1[0] = xor t7 v0[0]\n"
+     "  store v1 in a1 at x0 + 2*x1 + 4*x2\n",
+     "  op 0 step %1\n"
+     "    t0 = index x0 + 2*x1 + 4*x2 - 2\n"
+     "    t1 = & t0 i64:7\n"
+     "    t2 = < t0 i64:0\n"
+     "    t3 = index x0 + 2*x1 + 4*x2 + 4\n"
+     "    t4 = select t2 t3 t0\n"
+     "    t5 = + t1 t4\n"
+     "    t6 = index x0 + 2*x1 + 4*x2 + 3\n"
+     "    t7 = < t6 i64:6\n"
+     "    t8 = index x0 + 2*x1 + 4*x2 - 3\n"
+     "    t9 = select t7 t6 t8\n"
+     "    t10 = + t5 t9\n"
+     "    t11 = convert i32 t10\n"
+     "    v1[0] = xor t11 v0[0]\n"
+     "  store v1 in a1 at x0 + 2*x1 + 4*x2\n"},
     {RULE_MINMAX,
      "  op 0 directions 0b001 coordinates x0 step %3\n"
      "    t0 = total_le v0[0] v0[1]\n"
