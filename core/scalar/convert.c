@@ -57,17 +57,30 @@
       return x != x ? 0 : (least);                                                                 \
     return x >= above ? (largest) : (type)x;                                                       \
   }
-#define SATURATE_ALL(F, f)                                                                         \
-  SATURATE(F, f, int8_t, i8, INT8_MIN, INT8_MAX)                                                   \
-  SATURATE(F, f, int16_t, i16, INT16_MIN, INT16_MAX)                                               \
-  SATURATE(F, f, int32_t, i32, INT32_MIN, INT32_MAX)                                               \
+#define SATURATE_EACH(ROW, F, f)                                                                   \
+  ROW(F, f, int8_t, i8, INT8_MIN, INT8_MAX)                                                        \
+  ROW(F, f, int16_t, i16, INT16_MIN, INT16_MAX)                                                    \
+  ROW(F, f, int32_t, i32, INT32_MIN, INT32_MAX)                                                    \
+  ROW(F, f, uint8_t, u8, 0, UINT8_MAX)                                                             \
+  ROW(F, f, uint16_t, u16, 0, UINT16_MAX)
+#define SATURATE_OTHERS(F, f)                                                                      \
   SATURATE(F, f, int64_t, i64, INT64_MIN, INT64_MAX)                                               \
-  SATURATE(F, f, uint8_t, u8, 0, UINT8_MAX)                                                        \
-  SATURATE(F, f, uint16_t, u16, 0, UINT16_MAX)                                                     \
   SATURATE(F, f, uint32_t, u32, 0, UINT32_MAX)                                                     \
   SATURATE(F, f, uint64_t, u64, 0, UINT64_MAX)
-SATURATE_ALL(float, f32)
-SATURATE_ALL(double, f64)
+#ifdef __CUDACC_RTC__
+// A GPU's instruction saturates, and makes 0 of a NaN.
+#define SATURATED(F, f, type, to, least, largest)                                                  \
+  static inline type saturate_##f##_##to(F x) {                                                    \
+    const int32_t number = __float2int_rz(x);                                                      \
+    return (type)(number < (least) ? (least) : number > (largest) ? (largest) : number);           \
+  }
+SATURATE_EACH(SATURATED, float, f32)
+#else
+SATURATE_EACH(SATURATE, float, f32)
+#endif
+SATURATE_OTHERS(float, f32)
+SATURATE_EACH(SATURATE, double, f64)
+SATURATE_OTHERS(double, f64)
 
 #define INTEGER(to, type) PASTE(PASTE(saturate, SUFFIX), to)(x)
 #define HALF(x) f16_of_f32(x)
