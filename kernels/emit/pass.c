@@ -26,11 +26,19 @@ static bool loads_runs(const pass_text *p, const plan_move *m) {
 
 // While a block computes, the tile that comes on its multiprocessor a few blocks later is brought to
 // the second cache, of arrays that are larger than it. Sooner is too soon: it is gone when it is
-// wanted. (One H200: rows of 2^12 c64 67.5 us, not 69.9; at twice the distance 85.)
+// wanted. (One H200: rows of 2^12 c64 67.5 us, not 69.9; at twice the distance 85. Rows of 2^13, for
+// which 256 threads take longer: 76.2 at a distance of 1, 78.9 of 2, 92.6 of 3.)
 static void bring_next_tiles(const pass_text *p, text *out) {
-  enum { LEAST_TILE = 16 << 10, LARGEST_TILE = 64 << 10, LARGE_LOG2 = 26 };
+  enum {
+    LEAST_TILE = 16 << 10,
+    LARGE_TILE = 64 << 10,
+    LARGEST_TILE = 128 << 10,
+    MANY_LOG2 = 9,
+    LARGE_LOG2 = 26
+  };
   const net_stage *s = p->of.stage;
   const plan_pass *pass = p->of.pass;
+  bool is_wide = p->of.schedule.spaces[0].threads >= MANY_LOG2;
   bool may = p->w->warps && !p->look_back && net_share_count(s) == 1;
   for (uint32_t i = 0; i < pass->load_count && may; i++) {
     const plan_move *m = &pass->loads[i];
@@ -39,7 +47,10 @@ static void bring_next_tiles(const pass_text *p, text *out) {
                  net_stage_elements(s) * unit >> LARGE_LOG2 > 0;
     if (large && loads_runs(p, m))
       text_printf(out, "    PERMC_NEXT_TILE(%s, %llu, %d)\n", c_array_name(p->w, m->array),
-                  (unsigned long long)bytes, bytes < LARGEST_TILE ? 3 : 2);
+                  (unsigned long long)bytes,
+                  bytes < LARGE_TILE               ? 3
+                  : bytes == LARGE_TILE && is_wide ? 2
+                                                   : 1);
   }
 }
 
