@@ -197,7 +197,8 @@ static uint32_t pass_of_value(const building *b, net_id v) {
 typedef VEC(plan_move) move_list;
 static void add_move(const planning *p, move_list *moves, f2_space tile, net_id v, plan_move m) {
   m.value = v;
-  m.coalesced = !missing_dimensions(tile, &m.map, p->target->line_bytes, width_of(p->stage, v));
+  m.coalesced =
+      !missing_dimensions(tile, &m.map, p->plan->target->line_bytes, width_of(p->stage, v));
   vec_push(p->memory, moves, m);
 }
 

@@ -1,4 +1,6 @@
-// Ops that change different elements, in an order with fewer passes. See plan.h.
+// Ops in an order with fewer passes. See plan.h. Where chains of ops end in one, their last ops go
+// IN LOCKSTEP, those that are as far from the end in turn, and share a pass. Ops that change
+// different elements COMMUTE:
 //
 // An op is IN PLACE on a live set S (net.h) if everywhere else it leaves the value that it reads.
 // Two ops whose sets have no index in common commute. An op may also be done in two parts: first
@@ -391,4 +393,55 @@ const net *plan_commuted(const planning *p, uint32_t passes, uint32_t *waiting) 
   if (!makes_what_is_read(&c, &order))
     return NULL;
   return net_with_stage(a, p->net, p->stage_number, write_stage(&c, &order));
+}
+
+// ---- in lockstep -----------------------------------------------------------------------------
+
+static uint32_t later_of(uint32_t a, uint32_t b) { return a > b ? a : b; }
+
+// By op: how many ops follow it, each of which reads what the one before it makes.
+static uint32_t *find_heights(const planning *p) {
+  const net_stage *s = p->stage;
+  uint32_t *of_op = NEW_ARRAY(p->memory, uint32_t, s->ops.count + 1);
+  uint32_t *of_value = NEW_ARRAY(p->memory, uint32_t, s->values.count + 1);
+  for (size_t i = s->ops.count; i-- > 0;) {
+    const net_op *op = &s->ops.items[i];
+    for (uint32_t o = 0; o < op->output_count; o++)
+      of_op[i] = later_of(of_op[i], of_value[op->outputs[o].value]);
+    const net_reads *reads = &p->uses.reads[i];
+    for (uint32_t k = 0; k < reads->count; k++)
+      of_value[reads->values[k]] = later_of(of_value[reads->values[k]], of_op[i] + 1);
+  }
+  return of_op;
+}
+
+// The lowest height of two ops.
+static uint32_t find_meeting(const planning *p, const uint32_t *height) {
+  const size_t ops = p->stage->ops.count;
+  uint32_t *count = NEW_ARRAY(p->memory, uint32_t, ops + 1), h = 0;
+  for (size_t i = 0; i < ops; i++)
+    count[height[i]]++;
+  while (count[h] == 1)
+    h++;
+  return h;
+}
+
+const net *plan_in_lockstep(const planning *p, uint32_t levels) {
+  const net_stage *old = p->stage;
+  const uint32_t *height = find_heights(p);
+  const uint32_t below = find_meeting(p, height) + levels;
+  net_stage s = *old;
+  s.ops.items = NEW_ARRAY(p->memory, net_op, old->ops.count + 1);
+  s.ops.count = 0;
+  for (size_t i = 0; i < old->ops.count; i++)
+    if (height[i] >= below)
+      s.ops.items[s.ops.count++] = old->ops.items[i];
+  for (uint32_t h = below; h-- > 0;)
+    for (size_t i = 0; i < old->ops.count; i++)
+      if (height[i] == h)
+        s.ops.items[s.ops.count++] = old->ops.items[i];
+  bool same = true;
+  for (size_t i = 0; i < old->ops.count && same; i++)
+    same = s.ops.items[i].outputs == old->ops.items[i].outputs;
+  return same ? NULL : net_with_stage(p->memory, p->net, p->stage_number, s);
 }

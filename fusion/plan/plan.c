@@ -120,7 +120,10 @@ static void add_lines(planning *p, uint32_t op, const net_map *map, net_id v) {
   *to = f2_space_sum(*to, lines_of_value(p, map, v));
 }
 
+// A store of few elements, such as a sum of each row, asks for no lines: a pass for them would take
+// longer than parts of lines do.
 static void find_lines(planning *p) {
+  enum { FEW = 6 };  // 2^-6 of the elements
   const net_stage *s = p->stage;
   p->op_lines = NEW_ARRAY(p->memory, f2_space *, s->ops.count + 1);
   p->moved_lines = f2_space_zero(s->n);
@@ -134,7 +137,8 @@ static void find_lines(planning *p) {
   }
   for (size_t i = 0; i < s->stores.count; i++) {
     net_id v = s->stores.items[i].value;
-    add_lines(p, p->uses.values[v].maker, &s->stores.items[i].map, v);
+    if (s->stores.items[i].live_count < FEW)
+      add_lines(p, p->uses.values[v].maker, &s->stores.items[i].map, v);
   }
 }
 
@@ -286,11 +290,14 @@ static uint32_t phases_of_stage(const stage_plan *s) {
 // Whether a tile of another size is the better one. Half of the usual one is, where neither passes
 // nor phases are more: there are more blocks. The largest leaves room for one block, which waits
 // for itself: its passes may take 7/5 of the time (a sorting network of 2^24 keys, 13 passes for 16:
-// 850 us for 733; fwht of 2^24, 2 passes for 3: 78 us for 110).
+// 850 us for 733; fwht of 2^24, 2 passes for 3: 78 us for 110). Those with half lines may take 6/5,
+// where it is memory that takes the time.
 static bool is_better_tile(target_choice choice, const stage_plan *one, const stage_plan *than) {
   size_t passes = one->made.passes.count, others = than->made.passes.count;
   if (choice == TARGET_WHOLE_TILE)
     return 7 * passes < 5 * others;
+  if (choice == TARGET_HALF_LINES)
+    return 6 * passes < 5 * others && one->made.seconds < 0.85 * than->made.seconds;
   return passes < others || (passes == others && phases_of_stage(one) <= phases_of_stage(than));
 }
 
@@ -325,6 +332,28 @@ static stage_plan plan_routine(arena *a, const plan *p, uint32_t number,
   return own;
 }
 
+// Where chains of ops meet, their last levels may go in lockstep: as many as make one pass of them.
+// Of plans that are about as fast that with fewer phases is taken. (One H200, convolutions of c64:
+// 2^24 with 6, 8 and 10 levels 671, 643 and 732 us, in order 727; 2^20 40, 40 and 33.)
+static stage_plan plan_in_step(arena *a, const plan *p, uint32_t number, const strategy_row *asked,
+                               const stage_plan *in_order) {
+  enum { LEAST = 6, MOST = 10 };
+  const double alike = 0.01;
+  stage_plan best = *in_order;
+  for (uint32_t levels = LEAST; levels <= MOST; levels += 2) {
+    plan *other = NEW(a, plan);
+    *other = *p;
+    if (!(other->net = plan_in_lockstep(&in_order->of, levels)))
+      break;
+    stage_plan found = plan_stage(a, other, number, asked);
+    double less = best.made.seconds - found.made.seconds, same = alike * best.made.seconds;
+    if (found.made.passes.count <= best.made.passes.count &&
+        (less > same || (less > -same && phases_of_stage(&found) < phases_of_stage(&best))))
+      best = found;
+  }
+  return best;
+}
+
 // A stage, whose ops may be in another order if that takes fewer passes, and not much more work.
 static stage_plan plan_stage_in_any_order(arena *a, const plan *p, uint32_t number,
                                           const strategy_row *asked) {
@@ -332,18 +361,20 @@ static stage_plan plan_stage_in_any_order(arena *a, const plan *p, uint32_t numb
   const double much = 1.125;  // what the parts of ops may cost more
   if (p->net->stages.items[number].routine)
     return plan_routine(a, p, number, asked);
-  stage_plan in_order = plan_stage(a, p, number, asked);
-  uint32_t passes = (uint32_t)in_order.made.passes.count, parts = 0;
-  plan other = *p;
-  if (passes <= FEW || p->target->keeps_order ||
-      !(other.net = plan_commuted(&in_order.of, passes, &parts)))
-    return in_order;
-  stage_plan commuted = plan_stage(a, &other, number, asked);
+  stage_plan best = plan_stage(a, p, number, asked);
+  if (best.made.passes.count <= FEW || p->target->keeps_order)
+    return best;
+  best = plan_in_step(a, p, number, asked, &best);
+  uint32_t passes = (uint32_t)best.made.passes.count, parts = 0;
+  plan *other = NEW(a, plan);
+  *other = *p;
+  if (!(other->net = plan_commuted(&best.of, passes, &parts)))
+    return best;
+  stage_plan commuted = plan_stage(a, other, number, asked);
   commuted.waiting = parts;
-  return commuted.made.passes.count < passes &&
-                 commuted.made.seconds <= much * in_order.made.seconds
+  return commuted.made.passes.count < passes && commuted.made.seconds <= much * best.made.seconds
              ? commuted
-             : in_order;
+             : best;
 }
 
 static plan *new_plan(arena *a, const net *n, const target *t) {

@@ -172,6 +172,9 @@ bool plan_stage_in_blocks(const planning *p, net_stage *out);
 // The net with the stage's ops in an order that takes less than so many passes, or NULL
 // (plan/commute.c). *parts: of ops, that wait for a later pass.
 const net *plan_commuted(const planning *p, uint32_t passes, uint32_t *parts);
+// The same where chains of ops meet: with the last `levels` ops of each in turn, behind the others;
+// or NULL, where they are so.
+const net *plan_in_lockstep(const planning *p, uint32_t levels);
 
 // ---- stages like earlier ones (plan/again.c) ---------------------------------------------------
 

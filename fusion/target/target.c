@@ -92,29 +92,32 @@ const target *target_named(const char *name) {
 // elements are one tile, also of wide ones: a Fourier transform of 2^10 c64 in 1.32 us, by two
 // passes 3.27. Of many elements half a tile is better where it takes neither more passes nor more
 // phases (transforms of 2^24 c64: 229 us, 262); a tile beyond 64 KiB leaves room for one block, and
-// pays where it saves a pass (rows of 2^14: 98 us, 157).
+// pays where it saves a pass (rows of 2^14: 98 us, 157). Half lines take longer, but of arrays in a
+// cache of 50 MiB not by much (2^11 x 2^11 c64 in 2 passes by half lines: 44 us, in 3: 54).
 const target *target_for(arena *a, const target *t, uint64_t elements, uint32_t width,
                          target_choice choice) {
-  enum { WORD = 4 };
+  enum { WORD = 4, CACHED = 32 * KIB * KIB };
   static const struct {
     int elements, tile, registers;  // log2: at most, of words, of a thread's
   } sizes[] = {{10, 10, 3}, {12, 12, 5}, {14, 10, 3}, {16, 11, 3},
                {19, 12, 4}, {23, 13, 5}, {63, 14, 5}};
   enum { LAST = sizeof sizes / sizeof *sizes - 1 };
-  size_t i = 0;
-  while (t->adapts && elements >> sizes[i].elements > 1)
+  size_t i = choice == TARGET_HALF_LINES ? LAST : 0;
+  while (t->adapts && i < LAST && elements >> sizes[i].elements > 1)
     i++;
   if (choice && i < LAST)
     return NULL;
   if (!t->adapts)
-    return t;
+    return choice ? NULL : t;
   uint64_t unit = i == 0 && width > WORD ? width : WORD, tile = unit << sizes[i].tile,
            registers = unit << sizes[i].registers;
-  if (choice == TARGET_WHOLE_TILE && tile >= t->tile_bytes)
+  if ((choice == TARGET_WHOLE_TILE && tile >= t->tile_bytes) ||
+      (choice == TARGET_HALF_LINES && (elements * width < CACHED / 4 || elements * width > CACHED)))
     return NULL;
   tile = choice == TARGET_WHOLE_TILE ? t->tile_bytes : choice == TARGET_HALF_TILE ? tile / 2 : tile;
   target *own = NEW(a, target);
   *own = *t;
+  own->line_bytes = choice == TARGET_HALF_LINES ? t->line_bytes / 2 : t->line_bytes;
   if (own->register_bytes > registers)
     own->register_bytes = (uint32_t)registers;
   if (own->tile_bytes > tile)

@@ -95,6 +95,7 @@ typedef enum target_choice {
   TARGET_USUAL,
   TARGET_HALF_TILE,
   TARGET_WHOLE_TILE,
+  TARGET_HALF_LINES,
   TARGET_CHOICES
 } target_choice;
 const target *target_for(arena *a, const target *t, uint64_t elements, uint32_t width,

@@ -45,6 +45,26 @@ TEST(the_sorter_of_the_paper) {
   arena_free(&memory);
 }
 
+static void check_passes(const char *expression, const char *types, const char *figures) {
+  permc_context *c = permc_context_new();
+  permc_explain_options o = {.target = "gpu", .types = types};
+  if (c && CHECK(permc_define(c, expression)))
+    CHECK_CONTAINS(explained(c, "-e", NULL, 0, &o), figures);
+  permc_context_free(c);
+}
+
+// Chains that meet, in lockstep; two passes by half lines; a sum of each row in the rows' pass.
+TEST(passes_for_gpus) {
+  START();
+  check_passes("convolve", "[2^24]c64 [2^24]c64", "\npasses        7, with 12 exchanges\n");
+  check_passes("convolve", "[2^24]c64 [2^24]c64", "      1 GiB    896 MiB  ");
+  check_passes("fft2", "[2^11][2^11]c64", "\npasses        2, ");
+  check_passes("fft2", "[2^12][2^12]c64", "\npasses        3, ");
+  check_passes("map sum", "[2^12][2^12]f32", "\npasses        1, ");
+  check_passes("map hadamard_e4m3", "[2^12][2^12]f32", "\npasses        1, ");
+  arena_free(&memory);
+}
+
 TEST(flip2_twice_is_a_copy) {
   START();
   permc_context *c = load_file("tests/programs/flip2.perm");
