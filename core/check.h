@@ -14,6 +14,8 @@
 //   CHECK_KEYS     the same of keys: which are wrong where they are no places among their counts
 //   CHECK_ROWS     the same of the lengths of rows, which are from 0 to length - 1
 //   CHECK_OFFSETS  the same of where rows begin and end
+//   CHECK_ENDS     the same of both in one number: a length, or an end behind the elements, or a begin in
+//                  front of them, INT64_MIN / 2 lower
 //   CHECK_FRACTIONS  the same of fractions, in parts of length - 1
 typedef enum check_kind {
   CHECK_PADDING,
@@ -21,6 +23,7 @@ typedef enum check_kind {
   CHECK_KEYS,
   CHECK_ROWS,
   CHECK_OFFSETS,
+  CHECK_ENDS,
   CHECK_FRACTIONS,
   CHECK_KINDS
 } check_kind;

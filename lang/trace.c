@@ -69,6 +69,7 @@ static uint32_t step_origin(const trace_step *s, const uint32_t *origins) {
   case TRACE_PLACES:
   case TRACE_COUNT:
   case TRACE_WRONG:
+  case TRACE_FOLD:
     return TRACE_COMPUTED;
   default:
     break;
@@ -423,6 +424,20 @@ static const char *check_count(const checker *c) {
                                                       : "there is not one count for each key";
 }
 
+static const char *check_fold(const checker *c) {
+  const trace_step *s = c->step, *xs = operand_step(c, 3);
+  for (uint32_t i = 0; i < 3; i++) {
+    const char *wrong = check_type(c, i, i < 2 ? SCALAR_I64 : s->type);
+    wrong = wrong || !operand_step(c, i)->rank ? wrong : "an operand is not one number";
+    if (wrong || (wrong = check_batch(c, i)))
+      return wrong;
+  }
+  if (xs->rank != 1 || s->rank || xs->type != s->type)
+    return "it does not make an element of a list";
+  return scalar_folds(s->scalar, s->type) ? check_batch(c, 3)
+                                          : "it folds by no operation of its type";
+}
+
 static const char *check_broadcast(const checker *c) {
   const trace_step *s = c->step, *o = operand_step(c, 0);
   if (s->rank != o->rank || !same_dims(s->dims, o->dims, s->rank))
@@ -475,6 +490,7 @@ static const struct {
     [TRACE_GATHER] = {check_gather, 2, false},
     [TRACE_SCATTER] = {check_scatter, 3, false},
     [TRACE_PLACES] = {check_sorted, ANY_COUNT, false},
+    [TRACE_FOLD] = {check_fold, 4, false},
     [TRACE_COUNT] = {check_count, 1, false},
     [TRACE_WRONG] = {check_wrong, 1, false},
 };
@@ -626,6 +642,9 @@ static void print_operation(text *out, const trace *t, const trace_step *s) {
     if (s->number)
       text_printf(out, " below %" PRIu64, s->number);
     break;
+  case TRACE_FOLD:
+    text_printf(out, " %s", scalar_ops[s->scalar].name);
+    break;
   case TRACE_WRONG:
     text_printf(out, " below %" PRIu64 "%s", s->number, s->scalar == OP_NE ? " distinct" : "");
     break;
@@ -656,6 +675,7 @@ const char trace_legend[] =
     "of\n"
     "#                0, 1, ... there are; wrong p: the first of p that is no place, and what it "
     "is\n"
+    "#   fold b e s x from s on, by an operation with the elements of x from b to e - 1\n"
     "#   reshape      the same elements in the same order: nothing moves\n"
     "#   total_le     <= in the order in which NaN has a place\n";
 

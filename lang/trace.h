@@ -67,6 +67,8 @@
   ROW(REPLICATE, "replicate")  /* s -> [m]s */                                                     \
   ROW(GATHER, "gather")        /* [k] places, [m]s -> [k]s: the elements at these places */        \
   ROW(SCATTER, "scatter")      /* [k] places, [k]s, [m]s -> [m]s: the second with the first's there */ \
+  ROW(FOLD, "fold")            /* begin, end (i64), start: rank 0, [m] xs: `scalar` of start and xs_i, \
+                                  begin <= i < end, in their order */                               \
   ROW(PLACES, "places")        /* [m] keys -> [m]i64: each one's place among them in order, from 0 on; \
                                   or [m] keys, [r]i64 offsets: in its row */                       \
   ROW(COUNT, "count")          /* [m] keys -> [number]i64: how many of each of 0 ... number - 1 */ \
@@ -105,6 +107,8 @@ extern const char *const trace_op_names[TRACE_OP_COUNT];
 //            (`scalar` is OP_NE, not OP_LT) that another one of its instance is equal to; and that place.
 //            INT64_MAX and 0: there is none
 //
+//   fold:    by scalar_fold; numbers outside of the array are passed over
+//
 // (That no place or key is wrong is what the checks of places find out: lang/elaborate/places.c.)
 
 typedef uint32_t value_id;  // the number of the step that makes the value
@@ -122,8 +126,9 @@ typedef struct trace_places {
 typedef struct trace_step {
   trace_op op;
   scalar_type type;  // of the result's elements
-  scalar_op scalar;  // TRACE_SCALAR; TRACE_PLACES: in which order; TRACE_WRONG: what places must be
-  uint32_t rank;     // of the result, per instance
+  scalar_op
+      scalar;  // TRACE_SCALAR; TRACE_FOLD; TRACE_PLACES: in which order; TRACE_WRONG: what places must be
+  uint32_t rank;  // of the result, per instance
   uint32_t operand_count;
   bool shadow;             // for checks only
   bool fixed;              // while elaborating: it depends on no argument and on no batch
@@ -148,6 +153,7 @@ typedef struct trace_step {
 typedef struct trace_check {
   check_kind kind;
   value_id shadow, guarded;  // while elaborating
+  value_id found;            // what finds the first that is wrong, if a step reads that
   uint64_t length, inner;    // of the arrays whose elements are checked, and of each element;
                              //   of the arrays that places are of, and of each list of places
   bool is_unsigned;          // places: their type

@@ -26,8 +26,9 @@ static void report_hint(diagnostics *d, const trace_check *k, const check_fault 
       : k->kind == CHECK_PLACES ? "indices are 0 to length xs - 1, in a branch that is not taken, "
                                   "too: clamp 0 (length xs "
                                   "- 1) i is one of them"
-      : k->kind == CHECK_ROWS && f->value < 0 ? "offsets ascend: each is at least the one before it"
-                                              : NULL;
+      : (k->kind == CHECK_ROWS || k->kind == CHECK_ENDS) && f->value < 0
+          ? "offsets ascend: each is at least the one before it"
+          : NULL;
   if (hint)
     diag_report(d, DIAG_HINT, k->where, "%s", hint);
 }

@@ -228,6 +228,14 @@ void scalar_convert(scalar_type from, scalar_type to, size_t n, const void *a, v
 void scalar_select(size_t size, size_t n, const bool *condition, const void *a, const void *b,
                    void *out);
 
+// Folds: *so_far becomes what the operation makes of itself and x. A comparison chooses *so_far where it
+// holds, else x: OP_LE is the minimum. Whether there is such a fold; whether it begins with `unit` as with
+// nothing (but for the sign of a float's 0).
+bool scalar_folds(scalar_op op, scalar_type type);
+bool scalar_fold_chooses(scalar_op op);
+void scalar_fold(scalar_op op, scalar_type type, void *so_far, const void *x);
+bool scalar_is_unit(scalar_op op, scalar_type type, const scalar_bits *unit);
+
 // Whether op(a, b) leaves the range of an integer type (or divides by zero, or has a negative
 // exponent or shift count): what makes static arithmetic an error. NULL if not, else the reason in
 // words, such as "overflows i64", until this thread's next call, and *hint what to do about it.

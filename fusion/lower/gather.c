@@ -17,10 +17,8 @@ static net_id add_convert(lowering *l, scalar_type to, net_id x) {
   return l->pool.nodes.items[x].type == to ? x : pool_operation(l, node, 1, &x);
 }
 
-// base + place * stride, or -1 where the place is not one of `length`. whole: then the address is
-// not one of the array either, so that nobody need look.
-static net_id add_address(lowering *l, net_id place, uint64_t length, int64_t stride,
-                          const net_map *base, bool whole) {
+net_id add_address(lowering *l, net_id place, uint64_t length, int64_t stride, const net_map *base,
+                   bool whole) {
   net_id address = add_convert(l, SCALAR_I64, place);
   if (whole)
     return address;
@@ -41,14 +39,6 @@ static void append_axes(lowering *l, lowered *v, const axes *all) {
 
 // ---- gather ------------------------------------------------------------------------------------
 
-// An array in memory that can be gathered from: without padding, and numbered with one stride in
-// its batch, and with one in the dimension that the places are of.
-typedef struct gathered {
-  net_id array;
-  axis_range range;  // the axes of that dimension; those of the batch are before it
-  int64_t stride, batch_stride;
-} gathered;
-
 static bool is_gatherable(lowering *l, lowered *v, const trace_step *of, gathered *g) {
   g->range = cut_axis_range(l, v, of->batch, of->batch * of->dims[0]);
   const net_node *node = &l->pool.nodes.items[v->node];
@@ -58,6 +48,15 @@ static bool is_gatherable(lowering *l, lowered *v, const trace_step *of, gathere
   g->array = held->array;
   return map_plain(&node->map, v->axes, 0, g->range.at, &g->batch_stride) &&
          map_plain(&node->map, v->axes, g->range.at, g->range.count, &g->stride);
+}
+
+gathered make_gatherable(lowering *l, lowered *v, const trace_step *of) {
+  gathered g = {0};
+  if (!is_gatherable(l, v, of, &g)) {
+    make_plain(l, v, NET_REASON_PLACED);
+    ensure(is_gatherable(l, v, of, &g));
+  }
+  return g;
 }
 
 // A map of so many axes at least, which the first of them are.
@@ -131,11 +130,7 @@ lowered lower_gather(lowering *l, const trace_step *s) {
   if (lower_permute(l, s, &permuted))
     return permuted;
   lowered from = lower_operand(l, s, 1), place = lower_places(l, s);
-  gathered g = {0};
-  if (!is_gatherable(l, &from, of, &g)) {
-    make_plain(l, &from, NET_REASON_PLACED);
-    ensure(is_gatherable(l, &from, of, &g));
-  }
+  gathered g = make_gatherable(l, &from, of);
   // Over the axes of the batch, of the places, and of what is in an element.
   extend_to_batch(l, &place, 1, s->batch);
   uint32_t outer = cut_axes(l, &place, of->batch), inner = g.range.at + g.range.count;

@@ -396,6 +396,19 @@ net_id store_prefix(lowering *l, const axes *s, net_id e, uint64_t count, net_re
 // ---- places that are data (lower/gather.c) -------------------------------------------------------
 
 lowered lower_gather(lowering *l, const trace_step *s);
+// An array in memory that can be gathered from: without padding, and numbered with one stride in
+// its batch, and with one in the dimension that the places are of.
+typedef struct gathered {
+  net_id array;
+  axis_range range;  // the axes of that dimension; those of the batch are before it
+  int64_t stride, batch_stride;
+} gathered;
+gathered make_gatherable(lowering *l, lowered *v, const trace_step *of);
+// base + place * stride, or -1 where the place is not one of `length`. whole: then the address is
+// not one of the array either, so that nobody need look.
+net_id add_address(lowering *l, net_id place, uint64_t length, int64_t stride, const net_map *base,
+                   bool whole);
+lowered lower_fold(lowering *l, const trace_step *s);
 lowered lower_scatter(lowering *l, const trace_step *s);
 
 // ---- routines (lower/routines.c) --------------------------------------------------------------------

@@ -432,6 +432,18 @@ uint32_t net_op_nodes(const net_stage *s, const net_op *op, net_id *out) {
   return count;
 }
 
+net_id *net_turns_of(arena *a, const net_stage *s) {
+  net_id *turns = NEW_ARRAY(a, net_id, s->nodes.count + 1);
+  for (net_id id = 0; id < s->nodes.count; id++) {
+    const net_node *node = &s->nodes.items[id];
+    turns[id] = node->kind == NET_TURN ? id : NET_NONE;
+    for (uint32_t i = 0; i < node->operand_count && node->kind != NET_FOLD; i++)
+      if (turns[node->operands[i]] != NET_NONE)
+        turns[id] = turns[node->operands[i]];
+  }
+  return turns;
+}
+
 net_map *net_next_map(const net_stage *s, size_t *at) {
   size_t i = (*at)++, stores = s->loads.count, nodes = stores + s->stores.count;
   if (i < stores)

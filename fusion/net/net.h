@@ -146,6 +146,13 @@ net_map net_map_at_element(arena *a, const net_map *m, uint32_t k, const uint64_
 //   extern    foreign function `number` of any operands
 //   gather    operand a: element a of array `number`; 0 bits where it has none
 //   scatter   operands a, x: writes x as element a of array `number`, if it has one; false
+//   turn      operands from, to: i64 from, from + 1, ..., to - 1, one after the other
+//   fold      operands t, start, x: starts with `start`, and for each number of the turn t becomes what
+//             `scalar` makes of itself and x (scalar_fold)
+//
+// Nodes that depend on a turn are evaluated once for each of its numbers, by its folds, which alone read
+// them. So turns, and starts of folds, depend on none; what else such nodes read is the same for all
+// indices.
 //
 // A letter for each operand: b bool, i i64, s the node's own type, x any. NULL: the operation, or
 // the function, says it.
@@ -164,7 +171,9 @@ net_map net_map_at_element(arena *a, const net_map *m, uint32_t k, const uint64_
   ROW(EXTERN,   "extern",   NULL, CLASS_ANY, NET_HAS_NUMBER, NET_HAS_EFFECT | NET_IMPORTS)         \
   ROW(GATHER,   "gather",   "i", CLASS_ANY, NET_HAS_NUMBER, NET_HAS_ARRAY | NET_IMPORTS)           \
   ROW(SCATTER,  "scatter",  "ix", CLASS_BOOL, NET_HAS_NUMBER,                                      \
-      NET_HAS_ARRAY | NET_HAS_EFFECT | NET_IMPORTS)
+      NET_HAS_ARRAY | NET_HAS_EFFECT | NET_IMPORTS)                                                \
+  ROW(TURN,     "turn",     "ii", CLASS_OF(SCALAR_I64), 0, NET_HAS_EFFECT | NET_IMPORTS)           \
+  ROW(FOLD,     "fold",     "iss", CLASS_ANY, NET_HAS_SCALAR, NET_HAS_EFFECT | NET_IMPORTS)
 // clang-format on
 
 typedef enum net_node_kind {
@@ -540,6 +549,8 @@ bool net_load_equal(const net_load *a, const net_load *b);
 // many. `out` has room for all nodes: s->walk has, until the next walk. Not from two threads at
 // once on one stage.
 uint32_t net_op_nodes(const net_stage *s, const net_op *op, net_id *out);
+// By node: the turn that it depends on (a turn on itself), or NET_NONE; of the last, if on several.
+net_id *net_turns_of(arena *a, const net_stage *s);
 // Orders numbers that are all those with that mark, by sorting or by a look at each number between
 // the lowest and the highest.
 void net_order_marked(net_id *ids, size_t count, const uint32_t *marks, uint32_t mark);

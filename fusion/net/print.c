@@ -77,6 +77,12 @@ static void print_node(const printer *p, const net_node *node) {
   case NET_SCATTER:
     text_printf(p->out, "%s a%" PRIu64 " %s", name, node->number, type);
     break;
+  case NET_TURN:
+    text_printf(p->out, "%s %s", name, type);
+    break;
+  case NET_FOLD:
+    text_printf(p->out, "%s %s %s", name, type, scalar_ops[node->scalar].name);
+    break;
   }
   for (uint32_t i = 0; i < node->operand_count; i++) {
     text_string(p->out, " ");

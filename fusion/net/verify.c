@@ -43,6 +43,8 @@ typedef struct checker {
   uint64_t *spans;        // by loop: one more than its last index
   uint32_t *defined;      // by value: how; op i defines as DEFINED_BY_OP + i
   const net_output **by;  // by value: the op's output, if defined by one
+  const net_id *turns;    // by node: see net_turns_of
+  bool *uniform;          // by node
   uint64_t *stored;       // by array: points stored so far (UINT64_MAX: unknown)
   bool *written;          // by array: by an earlier stage
 } checker;
@@ -211,6 +213,41 @@ static const char *check_node_array(const checker *c, const net_node *node, scal
                                       scalar_types[found].name, scalar_types[type].name);
 }
 
+static const char *check_fold(const checker *c, const net_node *node) {
+  if (c->stage->nodes.items[node->operands[0]].kind != NET_TURN)
+    return "it does not fold a turn";
+  return (unsigned)node->scalar < SCALAR_OP_COUNT && scalar_folds(node->scalar, node->type)
+             ? NULL
+             : "it folds by no operation of its type";
+}
+
+// Whether it has one value for all indices.
+static bool is_uniform(const checker *c, const net_node *node) {
+  bool same = node->kind != NET_ELEMENT && !net_node_is(node->kind, NET_HAS_EFFECT) &&
+              (node->kind != NET_INDEX || net_map_is_constant(&node->map));
+  for (uint32_t i = 0; i < node->operand_count; i++)
+    same = same && c->uniform[node->operands[i]];
+  return same;
+}
+
+// In a turn are its numbers, what is the same for all indices, and what is made of both.
+static const char *check_turn(const checker *c, size_t id) {
+  const net_node *node = &c->stage->nodes.items[id];
+  bool in_turn = c->turns[id] != NET_NONE && node->kind != NET_TURN;
+  c->uniform[id] = is_uniform(c, node);
+  for (uint32_t i = 0; i < node->operand_count; i++) {
+    net_id turn = c->turns[node->operands[i]], own = c->turns[id];
+    bool uniform = c->uniform[node->operands[i]];
+    if (node->kind == NET_FOLD)
+      own = i == 0 || (i == 2 && !uniform) ? node->operands[0] : NET_NONE;
+    else if (node->kind == NET_TURN || (in_turn && uniform))
+      own = NET_NONE;
+    if (turn != own)
+      return arena_printf(c->memory, "operand %" PRIu32 " is of another turn, or of none", i);
+  }
+  return in_turn && net_node_is(node->kind, NET_HAS_EFFECT) ? "a turn has effects" : NULL;
+}
+
 // What the kind's row says of the types.
 static const char *check_types(const checker *c, const net_node *node) {
   const net_node_row *row = &net_nodes[node->kind];
@@ -251,6 +288,10 @@ static const char *check_kind(const checker *c, const net_node *node) {
     return check_node_array(c, node, node->type);
   case NET_SCATTER:
     return check_node_array(c, node, operand_type(c, node, 1));
+  case NET_TURN:
+    return NULL;
+  case NET_FOLD:
+    return check_fold(c, node);
   }
   return "there is no such kind of node";
 }
@@ -270,6 +311,7 @@ static const char *check_node(const checker *c, size_t id) {
       return arena_printf(c->memory, "operand node %" PRIu32 " does not precede it",
                           node->operands[i]);
   CHECK(check_types(c, node));
+  CHECK(check_turn(c, id));
   return check_kind(c, node);
 }
 
@@ -337,6 +379,9 @@ static const char *check_elements(const checker *c, const net_op *op, const net_
       return arena_printf(c->memory, "there is no node %" PRIu32, id);
     scalar_type found = c->stage->nodes.items[id].type,
                 type = c->stage->values.items[output->value];
+    if (c->turns[id] != NET_NONE)
+      return arena_printf(c->memory, "element %" PRIu64 " of v%" PRIu32 " is of a turn", j,
+                          output->value);
     if (found != type)
       return arena_printf(c->memory, "element %" PRIu64 " of v%" PRIu32 " is %s, not %s", j,
                           output->value, scalar_types[found].name, scalar_types[type].name);
@@ -512,6 +557,8 @@ static const char *check_numbered_stage(checker *c, size_t number) {
   }
   c->defined = NEW_ARRAY(c->memory, uint32_t, s->values.count);
   c->by = NEW_ARRAY(c->memory, const net_output *, s->values.count);
+  c->turns = net_turns_of(c->memory, s);
+  c->uniform = NEW_ARRAY(c->memory, bool, s->nodes.count);
   const char *wrong = s->routine ? net_routine_problem(c->memory, c->net, s) : check_stage(c);
   if (!wrong)
     wrong = check_accesses(c);

@@ -447,6 +447,8 @@ c_value c_node_value(c_writer *w, const net_node *node, const c_value *operands,
     return placed_value(w, node, operands, lanes);
   case NET_ELEMENT:
   case NET_INDEX:
+  case NET_TURN:
+  case NET_FOLD:
     break;
   }
   assert(false);

@@ -1,4 +1,5 @@
 #include "kernels/ops/op.h"
+#include "kernels/ops/fold.h"
 #include "kernels/ops/roll.h"
 #include "kernels/ops/root.h"
 
@@ -50,6 +51,7 @@ typedef struct op_view {
   uint64_t *direction;  // by direction, as register numbers
   c_value *flipped;     // by coordinate: whether blocks, threads or lanes flip it
   bool flips;
+  const net_id *turns;         // by node (net_turns_of); NULL: there are none
   uint32_t lanes, node_count;  // node_count: 0 where there are loops
   c_value **elements;  // by value of the stage: its elements in the coset, as far as they are read
   c_registers *outputs;    // by output
@@ -80,6 +82,7 @@ static void set_register(c_phase *f, c_registers *s, uint64_t number, const c_va
 static op_view view_op(c_phase *f, const net_op *op) {
   const c_space *s = f->space;
   op_view v = {.phase = f, .op = op, .lanes = 1U << s->l};
+  v.turns = net_stage_has(f->stage, NET_TURN) ? net_turns_of(f->w->memory, f->stage) : NULL;
   uint32_t n = s->r + s->l + s->threads;
   v.coordinates = xor_sum_of_forms(op->k, op->coordinates, s);
   v.direction = NEW_ARRAY(f->w->memory, uint64_t, op->k);
@@ -358,6 +361,12 @@ static c_value node_value(op_view *v, net_id id, uint32_t i, net_id index, uint6
 static void evaluate_node(op_view *v, net_id id, uint32_t i, uint64_t first) {
   enum { MOST_KNOWN = 64 };
   c_phase *f = v->phase;
+  if (v->turns && v->turns[id] != NET_NONE)
+    return;  // by its folds
+  if (f->stage->nodes.items[id].kind == NET_FOLD) {
+    f->values[id] = c_fold_value(f, v->turns, id, v->lanes);
+    return;
+  }
   net_id index = i < v->node_count ? only_index(f->stage, id) : NET_NONE;
   uint64_t bits = index == NET_NONE ? 0 : xor_sum_rows_at(index_bound(v, index)->map, first);
   const c_value *known = index == NET_NONE ? NULL : find_known(v, id, bits);
@@ -591,7 +600,7 @@ static c_rolled order_nodes(op_view *v) {
   c_phase *f = v->phase;
   uint32_t count = net_op_nodes(f->stage, v->op, f->nodes), most;
   c_rolled r = c_roll_nodes(f->w->memory, f->stage, v->op, count, f->nodes);
-  if (r.loop_count > 0)
+  if (r.loop_count > 0 && !v->turns)
     return r;
   const uint32_t *waits = waits_of(v, count, &most);
   r = (c_rolled){.line = NEW_ARRAY(f->w->memory, net_id, count),

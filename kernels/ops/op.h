@@ -12,7 +12,7 @@
 //
 //   op.c         ops on registers                 node.c    their nodes as statements
 //   exchange.c   sorting networks of floats       roll.c    nodes, and ops, that repeat
-//   root.c       roots of unity
+//   root.c       roots of unity                    fold.c    folds, as loops
 #ifndef PERMC_KERNELS_OPS_OP_H
 #define PERMC_KERNELS_OPS_OP_H
 

@@ -61,7 +61,7 @@ static origin origin_of(const shadowing *w, value_id id) {
 static bool keeps_partner(trace_op op) { return op != TRACE_BROADCAST && op != TRACE_ELEMENT; }
 
 static origin find_origin(const shadowing *w, const trace_step *s) {
-  if (s->op == TRACE_COUNT)  // of all keys
+  if (s->op == TRACE_COUNT || s->op == TRACE_FOLD)  // of all keys, of elements
     return ELSEWHERE;
   origin most = is_partner(w, s) ? PARTNER : ELSEWHERE;
   for (uint32_t i = 0; i < s->operand_count; i++) {
@@ -574,13 +574,13 @@ void add_checks(elaborator *e) {
     trace_check c = t->checks.items[i];
     const trace_check *before = count > 0 ? &t->checks.items[count - 1] : NULL;
     bool known = before && before->shadow == c.shadow && before->length == c.length;
-    bool rows = c.kind == CHECK_ROWS || c.kind == CHECK_OFFSETS || c.kind == CHECK_FRACTIONS;
+    bool rows = c.kind >= CHECK_ROWS;
     bool none = rows && trace_step_count(&t->steps.items[c.shadow]) == 0;
     if ((c.guarded != NO_STEP && !needed[c.guarded]) || known || none)
       continue;
     if (rows) {
       t->checks.items[count++] = c;
-      vec_push(e->memory, &t->results, emit_row_check(e, &c));
+      vec_push(e->memory, &t->results, c.found == NO_STEP ? emit_row_check(e, &c) : c.found);
       continue;
     }
     trace_step s = t->steps.items[c.shadow];

@@ -163,33 +163,6 @@ value *run_count_keys(elaborator *e, const builtin *row, value **a, type **insta
   return make_array(e, number, make_dynamic(e, counts));
 }
 
-// A list as it is, once more, so that who needs it needs the check that these numbers are from 0 to
-// `most`.
-static value_id emit_guarded(elaborator *e, value_id list, check_kind kind, value_id numbers,
-                             uint64_t most) {
-  trace_step same = {.op = TRACE_RESHAPE, .batch = OWN_BATCH, .trusted = step_at(e, list)->trusted};
-  trace_check c = {.kind = kind,
-                   .shadow = numbers,
-                   .guarded = emit(e, same, 1, &list),
-                   .length = most + 1,
-                   .inner = step_at(e, numbers)->dims[0],
-                   .where = own_place(e)};
-  e->out->steps.items[c.guarded].known = false;  // before the run nobody checks them
-  if (c.inner)
-    vec_push(e->memory, &e->out->checks, c);
-  return c.guarded;
-}
-
-value *run_checked_rows(elaborator *e, const builtin *row, value **a, type **instance) {
-  (void)instance;
-  int64_t most = static_integer(e, a[0], arena_printf(e->memory, "the bound of %s", row->name));
-  value_id list = places_of(e, a[1]);
-  if (most < 0)
-    fail(e, "the bound of %s must not be negative, but this is %" PRId64, row->name, most);
-  list = emit_guarded(e, list, (check_kind)row->operation, list, (uint64_t)most);
-  return make_array(e, length_of(a[1]), make_dynamic(e, list));
-}
-
 // ---- steps of checks -------------------------------------------------------------------------
 
 static value_id emit_constant(elaborator *e, scalar_type t, int64_t i) {
@@ -253,6 +226,50 @@ static value_id emit_minimum(elaborator *e, value_id x, uint64_t count) {
     x = emit_reshape(e, emit_least(e, first, second), 1, 1, pairs);
   }
   return emit_element(e, x, 0);
+}
+
+// ---- numbers that are checked ----------------------------------------------------------------
+
+// The numbers where none is wrong, else zeros: rows that are folded are no longer than all elements then.
+static value_id emit_right(elaborator *e, value_id numbers, value_id found) {
+  const trace_step s = *step_at(e, numbers);
+  value_id first = emit_element(e, found, 0), none = emit_constant(e, SCALAR_I64, INT64_MAX);
+  value_id all = emit_reshape(e, numbers, s.batch * s.dims[0], 0, 0);
+  value_id right =
+      emit_choice(e, emit_scalar(e, OP_EQ, first, none), all, emit_constant(e, SCALAR_I64, 0));
+  return emit_reshape(e, right, s.batch, 1, s.dims[0]);
+}
+
+// A list as it is, once more, so that who needs it needs the check that these numbers are from 0 to
+// `most`.
+static value_id emit_guarded(elaborator *e, value_id list, check_kind kind, value_id numbers,
+                             uint64_t most) {
+  trace_step same = {.op = TRACE_RESHAPE, .batch = OWN_BATCH, .trusted = step_at(e, list)->trusted};
+  trace_check c = {.kind = kind,
+                   .shadow = numbers,
+                   .found = NO_STEP,
+                   .length = most + 1,
+                   .inner = step_at(e, numbers)->dims[0],
+                   .where = own_place(e)};
+  if (kind == CHECK_ENDS && c.inner) {
+    c.found = emit_row_check(e, &c);
+    list = emit_right(e, list, c.found);
+  }
+  c.guarded = emit(e, same, 1, &list);
+  e->out->steps.items[c.guarded].known = false;  // before the run nobody checks them
+  if (c.inner)
+    vec_push(e->memory, &e->out->checks, c);
+  return c.guarded;
+}
+
+value *run_checked_rows(elaborator *e, const builtin *row, value **a, type **instance) {
+  (void)instance;
+  int64_t most = static_integer(e, a[0], arena_printf(e->memory, "the bound of %s", row->name));
+  value_id list = places_of(e, a[1]);
+  if (most < 0)
+    fail(e, "the bound of %s must not be negative, but this is %" PRId64, row->name, most);
+  list = emit_guarded(e, list, (check_kind)row->operation, list, (uint64_t)most);
+  return make_array(e, length_of(a[1]), make_dynamic(e, list));
 }
 
 // ---- rows of unequal length ------------------------------------------------------------------

@@ -110,6 +110,7 @@ static uint32_t outer_dims(const trace_step *s, const trace_step *first, const t
     *drop = 0;
     return 0;
   case TRACE_ELEMENT:
+  case TRACE_FOLD:
     return 0;
   case TRACE_PACK:
     *drop = 0;

@@ -111,6 +111,30 @@ static bool run_count(step_watch *w, int64_t *out, uint64_t count, uint64_t modu
   return true;
 }
 
+// Of an operand of one element an instance, that of instance i.
+static size_t instance_of(const trace *t, const trace_step *s, uint32_t k, uint64_t i) {
+  return i / (s->batch / t->steps.items[s->operands[k]].batch);
+}
+
+static bool execute_fold(step_watch *w, const trace *t, const trace_step *s, const void *const *in,
+                         void *out) {
+  uint64_t count = t->steps.items[s->operands[3]].dims[0];
+  unsigned char *so_far = out;
+  for (uint64_t i = 0; i < s->batch; i++, so_far += size_of(s)) {
+    int64_t begin = ((const int64_t *)in[0])[instance_of(t, s, 0, i)];
+    int64_t end = ((const int64_t *)in[1])[instance_of(t, s, 1, i)];
+    const char *xs = (const char *)in[3] + instance_of(t, s, 3, i) * count * size_of(s);
+    memcpy(so_far, (const char *)in[2] + instance_of(t, s, 2, i) * size_of(s), size_of(s));
+    begin = begin < 0 ? 0 : begin;
+    end = end > (int64_t)count ? (int64_t)count : end;
+    for (int64_t k = begin; k < end; k++)
+      scalar_fold(s->scalar, s->type, so_far, xs + (size_t)k * size_of(s));
+    if (!step_watch_spend(w, begin < end ? 1 + (uint64_t)(end - begin) : 1))
+      return false;
+  }
+  return true;
+}
+
 bool execute_step(step_watch *w, const trace *t, const trace_step *s, const void *const *in,
                   void *out, foreign_calls *call, void *with) {
   switch (s->op) {
@@ -130,6 +154,8 @@ bool execute_step(step_watch *w, const trace *t, const trace_step *s, const void
   case TRACE_ROOT:
   case TRACE_EXTERN:
     return run_elementwise(&(chunked){w, t, s, call, with}, in, out);
+  case TRACE_FOLD:
+    return execute_fold(w, t, s, in, out);
   case TRACE_PLACES:
   case TRACE_COUNT:
   case TRACE_WRONG:

@@ -228,6 +228,7 @@ static void print_checks(text *out, const trace *t) {
       [CHECK_PLACES] = "indices       are checked in each run: inside, and distinct for scatter",
       [CHECK_KEYS] = "keys          are checked in each run: of the number of bits that is said",
       [CHECK_ROWS] = "rows          are checked in each run: no longer than they may be",
+      [CHECK_ENDS] = "offsets       are checked in each run: of elements, and ascending",
       [CHECK_OFFSETS] = "offsets       are checked in each run: of elements, or of the end",
       [CHECK_FRACTIONS] = "fractions     are checked in each run: from 0 to 1"};
   bool made[CHECK_KINDS] = {false};

@@ -198,6 +198,7 @@ static pass_unit unit_of_node(const net_node *d) {
   case NET_EXTERN:
   case NET_GATHER:
   case NET_SCATTER:
+  case NET_FOLD:
     return PASS_CALLS;
   case NET_SCALAR:
     if (d->scalar == OP_MUL && CLASS_OF(d->type) & CLASS_COMPLEX)
@@ -209,6 +210,7 @@ static pass_unit unit_of_node(const net_node *d) {
   case NET_INDEX:
   case NET_CONSTANT:
   case NET_CONVERT:
+  case NET_TURN:
     break;
   }
   return PASS_NODES;

@@ -44,6 +44,9 @@ static void add_step(preparation *p, net_id id) {
   s.operands = NEW_ARRAY(c->memory, uint32_t, node->operand_count);
   for (uint32_t i = 0; i < node->operand_count; i++)
     s.operands[i] = c->step_of[node->operands[i]];
+  s.turn = node->kind == NET_TURN ? (uint32_t)p->steps.count : NO_TURN;
+  for (uint32_t i = 0; i < node->operand_count && node->kind != NET_FOLD && s.turn == NO_TURN; i++)
+    s.turn = p->steps.items[s.operands[i]].turn;
   s.operand_type = node->operand_count ? p->stage->nodes.items[node->operands[0]].type : node->type;
   if (node->kind == NET_ELEMENT) {
     s.slot = slot_start(p, node->value);
@@ -112,12 +115,26 @@ static uint64_t take_buffer(buffers *b, uint32_t size_bits) {
   return at;
 }
 
+// A fold evaluates the steps of its turn, which read their operands then.
+static void keep_turn(const preparation *p, uint32_t *last, uint32_t fold) {
+  uint32_t turn = p->steps.items[fold].operands[0];
+  for (uint32_t i = turn; i < fold; i++) {
+    const tile_step *s = &p->steps.items[i];
+    for (uint32_t k = 0; s->turn == turn && k < s->operand_count; k++)
+      last[s->operands[k]] = last[s->operands[k]] > fold ? last[s->operands[k]] : fold;
+    last[i] = s->turn == turn ? fold : last[i];
+  }
+}
+
 // last[i]: the last step that reads step i; steps.count if it is an output.
 static uint32_t *find_last_uses(preparation *p, const tile_op *op) {
   uint32_t *last = NEW_ARRAY(p->context->memory, uint32_t, p->steps.count);
   for (uint32_t i = 0; i < p->steps.count; i++)
     for (uint32_t k = 0; k < p->steps.items[i].operand_count; k++)
       last[p->steps.items[i].operands[k]] = i;
+  for (uint32_t i = 0; i < p->steps.count; i++)
+    if (p->steps.items[i].kind == NET_FOLD)
+      keep_turn(p, last, i);
   for (uint32_t i = 0; i < op->output_count; i++)
     last[op->outputs[i].step] = (uint32_t)p->steps.count;
   for (uint32_t i = 0; i < p->steps.count; i++)
@@ -432,6 +449,8 @@ static void select_elements(const op_state *r, const tile_step *s, const void **
     scalar_select(scalar_types[s->type].size, r->count, in[0], in[1], in[2], out);
 }
 
+static bool fold_turn(op_state *r, uint32_t fold);
+
 static bool run_step(op_state *r, uint32_t number) {
   const tile_step *s = &r->op->steps[number];
   unsigned char *out = s->buffer == NO_BUFFER ? NULL : r->item->work + s->buffer;
@@ -479,8 +498,73 @@ static bool run_step(op_state *r, uint32_t number) {
     return true;
   case NET_EXTERN:
     return call_extern(r, s, in, out);
+  case NET_TURN:
+    return true;
+  case NET_FOLD:
+    return fold_turn(r, number);
   }
   return false;
+}
+
+// ---- folds --------------------------------------------------------------------------------------
+
+// A place in the turns of all instances, one after the other.
+typedef struct turn_place {
+  const int64_t *from, *to;
+  size_t instance, count;
+  int64_t number;
+} turn_place;
+
+// Whether it is in a turn: in the next one that has a number, if it was at an end.
+static bool is_in_turn(turn_place *p) {
+  while (p->instance < p->count && p->number >= p->to[p->instance])
+    if (++p->instance < p->count)
+      p->number = p->from[p->instance];
+  return p->instance < p->count;
+}
+
+// What a step of a turn reads besides is the same for all instances: as often as a chunk has room.
+static void repeat_uniform(const op_state *r, const tile_step *s, uint32_t first) {
+  for (uint32_t k = first; k < s->operand_count; k++) {
+    const tile_step *o = &r->op->steps[s->operands[k]];
+    if (o->turn == NO_TURN && o->kind != NET_CONSTANT) {
+      scalar_bits one;
+      memcpy(&one, r->at[s->operands[k]], scalar_types[o->type].size);
+      fill_constant(o->type, &one, (size_t)1 << r->op->set.chunk_bits, r->item->work + o->buffer);
+    }
+  }
+}
+
+// As many numbers at a time as a chunk has, of whatever instances they are.
+static bool fold_turn(op_state *r, uint32_t fold) {
+  const tile_step *s = &r->op->steps[fold], *turn = &r->op->steps[s->operands[0]];
+  size_t size = scalar_types[s->type].size, instances = r->count;
+  unsigned char *out = r->item->work + s->buffer;
+  int64_t *numbers = (int64_t *)(void *)(r->item->work + turn->buffer);
+  turn_place next = {r->at[turn->operands[0]], r->at[turn->operands[1]], 0, instances, 0};
+  next.number = next.from[0];
+  memcpy(out, r->at[s->operands[1]], instances * size);
+  r->at[s->operands[0]] = numbers;
+  repeat_uniform(r, s, 2);
+  for (uint32_t i = s->operands[0] + 1; i < fold; i++)
+    if (r->op->steps[i].turn == s->operands[0])
+      repeat_uniform(r, &r->op->steps[i], 0);
+  while (is_in_turn(&next)) {
+    turn_place at = next;
+    const atomic_bool *interrupted = r->executor->interrupted;
+    if (interrupted && atomic_load_explicit(interrupted, memory_order_relaxed))
+      return false;
+    for (r->count = 0; r->count < f2_unit(r->op->set.chunk_bits) && is_in_turn(&next);)
+      numbers[r->count++] = next.number++;
+    for (uint32_t i = s->operands[0] + 1; i < fold; i++)
+      if (r->op->steps[i].turn == s->operands[0] && !run_step(r, i))
+        return false;
+    const unsigned char *x = r->at[s->operands[2]];
+    for (size_t i = 0; i < r->count && is_in_turn(&at); i++, at.number++)
+      scalar_fold(s->scalar, s->type, out + at.instance * size, x + i * size);
+  }
+  r->count = instances;
+  return true;
 }
 
 // ---- one op on one tile -------------------------------------------------------------------------
@@ -511,7 +595,7 @@ bool tile_op_run(const portable *e, const tile *t, const tile_op *op, const tile
     r.count = (size_t)(total - r.number < chunk ? total - r.number : chunk);
     r.high = r.origin ^ tile_set_high(t, &op->set, r.number);
     for (uint32_t i = 0; i < op->step_count; i++)
-      if (!run_step(&r, i))
+      if (op->steps[i].turn == NO_TURN && !run_step(&r, i))
         return false;
     store_outputs(&r);
   }

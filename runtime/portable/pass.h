@@ -248,12 +248,14 @@ const root_table *root_table_find(const root_tables *t, scalar_type type, uint64
 
 // ---- ops (op.c) ----------------------------------------------------------------------
 
+#define NO_TURN UINT32_MAX
 typedef struct tile_step {
   net_node_kind kind;
   scalar_type type, operand_type;
   scalar_op scalar;
   uint32_t operand_count;
   uint32_t *operands;     // numbers of steps
+  uint32_t turn;          // the step of the turn that it depends on; NO_TURN: none
   bool direct;            // element node: read in the tile, no buffer
   uint64_t buffer;        // where in the work memory
   uint64_t slot, offset;  // element node: in bytes; of its position from element 0's

@@ -215,11 +215,15 @@ static term step_reduce_rows(generator *g, const scope *s, term xs, keep k, cons
   uint32_t bits = draw_below(g, 4), rows = draw_below(g, ROWS_AT_MOST);
   bool keys = strcmp(row->name, "reduce_keys") == 0,
        apart = strcmp(row->name, "reduce_ranges") == 0;
+  static const char *const folds[] = {"(+) 0", "(*) 1", "min maxval", "max minval"};
+  uint32_t fold = draw_below(g, 8);
+  bool folds_scalars = e->kind == SHAPE_SCALAR && fold < 4 && CLASS_REAL & CLASS_OF(e->type);
   term zero = value_term(g, s, e, 0);
-  e = at_least(g, e, shape_origin(zero.shape));
+  e = at_least(g, e, folds_scalars ? ORIGIN_COMPUTED : shape_origin(zero.shape));
   term f = operator_on(g, s, e, 12 * xs.shape->length + (apart ? 24 : 2) * rows);
   const shape *after = at_least(g, e, shape_origin(f.shape));
-  const char *start = write_code(g, "%s %s", f.text, atom_text(g, zero));
+  const char *start =
+      folds_scalars ? folds[fold] : write_code(g, "%s %s", f.text, atom_text(g, zero));
   if (keys) {
     const char *key = key_text(g, s, xs.shape, bits);
     return call_term(g, write_code(g, "%s %u %s %s", row->name, bits, start, key), xs,

@@ -43,6 +43,8 @@ static element evaluate_scalar(const net_node *node, const element *operands, sc
   case NET_CONSTANT:
   case NET_GATHER:
   case NET_SCATTER:
+  case NET_TURN:
+  case NET_FOLD:
     break;
   }
   return out;
@@ -92,10 +94,33 @@ bool all_zero(uint32_t count, const net_form *forms, uint64_t x) {
   return zero;
 }
 
+// A fold, whose turn's nodes are evaluated for each number.
+static element evaluate_fold(evaluator *e, const net_op *op, uint64_t base, const net_node *fold,
+                             const net_id *turns) {
+  const net_id *ends = e->stage->nodes.items[fold->operands[0]].operands;
+  element out = e->nodes[fold->operands[1]];
+  for (int64_t i = e->nodes[ends[0]].bits.i64; i < e->nodes[ends[1]].bits.i64; i++) {
+    e->nodes[fold->operands[0]] = (element){{.i64 = i}, true};
+    for (net_id id = fold->operands[0] + 1; id <= fold->operands[2]; id++)
+      if (turns[id] == fold->operands[0])
+        e->nodes[id] = evaluate_node(e, op, base, &e->stage->nodes.items[id]);
+    scalar_fold(fold->scalar, fold->type, &out.bits, &e->nodes[fold->operands[2]].bits);
+    out.defined = out.defined && e->nodes[fold->operands[2]].defined;
+  }
+  return out;
+}
+
 static void evaluate_coset(evaluator *e, const net_op *op, uint64_t base, uint32_t nodes,
                            const net_id *order) {
-  for (uint32_t i = 0; i < nodes; i++)
-    e->nodes[order[i]] = evaluate_node(e, op, base, &e->stage->nodes.items[order[i]]);
+  const net_id *turns =
+      net_stage_has(e->stage, NET_TURN) ? net_turns_of(e->memory, e->stage) : NULL;
+  for (uint32_t i = 0; i < nodes; i++) {
+    const net_node *node = &e->stage->nodes.items[order[i]];
+    if (node->kind == NET_FOLD)
+      e->nodes[order[i]] = evaluate_fold(e, op, base, node, turns);
+    else if (!turns || turns[order[i]] == NET_NONE)
+      e->nodes[order[i]] = evaluate_node(e, op, base, node);
+  }
   for (uint32_t i = 0; i < op->output_count; i++)
     for (uint64_t j = 0; j < UINT64_C(1) << op->k; j++) {
       uint64_t x = base;

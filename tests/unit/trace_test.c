@@ -108,6 +108,12 @@ static void build_everything(builder *b) {
   add_result(b, add_keyed(b, TRACE_PLACES, places, OP_GE, 0));
   add_result(b, add_keyed(b, TRACE_COUNT, places, OP_LE, 8));
   add_result(b, add_keyed(b, TRACE_WRONG, places, OP_NE, 8));
+  value_id first = add_constant(b, SCALAR_I64, (scalar_bits){.i64 = 1});
+  value_id end = add_constant(b, SCALAR_I64, (scalar_bits){.i64 = 3});
+  trace_step fold = {.op = TRACE_FOLD, .type = SCALAR_F32, .scalar = OP_MUL, .batch = 16};
+  value_id row = add_reshape(b, add_move(b, TRACE_TRANSPOSE, xs, 0), 1, 1, (uint64_t[]){12});
+  add_result(b, add_reshape(b, add_step(b, fold, (value_id[]){first, end, chosen, row}, 4, NULL), 1,
+                            1, (uint64_t[]){16}));
   add_root(b, add_instance(b, 4, 4), SCALAR_C64, 4);
 }
 
@@ -126,6 +132,7 @@ TEST(every_operation) {
   CHECK_CONTAINS(printed.data, "slice %3 [1...] ");
   CHECK_CONTAINS(printed.data, "extern cosf %");
   CHECK_CONTAINS(printed.data, "scalar * %5 %6");
+  CHECK_CONTAINS(printed.data, " * ");
   CHECK_CONTAINS(printed.data, "table 0: 1 -2 3 4 ... ");
   text_free(&printed);
   builder_free(&b);

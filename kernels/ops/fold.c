@@ -1,0 +1,84 @@
+#include "kernels/ops/fold.h"
+
+typedef struct fold_writer {
+  c_phase *phase;
+  const net_node *fold;
+  bool by_lane;  // operands are vectors
+  uint32_t lanes;
+} fold_writer;
+
+// The variable of a lane of an operand, as an expression.
+static const char *lane_of(const fold_writer *f, const c_value *v, uint32_t part) {
+  c_writer *w = f->phase->w;
+  return c_format(w, "v%u%s", c_as_vector(w, v, part, f->by_lane ? f->lanes : 1),
+                  f->by_lane ? "[lane]" : "");
+}
+
+// The nodes of the turn that the fold needs, once.
+static void evaluate_turn(const fold_writer *f, const net_id *turns) {
+  c_phase *phase = f->phase;
+  net_id turn = f->fold->operands[0], last = f->fold->operands[2];
+  bool *needed = NEW_ARRAY(phase->w->memory, bool, phase->stage->nodes.count);
+  needed[last] = true;
+  for (net_id id = last + 1; id-- > turn;)
+    for (uint32_t i = 0; needed[id] && i < phase->stage->nodes.items[id].operand_count; i++)
+      needed[phase->stage->nodes.items[id].operands[i]] = true;
+  for (net_id id = turn + 1; id <= last; id++) {
+    const net_node *node = &phase->stage->nodes.items[id];
+    if (!needed[id] || turns[id] != turn)
+      continue;
+    c_value *operands = NEW_ARRAY(phase->w->memory, c_value, node->operand_count);
+    for (uint32_t i = 0; i < node->operand_count; i++)
+      operands[i] = phase->values[node->operands[i]];
+    phase->values[id] = c_node_value(phase->w, node, operands, 1);
+  }
+}
+
+// What the fold becomes by one element more.
+static c_value folded(const fold_writer *f, const c_value *so_far, const c_value *x) {
+  scalar_op op = f->fold->scalar;
+  bool chooses = scalar_fold_chooses(op);
+  net_node node = {.kind = NET_SCALAR,
+                   .type = chooses ? SCALAR_BOOL : f->fold->type,
+                   .scalar = op,
+                   .operand_count = 2};
+  c_value made = c_node_value(f->phase->w, &node, (c_value[]){*so_far, *x}, 1);
+  return chooses ? c_select(f->phase->w, &made, so_far, x, 1) : made;
+}
+
+c_value c_fold_value(c_phase *phase, const net_id *turns, net_id id, uint32_t lanes) {
+  c_writer *w = phase->w;
+  const net_node *fold = &phase->stage->nodes.items[id];
+  const net_node *turn = &phase->stage->nodes.items[fold->operands[0]];
+  const c_value *o[] = {&phase->values[turn->operands[0]], &phase->values[turn->operands[1]],
+                        &phase->values[fold->operands[1]]};
+  fold_writer f = {.phase = phase, .fold = fold, .lanes = lanes};
+  for (int i = 0; i < 3; i++)
+    f.by_lane |= o[i]->level == C_VECTOR && lanes > 1;
+  uint32_t parts = scalar_parts(fold->type), bytes = scalar_part_bytes(fold->type);
+  c_value out = {.level = f.by_lane || lanes == 1 ? C_VECTOR : C_UNIFORM, .type = fold->type};
+  c_value so_far = {.level = C_UNIFORM, .type = fold->type}, next;
+  const char *first = lane_of(&f, o[0], 0), *end = lane_of(&f, o[1], 0), *start[2];
+  for (uint32_t part = 0; part < parts; part++) {
+    start[part] = lane_of(&f, o[2], part);
+    out.id[part] =
+        c_declare(w, c_vector(w, bytes, f.by_lane ? lanes : 1), c_zero(f.by_lane ? lanes : 1)).id;
+  }
+  c_line(w, f.by_lane ? "for (int lane = 0; lane < %u; lane++) {" : "{", lanes);
+  for (uint32_t part = 0; part < parts; part++)
+    so_far.id[part] = c_declare(w, c_vector(w, bytes, 1), start[part]).id;
+  uint32_t number = w->next++;
+  c_line(w, "for (%s v%u = %s; (int64_t)v%u < (int64_t)%s; v%u++) {", c_vector(w, 8, 1), number,
+         first, number, end, number);
+  phase->values[fold->operands[0]] =
+      (c_value){.level = C_UNIFORM, .type = SCALAR_I64, .id = {number}};
+  evaluate_turn(&f, turns);
+  next = folded(&f, &so_far, &phase->values[fold->operands[2]]);
+  for (uint32_t part = 0; part < parts; part++)
+    c_line(w, "v%u = v%u;", so_far.id[part], c_as_vector(w, &next, part, 1));
+  c_line(w, "}");
+  for (uint32_t part = 0; part < parts; part++)
+    c_line(w, "v%u%s = v%u;", out.id[part], f.by_lane ? "[lane]" : "", so_far.id[part]);
+  c_line(w, "}");
+  return out;
+}
