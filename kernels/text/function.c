@@ -51,7 +51,7 @@ const char *c_vector_function(c_writer *w, scalar_op op, scalar_type type, uint3
                            c_operation_name(w, op), type, lanes, &operators[i].expression);
   if (op == OP_MULHI && type == SCALAR_U32)
     return high_product(w, lanes);
-  return type == SCALAR_F16 ? c_half_function(w, op, lanes) : NULL;
+  return CLASS_OF(type) & CLASS_SMALL ? c_half_function(w, op, type, lanes) : NULL;
 }
 
 const char *c_shift(c_writer *w, scalar_op op, scalar_type type, uint32_t lanes) {

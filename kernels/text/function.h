@@ -88,10 +88,10 @@ const char *c_lane_root(c_writer *w, scalar_type type, uint64_t m, uint32_t lane
 const char *c_lane_large_root(c_writer *w, scalar_type type, uint64_t m, uint32_t low,
                               uint32_t high_table, uint32_t low_table, uint32_t lanes);
 
-// ---- half.c: f16, which is no type of vectors ------------------------------------------------
+// ---- half.c: f16 and bf16, which are no types of vectors -------------------------------------
 
 // As c_vector_function and c_vector_conversion.
-const char *c_half_function(c_writer *w, scalar_op op, uint32_t lanes);
+const char *c_half_function(c_writer *w, scalar_op op, scalar_type type, uint32_t lanes);
 const char *c_half_conversion(c_writer *w, scalar_type from, scalar_type to, uint32_t lanes);
 
 #endif

@@ -20,7 +20,32 @@ static const char *define_half_operation(c_writer *w, scalar_op op, const char *
   return name;
 }
 
-const char *c_half_function(c_writer *w, scalar_op op, uint32_t lanes) {
+static const char *bf16_operation(c_writer *w, scalar_op op, uint32_t lanes) {
+  static const char *const operators[SCALAR_OP_COUNT] = {
+      [OP_ADD] = "+", [OP_SUB] = "-", [OP_MUL] = "*", [OP_DIV] = "/"};
+  if (!operators[op] || lanes < 4)
+    return NULL;
+  return c_function_by(w, "operation_of_bf16", c_operation_name(w, op), SCALAR_BF16, lanes,
+                       (const char *[]){operators[op], c_vector(w, 4, lanes / 2),
+                                        c_meaning(w, SCALAR_F32, lanes / 2),
+                                        c_function_of(w, "round_to_bf16", SCALAR_U32, lanes / 2)});
+}
+
+static const char *bf16_conversion(c_writer *w, scalar_type from, scalar_type to, uint32_t lanes) {
+  const char *half = c_vector(w, 2, lanes), *wide = c_vector(w, 4, lanes);
+  if (from == SCALAR_BF16 && to == SCALAR_F32)
+    return c_function_by(w, "widen_bf16", "to_f32", from, lanes,
+                         (const char *[]){wide, c_meaning(w, SCALAR_I32, lanes)});
+  if (from == SCALAR_F32 && to == SCALAR_BF16)
+    return c_function_by(
+        w, "narrow_to_bf16", "to_bf16", from, lanes,
+        (const char *[]){half, c_function_of(w, "round_to_bf16", SCALAR_U32, lanes)});
+  return NULL;
+}
+
+const char *c_half_function(c_writer *w, scalar_op op, scalar_type type, uint32_t lanes) {
+  if (type == SCALAR_BF16)
+    return bf16_operation(w, op, lanes);
   bool has = op == OP_ADD || op == OP_SUB || op == OP_MUL || op == OP_DIV || op == OP_SQRT;
   return has && (lanes == 8 || lanes == 16 || lanes == 32)
              ? define_half_operation(w, op, c_operation_name(w, op), lanes)
@@ -28,6 +53,8 @@ const char *c_half_function(c_writer *w, scalar_op op, uint32_t lanes) {
 }
 
 const char *c_half_conversion(c_writer *w, scalar_type from, scalar_type to, uint32_t lanes) {
+  if (from == SCALAR_BF16 || to == SCALAR_BF16)
+    return bf16_conversion(w, from, to, lanes);
   bool widens = from == SCALAR_F16 && to == SCALAR_F32;
   if ((!widens && (from != SCALAR_F32 || to != SCALAR_F16)) || (lanes != 8 && lanes != 16))
     return NULL;

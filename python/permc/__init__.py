@@ -23,7 +23,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypedDict, Unpack
 
 from . import _permc, _ranks
-from ._arrays import HOST, Foreign, _names, library_of, note_writes, torch_operator
+from ._arrays import HOST, Foreign, library_of, note_writes, spelled, torch_operator
 from ._ranks import Whole
 
 __version__: str = _permc.version
@@ -104,7 +104,7 @@ _error_types = {t.code: t for t in (ProgramError, ArgumentError, LayoutError, De
 # Hints of the language and of the command line in the words of Python.
 _hints = (
     (re.compile(r"no conversion is implicit: (\w+) x is the number x as .*"),
-     lambda found: f"no conversion is implicit: a.astype(numpy.{_names[found[1]]}) has that type; "
+     lambda found: f"no conversion is implicit: a.astype({spelled(found[1])}) has that type; "
                    "or the program's signature names another"),
     (re.compile(r"give its value in place of its type, such as --arguments .*"),
      "a number of Python is known before the program runs, numbers and arrays of NumPy are data: "
@@ -309,7 +309,7 @@ class Function:
             self._program._context.compile(self._entry, "interp", " ".join(types), HOST)
         except Error:
             return ""
-        return (f"\nhint: a number of Python is an i64 or an f64; numpy.{_names[word]}({numbers[0]}) "
+        return (f"\nhint: a number of Python is an i64 or an f64; {spelled(word)}({numbers[0]}) "
                 f"is of type {word}")
 
     def _prepare(self, library, key, arguments):

@@ -16,6 +16,7 @@ import numpy
 
 _words = {"bool": "bool", "int8": "i8", "uint8": "u8", "int16": "i16", "uint16": "u16",
           "int32": "i32", "uint32": "u32", "int64": "i64", "uint64": "u64", "float16": "f16",
+          "bfloat16": "bf16",
           "float32": "f32", "float64": "f64", "complex64": "c64", "complex128": "c128"}
 _names = {word: name for name, word in _words.items()}
 HOST = -1
@@ -39,6 +40,25 @@ def _word_of(name):
     except KeyError:
         raise _wrong(f"permc has no elements of type {name}, but bool, integers, floats and complex "
                      "numbers: a.astype(numpy.float64)") from None
+
+
+def numpy_type(word):
+    """NumPy's type of that word in the language; bf16 is one of the package ml_dtypes."""
+    if word == "bf16":
+        try:
+            import ml_dtypes
+        except ImportError:
+            from . import MissingError
+            raise MissingError("NumPy has bf16 by the package ml_dtypes, which is not installed: "
+                               "python3 -m pip install ml_dtypes, or take tensors of PyTorch, or "
+                               "f32 for results: map f32") from None
+        return numpy.dtype(ml_dtypes.bfloat16)
+    return numpy.dtype(_names[word])
+
+
+def spelled(word):
+    """The type of that word as a Python program writes it."""
+    return ("ml_dtypes." if word == "bf16" else "numpy.") + _names[word]
 
 
 class Library:
@@ -106,21 +126,21 @@ class Library:
 
     def pointer(self, a):
         """Its memory for the C module: an object with a buffer, or (address, device)."""
-        return a
+        return a if a.dtype.kind != "V" else a.view(numpy.uint16)  # bf16, which buffers do not have
 
     def maker(self, word, shape, like):
         """A function that makes an array for a result, where the array `like` is."""
-        dtype = numpy.dtype(_names[word])
+        dtype = numpy_type(word)
         return lambda: numpy.empty(shape, dtype)
 
     def makers(self, results):
         """Functions of nothing that make arrays for the results of C's calls; (): C makes them."""
-        return tuple([functools.partial(numpy.empty, shape, numpy.dtype(_names[word]))
+        return tuple([functools.partial(numpy.empty, shape, numpy_type(word))
                       for parts in results for word, shape in parts])
 
     def likes(self, program):
         """Arrays such as the arguments, without elements of note; (): C cannot call with them."""
-        return tuple([numpy.empty(shape, _names[word])
+        return tuple([numpy.empty(shape, numpy_type(word))
                       for parts in program.arguments() for word, shape in parts])
 
     def number(self, value, like):
@@ -129,7 +149,7 @@ class Library:
 
     def key_like(self, word, shape, like):
         """The key of such an array where `like` is."""
-        return numpy.dtype(_names[word]), shape
+        return numpy_type(word), shape
 
     # ---- calls ----------------------------------------------------------------------------------
 
@@ -212,7 +232,7 @@ class Library:
         return run
 
     def _memory(self, part):
-        return self.pointer(part) if isinstance(part, self.array) else part
+        return (self if isinstance(part, self.array) else _numpy).pointer(part)
 
     def _outputs(self, out, results):
         given = out if isinstance(out, tuple) and len(results) > 1 else (out,)
@@ -315,8 +335,8 @@ class Torch(Library):
     def refused(self, arguments, results):
         words = [word for parts in results for word, _ in parts]
         words += [self._element(a.dtype) for a in arguments if isinstance(a, self.array)]
-        kinds = {word[0] for word in words}
-        return (("requires_grad", "is_neg") if kinds & {"f", "c"} else ()) + (
+        kinds = {word[0] for word in words if word != "bool"}  # of bf16: b
+        return (("requires_grad", "is_neg") if kinds & {"f", "b", "c"} else ()) + (
             ("is_conj",) if "c" in kinds else ())
 
     def wait(self, like):
@@ -388,7 +408,7 @@ class CuPy(Library):
         return ()
 
     def maker(self, word, shape, like):
-        dtype, new, device = numpy.dtype(_names[word]), self.array, like.device
+        dtype, new, device = numpy_type(word), self.array, like.device
 
         def make():
             with device:
@@ -401,7 +421,7 @@ class CuPy(Library):
             return self.cupy.array(value)
 
     def key_like(self, word, shape, like):
-        return numpy.dtype(_names[word]), shape, like.data.device_id
+        return numpy_type(word), shape, like.data.device_id
 
     def wait(self, like):
         self.cupy.cuda.get_current_stream(like.device.id).synchronize()
@@ -444,12 +464,16 @@ class Foreign:
             if a.__dlpack_device__()[0] == CUDA:
                 ways.append(_way_to_gpu())
                 return ways[0].module.from_dlpack(a)
+            if str(getattr(a, "dtype", None)).endswith("bfloat16"):  # NumPy has none by DLPack
+                return numpy.asarray(a)
             return numpy.from_dlpack(a)
 
         def go(a):
             if isinstance(a, tuple):
                 return tuple(go(part) for part in a)
-            return spaces[0].from_dlpack(a if ways else numpy.asarray(a))
+            a = a if ways else numpy.asarray(a)
+            bf16 = not ways and a.dtype.kind == "V"
+            return (spaces[0].asarray if bf16 else spaces[0].from_dlpack)(a)
 
         arguments = [come(a) for a in arguments]
         if out is None:

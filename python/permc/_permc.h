@@ -79,7 +79,7 @@ typedef struct dl_tensor {
   void *data;
   int32_t device_type, device_id;  // 1: the processor; 2: a GPU
   int32_t rank;
-  uint8_t kind, bits;  // 0: signed, 1: unsigned, 2: float, 5: complex, 6: bool
+  uint8_t kind, bits;  // 0: signed, 1: unsigned, 2: float, 4: bf16, 5: complex, 6: bool
   uint16_t lanes;
   int64_t *dims, *strides;  // of elements; strides NULL: row-major
   uint64_t offset;          // bytes
@@ -93,14 +93,15 @@ typedef struct dl_versioned {
   dl_tensor tensor;
 } dl_versioned;
 
-// The element types of permc that DLPack has; `format`: as the buffer protocol says it.
+// The element types of permc that DLPack has; `format`: as the buffer protocol says it, and
+// of bf16, which it lacks, as ml_dtypes does.
 typedef struct dl_type {
   const char *name;
   uint8_t kind, bits;
   const char *format;
 } dl_type;
 
-enum { DL_TYPES = 14 };
+enum { DL_TYPES = 15 };
 extern const dl_type dl_types[DL_TYPES];
 
 #endif

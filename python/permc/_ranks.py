@@ -16,7 +16,8 @@ import re
 
 import numpy
 
-from ._arrays import HOST, Library, Torch, _names, _shown, _wrong, _wrong_layout, library_of
+from ._arrays import (HOST, Library, Torch, _shown, _wrong, _wrong_layout, library_of,
+                      numpy_type)
 
 
 class Whole:
@@ -128,7 +129,8 @@ def _types(arguments, lengths):
 
 def _memory_of(array, first):
     """For the C module: the memory of a part whose first row is row `first`."""
-    return array, first * (array.size // len(array) if len(array) else 0), array.size
+    rows = array.size // len(array) if len(array) else 0
+    return _numpy.pointer(array), first * rows, array.size
 
 
 def _components(a, firsts):
@@ -194,7 +196,7 @@ class _Call:
 
     def _new(self, word, shape):
         first, rows = self._rows_of(shape[0]) if shape else (0, 0)
-        array = numpy.empty((rows, *shape[1:]) if shape else (), _names[word])
+        array = numpy.empty((rows, *shape[1:]) if shape else (), numpy_type(word))
         return array, first
 
     def _given(self, array, word, shape, places):
@@ -205,7 +207,7 @@ class _Call:
                                 "and of this machine's byte order")
         first, rows = next(places) if array.ndim else (0, 0)
         found, = _types([array], [rows])
-        if (found.dtype, found.shape) != (numpy.dtype(_names[word]), shape):
+        if (found.dtype, found.shape) != (numpy_type(word), shape):
             raise _wrong(f"out has parts of {_numpy.type_of(found)}, and the result is of type "
                          + "".join(f"[{n}]" for n in shape) + word)
         return array, first
@@ -222,7 +224,7 @@ class _Call:
         made = iter([self._given(array, *part, places) for array, part in zip(self.out, wanted)]
                     if self.out else [self._new(*part) for part in wanted])
         made = [[next(made) for _ in parts] for parts in results]
-        return given, [[_memory_of(a, first) if a.ndim else a for a, first in parts]
+        return given, [[_memory_of(a, first) if a.ndim else _numpy.pointer(a) for a, first in parts]
                        for parts in made], made
 
     def run(self, function):
@@ -292,6 +294,8 @@ class _TorchCall(_Call):
                 return tuple(come(inner) for inner in a)
             if isinstance(a, Whole):
                 return Whole(come(a.array))
+            if isinstance(a, torch.Tensor) and a.dtype == torch.bfloat16:
+                return a.view(torch.int16).numpy().view(numpy_type("bf16"))
             return a.numpy() if isinstance(a, torch.Tensor) else a
 
         super().__init__(function, come(tuple(arguments)), come(out))
@@ -300,7 +304,10 @@ class _TorchCall(_Call):
         import torch
 
         def go(a):
-            return tuple(go(inner) for inner in a) if isinstance(a, tuple) else torch.from_numpy(
-                numpy.asarray(a))
+            if isinstance(a, tuple):
+                return tuple(go(inner) for inner in a)
+            a = numpy.asarray(a)
+            return (torch.from_numpy(a.view(numpy.int16)).view(torch.bfloat16)
+                    if a.dtype.kind == "V" else torch.from_numpy(a))
 
         return go(super().run(function))

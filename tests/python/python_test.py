@@ -220,6 +220,20 @@ class Wrapped:
         return Wrapped(numpy.from_dlpack(array))
 
 
+class WrappedBits(Wrapped):
+    """One of bf16, as JAX has it: an array of NumPy, as which DLPack does not bring it."""
+
+    def __array__(self, dtype=None, copy=None):
+        return self.array
+
+    @staticmethod
+    def asarray(array):
+        return Wrapped(array)
+
+    def __array_namespace__(self):
+        return WrappedBits
+
+
 class Elsewhere(Wrapped):
     """One that says that it is on a GPU."""
 
@@ -252,6 +266,30 @@ class Foreign(unittest.TestCase):
             numpy.testing.assert_array_equal(result.array, xs.T)
             self.assertEqual(result.array.dtype, xs.dtype)
         numpy.testing.assert_array_equal(permc.compile("sum")(Wrapped(numpy.ones(3))).array, 3)
+
+    @unittest.skipUnless(importlib.util.find_spec("ml_dtypes"), "no ml_dtypes")
+    def test_bf16(self):
+        import ml_dtypes
+        xs = numpy.arange(-20, 20).astype(ml_dtypes.bfloat16)[::-3]
+        for _ in range(3):
+            found = permc.compile("sort")(xs)
+            self.assertEqual(found.dtype, xs.dtype)
+            numpy.testing.assert_array_equal(found, numpy.sort(xs))
+        self.assertEqual(permc.compile("sum")(xs), xs.sum())
+        self.assertEqual(permc.compile(r"\c xs -> map (* c) xs")(xs.dtype.type(2), xs)[3], xs[3] * 2)
+        both = permc.compile("sort_on fst")(numpy.array([(2, 1.5), (1, 2.5)], [("a", "i4"),
+                                                                             ("b", xs.dtype)]))
+        self.assertEqual(both["b"].tolist(), [2.5, 1.5])
+        wrapped = WrappedBits(xs)
+        wrapped.dtype = "bfloat16"
+        result = permc.compile("reverse")(wrapped)
+        self.assertIsInstance(result, Wrapped)
+        numpy.testing.assert_array_equal(result.array, xs[::-1])
+
+    def test_bf16_without_its_package(self):
+        with unittest.mock.patch.dict(sys.modules, {"ml_dtypes": None}):
+            with self.assertRaisesRegex(permc.MissingError, "ml_dtypes"):
+                permc.compile("map bf16")(numpy.ones(3))
 
     def test_what_is_no_array(self):
         sort = permc.compile("sort")
@@ -404,7 +442,7 @@ class Tensors(unittest.TestCase):
     def test_tensors(self):
         import torch
         sort, xs = permc.compile("sort"), torch.randint(0, 1000, (1001,))
-        for each in (xs, xs[1:], xs[::2], xs.to(torch.float16)):
+        for each in (xs, xs[1:], xs[::2], xs.to(torch.float16), xs.to(torch.bfloat16)):
             self.assertTrue(torch.equal(sort(each), torch.sort(each)[0]))
         out = torch.empty_like(xs)
         self.assertIs(sort(xs, out=out), out)
@@ -421,7 +459,7 @@ class Tensors(unittest.TestCase):
         freed = torch.arange(3)
         freed.untyped_storage().resize_(0)
         for wrong in (torch.randn(4, requires_grad=True), torch.zeros(3).to_sparse(), freed,
-                      torch.zeros(3, device="meta"), torch.zeros(3, dtype=torch.bfloat16)):
+                      torch.zeros(3, device="meta"), torch.zeros(3, dtype=torch.float8_e5m2)):
             with self.assertRaises(permc.ArgumentError):
                 sort(wrong)
         with self.assertRaisesRegex(permc.ArgumentError, "nested"):
@@ -432,6 +470,27 @@ class Tensors(unittest.TestCase):
             sort(xs.numpy(), out=out)
         with self.assertRaises(permc.LayoutError):
             sort(xs, out=torch.empty((1001, 2), dtype=torch.int64)[:, 0])
+
+    def test_bf16(self):
+        import torch
+        bits = torch.arange(65536, dtype=torch.int32).to(torch.int16)  # every bf16
+        xs = bits.view(torch.bfloat16)
+        numbers = xs[~xs.isnan()]
+        narrow = permc.compile("map bf16")
+        for backend in ("portable", None):  # the second is called by C from the second call on
+            half = permc.compile(r"map (\x -> x * x + x / 3)", backend=backend)
+            wide, double = permc.compile("map f32", backend=backend), permc.compile("map (* 2)")
+            for _ in range(3):
+                self.assertTrue(torch.equal(wide(numbers), numbers.float()))
+                self.assertTrue(torch.equal(double(numbers).view(torch.int16),
+                                            (numbers * 2).view(torch.int16)))
+                found, expected = half(numbers), numbers * numbers + numbers / 3
+                self.assertTrue(torch.equal(found.nan_to_num(7), expected.nan_to_num(7)))
+            out = torch.empty_like(numbers)
+            self.assertIs(half(numbers, out=out), out)
+            middle = numbers.float() * (1 + 2**-8)  # of two of them, and beside it
+            for each in (middle, middle.nextafter(torch.tensor(9e99)), -middle):
+                self.assertTrue(torch.equal(narrow(each), each.bfloat16()))
 
     def test_writes_are_counted(self):
         import torch
