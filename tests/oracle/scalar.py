@@ -329,7 +329,7 @@ def encode_scalar(t, x):
         return (
             struct.pack("<" + FLOATS[t][2], x.bits)
             if is_nan(x)
-            else struct.pack("<" + FLOATS[t][3], x)
+            else struct.pack("<" + FLOATS[t][3], x)[-size(t) :]
         )
     return int(x).to_bytes(INTEGERS.get(t, 8) // 8, "little", signed=t in SIGNED)
 
@@ -355,7 +355,8 @@ def decode_scalar(t, data):
         half = len(data) // 2
         return decode_scalar(COMPLEX[t], data[:half]), decode_scalar(COMPLEX[t], data[half:])
     if t in FLOATS:
-        x = struct.unpack("<" + FLOATS[t][3], data)[0]
+        wide = data.rjust(4, b"\0") if t == "bf16" else data
+        x = struct.unpack("<" + FLOATS[t][3], wide)[0]
         return Nan(int.from_bytes(data, "little")) if x != x else x
     x = int.from_bytes(data, "little", signed=t in SIGNED)
     return x == 1 if t == "bool" else x
@@ -375,6 +376,5 @@ def same_bits(t, expected, data):
 
 
 def size(t):
-    return {"bool": 1, "f16": 2, "bf16": 2, "f32": 4, "f64": 8, "c64": 8, "c128": 16}.get(t) or INTEGERS[
-        t
-    ] // 8
+    floats = {"f16": 2, "bf16": 2, "f32": 4, "f64": 8, "c64": 8, "c128": 16}
+    return 1 if t == "bool" else floats.get(t) or INTEGERS[t] // 8

@@ -66,7 +66,7 @@ static inline permc_value *value_pair(permc_value *first, permc_value *second) {
 static inline size_t size_of_type(const char *type) {
   if (strcmp(type, "bool") == 0)
     return 1;
-  size_t bits = (size_t)strtoul(type + 1, NULL, 10);
+  size_t bits = (size_t)strtoul(type + strcspn(type, "123468"), NULL, 10);
   return bits / 8;
 }
 
