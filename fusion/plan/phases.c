@@ -92,16 +92,26 @@ static int with_fewer_phases(const planning *p, const plan_pass *pass, int r) {
   return may && phases_with_registers(p, pass, r + 1) < phases ? r + 1 : r;
 }
 
-// Bytes of the widest elements that the pass has, or computes with often, such as indices of bytes:
-// compilers take vectors of twice a register apart, conversions and comparisons lane by lane.
+// Bytes of the widest elements that the pass has, or computes with often: compilers take vectors of
+// twice a register apart, conversions and comparisons lane by lane. Halves are computed as singles;
+// an index that is only compared is as narrow as all else (kernels/ops/node.h).
 static uint32_t widest_computed(const planning *p, const plan_pass *pass, uint32_t widest) {
   enum { MOST = 8, OFTEN = 16 };  // bytes of a real element; one of so many nodes
   uint32_t of_bytes[MOST + 1] = {0}, all = 0, wider = 0;
+  const net_node *nodes = p->stage->nodes.items;
   for (uint32_t i = 0; i < pass->op_count; i++) {
     const net_op *op = &p->stage->ops.items[pass->ops[i]];
     uint32_t count = net_op_nodes(p->stage, op, p->stage->walk);
-    for (uint32_t n = 0; n < count; n++, all++)
-      of_bytes[scalar_types[scalar_real_of(p->stage->nodes.items[p->stage->walk[n]].type)].size]++;
+    for (uint32_t n = 0; n < count; n++, all++) {
+      const net_node *node = &nodes[p->stage->walk[n]];
+      bool compares = node->kind == NET_SCALAR && scalar_ops[node->scalar].result == RESULT_BOOL;
+      if (node->type == SCALAR_F16)
+        of_bytes[sizeof(float)]++;
+      else if (node->kind != NET_INDEX && node->kind != NET_CONSTANT)
+        of_bytes[scalar_part_bytes(node->type)]++;
+      for (uint32_t k = 0; k < node->operand_count && !compares; k++)
+        of_bytes[sizeof(int64_t)] += nodes[node->operands[k]].kind == NET_INDEX;
+    }
   }
   for (uint32_t bytes = MOST; bytes > widest; bytes /= 2) {
     wider += of_bytes[bytes];
@@ -112,7 +122,8 @@ static uint32_t widest_computed(const planning *p, const plan_pass *pass, uint32
 }
 
 // Lanes first: they are there anyhow; then as many registers as the tile has use for, at least as
-// wide ops need.
+// wide ops need. What only moves takes a line of memory in each register, and then has a line of
+// the other side in each: squares of elements, however narrow, turn in registers.
 phase_shape phase_shape_of(const planning *p, const plan_pass *pass) {
   const target *t = p->target;
   uint32_t widest = 1;
@@ -129,6 +140,8 @@ phase_shape phase_shape_of(const planning *p, const plan_pass *pass) {
   int r = t->lane_bytes || registers < 0 ? register_bits(p, pass, l, widest) : registers;
   if (!t->lane_bytes && registers < 0)
     r = with_fewer_phases(p, pass, r);
+  if (t->lane_bytes && pass->op_count == 0 && r < l)
+    r = l;
   r = smaller_of(r > k ? r : k, d - l);
   if (!t->lane_bytes && d - r > PLAN_THREAD_BITS)
     r = d - PLAN_THREAD_BITS;

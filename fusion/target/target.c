@@ -48,18 +48,18 @@ enum { KIB = 1024 };
 // Rates are those of a current server core pair and of an H200; they only have to put plans in the
 // right order.
 static const target rows[] = {
-    {"avx512", 128, 128 * KIB, 64, 4, 1024, 0, 16, 40e9, 30e9, 2, 3e-6, VECTOR_SORTS, ROUTINES,
+    {"avx512", 128, 128 * KIB, 64, 6, 1024, 0, 16, 40e9, 30e9, 2, 3e-6, VECTOR_SORTS, ROUTINES,
      HOST_LEVELS, false},
-    {"avx2", 128, 128 * KIB, 32, 3, 256, 0, 16, 35e9, 15e9, 2, 3e-6, VECTOR_SORTS, ROUTINES,
+    {"avx2", 128, 128 * KIB, 32, 5, 256, 0, 16, 35e9, 15e9, 2, 3e-6, VECTOR_SORTS, ROUTINES,
      HOST_LEVELS, false},
     {"baseline", 128, 128 * KIB, 16, 2, 128, 0, 16, 30e9, 6e9, 2, 3e-6, PLAIN_SORTS, ROUTINES,
      HOST_LEVELS, false},
     {"gpu", 128, 64 * KIB, 0, 5, 128, 1, 16, 4e12, 15e12, 4, 3e-6, GPU_SORTS, ROUTINES, GPU_LEVELS,
      false},
     // Of libraries made ahead of time: the same passes, on one thread, called directly.
-    {"c-avx512", 128, 128 * KIB, 64, 4, 1024, 0, 16, 12e9, 60e9, 2, 1e-7, C_AVX512, ROUTINES,
+    {"c-avx512", 128, 128 * KIB, 64, 6, 1024, 0, 16, 12e9, 60e9, 2, 1e-7, C_AVX512, ROUTINES,
      HOST_LEVELS, false},
-    {"c-avx2", 128, 128 * KIB, 32, 3, 256, 0, 16, 12e9, 40e9, 2, 1e-7, C_AVX2, ROUTINES,
+    {"c-avx2", 128, 128 * KIB, 32, 5, 256, 0, 16, 12e9, 40e9, 2, 1e-7, C_AVX2, ROUTINES,
      HOST_LEVELS, false},
     {"c-baseline", 128, 128 * KIB, 16, 2, 128, 0, 16, 12e9, 4e9, 2, 1e-7, C_BASELINE, ROUTINES,
      HOST_LEVELS, false},

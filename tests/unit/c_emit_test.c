@@ -71,7 +71,7 @@ static plan *some_plan(random_state *r, const net *t) {
   machine->line_bytes = 16U << random_below(r, 4);
   machine->tile_bytes = UINT64_C(256) << random_below(r, 5);
   machine->lane_bytes = 16U << random_below(r, 3);
-  machine->lane_bits = 2 + random_below(r, 3);
+  machine->lane_bits = 2 + random_below(r, 5);
   machine->register_bytes = machine->lane_bytes << random_below(r, 4);
   machine->adapts = random_below(r, 2);
   machine->wide_bytes = 1U << random_below(r, 5);
