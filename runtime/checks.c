@@ -23,9 +23,9 @@ static void report_hint(diagnostics *d, const trace_check *k, const check_fault 
             "padded minval sort_desc in descending; take m (f (extended x xs)) is what f makes "
             "of elements and padding"
       : k->kind == CHECK_PLACES && twice ? "each element needs a place of its own"
-      : k->kind == CHECK_PLACES ? "indices are 0 to length xs - 1, in a branch that is not taken, "
-                                  "too: clamp 0 (length xs "
-                                  "- 1) i is one of them"
+      : k->kind == CHECK_PLACES
+          ? "indices are 0 to length xs - 1: clamp 0 (length xs - 1) i is one of them; a function "
+            "is computed even where the branch that calls it is not taken"
       : (k->kind == CHECK_ROWS || k->kind == CHECK_ENDS) && f->value < 0
           ? "offsets ascend: each is at least the one before it"
           : NULL;

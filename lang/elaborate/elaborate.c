@@ -171,6 +171,7 @@ static value *new_thunk(elaborator *e, activation *act, binding *b) {
   v->u.thunk.activation = act;
   v->u.thunk.definition = b;
   v->u.thunk.batch = e->batch;
+  v->u.thunk.guards = e->guards;
   return v;
 }
 
@@ -335,7 +336,9 @@ static value *force_thunk(elaborator *e, value *v) {
   }
   span where = e->where;
   uint64_t batch = e->batch;
+  const index_guard *guards = e->guards;
   e->batch = t->batch;
+  e->guards = t->guards;
   t->running = true;
   t->outer = e->running;
   e->running = v;
@@ -343,11 +346,19 @@ static value *force_thunk(elaborator *e, value *v) {
   e->running = t->outer;
   t->running = false;
   e->batch = batch;
+  e->guards = guards;
   e->where = where;
   return t->result;
 }
 
 // ---- branches --------------------------------------------------------------------------------
+
+static const index_guard *guarded_by(elaborator *e, value *condition, bool taken,
+                                     const index_guard *outer) {
+  index_guard *g = NEW(e->memory, index_guard);
+  *g = (index_guard){condition, taken, outer};
+  return g;
+}
 
 static value *eval_branch(elaborator *e, activation *act, const expr *x) {
   const expr *condition = x->u.branch.condition;
@@ -355,8 +366,13 @@ static value *eval_branch(elaborator *e, activation *act, const expr *x) {
   if (c->kind == VALUE_SCALAR)
     return eval_expr(e, act, c->u.scalar.bits.b ? x->u.branch.yes : x->u.branch.no);
   active_branch here = {condition, c, e->branches};
+  const index_guard *guards = e->guards;
   e->branches = &here;
-  value *yes = eval_expr(e, act, x->u.branch.yes), *no = eval_expr(e, act, x->u.branch.no);
+  e->guards = guarded_by(e, c, true, guards);
+  value *yes = eval_expr(e, act, x->u.branch.yes);
+  e->guards = guarded_by(e, c, false, guards);
+  value *no = eval_expr(e, act, x->u.branch.no);
+  e->guards = guards;
   e->branches = here.outer;
   e->where = condition->where;
   return select_value(e, c, yes, no);
@@ -372,14 +388,18 @@ static value *eval_alternatives(elaborator *e, activation *act, const equation *
     if (c && c->kind == VALUE_SCALAR && !c->u.scalar.bits.b)
       continue;
     active_branch here = {a->guard, c, e->branches};
-    bool dynamic = c && c->kind != VALUE_SCALAR;
-    if (dynamic)
-      e->branches = &here;
+    if (!c || c->kind == VALUE_SCALAR) {
+      *found = true;
+      return eval_expr(e, act, a->body);
+    }
+    const index_guard *guards = e->guards;
+    e->branches = &here;
+    e->guards = guarded_by(e, c, true, guards);
     value *yes = eval_expr(e, act, a->body);
     *found = true;
-    if (!dynamic)
-      return yes;
+    e->guards = guarded_by(e, c, false, guards);
     value *no = eval_alternatives(e, act, q, i + 1, found);
+    e->guards = guards;
     e->branches = here.outer;
     e->where = a->guard->where;
     if (!*found)
@@ -596,6 +616,10 @@ static value *find_element(elaborator *e, activation *act, const expr *x, value 
   value *index = static_scalar(e, eval_expr(e, act, x->u.at.index));
   e->where = x->u.at.index->where;
   bool is_data = index->kind == VALUE_DYNAMIC && !depends_on_int_argument(e, index);
+  for (const index_guard *g = e->guards; is_data && g; g = g->outer) {
+    value *none = make_integer(e, 0);
+    index = select_value(e, g->condition, g->taken ? index : none, g->taken ? none : index);
+  }
   uint64_t rows = length_of(array);
   if (!*data && !is_data)
     return element_at(e, array, (uint64_t)index_inside(e, index, rows));
@@ -747,6 +771,7 @@ static value *run_function(elaborator *e, const closure *c) {
   const function *code = c->code;
   const binding *b = code->binding;
   span where = e->where;
+  const index_guard *guards = e->guards;
   activation *act = NEW(e->memory, activation);
   act->code = code;
   act->slot_count = code->slot_count;
@@ -756,7 +781,9 @@ static value *run_function(elaborator *e, const closure *c) {
   if (b && b->signature)
     check_argument_sizes(e, act, b, c->arguments);
   e->where = where;
+  e->guards = NULL;
   value *v = run_equations(e, act, code, c->arguments);
+  e->guards = guards;
   // What goes wrong from here on is the body's doing (main = sort n, or a result of another size).
   span body = result_of(code->equations.items[0].alternatives[0].body)->where;
   for (uint32_t i = code->arity; i < code->call_arity; i++) {

@@ -53,6 +53,7 @@ typedef struct thunk {
   binding *definition;
   const pattern *part;  // (a, b) = ...: the variable that this is; NULL: the whole value
   uint64_t batch;
+  const struct index_guard *guards;
   value *result;
   bool running;
   value *outer;  // while it runs: the binding that runs around it
@@ -116,6 +117,14 @@ typedef struct active_branch {  // of a dynamic condition, one of whose branches
   struct active_branch *outer;
 } active_branch;
 
+// Of a branch in which an index stands in the program's text: where the condition is not `taken`,
+// the index is that of no element.
+typedef struct index_guard {
+  value *condition;
+  bool taken;
+  const struct index_guard *outer;
+} index_guard;
+
 // ---- the elaborator --------------------------------------------------------------------------
 
 typedef struct written_length {  // a signature's expression for a length, and an array's length
@@ -159,9 +168,10 @@ typedef struct elaborator {
   VEC(value_id) law_results;
   active_call *calls;
   active_branch *branches;
-  span where;          // of the application being evaluated
-  span caller;         // of the innermost one in the program's own text
-  const span *places;  // of the arguments of the builtin that runs
+  const index_guard *guards;  // of the function, or the binding, that is being computed
+  span where;                 // of the application being evaluated
+  span caller;                // of the innermost one in the program's own text
+  const span *places;         // of the arguments of the builtin that runs
   jmp_buf failure;
   trial *trial;    // innermost, or NULL
   value *running;  // binding that is evaluated, innermost

@@ -315,6 +315,7 @@ static value *try_value(elaborator *e, const void *what, trial_function *f, void
   e->depth = before.depth;
   e->calls = before.calls;
   e->branches = before.branches;
+  e->guards = before.guards;
   e->where = before.where;
   e->caller = before.caller;
   e->places = before.places;

@@ -46,6 +46,13 @@ static term indexed(generator *g, term xs, uint64_t length, term places, bool of
   const char *name = fresh_name(g, "a"), *i = fresh_name(g, "j"), *column = "";
   if (of_rows)
     column = write_code(g, "[(3 * int %s + 1) %% %u]", i, (uint32_t)e->length);
+  if (!of_rows && draw_chance(g, 40))  // inside only where the branch is taken
+    return make_atom(write_code(g,
+                                "(let %s = %s in map (\\%s -> if int %s %% length %s > 0 then "
+                                "%s[int %s %% length %s - 1] else %s[0]) %s)",
+                                name, xs.text, i, i, name, name, i, name, name,
+                                atom_text(g, places)),
+                     array_shape(g, length, e));
   return make_atom(write_code(g, "(let %s = %s in map (\\%s -> %s[int %s %% length %s]%s) %s)",
                               name, xs.text, i, name, i, name, column, atom_text(g, places)),
                    array_shape(g, length, of_rows ? e->parts[0] : e));
