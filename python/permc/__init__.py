@@ -23,7 +23,8 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypedDict, Unpack
 
 from . import _permc, _ranks
-from ._arrays import HOST, Foreign, library_of, note_writes, spelled, torch_operator
+from ._arrays import (HOST, Foreign, library_of, note_writes, spelled, torch_operator,
+                      without_columns)
 from ._ranks import Whole
 
 __version__: str = _permc.version
@@ -290,6 +291,7 @@ class Function:
         made = self._fast(arguments, out)
         if made is not NotImplemented:
             return made
+        arguments = without_columns(arguments)
         library = library_of(arguments)
         if library is Foreign:
             return Foreign.run(self, arguments, out)
@@ -359,6 +361,7 @@ class Function:
         return self._program_for(arguments).results()
 
     def _program_for(self, arguments):
+        arguments = without_columns(arguments)
         library = library_of(arguments)
         key = library.key(arguments)
         return (self._ready.get(key) or self._prepare(library, key, arguments)).program
@@ -378,6 +381,7 @@ class Function:
             return program._context.explain(self._entry, types, target, dump, rules, ranks)
 
     def _types_of(self, arguments):
+        arguments = without_columns(arguments)
         library = library_of(arguments)
         return " ".join(library.type_of(a) for a in arguments)
 

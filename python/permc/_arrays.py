@@ -510,6 +510,46 @@ def note_writes(out):
             library.note_write(a)
 
 
+# ---- columns of tables ----------------------------------------------------------------------------
+
+@functools.cache
+def _is_column(kind):
+    """Whether it is of a library of tables, such as a Series of pandas or polars."""
+    return any(base.__module__.partition(".")[0] in ("pandas", "polars", "pyarrow")
+               for base in kind.__mro__)
+
+
+def _count_nulls(a):
+    """The elements that are missing; a NaN of a dtype of NumPy's is a number."""
+    if not hasattr(a, "null_count"):
+        return 0 if isinstance(a.dtype, numpy.dtype) else int(a.isna().sum())
+    return a.null_count() if callable(a.null_count) else a.null_count
+
+
+def _array_of_column(a):
+    name = type(a).__name__
+    if hasattr(a, "columns"):
+        raise _wrong(f"a {name} is no array: give its columns one by one, as by df[\"x\"]; as rows "
+                     "of one type, df.to_numpy()")
+    if not hasattr(a, "to_numpy"):
+        raise _wrong(f"a {name} is no array")
+    nulls = _count_nulls(a)
+    if nulls:
+        raise _wrong(f"a {name} has {nulls} missing value{'s'[:nulls > 1]}, which permc does not "
+                     "have: drop or fill them, as by dropna and fillna of pandas, drop_nulls and "
+                     "fill_null of polars")
+    dtype = getattr(getattr(a, "dtype", None), "numpy_dtype", None)  # of pandas' Int64 and others
+    return a.to_numpy() if dtype is None else a.to_numpy(dtype=dtype)
+
+
+def without_columns(arguments):
+    """The arguments with an array of NumPy in place of each Series; without its index."""
+    if not any(_is_column(type(a)) or isinstance(a, tuple) for a in arguments):
+        return arguments
+    return tuple(without_columns(a) if isinstance(a, tuple) else
+                 _array_of_column(a) if _is_column(type(a)) else a for a in arguments)
+
+
 def library_of(arguments):
     """That of the first array which is not NumPy's, else NumPy; Foreign: none of these."""
     for a in arguments:

@@ -246,6 +246,21 @@ class Elsewhere(Wrapped):
         return capsule
 
 
+class Series:
+    """As those of pandas, polars and pyarrow, by their module."""
+    __module__ = "pandas"
+
+    def __init__(self, items, dtype=numpy.dtype("i8"), **more):
+        self.items, self.dtype, self.missing = numpy.array(items), dtype, numpy.zeros(len(items), bool)
+        vars(self).update(more)
+
+    def isna(self):
+        return self.missing
+
+    def to_numpy(self, dtype=None):
+        return self.items if dtype is None else self.items.astype(dtype)
+
+
 class Foreign(unittest.TestCase):
     def test_dlpack(self):
         xs = numpy.arange(20.0)[::-2]
@@ -305,6 +320,22 @@ class Foreign(unittest.TestCase):
         nameless = unittest.mock.Mock(spec=["__dlpack__"])
         with self.assertRaisesRegex(permc.ArgumentError, "__array_namespace__"):
             sort(nameless)
+
+    def test_columns_of_tables(self):
+        add = permc.compile("zip_with (+)")
+        numpy.testing.assert_array_equal(add(Series([3, 1]), numpy.array([1, 2])), [4, 3])
+        self.assertEqual(permc.compile(r"\p -> sum p.0")((Series([3, 1]), Series([1, 2]))), 4)
+        self.assertIn("[2]i64", add.explain(Series([3, 1]), Series([3, 1])))
+        for nulls in (2, lambda: 2):  # of pyarrow and of polars
+            with self.assertRaisesRegex(permc.ArgumentError, "a Series has 2 missing values"):
+                add(Series([3, 1], null_count=nulls), Series([3, 1]))
+        masked = Series([3, 1], dtype=type("Int64", (), {"numpy_dtype": numpy.dtype("i4")})())
+        self.assertEqual(add(masked, masked).dtype, numpy.dtype("i4"))
+        with self.assertRaisesRegex(permc.ArgumentError, "a Series has 1 missing value,"):
+            masked.missing[0] = True
+            add(masked, masked)
+        with self.assertRaisesRegex(permc.ArgumentError, "its columns one by one"):
+            add(Series([1], columns=["x"]), Series([1]))
 
     def test_gpus_by_way_of_another_library(self):
         class OnGpu(Wrapped):
