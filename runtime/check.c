@@ -13,6 +13,7 @@ typedef struct check_job {
 typedef struct check_attempt {
   bool good, guessed;  // guessed: the value of an int was needed
   bool limited;        // a limit was reached
+  bool empty;          // an argument has no elements
 } check_attempt;
 
 static check_attempt check_once(permc_context *c, const binding *b, const check_job *j,
@@ -27,6 +28,9 @@ static check_attempt check_once(permc_context *c, const binding *b, const check_
                         .guess = guess};
   bool good = pipeline_make(c, &r, &p);
   check_attempt a = {.good = good, .guessed = p.has_static};
+  for (size_t i = 0; i < p.shapes.arrays.count; i++)
+    for (uint32_t k = 0; k < p.shapes.arrays.items[i].rank; k++)
+      a.empty |= !p.shapes.arrays.items[i].dims[k];
   pipeline_free(&p);
   return a;
 }
@@ -151,7 +155,8 @@ static void check_unequal(permc_context *c, const binding *b, const check_job *j
 }
 
 // Sizes that are not given go from 0 to 4, or to larger ones where all above 0 fail; those that fail
-// are warnings, unless all do. Arrays whose lengths have no names have 1 to 16 elements, and none
+// are warnings, unless all do, or those alone that make an argument empty: who writes xs[0] or a
+// maximum gives no empty array. Arrays whose lengths have no names have 1 to 16 elements, and none
 // if 3 do, too: who needs 2^n elements does not meet an empty array. A limit that is reached ends
 // the check.
 static check_attempt check_entry(permc_context *c, binding *b, const check_job *j) {
@@ -166,16 +171,19 @@ static check_attempt check_entry(permc_context *c, binding *b, const check_job *
   check_attempt all = {0};
   size_t start = d->rendered.length;
   unsigned errors = d->errors;
-  bool empty = unsized && check_silently(c, b, j, ~INT64_C(3), NULL).good;
+  bool only_empty = true, empty = unsized && check_silently(c, b, j, ~INT64_C(3), NULL).good;
   for (int64_t n = empty ? ~INT64_C(0) : 0; n <= LAST; n++) {
     d->demote = shown_size(c, open, n);
     check_attempt a = check_size(c, b, j, n);
     all.good |= a.good && n >= (open ? 1 : 0);
     all.guessed |= a.guessed;
+    only_empty &= a.good || a.empty;
     d->demote = NULL;
     if (d->exhausted)
       return (check_attempt){0};
   }
+  if (only_empty)
+    context_truncate_messages(c, start);
   if (all.good && open)
     check_unequal(c, b, j);
   if (d->exhausted)
