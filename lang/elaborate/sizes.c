@@ -117,6 +117,17 @@ static bool is_hidden(const binding *b, const expr *size) {
   return false;
 }
 
+// Whether one of two lengths is that of the array whose rows the innermost map goes over: as where
+// the product of two matrices takes the rows of the second for its columns.
+static bool is_row_for_column(const elaborator *e, uint64_t a, uint64_t b) {
+  const open_level *level = e->levels;
+  if (!level || level->first == level->last)
+    return false;
+  uint64_t inner = step_at(e, level->first)->batch;
+  uint64_t rows = inner / (level->outer ? step_at(e, level->outer->first)->batch : 1);
+  return rows > 1 && (rows == a || rows == b);
+}
+
 // Another argument of the call has given the size of l its value: zip_with f xs ys.
 static void fail_equal_lengths(elaborator *e, const binding *b, written_length first,
                                written_length l) {
@@ -127,8 +138,10 @@ static void fail_equal_lengths(elaborator *e, const binding *b, written_length f
   if (e->where.file == b->where.file && e->where.start == b->where.start)
     e->where = where;  // an entry point: its data
   fail_hint(e,
-            "take k xs keeps k elements, take (length xs - 1) xs all but the last; in a signature "
-            "equal lengths have one name, others their own",
+            is_row_for_column(e, first.length, l.length)
+                ? "map takes the rows of a matrix b: its columns are the rows of transpose b"
+                : "take k xs keeps k elements, take (length xs - 1) xs all but the last; in a "
+                  "signature equal lengths have one name, others their own",
             "'%s' takes arrays of equal length ([%s]), but %sargument %u has %" PRIu64
             " elements and %sargument %u has %" PRIu64,
             b->name, name, rows[l.of_row], l.argument, l.length, rows[first.of_row], first.argument,
