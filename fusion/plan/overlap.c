@@ -122,8 +122,11 @@ int plan_overlap_bits(arena *a, const plan *p, uint32_t pass, uint32_t next, int
 }
 
 // Of m bits of a number of a block, the highest `kept` stay; the forms are those from bit `at` on.
-static void renumber(arena *a, plan_pass *pass, int m, int kept, int at, int count,
+// Passes that had its code have their own.
+static void renumber(arena *a, plan *p, uint32_t number, int kept, int at, int count,
                      const uint64_t *forms) {
+  plan_pass *pass = &p->passes.items[number];
+  int m = (int)block_bits(p, pass);
   f2_matrix rows = f2_zero(m, m), inverse;
   f2_echelon known = {0};
   uint64_t *blocks = NEW_ARRAY(a, uint64_t, m + 1);
@@ -144,14 +147,18 @@ static void renumber(arena *a, plan_pass *pass, int m, int kept, int at, int cou
   for (int i = 0; i < m; i++)
     blocks[i] = f2_combine(m, pass->blocks, f2_column(inverse, i));
   pass->blocks = blocks;
+  pass->repeats = 0;
+  for (size_t i = number + 1; i < p->passes.count; i++)
+    if (p->passes.items[i].repeats == number + 1)
+      p->passes.items[i].repeats = 0;
 }
 
 void plan_overlap_passes(arena *a, plan *p, uint32_t pass, uint32_t next, int parts,
                          const plan_overlap *o, int bits) {
   plan_pass *first = &p->passes.items[pass], *second = &p->passes.items[next];
   int m = (int)block_bits(p, first), n = (int)block_bits(p, second);
-  renumber(a, first, m, parts, m - parts - bits, bits, o->first);
-  renumber(a, second, n, parts, n - parts - bits, bits, o->second);
+  renumber(a, p, pass, parts, m - parts - bits, bits, o->first);
+  renumber(a, p, next, parts, n - parts - bits, bits, o->second);
   first->turn_bits = (uint32_t)bits;
   second->turn_flip = o->flip & (uint32_t)f2_mask(bits);
 }
@@ -186,5 +193,5 @@ void plan_alternate_blocks(arena *a, plan *p, uint32_t pass, int parts) {
     return;
   uint64_t *forms = NEW_ARRAY(a, uint64_t, m + 1);
   int count = find_places(p, own, parts, parts + turns, forms);
-  renumber(a, own, m, parts + turns, 0, count, forms);
+  renumber(a, p, pass, parts + turns, 0, count, forms);
 }

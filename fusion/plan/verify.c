@@ -195,6 +195,24 @@ static const char *verify_pass(verifying *v, const plan_pass *p) {
   return wrong ? wrong : verify_slots(v);
 }
 
+// A pass that has the code of an earlier one: the same tiles, in the same order.
+static const char *verify_repeats(const plan *p, uint32_t number) {
+  const plan_pass *own = &p->passes.items[number];
+  if (!own->repeats)
+    return NULL;
+  const plan_pass *code = &p->passes.items[own->repeats - 1];
+  int blocks = plan_stage_of(p, own)->n - own->tile.dimension;
+  if (own->repeats > number || code->repeats)
+    return "the pass whose code it has is none before it with its own";
+  bool same = f2_space_equal(own->tile, code->tile) && own->op_count == code->op_count &&
+              own->load_count == code->load_count && own->store_count == code->store_count &&
+              own->turn_bits == code->turn_bits && own->turn_flip == code->turn_flip &&
+              !memcmp(own->blocks ? own->blocks : &(uint64_t){0},
+                      code->blocks ? code->blocks : &(uint64_t){0},
+                      (own->blocks && code->blocks ? (size_t)blocks : 0) * sizeof *own->blocks);
+  return same ? NULL : "it has the code of a pass with other tiles, or another order of them";
+}
+
 // Each op of each stage is executed once, in order.
 static const char *verify_order(const verifying *v) {
   const plan *p = v->plan;
@@ -215,6 +233,8 @@ const char *plan_verify(arena *a, const plan *p) {
   verifying v = {.memory = a, .plan = p};
   for (size_t i = 0; i < p->passes.count; i++) {
     const char *wrong = verify_pass(&v, &p->passes.items[i]);
+    if (!wrong)
+      wrong = verify_repeats(p, (uint32_t)i);
     if (wrong)
       return arena_printf(a, "pass %zu: %s", i, wrong);
   }

@@ -138,6 +138,9 @@ TEST(programs) {
   check_expression("sort_network", "[2^15]u32");
   check_expression("\\xs -> reverse (fwht (reverse xs))", "[2^15]i32");
   check_expression("\\xs -> zip_with (+) (bitrev xs) (gray xs)", "[2^14]u32");
+  // A loop, whose rounds have one code until their blocks are put into turns.
+  check_expression("\\ps -> iter 12 (\\xs -> zip_with (+) (fwht xs) (gather ps xs))",
+                   "[2^16]u32 [2^16]i32");
   CHECK(pairs > 10 && turns > pairs);
 }
 
