@@ -320,6 +320,52 @@ static term step_rows_of(generator *g, const scope *s, term xs, keep k, const st
                    array_shape(g, length / width, array_shape(g, width, xs.shape->parts[0])));
 }
 
+// ---- rounds --------------------------------------------------------------------------------------
+
+// Movement after which a round needs all of the array of the one before it.
+static const char *whole_move(generator *g, const scope *s) {
+  const char *ys = fresh_name(g, "ys");
+  term by = scalar_term(g, s, SCALAR_I64, DYNAMIC);
+  switch (draw_below(g, 5)) {
+  case 0:
+    return write_code(g, "rotate %u", 1 + draw_below(g, 5));
+  case 1:
+    return "scan (\\x y -> y)";
+  default:
+    return write_code(g,
+                      "(\\%s -> gather (map (\\i -> (i + %s) %% length %s) (iota (length %s))) %s)",
+                      ys, atom_text(g, by), ys, ys, ys);
+  }
+}
+
+// Rounds that are alike but for a number, or for an element of an array.
+static term step_rounds(generator *g, const scope *s, term xs, keep k, const step *row) {
+  (void)k;
+  enum { LEAST = 8, MORE = 24 };
+  uint32_t count = LEAST + draw_below(g, MORE);
+  bool fold = strcmp(row->name, "fold") == 0;
+  const shape *e = xs.shape->parts[0], *given = scalar_shape(g, SCALAR_I64, ORIGIN_MOVED);
+  const char *number = "i", *move = whole_move(g, s), *list = "";
+  if (fold) {
+    term ws = value_term(g, s, array_shape(g, count, e), DYNAMIC);
+    given = ws.shape->parts[0];
+    list = write_code(g, " %s", atom_text(g, ws));
+    number = "w";
+  }
+  request r = {.parameters = {given, e}, .parameter_count = 2, .wanted = e, .repeated = true};
+  r.factor = count * xs.shape->length;
+  term f = function_term(g, s, &r), op = operator_on(g, s, e, r.factor);
+  origin o = shape_origin(e) > shape_origin(given) ? shape_origin(e) : shape_origin(given);
+  o = shape_origin(op.shape) > o ? shape_origin(op.shape) : o;
+  if (g->repeated && o < ORIGIN_PARAMETER)
+    o = ORIGIN_PARAMETER;
+  const char *rounds = fold ? write_code(g, "fold (\\zs w -> ")
+                            : write_code(g, "iteri %s (\\i zs -> ", static_text(g, s, count));
+  return make_term(write_code(g, "%szip_with %s zs (map (%s %s) (%s zs))) %s%s", rounds, op.text,
+                              f.text, number, move, atom_text(g, xs), list),
+                   array_shape(g, xs.shape->length, at_least(g, resolve_origin(g, f.shape, o), o)));
+}
+
 // ---- the table -----------------------------------------------------------------------------------
 
 // clang-format off
@@ -350,6 +396,8 @@ const step place_steps[] = {
     {"windows", 4, 0, KEEP_NOTHING, 5, 0, step_windows},
     {"reverse", 3, 0, KEEP_SHAPE, 2, 0, step_named},
     {"shuffle_random 7", 4, 0, KEEP_SHAPE, 60, 0, step_named},
+    {"iteri", 4, FILLED | SCALARS | EXACT, KEEP_SHAPE, 80, 0, step_rounds},
+    {"fold", 6, FILLED | SCALARS | EXACT, KEEP_SHAPE, 80, 0, step_rounds},
     {"rows_of", 8, 0, KEEP_NOTHING, 1, 0, step_rows_of},
 };
 // clang-format on
