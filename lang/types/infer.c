@@ -256,6 +256,25 @@ static bool lambda_seems_to_fit(const function *f, const type *wanted) {
   return true;
 }
 
+// The function of a loop's round, for what is said where it gives another type than it takes.
+static void note_round(inferrer *in, const expr *call, const expr *argument) {
+  static const char *const loops[] = {"iter", "iteri", "fold"};
+  const expr *callee = call;
+  while (callee->kind == EXPR_APPLY)
+    callee = callee->u.apply.function;
+  in->calls.loop = NULL;
+  if (callee->kind != EXPR_NAME || argument->kind != EXPR_LAMBDA)
+    return;
+  const binding *own = callee->u.name.kind == REF_BUILTIN ? NULL : callee->u.name.target;
+  if (own && !in->d->sources.items[own->where.file].library)
+    return;
+  for (size_t i = 0; i < sizeof loops / sizeof *loops; i++)
+    if (!strcmp(callee->u.name.text, loops[i])) {
+      in->calls.loop = loops[i];
+      in->calls.round = argument->u.lambda->equations.items[0].alternatives[0].body->where;
+    }
+}
+
 static type *infer_late_arguments(inferrer *in, const expr *whole, const late_arguments *late,
                                   type *result, type *wanted) {
   if (late->count && wanted && type_seems_to_unify(wanted, result))
@@ -266,7 +285,11 @@ static type *infer_late_arguments(inferrer *in, const expr *whole, const late_ar
     unsigned errors = in->d->errors;
     expr *x = call->u.apply.argument;
     bool fits = x->kind != EXPR_LAMBDA || lambda_seems_to_fit(x->u.lambda, callee->parts[0]);
+    call_notes outer = in->calls;
+    note_round(in, call, x);
     type *argument = infer_for(in, x, fits ? callee->parts[0] : NULL);
+    in->calls.loop = outer.loop;
+    in->calls.round = outer.round;
     // The argument is of the type wanted, but for the mistakes that were found in it.
     if (in->d->errors > errors ||
         pass_argument(in, whole, call, callee, argument) != callee->parts[1])

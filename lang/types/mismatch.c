@@ -779,6 +779,15 @@ bool expect_type(diagnostics *d, call_notes *calls, const expr *call, span where
     return true;
   if (!compound)
     print_both_types(d->memory, both, names);
+  if (calls->loop && where.file == calls->round.file && where.start == calls->round.start &&
+      where.end == calls->round.end) {
+    diag_report(d, DIAG_ERROR, where, "a round of %s takes %s and gives %s", calls->loop, names[0],
+                names[1]);
+    diag_report(d, DIAG_HINT, where,
+                "each round works on what the one before it has made, so it gives a value of the "
+                "type that it takes");
+    return false;
+  }
   bool named = wanted->rigid || found->rigid;
   if (!named && (type_contains(wanted, found) || type_contains(found, wanted))) {
     diag_report(d, DIAG_ERROR, where, "this needs a type that contains itself: %s",

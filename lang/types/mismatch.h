@@ -14,6 +14,8 @@ typedef struct call_notes {
   const expr *commas;   // the last call f(x, y) of a function that takes its arguments one by one
   const type *callee;   // of that type
   const expr *misread;  // the last call whose operator was meant to be an argument
+  const char *loop;     // iter or its like, of which a function of a round is being typed; or NULL
+  span round;           // that function's body
 } call_notes;
 
 const char *type_text(arena *a, type *t);
