@@ -39,7 +39,7 @@ def links():
     targets = np.sort(np.concatenate([np.arange(pages), draw.integers(0, pages, count - pages)]))
     sources = np.concatenate([np.arange(pages), draw.integers(0, pages, count - pages)])
     degrees = np.bincount(sources, minlength=pages).astype(float)
-    return np.searchsorted(targets, np.arange(pages), "right"), sources, degrees
+    return np.searchsorted(targets, np.arange(pages + 1)), sources, degrees
 
 
 def sparse(xp, offsets, columns, values, shape):
@@ -55,10 +55,9 @@ def sparse_product(xp, offsets, columns, values, v):
     return lambda: matrix @ v
 
 
-def page_rank(xp, ends, sources, degrees):
-    pages = len(ends)
-    matrix = sparse(xp, xp.concatenate([xp.zeros(1, ends.dtype), ends]), sources, 1 / degrees[sources],
-                    (pages, pages))
+def page_rank(xp, offsets, sources, degrees):
+    pages = len(degrees)
+    matrix = sparse(xp, offsets, sources, 1 / degrees[sources], (pages, pages))
 
     def call():
         ranks = xp.full(pages, 1 / pages)

@@ -418,6 +418,11 @@ static bool make_loops(permc_context *c, const pipeline_request *r, pipeline *p)
   bool parts = p->own->lane_bytes && !r->ranks && !r->memory;
   net *made = loops_net(&p->loops, &p->trace, p->own, parts, &log, &wrong);
   p->loops.failure = NULL;
+  if (wrong) {
+    verified(c, "loop", wrong);
+    arena_free(&p->loops);
+    return false;
+  }
   if (made) {
     p->net = made;
     p->rules = log;
@@ -425,8 +430,7 @@ static bool make_loops(permc_context *c, const pipeline_request *r, pipeline *p)
   } else {
     arena_free(&p->loops);
   }
-  return verified(c, "loop", wrong) &&
-         (!made || verified(c, "net of loops", net_verify(&p->memory, made)));
+  return !made || verified(c, "net of loops", net_verify(&p->memory, made));
 }
 
 // The Net and the Plan, and what they say of the time that the program takes.

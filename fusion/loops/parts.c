@@ -259,17 +259,32 @@ static bool is_needed(const making *m, uint32_t offset) {
   return needed;
 }
 
-// Steps of a round that are checks, or the others, and those of them that are needed as outputs.
-static void add_own_steps(making *m, bool checks) {
+// By offset: whether it is a check that no step of the round reads.
+static bool *find_checks(const making *m) {
   const numbered *n = m->n;
   const repeat *at = &m->part->at;
-  const value_id *own = n->at + at->first;
+  bool *checks = NEW_ARRAY(n->memory, bool, at->period + 1);
+  for (uint32_t o = 0; o < at->period; o++) {
+    const trace_step *s = numbered_step(n, n->at[at->first + o]);
+    checks[o] = s->op == TRACE_WRONG;
+    for (uint32_t k = 0; k < s->operand_count; k++) {
+      uint32_t read = offset_in_round(n, at->first, at->period, s->operands[k]);
+      if (read != NO_STEP)
+        checks[read] = false;
+    }
+  }
+  return checks;
+}
+
+// Steps of a round that are `checks`, or the others, and those of them that are needed as outputs.
+static void add_own_steps(making *m, const bool *checks, bool are_checks) {
+  const repeat *at = &m->part->at;
   for (uint32_t o = 0; o < at->period; o++)
-    if ((numbered_step(n, own[o])->op == TRACE_WRONG) == checks)
+    if (checks[o] == are_checks)
       add_own_step(m, o);
   for (uint32_t o = 0; o < at->period; o++)
-    if ((numbered_step(n, own[o])->op == TRACE_WRONG) == checks && is_needed(m, o))
-      add_output(m, own[o], at->period);
+    if (checks[o] == are_checks && is_needed(m, o))
+      add_output(m, m->n->at[at->first + o], at->period);
 }
 
 part make_part(const numbered *n, repeat at, bool *needed, bool leaves, uint32_t rest_count,
@@ -281,8 +296,9 @@ part make_part(const numbered *n, repeat at, bool *needed, bool leaves, uint32_t
   memset(&p.trace->results, 0, sizeof p.trace->results);
   memset(&p.trace->checks, 0, sizeof p.trace->checks);
   m.now = NEW_ARRAY(n->memory, value_id, n->trace->steps.count + 1);
-  add_own_steps(&m, false);
-  add_own_steps(&m, true);  // last, as in each Trace: what they look at has to be complete
+  const bool *checks = find_checks(&m);
+  add_own_steps(&m, checks, false);
+  add_own_steps(&m, checks, true);  // last, as in each Trace: what they look at has to be complete
   for (uint32_t i = 0; i < rest_count; i++)
     find_step(&m, n->trace->results.items[rest[i]], 0);
   for (value_id i = 0; leaves && i < n->trace->steps.count; i++)

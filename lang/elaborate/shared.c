@@ -61,7 +61,7 @@ static void number_steps(elaborator *e, step_numbers *n) {
 }
 
 static bool is_of_keys(const trace_step *s) {
-  return s->op == TRACE_PLACES || s->op == TRACE_COUNT;
+  return s->op == TRACE_PLACES || s->op == TRACE_COUNT || s->op == TRACE_WRONG;
 }
 
 static bool has_places(const trace_step *s) {
