@@ -6,7 +6,7 @@ transforms as permc does.
 """
 import numpy as np
 
-from suites import PAIR
+from suites import PAIR, operation_of
 
 
 class Wrong(Exception):
@@ -70,7 +70,7 @@ def make(case, seed=1):
         elif number == 0 and case.lengths:
             given.append(offsets(case.lengths, shape[0] - 1, case.elements))
         else:
-            given += [random(shape, part, seed + i)
+            given += [random(shape, part, seed + number + i)
                       for i, part in enumerate(kind.strip("()").split(", "))]
     return given
 
@@ -146,7 +146,8 @@ def check_transposed(case, given, found):
     return in_place(given, turned, slice(None))
 
 
-TRANSFORMS = {"fft": np.fft.fft, "fft2": np.fft.fft2, "rfft": np.fft.rfft}
+TRANSFORMS = {"fft": np.fft.fft, "fft2": np.fft.fft2, "rfft": np.fft.rfft, "irfft": np.fft.irfft,
+              "convolve": lambda x, y: np.fft.ifft(np.fft.fft(x) * np.fft.fft(y))}
 
 
 def wide(x):
@@ -156,10 +157,10 @@ def wide(x):
 def check_fourier(case, given, found):
     """The norms L2 and L infinity of benchFFT (Frigo and Johnson, www.fftw.org/accuracy). Rounding
     errors of a transform in f32 are some 2e-7 of the coefficients, as root mean squares."""
-    right = TRANSFORMS[case.expression.split()[-1]](wide(given[0]))
+    right = TRANSFORMS[operation_of(case.expression)](*map(wide, given))
     errors, sizes = np.abs(found[0] - right), np.abs(right)
     mean, largest = (np.linalg.norm(errors) / np.linalg.norm(sizes), errors.max() / sizes.max())
-    if not mean <= (1e-6 if found[0].dtype == np.complex64 else 1e-14):
+    if not mean <= (1e-6 if found[0].dtype in (np.complex64, np.float32) else 1e-14):
         raise Wrong(f"the error of coefficients is {mean:.2g}")
     return f"error {mean:.1e}, largest {largest:.1e}"
 

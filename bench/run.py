@@ -34,7 +34,7 @@ from contest import Failed, Player, figures, play, play_round, report_of, side
 from suites import BYTES, PAIR, SUITES, cases
 
 HERE = pathlib.Path(__file__).parent
-LIBRARIES = ("numpy", "scipy", "torch", "cupy")  # peers by bench/peers/arrays.py
+LIBRARIES = ("numpy", "scipy", "pyfftw", "torch", "cupy")  # peers by bench/peers/arrays.py
 
 
 def read_options():

@@ -217,27 +217,38 @@ def bmmc(gpus):
                                [((1 << n,), "u32")], "moved", map=map, strategy=way)
 
 
-def transform(gpus, name, expression, shape, kind, columns, fftw=None):
-    """Beside the libraries' call of the same name: by rows where it is mapped."""
+def operation_of(expression):
+    """"map fft": fft; "irfft 1000": irfft."""
+    return expression.removeprefix("map ").split()[0]
+
+
+def transform(gpus, name, expression, shape, kind, columns=0, count=1):
+    """Beside the libraries' call of the same name: by rows where it is mapped. On a GPU that is
+    cuFFT, which PyTorch calls, too."""
     types = types_of([(shape, kind)])
-    libraries = ("cupy", "torch") if gpus else ("torch", "numpy", "scipy")
-    peers = [f"{each} {expression.split()[-1]} {types}" for each in libraries]
-    return Case(name, expression, [(shape, kind)], "fourier", columns=columns,
-                peers=[fftw] * bool(fftw and not gpus) + peers)
+    libraries = ("cupy",) if gpus else ("pyfftw", "torch", "numpy", "scipy")
+    return Case(name, expression, [(shape, kind)] * count, "fourier", columns=columns,
+                peers=[f"{each} {operation_of(expression)} {types}" for each in libraries])
 
 
 def fft(gpus):
     all = 24 if gpus else 22  # log2 of the elements of rows
-    for n in range(10, 29 if gpus else 25, 2):
-        yield transform(gpus, f"fft c64 2^{n}", "fft", (1 << n,), "c64", n, f"fftw --count {1 << n}")
-    for n in range(4, 17, 2):
-        yield transform(gpus, f"fft of rows c64 2^{n}", "map fft", (1 << all - n, 1 << n), "c64", n,
-                        f"fftw --count {1 << all} --row {1 << n}")
-    for n in (16, 20, 24):
+    for n in range(10, 27 if gpus else 25, 2):
+        yield transform(gpus, f"fft c64 2^{n}", "fft", (1 << n,), "c64", n)
+    for n in range(4, 17):
+        yield transform(gpus, f"fft of rows c64 2^{n}", "map fft", (1 << all - n, 1 << n), "c64", n)
+    for n in (20, 22, 24, 26) if gpus else (16, 20, 24):
         yield transform(gpus, f"fft c128 2^{n}", "fft", (1 << n,), "c128", n)
+    for n in (10, 16, 20, 22, 24) if gpus else (10, 16, 20):
         yield transform(gpus, f"rfft f32 2^{n}", "rfft", (1 << n,), "f32", n)
-    for n in (10, 12, 13) if gpus else (10, 12):
+        yield transform(gpus, f"irfft f32 2^{n}", f"irfft {1 << n}", ((1 << n) // 2 + 1,), "c64", n)
+    for n in (10, 11, 12, 13) if gpus else (10, 12):
         yield transform(gpus, f"fft2 c64 2^{n}", "fft2", (1 << n, 1 << n), "c64", 2 * n)
+    for words, count in (("1000", 1000), ("1009", 1009), ("3 2^20", 3 << 20), ("10^6", 10**6),
+                         ("2^20 + 7", (1 << 20) + 7)):
+        yield transform(gpus, f"fft c64 of {words}", "fft", (count,), "c64")
+    for n in (20, 22, 24) if gpus else (16, 20):
+        yield transform(gpus, f"convolve c64 2^{n}", "convolve", (1 << n,), "c64", count=2)
 
 
 def padded(gpus):

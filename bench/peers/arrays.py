@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""NumPy, SciPy, PyTorch or CuPy (cuFFT), with the protocol of peer.h: for each line of input one turn, its
+"""NumPy, SciPy, FFTW, PyTorch or CuPy (cuFFT), with the protocol of peer.h: for each line of input one turn, its
 seconds as a line; at the end the result is compared with NumPy's.
 
   python3 arrays.py numpy scan '[16777216]i64' cpu 1
@@ -39,9 +39,10 @@ def scattered(x):
     return out
 
 
-# What each operation makes of an array.
+# What each operation makes of an array, or of two.
 EXPECTED = {
-    **{name: lambda x, call=call: call(data.wide(x)) for name, call in data.TRANSFORMS.items()},
+    **{name: lambda *xs, call=call: call(*map(data.wide, xs))
+       for name, call in data.TRANSFORMS.items()},
     "transpose": lambda x: x.T,
     "bitrev": lambda x: x.reshape(bits_of(x)).T.reshape(-1),
     "scan": lambda x: np.cumsum(x, dtype=x.dtype),
@@ -54,8 +55,19 @@ EXPECTED = {
 }
 
 
+def other_of(x):
+    """What x is convolved with."""
+    return data.random(x.shape, f"{x.dtype.kind}{8 * x.itemsize}", 2).copy()
+
+
+def convolution(fft, x, y, **more):
+    return lambda: fft.ifft(fft.fft(x, **more) * fft.fft(y, **more), **more)
+
+
 # Of each library: a function of the array and the operation gives what is called.
 def numpy_call(x, operation, device):
+    if operation == "convolve":
+        return convolution(np.fft, x, other_of(x))
     turned = np.empty(x.shape[::-1], x.dtype)
     out, places = np.empty_like(x), places_of(x.size) if operation == "gather" else None
     return {**{name: lambda call=call: call(x) for name, call in data.TRANSFORMS.items()},
@@ -70,12 +82,29 @@ def numpy_call(x, operation, device):
 
 def scipy_call(x, operation, device):
     import scipy.fft
+    if operation == "convolve":
+        return convolution(scipy.fft, x, other_of(x), workers=THREADS)
     return lambda: getattr(scipy.fft, operation)(x, workers=THREADS)
+
+
+def pyfftw_call(x, operation, device):
+    """FFTW, plans by measure, which are there before."""
+    import pyfftw.builders as builders
+    how = {"threads": THREADS, "planner_effort": "FFTW_MEASURE"}
+    if operation != "convolve":
+        plan = getattr(builders, operation)(x.copy(), **how)
+        plan.input_array[:] = x
+        # (An inverse of reals overwrites what it is given.)
+        return (lambda: plan(x)) if operation == "irfft" else lambda: plan.execute() or plan.output_array
+    there, back, y = builders.fft(x.copy(), **how), builders.ifft(x.copy(), **how), other_of(x)
+    return lambda: back(there(x).copy() * there(y))
 
 
 def torch_call(x, operation, device):
     import torch
     torch.set_num_threads(THREADS)
+    if operation == "convolve":
+        return convolution(torch.fft, *(torch.from_numpy(z).to(device) for z in (x, other_of(x))))
     x = torch.from_numpy(x).to(device)
     out = torch.empty_like(x)
     if operation in ("gather", "scatter"):
@@ -93,6 +122,7 @@ def torch_call(x, operation, device):
     return {"fft": lambda: torch.fft.fft(x, out=out),
             "fft2": lambda: torch.fft.fft2(x, out=out),
             "rfft": lambda: torch.fft.rfft(x),
+            "irfft": lambda: torch.fft.irfft(x),
             "scan": lambda: torch.cumsum(x, 0, dtype=x.dtype, out=out),
             "sum": lambda: torch.sum(x, dtype=x.dtype),
             "maximum": lambda: torch.amax(x),
@@ -102,14 +132,30 @@ def torch_call(x, operation, device):
 
 
 def cupy_call(x, operation, device):
+    """cuFFT's own calls, which do not scale; a convolution has a kernel for product and scale."""
     import cupy
     from cupyx.scipy.fft import get_fft_plan
-    cufft, x = cupy.cuda.cufft, cupy.asarray(x)
-    real, axes = operation == "rfft", (-2, -1) if operation == "fft2" else -1
-    plan = get_fft_plan(x, axes=axes, value_type="R2C" if real else "C2C")
-    shape = (*x.shape[:-1], x.shape[-1] // 2 + 1) if real else x.shape
-    out = cupy.empty(shape, np.result_type(x.dtype, np.complex64))
-    return lambda: plan.fft(x, out, cufft.CUFFT_FORWARD) or out
+    cufft, x, y = cupy.cuda.cufft, cupy.asarray(x), other_of(x) if operation == "convolve" else None
+    count = 2 * (x.shape[-1] - 1) if operation == "irfft" else x.shape[-1]
+    kind = {"rfft": "R2C", "irfft": "C2R"}.get(operation, "C2C")
+    plan = get_fft_plan(x, shape=(count,) if kind == "C2R" else None,
+                        axes=(-2, -1) if operation == "fft2" else -1, value_type=kind)
+    shape = (*x.shape[:-1], count // 2 + 1) if kind == "R2C" else (count,) if kind == "C2R" else x.shape
+    out = cupy.empty(shape, "f4" if kind == "C2R" else np.result_type(x.dtype, np.complex64))
+    if operation != "convolve":
+        direction = cufft.CUFFT_INVERSE if kind == "C2R" else cufft.CUFFT_FORWARD
+        return lambda: plan.fft(x, out, direction) or out
+    y, parts = cupy.asarray(y), [cupy.empty_like(x) for _ in range(2)]
+    product = cupy.ElementwiseKernel("T a, T b", "T c", f"c = a * b * T({1 / count!r})")
+
+    def convolve():
+        plan.fft(x, parts[0], cufft.CUFFT_FORWARD)
+        plan.fft(y, parts[1], cufft.CUFFT_FORWARD)
+        product(*parts, parts[0])
+        plan.fft(parts[0], out, cufft.CUFFT_INVERSE)
+        return out
+
+    return convolve
 
 
 # ---- clocks -------------------------------------------------------------------------------------
@@ -204,7 +250,10 @@ def main(library, operation, types, device, threads):
     turn = on_processor(call) if device == "cpu" else globals()[library + "_turn"](call)
     for _ in sys.stdin:
         print(f"{turn():.9g}", flush=True)
-    if not is_right(call(), EXPECTED[operation](x)):
+    expected = EXPECTED[operation](*[x] + [other_of(x)] * (operation == "convolve"))
+    if library == "cupy" and operation == "irfft":
+        expected *= expected.size
+    if not is_right(call(), expected):
         sys.exit(f"{library}: the result of {operation} is wrong")
 
 

@@ -77,7 +77,11 @@ class Suites(unittest.TestCase):
                   "cuda_memcpy --count 1073741824 --width 4", "torch", False, True),
                  ("bmmc", "bit reversal (u32, u32) 2^28", "[268435456](u32, u32)", "bitrev",
                   "cuda_memcpy --count 268435456 --width 8", "torch", False, True),
-                 ("fft", "fft c64 2^10", "[1024]c64", "fft", "cupy fft [1024]c64", "torch", True, False),
+                 ("fft", "fft c64 2^10", "[1024]c64", "fft", "cupy fft [1024]c64", None, True, False),
+                 ("fft", "irfft f32 2^22", "[2097153]c64", "irfft 4194304", "cupy irfft [2097153]c64",
+                  None, False, False),
+                 ("fft", "convolve c64 2^20", "[1048576]c64 [1048576]c64", "convolve",
+                  "cupy convolve [1048576]c64", None, True, False),
                  ("padded", "padded sort of 10^7", "[10000000]u32", "padded maxval sort", None, None,
                   True, False),
                  ("paper", "the paper's sorter u32 2^14", "[16384]u32",
@@ -97,7 +101,7 @@ class Suites(unittest.TestCase):
                 ("rows", "sort rows of 2^5 u32", "std_sort --count 16777216 --row 32", "x86_simd_sort"),
                 ("bmmc", "bit reversal u32 2^20", "memcpy --count 1048576 --width 4", "bit_reversal"),
                 ("bmmc", "random BMMC c128 2^24", "memcpy --count 16777216 --width 16", None),
-                ("fft", "fft c64 2^10", "fftw --count 1024", "torch")):
+                ("fft", "fft c64 2^10", "pyfftw fft [1024]c64", "torch")):
             peers = named(suite, 0, name).peers + [None]
             self.assertEqual((peers[0], peers[1] and peers[1].split()[0]), (first, second))
 
@@ -238,6 +242,11 @@ class Checks(unittest.TestCase):
         self.by_one("fourier", [square], np.fft.fft2(square).astype(np.complex64), expression="fft2")
         reals = data.random((64,), "f32")
         self.by_one("fourier", [reals], np.fft.rfft(reals).astype(np.complex64), expression="rfft")
+        half = data.random((33,), "c64")
+        self.by_one("fourier", [half], np.fft.irfft(half).astype("f4"), expression="irfft 64")
+        both = [data.random((64,), "c64", seed) for seed in (1, 2)]
+        product = np.fft.ifft(np.fft.fft(both[0]) * np.fft.fft(both[1])).astype(np.complex64)
+        self.by_one("fourier", both, product, expression="convolve")
         given = data.random((64,), "c64")
         found = np.fft.fft(given).astype(np.complex64)
         self.by_one("fourier", [given], found, expression="map fft")
@@ -367,7 +376,7 @@ class Program(unittest.TestCase):
         self.assertEqual([each["name"] for each in row["beside"]], ["copy", "memcpy"])
 
     def test_peers_in_python(self):
-        for operation, types in (("fft", "[64]c64"), ("transpose", "[8][4]u16"), ("scan", "[99]i32"),
+        for operation, types in (("fft", "[64]c64"), ("convolve", "[64]c64"), ("irfft", "[33]c64"), ("transpose", "[8][4]u16"), ("scan", "[99]i32"),
                                  ("sum", "[99]f32"), ("maximum", "[99]i64"), ("exp", "[9]f32"),
                                  ("sort", "[3][9]u32"), ("gather", "[64]u32")):
             player = contest.Player("numpy", [sys.executable, str(ROOT / "bench/peers/arrays.py"), "numpy",
