@@ -1,6 +1,7 @@
 // The cost model: what a pass is predicted to take (docs/algebra.md, section 7). See planning.h.
 #include "core/number.h"
 #include "fusion/plan/planning.h"
+#include <math.h>
 
 // ---- routines --------------------------------------------------------------------------------
 
@@ -135,6 +136,25 @@ static double times_moved(const plan *p, const plan_pass *pass, const plan_move 
   return halves && p->target->lane_bytes == 0 ? 1.25 : 4;
 }
 
+// What memory moves for the elements of a coset of an op that lie where data say: each is in a part
+// of a line of its own, as on the memory machine UMM (Nakano: Simple memory machine models for GPUs,
+// 2012), where each is in an address group of its own.
+static double placed_bytes(const plan *p, const net_stage *s, const net_op *op) {
+  uint32_t count = net_stage_has(s, NET_GATHER) || net_stage_has(s, NET_SCATTER)
+                       ? net_op_nodes(s, op, s->walk)
+                       : 0;
+  enum { PARTS = 4 };  // as of parts of lines
+  double part = p->target->line_bytes / PARTS, bytes = 0;
+  for (uint32_t i = 0; i < count; i++) {
+    const net_node *node = &s->nodes.items[s->walk[i]];
+    if (!net_node_has_array(node->kind))
+      continue;
+    double size = (double)scalar_types[p->net->arrays.items[node->number].type].size;
+    bytes += size > part ? size : part;
+  }
+  return bytes;
+}
+
 pass_cost pass_cost_of(const plan *p, const plan_pass *pass) {
   const net_stage *s = plan_stage_of(p, pass);
   const target *t = p->target;
@@ -154,8 +174,12 @@ pass_cost pass_cost_of(const plan *p, const plan_pass *pass) {
       moved /= (double)f2_unit(part_space(&m->map, s->n, 1).dimension);
     bytes += moved * times_moved(p, pass, m);
   }
-  for (uint32_t i = 0; i < pass->op_count; i++)
-    ops += elements / part_within(pass, live_of_op(s, &s->ops.items[pass->ops[i]]));
+  for (uint32_t i = 0; i < pass->op_count; i++) {
+    const net_op *op = &s->ops.items[pass->ops[i]];
+    double of_op = elements / part_within(pass, live_of_op(s, op));
+    ops += of_op;
+    bytes += ldexp(of_op, -(int)op->k) * placed_bytes(p, s, op);
+  }
   ops += elements * t->exchange_ops * exchanged_part(s, pass);
   return (pass_cost){t->pass_seconds, bytes / t->memory_bytes_per_second, ops / t->ops_per_second};
 }

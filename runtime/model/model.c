@@ -5,23 +5,25 @@
 
 // What a pass is counted in.
 typedef enum pass_unit {
-  PASS_START,     // 1
-  PASS_STEPS,     // nodes of ops, loads and stores, once for each tile
-  PASS_MOVED,     // bytes that are loaded and stored, by tiles of neighbours
-  PASS_APART,     // ... by tiles of lines
-  PASS_PLACED,    // elements that only change their places
-  PASS_NODES,     // bytes that nodes make
-  PASS_MINIMA,    // ... minima and maxima
-  PASS_ORDERED,   // ... comparators of floats, for which executors have code
-  PASS_CHOICES,   // ... selects
-  PASS_PRODUCTS,  // ... products of complex numbers
-  PASS_CALLS,     // elements: sin and its kin, roots, C functions, elements at places that are data
+  PASS_START,      // 1
+  PASS_STEPS,      // nodes of ops, loads and stores, once for each tile
+  PASS_MOVED,      // bytes that are loaded and stored, by tiles of neighbours
+  PASS_APART,      // ... by tiles of lines
+  PASS_PLACED,     // elements that only change their places
+  PASS_NODES,      // bytes that nodes make
+  PASS_MINIMA,     // ... minima and maxima
+  PASS_ORDERED,    // ... comparators of floats, for which executors have code
+  PASS_CHOICES,    // ... selects
+  PASS_PRODUCTS,   // ... products of complex numbers
+  PASS_CALLS,      // elements: sin and its kin, roots, C functions
+  PASS_TAKEN,      // elements at places that are data, of an array in the caches
   PASS_EXCHANGED,  // bytes that go from phase to phase
   PASS_UNITS
 } pass_unit;
 typedef struct pass_counts {
   double of[PASS_UNITS];
-  double text;  // bytes
+  double waits;  // seconds of one thread, for elements at places that are data
+  double text;   // bytes
 } pass_counts;
 typedef double pass_rates[PASS_UNITS];
 
@@ -31,12 +33,13 @@ static const pass_rates compiled_rates = {
     [PASS_START] = 1e-09,      [PASS_STEPS] = 4e-09,     [PASS_MOVED] = 0.8,
     [PASS_APART] = 1.3,        [PASS_PLACED] = 1.1e-10,  [PASS_NODES] = 1.6e-12,
     [PASS_MINIMA] = 6.1e-12,   [PASS_ORDERED] = 6.5e-12, [PASS_CHOICES] = 3.5e-11,
-    [PASS_PRODUCTS] = 2.7e-11, [PASS_CALLS] = 2.3e-09,   [PASS_EXCHANGED] = 2.6e-12};
+    [PASS_PRODUCTS] = 2.7e-11, [PASS_CALLS] = 2.3e-09,   [PASS_TAKEN] = 9e-10,
+    [PASS_EXCHANGED] = 2.6e-12};
 static const pass_rates portable_rates = {
     [PASS_START] = 4.5e-08,    [PASS_STEPS] = 1.4e-08,  [PASS_MOVED] = 12,
     [PASS_APART] = 11,         [PASS_PLACED] = 5.1e-10, [PASS_NODES] = 3.5e-11,
     [PASS_MINIMA] = 1.7e-11,   [PASS_ORDERED] = 8e-11,  [PASS_CHOICES] = 2.7e-10,
-    [PASS_PRODUCTS] = 2.7e-10, [PASS_CALLS] = 2.5e-09};
+    [PASS_PRODUCTS] = 2.7e-10, [PASS_CALLS] = 2.5e-09,  [PASS_TAKEN] = 2.5e-09};
 static const struct {
   struct {
     double step, scalar_byte, copied_byte, other, placed, placed_far, root, external, comparison,
@@ -89,6 +92,12 @@ enum {
 
 // How many times as long as the usual server this machine takes to compute.
 static double slowness(const cost_model *m) { return m->speed.cycle / speed_usual.cycle; }
+
+// What an element at a place that is data waits for memory, of an array of so many bytes: what it
+// takes in any case is counted as other work.
+static double wait_seconds(const machine_speed *s, double bytes) {
+  return speed_place_seconds(s, bytes) - s->place[SPEED_NEAR];
+}
 
 // ---- the Trace ---------------------------------------------------------------------------------
 
@@ -195,10 +204,11 @@ static pass_unit unit_of_node(const net_node *d) {
     return PASS_MINIMA;
   case NET_SELECT:
     return PASS_CHOICES;
-  case NET_EXTERN:
   case NET_GATHER:
   case NET_SCATTER:
   case NET_FOLD:
+    return PASS_TAKEN;
+  case NET_EXTERN:
     return PASS_CALLS;
   case NET_SCALAR:
     if (d->scalar == OP_MUL && CLASS_OF(d->type) & CLASS_COMPLEX)
@@ -216,16 +226,71 @@ static pass_unit unit_of_node(const net_node *d) {
   return PASS_NODES;
 }
 
+static double array_bytes(const plan *p, uint64_t array) {
+  const net_array *a = &p->net->arrays.items[array];
+  return (double)(a->count * scalar_types[a->type].size);
+}
+
+// What passes are counted with.
+typedef struct counter {
+  const machine_speed *speed;
+  const plan *plan;
+  bool *by_data;  // by node of the op at hand: it is made of elements in memory
+  double *times;  // ... how often it is evaluated for all cosets together
+} counter;
+
+// The numbers of a turn in all cosets: the elements that are taken at these numbers, each once.
+static double count_numbers(const counter *c, const net_stage *s, uint32_t count, net_id turn,
+                            double cosets) {
+  double numbers = cosets;
+  for (uint32_t i = 0; i < count; i++) {
+    const net_node *d = &s->nodes.items[s->walk[i]];
+    double elements = d->kind == NET_GATHER && d->operands[0] == turn
+                          ? (double)c->plan->net->arrays.items[d->number].count
+                          : 0;
+    numbers = elements > numbers ? elements : numbers;
+  }
+  return numbers;
+}
+
+static void count_times(const counter *c, const net_stage *s, uint32_t count, double cosets) {
+  for (uint32_t i = 0; i < count; i++) {
+    const net_node *d = &s->nodes.items[s->walk[i]];
+    double *own = &c->times[s->walk[i]];
+    *own = d->kind == NET_TURN ? count_numbers(c, s, count, s->walk[i], cosets) : cosets;
+    for (uint32_t k = 0; k < d->operand_count; k++)
+      if (s->nodes.items[d->operands[k]].kind != NET_FOLD && c->times[d->operands[k]] > *own)
+        *own = c->times[d->operands[k]];
+  }
+}
+
+// Elements at a place that is made of indices alone are neighbours, as a rule, and so are those at the
+// numbers of a turn.
+static bool is_by_data(const counter *c, const net_node *node) {
+  bool by_data = node->kind == NET_ELEMENT || node->kind == NET_GATHER;
+  for (uint32_t i = 0; i < node->operand_count; i++)
+    by_data |= c->by_data[node->operands[i]];
+  return by_data && node->kind != NET_TURN;
+}
+
 // Returns how many nodes it has.
-static uint32_t count_op(pass_counts *c, const net_stage *s, const net_op *op, double instances) {
+static uint32_t count_op(pass_counts *c, const counter *with, const net_stage *s, const net_op *op,
+                         double cosets) {
   net_comparator of;
   uint32_t count = net_op_nodes(s, op, s->walk);
   bool orders = net_op_comparator(s, op, &of);
+  count_times(with, s, count, cosets);
   for (uint32_t i = 0; i < count; i++) {
     const net_node *d = &s->nodes.items[s->walk[i]];
+    double instances = with->times[s->walk[i]];
+    with->by_data[s->walk[i]] = is_by_data(with, d);
     pass_unit unit = orders && d->kind == NET_SELECT ? PASS_ORDERED : unit_of_node(d);
     if (!net_node_is(d->kind, NET_IS_LEAF) && d->kind != NET_INDEX)
-      c->of[unit] += instances * (unit == PASS_CALLS ? 1 : (double)scalar_types[d->type].size);
+      c->of[unit] +=
+          instances *
+          (unit == PASS_CALLS || unit == PASS_TAKEN ? 1 : (double)scalar_types[d->type].size);
+    if (net_node_has_array(d->kind) && with->by_data[d->operands[0]])
+      c->waits += instances * wait_seconds(with->speed, array_bytes(with->plan, d->number));
   }
   return count;
 }
@@ -238,7 +303,8 @@ static double tile_stride(const plan_pass *pass) {
   return 0;
 }
 
-static pass_counts count_pass(const plan *p, const plan_pass *pass) {
+static pass_counts count_pass(const counter *with, const plan_pass *pass) {
+  const plan *p = with->plan;
   const net_stage *s = plan_stage_of(p, pass);
   uint32_t moves = pass->load_count + pass->store_count, steps = moves;
   pass_counts c = {.of = {[PASS_START] = 1}, .text = rates.text.move * moves};
@@ -253,7 +319,7 @@ static pass_counts count_pass(const plan *p, const plan_pass *pass) {
   for (uint32_t i = 0; i < pass->op_count; i++) {
     const net_op *op = &s->ops.items[pass->ops[i]];
     double cosets = ldexp(live_elements(p, pass, op->live_count), -(int)op->k);
-    uint32_t count = count_op(&c, s, op, cosets);
+    uint32_t count = count_op(&c, with, s, op, cosets);
     steps += count;
     c.text += rates.text.node * count;
   }
@@ -281,7 +347,7 @@ static double seconds_of_pass(const cost_model *m, const plan *p, const plan_pas
     *(i == PASS_MOVED || i == PASS_APART ? &copies : &work) += (*r)[i] * c->of[i];
   if (p->target->lane_bytes)
     work *= (double)VECTOR_BYTES / p->target->lane_bytes;
-  return ((busy > 1 ? rates.share : 0) + work / busy) * slowness(m) +
+  return ((busy > 1 ? rates.share : 0) + work / busy) * slowness(m) + c->waits / busy +
          copies * speed_byte_seconds(&m->speed, moved, busy);
 }
 
@@ -290,15 +356,24 @@ static double seconds_of_pass(const cost_model *m, const plan *p, const plan_pas
 static double seconds_of_routine(const cost_model *m, const plan *p, const plan_pass *pass,
                                  unsigned threads) {
   const net_routine *r = plan_routine_of(p, pass);
-  double seconds = pass->seconds - p->target->pass_seconds;
+  double seconds = pass->seconds - p->target->pass_seconds, waits = 0;
+  for (uint32_t i = 1; i < r->pair_count && r->kind == NET_PERMUTE; i++)
+    waits += (double)r->rows * (double)r->length *
+             wait_seconds(&m->speed, array_bytes(p, r->pairs[i].to));
   double shares = (double)r->rows * (double)r->length / SMALL_PASS;
   double used = shares < threads ? shares : threads;
-  return (seconds > 0 ? seconds : 0) * slowness(m) /
+  return ((seconds > 0 ? seconds : 0) * slowness(m) + waits) /
          (used > 1 ? 1 + rates.another_thread * (used - 1) : 1);
 }
 
 void model_add_plan(cost_model *m, arena *memory, const plan *p, unsigned threads, bool gpu_runs) {
   double length = 0, bytes = 0;
+  size_t nodes = 0;
+  for (size_t i = 0; i < p->net->stages.count; i++)
+    if (p->net->stages.items[i].nodes.count > nodes)
+      nodes = p->net->stages.items[i].nodes.count;
+  const counter with = {&m->speed, p, NEW_ARRAY(memory, bool, nodes + 1),
+                        NEW_ARRAY(memory, double, nodes + 1)};
   m->passes = NEW_ARRAY(memory, model_pass, p->passes.count + 1);
   m->portable = m->compiled = rates.call * slowness(m);
   for (size_t i = 0; i < p->passes.count; i++) {
@@ -308,7 +383,7 @@ void model_add_plan(cost_model *m, arena *memory, const plan *p, unsigned thread
       double seconds = seconds_of_routine(m, p, pass, threads);
       m->passes[i] = (model_pass){seconds, seconds};
     } else {
-      pass_counts c = count_pass(p, pass);
+      pass_counts c = count_pass(&with, pass);
       m->passes[i] = (model_pass){seconds_of_pass(m, p, pass, &c, &portable_rates, threads),
                                   seconds_of_pass(m, p, pass, &c, &compiled_rates, threads)};
       length += c.text;

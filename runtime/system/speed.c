@@ -1,6 +1,7 @@
-// Copies, and a chain of multiplications. See speed.h.
+// Copies, random places, and a chain of multiplications. See speed.h.
 #include "runtime/system/speed.h"
 #include "core/clock.h"
+#include "core/text.h"
 #include "runtime/system/cache.h"
 #include "runtime/system/memory.h"
 #include "runtime/system/pool.h"
@@ -15,21 +16,29 @@
 #include <cpuid.h>
 #endif
 
-const machine_speed speed_usual = {2.7e-10, {9.2e-12, 1.1e-11, 2.7e-11}, 1.5e-11};
+const machine_speed speed_usual = {
+    2.7e-10, {9.2e-12, 1.1e-11, 2.7e-11}, 1.5e-11, {1.1e-9, 3e-9, 8.5e-9}};
 // Of arrays that lie where the level says: each copy is of half as many.
 static const double level_bytes[SPEED_LEVELS] = {1 << 19, 1 << 23, 1 << 26};
 
-double speed_byte_seconds(const machine_speed *s, double bytes, unsigned threads) {
-  double one = s->byte[SPEED_FAR], least = 0;
+// Of arrays of so many bytes, from what it is at the levels: the logarithm of bytes counts.
+static double between_levels(const double at[SPEED_LEVELS], double bytes) {
   for (int i = 0; i + 1 < SPEED_LEVELS; i++)
     if (bytes < level_bytes[i + 1]) {
       double part = log2(bytes / level_bytes[i]) / log2(level_bytes[i + 1] / level_bytes[i]);
-      one = part <= 0 ? s->byte[i] : s->byte[i] + part * (s->byte[i + 1] - s->byte[i]);
-      break;
+      return part <= 0 ? at[i] : at[i] + part * (at[i + 1] - at[i]);
     }
-  if (bytes >= level_bytes[SPEED_FAR])
-    least = s->all;
-  return one / threads > least ? one / threads : least;
+  return at[SPEED_FAR];
+}
+
+double speed_byte_seconds(const machine_speed *s, double bytes, unsigned threads) {
+  double one = between_levels(s->byte, bytes) / threads;
+  double least = bytes >= level_bytes[SPEED_FAR] ? s->all : 0;
+  return one > least ? one : least;
+}
+
+double speed_place_seconds(const machine_speed *s, double bytes) {
+  return between_levels(s->place, bytes);
 }
 
 // ---- measuring ---------------------------------------------------------------------------------
@@ -92,6 +101,30 @@ static double measure_copy(char *memory, double bytes, unsigned threads) {
   return least / (2 * PART);
 }
 
+// Of an element at a random place. The places wait for each other, what they hold for nothing. Others
+// use the last cache and memory meanwhile, as they will when programs run: the median counts.
+static double measure_place(const char *memory, double bytes) {
+  enum { PLACES = 1 << 13, ELEMENT = 8 };
+  uint64_t mask = (uint64_t)bytes / ELEMENT - 1, x = 1, sum = 0;
+  const uint64_t *elements = (const uint64_t *)memory;
+  volatile uint64_t sink;
+  double seconds[TRIALS];
+  for (uint64_t i = 0; i <= mask; i += ELEMENT)  // to where such an array lies
+    sum += elements[i];
+  for (int i = 0; i < TRIALS; i++) {
+    double start = clock_seconds();
+    for (int k = 0; k < PLACES; k++) {
+      x = x * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+      sum += elements[x >> 32 & mask];
+    }
+    seconds[i] = clock_seconds() - start;
+  }
+  sink = sum;
+  (void)sink;
+  qsort(seconds, TRIALS, sizeof *seconds, compare_seconds);
+  return seconds[TRIALS / 2] / PLACES;
+}
+
 static bool measure(machine_speed *s) {
   size_t bytes = (size_t)level_bytes[SPEED_FAR];
   if (memory_limit(NULL) < 8 * bytes)  // it is for other things
@@ -105,6 +138,8 @@ static bool measure(machine_speed *s) {
   s->cycle = measure_cycle();
   for (int i = 0; i < SPEED_LEVELS; i++)
     s->byte[i] = measure_copy(memory, level_bytes[i], 1);
+  for (int i = 0; i < SPEED_LEVELS; i++)
+    s->place[i] = measure_place(memory, level_bytes[i]);
   unsigned all = pool_processors();
   s->all = measure_copy(memory, level_bytes[SPEED_FAR], all) / all;
   munmap(memory, bytes);
@@ -145,35 +180,41 @@ static void make_key(char key[CACHE_KEY]) {
 }
 
 // In femtoseconds: the same in every locale.
-#define FIELDS "cycle %" PRIu64 " near %" PRIu64 " middle %" PRIu64 " far %" PRIu64 " all %" PRIu64
-enum { SPEED_FIELDS = 5 };
+enum { SPEED_FIELDS = sizeof(machine_speed) / sizeof(double) };
 
 static bool find(machine_speed *s, const char key[CACHE_KEY]) {
-  double *const to[SPEED_FIELDS] = {&s->cycle, &s->byte[0], &s->byte[1], &s->byte[2], &s->all};
-  uint64_t v[SPEED_FIELDS];
-  char content[CACHE_TEXT];
+  double found[SPEED_FIELDS];
+  char content[CACHE_TEXT], *at = content;
   cache c;
   cache_look(&c);
-  if (!c.folder[0] || !cache_find_text(&c, CACHE_SPEED, key, content) ||
-      sscanf(content, FIELDS, &v[0], &v[1], &v[2], &v[3], &v[4]) != SPEED_FIELDS)
+  if (!c.folder[0] || !cache_find_text(&c, CACHE_SPEED, key, content))
     return false;
-  for (int i = 0; i < SPEED_FIELDS; i++)
-    *to[i] = 1e-15 * (double)(v[i] ? v[i] : 1);
+  for (int i = 0; i < SPEED_FIELDS; i++) {
+    char *end;
+    uint64_t v = strtoull(at, &end, 10);
+    if (end == at)
+      return false;
+    found[i] = 1e-15 * (double)(v ? v : 1);
+    at = end;
+  }
+  memcpy(s, found, sizeof found);
   return true;
 }
 
 void speed_keep(const machine_speed *s) {
-  const double from[SPEED_FIELDS] = {s->cycle, s->byte[0], s->byte[1], s->byte[2], s->all};
-  char key[CACHE_KEY], content[CACHE_TEXT], path[CACHE_PATH];
-  uint64_t v[SPEED_FIELDS];
+  double from[SPEED_FIELDS];
+  char key[CACHE_KEY], path[CACHE_PATH];
   const char *why;
+  text content = {0};
   cache c;
+  memcpy(from, s, sizeof from);
   for (int i = 0; i < SPEED_FIELDS; i++)
-    v[i] = (uint64_t)(1e15 * from[i]);
-  snprintf(content, sizeof content, FIELDS "\n", v[0], v[1], v[2], v[3], v[4]);
+    text_printf(&content, "%" PRIu64 "\n", (uint64_t)(1e15 * from[i]));
   cache_open(&c);
   make_key(key);
-  (void)!cache_keep_bytes(&c, CACHE_SPEED, key, content, strlen(content), path, &why);
+  if (!content.failed)
+    (void)!cache_keep_bytes(&c, CACHE_SPEED, key, content.data, content.length, path, &why);
+  text_free(&content);
 }
 
 machine_speed speed_of_machine(bool measured) {

@@ -634,6 +634,7 @@ status 1 cache
 err_is 'permc: the cache /dev/null/none cannot be used: Not a directory'
 status 0 doctor
 out_has '^speed     [0-9]* GB/s read and written by one thread, [0-9]* by all$'
+out_has '^places    [0-9.]* ns for an element anywhere in 512 KiB, [0-9.]* in 8 MiB, [0-9.]* in 64 MiB$'
 out_has '^permc     [0-9.]*, built by '
 out_has '^cache     none, programs are compiled anew in each run: the cache /dev/null/none '
 out_has '^          to do: set PERMC_CACHE to a folder of yours with free space, from where '

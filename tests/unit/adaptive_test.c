@@ -351,6 +351,47 @@ TEST(choices) {
   CHECK(!model_prefers_gpu(&m));
 }
 
+// An element at a place that data say waits for memory, by the size of the array; one at a place that
+// indices say has neighbours there.
+TEST(places_that_are_data_wait) {
+  enter();
+  speed_keep(&speed_usual);
+  const double elements = 1 << 20, threads = 2, far = 1 << 26;
+  const double wait = speed_usual.place[SPEED_FAR] - speed_usual.place[SPEED_NEAR];
+  const char *by_data = "\\ks xs -> gather (map (clamp 0 100 . i64) ks) xs";
+  const char *by_index = "\\ks xs -> zip_with (\\k x -> f32 k + x) ks "
+                         "(gather (map (\\i -> clamp 0 100 (i / 3)) (iota (2^20))) xs)";
+  double small = model_of(by_data, "[2^20]u8 [2^10]f32").compiled;
+  double large = model_of(by_data, "[2^20]u8 [2^24]f32").compiled;
+  CHECK(speed_place_seconds(&speed_usual, far) == speed_usual.place[SPEED_FAR]);
+  CHECK(fabs(large - small - elements * wait / threads) < 1e-9);
+  small = model_of(by_index, "[2^20]u8 [2^10]f32").compiled;
+  large = model_of(by_index, "[2^20]u8 [2^24]f32").compiled;
+  CHECK(fabs(large - small) < 1e-9);
+  leave();
+}
+
+static bool take_seconds(permc_context *c, pipeline *p, void *with) {
+  double *seconds = with;
+  (void)c;
+  for (size_t i = 0; i < p->plan->passes.count; i++)
+    *seconds += p->plan->passes.items[i].seconds - p->target->pass_seconds;
+  return true;
+}
+
+// On a GPU it is in 32 bytes of its own: 1 + 4 bytes are read and written in order.
+TEST(places_that_are_data_have_sectors) {
+  enter();
+  permc_context *c = load_expression("\\ks xs -> gather (map (clamp 0 100 . i64) ks) xs");
+  pipeline_request r = {
+      .entry = "-e", .last = STAGE_PLAN, .types = "[2^24]u8 [2^24]f32", .target = "gpu"};
+  double seconds = 0, bytes = (1 << 24) * (1.0 + 4 + 32);
+  CHECK(c && pipeline_with(c, &r, take_seconds, &seconds));
+  CHECK(fabs(seconds * target_named("gpu")->memory_bytes_per_second / bytes - 1) < 1e-3);
+  permc_context_free(c);
+  leave();
+}
+
 // Times are those of the machine, which is measured once, where they are told to a user.
 TEST(the_machine_is_measured) {
   enter();
@@ -358,7 +399,7 @@ TEST(the_machine_is_measured) {
   CHECK(usual.cycle == speed_usual.cycle && usual.all == speed_usual.all);
   CHECK(s.cycle > 1e-11 && s.cycle < 1e-8);
   for (int i = 0; i < SPEED_LEVELS; i++)
-    CHECK(s.byte[i] > 1e-13 && s.byte[i] < 1e-8);
+    CHECK(s.byte[i] > 1e-13 && s.byte[i] < 1e-8 && s.place[i] > 1e-11 && s.place[i] < 1e-6);
   CHECK(fabs(speed_of_machine(false).byte[0] - s.byte[0]) < 1e-14);
   CHECK(speed_byte_seconds(&s, 1e12, 2) >= s.all && speed_byte_seconds(&s, 10, 2) < s.byte[0]);
   cost_model first, second;

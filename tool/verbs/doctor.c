@@ -52,6 +52,8 @@ static void report_machine(void) {
   machine_speed s = speed_of_machine(true);
   print_fact("speed", "%.0f GB/s read and written by one thread, %.0f by all",
              1e-9 / s.byte[SPEED_FAR], 1e-9 / s.all);
+  print_fact("places", "%.1f ns for an element anywhere in 512 KiB, %.1f in 8 MiB, %.1f in 64 MiB",
+             1e9 * s.place[SPEED_NEAR], 1e9 * s.place[SPEED_MIDDLE], 1e9 * s.place[SPEED_FAR]);
 }
 
 // ---- the C compiler ------------------------------------------------------------------------------
