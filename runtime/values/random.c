@@ -17,6 +17,19 @@ typedef struct random_elements {
   }                                                                                                \
   break
 
+// Multiples of 2^-digits, which the type holds.
+static void fill_small_floats(const random_elements *e, int digits, uint64_t state, uint64_t first,
+                              uint64_t last) {
+  enum { PIECE = 256 };
+  float piece[PIECE];
+  for (uint64_t i = first, count; i < last; i += count) {
+    count = last - i < PIECE ? last - i : PIECE;
+    for (uint64_t k = 0; k < count; k++)
+      piece[k] = (float)(draw_word(&state) >> (64 - digits)) / (float)(1 << digits);
+    scalar_convert(SCALAR_F32, e->type, count, piece, (uint16_t *)e->data + i);
+  }
+}
+
 // Floats are uniform in [0, 1): all multiples of 2^-11 (bf16: 2^-8, f32: 2^-24, f64: 2^-53) are
 // equally likely.
 static bool fill_random_elements(void *with, unsigned worker, uint64_t first, uint64_t last) {
@@ -39,9 +52,11 @@ static bool fill_random_elements(void *with, unsigned worker, uint64_t first, ui
   case SCALAR_U64:
     FILL(uint64_t, word);
   case SCALAR_F16:
-    FILL(uint16_t, scalar_of_double(SCALAR_F16, (double)(word >> 53) * 0x1p-11).f16);
+    fill_small_floats(e, 11, state, first, last);
+    break;
   case SCALAR_BF16:
-    FILL(uint16_t, scalar_of_double(SCALAR_BF16, (double)(word >> 56) * 0x1p-8).bf16);
+    fill_small_floats(e, 8, state, first, last);
+    break;
   case SCALAR_F32:
   case SCALAR_C64:
     FILL(float, (float)(word >> 40) * 0x1p-24f);

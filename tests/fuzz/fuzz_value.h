@@ -117,7 +117,7 @@ static inline value_expectation fuzz_expectation(uint64_t hash) {
   static const value_expectation some[] = {
       {SCALAR_I32, 1},  {SCALAR_F32, 1},   {SCALAR_COUNT, 1}, {SCALAR_F64, -1}, {SCALAR_U8, 0},
       {SCALAR_C64, 2},  {SCALAR_BOOL, -1}, {SCALAR_I64, 0},   {SCALAR_F64, 1},  {SCALAR_U64, 1},
-      {SCALAR_C128, 1}, {SCALAR_I8, -1},   {SCALAR_U16, 2},   {SCALAR_F16, 1}};
+      {SCALAR_C128, 1}, {SCALAR_I8, -1},   {SCALAR_U16, 2},   {SCALAR_F16, 1},  {SCALAR_BF16, 1}};
   const size_t count = sizeof some / sizeof *some;
   return hash % 2 ? (value_expectation){SCALAR_COUNT, -1} : some[hash / 2 % count];
 }

@@ -234,6 +234,7 @@ static const struct library_row more_library[] = {
     {"map sort", "[100][37]u8"},
     {"sort_on (\\x -> x % 10)", "[1000]i32"},
     {"argsort", "[5000]f16"},
+    {"\\xs -> (sort xs, map (\\x -> x * 2 + 1) xs)", "[1000]bf16"},
     {"fft", "[1024]c128"},
     {"sort_ragged [0, 3, 40, 100]", "[100]u32"},
     {"fwht", "[256]f32"},

@@ -56,14 +56,16 @@ static void fill_halves(const plan *p, evaluation *e, random_state *r, bool usua
          p->net->arrays.items[i].role == NET_ARGUMENT && x < p->net->arrays.items[i].count; x++) {
       uint16_t bits = (uint16_t)random_word(r);
       bits = random_chance(r, 8) ? (uint16_t)(bits & 0x8000) : bits;
-      e->arrays[i][x].bits.f16 = usual && (bits & 0x7fff) > 0x7c00 ? 0x7e00 : bits;
+      scalar_type type = p->net->arrays.items[i].type;
+      bool odd = usual && (bits & 0x7fff) > scalar_types[type].infinity;
+      e->arrays[i][x].bits.u16 = odd ? scalar_maxval(type).u16 : bits;
     }
   for (size_t i = 0; i < p->net->stages.count; i++)
     evaluate_stage(&memory, p->net, &p->net->stages.items[i], e);
 }
 
-static void check_on_f16(const char *const program[2], const char *machine, bool native,
-                         random_state *random, unsigned seed) {
+static void check_on_small_floats(const char *const program[2], const char *machine, bool native,
+                                  random_state *random, unsigned seed) {
   START();
   const plan *p = planned(program[0], program[1], machine);
   compiled_options options = {.isa = native ? "native" : machine, .no_cache = true};
@@ -77,7 +79,7 @@ static void check_on_f16(const char *const program[2], const char *machine, bool
 }
 
 // In vectors and, for "gpu", in kernels on the host.
-TEST(programs_on_f16) {
+TEST(programs_on_small_floats) {
   static const char *const machines[] = {"baseline", "avx2", "avx512", "gpu"};
   static const char *const programs[][2] = {
       {"sort_network", "[2^10]f16"},
@@ -87,6 +89,8 @@ TEST(programs_on_f16) {
       {"sort_by (>=)", "[2^8]f16"},
       {"scan (+)", "[2^8]f16"},
       {"map (\\x -> x * x - 0.1 / x)", "[2^10]f16"},
+      {"map (\\x -> (x * x - 0.1 / x, f32 x, bf16 (f32 x + 0.1)))", "[2^10]bf16"},
+      {"sort_network", "[2^8](bf16, u16)"},
   };
   random_state random = {7};
   if (no_compiler())
@@ -94,7 +98,8 @@ TEST(programs_on_f16) {
   for (size_t i = 0; i < sizeof programs / sizeof *programs; i++)
     for (size_t k = 0; k < sizeof machines / sizeof *machines; k++)
       if (!is_left_out(i + k, 4))
-        check_on_f16(programs[i], machines[k], k >= 2, &random, (unsigned)(2 * i + (i + k) % 2));
+        check_on_small_floats(programs[i], machines[k], k >= 2, &random,
+                              (unsigned)(2 * i + (i + k) % 2));
 }
 
 // What runs on the host above is CUDA, too.
@@ -102,6 +107,7 @@ TEST(compiled_for_gpus) {
   static const char *const programs[][2] = {
       {"sort_network", "[2^10]f16"},
       {"map (\\x -> (x * 1.5 - sin x, f32 x, i8 x, x < 3, f16 (f64 x), x ^ 3))", "[2^10]f16"},
+      {"map (\\x -> (x * 1.5, f32 x, i8 x, x < 3, bf16 (f64 x), bf16 (i64 x)))", "[2^10]bf16"},
       {"map (\\x -> if x < 7 then x + 5 else 77)", "[2^10]u16"},
       {"map (\\x -> if x < 7 then x + 5 else 77)", "[2^10]u8"},
       // NVRTC took this for ever, looking at each factor of the power.

@@ -164,8 +164,8 @@ static void add_exchange(net_stage *s, random_state *r, net_id *value) {
 static void test_network(uint64_t seed) {
   START();
   random_state random = {seed};
-  static const scalar_type types[] = {SCALAR_F16, SCALAR_F32, SCALAR_F64};
-  scalar_type type = types[random_below(&random, 3)];
+  static const scalar_type types[] = {SCALAR_F16, SCALAR_BF16, SCALAR_F32, SCALAR_F64};
+  scalar_type type = types[random_below(&random, 4)];
   net *t = NEW(&memory, net);
   net_stage stage = {.n = OPERATION_BITS};
   operations o = {t, &stage, 0};

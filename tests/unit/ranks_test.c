@@ -165,6 +165,7 @@ static const struct {
     {"zip_with (+)", "[33]f32 [33]f32"},
     {"sort", "[17]i8"},
     {"sort_desc", "[999]f16"},
+    {"\\xs -> (sort xs, sum xs)", "[1000]bf16"},
     {"sort", "[4097](f32, u16)"},
     {"map sort", "[1][1000]u64"},
     {"map sort", "[40][3]i32"},

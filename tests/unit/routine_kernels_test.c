@@ -46,7 +46,7 @@ static const row rows[] = {
     {SCALAR_I32, true, 20, 1, 50000, .payload_count = 0},
     {SCALAR_F32, false, 0, 1, 20000, .plain = true, .payload_count = 1, .payloads = {{4, true}}},
     {SCALAR_F64, true, 0, 2, 5000, .plain = true, .payload_count = 0},
-    {SCALAR_F16, true, 0, 1, 20000, .payload_count = 1, .payloads = {{2, false}}},
+    {SCALAR_BF16, true, 0, 1, 20000, .payload_count = 1, .payloads = {{2, false}}},
     {SCALAR_U8, false, 0, 1, 30000, .payload_count = 1, .payloads = {{1, false}}},
     {SCALAR_U32, true, 24, 1, 6000, .no_keys = true, .payload_count = 1, .payloads = {{4, false}}},
     {SCALAR_F32, false, 0, 1, 200000, .payload_count = 0},
@@ -62,7 +62,7 @@ static const row ragged_rows[] = {
      .payloads = {{12, false}, {8, true}}, .offsets = 30},
     {SCALAR_I64, .rows = 1, .length = 60000, .offsets = 4},
     {SCALAR_U8, .rows = 3, .length = 5000, .no_keys = true, .places = true, .offsets = 90},
-    {SCALAR_F16, true, .rows = 1, .length = 3000, .offsets = 1000},
+    {SCALAR_BF16, true, .rows = 1, .length = 3000, .offsets = 1000},
     {SCALAR_U16, .rows = 1, .length = 40000, .payload_count = 1, .payloads = {{4, true}},
      .offsets = 2},
 };
