@@ -13,11 +13,17 @@ typedef struct numbering {
   uint32_t steps;
 } numbering;
 
+// Where all axes are 0.
+static int64_t map_start(const net_map *m) {
+  static const uint64_t zeros[MAX_AXES];
+  return net_map_at(m, zeros, 0);
+}
+
 // Of what is in memory, by its number among all, or computed of that.
 static net_id read_element(lowering *l, const lowered *v, net_id number) {
   const net_node *node = v->kind == LOWERED_EXPRESSION ? &l->pool.nodes.items[v->node] : NULL;
   const storage *held = node && node->kind == NET_ELEMENT ? &l->storages.items[node->value] : NULL;
-  int64_t stride = 0, offset = node ? node->map.offset : 0;
+  int64_t stride = 0, offset = node ? map_start(&node->map) : 0;
   bool there = held && held->in_memory && held->padding_start == UINT64_MAX;
   if (!(there || (node && node->kind == NET_INDEX)) ||
       !map_plain(&node->map, v->axes, 0, v->axes->count, &stride))
@@ -41,7 +47,7 @@ static net_id element_of_gather(lowering *l, numbering *n, const trace_step *s, 
     return NET_NONE;
   lowered from = lower_operand(l, s, 1);
   gathered g = make_gatherable(l, &from, of);
-  int64_t first = l->pool.nodes.items[from.node].map.offset;
+  int64_t first = map_start(&l->pool.nodes.items[from.node].map);
   bool whole = g.stride == 1 && !first && l->net->arrays.items[g.array].count == of->dims[0];
   net_id address = add_address(l, place, of->dims[0], g.stride, &(net_map){.offset = first}, whole);
   net_node gather = {.kind = NET_GATHER, .type = s->type, .number = g.array};
