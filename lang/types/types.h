@@ -8,7 +8,7 @@
 //   resolve.c   x and y are slots 0 and 1 of larger's activation; <= is a builtin
 //   infer.c     x : v1, y : v2, v1 has the component 0 : v3; v3 is ordered, since <= compares it
 //               with y: v2 = v3
-//   type_print  larger : (t1, ...) -> t1 -> t1   (t1 is an ordered scalar or a tuple of such)
+//   type_print  larger : (t1, ...) -> t1 -> t1   (t1 is a scalar or a tuple of such)
 //
 // A type is a tree with shared variables. Sizes are no part of it: they are checked where they are
 // concrete, in elaborate/sizes.c. A variable carries a constraint instead of type classes: which
@@ -122,7 +122,7 @@ void type_set_default(arena *a, type *t);
 void type_print(text *out, type *t);  // []i32, (u32, a) -> a, "a number" for a constrained variable
 // The same of two types, whose unnamed variables are numbered together.
 void type_print_both(text *first, type *a, text *second, type *b);
-const char *type_constraint_name(constraint c);  // "an ordered scalar"
+const char *type_constraint_name(constraint c);  // "a real number"
 // What is to be written where a scalar of type t is not such: "; ...", or "".
 const char *type_conversion_hint(constraint c, const type *t);
 // Part i of a pruned type: what it is made of, or a component that a variable is known to have.

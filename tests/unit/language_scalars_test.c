@@ -448,7 +448,7 @@ TEST(complex_numbers) {
          "c128 -1,0i; c128 1,-1i; c128 1,0i");
   expect("main : [m]c64 -> [m](f32, f32)\nmain = map (\\z -> (re z, im z))\n",
          "[1.0+2.0ic64, 3.0-4.0ic64]", "f32 [1 3]; f32 [2 -4]");
-  expect_error("main : c64 -> c64 -> bool\nmain z w = z < w\n", "1.0i 2.0i", "c64");
+  expect("main : c64 -> c64 -> bool\nmain z w = z < w\n", "1.0ic64 2.0ic64", "bool true");
   expect_error("main : c64 -> c64\nmain z = z % z\n", "1.0i", "c64");
 }
 
