@@ -41,8 +41,9 @@ static value *check_result_length(elaborator *e, value *v, uint64_t length, cons
   if (v->u.array.length == length)
     return lift(e, v);
   blame_argument(e, 1);
-  fail(e, "the function given to %s must return %" PRIu64 " elements, but returns %" PRIu64, who,
-       length, v->u.array.length);
+  fail_hint(e, "its results go back to the places that the elements came from",
+            "the function given to %s must return %" PRIu64 " elements, but returns %" PRIu64, who,
+            length, v->u.array.length);
 }
 
 static const char *hint_for_one_element(const elaborator *e) {
@@ -193,10 +194,10 @@ BUILTIN(bmmc) {
   if (e->asks_for_matrix)
     fail_dynamic(e, element_at(e, a[0], 0), "the matrix of bmmc");
   if (length_of(a[0]) != n)
-    fail(e,
-         "an array of 2^%" PRIu64 " elements needs a matrix of %" PRIu64
-         " rows, but this one has %" PRIu64,
-         n, n, length_of(a[0]));
+    fail_hint(e, "a matrix has one mask for each index bit, as in [2^i | i <- 0..n-1]",
+              "an array of 2^%" PRIu64 " elements needs a matrix of %" PRIu64
+              " rows, but this one has %" PRIu64,
+              n, n, length_of(a[0]));
   f2_matrix matrix = {.rows = (int)n, .columns = (int)n};
   for (unsigned i = 0; i < n; i++) {
     int64_t mask = static_integer(e, a[0]->u.parts.items[i], "a row of bmmc's matrix");

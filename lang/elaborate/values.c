@@ -213,8 +213,11 @@ static value *pack_items(elaborator *e, value **items, uint32_t count) {
     fail(e, "a function cannot be an element of an array here");
   for (uint32_t i = 1; first->kind == VALUE_ARRAY && i < count; i++)
     if (items[i]->u.array.length != first->u.array.length)
-      fail(e, "the elements of an array must have equal lengths: %" PRIu64 " and %" PRIu64,
-           first->u.array.length, items[i]->u.array.length);
+      fail_hint(e,
+                "rows of unequal length are one array and offsets, where each begins and the last "
+                "ends: sort_ragged [0, 2, 3] [1, 2, 3]",
+                "the elements of an array must have equal lengths: %" PRIu64 " and %" PRIu64,
+                first->u.array.length, items[i]->u.array.length);
   if (first->kind == VALUE_SCALAR || first->kind == VALUE_DYNAMIC)
     return pack_scalars(e, items, count);
   value *n = copy_with_parts(e, first, &packed), **same = NEW_ARRAY(e->memory, value *, count);

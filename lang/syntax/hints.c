@@ -221,6 +221,9 @@ static const struct {
      "-> stands before the type of the result; signatures have no classes, as an operator works on "
      "all types that have it"},
     {HINT_TOKENS,
+     {": .. [ I @,", ": [ I @,", ": .. [ N @,", ": [ N @,"},
+     "an array of rows is of type [3][4]i32, of any lengths [][]i32"},
+    {HINT_TOKENS,
      {": .. @,"},
      "the types of parameters are joined by ->: main : []i32 -> i32 -> []i32; a pair is (i32, "
      "i32)"},
@@ -350,6 +353,10 @@ static const struct {
     ALONE(">>"),
     {HINT_TOKENS, {"` @xor"}, "xor stands between its arguments as it is: x xor y"},
     {HINT_TOKENS, {"^ @^"}, "exclusive or is x xor y; x ^ n is a power"},
+    {HINT_TOKENS,
+     {"where N = .. @,", "let N = .. @,"},
+     "bindings stand below each other, in one column, or are separated by ;: let x = 1; y = 2 in "
+     "x"},
     {HINT_TOKENS, {"= .. @,"}, "a tuple is (x, y); arguments have no commas: f x y"},
     {HINT_TOKENS, {"@.."}, "a range is [first..last]; in a comprehension x <- first..last"},
 
@@ -440,7 +447,7 @@ static const struct {
      "the unit matrix is [[if i == j then 1 else 0 | j <- 0..n-1] | i <- 0..n-1]"},
     {HINT_NAME,
      {"diag", "diagonal", "trace"},
-     "the diagonal is mapi (\\i row -> head (gather [i] row)) xss, and its sum the trace; the "
+     "the diagonal is mapi (\\i row -> row[i]) xss, and its sum the trace; the "
      "result "
      "of main is printed"},
     {HINT_NAME,
@@ -454,9 +461,8 @@ static const struct {
      "differences of neighbours are map (\\w -> (w[2] - w[0]) / 2) (windows 3 xs)"},
     {HINT_NAME,
      {"in1d", "isin", "intersect1d", "member"},
-     "whether y is among xs: search_sorted ys (sort xs) finds places; of few, any (map (\\x -> x "
-     "== "
-     "y) xs)"},
+     "whether y is among xs is any (map (\\x -> x == y) xs); the places of many ys are "
+     "search_sorted (sort xs) ys"},
     {HINT_NAME,
      {"zeros_like", "ones_like", "full_like", "empty_like"},
      "an array like xs, of zeros: map (const 0) xs"},
@@ -554,6 +560,10 @@ static const struct {
     {HINT_NAME, {"for", "while", "loop"}, NO_LOOP},
     {HINT_NAME, {"lambda", "fn"}, LAMBDA},
     {HINT_NAME, {"end"}, "if and let end by themselves"},
+    {HINT_NAME,
+     {"lowest", "highest", "maxBound", "minBound", "INT_MAX", "INT_MIN", "iinfo", "finfo"},
+     "the first and the last value of a type are minval and maxval"},
+    {HINT_NAME, {"inf", "Inf", "infinity", "nan", "NaN"}, "infinity is 1 / 0, NaN 0 / 0"},
     {HINT_NAME, {"rec"}, "every function may call itself, without rec: let go i = ... in go n"},
     {HINT_NAME, {"dot", "vdot", "inner"}, "the sum of products is sum (zip_with (*) xs ys)"},
     {HINT_NAME,
@@ -706,7 +716,15 @@ static const struct {
      "1] 0 xs"},
     {HINT_ARGUMENT,
      {"top_k", "bottom_k", "split", "rotate", "replicate"},
-     "the number comes first: top_k 3 xs, split 3 xs"},
+     "the number comes first: top_k 3 xs, split 3 xs, replicate 3 x"},
+    {HINT_ARGUMENT,
+     {"maximum", "minimum"},
+     "maximum and minimum take an array; of two values max x y, min x y"},
+    {HINT_ARGUMENT,
+     {"histogram", "bucket"},
+     "the number of bits, then the key of an element: histogram 4 id xs of keys 0 to 15, bucket 4 "
+     "id "
+     "xs"},
     {HINT_ARGUMENT, {"count"}, "count takes a condition on one element: count (== 3) xs"},
     {HINT_ARGUMENT, {"mapi"}, "mapi gives f the index and the element: mapi (\\i x -> ...) xs"},
     {HINT_ARGUMENT,

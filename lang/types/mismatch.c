@@ -604,8 +604,9 @@ static const char *hint_for_call(diagnostics *d, const expr *whole, const expr *
             ? "; compact (> 2) xs puts the elements above 2 first"
             : "");
   if (wanted->kind == TYPE_FUNCTION && code && !strncmp(code, "(-", 2))
-    return arena_printf(d->memory, "%s is a number; a function that subtracts is \\x -> x - 1",
-                        code);
+    return arena_printf(d->memory, "%s is a number; a function that subtracts is \\x -> x - %.*s",
+                        code, (int)strcspn(code + 2 + strspn(code + 2, " "), ")"),
+                        code + 2 + strspn(code + 2, " "));
   const type *of = wanted, *other = found;
   for (; of->kind == TYPE_ARRAY && other->kind == TYPE_ARRAY; other = type_prune(other->parts[0]))
     of = type_prune(of->parts[0]);
