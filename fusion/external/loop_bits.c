@@ -48,6 +48,11 @@ bool making_loop_as_bits(making *m, const net_stage *s, net_stage *out) {
     *map = without_loop(m->memory, s, map, bits);
   loop.n += bits;
   loop.loop_count = 0;
+  for (size_t i = 0; i < loop.stores.count && good; i++) {  // turns that are none take no place
+    const net_store *o = &loop.stores.items[i];
+    f2_space alive = live_set(loop.n, o->live_count, o->live);
+    good = live_map_injective(m->memory, &o->map, NULL, alive) != LIVE_NO;
+  }
   if (good)
     *out = net_stage_changed(m->memory, &loop, (net_change){0});
   return good;

@@ -39,6 +39,10 @@ static const struct example {
      "[1]u8 [100]u32 [2^14]u32", 1 << 18},
     {"map (\\r -> map (\\v -> v - sum r) r)", "[130][517]i64", 1 << 17},
     {"\\xs -> transpose (map reverse xs)", "[300][517]u16", 1 << 16},
+    // Turns that a loop has not, as bits, would be stored where others are.
+    {"\\a -> let b = map (\\x -> x) (join (map shuffle a)); c = merge_sorted b [b[0]] in "
+     "take 24 (map (\\x -> x) (concat c (map (\\x -> i32 x + c[0]) (iota 97))))",
+     "[3][32]i32", 1 << 16},
     {"\\xs -> permute (argsort (map (* 7919) xs)) xs", "[20011]u16", 1 << 18},
     // What these read and write depends on data.
     {"\\xs -> sort_ragged [0, 100001, 2^18] xs", "[2^18]u32", 1 << 20},
