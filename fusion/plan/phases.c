@@ -51,15 +51,31 @@ static int with_fewer_statements(const planning *p, const net_op *op, int r) {
   return r;
 }
 
+// By slot, the bytes of an element in a register. What is computed of complex numbers is computed of
+// their parts, in a vector each.
+static const uint32_t *slot_widths(const planning *p, const plan_pass *pass) {
+  if (!p->target->lane_bytes || pass->op_count == 0)
+    return pass->slot_bytes;
+  uint32_t *width = NEW_ARRAY(p->memory, uint32_t, pass->slot_count + 1);
+  for (net_id v = 0; v < p->stage->values.count; v++)
+    if (pass->slot_of[v] != NET_NONE) {
+      uint32_t bytes = scalar_part_bytes(p->stage->values.items[v]),
+               *own = &width[pass->slot_of[v]];
+      *own = bytes > *own ? bytes : *own;
+    }
+  return width;
+}
+
 // log2 of the elements of every slot that a thread has registers for: single ones, or vectors of
 // 2^l.
-static int register_bits(const planning *p, const plan_pass *pass, int l, uint32_t widest) {
+static int register_bits(const planning *p, const plan_pass *pass, int l, uint32_t widest,
+                         const uint32_t *slot_width) {
   enum { USUAL = 8 };  // bytes of an element: a thread of a GPU has as many of wider ones
   const target *t = p->target;
   uint32_t width = t->lane_bytes ? t->lane_bytes : 4, count = 0;
   uint32_t lanes = t->lane_bytes ? 1u << l : 1;
   for (uint32_t i = 0; i < pass->slot_count; i++)
-    count += (lanes * pass->slot_bytes[i] + width - 1) / width;
+    count += (lanes * slot_width[i] + width - 1) / width;
   uint32_t bytes =
       !t->lane_bytes && widest > USUAL ? t->register_bytes / USUAL * widest : t->register_bytes;
   int r = log2_floor(bytes / width / (count ? count : 1));
@@ -94,7 +110,7 @@ static int with_fewer_phases(const planning *p, const plan_pass *pass, int r) {
 
 // Bytes of the widest elements that the pass has, or computes with often: compilers take vectors of
 // twice a register apart, conversions and comparisons lane by lane. Halves are computed as singles;
-// an index that is only compared is as narrow as all else (kernels/ops/node.h).
+// an index that is compared, or chooses a root, is as narrow as all else (kernels/ops/).
 static uint32_t widest_computed(const planning *p, const plan_pass *pass, uint32_t widest) {
   enum { MOST = 8, OFTEN = 16 };  // bytes of a real element; one of so many nodes
   uint32_t of_bytes[MOST + 1] = {0}, all = 0, wider = 0;
@@ -104,12 +120,13 @@ static uint32_t widest_computed(const planning *p, const plan_pass *pass, uint32
     uint32_t count = net_op_nodes(p->stage, op, p->stage->walk);
     for (uint32_t n = 0; n < count; n++, all++) {
       const net_node *node = &nodes[p->stage->walk[n]];
-      bool compares = node->kind == NET_SCALAR && scalar_ops[node->scalar].result == RESULT_BOOL;
+      bool narrow = node->kind == NET_ROOT ||
+                    (node->kind == NET_SCALAR && scalar_ops[node->scalar].result == RESULT_BOOL);
       if (node->type == SCALAR_F16)
         of_bytes[sizeof(float)]++;
       else if (node->kind != NET_INDEX && node->kind != NET_CONSTANT)
         of_bytes[scalar_part_bytes(node->type)]++;
-      for (uint32_t k = 0; k < node->operand_count && !compares; k++)
+      for (uint32_t k = 0; k < node->operand_count && !narrow; k++)
         of_bytes[sizeof(int64_t)] += nodes[node->operands[k]].kind == NET_INDEX;
     }
   }
@@ -128,8 +145,9 @@ phase_shape phase_shape_of(const planning *p, const plan_pass *pass) {
   const target *t = p->target;
   uint32_t widest = 1;
   int k = 0, d = pass->tile.dimension, registers = p->strategy->registers;
+  const uint32_t *slot_width = slot_widths(p, pass);
   for (uint32_t i = 0; i < pass->slot_count; i++)
-    widest = pass->slot_bytes[i] > widest ? pass->slot_bytes[i] : widest;
+    widest = slot_width[i] > widest ? slot_width[i] : widest;
   for (uint32_t i = 0; i < pass->op_count; i++) {
     int own = (int)p->stage->ops.items[pass->ops[i]].k;
     k = own > k ? own : k;
@@ -137,7 +155,8 @@ phase_shape phase_shape_of(const planning *p, const plan_pass *pass) {
   widest = t->lane_bytes ? widest_computed(p, pass, widest) : widest;
   int lanes = t->lane_bytes ? log2_floor(t->lane_bytes / widest) : F2_MAX;
   int l = smaller_of(smaller_of((int)t->lane_bits, lanes), d - smaller_of(k, d));
-  int r = t->lane_bytes || registers < 0 ? register_bits(p, pass, l, widest) : registers;
+  int r =
+      t->lane_bytes || registers < 0 ? register_bits(p, pass, l, widest, slot_width) : registers;
   if (!t->lane_bytes && registers < 0)
     r = with_fewer_phases(p, pass, r);
   if (t->lane_bytes && pass->op_count == 0 && r < l)

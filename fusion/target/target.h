@@ -59,11 +59,11 @@ typedef struct target_routines {
 
 typedef struct target {
   const char *name;
-  uint32_t line_bytes;      // memory moves in lines of so many bytes: a power of two
-  uint64_t tile_bytes;      // fast memory for one tile, all its slots
-  uint32_t lane_bytes;      // a vector of the widest element is at most so many bytes (0: lanes are
-                            // counted, as on a GPU)
-  uint32_t lane_bits;       // at most 2^lane_bits lanes
+  uint32_t line_bytes;  // memory moves in lines of so many bytes: a power of two
+  uint64_t tile_bytes;  // fast memory for one tile, all its slots
+  uint32_t lane_bytes;  // a vector of the widest element, or part of one that is computed with, is
+                        // at most so many bytes (0: lanes are counted, as on a GPU)
+  uint32_t lane_bits;   // at most 2^lane_bits lanes
   uint32_t register_bytes;  // of data in registers, of one thread (all its lanes if lane_bytes)
   uint32_t adapts;          // 0 or 1: whether tiles and registers get smaller with the number of
                             // elements (target_for)
