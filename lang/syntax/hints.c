@@ -529,6 +529,7 @@ static const struct {
     {HINT_NAME, {"iterate", "until"}, "iter k f x applies f k times"},
     {HINT_NAME, {"hist", "reduce_by_index"}, HISTOGRAM},
     {HINT_NAME, {"subtract"}, "the function that subtracts 1 is \\x -> x - 1"},
+    {HINT_NAME, {"compare", "cmp"}, "an order says whether x may stand before y: sort_by (<=) xs"},
     {HINT_NAME, {"comparing"}, "by a key: sort_on key xs"},
     {HINT_NAME, {"True"}, "write true"},
     {HINT_NAME, {"False"}, "write false"},

@@ -379,7 +379,7 @@ static bool report_misread_operator(diagnostics *d, call_notes *calls, const exp
   bool composition = !strcmp(name, "."), applicable = found->kind == TYPE_FUNCTION;
   bool named = operand->kind == EXPR_NAME || operand->kind == EXPR_APPLY;
   bool known = found->kind != TYPE_VARIABLE || is_only_constrained(found);
-  if (composition ? applicable || !known : !applicable || !named)
+  if (composition ? applicable || !known || arguments > 2 : !applicable || !named)
     return false;
   calls->misread = call;
   if (composition) {
@@ -496,35 +496,50 @@ static uint32_t count_scalar_parameters(const type *t) {
   return t && is_one_value(t) ? count : 0;
 }
 
+// The call's function and its arguments but for number `but`, in whose place is x, as far as `last`.
+static const char *show_call(diagnostics *d, const expr *call, uint32_t but, uint32_t last) {
+  uint32_t given;
+  const expr *callee = callee_of(call, &given);
+  if (given > last)
+    return show_call(d, call->u.apply.function, but, last);
+  if (!given)
+    return callee->u.name.text;
+  const char *before = show_call(d, call->u.apply.function, but, last);
+  const char *shown = given == but ? "x" : show_argument(d, call->u.apply.argument->where);
+  return before && shown ? arena_printf(d->memory, "%s %s", before, shown) : NULL;
+}
+
 // For a function of scalars that is given an array, argument number `given` of the call `whole`:
 // sqrt xs, max 0 xs, clamp xs 0 1, atan2 ys xs. NULL: the function is another.
 static const char *hint_for_elements(diagnostics *d, const expr *whole, const expr *call,
                                      uint32_t given) {
+  enum { MOST_SHOWN = 8 };
   uint32_t all;
   const expr *callee = callee_of(whole ? whole : call, &all);
   uint32_t wanted = count_scalar_parameters(type_of_name(callee));
-  const char *name = callee->u.name.text, *before = show_code(d, call->u.apply.function->where);
-  const char *array = show_argument(d, call->u.apply.argument->where);
-  if (!wanted || all != wanted || !before || !array)
+  const char *name = callee->u.name.text, *array = show_argument(d, call->u.apply.argument->where);
+  if (!wanted || wanted > MOST_SHOWN || all != wanted || !array)
     return NULL;
-  if (given == 1 && wanted == 1)
-    return arena_printf(d->memory, "%s of each element is map %s %s", name, name, array);
   const char *same = !strcmp(name, "max")   ? "; the largest is maximum xs"
                      : !strcmp(name, "min") ? "; the smallest is minimum xs"
                                             : "";
+  const char *others = show_call(d, call, given, given == wanted ? given - 1 : given);
   if (given == wanted)
-    return arena_printf(d->memory, "%s of each element is map (%s) %s%s", name, before, array,
-                        same);
-  span rest = {whole->where.file, call->where.end, whole->where.end};
-  const char *behind = show_code(d, rest);
-  if (!behind)
+    return others ? arena_printf(d->memory,
+                                 given == 1 ? "%s of each element is map %s %s%s"
+                                            : "%s of each element is map (%s) %s%s",
+                                 name, others, array, same)
+                  : NULL;
+  others = show_call(d, whole, given, all);
+  const char *second = show_argument(d, whole->u.apply.argument->where);
+  if (!others)
     return NULL;
-  const char *second = isalpha((unsigned char)behind[1]) ? behind : " ys";
   const char *pairs =
-      wanted == 2 ? arena_printf(d->memory, "; of two arrays zip_with %s %s%s", name, array, second)
-                  : "";
-  return arena_printf(d->memory, "%s of each element is map (\\x -> %s x%s) %s%s%s", name, before,
-                      behind, array, pairs, same);
+      wanted == 2 && second && isalpha((unsigned char)*second)
+          ? arena_printf(d->memory, "; of two arrays zip_with %s %s %s", name, array, second)
+          : "";
+  return arena_printf(d->memory, "%s of each element is map (\\x -> %s) %s%s%s", name, others,
+                      array, pairs, same);
 }
 
 // map clamp 0 1 xs: the argument before this one is a function that has lost its own. NULL: it is not.
@@ -584,6 +599,9 @@ static const char *hint_for_call(diagnostics *d, const expr *whole, const expr *
                         "(map (\\x -> x %s 2)) %s for all elements of one",
                         name, name, shown ? shown : "xss");
   const expr *left = call->u.apply.function;
+  const char *composed_name = show_argument(d, left->where);
+  if (!strcmp(name, ".") && found->kind == TYPE_ARRAY && shown && composed_name)
+    return arena_printf(d->memory, "of each element it is map %s %s", composed_name, shown);
   if (found->kind == TYPE_ARRAY && is_operator(name) && arguments == 2 &&
       is_scalar_of(wanted, CLASS_NUM)) {
     const char *number = show_argument(d, left->u.apply.argument->where);

@@ -99,6 +99,14 @@ static bool follows_point(const resolver *r, span where) {
 
 static local *find_local(resolver *r, const char *name);
 
+// Whether this is the first parameter of a function `rec`: let rec go i = ... in go n.
+static bool is_meant_by_rec(resolver *r, const char *name) {
+  const local *l = find_local(r, "rec");
+  const function *f = l && l->definition ? l->definition->code : NULL;
+  const pattern *first = f && f->arity ? f->equations.items[0].patterns[0] : NULL;
+  return first && first->kind == PATTERN_NAME && !strcmp(first->name, name);
+}
+
 static void report_unbound(resolver *r, span where, const char *name) {
   diag_report(r->d, DIAG_ERROR, where, "'%s' is not defined", name);
   if (diag_is_full(r->d))
@@ -108,8 +116,7 @@ static void report_unbound(resolver *r, span where, const char *name) {
                 name, name);
     return;
   }
-  // let rec go i = ... defines `rec`, of which go is a parameter.
-  const char *hint = hint_for(HINT_NAME, find_local(r, "rec") ? "rec" : name);
+  const char *hint = hint_for(HINT_NAME, is_meant_by_rec(r, name) ? "rec" : name);
   if (hint) {
     diag_report(r->d, DIAG_HINT, where, "%s", hint);
     return;
