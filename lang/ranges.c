@@ -280,6 +280,7 @@ static number_range range_of_step(const trace *t, const trace_step *s, const num
   case TRACE_EXTERN:
   case TRACE_PLACES:
   case TRACE_WRONG:
+  case TRACE_GROUP:
   case TRACE_FOLD:
     return range_of_type(s->type);
   case TRACE_CONSTANT:

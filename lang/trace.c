@@ -69,6 +69,7 @@ static uint32_t step_origin(const trace_step *s, const uint32_t *origins) {
   case TRACE_PLACES:
   case TRACE_COUNT:
   case TRACE_WRONG:
+  case TRACE_GROUP:
   case TRACE_FOLD:
     return TRACE_COMPUTED;
   default:
@@ -384,6 +385,12 @@ static const char *check_scatter(const checker *c) {
   return wrong ? wrong : check_places(c, operand_step(c, 1)->dims[0]);
 }
 
+static const char *check_group(const checker *c) {
+  const trace_step *s = c->step;
+  return s->rank == 1 && scalar_folds(s->scalar, s->type) ? check_scatter(c)
+                                                          : "it folds by no operation of its type";
+}
+
 static const char *check_keys(const checker *c, scalar_class types) {
   const trace_step *o = operand_step(c, 0);
   if (!(types & CLASS_OF(o->type)) || o->rank != 1)
@@ -490,6 +497,7 @@ static const struct {
     [TRACE_GATHER] = {check_gather, 2, false},
     [TRACE_SCATTER] = {check_scatter, 3, false},
     [TRACE_PLACES] = {check_sorted, ANY_COUNT, false},
+    [TRACE_GROUP] = {check_group, 3, false},
     [TRACE_FOLD] = {check_fold, 4, false},
     [TRACE_COUNT] = {check_count, 1, false},
     [TRACE_WRONG] = {check_wrong, 1, false},
@@ -642,6 +650,7 @@ static void print_operation(text *out, const trace *t, const trace_step *s) {
     if (s->number)
       text_printf(out, " below %" PRIu64, s->number);
     break;
+  case TRACE_GROUP:
   case TRACE_FOLD:
     text_printf(out, " %s", scalar_ops[s->scalar].name);
     break;
@@ -675,6 +684,7 @@ const char trace_legend[] =
     "of\n"
     "#                0, 1, ... there are; wrong p: the first of p that is no place, and what it "
     "is\n"
+    "#   group p v x  x, whose elements an operation has made of themselves and those of v at p\n"
     "#   fold b e s x from s on, by an operation with the elements of x from b to e - 1\n"
     "#   reshape      the same elements in the same order: nothing moves\n"
     "#   total_le     <= in the order in which NaN has a place\n";

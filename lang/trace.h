@@ -67,6 +67,8 @@
   ROW(REPLICATE, "replicate")  /* s -> [m]s */                                                     \
   ROW(GATHER, "gather")        /* [k] places, [m]s -> [k]s: the elements at these places */        \
   ROW(SCATTER, "scatter")      /* [k] places, [k]s, [m]s -> [m]s: the second with the first's there */ \
+  ROW(GROUP, "group")          /* [k] places, [k] xs, [m] base -> [m]: the third, each element of which \
+                                  becomes `scalar` of itself and those xs, in their order */       \
   ROW(FOLD, "fold")            /* begin, end (i64), start: rank 0, [m] xs: `scalar` of start and xs_i, \
                                   begin <= i < end, in their order */                               \
   ROW(PLACES, "places")        /* [m] keys -> [m]i64: each one's place among them in order, from 0 on; \
@@ -107,6 +109,7 @@ extern const char *const trace_op_names[TRACE_OP_COUNT];
 //            (`scalar` is OP_NE, not OP_LT) that another one of its instance is equal to; and that place.
 //            INT64_MAX and 0: there is none
 //
+//   group:   by scalar_fold; a place outside of the array is passed over
 //   fold:    by scalar_fold; numbers outside of the array are passed over
 //
 // (That no place or key is wrong is what the checks of places find out: lang/elaborate/places.c.)
@@ -127,7 +130,7 @@ typedef struct trace_step {
   trace_op op;
   scalar_type type;  // of the result's elements
   scalar_op
-      scalar;  // TRACE_SCALAR; TRACE_FOLD; TRACE_PLACES: in which order; TRACE_WRONG: what places must be
+      scalar;  // TRACE_SCALAR; TRACE_GROUP; TRACE_FOLD; TRACE_PLACES: in which order; TRACE_WRONG: what places must be
   uint32_t rank;  // of the result, per instance
   uint32_t operand_count;
   bool shadow;             // for checks only
@@ -146,6 +149,7 @@ typedef struct trace_step {
     scalar_bits constant;  // TRACE_CONSTANT
     trace_places *places;  // TRACE_ARGUMENT: what is known of it; NULL: nothing
     uint64_t bound;        // TRACE_RESHAPE: its integers have to be from 0 to bound - 1; 0: any
+                           // (`scalar` is OP_LT: they are called keys)
   };
 } trace_step;
 

@@ -33,7 +33,7 @@ bool making_loop_as_bits(making *m, const net_stage *s, net_stage *out) {
     return false;
   uint64_t turns = loop.extents[0];
   int bits = f2_msb(turns - 1) + 1;
-  bool good = s->n + bits < LIVE_MAX && !net_stage_has(&loop, NET_SCATTER);
+  bool good = s->n + bits < LIVE_MAX && !net_stage_scatters(&loop);
   for (size_t i = 0; i < loop.loads.count; i++) {
     net_load *l = &loop.loads.items[i];
     good = good && (l->map.strides[0] == 0 ||

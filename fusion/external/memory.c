@@ -8,7 +8,7 @@
 #include "fusion/external/making.h"
 
 bool making_has_effects(const net_stage *s) {
-  return net_stage_has(s, NET_SCATTER) || net_stage_has(s, NET_EXTERN);
+  return net_stage_scatters(s) || net_stage_has(s, NET_EXTERN);
 }
 
 // ---- one share ----------------------------------------------------------------------------------

@@ -245,7 +245,7 @@ static void add_places(making *m, net_stage *s, external_step *step) {
     if (!net_node_has_array(node->kind))
       continue;
     net_id file = (net_id)node->number;
-    bool writes = node->kind == NET_SCATTER;
+    bool writes = net_node_scatters(node->kind);
     node->number = !writes && is_table(m, file)
                        ? table_of(m, file)
                        : add_all_of(m, &step->moves, file, step->shares, writes);

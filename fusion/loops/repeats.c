@@ -206,7 +206,7 @@ static int64_t *crossing_bytes(const numbered *n, uint32_t from, uint32_t period
 static bool needs_whole_arrays(const numbered *n, uint32_t position) {
   trace_op op = numbered_step(n, n->at[position])->op;
   return op == TRACE_GATHER || op == TRACE_SCATTER || op == TRACE_PLACES || op == TRACE_COUNT ||
-         op == TRACE_FOLD;
+         op == TRACE_GROUP || op == TRACE_FOLD;
 }
 
 // Where the fewest bytes do: of places that are equal, before what needs whole arrays.

@@ -154,7 +154,7 @@ lowered lower_gather(lowering *l, const trace_step *s) {
 // A new array for the step's value, with the elements of its last operand, if any of them stays.
 static lowered new_target(lowering *l, const trace_step *s) {
   lowered to = new_array_of_step(l, s, NET_REASON_PLACED);
-  if (operand_step(l, s, 1)->dims[0] < s->dims[0]) {
+  if (operand_step(l, s, 1)->dims[0] < s->dims[0] || s->op == TRACE_GROUP) {
     lowered base = lower_operand(l, s, 2);
     extend_to_batch(l, &base, 1, s->batch);
     net_map target = map_row_major(l->memory, base.axes, 0, 1);
@@ -183,7 +183,7 @@ static void write_where_alive(lowering *l, uint32_t stage) {
 lowered lower_scatter(lowering *l, const trace_step *s) {
   const trace_step *list = operand_step(l, s, 0);
   lowered sorted;
-  if (lower_sort(l, s, &sorted) || lower_permute(l, s, &sorted))
+  if (s->op == TRACE_SCATTER && (lower_sort(l, s, &sorted) || lower_permute(l, s, &sorted)))
     return sorted;
   lowered result = new_target(l, s);
   uint64_t row = trace_step_count(s) / s->batch, inner = row / s->dims[0], count = list->dims[0];
@@ -204,7 +204,9 @@ lowered lower_scatter(lowering *l, const trace_step *s) {
   net_id operands[] = {
       add_address(l, v[0].node, s->dims[0], (int64_t)inner, &base, s->batch == 1 && inner == 1),
       v[1].node};
-  net_node scatter = {.kind = NET_SCATTER, .type = SCALAR_BOOL};
+  net_node scatter = {.kind = s->op == TRACE_GROUP ? NET_GROUP : NET_SCATTER,
+                      .type = SCALAR_BOOL,
+                      .scalar = s->scalar};
   scatter.number = array_of_element(l, result.node);
   net_id written = pool_operation(l, scatter, 2, operands);
   written = place(l, all, 1, &written, all->count);

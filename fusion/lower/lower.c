@@ -358,40 +358,27 @@ static lowered lower_scalar(lowering *l, const trace_step *s) {
 
 typedef lowered lower_step(lowering *l, const trace_step *s);
 
-static lower_step *const rows[TRACE_OP_COUNT] = {[TRACE_ARGUMENT] = lower_given,
-                                                 [TRACE_CONSTANT] = lower_constant,
-                                                 [TRACE_TABLE] = lower_given,
-                                                 [TRACE_SCALAR] = lower_scalar,
-                                                 [TRACE_SELECT] = lower_scalar,
-                                                 [TRACE_CONVERT] = lower_scalar,
-                                                 [TRACE_ROOT] = lower_scalar,
-                                                 [TRACE_EXTERN] = lower_scalar,
-                                                 [TRACE_INSTANCE] = lower_instance,
-                                                 [TRACE_BROADCAST] = lower_repeated,
-                                                 [TRACE_RESHAPE] = lower_reshape,
-                                                 [TRACE_SPLIT] = lower_matrix,
-                                                 [TRACE_STITCH] = lower_matrix,
-                                                 [TRACE_PAIR] = lower_matrix,
-                                                 [TRACE_UNPAIR] = lower_matrix,
-                                                 [TRACE_BMMC] = lower_matrix,
-                                                 [TRACE_ELEMENT] = lower_element,
-                                                 [TRACE_PACK] = lower_pack,
-                                                 [TRACE_TRANSPOSE] = lower_transpose,
-                                                 [TRACE_SLICE] = lower_slice,
-                                                 [TRACE_CONCAT] = lower_concat,
-                                                 [TRACE_IOTA] = lower_iota,
-                                                 [TRACE_REPLICATE] = lower_repeated,
-                                                 [TRACE_GATHER] = lower_gather,
-                                                 [TRACE_SCATTER] = lower_scatter,
-                                                 [TRACE_PLACES] = lower_key_routine,
-                                                 [TRACE_COUNT] = lower_key_routine,
-                                                 [TRACE_WRONG] = lower_key_routine,
-                                                 [TRACE_FOLD] = lower_fold};
+static lower_step *const rows[TRACE_OP_COUNT] = {
+    [TRACE_ARGUMENT] = lower_given,      [TRACE_CONSTANT] = lower_constant,
+    [TRACE_TABLE] = lower_given,         [TRACE_SCALAR] = lower_scalar,
+    [TRACE_SELECT] = lower_scalar,       [TRACE_CONVERT] = lower_scalar,
+    [TRACE_ROOT] = lower_scalar,         [TRACE_EXTERN] = lower_scalar,
+    [TRACE_INSTANCE] = lower_instance,   [TRACE_BROADCAST] = lower_repeated,
+    [TRACE_RESHAPE] = lower_reshape,     [TRACE_SPLIT] = lower_matrix,
+    [TRACE_STITCH] = lower_matrix,       [TRACE_PAIR] = lower_matrix,
+    [TRACE_UNPAIR] = lower_matrix,       [TRACE_BMMC] = lower_matrix,
+    [TRACE_ELEMENT] = lower_element,     [TRACE_PACK] = lower_pack,
+    [TRACE_TRANSPOSE] = lower_transpose, [TRACE_SLICE] = lower_slice,
+    [TRACE_CONCAT] = lower_concat,       [TRACE_IOTA] = lower_iota,
+    [TRACE_REPLICATE] = lower_repeated,  [TRACE_GATHER] = lower_gather,
+    [TRACE_SCATTER] = lower_scatter,     [TRACE_PLACES] = lower_key_routine,
+    [TRACE_COUNT] = lower_key_routine,   [TRACE_WRONG] = lower_key_routine,
+    [TRACE_GROUP] = lower_scatter,       [TRACE_FOLD] = lower_fold};
 
 // Whether an element of the step's value reads one element of each operand, at most.
 static bool reads_single_elements(const trace_step *s) {
   return s->op != TRACE_SCATTER && s->op != TRACE_PLACES && s->op != TRACE_COUNT &&
-         s->op != TRACE_WRONG && s->op != TRACE_FOLD;
+         s->op != TRACE_WRONG && s->op != TRACE_GROUP && s->op != TRACE_FOLD;
 }
 
 // How many steps read each step that is needed, or return it, and how many of its elements.

@@ -182,7 +182,7 @@ net_stage net_stage_on(arena *a, const net_stage *s, const net_id *arrays) {
     own.stores.items[i] = net_store_changed(a, &c, &s->stores.items[i]);
   if (s->routine)
     own.routine = net_routine_changed(a, &c, s->routine);
-  if (!net_stage_has(s, NET_GATHER) && !net_stage_has(s, NET_SCATTER))
+  if (!net_stage_has(s, NET_GATHER) && !net_stage_scatters(s))
     return own;
   own.nodes.items = NEW_ARRAY(a, net_node, s->nodes.count + 1);
   for (size_t i = 0; i < s->nodes.count; i++)

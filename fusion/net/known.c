@@ -113,6 +113,7 @@ net_known net_known_of(const net_node *node, scalar_type from, const net_known *
   case NET_EXTERN:
   case NET_GATHER:
   case NET_SCATTER:
+  case NET_GROUP:
   case NET_TURN:
   case NET_FOLD:
     break;

@@ -217,9 +217,14 @@ uint64_t net_stage_elements(const net_stage *s) {
 
 bool net_output_scatters(const net_stage *s, const net_op *op, const net_output *output) {
   for (uint64_t j = 0; j < UINT64_C(1) << op->k; j++)
-    if (output->elements[j] != NET_NONE && s->nodes.items[output->elements[j]].kind == NET_SCATTER)
+    if (output->elements[j] != NET_NONE &&
+        net_node_scatters(s->nodes.items[output->elements[j]].kind))
       return true;
   return false;
+}
+
+bool net_stage_scatters(const net_stage *s) {
+  return net_stage_has(s, NET_SCATTER) || net_stage_has(s, NET_GROUP);
 }
 
 bool net_stage_has(const net_stage *s, net_node_kind kind) {

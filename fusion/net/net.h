@@ -146,6 +146,8 @@ net_map net_map_at_element(arena *a, const net_map *m, uint32_t k, const uint64_
 //   extern    foreign function `number` of any operands
 //   gather    operand a: element a of array `number`; 0 bits where it has none
 //   scatter   operands a, x: writes x as element a of array `number`, if it has one; false
+//   group     operands a, x: the same, but the element becomes what `scalar` makes of itself and x
+//             (scalar_fold), in the order of the indices
 //   turn      operands from, to: i64 from, from + 1, ..., to - 1, one after the other
 //   fold      operands t, start, x: starts with `start`, and for each number of the turn t becomes what
 //             `scalar` makes of itself and x (scalar_fold)
@@ -171,6 +173,8 @@ net_map net_map_at_element(arena *a, const net_map *m, uint32_t k, const uint64_
   ROW(EXTERN,   "extern",   NULL, CLASS_ANY, NET_HAS_NUMBER, NET_HAS_EFFECT | NET_IMPORTS)         \
   ROW(GATHER,   "gather",   "i", CLASS_ANY, NET_HAS_NUMBER, NET_HAS_ARRAY | NET_IMPORTS)           \
   ROW(SCATTER,  "scatter",  "ix", CLASS_BOOL, NET_HAS_NUMBER,                                      \
+      NET_HAS_ARRAY | NET_HAS_EFFECT | NET_IMPORTS)                                                \
+  ROW(GROUP,    "group",    "ix", CLASS_BOOL, NET_HAS_SCALAR | NET_HAS_NUMBER,                     \
       NET_HAS_ARRAY | NET_HAS_EFFECT | NET_IMPORTS)                                                \
   ROW(TURN,     "turn",     "ii", CLASS_OF(SCALAR_I64), 0, NET_HAS_EFFECT | NET_IMPORTS)           \
   ROW(FOLD,     "fold",     "iss", CLASS_ANY, NET_HAS_SCALAR, NET_HAS_EFFECT | NET_IMPORTS)
@@ -213,6 +217,9 @@ static inline bool net_node_is(net_node_kind kind, unsigned traits) {
 }
 static inline bool net_node_has_array(net_node_kind kind) {
   return net_node_is(kind, NET_HAS_ARRAY);
+}
+static inline bool net_node_scatters(net_node_kind kind) {
+  return kind == NET_SCATTER || kind == NET_GROUP;
 }
 
 // Nodes of a stage are shared: equal nodes have one number, and operands precede their node.
@@ -504,6 +511,7 @@ net_id net_array_add(arena *a, net *t, scalar_type type, uint64_t count, net_rol
                      uint32_t number);
 // Whether an output stands for what its op scatters: then nobody reads or stores the value.
 bool net_output_scatters(const net_stage *s, const net_op *op, const net_output *output);
+bool net_stage_scatters(const net_stage *s);                 // it has a node that does
 bool net_stage_has(const net_stage *s, net_node_kind kind);  // whether it has such a node
 // Whether anything comes of the stage: it stores, scatters, or is a routine.
 bool net_stage_acts(const net_stage *s);

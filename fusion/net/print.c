@@ -77,6 +77,10 @@ static void print_node(const printer *p, const net_node *node) {
   case NET_SCATTER:
     text_printf(p->out, "%s a%" PRIu64 " %s", name, node->number, type);
     break;
+  case NET_GROUP:
+    text_printf(p->out, "%s a%" PRIu64 " %s %s", name, node->number, type,
+                scalar_ops[node->scalar].name);
+    break;
   case NET_TURN:
     text_printf(p->out, "%s %s", name, type);
     break;

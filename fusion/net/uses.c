@@ -65,8 +65,8 @@ bool net_access_next(const net_stage *s, net_access *at) {
     if (i < nodes)
       *at = (net_access){NET_BY_LOAD, i, s->loads.items[i].array, false, 0};
     else if (node && net_node_has_array(node->kind))
-      *at =
-          (net_access){NET_BY_NODE, i - nodes, (net_id)node->number, node->kind == NET_SCATTER, 0};
+      *at = (net_access){NET_BY_NODE, i - nodes, (net_id)node->number,
+                         net_node_scatters(node->kind), 0};
     else if (!node && i < arrays)
       *at = (net_access){NET_BY_STORE, i - stores, s->stores.items[i - stores].array, true, 0};
     else if (!node)

@@ -288,6 +288,12 @@ static const char *check_kind(const checker *c, const net_node *node) {
     return check_node_array(c, node, node->type);
   case NET_SCATTER:
     return check_node_array(c, node, operand_type(c, node, 1));
+  case NET_GROUP:
+    CHECK(check_node_array(c, node, operand_type(c, node, 1)));
+    return (unsigned)node->scalar < SCALAR_OP_COUNT &&
+                   scalar_folds(node->scalar, operand_type(c, node, 1))
+               ? NULL
+               : "it folds by no operation of its type";
   case NET_TURN:
     return NULL;
   case NET_FOLD:

@@ -342,7 +342,7 @@ void plan_find_accesses(arena *a, const net_stage *s, plan_pass *pass) {
     for (uint32_t k = net_op_nodes(s, &s->ops.items[pass->ops[i]], s->walk); k-- > 0;) {
       const net_node *node = &s->nodes.items[s->walk[k]];
       if (net_node_has_array(node->kind))
-        plan_add_access(pass, (net_id)node->number, node->kind == NET_SCATTER);
+        plan_add_access(pass, (net_id)node->number, net_node_scatters(node->kind));
     }
 }
 

@@ -167,7 +167,7 @@ static net_map map_in_blocks(const void *with, const net_map *m) {
 bool plan_stage_in_blocks(const planning *p, net_stage *out) {
   const net_stage *s = p->stage;
   blocking b = {.memory = p->memory, .stage = s};
-  if (net_stage_has(s, NET_EXTERN) || !net_stage_elements(s))
+  if (net_stage_has(s, NET_EXTERN) || net_stage_has(s, NET_GROUP) || !net_stage_elements(s))
     return false;
   join_loops(&b);
   choose_bits(&b, p);

@@ -91,7 +91,7 @@ static void want_scattered(wants *w, const net_op *op) {
   for (uint32_t i = 0; i < op->output_count; i++)
     for (uint64_t j = 0; j < UINT64_C(1) << op->k; j++) {
       net_id id = op->outputs[i].elements[j];
-      if (id != NET_NONE && s->nodes.items[id].kind == NET_SCATTER &&
+      if (id != NET_NONE && net_node_scatters(s->nodes.items[id].kind) &&
           w->arrays[s->nodes.items[id].number] && w->r->loops > 0)
         want_value(w, op->outputs[i].value, live_of_op(s, op));
     }

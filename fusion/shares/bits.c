@@ -43,7 +43,7 @@ bool sharing_has_bits(const sharing *s, const net_stage *stage) {
   for (size_t i = 0; i < stage->ops.count; i++)
     if ((int)stage->ops.items[i].k > stage->n - s->p)
       return false;
-  return stage->n > 0 && !net_stage_has(stage, NET_SCATTER);
+  return stage->n > 0 && !net_stage_scatters(stage);
 }
 
 // Whether each share of the index has the same part of the elements.

@@ -40,7 +40,7 @@ static bool stores_by_turns(const sharing *s, const net_stage *stage, net_id arr
 
 static bool has_turns(const sharing *s, const net_stage *stage) {
   if (stage->routine || !stage->loop_count || stage->extents[0] < 2 || s->p == 0 ||
-      net_stage_has(stage, NET_SCATTER))
+      net_stage_scatters(stage))
     return false;
   for (size_t i = 0; i < stage->stores.count; i++)
     if (!stores_by_turns(s, stage, stage->stores.items[i].array))

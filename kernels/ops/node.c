@@ -412,7 +412,9 @@ static c_value placed_value(c_writer *w, const net_node *node, const c_value *o,
   level = level == C_KNOWN ? C_UNIFORM : level;
   uint32_t width = level == C_VECTOR ? lanes : 1;
   const char *function = gathers ? c_lane_gather(w, of->type, of->count, width)
-                                 : c_lane_scatter(w, of->type, of->count, width);
+                         : node->kind == NET_GROUP
+                             ? c_lane_group(w, node->scalar, of->type, of->count, width)
+                             : c_lane_scatter(w, of->type, of->count, width);
   kernel_record_add(w->record, (kernel_step){.kind = gathers ? STEP_LOAD : STEP_STORE,
                                              .bytes = (uint32_t)scalar_types[of->type].size,
                                              .unit = (uint32_t)scalar_types[of->type].size});
@@ -444,6 +446,7 @@ c_value c_node_value(c_writer *w, const net_node *node, const c_value *operands,
     return extern_value(w, node, operands, lanes);
   case NET_GATHER:
   case NET_SCATTER:
+  case NET_GROUP:
     return placed_value(w, node, operands, lanes);
   case NET_ELEMENT:
   case NET_INDEX:

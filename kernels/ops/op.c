@@ -589,7 +589,7 @@ static uint32_t *waits_of(const op_view *v, uint32_t count, uint32_t *most) {
     *most = *own > *most ? *own : *most;
   }
   for (uint32_t i = 0; i < count; i++)
-    if (f->stage->nodes.items[f->nodes[i]].kind == NET_SCATTER)
+    if (net_node_scatters(f->stage->nodes.items[f->nodes[i]].kind))
       waits[f->nodes[i]] = *most + 1;
   return waits;
 }

@@ -82,6 +82,8 @@ const char *c_lane_extern(c_writer *w, uint64_t number, uint32_t lanes);
 // A lane's element of an array of `count`, and its writing (lang: NET_GATHER and NET_SCATTER).
 const char *c_lane_gather(c_writer *w, scalar_type type, uint64_t count, uint32_t lanes);
 const char *c_lane_scatter(c_writer *w, scalar_type type, uint64_t count, uint32_t lanes);
+const char *c_lane_group(c_writer *w, scalar_op op, scalar_type type, uint64_t count,
+                         uint32_t lanes);
 const char *c_lane_root(c_writer *w, scalar_type type, uint64_t m, uint32_t lanes);
 // A first argument more: imports->roots. Of an order without a table: with `low` bits of the lower
 // of two tables, or 0: computed.

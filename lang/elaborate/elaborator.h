@@ -287,6 +287,9 @@ value *run_bucket_places(elaborator *e, const builtin *row, value **a, type **in
 value *run_checked_power(elaborator *e, const builtin *row, value **a, type **instance);
 value *run_checked_rows(elaborator *e, const builtin *row, value **a, type **instance);
 value *run_is_foldable(elaborator *e, const builtin *row, value **a, type **instance);
+value *run_checked_keys(elaborator *e, const builtin *row, value **a, type **instance);
+value *run_grouped(elaborator *e, const builtin *row, value **a, type **instance);
+value *run_groups_by_steps(elaborator *e, const builtin *row, value **a, type **instance);
 value *run_fold_range(elaborator *e, const builtin *row, value **a, type **instance);
 value *run_count_keys(elaborator *e, const builtin *row, value **a, type **instance);
 void add_place_checks(elaborator *e);                          // once the trace has its results

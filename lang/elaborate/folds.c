@@ -74,3 +74,21 @@ value *run_fold_range(elaborator *e, const builtin *row, value **a, type **insta
                          as_dynamic(e, a[1])->u.step, as_array(e, a[4])->u.array.element->u.step};
   return make_dynamic(e, emit(e, (trace_step){.op = TRACE_FOLD, .scalar = op}, 4, operands));
 }
+
+value *run_grouped(elaborator *e, const builtin *row, value **a, type **instance) {
+  (void)instance;
+  scalar_op op = find_operation(e, a[0], a[3]);
+  if (op == SCALAR_OP_COUNT || length_of(a[1]) != length_of(a[2]))
+    fail(e, "%s needs an operator that is one operation, and a place for each element", row->name);
+  value_id operands[3];
+  for (int i = 0; i < 3; i++)
+    operands[i] = as_dynamic(e, as_array(e, a[i + 1])->u.array.element)->u.step;
+  value_id made = emit(e, (trace_step){.op = TRACE_GROUP, .scalar = op}, 3, operands);
+  return make_array(e, length_of(a[3]), make_dynamic(e, made));
+}
+
+// Where threads are many, elements of a group are not written one after the other.
+value *run_groups_by_steps(elaborator *e, const builtin *row, value **a, type **instance) {
+  (void)row, (void)a, (void)instance;
+  return make_bool(e, e->out->wants_steps);
+}

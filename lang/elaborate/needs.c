@@ -2,9 +2,11 @@
 #include "lang/elaborate/elaborator.h"
 
 bool places_of_step(const elaborator *e, const trace_step *s, checked_places *l) {
-  bool gathers = s->op == TRACE_GATHER, scatters = s->op == TRACE_SCATTER;
+  bool gathers = s->op == TRACE_GATHER, scatters = s->op == TRACE_SCATTER,
+       groups = s->op == TRACE_GROUP;
   if (s->op == TRACE_RESHAPE && s->bound) {
-    *l = (checked_places){s->operands[0], s->bound, false, CHECK_PLACES};
+    *l = (checked_places){s->operands[0], s->bound, false,
+                          s->scalar == OP_LT ? CHECK_KEYS : CHECK_PLACES};
     return true;
   }
   bool keyed = (s->op == TRACE_PLACES || s->op == TRACE_COUNT) && s->number;
@@ -12,10 +14,11 @@ bool places_of_step(const elaborator *e, const trace_step *s, checked_places *l)
     *l = (checked_places){s->operands[1], s->dims[0] + 1, false, CHECK_OFFSETS};
     return true;
   }
-  if (!gathers && !scatters && !keyed)
+  if (!gathers && !scatters && !groups && !keyed)
     return false;
   uint64_t length = keyed ? s->number : gathers ? step_at(e, s->operands[1])->dims[0] : s->dims[0];
-  *l = (checked_places){s->operands[0], length, scatters, keyed ? CHECK_KEYS : CHECK_PLACES};
+  *l = (checked_places){s->operands[0], length, scatters,
+                        keyed || groups ? CHECK_KEYS : CHECK_PLACES};
   return true;
 }
 

@@ -61,7 +61,8 @@ static origin origin_of(const shadowing *w, value_id id) {
 static bool keeps_partner(trace_op op) { return op != TRACE_BROADCAST && op != TRACE_ELEMENT; }
 
 static origin find_origin(const shadowing *w, const trace_step *s) {
-  if (s->op == TRACE_COUNT || s->op == TRACE_FOLD)  // of all keys, of elements
+  if (s->op == TRACE_COUNT || s->op == TRACE_GROUP ||
+      s->op == TRACE_FOLD)  // of all keys, of elements
     return ELSEWHERE;
   origin most = is_partner(w, s) ? PARTNER : ELSEWHERE;
   for (uint32_t i = 0; i < s->operand_count; i++) {

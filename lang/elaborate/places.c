@@ -149,6 +149,15 @@ value *run_checked_power(elaborator *e, const builtin *row, value **a, type **in
   return make_integer(e, (int64_t)power_of(e, row, a[0], "elements"));
 }
 
+// The same keys, as a step of its own, which needs them to be below 2^r.
+value *run_checked_keys(elaborator *e, const builtin *row, value **a, type **instance) {
+  (void)instance;
+  value_id keys = places_of(e, a[1]);
+  trace_step same = {.op = TRACE_RESHAPE, .batch = OWN_BATCH, .scalar = OP_LT};
+  same.bound = power_of(e, row, a[0], "keys");
+  return make_array(e, length_of(a[1]), make_dynamic(e, emit(e, same, 1, &keys)));
+}
+
 value *run_bucket_places(elaborator *e, const builtin *row, value **a, type **instance) {
   (void)instance;
   uint64_t number = power_of(e, row, a[0], "keys");

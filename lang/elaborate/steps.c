@@ -107,6 +107,7 @@ static uint32_t outer_dims(const trace_step *s, const trace_step *first, const t
   case TRACE_BROADCAST:
   case TRACE_BMMC:
   case TRACE_SCATTER:
+  case TRACE_GROUP:
     *drop = 0;
     return 0;
   case TRACE_ELEMENT:

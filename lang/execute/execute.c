@@ -116,6 +116,27 @@ static size_t instance_of(const trace *t, const trace_step *s, uint32_t k, uint6
   return i / (s->batch / t->steps.items[s->operands[k]].batch);
 }
 
+static bool execute_group(step_watch *w, const trace *t, const trace_step *s, const void *const *in,
+                          void *out) {
+  const trace_step *keys = &t->steps.items[s->operands[0]];
+  uint64_t count = keys->dims[0], size = scalar_types[keys->type].size, key;
+  unsigned char *row = out;
+  for (uint64_t i = 0; i < s->batch; i++, row += s->dims[0] * size_of(s)) {
+    const char *k = (const char *)in[0] + instance_of(t, s, 0, i) * count * size;
+    const char *x = (const char *)in[1] + instance_of(t, s, 1, i) * count * size_of(s);
+    uint64_t bytes = s->dims[0] * size_of(s);
+    memcpy(row, (const char *)in[2] + instance_of(t, s, 2, i) * bytes, bytes);
+    for (uint64_t j = 0; j < count; j++) {
+      scalar_convert(keys->type, SCALAR_U64, 1, k + j * size, &key);  // negative: too large
+      if (key < s->dims[0])
+        scalar_fold(s->scalar, s->type, row + key * size_of(s), x + j * size_of(s));
+    }
+    if (!step_watch_spend(w, 1 + count))
+      return false;
+  }
+  return true;
+}
+
 static bool execute_fold(step_watch *w, const trace *t, const trace_step *s, const void *const *in,
                          void *out) {
   uint64_t count = t->steps.items[s->operands[3]].dims[0];
@@ -154,6 +175,8 @@ bool execute_step(step_watch *w, const trace *t, const trace_step *s, const void
   case TRACE_ROOT:
   case TRACE_EXTERN:
     return run_elementwise(&(chunked){w, t, s, call, with}, in, out);
+  case TRACE_GROUP:
+    return execute_group(w, t, s, in, out);
   case TRACE_FOLD:
     return execute_fold(w, t, s, in, out);
   case TRACE_PLACES:

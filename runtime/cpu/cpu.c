@@ -160,6 +160,8 @@ static bool is_small(const plan_pass *pass, uint64_t items) {
 static unsigned choose_threads(const cpu_state *s, uint32_t number, const cpu_work *work,
                                uint64_t items) {
   unsigned most = work->threads && work->threads < s->threads ? work->threads : s->threads;
+  if (net_stage_has(plan_stage_of(s->plan, &s->plan->passes.items[number]), NET_GROUP))
+    return 1;  // in the order of the indices
   return is_small(&s->plan->passes.items[number], items) ? 1 : most;
 }
 

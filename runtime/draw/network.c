@@ -366,7 +366,7 @@ static const char *problem_of(arena *a, const net_stage *s) {
     return arena_printf(a, "it has a routine (%s) on rows of %" PRIu64 "%s",
                         net_routine_names[s->routine->kind], s->routine->length,
                         s->routine->kind == NET_SORT ? "; sort_network xs is one" : "");
-  bool moves = net_stage_has(s, NET_GATHER) || net_stage_has(s, NET_SCATTER);
+  bool moves = net_stage_has(s, NET_GATHER) || net_stage_scatters(s);
   return moves ? "it takes or puts elements at places that are data" : NULL;
 }
 

@@ -206,6 +206,7 @@ static pass_unit unit_of_node(const net_node *d) {
     return PASS_CHOICES;
   case NET_GATHER:
   case NET_SCATTER:
+  case NET_GROUP:
   case NET_FOLD:
     return PASS_TAKEN;
   case NET_EXTERN:

@@ -411,6 +411,17 @@ static void scatter_elements(const op_state *r, const tile_step *s, const int64_
   memset(out, 0, r->count);
 }
 
+static void group_elements(const op_state *r, const tile_step *s, const int64_t *k,
+                           const unsigned char *x, unsigned char *out) {
+  unsigned char *at = r->item->arrays[s->number];
+  const net_array *to = &r->executor->plan->arrays.items[s->number];
+  size_t size = scalar_types[to->type].size;
+  for (size_t i = 0; i < r->count; i++)
+    if ((uint64_t)k[i] < to->count)
+      scalar_fold(s->scalar, to->type, at + (uint64_t)k[i] * size, x + i * size);
+  memset(out, 0, r->count);
+}
+
 static bool call_extern(const op_state *r, const tile_step *s, const void **in,
                         unsigned char *out) {
   const atomic_bool *interrupted = r->executor->interrupted;
@@ -495,6 +506,9 @@ static bool run_step(op_state *r, uint32_t number) {
     return true;
   case NET_SCATTER:
     scatter_elements(r, s, in[0], in[1], out);
+    return true;
+  case NET_GROUP:
+    group_elements(r, s, in[0], in[1], out);
     return true;
   case NET_EXTERN:
     return call_extern(r, s, in, out);

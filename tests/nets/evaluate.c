@@ -43,6 +43,7 @@ static element evaluate_scalar(const net_node *node, const element *operands, sc
   case NET_CONSTANT:
   case NET_GATHER:
   case NET_SCATTER:
+  case NET_GROUP:
   case NET_TURN:
   case NET_FOLD:
     break;
@@ -57,7 +58,10 @@ static element evaluate_access(evaluator *e, const net_node *node, const element
   element *of = inside ? &e->result->arrays[node->number][address] : NULL;
   if (node->kind == NET_GATHER)
     return of ? *of : (element){.defined = true};
-  if (of)
+  if (of && node->kind == NET_GROUP)
+    scalar_fold(node->scalar, e->net->arrays.items[node->number].type, &of->bits,
+                &operands[1].bits);
+  else if (of)
     *of = operands[1];
   return (element){.defined = true};
 }

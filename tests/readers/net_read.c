@@ -81,7 +81,7 @@ static const struct {
     {"min", NET_MIN, 2},         {"max", NET_MAX, 2},         {"select", NET_SELECT, 3},
     {"convert", NET_CONVERT, 1}, {"root", NET_ROOT, 1},       {"extern", NET_EXTERN, -1},
     {"gather", NET_GATHER, 1},   {"scatter", NET_SCATTER, 2}, {"turn", NET_TURN, 2},
-    {"fold", NET_FOLD, 3},
+    {"fold", NET_FOLD, 3},       {"group", NET_GROUP, 2},
 };
 enum { WORDS = sizeof words / sizeof *words };
 
@@ -100,7 +100,8 @@ static int read_node_head(net_reader *r, net_node *node, bool *typed) {
         node->type = read_type(&r->in);
       if (node->kind == NET_ROOT)
         node->number = read_number(&r->in);
-      while (node->kind == NET_FOLD && !read_word(&r->in, scalar_ops[node->scalar].name))
+      while ((node->kind == NET_FOLD || node->kind == NET_GROUP) &&
+             !read_word(&r->in, scalar_ops[node->scalar].name))
         if (++node->scalar == SCALAR_OP_COUNT)
           read_fail(&r->in, "there is no such fold");
       return words[i].operands;

@@ -146,6 +146,8 @@ static const library_row library_rows[] = {
     {"map (bucket 3 (\\x -> x % 8))", "[5][2^8]u32"},
     {"histogram 3 (\\x -> x % 8)", "[1000]u8"},
     {"reduce_keys 3 (+) 0 (\\x -> x % 8)", "[3000]u32"},
+    {"\\ks xs -> reduce_by_keys 1 (+) 0 (map (& 1) ks) xs", "[3000]u8 [3000]f32"},
+    {"\\ks xs -> scanned_keys 1 (+) 0 (map (& 1) ks) xs", "[3000]u8 [3000]u32"},
     {"reduce_ragged (+) 0 [0, 40, 40, 104, 105]", "[5000]u32"},
     {"\\xs -> folded_rows max 0 [0, 40, 105] [40, 65] xs", "[200]u32"},
     {"\\xs -> scanned_rows max 0 [(0, 40), (40, 105)] xs", "[200]u32"},

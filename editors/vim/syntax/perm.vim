@@ -10,7 +10,7 @@ syntax keyword permKeyword let in where if then else import extern xor
 syntax keyword permBoolean true false
 syntax keyword permType bool i8 i16 i32 i64 u8 u16 u32 u64 int f16 bf16 f32 f64 c64 c128
 syntax keyword permBuiltin abs acos asin associative atan atan2 bmmc bucket_places ceil checked_lengths
-syntax keyword permBuiltin checked_ends checked_fractions fold_range is_foldable
+syntax keyword permBuiltin checked_ends checked_fractions checked_keys fold_range grouped groups_by_steps is_foldable
 syntax keyword permBuiltin checked_offsets checked_power cis cispi clz column complex concat conj cos cosh
 syntax keyword permBuiltin cospi count_keys ctz drop exp floor gather im iota isnan iter join known length log log2
 syntax keyword permBuiltin magnitude map mapi maxval minval mulhi negate network_keys network_pairs network_top not
