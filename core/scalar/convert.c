@@ -65,21 +65,23 @@
   ROW(F, f, uint16_t, u16, 0, UINT16_MAX)
 #define SATURATE_OTHERS(F, f)                                                                      \
   SATURATE(F, f, int64_t, i64, INT64_MIN, INT64_MAX)                                               \
-  SATURATE(F, f, uint32_t, u32, 0, UINT32_MAX)                                                     \
   SATURATE(F, f, uint64_t, u64, 0, UINT64_MAX)
 #ifdef __CUDACC_RTC__
-// A GPU's instruction saturates, and makes 0 of a NaN.
+// A GPU's instructions saturate, and make 0 of a NaN.
 #define SATURATED(F, f, type, to, least, largest)                                                  \
   static inline type saturate_##f##_##to(F x) {                                                    \
     const int32_t number = __float2int_rz(x);                                                      \
     return (type)(number < (least) ? (least) : number > (largest) ? (largest) : number);           \
   }
 SATURATE_EACH(SATURATED, float, f32)
+static inline uint32_t saturate_f32_u32(float x) { return __float2uint_rz(x); }
 #else
 SATURATE_EACH(SATURATE, float, f32)
+SATURATE(float, f32, uint32_t, u32, 0, UINT32_MAX)
 #endif
 SATURATE_OTHERS(float, f32)
 SATURATE_EACH(SATURATE, double, f64)
+SATURATE(double, f64, uint32_t, u32, 0, UINT32_MAX)
 SATURATE_OTHERS(double, f64)
 
 #define INTEGER(to, type) PASTE(PASTE(saturate, SUFFIX), to)(x)
