@@ -62,7 +62,8 @@ gathered make_gatherable(lowering *l, lowered *v, const trace_step *of) {
 // A map of so many axes at least, which the first of them are.
 static net_map over_axes(lowering *l, const net_map *m, uint32_t count) {
   net_map out = net_map_new(l->memory, m->loop_count > count ? m->loop_count : count, 0);
-  memcpy(out.strides, m->strides, m->loop_count * sizeof *m->strides);
+  if (m->loop_count)
+    memcpy(out.strides, m->strides, m->loop_count * sizeof *m->strides);
   out.offset = m->offset;
   out.rows = m->rows;
   out.row_count = m->row_count;
