@@ -14,13 +14,17 @@ static const char *part_type(scalar_type type) { return c_element_type(scalar_re
 
 static void add_union(c_writer *w, text *t, const char *name, scalar_type type, uint32_t lanes,
                       const char *value) {
-  text_printf(t, "  union { %s v; %s e[%u]; } %s%s%s%s;\n",
-              c_vector(w, scalar_part_bytes(type), lanes), part_type(type), lanes, name,
-              value ? " = {" : "", value ? value : "", value ? "}" : "");
+  text_printf(t, "  union { %s v; %s e%s; } %s%s%s%s;\n",
+              c_vector(w, scalar_part_bytes(type), lanes), part_type(type),
+              lanes > 1 ? c_format(w, "[%u]", lanes) : "", name, value ? " = {" : "",
+              value ? value : "", value ? "}" : "");
 }
 
+// Of one lane without a loop: compilers take as long to see that there is none as for the rest.
 static void define_lanes(c_writer *w, const lane_function *f, uint32_t lanes) {
   static const char *const parts[2] = {"", "_im"};
+  const char *e = lanes > 1 ? "e[i]" : "e";
+  const char *loop = lanes > 1 ? c_format(w, "  for (int i = 0; i < %u; i++)\n", lanes) : "";
   text head = {.memory = w->memory}, unions = head, call = head;
   const char *comma = "";
   if (f->parameter) {
@@ -37,10 +41,10 @@ static void define_lanes(c_writer *w, const lane_function *f, uint32_t lanes) {
       comma = ", ";
     }
     if (c_is_complex(f->types[i]))
-      text_printf(&call, "%sLITERAL(%s){x%u.e[i], x%u_im.e[i]}", i || f->parameter ? ", " : "",
-                  c_element_type(f->types[i]), i, i);
+      text_printf(&call, "%sLITERAL(%s){x%u.%s, x%u_im.%s}", i || f->parameter ? ", " : "",
+                  c_element_type(f->types[i]), i, e, i, e);
     else
-      text_printf(&call, "%sx%u.e[i]", i || f->parameter ? ", " : "", i);
+      text_printf(&call, "%sx%u.%s", i || f->parameter ? ", " : "", i, e);
   }
   const char *type = c_vector(w, scalar_part_bytes(f->result), lanes);
   add_union(w, &unions, "r", f->result, lanes, NULL);
@@ -55,16 +59,15 @@ static void define_lanes(c_writer *w, const lane_function *f, uint32_t lanes) {
     w->definitions.failed = true;
   else if (c_is_complex(f->result))
     text_printf(&w->definitions,
-                "static inline void %s(%s) {\n%s  for (int i = 0; i < %u; i++) {\n"
-                "    %s z = %s(%s);\n    r.e[i] = z.re;\n    r_im.e[i] = z.im;\n  }\n"
+                "static inline void %s(%s) {\n%s%s  {\n"
+                "    %s z = %s(%s);\n    r.%s = z.re;\n    r_im.%s = z.im;\n  }\n"
                 "  *r0 = r.v;\n  *r1 = r_im.v;\n}\n",
-                f->name, head.data, unions.data, lanes, c_element_type(f->result), f->callee,
-                text_content(&call));
+                f->name, head.data, unions.data, loop, c_element_type(f->result), f->callee,
+                text_content(&call), e, e);
   else
     text_printf(&w->definitions,
-                "static inline %s %s(%s) {\n%s  for (int i = 0; i < %u; i++)\n"
-                "    r.e[i] = %s(%s);\n  return r.v;\n}\n",
-                type, f->name, head.data, unions.data, lanes, f->callee, text_content(&call));
+                "static inline %s %s(%s) {\n%s%s  r.%s = %s(%s);\n  return r.v;\n}\n", type,
+                f->name, head.data, unions.data, loop, e, f->callee, text_content(&call));
 }
 
 static const char *lane_function_name(c_writer *w, lane_function f, uint32_t lanes) {
