@@ -84,6 +84,7 @@ static void add_library(const c_writer *w, const c_context *c, c_code *code) {
               "#else\n#define PERMC_STREAMS_END() __sync_synchronize()\n#endif\n"
               "#define PERMC_AHEAD(p) __builtin_prefetch((void *)((uintptr_t)(p) + 4096))\n"
               "#define PERMC_CUT(n) __asm__ goto(\"\" : : : : permc_cut_##n); permc_cut_##n:;\n");
+  code->headers = w->masks_needed;
   if (w->masks_needed)
     text_string(out, "#if defined(__GNUC__) && !defined(__clang__) && !defined(PERMC_PLAIN) && \\\n"
                      "    defined(__AVX512F__) && defined(__AVX512BW__) && \\\n"
@@ -486,10 +487,15 @@ static uint64_t pass_bytes(const c_code *code, uint32_t pass) {
   return code->passes[pass].length + code->functions[pass].length;
 }
 
-size_t c_code_split(const c_code *code, uint64_t file_bytes, size_t most, uint32_t *first) {
-  uint64_t total = 0, before = 0;
+uint64_t c_code_bytes_of_passes(const c_code *code) {
+  uint64_t bytes = 0;
   for (uint32_t i = 0; i < code->pass_count; i++)
-    total += pass_bytes(code, i);
+    bytes += pass_bytes(code, i);
+  return bytes;
+}
+
+size_t c_code_split(const c_code *code, uint64_t file_bytes, size_t most, uint32_t *first) {
+  uint64_t total = c_code_bytes_of_passes(code), before = 0;
   size_t files = total / file_bytes + 1 < most ? total / file_bytes + 1 : most, next = 0;
   if (files > code->pass_count)
     files = code->pass_count > 0 ? code->pass_count : 1;
@@ -502,10 +508,8 @@ size_t c_code_split(const c_code *code, uint64_t file_bytes, size_t most, uint32
 }
 
 uint64_t c_code_bytes(const c_code *code) {
-  uint64_t bytes = code->library.length + code->definitions.length + code->tables.length;
-  for (uint32_t i = 0; i < code->pass_count; i++)
-    bytes += pass_bytes(code, i);
-  return bytes;
+  return code->library.length + code->definitions.length + code->tables.length +
+         c_code_bytes_of_passes(code);
 }
 
 bool c_code_is_bounded(const c_code *code, char *why, size_t size) {

@@ -69,6 +69,7 @@ typedef struct c_comments {
 typedef struct c_code {
   text head;         // comments on the program
   text library;      // in front of all, the same for many programs
+  bool headers;      // it includes the compiler's headers, which take it a while
   text parts;        // of the library, the names of its sources: ", core/scalar/integer.c"
   text definitions;  // types, functions and tables that the passes need
   uint32_t pass_count;
@@ -113,7 +114,8 @@ void c_code_program(text *out, const c_code *code);
 // not more than passes; first has room for most + 1. Returns how many: at least 1.
 size_t c_code_split(const c_code *code, uint64_t file_bytes, size_t most, uint32_t *first);
 
-uint64_t c_code_bytes(const c_code *code);  // of all text
+uint64_t c_code_bytes(const c_code *code);            // of all text
+uint64_t c_code_bytes_of_passes(const c_code *code);  // what a compiler takes its time for
 // Whether a compiler gets so much text: it would take minutes for more. False: *why (of `size`
 // bytes) is a sentence without a full stop.
 bool c_code_is_bounded(const c_code *code, char *why, size_t size);

@@ -61,11 +61,12 @@ static void look_for_code(adaptive *e) {
 }
 
 static double find_compile_seconds(const adaptive *e) {
-  return model_compile_seconds(c_code_bytes(&e->code), e->options.threads);
+  return model_compile_seconds(c_code_bytes_of_passes(&e->code), e->code.headers,
+                               e->options.threads);
 }
 
 static void begin_compilation(adaptive *e) {
-  unsigned all = e->options.threads, busy = model_compilers(c_code_bytes(&e->code), all);
+  unsigned all = e->options.threads, busy = model_compilers(c_code_bytes_of_passes(&e->code), all);
   e->expected = find_compile_seconds(e);
   e->started = clock_seconds();
   e->threads = busy < all ? all - busy : 1;
@@ -86,7 +87,9 @@ static void wait_for_code(adaptive *e, uint32_t pass) {
 // Takes each step towards compiled code that the rest of the work is worth.
 static void weigh_rest(adaptive *e) {
   const cost_model *m = e->options.model;
-  if (e->phase == UNTRIED && find_gain(e) > m->text && m->bytes < (double)C_CODE_MOST_BYTES)
+  const double rolled = 8;  // loops of text, which the model takes for what they execute
+  if (e->phase == UNTRIED && find_gain(e) > m->text &&
+      m->bytes < rolled * (double)C_CODE_MOST_BYTES)
     look_for_code(e);
   if (e->phase == MISSED && find_gain(e) > find_compile_seconds(e))
     begin_compilation(e);

@@ -172,9 +172,26 @@ static void predict_passes(const pipeline_request *r, const pipeline *p) {
     p->plan->passes.items[i].seconds = p->model.passes[i].compiled;
 }
 
+// What the C compiler would take, by the text that it would get: the Plan does not say what of it are
+// loops.
+static void predict_compilation(const permc_context *c, pipeline *p) {
+  const double most = 4;  // times what a compiler gets
+  c_options options = backend_text_options(&cpu_backend, c);
+  const char *problem = NULL;
+  c_code code = {0};
+  if (!p->target->lane_bytes || p->model.bytes > most * (double)C_CODE_MOST_BYTES)
+    return;
+  if (c_emit(&code, p->plan, &options, &problem))
+    p->model.compile =
+        model_compile_seconds(c_code_bytes_of_passes(&code), code.headers, context_threads(c)) *
+        p->model.speed.cycle / speed_usual.cycle;
+  c_code_free(&code);
+}
+
 static bool explain_products(permc_context *c, pipeline *p, void *with) {
   const explain_job *j = with;
   predict_passes(j->request, p);
+  predict_compilation(c, p);
   if (!has_ranks(c, p->target, j->request->ranks))
     return false;
   explanation e = {.entry = p->entry->name,

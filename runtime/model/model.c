@@ -50,9 +50,9 @@ static const struct {
     double joined;  // of an element that concat makes, or a permutation beside it, portable
   } planning;
   struct {
-    double node, move;          // bytes
-    double byte, look;          // seconds: to write it, to look for its code
-    double compiler, per_byte;  // ... to compile it
+    double node, move;                   // bytes
+    double byte, look;                   // seconds: to write it, to look for its code
+    double compiler, headers, per_byte;  // ... to compile it
   } text;
   struct {
     double driver, nvrtc, text_byte, copy_byte;
@@ -74,8 +74,13 @@ static const struct {
                .comparison = 2e-8,
                .far = 1.5},
     .planning = {.all = 1e-4, .step = 4e-6, .concat = 1e-4, .joined = 4e-9},
-    .text =
-        {.node = 400, .move = 1500, .byte = 5e-8, .look = 5e-3, .compiler = 0.06, .per_byte = 7e-6},
+    .text = {.node = 400,
+             .move = 1500,
+             .byte = 5e-8,
+             .look = 5e-3,
+             .compiler = 0.04,
+             .headers = 0.2,
+             .per_byte = 4e-6},
     .gpu = {.driver = 0.4, .nvrtc = 0.3, .text_byte = 3e-6, .copy_byte = 1e-10, .speed = 110},
     .call = 1.8e-7,
     .share = 3e-6,
@@ -185,8 +190,8 @@ unsigned model_compilers(uint64_t bytes, unsigned threads) {
   return files <= 1 ? 1 : files >= most ? most : (unsigned)files;
 }
 
-double model_compile_seconds(uint64_t bytes, unsigned threads) {
-  return rates.text.compiler +
+double model_compile_seconds(uint64_t bytes, bool headers, unsigned threads) {
+  return rates.text.compiler + (headers ? rates.text.headers : 0) +
          rates.text.per_byte * (double)bytes / model_compilers(bytes, threads);
 }
 
@@ -387,14 +392,16 @@ void model_add_plan(cost_model *m, arena *memory, const plan *p, unsigned thread
       pass_counts c = count_pass(&with, pass);
       m->passes[i] = (model_pass){seconds_of_pass(m, p, pass, &c, &portable_rates, threads),
                                   seconds_of_pass(m, p, pass, &c, &compiled_rates, threads)};
-      length += c.text;
+      length += pass->repeats ? 0 : c.text;
     }
     m->portable += m->passes[i].portable;
     m->compiled += m->passes[i].compiled;
   }
   m->bytes = length;
   m->text = (rates.text.look + rates.text.byte * length) * slowness(m);
-  m->compile = model_compile_seconds((uint64_t)length, threads) * slowness(m);
+  m->compile =
+      model_compile_seconds((uint64_t)length, p->target->lane_bytes == VECTOR_BYTES, threads) *
+      slowness(m);
   for (size_t i = 0; i < p->arrays.count; i++) {
     const net_array *a = &p->arrays.items[i];
     bytes += a->role == NET_TEMPORARY ? 0 : (double)(a->count * scalar_types[a->type].size);

@@ -270,6 +270,21 @@ TEST(json_has_everything) {
   arena_free(&memory);
 }
 
+// The C compiler gets loops as loops: 4000 steps in 2 KB, not 5 MB.
+TEST(json_of_loops) {
+  setenv("PERMC_CACHE", getenv("PERMC_TMP"), 1);
+  speed_keep(&speed_usual);
+  permc_context *c = load_expression("map (iter 4000 (\\x -> 3.7 * x * (1 - x)))");
+  REQUIRE(c != NULL);
+  pipeline_request r = {.entry = "-e", .last = STAGE_PLAN, .types = "[4096]f64"};
+  json_t *all = explained_as_json(c, &r);
+  const json_t *compile = json_object_get(json_object_get(all, "auto"), "compile");
+  CHECK(number_of(compile, "cpu") < 0.5);
+  json_decref(all);
+  permc_context_free(c);
+  arena_free(&memory);
+}
+
 // What auto would do, and why. How it decides is tested in adaptive_test.c.
 TEST(json_of_auto) {
   static const struct {
