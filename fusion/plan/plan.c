@@ -468,18 +468,52 @@ static const struct {
     {plan_rewrite_moves, true}, {plan_rewrite_transpose, true}, {rewrite_in_blocks, false}};
 enum { MOVES, TRANSPOSES, BLOCKS, REWRITES };
 
+// What has become of a stage.
+typedef struct rewritten_stage {
+  uint32_t number;
+  bool changed;
+  size_t first, end;  // stages of the new net
+} rewritten_stage;
+typedef VEC(rewritten_stage) rewritten_stages;
+
+// The same for a stage that is like an earlier one. NULL: there is none.
+static const rewritten_stage *rewrite_again(const rewriting *r, net *to, net_id *arrays,
+                                            const rewritten_stages *known) {
+  const rewritten_stage *like = NULL;
+  net_pairs pairs = {0};
+  for (size_t i = 0; i < known->count && !like; i++)
+    if (net_stages_are_alike(r->memory, r->net, &r->net->stages.items[known->items[i].number],
+                             r->stage, &pairs))
+      like = &known->items[i];
+  if (!like || !like->changed)
+    return like;
+  for (size_t i = 0; i < pairs.count; i++)
+    arrays[pairs.items[i].of] = pairs.items[i].with;
+  for (size_t i = like->first; i < like->end; i++)
+    vec_push(r->memory, &to->stages, net_stage_on(r->memory, &to->stages.items[i], arrays));
+  return like;
+}
+
 // The net with others for the stages that one of the rewrites has others for; *count: so many.
 static const net *rewrite_stages(rewriting r, net_rewrite *apply, uint32_t *count) {
   net *to = NEW(r.memory, net);
+  net_id *arrays = NEW_ARRAY(r.memory, net_id, r.net->arrays.count + 1);
+  rewritten_stages known = {0};
   *to = (net){.externs = r.net->externs};
   for (size_t i = 0; i < r.net->arrays.count; i++)
     vec_push(r.memory, &to->arrays, r.net->arrays.items[i]);
   for (; r.number < r.net->stages.count; r.number++) {
     r.stage = &r.net->stages.items[r.number];
-    bool changed = apply(&r, to);
-    if (!changed)
+    rewritten_stage made = {.number = r.number, .first = to->stages.count};
+    const rewritten_stage *like = rewrite_again(&r, to, arrays, &known);
+    size_t before = to->arrays.count;
+    made.changed = like ? like->changed : apply(&r, to);
+    if (!made.changed)
       vec_push(r.memory, &to->stages, *r.stage);
-    *count += changed;
+    made.end = to->stages.count;
+    if (!like && to->arrays.count == before)  // others have arrays of their own
+      vec_push(r.memory, &known, made);
+    *count += made.changed;
   }
   return *count ? to : r.net;
 }
