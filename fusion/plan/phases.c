@@ -75,7 +75,8 @@ static int register_bits(const planning *p, const plan_pass *pass, int l, uint32
   uint32_t width = t->lane_bytes ? t->lane_bytes : 4, count = 0;
   uint32_t lanes = t->lane_bytes ? 1u << l : 1;
   for (uint32_t i = 0; i < pass->slot_count; i++)
-    count += (lanes * slot_width[i] + width - 1) / width;
+    if (!plan_slot_is_direct(p->stage, pass, i))
+      count += (lanes * slot_width[i] + width - 1) / width;
   uint32_t bytes =
       !t->lane_bytes && widest > USUAL ? t->register_bytes / USUAL * widest : t->register_bytes;
   int r = log2_floor(bytes / width / (count ? count : 1));

@@ -203,6 +203,15 @@ static inline const plan_move *plan_move_at(const plan_pass *pass, uint32_t i) {
 static inline const plan_move *plan_first_load(const plan_pass *pass) {
   return pass->load_count && !pass->loads[0].direct ? pass->loads : NULL;
 }
+// Whether the slot holds nothing but what ops load directly, and use at once.
+static inline bool plan_slot_is_direct(const net_stage *s, const plan_pass *pass, uint32_t slot) {
+  uint32_t others = 0;
+  for (net_id v = 0; v < s->values.count; v++)
+    others += pass->slot_of[v] == slot;
+  for (uint32_t i = 0; i < pass->load_count; i++)
+    others -= pass->loads[i].slot == slot && pass->loads[i].direct;
+  return others == 0;
+}
 // The first move of `count` from or to an array; or NULL.
 const plan_move *plan_find_move(const plan_move *moves, uint32_t count, net_id array);
 // Whether one access may have several neighbours, where lanes are threads: no element of the move

@@ -20,6 +20,7 @@ static void load_directly(const pass_text *p, c_phase *f, uint32_t number) {
     xor_sum map = xor_sum_of(f->w->memory, &m->map, f->space, scalar_parts(type));
     c_place place = {.array = c_array_name(f->w, m->array),
                      .padding_start = UINT64_MAX,
+                     .near = true,
                      .bytes = net_array_has_bytes(a)};
     f->slots[m->slot] = c_registers_of(f->w, f->space, type);
     c_load(f->w, &map, f->space, type, &place, f->slots[m->slot].id);

@@ -191,13 +191,15 @@ static uint64_t words_in_registers(const pass_text *p) {
   uint64_t most = 0, all = 0;
   bool dead = false;
   for (uint32_t slot = 0; slot < p->of.pass->slot_count; slot++)
-    all += (uint64_t)(p->of.pass->slot_bytes[slot] + 3) / 4 << p->of.schedule.spaces[0].r;
+    if (!plan_slot_is_direct(p->of.stage, p->of.pass, slot))
+      all += (uint64_t)(p->of.pass->slot_bytes[slot] + 3) / 4 << p->of.schedule.spaces[0].r;
   for (uint32_t phase = 0; phase < p->of.schedule.phase_count; phase++) {
     uint64_t words = 0;
     for (uint32_t slot = 0; slot < p->of.pass->slot_count; slot++) {
       const c_use *use = c_use_of(&p->of, phase, slot);
       dead |= use->before.live || use->after.live;
-      if (use->needed || use->made || use->load != C_NOWHERE)
+      bool held = use->needed || use->made || use->load != C_NOWHERE;
+      if (held && !plan_slot_is_direct(p->of.stage, p->of.pass, slot))
         words += (uint64_t)(p->of.pass->slot_bytes[slot] + 3) / 4 << p->of.schedule.spaces[phase].r;
     }
     most = words > most ? words : most;

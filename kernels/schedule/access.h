@@ -65,6 +65,7 @@ typedef struct c_place {
   const char *stream;  // a variable: whether stores may bypass the caches; NULL: they may not
   bool bytes;          // of bools of the caller: loads make 0 or 1 of them
   bool ahead;          // loads ask for what lies behind, which is loaded next
+  bool near;           // others load the same: the first cache of a GPU keeps it
 } c_place;
 
 // The most bits of registers that one access of the place may have.

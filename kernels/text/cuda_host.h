@@ -141,6 +141,7 @@ typedef struct permc_imports {
 #define PERMC_AT(name, i) name[i]
 // Past the first cache: measured, that is a few per cent faster than streaming hints.
 #define PERMC_LOAD(type, p) __ldcg((const type *)(p))
+#define PERMC_LOAD_NEAR(type, p) __ldg((const type *)(p))
 #define PERMC_STORE(type, p, v) __stcg((type *)(p), v)
 // With PERMC_APART each access stays as it is. Else compilers join those of neighbours in layouts
 // that have any, such as `raw`: 4.5 turns at the banks where 18 were asked for.
@@ -159,9 +160,9 @@ template <> struct permc_wide<2> { typedef unsigned short type; };
 template <> struct permc_wide<4> { typedef unsigned type; };
 template <> struct permc_wide<8> { typedef uint2 type; };
 template <> struct permc_wide<16> { typedef uint4 type; };
-template <typename T, unsigned n> void permc_load_wide(T (&e)[n], const void *p) {
+template <typename T, unsigned n> void permc_load_wide(T (&e)[n], const void *p, bool near) {
   typedef typename permc_wide<n * sizeof(T)>::type word;
-  const word w = __ldcg((const word *)p);
+  const word w = near ? __ldg((const word *)p) : __ldcg((const word *)p);
   memcpy(e, &w, sizeof w);
 }
 template <typename T, unsigned n> void permc_store_wide(const T (&e)[n], void *p) {
@@ -171,7 +172,10 @@ template <typename T, unsigned n> void permc_store_wide(const T (&e)[n], void *p
 }
 #define PERMC_LOAD_WIDE(type, n, name, p)                                                          \
   type name[n];                                                                                    \
-  permc_load_wide(name, p);
+  permc_load_wide(name, p, false);
+#define PERMC_LOAD_WIDE_NEAR(type, n, name, p)                                                     \
+  type name[n];                                                                                    \
+  permc_load_wide(name, p, true);
 #define PERMC_STORE_WIDE(type, n, p, d, ...)                                                       \
   {                                                                                                \
     type e[n] = {__VA_ARGS__};                                                                     \
@@ -222,6 +226,7 @@ enum { permc_turn = 0 };
 #define PERMC_AGAIN
 #endif
 #define PERMC_LOAD(type, p) (PERMC_TOUCH(PERMC_LOADS, p, sizeof(type)), *(const type *)(p))
+#define PERMC_LOAD_NEAR PERMC_LOAD
 #define PERMC_STORE(type, p, v) (PERMC_TOUCH(PERMC_STORES, p, sizeof(type)), *(type *)(p) = (v))
 #define PERMC_GET(type, p) (PERMC_TOUCH(PERMC_GETS, p, sizeof(type)), *(const type *)(p))
 #define PERMC_PUT(type, p, v) (PERMC_TOUCH(PERMC_PUTS, p, sizeof(type)), *(type *)(p) = (v))
@@ -229,6 +234,7 @@ enum { permc_turn = 0 };
   type name[n];                                                                                    \
   PERMC_TOUCH(PERMC_LOADS, p, sizeof name);                                                        \
   __builtin_memcpy(name, p, sizeof name);
+#define PERMC_LOAD_WIDE_NEAR PERMC_LOAD_WIDE
 #define PERMC_STORE_WIDE(type, n, p, d, ...)                                                       \
   {                                                                                                \
     type e[n] = {__VA_ARGS__};                                                                     \

@@ -193,8 +193,8 @@ static bool varies_in_lanes(const liveness *v, const c_access *a, uint32_t parts
 static const char *element_at(const transfer *t, uint64_t x) {
   if (!t->w->warps)
     return c_format(t->w, "*(%s)", address_of(t, x));
-  return c_format(t->w, "PERMC_%s(%s, %s)", t->place->scratch ? "GET" : "LOAD", t->vector,
-                  address_of(t, x));
+  const char *how = t->place->scratch ? "GET" : t->place->near ? "LOAD_NEAR" : "LOAD";
+  return c_format(t->w, "PERMC_%s(%s, %s)", how, t->vector, address_of(t, x));
 }
 
 static const char *load_elements(const transfer *t, const liveness *v, uint64_t number) {
@@ -285,11 +285,22 @@ static void load_wide(const transfer *t, uint64_t number, uint32_t *loaded) {
   uint64_t x = register_layout_at(&t->access->memory, number, 0);
   uint32_t count = 1U << t->access->wide, id = w->next++;
   record_access(t, NULL, x);
-  c_line(w, "PERMC_LOAD_WIDE(%s, %u, w%u, %s)", t->vector, count, id, address_of(t, x));
+  c_line(w, "PERMC_LOAD_WIDE%s(%s, %u, w%u, %s)", t->place->near ? "_NEAR" : "", t->vector, count,
+         id, address_of(t, x));
   if (t->flips)
     c_line(w, "PERMC_XOR_PERMUTE(%s, %u, w%u, %s)", t->vector, count, id, t->flips);
   for (uint32_t i = 0; i < count; i++)
     loaded[number + i] = c_let(w, t->vector, "w%u[%u]", id, i);
+}
+
+// The first register that has the same elements: the number without the bits that change no
+// address.
+static uint64_t first_alike(const transfer *t, uint64_t number) {
+  const register_layout *y = &t->access->memory;
+  for (uint32_t i = 0; i < y->registers && !t->place->live_count && !t->place->padding; i++)
+    if (xor_sum_rows_at(&t->access->map, y->vector[i]) == t->access->map.constant)
+      number &= ~f2_unit((int)i);
+  return number;
 }
 
 void c_load(c_writer *w, const xor_sum *map, const c_space *space, scalar_type type,
@@ -302,9 +313,17 @@ void c_load(c_writer *w, const xor_sum *map, const c_space *space, scalar_type t
   transfer t = begin_transfer(w, &a, from, parts, true);
   size_t count = (size_t)1 << a.home.registers;
   uint32_t *loaded = NEW_ARRAY(w->memory, uint32_t, count);
-  for (uint64_t i = 0; i < count && a.wide > 0; i += UINT64_C(1) << a.wide)
-    load_wide(&t, i, loaded);
-  for (uint64_t i = 0; i < count && a.wide == 0; i++) {
+  for (uint64_t i = 0; i < count; i++) {
+    uint64_t first = first_alike(&t, i);
+    if (first < i) {
+      loaded[i] = loaded[first];
+      continue;
+    }
+    if (a.wide > 0) {
+      if (i % (UINT64_C(1) << a.wide) == 0)
+        load_wide(&t, i, loaded);
+      continue;
+    }
     const char *vector = is_padding(&t, space, i) ? "0" : load_vector(&t, &live, i);
     if (t.flips)
       vector = c_format(w, "%s(%s, %s)", c_xor_permute(w, bytes, t.lanes), vector, t.flips);
