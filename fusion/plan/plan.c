@@ -193,12 +193,28 @@ static uint64_t busy_elements(const net_stage *s) {
   return (padded ? start : net_stage_elements(s)) / net_share_count(s);
 }
 
+// Of what only moves. Lines of 128 bytes of 2 bytes each are 64 rows, in as many pages and banks, and
+// many elements move faster in longer ones. On an EPYC, 2^26 u16: bit reversal 41 ms, with lines of
+// 512 bytes 27 ms; transposition 17.5 and 14.6 ms. (Of bytes 27 and 23 ms, 8.7 and 8.2 ms; but
+// uncompiled twice as long.)
+static const target *moving_target(arena *a, const target *t, const net_stage *s, uint32_t widest) {
+  enum { NARROW = 2, LINE = 512, LARGE = 1 << 23 };
+  if (!t->lane_bytes || widest != NARROW || busy_elements(s) * NARROW < LARGE)
+    return t;
+  target *own = NEW(a, target);
+  *own = *t;
+  own->line_bytes = LINE;
+  return own;
+}
+
 static const target *stage_target(arena *a, const target *t, const net_stage *s,
                                   target_choice choice) {
   uint32_t widest = 1;
   for (net_id v = 0; v < s->values.count; v++)
     widest = width_of(s, v) > widest ? width_of(s, v) : widest;
-  return s->ops.count ? target_for(a, t, busy_elements(s), widest, choice) : choice ? NULL : t;
+  if (s->ops.count)
+    return target_for(a, t, busy_elements(s), widest, choice);
+  return choice ? NULL : moving_target(a, t, s, widest);
 }
 
 const target *plan_stage_target(arena *a, const target *t, const net_stage *s) {

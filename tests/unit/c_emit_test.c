@@ -68,7 +68,7 @@ static void random_phases(random_state *r, const net_stage *s, plan_pass *pass) 
 static plan *some_plan(random_state *r, const net *t) {
   target *machine = NEW(&memory, target);
   *machine = *target_named("avx512");
-  machine->line_bytes = 16U << random_below(r, 4);
+  machine->line_bytes = 16U << random_below(r, 6);
   machine->tile_bytes = UINT64_C(256) << random_below(r, 5);
   machine->lane_bytes = 16U << random_below(r, 3);
   machine->lane_bits = 2 + random_below(r, 5);
