@@ -182,11 +182,14 @@ def hmm_tables(rows):
     return "\n\n".join(parts)
 
 
+def machine_of(report, row):
+    return (f"{row['device'] or report['processor']}; permc {report['permc']}, {report['compiler']}; "
+            f"{report['system']}, {report['date']}")
+
+
 def text_of(report):
     rows = report["rows"]
-    suite, device = rows[0]["suite"], rows[0]["device"]
-    head = f"{device or report['processor']}; permc {report['permc']}, {report['compiler']}; " \
-           f"{report['system']}, {report['date']}"
+    suite, head = rows[0]["suite"], machine_of(report, rows[0])
     tables = {"layouts": layouts_table, "hmm": hmm_tables}.get(suite, rows_table)(rows)
     if suite == "bmmc" and Figures(rows).found:
         tables += "\n\n" + Figures(rows).tables()
