@@ -423,7 +423,8 @@ static const char *hint_for_parentheses(diagnostics *d, const expr *whole, const
   // Of a key for a function that takes the array alone, its own hint says more: sort_desc snd.
   const type *result = found->kind == TYPE_FUNCTION ? type_prune(found->parts[1]) : found;
   bool key = argument->kind == EXPR_NAME || argument->kind == EXPR_LAMBDA;
-  if (wanted->kind == TYPE_ARRAY && outer->kind == EXPR_NAME && key &&
+  bool lambda = argument->kind == EXPR_LAMBDA;
+  if ((wanted->kind == TYPE_ARRAY || lambda) && outer->kind == EXPR_NAME && key &&
       result->kind == TYPE_VARIABLE && hint_for(HINT_ARGUMENT, outer->u.name.text))
     return NULL;
   const char *rest = show_code(d, (span){inside.file, inside.end, whole->where.end});
@@ -581,6 +582,11 @@ static const char *product_of_names(diagnostics *d, const expr *e) {
                       callee->u.name.text, x->u.name.text, y->u.name.text);
 }
 
+// The variable of a section, (* 2), is the parser's own: it has a space.
+static bool is_section_variable(const expr *e) {
+  return e->kind == EXPR_NAME && strchr(e->u.name.text, ' ');
+}
+
 // What the call was meant to be, whose argument has the type `found`; NULL: that is not known.
 static const char *hint_for_call(diagnostics *d, const expr *whole, const expr *call, type *wanted,
                                  type *found) {
@@ -591,6 +597,12 @@ static const char *hint_for_call(diagnostics *d, const expr *whole, const expr *
   const char *name = callee->u.name.text, *code = show_code(d, call->u.apply.argument->where);
   const char *product;
   const char *shown = show_argument(d, call->u.apply.argument->where);
+  const expr *section = call->u.apply.argument;
+  if (found->kind == TYPE_ARRAY && is_operator(name) && is_section_variable(section))
+    return arena_printf(d->memory,
+                        "the elements are rows here: map (map (%s 2)) xss for a number, map "
+                        "(zip_with (%s) xs) xss for each row with xs",
+                        name, name);
   if (found->kind == TYPE_ARRAY && is_operator(name) && is_only_constrained(wanted) &&
       type_prune(found->parts[0])->kind == TYPE_ARRAY)
     return arena_printf(d->memory,
