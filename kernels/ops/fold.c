@@ -14,6 +14,22 @@ static const char *lane_of(const fold_writer *f, const c_value *v, uint32_t part
                   f->by_lane ? "[lane]" : "");
 }
 
+// Whether the turn's numbers are of an array of so many elements.
+static bool is_turn_inside(const net_stage *s, net_id turn, uint64_t count) {
+  const net_node *ends = &s->nodes.items[turn];
+  const net_node *first = &s->nodes.items[ends->operands[0]];
+  const net_node *end = &s->nodes.items[ends->operands[1]];
+  for (uint32_t i = 0; i < first->operand_count && first->kind == NET_MAX; i++)
+    for (uint32_t k = 0; k < end->operand_count && end->kind == NET_MIN; k++) {
+      const net_node *least = &s->nodes.items[first->operands[i]];
+      const net_node *most = &s->nodes.items[end->operands[k]];
+      if (least->kind == NET_CONSTANT && most->kind == NET_CONSTANT && least->constant.i64 >= 0 &&
+          most->constant.i64 <= (int64_t)count)
+        return true;
+    }
+  return false;
+}
+
 // The nodes of the turn that the fold needs, once.
 static void evaluate_turn(const fold_writer *f, const net_id *turns) {
   c_phase *phase = f->phase;
@@ -30,7 +46,11 @@ static void evaluate_turn(const fold_writer *f, const net_id *turns) {
     c_value *operands = NEW_ARRAY(phase->w->memory, c_value, node->operand_count);
     for (uint32_t i = 0; i < node->operand_count; i++)
       operands[i] = phase->values[node->operands[i]];
-    phase->values[id] = c_node_value(phase->w, node, operands, 1);
+    bool inside =
+        node->kind == NET_GATHER && node->operands[0] == turn &&
+        is_turn_inside(phase->stage, turn, phase->w->net->arrays.items[node->number].count);
+    phase->values[id] = inside ? c_gather_inside(phase->w, node, operands, 1)
+                               : c_node_value(phase->w, node, operands, 1);
   }
 }
 

@@ -404,17 +404,18 @@ static c_value extern_value(c_writer *w, const net_node *node, const c_value *o,
   return call_lanes(w, function, first, node->operand_count, o, node->type, level, lanes);
 }
 
-// Of an array in memory, lane by lane.
-static c_value placed_value(c_writer *w, const net_node *node, const c_value *o, uint32_t lanes) {
+// Of an array in memory, lane by lane; inside: each place is one of the array's.
+static c_value placed_value(c_writer *w, const net_node *node, const c_value *o, bool inside,
+                            uint32_t lanes) {
   const net_array *of = &w->net->arrays.items[node->number];
   bool gathers = node->kind == NET_GATHER;
   c_level level = level_of(o, node->operand_count);
   level = level == C_KNOWN ? C_UNIFORM : level;
   uint32_t width = level == C_VECTOR ? lanes : 1;
-  const char *function = gathers ? c_lane_gather(w, of->type, of->count, width)
-                         : node->kind == NET_GROUP
-                             ? c_lane_group(w, node->scalar, of->type, of->count, width)
-                             : c_lane_scatter(w, of->type, of->count, width);
+  const char *function =
+      gathers                   ? c_lane_gather(w, of->type, inside ? UINT64_MAX : of->count, width)
+      : node->kind == NET_GROUP ? c_lane_group(w, node->scalar, of->type, of->count, width)
+                                : c_lane_scatter(w, of->type, of->count, width);
   kernel_record_add(w->record, (kernel_step){.kind = gathers ? STEP_LOAD : STEP_STORE,
                                              .bytes = (uint32_t)scalar_types[of->type].size,
                                              .unit = (uint32_t)scalar_types[of->type].size});
@@ -425,6 +426,10 @@ static c_value placed_value(c_writer *w, const net_node *node, const c_value *o,
     return out;
   out.type = SCALAR_U8;
   return convert_value(w, SCALAR_BOOL, &out, lanes);
+}
+
+c_value c_gather_inside(c_writer *w, const net_node *node, const c_value *place, uint32_t lanes) {
+  return placed_value(w, node, place, true, lanes);
 }
 
 c_value c_node_value(c_writer *w, const net_node *node, const c_value *operands, uint32_t lanes) {
@@ -447,7 +452,7 @@ c_value c_node_value(c_writer *w, const net_node *node, const c_value *operands,
   case NET_GATHER:
   case NET_SCATTER:
   case NET_GROUP:
-    return placed_value(w, node, operands, lanes);
+    return placed_value(w, node, operands, false, lanes);
   case NET_ELEMENT:
   case NET_INDEX:
   case NET_TURN:

@@ -25,6 +25,8 @@ c_value c_known(scalar_type type, scalar_bits bits);
 uint32_t c_as_vector(c_writer *w, const c_value *v, uint32_t part, uint32_t lanes);
 
 // A node of any kind but leaf and index, from its operands' values.
+// Of a gather whose places are all of the array.
+c_value c_gather_inside(c_writer *w, const net_node *node, const c_value *place, uint32_t lanes);
 c_value c_node_value(c_writer *w, const net_node *node, const c_value *operands, uint32_t lanes);
 
 // condition ? a : b, of values of one type.

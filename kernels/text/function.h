@@ -79,7 +79,8 @@ const char *c_lane_conversion(c_writer *w, scalar_type from, scalar_type to, uin
 // A first argument more: imports->foreign + number.
 const char *c_lane_extern(c_writer *w, uint64_t number, uint32_t lanes);
 // A first argument more: the table of the roots of order m.
-// A lane's element of an array of `count`, and its writing (lang: NET_GATHER and NET_SCATTER).
+// A lane's element of an array of `count` (UINT64_MAX: any place is one of it), and its writing
+// (NET_GATHER, NET_SCATTER, and NET_GROUP).
 const char *c_lane_gather(c_writer *w, scalar_type type, uint64_t count, uint32_t lanes);
 const char *c_lane_scatter(c_writer *w, scalar_type type, uint64_t count, uint32_t lanes);
 const char *c_lane_group(c_writer *w, scalar_op op, scalar_type type, uint64_t count,

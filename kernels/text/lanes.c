@@ -166,8 +166,9 @@ const char *c_lane_gather(c_writer *w, scalar_type type, uint64_t count, uint32_
     text_printf(&w->definitions,
                 "static inline %s %s(const %s *first, int64_t k) {\n"
                 "  const %s none = {0};\n"
-                "  return (uint64_t)k < %s ? first[k] : none;\n}\n",
-                element, name, element, element, c_number(w, count));
+                "  return %s(uint64_t)k < %s ? first[k] : none;\n}\n",
+                element, name, element, element, count == UINT64_MAX ? "1 || " : "",
+                c_number(w, count));
   return lane_function_name(
       w, (lane_function){name, name, c_format(w, "const %s *first", element), 1, &number, type},
       lanes);
