@@ -46,6 +46,12 @@ static backend_status prepare_portable(backend_program *p, char why[BACKEND_WHY]
   return BACKEND_FAILED;
 }
 
+// Of passes that run uncompiled.
+static void warn_of_rest(permc_context *c, const char *note) {
+  if (*note)
+    context_warn_once(c, WARNING_NO_COMPILER, "%s", note);
+}
+
 static backend_status prepare_compiled(backend_program *p, char why[BACKEND_WHY]) {
   cpu_program *state = new_program(p);
   error failure = {0};
@@ -54,10 +60,13 @@ static backend_status prepare_compiled(backend_program *p, char why[BACKEND_WHY]
   o.progress = p->progress;
   if (!state)
     return BACKEND_FAILED;
+  c_code_bound(p->code, p->plan, C_CODE_MOST_BYTES);
   state->compiled = compiled_new(p->plan, p->code, &o, &status, &failure);
   state->executor = (cpu_executor){compiled_pass, state->compiled, compiled_in_place};
-  if (state->compiled)
+  if (state->compiled) {
+    warn_of_rest(p->context, compiled_note(state->compiled));
     return BACKEND_READY;
+  }
   snprintf(why, BACKEND_WHY, "%s", failure.message);
   if (status == COMPILED_UNAVAILABLE)
     return BACKEND_MISSING;
@@ -100,6 +109,8 @@ static bool execute_plan(backend_program *p, backend_run *r) {
   }
   if (state->adaptive && *adaptive_problem(state->adaptive))
     context_warn_uncompiled(p->context, adaptive_problem(state->adaptive));
+  if (state->adaptive)
+    warn_of_rest(p->context, adaptive_note(state->adaptive));
   backend_shape_results(p->trace, r->results);
   return true;
 }

@@ -523,3 +523,82 @@ bool c_code_is_bounded(const c_code *code, char *why, size_t size) {
         show_bytes(found, bytes), show_bytes(most, C_CODE_MOST_BYTES));
   return bytes <= C_CODE_MOST_BYTES;
 }
+
+// ---- text without some passes ------------------------------------------------------------------
+
+typedef struct weighed_pass {
+  uint32_t pass;
+  double seconds;  // for each byte of text
+} weighed_pass;
+
+static int compare_weighed(const void *a, const void *b) {
+  const weighed_pass *x = a, *y = b;
+  return x->seconds != y->seconds ? (x->seconds > y->seconds) - (x->seconds < y->seconds)
+                                  : (x->pass > y->pass) - (x->pass < y->pass);
+}
+
+// Which passes have text, those first that take the least time for it. Returns how many.
+static size_t weigh_passes(const c_code *code, const plan *p, weighed_pass *out) {
+  size_t count = 0;
+  for (uint32_t i = 0; i < code->pass_count; i++)
+    out[i] = (weighed_pass){.pass = i};
+  for (uint32_t i = 0; i < code->pass_count; i++)
+    out[plan_code_of(p, i)].seconds += p->passes.items[i].seconds;
+  for (uint32_t i = 0; i < code->pass_count; i++)
+    if (pass_bytes(code, i) > 0 && !plan_routine_of(p, &p->passes.items[i]))
+      out[count++] = (weighed_pass){i, out[i].seconds / (double)pass_bytes(code, i)};
+  qsort(out, count, sizeof *out, compare_weighed);
+  return count;
+}
+
+static void leave_out(c_code *code, uint32_t pass) {
+  text_free(&code->passes[pass]);
+  text_free(&code->functions[pass]);
+  code->passes[pass] = code->functions[pass] = (text){0};
+  begin_function(&code->passes[pass], pass);
+  text_string(&code->passes[pass], "}\n");
+}
+
+// "passes 3-40, 44 of 60 run uncompiled, as ..."
+static void note_left_out(c_code *code, uint64_t bytes, uint64_t most) {
+  enum { MOST_NAMED = 8 };
+  char found[NUMBER_SPACE], limit[NUMBER_SPACE];
+  text named = {0};
+  uint32_t runs = 0;
+  for (uint32_t i = 0, end; i < code->pass_count && runs <= MOST_NAMED; i = end + 1) {
+    for (end = i; end < code->pass_count && code->facts[end].left_out; end++)
+      ;
+    if (end == i || runs++ == MOST_NAMED) {
+      text_string(&named, end == i ? "" : " ...");
+      continue;
+    }
+    text_printf(&named, "%s%u", runs > 1 ? ", " : "", i + 1);
+    if (end - i > 1)
+      text_printf(&named, "-%u", end);
+  }
+  snprintf(code->note, sizeof code->note,
+           "passes %s of %u run uncompiled, which is slower: the program becomes %s of C, and a "
+           "compiler gets at most %s",
+           text_content(&named), code->pass_count, show_bytes(found, bytes),
+           show_bytes(limit, most));
+  text_free(&named);
+}
+
+void c_code_bound(c_code *code, const plan *p, uint64_t most) {
+  uint64_t bytes = c_code_bytes(code), left = bytes;
+  weighed_pass *passes = bytes > most ? malloc((code->pass_count + 1) * sizeof *passes) : NULL;
+  size_t count = passes ? weigh_passes(code, p, passes) : 0, out = 0;
+  while (out < count && left > most)
+    left -= pass_bytes(code, passes[out++].pass);
+  if (left <= most && out < count) {
+    for (size_t i = 0; i < out; i++) {
+      leave_out(code, passes[i].pass);
+      code->facts[passes[i].pass].left_out = true;
+    }
+    for (uint32_t i = 0; i < code->pass_count; i++)
+      code->facts[i].left_out = code->facts[plan_code_of(p, i)].left_out;
+    if (out > 0)
+      note_left_out(code, bytes, most);
+  }
+  free(passes);
+}

@@ -54,6 +54,7 @@ typedef struct c_pass_facts {
   uint32_t kernel;   // the first pass whose kernel has the same code: this pass has that one
   permc_runtime_matrix *matrix;  // the last parameter of its kernel, or NULL
   c_one_kernel *one;             // its kernel executes others as well; NULL: it does not
+  bool left_out;                 // c_code_bound: its function is empty
 } c_pass_facts;                  // threads 0: the kernel of an earlier pass executes this one
 
 // What comments say of the program.
@@ -80,6 +81,7 @@ typedef struct c_code {
   permc_root_table *roots;  // the tables that the code reads, in order; the last has m = 0
   text tables;              // of passes and roots, for the host
   char problem[160];
+  char note[200];  // which passes are left out; "": none
 } c_code;
 
 // The name of the function of a pass: permc_pass_0, and behind it _sort_perm_12 where the plan has
@@ -120,6 +122,11 @@ uint64_t c_code_bytes_of_passes(const c_code *code);  // what a compiler takes i
 // bytes) is a sentence without a full stop.
 bool c_code_is_bounded(const c_code *code, char *why, size_t size);
 #define C_CODE_MOST_BYTES (UINT64_C(1) << 22)
+
+// Of text for a processor that is longer than `most`: leaves out the passes that take the least time
+// for their text, until it is not. Whoever takes the code executes them in another way. Where no pass
+// would be left, the text stays as it is.
+void c_code_bound(c_code *code, const plan *p, uint64_t most);
 
 // NULL, or what of the plan's scalar code CUDA has not: the text is for the host alone.
 const char *c_missing_on_gpu(const plan *p);

@@ -309,7 +309,11 @@ c_pass_facts c_pass_write(c_writer *w, c_context *c, text *out, text *functions,
     out->failed |= !data;
     if (data)
       *data = matrix.data;
-    return (c_pass_facts){matrix.scratch_bytes, true, 1U << matrix.threads, number, data, NULL};
+    return (c_pass_facts){.scratch_bytes = matrix.scratch_bytes,
+                          .in_place = true,
+                          .threads = 1U << matrix.threads,
+                          .kernel = number,
+                          .matrix = data};
   }
   pass_text p = {.w = w, .of = c_pass_of(c, number)};
   w->sums = w->warps && block_bits(&p) >= MANY_BLOCKS;

@@ -53,6 +53,7 @@ static void look_for_code(adaptive *e) {
   e->phase = SETTLED;
   if (!c_emit(&e->code, e->plan, &e->options.text, &problem))
     return;
+  c_code_bound(&e->code, e->plan, C_CODE_MOST_BYTES);
   e->compiled = compiled_new(e->plan, &e->code, &o, &status, &e->problem);
   if (!e->compiled && status == COMPILED_NOT_CACHED)
     e->phase = MISSED;
@@ -166,4 +167,7 @@ void adaptive_free(adaptive *e) {
 
 bool adaptive_has_code(const adaptive *e) { return e->compiled != NULL; }
 
+const char *adaptive_note(const adaptive *e) {
+  return e->compiled ? compiled_note(e->compiled) : "";
+}
 const char *adaptive_problem(const adaptive *e) { return e->problem.message; }

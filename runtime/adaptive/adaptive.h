@@ -55,5 +55,6 @@ bool adaptive_has_code(const adaptive *e);
 
 // Why code that was worth compiling is not there; "": it is, or it was not.
 const char *adaptive_problem(const adaptive *e);
+const char *adaptive_note(const adaptive *e);  // of the code that is there: compiled_note
 
 #endif

@@ -4,6 +4,7 @@
 
 #include "runtime/compiled/compiler.h"
 #include "runtime/cpu/roots.h"
+#include "runtime/portable/portable.h"
 #include "runtime/system/cache.h"
 #include "runtime/system/library.h"
 #include "runtime/system/pool.h"
@@ -34,6 +35,9 @@ struct compiled {
   void **roots;
   size_t root_count;
   permc_imports imports;
+  char note[sizeof((c_code *)0)->note];
+  bool *left_out;  // by pass: the executor `rest` has it; NULL: there is none
+  portable *rest;
 };
 
 static bool is_interrupted(const compiled_options *o) {
@@ -262,14 +266,30 @@ static compiled_status obtain_library(compiled *e, const compiled_options *o, co
 
 // ---- the executor ------------------------------------------------------------------------------
 
-// For what was or will be loaded: the plan that it executes.
-static bool set_plan(compiled *e, const plan *p, const compiled_options *o, error *failure) {
+static bool set_rest(compiled *e, const c_code *code, const compiled_options *o, error *failure) {
+  portable_options rest = {.allow_foreign = o->allow_foreign, .interrupted = o->interrupted};
+  if (!*code->note)
+    return true;
+  memcpy(e->note, code->note, sizeof e->note);
+  e->left_out = calloc(code->pass_count + 1, sizeof *e->left_out);
+  if (!e->left_out)
+    return error_no_memory(failure);
+  for (uint32_t i = 0; i < code->pass_count; i++)
+    e->left_out[i] = code->facts[i].left_out;
+  e->rest = portable_new(e->plan, &rest, failure);
+  return e->rest != NULL;
+}
+
+// For what was or will be loaded: the plan that it executes, of which the text is.
+static bool set_plan(compiled *e, const plan *p, const c_code *code, const compiled_options *o,
+                     error *failure) {
   e->plan = p;
   e->interrupted = o->interrupted;
   e->functions = calloc(p->net->externs.count + 1, sizeof *e->functions);
   if (!e->functions)
     return error_no_memory(failure);
-  return cpu_externs_open(&e->externs, p, o->allow_foreign, failure);
+  return cpu_externs_open(&e->externs, p, o->allow_foreign, failure) &&
+         set_rest(e, code, o, failure);
 }
 
 static bool prepare_imports(compiled *e, error *failure) {
@@ -285,7 +305,7 @@ compiled *compiled_new(const plan *p, const c_code *code, const compiled_options
                        compiled_status *status, error *failure) {
   compiled *e = calloc(1, sizeof *e);
   *status = COMPILED_FAILED;
-  bool good = e ? set_plan(e, p, o, failure) : error_no_memory(failure);
+  bool good = e ? set_plan(e, p, code, o, failure) : error_no_memory(failure);
   if (good) {
     *status = obtain_library(e, o, code, failure);
     good = *status == COMPILED || *status == COMPILED_CACHED;
@@ -308,6 +328,8 @@ void compiled_free(compiled *e) {
     roots_free(e->roots, e->root_count);
   if (e->library)
     library_close(e->library);
+  portable_free(e->rest);
+  free(e->left_out);
   free(e->functions);
   free(e);
 }
@@ -322,6 +344,8 @@ static bool run_items(void *with, uint32_t pass, void *const *arrays, uint64_t f
 cpu_work compiled_pass(void *with, uint32_t number) {
   const compiled *e = with;
   const plan_pass *pass = &e->plan->passes.items[number];
+  if (e->left_out && e->left_out[number])
+    return portable_pass(e->rest, number);
   uint64_t steps = pass->load_count + pass->op_count + pass->store_count;
   uint64_t work = pass->tile.dimension < 20 ? steps << pass->tile.dimension : CALL_WORK;
   return (cpu_work){.run = run_items,
@@ -330,6 +354,8 @@ cpu_work compiled_pass(void *with, uint32_t number) {
                     .chunk = work > 0 && work < CALL_WORK ? CALL_WORK / work : 1,
                     .threads = e->externs.serial[number]};
 }
+
+const char *compiled_note(const compiled *e) { return e->note; }
 
 bool compiled_in_place(const void *with, uint32_t pass) {
   return ((const compiled *)with)->passes[pass].in_place;
@@ -387,7 +413,7 @@ compiled *compilation_take(compilation *c, const plan *p, const compiled_options
   c->made = NULL;
   bool good =
       c->status == COMPILED || c->status == COMPILED_CACHED || error_pass(failure, &c->failure);
-  good = good && set_plan(e, p, o, failure) && prepare_imports(e, failure);
+  good = good && set_plan(e, p, &c->code, o, failure) && prepare_imports(e, failure);
   compilation_end(c);
   if (good)
     return e;

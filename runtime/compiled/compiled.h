@@ -84,6 +84,8 @@ void compilation_end(compilation *c);
 // How it executes a pass: for cpu_executor, with the compiled as `with`.
 cpu_work compiled_pass(void *with, uint32_t pass);
 bool compiled_in_place(const void *with, uint32_t pass);
+// Which passes are executed uncompiled, as their text is too much (c_code_bound); "": none.
+const char *compiled_note(const compiled *e);
 
 // Arrays of so many bytes are stored past the caches.
 #define COMPILED_STREAM_BYTES (UINT64_C(1) << 23)

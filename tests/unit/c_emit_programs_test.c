@@ -48,6 +48,35 @@ TEST(registers_of_wide_ops) {
   arena_free(&memory);
 }
 
+// Text beyond the bound is left out, of the passes that take the least time for it: those run
+// uncompiled.
+TEST(passes_left_out) {
+  START();
+  const plan *p =
+      planned("\\xs -> (reverse (scan (+) xs), map (* 3) (bitrev xs))", "[2^16]u32", "avx2");
+  const char *problem = NULL;
+  c_code code = {0};
+  uint32_t left_out = 0;
+  if (no_compiler())
+    SKIP("there is no C compiler");
+  REQUIRE(p && c_emit(&code, p, &usual_text, &problem));
+  c_code_bound(&code, p, UINT64_MAX);
+  CHECK_STR(code.note, "");
+  c_code_bound(&code, p, 1);  // no pass would be left
+  CHECK_STR(code.note, "");
+  c_code_bound(&code, p, c_code_bytes(&code) - 1);
+  for (uint32_t i = 0; i < code.pass_count; i++)
+    left_out += code.facts[i].left_out;
+  CHECK(left_out > 0 && left_out < code.pass_count);
+  CHECK_CONTAINS(code.note, "run uncompiled, which is slower: the program becomes ");
+  c_code_free(&code);
+  text_is_bounded = true;
+  evaluation *e = net_evaluate(&memory, p->net, 36);
+  check_run(p, e, &usual_text, &(compiled_options){.isa = "native", .no_cache = true});
+  text_is_bounded = false;
+  arena_free(&memory);
+}
+
 // Any bits; or no NaN but the usual ones.
 static void fill_halves(const plan *p, evaluation *e, random_state *r, bool usual) {
   for (size_t i = 0; i < p->net->arrays.count; i++)

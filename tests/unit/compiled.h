@@ -4,6 +4,9 @@
 
 #include "runtime/compiled/compiled.h"
 
+// Whether one byte of text is too much, so that some passes are executed uncompiled.
+static bool text_is_bounded = false;
+
 // As compiled_new, of the text that the plan has with these options; NULL: those of the backend
 // cpu.
 static inline compiled *compiled_from_plan(const plan *p, const c_options *text_options,
@@ -14,7 +17,10 @@ static inline compiled *compiled_from_plan(const plan *p, const c_options *text_
   const char *problem = NULL;
   compiled *e = NULL;
   *status = COMPILED_FAILED;
-  if (c_emit(&code, p, text_options ? text_options : &usual, &problem))
+  bool written = c_emit(&code, p, text_options ? text_options : &usual, &problem);
+  if (written && text_is_bounded)
+    c_code_bound(&code, p, c_code_bytes(&code) - 1);
+  if (written)
     e = compiled_new(p, &code, o, status, why);
   else
     error_set(why, SPAN_NONE, "%s", problem ? problem : "out of memory");
