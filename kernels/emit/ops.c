@@ -102,8 +102,10 @@ void c_phase_write_ops(const pass_text *p, c_phase *f) {
     for (uint32_t i = 0; i < count; i++) {
       const net_op *op = &p->of.stage->ops.items[pass->ops[f->first_op + i]];
       uint32_t of_op = pass->slot_of[op->outputs[0].value];
-      if ((of_op != NET_NONE && p->keyed[of_op] ? of_op : slots) == slot)
-        numbers[found] = f->first_op + i, some[found++] = op;
+      if ((of_op != NET_NONE && p->keyed[of_op] ? of_op : slots) == slot) {
+        numbers[found] = f->first_op + i;
+        some[found++] = op;
+      }
     }
     for (uint32_t i = 0; i < found && slot < slots; i++)
       c_write_origin(f->w, p->of.context->options, some[i]);

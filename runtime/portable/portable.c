@@ -343,7 +343,8 @@ static bool is_dead_tile(const portable_pass_state *s, const tile_item *item) {
           f2_space_reduce(s->space, item->base) >= s->plan->padding_start);
 }
 
-// What op number - 1 loads directly; 0: what is loaded before all ops.
+// What op number - 1 loads directly, or, for 0, what is loaded before all ops. (A compare-exchange
+// reads one value alone, so those that go together load nothing.)
 static void load_for(const portable_pass_state *s, uint32_t number, const tile_item *item) {
   for (uint32_t i = 0; i < s->load_count; i++)
     if (s->plan->loads[i].direct == number)
@@ -355,15 +356,16 @@ static bool run_tile(const portable *e, const portable_pass_state *s, const tile
   if (is_dead_tile(s, item))
     return true;
   load_for(s, 0, item);
-  for (uint32_t i = 0; i < s->op_count; i++)
-    if (load_for(s, i + 1, item), s->ops[i].is_compare) {
+  for (uint32_t i = 0; i < s->op_count; i += s->ops[i].together) {
+    load_for(s, i + 1, item);
+    if (s->ops[i].is_compare) {
       run_compares(e, s, i, item, next);
-      i += s->ops[i].together - 1;
-    } else {
-      prefetch_next_tile(s, next);
-      if (!tile_op_run(e, &s->tile, &s->ops[i], item))
-        return false;
+      continue;
     }
+    prefetch_next_tile(s, next);
+    if (!tile_op_run(e, &s->tile, &s->ops[i], item))
+      return false;
+  }
   for (uint32_t i = 0; i < s->store_count; i++)
     tile_store(&s->tile, &s->stores[i], item);
   return true;
