@@ -13,7 +13,7 @@ static size_t end_of_group(const making *m, size_t first) {
     bool any;
     end++;
     for (net_id a = 0; a < n->arrays.count; a++)
-      good = good && making_is_written_in(n, first, end, a, &any);
+      good = good && making_is_written_in(m, first, end, a, &any);
   }
   return end > first + 1 && !good ? end - 1 : end;
 }
@@ -146,8 +146,9 @@ static void find_fresh(const external *e) {
 // NULL: so much memory is too little, or *wrong says what else is.
 static const external *make_as_is(arena *a, const net *n, const target *t, uint64_t memory,
                                   const char **wrong) {
-  making m = {.memory = a, .from = n, .bytes = memory, .out = NEW(a, external), .to = NEW(a, net)};
+  making m = {.memory = a, .bytes = memory, .out = NEW(a, external), .to = NEW(a, net)};
   bool good = true;
+  making_begin_net(&m, n);
   m.out->net = m.to;
   *m.to = (net){.externs = n->externs};
   for (size_t i = 0; i < n->arrays.count; i++)

@@ -4,13 +4,19 @@
 
 #include "fusion/external/external.h"
 
+// Of the stages that write to an array: the first one, and behind the last one. 0, 0: none does.
+typedef struct making_writers {
+  size_t first, end;
+} making_writers;
+
 typedef struct making {
   arena *memory;
   const net *from;
-  uint64_t bytes;        // of memory
-  const target *target;  // whose tile is what a share may have
-  bool joins_blocks;     // short blocks are read, and written, with what is between them
-  bool copies;           // what a share would read all of is first put in the order of the index
+  const making_writers *writers;  // by array of it
+  uint64_t bytes;                 // of memory
+  const target *target;           // whose tile is what a share may have
+  bool joins_blocks;              // short blocks are read, and written, with what is between them
+  bool copies;  // what a share would read all of is first put in the order of the index
   external *out;
   net *to;
   net_id *arrays;  // of the plan that is made steps of: their numbers in out->arrays
@@ -56,8 +62,10 @@ void making_add_traffic(const making *m, const external_move *move, external_tra
 void making_add_stages(making *m, size_t first, size_t end);
 // Steps of a stage whose arrays are files.
 void making_add_stage(making *m, const net_stage *s);
-// Whether only stages first, ..., end - 1 write to the array (*any), or none of them does.
-bool making_is_written_in(const net *n, size_t first, size_t end, net_id array, bool *any);
+// Whether only stages first, ..., end - 1 of m->from write to the array (*any), or none of them does.
+bool making_is_written_in(const making *m, size_t first, size_t end, net_id array, bool *any);
+// m->from, and who writes to its arrays.
+void making_begin_net(making *m, const net *n);
 
 // ---- stages by loops (loops.c, loop_bits.c, blocks.c) -------------------------------------------
 

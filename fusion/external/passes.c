@@ -122,7 +122,7 @@ void making_add_stage(making *m, const net_stage *s) {
   for (size_t a = 0; a < m->out->arrays.count; a++)
     vec_push(m->memory, &part->arrays, m->out->arrays.items[a]);
   vec_push(m->memory, &part->stages, *s);
-  inner.from = part;
+  making_begin_net(&inner, part);
   making_add_stages(&inner, 0, 1);
   m->wide = m->wide || inner.wide;
   m->wrong = inner.wrong;
@@ -192,14 +192,26 @@ static void add_pass(making *m, const plan *p, const plan_pass *pass) {
 
 // ---- outer plans --------------------------------------------------------------------------------
 
-bool making_is_written_in(const net *n, size_t first, size_t end, net_id array, bool *any) {
-  bool others = false;
-  *any = false;
+void making_begin_net(making *m, const net *n) {
+  making_writers *writers = NEW_ARRAY(m->memory, making_writers, n->arrays.count + 1);
   for (size_t i = 0; i < n->stages.count; i++)
-    for (net_access at = {0}; net_access_next(&n->stages.items[i], &at);)
-      if (at.writes && at.array == array)
-        *(i >= first && i < end ? any : &others) = true;
-  return !*any || !others;
+    for (net_access at = {0}; net_access_next(&n->stages.items[i], &at);) {
+      making_writers *w = &writers[at.array];
+      w->first = at.writes && !w->end ? i : w->first;
+      w->end = at.writes ? i + 1 : w->end;
+    }
+  m->from = n;
+  m->writers = writers;
+}
+
+bool making_is_written_in(const making *m, size_t first, size_t end, net_id array, bool *any) {
+  making_writers w = m->writers[array];
+  bool within = w.end && w.first >= first && w.end <= end;
+  *any = within;
+  for (size_t i = first; i < end && !within && !*any && w.first < end && w.end > first; i++)
+    for (net_access at = {0}; net_access_next(&m->from->stages.items[i], &at);)
+      *any = *any || (at.writes && at.array == array);
+  return within || !*any;
 }
 
 // For stages first, ..., end - 1 alone: what others write is given.
@@ -208,7 +220,7 @@ static void add_arrays(making *m, net *part, size_t first, size_t end) {
   for (net_id i = 0; i < m->from->arrays.count; i++) {
     net_array of = m->from->arrays.items[i];
     bool any;
-    making_is_written_in(m->from, first, end, i, &any);
+    making_is_written_in(m, first, end, i, &any);
     if (of.role != NET_TABLE)
       of.role = any ? NET_TEMPORARY : NET_ARGUMENT;
     of.number = numbers[of.role]++;
