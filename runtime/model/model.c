@@ -241,19 +241,38 @@ static double array_bytes(const plan *p, uint64_t array) {
 typedef struct counter {
   const machine_speed *speed;
   const plan *plan;
-  bool *by_data;  // by node of the op at hand: it is made of elements in memory
-  double *times;  // ... how often it is evaluated for all cosets together
+  bool *by_data;         // by node of the op at hand: it is made of elements in memory
+  double *times;         // ... how often it is evaluated for all cosets together
+  const double *takers;  // count_takers
 } counter;
 
-// The numbers of a turn in all cosets: the elements that are taken at these numbers, each once.
+static bool is_taken_at_turn(const net_stage *s, const net_node *node) {
+  return node->kind == NET_GATHER && s->nodes.items[node->operands[0]].kind == NET_TURN;
+}
+
+// By array: how many nodes take its elements at the numbers of a turn.
+static double *count_takers(arena *memory, const net *n) {
+  double *takers = NEW_ARRAY(memory, double, n->arrays.count + 1);
+  for (size_t i = 0; i < n->stages.count; i++) {
+    const net_stage *s = &n->stages.items[i];
+    for (size_t k = 0; k < s->nodes.count; k++)
+      if (is_taken_at_turn(s, &s->nodes.items[k]))
+        takers[s->nodes.items[k].number]++;
+  }
+  return takers;
+}
+
+// The numbers of a turn in all cosets: the elements that are taken at these numbers, each once by one
+// of the array's takers.
 static double count_numbers(const counter *c, const net_stage *s, uint32_t count, net_id turn,
                             double cosets) {
   double numbers = cosets;
   for (uint32_t i = 0; i < count; i++) {
     const net_node *d = &s->nodes.items[s->walk[i]];
-    double elements = d->kind == NET_GATHER && d->operands[0] == turn
-                          ? (double)c->plan->net->arrays.items[d->number].count
-                          : 0;
+    double elements =
+        is_taken_at_turn(s, d) && d->operands[0] == turn
+            ? (double)c->plan->net->arrays.items[d->number].count / c->takers[d->number]
+            : 0;
     numbers = elements > numbers ? elements : numbers;
   }
   return numbers;
@@ -379,7 +398,7 @@ void model_add_plan(cost_model *m, arena *memory, const plan *p, unsigned thread
     if (p->net->stages.items[i].nodes.count > nodes)
       nodes = p->net->stages.items[i].nodes.count;
   const counter with = {&m->speed, p, NEW_ARRAY(memory, bool, nodes + 1),
-                        NEW_ARRAY(memory, double, nodes + 1)};
+                        NEW_ARRAY(memory, double, nodes + 1), count_takers(memory, p->net)};
   m->passes = NEW_ARRAY(memory, model_pass, p->passes.count + 1);
   m->portable = m->compiled = rates.call * slowness(m);
   for (size_t i = 0; i < p->passes.count; i++) {
