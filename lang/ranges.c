@@ -160,12 +160,16 @@ typedef struct known {
   } facts[MOST_FACTS];
 } known;
 
+static bool is_equality(const trace_step *s) {
+  return s->op == TRACE_SCALAR && (s->scalar == OP_EQ || s->scalar == OP_NE);
+}
+
 static bool is_never(number_range r, bool value) { return value ? r.most < 1 : r.least > 0; }
 
 // `a && b` is select a b false.
 static void assume(known *k, value_id condition, bool holds, unsigned depth) {
   const trace_step *s = &k->t->steps.items[condition];
-  if (trace_is_comparison(s) && k->count < MOST_FACTS) {
+  if ((trace_is_comparison(s) || is_equality(s)) && k->count < MOST_FACTS) {
     k->facts[k->count].comparison = s;
     k->facts[k->count++].holds = holds;
   }
@@ -187,10 +191,29 @@ static bool is_same(const trace *t, value_id a, value_id b) {
                     memcmp(&x->constant, &y->constant, scalar_types[x->type].size) == 0);
 }
 
+// The same of ==, and of != where the other number is one at an end.
+static number_range where_equal(const known *k, const trace_step *c, bool holds, value_id of,
+                                number_range all) {
+  bool equal = (c->scalar == OP_EQ) == holds;
+  for (uint32_t i = 0; i < 2; i++) {
+    number_range other = k->r[c->operands[1 - i]];
+    if (!is_same(k->t, of, c->operands[i]) || !is_bounded(other))
+      continue;
+    if (equal)
+      all = (number_range){greater(all.least, other.least), lesser(all.most, other.most)};
+    else if (other.least == other.most && !is_none(all))
+      all = (number_range){all.least + (all.least == other.least),
+                           all.most - (all.most == other.most)};
+  }
+  return all;
+}
+
 // What is left of the bounds of a value where a comparison holds, or does not: of x, where x < 16,
 // at most 15.
 static number_range where(const known *k, const trace_step *c, bool holds, value_id of,
                           number_range all) {
+  if (is_equality(c))
+    return where_equal(k, c, holds, of, all);
   bool less = c->scalar != OP_GT && c->scalar != OP_GE;
   // low < high, or low <= high.
   value_id low = c->operands[less == holds ? 0 : 1], high = c->operands[less == holds ? 1 : 0];

@@ -24,8 +24,8 @@ static void report_hint(diagnostics *d, const trace_check *k, const check_fault 
             "of elements and padding"
       : k->kind == CHECK_PLACES && twice ? "each element needs a place of its own"
       : k->kind == CHECK_PLACES
-          ? "indices are 0 to length xs - 1: clamp 0 (length xs - 1) i is one of them; a function "
-            "is computed even where the branch that calls it is not taken"
+          ? "indices are 0 to length xs - 1: clamp 0 (length xs - 1) i is one of them; what is "
+            "defined outside of a branch is computed even where that is not taken"
       : (k->kind == CHECK_ROWS || k->kind == CHECK_ENDS) && f->value < 0
           ? "offsets ascend: each is at least the one before it"
           : NULL;

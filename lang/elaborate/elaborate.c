@@ -155,6 +155,7 @@ static value *new_closure(elaborator *e, activation *act, function *code) {
   v->u.function.code = code;
   v->u.function.types = act->types;
   v->u.function.captures = NEW_ARRAY(e->memory, value *, code->captures.count);
+  v->u.function.guards = code->indexes ? e->guards : NULL;
   return v;
 }
 
@@ -615,13 +616,15 @@ static value *find_element(elaborator *e, activation *act, const expr *x, value 
   value *array = of->kind == EXPR_INDEX ? find_element(e, act, of, data) : eval_expr(e, act, of);
   value *index = static_scalar(e, eval_expr(e, act, x->u.at.index));
   e->where = x->u.at.index->where;
-  bool is_data = index->kind == VALUE_DYNAMIC && !depends_on_int_argument(e, index);
-  for (const index_guard *g = e->guards; is_data && g; g = g->outer) {
+  bool dynamic = index->kind == VALUE_DYNAMIC && !depends_on_int_argument(e, index) &&
+                 is_data(array, true);  // no functions
+  for (const index_guard *g = e->guards; dynamic && g; g = g->outer) {
     value *none = make_integer(e, 0);
-    index = select_value(e, g->condition, g->taken ? index : none, g->taken ? none : index);
+    if (step_at(e, g->condition->u.step)->batch <= e->batch)  // not of elements of what is here
+      index = select_value(e, g->condition, g->taken ? index : none, g->taken ? none : index);
   }
   uint64_t rows = length_of(array);
-  if (!*data && !is_data)
+  if (!*data && !dynamic)
     return element_at(e, array, (uint64_t)index_inside(e, index, rows));
   if (!*data) {
     *data = index;
@@ -629,7 +632,7 @@ static value *find_element(elaborator *e, activation *act, const expr *x, value 
   }
   uint64_t length = length_of(as_array(e, array)->u.array.element);
   index =
-      is_data ? bounded_index(e, index, length) : make_integer(e, index_inside(e, index, length));
+      dynamic ? bounded_index(e, index, length) : make_integer(e, index_inside(e, index, length));
   value *row =
       scalar_operation(e, OP_MUL, bounded_index(e, *data, rows), make_integer(e, (int64_t)length));
   *data = scalar_operation(e, OP_ADD, row, index);
@@ -781,7 +784,10 @@ static value *run_function(elaborator *e, const closure *c) {
   if (b && b->signature)
     check_argument_sizes(e, act, b, c->arguments);
   e->where = where;
-  e->guards = NULL;
+  if (b && b->global && !code->indexes)  // its calls are copied wherever they stand
+    e->guards = NULL;
+  else if (!guards)
+    e->guards = c->guards;
   value *v = run_equations(e, act, code, c->arguments);
   e->guards = guards;
   // What goes wrong from here on is the body's doing (main = sort n, or a result of another size).

@@ -41,8 +41,9 @@ typedef struct closure {
   const builtin *row;
   const binding *foreign;
   value **captures;  // code->captures.count
-  type_env *types;   // code: what its type variables stand for
-  type **instance;   // row: the same
+  const struct index_guard *guards;
+  type_env *types;  // code: what its type variables stand for
+  type **instance;  // row: the same
   uint32_t arity, given;
   value **arguments;  // `given` of them
   span *places;       // row: where they stand, for messages
@@ -117,8 +118,8 @@ typedef struct active_branch {  // of a dynamic condition, one of whose branches
   struct active_branch *outer;
 } active_branch;
 
-// Of a branch in which an index stands in the program's text: where the condition is not `taken`,
-// the index is that of no element.
+// Of a branch in which an index stands, or a call of a local function with one: where the condition
+// is not `taken`, the index is that of no element.
 typedef struct index_guard {
   value *condition;
   bool taken;
@@ -168,7 +169,7 @@ typedef struct elaborator {
   VEC(value_id) law_results;
   active_call *calls;
   active_branch *branches;
-  const index_guard *guards;  // of the function, or the binding, that is being computed
+  const index_guard *guards;  // around what is being computed, as far as it has indices
   span where;                 // of the application being evaluated
   span caller;                // of the innermost one in the program's own text
   const span *places;         // of the arguments of the builtin that runs

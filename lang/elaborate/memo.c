@@ -104,6 +104,14 @@ static void write_types(key_writer *k, const type_env *env) {
       write_pointer(k, env->instance[i]);
 }
 
+static void write_guards(key_writer *k, const index_guard *g) {
+  for (; g && !k->impossible; g = g->outer) {
+    write_number(k, g->taken ? 2 : 1);
+    write_value(k, g->condition);
+  }
+  write_number(k, 0);
+}
+
 static void write_closure(key_writer *k, const closure *f) {
   write_pointer(k, f->code  ? (const void *)f->code
                    : f->row ? (const void *)f->row
@@ -115,6 +123,7 @@ static void write_closure(key_writer *k, const closure *f) {
       write_pointer(k, f->instance[i]);
   if (f->code)
     write_values(k, f->captures, f->code->captures.count);
+  write_guards(k, f->guards);
   write_values(k, f->arguments, f->given);
 }
 
@@ -350,6 +359,7 @@ value *memo_replay(elaborator *e, const closure *f, memo_call **call) {
   key_writer k = {.e = e, .table = t};
   write_number(&k, e->batch == 1);
   write_closure(&k, f);
+  write_guards(&k, f->code->indexes ? e->guards : NULL);
   if (k.impossible)
     return NULL;
   uint64_t hash = hash_bytes(t->key, t->key_length);

@@ -207,6 +207,7 @@ struct function {
   VEC(equation) equations;
   uint32_t slot_count;
   bool repeats;  // its own code names some function twice
+  bool indexes;  // xs[i] stands in it
   capture_list captures;
   function *outer;
 };

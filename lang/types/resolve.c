@@ -371,6 +371,8 @@ static void resolve_by_kind(resolver *r, expr *e) {
     resolve_comprehension(r, e);
     break;
   case EXPR_INDEX:
+    for (function *f = r->function; f && !f->indexes; f = f->outer)
+      f->indexes = true;
     resolve_expr(r, e->u.at.array);
     resolve_expr(r, e->u.at.index);
     break;
