@@ -85,6 +85,7 @@ static void add_library(const c_writer *w, const c_context *c, c_code *code) {
               "#define PERMC_AHEAD(p) __builtin_prefetch((void *)((uintptr_t)(p) + 4096))\n"
               "#define PERMC_CUT(n) __asm__ goto(\"\" : : : : permc_cut_##n); permc_cut_##n:;\n");
   code->headers = w->masks_needed;
+  code->lanes_alone = w->lanes_alone;
   if (w->masks_needed)
     text_string(out, "#if defined(__GNUC__) && !defined(__clang__) && !defined(PERMC_PLAIN) && \\\n"
                      "    defined(__AVX512F__) && defined(__AVX512BW__) && \\\n"

@@ -68,11 +68,12 @@ typedef struct c_comments {
 } c_comments;
 
 typedef struct c_code {
-  text head;         // comments on the program
-  text library;      // in front of all, the same for many programs
-  bool headers;      // it includes the compiler's headers, which take it a while
-  text parts;        // of the library, the names of its sources: ", core/scalar/integer.c"
-  text definitions;  // types, functions and tables that the passes need
+  text head;             // comments on the program
+  text library;          // in front of all, the same for many programs
+  uint64_t lanes_alone;  // of passes: lanes that are computed one by one
+  bool headers;          // it includes the compiler's headers, which take it a while
+  text parts;            // of the library, the names of its sources: ", core/scalar/integer.c"
+  text definitions;      // types, functions and tables that the passes need
   uint32_t pass_count;
   text *passes;             // functions; of kernels, what follows their number
   text *functions;          // that passes call

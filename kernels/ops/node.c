@@ -86,6 +86,7 @@ static c_value call_lanes(c_writer *w, const char *function, const char *first, 
   c_value out = {.level = level, .type = result};
   const char *arguments = first, *comma = *first ? ", " : "";
   uint32_t bytes = scalar_part_bytes(result), width = level == C_VECTOR ? lanes : 1;
+  w->lanes_alone += width > 1 ? width : 0;
   for (uint32_t i = 0; i < count; i++)
     for (uint32_t part = 0; part < scalar_parts(operands[i].type); part++, comma = ", ")
       arguments = c_format(w, "%s%sv%u", arguments, comma,

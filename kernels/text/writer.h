@@ -40,6 +40,7 @@ typedef struct c_writer {
   bool halves_needed;      // vectors of f16 (kernels/text/half.h)
   bool scalars_needed[2];  // of integers; of floats, conversions and mathematics
   bool roots_needed;       // those without a table (kernels/text/root_text.h)
+  uint64_t lanes_alone;    // computed one by one, as vectors have no instruction
   bool masks_needed, runtime_matrix_needed, look_back_needed;
   struct kernel_record *record;  // of what is asked of memory (kernels/schedule/record.h), or NULL
 } c_writer;

@@ -63,7 +63,7 @@ static void look_for_code(adaptive *e) {
 
 static double find_compile_seconds(const adaptive *e) {
   return model_compile_seconds(c_code_bytes_of_passes(&e->code), e->code.headers,
-                               e->options.threads);
+                               e->code.lanes_alone, e->options.threads);
 }
 
 static void begin_compilation(adaptive *e) {

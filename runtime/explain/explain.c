@@ -182,9 +182,9 @@ static void predict_compilation(const permc_context *c, pipeline *p) {
   if (!p->target->lane_bytes || p->model.bytes > most * (double)C_CODE_MOST_BYTES)
     return;
   if (c_emit(&code, p->plan, &options, &problem))
-    p->model.compile =
-        model_compile_seconds(c_code_bytes_of_passes(&code), code.headers, context_threads(c)) *
-        p->model.speed.cycle / speed_usual.cycle;
+    p->model.compile = model_compile_seconds(c_code_bytes_of_passes(&code), code.headers,
+                                             code.lanes_alone, context_threads(c)) *
+                       p->model.speed.cycle / speed_usual.cycle;
   c_code_free(&code);
 }
 

@@ -50,9 +50,9 @@ static const struct {
     double joined;  // of an element that concat makes, or a permutation beside it, portable
   } planning;
   struct {
-    double node, move;                   // bytes
-    double byte, look;                   // seconds: to write it, to look for its code
-    double compiler, headers, per_byte;  // ... to compile it
+    double node, move;                             // bytes
+    double byte, look;                             // seconds: to write it, to look for its code
+    double compiler, headers, per_byte, per_lane;  // ... to compile it
   } text;
   struct {
     double driver, nvrtc, text_byte, copy_byte;
@@ -80,7 +80,8 @@ static const struct {
              .look = 5e-3,
              .compiler = 0.04,
              .headers = 0.2,
-             .per_byte = 4e-6},
+             .per_byte = 4e-6,
+             .per_lane = 2e-4},
     .gpu = {.driver = 0.4, .nvrtc = 0.3, .text_byte = 3e-6, .copy_byte = 1e-10, .speed = 110},
     .call = 1.8e-7,
     .share = 3e-6,
@@ -190,9 +191,10 @@ unsigned model_compilers(uint64_t bytes, unsigned threads) {
   return files <= 1 ? 1 : files >= most ? most : (unsigned)files;
 }
 
-double model_compile_seconds(uint64_t bytes, bool headers, unsigned threads) {
+double model_compile_seconds(uint64_t bytes, bool headers, uint64_t lanes, unsigned threads) {
   return rates.text.compiler + (headers ? rates.text.headers : 0) +
-         rates.text.per_byte * (double)bytes / model_compilers(bytes, threads);
+         (rates.text.per_byte * (double)bytes + rates.text.per_lane * (double)lanes) /
+             model_compilers(bytes, threads);
 }
 
 // Elements of a pass of what has so many live forms of its own; among them may be the pass's.
@@ -419,7 +421,7 @@ void model_add_plan(cost_model *m, arena *memory, const plan *p, unsigned thread
   m->bytes = length;
   m->text = (rates.text.look + rates.text.byte * length) * slowness(m);
   m->compile =
-      model_compile_seconds((uint64_t)length, p->target->lane_bytes == VECTOR_BYTES, threads) *
+      model_compile_seconds((uint64_t)length, p->target->lane_bytes == VECTOR_BYTES, 0, threads) *
       slowness(m);
   for (size_t i = 0; i < p->arrays.count; i++) {
     const net_array *a = &p->arrays.items[i];

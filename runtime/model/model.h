@@ -50,9 +50,10 @@ cost_model model_of_trace(const trace *t, const machine_speed *speed, unsigned t
 void model_add_plan(cost_model *m, arena *memory, const plan *p, unsigned threads, bool gpu_runs);
 
 // Of passes with so much C text: how many compilers work at once on `threads` processors, and how
-// long; `headers`: they read those of the compiler as well (kernels/emit/emit.h).
+// long; `headers`: they read those of the compiler as well; `lanes` are computed one by one
+// (kernels/emit/emit.h).
 unsigned model_compilers(uint64_t bytes, unsigned threads);
-double model_compile_seconds(uint64_t bytes, bool headers, unsigned threads);
+double model_compile_seconds(uint64_t bytes, bool headers, uint64_t lanes, unsigned threads);
 
 // Of any backend that plans, as far as can be said before there is a Plan. Where planning is no
 // large part of what interp takes, what the Plan says of arrays that are joined is worth waiting
