@@ -184,11 +184,6 @@ def of_guide(name):
     return GUIDE.split(f'\n{name} = permc.compile(r"""\n')[1].split('"""')[0]
 
 
-MANDELBROT = """-- How many of 100 steps z := z^2 + c keep |z| <= 2.
-main : [m][k]c128 -> [m][k]int
-main = map (map (\\c -> snd (iter 100 (step c) (0, 0))))
-  where step c (z, count) = if re z * re z + im z * im z <= 4 then (z * z + c, count + 1) else (z, count)
-"""
 ROWS = 1_000_000
 
 
@@ -220,7 +215,7 @@ PROGRAMS = {
     "Viterbi": ("viterbi.perm", "main", states, viterbi),
     "Batcher of 1000": ("merge_exchange.perm", "main",
                         lambda: [draw.integers(0, 2**32, 1000, np.uint32)], batcher),
-    "Mandelbrot": (MANDELBROT, "main", lambda: [plane()], mandelbrot),
+    "Mandelbrot": ("mandelbrot.perm", "main", lambda: [plane()], mandelbrot),
     "quantiles": ("tables.perm", "quartiles", lambda: [draw.random(ROWS)], quantiles),
 }
 
