@@ -62,6 +62,7 @@ static const library_row library_rows[] = {
     {"map reverse", "[100][200]u32"},
     {"map reverse", "[100][2^8]u32"},
     {"bit_permute [5, 9, 0, 14, 2, 11, 7, 1, 15, 4, 12, 8, 3, 13, 6, 10]", "[2^16]u32"},
+    {"transpose_by [2, 0, 1]", "[20][30][40]u32"},
     {"rotate_bits 8", "[2^16]u32"},
     {"shuffle", "[2^16]u32"},
     {"unshuffle", "[2^16]u32"},
