@@ -119,6 +119,7 @@ static void describe_sort(const routine_making *w) {
 
 static void add_input(const routine_making *w, partition_work *work, net_id array) {
   work->input_bytes[work->input_count] = element_bytes(w, array);
+  work->input_is_truth[work->input_count] = net_array_has_bytes(&w->plan->arrays.items[array]);
   place_array(w, PARTITION_FIRST_INPUT + work->input_count++, array);
 }
 

@@ -83,6 +83,34 @@ TEST(counts_of_many_keys) {
   setenv("FAKE_NVRTC_CUBIN", FAKE_CUDA_MODULE, 1);
 }
 
+// Keys that a sort computes of bools of any bytes.
+TEST(keys_of_bools) {
+  uint8_t bytes[COUNT], expected[COUNT];
+  permc_value **results = NULL;
+  size_t count = 0, trues = 0;
+  enter("");
+  setenv("FAKE_NVRTC_HOST", getenv("PERMC_CACHE"), 1);
+  unsetenv("FAKE_NVRTC_CUBIN");
+  for (size_t i = 0; i < COUNT; i++) {
+    bytes[i] = (uint8_t)(i % 3 ? i % 256 : 0);
+    trues += bytes[i] != 0;
+  }
+  for (size_t i = 0; i < COUNT; i++)
+    expected[i] = i >= COUNT - trues;
+  permc_context *c = load_text("main : [m]bool -> [m]bool\nmain xs = fst (bucket 1 i64 xs)\n");
+  permc_value *argument = value_1("bool", COUNT, bytes);
+  permc_compiled *p = permc_compile(c, "main", "cuda", &argument, 1);
+  CHECK(p && call_values(p, &argument, 1, &results, &count));
+  if (CHECK_EQ_U64(count, 1))
+    check_1(results[0], 0, "bool", COUNT, expected);
+  permc_values_free(results, count);
+  permc_compiled_free(p);
+  permc_value_free(argument);
+  permc_context_free(c);
+  unsetenv("FAKE_NVRTC_HOST");
+  setenv("FAKE_NVRTC_CUBIN", FAKE_CUDA_MODULE, 1);
+}
+
 // The only pass is a permutation by a schedule: by its kernel, with tables that are made of the
 // places.
 static uint64_t permuted_runs;

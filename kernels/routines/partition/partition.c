@@ -81,8 +81,8 @@ static void write_inputs(text *out, const partition_work *w) {
                 8 * w->input_bytes[i], i);
   text_string(out, "\n#define PARTITION_LOAD(i, k)");
   for (uint32_t i = 0; i < w->input_count; i++)
-    text_printf(out, " PERMC_AT(value%u, i) = PERMC_LOAD(uint%u_t, in%u + (k));", i,
-                8 * w->input_bytes[i], i);
+    text_printf(out, " PERMC_AT(value%u, i) = PERMC_LOAD(uint%u_t, in%u + (k))%s;", i,
+                8 * w->input_bytes[i], i, w->input_is_truth[i] ? " != 0" : "");
   text_string(out, "\n#define PARTITION_KEY(i) partition_key(");
   for (uint32_t i = 0; i < w->input_count; i++)
     text_printf(out, "%sPERMC_AT(value%u, i)", i ? ", " : "", i);

@@ -38,6 +38,7 @@ typedef struct partition_work {
   uint64_t rows, length;
   uint32_t multiprocessors;
   uint32_t input_count, input_bytes[PARTITION_MOST_INPUTS];  // 1, 2, 4 or 8
+  bool input_is_truth[PARTITION_MOST_INPUTS];                // any byte but 0 stands for 1
   const char *key_text;  // cuda_host.h, and a function of an element of each input: partition_key
   bool wants_places;     // the place of each key, as i64
   uint32_t payload_count;
