@@ -880,7 +880,7 @@ out_has '^fails.perm:29: constant: property permutation: result does not hold th
 out_has '^fails.perm:32: constant: property inverse_of reverse: the recovered input\[0\] is 7i32, expected 1i32$'
 out_has '^fails.perm:35: constant: property equals srot: srot:$'
 out_has '^fails.perm:38: constant: property equals reverse: result\[0\] is 7i32, expected 8i32$'
-out_has '^fails.perm:41: absent: '
+out_has '^fails.perm:40: absent: '
 out_has "^fails.perm:42: main: expected an error with the words 'anything', found none$"
 out_has 'out of order: (1i32, 2.0f32) stands before (1i32, 1.0f32)$'
 
