@@ -77,7 +77,8 @@ static bool same_types(const closure *a, const closure *b) {
 
 // Functions of the program or the library, with the same variables.
 static bool same_functions(const closure *a, const closure *b) {
-  bool same = a->code && a->code == b->code && a->given == b->given && same_types(a, b);
+  bool same = a->code && a->code == b->code && a->given == b->given && a->guards == b->guards &&
+              same_types(a, b);
   for (size_t i = 0; same && i < a->code->captures.count; i++)
     same = a->captures[i] == b->captures[i];
   return same;
@@ -376,8 +377,9 @@ static value *simple_binding(const graph *g, const expr *x) {
   const binding *b = t->definition;
   const equation *q = &b->code->equations.items[0];
   return !t->result && !t->running && !t->part && t->activation == g->act &&
-                 t->batch == g->e->batch && !b->signature && b->kind == BINDING_VALUE &&
-                 !q->local_count && q->alternative_count == 1 && !q->alternatives[0].guard
+                 t->batch == g->e->batch && t->guards == g->e->guards && !b->signature &&
+                 b->kind == BINDING_VALUE && !q->local_count && q->alternative_count == 1 &&
+                 !q->alternatives[0].guard
              ? v
              : NULL;
 }

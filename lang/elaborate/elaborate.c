@@ -148,6 +148,37 @@ static bool match_pattern(elaborator *e, activation *act, const pattern *p, valu
   return false;
 }
 
+// ---- guards of indices ------------------------------------------------------------------------
+
+static const index_guard *guarded_by(elaborator *e, value *condition, bool taken,
+                                     const index_guard *outer) {
+  index_guard *g = NEW(e->memory, index_guard);
+  *g = (index_guard){condition, taken, outer};
+  return g;
+}
+
+static const index_guard *guards_of_both(elaborator *e, const index_guard *first,
+                                         const index_guard *second) {
+  const index_guard *g = first;
+  while (g && g != second)
+    g = g->outer;
+  if (g || !second)
+    return first;
+  for (g = first; g; g = g->outer)
+    second = guarded_by(e, g->condition, g->taken, second);
+  return second;
+}
+
+// Those whose conditions are of no deeper level than what has so many instances.
+static const index_guard *guards_at(elaborator *e, const index_guard *g, uint64_t batch) {
+  while (g && step_at(e, g->condition->u.step)->batch > batch)
+    g = g->outer;
+  if (!g)
+    return NULL;
+  const index_guard *outer = guards_at(e, g->outer, batch);
+  return outer == g->outer ? g : guarded_by(e, g->condition, g->taken, outer);
+}
+
 // ---- bindings --------------------------------------------------------------------------------
 
 static value *new_closure(elaborator *e, activation *act, function *code) {
@@ -353,13 +384,6 @@ static value *force_thunk(elaborator *e, value *v) {
 }
 
 // ---- branches --------------------------------------------------------------------------------
-
-static const index_guard *guarded_by(elaborator *e, value *condition, bool taken,
-                                     const index_guard *outer) {
-  index_guard *g = NEW(e->memory, index_guard);
-  *g = (index_guard){condition, taken, outer};
-  return g;
-}
 
 static value *eval_branch(elaborator *e, activation *act, const expr *x) {
   const expr *condition = x->u.branch.condition;
@@ -572,9 +596,12 @@ static value *eval_comprehension(elaborator *e, activation *act, const expr *x) 
     body_call body = {act, x};
     if (list->kind == VALUE_ARRAY) {
       uint64_t batch = e->batch;
+      const index_guard *guards = e->guards;
       e->batch = batch_of_comprehension(e, act, x, list);
+      e->guards = guards_at(e, guards, e->batch);
       value *mapped = map_elements(e, list, eval_mapped_body, &body);
       e->batch = batch;
+      e->guards = guards;
       return mapped;
     }
     run_generator(e, act, x, 0, list, &out);
@@ -616,14 +643,16 @@ static value *find_element(elaborator *e, activation *act, const expr *x, value 
   value *array = of->kind == EXPR_INDEX ? find_element(e, act, of, data) : eval_expr(e, act, of);
   value *index = static_scalar(e, eval_expr(e, act, x->u.at.index));
   e->where = x->u.at.index->where;
-  bool dynamic = index->kind == VALUE_DYNAMIC && !depends_on_int_argument(e, index) &&
-                 is_data(array, true);  // no functions
+  uint64_t rows = length_of(array);
+  bool dynamic = index->kind == VALUE_DYNAMIC
+                     ? !depends_on_int_argument(e, index)
+                     : e->guards && !*data && (uint64_t)index->u.scalar.bits.i64 >= rows;
+  dynamic = dynamic && is_data(array, true);  // no functions
   for (const index_guard *g = e->guards; dynamic && g; g = g->outer) {
     value *none = make_integer(e, 0);
     if (step_at(e, g->condition->u.step)->batch <= e->batch)  // not of elements of what is here
       index = select_value(e, g->condition, g->taken ? index : none, g->taken ? none : index);
   }
-  uint64_t rows = length_of(array);
   if (!*data && !dynamic)
     return element_at(e, array, (uint64_t)index_inside(e, index, rows));
   if (!*data) {
@@ -786,8 +815,8 @@ static value *run_function(elaborator *e, const closure *c) {
   e->where = where;
   if (b && b->global && !code->indexes)  // its calls are copied wherever they stand
     e->guards = NULL;
-  else if (!guards)
-    e->guards = c->guards;
+  else
+    e->guards = guards_of_both(e, guards, c->guards);
   value *v = run_equations(e, act, code, c->arguments);
   e->guards = guards;
   // What goes wrong from here on is the body's doing (main = sort n, or a result of another size).
@@ -832,7 +861,9 @@ value *call_function(elaborator *e, const closure *c) {
   uint64_t batch = e->batch;
   e->caller = own_place(e);
   e->places = c->places;
+  const index_guard *guards = e->guards;
   e->batch = batch_of_call(e, c);
+  e->guards = guards_at(e, guards, e->batch);
   value *v = c->code ? run_code(e, c) : c->row ? run_builtin(e, c) : run_foreign(e, c);
   e->depth--;
   e->calls = here.outer;
@@ -840,6 +871,7 @@ value *call_function(elaborator *e, const closure *c) {
   e->caller = caller;
   e->places = places;
   e->batch = batch;
+  e->guards = guards;
   return v;
 }
 

@@ -7,13 +7,22 @@
 //   ...  sum, of %0         batch 1    not 4: each y would get a sum of its own
 //   %9   scalar - %1 %8     batch 4
 //
-// A comprehension over an array stands where the array and what its body uses come from.
+// A comprehension over an array stands where the array and what its body uses come from. A call in
+// which an index stands is no further out than the conditions of the branches around it.
 #include "lang/elaborate/elaborator.h"
 
 // The largest batch that the values have; the current one where that would take long to find out:
 // `left` more may be looked at. (A function may hold itself.) Constants are at home in any.
 static uint64_t batch_of_values(const elaborator *e, value *const *items, size_t count,
                                 unsigned *left);
+
+static uint64_t batch_of_guards(const elaborator *e, const index_guard *g) {
+  uint64_t batch = 0;
+  for (; g; g = g->outer)
+    if (step_at(e, g->condition->u.step)->batch > batch)
+      batch = step_at(e, g->condition->u.step)->batch;
+  return batch;
+}
 
 static uint64_t batch_of_value(const elaborator *e, const value *v, unsigned *left) {
   const closure *c = &v->u.function;
@@ -40,7 +49,9 @@ static uint64_t batch_of_value(const elaborator *e, const value *v, unsigned *le
   }
   uint64_t captured = c->code ? batch_of_values(e, c->captures, c->code->captures.count, left) : 0;
   uint64_t given = batch_of_values(e, c->arguments, c->given, left);
-  return captured > given ? captured : given;
+  uint64_t guarded = batch_of_guards(e, c->guards);
+  given = captured > given ? captured : given;
+  return guarded > given ? guarded : given;
 }
 
 static uint64_t batch_of_values(const elaborator *e, value *const *items, size_t count,
@@ -64,7 +75,9 @@ uint64_t batch_of_call(const elaborator *e, const closure *c) {
     return e->batch;
   unsigned left = MOST_VALUES;
   value f = {.kind = VALUE_FUNCTION, .u.function = *c};
-  return batch_within(e, batch_of_value(e, &f, &left));
+  uint64_t guarded = c->code && c->code->indexes ? batch_of_guards(e, e->guards) : 0;
+  uint64_t batch = batch_of_value(e, &f, &left);
+  return batch_within(e, batch > guarded ? batch : guarded);
 }
 
 uint64_t batch_of_comprehension(const elaborator *e, const activation *act, const expr *x,

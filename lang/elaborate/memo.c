@@ -235,6 +235,14 @@ static value **copy_values(copier *c, value **items, size_t count) {
   return copies;
 }
 
+static const index_guard *copy_guards(copier *c, const index_guard *g) {
+  if (!g)
+    return NULL;
+  index_guard *n = NEW(c->e->memory, index_guard);
+  *n = (index_guard){copy_value(c, g->condition), g->taken, copy_guards(c, g->outer)};
+  return n;
+}
+
 static value *copy_value(copier *c, value *v) {
   if (v->kind == VALUE_THUNK)
     v = v->u.thunk.result;
@@ -258,6 +266,7 @@ static value *copy_value(copier *c, value *v) {
       n->u.function.captures =
           copy_values(c, v->u.function.captures, v->u.function.code->captures.count);
     n->u.function.arguments = copy_values(c, v->u.function.arguments, v->u.function.given);
+    n->u.function.guards = copy_guards(c, v->u.function.guards);
     break;
   default:
     break;

@@ -268,7 +268,7 @@ static bool prepare_passes(portable *e) {
     return false;
   e->passes = NEW_ARRAY(&e->memory, portable_pass_state, e->plan->passes.count);
   for (uint32_t i = 0; i < e->plan->passes.count; i++)
-    if (e->plan->passes.items[i].repeats)
+    if (plan_code_of(e->plan, i) != i)
       e->passes[i] = e->passes[plan_code_of(e->plan, i)];
     else
       prepare_pass(e, &e->plan->passes.items[i], &e->passes[i]);
