@@ -644,9 +644,9 @@ static value *find_element(elaborator *e, activation *act, const expr *x, value 
   value *index = static_scalar(e, eval_expr(e, act, x->u.at.index));
   e->where = x->u.at.index->where;
   uint64_t rows = length_of(array);
-  bool dynamic = index->kind == VALUE_DYNAMIC
-                     ? !depends_on_int_argument(e, index)
-                     : e->guards && !*data && (uint64_t)index->u.scalar.bits.i64 >= rows;
+  bool dynamic = index->kind == VALUE_DYNAMIC ? !depends_on_int_argument(e, index)
+                                              : (e->guards || !e->batch) && !*data &&
+                                                    (uint64_t)index->u.scalar.bits.i64 >= rows;
   dynamic = dynamic && is_data(array, true);  // no functions
   for (const index_guard *g = e->guards; dynamic && g; g = g->outer) {
     value *none = make_integer(e, 0);

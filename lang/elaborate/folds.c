@@ -6,9 +6,12 @@
 // The operator is applied to two elements, to see which step it makes of them.
 #include "lang/elaborate/elaborator.h"
 
+// Of which nobody can say that it is less than another one.
 static value_id emit_any(elaborator *e, scalar_type t, int64_t i) {
-  return emit(e, (trace_step){.op = TRACE_CONSTANT, .type = t, .constant = scalar_from_i64(t, i)},
-              0, NULL);
+  trace_step s = {.op = TRACE_CONSTANT, .type = t, .constant = scalar_from_i64(t, i)};
+  value_id id = emit(e, s, 0, NULL);
+  e->out->steps.items[id].known = false;
+  return id;
 }
 
 // What a comparison is with its operands in the other order.
