@@ -150,10 +150,15 @@ static bool match_pattern(elaborator *e, activation *act, const pattern *p, valu
 
 // ---- guards of indices ------------------------------------------------------------------------
 
+// Where there are many, indices have to be inside for some of them, too.
 static const index_guard *guarded_by(elaborator *e, value *condition, bool taken,
                                      const index_guard *outer) {
+  enum { MOST_GUARDS = 50 };
+  uint32_t number = outer ? outer->number + 1 : 0;
+  if (number == MOST_GUARDS)
+    return outer;
   index_guard *g = NEW(e->memory, index_guard);
-  *g = (index_guard){condition, taken, outer};
+  *g = (index_guard){condition, taken, number, outer};
   return g;
 }
 

@@ -123,6 +123,7 @@ typedef struct active_branch {  // of a dynamic condition, one of whose branches
 typedef struct index_guard {
   value *condition;
   bool taken;
+  uint32_t number;  // of those outside of it
   const struct index_guard *outer;
 } index_guard;
 

@@ -239,7 +239,7 @@ static const index_guard *copy_guards(copier *c, const index_guard *g) {
   if (!g)
     return NULL;
   index_guard *n = NEW(c->e->memory, index_guard);
-  *n = (index_guard){copy_value(c, g->condition), g->taken, copy_guards(c, g->outer)};
+  *n = (index_guard){copy_value(c, g->condition), g->taken, g->number, copy_guards(c, g->outer)};
   return n;
 }
 
