@@ -650,7 +650,7 @@ static value *find_element(elaborator *e, activation *act, const expr *x, value 
   e->where = x->u.at.index->where;
   uint64_t rows = length_of(array);
   bool dynamic = index->kind == VALUE_DYNAMIC ? !depends_on_int_argument(e, index)
-                                              : (e->guards || !e->batch) && !*data &&
+                                              : (e->guards || (e->trial && !e->batch)) && !*data &&
                                                     (uint64_t)index->u.scalar.bits.i64 >= rows;
   dynamic = dynamic && is_data(array, true);  // no functions
   for (const index_guard *g = e->guards; dynamic && g; g = g->outer) {
