@@ -300,7 +300,7 @@ TEST(a_kill_within_a_note) {
   trial t = reference_of(&sums);
   remove(path_of("argument.npy"));
   t.resume = t.from_file = true;
-  for (t.kill_at = 2; t.kill_at < 20; t.kill_at += test_step(2)) {
+  for (t.kill_at = 2; t.kill_at < 20; t.kill_at += test_step(3)) {
     remove_run();
     CHECK(run_trial(t) == KILLED);
     cut_journal();
@@ -378,7 +378,7 @@ static void spoil_line(uint64_t *state) {
 
 // One byte of a line of the journal is spoiled at some moment: the run is refused.
 TEST(a_damaged_journal) {
-  uint64_t state = 11, tries = test_amount(8, 100);
+  uint64_t state = 11, tries = test_amount(5, 100);
   for (int i = 0; i < EXAMPLES; i++) {
     trial t = reference_of(&examples[i]);
     t.resume = true;
