@@ -23,7 +23,7 @@ for name in ("OMP", "OPENBLAS", "MKL"):
 import numpy as np
 
 import page
-from contest import Player, play, report_of, side
+from contest import Failed, Player, figures, play, report_of, side
 
 HERE = pathlib.Path(__file__).parent
 EXAMPLES = HERE.parent / "examples"
@@ -249,13 +249,12 @@ def lines_of(text):
 def check(name, found, library, xp):
     expected = np.asarray(xp.asnumpy(library) if xp is not np else library)
     if name in COUNTED:
-        first = found[0][:int(found[1])]
-        found, expected = np.sort(first[first.dtype.names[-1]] if first.dtype.names else first), \
-            np.sort(expected)
+        found, expected = found[0][:int(found[1])], np.sort(expected)
+        found = np.sort(found[found.dtype.names[-1]] if found.dtype.names else found)
     else:
         found = found[0]
     if found.shape != expected.shape or not np.allclose(found, expected, rtol=1e-9):
-        sys.exit(f"bench: {name}: the results differ")
+        raise Failed("the results differ")
 
 
 def measure(name, o):
@@ -287,9 +286,8 @@ def measure(name, o):
             first.kill()
             raise
         check(name, [np.load(output) for output in outputs], other.result, xp)
-    beside = side(first, other)
-    ratio = beside["ratio"]
-    times = [page.show_seconds(f["median"]) for f in (side(first, first)["seconds"], beside["seconds"])]
+    ratio = side(first, other)["ratio"]
+    times = [page.show_seconds(figures(each.samples)["median"]) for each in (first, other)]
     shown_ratio = [f"{1 / ratio[key]:.3g}" for key in ("median", "high", "low")]
     cells = [name, str(lines_of(text)) if not text.count("-- entry") else "", str(row["passes"]), *times,
              "{} ({} to {})".format(*shown_ratio)]

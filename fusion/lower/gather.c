@@ -7,6 +7,8 @@
 //   gather p xs, xs of 5 rows of 3            t0 = convert u64 p; inside = t0 < 5
 //     element j of row i of the result        gather a0 (select inside (p * 3 + j) -1)
 //
+// Where its places are sums of multiples of the axes, and inside, it is a load: xs[2 * i + j].
+//
 // A scatter is an op that writes into an array: the one that it changes, copied, or a new one where
 // the places are as many as its elements, so that each is written. Elsewhere than where the op is
 // alive, and for places outside, the address is -1: nothing is written.
