@@ -20,24 +20,23 @@ static inline uint64_t row_place(const place_row *r, uint64_t i, size_t size) {
   return (load_key(r->places, i, size) ^ r->sign) - r->sign;
 }
 
-// Whether any is wrong.
+// Whether any is wrong. A place is outside where it, or what is left from it to the last one, is
+// negative: without comparisons, for compilers to take vectors.
 static bool is_any_wrong(const place_row *r) {
   const place_check *c = r->check;
-  uint64_t places[PLACES], wrong = 0;
+  uint64_t last = (r->sign && c->limit > r->sign ? r->sign : c->limit) - 1;
   for (uint64_t i = 0; i < c->length; i += PLACES) {
-    size_t n = c->length - i < PLACES ? (size_t)(c->length - i) : PLACES;
-    uint64_t outside = 0;
-#define CONVERT(U)                                                                                 \
-  for (size_t j = 0; j < n; j++)                                                                   \
-    places[j] = row_place(r, i + j, (U));
-    FOR_ELEMENT_SIZE(c->size, CONVERT)
-#undef CONVERT
-    for (size_t j = 0; j < n; j++)
-      outside |= places[j] >= c->limit;
-    wrong |= outside;
-    for (size_t j = 0; j < n && c->distinct && !outside; j++) {
-      uint64_t *word = &r->met[places[j] / PLACE_BITS], bit = UINT64_C(1) << places[j] % PLACE_BITS;
-      wrong |= *word & bit;
+    uint64_t end = c->length - i < PLACES ? c->length : i + PLACES, seen = 0;
+#define LOOK(U)                                                                                    \
+  for (uint64_t j = i; j < end; j++)                                                               \
+    seen |= load_key(r->places, j, (U)) | (last - load_key(r->places, j, (U)));
+    FOR_ELEMENT_SIZE(c->size, LOOK)
+#undef LOOK
+    bool wrong = seen >> 63;
+    for (uint64_t j = i; j < end && c->distinct && !wrong; j++) {
+      uint64_t place = load_key(r->places, j, c->size);
+      uint64_t *word = &r->met[place / PLACE_BITS], bit = UINT64_C(1) << place % PLACE_BITS;
+      wrong = *word & bit;
       *word |= bit;
     }
     if (wrong)
