@@ -2,7 +2,7 @@
 // functions, names) is gone; what remains is a straight line of first-order steps on arrays, each
 // step making one value. elaborate/ writes it, runtime/interp/ executes it literally, and fusion/
 // makes a network of it. The door of the floor for fusion/; its room holds trace.c, which checks
-// and prints, ranges.c, and bits.c.
+// and prints, alike.c, ranges.c and bits.c.
 //
 // A value is a batch of equal arrays: `batch` instances, each of shape dims[0] x ... x
 // dims[rank-1]. At the outermost level batch = 1. Entering `parm m f` splits every instance in two,
@@ -198,6 +198,13 @@ static inline size_t trace_returned(const trace *t) {
 }
 // The elements of the step's value, over all instances.
 uint64_t trace_step_count(const trace_step *s);
+// By step: whether a result of the trace depends on it.
+bool *trace_find_needed(arena *a, const trace *t);
+// Whether two values have one type, rank and length of each dimension, for each instance.
+bool trace_have_one_shape(const trace_step *a, const trace_step *b);
+// Whether all of two steps but their operands and number is equal; a hash of that.
+bool trace_steps_are_alike(const trace_step *a, const trace_step *b);
+uint64_t trace_hash_step(const trace_step *s);
 // The first of its operands whose elements are those of the result: the others say which.
 uint32_t trace_first_moved(trace_op op);
 // Whether it is a comparison in an order.

@@ -8,79 +8,18 @@ enum { LEAST_ROUNDS = 8 };
 
 // ---- equal work once ----------------------------------------------------------------------------
 
-static uint32_t row_count(const trace_step *s) {
-  return s->op == TRACE_BMMC ? (uint32_t)__builtin_ctzll(s->dims[0]) : 0;
-}
-
-// All of the step but its operands and, if `number` is not set, its number.
-static uint64_t hash_kind(const trace_step *s, bool number) {
-  uint64_t h = hash_word((uint64_t)s->op, (uint64_t)s->type);
-  h = hash_word(h, (uint64_t)s->scalar << 33 | (uint64_t)s->trusted << 32 | s->operand_count);
-  h = hash_word(hash_word(h, s->batch), s->rank);
-  for (uint32_t i = 0; i < s->rank; i++)
-    h = hash_word(h, s->dims[i]);
-  for (uint32_t i = 0; i < row_count(s); i++)
-    h = hash_word(h, s->rows[i]);
-  if (s->op == TRACE_CONSTANT)
-    h = hash_word(h, hash_bytes(s->constant.bytes, scalar_types[s->type].size));
-  if (s->op == TRACE_TABLE)
-    h = hash_word(h, (uint64_t)(uintptr_t)s->table);
-  return number ? hash_word(h, s->number) : h;
-}
-
-static bool have_one_shape(const trace_step *a, const trace_step *b) {
-  return a->type == b->type && a->rank == b->rank && a->batch == b->batch &&
-         (!a->rank || !memcmp(a->dims, b->dims, a->rank * sizeof *a->dims));
-}
-
-static bool have_one_kind(const trace_step *a, const trace_step *b) {
-  return a->op == b->op && a->scalar == b->scalar && a->operand_count == b->operand_count &&
-         a->trusted == b->trusted && have_one_shape(a, b) &&
-         (!row_count(a) || !memcmp(a->rows, b->rows, row_count(a) * sizeof *a->rows)) &&
-         (a->op != TRACE_CONSTANT ||
-          !memcmp(a->constant.bytes, b->constant.bytes, scalar_types[a->type].size)) &&
-         (a->op != TRACE_TABLE || a->table == b->table);
-}
-
-// Steps that happen as often as the program says, or are told by their number.
-static bool may_be_shared(const trace_step *s) {
-  return s->op != TRACE_EXTERN && s->op != TRACE_ARGUMENT;
-}
-
-static value_id add_once(retrace *r, hash_table *table, trace_step s) {
-  uint64_t h = hash_kind(&s, true);
-  uint32_t id;
-  for (uint32_t i = 0; i < s.operand_count; i++)
-    h = hash_word(h, s.operands[i]);
-  for (size_t tried = 0; may_be_shared(&s) && (id = hash_next(table, h, &tried)) != HASH_NONE;) {
-    const trace_step *other = &r->to->steps.items[id];
-    if (have_one_kind(other, &s) && other->number == s.number &&
-        (!s.operand_count ||
-         !memcmp(other->operands, s.operands, s.operand_count * sizeof(value_id))))
-      return id;
-  }
-  id = retrace_add(r, s);
-  hash_add(r->memory, table, h, id);
-  return id;
-}
-
-// By step: whether a result depends on it.
-static bool *find_needed(arena *a, const trace *t) {
-  bool *needed = NEW_ARRAY(a, bool, t->steps.count + 1);
-  for (size_t i = 0; i < t->results.count; i++)
-    needed[t->results.items[i]] = true;
-  for (size_t i = t->steps.count; i-- > 0;)
-    for (uint32_t k = 0; needed[i] && k < t->steps.items[i].operand_count; k++)
-      needed[t->steps.items[i].operands[k]] = true;
-  return needed;
+// Steps that happen as often as the program says, or are told by their number, stay apart.
+static value_id add_step(retrace *r) {
+  const trace_op op = retrace_old(r)->op;
+  bool apart = op == TRACE_EXTERN || op == TRACE_ARGUMENT;
+  return apart ? retrace_add(r, retrace_step(r)) : retrace_add_once(r, retrace_step(r));
 }
 
 // Checks stand at the end of a Trace; here, behind what they look at, so that they are of its
 // round.
 static const trace *trace_with_work_once(arena *a, const trace *t, const uint32_t **origins) {
   retrace r = retrace_of(a, t, NULL);
-  hash_table table = {0};
-  const bool *needed = find_needed(a, t);
+  const bool *needed = trace_find_needed(a, t);
   value_id *checks = NEW_ARRAY(a, value_id, t->steps.count + 1);  // by step: a WRONG of it
   for (value_id i = 0; i < t->steps.count; i++)
     if (needed[i] && t->steps.items[i].op == TRACE_WRONG && t->steps.items[i].operand_count == 1)
@@ -89,11 +28,11 @@ static const trace *trace_with_work_once(arena *a, const trace *t, const uint32_
     value_id own = r.step, check = checks[own];
     if (!needed[own] || (retrace_old(&r)->op == TRACE_WRONG && r.now[own]))
       continue;
-    r.now[own] = add_once(&r, &table, retrace_step(&r));
+    r.now[own] = add_step(&r);
     if (!check)
       continue;
     r.step = check;
-    r.now[check] = add_once(&r, &table, retrace_step(&r));
+    r.now[check] = add_step(&r);
     r.step = own;
   }
   return retrace_end(&r, origins);
@@ -144,15 +83,16 @@ numbered number_steps(arena *a, const trace *t) {
 // round in both, at the same offset, or of one shape.
 static bool is_step_alike(const numbered *n, const repeat *r, uint32_t x, uint32_t y, uint32_t o) {
   const trace_step *s = numbered_step(n, n->at[x + o]), *t = numbered_step(n, n->at[y + o]);
-  bool alike = have_one_kind(s, t);
+  bool alike = trace_steps_are_alike(s, t);
   if (alike &&
       s->number != t->number)  // which element: the place of a gather, if all are of one array
     alike = s->op == TRACE_ELEMENT && s->operands[0] == t->operands[0] && s->batch == 1 &&
             offset_in_round(n, x, r->period, s->operands[0]) == NO_STEP;
   for (uint32_t k = 0; alike && k < s->operand_count; k++) {
     uint32_t own = offset_in_round(n, x, r->period, s->operands[k]);
-    alike = own == offset_in_round(n, y, r->period, t->operands[k]) &&
-            have_one_shape(numbered_step(n, s->operands[k]), numbered_step(n, t->operands[k]));
+    alike =
+        own == offset_in_round(n, y, r->period, t->operands[k]) &&
+        trace_have_one_shape(numbered_step(n, s->operands[k]), numbered_step(n, t->operands[k]));
   }
   return alike;
 }
@@ -332,7 +272,7 @@ repeat *find_repeats(const numbered *n, uint32_t *count) {
   s.seen = arena_alloc(n->memory, (size_t)(s.mask + 1) * sizeof *s.seen);
   for (uint32_t i = 0; i < n->count; i++) {
     const trace_step *t = numbered_step(n, n->at[i]);
-    s.kinds[i] = hash_kind(t, t->op != TRACE_ELEMENT);
+    s.kinds[i] = hash_word(trace_hash_step(t), t->op == TRACE_ELEMENT ? 0 : t->number);
     s.hashes[i + 1] = s.hashes[i] * hash_factor + s.kinds[i];
   }
   for (uint32_t window = 1 << 10; window >= 4; window /= 4) {

@@ -30,6 +30,23 @@ value_id retrace_add(retrace *r, trace_step s) {
   return (value_id)(r->to->steps.count - 1);
 }
 
+value_id retrace_add_once(retrace *r, trace_step s) {
+  uint64_t h = hash_bytes(s.operands, s.operand_count * sizeof *s.operands);
+  h = hash_word(hash_word(h, trace_hash_step(&s)), s.number);
+  value_id id;
+  for (size_t tried = 0; (id = hash_next(&r->once, h, &tried)) != HASH_NONE;) {
+    const trace_step *other = &r->to->steps.items[id];
+    if (trace_steps_are_alike(other, &s) && other->number == s.number &&
+        other->shadow == s.shadow &&
+        (!s.operand_count ||
+         !memcmp(other->operands, s.operands, s.operand_count * sizeof *s.operands)))
+      return id;
+  }
+  id = retrace_add(r, s);
+  hash_add(r->memory, &r->once, h, id);
+  return id;
+}
+
 const trace *retrace_end(retrace *r, const uint32_t **origins) {
   for (size_t i = 0; i < r->old->results.count; i++)
     vec_push(r->memory, &r->to->results, r->now[r->old->results.items[i]]);

@@ -18,6 +18,7 @@ typedef struct retrace {
   VEC(uint32_t) origins;  // by new step: that of the program's Trace
   uint32_t step;          // the old one that is being replaced
   value_id *now;          // by old step: what has its value
+  hash_table once;        // of steps that retrace_add_once has added
 } retrace;
 // All that the old one has, but without steps and results.
 retrace retrace_of(arena *a, const trace *old, const uint32_t *first);
@@ -30,6 +31,8 @@ static inline uint32_t retrace_origin(const retrace *r) {
 trace_step retrace_step(retrace *r);  // the old step, on new operands
 void retrace_set_operands(retrace *r, trace_step *s, uint32_t count, const value_id *operands);
 value_id retrace_add(retrace *r, trace_step s);
+// An equal step that was added so, or a new one.
+value_id retrace_add_once(retrace *r, trace_step s);
 // The whole, with results, and its origins.
 const trace *retrace_end(retrace *r, const uint32_t **origins);
 

@@ -30,39 +30,10 @@ typedef struct part {
 typedef struct rewriting {
   arena *memory;
   rule_log *log;
-  retrace re;       // of plain values
-  part *parts;      // by old step
-  hash_table once;  // of steps that were made once
+  retrace re;   // of plain values
+  part *parts;  // by old step
   bool chosen;
 } rewriting;
-
-static bool is_same_step(const trace_step *a, const trace_step *b) {
-  if (a->op != b->op || a->type != b->type || a->scalar != b->scalar || a->rank != b->rank ||
-      a->batch != b->batch || a->number != b->number || a->operand_count != b->operand_count ||
-      a->shadow != b->shadow)
-    return false;
-  return (!a->operand_count ||
-          !memcmp(a->operands, b->operands, a->operand_count * sizeof *a->operands)) &&
-         (!a->rank || !memcmp(a->dims, b->dims, a->rank * sizeof *a->dims)) &&
-         (a->op != TRACE_BMMC ||
-          !memcmp(a->rows, b->rows, (size_t)f2_msb(a->dims[0]) * sizeof *a->rows)) &&
-         (a->op != TRACE_CONSTANT || !memcmp(&a->constant, &b->constant, sizeof a->constant));
-}
-
-// An equal step that was added so, or a new one.
-static value_id add_step_once(rewriting *r, trace_step s) {
-  const uint64_t fields[] = {s.op,    s.type,   s.scalar,        s.rank,
-                             s.batch, s.number, s.operand_count, s.shadow};
-  uint64_t hash = hash_bytes(fields, sizeof fields) ^
-                  hash_bytes(s.operands, s.operand_count * sizeof *s.operands);
-  value_id id;
-  for (size_t tried = 0; (id = hash_next(&r->once, hash, &tried)) != HASH_NONE;)
-    if (is_same_step(&r->re.to->steps.items[id], &s))
-      return id;
-  id = retrace_add(&r->re, s);
-  hash_add(r->memory, &r->once, hash, id);
-  return id;
-}
 
 // A step of the same place in the source.
 static trace_step step_like(const trace_step *s, trace_op op, scalar_type type, uint64_t batch) {
@@ -86,7 +57,7 @@ static value_id reshaped(rewriting *r, value_id id, uint64_t batch, uint32_t ran
   if (rank)
     memcpy(n.dims, dims, rank * sizeof *dims);
   retrace_set_operands(&r->re, &n, 1, &id);
-  return add_step_once(r, n);
+  return retrace_add_once(&r->re, n);
 }
 
 static const trace_step *old_operand(const rewriting *r, const trace_step *s, uint32_t i) {
@@ -120,7 +91,7 @@ static value_id exchanged_as_one(rewriting *r, value_id whole, const exchange *x
   for (int i = 0; i < bits; i++)
     n.rows[i] = f2_unit(i);
   retrace_set_operands(&r->re, &n, 1, &id);
-  return add_step_once(r, n);
+  return retrace_add_once(&r->re, n);
 }
 
 static bool is_scalar_step(const trace_step *s) {
@@ -150,7 +121,7 @@ static value_id exchanged(rewriting *r, value_id whole, const exchange *x, int d
     operands[i] = reshaped(r, id, r->re.to->steps.items[n.operands[i]].batch, 0, NULL);
   }
   retrace_set_operands(&r->re, &n, n.operand_count, operands);
-  return add_step_once(r, n);
+  return retrace_add_once(&r->re, n);
 }
 
 // What a step does in a row, it does to each of so many groups of instances apart.
@@ -220,7 +191,7 @@ static value_id whole_operand(rewriting *r, const trace_step *s, uint32_t i, con
     return NO_STEP;
   trace_step index = *o;
   index.batch = batch;
-  return add_step_once(r, index);
+  return retrace_add_once(&r->re, index);
 }
 
 static part part_of_step(rewriting *r, const trace_step *s) {
@@ -244,7 +215,7 @@ static part part_of_step(rewriting *r, const trace_step *s) {
   all.work += is_scalar_step(s) ? all.total : 0;
   if (!trace_size_fits(&n))
     return none;
-  all.whole = add_step_once(r, n);
+  all.whole = retrace_add_once(&r->re, n);
   return all;
 }
 
@@ -276,14 +247,14 @@ static value_id choice(rewriting *r, const trace_step *s, const part *a, const p
   limit.constant = scalar_from_i64(SCALAR_I64, (int64_t)(b->first / unit));
   trace_step below = step_like(s, TRACE_SCALAR, SCALAR_BOOL, all / unit);
   below.scalar = OP_LT;
-  value_id first = add_step_once(r, index), second = add_step_once(r, limit);
+  value_id first = retrace_add_once(&r->re, index), second = retrace_add_once(&r->re, limit);
   retrace_set_operands(&r->re, &below, 2, (value_id[]){first, second});
-  value_id condition = add_step_once(r, below);
+  value_id condition = retrace_add_once(&r->re, below);
   first = reshaped(r, a->whole, all, 0, NULL);
   second = reshaped(r, b->whole, all, 0, NULL);
   trace_step select = step_like(s, TRACE_SELECT, s->type, all);
   retrace_set_operands(&r->re, &select, 3, (value_id[]){condition, first, second});
-  return reshaped(r, add_step_once(r, select), a->rows, 1, &a->total);  // an op of its own
+  return reshaped(r, retrace_add_once(&r->re, select), a->rows, 1, &a->total);  // an op of its own
 }
 
 // Whether to do it all is not much more than to do it for the part.
@@ -348,7 +319,7 @@ static void rewrite_step(rewriting *r, const trace_step *s) {
   }
   trace_step n = retrace_step(&r->re);
   bool alone = n.operand_count == 0 && n.op != TRACE_EXTERN && n.op != TRACE_TABLE;
-  r->re.now[r->re.step] = alone ? add_step_once(r, n) : retrace_add(&r->re, n);
+  r->re.now[r->re.step] = alone ? retrace_add_once(&r->re, n) : retrace_add(&r->re, n);
 }
 
 const trace *trace_on_wholes(arena *a, const trace *t, rule_log *log, const uint32_t **origins) {

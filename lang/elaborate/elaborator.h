@@ -417,7 +417,6 @@ value_id batch_of_rows(elaborator *e, const value_id *rows, uint32_t count);
 // The place in the program's own text that evaluation has come from.
 span own_place(const elaborator *e);
 const trace_step *step_at(const elaborator *e, value_id id);
-const bool *needed_steps(const elaborator *e);  // by step: whether a result of the trace needs it
 value_id *copy_operands(elaborator *e, uint32_t count, const value_id *ids);
 
 // A move: a step of one operand; a step_map.

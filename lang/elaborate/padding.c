@@ -569,7 +569,7 @@ void add_checks(elaborator *e) {
   trace *t = e->out;
   if (!t->checks.count)
     return;
-  const bool *needed = needed_steps(e);
+  const bool *needed = trace_find_needed(e->memory, t);
   size_t count = 0;
   for (size_t i = 0; i < t->checks.count; i++) {
     trace_check c = t->checks.items[i];

@@ -451,7 +451,7 @@ void add_place_checks(elaborator *e) {
   trace *t = e->out;
   VEC(checked_places) lists = {0};
   VEC(span) where = {0};
-  const bool *needed = needed_steps(e);
+  const bool *needed = trace_find_needed(e->memory, t);
   checked_ranges known = {NULL, NULL};
   for (size_t id = 0; id < t->steps.count; id++) {
     const trace_step *s = &t->steps.items[id];

@@ -15,34 +15,18 @@ typedef struct step_numbers {
 } step_numbers;
 
 static uint64_t hash_step(const step_numbers *n, const trace_step *s) {
-  uint64_t head[] = {s->op, s->type, s->scalar, s->batch, s->number};
-  uint64_t hash = hash_bytes(head, sizeof head);
-  for (uint32_t i = 0; i < s->rank; i++)
-    hash = hash_word(hash, s->dims[i]);
+  uint64_t hash = hash_word(trace_hash_step(s), s->number);
   for (uint32_t i = 0; i < s->operand_count; i++)
     hash = hash_word(hash, n->same[s->operands[i]]);
   return hash;
 }
 
-static bool has_same_operands(const step_numbers *n, const trace_step *a, const trace_step *b) {
-  bool same = a->operand_count == b->operand_count;
+static bool is_same_step(const step_numbers *n, const trace_step *a, const trace_step *b) {
+  bool same = trace_steps_are_alike(a, b) && a->number == b->number && a->shadow == b->shadow &&
+              a->op != TRACE_EXTERN;
   for (uint32_t i = 0; same && i < a->operand_count; i++)
     same = n->same[a->operands[i]] == n->same[b->operands[i]];
   return same;
-}
-
-static bool is_same_step(const step_numbers *n, const trace_step *a, const trace_step *b) {
-  if (a->op != b->op || a->type != b->type || a->scalar != b->scalar || a->rank != b->rank ||
-      a->batch != b->batch || a->number != b->number || a->trusted != b->trusted ||
-      a->shadow != b->shadow || a->op == TRACE_EXTERN || !has_same_operands(n, a, b) ||
-      (a->rank && memcmp(a->dims, b->dims, a->rank * sizeof *a->dims) != 0))
-    return false;
-  if (a->op == TRACE_RESHAPE && a->bound != b->bound)
-    return false;
-  if (a->op == TRACE_CONSTANT)
-    return !memcmp(&a->constant, &b->constant, scalar_types[a->type].size);
-  return a->op != TRACE_BMMC ||
-         !memcmp(a->rows, b->rows, (size_t)__builtin_ctzll(a->dims[0]) * sizeof *a->rows);
 }
 
 static void number_steps(elaborator *e, step_numbers *n) {

@@ -184,17 +184,6 @@ value_id *copy_operands(elaborator *e, uint32_t count, const value_id *ids) {
   return copy;
 }
 
-const bool *needed_steps(const elaborator *e) {
-  const trace *t = e->out;
-  bool *needed = NEW_ARRAY(e->memory, bool, t->steps.count);
-  for (size_t i = 0; i < t->results.count; i++)
-    needed[t->results.items[i]] = true;
-  for (size_t id = t->steps.count; id-- > 0;)
-    for (uint32_t i = 0; needed[id] && i < t->steps.items[id].operand_count; i++)
-      needed[t->steps.items[id].operands[i]] = true;
-  return needed;
-}
-
 uint64_t times_batch(elaborator *e, uint64_t factor) {
   uint64_t product;
   if (__builtin_mul_overflow(e->batch, factor, &product) || product > UINT64_C(1) << 62)
