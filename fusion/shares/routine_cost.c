@@ -129,7 +129,7 @@ static uint64_t digits_of(const routine_cost *c) {
 // The other pairs: payloads, or numbers of elements, in one exchange each.
 static void trade_others(routine_cost *c) {
   const net_routine *r = c->routine;
-  for (uint32_t i = 1; i < r->pair_count - r->counts; i++) {
+  for (uint32_t i = 1; i < r->pair_count; i++) {
     c->trades++;
     c->traded += unit_of(c, r->pairs[i].to);
   }
@@ -198,8 +198,9 @@ static void send_counts(const routine_cost *c, uint64_t rank, uint64_t each, sha
 }
 
 // Then all get the sums, unless they are wanted in slabs (count.c).
-static share_cost cost_of_count(const routine_cost *c, net_id to) {
-  uint64_t all = c->routine->rows * c->routine->limit, slab = c->shares->slab[to];
+static share_cost cost_of_count(const routine_cost *c) {
+  uint64_t all = c->routine->rows * c->routine->limit;
+  uint64_t slab = c->shares->slab[c->routine->pairs[0].to];
   uint64_t each = slab ? slab : (all + c->ranks - 1) / c->ranks;
   share_cost cost = {.rounds = slab ? 1 : 2};
   for (uint64_t rank = 0; rank < c->ranks; rank++) {
@@ -215,6 +216,16 @@ static share_cost cost_of_count(const routine_cost *c, net_id to) {
 
 // ---- the whole ----------------------------------------------------------------------------------
 
+// What counts the keys as well is two routines, each by its own slabs (runtime/ranks/routines).
+static share_cost cost_of_counting(const shares *s, const net_routine *r, int peer_bits) {
+  net_routine rest, count;
+  net_routine_split(r, &rest, &count);
+  share_cost cost = share_cost_of_routine(s, &rest, peer_bits),
+             counts = share_cost_of_routine(s, &count, peer_bits);
+  share_cost_add(&cost, &counts);
+  return cost;
+}
+
 share_cost share_cost_of_routine(const shares *s, const net_routine *r, int peer_bits) {
   routine_cost c = {.shares = s,
                     .routine = r,
@@ -222,15 +233,11 @@ share_cost share_cost_of_routine(const shares *s, const net_routine *r, int peer
                     .ranks = f2_unit(s->p),
                     .keys = r->rows * r->length,
                     .row = r->length};
+  if (r->counts)
+    return cost_of_counting(s, r, peer_bits);
   c.slab = c.range = shares_routine_slab(s->net, r, s->slab, c.ranks);
-  if (r->kind == NET_COUNT)
-    return cost_of_count(&c, r->pairs[0].to);
-  share_cost cost = r->kind == NET_WRONG     ? cost_of_wrong(&c)
-                    : r->kind == NET_PERMUTE ? cost_of_permute(&c)
-                                             : cost_of_sort(&c);
-  if (r->counts) {
-    share_cost counts = cost_of_count(&c, r->pairs[r->pair_count - 1].to);
-    share_cost_add(&cost, &counts);
-  }
-  return cost;
+  return r->kind == NET_COUNT     ? cost_of_count(&c)
+         : r->kind == NET_WRONG   ? cost_of_wrong(&c)
+         : r->kind == NET_PERMUTE ? cost_of_permute(&c)
+                                  : cost_of_sort(&c);
 }

@@ -261,9 +261,9 @@ static extent draw_extent(void) {
 
 static uint64_t keys_slab(uint64_t slab) { return draw_below(&state, 5) ? slab : 0; }
 
-static const scalar_type types[] = {SCALAR_BOOL, SCALAR_I8,  SCALAR_I16, SCALAR_I32,
-                                    SCALAR_I64,  SCALAR_U8,  SCALAR_U16, SCALAR_U32,
-                                    SCALAR_U64,  SCALAR_F16, SCALAR_F32, SCALAR_F64};
+static const scalar_type types[] = {SCALAR_BOOL, SCALAR_I8,  SCALAR_I16, SCALAR_I32, SCALAR_I64,
+                                    SCALAR_U8,   SCALAR_U16, SCALAR_U32, SCALAR_U64, SCALAR_F16,
+                                    SCALAR_BF16, SCALAR_F32, SCALAR_F64};
 enum { TYPES = sizeof types / sizeof *types };
 
 // ---- routines -----------------------------------------------------------------------------------
@@ -315,6 +315,18 @@ TEST(sorts) {
     for (uint32_t s = 0; s < SHAPES; s++)
       for (uint32_t k = slower() > 1 ? s % 4 : 0; k<TYPES; k += slower()> 1 ? 4 : 1)
         check_sort(types[k], s);
+}
+
+// Keys that each rank has all of are counted by equal parts, whatever the slabs of what is sorted.
+TEST(sort_that_counts_whole_keys) {
+  trial t = start(NET_SORT, 16, 14, 63);
+  t.routine.limit = 10;
+  t.routine.counts = true;
+  net_id keys = add_array(&t, SCALAR_U32, 14 * 63, 0);
+  fill_keys(&t, keys, RANDOM, t.routine.limit);
+  add_pair(&t, keys, add_array(&t, SCALAR_U32, 14 * 63, 64));
+  add_pair(&t, keys, add_array(&t, SCALAR_I64, 14 * t.routine.limit, 0));
+  check(&t);
 }
 
 TEST(places) {
