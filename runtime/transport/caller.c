@@ -108,10 +108,6 @@ static bool caller_exchange(transport *base, const transport_message *sends, uin
     return end_of_call(t, failure);
   void *beside;
   bool good = list_messages(t, sends, send_count, receives, receive_count, counts, &wrong, &beside);
-  const transport_message *from = transport_message_of(sends, send_count, base->rank);
-  const transport_message *to = transport_message_of(receives, receive_count, base->rank);
-  if (from != NULL && from->bytes > 0 && from->data != to->data)
-    memcpy(to->data, from->data, from->bytes);
   if (!good) {
     transport_fail(base, "out of memory", failure);
     return end_of_call(t, failure);

@@ -334,12 +334,8 @@ static bool mpi_exchange(transport *base, const transport_message *sends, uint32
   if (all == NULL)
     fail(t, "rank %u: out of memory", base->rank);
   if (!error_is_set(&t->failure)) {
-    const transport_message *from = transport_message_of(sends, send_count, base->rank);
-    const transport_message *to = transport_message_of(receives, receive_count, base->rank);
     request *next = start(t, all, receives, receive_count, true);
     start(t, next, sends, send_count, false);
-    if (from != NULL && from->bytes > 0 && from->data != to->data)
-      memcpy(to->data, from->data, from->bytes);
     wait_for(t, all, count);
     t->exchanges++;
   }

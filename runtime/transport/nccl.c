@@ -130,7 +130,7 @@ static nccl_status post(const nccl_rank *t, const transport_message *m, bool rec
   const nccl_library *n = t->n;
   void *stream = t->base.device->stream;
   snprintf(call, CALL, "%s rank %u", receive ? "ncclRecv from" : "ncclSend to", m->rank);
-  if (m->bytes == 0)
+  if (m->bytes == 0 || m->rank == t->base.rank)
     return NCCL_GOOD;
   return receive ? n->receive(m->data, m->bytes, NCCL_UINT8, (int)m->rank, t->comm, stream)
                  : n->send(m->data, m->bytes, NCCL_UINT8, (int)m->rank, t->comm, stream);

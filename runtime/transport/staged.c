@@ -40,15 +40,6 @@ static bool move_messages(const transport *t, const transport_message *m, uint32
   return good;
 }
 
-// This rank's message to itself.
-static bool copy_own(const transport *t, const transport_message *sends, uint32_t send_count,
-                     const transport_message *receives, uint32_t receive_count) {
-  const transport_message *from = transport_message_of(sends, send_count, t->rank);
-  const transport_message *to = transport_message_of(receives, receive_count, t->rank);
-  return from == NULL || from->data == to->data ||
-         cuda_copy(t->device, (uintptr_t)to->data, (uintptr_t)from->data, from->bytes);
-}
-
 static bool staged_exchange(transport *t, const transport_message *sends, uint32_t send_count,
                             const transport_message *receives, uint32_t receive_count,
                             error *failure) {
@@ -57,8 +48,7 @@ static bool staged_exchange(transport *t, const transport_message *sends, uint32
       make_messages(t, sends, send_count, &out) && make_messages(t, receives, receive_count, &in);
   if (!good)
     transport_fail(t, "out of memory", failure);
-  else if (!move_messages(t, sends, send_count, &out, true) ||
-           !copy_own(t, sends, send_count, receives, receive_count))
+  else if (!move_messages(t, sends, send_count, &out, true))
     good = transport_fail(t, cuda_message(t->device), failure);
   else
     good = transport_exchange(t->below, out.all, out.count, in.all, in.count, failure) &&

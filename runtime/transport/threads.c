@@ -116,7 +116,7 @@ static bool copy_messages(const thread_rank *t, const transport_message *receive
                           error *wrong) {
   const transport_group *g = t->group;
   uint32_t self = t->base.rank;
-  for (uint32_t i = 1; i <= g->ranks; i++) {
+  for (uint32_t i = 1; i < g->ranks; i++) {
     uint32_t r = (self + i) % g->ranks;  // not all from the same at first
     const transport_message *to = transport_message_of(receives, count, r);
     const transport_message *from =
@@ -124,8 +124,8 @@ static bool copy_messages(const thread_rank *t, const transport_message *receive
     if ((from == NULL) != (to == NULL) || (from != NULL && from->bytes != to->bytes))
       return error_set(wrong, SPAN_NONE,
                        "rank %u expects another number of bytes than rank %u sends", self, r);
-    if (from != NULL && from->bytes > 0 && from->data != to->data)
-      memmove(to->data, from->data, from->bytes);
+    if (from != NULL && from->bytes > 0)
+      memcpy(to->data, from->data, from->bytes);
   }
   return true;
 }

@@ -82,6 +82,13 @@ bool transport_fail(transport *t, const char *cause, error *failure) {
 
 // ---- an exchange -------------------------------------------------------------------------------
 
+static bool copy_bytes(transport *t, void *to, const void *from, uint64_t bytes) {
+  if (t->device)
+    return cuda_copy(t->device, (uintptr_t)to, (uintptr_t)from, bytes);
+  memmove(to, from, bytes);
+  return true;
+}
+
 static const char *problem_of(const transport *t, const transport_message *m, uint32_t count) {
   for (uint32_t i = 0; i < count; i++) {
     if (m[i].rank >= t->ranks)
@@ -105,6 +112,10 @@ bool transport_exchange(transport *t, const transport_message *sends, uint32_t s
   if (problem == NULL && ((to_self == NULL) != (from_self == NULL) ||
                           (to_self != NULL && to_self->bytes != from_self->bytes)))
     problem = "a message to itself of another length than it expects";
+  if (problem == NULL && to_self != NULL && to_self->bytes > 0 &&
+      to_self->data != from_self->data &&
+      !copy_bytes(t, from_self->data, to_self->data, to_self->bytes))
+    problem = cuda_message(t->device);
   if (problem != NULL)
     return transport_fail(t, problem, failure);
   if (!t->kind->exchange(t, sends, send_count, receives, receive_count, failure))
@@ -229,13 +240,6 @@ static const char *side_make(side *s, f2_affine other, bool sends) {
         some * s->bytes};
   }
   return NULL;
-}
-
-static bool copy_bytes(transport *t, void *to, const void *from, uint64_t bytes) {
-  if (t->device)
-    return cuda_copy(t->device, (uintptr_t)to, (uintptr_t)from, bytes);
-  memcpy(to, from, bytes);
-  return true;
 }
 
 // Copies the blocks of messages that are packed to their messages, or back.

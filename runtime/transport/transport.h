@@ -96,7 +96,7 @@ struct transport_kind {
   const char *name;
   // A transport whose rank, ranks and timeout are set, or NULL.
   transport *(*open)(const transport_options *o, error *failure);
-  // All messages have come, and what was sent may be changed.
+  // All messages have come, and what was sent may be changed. One's own has been copied before.
   bool (*exchange)(transport *t, const transport_message *sends, uint32_t send_count,
                    const transport_message *receives, uint32_t receive_count, error *failure);
   // The next three: of those that have none below. No rank returns before all have come.
