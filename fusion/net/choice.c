@@ -21,6 +21,30 @@ net_extremum net_extremum_of(const net_stage *s, const net_node *node) {
   return (net_extremum){first ? NET_MIN : NET_MAX, order, {a, b}};
 }
 
+static bool is_of_index(const net_stage *s, const net_node *node) {
+  return node->kind == NET_SCALAR && node->operand_count == 2 &&
+         s->nodes.items[node->operands[0]].kind == NET_INDEX &&
+         s->nodes.items[node->operands[1]].kind == NET_CONSTANT;
+}
+
+bool net_masks_index(const net_stage *s, const net_node *node) {
+  int64_t mask = is_of_index(s, node) ? s->nodes.items[node->operands[1]].constant.i64 : -1;
+  return mask >= 0 && mask <= INT32_MAX && node->scalar == OP_AND;
+}
+
+net_index_test net_index_test_of(const net_stage *s, const net_node *node) {
+  net_index_test test = {NET_NONE, -1, 0};
+  if (node->kind != NET_SCALAR || node->operand_count != 2 ||
+      s->nodes.items[node->operands[1]].kind != NET_CONSTANT)
+    return test;
+  const net_node *bits = &s->nodes.items[node->operands[0]];
+  int64_t with = s->nodes.items[node->operands[1]].constant.i64;
+  if (is_of_index(s, node))
+    return (net_index_test){node->operands[0], -1, with};
+  int64_t mask = net_masks_index(s, bits) ? s->nodes.items[bits->operands[1]].constant.i64 : -1;
+  return with >= 0 && with <= mask ? (net_index_test){bits->operands[0], mask, with} : test;
+}
+
 bool net_extrema_are_complementary(const net_stage *s, const net_extremum *x,
                                    const net_extremum *y) {
   if (!net_is_extremum(x) || !net_is_extremum(y) || x->kind == y->kind)

@@ -650,6 +650,19 @@ static inline bool net_is_extremum(const net_extremum *c) {
   return c->kind == NET_MIN || c->kind == NET_MAX;
 }
 
+// A comparison of an index, or of some bits of it, with a constant: no wider arithmetic than the
+// constants need.
+//
+//      t1 = & (index x0 + 2*x1) i64:2     t2 = == t1 i64:0     mask 2, with 0
+//      t2 = < (index x0 + 2*x1) i64:3                          mask -1, with 3
+typedef struct net_index_test {
+  net_id index;  // NET_NONE: the node is no such comparison
+  int64_t mask, with;
+} net_index_test;
+net_index_test net_index_test_of(const net_stage *s, const net_node *node);
+// Some bits of an index, none of them above the lowest 31.
+bool net_masks_index(const net_stage *s, const net_node *node);
+
 // Whether one takes an element of two, and the other what is left.
 bool net_extrema_are_complementary(const net_stage *s, const net_extremum *x,
                                    const net_extremum *y);

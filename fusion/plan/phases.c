@@ -125,8 +125,10 @@ static uint32_t widest_computed(const planning *p, const plan_pass *pass, uint32
                     (node->kind == NET_SCALAR && scalar_ops[node->scalar].result == RESULT_BOOL);
       if (node->type == SCALAR_F16)
         of_bytes[sizeof(float)]++;
-      else if (node->kind != NET_INDEX && node->kind != NET_CONSTANT)
+      else if (node->kind != NET_INDEX && node->kind != NET_CONSTANT &&
+               !net_masks_index(p->stage, node))
         of_bytes[scalar_part_bytes(node->type)]++;
+      narrow |= net_masks_index(p->stage, node);
       for (uint32_t k = 0; k < node->operand_count && !narrow; k++)
         of_bytes[sizeof(int64_t)] += nodes[node->operands[k]].kind == NET_INDEX;
     }

@@ -154,11 +154,33 @@ static net_id index_remainder(rewriter *r, const net_node *node) {
   return net_node_add(r->memory, r->stage, &chosen);
 }
 
+// Whether a bit of an index is 1: what is above it does not matter, and of this bit of the offset
+// (as k m has it) only whether it turns the answer.
+//   == (& (index o0 - 256) i64:256) i64:256     ->  == (& (index o0) i64:256) i64:0
+static net_id index_bit(rewriter *r, const net_node *node) {
+  const net_index_test test = net_index_test_of(r->stage, node);
+  if (test.index == NET_NONE || test.mask < 1 || (test.mask & (test.mask - 1)) ||
+      (test.with && test.with != test.mask) || (node->scalar != OP_EQ && node->scalar != OP_NE))
+    return NET_NONE;
+  net_map own = node_at(r, test.index)->map;
+  bool turned = ((own.offset & test.mask) != 0) != (test.with != 0);
+  int64_t rest = own.offset & (test.mask - 1);
+  if (rest == own.offset && !test.with)
+    return NET_NONE;
+  own.offset = rest;
+  net_id bit = add_scalar(r, OP_AND, SCALAR_I64, add_index(r, &own),
+                          add_constant(r, SCALAR_I64, scalar_from_i64(SCALAR_I64, test.mask)));
+  return add_scalar(r, turned == (node->scalar == OP_EQ) ? OP_NE : OP_EQ, SCALAR_BOOL, bit,
+                    add_constant(r, SCALAR_I64, scalar_from_i64(SCALAR_I64, 0)));
+}
+
 net_id index_simplified(rewriter *r, const net_node *node) {
   net_id instead = index_arithmetic(r, node);
   if (instead == NET_NONE)
     instead = index_remainder(r, node);
   if (instead == NET_NONE)
     instead = index_bitwise(r, node);
+  if (instead == NET_NONE)
+    instead = index_bit(r, node);
   return instead == NET_NONE ? index_comparison(r, node) : instead;
 }

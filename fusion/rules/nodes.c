@@ -2,6 +2,8 @@
 // when it is made, so its operands are as simple as they get.
 #include "fusion/rules/rewriting.h"
 
+#include <ctype.h>
+
 uint32_t rewriter_walk(rewriter *r, const net_op *op) {
   if (r->stage->nodes.count > r->capacity) {
     r->capacity = 2 * r->stage->nodes.count;
@@ -81,12 +83,11 @@ static bool constant_value(const rewriter *r, const net_node *node, scalar_bits 
 // Laws of scalar code, in the notation of Nets: a node like the left side is what the right side
 // says. A letter stands for one node, a number for a constant; x has one of the types. Floats have
 // -0 and NaN: of them no number is computed in another way, and no order is reversed. x occurs on the
-// left; the right side is a letter, a number, or an operation on letters. A law holds for one order
-// of operands: the other one is a law of its own.
+// left. A law holds for one order of operands: the other one is a law of its own.
 //
 //   t0 = < v0[0] v0[1]           "~ (< x y) = >= x y"
 //   t1 = ~ t0             ->     t1 = >= v0[0] v0[1]
-enum { MOST_LAWS = 40, LETTERS = 3 };  // of a class; x, y, z
+enum { MOST_LAWS = 40, LETTERS = 4 };  // of a class; w, x, y, z
 static const struct {
   scalar_class types;
   const char *laws[MOST_LAWS];
@@ -114,7 +115,8 @@ static const struct {
     {CLASS_ORD, {"total_le x x = 1"}},
     {CLASS_ANY, {
         "~ (== x y) = != x y", "~ (!= x y) = == x y",
-        "select z x x = x", "select (~ z) x y = select z y x"}},
+        "select z x x = x", "select (~ z) x y = select z y x",
+        "select (!= x y) z w = select (== x y) w z"}},
     // clang-format on
 };
 enum { CLASSES = sizeof classes / sizeof *classes };
@@ -132,8 +134,8 @@ static bool is_like(const rewriter *r, const net_node *node, const char **patter
       ++*pattern;
       like = is_like(r, of, pattern, bound);
       ++*pattern;
-    } else if (token >= 'x') {
-      net_id *letter = &bound[token - 'x'];
+    } else if (token >= 'w') {
+      net_id *letter = &bound[token - 'w'];
       like = *letter == NET_NONE || *letter == node->operands[i];
       *letter = node->operands[i];
       ++*pattern;
@@ -145,23 +147,31 @@ static bool is_like(const rewriter *r, const net_node *node, const char **patter
   return like;
 }
 
-// What the right side of a law is, as a node of that type.
-static net_id node_of_law(rewriter *r, scalar_type type, const char *to, const net_id *bound) {
-  size_t length = strcspn(to, " ");
-  if (!to[length])
-    return *to >= 'x' ? bound[*to - 'x']
-                      : add_constant(r, type, scalar_from_i64(type, strtol(to, NULL, 10)));
+// What the right side of a law is, which is passed over, as a node of that type.
+static net_id node_of_law(rewriter *r, scalar_type type, const char **to, const net_id *bound) {
+  const char *from = *to += **to == '(';
+  size_t length = strcspn(from, " )");
+  *to += length;
+  if (length == 1 && *from >= 'w' && *from <= 'z')
+    return bound[*from - 'w'];
+  if (isdigit((unsigned char)from[length - 1]))
+    return add_constant(r, type, scalar_from_i64(type, strtol(from, NULL, 10)));
   net_id operands[LETTERS];
   net_node node = {.kind = NET_SCALAR, .type = type, .operands = operands};
-  for (const char *at = to + length; *at; at += 2)
-    operands[node.operand_count++] = bound[at[1] - 'x'];
   for (int i = 0; i < NET_NODE_KINDS + SCALAR_OP_COUNT; i++) {
     node.kind = i < SCALAR_OP_COUNT ? NET_SCALAR : (net_node_kind)(i - SCALAR_OP_COUNT);
     node.scalar = i < SCALAR_OP_COUNT ? (scalar_op)i : OP_ADD;
     const char *name = net_node_name(&node);
-    if (strlen(name) == length && !strncmp(name, to, length))
+    if (strlen(name) == length && !strncmp(name, from, length))
       break;
   }
+  if (node.kind == NET_SCALAR && scalar_ops[node.scalar].result == RESULT_BOOL)
+    node.type = SCALAR_BOOL;
+  while (**to == ' ') {
+    ++*to;
+    operands[node.operand_count++] = node_of_law(r, type, to, bound);
+  }
+  *to += **to == ')';
   return node_simplified(r, &node);
 }
 
@@ -170,10 +180,13 @@ static net_id apply_laws(rewriter *r, const net_node *node) {
   for (int i = 0; i < CLASSES; i++)
     for (int k = 0; k < MOST_LAWS && classes[i].laws[k]; k++) {
       const char *at = classes[i].laws[k];
-      net_id bound[LETTERS] = {NET_NONE, NET_NONE, NET_NONE};
+      net_id bound[LETTERS];
+      memset(bound, 0xff, sizeof bound);
       if (*at == first && is_like(r, node, &at, bound) &&
-          classes[i].types & CLASS_OF(node_at(r, bound[0])->type))
-        return node_of_law(r, node->type, at + strlen(" = "), bound);
+          classes[i].types & CLASS_OF(node_at(r, bound['x' - 'w'])->type)) {
+        at += strlen(" = ");
+        return node_of_law(r, node->type, &at, bound);
+      }
     }
   return NET_NONE;
 }
@@ -229,6 +242,37 @@ static net_id apply_absorption(rewriter *r, const net_node *node) {
   return NET_NONE;
 }
 
+// ---- decided choices -------------------------------------------------------------------------
+
+// A node in a branch of a select, where its condition holds or does not: choices among choices, which
+// cost little where others need the node as it was.
+//   select c (min (select c x y) z) w  ->  select c (min x z) w
+static net_id decided(rewriter *r, net_id id, net_id condition, bool holds, int depth) {
+  enum { MOST_CHOICES = 4 };
+  const net_node node = *node_at(r, id);
+  bool chooses = node.kind == NET_SELECT;
+  if (chooses && node.operands[0] == condition)
+    return decided(r, node.operands[holds ? 1 : 2], condition, holds, depth);
+  if (depth == MOST_CHOICES || !(chooses || node.kind == NET_MIN || node.kind == NET_MAX))
+    return id;
+  net_id operands[3] = {node.operands[0]};
+  net_node changed = node;
+  changed.operands = operands;
+  for (uint32_t i = chooses; i < node.operand_count; i++)
+    operands[i] = decided(r, node.operands[i], condition, holds, depth + 1);
+  bool same = !memcmp(operands, node.operands, node.operand_count * sizeof *operands);
+  return same ? id : node_simplified(r, &changed);
+}
+
+static net_id apply_decided(rewriter *r, const net_node *node) {
+  net_id c = node->operands[0], operands[3] = {c, decided(r, node->operands[1], c, true, 0),
+                                               decided(r, node->operands[2], c, false, 0)};
+  net_node changed = *node;
+  changed.operands = operands;
+  bool same = operands[1] == node->operands[1] && operands[2] == node->operands[2];
+  return same ? NET_NONE : node_simplified(r, &changed);
+}
+
 // ---- minmax ----------------------------------------------------------------------------------
 
 // Equal operands may change places: the order of their numbers makes equal nodes of them.
@@ -269,6 +313,8 @@ net_id node_simplified(rewriter *r, const net_node *node) {
     instead = node->operands[0];
   if (instead == NET_NONE)
     instead = apply_absorption(r, node);
+  if (instead == NET_NONE && node->kind == NET_SELECT)
+    instead = apply_decided(r, node);
   if (instead != NET_NONE)
     return spared(r, RULE_IDENTITY, instead);
   instead = node->kind == NET_SELECT ? apply_minmax(r, node) : NET_NONE;

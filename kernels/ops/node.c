@@ -505,40 +505,54 @@ c_value c_index_value(c_writer *w, const c_bound *b, uint64_t x, uint32_t lane_b
 }
 
 // Lanes of the index differ by few bits. The rest goes to the other side of the comparison, where a
-// number far outside of the lanes' range is as good as the next one outside. So narrow elements do:
+// number far outside of the lanes' range is as good as the next one outside; or, of some bits of
+// the index, counts modulo the power of two above them. So narrow elements do:
 //
 //   b->sum + {32, 33, ... 47} < 511      {0, 1, ... 15} < 511 - b->sum - 32, but at most 16
-bool c_compare_index(c_writer *w, scalar_op op, const c_bound *b, uint64_t x, int64_t with,
-                     uint32_t lane_bits, const uint64_t *lane, uint32_t width, c_value *out) {
+//   b->sum + {32, 33, ... 47} & 8 == 0   ({0, 1, ... 15} + (uint8_t)b->sum & 8) == 0
+bool c_compare_index(c_writer *w, scalar_op op, const c_bound *b, uint64_t x,
+                     const net_index_test *test, uint32_t lane_bits, const uint64_t *lane,
+                     uint32_t width, c_value *out) {
   enum { MOST = 1 << 30 };
   int64_t least = INT64_MAX, most = INT64_MIN, part;
-  uint32_t lanes = 1U << lane_bits;
+  uint32_t lanes = 1U << lane_bits, limit = w->next;
   const char *list = "";
+  bool bits = test->mask >= 0;
   for (uint32_t j = 0; j < lanes; j++) {
     if (!c_bound_constant(b, coordinates_of_lane(x, lane_bits, lane, j), &part))
       return false;
     least = part < least ? part : least;
     most = part > most ? part : most;
   }
-  if (b->map->wraps || magnitude_of(with) > UINT64_C(1) << 62 || most == least ||
-      (uint64_t)most - (uint64_t)least >= MOST)
+  if (!bits && (b->map->wraps || magnitude_of(test->with) > UINT64_C(1) << 62 || most == least ||
+                (uint64_t)most - (uint64_t)least >= MOST))
     return false;
-  while (width < 4 && most - least >= (INT64_C(1) << (8 * width - 1)) - 1)
+  int64_t end = bits ? test->mask : most - least + 1;
+  uint64_t below = bits ? f2_mask(f2_msb((uint64_t)end | 1) + 1) : UINT64_MAX;
+  while (width < 4 && end >> (8 * width - 1))
     width *= 2;
   for (uint32_t j = 0; j < lanes; j++) {
     c_bound_constant(b, coordinates_of_lane(x, lane_bits, lane, j), &part);
-    list = c_format(w, "%s%s%lld", list, j ? ", " : "", (long long)(part - least));
+    uint64_t own = (uint64_t)part - (bits ? 0 : (uint64_t)least);
+    list = c_format(w, "%s%s%llu", list, j ? ", " : "", (unsigned long long)(own & below));
   }
-  const char *type = c_vector(w, width, lanes);
-  uint32_t limit = w->next++;
-  c_line(w, "const int64_t v%u = %lld - %s;", limit, (long long)(with - least), b->sum);
+  const char *fill = c_broadcast(w, width, lanes), *left, *right;
+  left = c_format(w, "(%s){%s}", c_vector(w, width, lanes), list);
+  if (bits) {
+    left = c_format(w, "(%s + %s((uint%u_t)%s)) & %s(%lld)", left, fill, 8 * width, b->sum, fill,
+                    (long long)end);
+    right = c_format(w, "%lld", (long long)test->with);
+  } else {
+    w->next++;
+    c_line(w, "const int64_t v%u = %lld - %s;", limit, (long long)(test->with - least), b->sum);
+    right = c_format(w, "(uint%u_t)(v%u < -1 ? -1 : v%u > %lld ? %lld : v%u)", 8 * width, limit,
+                     limit, (long long)end, (long long)end, limit);
+  }
   *out = (c_value){.level = C_VECTOR, .type = SCALAR_BOOL, .mask = width};
-  out->id[0] = declare_mask(
-      w, width, lanes,
-      c_format(w, "%s((%s){%s}, %s((uint%u_t)(v%u < -1 ? -1 : v%u > %lld ? %lld : v%u)))",
-               c_comparison(w, op, c_signed_of(width), lanes), type, list,
-               c_broadcast(w, width, lanes), 8 * width, limit, limit, (long long)(most - least + 1),
-               (long long)(most - least + 1), limit));
+  out->id[0] =
+      declare_mask(w, width, lanes,
+                   c_format(w, "%s(%s, %s(%s))", c_comparison(w, op, c_signed_of(width), lanes),
+                            left, fill, right));
   return true;
 }
 

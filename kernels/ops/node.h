@@ -48,10 +48,11 @@ bool c_by_sum(c_writer *w, scalar_type type, uint32_t lanes);
 // An integer of the index at coordinates x, x ^ lane[0], ...: `bound` has been written by c_bind.
 c_value c_index_value(c_writer *w, const c_bound *bound, uint64_t x, uint32_t lane_bits,
                       const uint64_t *lane);
-// Such an index, compared with a constant, where its lanes differ by constants: as a mask of `width`
-// bytes, or of as many more as these take. False: they do not.
-bool c_compare_index(c_writer *w, scalar_op op, const c_bound *bound, uint64_t x, int64_t with,
-                     uint32_t lane_bits, const uint64_t *lane, uint32_t width, c_value *out);
+// Such an index, or bits of it, compared with a constant, where its lanes differ by constants: as a
+// mask of `width` bytes, or of as many more as these take. False: they do not.
+bool c_compare_index(c_writer *w, scalar_op op, const c_bound *bound, uint64_t x,
+                     const net_index_test *test, uint32_t lane_bits, const uint64_t *lane,
+                     uint32_t width, c_value *out);
 // An affine form likewise: `bits` the uniform variable whose bit `place` is its part of blocks and
 // threads (NULL: none), `constant` its value at block 0, thread 0 and x, bit i of `flipped` whether
 // lane vector i flips it.

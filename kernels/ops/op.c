@@ -215,10 +215,7 @@ static net_id only_index(const net_stage *s, net_id id) {
     return id;
   if (node->kind == NET_ROOT && s->nodes.items[node->operands[0]].kind == NET_INDEX)
     return node->operands[0];
-  bool compares = node->kind == NET_SCALAR && node->operand_count == 2 &&
-                  s->nodes.items[node->operands[0]].kind == NET_INDEX &&
-                  s->nodes.items[node->operands[1]].kind == NET_CONSTANT;
-  return compares ? node->operands[0] : NET_NONE;
+  return net_index_test_of(s, node).index;
 }
 
 // The value of such a node, if another coset with the same bits of the index has had it.
@@ -327,15 +324,14 @@ static uint32_t width_chosen(const op_view *v, net_id condition) {
 // chooses.
 static bool compare_index(op_view *v, net_id id, net_id index, uint64_t first, c_value *out) {
   const c_phase *f = v->phase;
-  const net_node *nodes = f->stage->nodes.items, *node = &nodes[id];
+  const net_node *node = &f->stage->nodes.items[id];
+  const net_index_test test = net_index_test_of(f->stage, node);
   uint64_t lane[F2_MAX];
   uint32_t width = width_chosen(v, id);
   for (uint32_t i = 0; i < f->space->l; i++)
     lane[i] = f2_unit((int)(f->space->r + i));
-  return node->kind == NET_SCALAR && c_gives_mask(node->scalar) &&
-         f->values[index].level == C_VECTOR &&
-         c_compare_index(f->w, node->scalar, index_bound(v, index), first,
-                         nodes[node->operands[1]].constant.i64, f->space->l, lane,
+  return test.index == index && c_gives_mask(node->scalar) && f->values[index].level == C_VECTOR &&
+         c_compare_index(f->w, node->scalar, index_bound(v, index), first, &test, f->space->l, lane,
                          width ? width : 1, out);
 }
 

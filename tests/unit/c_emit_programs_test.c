@@ -258,6 +258,18 @@ TEST(reads_of_warps) {
   }
 }
 
+// Bits of an index are tested in elements of the width that they choose: in whole vectors of bytes.
+TEST(tests_of_bits) {
+  permc_context *c = permc_context_new();
+  permc_explain_options o = {.target = "avx2", .types = "[1000]u8", .dump = "c"};
+  char *out = NULL;
+  CHECK(c && permc_define(c, "mapi (\\i x -> if i & 4 == 0 then x else 0u8)") &&
+        permc_explain(c, "-e", NULL, 0, &o, &out));
+  CHECK_CONTAINS(out, "eq_i8x32(");
+  free(out);
+  permc_context_free(c);
+}
+
 // ---- recurrences ---------------------------------------------------------------------------------
 
 // Whether the program's text has a loop of many rounds.

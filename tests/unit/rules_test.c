@@ -653,6 +653,34 @@ static const struct {
      "    t11 = convert i32 t10\n"
      "    v1[0] = xor t11 v0[0]\n"
      "  store v1 in a1 at x0 + 2*x1 + 4*x2\n"},
+    // Bit 2 of an index and of 4 less are never alike.
+    {RULE_INDEX,
+     "  op 0 step %1\n"
+     "    t0 = index x0 + 2*x1 + 4*x2 - 1\n"
+     "    t1 = & t0 i64:4\n"
+     "    t2 = == t1 i64:4\n"
+     "    v1[0] = select t2 v0[0] i32:0\n"
+     "  store v1 in a1 at x0 + 2*x1 + 4*x2\n",
+     "  op 0 step %1\n"
+     "    t0 = index x0 + 2*x1 + 4*x2 + 3\n"
+     "    t1 = & t0 i64:4\n"
+     "    t2 = == t1 i64:0\n"
+     "    v1[0] = select t2 v0[0] i32:0\n"
+     "  store v1 in a1 at x0 + 2*x1 + 4*x2\n"},
+    // Choices in a branch that know its condition.
+    {RULE_IDENTITY,
+     "  op 0 step %1\n"
+     "    t0 = != v0[0] i32:5\n"
+     "    t1 = select t0 v0[0] i32:7\n"
+     "    t2 = min t1 i32:9\n"
+     "    t3 = max t1 i32:8\n"
+     "    v1[0] = select t0 t2 t3\n"
+     "  store v1 in a1 at x0 + 2*x1 + 4*x2\n",
+     "  op 0 step %1\n"
+     "    t0 = == v0[0] i32:5\n"
+     "    t1 = min v0[0] i32:9\n"
+     "    v1[0] = select t0 i32:8 t1\n"
+     "  store v1 in a1 at x0 + 2*x1 + 4*x2\n"},
     {RULE_MINMAX,
      "  op 0 directions 0b001 coordinates x0 step %3\n"
      "    t0 = total_le v0[0] v0[1]\n"
