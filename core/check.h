@@ -17,6 +17,12 @@
 //   CHECK_ENDS     the same of both in one number: a length, or an end behind the elements, or a begin in
 //                  front of them, INT64_MIN / 2 lower
 //   CHECK_FRACTIONS  the same of fractions, in parts of length - 1
+//
+// An index in an array without elements is no place at all, unless nobody asks for it (lang/elaborate/
+// indices.c): then it is 0. So it is checked as a place of an array with one; its low bits come with
+// this one.
+#define CHECK_NONE (INT64_C(1) << 62)
+
 typedef enum check_kind {
   CHECK_PADDING,
   CHECK_PLACES,
@@ -37,6 +43,7 @@ typedef struct check_rule {
 
 // The first of all that is wrong.
 typedef struct check_fault {
+  check_rule rule;  // of what it says
   uint64_t row, position;
   int64_t value;
 } check_fault;

@@ -166,12 +166,14 @@ typedef struct trace_check {
 
 // An operator that is promised to be associative (lang/elaborate/laws.c), tried on `trials` of small
 // values. Its results are arrays of so many elements: for each component of the values the operands
-// x, y and z, then for each component of the sides (x op y) op z and x op (y op z) both. Those may be
-// longer: `trials` elements for each instance of a batch.
+// x, y and z, then for each component of the sides (x op y) op z and x op (y op z) both, then rows of
+// places: trials of which some are outside say nothing. All but operands may be longer: `trials`
+// elements for each instance of a batch.
 typedef struct trace_law {
   span where;        // where the program gives the operator
   const char *name;  // of the function that it is given to; NULL: none of the library
   uint32_t operands, components, sides;  // sides: the components of each side
+  VEC(uint64_t) lengths;                 // of the arrays of which there are places
   uint64_t trials;
 } trace_law;
 

@@ -42,7 +42,7 @@ bool checks_pass(diagnostics *d, const trace *t, const array *results) {
     check_fault fault;
     if (check_is_passed(&rule, a->data, array_bytes(a), &fault))
       continue;
-    check_print_fault(message, sizeof message, &rule, &fault);
+    check_print_fault(message, sizeof message, &fault);
     diag_report(d, DIAG_ERROR, k->where, "%s", message);
     report_hint(d, k, &fault);
     return false;

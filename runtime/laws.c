@@ -14,15 +14,32 @@ static uint64_t scalars_each(const array *a) {
   return a->dims[0] ? array_count(a) / a->dims[0] : 0;
 }
 
+// Whether all places are inside for this instance of a trial.
+static bool is_inside(const trace_law *law, const array *places, uint64_t instance) {
+  for (size_t k = 0; k < law->lengths.count; k++) {
+    const array *a = &places[k];
+    uint64_t count = scalars_each(a), size = scalar_types[a->type].size, place;
+    for (uint64_t i = instance * count; i < (instance + 1) * count; i++) {
+      scalar_convert(a->type, SCALAR_U64, 1, (const char *)a->data + i * size, &place);
+      if (place >= law->lengths.items[k])
+        return false;
+    }
+  }
+  return true;
+}
+
 // The least trial at which a component of both sides differs; its instance of the batch in *at.
-static uint64_t first_difference(const trace_law *law, const array *left, uint64_t *at) {
+static uint64_t first_difference(const trace_law *law, const array *left, const array *places,
+                                 uint64_t *at) {
   const array *right = left + 1;
   uint64_t bytes = scalars_each(left) * scalar_types[left->type].size, least = law->trials;
   if (!array_same_shape(left, right))
     return 0;
   for (uint64_t i = 0; i < left->dims[0]; i++)
-    if (i % law->trials < least && memcmp((const char *)left->data + i * bytes,
-                                          (const char *)right->data + i * bytes, bytes) != 0) {
+    if (i % law->trials < least &&
+        memcmp((const char *)left->data + i * bytes, (const char *)right->data + i * bytes,
+               bytes) != 0 &&
+        is_inside(law, places, i)) {
       least = i % law->trials;
       *at = i;
     }
@@ -70,9 +87,10 @@ static void report_law(permc_context *c, const trace_law *law, const char *examp
 
 static bool law_holds(permc_context *c, const trace_law *law, const array *operands) {
   const array *sides = operands + law->operands * law->components;
+  const array *places = sides + 2 * law->sides;
   uint64_t least = law->trials, at = 0;
   for (uint32_t k = 0; k < law->sides; k++) {
-    uint64_t i = 0, trial = first_difference(law, &sides[k * 2], &i);
+    uint64_t i = 0, trial = first_difference(law, &sides[k * 2], places, &i);
     if (trial < least) {
       least = trial;
       at = i;
@@ -103,7 +121,7 @@ bool laws_hold(permc_context *c, const trace *t, const array *results) {
     const trace_law *law = &t->laws.items[i];
     if (!law_holds(c, law, results))
       return false;
-    results += law->operands * law->components + 2 * law->sides;
+    results += law->operands * law->components + 2 * law->sides + law->lengths.count;
   }
   return true;
 }

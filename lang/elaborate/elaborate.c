@@ -47,6 +47,7 @@ static value *global_reference(elaborator *e, activation *act, const expr *x) {
   }
   value *v = make_function(e, b->code->call_arity);
   v->u.function.code = b->code;
+  v->u.function.guards = b->code->indexes ? e->guards : NULL;
   if (b->scheme->all->variables.count)
     v->u.function.types = instantiate_types(e, x, b->scheme->all, act->types);
   return v->u.function.arity ? v : call_function(e, &v->u.function);
@@ -146,42 +147,6 @@ static bool match_pattern(elaborator *e, activation *act, const pattern *p, valu
     return true;
   }
   return false;
-}
-
-// ---- guards of indices ------------------------------------------------------------------------
-
-// Where there are many, indices have to be inside for some of them, too.
-static const index_guard *guarded_by(elaborator *e, value *condition, bool taken,
-                                     const index_guard *outer) {
-  enum { MOST_GUARDS = 50 };
-  uint32_t number = outer ? outer->number + 1 : 0;
-  if (number == MOST_GUARDS)
-    return outer;
-  index_guard *g = NEW(e->memory, index_guard);
-  *g = (index_guard){condition, taken, number, outer};
-  return g;
-}
-
-static const index_guard *guards_of_both(elaborator *e, const index_guard *first,
-                                         const index_guard *second) {
-  const index_guard *g = first;
-  while (g && g != second)
-    g = g->outer;
-  if (g || !second)
-    return first;
-  for (g = first; g; g = g->outer)
-    second = guarded_by(e, g->condition, g->taken, second);
-  return second;
-}
-
-// Those whose conditions are of no deeper level than what has so many instances.
-static const index_guard *guards_at(elaborator *e, const index_guard *g, uint64_t batch) {
-  while (g && step_at(e, g->condition->u.step)->batch > batch)
-    g = g->outer;
-  if (!g)
-    return NULL;
-  const index_guard *outer = guards_at(e, g->outer, batch);
-  return outer == g->outer ? g : guarded_by(e, g->condition, g->taken, outer);
 }
 
 // ---- bindings --------------------------------------------------------------------------------
@@ -626,56 +591,13 @@ static value *eval_parts(elaborator *e, activation *act, const expr *x) {
   return x->kind == EXPR_TUPLE ? v : make_list(e, act, x, v->u.parts.items, x->u.list.count);
 }
 
-static int64_t index_inside(elaborator *e, value *index, uint64_t length) {
-  int64_t i = static_integer(e, index, "an index");
-  const char *code = e->d->sources.items[e->where.file].text + e->where.start;
-  const char *hint = memchr(code, '^', e->where.end - e->where.start)
-                         ? "i ^ j is a power; the exclusive or of the bits is i xor j"
-                         : "indices count from 0; the last element is last xs";
-  if (i < 0)
-    fail_hint(e, hint, "index %" PRId64 " is before the first element", i);
-  if ((uint64_t)i >= length)
-    fail_hint(e, length ? hint : "an empty array has no element",
-              "index %" PRId64 " is outside of an array of %" PRIu64 " element%s", i, length,
-              length == 1 ? "" : "s");
-  return i;
-}
-
-// The element that the expression is, or, by an index that is data, an array and the index in it:
-// xs[i][j] is element i * m + j of all rows of m elements, one after the other.
-static value *find_element(elaborator *e, activation *act, const expr *x, value **data) {
+static indexed find_indexed(elaborator *e, activation *act, const expr *x) {
   expr *of = x->u.at.array;
-  value *array = of->kind == EXPR_INDEX ? find_element(e, act, of, data) : eval_expr(e, act, of);
+  indexed at =
+      of->kind == EXPR_INDEX ? find_indexed(e, act, of) : (indexed){eval_expr(e, act, of), NULL};
   value *index = static_scalar(e, eval_expr(e, act, x->u.at.index));
   e->where = x->u.at.index->where;
-  uint64_t rows = length_of(array);
-  bool dynamic = index->kind == VALUE_DYNAMIC ? !depends_on_int_argument(e, index)
-                                              : (e->guards || (e->trial && !e->batch)) && !*data &&
-                                                    (uint64_t)index->u.scalar.bits.i64 >= rows;
-  dynamic = dynamic && is_data(array, true);  // no functions
-  for (const index_guard *g = e->guards; dynamic && g; g = g->outer) {
-    value *none = make_integer(e, 0);
-    if (step_at(e, g->condition->u.step)->batch <= e->batch)  // not of elements of what is here
-      index = select_value(e, g->condition, g->taken ? index : none, g->taken ? none : index);
-  }
-  if (!*data && !dynamic)
-    return element_at(e, array, (uint64_t)index_inside(e, index, rows));
-  if (!*data) {
-    *data = index;
-    return array;
-  }
-  uint64_t length = length_of(as_array(e, array)->u.array.element);
-  index =
-      dynamic ? bounded_index(e, index, length) : make_integer(e, index_inside(e, index, length));
-  value *row =
-      scalar_operation(e, OP_MUL, bounded_index(e, *data, rows), make_integer(e, (int64_t)length));
-  *data = scalar_operation(e, OP_ADD, row, index);
-  return join_rows(e, array);
-}
-
-static value *eval_index(elaborator *e, activation *act, const expr *x) {
-  value *data = NULL, *found = find_element(e, act, x, &data);
-  return data ? element_at_data(e, found, data) : found;
+  return index_into(e, at, index);
 }
 
 static value *apply_at(elaborator *e, value *callee, value *argument, span place);
@@ -771,7 +693,7 @@ value *eval_expr(elaborator *e, activation *act, expr *x) {
   case EXPR_COMPREHENSION:
     return eval_comprehension(e, act, x);
   case EXPR_INDEX:
-    return eval_index(e, act, x);
+    return indexed_element(e, find_indexed(e, act, x));
   case EXPR_PROJECT: {
     value *tuple = eval_expr(e, act, x->u.project.tuple);
     return tuple->u.parts.items[x->u.project.field];

@@ -10,6 +10,7 @@
 //   elaborator.h  values, the state of an elaboration, prototypes by file (private to this room)
 //   entry.c       arguments to values, the result to arrays
 //   elaborate.c   the evaluator: names, patterns, definitions, guards, comprehensions, calls
+//   indices.c     elements by index, and the conditions that guard indices
 //   levels.c      the batch where a call is made
 //   closed.c      the types of a program at one size
 //   sizes.c       the lengths in signatures: size names are bound, lengths collected

@@ -241,6 +241,24 @@ value *eval_together(elaborator *e, activation *act, expr *x);
 // Calls a function for each of some closures that have all their arguments.
 void call_each(elaborator *e, uint32_t count, const closure *const *calls, value **results);
 
+// ---- indices.c ---------------------------------------------------------------------------------
+
+// In a branch: `outer` and one guard more.
+const index_guard *guarded_by(elaborator *e, value *condition, bool taken,
+                              const index_guard *outer);
+const index_guard *guards_of_both(elaborator *e, const index_guard *first,
+                                  const index_guard *second);
+// Those whose conditions are of no deeper level than what has so many instances.
+const index_guard *guards_at(elaborator *e, const index_guard *g, uint64_t batch);
+// An array and an index into it that each run looks at; or an element, if that is NULL.
+typedef struct indexed {
+  value *array, *index;
+} indexed;
+// Into the element that is there so far: xs[i][j] is element i * m + j of all rows of m elements,
+// one after the other.
+indexed index_into(elaborator *e, indexed at, value *index);
+value *indexed_element(elaborator *e, indexed at);
+
 // ---- foreign.c ---------------------------------------------------------------------------------
 
 value *run_foreign(elaborator *e, const closure *c);  // all arguments are given
@@ -279,6 +297,7 @@ bool find_place_check(const elaborator *e, const trace_step *s, trace_step *chec
 
 value *run_gather(elaborator *e, const builtin *row, value **a, type **instance);
 // The element at an index that is data; and such an index, which each run finds to be below `bound`.
+// (Of an array without elements the index has to be found to be so already.)
 value *element_at_data(elaborator *e, value *array, value *index);
 value *bounded_index(elaborator *e, value *index, uint64_t bound);
 value *run_scatter(elaborator *e, const builtin *row, value **a, type **instance);

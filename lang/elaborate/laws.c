@@ -12,7 +12,7 @@
 //   z          0      1      0      0     -1      2
 //
 // Numbers are ranked 0, 1, -1, 2, -2, ...; floats are not looked at: their operators are
-// associative within rounding at best.
+// associative within rounding at best. Where an index is outside, what op makes is nothing.
 #include "lang/elaborate/elaborator.h"
 
 #include "core/number.h"
@@ -207,14 +207,35 @@ static bool collect_results(elaborator *e, law *l, value *element, value_ids *op
   return l->exact && sides[0].count == sides[1].count;
 }
 
+// The places, or keys, that trials need to be right, a row for each, of the steps from `first` on.
+static void collect_places(elaborator *e, const law *l, value_id first, trace_law *t,
+                           value_ids *rows) {
+  uint64_t all = e->batch * l->trials;
+  for (value_id id = first, end = (value_id)e->out->steps.count; id < end; id++) {
+    checked_places p;
+    if (!places_of_step(e, step_at(e, id), &p) || step_at(e, p.places)->trusted)
+      continue;
+    const trace_step *s = step_at(e, p.places);
+    uint64_t dims[] = {l->trials, trace_step_count(s) / all};
+    trace_step row = {
+        .op = TRACE_RESHAPE, .batch = e->batch, .number = s->rank, .rank = 2, .dims = dims};
+    if (s->batch % all)
+      continue;  // no trial's own
+    vec_push(e->memory, &t->lengths, p.length);
+    vec_push(e->memory, rows, emit(e, row, 1, &p.places));
+  }
+}
+
 static void add_law(elaborator *e, law *l, value *element) {
-  value_ids operands[MOST_OPERANDS] = {0}, sides[2] = {0};
+  value_ids operands[MOST_OPERANDS] = {0}, sides[2] = {0}, places = {0};
+  value_id first = (value_id)e->out->steps.count;
   trace_law t = {.operands = (uint32_t)l->operands,
                  .components = (uint32_t)l->components,
                  .trials = l->trials};
   if (!collect_results(e, l, element, operands, sides))
     return;
   t.sides = (uint32_t)sides[0].count;
+  collect_places(e, l, first, &t, &places);
   t.where = place_of_operator(e, &l->operator->u.function, &t.name);
   for (uint64_t k = 0; k < t.components; k++)
     for (uint32_t i = 0; i < t.operands; i++)
@@ -222,6 +243,8 @@ static void add_law(elaborator *e, law *l, value *element) {
   for (uint32_t k = 0; k < t.sides; k++)
     for (int i = 0; i < 2; i++)
       vec_push(e->memory, &e->law_results, sides[i].items[k]);
+  for (size_t i = 0; i < places.count; i++)
+    vec_push(e->memory, &e->law_results, places.items[i]);
   vec_push(e->memory, &e->out->laws, t);
 }
 

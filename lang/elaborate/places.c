@@ -64,7 +64,10 @@ value *bounded_index(elaborator *e, value *index, uint64_t bound) {
 }
 
 value *element_at_data(elaborator *e, value *array, value *index) {
-  return element_at(e, run_gather(e, NULL, (value *[]){list_of_one(e, index), array}, NULL), 0);
+  value *list = list_of_one(e, index);
+  if (!length_of(array))
+    list = run_trusted(e, NULL, &list, NULL);
+  return element_at(e, run_gather(e, NULL, (value *[]){list, array}, NULL), 0);
 }
 
 value *run_scatter(elaborator *e, const builtin *row, value **a, type **instance) {

@@ -207,7 +207,7 @@ struct function {
   VEC(equation) equations;
   uint32_t slot_count;
   bool repeats;  // its own code names some function twice
-  bool indexes;  // xs[i] stands in it
+  bool indexes;  // xs[i] stands in it, or in a function that it names
   capture_list captures;
   function *outer;
 };

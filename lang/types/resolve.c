@@ -32,6 +32,11 @@ typedef struct open_comprehension {  // one that is being walked
   struct open_comprehension *outer;
 } open_comprehension;
 
+typedef struct reference {  // the code of a function names a global one
+  function *from;
+  const binding *to;
+} reference;
+
 typedef struct resolver {
   diagnostics *d;
   arena *memory;
@@ -43,6 +48,7 @@ typedef struct resolver {
   binding *global;          // the global binding it belongs to
   binding_group open;       // the local functions around it, innermost last
   open_comprehension *comprehension;
+  VEC(reference) references;
   uint32_t blocks;   // of local bindings, so far
   bool in_sizes;     // of a signature
   uint32_t depth;    // of the C stack, in expressions and definitions
@@ -235,6 +241,32 @@ static void note_user(resolver *r, binding *b) {
   b->user = r->function;
 }
 
+static void note_index(function *f) {
+  for (; f && !f->indexes; f = f->outer)
+    f->indexes = true;
+}
+
+// The library's own indices are inside, except where a function gives the element that its caller
+// asks for: head xs = xs[0].
+static bool may_be_outside(const resolver *r, const expr *index) {
+  const equation *q = r->function->equations.items;
+  return !r->global->in_library || q->alternatives[0].body == index;
+}
+
+// A function that names one with an index reaches that.
+static void find_reached_indexes(resolver *r) {
+  for (bool more = true; more;) {
+    more = false;
+    for (size_t i = r->references.count; i-- > 0;) {  // callees are last, as a rule
+      const reference *u = &r->references.items[i];
+      if (u->to->code && u->to->code->indexes && !u->from->indexes) {
+        note_index(u->from);
+        more = true;
+      }
+    }
+  }
+}
+
 // The comprehensions around a use of a local use it, unless it is their own.
 static void note_variable(resolver *r, const local *l) {
   for (open_comprehension *c = r->comprehension; c; c = c->outer) {
@@ -280,6 +312,8 @@ static void resolve_name(resolver *r, expr *e) {
     e->u.name.kind = REF_GLOBAL;
     e->u.name.target = b;
     vec_push(r->memory, &r->global->uses, b);
+    if (!r->global->in_library)
+      vec_push(r->memory, &r->references, ((reference){r->function, b}));
     note_user(r, b);
     return;
   }
@@ -371,8 +405,8 @@ static void resolve_by_kind(resolver *r, expr *e) {
     resolve_comprehension(r, e);
     break;
   case EXPR_INDEX:
-    for (function *f = r->function; f && !f->indexes; f = f->outer)
-      f->indexes = true;
+    if (may_be_outside(r, e))
+      note_index(r->function);
     resolve_expr(r, e->u.at.array);
     resolve_expr(r, e->u.at.index);
     break;
@@ -632,5 +666,6 @@ bool resolve_program(diagnostics *d, program *p, const builtin_table *t, binding
       if (!mod->bindings.items[i]->order)
         visit_binding(&r, mod->bindings.items[i]);
   }
+  find_reached_indexes(&r);
   return !d->errors;
 }

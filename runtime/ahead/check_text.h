@@ -18,7 +18,7 @@ static int permc_check_data(const permc_check *k, const void *data, PERMC_ERROR 
     return 1;
   if (e) {
     permc_refuse(e, PERMC_DATA, "");
-    check_print_fault(e->message, sizeof e->message, &k->rule, &f);
+    check_print_fault(e->message, sizeof e->message, &f);
     e->row = (int64_t)f.row;
     e->position = (int64_t)f.position;
     e->value = f.value;
