@@ -61,42 +61,19 @@ gathered make_gatherable(lowering *l, lowered *v, const trace_step *of) {
   return g;
 }
 
-// A map of so many axes at least, which the first of them are.
-static net_map over_axes(lowering *l, const net_map *m, uint32_t count) {
-  net_map out = net_map_new(l->memory, m->loop_count > count ? m->loop_count : count, 0);
-  if (m->loop_count)
-    memcpy(out.strides, m->strides, m->loop_count * sizeof *m->strides);
-  out.offset = m->offset;
-  out.rows = m->rows;
-  out.row_count = m->row_count;
-  return out;
-}
-
 // Whether the node is a sum of multiples of indices, and constants: an index.
-static bool find_index(lowering *l, net_id id, uint32_t axis_count, net_map *out) {
+static bool find_index(lowering *l, net_id id, net_map *out) {
   const net_node node = l->pool.nodes.items[id];
-  net_map x, y, none = over_axes(l, &(net_map){0}, axis_count);
-  *out = none;
-  if (node.kind == NET_INDEX) {
-    *out = over_axes(l, &node.map, axis_count);
+  net_map x, y;
+  *out = node.map;
+  if (node.kind == NET_INDEX)
     return true;
-  }
-  if (node.kind == NET_CONSTANT && node.type == SCALAR_I64) {
-    out->offset = node.constant.i64;
-    return true;
-  }
-  bool sum = node.scalar == OP_ADD || node.scalar == OP_SUB;
-  if (node.kind != NET_SCALAR || node.type != SCALAR_I64 || !(sum || node.scalar == OP_MUL) ||
-      !find_index(l, node.operands[0], axis_count, &x) ||
-      !find_index(l, node.operands[1], axis_count, &y))
+  if (node.type != SCALAR_I64 || (node.kind != NET_CONSTANT && node.kind != NET_SCALAR))
     return false;
-  if (sum)
-    *out = net_map_sum(l->memory, &x, node.scalar == OP_ADD ? 1 : -1, &y);
-  else if (net_map_is_constant(&x))
-    *out = net_map_sum(l->memory, &none, x.offset, &y);
-  else if (net_map_is_constant(&y))
-    *out = net_map_sum(l->memory, &none, y.offset, &x);
-  return sum || net_map_is_constant(&x) || net_map_is_constant(&y);
+  *out = (net_map){.offset = node.constant.i64};
+  return node.kind == NET_CONSTANT || (find_index(l, node.operands[0], &x) &&
+                                       find_index(l, node.operands[node.operand_count - 1], &y) &&
+                                       net_map_apply(l->memory, node.scalar, &x, &y, out));
 }
 
 // The step's places, as an index where they are one.
@@ -105,24 +82,14 @@ static lowered lower_places(lowering *l, const trace_step *s) {
   net_map index;
   if (v->kind == LOWERED_PACKED && v->part_count == 1)
     v = v->parts;
-  if (v->kind != LOWERED_EXPRESSION || !find_index(l, v->node, v->axes->count, &index))
+  if (v->kind != LOWERED_EXPRESSION || !find_index(l, v->node, &index))
     return lower_operand(l, s, 0);
+  net_map none = net_map_new(l->memory, v->axes->count, 0);
+  index = net_map_sum(l->memory, &none, 1, &index);  // of all axes
   lowered r = *v;
   r.node = pool_index(l, &index);
   cut_axes(l, &r, r.batch);
   return r;
-}
-
-// Whether a sum of bits and loops is the number of one of `count` elements, at any index.
-static bool is_inside(const net_map *m, const axes *s, uint64_t count) {
-  double least = (double)m->offset, most = least;
-  for (uint32_t i = 0; i < m->loop_count; i++) {
-    double last = (double)m->strides[i] * (double)(s->extents[i] - 1);
-    *(last < 0 ? &least : &most) += last;
-  }
-  for (uint32_t i = 0; i < m->row_count; i++)
-    *(m->rows[i].weight < 0 ? &least : &most) += (double)m->rows[i].weight;
-  return least >= 0 && most < (double)count;
 }
 
 lowered lower_gather(lowering *l, const trace_step *s) {
@@ -145,7 +112,8 @@ lowered lower_gather(lowering *l, const trace_step *s) {
   append_axes(l, &place, &c.after);
   net_id address = add_address(l, place.node, of->dims[0], g.stride, &base, whole);
   const net_node index = l->pool.nodes.items[address];
-  if (index.kind == NET_INDEX && is_inside(&index.map, &c.after, of->dims[0]))
+  const net_stage over = {.loop_count = c.after.count, .extents = c.after.extents};
+  if (index.kind == NET_INDEX && net_map_lies_within(&over, &index.map, of->dims[0]))
     return expression(l, &c.after,
                       element_node(l, l->pool.nodes.items[from.node].value, &index.map, 0));
   net_node gather = {.kind = NET_GATHER, .type = s->type, .number = g.array};

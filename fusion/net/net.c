@@ -137,11 +137,13 @@ net_map net_map_copy(arena *a, const net_map *m) {
 }
 
 net_map net_map_sum(arena *a, const net_map *x, int64_t factor, const net_map *y) {
-  net_map sum = net_map_new(a, y->loop_count, x->row_count + y->row_count);
+  uint32_t loops = x->loop_count > y->loop_count ? x->loop_count : y->loop_count;
+  net_map sum = net_map_new(a, loops, x->row_count + y->row_count);
   sum.offset = (int64_t)((uint64_t)x->offset + (uint64_t)factor * (uint64_t)y->offset);
-  for (uint32_t l = 0; l < sum.loop_count; l++)
-    sum.strides[l] = (int64_t)((x->loop_count ? (uint64_t)x->strides[l] : 0) +
-                               (uint64_t)factor * (uint64_t)y->strides[l]);
+  for (uint32_t l = 0; l < loops; l++)
+    sum.strides[l] =
+        (int64_t)((l < x->loop_count ? (uint64_t)x->strides[l] : 0) +
+                  (uint64_t)factor * (l < y->loop_count ? (uint64_t)y->strides[l] : 0));
   if (x->row_count)
     memcpy(sum.rows, x->rows, x->row_count * sizeof *sum.rows);
   for (uint32_t i = 0; i < y->row_count; i++)
@@ -149,6 +151,26 @@ net_map net_map_sum(arena *a, const net_map *x, int64_t factor, const net_map *y
         (net_row){y->rows[i].form, (int64_t)((uint64_t)factor * (uint64_t)y->rows[i].weight)};
   net_map_normalise(&sum);
   return sum;
+}
+
+bool net_map_apply(arena *a, scalar_op op, const net_map *x, const net_map *y, net_map *out) {
+  const net_map none = {0}, *factor = net_map_is_constant(x) ? x : y;
+  switch (op) {
+  case OP_NEG:
+    *out = net_map_sum(a, &none, -1, x);
+    return true;
+  case OP_ADD:
+  case OP_SUB:
+    *out = net_map_sum(a, x, op == OP_ADD ? 1 : -1, y);
+    return true;
+  case OP_MUL:
+    if (!net_map_is_constant(factor))
+      return false;
+    *out = net_map_sum(a, &none, factor->offset, factor == x ? y : x);
+    return true;
+  default:
+    return false;
+  }
 }
 
 net_map net_map_at_element(arena *a, const net_map *m, uint32_t k, const uint64_t *directions,

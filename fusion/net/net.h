@@ -116,6 +116,8 @@ bool net_map_is_constant(const net_map *m);
 net_map net_map_copy(arena *a, const net_map *m);
 // x + factor y.
 net_map net_map_sum(arena *a, const net_map *x, int64_t factor, const net_map *y);
+// x op y, if that is a map: sums, differences, multiples, and -x.
+bool net_map_apply(arena *a, scalar_op op, const net_map *x, const net_map *y, net_map *out);
 // The row of that mask, or NULL.
 const net_row *net_map_row(const net_map *m, uint64_t mask);
 // What a row adds to the map where its mask's dot product with the index becomes 1.

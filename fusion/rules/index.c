@@ -27,30 +27,12 @@ net_id add_index(rewriter *r, const net_map *map) {
 
 // Sums, differences and multiples of indices.
 static net_id index_arithmetic(rewriter *r, const net_node *node) {
-  net_map x, y, result, none = {0};
+  net_map x, y, result;
   if (node->kind != NET_SCALAR || node->type != SCALAR_I64 ||
-      !node_is_index(r, operand(r, node, 0), &x))
+      !node_is_index(r, operand(r, node, 0), &x) ||
+      !node_is_index(r, operand(r, node, node->operand_count - 1), &y))
     return NET_NONE;
-  if (node->scalar == OP_NEG) {
-    result = net_map_sum(r->memory, &none, -1, &x);
-    return add_index(r, &result);
-  }
-  if (node->operand_count != 2 || !node_is_index(r, operand(r, node, 1), &y))
-    return NET_NONE;
-  switch (node->scalar) {
-  case OP_ADD:
-  case OP_SUB:
-    result = net_map_sum(r->memory, &x, node->scalar == OP_ADD ? 1 : -1, &y);
-    return add_index(r, &result);
-  case OP_MUL:
-    if (!is_constant(operand(r, node, 0)) && !is_constant(operand(r, node, 1)))
-      return NET_NONE;
-    result = is_constant(operand(r, node, 0)) ? net_map_sum(r->memory, &none, x.offset, &y)
-                                              : net_map_sum(r->memory, &none, y.offset, &x);
-    return add_index(r, &result);
-  default:
-    return NET_NONE;
-  }
+  return net_map_apply(r->memory, node->scalar, &x, &y, &result) ? add_index(r, &result) : NET_NONE;
 }
 
 static bool bits_of_index(const rewriter *r, const net_node *node, index_bits *bits) {
