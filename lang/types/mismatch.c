@@ -153,114 +153,96 @@ static const char *hint_for_kinds(const type *wanted, const type *found) {
   return NULL;
 }
 
-static bool hint_at_difference(diagnostics *d, span where, type *wanted, type *found);
+static const char *hint_at_difference(arena *a, type *wanted, type *found);
 
-// Why a variable cannot become this type; false if it could.
-static bool hint_on_variable(diagnostics *d, span where, type *v, type *t) {
-  if (v->rigid) {
-    diag_report(d, DIAG_HINT, where,
-                "'%s' in a signature may be any type, but this definition makes it %s", v->name,
-                type_text(d->memory, t));
-    return true;
-  }
+// Why a variable cannot become this type; NULL if it could.
+static const char *hint_on_variable(arena *a, type *v, type *t) {
+  if (v->rigid)
+    return arena_printf(a, "'%s' in a signature may be any type, but this definition makes it %s",
+                        v->name, type_text(a, t));
   if (t->kind == TYPE_VARIABLE && t->rigid)
-    return hint_on_variable(d, where, t, v);
+    return hint_on_variable(a, t, v);
   for (size_t i = 0; i < v->fields.count; i++) {
     uint32_t field = v->fields.items[i].index;
-    if (t->kind == TYPE_TUPLE && field < t->count) {
-      if (hint_at_difference(d, where, v->fields.items[i].type, t->parts[field]))
-        return true;
-      continue;
-    }
-    diag_report(d, DIAG_HINT, where, "%s has no component .%u", type_text(d->memory, t), field);
-    return true;
+    if (t->kind != TYPE_TUPLE || field >= t->count)
+      return arena_printf(a, "%s has no component .%u", type_text(a, t), field);
+    const char *hint = hint_at_difference(a, v->fields.items[i].type, t->parts[field]);
+    if (hint)
+      return hint;
   }
   bool open = t->kind == TYPE_VARIABLE;
   if (v->constraint.kind == CONSTRAINT_NONE ||
       (open && (t->constraint.kind == CONSTRAINT_NONE ||
                 (t->constraint.allowed & v->constraint.allowed) != 0)))
-    return false;
-  if (open) {
-    diag_report(d, DIAG_HINT, where, "%s is not %s%s", type_constraint_name(t->constraint),
-                type_constraint_name(v->constraint), type_conversion_hint(v->constraint, t));
-    return true;
-  }
-  diag_report(d, DIAG_HINT, where, "%s is not %s%s", type_text(d->memory, t),
-              type_constraint_name(v->constraint),
-              t->kind == TYPE_ARRAY ? "; map f xss works on each row, and join xss makes one array "
-                                      "of all elements"
-                                    : type_conversion_hint(v->constraint, t));
-  return true;
+    return NULL;
+  return arena_printf(a, "%s is not %s%s",
+                      open ? type_constraint_name(t->constraint) : type_text(a, t),
+                      type_constraint_name(v->constraint),
+                      t->kind == TYPE_ARRAY ? "; map f xss works on each row, and join xss makes "
+                                              "one array of all elements"
+                                            : type_conversion_hint(v->constraint, t));
 }
 
 // Finds the place where two types that could not be made equal differ, and says why.
-static bool hint_at_difference(diagnostics *d, span where, type *wanted, type *found) {
+static const char *hint_at_difference(arena *a, type *wanted, type *found) {
   wanted = type_prune(wanted);
   found = type_prune(found);
   if (wanted == found)
-    return false;
+    return NULL;
   if (wanted->kind == TYPE_VARIABLE)
-    return hint_on_variable(d, where, wanted, found);
+    return hint_on_variable(a, wanted, found);
   const char *inside = found->rigid ? NULL : hint_for_kinds(wanted, found);
-  if (found->kind == TYPE_VARIABLE && wanted->kind == TYPE_SCALAR && inside) {
-    diag_report(d, DIAG_HINT, where, "%s", inside);
-    return true;
-  }
+  bool scalars = wanted->kind == TYPE_SCALAR && found->kind == TYPE_SCALAR;
+  if (inside && (scalars || (found->kind == TYPE_VARIABLE && wanted->kind == TYPE_SCALAR)))
+    return inside;
   if (found->kind == TYPE_VARIABLE)
-    return hint_on_variable(d, where, found, wanted);
-  if (wanted->kind == TYPE_SCALAR && found->kind == TYPE_SCALAR) {
-    const char *hint = hint_for_kinds(wanted, found);
-    if (hint) {
-      diag_report(d, DIAG_HINT, where, "%s", hint);
-      return true;
-    }
+    return hint_on_variable(a, found, wanted);
+  if (scalars) {
     bool length = wanted->scalar == SCALAR_I64 && (CLASS_FLOAT & CLASS_OF(found->scalar)) != 0;
     const char *name = scalar_types[wanted->scalar].name;
     const char *other = scalar_types[found->scalar].name;
-    diag_report(d, DIAG_HINT, where,
-                "no conversion is implicit: %s%s x is the number x as %s, map %s xs an array",
-                length ? arena_printf(d->memory,
-                                      "length gives an i64, so with %s write %s (length xs); ",
-                                      other, other)
-                       : "",
-                name, name, name);
-    return true;
+    return arena_printf(
+        a, "no conversion is implicit: %s%s x is the number x as %s, map %s xs an array",
+        length ? arena_printf(a, "length gives an i64, so with %s write %s (length xs); ", other,
+                              other)
+               : "",
+        name, name, name);
   }
-  if (wanted->kind == TYPE_TUPLE && found->kind == TYPE_TUPLE && wanted->count != found->count) {
-    diag_report(d, DIAG_HINT, where,
-                "one is a tuple of %u, the other of %u; fst and snd take pairs, and of any tuple p "
-                "component 1 is p.1, as in sort_on (\\p -> p.1)",
-                wanted->count, found->count);
-    return true;
-  }
+  if (wanted->kind == TYPE_TUPLE && found->kind == TYPE_TUPLE && wanted->count != found->count)
+    return arena_printf(a,
+                        "one is a tuple of %u, the other of %u; fst and snd take pairs, and of any "
+                        "tuple p component 1 is p.1, as in sort_on (\\p -> p.1)",
+                        wanted->count, found->count);
   if (wanted->kind != found->kind || wanted->count != found->count)
-    return false;
-  for (uint32_t i = 0; i < wanted->count; i++)
-    if (hint_at_difference(d, where, wanted->parts[i], found->parts[i]))
-      return true;
-  return false;
+    return NULL;
+  const char *hint = NULL;
+  for (uint32_t i = 0; i < wanted->count && !hint; i++)
+    hint = hint_at_difference(a, wanted->parts[i], found->parts[i]);
+  return hint;
 }
 
-static void hint_by_types(diagnostics *d, span where, type *wanted, type *found) {
+static const char *hint_by_types(diagnostics *d, span where, type *wanted, type *found) {
   const char *shown = show_argument(d, where), *hint = hint_for_kinds(wanted, found);
   if (is_scalar_of(wanted, CLASS_FRAC) && is_scalar_of(found, CLASS_INTEGER) && shown &&
       strchr(shown, '/'))
-    diag_report(
-        d, DIAG_HINT, where,
+    return arena_printf(
+        d->memory,
         "a quotient of integers is rounded down: convert what is divided, as in %s x / %s y",
         scalar_types[wanted->scalar].name, scalar_types[wanted->scalar].name);
-  else if (is_scalar_of(wanted, CLASS_NUM) && is_scalar_of(found, CLASS_NUM))
-    diag_report(d, DIAG_HINT, where, "no conversion is implicit: write %s %s",
-                scalar_types[wanted->scalar].name, shown ? shown : "(...)");
-  else if (hint)
+  if (is_scalar_of(wanted, CLASS_NUM) && is_scalar_of(found, CLASS_NUM))
+    return arena_printf(d->memory, "no conversion is implicit: write %s %s",
+                        scalar_types[wanted->scalar].name, shown ? shown : "(...)");
+  uint32_t needed = count_parameters(wanted), taken = count_parameters(found);
+  if (!hint && needed && taken && needed != taken)
+    return arena_printf(d->memory, "this function takes %u argument%s, but %u %s wanted here",
+                        taken, taken == 1 ? "" : "s", needed, needed == 1 ? "is" : "are");
+  bool told = hint || is_only_constrained(wanted) || is_only_constrained(found);
+  return told ? hint : hint_at_difference(d->memory, wanted, found);
+}
+
+static void report_hint(diagnostics *d, span where, const char *hint) {
+  if (hint)
     diag_report(d, DIAG_HINT, where, "%s", hint);
-  else if (wanted->kind == TYPE_FUNCTION && found->kind == TYPE_FUNCTION &&
-           count_parameters(wanted) != count_parameters(found))
-    diag_report(d, DIAG_HINT, where, "this function takes %u argument%s, but %u %s wanted here",
-                count_parameters(found), count_parameters(found) == 1 ? "" : "s",
-                count_parameters(wanted), count_parameters(wanted) == 1 ? "is" : "are");
-  else if (!is_only_constrained(wanted) && !is_only_constrained(found))
-    hint_at_difference(d, where, wanted, found);
 }
 
 // ---- hints by the call -----------------------------------------------------------------------
@@ -733,19 +715,16 @@ static bool report_literal(diagnostics *d, const expr *whole, const expr *call, 
   const char *code = show_code(d, literal->where), *hint = NULL;
   if (call && call->u.apply.argument == literal)
     hint = hint_for_call(d, whole, call, other, given);
-  if (hint)
-    diag_report(d, DIAG_HINT, literal->where, "%s", hint);
-  else if (literal->suffix != SCALAR_COUNT && plain && code)
-    diag_report(d, DIAG_HINT, literal->where,
-                "a literal without a suffix takes the type that its context needs: %.*s",
-                (int)(strlen(code) - strlen(scalar_types[literal->suffix].name)), code);
-  else if (plain_integer(code) && (allowed & CLASS_INTEGER) && !(allowed & CLASS_FRAC))
-    diag_report(d, DIAG_HINT, literal->where,
-                "write %.*s, which takes the type that its context needs; f64 n is the integer n "
-                "as a float",
-                (int)(strlen(code) - 2), code);
-  else
-    hint_by_types(d, literal->where, other, given);
+  if (!hint && literal->suffix != SCALAR_COUNT && plain && code)
+    hint = arena_printf(d->memory,
+                        "a literal without a suffix takes the type that its context needs: %.*s",
+                        (int)(strlen(code) - strlen(scalar_types[literal->suffix].name)), code);
+  if (!hint && plain_integer(code) && (allowed & CLASS_INTEGER) && !(allowed & CLASS_FRAC))
+    hint = arena_printf(d->memory,
+                        "write %.*s, which takes the type that its context needs; f64 n is the "
+                        "integer n as a float",
+                        (int)(strlen(code) - 2), code);
+  report_hint(d, literal->where, hint ? hint : hint_by_types(d, literal->where, other, given));
   return true;
 }
 
@@ -785,10 +764,8 @@ static void report_mismatch(diagnostics *d, call_notes *calls, const expr *call,
     hint = hint_for_lost_arguments(d, calls->whole, call);
   if (call && !hint)
     hint = hint_for_call(d, calls->whole, call, wanted, found);
-  if (hint)
-    diag_report(d, DIAG_HINT, call->where, "%s", hint);
-  else
-    hint_by_types(d, where, wanted, found);
+  report_hint(d, hint ? call->where : where,
+              hint ? hint : hint_by_types(d, where, wanted, found));
 }
 
 // ---- comparing -------------------------------------------------------------------------------
@@ -882,10 +859,9 @@ void report_not_function(diagnostics *d, const expr *call, type *t) {
   const scheme *known = !name || given < 2                   ? NULL
                         : callee->u.name.kind == REF_BUILTIN ? callee->u.name.row->scheme
                                                              : callee->u.name.target->scheme;
-  if (hint)
-    diag_report(d, DIAG_HINT, call->where, "%s", hint);
-  else if (known)
-    diag_report(d, DIAG_HINT, call->where,
-                "'%s' is of type %s; an argument that is a call stands in parentheses", name,
-                type_text(d->memory, known->type));
+  if (!hint && known)
+    hint = arena_printf(d->memory,
+                        "'%s' is of type %s; an argument that is a call stands in parentheses",
+                        name, type_text(d->memory, known->type));
+  report_hint(d, call->where, hint);
 }

@@ -66,27 +66,18 @@ type *type_part(const type *t, size_t i) {
   return i < t->fields.count ? t->fields.items[i].type : NULL;
 }
 
-bool type_is_first_order(type *t) {
+static bool holds(type *t, type_kind kind) {
   t = type_prune(t);
-  if (t->kind == TYPE_FUNCTION)
-    return false;
   type *part;
-  for (size_t i = 0; (part = type_part(t, i)); i++)
-    if (!type_is_first_order(part))
-      return false;
-  return true;
+  bool found = t->kind == kind;
+  for (size_t i = 0; !found && (part = type_part(t, i)); i++)
+    found = holds(part, kind);
+  return found;
 }
 
-bool type_has_arrays(type *t) {
-  t = type_prune(t);
-  if (t->kind == TYPE_ARRAY)
-    return true;
-  type *part;
-  for (size_t i = 0; (part = type_part(t, i)); i++)
-    if (type_has_arrays(part))
-      return true;
-  return false;
-}
+bool type_is_first_order(type *t) { return !holds(t, TYPE_FUNCTION); }
+
+bool type_has_arrays(type *t) { return holds(t, TYPE_ARRAY); }
 
 scalar_type closed_scalar(type *t) {
   t = type_prune(t);
