@@ -203,20 +203,11 @@ static const char *check_instance(const checker *c) {
 }
 
 static const char *check_reshape(const checker *c) {
-  const trace_step *sides[2] = {c->step, operand_step(c, 0)};
-  uint64_t counts[2] = {0, 0};
-  for (int k = 0; k < 2; k++) {
-    bool empty = sides[k]->batch == 0;
-    uint64_t count = sides[k]->batch;
-    for (uint32_t i = 0; i < sides[k]->rank; i++) {
-      empty |= sides[k]->dims[i] == 0;
-      count *= sides[k]->dims[i];  // trace_size_fits holds for both, so this is exact unless empty
-    }
-    counts[k] = empty ? 0 : count;
-  }
-  if (counts[0] == counts[1])
-    return NULL;
-  return arena_printf(c->memory, "%" PRIu64 " elements become %" PRIu64, counts[1], counts[0]);
+  // (trace_size_fits holds for both, so that these are exact.)
+  uint64_t before = trace_step_count(operand_step(c, 0)), after = trace_step_count(c->step);
+  return before == after
+             ? NULL
+             : arena_printf(c->memory, "%" PRIu64 " elements become %" PRIu64, before, after);
 }
 
 // [length]s -> [result]s, with the s of both equal. The outer dimensions are checked by the caller.

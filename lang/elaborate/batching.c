@@ -526,7 +526,7 @@ value *eval_together(elaborator *e, activation *act, expr *x) {
   task *root = add_task(&g, x);
   run_simple_tasks(&g);
   while (!root->result) {
-    e->steps += g.tasks.count / TASKS_OF_STEP;
+    e->ledger->steps += g.tasks.count / TASKS_OF_STEP;
     count_step(e);
     run_calls(&g, next_function(&g));
     run_simple_tasks(&g);

@@ -76,16 +76,13 @@ static value *emit_instance_number(elaborator *e, uint64_t factor) {
 }
 
 static value *apply_to_halves(elaborator *e, value **a, bool numbered, const char *who) {
-  uint64_t length = length_of(a[2]), m = static_mask(e, a, who), outer = e->batch,
-           inner = times_batch(e, 2);
+  uint64_t length = length_of(a[2]), m = static_mask(e, a, who);
   trace_step in = {.op = TRACE_SPLIT, .number = m}, out = {.op = TRACE_STITCH, .number = m};
   open_level level;
-  value *half = make_array(e, length / 2, enter_level(e, a[2], in, &level));
-  e->batch = inner;
+  value *half = make_array(e, length / 2, enter_level(e, a[2], in, 2, &level));
   value *f = numbered ? apply(e, a[1], emit_instance_number(e, 2)) : a[1];
   value *result = check_result_length(e, apply(e, f, half), length / 2, who);
   leave_level(e);
-  e->batch = outer;
   return make_array(e, length, move_element(e, result, out));
 }
 
@@ -94,8 +91,7 @@ BUILTIN(parm) { return apply_to_halves(e, a, false, row->name); }
 BUILTIN(parmi) { return apply_to_halves(e, a, true, row->name); }
 
 BUILTIN(column) {
-  uint64_t length = length_of(a[2]), m = static_mask(e, a, row->name), outer = e->batch,
-           inner = times_batch(e, length / 2);
+  uint64_t length = length_of(a[2]), m = static_mask(e, a, row->name);
   if (a[2]->kind == VALUE_LIST && length == 2) {  // one pair, as static as it is
     value *result = apply(e, a[1], a[2]);
     return result->kind == VALUE_LIST && length_of(result) == 2
@@ -105,11 +101,9 @@ BUILTIN(column) {
   trace_step in = {.op = TRACE_PAIR, .number = m},
              out = {.op = TRACE_UNPAIR, .number = m, .dims = &length};
   open_level level;
-  value *pair = make_array(e, 2, enter_level(e, a[2], in, &level));
-  e->batch = inner;
+  value *pair = make_array(e, 2, enter_level(e, a[2], in, length / 2, &level));
   value *result = check_result_length(e, apply(e, a[1], pair), 2, row->name);
   leave_level(e);
-  e->batch = outer;
   return make_array(e, length, move_element(e, result, out));
 }
 
@@ -487,17 +481,14 @@ BUILTIN(padded) {
     return padded_nothing(e, a, instance[1]);
   while (full < m)
     full *= 2;
-  span where = e->where;
+  const elaborator before = *e;
   value_id first = (value_id)e->out->steps.count;
   value *xs =
       full == m ? a[2] : concat_arrays(e, as_array(e, a[2]), replicate_value(e, full - m, a[0]));
-  value_id memo_from = e->memo_from;
-  bool padding = e->padding;
-  e->memo_from = full > m ? first : memo_from;
-  e->padding = padding || full > m;
+  e->memo_from = full > m ? first : e->memo_from;
+  e->padding |= full > m;
   value *result = apply(e, a[1], xs);
-  e->memo_from = memo_from;
-  e->padding = padding;
+  *e = before;
   if (length_of(result) < m) {
     blame_argument(e, 1);
     fail_hint(e, "a function that shortens the array takes it filled up: f (extended x xs)",
@@ -505,7 +496,6 @@ BUILTIN(padded) {
               " elements, but returns %" PRIu64,
               m, length_of(result));
   }
-  e->where = where;
   if (full > m && type_is_first_order(instance[1]))
     check_padding(e, first, xs, result, m);
   return length_of(result) == m ? result : slice_array(e, result, instance[1], 0, m);
@@ -538,16 +528,16 @@ BUILTIN(iter) {
     fail(e, "iter cannot repeat a function %" PRId64 " times", k);
   }
   value *x = a[2];
-  check_rounds(e, "steps", k, e->steps, 1);
+  check_rounds(e, "steps", k, e->ledger->steps, 1);
   for (int64_t i = 1; i <= k; i++) {
     const value *before = x;
-    uint64_t steps = e->steps, operations = e->out->steps.count;
+    uint64_t steps = e->ledger->steps, operations = e->out->steps.count;
     x = apply(e, a[1], x);
     bool power = i >= 4 && !(i & (i - 1));  // the first rounds may cost more
     if (!power || !same_structure(before, x) || !is_data(before, false) || !is_data(x, false))
       continue;
     check_rounds(e, "operations", k - i, e->out->steps.count, e->out->steps.count - operations);
-    check_rounds(e, "steps", k - i, e->steps, e->steps - steps);
+    check_rounds(e, "steps", k - i, e->ledger->steps, e->ledger->steps - steps);
   }
   return x;
 }

@@ -16,13 +16,13 @@ static bool same_type(const type *a, const type *b) {
 static type *intern_type(elaborator *e, type t) {
   uint64_t hash = hash_bytes(t.parts, t.count * sizeof *t.parts) + 31 * t.kind + t.scalar;
   uint32_t id;
-  for (size_t tried = 0; (id = hash_next(&e->closed.table, hash, &tried)) != HASH_NONE;)
-    if (same_type(e->closed.types.items[id], &t))
-      return e->closed.types.items[id];
+  for (size_t tried = 0; (id = hash_next(&e->ledger->closed.table, hash, &tried)) != HASH_NONE;)
+    if (same_type(e->ledger->closed.types.items[id], &t))
+      return e->ledger->closed.types.items[id];
   type *own = NEW(e->memory, type);
   *own = t;
-  hash_add(e->memory, &e->closed.table, hash, (uint32_t)e->closed.types.count);
-  vec_push(e->memory, &e->closed.types, own);
+  hash_add(e->memory, &e->ledger->closed.table, hash, (uint32_t)e->ledger->closed.types.count);
+  vec_push(e->memory, &e->ledger->closed.types, own);
   return own;
 }
 

@@ -207,15 +207,15 @@ static void bind_locals(elaborator *e, activation *act, binding **bindings, uint
 static void check_lengths(elaborator *e, activation *act, const binding *b, size_t first,
                           bool result) {
   span where = e->where;
-  for (size_t i = first, end = e->lengths.count; i < end; i++) {
-    written_length l = e->lengths.items[i];
+  for (size_t i = first, end = e->ledger->lengths.count; i < end; i++) {
+    written_length l = e->ledger->lengths.items[i];
     value *v = eval_expr(e, act, l.size);
     e->where = where;
     int64_t wanted = static_integer(e, v, "a size");
     if (wanted < 0 || (uint64_t)wanted != l.length)
       fail_size(e, b, l, wanted, result);
   }
-  e->lengths.count = first;
+  e->ledger->lengths.count = first;
 }
 
 static void check_argument_sizes(elaborator *e, activation *act, const binding *b,
@@ -261,10 +261,10 @@ static value *fill_in_lengths(elaborator *e, activation *act, const type_expr *t
 // The result with the lengths that the signature of b says, where it has no rows that have lengths.
 static value *with_written_lengths(elaborator *e, activation *act, const binding *b,
                                    value *result) {
-  uint64_t batch = e->batch;
+  const elaborator before = *e;
   e->batch = 0;
   value *filled = fill_in_lengths(e, act, written_result(b), result);
-  e->batch = batch;
+  *e = before;
   return filled;
 }
 
@@ -336,20 +336,15 @@ static value *force_thunk(elaborator *e, value *v) {
       fail_hint(e, hint, "the value of this pattern depends on itself");
     fail_hint(e, hint, "the value of '%s' depends on itself", t->definition->name);
   }
-  span where = e->where;
-  uint64_t batch = e->batch;
-  const index_guard *guards = e->guards;
+  const elaborator before = *e;
   e->batch = t->batch;
   e->guards = t->guards;
   t->running = true;
   t->outer = e->running;
   e->running = v;
   t->result = run_thunk(e, t);
-  e->running = t->outer;
   t->running = false;
-  e->batch = batch;
-  e->guards = guards;
-  e->where = where;
+  *e = before;
   return t->result;
 }
 
@@ -360,15 +355,13 @@ static value *eval_branch(elaborator *e, activation *act, const expr *x) {
   value *c = static_scalar(e, eval_expr(e, act, x->u.branch.condition));
   if (c->kind == VALUE_SCALAR)
     return eval_expr(e, act, c->u.scalar.bits.b ? x->u.branch.yes : x->u.branch.no);
-  active_branch here = {condition, c, e->branches};
-  const index_guard *guards = e->guards;
-  e->branches = &here;
-  e->guards = guarded_by(e, c, true, guards);
+  const elaborator before = *e;
+  enter_branch(e, condition, c, true);
   value *yes = eval_expr(e, act, x->u.branch.yes);
-  e->guards = guarded_by(e, c, false, guards);
+  *e = before;
+  enter_branch(e, condition, c, false);
   value *no = eval_expr(e, act, x->u.branch.no);
-  e->guards = guards;
-  e->branches = here.outer;
+  *e = before;
   e->where = condition->where;
   return select_value(e, c, yes, no);
 }
@@ -382,20 +375,17 @@ static value *eval_alternatives(elaborator *e, activation *act, const equation *
     value *c = a->guard ? static_scalar(e, eval_expr(e, act, a->guard)) : NULL;
     if (c && c->kind == VALUE_SCALAR && !c->u.scalar.bits.b)
       continue;
-    active_branch here = {a->guard, c, e->branches};
     if (!c || c->kind == VALUE_SCALAR) {
       *found = true;
       return eval_expr(e, act, a->body);
     }
-    const index_guard *guards = e->guards;
-    e->branches = &here;
-    e->guards = guarded_by(e, c, true, guards);
+    const elaborator before = *e;
+    enter_branch(e, a->guard, c, true);
     value *yes = eval_expr(e, act, a->body);
-    *found = true;
-    e->guards = guarded_by(e, c, false, guards);
+    *e = before;
+    enter_branch(e, a->guard, c, false);
     value *no = eval_alternatives(e, act, q, i + 1, found);
-    e->guards = guards;
-    e->branches = here.outer;
+    *e = before;
     e->where = a->guard->where;
     if (!*found)
       fail_uncovered(e, c);
@@ -565,13 +555,11 @@ static value *eval_comprehension(elaborator *e, activation *act, const expr *x) 
     value *list = eval_expr(e, act, q->source);
     body_call body = {act, x};
     if (list->kind == VALUE_ARRAY) {
-      uint64_t batch = e->batch;
-      const index_guard *guards = e->guards;
+      const elaborator before = *e;
       e->batch = batch_of_comprehension(e, act, x, list);
-      e->guards = guards_at(e, guards, e->batch);
+      e->guards = guards_at(e, e->guards, e->batch);
       value *mapped = map_elements(e, list, eval_mapped_body, &body);
-      e->batch = batch;
-      e->guards = guards;
+      *e = before;
       return mapped;
     }
     run_generator(e, act, x, 0, list, &out);
@@ -594,9 +582,10 @@ static value *eval_parts(elaborator *e, activation *act, const expr *x) {
 static indexed find_indexed(elaborator *e, activation *act, const expr *x) {
   expr *of = x->u.at.array;
   indexed at =
-      of->kind == EXPR_INDEX ? find_indexed(e, act, of) : (indexed){eval_expr(e, act, of), NULL};
+      of->kind == EXPR_INDEX ? find_indexed(e, act, of) : (indexed){.array = eval_expr(e, act, of)};
   value *index = static_scalar(e, eval_expr(e, act, x->u.at.index));
   e->where = x->u.at.index->where;
+  at.inside = x->u.at.inside;
   return index_into(e, at, index);
 }
 
@@ -729,8 +718,7 @@ static value *run_equations(elaborator *e, activation *act, const function *code
 static value *run_function(elaborator *e, const closure *c) {
   const function *code = c->code;
   const binding *b = code->binding;
-  span where = e->where;
-  const index_guard *guards = e->guards;
+  const elaborator before = *e;
   activation *act = NEW(e->memory, activation);
   act->code = code;
   act->slot_count = code->slot_count;
@@ -739,13 +727,13 @@ static value *run_function(elaborator *e, const closure *c) {
   act->types = c->types;
   if (b && b->signature)
     check_argument_sizes(e, act, b, c->arguments);
-  e->where = where;
+  e->where = before.where;
   if (b && b->global && !code->indexes)  // its calls are copied wherever they stand
     e->guards = NULL;
   else
-    e->guards = guards_of_both(e, guards, c->guards);
+    e->guards = guards_of_both(e, e->guards, c->guards);
   value *v = run_equations(e, act, code, c->arguments);
-  e->guards = guards;
+  *e = before;
   // What goes wrong from here on is the body's doing (main = sort n, or a result of another size).
   span body = result_of(code->equations.items[0].alternatives[0].body)->where;
   for (uint32_t i = code->arity; i < code->call_arity; i++) {
@@ -770,6 +758,7 @@ static value *run_code(elaborator *e, const closure *c) {
 }
 
 value *call_function(elaborator *e, const closure *c) {
+  const elaborator before = *e;
   active_call here = {.where = e->where, .closure = c, .outer = e->calls};
   if (c->code) {
     here.name = c->code->name;
@@ -783,22 +772,12 @@ value *call_function(elaborator *e, const closure *c) {
   if (++e->depth > e->limits.calls && c->code)
     fail_limit(e, "calls", 0, "the calls of '%s' are nested %" PRIu64 " deep, which is the limit",
                running_name(e), e->limits.calls);
-  span where = e->where, caller = e->caller;
-  const span *places = e->places;
-  uint64_t batch = e->batch;
   e->caller = own_place(e);
   e->places = c->places;
-  const index_guard *guards = e->guards;
   e->batch = batch_of_call(e, c);
-  e->guards = guards_at(e, guards, e->batch);
+  e->guards = guards_at(e, e->guards, e->batch);
   value *v = c->code ? run_code(e, c) : c->row ? run_builtin(e, c) : run_foreign(e, c);
-  e->depth--;
-  e->calls = here.outer;
-  e->where = where;
-  e->caller = caller;
-  e->places = places;
-  e->batch = batch;
-  e->guards = guards;
+  *e = before;
   return v;
 }
 

@@ -35,13 +35,14 @@ typedef enum value_kind {
 typedef struct value value;
 typedef struct activation activation;
 typedef struct type_env type_env;
+typedef struct branch branch;
 
 typedef struct closure {
   function *code;  // exactly one of these three
   const builtin *row;
   const binding *foreign;
   value **captures;  // code->captures.count
-  const struct index_guard *guards;
+  const branch *guards;
   type_env *types;  // code: what its type variables stand for
   type **instance;  // row: the same
   uint32_t arity, given;
@@ -54,7 +55,7 @@ typedef struct thunk {
   binding *definition;
   const pattern *part;  // (a, b) = ...: the variable that this is; NULL: the whole value
   uint64_t batch;
-  const struct index_guard *guards;
+  const branch *guards;
   value *result;
   bool running;
   value *outer;  // while it runs: the binding that runs around it
@@ -112,20 +113,13 @@ typedef struct active_call {  // for messages: who called whom
   struct active_call *outer;
 } active_call;
 
-typedef struct active_branch {  // of a dynamic condition, one of whose branches is being computed
+struct branch {  // of a dynamic condition: what is computed in it counts where that is `taken`
   const expr *condition;
-  const value *value;
-  struct active_branch *outer;
-} active_branch;
-
-// Of a branch in which an index stands, or a call of a local function with one: where the condition
-// is not `taken`, the index is that of no element.
-typedef struct index_guard {
-  value *condition;
+  value *value;
   bool taken;
   uint32_t number;  // of those outside of it
-  const struct index_guard *outer;
-} index_guard;
+  const branch *outer;
+};
 
 // ---- the elaborator --------------------------------------------------------------------------
 
@@ -153,43 +147,51 @@ typedef struct trial {
 // A function of map, parm or column is being elaborated for the elements that these steps make.
 typedef struct open_level {
   value_id first, last;  // from first on, before last
+  uint64_t batch;        // around it
   struct open_level *outer;
 } open_level;
 
-typedef struct elaborator {
-  diagnostics *d;
-  arena *memory;
-  trace *out;
-  limits limits;
+// What is noted while elaborating, wherever that stands.
+typedef struct ledger {
   uint64_t steps;
-  uint64_t depth;
-  char *stack;  // where the C stack stood at the start
-  uint64_t batch;
   uint64_t tables;                // in the trace
   VEC(const closure *) promised;  // operators whose law is in the trace
   VEC(value_id) law_results;
-  active_call *calls;
-  active_branch *branches;
-  const index_guard *guards;  // around what is being computed, as far as it has indices
-  span where;                 // of the application being evaluated
-  span caller;                // of the innermost one in the program's own text
-  const span *places;         // of the arguments of the builtin that runs
   jmp_buf failure;
-  trial *trial;    // innermost, or NULL
-  value *running;  // binding that is evaluated, innermost
   memo_table *memo;
-  value_id memo_from;  // calls are copied from steps from here on: padded knows what it has made
-  bool padding;        // inside of a function that padded calls, with padding
-  struct memo_call *recording;  // innermost
-  value_id own_from;            // its steps: those from here on
-  open_level *levels;           // innermost
   VEC(written_length) lengths;  // of arrays whose signature is being checked (sizes.c)
   type_table closed;            // interned types
   VEC(value_id) unknown;        // those that are not known before a level ends
   VEC(const void *) known;      // the data of steps that were executed, by their numbers (known.c)
+} ledger;
+
+// Where elaboration stands: what a call, a binding or a branch changes is put back by its caller.
+typedef struct elaborator {
+  diagnostics *d;
+  arena *memory;
+  trace *out;
+  ledger *ledger;
+  limits limits;
   bool allow_extern;
-  bool asks_for_matrix;  // fail_dynamic: it is not about single elements
+  char *stack;  // where the C stack stood at the start
   value *(*together)(struct elaborator *e, activation *act, expr *x);  // eval_together
+  uint64_t depth;
+  uint64_t batch;
+  active_call *calls;
+  const branch *branches;  // that are being computed
+  const branch
+      *guards;         // those around the text of what is being computed, as far as it has indices
+  span where;          // of the application being evaluated
+  span caller;         // of the innermost one in the program's own text
+  const span *places;  // of the arguments of the builtin that runs
+  trial *trial;        // innermost, or NULL
+  value *running;      // binding that is evaluated, innermost
+  value_id memo_from;  // calls are copied from steps from here on: padded knows what it has made
+  bool padding;        // inside of a function that padded calls, with padding
+  bool asks_for_matrix;         // fail_dynamic: it is not about single elements
+  struct memo_call *recording;  // innermost
+  value_id own_from;            // its steps: those from here on
+  open_level *levels;           // innermost
 } elaborator;
 
 // ---- fail.c ------------------------------------------------------------------------------------
@@ -243,16 +245,16 @@ void call_each(elaborator *e, uint32_t count, const closure *const *calls, value
 
 // ---- indices.c ---------------------------------------------------------------------------------
 
-// In a branch: `outer` and one guard more.
-const index_guard *guarded_by(elaborator *e, value *condition, bool taken,
-                              const index_guard *outer);
-const index_guard *guards_of_both(elaborator *e, const index_guard *first,
-                                  const index_guard *second);
+// What follows is computed in that branch of the condition, whose value is c.
+void enter_branch(elaborator *e, const expr *condition, value *c, bool taken);
+const branch *guards_of_both(elaborator *e, const branch *first, const branch *second);
 // Those whose conditions are of no deeper level than what has so many instances.
-const index_guard *guards_at(elaborator *e, const index_guard *g, uint64_t batch);
-// An array and an index into it that each run looks at; or an element, if that is NULL.
+const branch *guards_at(elaborator *e, const branch *g, uint64_t batch);
+// An array and an index into it that each run looks at, unless it is inside; or an element, if that
+// is NULL.
 typedef struct indexed {
   value *array, *index;
+  bool inside;
 } indexed;
 // Into the element that is there so far: xs[i][j] is element i * m + j of all rows of m elements,
 // one after the other.
@@ -296,9 +298,9 @@ bool find_place_check(const elaborator *e, const trace_step *s, trace_step *chec
 // ---- places.c ----------------------------------------------------------------------------------
 
 value *run_gather(elaborator *e, const builtin *row, value **a, type **instance);
-// The element at an index that is data; and such an index, which each run finds to be below `bound`.
-// (Of an array without elements the index has to be found to be so already.)
-value *element_at_data(elaborator *e, value *array, value *index);
+// The element at an index that is data, which need not be checked, if it is `inside`; and such an
+// index, which each run finds to be below `bound`.
+value *element_at_data(elaborator *e, value *array, value *index, bool inside);
 value *bounded_index(elaborator *e, value *index, uint64_t bound);
 value *run_scatter(elaborator *e, const builtin *row, value **a, type **instance);
 value *run_trusted(elaborator *e, const builtin *row, value **a, type **instance);
@@ -382,6 +384,8 @@ typedef value *trial_function(elaborator *e, void *with);
 value *make_empty_like(elaborator *e, type *element, const void *what, trial_function *f,
                        void *with);
 bool same_structure(const value *a, const value *b);
+// Whether it has but static scalars inside; *left: so many more may be there.
+bool is_static(const value *v, uint32_t *left);
 bool is_data(const value *v, bool with_static);  // all of it; without: dynamic
 // What is inside of an array (its element), a tuple or a list; nothing of another value.
 value *const *value_parts(const value *v, size_t *count);
@@ -395,8 +399,8 @@ uint64_t length_of(const value *array);
 // The step for all arrays inside of a value.
 value *move_value(elaborator *e, value *v, trace_step s);
 value *move_element(elaborator *e, value *array, trace_step s);  // the array's element, moved
-// The same, lifted, for a function that is elaborated next, until leave_level.
-value *enter_level(elaborator *e, value *array, trace_step s, open_level *level);
+// The same, lifted, for a function that is elaborated next, `times` the batch, until leave_level.
+value *enter_level(elaborator *e, value *array, trace_step s, uint64_t times, open_level *level);
 void leave_level(elaborator *e);
 value *lift(elaborator *e, value *v);  // every step broadcast to the current batch
 value *replicate_value(elaborator *e, uint64_t n, value *x);
@@ -425,6 +429,9 @@ enum { MOST_DIMENSIONS = 16 };
 //   emit(e, (trace_step){.op = TRACE_RESHAPE, .batch = 6, .number = 1},   2 [3][5]i32  ->  6 [5]i32
 //        1, &id)
 value_id emit(elaborator *e, trace_step s, uint32_t count, const value_id *operands);
+// All elements of a step in another shape.
+value_id emit_elements(elaborator *e, value_id id, uint64_t batch, uint32_t rank,
+                       const uint64_t *dims);
 // The step that emit would write; and the writing of a step of which all is there.
 void derive_step(elaborator *e, trace_step *s, uint32_t count, const value_id *operands);
 value_id append_step(elaborator *e, trace_step *s);

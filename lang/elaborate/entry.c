@@ -127,6 +127,7 @@ static result_parts run_entry(elaborator *e, binding *entry, type **instance,
 elaborator elaborator_create(diagnostics *d, arena *memory, const limits *l, trace *out) {
   elaborator e = {
       .d = d, .memory = memory, .out = out, .limits = *l, .batch = 1, .together = eval_together};
+  e.ledger = NEW(memory, ledger);
   e.stack = __builtin_frame_address(0);
   return e;
 }
@@ -136,7 +137,7 @@ bool elaborate(diagnostics *d, arena *memory, const limits *l, bool allow_extern
                result_parts *result) {
   elaborator e = elaborator_create(d, memory, l, out);
   e.allow_extern = allow_extern;
-  if (setjmp(e.failure))
+  if (setjmp(e.ledger->failure))
     return false;
   result_parts parts = run_entry(&e, entry, instance, shapes, shape_count);
   if (result)

@@ -72,11 +72,11 @@ static void note_calls(elaborator *e, span where) {
 
 // The innermost dynamic condition of the program that stands around itself. Both branches of it are
 // computed each time, so that a recursion in one of them goes on until something stops it.
-static const active_branch *repeated_branch(const elaborator *e) {
+static const branch *repeated_branch(const elaborator *e) {
   enum { LOOKED_AT = 100 };
-  const active_branch *last = e->branches;
+  const branch *last = e->branches;
   for (unsigned i = 0; last && i < LOOKED_AT; i++, last = last->outer)
-    for (const active_branch *b = last->outer; b; b = b->outer)
+    for (const branch *b = last->outer; b; b = b->outer)
       if (b->condition == last->condition && !e->d->sources.items[b->condition->where.file].library)
         return last;
   return NULL;
@@ -96,12 +96,12 @@ static void report_failure(elaborator *e, const char *hint, const char *format, 
     text_printf(&message, " (in '%s' of the library)", through);
   diag_report(e->d, DIAG_ERROR, where, "%s", arena_text(e->memory, &message));
   note_calls(e, where);
-  const active_branch *branch = repeated_branch(e);
-  if (branch)
-    diag_report(e->d, DIAG_NOTE, branch->condition->where,
+  const branch *around = repeated_branch(e);
+  if (around)
+    diag_report(e->d, DIAG_NOTE, around->condition->where,
                 "both branches of this condition are computed, because it depends on data: the "
                 "recursion goes on where it is false, too");
-  if (branch)
+  if (around)
     hint = end_by_size;
   if (hint)
     diag_report(e->d, DIAG_HINT, where, "%s", hint);
@@ -119,7 +119,7 @@ void fail_hint(elaborator *e, const char *hint, const char *format, ...) {
   va_start(arguments, format);
   report_failure(e, hint, format, arguments);
   va_end(arguments);
-  longjmp(e->failure, 1);
+  longjmp(e->ledger->failure, 1);
 }
 
 // What follows is an error even while a check only warns, and its last.
@@ -205,7 +205,7 @@ void fail_dynamic(elaborator *e, value *v, const char *what) {
   const char *hint = e->d->can_be_static ? NULL : hint_for(HINT_STATIC, what);
   if (hint)
     diag_report(e->d, DIAG_HINT, where, "%s", hint);
-  longjmp(e->failure, 1);
+  longjmp(e->ledger->failure, 1);
 }
 
 void fail_uncovered(elaborator *e, const value *v) {
@@ -220,18 +220,18 @@ void fail_uncovered(elaborator *e, const value *v) {
             "false");
 }
 
-static NORETURN void fail_branch(elaborator *e, const active_branch *branch) {
-  span where = branch->condition->where;
-  note_wanted(e, branch->value);
+static NORETURN void fail_branch(elaborator *e, const branch *around) {
+  span where = around->condition->where;
+  note_wanted(e, around->value);
   if (!e->d->wants_static)
     end_check(e);
   diag_report(e->d, DIAG_ERROR, where,
               "both branches of this condition are computed, because it depends on data: the "
               "recursion of '%s' cannot end",
               running_name(e));
-  explain_dynamic(e, where, branch->value);
+  explain_dynamic(e, where, around->value);
   diag_report(e->d, DIAG_HINT, where, "%s", end_by_size);
-  longjmp(e->failure, 1);
+  longjmp(e->ledger->failure, 1);
 }
 
 // The innermost call of a function that the program defines; NULL: there is none.
@@ -333,9 +333,9 @@ static const char *halving_hint(elaborator *e) {
 
 void fail_limit(elaborator *e, const char *limit, uint64_t needed, const char *format, ...) {
   leave_trial(e);
-  const active_branch *branch = repeated_branch(e);
-  if (branch)
-    fail_branch(e, branch);
+  const branch *around = repeated_branch(e);
+  if (around)
+    fail_branch(e, around);
   end_check(e);
   uint64_t more = 2 * *limit_named(&e->limits, limit);
   while (more < needed && more <= UINT64_MAX / 2)
@@ -356,7 +356,7 @@ void fail_limit(elaborator *e, const char *limit, uint64_t needed, const char *f
   va_start(arguments, format);
   report_failure(e, hint, format, arguments);
   va_end(arguments);
-  longjmp(e->failure, 1);
+  longjmp(e->ledger->failure, 1);
 }
 
 // The innermost function of the program itself, for messages about recursion.
@@ -368,11 +368,11 @@ const char *running_name(const elaborator *e) {
 }
 
 void count_step(elaborator *e) {
-  if (++e->steps > e->limits.steps)
+  if (++e->ledger->steps > e->limits.steps)
     fail_limit(e, "steps", 0,
                "evaluating '%s' takes more than %" PRIu64 " steps, which is the limit",
                running_name(e), e->limits.steps);
-  if (!(e->steps & 1023) && e->limits.interrupted && atomic_load(e->limits.interrupted)) {
+  if (!(e->ledger->steps & 1023) && e->limits.interrupted && atomic_load(e->limits.interrupted)) {
     end_check(e);
     fail(e, "interrupted");
   }

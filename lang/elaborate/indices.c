@@ -12,38 +12,40 @@
 
 // ---- guards ------------------------------------------------------------------------------------
 
-const index_guard *guarded_by(elaborator *e, value *condition, bool taken,
-                              const index_guard *outer) {
-  enum {
-    MOST_GUARDS = 50
-  };  // where there are more, indices have to be inside for some of them, too
-  uint32_t number = outer ? outer->number + 1 : 0;
-  if (number == MOST_GUARDS)
-    return outer;
-  index_guard *g = NEW(e->memory, index_guard);
-  *g = (index_guard){condition, taken, number, outer};
-  return g;
+static const branch *branch_in(elaborator *e, const branch *b, const branch *outer) {
+  branch *own = NEW(e->memory, branch);
+  *own = *b;
+  own->number = outer ? outer->number + 1 : 0;
+  own->outer = outer;
+  return own;
 }
 
-const index_guard *guards_of_both(elaborator *e, const index_guard *first,
-                                  const index_guard *second) {
-  const index_guard *g = first;
+void enter_branch(elaborator *e, const expr *condition, value *c, bool taken) {
+  enum { MOST_GUARDS = 50 };  // of more branches, indices have to be inside for some of them, too
+  const branch b = {.condition = condition, .value = c, .taken = taken};
+  e->branches = branch_in(e, &b, e->branches);
+  if (!e->guards || e->guards->number + 1 < MOST_GUARDS)
+    e->guards = branch_in(e, &b, e->guards);
+}
+
+const branch *guards_of_both(elaborator *e, const branch *first, const branch *second) {
+  const branch *g = first;
   while (g && g != second)
     g = g->outer;
   if (g || !second)
     return first;
   for (g = first; g; g = g->outer)
-    second = guarded_by(e, g->condition, g->taken, second);
+    second = branch_in(e, g, second);
   return second;
 }
 
-const index_guard *guards_at(elaborator *e, const index_guard *g, uint64_t batch) {
-  while (g && step_at(e, g->condition->u.step)->batch > batch)
+const branch *guards_at(elaborator *e, const branch *g, uint64_t batch) {
+  while (g && step_at(e, g->value->u.step)->batch > batch)
     g = g->outer;
   if (!g)
     return NULL;
-  const index_guard *outer = guards_at(e, g->outer, batch);
-  return outer == g->outer ? g : guarded_by(e, g->condition, g->taken, outer);
+  const branch *outer = guards_at(e, g->outer, batch);
+  return outer == g->outer ? g : branch_in(e, g, outer);
 }
 
 // ---- indices -----------------------------------------------------------------------------------
@@ -63,11 +65,11 @@ static int64_t index_inside(elaborator *e, value *index, uint64_t length) {
   return i;
 }
 
-// Whether the run finds out if the index is inside: it is data, or an error only where a branch is
-// taken, or of an array without elements in a function for none at all.
-static bool is_for_run(elaborator *e, value *index, uint64_t length) {
+// Whether it is an index of each run: it is data, or an error only where a branch is taken, or of an
+// array without elements in a function for none at all.
+static bool is_for_run(elaborator *e, value *index, uint64_t length, bool inside) {
   if (index->kind == VALUE_DYNAMIC)
-    return !depends_on_int_argument(e, index);
+    return inside || !depends_on_int_argument(e, index);
   bool nowhere = !e->batch && (e->trial || !length);
   return (e->guards || nowhere) && (uint64_t)index->u.scalar.bits.i64 >= length;
 }
@@ -75,9 +77,9 @@ static bool is_for_run(elaborator *e, value *index, uint64_t length) {
 // The index where all guards hold, else 0.
 static value *guarded_index(elaborator *e, value *index) {
   value *none = make_integer(e, 0);
-  for (const index_guard *g = e->guards; g; g = g->outer)
-    if (step_at(e, g->condition->u.step)->batch <= e->batch)  // not of elements of what is here
-      index = select_value(e, g->condition, g->taken ? index : none, g->taken ? none : index);
+  for (const branch *g = e->guards; g; g = g->outer)
+    if (step_at(e, g->value->u.step)->batch <= e->batch)  // not of elements of what is here
+      index = select_value(e, g->value, g->taken ? index : none, g->taken ? none : index);
   return index;
 }
 
@@ -98,19 +100,24 @@ indexed index_into(elaborator *e, indexed at, value *index) {
   uint64_t rows = length_of(at.array), length = rows;
   if (at.index)
     length = length_of(as_array(e, at.array)->u.array.element);
-  bool for_run = is_for_run(e, index, length) && is_data(at.array, true);  // no functions
-  index = for_run ? run_index(e, index, length) : make_integer(e, index_inside(e, index, length));
+  bool for_run = is_for_run(e, index, length, at.inside) && is_data(at.array, true);
+  if (!for_run)
+    index = make_integer(e, index_inside(e, index, length));
+  else if (!at.inside)
+    index = run_index(e, index, length);
+  if (!at.index && !for_run)
+    return (indexed){.array = element_at(e, at.array, (uint64_t)index->u.scalar.bits.i64)};
   if (!at.index)
-    return for_run ? (indexed){at.array, index}
-                   : (indexed){element_at(e, at.array, (uint64_t)index->u.scalar.bits.i64), NULL};
-  if (for_run && length)
+    return (indexed){at.array, index, at.inside};
+  if (for_run && length && !at.inside)
     index = bounded_index(e, index, length);
-  if (rows)
+  if (rows && !at.inside)
     at.index = bounded_index(e, at.index, rows);
   value *row = scalar_operation(e, OP_MUL, at.index, make_integer(e, (int64_t)length));
-  return (indexed){join_rows(e, at.array), scalar_operation(e, OP_ADD, row, index)};
+  return (indexed){join_rows(e, at.array), scalar_operation(e, OP_ADD, row, index), at.inside};
 }
 
 value *indexed_element(elaborator *e, indexed at) {
-  return at.index ? element_at_data(e, at.array, at.index) : at.array;
+  return at.index ? element_at_data(e, at.array, at.index, at.inside || !length_of(at.array))
+                  : at.array;
 }

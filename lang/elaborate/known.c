@@ -13,16 +13,16 @@
 enum { MOST_KNOWN = 1 << 20, STEP_COST = 64 };
 
 static const void *data_of(const elaborator *e, value_id id) {
-  return id < e->known.count ? e->known.items[id] : NULL;
+  return id < e->ledger->known.count ? e->ledger->known.items[id] : NULL;
 }
 
 // The data of a step that is found out to be none while a level is open.
 static const char unknown;
 
 static void set_data(elaborator *e, value_id id, const void *data) {
-  while (e->known.count <= id)
-    vec_push(e->memory, &e->known, NULL);
-  e->known.items[id] = data;
+  while (e->ledger->known.count <= id)
+    vec_push(e->memory, &e->ledger->known, NULL);
+  e->ledger->known.items[id] = data;
 }
 
 static const void *execute(elaborator *e, const trace_step *s) {
@@ -71,7 +71,7 @@ static const void *known_data(elaborator *e, value_id id) {
     if (data_of(e, v->id) == &unknown || is_in_open_level(e, v->id)) {
       for (size_t i = 0; i < visits.count; i++) {
         set_data(e, visits.items[i].id, &unknown);
-        vec_push(e->memory, &e->unknown, visits.items[i].id);
+        vec_push(e->memory, &e->ledger->unknown, visits.items[i].id);
       }
       return NULL;
     } else if (data_of(e, v->id)) {
@@ -115,17 +115,6 @@ int64_t static_integer(elaborator *e, value *v, const char *what) {
   if (v->kind != VALUE_SCALAR)
     fail_dynamic(e, v, what);
   return v->u.scalar.bits.i64;
-}
-
-// Whether it has but static scalars inside; *left: so many more may be there.
-static bool is_static(const value *v, uint32_t *left) {
-  bool parts = v->kind == VALUE_TUPLE || v->kind == VALUE_LIST;
-  if (!parts)
-    return v->kind == VALUE_SCALAR && (*left)-- > 0;
-  for (uint32_t i = 0; i < v->u.parts.count; i++)
-    if (!is_static(v->u.parts.items[i], left))
-      return false;
-  return true;
 }
 
 bool stays_static(const value *v) {
@@ -178,7 +167,7 @@ static bool has_static_lists(elaborator *e, const closure *c, bool *functions) {
 
 value *run_builtin(elaborator *e, const closure *c) {
   size_t first = e->out->steps.count;
-  uint64_t tables = e->tables;
+  uint64_t tables = e->ledger->tables;
   value *v = c->row->run(e, c->row, c->arguments, c->instance);
   bool functions;
   if (v->kind != VALUE_ARRAY || !has_static_lists(e, c, &functions) || !is_known(e, v))
@@ -186,8 +175,8 @@ value *run_builtin(elaborator *e, const closure *c) {
   v = known_element(e, v, 0);
   if (!functions) {  // nobody else has seen these steps
     e->out->steps.count = first;
-    e->tables = tables;
-    e->known.count = e->known.count < first ? e->known.count : first;
+    e->ledger->tables = tables;
+    e->ledger->known.count = e->ledger->known.count < first ? e->ledger->known.count : first;
   }
   return v;
 }

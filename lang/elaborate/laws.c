@@ -55,10 +55,10 @@ static span place_of_operator(const elaborator *e, const closure *operator, cons
 }
 
 static bool is_known(const elaborator *e, const closure *operator) {
-  for (size_t i = 0; i < e->promised.count; i++)
-    if (same_function(e->promised.items[i], operator))
+  for (size_t i = 0; i < e->ledger->promised.count; i++)
+    if (same_function(e->ledger->promised.items[i], operator))
       return true;
-  return e->promised.count >= MOST_LAWS;
+  return e->ledger->promised.count >= MOST_LAWS;
 }
 
 // ---- trials ----------------------------------------------------------------------------------
@@ -161,7 +161,7 @@ static value_id make_table(elaborator *e, value_id id, void *with) {
                   .type = like.type,
                   .rank = like.rank + 1,
                   .dims = dims,
-                  .number = e->tables++,
+                  .number = e->ledger->tables++,
                   .table = table};
   return emit(e, s, 0, NULL);
 }
@@ -217,12 +217,10 @@ static void collect_places(elaborator *e, const law *l, value_id first, trace_la
       continue;
     const trace_step *s = step_at(e, p.places);
     uint64_t dims[] = {l->trials, trace_step_count(s) / all};
-    trace_step row = {
-        .op = TRACE_RESHAPE, .batch = e->batch, .number = s->rank, .rank = 2, .dims = dims};
     if (s->batch % all)
       continue;  // no trial's own
     vec_push(e->memory, &t->lengths, p.length);
-    vec_push(e->memory, rows, emit(e, row, 1, &p.places));
+    vec_push(e->memory, rows, emit_elements(e, p.places, e->batch, 2, dims));
   }
 }
 
@@ -239,18 +237,18 @@ static void add_law(elaborator *e, law *l, value *element) {
   t.where = place_of_operator(e, &l->operator->u.function, &t.name);
   for (uint64_t k = 0; k < t.components; k++)
     for (uint32_t i = 0; i < t.operands; i++)
-      vec_push(e->memory, &e->law_results, operands[i].items[k]);
+      vec_push(e->memory, &e->ledger->law_results, operands[i].items[k]);
   for (uint32_t k = 0; k < t.sides; k++)
     for (int i = 0; i < 2; i++)
-      vec_push(e->memory, &e->law_results, sides[i].items[k]);
+      vec_push(e->memory, &e->ledger->law_results, sides[i].items[k]);
   for (size_t i = 0; i < places.count; i++)
-    vec_push(e->memory, &e->law_results, places.items[i]);
+    vec_push(e->memory, &e->ledger->law_results, places.items[i]);
   vec_push(e->memory, &e->out->laws, t);
 }
 
 // Tries the law on operands that are like x.
 static void try_law(elaborator *e, law l, value *x) {
-  vec_push(e->memory, &e->promised, &l.operator->u.function);
+  vec_push(e->memory, &e->ledger->promised, &l.operator->u.function);
   l.exact = true;
   value *element = lift(e, as_data(e, x));
   map_steps(e, element, measure_component, &l);
@@ -274,14 +272,10 @@ void promise_associative(elaborator *e, value *operator, value * elements) {
 // batch has what it promises there already.)
 void add_laws(elaborator *e) {
   trace *t = e->out;
-  for (size_t i = 0; i < e->law_results.count; i++) {
-    const trace_step *s = &t->steps.items[e->law_results.items[i]];
+  for (size_t i = 0; i < e->ledger->law_results.count; i++) {
+    const trace_step *s = &t->steps.items[e->ledger->law_results.items[i]];
     uint64_t dims[] = {s->batch * s->dims[0], product_of(s->dims, s->rank) / s->dims[0]};
-    trace_step rows = {.op = TRACE_RESHAPE,
-                       .batch = 1,
-                       .number = s->rank,
-                       .rank = s->rank > 1 ? 2 : 1,
-                       .dims = dims};
-    vec_push(e->memory, &t->results, emit(e, rows, 1, &e->law_results.items[i]));
+    value_id rows = emit_elements(e, e->ledger->law_results.items[i], 1, s->rank > 1 ? 2 : 1, dims);
+    vec_push(e->memory, &t->results, rows);
   }
 }

@@ -16,11 +16,11 @@
 static uint64_t batch_of_values(const elaborator *e, value *const *items, size_t count,
                                 unsigned *left);
 
-static uint64_t batch_of_guards(const elaborator *e, const index_guard *g) {
+static uint64_t batch_of_guards(const elaborator *e, const branch *g) {
   uint64_t batch = 0;
   for (; g; g = g->outer)
-    if (step_at(e, g->condition->u.step)->batch > batch)
-      batch = step_at(e, g->condition->u.step)->batch;
+    if (step_at(e, g->value->u.step)->batch > batch)
+      batch = step_at(e, g->value->u.step)->batch;
   return batch;
 }
 

@@ -104,10 +104,10 @@ static void write_types(key_writer *k, const type_env *env) {
       write_pointer(k, env->instance[i]);
 }
 
-static void write_guards(key_writer *k, const index_guard *g) {
+static void write_guards(key_writer *k, const branch *g) {
   for (; g && !k->impossible; g = g->outer) {
     write_number(k, g->taken ? 2 : 1);
-    write_value(k, g->condition);
+    write_value(k, g->value);
   }
   write_number(k, 0);
 }
@@ -235,11 +235,13 @@ static value **copy_values(copier *c, value **items, size_t count) {
   return copies;
 }
 
-static const index_guard *copy_guards(copier *c, const index_guard *g) {
+static const branch *copy_guards(copier *c, const branch *g) {
   if (!g)
     return NULL;
-  index_guard *n = NEW(c->e->memory, index_guard);
-  *n = (index_guard){copy_value(c, g->condition), g->taken, g->number, copy_guards(c, g->outer)};
+  branch *n = NEW(c->e->memory, branch);
+  *n = *g;
+  n->value = copy_value(c, g->value);
+  n->outer = copy_guards(c, g->outer);
   return n;
 }
 
@@ -361,9 +363,9 @@ value *memo_replay(elaborator *e, const closure *f, memo_call **call) {
   *call = NULL;
   if (!e->batch)
     return NULL;
-  if (!e->memo)
-    e->memo = NEW(e->memory, memo_table);
-  memo_table *t = e->memo;
+  if (!e->ledger->memo)
+    e->ledger->memo = NEW(e->memory, memo_table);
+  memo_table *t = e->ledger->memo;
   t->key_length = t->dynamic.count = 0;
   key_writer k = {.e = e, .table = t};
   write_number(&k, e->batch == 1);
@@ -395,27 +397,26 @@ void memo_look_at(elaborator *e, value_id id) {
 void memo_finish(elaborator *e, memo_call *call, value *result) {
   if (!call)
     return;
-  e->recording = call->outer;
-  e->own_from = call->outer ? call->outer->entry.first : 0;
   if (call->decided)
     return;
   call->entry.fixed = is_fixed(e, &call->entry);
   unsigned most = call->entry.fixed ? LARGEST_FIXED_RESULT : LARGEST_RESULT;
-  call->entry.finished = ++e->memo->finished;
+  call->entry.finished = ++e->ledger->memo->finished;
   copyable c = {call->entry.fixed ? call->entry.finished : 0, most};
   bool good = is_copyable(&c, result, 0);
-  e->steps += (most - c.left) / VALUES_OF_STEP;
+  e->ledger->steps += (most - c.left) / VALUES_OF_STEP;
   if (!good)
     return;
   call->entry.result = result;
   call->entry.last = (value_id)e->out->steps.count;
   call->entry.last_check = e->out->checks.count;
   // Calls inside of this one were entered since: there may be many.
-  memo_entry **known = find_entry(e->memo, &call->entry);
+  memo_entry **known = find_entry(e->ledger->memo, &call->entry);
   if (known && (*known)->first < e->memo_from)
     *known = &call->entry;
   if (known)
     return;
-  hash_add(e->memory, &e->memo->table, call->entry.hash, (uint32_t)e->memo->entries.count);
-  vec_push(e->memory, &e->memo->entries, &call->entry);
+  hash_add(e->memory, &e->ledger->memo->table, call->entry.hash,
+           (uint32_t)e->ledger->memo->entries.count);
+  vec_push(e->memory, &e->ledger->memo->entries, &call->entry);
 }

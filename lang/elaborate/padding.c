@@ -584,12 +584,9 @@ void add_checks(elaborator *e) {
       vec_push(e->memory, &t->results, c.found == NO_STEP ? emit_row_check(e, &c) : c.found);
       continue;
     }
-    trace_step s = t->steps.items[c.shadow];
-    uint64_t length = trace_step_count(&s);
-    trace_step all = {
-        .op = TRACE_RESHAPE, .batch = 1, .number = s.rank, .rank = 1, .dims = &length};
+    uint64_t length = trace_step_count(&t->steps.items[c.shadow]);
     t->checks.items[count++] = c;
-    vec_push(e->memory, &t->results, emit(e, all, 1, &c.shadow));
+    vec_push(e->memory, &t->results, emit_elements(e, c.shadow, 1, 1, &length));
   }
   t->checks.count = count;
 }

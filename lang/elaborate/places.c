@@ -57,15 +57,21 @@ static value *list_of_one(elaborator *e, value *index) {
   return list;
 }
 
-value *bounded_index(elaborator *e, value *index, uint64_t bound) {
-  value_id list = places_of(e, list_of_one(e, index));
-  trace_step same = {.op = TRACE_RESHAPE, .batch = OWN_BATCH, .bound = bound};
-  return element_at(e, make_array(e, 1, make_dynamic(e, emit(e, same, 1, &list))), 0);
+// The same places, or keys, as a step of its own, which says something of them.
+static value *same_places(elaborator *e, value *list, trace_step s) {
+  value_id places = places_of(e, list);
+  s.op = TRACE_RESHAPE;
+  s.batch = OWN_BATCH;
+  return make_array(e, length_of(list), make_dynamic(e, emit(e, s, 1, &places)));
 }
 
-value *element_at_data(elaborator *e, value *array, value *index) {
+value *bounded_index(elaborator *e, value *index, uint64_t bound) {
+  return element_at(e, same_places(e, list_of_one(e, index), (trace_step){.bound = bound}), 0);
+}
+
+value *element_at_data(elaborator *e, value *array, value *index, bool inside) {
   value *list = list_of_one(e, index);
-  if (!length_of(array))
+  if (inside)
     list = run_trusted(e, NULL, &list, NULL);
   return element_at(e, run_gather(e, NULL, (value *[]){list, array}, NULL), 0);
 }
@@ -121,12 +127,9 @@ static value_id emit_places(elaborator *e, value *element, value_id offsets, sca
   return placed_step(e, emit_keyed(e, TRACE_PLACES, keys, offsets, order, 0), &after);
 }
 
-// The same places, as a step of its own.
 value *run_trusted(elaborator *e, const builtin *row, value **a, type **instance) {
   (void)row, (void)instance;
-  value_id places = places_of(e, a[0]);
-  trace_step same = {.op = TRACE_RESHAPE, .batch = OWN_BATCH, .trusted = true};
-  return make_array(e, length_of(a[0]), make_dynamic(e, emit(e, same, 1, &places)));
+  return same_places(e, a[0], (trace_step){.trusted = true});
 }
 
 value *run_sorted_places(elaborator *e, const builtin *row, value **a, type **instance) {
@@ -152,13 +155,11 @@ value *run_checked_power(elaborator *e, const builtin *row, value **a, type **in
   return make_integer(e, (int64_t)power_of(e, row, a[0], "elements"));
 }
 
-// The same keys, as a step of its own, which needs them to be below 2^r.
+// The keys need to be below 2^r.
 value *run_checked_keys(elaborator *e, const builtin *row, value **a, type **instance) {
   (void)instance;
-  value_id keys = places_of(e, a[1]);
-  trace_step same = {.op = TRACE_RESHAPE, .batch = OWN_BATCH, .scalar = OP_LT};
-  same.bound = power_of(e, row, a[0], "keys");
-  return make_array(e, length_of(a[1]), make_dynamic(e, emit(e, same, 1, &keys)));
+  uint64_t bound = power_of(e, row, a[0], "keys");
+  return same_places(e, a[1], (trace_step){.scalar = OP_LT, .bound = bound});
 }
 
 value *run_bucket_places(elaborator *e, const builtin *row, value **a, type **instance) {
@@ -185,12 +186,7 @@ static value_id emit_constant(elaborator *e, scalar_type t, int64_t i) {
 // The elements of lists: a list of `length`; or scalars, each an instance, if rank is 0.
 static value_id emit_reshape(elaborator *e, value_id id, uint64_t batch, uint32_t rank,
                              uint64_t length) {
-  trace_step s = {.op = TRACE_RESHAPE,
-                  .batch = batch,
-                  .number = step_at(e, id)->rank,
-                  .rank = rank,
-                  .dims = &length};
-  return emit(e, s, 1, &id);
+  return emit_elements(e, id, batch, rank, &length);
 }
 
 static value_id emit_convert(elaborator *e, value_id id, scalar_type to) {

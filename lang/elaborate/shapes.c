@@ -61,7 +61,7 @@ bool shapes_at_sizes(diagnostics *d, arena *memory, const limits *l, binding *en
   trace nothing = {0};
   elaborator e = elaborator_create(d, memory, l, &nothing);
   e.where = entry->where;
-  if (setjmp(e.failure))
+  if (setjmp(e.ledger->failure))
     return false;
   activation act = {.code = entry->code,
                     .slots = NEW_ARRAY(e.memory, value *, entry->code->slot_count),

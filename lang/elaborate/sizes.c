@@ -39,7 +39,7 @@ static void note_lengths(elaborator *e, const type_expr *t, const value *v, uint
   if (t->kind == TYPE_EXPR_ARRAY) {
     uint64_t length = length_of(v);
     if (t->size)
-      vec_push(e->memory, &e->lengths, ((written_length){t->size, length, row, argument}));
+      vec_push(e->memory, &e->ledger->lengths, ((written_length){t->size, length, row, argument}));
     if (t->parts[0]->kind == TYPE_EXPR_NAME)
       return;
     if (v->kind == VALUE_ARRAY)
@@ -55,7 +55,7 @@ static void note_lengths(elaborator *e, const type_expr *t, const value *v, uint
 }
 
 size_t argument_lengths(elaborator *e, const binding *b, value **arguments) {
-  size_t first = e->lengths.count;
+  size_t first = e->ledger->lengths.count;
   const type_expr *t = b->signature;
   for (uint32_t i = 0; i < b->code->call_arity && t->kind == TYPE_EXPR_FUNCTION;
        i++, t = t->parts[1])
@@ -71,7 +71,7 @@ const type_expr *written_result(const binding *b) {
 }
 
 size_t result_lengths(elaborator *e, const binding *b, const value *result) {
-  size_t first = e->lengths.count;
+  size_t first = e->ledger->lengths.count;
   const type_expr *t = written_result(b);
   if (t->kind != TYPE_EXPR_FUNCTION)
     note_lengths(e, t, result, 0, false);
@@ -87,8 +87,8 @@ static const expr *own_name(const expr *size, bool *power) {
 }
 
 void bind_size_names(elaborator *e, activation *act, const binding *b, size_t first) {
-  for (size_t i = first; i < e->lengths.count; i++) {
-    written_length l = e->lengths.items[i];
+  for (size_t i = first; i < e->ledger->lengths.count; i++) {
+    written_length l = e->ledger->lengths.items[i];
     bool power;
     const expr *name = own_name(l.size, &power);
     if (!name)
@@ -121,10 +121,9 @@ static bool is_hidden(const binding *b, const expr *size) {
 // the product of two matrices takes the rows of the second for its columns.
 static bool is_row_for_column(const elaborator *e, uint64_t a, uint64_t b) {
   const open_level *level = e->levels;
-  if (!level || level->first == level->last)
+  if (!level || level->first == level->last || !level->batch)
     return false;
-  uint64_t inner = step_at(e, level->first)->batch;
-  uint64_t rows = inner / (level->outer ? step_at(e, level->outer->first)->batch : 1);
+  uint64_t rows = step_at(e, level->first)->batch / level->batch;
   return rows > 1 && (rows == a || rows == b);
 }
 
@@ -153,8 +152,8 @@ static void fail_equal_lengths(elaborator *e, const binding *b, written_length f
 static const written_length *first_of_name(elaborator *e, written_length l) {
   bool power;
   const expr *name = own_name(l.size, &power);
-  for (size_t i = e->lengths.count; name && !power && i-- > 0;) {
-    const written_length *other = &e->lengths.items[i];
+  for (size_t i = e->ledger->lengths.count; name && !power && i-- > 0;) {
+    const written_length *other = &e->ledger->lengths.items[i];
     const expr *same = own_name(other->size, &power);
     if (same && !power && same->u.name.target == name->u.name.target && other->length != l.length &&
         other->argument < l.argument)

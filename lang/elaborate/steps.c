@@ -228,13 +228,10 @@ static value_id whole_of_parts(const elaborator *e, const value_id *ids, uint32_
   return first->operands[0];
 }
 
-// The element, of so many dimensions, in an array of the shape of `like`.
-static value_id reshape_like(elaborator *e, value_id id, uint64_t batch, const trace_step *like) {
-  trace_step s = {.op = TRACE_RESHAPE,
-                  .batch = batch,
-                  .number = step_at(e, id)->rank,
-                  .rank = like->rank,
-                  .dims = like->dims};
+value_id emit_elements(elaborator *e, value_id id, uint64_t batch, uint32_t rank,
+                       const uint64_t *dims) {
+  trace_step s = {.op = TRACE_RESHAPE, .batch = batch, .rank = rank, .dims = (uint64_t *)dims};
+  s.number = step_at(e, id)->rank;
   return emit(e, s, 1, &id);
 }
 
@@ -242,7 +239,7 @@ value_id emit_concat(elaborator *e, value_id x, value_id y) {
   value_id both[] = {x, y}, whole = whole_of_parts(e, both, 2);
   trace_step s = {.op = TRACE_CONCAT};
   derive_step(e, &s, 2, both);
-  return whole == NO_STEP ? append_step(e, &s) : reshape_like(e, whole, s.batch, &s);
+  return whole == NO_STEP ? append_step(e, &s) : emit_elements(e, whole, s.batch, s.rank, s.dims);
 }
 
 value_id batch_of_rows(elaborator *e, const value_id *rows, uint32_t count) {
@@ -251,5 +248,5 @@ value_id batch_of_rows(elaborator *e, const value_id *rows, uint32_t count) {
   value_id whole = whole_of_parts(e, rows, count);
   if (whole == NO_STEP)
     whole = emit(e, (trace_step){.op = TRACE_PACK}, count, rows);
-  return reshape_like(e, whole, inner, &row);
+  return emit_elements(e, whole, inner, row.rank, row.dims);
 }

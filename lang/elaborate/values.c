@@ -153,20 +153,26 @@ static value *pack_table(elaborator *e, value **items, uint32_t count) {
                   .type = t,
                   .rank = 1,
                   .dims = (uint64_t[]){count},
-                  .number = e->tables++,
+                  .number = e->ledger->tables++,
                   .table = table};
   return make_dynamic(e, emit(e, s, 0, NULL));
 }
 
-// Whether they are static scalars, or tuples and lists of such.
-static bool are_static(value *const *items, uint32_t count) {
-  for (uint32_t i = 0; i < count; i++) {
-    const value *v = items[i];
-    bool parts = v->kind == VALUE_TUPLE || v->kind == VALUE_LIST;
-    if (v->kind != VALUE_SCALAR && !(parts && are_static(v->u.parts.items, v->u.parts.count)))
+bool is_static(const value *v, uint32_t *left) {
+  bool parts = v->kind == VALUE_TUPLE || v->kind == VALUE_LIST;
+  if (!parts)
+    return v->kind == VALUE_SCALAR && (*left)-- > 0;
+  for (uint32_t i = 0; i < v->u.parts.count; i++)
+    if (!is_static(v->u.parts.items[i], left))
       return false;
-  }
   return true;
+}
+
+static bool are_static(value *const *items, uint32_t count) {
+  uint32_t left = UINT32_MAX, i = 0;
+  while (i < count && is_static(items[i], &left))
+    i++;
+  return i == count;
 }
 
 // Static rows of one length, as a table in two dimensions. NULL: they are not.
@@ -297,6 +303,7 @@ static value *try_value(elaborator *e, const void *what, trial_function *f, void
       return NULL;
   trial here = {.what = what, .outer = e->trial};
   const elaborator before = *e;
+  size_t lengths = e->ledger->lengths.count;
   value *volatile found = NULL;
   e->trial = &here;
   e->batch = 0;
@@ -305,24 +312,10 @@ static value *try_value(elaborator *e, const void *what, trial_function *f, void
   } else {
     for (value *v = e->running; v != before.running; v = v->u.thunk.outer)
       v->u.thunk.running = false;
-    e->running = before.running;
-    e->lengths.count = before.lengths.count;
+    e->ledger->lengths.count = lengths;
     e->d->wants_static = e->d->wants_extern = false;
   }
-  e->trial = here.outer;
-  e->batch = before.batch;
-  e->memo_from = before.memo_from;
-  e->recording = before.recording;
-  e->own_from = before.own_from;
-  e->levels = before.levels;
-  e->depth = before.depth;
-  e->calls = before.calls;
-  e->branches = before.branches;
-  e->guards = before.guards;
-  e->where = before.where;
-  e->caller = before.caller;
-  e->places = before.places;
-  e->asks_for_matrix = before.asks_for_matrix;
+  *e = before;
   return found;
 }
 
@@ -370,22 +363,26 @@ value *move_element(elaborator *e, value *array, trace_step s) {
   return move_value(e, as_array(e, array)->u.array.element, s);
 }
 
-value *enter_level(elaborator *e, value *array, trace_step s, open_level *level) {
+value *enter_level(elaborator *e, value *array, trace_step s, uint64_t times, open_level *level) {
+  uint64_t inner = times_batch(e, times);
   array = lift(e, array);
-  *level = (open_level){.first = (value_id)e->out->steps.count, .outer = e->levels};
+  *level =
+      (open_level){.first = (value_id)e->out->steps.count, .batch = e->batch, .outer = e->levels};
   e->levels = level;
   value *element = move_element(e, array, s);
   level->last = (value_id)e->out->steps.count;
+  e->batch = inner;
   return element;
 }
 
 // What was not known because the level was open may be now: it is looked at again.
 void leave_level(elaborator *e) {
+  e->batch = e->levels->batch;
   e->levels = e->levels->outer;
-  for (size_t i = 0; i < e->unknown.count; i++)
-    if (e->unknown.items[i] < e->known.count)
-      e->known.items[e->unknown.items[i]] = NULL;
-  e->unknown.count = 0;
+  for (size_t i = 0; i < e->ledger->unknown.count; i++)
+    if (e->ledger->unknown.items[i] < e->ledger->known.count)
+      e->ledger->known.items[e->ledger->unknown.items[i]] = NULL;
+  e->ledger->unknown.count = 0;
 }
 
 static value_id lift_step(elaborator *e, value_id id, void *with) {
@@ -424,14 +421,12 @@ value *join_rows(elaborator *e, value *list) {
 }
 
 value *map_elements(elaborator *e, value *xs, element_function *f, void *with) {
-  uint64_t length = xs->u.array.length, outer = e->batch, inner = times_batch(e, length);
-  trace_step in = {.op = TRACE_RESHAPE, .batch = inner, .number = 1};
-  trace_step out = {.op = TRACE_RESHAPE, .batch = outer, .rank = 1, .dims = &length};
+  uint64_t length = xs->u.array.length;
+  trace_step in = {.op = TRACE_RESHAPE, .batch = times_batch(e, length), .number = 1};
+  trace_step out = {.op = TRACE_RESHAPE, .batch = e->batch, .rank = 1, .dims = &length};
   open_level level;
-  value *element = enter_level(e, xs, in, &level);
-  e->batch = inner;
+  value *element = enter_level(e, xs, in, length, &level);
   value *result = lift(e, as_data(e, f(e, element, with)));
   leave_level(e);
-  e->batch = outer;
   return make_array(e, length, move_value(e, result, out));
 }

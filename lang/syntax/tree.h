@@ -143,6 +143,7 @@ struct expr {
     } comprehension;
     struct {
       expr *array, *index;
+      bool inside;  // the library's own: not checked
     } at;
     struct {
       expr *tuple;

@@ -764,8 +764,7 @@ static void report_mismatch(diagnostics *d, call_notes *calls, const expr *call,
     hint = hint_for_lost_arguments(d, calls->whole, call);
   if (call && !hint)
     hint = hint_for_call(d, calls->whole, call, wanted, found);
-  report_hint(d, hint ? call->where : where,
-              hint ? hint : hint_by_types(d, where, wanted, found));
+  report_hint(d, hint ? call->where : where, hint ? hint : hint_by_types(d, where, wanted, found));
 }
 
 // ---- comparing -------------------------------------------------------------------------------

@@ -113,31 +113,20 @@ static bool is_meant_by_rec(resolver *r, const char *name) {
   return first && first->kind == PATTERN_NAME && !strcmp(first->name, name);
 }
 
-static void report_unbound(resolver *r, span where, const char *name) {
-  diag_report(r->d, DIAG_ERROR, where, "'%s' is not defined", name);
-  if (diag_is_full(r->d))
-    return;
-  if (r->in_sizes) {
-    diag_report(r->d, DIAG_HINT, where, "a size name is bound by [%s] or [2^%s] in a parameter",
-                name, name);
-    return;
-  }
+static const char *hint_for_unbound(resolver *r, span where, const char *name) {
+  if (r->in_sizes)
+    return arena_printf(r->memory, "a size name is bound by [%s] or [2^%s] in a parameter", name,
+                        name);
   const char *hint = hint_for(HINT_NAME, is_meant_by_rec(r, name) ? "rec" : name);
-  if (hint) {
-    diag_report(r->d, DIAG_HINT, where, "%s", hint);
-    return;
-  }
+  if (hint)
+    return hint;
   size_t length = strlen(name);
-  if (length > 1 && name[length - 1] == '\'') {
-    const char *plain = arena_copy(r->memory, name, length - 1);
-    if (find_local(r, plain)) {
-      diag_report(r->d, DIAG_HINT, where,
-                  "a name may end in ', so this is another name than %s; a matrix is transposed "
-                  "by transpose %s",
-                  plain, plain);
-      return;
-    }
-  }
+  const char *plain = arena_copy(r->memory, name, length - 1);
+  if (length > 1 && name[length - 1] == '\'' && find_local(r, plain))
+    return arena_printf(r->memory,
+                        "a name may end in ', so this is another name than %s; a matrix is "
+                        "transposed by transpose %s",
+                        plain, plain);
   text_closest closest = {.word = name};
   for (const local *l = r->locals; l; l = l->next)
     text_consider(&closest, l->name);
@@ -148,18 +137,19 @@ static void report_unbound(resolver *r, span where, const char *name) {
         text_consider(&closest, tables[t]->slots[i]->name);
   for (size_t i = 0; i < r->builtins->count; i++)
     text_consider(&closest, r->builtins->rows[i].name);
-  if (closest.name)
-    diag_report(r->d, DIAG_HINT, where, "did you mean '%s'?", closest.name);
-  else if (!strcmp(r->d->sources.items[where.file].name, "-e"))
-    diag_report(r->d, DIAG_HINT, where,
-                "arguments have no names in -e: give a function, such as -e sort, or -e '\\xs -> "
-                "sort xs'");
-  else if (follows_point(r, where))
-    diag_report(r->d, DIAG_HINT, where, "components have numbers, not names: p.0 is the first");
-  else
-    diag_report(r->d, DIAG_HINT, where,
-                "a name comes from a definition, a parameter, let or where; a size from [n] in the "
-                "signature");
+  return closest.name ? arena_printf(r->memory, "did you mean '%s'?", closest.name)
+         : !strcmp(r->d->sources.items[where.file].name, "-e")
+             ? "arguments have no names in -e: give a function, such as -e sort, or -e '\\xs -> "
+               "sort xs'"
+         : follows_point(r, where) ? "components have numbers, not names: p.0 is the first"
+                                   : "a name comes from a definition, a parameter, let or where; a "
+                                     "size from [n] in the signature";
+}
+
+static void report_unbound(resolver *r, span where, const char *name) {
+  diag_report(r->d, DIAG_ERROR, where, "'%s' is not defined", name);
+  if (!diag_is_full(r->d))
+    diag_report(r->d, DIAG_HINT, where, "%s", hint_for_unbound(r, where, name));
 }
 
 // ---- local names -----------------------------------------------------------------------------
@@ -248,9 +238,9 @@ static void note_index(function *f) {
 
 // The library's own indices are inside, except where a function gives the element that its caller
 // asks for: head xs = xs[0].
-static bool may_be_outside(const resolver *r, const expr *index) {
-  const equation *q = r->function->equations.items;
-  return !r->global->in_library || q->alternatives[0].body == index;
+static bool is_inside(const resolver *r, const expr *index) {
+  const function *f = r->function;
+  return r->global->in_library && (f->outer || f->equations.items[0].alternatives[0].body != index);
 }
 
 // A function that names one with an index reaches that.
@@ -405,7 +395,8 @@ static void resolve_by_kind(resolver *r, expr *e) {
     resolve_comprehension(r, e);
     break;
   case EXPR_INDEX:
-    if (may_be_outside(r, e))
+    e->u.at.inside = is_inside(r, e);
+    if (!e->u.at.inside)
       note_index(r->function);
     resolve_expr(r, e->u.at.array);
     resolve_expr(r, e->u.at.index);
