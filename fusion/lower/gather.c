@@ -42,14 +42,13 @@ static void append_axes(lowering *l, lowered *v, const axes *all) {
 // ---- gather ------------------------------------------------------------------------------------
 
 static bool is_gatherable(lowering *l, lowered *v, const trace_step *of, gathered *g) {
-  g->range = cut_axis_range(l, v, of->batch, of->batch * of->dims[0]);
+  g->range = cut_axis_range(l, v, v->batch, v->batch * of->dims[0]);
   const net_node *node = &l->pool.nodes.items[v->node];
   const storage *held = node->kind == NET_ELEMENT ? &l->storages.items[node->value] : NULL;
   if (!held || !held->in_memory || held->padding_start != UINT64_MAX)
     return false;
   g->array = held->array;
-  return map_plain(&node->map, v->axes, 0, g->range.at, &g->batch_stride) &&
-         map_plain(&node->map, v->axes, g->range.at, g->range.count, &g->stride);
+  return map_plain(&node->map, v->axes, g->range.at, g->range.count, &g->stride);
 }
 
 gathered make_gatherable(lowering *l, lowered *v, const trace_step *of) {
@@ -99,23 +98,25 @@ lowered lower_gather(lowering *l, const trace_step *s) {
     return zeros_of_step(l, s);
   if (lower_permute(l, s, &permuted))
     return permuted;
-  lowered from = lower_operand(l, s, 1), place = lower_places(l, s);
-  gathered g = make_gatherable(l, &from, of);
+  lowered v[] = {lower_operand(l, s, 1), lower_places(l, s)}, *from = v, *place = v + 1;
+  make_gatherable(l, from, of);
+  uint32_t outer = extend_to_batch(l, v, 2, s->batch).count;
+  gathered g = make_gatherable(l, from, of);
   // Over the axes of the batch, of the places, and of what is in an element.
-  extend_to_batch(l, &place, 1, s->batch);
-  uint32_t outer = cut_axes(l, &place, of->batch), inner = g.range.at + g.range.count;
-  axes_change c = axes_replaced(from.axes, 0, inner, place.axes->count, place.axes->extents);
-  net_map base = map_changed(l->memory, &l->pool.nodes.items[from.node].map, &c);
-  base = map_numbered(l->memory, &base, &c.after, 0, outer, g.batch_stride);
-  bool whole = g.stride == 1 && base.offset == 0 && c.after.count == place.axes->count &&
-               of->batch == 1 && l->net->arrays.items[g.array].count == of->dims[0];
-  append_axes(l, &place, &c.after);
-  net_id address = add_address(l, place.node, of->dims[0], g.stride, &base, whole);
-  const net_node index = l->pool.nodes.items[address];
+  axes_change c = axes_replaced(from->axes, outer, g.range.count, place->axes->count - outer,
+                                place->axes->extents + outer);
+  net_map index, base = map_changed(l->memory, &l->pool.nodes.items[from->node].map, &c);
+  base = map_numbered(l->memory, &base, &c.after, 0, 0, 0);  // no constant rows
+  append_axes(l, place, &c.after);
   const net_stage over = {.loop_count = c.after.count, .extents = c.after.extents};
-  if (index.kind == NET_INDEX && net_map_lies_within(&over, &index.map, of->dims[0]))
+  if (find_index(l, place->node, &index) && net_map_lies_within(&over, &index, of->dims[0])) {
+    index = net_map_sum(l->memory, &base, g.stride, &index);
     return expression(l, &c.after,
-                      element_node(l, l->pool.nodes.items[from.node].value, &index.map, 0));
+                      element_node(l, l->pool.nodes.items[from->node].value, &index, 0));
+  }
+  bool whole = g.stride == 1 && net_map_is_constant(&base) && !base.offset &&
+               l->net->arrays.items[g.array].count == of->dims[0];
+  net_id address = add_address(l, place->node, of->dims[0], g.stride, &base, whole);
   net_node gather = {.kind = NET_GATHER, .type = s->type, .number = g.array};
   return expression(l, &c.after, pool_operation(l, gather, 1, &address));
 }
@@ -168,7 +169,7 @@ lowered lower_scatter(lowering *l, const trace_step *s) {
   axes places = *all;
   places.count = at[1];
   if (!axes_equal(v[0].axes, &places))
-    renumber_axes(l, &v[0], places.count, places.extents);
+    renumber_axes(l, &v[0], (axis_range){0, v[0].axes->count}, places.count, places.extents);
   append_axes(l, &v[0], all);
   net_map base = map_numbered(l->memory, &(net_map){0}, all, 0, at[0], (int64_t)row);
   base = map_numbered(l->memory, &base, all, at[1], all->count - at[1], 1);

@@ -166,7 +166,7 @@ static lowered lower_pack(lowering *l, const trace_step *s) {
     if (i == 0)
       all = *v->axes;
     if (!axes_equal(v[i].axes, &all))
-      renumber_axes(l, &v[i], all.count, all.extents);
+      renumber_axes(l, &v[i], (axis_range){0, v[i].axes->count}, all.count, all.extents);
     elements[i] = v[i].node;
   }
   return pack_elements(l, &all, m, elements, shared.count);

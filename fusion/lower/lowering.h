@@ -241,8 +241,10 @@ bool is_computed(lowering *l, net_id node);
 void settle(lowering *l, lowered *v);
 // The elements of v in an array of their own, row by row: all maps are plain then.
 void make_plain(lowering *l, lowered *v, net_reason why);
-// v in an array of its own, whose axes have the given extents.
-void renumber_axes(lowering *l, lowered *v, uint32_t count, const uint64_t *extents);
+// The axes of the range become others, of the given extents. Where maps are not plain there, v goes
+// to an array of its own.
+void renumber_axes(lowering *l, lowered *v, axis_range range, uint32_t count,
+                   const uint64_t *extents);
 // The number of leading axes whose extents have this product. Axes are split, or numbered anew,
 // until there is such a number.
 uint32_t cut_axes(lowering *l, lowered *v, uint64_t product);
@@ -396,12 +398,12 @@ net_id store_prefix(lowering *l, const axes *s, net_id e, uint64_t count, net_re
 // ---- places that are data (lower/gather.c) -------------------------------------------------------
 
 lowered lower_gather(lowering *l, const trace_step *s);
-// An array in memory that can be gathered from: without padding, and numbered with one stride in
-// its batch, and with one in the dimension that the places are of.
+// An array in memory that can be gathered from: without padding, and numbered with one stride in the
+// dimension that the places are of.
 typedef struct gathered {
   net_id array;
   axis_range range;  // the axes of that dimension; those of the batch are before it
-  int64_t stride, batch_stride;
+  int64_t stride;
 } gathered;
 gathered make_gatherable(lowering *l, lowered *v, const trace_step *of);
 // base + place * stride, or -1 where the place is not one of `length`. whole: then the address is

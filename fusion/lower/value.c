@@ -102,14 +102,6 @@ void make_plain(lowering *l, lowered *v, net_reason why) {
   set_expression(l, v, v->axes, store_prefix(l, v->axes, v->node, count, why));
 }
 
-void renumber_axes(lowering *l, lowered *v, uint32_t count, const uint64_t *extents) {
-  make_plain(l, v, NET_REASON_ROWS);
-  axes s = {0};
-  for (uint32_t i = 0; i < count; i++)
-    axes_insert(&s, s.count, extents[i]);
-  set_row_major(l, v, &s, l->pool.nodes.items[v->node].value);
-}
-
 // ---- axes that change -------------------------------------------------------------------------
 
 static net_id change_node(lowering *l, net_node *node, const void *with) {
@@ -142,7 +134,8 @@ uint32_t cut_axes(lowering *l, lowered *v, uint64_t product) {
       change_axes(l, v, &c);
     } else {
       uint64_t whole = axes_product(v->axes, 0, v->axes->count);
-      renumber_axes(l, v, 2, (uint64_t[]){product, whole / product});
+      axis_range all = {0, v->axes->count};
+      renumber_axes(l, v, all, 2, (uint64_t[]){product, whole / product});
       i = 0;
       have = 1;
     }
@@ -258,15 +251,29 @@ static bool is_sliceable(lowering *l, const lowered *v, axis_range range) {
   return true;
 }
 
-void slice_axes(lowering *l, lowered *v, axis_range range, uint64_t number, uint64_t length) {
+// The axes of the range become others, which count from `number` on.
+static void renumber_range(lowering *l, lowered *v, axis_range range, const axes *to,
+                           uint64_t number, net_reason why) {
   if (!is_sliceable(l, v, range))
-    make_plain(l, v, NET_REASON_PART);
-  axes more = {0};
-  axes_insert(&more, 0, length);
-  slicing w = {.before = v->axes, .range = range, .count = more.count, .number = number};
-  w.change = axes_replaced(v->axes, range.at, range.count, more.count, more.extents);
-  net_id sliced = rewritten(l, v->node, slice_node, &w);
-  set_expression(l, v, &w.change.after, rewritten(l, sliced, decide_node, &w.change.after));
+    make_plain(l, v, why);
+  slicing w = {.before = v->axes, .range = range, .count = to->count, .number = number};
+  w.change = axes_replaced(v->axes, range.at, range.count, to->count, to->extents);
+  set_expression(l, v, &w.change.after, rewritten(l, v->node, slice_node, &w));
+}
+
+void renumber_axes(lowering *l, lowered *v, axis_range range, uint32_t count,
+                   const uint64_t *extents) {
+  axes to = {0};
+  for (uint32_t i = 0; i < count; i++)
+    axes_insert(&to, to.count, extents[i]);
+  renumber_range(l, v, range, &to, 0, NET_REASON_ROWS);
+}
+
+void slice_axes(lowering *l, lowered *v, axis_range range, uint64_t number, uint64_t length) {
+  axes to = {0};
+  axes_insert(&to, 0, length);
+  renumber_range(l, v, range, &to, number, NET_REASON_PART);
+  v->node = rewritten(l, v->node, decide_node, v->axes);
 }
 
 // ---- beyond the ends --------------------------------------------------------------------------
@@ -424,10 +431,7 @@ axes agree_on_batch(lowering *l, lowered *v, uint32_t count, uint64_t batch) {
     if (prefix == wanted &&
         !memcmp(v[i].axes->extents, base->axes->extents, prefix * sizeof *base->axes->extents))
       continue;
-    axes extents = *base->axes;
-    uint32_t rest = v[i].axes->count - prefix;
-    memcpy(extents.extents + wanted, v[i].axes->extents + prefix, rest * sizeof *extents.extents);
-    renumber_axes(l, &v[i], wanted + rest, extents.extents);
+    renumber_axes(l, &v[i], (axis_range){0, prefix}, wanted, base->axes->extents);
   }
   axes s = *base->axes;
   s.count = cut_axes(l, base, base->batch);
