@@ -11,7 +11,9 @@
 //
 // A scatter is an op that writes into an array: the one that it changes, copied, or a new one where
 // the places are as many as its elements, so that each is written. Elsewhere than where the op is
-// alive, and for places outside, the address is -1: nothing is written.
+// alive, and for places outside, the address is -1: nothing is written. Of a group the elements are
+// taken in the order of the stage's index. For floats, whose sums depend on it, that is theirs: they
+// are read in memory, in axes that count them.
 #include "fusion/lower/lowering.h"
 
 static net_id add_convert(lowering *l, scalar_type to, net_id x) {
@@ -163,6 +165,8 @@ lowered lower_scatter(lowering *l, const trace_step *s) {
     return result;
   lowered v[2] = {lower_operand(l, s, 0), lower_operand(l, s, 1)};
   extend_to_batch(l, v, 2, s->batch);
+  for (int i = 0; i < 2 && s->op == TRACE_GROUP && scalar_types[s->type].kind >= KIND_FLOAT; i++)
+    renumber_axes(l, &v[i], cut_axis_range(l, &v[i], s->batch, s->batch * count), 1, &count);
   uint32_t at[2];
   cut_axes_at_all(l, &v[1], 2, (uint64_t[]){s->batch, s->batch * count}, at);
   const axes *all = v[1].axes;

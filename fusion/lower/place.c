@@ -527,9 +527,9 @@ static f2_space spread_of_operands(const placement *f, const operands *all) {
 }
 
 // Finds the operands' stage, or makes one, with so many directions if it has room for them. All
-// operands then have a value and an element of it.
-static void find_placement(lowering *l, placement *f, const axes *s, operands *all,
-                           int directions) {
+// operands then have a value and an element of it. in_order: if memory would say, x is z.
+static void find_placement(lowering *l, placement *f, const axes *s, operands *all, int directions,
+                           bool in_order) {
   *f = (placement){.l = l};
   placement_set_axes(f, s);
   bool anchored = false;
@@ -551,7 +551,7 @@ static void find_placement(lowering *l, placement *f, const axes *s, operands *a
   }
   if (!anchored) {
     placement_set_axes(f, s);  // as it was before the attempts
-    if (!anchor_in_memory(f, all, directions))
+    if (in_order || !anchor_in_memory(f, all, directions))
       anchor_nowhere(f);
   }
   if (f->k < directions && has_room_in_stage(f, directions)) {
@@ -683,7 +683,8 @@ net_id place(lowering *l, const axes *s, uint32_t m, const net_id *elements, uin
   while (UINT32_C(1) << bits < m)
     bits++;
   bool whole = m == UINT32_C(1) << bits;
-  find_placement(l, &f, s, &all, whole ? bits : 0);
+  find_placement(l, &f, s, &all, whole ? bits : 0,
+                 l->pool.nodes.items[elements[0]].kind == NET_GROUP);
   bool copy = m == 1 && l->pool.nodes.items[elements[0]].kind == NET_ELEMENT;
   if (copy && f.k == 0)  // one operand has no partner
     return element_in_placement(&f, type, all.items->value, 0, at);
@@ -716,7 +717,7 @@ static void store_padded(lowering *l, const axes *s, net_id e, net_id array, con
   placement_set_axes(&f, s);
   // A closed stage still takes stores.
   if (held->in_memory || !anchor_in_stage(&f, held->stage, &only))
-    find_placement(l, &f, s, &only, 0);
+    find_placement(l, &f, s, &only, 0, false);
   add_store(&f, only.items->value, array, target, start);
   if (l->net->arrays.items[array].role == NET_TEMPORARY)
     stage_close(l, f.stage);

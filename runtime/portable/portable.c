@@ -126,7 +126,9 @@ static void choose_basis(arena *a, portable_pass_state *s, f2_space v) {
   uint64_t lines[F2_MAX];
   int line = 0;
   memcpy(s->tile.basis, v.basis, sizeof v.basis);  // for find_line_vectors
-  int count = find_line_vectors(a, s, lines, &line);
+  // A group takes elements in the order of the index, wherever they lie.
+  bool in_order = net_stage_has(s->tile.stage, NET_GROUP);
+  int count = in_order ? 0 : find_line_vectors(a, s, lines, &line);
   f2_space runs = find_run_vectors(s, v);
   for (int i = 0; i < count; i++)
     if (f2_space_has(runs, lines[i]))
