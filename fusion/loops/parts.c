@@ -4,7 +4,7 @@
 #include "core/hash.h"
 
 enum {
-  MOST_INLINED = 16
+  MOST_INLINED = 32
 };  // steps, one of the other, that are executed by each part that reads them
 
 typedef struct found_input {

@@ -52,6 +52,8 @@ static uint32_t work_of(const numbered *n, const trace_step *s) {
   case TRACE_ROOT:
     all = 1;
     break;
+  case TRACE_PACK:
+    break;
   default:
     all = step_moves(s) ? 0 : DATA;
   }
