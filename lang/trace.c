@@ -129,9 +129,6 @@ static const char *check_scalar_operands(const checker *c) {
     if (operand_step(c, i)->rank != 0)
       return arena_printf(c->memory, "operand %" PRIu32 " has rank %" PRIu32 ", not 0", i,
                           operand_step(c, i)->rank);
-    const char *wrong = check_batch(c, i);
-    if (wrong)
-      return wrong;
   }
   return c->step->rank == 0 ? NULL : "the result's rank is not 0";
 }
@@ -271,7 +268,7 @@ static const char *check_bmmc(const checker *c) {
   if (dependent)
     return arena_printf(c->memory, "row %d is a sum of earlier rows",
                         63 - __builtin_clzll(dependent));
-  return check_batch(c, 0);
+  return NULL;
 }
 
 static const char *check_element(const checker *c) {
@@ -280,7 +277,7 @@ static const char *check_element(const checker *c) {
     return "the result does not have the shape of the operand's elements";
   if (s->number >= o->dims[0])
     return arena_printf(c->memory, "element %" PRIu64 " of %" PRIu64, s->number, o->dims[0]);
-  return check_batch(c, 0);
+  return NULL;
 }
 
 static const char *check_pack(const checker *c) {
@@ -293,9 +290,6 @@ static const char *check_pack(const checker *c) {
     if (o->rank != s->rank - 1 || !same_dims(o->dims, s->dims + 1, o->rank))
       return arena_printf(c->memory, "operand %" PRIu32 " does not have the shape of an element",
                           i);
-    const char *wrong = check_batch(c, i);
-    if (wrong)
-      return wrong;
   }
   return NULL;
 }
@@ -305,7 +299,7 @@ static const char *check_transpose(const checker *c) {
   if (s->rank < 2 || o->rank != s->rank || !same_dims(o->dims + 2, s->dims + 2, s->rank - 2) ||
       o->dims[0] != s->dims[1] || o->dims[1] != s->dims[0])
     return "the result is not the operand with its two outermost dimensions swapped";
-  return check_batch(c, 0);
+  return NULL;
 }
 
 static const char *check_slice(const checker *c) {
@@ -316,15 +310,13 @@ static const char *check_slice(const checker *c) {
   if (s->number > o->dims[0] || s->dims[0] > o->dims[0] - s->number)
     return arena_printf(c->memory, "%" PRIu64 " elements from %" PRIu64 " on, of %" PRIu64,
                         s->dims[0], s->number, o->dims[0]);
-  return check_batch(c, 0);
+  return NULL;
 }
 
 static const char *check_concat(const checker *c) {
   uint64_t length = 0;
   for (uint32_t i = 0; i < 2; i++) {
     const char *wrong = check_rows(c, i);
-    if (!wrong)
-      wrong = check_batch(c, i);
     if (wrong)
       return wrong;
     if (__builtin_add_overflow(length, operand_step(c, i)->dims[0], &length))
@@ -342,9 +334,9 @@ static const char *check_iota(const checker *c) {
 
 static const char *check_replicate(const checker *c) {
   const trace_step *s = c->step, *o = operand_step(c, 0);
-  if (s->rank != o->rank + 1 || !same_dims(s->dims + 1, o->dims, o->rank))
-    return "the result's elements do not have the operand's shape";
-  return check_batch(c, 0);
+  return s->rank == o->rank + 1 && same_dims(s->dims + 1, o->dims, o->rank)
+             ? NULL
+             : "the result's elements do not have the operand's shape";
 }
 
 // The places of a gather or a scatter: `count` integers.
@@ -352,14 +344,12 @@ static const char *check_places(const checker *c, uint64_t count) {
   const trace_step *o = operand_step(c, 0);
   if (!(CLASS_INTEGER & CLASS_OF(o->type)) || o->rank != 1 || o->dims[0] != count)
     return arena_printf(c->memory, "the places are not %" PRIu64 " integers", count);
-  return check_batch(c, 0);
+  return NULL;
 }
 
 static const char *check_moved(const checker *c, uint32_t number) {
   const char *wrong = check_type(c, number, c->step->type);
-  if (!wrong)
-    wrong = check_rows(c, number);
-  return wrong ? wrong : check_batch(c, number);
+  return wrong ? wrong : check_rows(c, number);
 }
 
 static const char *check_gather(const checker *c) {
@@ -386,7 +376,7 @@ static const char *check_keys(const checker *c, scalar_class types) {
   const trace_step *o = operand_step(c, 0);
   if (!(types & CLASS_OF(o->type)) || o->rank != 1)
     return "the operand is not one list of keys";
-  return c->step->type == SCALAR_I64 && c->step->rank == 1 ? check_batch(c, 0)
+  return c->step->type == SCALAR_I64 && c->step->rank == 1 ? NULL
                                                            : "the result is not one list of i64";
 }
 
@@ -402,7 +392,7 @@ static const char *check_sorted(const checker *c) {
   const trace_step *o = !wrong && s->operand_count == 2 ? operand_step(c, 1) : NULL;
   if (o && (o->type != SCALAR_I64 || o->rank != 1 || !o->dims[0]))
     wrong = "the offsets are not a list of i64";
-  return wrong || !o ? wrong : check_batch(c, 1);
+  return wrong;
 }
 
 static const char *check_wrong(const checker *c) {
@@ -427,20 +417,17 @@ static const char *check_fold(const checker *c) {
   for (uint32_t i = 0; i < 3; i++) {
     const char *wrong = check_type(c, i, i < 2 ? SCALAR_I64 : s->type);
     wrong = wrong || !operand_step(c, i)->rank ? wrong : "an operand is not one number";
-    if (wrong || (wrong = check_batch(c, i)))
+    if (wrong)
       return wrong;
   }
   if (xs->rank != 1 || s->rank || xs->type != s->type)
     return "it does not make an element of a list";
-  return scalar_folds(s->scalar, s->type) ? check_batch(c, 3)
-                                          : "it folds by no operation of its type";
+  return scalar_folds(s->scalar, s->type) ? NULL : "it folds by no operation of its type";
 }
 
 static const char *check_broadcast(const checker *c) {
   const trace_step *s = c->step, *o = operand_step(c, 0);
-  if (s->rank != o->rank || !same_dims(s->dims, o->dims, s->rank))
-    return "the shape changes";
-  return check_batch(c, 0);
+  return s->rank == o->rank && same_dims(s->dims, o->dims, s->rank) ? NULL : "the shape changes";
 }
 
 static const char *check_argument(const checker *c) {
@@ -459,39 +446,40 @@ enum { ANY_COUNT = -1 };
 
 static const struct {
   const char *(*check)(const checker *);
-  int operands;    // ANY_COUNT: the checker looks
-  bool same_type;  // the operands' types are the result's
+  int operands;        // ANY_COUNT: the checker looks
+  bool same_type;      // the operands' types are the result's
+  bool changes_batch;  // else those of the operands divide it
 } checks[TRACE_OP_COUNT] = {
-    [TRACE_ARGUMENT] = {check_argument, 0, false},
-    [TRACE_CONSTANT] = {check_constant, 0, false},
-    [TRACE_TABLE] = {check_table, 0, false},
-    [TRACE_SCALAR] = {check_scalar, ANY_COUNT, false},
-    [TRACE_SELECT] = {check_select, 3, false},
-    [TRACE_CONVERT] = {check_convert, 1, false},
-    [TRACE_ROOT] = {check_root, 1, false},
-    [TRACE_EXTERN] = {check_extern, ANY_COUNT, false},
-    [TRACE_INSTANCE] = {check_instance, 0, false},
-    [TRACE_BROADCAST] = {check_broadcast, 1, true},
-    [TRACE_RESHAPE] = {check_reshape, 1, true},
-    [TRACE_SPLIT] = {check_halves, 1, true},
-    [TRACE_STITCH] = {check_halves, 1, true},
-    [TRACE_PAIR] = {check_halves, 1, true},
-    [TRACE_UNPAIR] = {check_halves, 1, true},
-    [TRACE_BMMC] = {check_bmmc, 1, true},
-    [TRACE_ELEMENT] = {check_element, 1, true},
-    [TRACE_PACK] = {check_pack, ANY_COUNT, true},
-    [TRACE_TRANSPOSE] = {check_transpose, 1, true},
-    [TRACE_SLICE] = {check_slice, 1, true},
-    [TRACE_CONCAT] = {check_concat, 2, true},
-    [TRACE_IOTA] = {check_iota, 0, false},
-    [TRACE_REPLICATE] = {check_replicate, 1, true},
-    [TRACE_GATHER] = {check_gather, 2, false},
-    [TRACE_SCATTER] = {check_scatter, 3, false},
-    [TRACE_PLACES] = {check_sorted, ANY_COUNT, false},
-    [TRACE_GROUP] = {check_group, 3, false},
-    [TRACE_FOLD] = {check_fold, 4, false},
-    [TRACE_COUNT] = {check_count, 1, false},
-    [TRACE_WRONG] = {check_wrong, 1, false},
+    [TRACE_ARGUMENT] = {check_argument, 0, false, false},
+    [TRACE_CONSTANT] = {check_constant, 0, false, false},
+    [TRACE_TABLE] = {check_table, 0, false, false},
+    [TRACE_SCALAR] = {check_scalar, ANY_COUNT, false, false},
+    [TRACE_SELECT] = {check_select, 3, false, false},
+    [TRACE_CONVERT] = {check_convert, 1, false, false},
+    [TRACE_ROOT] = {check_root, 1, false, false},
+    [TRACE_EXTERN] = {check_extern, ANY_COUNT, false, false},
+    [TRACE_INSTANCE] = {check_instance, 0, false, false},
+    [TRACE_BROADCAST] = {check_broadcast, 1, true, false},
+    [TRACE_RESHAPE] = {check_reshape, 1, true, true},
+    [TRACE_SPLIT] = {check_halves, 1, true, true},
+    [TRACE_STITCH] = {check_halves, 1, true, true},
+    [TRACE_PAIR] = {check_halves, 1, true, true},
+    [TRACE_UNPAIR] = {check_halves, 1, true, true},
+    [TRACE_BMMC] = {check_bmmc, 1, true, false},
+    [TRACE_ELEMENT] = {check_element, 1, true, false},
+    [TRACE_PACK] = {check_pack, ANY_COUNT, true, false},
+    [TRACE_TRANSPOSE] = {check_transpose, 1, true, false},
+    [TRACE_SLICE] = {check_slice, 1, true, false},
+    [TRACE_CONCAT] = {check_concat, 2, true, false},
+    [TRACE_IOTA] = {check_iota, 0, false, false},
+    [TRACE_REPLICATE] = {check_replicate, 1, true, false},
+    [TRACE_GATHER] = {check_gather, 2, false, false},
+    [TRACE_SCATTER] = {check_scatter, 3, false, false},
+    [TRACE_PLACES] = {check_sorted, ANY_COUNT, false, false},
+    [TRACE_GROUP] = {check_group, 3, false, false},
+    [TRACE_FOLD] = {check_fold, 4, false, false},
+    [TRACE_COUNT] = {check_count, 1, false, false},
+    [TRACE_WRONG] = {check_wrong, 1, false, true},
 };
 
 static const char *check_step(const checker *c, size_t id) {
@@ -510,7 +498,10 @@ static const char *check_step(const checker *c, size_t id) {
     if (wrong)
       return wrong;
   }
-  return checks[s->op].check(c);
+  const char *wrong = checks[s->op].check(c);
+  for (uint32_t i = 0; i < s->operand_count && !wrong && !checks[s->op].changes_batch; i++)
+    wrong = check_batch(c, i);
+  return wrong;
 }
 
 const char *trace_verify(arena *a, const trace *t) {

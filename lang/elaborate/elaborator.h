@@ -353,7 +353,6 @@ uint64_t power_length(elaborator *e, uint64_t length, const char *who);
 // Of at most so many static scalars in lists what is built in makes lists again. Longer ones become
 // data, so that what is done to a table is written once.
 enum { MOST_STATIC = 64 };
-bool stays_static(const value *v);
 // A scalar, static where that can be found out.
 value *static_scalar(elaborator *e, value *v);
 // The value of a static int, or an error that says what needs it and where it became dynamic.

@@ -117,7 +117,7 @@ int64_t static_integer(elaborator *e, value *v, const char *what) {
   return v->u.scalar.bits.i64;
 }
 
-bool stays_static(const value *v) {
+static bool stays_static(const value *v) {
   uint32_t left = MOST_STATIC;
   return is_static(v, &left);
 }
