@@ -21,7 +21,8 @@ static void add_union(c_writer *w, text *t, const char *name, scalar_type type, 
 }
 
 // Of one lane without a loop: compilers take as long to see that there is none as for the rest.
-static void define_lanes(c_writer *w, const lane_function *f, uint32_t lanes) {
+// before: what is done in front of the lanes.
+static void define_lanes(c_writer *w, const lane_function *f, uint32_t lanes, const char *before) {
   static const char *const parts[2] = {"", "_im"};
   const char *e = lanes > 1 ? "e[i]" : "e";
   const char *loop = lanes > 1 ? c_format(w, "  for (int i = 0; i < %u; i++)\n", lanes) : "";
@@ -66,15 +67,20 @@ static void define_lanes(c_writer *w, const lane_function *f, uint32_t lanes) {
                 text_content(&call), e, e);
   else
     text_printf(&w->definitions,
-                "static inline %s %s(%s) {\n%s%s  r.%s = %s(%s);\n  return r.v;\n}\n", type,
-                f->name, head.data, unions.data, loop, e, f->callee, text_content(&call));
+                "static inline %s %s(%s) {\n%s%s%s  r.%s = %s(%s);\n  return r.v;\n}\n", type,
+                f->name, head.data, unions.data, before, loop, e, f->callee, text_content(&call));
+}
+
+static const char *lane_function_after(c_writer *w, lane_function f, uint32_t lanes,
+                                       const char *before) {
+  f.name = c_format(w, "%sx%u", f.name, lanes);
+  if (c_define(w, f.name))
+    define_lanes(w, &f, lanes, before);
+  return f.name;
 }
 
 static const char *lane_function_name(c_writer *w, lane_function f, uint32_t lanes) {
-  f.name = c_format(w, "%sx%u", f.name, lanes);
-  if (c_define(w, f.name))
-    define_lanes(w, &f, lanes);
-  return f.name;
+  return lane_function_after(w, f, lanes, "");
 }
 
 // Bools compare as bytes, and integers have one order only.
@@ -158,6 +164,21 @@ static const char *place_function(c_writer *w, const char *kind, scalar_type typ
   return c_format(w, "%s_%s_%llu", kind, scalar_types[type].name, (unsigned long long)count);
 }
 
+// Elements side by side, as those of a row are, are one vector in memory.
+static const char *gather_run(c_writer *w, scalar_type type, uint64_t count, uint32_t lanes) {
+  if (lanes == 1 || w->warps || c_is_complex(type) || count < lanes)
+    return "";
+  const char *bound = count == UINT64_MAX
+                          ? ""
+                          : c_format(w, " && (uint64_t)x0.e[0] <= %s", c_number(w, count - lanes));
+  return c_format(w,
+                  "  int run = 1;\n"
+                  "  for (int i = 1; i < %u; i++)\n    run &= (uint64_t)x0.e[i] == "
+                  "(uint64_t)x0.e[0] + (uint64_t)i;\n"
+                  "  if (run%s)\n    return *(const %s *)(first + x0.e[0]);\n",
+                  lanes, bound, c_vector_in_memory(w, scalar_part_bytes(type), lanes));
+}
+
 // c_lane_gather: first[k], or 0 bits where there is no such element.
 const char *c_lane_gather(c_writer *w, scalar_type type, uint64_t count, uint32_t lanes) {
   static const scalar_type number = SCALAR_I64;
@@ -169,9 +190,9 @@ const char *c_lane_gather(c_writer *w, scalar_type type, uint64_t count, uint32_
                 "  return %s(uint64_t)k < %s ? first[k] : none;\n}\n",
                 element, name, element, element, count == UINT64_MAX ? "1 || " : "",
                 c_number(w, count));
-  return lane_function_name(
+  return lane_function_after(
       w, (lane_function){name, name, c_format(w, "const %s *first", element), 1, &number, type},
-      lanes);
+      lanes, gather_run(w, type, count, lanes));
 }
 
 // first[k] = x, where there is such an element.
