@@ -70,15 +70,15 @@ static const uint32_t *slot_widths(const planning *p, const plan_pass *pass) {
 // 2^l.
 static int register_bits(const planning *p, const plan_pass *pass, int l, uint32_t widest,
                          const uint32_t *slot_width) {
-  enum { USUAL = 8 };  // bytes of an element: a thread of a GPU has as many of wider ones
+  enum { USUAL = 8 };  // bytes of an element: a GPU's thread computes as many of wider ones
   const target *t = p->target;
   uint32_t width = t->lane_bytes ? t->lane_bytes : 4, count = 0;
   uint32_t lanes = t->lane_bytes ? 1u << l : 1;
   for (uint32_t i = 0; i < pass->slot_count; i++)
     if (!plan_slot_is_direct(p->stage, pass, i))
       count += (lanes * slot_width[i] + width - 1) / width;
-  uint32_t bytes =
-      !t->lane_bytes && widest > USUAL ? t->register_bytes / USUAL * widest : t->register_bytes;
+  bool wide = !t->lane_bytes && widest > USUAL && pass->op_count;  // moves: more threads instead
+  uint32_t bytes = wide ? t->register_bytes / USUAL * widest : t->register_bytes;
   int r = log2_floor(bytes / width / (count ? count : 1));
   for (uint32_t i = 0; i < pass->op_count; i++)
     r = with_fewer_statements(p, &p->stage->ops.items[pass->ops[i]], r);
