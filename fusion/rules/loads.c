@@ -8,11 +8,12 @@
 // f and g of two loads have one form in their place if f ^ g = a ^ b, where a is 0 where the first
 // is wanted, and b where the second is: f ^ a = g ^ b. A row that a load lacks is the form 0.
 //
-// And the rule `one-store`: what is stored twice in one order, for a gather and for a stage that loads
-// it, is stored once.
+// And the rule `one-store`: what is stored twice, for a gather and for a stage that loads it, is
+// stored once. Who loads it in another order loads what lies there in the first one.
 //
-//   store v0 in a1 at x0 + 2*x1           a3 = a1
-//   store v0 in a3 at x0 + 2*x1     ->    store v0 in a1 at x0 + 2*x1
+//   store v0 in a1 at x0 + 2*x1           store v0 in a1 at x0 + 2*x1
+//   store v0 in a3 at x1 + 2*x0     ->
+//   v1 = load a3 at x0 + 2*x1             v1 = load a1 at x1 + 2*x0
 #include "fusion/rules/rewriting.h"
 
 enum { LATEST = 8 };  // loads of an array that are looked at
@@ -141,19 +142,123 @@ void stage_join_loads(rewriter *r, f2_space *wanted) {
 
 // ---- stores ------------------------------------------------------------------------------------
 
-static bool stores_are_equal(const net_store *x, const net_store *y) {
-  bool equal = x->value == y->value && x->padding_start == y->padding_start &&
-               x->live_count == y->live_count && net_map_equal(&x->map, &y->map);
+static bool same_live(const net_store *x, const net_store *y) {
+  bool equal = x->live_count == y->live_count;
   for (uint32_t i = 0; i < x->live_count && equal; i++)
     equal = x->live[i].mask == y->live[i].mask && x->live[i].constant == y->live[i].constant;
   return equal;
 }
 
+static bool stores_are_equal(const net_store *x, const net_store *y) {
+  return x->value == y->value && x->padding_start == y->padding_start && same_live(x, y) &&
+         net_map_equal(&x->map, &y->map);
+}
+
+static bool can_be_joined(const net_array *a) { return a->role == NET_TEMPORARY && !a->part_of; }
+
 // Whether both have the same elements, if the same is stored to both.
 static bool arrays_are_alike(const net *t, net_id x, net_id y, const uint32_t *writes) {
   const net_array *a = &t->arrays.items[x], *b = &t->arrays.items[y];
-  return x != y && a->role == NET_TEMPORARY && b->role == NET_TEMPORARY && a->type == b->type &&
-         a->count == b->count && !a->part_of && !b->part_of && writes[x] == 1 && writes[y] == 1;
+  return x != y && can_be_joined(a) && can_be_joined(b) && a->type == b->type &&
+         a->count == b->count && writes[x] == 1 && writes[y] == 1;
+}
+
+// The bits of addresses of one store as sums of those of another one, wherever it stores: sources[i]
+// has bit k if address bit k is added to bit i, and bit ONE if 1 is.
+enum { ONE = 63 };
+
+static bool find_sources(const net_stage *s, const net_store *from, const net_store *to,
+                         uint64_t *sources) {
+  f2_affine of, at;
+  f2_space live = live_set(s->n, from->live_count, from->live);
+  f2_echelon e = {{0}, {0}};
+  if (s->loop_count || !net_map_bits(&from->map, s->n, ONE, &of) ||
+      !net_map_bits(&to->map, s->n, ONE, &at))
+    return false;
+  for (int i = 0; i < live.dimension; i++)
+    f2_echelon_insert(&e, live.basis[i], 0, NULL);
+  f2_echelon_insert(&e, live_vector((net_form){0, true}), f2_unit(ONE), NULL);
+  for (int i = 0; i < ONE; i++)
+    f2_echelon_insert(&e, live_vector((net_form){of.a.row[i], f2_bit(of.c, i)}), f2_unit(i), NULL);
+  for (int i = 0; i < ONE; i++) {
+    sources[i] = 0;
+    if (f2_echelon_reduce(&e, live_vector((net_form){at.a.row[i], f2_bit(at.c, i)}), &sources[i]))
+      return false;
+  }
+  return true;
+}
+
+// The map of a load after that; false: it is not affine over F_2.
+static bool move_map(arena *a, const net_map *map, int n, const uint64_t *sources, net_map *out) {
+  f2_affine of;
+  for (uint32_t i = 0; i < map->loop_count; i++)
+    if (map->strides[i])
+      return false;
+  if (!net_map_bits(map, n, ONE, &of))
+    return false;
+  *out = net_map_new(a, map->loop_count, ONE);
+  for (int i = 0; i < ONE; i++) {
+    net_form form = {0, f2_bit(sources[i], ONE)};
+    for (int k = 0; k < ONE; k++)
+      if (f2_bit(sources[i], k))
+        form = (net_form){form.mask ^ of.a.row[k], form.constant ^ f2_bit(of.c, k)};
+    out->rows[i] = (net_row){form, (int64_t)f2_unit(i)};
+  }
+  return net_map_normalise(out);
+}
+
+// Whether all that read the array `from` can load `to` instead; `now`: they do.
+static bool move_loads(rewriter *rewriters, net *t, net_id from, net_id to, const uint64_t *sources,
+                       bool now) {
+  for (size_t i = 0; i < t->stages.count; i++) {
+    net_stage *s = &t->stages.items[i];
+    for (net_access at = {0}; net_access_next(s, &at);) {
+      net_load *load = at.by == NET_BY_LOAD ? &s->loads.items[at.number] : NULL;
+      net_map map;
+      if (at.array != from || at.writes)
+        continue;
+      if (!load || load->padding_start != UINT64_MAX ||
+          !move_map(rewriters->memory, &load->map, s->n, sources, &map))
+        return false;
+      if (now) {
+        load->array = to;
+        load->map = map;
+        rewriters[i].changed = true;
+      }
+    }
+  }
+  return true;
+}
+
+// Whether the stage's store `from` is not needed beside its store `to`, as all can load that array.
+static bool store_is_moved(rewriter *rewriters, net *t, const net_stage *s, const net_store *from,
+                           const net_store *to, const uint32_t *writes) {
+  uint64_t sources[F2_MAX + 1];
+  const net_array *a = &t->arrays.items[from->array], *b = &t->arrays.items[to->array];
+  bool alike = from->value == to->value && from->array != to->array && can_be_joined(a) &&
+               can_be_joined(b) && writes[from->array] == 1 && writes[to->array] == 1 &&
+               from->padding_start == UINT64_MAX && to->padding_start == UINT64_MAX &&
+               (b->count & (b->count - 1)) == 0 && same_live(from, to);
+  return alike && find_sources(s, from, to, sources) &&
+         move_loads(rewriters, t, from->array, to->array, sources, false) &&
+         move_loads(rewriters, t, from->array, to->array, sources, true);
+}
+
+static void move_stores(rewriter *r, rewriter *rewriters, net *t, const uint32_t *writes) {
+  net_stage *s = r->stage;
+  for (size_t j = 0; j < s->stores.count; j++) {
+    size_t k = 0;
+    while (k < s->stores.count &&
+           !store_is_moved(rewriters, t, s, &s->stores.items[j], &s->stores.items[k], writes))
+      k++;
+    if (k == s->stores.count)
+      continue;
+    r->step = t->arrays.items[s->stores.items[j].array].step;
+    rewriter_fired(r, RULE_ONE_STORE, rewriter_bytes(r, s->stores.items[j].value, 0), 0);
+    memmove(&s->stores.items[j], &s->stores.items[j + 1],
+            (--s->stores.count - j) * sizeof *s->stores.items);
+    j--;
+  }
 }
 
 // Takes stores away whose arrays are joined with those of others.
@@ -201,4 +306,6 @@ void net_join_stores(rewriter *rewriters, net *t) {
           net_stage_changed(a, &t->stages.items[i], (net_change){.arrays = joined});
       rewriters[i].changed = true;
     }
+  for (size_t i = 0; i < t->stages.count; i++)
+    move_stores(&rewriters[i], rewriters, t, writes);
 }

@@ -108,8 +108,8 @@
       "an array between stages that is exactly a result is that result",                           \
       "it is written once, row by row", "id")                                                      \
   ROW(ONE_STORE, "one-store",                                                                      \
-      "arrays between stages to which a stage stores the same in one order are one",               \
-      "nobody else writes to them", "id")                                                          \
+      "arrays between stages to which a stage stores the same are one",                            \
+      "nobody else writes to them; of two orders, the array is loaded at affine places", "id")     \
   ROW(SHORT_LOADS, "short-loads",                                                                  \
       "what one op of a pass reads goes from memory to registers, and takes no room in its tile",  \
       "lanes are those of vector registers; it is not stored", "the planner")                      \

@@ -811,36 +811,53 @@ TEST(dead_parts) {
 // What is made of the other elements of a pair is no part of what it was put beside: op 3 is op 1
 // on all indices, and v2 is none of it.
 // What one stage takes at places, and another one in order, is stored once: then both are loads of one
-// array.
-TEST(stored_once) {
+// array. In another order, too, and with gaps, if one of both is loaded at affine places.
+static void check_stored_once(const char *stores, size_t loads) {
   START();
-  const char *wrong = NULL, *source = "array a0 i32 8 argument 0\n"
-                                      "array a1 i32 8 temporary\n"
-                                      "array a2 i32 8 temporary\n"
-                                      "array a3 i32 8 result 0\n"
-                                      "stage 0 n=3\n"
-                                      "  v0 = load a0 at x0 + 2*x1 + 4*x2\n"
-                                      "  op 0 step %1\n"
-                                      "    v1[0] = * v0[0] v0[0]\n"
-                                      "  store v1 in a1 at 4*x0 + 2*x1 + x2\n"
-                                      "  store v1 in a2 at 4*x0 + 2*x1 + x2\n"
-                                      "stage 1 n=3\n"
-                                      "  v0 = load a2 at x0 + 2*x1 + 4*x2\n"
-                                      "  v1 = load a1 at x0 + 2*x1 + 4*x2\n"
-                                      "  op 0 step %2\n"
-                                      "    v2[0] = * v0[0] v1[0]\n"
-                                      "  store v2 in a3 at x0 + 2*x1 + 4*x2\n";
-  net *before = net_read(&memory, source, &wrong), *after = net_read(&memory, source, &wrong);
+  const char *wrong = NULL;
+  text source = {0};
+  text_printf(&source,
+              "array a0 i32 8 argument 0\n"
+              "array a1 i32 8 temporary\n"
+              "array a2 i32 %s\n"
+              "  op 0 step %%2\n"
+              "    v2[0] = * v0[0] v1[0]\n"
+              "  store v2 in a3 at x0 + 2*x1 + 4*x2\n",
+              stores);
+  net *before = net_read(&memory, source.data, &wrong),
+      *after = net_read(&memory, source.data, &wrong);
   rule_log log = {.memory = &memory};
+  text_free(&source);
   REQUIRE(before && after);
   rules_apply(&memory, after, &log);
   CHECK_EQ_U64(log.of[RULE_ONE_STORE].times, 1);
   CHECK_EQ_U64(after->arrays.count, 3);
-  CHECK_EQ_U64(after->stages.items[1].loads.count, 1);
+  CHECK_EQ_U64(after->stages.items[1].loads.count, loads);
   CHECK_STR(net_verify(&memory, after), NULL);
   CHECK(same_results(before, net_evaluate(&memory, before, 1), after,
                      net_evaluate(&memory, after, 1)));
   arena_free(&memory);
+}
+
+TEST(stored_once) {
+#define STAGE_0                                                                                    \
+  "array a3 i32 8 result 0\n"                                                                      \
+  "stage 0 n=3\n"                                                                                  \
+  "  v0 = load a0 at x0 + 2*x1 + 4*x2\n"                                                           \
+  "  op 0 step %1\n"                                                                               \
+  "    v1[0] = * v0[0] v0[0]\n"                                                                    \
+  "  store v1 in a1 at 4*x0 + 2*x1 + x2\n"
+  check_stored_once("8 temporary\n" STAGE_0 "  store v1 in a2 at 4*x0 + 2*x1 + x2\n"
+                    "stage 1 n=3\n"
+                    "  v0 = load a2 at x0 + 2*x1 + 4*x2\n"
+                    "  v1 = load a1 at x0 + 2*x1 + 4*x2",
+                    1);
+  check_stored_once("32 temporary\n" STAGE_0 "  store v1 in a2 at 2*x0 + 4*(x1^1) + 8*(x0^x2) + 1\n"
+                    "stage 1 n=3\n"
+                    "  v0 = load a2 at 8*x0 + 4*x1 + 2*x2 + 1\n"
+                    "  v1 = load a1 at x0 + 2*x1 + 4*x2 + 1 padded from 8 with i32:3",
+                    2);
+#undef STAGE_0
 }
 
 TEST(what_is_beside_a_part) {
