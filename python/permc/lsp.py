@@ -106,7 +106,7 @@ def definition(ls, params):
         if path in seen or not path.is_file():
             continue
         seen.add(path)
-        lines = document.lines if len(seen) == 1 else path.read_text().splitlines()
+        lines = document.lines if len(seen) == 1 else path.read_text(errors="replace").splitlines()
         for number, line in enumerate(lines):
             imported = re.match(r'import\s+"([^"]+)"', line)
             if imported:

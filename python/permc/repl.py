@@ -13,6 +13,7 @@ is a call of `permc` on it. A line that ends with a backslash goes on in the nex
 import contextlib
 import pathlib
 import re
+import sys
 import tempfile
 
 from ._call import permc
@@ -42,7 +43,7 @@ class Session:
 
     def permc(self, verb, *words):
         """The call's output, for people, and whether all is well."""
-        self.path.write_text(self.text())
+        self.path.write_text(self.text(), "utf-8")
         printed, said, status = permc(verb, *words, cwd=self.path.parent)
         return printed + said, status == 0
 
@@ -97,7 +98,8 @@ class Session:
         if command.startswith(":"):
             return f"there is no {command}\n{HELP}\n"
         defined = SIGNATURE.match(line) or EQUATION.match(line)
-        if defined:
+        left = defined[0] if defined else ""
+        if defined and all(left.count(a) == left.count(b) for a, b in ("()", "[]")):
             return self.define(defined[1], line)
         return self.permc("run", self.path.name, "-e", line)[0]
 
@@ -105,6 +107,8 @@ class Session:
 def main(words):
     with contextlib.suppress(ImportError):
         import readline  # input() has history and editing then
+    for stream in (sys.stdin, sys.stdout):
+        stream.reconfigure(errors="replace")
     with tempfile.TemporaryDirectory() as folder:
         session, line = Session(pathlib.Path(folder), *words[:1]), ""
         while True:
@@ -121,5 +125,10 @@ def main(words):
                 continue
             if line.strip() in (":quit", ":q"):
                 return
-            print(session.answer(line.strip()), end="")
+            kept = list(session.definitions)
+            try:
+                print(session.answer(line.strip().replace("\0", "\ufffd")), end="")
+            except KeyboardInterrupt:
+                session.definitions = kept
+                print("interrupted")
             line = ""

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 try:
@@ -66,6 +67,30 @@ class Repl(unittest.TestCase):
         self.assertIn("permc: run ", self.said(":time sum [1, 2]"))
         self.assertIn("head : []a -> a", self.said(":help head"))
         self.assertIn("there is no :typ", self.said(":typ 1"))
+
+    def test_expressions_with_bars_are_no_definitions(self):
+        self.assertEqual(self.said("sum [i | i <- 0..3]", "abs (6 | 1)", "f x | x > 2 = 1", "f _ = 0",
+                                   "g [x, y] = x", "f 3"), "6i64\n7i64\n1i64\n")
+
+    def test_bytes_that_are_no_text(self):
+        given = b"f x = x + 1\nsum [1, \0]\ng x = x -- caf\xe9\n-- \xe9\nf (g 1)\n"
+        for variables in ({"PYTHONUTF8": "0", "LC_ALL": "C"}, {"PYTHONIOENCODING": "ascii"}):
+            done = subprocess.run([*TOOL, "repl"], input=given, capture_output=True, timeout=100,
+                                  env={**os.environ, **variables})
+            self.assertEqual((done.returncode, done.stderr), (0, b""))
+            self.assertIn(b"unexpected character", done.stdout)
+            self.assertTrue(done.stdout.endswith(b"2i64\npermc> "), done.stdout)
+
+    def test_an_interrupt_ends_the_line_alone(self):
+        process = subprocess.Popen([*TOOL, "repl"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, text=True, start_new_session=True)
+        process.stdin.write("f x = x + 1\nlength [i * j | i <- 0..9999, j <- 0..9999]\n")
+        process.stdin.flush()
+        self.assertEqual(process.stdout.read(14), "permc> permc> ")
+        time.sleep(0.5)
+        os.killpg(process.pid, signal.SIGINT)
+        self.assertEqual(process.communicate("f 1\n", timeout=100),
+                         ("interrupted\npermc> 2i64\npermc> ", ""))
 
     def test_a_file(self):
         with tempfile.TemporaryDirectory() as folder:
