@@ -86,11 +86,13 @@ static type *type_of_written(inferrer *in, const type_expr *t) {
     scalar_type s = scalar_named(t->name, strlen(t->name));
     if (s != SCALAR_COUNT)
       return type_scalar(in->memory, s);
-    // Any other word in small letters is a type variable, but what other languages call a type is
-    // taken for a mistake; the library has none.
+    // Any other word in small letters is a type variable, but what other languages call a type, or
+    // what looks like a type of numbers (i23), is taken for a mistake; the library has none.
     bool library = in->d->sources.items[t->where.file].library;
     const char *hint = library ? NULL : hint_for(HINT_TYPE, t->name);
-    if (hint || (t->name[0] >= 'A' && t->name[0] <= 'Z')) {
+    bool of_numbers = strchr("iufc", t->name[0]) && strspn(t->name + 1, "0123456789") > 0 &&
+                      !t->name[1 + strspn(t->name + 1, "0123456789")];
+    if (hint || of_numbers || (t->name[0] >= 'A' && t->name[0] <= 'Z')) {
       diag_report(in->d, DIAG_ERROR, t->where, "'%s' is not a type", t->name);
       diag_report(in->d, DIAG_HINT, t->where, "%s",
                   hint ? hint

@@ -334,8 +334,8 @@ class Function:
             if backend is None and device == HOST:
                 compiled = _Growing(self._program, self._entry, types)
             else:
-                compiled = self._program._context.compile(self._entry, backend or "cuda", types,
-                                                          device)
+                backend = "cuda" if backend is None else backend
+                compiled = self._program._context.compile(self._entry, backend, types, device)
             call = self._keep(key, library.caller(compiled, arguments))
             call.program = compiled
             if isinstance(compiled, _permc.Program):

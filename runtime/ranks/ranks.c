@@ -57,6 +57,9 @@ rank_world *ranks_open(const ranks_options *o, error *failure) {
     error_set(failure, SPAN_NONE,
               "%u ranks were asked for, and there are %u; start as many (mpirun -n %u)",
               (unsigned)o->count, (unsigned)r->count, (unsigned)o->count);
+  else if (!r->own && r->count > RANKS_MOST_THREADS)
+    error_set(failure, SPAN_NONE, "%u ranks are too many threads; one process has at most %d",
+              (unsigned)r->count, RANKS_MOST_THREADS);
   else if (shares_bits(r->count) < 0)
     error_set(failure, SPAN_NONE, "%u ranks are no power of two; take 2, 4, 8, ...",
               (unsigned)r->count);

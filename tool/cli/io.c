@@ -106,7 +106,7 @@ void cli_print_time(const char *file, const char *stage, double seconds) {
 
 // ---- files -----------------------------------------------------------------------------------
 
-char *cli_read_file(const char *path, size_t *length, const char **why) {
+char *cli_read_file(const char *path, size_t most, size_t *length, const char **why) {
   bool is_stdin = strcmp(path, "-") == 0;
   FILE *from = is_stdin ? stdin : fopen(path, "rb");
   *length = 0;
@@ -118,14 +118,17 @@ char *cli_read_file(const char *path, size_t *length, const char **why) {
   char buffer[65536];
   size_t count;
   errno = 0;
-  while ((count = fread(buffer, 1, sizeof buffer, from)) > 0 && !all.failed)
+  while (all.length <= most && (count = fread(buffer, 1, sizeof buffer, from)) > 0 && !all.failed)
     text_add(&all, buffer, count);
-  int failure = all.failed ? ENOMEM : ferror(from) ? (errno ? errno : EIO) : 0;
+  int failure = all.failed          ? ENOMEM
+                : all.length > most ? EFBIG
+                : ferror(from)      ? (errno ? errno : EIO)
+                                    : 0;
   text_add(&all, "", 0);
   if (!is_stdin)
     fclose(from);
   if (failure) {
-    *why = error_of_reading(failure);
+    *why = failure == EFBIG ? "it is larger than 64 MiB" : error_of_reading(failure);
     text_free(&all);
     return NULL;
   }

@@ -40,8 +40,10 @@ void cli_print_time(const char *file, const char *stage, double seconds);
 // ---- files -----------------------------------------------------------------------------------
 
 // The whole of a file ("-": standard input), 0-terminated; the caller frees it. NULL: *why is a
-// text.
-char *cli_read_file(const char *path, size_t *length, const char **why);
+// text. At most so many bytes are read, as what is piped may have no end: CLI_LARGEST_PROGRAM, or
+// SIZE_MAX.
+enum { CLI_LARGEST_PROGRAM = 64 << 20 };
+char *cli_read_file(const char *path, size_t most, size_t *length, const char **why);
 // Writes a file ("-": standard output), which appears whole or not at all, also after a power loss.
 // False: reported.
 bool cli_write_file(const char *path, const text *content);

@@ -8,6 +8,7 @@
 #include "tool/cli/progress.h"
 #include <ctype.h>
 #include <dirent.h>
+#include <errno.h>
 #include <limits.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -273,7 +274,8 @@ static void suggest_file(const char *path) {
   char folder[4096], best[256];
   text_closest closest = {.word = path + length};
   bool fits = snprintf(folder, sizeof folder, "%.*s", length, path) < (int)sizeof folder;
-  DIR *names = fits && access(path, F_OK) ? opendir(length ? folder : ".") : NULL;
+  DIR *names =
+      fits && access(path, F_OK) && errno == ENOENT ? opendir(length ? folder : ".") : NULL;
   for (struct dirent *d; names && (d = readdir(names));) {
     const char *c = d->d_name;
     while (*c && !iscntrl((unsigned char)*c))

@@ -535,7 +535,7 @@ static void visit_tests(test_run like, void (*visit)(test_run run)) {
 
 void test_file_open(test_file *file) {
   const char *why = "";
-  file->program = cli_read_file(file->path, &file->length, &why);
+  file->program = cli_read_file(file->path, CLI_LARGEST_PROGRAM, &file->length, &why);
   if (!file->program) {
     text_printf(&file->report, "permc: %s: %s\n", file->path, why);
     file->failed++;

@@ -35,7 +35,7 @@ static cli_status read_trace(arena *a, const cli_arguments *args, banks_report *
   const char *path = args->operands[0], *wrong = NULL;
   size_t length, line;
   r->title = strcmp(path, "-") ? path : "standard input";
-  char *bytes = cli_read_file(path, &length, &wrong);
+  char *bytes = cli_read_file(path, SIZE_MAX, &length, &wrong);
   if (!bytes)
     return cli_error("%s: %s", r->title, wrong);
   bool good = address_text_read(a, bytes, length, &r->trace, NULL, &line, &wrong);

@@ -8,7 +8,7 @@ static fmt_result format_file(permc_context *context, const char *path, bool che
   bool is_stdin = strcmp(path, "-") == 0;
   const char *why = "", *name = is_stdin ? "standard input" : path;
   size_t length;
-  char *before = cli_read_file(path, &length, &why);
+  char *before = cli_read_file(path, CLI_LARGEST_PROGRAM, &length, &why);
   if (!before) {
     cli_error("%s: %s", name, why);
     return FMT_FAILED;

@@ -66,7 +66,7 @@ static cli_status list_algorithms(void) {
 static uint64_t *read_list(hmm_command *s, const char *path, const char *hint) {
   size_t length, line = 0;
   const char *wrong = "";
-  char *bytes = cli_read_file(path, &length, &wrong);
+  char *bytes = cli_read_file(path, SIZE_MAX, &length, &wrong);
   address_list list = {0};
   uint64_t n = s->task.n;
   bool read = bytes != NULL,

@@ -2,6 +2,8 @@
 cd "$PERMC_TMP" || exit 1
 truncate -s 65M large.perm
 permc check large.perm
+permc fmt large.perm
+permc test large.perm
 rm large.perm
 permc run -e 'replicate (2^50) 1u8' 2>&1 | sed 's/memory; .*/memory; .../'
 permc run -e 'replicate (2^61) (replicate 8 1u8)'

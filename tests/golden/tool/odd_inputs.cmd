@@ -61,12 +61,16 @@ printf 'MATLAB 5.0 MAT-file%%20s\0\1IM' '' >goods.mat
 printf '\200\4\225' >goods.pkl
 printf '<?xml version="1.0"?>' >goods.xml
 printf 'BZh91AY&SY\1' >goods.bz2
+printf 'RIFF\44\1\0\0WAVE' >goods.wav
+printf 'II*\0' >goods.tif
 printf 'ORC,CDF,FEA1\n1,2,3\n' >header_only_looks.csv
 for file in goods.csv.gz goods.xz goods.zst goods.parquet goods.h5 goods_16.csv goods.json program zeros \
   goods.arrow stream.arrow goods.feather goods.orc goods.avro goods.db goods.xls goods.nc goods.fits \
-  goods.mat goods.pkl goods.xml goods.bz2 header_only_looks.csv:CDF; do
+  goods.mat goods.pkl goods.xml goods.bz2 goods.wav goods.tif header_only_looks.csv:CDF; do
   try run sort.perm -i $file
 done
+ln -s loop.npy loop.npy
+try run sort.perm -i loop.npy
 # Binary data as a program: one error, at once.
 awk 'BEGIN { for (i = 0; i < 60000; i++) printf "%c%c", 1 + i % 126, 33 + i * i % 90 }' >noise.perm
 try fmt noise.perm
