@@ -15,15 +15,16 @@
 // ---- reading ----------------------------------------------------------------------------------
 
 // Memory for `records` elements in each field's array.
-static bool resize_fields(const npy_header *h, array *fields, uint64_t records) {
-  for (size_t f = 0; f < h->count; f++) {
-    size_t bytes = (size_t)records * scalar_types[h->fields[f].type].size;
-    void *data = realloc(fields[f].data, bytes ? bytes : 1);
-    if (!data)
-      return false;
-    fields[f].data = data;
+static bool resize_fields(value_source *s, const npy_header *h, array *fields, uint64_t held,
+                          uint64_t records) {
+  bool good = source_fits(s, held * h->record, records * h->record);
+  for (size_t f = 0; good && f < h->count; f++) {
+    size_t size = scalar_types[h->fields[f].type].size;
+    void *data = source_grow(s, fields[f].data, held * size, records * size);
+    fields[f].data = data ? data : fields[f].data;
+    good = data;
   }
-  return true;
+  return good;
 }
 
 // Spreads `count` records over the arrays, from element `to` on.
@@ -45,15 +46,16 @@ static void copy_records_to_fields(const npy_header *h, array *fields, const uns
 static bool read_records(value_source *s, const npy_header *h, array *fields, uint64_t records) {
   uint64_t one_buffer = SOURCE_BUFFER / h->record;  // at least 1
   uint64_t capacity = s->size_known || records < one_buffer ? records : one_buffer;
-  bool good = resize_fields(h, fields, capacity);
+  bool good = resize_fields(s, h, fields, 0, capacity);
   for (uint64_t done = 0; good && done < records;) {
     if (!source_fill(s, (size_t)h->record))
       return source_fail_truncated(s, "records", records, done);
     uint64_t count = (uint64_t)(s->end - s->at) / h->record;
     count = count < records - done ? count : records - done;
     while (good && done + count > capacity) {
+      uint64_t held = capacity;
       capacity = 2 * capacity < records ? 2 * capacity : records;
-      good = resize_fields(h, fields, capacity);
+      good = resize_fields(s, h, fields, held, capacity);
     }
     if (!good)
       break;
@@ -61,7 +63,7 @@ static bool read_records(value_source *s, const npy_header *h, array *fields, ui
     s->at += count * h->record;
     done += count;
   }
-  return good || source_fail(s, "there is no memory for %llu records", (unsigned long long)records);
+  return good;
 }
 
 static bool leave_fields(value_source *s, const npy_header *h, array *fields, uint64_t bytes) {

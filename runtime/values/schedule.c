@@ -100,7 +100,7 @@ static bool read_steps(value_source *s, const schedule_header *h, permutation_sc
   if (!source_holds(s, all, &left))
     return source_fail_truncated(s, "bytes", all, left);
   if (!allocate_steps(out))
-    return source_fail(s, "there is no memory for %" PRIu64 " bytes", all);
+    return source_fail_memory(s, all);
   if (!read_bytes(s, out->steps[0], all))
     return false;
   bool good = true;
@@ -116,7 +116,7 @@ static bool read_line(value_source *s, const schedule_header *h, permutation_sch
     return source_fail_truncated(s, "bytes", bytes, left);
   out->steps[0] = array_memory(bytes + 1);
   if (!out->steps[0])
-    return source_fail(s, "there is no memory for %" PRIu64 " bytes", bytes);
+    return source_fail_memory(s, bytes);
   if (!read_bytes(s, out->steps[0], bytes))
     return false;
   bool good = hash_bytes(out->steps[0], (size_t)bytes) == h->steps[0];

@@ -1,5 +1,6 @@
 // The bytes of a source, the elements taken from them, and messages about them. See source.h.
 #include "runtime/values/source.h"
+#include "runtime/system/memory.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -347,6 +348,31 @@ bool source_check_size(value_source *s, uint64_t size, uint32_t rank, const uint
   return source_holds(s, *bytes, &left) || source_fail_truncated(s, "bytes", *bytes, left);
 }
 
+bool source_fail_memory(value_source *s, uint64_t bytes) {
+  char why[MEMORY_WHY];
+  if (memory_suffices((double)bytes, 0, why))
+    strcpy(why, "more memory than there is");
+  return source_fail(s,
+                     "reading it takes %s; permc run --memory BYTES leaves arrays of .npy in "
+                     "their files",
+                     why);
+}
+
+bool source_fits(value_source *s, uint64_t held, uint64_t bytes) {
+  enum { SMALL = 1 << 21 };
+  char why[MEMORY_WHY];
+  return bytes < SMALL || memory_suffices((double)bytes, held, why) || source_fail_memory(s, bytes);
+}
+
+void *source_grow(value_source *s, void *data, uint64_t held, uint64_t bytes) {
+  if (!source_fits(s, held, bytes))
+    return NULL;
+  void *grown = realloc(data, bytes ? (size_t)bytes : 1);
+  if (!grown)
+    source_fail_memory(s, bytes);
+  return grown;
+}
+
 // Where the source's size is not known, at most twice the bytes that came are ever allocated.
 bool source_read_array(value_source *s, array *a) {
   uint64_t bytes, capacity = SOURCE_BUFFER / 2, have = 0;
@@ -355,11 +381,10 @@ bool source_read_array(value_source *s, array *a) {
     return false;
   do {
     capacity = s->size_known || 2 * capacity > bytes ? bytes : 2 * capacity;
-    void *data =
-        s->size_known ? array_memory(bytes) : realloc(a->data, capacity ? (size_t)capacity : 1);
+    void *data = s->size_known ? array_memory(bytes) : source_grow(s, a->data, have, capacity);
     if (!data) {
       array_destroy(a);
-      return source_fail(s, "there is no memory for %llu bytes", (unsigned long long)bytes);
+      return source_fail_memory(s, bytes);
     }
     a->data = data;
     have += source_read_bytes(s, (char *)a->data + have, (size_t)(capacity - have));

@@ -130,6 +130,13 @@ bool source_fail(value_source *s, const char *format, ...) PRINTF_LIKE(2, 3);
 // "NAME:3:14: text".
 bool source_fail_at(value_source *s, text_place at, const char *format, ...) PRINTF_LIKE(3, 4);
 bool source_fail_truncated(value_source *s, const char *what, uint64_t announced, uint64_t found);
+bool source_fail_memory(value_source *s, uint64_t bytes);  // that are needed
+
+// Whether there is memory for so many bytes, `held` of which are there. Asked before, as the system
+// promises more than there is, and kills who takes it.
+bool source_fits(value_source *s, uint64_t held, uint64_t bytes);
+// realloc of `held` bytes; NULL: they do not fit.
+void *source_grow(value_source *s, void *data, uint64_t held, uint64_t bytes);
 
 enum { QUOTE_SIZE = 80, MISMATCH_SIZE = 160 };
 // Up to 40 bytes of foreign text made printable; returns `out`.

@@ -5,7 +5,8 @@
 //   2024-01-03,1.25,100               -i FILE:price reads the column 1, FILE:price,2 two of them
 //
 // The whole text is kept while its columns are read one after the other: their types follow from
-// what the program expects of each. Fields of .csv may be quoted (RFC 4180); blanks around them,
+// what the program expects of each. Where a field of each row begins is kept, too, so that the next
+// column is read from there on. Fields of .csv may be quoted (RFC 4180); blanks around them,
 // empty lines and lines that begin with # do not count. Lines end with LF, CR LF or CR. The
 // separator is that of , ; | and the tabulator which the first line has, else blanks, but never in
 // .csv ("1 000" is not two numbers). A line that two of them may separate is an error.
@@ -30,6 +31,9 @@ typedef struct table {
   const char *at;   // behind the row in hand
   const char *line_start;
   uint64_t line;
+  uint64_t *marks;  // of each row, by its number: where the field of column marked_column begins
+  uint64_t rows, marks_capacity;
+  size_t marked_column;
 } table;
 
 enum { CHOICE_SIZE = 300 };  // "-i a.csv:weight,count"
@@ -39,6 +43,7 @@ void source_drop_table(value_source *s) {
     return;
   free(s->table->bytes);
   free(s->table->row);
+  free(s->table->marks);
   free(s->table);
   s->table = NULL;
   s->fields.next = s->fields.count;
@@ -119,6 +124,18 @@ static bool add_cell(value_source *s, table *t, size_t at) {
   return true;
 }
 
+// Moves from the end of a field to the next one; false: the row has none.
+static bool next_field(table *t) {
+  skip_blanks(t);
+  if (line_ends(t))
+    return false;
+  if (t->separator != ' ') {
+    t->at++;
+    skip_blanks(t);
+  }
+  return true;
+}
+
 // The next row's fields; *count 0: there is none.
 static bool next_row(value_source *s, table *t, size_t *count) {
   *count = 0;
@@ -129,16 +146,10 @@ static bool next_row(value_source *s, table *t, size_t *count) {
   }
   if (t->at == end_of(t))
     return true;
-  for (bool more = true; more;) {
+  do
     if (!add_cell(s, t, (*count)++))
       return false;
-    skip_blanks(t);
-    more = !line_ends(t);
-    if (more && t->separator != ' ') {
-      t->at++;
-      skip_blanks(t);
-    }
-  }
+  while (next_field(t));
   skip_line(t);
   return true;
 }
@@ -164,9 +175,9 @@ static bool read_bytes(value_source *s, table *t) {
   t->first_line = s->line;
   for (size_t capacity = s->size_known ? (size_t)left + s->tabs + 1 : SOURCE_BUFFER + s->tabs;;
        capacity *= 2) {
-    char *grown = realloc(t->bytes, capacity);
+    char *grown = source_grow(s, t->bytes, t->length, capacity);
     if (!grown)
-      return source_fail(s, "there is no memory for the text");
+      return false;
     t->bytes = grown;
     if (!t->length && s->tabs)  // they were taken for blanks
       memset(grown, '\t', t->length = s->tabs);
@@ -478,8 +489,8 @@ static bool fail_no_number(value_source *s, table *t, size_t column, uint64_t ro
   return source_fail_at(s, c->place, "expected a value, found '%s'%s%s", found, hint, example);
 }
 
-static bool add_field(text_reader *r, table *t, size_t column, uint64_t row) {
-  const cell *c = &t->row[column];
+// `c`: the field of this column and row.
+static bool add_field(text_reader *r, table *t, const cell *c, size_t column, uint64_t row) {
   r->at = c->place;
   r->kind = unquote(c, r->token) ? TOKEN_WORD : TOKEN_LONG;
   r->length = strlen(r->token);
@@ -494,12 +505,56 @@ static bool add_field(text_reader *r, table *t, size_t column, uint64_t row) {
   return fail_no_number(r->source, t, column, row);
 }
 
+static bool begin_rows(value_source *s, table *t) {
+  size_t width;
+  rewind_table(t);
+  return !t->has_header || next_row(s, t, &width);
+}
+
+static bool mark_row(value_source *s, table *t, const cell *c) {
+  if (t->rows == t->marks_capacity) {
+    uint64_t capacity = 2 * t->marks_capacity + 64;
+    uint64_t *grown = realloc(t->marks, (size_t)capacity * sizeof *grown);
+    if (!grown)
+      return source_fail(s, "out of memory");
+    t->marks = grown;
+    t->marks_capacity = capacity;
+  }
+  t->marks[t->rows++] = (uint64_t)(c->at - t->bytes);
+  return true;
+}
+
+// A column behind marked_column, each field from its row's mark on, which it moves. A field that is
+// wrong is looked at again as one of its whole row, with its place.
+static bool read_marked(value_source *s, table *t, size_t column, text_reader *r, uint64_t *rows) {
+  for (*rows = 0; *rows < t->rows; ++*rows) {
+    size_t width;
+    t->at = t->bytes + t->marks[*rows];
+    t->line_start = t->at - (t->at > t->bytes && !is_newline(t->at[-1]));
+    for (size_t i = t->marked_column; add_cell(s, t, 0) && i < column; i++)
+      next_field(t);
+    t->marks[*rows] = (uint64_t)(t->row->at - t->bytes);
+    if (add_field(r, t, t->row, column, *rows))
+      continue;
+    *s->error = (error){0};
+    bool good = begin_rows(s, t);
+    for (uint64_t row = 0; good && row <= *rows; row++)
+      good = next_row(s, t, &width);
+    return good && add_field(r, t, &t->row[column], column, *rows);
+  }
+  t->marked_column = column;
+  return true;
+}
+
 // The columns from number `first` to `last` - 1 of those that are wanted, row by row.
 static bool read_columns(value_source *s, table *t, size_t first, size_t last, text_reader *r,
                          uint64_t *rows) {
-  size_t width;
-  rewind_table(t);
-  if (t->has_header && !next_row(s, t, &width))
+  size_t width, column = first < last ? s->fields.wanted[first] : 0;
+  if (t->rows && column >= t->marked_column)
+    return read_marked(s, t, column, r, rows);
+  t->rows = 0;
+  t->marked_column = column;
+  if (!begin_rows(s, t))
     return false;
   for (*rows = 0; next_row(s, t, &width); ++*rows) {
     if (width == 0)
@@ -510,8 +565,10 @@ static bool read_columns(value_source *s, table *t, size_t first, size_t last, t
                             "equally many",
                             width, width == 1 ? "" : "s", s->fields.width);
     for (size_t i = first; i < last; i++)
-      if (!add_field(r, t, s->fields.wanted[i], *rows))
+      if (!add_field(r, t, &t->row[s->fields.wanted[i]], s->fields.wanted[i], *rows))
         return false;
+    if (last < s->fields.count && !mark_row(s, t, &t->row[column]))
+      return false;
   }
   return false;
 }

@@ -162,9 +162,9 @@ static bool reserve_element(text_reader *r) {
   if (needed <= r->capacity)
     return true;
   uint64_t capacity = needed < 128 ? 128 : 2 * needed;
-  void *grown = capacity <= PTRDIFF_MAX ? realloc(r->data, (size_t)capacity) : NULL;
+  void *grown = source_grow(r->source, r->data, r->capacity, capacity);
   if (!grown)
-    return fail_memory(r);
+    return false;
   r->data = grown;
   r->capacity = capacity;
   return true;
