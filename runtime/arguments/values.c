@@ -377,7 +377,8 @@ bool permc_write_files(permc_context *c, const char *const *paths, permc_value *
   context_begin_call(c);
   if (!count)
     return true;
-  if (!context_given(c, paths, "the list of paths") || !context_given(c, values, "the list of values"))
+  if (!context_given(c, paths, "the list of paths") ||
+      !context_given(c, values, "the list of values"))
     return false;
   output_file **made = calloc(count + 1, sizeof *made);
   bool good = made ? true : context_no_memory(c);
