@@ -92,9 +92,9 @@ void settle(lowering *l, lowered *v) {
   if (v->kind != LOWERED_EXPRESSION || l->pool.nodes.items[v->node].kind == NET_ELEMENT ||
       (!l->reads_elements[v->node] && reachable(l, 1, &v->node).count <= LARGE))
     return;
-  net_id again = is_computed(l, v->node) ? v->node : v->computed;
-  v->node = place(l, v->axes, 1, &v->node, v->axes->count);
-  v->computed = again;
+  lowered as_given = *v;
+  v->node = place(l, v->axes, 1, &v->node, v->axes->count);  // may put operands in memory
+  v->computed = is_computed(l, as_given.node) ? as_given.node : as_given.computed;
 }
 
 void make_plain(lowering *l, lowered *v, net_reason why) {

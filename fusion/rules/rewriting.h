@@ -140,4 +140,9 @@ void net_join_stores(rewriter *rewriters, net *t);
 // A stage that is alive on a part of its indices only gets that part as its index space.
 void stage_restrict(rewriter *r);
 
+// ---- rules/thin.c ----------------------------------------------------------------------------
+
+// The rule thin, by the rewriters of all stages.
+void net_thin_arrays(rewriter *rewriters, net *t);
+
 #endif

@@ -57,6 +57,7 @@ void rules_apply(arena *a, net *t, rule_log *log) {
         rewrite_stage(&rewriters[i]);
     drop_dead(rewriters, t);
     net_join_stores(rewriters, t);
+    net_thin_arrays(rewriters, t);
     again = false;
     for (size_t i = 0; i < t->stages.count; i++)
       again = again || rewriters[i].changed;

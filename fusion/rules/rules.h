@@ -25,6 +25,7 @@
 //   dead.c    what nobody needs
 //   loads.c   loads: two as one
 //   space.c   indices that nobody needs
+//   thin.c    elements of arrays that nobody reads
 //   rules.c   the order of rewriting
 #ifndef PERMC_FUSION_RULES_RULES_H
 #define PERMC_FUSION_RULES_RULES_H
@@ -110,6 +111,10 @@
   ROW(ONE_STORE, "one-store",                                                                      \
       "arrays between stages to which a stage stores the same are one",                            \
       "nobody else writes to them; of two orders, the array is loaded at affine places", "id")     \
+  ROW(THIN, "thin",                                                                                \
+      "an array between stages of which every 2^d-th element is read has only these",              \
+      "loads read it, at affine addresses; stores write those where bits of the index are 0",      \
+      "dead, of arrays")                                                                           \
   ROW(SHORT_LOADS, "short-loads",                                                                  \
       "what one op of a pass reads goes from memory to registers, and takes no room in its tile",  \
       "lanes are those of vector registers; it is not stored", "the planner")                      \

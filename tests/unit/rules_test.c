@@ -808,8 +808,6 @@ TEST(dead_parts) {
   arena_free(&memory);
 }
 
-// What is made of the other elements of a pair is no part of what it was put beside: op 3 is op 1
-// on all indices, and v2 is none of it.
 // What one stage takes at places, and another one in order, is stored once: then both are loads of one
 // array. In another order, too, and with gaps, if one of both is loaded at affine places.
 static void check_stored_once(const char *stores, size_t loads) {
@@ -860,6 +858,44 @@ TEST(stored_once) {
 #undef STAGE_0
 }
 
+// Of sums of rows one in a row is read: they lie one after the other, and only the first of elements
+// that are equal is stored.
+TEST(thin_arrays) {
+  START();
+  const char *wrong = NULL, *source =
+                                "array a0 i32 24 argument 0\n"
+                                "array a1 i32 24 temporary\n"
+                                "array a2 i32 8 result 0\n"
+                                "stage 0 n=2 loops 6\n"
+                                "  v0 = load a0 at 4*o0 + x0 + 2*x1\n"
+                                "  op 0 directions 0b01 coordinates x0 step %1\n"
+                                "    v1[0] = + v0[0] v0[1]\n"
+                                "    v1[1] = dead i32\n"
+                                "  op 1 directions 0b10 coordinates x1 live x0 step %2\n"
+                                "    t0 = + v1[0] v1[1]\n"
+                                "    v2[0] = t0\n"
+                                "    v2[1] = t0\n"
+                                "  store v2 in a1 at 4*o0 + x0 + 2*x1 live x0\n"
+                                "stage 1 n=3\n"
+                                "  v0 = load a1 at 4*x0 + 8*x1 + 16*x2 padded from 24 with i32:7\n"
+                                "  op 0 step %3\n"
+                                "    v1[0] = * v0[0] v0[0]\n"
+                                "  store v1 in a2 at x0 + 2*x1 + 4*x2\n";
+  net *before = net_read(&memory, source, &wrong), *after = net_read(&memory, source, &wrong);
+  rule_log log = {.memory = &memory};
+  REQUIRE(before && after);
+  rules_apply(&memory, after, &log);
+  CHECK_EQ_U64(log.of[RULE_THIN].times, 1);
+  CHECK_EQ_U64(after->arrays.items[1].count, 6);
+  CHECK_EQ_U64(after->stages.items[1].loads.items[0].padding_start, 6);
+  CHECK_STR(net_verify(&memory, after), NULL);
+  CHECK(same_results(before, net_evaluate(&memory, before, 1), after,
+                     net_evaluate(&memory, after, 1)));
+  arena_free(&memory);
+}
+
+// What is made of the other elements of a pair is no part of what it was put beside: op 3 is op 1
+// on all indices, and v2 is none of it.
 TEST(what_is_beside_a_part) {
   START();
   const char *ops = "  op 0 directions 0b001 coordinates x0 step %1\n"
