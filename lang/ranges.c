@@ -86,11 +86,15 @@ static number_range negative(number_range a) {
 }
 
 static number_range product(number_range a, number_range b) {
-  number_range r = {0, 0};
-  if (!is_bounded(a) || !is_bounded(b) || a.least < 0 || b.least < 0 ||
-      __builtin_mul_overflow(a.most, b.most, &r.most))
-    return ANY;
-  return r;
+  const int64_t x[] = {a.least, a.most}, y[] = {b.least, b.most};
+  number_range r = NONE;
+  for (int i = 0; i < 4; i++) {
+    int64_t n;
+    if (__builtin_mul_overflow(x[i / 2], y[i % 2], &n))
+      return ANY;
+    r = both(r, (number_range){n, n});
+  }
+  return is_bounded(a) && is_bounded(b) ? r : ANY;
 }
 
 // Of numbers that are not negative, shifted to the right.
@@ -325,15 +329,15 @@ static number_range range_of_step(const trace *t, const trace_step *s, const num
   }
 }
 
-static bool is_below(number_range r, uint64_t limit) {
+bool trace_is_below(number_range r, uint64_t limit) {
   return r.least >= 0 && r.most < INT64_MAX && (uint64_t)r.most < limit;
 }
 
-void trace_find_ranges(const trace *t, uint64_t *limits, number_range *ranges) {
-  for (size_t i = 0; i < t->steps.count; i++) {
+void trace_find_ranges(const trace *t, size_t first, uint64_t *limits, number_range *ranges) {
+  for (size_t i = first; i < t->steps.count; i++) {
     number_range *r = &ranges[i];
     *r = range_of_step(t, &t->steps.items[i], ranges);
-    if (limits && is_below(*r, limits[i]))
+    if (limits && trace_is_below(*r, limits[i]))
       limits[i] = 0;
     if (limits && limits[i])
       *r = below(limits[i]);

@@ -234,13 +234,16 @@ bool trace_size_fits(const trace_step *s);
 // False: there is no memory.
 #define TRACE_COMPUTED UINT32_MAX
 bool trace_find_origins(const trace *t, uint32_t *origins);
-// Of each step that makes integers, bounds of them; INT64_MIN and INT64_MAX: or beyond (ranges.c).
+// Of each step that makes integers, from step `first` on, bounds of them; INT64_MIN and INT64_MAX: or
+// beyond (ranges.c).
 typedef struct number_range {
   int64_t least, most;
 } number_range;
 // limits: NULL, or of each step what its integers are checked to be below, besides not negative; 0:
 // they are not checked, and afterwards also: they need not be.
-void trace_find_ranges(const trace *t, uint64_t *limits, number_range *ranges);
+void trace_find_ranges(const trace *t, size_t first, uint64_t *limits, number_range *ranges);
+// Whether all are from 0 to limit - 1.
+bool trace_is_below(number_range r, uint64_t limit);
 // Whether the places are a permutation of 0 ... 2^n - 1 that is computed of their own numbers by
 // operations on bits: *map, place i is A i ^ c (bits.c).
 bool trace_find_permutation(const trace *t, value_id places, f2_affine *map);

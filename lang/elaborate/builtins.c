@@ -155,10 +155,12 @@ static value *apply_mapped(elaborator *e, value *element, void *with) {
 
 BUILTIN(map) {
   bool numbered = !strcmp(row->name, "mapi");
-  if (a[1]->kind == VALUE_LIST)
-    return map_list(e, a[0], a[1], numbered, instance[1]);
   mapped m = {a[0], length_of(a[1]), numbered, NULL};
-  return map_elements(e, a[1], apply_mapped, &m);
+  if (a[1]->kind == VALUE_ARRAY && !a[1]->u.array.listed)
+    return map_elements(e, a[1], apply_mapped, &m);
+  generator g = generator_of(e, a[1]);
+  value *v = map_counted(e, &g, apply_mapped, &m);
+  return v ? v : map_list(e, a[0], as_list(e, a[1]), numbered, instance[1]);
 }
 
 // ---- bmmc ------------------------------------------------------------------------------------
@@ -184,6 +186,7 @@ BUILTIN(bmmc) {
   uint64_t length = length_of(a[2]), n = power_argument(e, length, 2, row->name);
   span where = e->where;
   blame_argument(e, 0);
+  a[0] = as_list(e, a[0]);
   e->asks_for_matrix = a[0]->kind == VALUE_ARRAY && a[0]->u.array.length;
   if (e->asks_for_matrix)
     fail_dynamic(e, element_at(e, a[0], 0), "the matrix of bmmc");
@@ -235,7 +238,14 @@ BUILTIN(zip) {
               "zip needs two arrays of equal length, but these have %" PRIu64 " and %" PRIu64
               " elements",
               length, length_of(a[1]));
-  if (a[0]->kind == VALUE_LIST && a[1]->kind == VALUE_LIST) {
+  bool lists = is_list(a[0]) && is_list(a[1]), listed = lists && length;
+  for (int k = 0; k < 2; k++)
+    listed = listed &&
+             (a[k]->kind == VALUE_ARRAY || are_static(a[k]->u.parts.items, a[k]->u.parts.count));
+  listed = listed && (a[0]->kind == VALUE_ARRAY || a[1]->kind == VALUE_ARRAY);
+  for (int k = 0; k < 2 && lists && !listed; k++)
+    a[k] = as_list(e, a[k]);
+  if (lists && !listed) {
     if (!length)
       return zip_nothing(e, a, instance);
     value *list = make_parts(e, VALUE_LIST, a[0]->u.parts.count);
@@ -249,11 +259,13 @@ BUILTIN(zip) {
   value *pair = make_parts(e, VALUE_TUPLE, 2);
   for (int k = 0; k < 2; k++)
     pair->u.parts.items[k] = as_array(e, a[k])->u.array.element;
-  return make_array(e, length, pair);
+  value *zipped = make_array(e, length, pair);
+  return listed ? as_listed(e, zipped) : zipped;
 }
 
 BUILTIN(unzip) {
   value *both = make_parts(e, VALUE_TUPLE, 2);
+  a[0] = as_list(e, a[0]);
   for (uint32_t k = 0; k < 2; k++) {
     if (a[0]->kind == VALUE_LIST && !a[0]->u.parts.count) {
       const value *like = a[0]->u.parts.like;
@@ -337,7 +349,8 @@ static value *slice_array(elaborator *e, value *xs, type *element, uint64_t from
     return list;
   }
   trace_step s = {.op = TRACE_SLICE, .number = from, .dims = &count};
-  return make_array(e, count, move_element(e, xs, s));
+  value *part = make_array(e, count, move_element(e, xs, s));
+  return xs->kind == VALUE_ARRAY && xs->u.array.listed ? as_listed(e, part) : part;
 }
 
 BUILTIN(take) {
@@ -385,6 +398,7 @@ static value *concat_arrays(elaborator *e, value *x, value *y) {
     return y;
   if (y->kind == VALUE_LIST && !y->u.parts.count && !absent_element(e, y))
     return x;
+  bool lists = is_list(x) && is_list(y);
   x = as_array(e, x);
   y = as_array(e, y);
   if (!same_structure(x->u.array.element, y->u.array.element))
@@ -396,7 +410,8 @@ static value *concat_arrays(elaborator *e, value *x, value *y) {
   uint64_t length;
   if (__builtin_add_overflow(x->u.array.length, y->u.array.length, &length))
     fail(e, "the joined array has more than 2^64 elements");
-  return make_array(e, length, concat_elements(e, x->u.array.element, y->u.array.element));
+  value *joined = make_array(e, length, concat_elements(e, x->u.array.element, y->u.array.element));
+  return lists ? as_listed(e, joined) : joined;
 }
 
 BUILTIN(concat) { return concat_arrays(e, a[0], a[1]); }

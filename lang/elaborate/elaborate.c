@@ -92,8 +92,6 @@ static value *eval_name(elaborator *e, activation *act, const expr *x) {
 
 // ---- patterns --------------------------------------------------------------------------------
 
-static bool match_pattern(elaborator *e, activation *act, const pattern *p, value *v);
-
 static bool match_integer(elaborator *e, activation *act, const pattern *p, value *v) {
   v = static_scalar(e, v);
   if (v->kind != VALUE_SCALAR) {
@@ -122,7 +120,7 @@ static bool match_list(elaborator *e, activation *act, const pattern *p, value *
   return matches;
 }
 
-static bool match_pattern(elaborator *e, activation *act, const pattern *p, value *v) {
+bool match_pattern(elaborator *e, activation *act, const pattern *p, value *v) {
   switch (p->kind) {
   case PATTERN_WILD:
     return true;
@@ -343,6 +341,7 @@ static value *force_thunk(elaborator *e, value *v) {
   t->outer = e->running;
   e->running = v;
   t->result = run_thunk(e, t);
+  e->ledger->kept++;
   t->running = false;
   *e = before;
   return t->result;
@@ -395,150 +394,11 @@ static value *eval_alternatives(elaborator *e, activation *act, const equation *
   return NULL;
 }
 
-// ---- comprehensions --------------------------------------------------------------------------
-
-typedef VEC(value *) value_list;
-
-static void run_qualifiers(elaborator *e, activation *act, const expr *x, uint32_t from,
-                           value_list *out);
-
-static activation *copy_activation(elaborator *e, const activation *act) {
-  activation *n = NEW(e->memory, activation);
-  *n = *act;
-  n->slots = NEW_ARRAY(e->memory, value *, act->slot_count);
-  memcpy(n->slots, act->slots, act->slot_count * sizeof *n->slots);
-  return n;
-}
-
-// One round of a generator, in an activation of its own, so that functions made inside keep its
-// number.
-static void run_generator_round(elaborator *e, const activation *act, const expr *x, uint32_t i,
-                                value *v, value_list *out) {
-  activation *own = copy_activation(e, act);
-  count_step(e);
-  if (match_pattern(e, own, x->u.comprehension.qualifiers[i].target, v))
-    run_qualifiers(e, own, x, i + 1, out);
-}
-
-// A number of a range, of any type of numbers.
-static int64_t whole_number(elaborator *e, value *v, const char *what) {
-  v = static_scalar(e, v);
-  if (v->kind != VALUE_SCALAR)
-    fail_dynamic(e, v, what);
-  value *whole = convert(e, SCALAR_I64, v), *again = convert(e, v->u.scalar.type, whole);
-  if (memcmp(&again->u.scalar.bits, &v->u.scalar.bits, scalar_types[v->u.scalar.type].size))
-    fail_hint(e, "the numbers between may be computed of whole ones: [x / 2.0 | x <- [0..9]]",
-              "%s must be a whole number", what);
-  return whole->u.scalar.bits.i64;
-}
-
-static void run_range(elaborator *e, activation *act, const expr *x, uint32_t i, value_list *out) {
-  const qualifier *q = &x->u.comprehension.qualifiers[i];
-  value *first = eval_expr(e, act, q->source), *last = eval_expr(e, act, q->last),
-        *second = q->second ? eval_expr(e, act, q->second) : NULL;
-  e->where = q->source->where;
-  int64_t from = whole_number(e, first, "a range's first number"),
-          to = whole_number(e, last, "a range's last number");
-  scalar_type t = static_scalar(e, first)->u.scalar.type;
-  int64_t step = 1, k = from;
-  if (second &&
-      __builtin_sub_overflow(whole_number(e, second, "a range's second number"), from, &step))
-    fail(e, "the step of this range overflows i64");
-  if (!step)
-    fail(e, "the step of this range is 0");
-  uint64_t length = step > 0 ? ((uint64_t)to - (uint64_t)from) / (uint64_t)step
-                             : ((uint64_t)from - (uint64_t)to) / -(uint64_t)step;
-  if ((step > 0 ? from <= to : from >= to) && length > e->limits.steps)
-    fail_limit(e, "steps", UINT64_MAX,
-               "this range has more numbers than the %" PRIu64 " steps that are the limit of '%s'",
-               e->limits.steps, running_name(e));
-  for (bool more = true; more && (step > 0 ? k <= to : k >= to);
-       more = !__builtin_add_overflow(k, step, &k))
-    run_generator_round(e, act, x, i, convert(e, t, make_integer(e, k)), out);
-}
-
-static void run_generator(elaborator *e, activation *act, const expr *x, uint32_t i, value *list,
-                          value_list *out) {
-  const qualifier *q = &x->u.comprehension.qualifiers[i];
-  uint64_t length = length_of(list);
-  for (uint64_t k = 0; k < length; k++) {
-    e->where = q->source->where;
-    run_generator_round(e, act, x, i, element_at(e, list, k), out);
-  }
-}
-
-static void run_qualifiers(elaborator *e, activation *act, const expr *x, uint32_t from,
-                           value_list *out) {
-  for (uint32_t i = from; i < x->u.comprehension.count; i++) {
-    const qualifier *q = &x->u.comprehension.qualifiers[i];
-    if (q->target) {
-      if (q->last)
-        run_range(e, act, x, i, out);
-      else
-        run_generator(e, act, x, i, eval_expr(e, act, q->source), out);
-      return;
-    }
-    value *condition = static_scalar(e, eval_expr(e, act, q->source));
-    e->where = q->source->where;
-    if (condition->kind != VALUE_SCALAR)
-      fail_dynamic(e, condition, "a condition in a comprehension");
-    if (!condition->u.scalar.bits.b)
-      return;
-  }
-  vec_push(e->memory, out, eval_expr(e, act, x->u.comprehension.body));
-}
-
-typedef struct body_call {
-  const activation *activation;
-  const expr *comprehension;
-} body_call;
-
-static value *eval_mapped_body(elaborator *e, value *element, void *with) {
-  const body_call *b = with;
-  const qualifier *q = b->comprehension->u.comprehension.qualifiers;
-  activation *own = copy_activation(e, b->activation);
-  if (!match_pattern(e, own, q->target, element)) {
-    e->where = q->target->where;
-    fail(e, "this pattern does not match the elements");
-  }
-  return eval_expr(e, own, b->comprehension->u.comprehension.body);
-}
-
-// The first element; if there is none, what it would look like, or NULL.
-static value *any_element(elaborator *e, value *list) {
-  if (length_of(list))
-    return element_at(e, list, 0);
-  if (list->kind == VALUE_LIST)
-    return absent_element(e, list);
-  trace_step s = {.op = TRACE_RESHAPE, .batch = e->batch, .number = 1};
-  return move_element(e, list, s);
-}
-
-// Its body for elements such as those of its generators, whether or not there are any.
-static value *eval_absent_body(elaborator *e, void *with) {
-  const body_call *b = with;
-  const expr *x = b->comprehension;
-  activation *own = copy_activation(e, b->activation);
-  for (uint32_t i = 0; i < x->u.comprehension.count; i++) {
-    const qualifier *q = &x->u.comprehension.qualifiers[i];
-    if (!q->target)
-      continue;
-    value *v = eval_expr(e, own, q->source);
-    if (!q->last)
-      v = any_element(e, v);
-    if (!v || !match_pattern(e, own, q->target, v))
-      fail(e, "an empty array has no element to copy");
-  }
-  return eval_expr(e, own, x->u.comprehension.body);
-}
+// ---- expressions -----------------------------------------------------------------------------
 
 value *make_list(elaborator *e, activation *act, const expr *x, value **items, size_t count) {
-  if (!count) {
-    type *element = close_type(e, x->type, act->types)->parts[0];
-    body_call body = {act, x};
-    return x->kind == EXPR_COMPREHENSION ? make_empty_like(e, element, x, eval_absent_body, &body)
-                                         : make_empty(e, element, NULL);
-  }
+  if (!count)
+    return make_empty(e, close_type(e, x->type, act->types)->parts[0], NULL);
   if (count > UINT32_MAX)
     fail(e, "this list has more than 2^32 elements");
   value *v = make_value(e, VALUE_LIST);
@@ -546,31 +406,6 @@ value *make_list(elaborator *e, activation *act, const expr *x, value **items, s
   v->u.parts.items = items;
   return v;
 }
-
-// [body | x <- xs] over an array of data is map (\x -> body) xs.
-static value *eval_comprehension(elaborator *e, activation *act, const expr *x) {
-  const qualifier *q = x->u.comprehension.qualifiers;
-  value_list out = {0};
-  if (x->u.comprehension.count == 1 && q->target && !q->last) {
-    value *list = eval_expr(e, act, q->source);
-    body_call body = {act, x};
-    if (list->kind == VALUE_ARRAY) {
-      const elaborator before = *e;
-      e->batch = batch_of_comprehension(e, act, x, list);
-      e->guards = guards_at(e, e->guards, e->batch);
-      value *mapped = map_elements(e, list, eval_mapped_body, &body);
-      *e = before;
-      return mapped;
-    }
-    run_generator(e, act, x, 0, list, &out);
-  } else {
-    run_qualifiers(e, act, x, 0, &out);
-  }
-  e->where = x->where;
-  return make_list(e, act, x, out.items, out.count);
-}
-
-// ---- expressions -----------------------------------------------------------------------------
 
 static value *eval_parts(elaborator *e, activation *act, const expr *x) {
   value *v = make_parts(e, VALUE_TUPLE, x->u.list.count);
@@ -680,7 +515,7 @@ value *eval_expr(elaborator *e, activation *act, expr *x) {
   case EXPR_LIST:
     return act->code->repeats ? e->together(e, act, x) : eval_parts(e, act, x);
   case EXPR_COMPREHENSION:
-    return eval_comprehension(e, act, x);
+    return e->comprehension(e, act, x);
   case EXPR_INDEX:
     return indexed_element(e, find_indexed(e, act, x));
   case EXPR_PROJECT: {

@@ -9,8 +9,10 @@
 //
 //   elaborator.h  values, the state of an elaboration, prototypes by file (private to this room)
 //   entry.c       arguments to values, the result to arrays
-//   elaborate.c   the evaluator: names, patterns, definitions, guards, comprehensions, calls
+//   elaborate.c   the evaluator: names, patterns, definitions, guards, calls
 //   indices.c     elements by index, and the conditions that guard indices
+//   comprehensions.c  comprehensions: generators, conditions
+//   counted.c     what is done to each element of a static list, elaborated once
 //   levels.c      the batch where a call is made
 //   closed.c      the types of a program at one size
 //   sizes.c       the lengths in signatures: size names are bound, lengths collected

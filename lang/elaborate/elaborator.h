@@ -75,6 +75,7 @@ struct value {
     struct {
       uint64_t length;
       value *element;
+      bool listed;  // it is a list of the program that was elaborated at once (counted.c)
     } array;
     struct {
       uint32_t count;
@@ -140,7 +141,8 @@ typedef struct type_table {
 // An attempt to evaluate something for an element that there is not, to learn its lengths.
 typedef struct trial {
   jmp_buf failed;
-  const void *what;  // the code that is tried: not tried again inside
+  const void *what;  // the code that is tried: not tried again inside; NULL: any
+  bool counted;      // of counted.c: whatever fails, there is another way
   struct trial *outer;
 } trial;
 
@@ -158,11 +160,15 @@ typedef struct ledger {
   VEC(const closure *) promised;  // operators whose law is in the trace
   VEC(value_id) law_results;
   jmp_buf failure;
+  uint64_t kept;  // how many bindings and calls have been evaluated, which others find again
   memo_table *memo;
   VEC(written_length) lengths;  // of arrays whose signature is being checked (sizes.c)
   type_table closed;            // interned types
   VEC(value_id) unknown;        // those that are not known before a level ends
   VEC(const void *) known;      // the data of steps that were executed, by their numbers (known.c)
+  VEC(number_range) ranges;     // of the first `ranges_found` steps
+  size_t ranges_found;
+  uint32_t counted_in_vain;  // how often a limit was reached
 } ledger;
 
 // Where elaboration stands: what a call, a binding or a branch changes is put back by its caller.
@@ -175,6 +181,7 @@ typedef struct elaborator {
   bool allow_extern;
   char *stack;  // where the C stack stood at the start
   value *(*together)(struct elaborator *e, activation *act, expr *x);  // eval_together
+  value *(*comprehension)(struct elaborator *e, activation *act, const expr *x);
   uint64_t depth;
   uint64_t batch;
   active_call *calls;
@@ -192,6 +199,7 @@ typedef struct elaborator {
   struct memo_call *recording;  // innermost
   value_id own_from;            // its steps: those from here on
   open_level *levels;           // innermost
+  uint64_t counted;  // how many elements of lists it stands for, in a trial of counted.c; else 0
 } elaborator;
 
 // ---- fail.c ------------------------------------------------------------------------------------
@@ -221,6 +229,7 @@ elaborator elaborator_create(diagnostics *d, arena *memory, const limits *l, tra
 
 value *eval_expr(elaborator *e, activation *act, expr *x);
 value *eval_apply(elaborator *e, activation *act, const expr *x);
+bool match_pattern(elaborator *e, activation *act, const pattern *p, value *v);
 value *make_list(elaborator *e, activation *act, const expr *x, value **items, size_t count);
 // Most applications are of builtins, to all their arguments: those write no closure down.
 enum { MOST_AT_ONCE = 4 };  // arguments, and type variables
@@ -234,6 +243,29 @@ value *call_function(elaborator *e, const closure *c);  // all arguments are giv
 value *apply(elaborator *e, value *f, value *argument);
 // f waiting for one argument less, or for none; place: where the argument stands.
 value *with_argument(elaborator *e, value *f, value *argument, span place);
+
+// ---- comprehensions.c --------------------------------------------------------------------------
+
+value *eval_comprehension(elaborator *e, activation *act, const expr *x);
+
+// ---- counted.c ---------------------------------------------------------------------------------
+
+// What a comprehension, or map, takes its elements from: a list or an array; NULL: numbers.
+typedef struct generator {
+  value *list;
+  int64_t first, step;
+  uint64_t count;
+  scalar_type type;
+} generator;
+generator generator_of(elaborator *e, value *list);
+value *generated(elaborator *e, const generator *g, uint64_t k);  // element k
+// The elements of an array (no list) under a function, elaborated once for all of them.
+typedef value *element_function(elaborator *e, value *element, void *with);
+// The array of what f makes of each element, elaborated once. map_counted: NULL where it cannot be.
+value *map_generator(elaborator *e, const generator *g, element_function *f, void *with);
+value *map_counted(elaborator *e, const generator *g, element_function *f, void *with);
+value *as_listed(elaborator *e, value *array);
+bool is_list(const value *v);  // of the program, elaborated at once or not
 
 // ---- batching.c --------------------------------------------------------------------------------
 
@@ -358,6 +390,15 @@ value *static_scalar(elaborator *e, value *v);
 // The value of a static int, or an error that says what needs it and where it became dynamic.
 int64_t static_integer(elaborator *e, value *v, const char *what);
 value *run_builtin(elaborator *e, const closure *c);  // all arguments are given
+// The steps from `first` on are written anew: nobody has them; tables: how many there were before.
+void forget_steps(elaborator *e, size_t first, uint64_t tables);
+// The data of a step that depends on no argument. NULL: there is too much to do, a place is wrong,
+// or, unless `inside`, it belongs to one of many elements.
+const void *known_data(elaborator *e, value_id id, bool inside);
+// Whether the places, or keys, of the step are wrong, whose data are known.
+bool has_wrong_places(elaborator *e, const trace_step *s);
+// The elements of a `listed` array as a list, static as far as they are known; other values as they are.
+value *as_list(elaborator *e, value *v);
 
 // ---- values.c ----------------------------------------------------------------------------------
 
@@ -379,6 +420,10 @@ value *as_dynamic(elaborator *e, value *v);  // a scalar becomes a constant step
 value *as_array(elaborator *e, value *v);    // a list becomes an ARRAY (packed)
 value *as_data(elaborator *e, value *v);     // all lists inside packed, no functions; else fails
 typedef value *trial_function(elaborator *e, void *with);
+// f(e, with) as data; NULL, and no message, where it fails or is no data.
+value *attempt(elaborator *e, trial *here, trial_function *f, void *with);
+// Whether they are static scalars, or tuples and lists of such.
+bool are_static(value *const *items, uint32_t count);
 // A LIST of nothing, whose elements, if they have lengths, look like f(e, with) for no instances.
 value *make_empty_like(elaborator *e, type *element, const void *what, trial_function *f,
                        void *with);
@@ -406,8 +451,6 @@ value *replicate_value(elaborator *e, uint64_t n, value *x);
 value *element_at(elaborator *e, value *array, uint64_t index);
 value *as_rows(elaborator *e, value *list);    // an ARRAY of ARRAYs
 value *join_rows(elaborator *e, value *list);  // all their elements
-// The elements of an array (no list) under a function, elaborated once for all of them.
-typedef value *element_function(elaborator *e, value *element, void *with);
 value *map_elements(elaborator *e, value *array, element_function *f, void *with);
 
 // ---- steps.c -----------------------------------------------------------------------------------

@@ -125,8 +125,13 @@ static result_parts run_entry(elaborator *e, binding *entry, type **instance,
 }
 
 elaborator elaborator_create(diagnostics *d, arena *memory, const limits *l, trace *out) {
-  elaborator e = {
-      .d = d, .memory = memory, .out = out, .limits = *l, .batch = 1, .together = eval_together};
+  elaborator e = {.d = d,
+                  .memory = memory,
+                  .out = out,
+                  .limits = *l,
+                  .batch = 1,
+                  .together = eval_together,
+                  .comprehension = eval_comprehension};
   e.ledger = NEW(memory, ledger);
   e.stack = __builtin_frame_address(0);
   return e;

@@ -113,6 +113,15 @@ static void leave_trial(elaborator *e) {
     longjmp(e->trial->failed, 1);
 }
 
+// The same of the innermost one that has another way, or of the outermost one.
+static void leave_counted(elaborator *e, bool outermost) {
+  trial *left = NULL;
+  for (trial *t = e->trial; t && (outermost || !left); t = t->outer)
+    left = t->counted ? t : left;
+  if (left)
+    longjmp(left->failed, 1);
+}
+
 void fail_hint(elaborator *e, const char *hint, const char *format, ...) {
   leave_trial(e);
   va_list arguments;
@@ -160,9 +169,20 @@ bool depends_on_int_argument(const elaborator *e, const value *v) {
   return may_be_wanted(root) && root->rank == 0;
 }
 
+// The argument that keeps a step from being known; what is known: what it is made of.
+static const trace_step *unknown_root(const elaborator *e, const trace_step *s) {
+  while (!s->known && s->operand_count) {
+    uint32_t i = 0;
+    while (i + 1 < s->operand_count && e->out->steps.items[s->operands[i]].known)
+      i++;
+    s = &e->out->steps.items[s->operands[i]];
+  }
+  return dynamic_root(e, s);
+}
+
 // Notes whether the value could be static for one run (core/error.h).
 static void note_wanted(elaborator *e, const value *v) {
-  const trace_step *root = dynamic_root(e, &e->out->steps.items[v->u.step]);
+  const trace_step *root = unknown_root(e, &e->out->steps.items[v->u.step]);
   e->d->wants_static = may_be_wanted(root);
   e->d->can_be_static = e->d->wants_static && (root->rank == 0 || e->asks_for_matrix);
   e->d->wanted = (uint32_t)root->number;
@@ -172,7 +192,8 @@ static void note_wanted(elaborator *e, const value *v) {
 static void explain_dynamic(elaborator *e, span where, const value *v) {
   const trace_step *s = dynamic_origin(e, v->u.step), *root = dynamic_root(e, s);
   bool library = e->d->sources.items[s->where.file].library;
-  if (s->op == TRACE_ARGUMENT)
+  const trace_step *wanted = unknown_root(e, &e->out->steps.items[v->u.step]);
+  if (s->op == TRACE_ARGUMENT || (wanted->op == TRACE_ARGUMENT && !wanted->rank))
     diag_report(e->d, DIAG_HINT, where, "it depends on an argument of the program");
   else if (library && e->out->steps.items[v->u.step].known && root->op != TRACE_INSTANCE)
     diag_report(e->d, DIAG_HINT, where,
@@ -190,6 +211,7 @@ static void explain_dynamic(elaborator *e, span where, const value *v) {
 }
 
 void fail_dynamic(elaborator *e, value *v, const char *what) {
+  leave_counted(e, false);
   if (v->kind == VALUE_DYNAMIC)
     note_wanted(e, v);
   // An argument that can be static is made so in a trial, too: its lengths depend on it.
@@ -209,6 +231,7 @@ void fail_dynamic(elaborator *e, value *v, const char *what) {
 }
 
 void fail_uncovered(elaborator *e, const value *v) {
+  leave_counted(e, false);
   // In the library, an argument that can be static is made so: then the guard is true or false.
   if (e->d->sources.items[e->where.file].library)
     note_wanted(e, v);
@@ -332,6 +355,8 @@ static const char *halving_hint(elaborator *e) {
 }
 
 void fail_limit(elaborator *e, const char *limit, uint64_t needed, const char *format, ...) {
+  e->ledger->counted_in_vain++;
+  leave_counted(e, true);
   leave_trial(e);
   const branch *around = repeated_branch(e);
   if (around)

@@ -36,7 +36,7 @@ static const void *execute(elaborator *e, const trace_step *s) {
 
 // Whether the places, or keys, of the step are wrong: an error of the run then, if it has results
 // of it.
-static bool has_wrong_places(elaborator *e, const trace_step *s) {
+bool has_wrong_places(elaborator *e, const trace_step *s) {
   trace_step wrong;
   if (!find_place_check(e, s, &wrong))
     return false;
@@ -58,9 +58,7 @@ typedef struct visit {
   uint32_t next;  // operand
 } visit;
 
-// The data of a known step. NULL: there is too much to do, a place is wrong, or it belongs to one of
-// many elements.
-static const void *known_data(elaborator *e, value_id id) {
+const void *known_data(elaborator *e, value_id id, bool inside) {
   VEC(visit) visits = {0};
   uint64_t cost = 0;
   vec_push(e->memory, &visits, ((visit){id, 0}));
@@ -68,13 +66,14 @@ static const void *known_data(elaborator *e, value_id id) {
   while (visits.count) {
     visit *v = &visits.items[visits.count - 1];
     const trace_step *s = step_at(e, v->id);
-    if (data_of(e, v->id) == &unknown || is_in_open_level(e, v->id)) {
+    bool hidden = data_of(e, v->id) == &unknown || is_in_open_level(e, v->id);
+    if (hidden && !inside) {
       for (size_t i = 0; i < visits.count; i++) {
         set_data(e, visits.items[i].id, &unknown);
         vec_push(e->memory, &e->ledger->unknown, visits.items[i].id);
       }
       return NULL;
-    } else if (data_of(e, v->id)) {
+    } else if (data_of(e, v->id) && data_of(e, v->id) != &unknown) {
       visits.count--;
     } else if (v->next < s->operand_count) {
       value_id operand = s->operands[v->next++];
@@ -105,7 +104,7 @@ value *static_scalar(elaborator *e, value *v) {
   if (v->kind != VALUE_DYNAMIC)
     return v;
   const trace_step *s = step_at(e, v->u.step);
-  return s->known && s->batch == 1 && !s->rank && known_data(e, v->u.step)
+  return s->known && s->batch == 1 && !s->rank && known_data(e, v->u.step, false)
              ? scalar_of(e, v->u.step, 0)
              : v;
 }
@@ -130,7 +129,7 @@ static bool is_known(elaborator *e, const value *v) {
     const trace_step *s = step_at(e, v->u.step);
     uint64_t elements = trace_step_count(s);
     return s->known && !s->trusted && s->batch == 1 && elements && elements <= MOST_STATIC &&
-           known_data(e, v->u.step);
+           known_data(e, v->u.step, false);
   }
   for (size_t i = 0; i < count; i++)
     if (!is_known(e, parts[i]))
@@ -151,6 +150,31 @@ static value *known_element(elaborator *e, const value *v, uint64_t index) {
   return n;
 }
 
+// Element `index`, with known scalars in the place of known steps.
+static value *listed_element(elaborator *e, value *v, uint64_t index) {
+  size_t count;
+  value **parts, *const *from = value_parts(v, &count);
+  if (v->kind == VALUE_DYNAMIC) {
+    value *x = move_value(e, v, (trace_step){.op = TRACE_ELEMENT, .number = index});
+    return step_at(e, v->u.step)->known ? static_scalar(e, x) : x;
+  }
+  value *n = copy_with_parts(e, v, &parts);
+  for (size_t i = 0; i < count; i++)
+    parts[i] = listed_element(e, from[i], index);
+  return n;
+}
+
+value *as_list(elaborator *e, value *v) {
+  if (v->kind != VALUE_ARRAY || !v->u.array.listed)
+    return v;
+  if (v->u.array.length > UINT32_MAX)
+    fail(e, "this list has more than 2^32 elements");
+  value *list = make_parts(e, VALUE_LIST, (uint32_t)v->u.array.length);
+  for (uint32_t i = 0; i < list->u.parts.count; i++)
+    list->u.parts.items[i] = listed_element(e, v->u.array.element, i);
+  return list;
+}
+
 // Whether there are static lists, and nothing that is not known, among the arguments of a call.
 static bool has_static_lists(elaborator *e, const closure *c, bool *functions) {
   bool lists = false;
@@ -165,6 +189,14 @@ static bool has_static_lists(elaborator *e, const closure *c, bool *functions) {
   return lists;
 }
 
+void forget_steps(elaborator *e, size_t first, uint64_t tables) {
+  e->out->steps.count = first;
+  ledger *l = e->ledger;
+  l->tables = tables;
+  l->known.count = l->known.count < first ? l->known.count : first;
+  l->ranges_found = l->ranges_found < first ? l->ranges_found : first;
+}
+
 value *run_builtin(elaborator *e, const closure *c) {
   size_t first = e->out->steps.count;
   uint64_t tables = e->ledger->tables;
@@ -173,10 +205,7 @@ value *run_builtin(elaborator *e, const closure *c) {
   if (v->kind != VALUE_ARRAY || !has_static_lists(e, c, &functions) || !is_known(e, v))
     return v;
   v = known_element(e, v, 0);
-  if (!functions) {  // nobody else has seen these steps
-    e->out->steps.count = first;
-    e->ledger->tables = tables;
-    e->ledger->known.count = e->ledger->known.count < first ? e->ledger->known.count : first;
-  }
+  if (!functions)  // nobody else has seen these steps
+    forget_steps(e, first, tables);
   return v;
 }

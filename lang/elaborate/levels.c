@@ -85,7 +85,7 @@ uint64_t batch_of_comprehension(const elaborator *e, const activation *act, cons
   if (e->batch <= 1)
     return e->batch;
   unsigned left = MOST_VALUES;
-  uint64_t batch = batch_of_value(e, list, &left);
+  uint64_t batch = list ? batch_of_value(e, list, &left) : 0;
   for (size_t i = 0; i < x->u.comprehension.variables.count; i++) {
     capture c = x->u.comprehension.variables.items[i];
     value *const *of = c.from_capture ? act->captures : act->slots;

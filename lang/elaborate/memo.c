@@ -148,6 +148,7 @@ static void write_value(key_writer *k, value *v) {
   case VALUE_TUPLE:
   case VALUE_LIST:
     write_number(k, v->kind == VALUE_ARRAY ? v->u.array.length : count);
+    write_number(k, v->kind == VALUE_ARRAY && v->u.array.listed);
     k->impossible |= count > LONGEST_KEY / sizeof(uint64_t);
     write_values(k, parts, count);
     if (v->kind == VALUE_LIST && !v->u.parts.count && v->u.parts.like && !k->impossible)
@@ -399,6 +400,7 @@ void memo_finish(elaborator *e, memo_call *call, value *result) {
     return;
   if (call->decided)
     return;
+  e->ledger->kept++;
   call->entry.fixed = is_fixed(e, &call->entry);
   unsigned most = call->entry.fixed ? LARGEST_FIXED_RESULT : LARGEST_RESULT;
   call->entry.finished = ++e->ledger->memo->finished;

@@ -423,7 +423,7 @@ static checked_ranges find_checked_ranges(const elaborator *e, const bool *neede
     uint64_t *limit = &r.limits[l.places];
     *limit = !*limit || l.length < *limit ? l.length : *limit;
   }
-  trace_find_ranges(t, r.limits, r.ranges);
+  trace_find_ranges(t, 0, r.limits, r.ranges);
   return r;
 }
 
@@ -432,8 +432,7 @@ static bool are_right(const elaborator *e, const checked_places *l, const checke
   const trace_step *s = step_at(e, l->places);
   uint64_t count = permuted_elements(e, l->places);
   number_range r = known->ranges[l->places];
-  bool inside = r.least >= 0 && r.most < INT64_MAX && (uint64_t)r.most < l->length &&
-                known->limits[l->places] != l->length;
+  bool inside = trace_is_below(r, l->length) && known->limits[l->places] != l->length;
   return trace_step_count(s) == 0 || s->trusted || (count && count <= l->length) ||
          (inside && !l->distinct);
 }

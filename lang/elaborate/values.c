@@ -168,7 +168,7 @@ bool is_static(const value *v, uint32_t *left) {
   return true;
 }
 
-static bool are_static(value *const *items, uint32_t count) {
+bool are_static(value *const *items, uint32_t count) {
   uint32_t left = UINT32_MAX, i = 0;
   while (i < count && is_static(items[i], &left))
     i++;
@@ -296,26 +296,43 @@ value *as_data(elaborator *e, value *v) {
   return n;
 }
 
-// f(e, with) for no instances; NULL, and no message, where it fails, is no data, or is being tried.
-static value *try_value(elaborator *e, const void *what, trial_function *f, void *with) {
-  for (const trial *t = e->trial; t; t = t->outer)
-    if (t->what == what)
-      return NULL;
-  trial here = {.what = what, .outer = e->trial};
+// What was not known because a level was open may be now: it is looked at again.
+static void forget_unknown(elaborator *e) {
+  for (size_t i = 0; i < e->ledger->unknown.count; i++)
+    if (e->ledger->unknown.items[i] < e->ledger->known.count)
+      e->ledger->known.items[e->ledger->unknown.items[i]] = NULL;
+  e->ledger->unknown.count = 0;
+}
+
+value *attempt(elaborator *e, trial *here, trial_function *f, void *with) {
   const elaborator before = *e;
   size_t lengths = e->ledger->lengths.count;
   value *volatile found = NULL;
-  e->trial = &here;
-  e->batch = 0;
-  if (!setjmp(here.failed)) {
+  here->outer = before.trial;
+  e->trial = here;
+  if (!setjmp(here->failed)) {
     found = as_data(e, f(e, with));
   } else {
     for (value *v = e->running; v != before.running; v = v->u.thunk.outer)
       v->u.thunk.running = false;
     e->ledger->lengths.count = lengths;
-    e->d->wants_static = e->d->wants_extern = false;
+    e->d->wants_static = e->d->can_be_static = e->d->wants_extern = false;
+    forget_unknown(e);
   }
   *e = before;
+  return found;
+}
+
+// f(e, with) for no instances; NULL also where it is being tried.
+static value *try_value(elaborator *e, const void *what, trial_function *f, void *with) {
+  for (const trial *t = e->trial; t; t = t->outer)
+    if (t->what == what)
+      return NULL;
+  trial here = {.what = what};
+  uint64_t batch = e->batch;
+  e->batch = 0;
+  value *found = attempt(e, &here, f, with);
+  e->batch = batch;
   return found;
 }
 
@@ -375,14 +392,10 @@ value *enter_level(elaborator *e, value *array, trace_step s, uint64_t times, op
   return element;
 }
 
-// What was not known because the level was open may be now: it is looked at again.
 void leave_level(elaborator *e) {
   e->batch = e->levels->batch;
   e->levels = e->levels->outer;
-  for (size_t i = 0; i < e->ledger->unknown.count; i++)
-    if (e->ledger->unknown.items[i] < e->ledger->known.count)
-      e->ledger->known.items[e->ledger->unknown.items[i]] = NULL;
-  e->ledger->unknown.count = 0;
+  forget_unknown(e);
 }
 
 static value_id lift_step(elaborator *e, value_id id, void *with) {

@@ -116,14 +116,23 @@ static term step_comprehension(generator *g, const scope *s, term xs, keep k, co
                    array_shape(g, xs.shape->length, x.shape));
 }
 
-// Elements at places that a formula gives.
+// Elements at places that a formula gives, of numbers that are counted or data. (Long lists are
+// elaborated at once: lang/elaborate/counted.c.)
 static term step_gather(generator *g, const scope *s, term xs, keep k, const step *row) {
   (void)row;
-  uint64_t length = k == KEEP_NOTHING ? 1 + draw_below(g, 8) : xs.shape->length;
-  const char *name = fresh_name(g, "a"), *i = fresh_name(g, "j");
-  return make_atom(write_code(g, "(let %s = %s in [%s[(%s * %u + %u) %% length %s] | %s <- 0..%s])",
-                              name, xs.text, name, i, 1 + draw_below(g, 7), draw_below(g, 16), name,
-                              i, static_text(g, s, (int64_t)length - 1)),
+  static const uint64_t lengths[] = {1, 2, 3, 4, 5, 8, 33, 48};
+  uint64_t length = k == KEEP_NOTHING ? lengths[draw_below(g, 8)] : xs.shape->length;
+  const char *name = fresh_name(g, "a"), *i = fresh_name(g, "j"), *number = i, *places = "";
+  if (draw_chance(g, 30)) {
+    term data = value_term(g, s, array_shape(g, length, integer_shape(g)), DYNAMIC | TYPED);
+    const char *of = fresh_name(g, "b");
+    places = write_code(g, "let %s = %s in ", of, data.text);
+    number = write_code(g, "%s[%s]", of, i);
+  }
+  return make_atom(write_code(g,
+                              "(%slet %s = %s in [%s[(%s * %u + %u) %% length %s] | %s <- 0..%s])",
+                              places, name, xs.text, name, number, 1 + draw_below(g, 7),
+                              draw_below(g, 16), name, i, static_text(g, s, (int64_t)length - 1)),
                    array_shape(g, length, xs.shape->parts[0]));
 }
 

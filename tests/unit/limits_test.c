@@ -97,12 +97,14 @@ TEST(steps_of_compositions) {
 
 TEST(operations) {
   permc_context *c = loaded("main : [8]i64 -> []i64\n"
-                            "main xs = [xs[0] + i | i <- 1..99]\n");
+                            "main xs = [xs[0] + same i | i <- 1..99]\n"
+                            "same 0 = 0\n"
+                            "same i = i\n");
   c->limits.operations = 100;
   check_fails(c,
               "limits.perm:2:15: error: this program does more than 100 operations at this size, "
               "which is the limit\n"
-              "  main xs = [xs[0] + i | i <- 1..99]\n"
+              "  main xs = [xs[0] + same i | i <- 1..99]\n"
               "                ^\n"
               "hint: --limit operations=200 raises the limit\n");
 }

@@ -126,7 +126,7 @@ TEST(random_traces) {
       if (step_of(&b, (value_id)i)->rank == 0)
         add_result(&b, add_reshape(&b, (value_id)i, 1, 1, &step_of(&b, (value_id)i)->batch));
     number_range *ranges = NEW_ARRAY(&b.memory, number_range, b.trace.steps.count);
-    trace_find_ranges(&b.trace, NULL, ranges);
+    trace_find_ranges(&b.trace, 0, NULL, ranges);
     error failure;
     REQUIRE(
         CHECK_STR(trace_verify(&b.memory, &b.trace), NULL) &&
