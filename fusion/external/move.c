@@ -79,16 +79,10 @@ static bool have_one_distance(const external_move *a, const external_move *b, ui
   return true;
 }
 
-static bool same_live(const external_move *a, const external_move *b) {
-  bool same = a->live_count == b->live_count;
-  for (uint32_t i = 0; same && i < a->live_count; i++)
-    same = a->live[i].mask == b->live[i].mask && a->live[i].constant == b->live[i].constant;
-  return same;
-}
-
 bool making_join_by_bits(external_move *into, const external_move *m) {
   uint64_t distance;
-  if (into->addresses.n != m->addresses.n || !same_live(into, m) ||
+  if (into->addresses.n != m->addresses.n ||
+      !net_forms_equal(into->live_count, into->live, m->live_count, m->live) ||
       !have_one_distance(into, m, &distance))
     return false;
   f2_space u = f2_space_sum(into->addresses, m->addresses);

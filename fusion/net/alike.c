@@ -22,49 +22,32 @@ static bool pair_arrays(pairing *p, net_id x, net_id y) {
          net_array_has_bytes(a) == net_array_has_bytes(b);
 }
 
-static bool are_forms_equal(uint32_t count, const net_form *x, const net_form *y) {
-  uint32_t i = 0;
-  while (i < count && x[i].mask == y[i].mask && x[i].constant == y[i].constant)
-    i++;
-  return i == count;
-}
-
 static bool are_numbers_equal(size_t count, const void *x, const void *y, size_t size) {
   return !count || !memcmp(x, y, count * size);
 }
 
 static bool are_loads_alike(pairing *p, const net_stage *s, const net_load *x, const net_load *y) {
-  bool padded = x->padding_start != UINT64_MAX;
-  if (x->value != y->value || x->padding_start != y->padding_start ||
-      !net_map_equal(&x->map, &y->map) || !pair_arrays(p, x->array, y->array))
-    return false;
+  net_load own = *y;
+  own.array = x->array;
   // What is proven of padded bools depends on who writes them (plan/padding.h).
-  return !padded || (s->values.items[x->value] != SCALAR_BOOL &&
-                     !memcmp(&x->padding_value, &y->padding_value, sizeof x->padding_value));
-}
-
-static bool are_stores_alike(pairing *p, const net_store *x, const net_store *y) {
-  return x->value == y->value && x->padding_start == y->padding_start &&
-         x->live_count == y->live_count && are_forms_equal(x->live_count, x->live, y->live) &&
-         net_map_equal(&x->map, &y->map) && pair_arrays(p, x->array, y->array);
+  bool padded = x->padding_start != UINT64_MAX && s->values.items[x->value] == SCALAR_BOOL;
+  return x->value == y->value && !padded && net_load_equal(x, &own) &&
+         pair_arrays(p, x->array, y->array);
 }
 
 static bool are_nodes_alike(pairing *p, const net_node *x, const net_node *y) {
-  return x->kind == y->kind && x->type == y->type && x->scalar == y->scalar &&
-         x->value == y->value && x->operand_count == y->operand_count &&
-         are_numbers_equal(x->operand_count, x->operands, y->operands, sizeof *x->operands) &&
-         !memcmp(&x->constant, &y->constant, sizeof x->constant) &&
-         (x->kind != NET_INDEX || net_map_equal(&x->map, &y->map)) &&
-         (net_node_has_array(x->kind) ? pair_arrays(p, (net_id)x->number, (net_id)y->number)
-                                      : x->number == y->number);
+  net_node own = *y;
+  if (!net_node_has_array(x->kind))
+    return net_node_equal(x, y);
+  own.number = x->number;
+  return net_node_equal(x, &own) && pair_arrays(p, (net_id)x->number, (net_id)y->number);
 }
 
 static bool are_ops_equal(const net_op *x, const net_op *y) {
-  bool equal = x->k == y->k && x->live_count == y->live_count &&
-               x->output_count == y->output_count && x->origin == y->origin &&
+  bool equal = x->k == y->k && x->output_count == y->output_count && x->origin == y->origin &&
                are_numbers_equal(x->k, x->directions, y->directions, sizeof *x->directions) &&
-               are_forms_equal(x->k, x->coordinates, y->coordinates) &&
-               are_forms_equal(x->live_count, x->live, y->live);
+               net_forms_equal(x->k, x->coordinates, y->k, y->coordinates) &&
+               net_forms_equal(x->live_count, x->live, y->live_count, y->live);
   for (uint32_t i = 0; i < x->output_count && equal; i++)
     equal = x->outputs[i].value == y->outputs[i].value &&
             are_numbers_equal((size_t)1 << x->k, x->outputs[i].elements, y->outputs[i].elements,
@@ -115,6 +98,7 @@ bool net_stages_are_alike(arena *a, const net *n, const net_stage *x, const net_
   for (size_t i = 0; i < x->ops.count && alike; i++)
     alike = are_ops_equal(&x->ops.items[i], &y->ops.items[i]);
   for (size_t i = 0; i < x->stores.count && alike; i++)
-    alike = are_stores_alike(&p, &x->stores.items[i], &y->stores.items[i]);
+    alike = net_store_equal(&x->stores.items[i], &y->stores.items[i]) &&
+            pair_arrays(&p, x->stores.items[i].array, y->stores.items[i].array);
   return alike;
 }

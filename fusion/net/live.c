@@ -179,17 +179,11 @@ typedef struct digit {
   uint64_t weight, most;
 } digit;
 
-// Of words, or of digits: by weight.
-static int compare_words(const void *a, const void *b) {
-  uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-  return (x > y) - (x < y);
-}
-
 // Whether each weight exceeds the largest sum of all smaller ones: then the sum tells the digits.
 static bool digits_distinct(uint32_t count, digit *digits) {
   uint64_t sum = 0, part = 0;
   if (count > 1)
-    qsort(digits, count, sizeof *digits, compare_words);
+    qsort(digits, count, sizeof *digits, compare_u64);
   for (uint32_t i = 0; i < count; i++)
     if (digits[i].weight <= sum ||
         __builtin_mul_overflow(digits[i].weight, digits[i].most, &part) ||
@@ -221,7 +215,7 @@ static live_answer try_all_points(arena *a, const net_map *m, const uint64_t *ex
       values[count++] = (uint64_t)net_map_at(m, o, x);
   }
   if (count > 1)
-    qsort(values, count, sizeof *values, compare_words);
+    qsort(values, count, sizeof *values, compare_u64);
   for (uint64_t i = 1; i < count; i++)
     if (values[i] == values[i - 1])
       return LIVE_NO;

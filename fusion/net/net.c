@@ -271,6 +271,19 @@ bool net_load_equal(const net_load *a, const net_load *b) {
          net_map_equal(&a->map, &b->map);
 }
 
+bool net_forms_equal(uint32_t a_count, const net_form *a, uint32_t b_count, const net_form *b) {
+  uint32_t i = 0;
+  while (i < a_count && i < b_count && a[i].mask == b[i].mask && a[i].constant == b[i].constant)
+    i++;
+  return i == a_count && i == b_count;
+}
+
+bool net_store_equal(const net_store *a, const net_store *b) {
+  return a->value == b->value && a->padding_start == b->padding_start &&
+         net_forms_equal(a->live_count, a->live, b->live_count, b->live) &&
+         net_map_equal(&a->map, &b->map);
+}
+
 // ---- nodes -----------------------------------------------------------------------------------
 
 const net_node_row net_nodes[NET_NODE_KINDS] = {
@@ -300,7 +313,7 @@ static net_node used_fields(const net_node *node) {
   return used;
 }
 
-static bool node_equal(const net_node *a, const net_node *b) {
+bool net_node_equal(const net_node *a, const net_node *b) {
   if (a->kind != b->kind || a->type != b->type || a->scalar != b->scalar || a->value != b->value ||
       a->number != b->number || a->operand_count != b->operand_count)
     return false;
@@ -356,7 +369,7 @@ static net_id add_node(arena *a, net_stage *s, const net_node *node, bool copies
   uint64_t hash = node_hash(&used);
   net_id id;
   for (size_t tried = 0; (id = hash_next(&s->node_table, hash, &tried)) != HASH_NONE;)
-    if (node_equal(&used, &s->nodes.items[id]))
+    if (net_node_equal(&used, &s->nodes.items[id]))
       return id;
   id = (net_id)s->nodes.count;
   hash_add(a, &s->node_table, hash, id);

@@ -553,8 +553,12 @@ static inline bool net_stage_is_shared(const net_stage *s) { return s->shares ||
 // The addresses of an array of them all, or where address has less than n rows, of a coset: bit i
 // of address(x) weighs 2^i, the loops follow, innermost first.
 net_map net_stage_map(arena *a, const net_stage *s, f2_affine address);
-// Whether two loads read the same elements (into whatever values).
+// Whether two loads read the same elements (into whatever values); two stores write the same to
+// equal places (of whatever arrays).
 bool net_load_equal(const net_load *a, const net_load *b);
+bool net_forms_equal(uint32_t a_count, const net_form *a, uint32_t b_count, const net_form *b);
+bool net_store_equal(const net_store *a, const net_store *b);
+bool net_node_equal(const net_node *a, const net_node *b);
 // The nodes that an op evaluates, each once, in increasing order (operands first); returns how
 // many. `out` has room for all nodes: s->walk has, until the next walk. Not from two threads at
 // once on one stage.

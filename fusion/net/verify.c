@@ -213,10 +213,8 @@ static const char *check_node_array(const checker *c, const net_node *node, scal
                                       scalar_types[found].name, scalar_types[type].name);
 }
 
-static const char *check_fold(const checker *c, const net_node *node) {
-  if (c->stage->nodes.items[node->operands[0]].kind != NET_TURN)
-    return "it does not fold a turn";
-  return (unsigned)node->scalar < SCALAR_OP_COUNT && scalar_folds(node->scalar, node->type)
+static const char *check_fold(scalar_op op, scalar_type type) {
+  return (unsigned)op < SCALAR_OP_COUNT && scalar_folds(op, type)
              ? NULL
              : "it folds by no operation of its type";
 }
@@ -290,14 +288,13 @@ static const char *check_kind(const checker *c, const net_node *node) {
     return check_node_array(c, node, operand_type(c, node, 1));
   case NET_GROUP:
     CHECK(check_node_array(c, node, operand_type(c, node, 1)));
-    return (unsigned)node->scalar < SCALAR_OP_COUNT &&
-                   scalar_folds(node->scalar, operand_type(c, node, 1))
-               ? NULL
-               : "it folds by no operation of its type";
+    return check_fold(node->scalar, operand_type(c, node, 1));
   case NET_TURN:
     return NULL;
   case NET_FOLD:
-    return check_fold(c, node);
+    return c->stage->nodes.items[node->operands[0]].kind == NET_TURN
+               ? check_fold(node->scalar, node->type)
+               : "it does not fold a turn";
   }
   return "there is no such kind of node";
 }
