@@ -34,10 +34,15 @@ static inline uint64_t greatest_common_divisor(uint64_t a, uint64_t b) {
   return a;
 }
 
-// Of two uint32_t, for qsort and bsearch.
-static inline int compare_u32(const void *a, const void *b) {
-  uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-  return (x > y) - (x < y);
-}
+// compare_u32 and its kin: two numbers of one type, for qsort and bsearch.
+#define COMPARE_NUMBERS(name, type)                                                                \
+  static inline int compare_##name(const void *a, const void *b) {                                 \
+    type x = *(const type *)a, y = *(const type *)b;                                               \
+    return (x > y) - (x < y);                                                                      \
+  }
+COMPARE_NUMBERS(u32, uint32_t)
+COMPARE_NUMBERS(u64, uint64_t)
+COMPARE_NUMBERS(f64, double)
+#undef COMPARE_NUMBERS
 
 #endif

@@ -1,5 +1,6 @@
 // Traces of accesses, and the congestion of an access. See banks.h.
 #include "kernels/banks/banks.h"
+#include "core/number.h"
 
 #include <assert.h>
 
@@ -32,11 +33,6 @@ void bank_trace_add_vectors(arena *a, bank_trace *t, uint64_t offset, int count,
   bank_trace_add(a, t, threads, address);
 }
 
-static int compare_words(const void *x, const void *y) {
-  uint64_t a = *(const uint64_t *)x, b = *(const uint64_t *)y;
-  return (a > b) - (a < b);
-}
-
 static int compare_accesses(const void *x, const void *y) {
   const bank_access *a = x, *b = y;
   if (a->count != b->count)
@@ -52,7 +48,7 @@ static bank_access normal_form(arena *a, const bank_access *from) {
     least = from->address[i] < least ? from->address[i] : least;
   for (uint32_t i = 0; i < from->count; i++)
     own[i] = from->address[i] ^ least;
-  qsort(own, from->count, sizeof *own, compare_words);
+  qsort(own, from->count, sizeof *own, compare_u64);
   for (uint32_t i = 0; i < from->count; i++)
     if (count == 0 || own[i] != own[count - 1])
       own[count++] = own[i];

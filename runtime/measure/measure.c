@@ -1,6 +1,7 @@
 // Statistics, rounds, the clock, a copy. See measure/measure.h.
 #include "runtime/measure/measure.h"
 #include "core/clock.h"
+#include "core/number.h"
 
 #include "runtime/system/pool.h"
 #include "runtime/values/value.h"
@@ -28,16 +29,11 @@ size_t bench_interval_rank(size_t count) {
   return rank;
 }
 
-static int compare_doubles(const void *a, const void *b) {
-  double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
 bench_figures bench_figures_of(double *samples, size_t count) {
   bench_figures f = {.runs = count};
   if (count == 0)
     return f;
-  qsort(samples, count, sizeof *samples, compare_doubles);
+  qsort(samples, count, sizeof *samples, compare_f64);
   size_t rank = bench_interval_rank(count), half = count / 2;
   size_t first = rank > 0 ? rank - 1 : 0;
   f.median = count % 2 ? samples[half] : (samples[half - 1] + samples[half]) / 2;

@@ -1,6 +1,7 @@
 // Copies, random places, and a chain of multiplications. See speed.h.
 #include "runtime/system/speed.h"
 #include "core/clock.h"
+#include "core/number.h"
 #include "core/text.h"
 #include "runtime/system/cache.h"
 #include "runtime/system/memory.h"
@@ -83,18 +84,13 @@ static bool copy_parts(void *with, unsigned worker, uint64_t first, uint64_t las
   return true;
 }
 
-static int compare_seconds(const void *a, const void *b) {
-  double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
 // Of a byte read or written by one of the threads.
 static double measure_copy(char *memory, double bytes, unsigned threads) {
   copies c = {.memory = memory, .parts = (uint64_t)bytes / 2 / PART};
   double least = 1;
   for (int i = 0; i < TRIALS / (int)c.parts + 4; i++) {
     pool_run(threads, c.parts, 1, copy_parts, &c, NULL);
-    qsort(c.seconds, c.parts, sizeof *c.seconds, compare_seconds);
+    qsort(c.seconds, c.parts, sizeof *c.seconds, compare_f64);
     double low = c.seconds[c.parts / 16];
     least = low < least ? low : least;
   }
@@ -121,7 +117,7 @@ static double measure_place(const char *memory, double bytes) {
   }
   sink = sum;
   (void)sink;
-  qsort(seconds, TRIALS, sizeof *seconds, compare_seconds);
+  qsort(seconds, TRIALS, sizeof *seconds, compare_f64);
   return seconds[TRIALS / 2] / PLACES;
 }
 
