@@ -195,37 +195,33 @@ const char *c_lane_gather(c_writer *w, scalar_type type, uint64_t count, uint32_
       lanes, gather_run(w, type, count, lanes));
 }
 
-// first[k] = x, where there is such an element.
-const char *c_lane_scatter(c_writer *w, scalar_type type, uint64_t count, uint32_t lanes) {
+// first[k] = value, which may be of x, where there is such an element.
+static const char *write_function(c_writer *w, const char *name, scalar_type type, uint64_t count,
+                                  const char *value, uint32_t lanes) {
   const scalar_type types[2] = {SCALAR_I64, type};
-  const char *element = c_element_type(type), *name = place_function(w, "scatter", type, count);
+  const char *element = c_element_type(type);
   if (c_define(w, name))
     text_printf(&w->definitions,
                 "static inline uint8_t %s(%s *first, int64_t k, %s x) {\n"
-                "  if ((uint64_t)k < %s)\n    first[k] = x;\n  return 0;\n}\n",
-                name, element, element, c_number(w, count));
+                "  if ((uint64_t)k < %s)\n    first[k] = %s;\n  return 0;\n}\n",
+                name, element, element, c_number(w, count), value);
   return lane_function_name(
       w, (lane_function){name, name, c_format(w, "%s *first", element), 2, types, SCALAR_BOOL},
       lanes);
 }
 
-// first[k] = first[k] op x, or what the comparison chooses, where there is such an element.
+const char *c_lane_scatter(c_writer *w, scalar_type type, uint64_t count, uint32_t lanes) {
+  return write_function(w, place_function(w, "scatter", type, count), type, count, "x", lanes);
+}
+
+// What the operation makes of the element and x, or a comparison chooses.
 const char *c_lane_group(c_writer *w, scalar_op op, scalar_type type, uint64_t count,
                          uint32_t lanes) {
-  const scalar_type types[2] = {SCALAR_I64, type};
-  const char *element = c_element_type(type), *made = callee_name(w, op, type),
-             *name =
-                 place_function(w, c_format(w, "group_%s", c_operation_name(w, op)), type, count);
+  const char *made = c_format(w, "%s(first[k], x)%s", callee_name(w, op, type),
+                              scalar_fold_chooses(op) ? " ? first[k] : x" : "");
+  const char *kind = c_format(w, "group_%s", c_operation_name(w, op));
   w->scalars_needed[!c_is_float(type) && !c_is_complex(type) ? 0 : 1] = true;
-  if (c_define(w, name))
-    text_printf(&w->definitions,
-                "static inline uint8_t %s(%s *first, int64_t k, %s x) {\n"
-                "  if ((uint64_t)k < %s)\n    first[k] = %s(first[k], x)%s;\n  return 0;\n}\n",
-                name, element, element, c_number(w, count), made,
-                scalar_fold_chooses(op) ? " ? first[k] : x" : "");
-  return lane_function_name(
-      w, (lane_function){name, name, c_format(w, "%s *first", element), 2, types, SCALAR_BOOL},
-      lanes);
+  return write_function(w, place_function(w, kind, type, count), type, count, made, lanes);
 }
 
 // k within 0 ... m - 1.

@@ -398,25 +398,20 @@ static void gather_elements(const op_state *r, const tile_step *s, const int64_t
     scalar_convert(SCALAR_U8, SCALAR_BOOL, r->count, out, out);
 }
 
-static void scatter_elements(const op_state *r, const tile_step *s, const int64_t *k,
-                             const unsigned char *x, unsigned char *out) {
-  unsigned char *at = r->item->arrays[s->number];
-  const net_array *to = &r->executor->plan->arrays.items[s->number];
-#define PUT(U)                                                                                     \
-  for (size_t i = 0; i < r->count; i++)                                                            \
-    if ((uint64_t)k[i] < to->count)                                                                \
-      memcpy(at + (uint64_t)k[i] * (U), x + i * (U), (U));
-  FOR_ELEMENT_SIZE(scalar_types[to->type].size, PUT)
-#undef PUT
-  memset(out, 0, r->count);
-}
-
-static void group_elements(const op_state *r, const tile_step *s, const int64_t *k,
+// To elements at the addresses k, where the array has them: x, or what the fold makes of them and x.
+static void write_elements(const op_state *r, const tile_step *s, const int64_t *k,
                            const unsigned char *x, unsigned char *out) {
   unsigned char *at = r->item->arrays[s->number];
   const net_array *to = &r->executor->plan->arrays.items[s->number];
   size_t size = scalar_types[to->type].size;
-  for (size_t i = 0; i < r->count; i++)
+#define PUT(U)                                                                                     \
+  for (size_t i = 0; i < r->count; i++)                                                            \
+    if ((uint64_t)k[i] < to->count)                                                                \
+      memcpy(at + (uint64_t)k[i] * (U), x + i * (U), (U));
+  if (s->kind == NET_SCATTER)
+    FOR_ELEMENT_SIZE(size, PUT)
+#undef PUT
+  for (size_t i = 0; i < r->count && s->kind == NET_GROUP; i++)
     if ((uint64_t)k[i] < to->count)
       scalar_fold(s->scalar, to->type, at + (uint64_t)k[i] * size, x + i * size);
   memset(out, 0, r->count);
@@ -505,10 +500,8 @@ static bool run_step(op_state *r, uint32_t number) {
     gather_elements(r, s, in[0], out);
     return true;
   case NET_SCATTER:
-    scatter_elements(r, s, in[0], in[1], out);
-    return true;
   case NET_GROUP:
-    group_elements(r, s, in[0], in[1], out);
+    write_elements(r, s, in[0], in[1], out);
     return true;
   case NET_EXTERN:
     return call_extern(r, s, in, out);
