@@ -27,7 +27,7 @@
 //   move.c        loads and stores
 //   op.c          ops as lists of steps over chunks of instances (core/scalar/scalar.h computes them)
 //   compare.c     compare-exchange, in vectors: what sorting networks consist of
-//                 (vectors.inc: for each width of vectors; compare.inc: for each type of elements)
+//                 (vectors.inc: for each width of vectors; compare.inc, floats.inc: for each type)
 //   roots.c       tables of roots of unity
 #ifndef PERMC_RUNTIME_PORTABLE_PORTABLE_H
 #define PERMC_RUNTIME_PORTABLE_PORTABLE_H
