@@ -154,35 +154,32 @@ static bool run(permc_context *c, pipeline_request r, bool consume, permc_value 
   return good;
 }
 
+static pipeline_request request_of(const char *entry, const char *backend_name,
+                                   permc_value *const *arguments, size_t argument_count) {
+  return (pipeline_request){.entry = entry,
+                            .backend = backend_name,
+                            .arguments = arguments,
+                            .argument_count = argument_count};
+}
+
 bool permc_run(permc_context *c, const char *entry, const char *backend_name,
                permc_value *const *arguments, size_t argument_count, permc_value ***results,
                size_t *count) {
-  pipeline_request r = {.entry = entry,
-                        .backend = backend_name,
-                        .arguments = arguments,
-                        .argument_count = argument_count};
-  return run(c, r, false, results, count);
+  return run(c, request_of(entry, backend_name, arguments, argument_count), false, results, count);
 }
 
 bool permc_run_consume(permc_context *c, const char *entry, const char *backend_name,
                        permc_value **arguments, size_t argument_count, permc_value ***results,
                        size_t *count) {
-  pipeline_request r = {.entry = entry,
-                        .backend = backend_name,
-                        .arguments = arguments,
-                        .argument_count = argument_count};
-  return run(c, r, true, results, count);
+  return run(c, request_of(entry, backend_name, arguments, argument_count), true, results, count);
 }
 
 bool permc_check_laws(permc_context *c, const char *entry, permc_value *const *arguments,
                       size_t argument_count) {
   permc_value **results = NULL;
   size_t count = 0;
-  pipeline_request r = {.entry = entry,
-                        .backend = "interp",
-                        .arguments = arguments,
-                        .argument_count = argument_count,
-                        .laws = true};
+  pipeline_request r = request_of(entry, "interp", arguments, argument_count);
+  r.laws = true;
   bool good = run(c, r, false, &results, &count);
   permc_values_free(results, count);
   return good;

@@ -84,6 +84,14 @@ static value_id add_argument(making *m, value_id id, part_value v) {
   return add_on(m, in, origin, 1, &argument);
 }
 
+// By round: that step.
+static value_id *same_in_all_rounds(const making *m, value_id id) {
+  value_id *of = NEW_ARRAY(m->n->memory, value_id, m->part->at.rounds);
+  for (uint32_t r = 0; r < m->part->at.rounds; r++)
+    of[r] = id;
+  return of;
+}
+
 // Whether a step elsewhere is executed again: it moves what the part reads, or is made of nothing.
 static bool is_inlined(const numbered *n, value_id id, uint32_t depth) {
   return n->work[id] <= MOST_INLINED || (depth < MOST_INLINED && step_moves(numbered_step(n, id)));
@@ -102,10 +110,7 @@ static value_id find_step(making *m, value_id id, uint32_t depth) {
       operands[i] = find_step(m, s.operands[i], depth + 1);
     found = add_on(m, s, n->origins[id], s.operand_count, operands);
   } else {
-    part_value v = {NEW_ARRAY(n->memory, value_id, m->part->at.rounds), NULL};
-    for (uint32_t r = 0; r < m->part->at.rounds; r++)
-      v.of[r] = id;
-    found = add_argument(m, id, v);
+    found = add_argument(m, id, (part_value){same_in_all_rounds(m, id), NULL});
   }
   m->now[id] = found + 1;
   return found;
@@ -132,14 +137,10 @@ static bool is_part(const making *m, const trace_step *s) {
 static value_id add_numbered(making *m, trace_step like, const value_id *steps, value_id array) {
   const numbered *n = m->n;
   uint32_t rounds = m->part->at.rounds;
-  part_value v = {NULL, NEW_ARRAY(n->memory, uint64_t, rounds)};
+  part_value v = {array == NO_STEP ? NULL : same_in_all_rounds(m, array),
+                  NEW_ARRAY(n->memory, uint64_t, rounds)};
   for (uint32_t r = 0; r < rounds; r++)
     v.numbers[r] = numbered_step(n, steps[r])->number;
-  if (array != NO_STEP) {
-    v.of = NEW_ARRAY(n->memory, value_id, rounds);
-    for (uint32_t r = 0; r < rounds; r++)
-      v.of[r] = array;
-  }
   like.op = TRACE_ARGUMENT;
   like.operand_count = 0;
   like.shadow = like.fixed = like.trusted = false;
@@ -242,12 +243,10 @@ static void add_result(making *m, value_id id) {
   vec_push(m->n->memory, &m->part->trace->results, own);
 }
 
-static void add_output(making *m, value_id id, uint32_t period) {
-  const numbered *n = m->n;
-  part_value v = {NEW_ARRAY(n->memory, value_id, m->part->at.rounds), NULL};
-  for (uint32_t r = 0; r < m->part->at.rounds; r++)
-    v.of[r] = period ? n->at[n->position[id] + r * period] : id;
-  vec_push(n->memory, &m->part->outputs, v);
+static void add_output(making *m, value_id id, bool own) {
+  uint32_t offset = m->n->position[id] - m->part->at.first;
+  part_value v = {own ? steps_at(m, offset) : same_in_all_rounds(m, id), NULL};
+  vec_push(m->n->memory, &m->part->outputs, v);
   add_result(m, id);
 }
 
@@ -284,7 +283,7 @@ static void add_own_steps(making *m, const bool *checks, bool are_checks) {
       add_own_step(m, o);
   for (uint32_t o = 0; o < at->period; o++)
     if (checks[o] == are_checks && is_needed(m, o))
-      add_output(m, m->n->at[at->first + o], at->period);
+      add_output(m, m->n->at[at->first + o], true);
 }
 
 part make_part(const numbered *n, repeat at, bool *needed, bool leaves, uint32_t rest_count,
@@ -305,7 +304,7 @@ part make_part(const numbered *n, repeat at, bool *needed, bool leaves, uint32_t
     if (needed[i] && n->position[i] == NO_STEP && is_inlined(n, i, 0) &&
         numbered_step(n, i)->op != TRACE_CONSTANT && numbered_step(n, i)->op != TRACE_TABLE) {
       find_step(&m, i, 0);
-      add_output(&m, i, 0);
+      add_output(&m, i, false);
     }
   for (uint32_t i = 0; i < rest_count; i++) {
     add_result(&m, n->trace->results.items[rest[i]]);

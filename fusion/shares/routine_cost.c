@@ -126,29 +126,28 @@ static uint64_t digits_of(const routine_cost *c) {
   return ((bits ? bits : width) + DIGIT - 1) / DIGIT;
 }
 
-// The other pairs: payloads, or numbers of elements, in one exchange each.
-static void trade_others(routine_cost *c) {
+// How many elements come, and these: keys or places, then the other pairs, payloads or numbers of
+// elements, in one exchange each. Each key is read so often to know where it goes.
+static void trade_elements(routine_cost *c, uint64_t reads) {
   const net_routine *r = c->routine;
-  for (uint32_t i = 1; i < r->pair_count; i++) {
-    c->trades++;
+  uint64_t key = unit_of(c, r->pairs[0].from);
+  c->swaps = 1;
+  c->swapped = NUMBER;
+  c->looks = reads * key;
+  c->trades = r->pair_count;
+  c->traded = key;
+  for (uint32_t i = 1; i < r->pair_count; i++)
     c->traded += unit_of(c, r->pairs[i].to);
-  }
 }
 
 // Cuts, how many elements come, and these; places go back (runtime/ranks/routines/sort.c).
 static share_cost cost_of_sort(routine_cost *c) {
-  uint64_t key = unit_of(c, c->routine->pairs[0].from);
   if (c->slab % c->routine->length == 0 || c->slab >= c->keys)
     return (share_cost){0};  // rows of a rank are its own
   for (uint64_t rank = 0; rank < c->ranks; rank++)
     c->owners += owns_cut(c, rank);
   c->digits = c->owners ? digits_of(c) : 0;
-  c->swaps = 1;
-  c->swapped = NUMBER;
-  c->trades = 1;
-  c->traded = key;
-  c->looks = 2 * key;
-  trade_others(c);
+  trade_elements(c, 2);
   if (c->routine->kind == NET_PLACES) {
     c->trades++;
     c->traded += NUMBER;
@@ -158,12 +157,7 @@ static share_cost cost_of_sort(routine_cost *c) {
 
 // How many places come, these, and an exchange for each pair (permute.c).
 static share_cost cost_of_permute(routine_cost *c) {
-  uint64_t place = unit_of(c, c->routine->pairs[0].from);
-  c->swaps = 1;
-  c->swapped = NUMBER;
-  c->trades = 1;
-  c->traded = c->looks = place;
-  trade_others(c);
+  trade_elements(c, 1);
   return cost_of_ranks(c);
 }
 

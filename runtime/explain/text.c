@@ -20,6 +20,7 @@
 //   boundary      before passes 2-14: X and Y in one pass need a tile of 2^16 elements; ...
 //                 X and Y are sort xs at sort.perm:2:9
 //                 removed by: a tile 2 times as large, or fewer values at a time
+#include "core/number.h"
 #include "core/units.h"
 #include "kernels/routines/permute/permute.h"
 #include "runtime/explain/explain.h"
@@ -67,9 +68,7 @@ static void print_static_arguments(text *out, const array_shapes *arrays) {
   enum { SHOWN = 16 };
   for (size_t i = 0; i < arrays->count; i++) {
     const array_shape *a = &arrays->items[i];
-    uint64_t count = 1;
-    for (uint32_t k = 0; k < a->rank; k++)
-      count *= a->dims[k];
+    uint64_t count = product_of(a->dims, a->rank);
     if (!a->data)
       continue;
     text_printf(out, "static        argument %zu:", i + 1);
