@@ -18,6 +18,9 @@ static const char *missing_in_stage(const net_stage *s) {
     const net_node *node = &s->nodes.items[i];
     if (node->kind == NET_EXTERN)
       return "a C function cannot be called on a GPU";
+    if (node->kind == NET_GROUP)
+      return "grouped takes elements one after the other, which a GPU does not; reduce_by_keys "
+             "sums by key there";
     for (size_t k = 0; k < sizeof complex_only / sizeof *complex_only; k++)
       if (node->kind == NET_SCALAR && node->scalar == complex_only[k] &&
           scalar_types[s->nodes.items[node->operands[0]].type].kind == KIND_COMPLEX)
