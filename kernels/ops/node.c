@@ -363,7 +363,7 @@ static const char *large_root(c_writer *w, scalar_type type, uint64_t m, uint32_
   uint32_t bits = (uint32_t)f2_msb(m), low = bits - ROOT_HIGH_BITS;
   if (m >> w->root_bits <= 1 || m >> ROOT_HIGH_BITS <= 1)
     return NULL;
-  if (m != f2_unit((int)bits) || low > MOST_LOW_BITS)
+  if (type != SCALAR_C64 || m != f2_unit((int)bits) || low > MOST_LOW_BITS)
     return w->warps ? NULL : c_lane_large_root(w, type, m, 0, 0, 0, width);
   uint32_t high_table = c_root_table(w, SCALAR_C128, f2_unit(ROOT_HIGH_BITS));
   return c_lane_large_root(w, type, m, low, high_table, c_low_root_table(w, m, low), width);

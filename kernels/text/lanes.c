@@ -240,11 +240,12 @@ const char *c_lane_large_root(c_writer *w, scalar_type type, uint64_t m, uint32_
   const char *index = root_index(w, m), *order = c_number(w, m);
   w->scalars_needed[1] = w->roots_needed = true;
   if (c_define(w, name)) {
-    const char *narrow = type == SCALAR_C64 ? "_narrow" : "";
     const char *value =
-        low ? c_format(w, "root_of_two%s(ROOT_TABLE(first, %u), ROOT_TABLE(first, %u), %u, %s)",
-                       narrow, high_table, low_table, low, index)
-            : c_format(w, "root_alone%s(%s, %s)", narrow, index, order);
+        low ? c_format(w, "root_of_two(ROOT_TABLE(first, %u), ROOT_TABLE(first, %u), %u, %s)",
+                       high_table, low_table, low, index)
+            : c_format(w, "root_alone(%s, %s)", index, order);
+    if (!low && type == SCALAR_C64)
+      value = c_format(w, "root_alone_narrow(%s, %s)", index, order);
     text_printf(&w->definitions,
                 "static inline %s %s(const void *const *first, int64_t k) {\n"
                 "  (void)first;\n  return %s;\n}\n",

@@ -18,22 +18,16 @@
 
 // high: 2^ROOT_HIGH_BITS pairs of a real and an imaginary part; lows: 2^low real parts, then
 // imaginary ones, of order m. 0 <= k < m = 2^(ROOT_HIGH_BITS + low).
-static inline complex_f64 root_of_two(const double *high, const double *lows, unsigned low,
+static inline complex_f32 root_of_two(const double *high, const double *lows, unsigned low,
                                       uint64_t k) {
   const uint32_t h = (uint32_t)(k >> low), l = (uint32_t)k & ((1U << low) - 1);
   ROOT_PAIR(high + 2 * h, a, b);
   const double c = ROOT_ENTRY(lows + l), d = ROOT_ENTRY(lows + l + (1U << low));
-  complex_f64 root;
-  root_product(a, b, c, d, &root.re, &root.im);
-  return root;
-}
-
-static inline complex_f32 root_of_two_narrow(const double *high, const double *lows, unsigned low,
-                                             uint64_t k) {
-  const complex_f64 wide = root_of_two(high, lows, low, k);
+  double re, im;
   complex_f32 root;
-  root.re = (float)wide.re;
-  root.im = (float)wide.im;
+  root_product(a, b, c, d, &re, &im);
+  root.re = (float)re;
+  root.im = (float)im;
   return root;
 }
 

@@ -10,17 +10,33 @@ enum { LOW_BITS = 10, CHUNK = 1 << LOW_BITS };
 
 // ---- one root ----------------------------------------------------------------------------------
 
-// The first quarter of the circle, for the largest power of two among the orders: the others are
-// those with parts exchanged and signs changed, as in scalar_root (core/scalar/root_product.inc).
+// The first quarter of the circle, for the largest power of two among the orders of a type: the
+// others are those with parts exchanged and signs changed, as in scalar_root
+// (core/scalar/root_product.inc).
 typedef struct quarter {
+  scalar_type type;
   uint64_t m;            // 0: none
-  uint64_t apart;        // so many in turn have the same first factor
-  double *parts, *lows;  // pairs; their second factors
+  uint64_t apart;        // c64: so many in turn have the same first factor
+  double *parts, *lows;  // pairs; c64: their second factors
 } quarter;
 
 static void compute_root(scalar_type type, uint64_t k, uint64_t m, double parts[2]) {
   scalar_bits root = scalar_root(type, (int64_t)k, (int64_t)m);
   scalar_convert(type, SCALAR_C128, 1, &root, parts);
+}
+
+// The roots first, ..., last - 1 of c128, of the first eighth; the others have their parts
+// exchanged.
+static bool fill_wide(void *with, unsigned worker, uint64_t first, uint64_t last) {
+  const quarter *o = with;
+  (void)worker;
+  for (uint64_t k = first; k < last; k++) {
+    double *near = o->parts + 2 * k, *far = o->parts + 2 * (o->m / 4 - k);
+    compute_root(SCALAR_C128, k, o->m, near);
+    far[0] = near[1];
+    far[1] = near[0];
+  }
+  return true;
 }
 
 static bool fill_products(void *with, unsigned worker, uint64_t first, uint64_t last) {
@@ -29,10 +45,12 @@ static bool fill_products(void *with, unsigned worker, uint64_t first, uint64_t 
   (void)worker;
   for (uint64_t k = first; k < last; k++) {
     const double *low = o->lows + 2 * (k % o->apart);
-    double *out = o->parts + 2 * k;
+    double re, im, *out = o->parts + 2 * k;
     if (k == first || k % o->apart == 0)
       compute_root(SCALAR_C128, k / o->apart, o->m / o->apart, high);
-    root_product(high[0], high[1], low[0], low[1], &out[0], &out[1]);
+    root_product(high[0], high[1], low[0], low[1], &re, &im);
+    out[0] = (double)(float)re;
+    out[1] = (double)(float)im;
   }
   return true;
 }
@@ -86,7 +104,7 @@ static void find_root(const table_job *f, uint64_t k, double parts[2]) {
   if (power && f->quarter->m >= 8 && f->quarter->m >= row->m)
     look_up_root(f->quarter, k * (f->quarter->m / row->m), parts);
   else
-    compute_root(row->part_bytes == 4 ? SCALAR_C64 : SCALAR_C128, k, row->m, parts);
+    compute_root(f->quarter->type, k, row->m, parts);
 }
 
 static bool fill_entries(void *with, unsigned worker, uint64_t first, uint64_t last) {
@@ -157,16 +175,9 @@ static double *new_pairs(uint64_t count) {
   return count < SIZE_MAX / 32 ? malloc(count * 2 * sizeof(double)) : NULL;
 }
 
-// Not for tables with few of many roots.
-static bool make_quarter(quarter *o, const permc_root_table *rows, unsigned threads) {
-  for (; rows && rows->m > 0; rows++)
-    if ((rows->m & (rows->m - 1)) == 0 && rows->m > o->m && table_entries(rows) >= rows->m / 8)
-      o->m = rows->m;
-  if (o->m < 8)
-    return true;
+static bool make_products(quarter *o, unsigned threads) {
   o->apart = o->m >> ROOT_HIGH_BITS ? o->m >> ROOT_HIGH_BITS : 1;
   o->lows = new_pairs(o->apart);
-  o->parts = new_pairs(o->m / 4);
   for (uint64_t l = 0; l < o->apart && o->lows; l++)
     compute_root(SCALAR_C128, l, o->m, o->lows + 2 * l);
   if (o->lows && o->parts)
@@ -174,20 +185,43 @@ static bool make_quarter(quarter *o, const permc_root_table *rows, unsigned thre
   return o->lows && o->parts;
 }
 
+// Not for tables with few of many roots.
+static bool make_quarter(quarter *o, const permc_root_table *rows, unsigned threads) {
+  for (; rows->m > 0; rows++)
+    if (rows->part_bytes == (o->type == SCALAR_C64 ? 4 : 8) && (rows->m & (rows->m - 1)) == 0 &&
+        rows->m > o->m && table_entries(rows) >= rows->m / 8)
+      o->m = rows->m;
+  if (o->m < 8)
+    return true;
+  o->parts = new_pairs(o->m / 4 + 1);
+  if (o->type == SCALAR_C64)
+    return make_products(o, threads);
+  if (o->parts)
+    pool_run(threads, o->m / 8 + 1, CHUNK, fill_wide, o, NULL);
+  return o->parts != NULL;
+}
+
+static void free_quarter(quarter *o) {
+  free(o->parts);
+  free(o->lows);
+}
+
 void **roots_make(const permc_root_table *rows, size_t *count, unsigned threads) {
-  quarter o = {0};
+  quarter quarters[2] = {{.type = SCALAR_C64}, {.type = SCALAR_C128}};
   size_t wanted = 0;
   while (rows && rows[wanted].m > 0)
     wanted++;
   *count = 0;
   void **tables = calloc(wanted + 1, sizeof *tables);
-  bool good = tables && make_quarter(&o, rows, threads);
+  bool good = tables && (wanted == 0 || (make_quarter(&quarters[0], rows, threads) &&
+                                         make_quarter(&quarters[1], rows, threads)));
   for (; good && *count < wanted; ++*count) {
-    tables[*count] = make_table(&rows[*count], &o, threads);
+    const permc_root_table *row = &rows[*count];
+    tables[*count] = make_table(row, &quarters[row->part_bytes == 8], threads);
     good = tables[*count] != NULL;
   }
-  free(o.parts);
-  free(o.lows);
+  free_quarter(&quarters[0]);
+  free_quarter(&quarters[1]);
   if (good)
     return tables;
   roots_free(tables, *count);
