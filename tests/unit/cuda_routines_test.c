@@ -356,7 +356,7 @@ TEST(tables_of_launches) {
       {"sort_desc", "[2^23]i32", 5, 5, 8, true},
       {"argsort", "[2^19]u64", 9, 9, 0, true},
       {"map (count_keys 8)", "[4][5000]u8", 2, 2, 2, false},
-      {"map (count_keys 14)", "[4][5000]u16", 5, 5, 2, false},
+      {"map (count_keys 14)", "[4][5000]u16", 4, 4, 2, false},
       {"bucket 3 (\\p -> p.1 % 8)", "[1000](u32, u16, f32, i64, u8, c64)", 13, 13, 0, true},
       {"compact odd", "[2^16]u32", 4, 4, 0, true},
       {"transpose", "[1000][777]f32", 1, 1, 0, false},
