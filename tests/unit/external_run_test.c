@@ -259,7 +259,7 @@ TEST(kills) {
   for (int i = 0; i < EXAMPLES; i++) {
     trial t = reference_of(&examples[i]);
     t.resume = true;
-    uint64_t step = test_all() ? 1 : slower() == 1 ? 41 : 61, kills = 0;
+    uint64_t step = test_all() ? 1 : slower() == 1 ? 61 : 101, kills = 0;
     ending last = KILLED;
     for (t.kill_at = 1; last == KILLED; t.kill_at += step, kills++) {
       remove_run();
