@@ -142,18 +142,6 @@ void stage_join_loads(rewriter *r, f2_space *wanted) {
 
 // ---- stores ------------------------------------------------------------------------------------
 
-static bool same_live(const net_store *x, const net_store *y) {
-  bool equal = x->live_count == y->live_count;
-  for (uint32_t i = 0; i < x->live_count && equal; i++)
-    equal = x->live[i].mask == y->live[i].mask && x->live[i].constant == y->live[i].constant;
-  return equal;
-}
-
-static bool stores_are_equal(const net_store *x, const net_store *y) {
-  return x->value == y->value && x->padding_start == y->padding_start && same_live(x, y) &&
-         net_map_equal(&x->map, &y->map);
-}
-
 static bool can_be_joined(const net_array *a) { return a->role == NET_TEMPORARY && !a->part_of; }
 
 // Whether both have the same elements, if the same is stored to both.
@@ -238,7 +226,8 @@ static bool store_is_moved(rewriter *rewriters, net *t, const net_stage *s, cons
   bool alike = from->value == to->value && from->array != to->array && can_be_joined(a) &&
                can_be_joined(b) && writes[from->array] == 1 && writes[to->array] == 1 &&
                from->padding_start == UINT64_MAX && to->padding_start == UINT64_MAX &&
-               (b->count & (b->count - 1)) == 0 && same_live(from, to);
+               (b->count & (b->count - 1)) == 0 &&
+               net_forms_equal(from->live_count, from->live, to->live_count, to->live);
   return alike && find_sources(s, from, to, sources) &&
          move_loads(rewriters, t, from->array, to->array, sources, false) &&
          move_loads(rewriters, t, from->array, to->array, sources, true);
@@ -267,7 +256,7 @@ static void join_stores(rewriter *r, const uint32_t *writes, net_id *joined) {
   size_t kept = 0;
   for (size_t j = 0, k; j < s->stores.count; j++) {
     const net_store store = s->stores.items[j], *others = s->stores.items;
-    for (k = 0; k < kept && !(stores_are_equal(&others[k], &store) &&
+    for (k = 0; k < kept && !(net_store_equal(&others[k], &store) &&
                               arrays_are_alike(r->net, others[k].array, store.array, writes));
          k++)
       ;

@@ -14,31 +14,21 @@ static int zeros_below(int64_t number) { return number ? f2_lsb((uint64_t)number
 
 static int least(int a, int b) { return a < b ? a : b; }
 
-// All addresses of the map are multiples of 2^(that).
-static int zeros_of_addresses(const net_map *m) {
-  int zeros = zeros_below(m->offset);
-  for (uint32_t i = 0; i < m->loop_count; i++)
-    zeros = least(zeros, zeros_below(m->strides[i]));
-  for (uint32_t i = 0; i < m->row_count; i++)
-    zeros = least(zeros, zeros_below(m->rows[i].weight));
-  return zeros;
-}
-
 static bool is_power(int64_t weight) { return weight > 0 && !(weight & (weight - 1)); }
 
-// Up to which d an address is a multiple of 2^d where each row that weighs less is 0, and nowhere
-// else: such rows are digits of the address.
-static int zeros_by_rows(const net_map *m) {
+// All addresses of the map are multiples of 2^(that). Of a store (`digits`), where the rows that weigh
+// less are 0, and nowhere else: such rows are digits of the address.
+static int zeros_of_addresses(const net_map *m, bool digits) {
   int zeros = zeros_below(m->offset);
-  uint64_t digits = 0;
+  uint64_t found = 0;
   for (uint32_t i = 0; i < m->loop_count; i++)
     zeros = least(zeros, zeros_below(m->strides[i]));
   for (uint32_t i = 0; i < m->row_count; i++) {
     int64_t weight = m->rows[i].weight;
-    if (!is_power(weight) || digits & (uint64_t)weight)
-      zeros = least(zeros, zeros_below(weight));
+    if (digits && is_power(weight) && !(found & (uint64_t)weight))
+      found |= (uint64_t)weight;
     else
-      digits |= (uint64_t)weight;
+      zeros = least(zeros, zeros_below(weight));
   }
   return zeros;
 }
@@ -104,8 +94,8 @@ static int *find_zeros(arena *a, const net *t) {
   for (size_t i = 0; i < t->stages.count; i++) {
     const net_stage *s = &t->stages.items[i];
     for (net_access at = {0}; net_access_next(s, &at);) {
-      int some = at.by == NET_BY_LOAD    ? zeros_of_addresses(&s->loads.items[at.number].map)
-                 : at.by == NET_BY_STORE ? zeros_by_rows(&s->stores.items[at.number].map)
+      int some = at.by == NET_BY_LOAD    ? zeros_of_addresses(&s->loads.items[at.number].map, false)
+                 : at.by == NET_BY_STORE ? zeros_of_addresses(&s->stores.items[at.number].map, true)
                                          : 0;
       zeros[at.array] = least(zeros[at.array], some);
       loaded[at.array] |= at.by == NET_BY_LOAD;

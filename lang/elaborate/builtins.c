@@ -158,7 +158,7 @@ BUILTIN(map) {
   mapped m = {a[0], length_of(a[1]), numbered, NULL};
   if (a[1]->kind == VALUE_ARRAY && !a[1]->u.array.listed)
     return map_elements(e, a[1], apply_mapped, &m);
-  generator g = generator_of(e, a[1]);
+  generator g = generator_of(a[1]);
   value *v = map_counted(e, &g, apply_mapped, &m);
   return v ? v : map_list(e, a[0], as_list(e, a[1]), numbered, instance[1]);
 }

@@ -51,7 +51,7 @@ static generator eval_range(elaborator *e, activation *act, const qualifier *q) 
 }
 
 static generator eval_generator(elaborator *e, activation *act, const qualifier *q) {
-  return q->last ? eval_range(e, act, q) : generator_of(e, eval_expr(e, act, q->source));
+  return q->last ? eval_range(e, act, q) : generator_of(eval_expr(e, act, q->source));
 }
 
 // ---- elements one by one ---------------------------------------------------------------------

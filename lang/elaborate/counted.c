@@ -42,8 +42,7 @@ static bool find_progression(const value *list, generator *g) {
   return g->step != 0;
 }
 
-generator generator_of(elaborator *e, value *list) {
-  (void)e;
+generator generator_of(value *list) {
   generator g = {.list = list, .count = length_of(list), .type = SCALAR_I64};
   if (list->kind == VALUE_LIST && find_progression(list, &g))
     g.list = NULL;

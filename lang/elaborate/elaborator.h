@@ -257,7 +257,7 @@ typedef struct generator {
   uint64_t count;
   scalar_type type;
 } generator;
-generator generator_of(elaborator *e, value *list);
+generator generator_of(value *list);
 value *generated(elaborator *e, const generator *g, uint64_t k);  // element k
 // The elements of an array (no list) under a function, elaborated once for all of them.
 typedef value *element_function(elaborator *e, value *element, void *with);

@@ -225,6 +225,21 @@ TEST(auto_goes_on_without_a_gpu_that_fails) {
   }
 }
 
+// Threads of a GPU would write to one place at once.
+TEST(grouped_is_not_for_a_gpu) {
+  static const char program[] = "main : [m]u32 -> []u32\nmain xs = grouped (+) (trusted (map (\\x "
+                                "-> i64 x % 2) xs)) xs [0, 0]\n";
+  enter("");
+  subject s = subject_of(program, "cuda");
+  CHECK(s.compiled == NULL);
+  CHECK_CONTAINS(permc_message(s.context), "grouped takes elements one after the other");
+  drop(&s);
+  s = subject_of(program, "auto");
+  REQUIRE(s.compiled != NULL && execute(&s));
+  CHECK(strcmp(permc_compiled_backend(s.compiled), "cuda") != 0);
+  drop(&s);
+}
+
 // ---- every call, failing
 // -----------------------------------------------------------------------
 
