@@ -11,7 +11,7 @@ set -u
 root=$(cd "$(dirname "$0")/../.." && pwd)
 mode=${1:-sample}
 every=2
-[ "${PERMC_SLOWER:-1}" -eq 1 ] || every=6
+[ "${PERMC_SLOWER:-1}" -eq 1 ] || every=3
 limit=$((60 * ${PERMC_SLOWER:-1}))  # seconds, against hangs only
 cd "$PERMC_TMP" || exit 1
 

@@ -102,7 +102,9 @@ static void check_on_small_floats(const char *const program[2], const char *mach
                                   random_state *random, unsigned seed) {
   START();
   const plan *p = planned(program[0], program[1], machine);
-  compiled_options options = {.isa = native ? "native" : machine, .no_cache = true};
+  // Vectors that the processor has not take compilers minutes.
+  compiled_options options = {
+      .isa = native ? "native" : machine, .no_cache = true, .limits = {.seconds = 600}};
   if (!CHECK(p != NULL))
     return;
   evaluation *e = net_evaluate(&memory, p->net, seed / 2);
