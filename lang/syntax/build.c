@@ -126,7 +126,8 @@ expr *new_project(parser *p, span where, expr *tuple, const token *field) {
 }
 
 expr *new_index(parser *p, span where, expr *array, expr *index) {
-  return new_expr(p, (expr){.kind = EXPR_INDEX, .where = where, .u.at = {array, index}});
+  return new_expr(
+      p, (expr){.kind = EXPR_INDEX, .where = where, .u.at = {.array = array, .index = index}});
 }
 
 expr *binary(parser *p, span where, const char *operator, expr * left, expr *right) {
