@@ -294,7 +294,7 @@ TEST(json_of_auto) {
       {"[2^4]u32", "interp", "interp", "interp", "interp takes ", false, false},
       {"[2^16]u32", "portable", "portable", "portable", ", but looking for the code takes ", false,
        false},
-      {"[2^25]u32", "portable", "cpu", "cpu", "; compiling takes ", false, false},
+      {"[2^23]u32", "portable", "cpu", "cpu", "; compiling takes ", false, false},
       {"[2^30]u32", "portable", "cpu", "cuda", "; compiling takes ", true, false},
       {"[2^30]u32", "portable", "portable", "portable", "is not trusted", false, true},
   };
