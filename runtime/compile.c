@@ -385,6 +385,8 @@ static bool time_on_ranks(permc_compiled *p, unsigned runs, double *seconds) {
 }
 
 static bool time_on_device(permc_compiled *p, uint64_t copy_bytes, unsigned runs, double *seconds) {
+  if (!p || !seconds)
+    return false;
   const backend *b = p->pipeline.backend;
   context_begin_call(p->context);
   context_clear(&p->settings);

@@ -99,7 +99,7 @@ bool permc_define_extern(permc_context *c, const char *name, const char *written
   scalar_type types[C_FUNCTION_TYPES];
   uint32_t count = 1;
   context_begin_call(c);
-  if (!is_name(name) || !address)
+  if (!c || !is_name(name) || !address)
     return context_error_of(c, PERMC_ERROR_ARGUMENT,
                             "an extern function needs a name and an address");
   if (written && !read_type(written, types, &count))
@@ -123,7 +123,9 @@ bool permc_define_extern(permc_context *c, const char *name, const char *written
 
 // ---- entries ---------------------------------------------------------------------------------
 
-size_t permc_entry_count(const permc_context *c) { return c->program.program.entries.count; }
+size_t permc_entry_count(const permc_context *c) {
+  return c ? c->program.program.entries.count : 0;
+}
 
 const char *permc_entry_name(const permc_context *c, size_t index) {
   return index < permc_entry_count(c) ? c->program.program.entries.items[index]->name : NULL;

@@ -52,7 +52,8 @@ typedef enum permc_code {
   PERMC_ERROR_RANKS = 9,        // a rank has failed, or is gone (permc_use_ranks)
 } permc_code;
 
-// NULL, where nothing is said of it, is a mistake like others, but for the context itself.
+// NULL, where nothing is said of it, is a mistake like others, also as a context: the call fails, or
+// returns 0 or NULL, and a setting does nothing.
 
 // What went wrong, in memory of the caller: for functions that several threads may call at once.
 // They take NULL, too, where nobody wants to know.
@@ -69,7 +70,8 @@ PERMC_API permc_context *permc_context_new(void);
 PERMC_API void permc_context_free(permc_context *context);  // NULL is allowed
 
 // Errors and warnings of the last call on this context, one rendered text with source lines and
-// carets, each ending in a newline; "" if there were none. Valid until the next call.
+// carets, each ending in a newline; "" if there were none. Valid until the next call. Of a context
+// that is NULL, that it is.
 PERMC_API const char *permc_message(const permc_context *context);
 
 // What the last call on this context came to: what permc_message says in words. PERMC_OK if it says

@@ -8,30 +8,41 @@
 #include "runtime/ranks/ranks.h"
 #include "runtime/system/pool.h"
 
-void permc_allow_extern(permc_context *c, bool allow) { c->allow_extern = allow && !c->untrusted; }
+void permc_allow_extern(permc_context *c, bool allow) {
+  if (c)
+    c->allow_extern = allow && !c->untrusted;
+}
 
 void permc_allow_imports(permc_context *c, permc_import_rule imports) {
   static const import_rule allowed[] = {IMPORT_ANY, IMPORT_BESIDE, IMPORT_NONE};
-  if (!c->untrusted || imports != PERMC_IMPORT_ANYWHERE)
+  if (c && (!c->untrusted || imports != PERMC_IMPORT_ANYWHERE))
     c->program.imports = allowed[imports];
 }
 
 void permc_use_untrusted(permc_context *c) {
+  if (!c)
+    return;
   c->untrusted = true;
   c->allow_extern = false;
   c->program.imports = IMPORT_BESIDE;
   c->limits.results = UINT64_C(1) << 30;
 }
 
-bool permc_needs_extern(const permc_context *c) { return c->program.diagnostics.wants_extern; }
+bool permc_needs_extern(const permc_context *c) { return c && c->program.diagnostics.wants_extern; }
 
 void permc_use_threads(permc_context *c, unsigned threads) {
-  c->threads = threads < POOL_MOST_THREADS ? threads : POOL_MOST_THREADS;
+  if (c)
+    c->threads = threads < POOL_MOST_THREADS ? threads : POOL_MOST_THREADS;
 }
 
-void permc_use_fast_floats(permc_context *c, bool fast) { c->fuse = fast; }
+void permc_use_fast_floats(permc_context *c, bool fast) {
+  if (c)
+    c->fuse = fast;
+}
 
 void permc_limit_compiler(permc_context *c, uint64_t seconds, uint64_t bytes) {
+  if (!c)
+    return;
   c->compile_seconds = seconds;
   c->compile_memory = bytes;
 }
@@ -49,7 +60,7 @@ bool permc_use_isa(permc_context *c, const char *name) {
 
 bool permc_use_device(permc_context *c, int32_t device) {
   context_clear(c);
-  if (device < 0 || device >= CONTEXT_GPUS)
+  if (!c || device < 0 || device >= CONTEXT_GPUS)
     return context_error_of(c, PERMC_ERROR_DEVICE, "there is no GPU %d", (int)device);
   c->gpu_failed = c->gpu_failed && c->device == device;
   c->device = device;
@@ -78,7 +89,7 @@ bool permc_use_devices(permc_context *c, const int32_t *devices, size_t count) {
 bool permc_use_strategy(permc_context *c, const char *name) {
   context_clear(c);
   const plan_strategy *strategy = name ? plan_strategy_named(name) : NULL;
-  if (name && !strategy)
+  if (!c || (name && !strategy))
     return context_error(c, "there is no strategy '%s'", name);
   c->strategy = strategy;
   return true;
@@ -86,9 +97,9 @@ bool permc_use_strategy(permc_context *c, const char *name) {
 
 bool permc_use_layout(permc_context *c, const char *name) {
   context_clear(c);
-  uint64_t seed = c->layout_seed;
+  uint64_t seed = c ? c->layout_seed : 0;
   const bank_layout_kind *layout = name ? bank_layout_kind_and_seed(name, &seed) : NULL;
-  if (name && !layout)
+  if (!c || (name && !layout))
     return context_error(c, "there is no layout '%s'", name);
   c->layout = layout;
   c->layout_seed = seed;
@@ -121,6 +132,8 @@ static const transport_kind *transport_wanted(permc_context *c, const permc_rank
 
 bool permc_use_ranks(permc_context *c, const permc_ranks *wanted) {
   context_clear(c);
+  if (!c)
+    return false;
   ranks_close(c->ranks);
   ranks_close(c->refused);
   c->ranks = c->refused = NULL;
@@ -154,7 +167,7 @@ bool permc_use_ranks(permc_context *c, const permc_ranks *wanted) {
 }
 
 uint32_t permc_rank(const permc_context *c, uint32_t *processes) {
-  bool apart = c->ranks && !ranks_are_here(c->ranks);
+  bool apart = c && c->ranks && !ranks_are_here(c->ranks);
   if (processes)
     *processes = apart ? ranks_count(c->ranks) : 1;
   return apart ? ranks_own(c->ranks) : 0;
@@ -195,23 +208,25 @@ void permc_fail_ranks(permc_context *c, const char *cause) {
   char line[400];
   cause = cause_of(cause);
   snprintf(line, sizeof line, "%.*s", (int)strcspn(cause, "\n"), cause);
-  if (c->ranks)
+  if (c && c->ranks)
     ranks_fail(c->ranks, line);
 }
 
 bool permc_refuse_call(permc_context *c, const char *cause) {
-  return c->ranks && ranks_refuse(c->ranks, cause_of(cause));
+  return c && c->ranks && ranks_refuse(c->ranks, cause_of(cause));
 }
 
 bool permc_rank_speaks(permc_context *c) {
-  struct rank_world *r = c->ranks ? c->ranks : c->refused;
-  return !r || ranks_speaks(r);
+  struct rank_world *r = !c ? NULL : c->ranks ? c->ranks : c->refused;
+  return c && (!r || ranks_speaks(r));
 }
 
 // ---- files -------------------------------------------------------------------------------------
 
 bool permc_use_files(permc_context *c, const permc_files *files) {
   context_clear(c);
+  if (!c)
+    return false;
   char *folder = files ? strdup(files->folder ? files->folder : ".") : NULL;
   if (files && !folder)
     return context_no_memory(c);
@@ -226,6 +241,8 @@ bool permc_use_files(permc_context *c, const permc_files *files) {
 }
 
 void permc_remove_files(permc_context *c) {
+  if (!c)
+    return;
   if (c->file_memory && c->file_resume)
     external_remove(c->file_folder, c->file_lock);
   c->file_lock = -1;

@@ -174,7 +174,8 @@ static void drop_doubles(permc_value **parts, size_t count) {
 
 permc_value *permc_value_tuple(permc_value **parts, size_t count) {
   size_t total = 0, next = 0;
-  bool good = true;
+  bool good = parts != NULL;
+  count = parts ? count : 0;
   drop_doubles(parts, count);
   for (size_t i = 0; i < count; i++) {
     good = good && parts[i];
@@ -249,8 +250,10 @@ const void *permc_value_part(const permc_value *v, size_t component, uint64_t *f
                              uint64_t *count) {
   const array *a = component_of(v, component);
   array_part own = a ? array_own(a) : (array_part){0};
-  *first = own.first;
-  *count = own.count;
+  if (first)
+    *first = own.first;
+  if (count)
+    *count = own.count;
   return own.data;
 }
 
@@ -375,11 +378,11 @@ static bool commit_all(permc_context *c, output_file **made, size_t count) {
 bool permc_write_files(permc_context *c, const char *const *paths, permc_value *const *values,
                        size_t count) {
   context_begin_call(c);
+  if (!context_given_list(c, paths, count, "paths") ||
+      !context_given_list(c, values, count, "values"))
+    return false;
   if (!count)
     return true;
-  if (!context_given(c, paths, "the list of paths") ||
-      !context_given(c, values, "the list of values"))
-    return false;
   output_file **made = calloc(count + 1, sizeof *made);
   bool good = made ? true : context_no_memory(c);
   for (size_t i = 0; i < count && good; i++)

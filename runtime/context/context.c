@@ -14,7 +14,10 @@ unsigned context_threads(const permc_context *c) {
   return c->threads ? c->threads : pool_processors();
 }
 
-void permc_interrupt(permc_context *c) { atomic_store(&c->stop, true); }
+void permc_interrupt(permc_context *c) {
+  if (c)
+    atomic_store(&c->stop, true);
+}
 
 // ---- contexts, messages, jobs ----------------------------------------------------------------
 
@@ -32,7 +35,7 @@ permc_context *permc_context_new(void) {
 }
 
 bool permc_set_limit(permc_context *c, const char *name, uint64_t value) {
-  uint64_t *limit = name ? limit_named(&c->limits, name) : NULL;
+  uint64_t *limit = c && name ? limit_named(&c->limits, name) : NULL;
   if (!limit || !value || value > UINT64_C(1) << 50)
     return false;
   *limit = value;
@@ -66,17 +69,21 @@ void permc_context_free(permc_context *c) {
 }
 
 const char *permc_message(const permc_context *c) {
-  const text *t = &c->program.diagnostics.rendered;
-  return t->failed ? "permc: out of memory\n" : text_content(t);
+  const text *t = c ? &c->program.diagnostics.rendered : NULL;
+  return !t          ? "permc: the context is NULL\n"
+         : t->failed ? "permc: out of memory\n"
+                     : text_content(t);
 }
 
-permc_times permc_last_times(const permc_context *c) { return c->times; }
+permc_times permc_last_times(const permc_context *c) { return c ? c->times : (permc_times){0}; }
 
 void context_truncate_messages(permc_context *c, size_t length) {
   diag_truncate(&c->program.diagnostics, length);
 }
 
 void context_clear(permc_context *c) {
+  if (!c)
+    return;
   diagnostics *d = &c->program.diagnostics;
   c->code = PERMC_OK;
   c->interrupted = false;
@@ -107,6 +114,8 @@ void context_leave(permc_context *c) {
 }
 
 void context_begin_call(permc_context *c) {
+  if (!c)
+    return;
   count_calls(c, 0);
   context_clear(c);
   if (!c->in_job)
@@ -115,6 +124,8 @@ void context_begin_call(permc_context *c) {
 
 bool context_error_of(permc_context *c, permc_code code, const char *format, ...) {
   va_list arguments;
+  if (!c)
+    return false;
   c->code = c->code == PERMC_OK ? code : c->code;
   va_start(arguments, format);
   diag_vreport(&c->program.diagnostics, DIAG_ERROR, SPAN_NONE, format, arguments);
@@ -123,11 +134,11 @@ bool context_error_of(permc_context *c, permc_code code, const char *format, ...
 }
 
 bool context_given(permc_context *c, const void *pointer, const char *what) {
-  return pointer || context_error(c, "%s is NULL", what);
+  return c && (pointer || context_error(c, "%s is NULL", what));
 }
 
 bool context_given_list(permc_context *c, const void *list, size_t count, const char *what) {
-  return list || !count || context_error(c, "the list of %zu %s is NULL", count, what);
+  return c && (list || !count || context_error(c, "the list of %zu %s is NULL", count, what));
 }
 
 bool context_given_sizes(permc_context *c, const permc_size *sizes, size_t count) {
@@ -151,8 +162,9 @@ bool context_no_memory(permc_context *c) {
 }
 
 permc_code permc_last_code(const permc_context *c) {
-  const diagnostics *d = &c->program.diagnostics;
-  return d->rendered.failed    ? PERMC_ERROR_MEMORY
+  const diagnostics *d = c ? &c->program.diagnostics : NULL;
+  return !d                    ? PERMC_ERROR_ARGUMENT
+         : d->rendered.failed  ? PERMC_ERROR_MEMORY
          : !d->errors          ? PERMC_OK
          : c->interrupted      ? PERMC_ERROR_INTERRUPTED
          : d->exhausted        ? PERMC_ERROR_MEMORY
@@ -218,6 +230,8 @@ void context_report_memory(permc_context *c, const arena *memory, const binding 
 // ---- progress --------------------------------------------------------------------------------
 
 void permc_on_progress(permc_context *c, permc_progress_report *report, void *with) {
+  if (!c)
+    return;
   c->report_progress = report;
   c->report_with = with;
 }
@@ -281,6 +295,8 @@ static void *job_thread(void *with) {
 
 bool context_run_here(permc_context *c, context_job *job, void *with) {
   threaded_job j = {c, job, with, false};
+  if (!c)
+    return false;
   job_thread(&j);
   return j.good;
 }
@@ -299,7 +315,7 @@ bool context_do_and_end(permc_context *c, context_job *part, void (*end)(void *w
 
 bool context_run_job(permc_context *c, context_job *job, void *with) {
   threaded_job j = {c, job, with, false};
-  if (c->in_place)
+  if (!c || c->in_place)
     return context_run_here(c, job, with);
   pthread_attr_t attributes;
   pthread_t thread;
