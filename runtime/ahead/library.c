@@ -298,7 +298,7 @@ static void write_routines(text *out, const ahead_making *m) {
                                     "count.h",    "places.h",     "executor.h", "sort.h",
                                     "buckets.h",  "transpose.c",  "count.c",    "places.c",
                                     "words.h",    "words_team.h", "words.c",    "words_team.c",
-                                    "sort.c",     "classes.h",    "classes.c",  "buckets.c"};
+                                    "classes.h",  "sort.c",       "classes.c",  "buckets.c"};
   enum { ALL = sizeof all / sizeof *all, WITHOUT_SORTS = 12 };
   const char *name = m->request->name;
   char path[64];

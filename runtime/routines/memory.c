@@ -16,8 +16,10 @@ void routine_memory_bytes(const routine_work *w, uint64_t bytes[BLOCKS]) {
   for (size_t b = 0; b < BLOCKS; b++)
     bytes[b] = 0;
   if (sorts) {
+    bool payloads = w->kind == ROUTINE_PLACES || w->pair_count > 1;
     bytes[BLOCK_SCRATCH] =
-        larger(word_scratch(n), class_order_starts(n, BUCKETS, 1)) * sizeof(uint64_t);
+        larger(word_scratch(n), class_order_starts(n, BUCKETS, 1)) * sizeof(uint64_t) +
+        (payloads && n >= ROUTINE_DIGITS_LEAST ? n * (sizeof(uint64_t) + 1) : 0);
     bytes[BLOCK_WORDS] = larger((n + 1) * sizeof(uint64_t), (chunk + 1) * sizeof(uint32_t));
     bytes[BLOCK_PAYLOADS] = w->pair_count * sizeof(sort_payload);
   }

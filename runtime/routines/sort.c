@@ -4,9 +4,11 @@
 // Keys alone: their bits in the order of their values are words; keys of few bits are counted.
 // With payloads: a word is a key's rank and, below it, the index of its element, so that equal keys
 // stay in order. Where the two have more bits than a word, the rank's high bits are sorted by
-// first, and then, among those that are equal, the rest.
+// first, and then, among those that are equal, the rest. Where ranks differ in few bits only, many
+// words are put in order digit by digit, from the lowest on (Knuth, volume 3, section 5.2.5).
 #include "runtime/routines/sort.h"
 #include "core/sizes.h"
+#include "runtime/routines/classes.h"
 #include "runtime/routines/words_team.h"
 
 #include <stdlib.h>
@@ -16,6 +18,7 @@ enum {
   LONG_ROW = 1 << 17,  // elements of a row that several threads sort together
   COUNTING_BITS = 16,  // at most, of keys that are counted
   COUNTING_SMALL = 8,  // bits for which there are four counts each
+  DIGIT_BITS = 8,
 };
 
 // Elements first, ..., first + count - 1 of a task.
@@ -179,7 +182,8 @@ typedef struct order {
   void *words;
   uint32_t index_bits;
   uint32_t low;   // the rank's lowest bit in the window
-  uint64_t rank;  // the bits of ranks that are sorted by
+  uint64_t rank;  // the bits of ranks that are sorted by,
+  uint64_t same;  //   and those that all have, which are above them
 } order;
 
 static inline uint64_t ordered_word(const order *o, uint64_t i) {
@@ -196,27 +200,27 @@ static bool make_words(void *with, unsigned worker, uint64_t first, uint64_t las
   const key_order k = o.row->order;
   const void *keys = keys_of(o.row);
   (void)worker;
-#define MAKE(K, word)                                                                              \
+#define MAKE(K, T, word)                                                                           \
   for (uint64_t i = first; i < last; i++) {                                                        \
-    word key = (word)((const K *)keys)[i];                                                         \
-    word rank = key ^ (key > (word)k.magnitude ? (word)k.code.negative : 0) ^ (word)k.code.all;    \
-    rank = (key & (word)k.magnitude) > (word)k.infinity ? (word)k.nan : rank;                      \
-    ((word *)o.words)[i] = (rank & (word)o.rank) >> o.low << o.index_bits | (word)i;               \
+    T key = (T)((const K *)keys)[i];                                                               \
+    T rank = key ^ (key > (T)k.magnitude ? (T)k.code.negative : 0) ^ (T)k.code.all;                \
+    rank = (key & (T)k.magnitude) > (T)k.infinity ? (T)k.nan : rank;                               \
+    ((word *)o.words)[i] = (word)((rank & (T)o.rank) >> o.low) << o.index_bits | (word)i;          \
   }
-#define MAKE_BOTH(K)                                                                               \
+#define MAKE_BOTH(K, T)                                                                            \
   if (o.size == 4) {                                                                               \
-    MAKE(K, uint32_t)                                                                              \
+    MAKE(K, T, uint32_t)                                                                           \
   } else {                                                                                         \
-    MAKE(K, uint64_t)                                                                              \
+    MAKE(K, uint64_t, uint64_t)                                                                    \
   }
   if (k.size == 1) {
-    MAKE_BOTH(key_8)
+    MAKE_BOTH(key_8, uint32_t)
   } else if (k.size == 2) {
-    MAKE_BOTH(key_16)
+    MAKE_BOTH(key_16, uint32_t)
   } else if (k.size == 4) {
-    MAKE_BOTH(key_32)
+    MAKE_BOTH(key_32, uint32_t)
   } else {
-    MAKE_BOTH(key_64)
+    MAKE_BOTH(key_64, uint64_t)
   }
 #undef MAKE_BOTH
 #undef MAKE
@@ -249,9 +253,8 @@ static bool refine(const order *o, uint64_t first, uint64_t last, uint32_t low) 
 }
 
 // The bits from the lowest to the highest in which ranks differ.
-static uint64_t differing(const row *r) {
-  uint64_t first = load_key(keys_of(r), 0, key_size(r)), differ = 0;
-  first = key_rank(&r->order, first);
+static uint64_t differing(const row *r, uint64_t first) {
+  uint64_t differ = 0;
 #define DIFFER(U)                                                                                  \
   for (uint64_t i = 0; i < r->count; i++)                                                          \
     differ |= key_rank(&r->order, load_key(keys_of(r), i, (U))) ^ first;
@@ -260,23 +263,70 @@ static uint64_t differing(const row *r) {
   return differ ? UINT64_MAX >> __builtin_clzll(differ) : 0;
 }
 
+// The digits of words from a bit on.
+typedef struct digits {
+  const void *words;
+  size_t size;
+  uint32_t low;
+} digits;
+
+static void find_digits(const void *with, uint64_t first, uint64_t last, void *classes) {
+  const digits d = *(const digits *)with;
+#define DIGIT(U)                                                                                   \
+  for (uint64_t i = first; i < last; i++)                                                          \
+    ((uint8_t *)classes)[i - first] = (uint8_t)(load_key(d.words, i, (U)) >> d.low);
+  FOR_ELEMENT_SIZE(d.size, DIGIT)
+#undef DIGIT
+}
+
+// Whether the ranks have so few digits that these are quicker than quicksort.
+static bool are_digits(uint64_t count, uint32_t bits) {
+  return bits <= 3 * DIGIT_BITS && count >= ROUTINE_DIGITS_LEAST;
+}
+
+// Sorts words by `bits` bits above those of the index, which are in order already.
+static bool sort_digits(const row *r, order *o, uint32_t bits) {
+  class_order c = {r->crew, r->count, 1 << DIGIT_BITS, 1, NULL, NULL};
+  uint64_t room = class_order_starts(c.count, c.class_count, c.crew.threads) * sizeof *c.starts;
+  digits d = {o->words, o->size, o->index_bits};
+  char *spare = reserve(c.crew.memory, BLOCK_SCRATCH, room + c.count * (o->size + 1));
+  bool good = spare != NULL;
+  c.starts = (uint64_t *)(void *)spare;
+  c.classes = spare + room + c.count * o->size;
+  for (o->words = spare + room; good && d.low < o->index_bits + bits; d.low += DIGIT_BITS) {
+    good = class_order_find(&c, find_digits, &d) &&
+           class_order_move(&c, d.words, o->words, o->size, false);
+    void *moved = o->words;
+    o->words = (void *)d.words;
+    d.words = moved;
+  }
+  o->words = (void *)d.words;
+  return good;
+}
+
 // `room` (may be NULL) has 8 bytes for each element.
 static bool make_order(const row *r, void *room, order *o) {
   *o = (order){.row = r, .size = 8, .rank = UINT64_MAX >> (64 - r->order.bits)};
   o->index_bits = r->count > 1 ? 64 - (uint32_t)__builtin_clzll(r->count - 1) : 0;
-  if (r->order.bits + o->index_bits <= 32)
-    o->size = 4;
-  if (r->order.bits + o->index_bits > 64)
-    o->rank = differing(r);
+  if (r->order.bits + o->index_bits > 64 || r->count >= ROUTINE_DIGITS_LEAST) {
+    uint64_t first = key_rank(&r->order, load_key(keys_of(r), 0, key_size(r))), all = o->rank;
+    o->rank &= differing(r, first);
+    o->same = first & all & ~o->rank;
+  }
   uint32_t bits = o->rank ? 64 - (uint32_t)__builtin_clzll(o->rank) : 0;
   o->low = bits + o->index_bits > 64 ? bits + o->index_bits - 64 : 0;
+  if (bits + o->index_bits <= 32)
+    o->size = 4;
   o->words = room;
   if (!room || o->size < 8)
     o->words = reserve(r->crew.memory, BLOCK_WORDS, (r->count + 1) * o->size);
   const word_code none = {0, 0};
-  return o->words && crew_run(&r->crew, r->count, SORT_SHARE, make_words, o) &&
-         sort_words(r, o->size, none, none, o->words, o->words, r->count) &&
-         refine(o, 0, r->count, o->low);
+  if (!o->words || !crew_run(&r->crew, r->count, SORT_SHARE, make_words, o))
+    return false;
+  return are_digits(r->count, bits)
+             ? sort_digits(r, o, bits)
+             : sort_words(r, o->size, none, none, o->words, o->words, r->count) &&
+                   refine(o, 0, r->count, o->low);
 }
 
 // A payload's elements in the order; `to` is not where they come from.
@@ -331,14 +381,15 @@ static bool move_payload(const order *o, const sort_payload *p) {
   return true;
 }
 
+static inline uint64_t ordered_rank(const order *o, uint64_t i) {
+  return ordered_word(o, i) >> o->index_bits | o->same;
+}
+
 // Keys that the words have whole. There is NaN if there is one in the last place, or the first.
 static bool has_whole_keys(const order *o) {
-  const row *r = o->row;
-  uint64_t end = order_is_descending(&r->order) ? 0 : r->count - 1,
-           all = UINT64_MAX >> (64 - r->order.bits);
-  if (o->low > 0 || o->rank != all)
-    return false;
-  return r->order.infinity == UINT64_MAX || ordered_word(o, end) >> o->index_bits != r->order.nan;
+  const key_order *k = &o->row->order;
+  return o->low == 0 && (k->infinity == UINT64_MAX ||
+                         ordered_rank(o, order_is_descending(k) ? 0 : o->row->count - 1) != k->nan);
 }
 
 static bool decode_keys(void *with, unsigned worker, uint64_t first, uint64_t last) {
@@ -348,7 +399,7 @@ static bool decode_keys(void *with, unsigned worker, uint64_t first, uint64_t la
   (void)worker;
 #define DECODE(U)                                                                                  \
   for (uint64_t i = first; i < last; i++)                                                          \
-    store_key(to, i, (U), key_decode(&r.order, ordered_word(&o, i) >> o.index_bits));
+    store_key(to, i, (U), key_decode(&r.order, ordered_rank(&o, i)));
   FOR_ELEMENT_SIZE(key_size(&r), DECODE)
 #undef DECODE
   return true;

@@ -39,6 +39,9 @@ typedef struct sort_task {
 // False: out of memory, or interrupted. Then what was to be written is anything.
 ROUTINE_SCOPE bool routine_sort(const sort_task *t);
 
-enum { SORT_SHARE = 1 << 14 };  // elements that a thread takes at once
+enum {
+  SORT_SHARE = 1 << 14,           // elements that a thread takes at once
+  ROUTINE_DIGITS_LEAST = 1 << 12  // of a row with payloads that is sorted by the digits of its keys
+};
 
 #endif

@@ -160,10 +160,11 @@ static void merge_sort(scalar_type type, bool descending, const char *keys, uint
   }
 }
 
-// Numbers of any bits, few different ones, and all kinds of NaN, infinities and zeros.
+// Numbers of any bits, few different ones, near ones, and all kinds of NaN, infinities and zeros.
 static void draw_keys(scalar_type type, uint32_t bits, uint64_t count, char *keys) {
   size_t size = scalar_types[type].size;
-  uint32_t kind = draw_below(&state, 4);
+  uint32_t kind = draw_below(&state, 5);
+  const uint64_t about = draw_word(&state), near = (UINT64_C(1) << draw_below(&state, 28)) - 1;
   for (uint64_t i = 0; i < count; i++) {
     uint64_t word = draw_word(&state), high = word << (64 - 8 * size) >> (64 - 8 * size);
     if (kind == 1)
@@ -172,6 +173,8 @@ static void draw_keys(scalar_type type, uint32_t bits, uint64_t count, char *key
       word = high | (uint64_t)(size == 8 ? 0x7ff : size == 4 ? 0x7f8 : 0x7c0) << (8 * size - 12);
     if (kind == 3 && word % 3 == 0)
       word = word % 2 << (8 * size - 1);
+    if (kind == 4)
+      word = about ^ (word & near);
     if (type == SCALAR_BOOL)
       word &= 1;
     if (bits)
@@ -324,7 +327,7 @@ TEST(memory_is_bounded) {
     uint64_t rows = ragged ? 1 : (uint64_t)1 << trial % 5;
     scalar_type type = (scalar_type[]){SCALAR_U8, SCALAR_I16, SCALAR_F32, SCALAR_F64}[trial % 4];
     for (uint64_t i = 0; i < MOST; i++)
-      arrays[0][i] = trial % 7 ? draw_word(&state) : 3;
+      arrays[0][i] = trial % 7 ? draw_word(&state) : draw_below(&state, 1 + (uint32_t)trial);
     routine_work w = {.kind = (routine_kind)(trial % ROUTINE_KINDS),
                       .distinct = trial % 2,
                       .order = key_order_of(type, trial % 2, 0),
