@@ -303,16 +303,40 @@ static uint32_t phases_of_stage(const stage_plan *s) {
   return phases;
 }
 
+static uint64_t array_bytes(const net_array *a) { return a->count * scalar_types[a->type].size; }
+
+// Bytes of what the stage reads, writes, and has between its passes.
+static uint64_t bytes_of_stage(const stage_plan *of) {
+  const net_stage *s = of->of.stage;
+  uint64_t bytes = 0;
+  for (size_t i = 0, first; i < s->loads.count; i++) {
+    for (first = 0; s->loads.items[first].array != s->loads.items[i].array; first++)
+      ;
+    bytes += first == i ? array_bytes(&of->net->arrays.items[s->loads.items[i].array]) : 0;
+  }
+  for (size_t i = 0; i < s->stores.count; i++)
+    bytes += net_stage_elements(s) * width_of(s, s->stores.items[i].value) >>
+             s->stores.items[i].live_count;
+  for (size_t i = 0; i < of->made.arrays.count; i++)
+    bytes += array_bytes(&of->made.arrays.items[i]);
+  return bytes;
+}
+
 // Whether a tile of another size is the better one. Half of the usual one is, where neither passes
 // nor phases are more: there are more blocks. The largest leaves room for one block, which waits
 // for itself: its passes may take 7/5 of the time (a sorting network of 2^24 keys, 13 passes for 16:
 // 850 us for 733; fwht of 2^24, 2 passes for 3: 78 us for 110). Those with half lines may take 6/5,
-// where it is memory that takes the time.
+// where it is memory that takes the time; with the largest tile only of what stays in a cache of 50
+// MB (fft of 2^21 c64, 2 passes for 3: 26 us for 29, of 2^22 61 for 57; convolve of 2^21, 4 for 5:
+// 78 for 76).
 static bool is_better_tile(target_choice choice, const stage_plan *one, const stage_plan *than) {
+  enum { CACHED = 50 << 20 };
   size_t passes = one->made.passes.count, others = than->made.passes.count;
   if (choice == TARGET_WHOLE_TILE)
     return 7 * passes < 5 * others;
-  if (choice == TARGET_HALF_LINES)
+  if (choice == TARGET_WHOLE_TILE_HALF_LINES && bytes_of_stage(one) > CACHED)
+    return false;
+  if (target_has_half_lines(choice))
     return 6 * passes < 5 * others && one->made.seconds < 0.85 * than->made.seconds;
   return passes < others || (passes == others && phases_of_stage(one) <= phases_of_stage(than));
 }

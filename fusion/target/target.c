@@ -102,7 +102,8 @@ const target *target_for(arena *a, const target *t, uint64_t elements, uint32_t 
   } sizes[] = {{10, 10, 3}, {12, 12, 5}, {14, 10, 3}, {16, 11, 3},
                {19, 12, 4}, {23, 13, 5}, {63, 14, 5}};
   enum { LAST = sizeof sizes / sizeof *sizes - 1 };
-  size_t i = choice == TARGET_HALF_LINES ? LAST : 0;
+  bool half_lines = target_has_half_lines(choice), whole = target_has_whole_tile(choice);
+  size_t i = half_lines ? LAST : 0;
   while (t->adapts && i < LAST && elements >> sizes[i].elements > 1)
     i++;
   if (choice && i < LAST)
@@ -111,13 +112,13 @@ const target *target_for(arena *a, const target *t, uint64_t elements, uint32_t 
     return choice ? NULL : t;
   uint64_t unit = i == 0 && width > WORD ? width : WORD, tile = unit << sizes[i].tile,
            registers = unit << sizes[i].registers;
-  if ((choice == TARGET_WHOLE_TILE && tile >= t->tile_bytes) ||
-      (choice == TARGET_HALF_LINES && (elements * width < CACHED / 4 || elements * width > CACHED)))
+  if ((whole && tile >= t->tile_bytes) ||
+      (half_lines && (elements * width < CACHED / 4 || elements * width > CACHED)))
     return NULL;
-  tile = choice == TARGET_WHOLE_TILE ? t->tile_bytes : choice == TARGET_HALF_TILE ? tile / 2 : tile;
+  tile = whole ? t->tile_bytes : choice == TARGET_HALF_TILE ? tile / 2 : tile;
   target *own = NEW(a, target);
   *own = *t;
-  own->line_bytes = choice == TARGET_HALF_LINES ? t->line_bytes / 2 : t->line_bytes;
+  own->line_bytes = half_lines ? t->line_bytes / 2 : t->line_bytes;
   if (own->register_bytes > registers)
     own->register_bytes = (uint32_t)registers;
   if (own->tile_bytes > tile)

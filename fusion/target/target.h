@@ -96,8 +96,15 @@ typedef enum target_choice {
   TARGET_HALF_TILE,
   TARGET_WHOLE_TILE,
   TARGET_HALF_LINES,
+  TARGET_WHOLE_TILE_HALF_LINES,
   TARGET_CHOICES
 } target_choice;
+static inline bool target_has_whole_tile(target_choice c) {
+  return c == TARGET_WHOLE_TILE || c == TARGET_WHOLE_TILE_HALF_LINES;
+}
+static inline bool target_has_half_lines(target_choice c) {
+  return c == TARGET_HALF_LINES || c == TARGET_WHOLE_TILE_HALF_LINES;
+}
 const target *target_for(arena *a, const target *t, uint64_t elements, uint32_t width,
                          target_choice choice);
 

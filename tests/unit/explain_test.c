@@ -161,7 +161,11 @@ TEST(tiles_of_many_elements) {
               {"map fft", "[2^11][2^13]c64", "passes        1, with 2 exchanges"},
               {"map fft", "[2^10][2^14]c64", "passes        1, with 2 exchanges"},
               {"map fft", "[2^9][2^15]c64", "   2     8       2    128 MiB    128 MiB"},
+              {"fft", "[2^21]c64", "passes        2, with 3 exchanges"},
+              {"fft", "[2^22]c64", "passes        3, with"},
               {"fft", "[2^24]c64", "passes        3, with 3 exchanges"},
+              {"map hadamard_i8", "[2^14][2^12]f32", "passes        1, with 7 exchanges"},
+              {"map sort_network", "[2^10][2^14]u32", "passes        1, with 20 exchanges"},
               {"map fft", "[2^12][2^12]c128", "passes        1, with 2 exchanges"},
               {"fwht", "[2^24]f32", "passes        2, with"},
               {"sort_network", "[2^24]u32", "passes        16, with"}};
