@@ -530,30 +530,39 @@ value *eval_expr(elaborator *e, activation *act, expr *x) {
 
 // ---- calls -----------------------------------------------------------------------------------
 
-static value *run_equations(elaborator *e, activation *act, const function *code,
-                            value **arguments) {
-  span where = e->where;
-  for (size_t i = 0; i < code->equations.count; i++) {
-    const equation *q = &code->equations.items[i];
+// The equation that applies from number `from` on, with its names bound; NULL: there is none.
+static const equation *match_equation(elaborator *e, activation *act, const closure *c,
+                                      size_t from) {
+  for (size_t i = from; i < c->code->equations.count; i++) {
+    const equation *q = &c->code->equations.items[i];
     bool matches = true;
-    for (uint32_t k = 0; matches && k < code->arity; k++)
-      matches = match_pattern(e, act, q->patterns[k], arguments[k]);
+    for (uint32_t k = 0; matches && k < c->code->arity; k++)
+      matches = match_pattern(e, act, q->patterns[k], c->arguments[k]);
     if (!matches)
       continue;
     bind_locals(e, act, q->locals, q->local_count);
+    return q;
+  }
+  return NULL;
+}
+
+static value *run_equations(elaborator *e, activation *act, const closure *c) {
+  span where = e->where;
+  const equation *q, *first = c->code->equations.items;
+  for (size_t i = 0; (q = match_equation(e, act, c, i)); i = (size_t)(q - first) + 1) {
     bool found;
     value *v = eval_alternatives(e, act, q, 0, &found);
     if (found)
       return v;
   }
   e->where = where;
-  fail_no_equation(e, code, arguments);
+  fail_no_equation(e, c->code, c->arguments);
 }
 
-static value *run_function(elaborator *e, const closure *c) {
+static activation *enter_function(elaborator *e, const closure *c) {
   const function *code = c->code;
   const binding *b = code->binding;
-  const elaborator before = *e;
+  span where = e->where;
   activation *act = NEW(e->memory, activation);
   act->code = code;
   act->slot_count = code->slot_count;
@@ -562,14 +571,19 @@ static value *run_function(elaborator *e, const closure *c) {
   act->types = c->types;
   if (b && b->signature)
     check_argument_sizes(e, act, b, c->arguments);
-  e->where = before.where;
+  e->where = where;
   if (b && b->global && !code->indexes)  // its calls are copied wherever they stand
     e->guards = NULL;
   else
     e->guards = guards_of_both(e, e->guards, c->guards);
-  value *v = run_equations(e, act, code, c->arguments);
-  *e = before;
-  // What goes wrong from here on is the body's doing (main = sort n, or a result of another size).
+  return act;
+}
+
+// v: what the body makes. What goes wrong from here on is the body's doing (main = sort n, or a
+// result of another size).
+static value *leave_function(elaborator *e, activation *act, const closure *c, value *v) {
+  const function *code = c->code;
+  const binding *b = code->binding;
   span body = result_of(code->equations.items[0].alternatives[0].body)->where;
   for (uint32_t i = code->arity; i < code->call_arity; i++) {
     e->where = body;
@@ -577,6 +591,14 @@ static value *run_function(elaborator *e, const closure *c) {
   }
   e->where = body;
   return b && b->signature ? check_result_sizes(e, act, b, v) : v;
+}
+
+static value *run_function(elaborator *e, const closure *c) {
+  const elaborator before = *e;
+  activation *act = enter_function(e, c);
+  value *v = run_equations(e, act, c);
+  *e = before;
+  return leave_function(e, act, c, v);
 }
 
 static value *run_code(elaborator *e, const closure *c) {
@@ -592,17 +614,16 @@ static value *run_code(elaborator *e, const closure *c) {
   return v;
 }
 
-value *call_function(elaborator *e, const closure *c) {
-  const elaborator before = *e;
-  active_call here = {.where = e->where, .closure = c, .outer = e->calls};
+static void enter_call(elaborator *e, const closure *c, active_call *here) {
+  *here = (active_call){.where = e->where, .closure = c, .outer = e->calls};
   if (c->code) {
-    here.name = c->code->name;
-    here.library = c->code->binding && c->code->binding->in_library;
+    here->name = c->code->name;
+    here->library = c->code->binding && c->code->binding->in_library;
   } else if (c->row) {
-    here.name = c->row->name;
-    here.library = true;
+    here->name = c->row->name;
+    here->library = true;
   }
-  e->calls = &here;
+  e->calls = here;
   // Reported at a call of the program's, not at the arithmetic in its arguments.
   if (++e->depth > e->limits.calls && c->code)
     fail_limit(e, "calls", 0, "the calls of '%s' are nested %" PRIu64 " deep, which is the limit",
@@ -611,7 +632,58 @@ value *call_function(elaborator *e, const closure *c) {
   e->places = c->places;
   e->batch = batch_of_call(e, c);
   e->guards = guards_at(e, e->guards, e->batch);
+}
+
+value *call_function(elaborator *e, const closure *c) {
+  const elaborator before = *e;
+  active_call here;
+  enter_call(e, c, &here);
   value *v = c->code ? run_code(e, c) : c->row ? run_builtin(e, c) : run_foreign(e, c);
+  *e = before;
+  return v;
+}
+
+// The expression that a static condition chooses; NULL: data choose.
+static expr *chosen_expr(elaborator *e, activation *act, const equation *q) {
+  expr *x = NULL;
+  for (uint32_t i = 0; i < q->alternative_count && !x; i++) {
+    const alternative *a = &q->alternatives[i];
+    value *c = a->guard ? static_scalar(e, eval_expr(e, act, a->guard)) : NULL;
+    if (c && c->kind != VALUE_SCALAR)
+      return NULL;
+    x = !c || c->u.scalar.bits.b ? a->body : NULL;
+  }
+  while (x && (x->kind == EXPR_LET || x->kind == EXPR_IF)) {
+    if (x->kind == EXPR_LET) {
+      bind_locals(e, act, x->u.let.bindings, x->u.let.count);
+      x = x->u.let.body;
+      continue;
+    }
+    value *c = static_scalar(e, eval_expr(e, act, x->u.branch.condition));
+    if (c->kind != VALUE_SCALAR)
+      return NULL;
+    x = c->u.scalar.bits.b ? x->u.branch.yes : x->u.branch.no;
+  }
+  return x;
+}
+
+bool open_call(elaborator *e, const closure *c, opened_call *o) {
+  const elaborator before = *e;
+  enter_call(e, c, NEW(e->memory, active_call));
+  o->outside = *e;
+  o->closure = c;
+  o->act = enter_function(e, c);
+  const equation *q = match_equation(e, o->act, c, 0);
+  o->body = q ? chosen_expr(e, o->act, q) : NULL;
+  o->inside = *e;
+  *e = before;
+  return o->body;
+}
+
+value *close_call(elaborator *e, const opened_call *o, value *result) {
+  const elaborator before = *e;
+  *e = o->outside;
+  value *v = leave_function(e, o->act, o->closure, result);
   *e = before;
   return v;
 }

@@ -28,7 +28,7 @@
 //   laws.c        operators that are promised to be associative
 //   foreign.c     calls of C functions
 //   memo.c        equal calls are elaborated once (memo.h, private)
-//   batching.c    equal calls beside each other are elaborated together, as a batch
+//   batching.c    equal calls beside each other are elaborated together, as a batch (groups.c)
 //   fail.c        errors with the place in the user's text; limits
 //   shapes.c      the shapes that a signature has at given sizes
 #ifndef PERMC_LANG_ELABORATE_ELABORATE_H

@@ -240,6 +240,15 @@ value *call_builtin(elaborator *e, activation *act, const expr *x, const expr *n
 // The arguments of an application of `count` of them.
 void find_arguments(const expr *x, uint32_t count, expr **arguments);
 value *call_function(elaborator *e, const closure *c);  // all arguments are given
+// A call of a function of the program whose body others evaluate, in the state `inside`.
+typedef struct opened_call {
+  elaborator outside, inside;
+  const closure *closure;
+  activation *act;
+  expr *body;
+} opened_call;
+bool open_call(elaborator *e, const closure *c, opened_call *o);  // false: data choose the body
+value *close_call(elaborator *e, const opened_call *o, value *result);
 value *apply(elaborator *e, value *f, value *argument);
 // f waiting for one argument less, or for none; place: where the argument stands.
 value *with_argument(elaborator *e, value *f, value *argument, span place);
@@ -272,6 +281,9 @@ bool is_list(const value *v);  // of the program, elaborated at once or not
 // x, an application, tuple or list: equal calls that stand in it beside each other are elaborated
 // together.
 value *eval_together(elaborator *e, activation *act, expr *x);
+
+// ---- groups.c ----------------------------------------------------------------------------------
+
 // Calls a function for each of some closures that have all their arguments.
 void call_each(elaborator *e, uint32_t count, const closure *const *calls, value **results);
 

@@ -207,7 +207,7 @@ struct function {
   binding *binding;     // NULL: a lambda
   VEC(equation) equations;
   uint32_t slot_count;
-  bool repeats;  // its own code names some function twice
+  bool repeats;  // its own code names some function twice, or two that it is recursive with
   bool indexes;  // xs[i] stands in it, or in a function that it names
   capture_list captures;
   function *outer;

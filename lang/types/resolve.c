@@ -585,14 +585,26 @@ static void resolve_global(resolver *r, binding *b) {
   resolve_function(r, b->code);
 }
 
+// up xs = ... (up a) ... (down b), each of which calls the other: `up` calls itself twice.
+static void note_repeats(binding *b) {
+  size_t count = 0;
+  for (size_t i = 0; i < b->uses.count; i++)
+    count += b->uses.items[i]->low == b->low;
+  if (b->code && count > 1)
+    b->code->repeats = true;
+}
+
 static void pop_group(resolver *r, binding *root) {
   binding_group g = {0};
   binding *b;
   do {
     b = r->stack.items[--r->stack.count];
     b->on_stack = false;
+    b->low = root->order;  // of its group alone
     vec_push(r->memory, &g, b);
   } while (b != root);
+  for (size_t i = 0; i < g.count; i++)
+    note_repeats(g.items[i]);
   vec_push(r->memory, r->groups, g);
 }
 
