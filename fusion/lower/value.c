@@ -365,17 +365,19 @@ void slice_value(lowering *l, lowered *v, uint64_t whole, uint64_t number, uint6
 
 // ---- several values ---------------------------------------------------------------------------
 
-// Constant rows of larger weights as part of the offset. Those below a view's bits stay: elements
-// between its own ones are there.
-static net_map without_rows_above(net_map m, int64_t most) {
+// Constant rows of larger weights than all others become part of the offset. Those below stay: there
+// are elements between those of the map.
+static void drop_outer_rows(net_map *m) {
+  int64_t most = 0;
   uint32_t kept = 0;
-  for (uint32_t i = 0; i < m.row_count; i++)
-    if (m.rows[i].form.mask || m.rows[i].weight <= most)
-      m.rows[kept++] = m.rows[i];
+  for (uint32_t i = 0; i < m->row_count; i++)
+    most = m->rows[i].form.mask && m->rows[i].weight > most ? m->rows[i].weight : most;
+  for (uint32_t i = 0; i < m->row_count; i++)
+    if (m->rows[i].form.mask || m->rows[i].weight < most)
+      m->rows[kept++] = m->rows[i];
     else
-      m.offset += m.rows[i].form.constant ? m.rows[i].weight : 0;
-  m.row_count = kept;
-  return m;
+      m->offset += m->rows[i].form.constant ? m->rows[i].weight : 0;
+  m->row_count = kept;
 }
 
 // m element nodes as one, if they lie regularly in one array: [b, a] of an [a, b], rows of a
@@ -402,18 +404,15 @@ static bool find_packed_view(lowering *l, const axes *s, uint32_t m, const net_i
   }
   axes_change c = axes_inserted(s, at, m);
   uint32_t inserted = c.after.count - s->count;
-  int64_t most = l->storages.items[first->value].in_memory ? 0 : INT64_MAX;
   net_map wide = map_changed(l->memory, &first->map, &c);
   for (uint32_t b = 0; bits && b < inserted; b++) {
     uint64_t delta = base ^ map_constants(&nodes[elements[1u << b]].map);
     for (uint32_t i = 0; i < wide.row_count; i++)
-      if (f2_bit(delta, (int)i)) {
-        wide.rows[i].form.mask |= f2_unit((int)(at + inserted - 1 - b));
-        most = wide.rows[i].weight > most ? wide.rows[i].weight : most;
-      }
+      wide.rows[i].form.mask |= f2_bit(delta, (int)i) ? f2_unit((int)(at + inserted - 1 - b)) : 0;
   }
-  net_map r = step == 0 ? without_rows_above(wide, most)
-                        : map_numbered(l->memory, &wide, &c.after, at, inserted, step);
+  net_map r = step ? map_numbered(l->memory, &wide, &c.after, at, inserted, step) : wide;
+  if (!step && l->storages.items[first->value].in_memory)
+    drop_outer_rows(&r);
   *view = element_node(l, first->value, &r, 0);
   rule_fired(l->log, RULE_PACKED_VIEW, l->step, 0, 0);
   return true;

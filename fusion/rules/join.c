@@ -119,6 +119,24 @@ static bool is_wanted_after(const member *m, uint32_t at, const net_domain *doma
   return false;
 }
 
+// The part of the domain, which has all of each coset, where the op reads elements of the value.
+static net_domain domain_of_reads(coalescing *c, const net_op *op, net_id value,
+                                  net_domain domain) {
+  uint64_t ones = UINT64_MAX, any = 0;
+  for (uint32_t i = op->k ? rewriter_walk(c->r, op) : 0; i-- > 0;) {
+    const net_node *node = node_at(c->r, c->r->nodes[i]);
+    if (node->kind == NET_ELEMENT && node->value == value) {
+      ones &= node->number;
+      any |= node->number;
+    }
+  }
+  for (uint32_t i = 0; i < op->k; i++)
+    if (f2_bit(ones, (int)i) == f2_bit(any, (int)i))
+      domain.on = live_where(domain.on,
+                             net_form_sum(op->coordinates[i], (net_form){0, f2_bit(any, (int)i)}));
+  return domain;
+}
+
 // What the op reads, where it makes something that is wanted, in all of the coset; or everywhere,
 // where it does more than that. What it makes then is left as it is nowhere.
 static void find_wants_of_op(coalescing *c, uint32_t number) {
@@ -143,8 +161,10 @@ static void find_wants_of_op(coalescing *c, uint32_t number) {
       all = net_domain_hull(all, part);
     }
   }
-  for (uint32_t k = 0; k < c->uses.reads[number].count; k++)
-    want(c, c->uses.reads[number].values[k], number + 1, all);
+  for (uint32_t k = 0; k < c->uses.reads[number].count; k++) {
+    net_id v = c->uses.reads[number].values[k];
+    want(c, v, number + 1, domain_of_reads(c, op, v, all));
+  }
 }
 
 static void find_wants(coalescing *c) {
@@ -301,6 +321,44 @@ static bool coalesce(coalescing *c, const net_op *op, const net_output *output) 
   return true;
 }
 
+// Whether one output is the other with its elements numbered otherwise.
+static bool are_turned(const net_op *op, const net_output *a, const net_output *b) {
+  for (uint64_t turn = 1; turn < UINT64_C(1) << op->k; turn++) {
+    uint64_t j = 0;
+    while (j < UINT64_C(1) << op->k && a->elements[j] == b->elements[j ^ turn])
+      j++;
+    if (j == UINT64_C(1) << op->k)
+      return true;
+  }
+  return false;
+}
+
+// Outputs of an op that are one another's turned elements, each wanted elsewhere, become one, which
+// the rule turned-half makes without a choice.
+static bool coalesce_turned(coalescing *c, const net_op *op) {
+  bool any = false;
+  for (uint32_t i = 0; i < op->output_count; i++)
+    for (uint32_t k = 0; k < i; k++) {
+      net_id a = class_of(c, op->outputs[i].value), b = class_of(c, op->outputs[k].value);
+      if (a == b || !are_turned(op, &op->outputs[i], &op->outputs[k]) || overwrites(c, a, b) ||
+          overwrites(c, b, a))
+        continue;
+      rewriter_at(c->r, op);
+      rewriter_fired(c->r, RULE_IN_PLACE, 0, 0);
+      unite(c, a, b);
+      any = true;
+    }
+  return any;
+}
+
+static bool may_be_turned(const net_op *op) {
+  for (uint32_t i = 1; op->k && i < op->output_count; i++)
+    for (uint32_t k = 0; k < i; k++)
+      if (are_turned(op, &op->outputs[i], &op->outputs[k]))
+        return true;
+  return false;
+}
+
 // ---- the stage without them ------------------------------------------------------------------
 
 // The op with the variables' latest values, of those that it reads.
@@ -402,9 +460,11 @@ void stage_coalesce_joins(rewriter *r) {
   coalescing c = {.r = r};
   join j;
   bool any = false;
-  for (size_t i = 0; i < s->ops.count; i++)
+  for (size_t i = 0; i < s->ops.count && !any; i++) {
+    any = may_be_turned(&s->ops.items[i]);
     for (uint32_t k = 0; k < s->ops.items[i].output_count && !any; k++)
       any = find_join(s, &s->ops.items[i], &s->ops.items[i].outputs[k], &j);
+  }
   if (!any)
     return;
   c.uses = net_uses_of(r->memory, s);
@@ -412,9 +472,11 @@ void stage_coalesce_joins(rewriter *r) {
   c.order = NEW_ARRAY(r->memory, net_id, s->values.count);
   find_wants(&c);
   any = false;
-  for (size_t i = 0; i < s->ops.count; i++)
+  for (size_t i = 0; i < s->ops.count; i++) {
+    any |= coalesce_turned(&c, &s->ops.items[i]);
     for (uint32_t k = 0; k < s->ops.items[i].output_count; k++)
       any |= coalesce(&c, &s->ops.items[i], &s->ops.items[i].outputs[k]);
+  }
   if (any)
     execute_stage(&c);
 }

@@ -369,13 +369,23 @@ static bool is_affordable(size_t smaller, uint32_t difference, size_t larger) {
          (smaller << difference) + larger <= MOST_OPERATIONS;
 }
 
+// Whether op is a join of values of the group.
+static bool chooses_within(const merging *m, const net_op *op, uint32_t number) {
+  bool all = op_only_chooses(m->r->stage, op);
+  for (uint32_t i = 0; i < m->reads.count; i++)
+    all = all && m->values[m->reads.values[i]].group == number + 1;
+  return all;
+}
+
 // op's cosets are the group's, or parts of them.
 static bool join_group(merging *m, uint32_t number, const net_op *op, bool reads_it) {
   group *g = &m->groups.items[number];
   embedding e;
   size_t before = g->operations;
-  if (!find_embedding(op, &g->op, &e) ||
-      !embed_live(m->r, &e, live_of_op(m->r->stage, op), g->live) ||
+  f2_space live = live_of_op(m->r->stage, op);
+  if (live_within(live, g->live) && chooses_within(m, op, number))
+    live = g->live;  // which is no work
+  if (!find_embedding(op, &g->op, &e) || !embed_live(m->r, &e, live, g->live) ||
       (reads_it && reads_dead(m, &e, number + 1)))
     return false;
   net_output *outputs = op->outputs;
@@ -411,11 +421,8 @@ static bool join_enlarged(merging *m, uint32_t number, const net_op *op) {
 // is an op of its own until joins have gone (rules/join.c).
 static bool stays_apart(merging *m, const net_op *op, uint32_t number) {
   const net_stage *s = m->r->stage;
-  bool all = true;
-  for (uint32_t i = 0; i < m->reads.count; i++)
-    all = all && m->values[m->reads.values[i]].group == number + 1;
   bool apart = m->r->joins_apart && (op_only_chooses(s, &m->groups.items[number].op) ||
-                                     (!all && op_only_chooses(s, op)));
+                                     (op_only_chooses(s, op) && !chooses_within(m, op, number)));
   m->r->held_apart |= apart;
   return apart;
 }
