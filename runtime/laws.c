@@ -28,9 +28,30 @@ static bool is_inside(const trace_law *law, const array *places, uint64_t instan
   return true;
 }
 
+// Whether this instance says something of the law: all places are inside, also where both operands
+// are the same. Of a flat table, t[3 * x + y], an x that is too large is none of its elements, though
+// with a small y there is a place.
+static bool is_meant(const trace_law *law, const array *operands, const array *places,
+                     uint64_t instance) {
+  uint64_t trial = instance % law->trials, first = instance - trial;
+  uint64_t bytes = scalars_each(operands) * scalar_types[operands->type].size;
+  bool meant = is_inside(law, places, instance);
+  for (uint64_t t = 0; t < law->trials && meant && law->lengths.count; t++) {
+    bool same = law->components == 1, found = false;
+    const char *x = (const char *)operands->data + t * bytes;
+    for (uint32_t k = 0; k < law->operands && same; k++) {
+      const char *data = operands[k].data;
+      same = !memcmp(data + t * bytes, x, bytes);
+      found = found || !memcmp(data + trial * bytes, x, bytes);
+    }
+    meant = !same || !found || is_inside(law, places, first + t);
+  }
+  return meant;
+}
+
 // The least trial at which a component of both sides differs; its instance of the batch in *at.
-static uint64_t first_difference(const trace_law *law, const array *left, const array *places,
-                                 uint64_t *at) {
+static uint64_t first_difference(const trace_law *law, const array *operands, const array *left,
+                                 const array *places, uint64_t *at) {
   const array *right = left + 1;
   uint64_t bytes = scalars_each(left) * scalar_types[left->type].size, least = law->trials;
   if (!array_same_shape(left, right))
@@ -39,7 +60,7 @@ static uint64_t first_difference(const trace_law *law, const array *left, const 
     if (i % law->trials < least &&
         memcmp((const char *)left->data + i * bytes, (const char *)right->data + i * bytes,
                bytes) != 0 &&
-        is_inside(law, places, i)) {
+        is_meant(law, operands, places, i)) {
       least = i % law->trials;
       *at = i;
     }
@@ -90,7 +111,7 @@ static bool law_holds(permc_context *c, const trace_law *law, const array *opera
   const array *places = sides + 2 * law->sides;
   uint64_t least = law->trials, at = 0;
   for (uint32_t k = 0; k < law->sides; k++) {
-    uint64_t i = 0, trial = first_difference(law, &sides[k * 2], places, &i);
+    uint64_t i = 0, trial = first_difference(law, operands, &sides[k * 2], places, &i);
     if (trial < least) {
       least = trial;
       at = i;

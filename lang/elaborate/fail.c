@@ -1,4 +1,5 @@
 // How elaboration ends early: errors with the place in the user's own text, and limits.
+#include "core/units.h"
 #include "lang/elaborate/elaborator.h"
 #include "lang/syntax/hints.h"
 #include <inttypes.h>
@@ -393,6 +394,7 @@ const char *running_name(const elaborator *e) {
 }
 
 void count_step(elaborator *e) {
+  char limit[NUMBER_SPACE];
   if (++e->ledger->steps > e->limits.steps)
     fail_limit(e, "steps", 0,
                "evaluating '%s' takes more than %" PRIu64 " steps, which is the limit",
@@ -402,16 +404,14 @@ void count_step(elaborator *e) {
     fail(e, "interrupted");
   }
   if (e->memory->used > e->limits.memory)
-    fail_limit(e, "memory", 0,
-               "evaluating '%s' takes more than %" PRIu64 " MiB of memory, which is the limit",
-               running_name(e), e->limits.memory >> 20);
+    fail_limit(e, "memory", 0, "evaluating '%s' takes more than %s of memory, which is the limit",
+               running_name(e), show_bytes(limit, e->limits.memory));
   char *here = __builtin_frame_address(0);
   size_t used = here < e->stack ? (size_t)(e->stack - here) : (size_t)(here - e->stack);
   if (used > e->limits.stack)
     fail_limit(e, "stack", 0,
-               "'%s' is nested too deeply: it takes more than %" PRIu64
-               " MiB of stack, which is the limit",
-               running_name(e), e->limits.stack >> 20);
+               "'%s' is nested too deeply: it takes more than %s of stack, which is the limit",
+               running_name(e), show_bytes(limit, e->limits.stack));
 }
 
 static void show_argument(text *out, const value *v) {

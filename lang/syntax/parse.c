@@ -9,7 +9,7 @@ typedef enum parse_kind { PARSE_MODULE, PARSE_SIGNATURES, PARSE_EXPRESSION } par
 
 // Definitions as other languages write them are not parsed: their first token says what they are,
 // and what follows in them is no error of its own.
-static void mark_other_definitions(arena *a, token_list *l) {
+static void mark_other_definitions(diagnostics *d, token_list *l) {
   bool other = false;
   for (size_t i = 1; i < l->all.count; i++) {
     token *t = &l->all.items[i];
@@ -21,7 +21,8 @@ static void mark_other_definitions(arena *a, token_list *l) {
       continue;
     other = true;
     t->kind = YYerror;
-    t->wrong = arena_printf(a, "unexpected '%s'", t->text);
+    t->wrong = arena_printf(d->memory, "unexpected '%.*s'", (int)(t->where.end - t->where.start),
+                            d->sources.items[t->where.file].text + t->where.start);
     t->hint = hint;
   }
 }
@@ -37,7 +38,7 @@ static module *parse_tokens(diagnostics *d, uint32_t file, token_lists *l, parse
   offside(d->memory, &l->raw, &l->laid);
   bool library = d->sources.items[file].library;
   if (!library)
-    mark_other_definitions(d->memory, &l->laid);
+    mark_other_definitions(d, &l->laid);
   parser p = {.d = d, .memory = d->memory, .tokens = &l->laid, .module = NEW(d->memory, module)};
   p.module->file = file;
   p.module->library = library;

@@ -742,6 +742,22 @@ static bool report_size(diagnostics *d, const expr *argument, const type *wanted
   return true;
 }
 
+// The types of functions that the call names and that have no signature: as their equations are what
+// makes them, these may be what is wrong.
+static void note_inferred(diagnostics *d, const expr *call) {
+  for (const expr *e = call, *next; e; e = next) {
+    const expr *named = e->kind == EXPR_APPLY ? e->u.apply.argument : e;
+    next = e->kind == EXPR_APPLY ? e->u.apply.function : NULL;
+    if (named->kind != EXPR_NAME || named->u.name.kind != REF_GLOBAL)
+      continue;
+    const binding *b = named->u.name.target;
+    if (!b->signature && !b->in_library && b->scheme &&
+        type_prune(b->scheme->type)->kind == TYPE_FUNCTION)
+      diag_report(d, DIAG_NOTE, b->where, "'%s' has no signature; by its equations it is %s",
+                  b->name, type_text(d->memory, b->scheme->type));
+  }
+}
+
 // names: the types as they were before they were compared.
 static void report_mismatch(diagnostics *d, call_notes *calls, const expr *call, span where,
                             type *wanted, type *found, const char *const names[2]) {
@@ -765,6 +781,7 @@ static void report_mismatch(diagnostics *d, call_notes *calls, const expr *call,
   if (call && !hint)
     hint = hint_for_call(d, calls->whole, call, wanted, found);
   report_hint(d, hint ? call->where : where, hint ? hint : hint_by_types(d, where, wanted, found));
+  note_inferred(d, calls->whole ? calls->whole : call);
 }
 
 // ---- comparing -------------------------------------------------------------------------------

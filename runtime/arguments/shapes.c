@@ -2,6 +2,7 @@
 #include "lang/syntax/hints.h"
 #include "runtime/arguments/arguments.h"
 
+#include <ctype.h>
 #include <errno.h>
 
 // ---- types -----------------------------------------------------------------------------------
@@ -19,9 +20,10 @@ static void skip_space(type_reader *r) {
 
 static bool bad_type(type_reader *r) {
   context_error(r->context,
-                "%s: '%.99s' is wrong at '%.99s'; write types such as [1024]i32, [2^10]f64 or "
+                "%s: '%.99s' %s%.99s%s; write types such as [1024]i32, [2^10]f64 or "
                 "[8](u32, f64), or values such as 5 or [4, 1, 2]",
-                r->what, r->start, r->at);
+                r->what, r->start, *r->at ? "is wrong at '" : "ends too early", r->at,
+                *r->at ? "'" : "");
   size_t length = strcspn(r->at, " \t\n,)[");
   const char *hint = hint_for(HINT_TYPE, arena_copy(&r->context->memory, r->at, length));
   if (hint)
@@ -29,15 +31,25 @@ static bool bad_type(type_reader *r) {
   return false;
 }
 
+#define TOO_LONG "a length is less than 2^64"
+
+static bool bad_length(type_reader *r, const char *hint) {
+  bad_type(r);
+  diag_report(&r->context->program.diagnostics, DIAG_HINT, SPAN_NONE, "%s", hint);
+  return false;
+}
+
 static bool read_digits(type_reader *r, uint64_t *number) {
   char *end;
   skip_space(r);
+  if (isalpha((unsigned char)*r->at) || *r->at == ']')
+    return bad_length(r, "a length is a number here");
   if (*r->at < '0' || *r->at > '9')
     return bad_type(r);
   errno = 0;
   *number = strtoull(r->at, &end, 10);
   if (errno)
-    return bad_type(r);
+    return bad_length(r, TOO_LONG);
   r->at = end;
   skip_space(r);
   return true;
@@ -58,7 +70,7 @@ static bool read_length(type_reader *r, uint64_t *length) {
   for (uint64_t i = 0; i < exponent && *length && base != 1; i++)
     if (__builtin_mul_overflow(*length, base, length)) {
       r->at = power;
-      return bad_type(r);
+      return bad_length(r, TOO_LONG);
     }
   return true;
 }

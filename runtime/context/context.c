@@ -1,5 +1,6 @@
 // Contexts, their messages and jobs. See context.h.
 #include "runtime/context/context.h"
+#include "core/units.h"
 #include "runtime/system/locks.h"
 #include "runtime/system/pool.h"
 
@@ -210,6 +211,7 @@ void context_warn_uncompiled(permc_context *c, const char *why) {
 
 void context_report_memory(permc_context *c, const arena *memory, const binding *entry) {
   diagnostics *d = &c->program.diagnostics;
+  char limit[NUMBER_SPACE];
   d->demote = NULL;
   d->exhausted = true;
   if (!memory->at_limit) {
@@ -218,11 +220,11 @@ void context_report_memory(permc_context *c, const arena *memory, const binding 
   }
   if (entry)
     diag_report(d, DIAG_ERROR, entry->where,
-                "evaluating '%s' takes more than %" PRIu64 " MiB of memory, which is the limit",
-                entry->name, c->limits.memory >> 20);
+                "evaluating '%s' takes more than %s of memory, which is the limit", entry->name,
+                show_bytes(limit, c->limits.memory));
   else
-    context_error(c, "loading this program takes more than %zu MiB of memory, which is the limit",
-                  memory->limit >> 20);
+    context_error(c, "loading this program takes more than %s of memory, which is the limit",
+                  show_bytes(limit, c->limits.memory));
   diag_report(d, DIAG_HINT, SPAN_NONE, "--limit memory=%" PRIu64 " raises the limit",
               2 * c->limits.memory);
 }

@@ -178,8 +178,9 @@ TEST(stack) {
                             "deep n = 1 + deep (n - 1)\n");
   c->limits.stack = 100000;
   CHECK(!permc_check(c, NULL, NULL, 0));
-  CHECK(strstr(permc_message(c), "error: 'deep' is nested too deeply: it takes more than 0 MiB of "
-                                 "stack, which is the limit\n"));
+  CHECK(strstr(permc_message(c),
+               "error: 'deep' is nested too deeply: it takes more than 97.7 KiB of "
+               "stack, which is the limit\n"));
   permc_context_free(c);
 }
 

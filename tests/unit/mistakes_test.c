@@ -86,7 +86,7 @@ TEST(sizes_and_types) {
   WRONG(ARGUMENT, "no entry point has a size named 'zz'", permc_check(c, "main", &other, 1));
   WRONG(ARGUMENT, "it is NULL", permc_check_arguments(c, "main", NULL, none, 1));
   WRONG(ARGUMENT, "the entry point is NULL", permc_check_arguments(c, NULL, "[8]u32", NULL, 0));
-  WRONG(ARGUMENT, "'[8' is wrong", permc_compile_types(c, "main", NULL, "[8"));
+  WRONG(ARGUMENT, "'[8' ends too early", permc_compile_types(c, "main", NULL, "[8"));
   WRONG(ARGUMENT, "0 argument types", permc_compile_types(c, "main", NULL, NULL));
   WRONG(PROGRAM, "2^63 bytes or more", permc_compile_types(c, "main", "portable", "[2^61]u32"));
   WRONG(ARGUMENT, "is wrong at 'u33'", permc_read_random(c, "main", "[8]u33", 1, &values, &count));

@@ -43,6 +43,12 @@ void cli_end_keeping(bool show) {
   text_free(&kept);
 }
 
+static void (*report_elsewhere)(const permc_context *context, const char *words);
+
+void cli_report_by(void (*report)(const permc_context *context, const char *words)) {
+  report_elsewhere = report;
+}
+
 static void print_error(const char *format, va_list arguments) {
   cli_progress_clear();
   text message = {0};
@@ -55,9 +61,16 @@ static void print_error(const char *format, va_list arguments) {
 
 cli_status cli_error(const char *format, ...) {
   va_list arguments;
+  text words = {0};
   va_start(arguments, format);
-  print_error(format, arguments);
+  if (report_elsewhere)
+    text_message(&words, format, arguments);
+  else
+    print_error(format, arguments);
   va_end(arguments);
+  if (report_elsewhere)
+    report_elsewhere(NULL, text_content(&words));
+  text_free(&words);
   return CLI_WRONG;
 }
 
@@ -76,15 +89,11 @@ cli_status cli_out_of_memory(void) {
   return CLI_WRONG;
 }
 
-static void (*report_elsewhere)(const permc_context *context);
-
-void cli_report_by(void (*report)(const permc_context *context)) { report_elsewhere = report; }
-
 bool cli_report(const permc_context *context, bool good) {
   const char *message = permc_message(context);
   cli_progress_clear();
   if (*message && report_elsewhere)
-    report_elsewhere(context);
+    report_elsewhere(context, message);
   else if (*message)
     print_message(message);
   else if (!good)

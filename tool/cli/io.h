@@ -24,8 +24,8 @@ cli_status cli_usage_error(const char *format, ...) PRINTF_LIKE(1, 2);  // CLI_U
 cli_status cli_out_of_memory(void);  // CLI_WRONG; the line once only
 // Prints the messages of the last call on the context. Returns `good`.
 bool cli_report(const permc_context *context, bool good);
-// Has those messages go elsewhere from here on.
-void cli_report_by(void (*report)(const permc_context *context));
+// Has those messages go elsewhere from here on, and those of cli_error, in words without a context.
+void cli_report_by(void (*report)(const permc_context *context, const char *words));
 // The same, but of what went well nothing with --quiet: cli_be_quiet was called.
 bool cli_report_reading(const permc_context *context, bool good);
 void cli_be_quiet(void);

@@ -200,8 +200,21 @@ static bool is_expression(const char *word) {
   return good;
 }
 
+// Of "-", standard input.
+static bool load_program(permc_context *context, const char *file) {
+  size_t length;
+  const char *why = "";
+  if (strcmp(file, "-") != 0)
+    return permc_load(context, file);
+  char *bytes = cli_read_file(file, CLI_LARGEST_PROGRAM, &length, &why);
+  bool good = bytes ? permc_load_text(context, "standard input", bytes, length)
+                    : context_error_of(context, PERMC_ERROR_FILE, "standard input: %s", why);
+  free(bytes);
+  return good;
+}
+
 bool cli_load(permc_context *context, const char *file, const char *expression) {
-  bool loaded = !file || permc_load(context, file);
+  bool loaded = !file || load_program(context, file);
   if (!loaded && cli_refuse_data(file))
     return false;
   char path[4096];

@@ -33,6 +33,10 @@ static json_t *add_message(json_t *list, diag_kind severity, const char *from, c
   return m;
 }
 
+void report_words_json(json_t *list, const char *words) {
+  add_message(list, DIAG_ERROR, words, words + strlen(words));
+}
+
 void report_messages_json(json_t *list, const diagnostics *d) {
   const char *all = text_content(&d->rendered), *at = all;
   json_t *last = NULL;
@@ -56,5 +60,5 @@ void report_messages_json(json_t *list, const diagnostics *d) {
       add_place(own, d, m.where);
   }
   if (*at)
-    add_message(list, DIAG_ERROR, diag_unprefixed(at), at + strlen(at));
+    report_words_json(list, diag_unprefixed(at));
 }

@@ -10,5 +10,7 @@
 
 // Adds them to the list. d->reported must have been set before they came.
 void report_messages_json(json_t *list, const diagnostics *d);
+// The same of an error that has words alone.
+void report_words_json(json_t *list, const char *words);
 
 #endif

@@ -1,6 +1,7 @@
 // permc build: an entry as a C library that needs no permc when it runs.
 #include "runtime/ahead/ahead.h"
 #include "runtime/system/temporary.h"
+#include "runtime/values/value.h"
 #include "tool/cli/program.h"
 #include "tool/verbs/verbs.h"
 
@@ -17,11 +18,22 @@ enum { PATH_SPACE = 4096 };
 
 // ---- the folder --------------------------------------------------------------------------------
 
+// Without the slashes at its end.
+static size_t name_length(const char *path) {
+  size_t length = strlen(path);
+  while (length > 1 && path[length - 1] == '/')
+    length--;
+  return length;
+}
+
 // Whether a library may have that path: there is nothing, or an empty folder. False: reported.
 static bool check_folder(const char *path) {
   struct stat s;
+  error why = {0};
+  char file[PATH_SPACE];
+  snprintf(file, sizeof file, "%.*s", (int)name_length(path), path);
   if (stat(path, &s) != 0 && errno == ENOENT)
-    return true;
+    return output_check(file, &why) || (cli_error("%s", why.message), false);
   DIR *opened = opendir(path);
   if (!opened) {
     cli_error("%s: %s", path, strerror(errno));
@@ -55,9 +67,7 @@ static void remove_files(const char *folder, const ahead_library *l, size_t coun
 // In a folder beside it, which then gets its name: a library is there whole, or not at all.
 static bool write_library(const char *path, const ahead_library *l) {
   char folder[PATH_SPACE], file[PATH_SPACE];
-  size_t length = strlen(path), count = 0;
-  while (length > 1 && path[length - 1] == '/')
-    length--;
+  size_t length = name_length(path), count = 0;
   if (snprintf(folder, sizeof folder, "%.*s.XXXXXX", (int)length, path) >= PATH_SPACE ||
       !mkdtemp(folder)) {
     cli_error("%s: %s", path, strerror(errno));

@@ -7,8 +7,11 @@
 
 static json_t *found;  // with --json: what the messages were
 
-static void add_messages(const permc_context *context) {
-  report_messages_json(found, &context->program.diagnostics);
+static void add_messages(const permc_context *context, const char *words) {
+  if (context)
+    report_messages_json(found, &context->program.diagnostics);
+  else
+    report_words_json(found, words);
 }
 
 // For the arguments of -i or --arguments.
@@ -63,10 +66,10 @@ cli_status verb_check(const cli_arguments *args) {
   }
   if (!found || status == CLI_USAGE)
     return status;
+  cli_report_by(NULL);
   text out = {0};
   report_print_json(&out, json_pack("{s:o}", "diagnostics", found), 9, 0);
   found = NULL;
-  cli_report_by(NULL);
   cli_status printed = cli_print_text(&out);
   return status == CLI_OK ? printed : status;
 }

@@ -281,7 +281,7 @@ const cli_verb cli_verbs[] = {
      "Runs an entry point of FILE (or the expression of -e, in FILE's scope if both are given).\n"
      "Arguments come from the files of -i, from --random, or else from standard input, one after\n"
      "the other: tables such as .csv, NumPy .npy, plain text with one number per line, Futhark\n"
-     "text or binary (permc help formats).\n"
+     "text or binary (permc help formats). A FILE - is a program on standard input.\n"
      "Each -o takes one result, in order, and -o first:2=FILE as many of its elements as result 2\n"
      "says; what is left goes to standard output as text.",
      "permc run examples/sort.perm -i examples/goods.csv:weight -o sorted.csv", run_options,

@@ -55,3 +55,18 @@ main = sort
 -- output { [1, 2] }
 END
 permc test tests.perm
+
+echo '=== numbers, names, types'
+checked 'main = 017\n'
+checked 'far = 1000000 : i32\nmain = far\n'
+checked 'f all@xs = 3\nmain : [m]int -> int\nmain = f\n'
+checked 'pass_ k xs = sort_on (\\x -> (x >> (4 * k)) & 15) xs\nmain : [m]u16 -> [m]u16\nmain xs = iteri 4 pass_ xs\n'
+
+echo '=== a program from standard input, and where there is none'
+echo 'main = 3 + 4' | permc run -
+echo 'main = x' | permc check -
+permc run - <&-
+permc run -e sort --random '[n]i32'
+permc run -e sort --random '[2^70]i32'
+permc run -e sort --limit memory=1 --random '[4]i32'
+permc build -e sort --arguments '[8]i32' -o absent/lib/
