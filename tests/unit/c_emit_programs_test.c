@@ -127,15 +127,18 @@ TEST(programs_on_small_floats) {
       {"map (\\x -> x * x - 0.1 / x)", "[2^10]f16"},
       {"map (\\x -> (x * x - 0.1 / x, f32 x, bf16 (f32 x + 0.1)))", "[2^10]bf16"},
       {"sort_network", "[2^8](bf16, u16)"},
+      {"map sort_network", "[2^7][2](bf16, u16)"},
   };
+  // Vectors of 32 numbers of 16 bits, where the processor has none, take gcc 12 100 seconds.
+  bool slow = !compiler_isa_named("avx512") && !test_all();
   random_state random = {7};
   if (no_compiler())
     SKIP("there is no C compiler");
   for (size_t i = 0; i < sizeof programs / sizeof *programs; i++)
     for (size_t k = 0; k < sizeof machines / sizeof *machines; k++)
-      if (!is_left_out(i + k, 4))
+      if ((i + k) % test_step(2) == 0 && !(slow && i == 8 && k == 2))
         check_on_small_floats(programs[i], machines[k], k >= 2, &random,
-                              (unsigned)(2 * i + (i + k) % 2));
+                              (unsigned)(2 * i + (i + k) / 2 % 2));
 }
 
 // What runs on the host above is CUDA, too.
