@@ -136,6 +136,7 @@ typedef struct trace_step {
   bool shadow;             // for checks only
   bool fixed;              // while elaborating: it depends on no argument and on no batch
   bool known;              // while elaborating: it depends on no argument
+  bool of_int;             // while elaborating: on an int that can be static for a run
   bool trusted;            // TRACE_RESHAPE: the program promises that these places are right
   span where;              // the source that asked for the step
   span caller;             // the same in the program's own text, where the library was called

@@ -212,7 +212,8 @@ NORETURN void fail_limit(elaborator *e, const char *limit, uint64_t needed, cons
     PRINTF_LIKE(4, 5);
 #define fail(e, ...) fail_hint((e), NULL, __VA_ARGS__)
 NORETURN void fail_dynamic(elaborator *e, value *v, const char *what);
-bool depends_on_int_argument(const elaborator *e, const value *v);  // which can be static for a run
+// The operand of a step that makes it dynamic: the first that is no constant.
+const trace_step *dynamic_operand(const elaborator *e, const trace_step *s);
 // The last guard, whose value v is dynamic, leaves a case over.
 NORETURN void fail_uncovered(elaborator *e, const value *v);
 NORETURN void fail_no_equation(elaborator *e, const function *code, value **arguments);

@@ -138,8 +138,7 @@ static void end_check(elaborator *e) {
   e->d->exhausted = true;
 }
 
-// The operand of a step that makes it dynamic: the first that is no constant.
-static const trace_step *dynamic_operand(const elaborator *e, const trace_step *s) {
+const trace_step *dynamic_operand(const elaborator *e, const trace_step *s) {
   uint32_t i = 0;
   while (i + 1 < s->operand_count && e->out->steps.items[s->operands[i]].op == TRACE_CONSTANT)
     i++;
@@ -163,11 +162,6 @@ static const trace_step *dynamic_root(const elaborator *e, const trace_step *roo
 
 static bool may_be_wanted(const trace_step *root) {
   return root->op == TRACE_ARGUMENT && root->type == SCALAR_I64;
-}
-
-bool depends_on_int_argument(const elaborator *e, const value *v) {
-  const trace_step *root = dynamic_root(e, &e->out->steps.items[v->u.step]);
-  return may_be_wanted(root) && root->rank == 0;
 }
 
 // The argument that keeps a step from being known; what is known: what it is made of.

@@ -69,7 +69,7 @@ static int64_t index_inside(elaborator *e, value *index, uint64_t length) {
 // array without elements in a function for none at all.
 static bool is_for_run(elaborator *e, value *index, uint64_t length, bool inside) {
   if (index->kind == VALUE_DYNAMIC)
-    return inside || !depends_on_int_argument(e, index);
+    return inside || !step_at(e, index->u.step)->of_int;
   bool nowhere = !e->batch && (e->trial || !length);
   return (e->guards || nowhere) && (uint64_t)index->u.scalar.bits.i64 >= length;
 }

@@ -16,6 +16,8 @@ static void find_dependences(const elaborator *e, trace_step *s) {
     s->known &= o->known;
     s->fixed &= o->fixed;
   }
+  s->of_int = s->operand_count ? dynamic_operand(e, s)->of_int
+                               : s->op == TRACE_ARGUMENT && s->type == SCALAR_I64 && !s->rank;
 }
 
 value_id append_step(elaborator *e, trace_step *s) {

@@ -3,6 +3,7 @@
 #include "tests/test.h"
 
 #include "runtime/context/context.h"
+#include <time.h>
 
 // Without a thread and a stack of its own for every call: valgrind is slow at these.
 static permc_context *new_context(void) {
@@ -199,6 +200,21 @@ TEST(recursion_on_data) {
               "hint: let a size end the recursion, or do a fixed number of steps, as many as are "
               "ever needed, with a condition in each: let (i, a) = iter 20 (\\(i, a) -> if i > 0 "
               "then (i - 1, a * i) else (i, a)) (n, 1) in a\n");
+}
+
+// What an index depends on is known without a look at all the conditions around it.
+TEST(recursion_on_data_with_index) {
+  permc_context *c = loaded("main : [8]int -> int\n"
+                            "main xs = walk (sum xs) 0\n"
+                            "walk i found = if i < 0 then found else walk (i - 1) (max found "
+                            "[1, 2, 3, 4, 5][i])\n");
+  c->limits.calls = 3000;
+  c->in_place = false;  // a stack of its own
+  clock_t start = clock();
+  CHECK(!permc_check(c, NULL, NULL, 0));
+  CHECK(strstr(permc_message(c), "the recursion of 'walk' cannot end\n"));
+  CHECK(clock() - start < 3 * CLOCKS_PER_SEC / 2 * slower());
+  permc_context_free(c);
 }
 
 TEST(guards_on_data) {
