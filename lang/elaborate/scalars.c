@@ -53,7 +53,8 @@ static value *fold_operation(elaborator *e, scalar_op op, const value *a, const 
   scalar_type t = a->u.scalar.type;
   const scalar_bits *second = b ? &b->u.scalar.bits : NULL;
   const char *hint, *wrong = scalar_static_error(op, t, &a->u.scalar.bits, second, &hint);
-  if (wrong) {
+  bool nowhere = !e->batch && e->trial;  // for an element that there is not
+  if (wrong && !nowhere) {
     text shown[2] = {{0}};
     trace_print_constant(&shown[0], t, &a->u.scalar.bits);
     if (b)
@@ -65,7 +66,8 @@ static value *fold_operation(elaborator *e, scalar_op op, const value *a, const 
               wrong);
   }
   scalar_bits out = {.bytes = {0}};
-  scalar_apply(op, t, 1, a->u.scalar.bits.bytes, second ? second->bytes : NULL, out.bytes);
+  if (!wrong)
+    scalar_apply(op, t, 1, a->u.scalar.bits.bytes, second ? second->bytes : NULL, out.bytes);
   return make_scalar(e, scalar_result_of(op, t), out);
 }
 
