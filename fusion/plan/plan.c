@@ -570,12 +570,15 @@ plan *plan_make(arena *a, const net *n, const target *t, const plan_strategy *st
   const strategy_row *asked = strategy ? strategy_row_of(strategy->name) : NULL;
   bool shared = has_shares(n);
   uint32_t changed[REWRITES] = {0};
+  uint32_t pairs = 0;
+  n = shared || t->keeps_order ? n : net_pair_reals(a, n, &pairs);
   const net *together = shared ? n : plan_together(a, n, t, cost_of_net), *last = together;
   for (int i = 0; i < REWRITES; i++)
     if (!shared || !rewrites[i].renumbers)
       last = rewrite_stages((rewriting){.memory = a, .net = last, .target = t, .asked = asked},
                             rewrites[i].apply, &changed[i]);
   plan *p = plan_stages(a, last, t, asked);
+  p->fired[RULE_REAL_PAIRS] = pairs;
   p->fired[RULE_TOGETHER] = (uint32_t)(n->stages.count - together->stages.count);
   p->fired[RULE_TRANSPOSE] = changed[TRANSPOSES];
   p->fired[RULE_BLOCKED_LOOPS] = changed[BLOCKS];

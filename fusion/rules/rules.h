@@ -26,6 +26,7 @@
 //   loads.c   loads: two as one
 //   space.c   indices that nobody needs
 //   thin.c    elements of arrays that nobody reads
+//   pairs.c   arrays of reals that are read and written as complex numbers
 //   rules.c   the order of rewriting
 #ifndef PERMC_FUSION_RULES_RULES_H
 #define PERMC_FUSION_RULES_RULES_H
@@ -115,6 +116,12 @@
       "an array between stages of which every 2^d-th element is read has only these",              \
       "loads read it, at affine addresses; stores write those where bits of the index are 0",      \
       "dead, of arrays")                                                                           \
+  ROW(REAL_PAIRS, "real-pairs",                                                                    \
+      "map (\\[x, y] -> complex x y) (rows_of 2 xs) is xs, where it lies; so is join (map "         \
+      "(\\z -> [re z, im z]) zs) zs",                                                             \
+      "all that reads or writes the array does so by such pairs, at affine addresses; not of "     \
+      "ranks and files",                                                                           \
+      "the planner; a complex number is two reals side by side")                                   \
   ROW(SHORT_LOADS, "short-loads",                                                                  \
       "what one op of a pass reads goes from memory to registers, and takes no room in its tile",  \
       "lanes are those of vector registers; it is not stored", "the planner")                      \
@@ -263,5 +270,9 @@ void rules_print(text *out, const rule_log *log);
 // accepted one then, and stores the same in every result array. Deterministic; what is new is in
 // `a`. log may be NULL.
 void rules_apply(arena *a, net *t, rule_log *log);
+// The net with complex numbers for the reals of arrays of which all are accessed in pairs, or itself.
+// Arguments and results among them have another type and half as many elements. *times: how many
+// loads and stores of pairs there were.
+const net *net_pair_reals(arena *a, const net *t, uint32_t *times);
 
 #endif

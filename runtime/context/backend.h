@@ -112,7 +112,7 @@ static inline c_options backend_text_options(const backend *b, const permc_conte
 // Reports a run that failed: at its step; without one, memory was out. Returns false.
 bool backend_fail(backend_program *p, const error *failure);
 
-// The shapes of a run's results, which are arrays of one dimension by then.
+// The types and shapes of a run's results, which are arrays of one dimension by then.
 void backend_shape_results(const trace *t, array *results);
 
 #endif

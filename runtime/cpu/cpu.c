@@ -254,8 +254,8 @@ bool cpu_find_given(const net_array *wanted, const array *arguments, size_t coun
   const array *a = wanted->number < count ? &arguments[wanted->number] : NULL;
   if (wanted->role == NET_TABLE)
     return *data = (void *)(uintptr_t)wanted->table, true;
-  if (a && a->type == wanted->type && array_count(a) == wanted->count &&
-      (a->data || wanted->count == 0))
+  if (a && (a->type == wanted->type || scalar_complex_of(a->type) == wanted->type) &&
+      array_bytes(a) == cpu_array_bytes(wanted) && (a->data || wanted->count == 0))
     return *data = a->data, true;
   return error_set(failure, SPAN_NONE, "argument %" PRIu32 " must be an array of %" PRIu64 " %s",
                    wanted->number + 1, wanted->count, scalar_types[wanted->type].name);

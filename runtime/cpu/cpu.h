@@ -131,8 +131,8 @@ void cpu_externs_close(cpu_externs *x);  // {0} is allowed
 uint64_t cpu_peak_bytes(arena *memory, const plan *p);
 // How many items a pass has.
 uint64_t cpu_item_count(const plan *p, uint32_t pass);
-// The elements of an argument or table of a plan. False: an argument is missing, or of another type
-// or length.
+// The elements of an argument or table of a plan, which may have complex numbers for an argument's
+// reals (net_pair_reals). False: an argument is missing, or of another type or length.
 bool cpu_find_given(const net_array *wanted, const array *arguments, size_t count, void **data,
                     error *failure);
 // How the executor's passes are executed: by pass, zeros at first.
