@@ -348,7 +348,7 @@ static bool check_loops(uint64_t seed) {
 
 // By the least memory, but for tables, that there is.
 TEST(loops) {
-  uint64_t programs = test_amount(500, 50000), seed = 0;
+  uint64_t programs = test_amount(250, 50000), seed = 0;
   while (seed < programs && check_loops(seed))
     seed++;
   CHECK_EQ_U64(by_loops, 7 * programs);
@@ -407,7 +407,7 @@ static bool check_least(uint64_t seed) {
 }
 
 TEST(least_memory) {
-  uint64_t programs = test_amount(1000, 20000), seed = 0;
+  uint64_t programs = test_amount(500, 20000), seed = 0;
   while (seed < programs && check_least(seed))
     seed++;
   CHECK(refused > programs / 100);
@@ -415,7 +415,7 @@ TEST(least_memory) {
 }
 
 TEST(random_nets) {
-  uint64_t programs = test_amount(300, 20000), seed = 0;
+  uint64_t programs = test_amount(150, 20000), seed = 0;
   while (seed < programs && check_seed(seed))
     seed++;
   CHECK(several > programs);

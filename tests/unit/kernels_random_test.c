@@ -2,7 +2,7 @@
 // computes, every access of scratch without a bank conflict, whole lines of memory wherever the
 // plan has whole lines to move. Compiled by NVRTC, each program for one architecture in turn.
 //
-//   kernels_random_test                            100 programs from seed 0
+//   kernels_random_test                            60 programs from seed 0
 //   kernels_random_test --count 5000 --seed 1000   a long run
 //   kernels_random_test --print --seed 7           the program of that seed
 //
@@ -122,7 +122,7 @@ static void check_programs(uint64_t seed, uint64_t wanted, tally *sums) {
 }
 
 static uint64_t program_count(void) {
-  return settings.long_run ? settings.count : test_amount(100, 5000);
+  return settings.long_run ? settings.count : test_amount(60, 5000);
 }
 
 TEST(programs) {

@@ -113,15 +113,15 @@ static void check_programs(uint64_t first, unsigned count, int size) {
   if (other != NULL)
     first += strtoull(other, NULL, 10) * 1000000;
   for (uint64_t seed = first;
-       seed < first + test_amount(count, 50 * count) && test_state.failures == 0; seed++)
+       seed < first + test_amount(count, 100 * count) && test_state.failures == 0; seed++)
     check_random_program(seed, size);
 }
 
-TEST(tiny_programs) { check_programs(0, 300, 1); }
+TEST(tiny_programs) { check_programs(0, 150, 1); }
 
-TEST(small_programs) { check_programs(100000, 400, 4); }
+TEST(small_programs) { check_programs(100000, 200, 4); }
 
-TEST(middling_programs) { check_programs(200000, 200, 10); }
+TEST(middling_programs) { check_programs(200000, 100, 10); }
 
 TEST(large_programs) { check_programs(300000, 100, 20); }
 

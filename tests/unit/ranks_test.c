@@ -222,7 +222,7 @@ static void compare_on(const char *by, uint32_t most, size_t first, size_t step)
   }
 }
 
-TEST(programs_portable) { compare_on("portable", 16, 0, test_step(2)); }
+TEST(programs_portable) { compare_on("portable", 16, 0, test_step(3)); }
 TEST(programs_compiled) { compare_on("cpu", 2, 0, test_step(10)); }
 
 TEST(programs_on_gpus) {

@@ -225,10 +225,10 @@ TEST(compiled_for_gpus) {
   char *texts[LIBRARY_ROWS] = {0};
   if (kernels_no_nvrtc(why, sizeof why))
     SKIP(why);
-  for (uint32_t i = 0; i < LIBRARY_ROWS; i += (uint32_t)test_step(4)) {
+  for (uint32_t i = 0; i < LIBRARY_ROWS; i += (uint32_t)test_step(6)) {
     texts[i] = text_of(&library_rows[i], &kernel_count[i]);
     for (uint32_t a = 0; texts[i] && a < kernels_architecture_count(); a++) {
-      if (a != i / test_step(4) % kernels_architecture_count() && !test_all())
+      if (a != i / test_step(6) % kernels_architecture_count() && !test_all())
         continue;
       number[count] = i;
       jobs[count++] =
