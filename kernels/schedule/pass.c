@@ -61,7 +61,8 @@ net_form *c_pass_live_threads(const c_pass *p, uint32_t phase, f2_space *known, 
                                ? *use->after.live
                                : live_all(p->pass->tile.n));
   }
-  if (live_is_empty(set) || c_pass_has_padding_threads(p, s, block, thread))
+  bool told_apart = p->context->warps && c_pass_has_padding_threads(p, s, block, thread);
+  if (live_is_empty(set) || told_apart)
     return NULL;
   return c_pass_forms_within(p, live_cosets(set, s->r + s->l, s->basis), known, count);
 }

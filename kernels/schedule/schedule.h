@@ -113,7 +113,7 @@ net_form *c_pass_live_in_scratch(const c_pass *p, uint32_t phase, uint32_t slot,
 net_form *c_pass_live_of_move(const c_pass *p, const plan_move *move, f2_space *known,
                               uint32_t *count);
 // Of the threads of a phase: all that the others store or put into scratch matters nowhere. (None
-// where threads are told apart by their padding, and where ops scatter.)
+// where ops scatter, and where lanes are threads that are told apart by their padding.)
 net_form *c_pass_live_threads(const c_pass *p, uint32_t phase, f2_space *known, uint32_t *count);
 
 // Scratch as `phase` finds it, of elements of that type: for the threads and registers of phase

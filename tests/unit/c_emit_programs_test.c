@@ -226,6 +226,24 @@ TEST(loads_where_few_are_needed) {
   arena_free(&memory);
 }
 
+// The phases of a sum are for what is left of it, whether the length is a power of two or not.
+TEST(phases_of_sums_shrink) {
+  static const char *const lengths[] = {"[1048576]i64", "[1000000]i64"};
+  for (int i = 0; i < 2; i++) {
+    START();
+    const char *problem = NULL;
+    c_code code = {0};
+    const plan *p = planned("sum", lengths[i], "avx2");
+    if (CHECK(p && c_emit(&code, p, &usual_text, &problem))) {
+      const char *pass = text_content(&code.passes[0]), *last = strstr(pass, "phase 3: 1 op");
+      CHECK(strstr(pass, "t < 256;") && strstr(pass, "t < 32;") && strstr(pass, "t < 4;"));
+      CHECK(last && strstr(last, "t < 1;"));
+    }
+    c_code_free(&code);
+    arena_free(&memory);
+  }
+}
+
 // Much scalar code takes fewer registers, not 64 times as much text, and no long basic blocks.
 TEST(text_of_many_guards) {
   START();
