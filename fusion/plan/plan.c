@@ -504,9 +504,11 @@ static bool rewrite_in_blocks(const rewriting *r, net *to) {
 static const struct {
   net_rewrite *apply;
   bool renumbers;  // stages, or what routines there are: not of stages in shares, known by number
-} rewrites[] = {
-    {plan_rewrite_moves, true}, {plan_rewrite_transpose, true}, {rewrite_in_blocks, false}};
-enum { MOVES, TRANSPOSES, BLOCKS, REWRITES };
+} rewrites[] = {{plan_rewrite_columns, true},
+                {plan_rewrite_moves, true},
+                {plan_rewrite_transpose, true},
+                {rewrite_in_blocks, false}};
+enum { COLUMNS, MOVES, TRANSPOSES, BLOCKS, REWRITES };
 
 // What has become of a stage.
 typedef struct rewritten_stage {

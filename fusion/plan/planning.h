@@ -159,6 +159,9 @@ typedef bool net_rewrite(const rewriting *r, net *to);
 bool plan_rewrite_moves(const rewriting *r, net *to);
 // A routine for a stage that only puts dimensions in another order (plan/transpose.c).
 bool plan_rewrite_transpose(const rewriting *r, net *to);
+// Where lanes are of vectors: copies of what is read many times, as its lanes want it
+// (plan/columns.c).
+bool plan_rewrite_columns(const rewriting *r, net *to);
 
 // The net with one stage for several that read one array alike, where that costs less
 // (plan/together.c).
