@@ -420,6 +420,10 @@ static type *infer_branch(inferrer *in, expr *e, type *wanted) {
   if (report_misread_condition(in->d, e, type_prune(condition)))
     return fresh_variable(in, anything);
   expect(in, e->u.branch.condition->where, in->boolean, condition);
+  // (x && y is a condition, too.)
+  bool open = !wanted || type_prune(wanted)->kind == TYPE_VARIABLE;
+  if (open && (e->u.branch.yes->kind == EXPR_BOOL || e->u.branch.no->kind == EXPR_BOOL))
+    wanted = in->boolean;
   type *yes = infer_for(in, e->u.branch.yes, wanted);
   if (wanted)
     expect(in, e->u.branch.yes->where, wanted, yes);

@@ -16,6 +16,7 @@ import operator
 import os
 import pathlib
 import re
+import sys
 import threading
 import time
 import weakref
@@ -215,7 +216,9 @@ class Program:
             raise ArgumentError(f"the program has no entry point '{entry}'; there is "
                                 + ", ".join(f"'{name}'" for name in self)
                                 + f" (choose one, as in entry='{next(iter(self), 'main')}')")
-        return Function(self, entry) if self._ranks is None else RankedFunction(self, entry)
+        kind = RankedFunction if self._ranks is not None else \
+            CallingFunction if self._externs else Function
+        return kind(self, entry)
 
     def __getattr__(self, entry: str) -> "Function":
         if entry.startswith("_") or entry not in self.entries:
@@ -410,6 +413,43 @@ class RankedFunction(Function):
 
     def _types_of(self, arguments):
         return _ranks.words_for(self, arguments)
+
+
+class CallingFunction(Function):
+    """One that may call functions of Python. What these raise ctypes tells sys.unraisablehook alone,
+    and goes on with any value: then the call raises it. (Of calls at once each does.)"""
+
+    def __call__(self, *arguments: Any, out: Any = None) -> Any:
+        """Runs it, as Function does."""
+        _hook_callbacks()
+        raised = []
+        _in_call[id(raised)] = raised
+        try:
+            made = super().__call__(*arguments, out=out)
+        finally:
+            del _in_call[id(raised)]
+        if raised:
+            raise raised[0]
+        return made
+
+
+_in_call = {}  # of each call in progress of a CallingFunction, by id: what was raised in it
+
+
+def _hook_callbacks():
+    earlier = sys.unraisablehook
+    if getattr(earlier, "of_permc", False):
+        return
+
+    def note(told):
+        if _in_call and "ctypes callback" in (told.err_msg or ""):
+            for raised in list(_in_call.values()):
+                raised.append(told.exc_value)
+        else:
+            earlier(told)
+
+    note.of_permc = True
+    sys.unraisablehook = note
 
 
 class Picture(str):

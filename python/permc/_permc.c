@@ -39,6 +39,19 @@ PyObject *raise_code(permc_code code, const char *message) {
   return NULL;
 }
 
+// As PyArg_ParseTuple; texts that C has no form for are no surprise of Python's, but an argument.
+static bool parse_texts(PyObject *args, const char *format, ...) {
+  va_list places;
+  va_start(places, format);
+  bool good = PyArg_VaParse(args, format, places) != 0;
+  va_end(places);
+  if (!good && PyErr_ExceptionMatches(PyExc_ValueError)) {
+    PyErr_Clear();
+    raise_argument("a program, a name or a path is text in UTF-8, without NUL");
+  }
+  return good;
+}
+
 PyObject *raise_argument(const char *message) { return raise_code(PERMC_ERROR_ARGUMENT, message); }
 
 // ---- interruption ------------------------------------------------------------------------------
@@ -142,7 +155,7 @@ static PyObject *context_load(PyObject *self, PyObject *args) {
   permc_context *c = ((context_object *)self)->context;
   const char *path;
   bool good;
-  if (!PyArg_ParseTuple(args, "s", &path))
+  if (!parse_texts(args, "s", &path))
     return NULL;
   WITHOUT_GIL(c, good = permc_load(c, path));
   return context_end(c, good);
@@ -153,7 +166,7 @@ static PyObject *context_load_text(PyObject *self, PyObject *args) {
   const char *name, *text;
   Py_ssize_t length;
   bool good;
-  if (!PyArg_ParseTuple(args, "ss#", &name, &text, &length))
+  if (!parse_texts(args, "ss#", &name, &text, &length))
     return NULL;
   WITHOUT_GIL(c, good = permc_load_text(c, name, text, (size_t)length));
   return context_end(c, good);
@@ -163,7 +176,7 @@ static PyObject *context_define(PyObject *self, PyObject *args) {
   permc_context *c = ((context_object *)self)->context;
   const char *expression;
   bool good;
-  if (!PyArg_ParseTuple(args, "s", &expression))
+  if (!parse_texts(args, "s", &expression))
     return NULL;
   WITHOUT_GIL(c, good = permc_define(c, expression));
   return context_end(c, good);
@@ -192,8 +205,8 @@ static PyObject *context_explain(PyObject *self, PyObject *args) {
   unsigned ranks = 0;
   char *text = NULL;
   bool good;
-  if (!PyArg_ParseTuple(args, "szzzpI", &entry, &options.types, &options.target, &options.dump,
-                        &rules, &ranks))
+  if (!parse_texts(args, "szzzpI", &entry, &options.types, &options.target, &options.dump, &rules,
+                   &ranks))
     return NULL;
   options.rules = rules;
   options.ranks = ranks;
@@ -210,8 +223,7 @@ static PyObject *context_settings(PyObject *self, PyObject *args) {
   int allow_extern, untrusted, fast_floats;
   Py_ssize_t threads;
   const char *strategy;
-  if (!PyArg_ParseTuple(args, "ppnpz", &allow_extern, &untrusted, &threads, &fast_floats,
-                        &strategy))
+  if (!parse_texts(args, "ppnpz", &allow_extern, &untrusted, &threads, &fast_floats, &strategy))
     return NULL;
   if (threads < 0 || threads > INT32_MAX)
     return raise_argument("threads: a number of threads is expected, or 0");
@@ -227,7 +239,7 @@ static PyObject *context_define_extern(PyObject *self, PyObject *args) {
   permc_context *c = ((context_object *)self)->context;
   const char *name, *type;
   unsigned long long address;
-  if (!PyArg_ParseTuple(args, "szK", &name, &type, &address))
+  if (!parse_texts(args, "szK", &name, &type, &address))
     return NULL;
   return context_end(
       c, permc_define_extern(c, name, type, (permc_function *)(uintptr_t)address, NULL));
@@ -397,7 +409,7 @@ static PyObject *context_compile(PyObject *self, PyObject *args) {
   const char *entry, *backend, *types;
   permc_compiled *compiled;
   int device;
-  if (!PyArg_ParseTuple(args, "szsi", &entry, &backend, &types, &device))
+  if (!parse_texts(args, "szsi", &entry, &backend, &types, &device))
     return NULL;
   if (!permc_use_device(c, device == PERMC_HOST ? 0 : device))
     return context_raise(c);

@@ -135,6 +135,15 @@ class Externs(unittest.TestCase):
             for _ in range(3):
                 numpy.testing.assert_array_equal(f(self.xs), 3 * self.xs)
 
+    def test_functions_that_raise(self):
+        kind = ctypes.CFUNCTYPE(ctypes.c_double, ctypes.c_double)
+        for backend in ("portable", "interp", None):
+            f = permc.compile("map f", backend=backend, externs={"f": kind(lambda x: 1 / (x - 3))})
+            for _ in range(2):
+                with self.assertRaises(ZeroDivisionError):
+                    f(self.xs)
+                numpy.testing.assert_array_equal(f(self.xs[4:]), 1 / (self.xs[4:] - 3))
+
     def test_functions_of_libraries(self):
         cbrt = ctypes.CDLL(None).cbrt
         text = 'extern "" root : f64 -> f64\nmain : [m]f64 -> [m]f64\nmain = map root\n'
@@ -569,6 +578,9 @@ class Mistakes(unittest.TestCase):
 
     def test_programs(self):
         self.check(permc.ProgramError, "-e:1:", lambda: permc.compile("sort +"))
+        for text in ("sort\0", "sort\ud800", "main = 1\n-- \ud800"):
+            self.check(permc.Error, "", lambda: permc.compile(text))
+        self.check(permc.ArgumentError, "without NUL", lambda: permc.load("a\0.perm"))
         self.check(permc.ProgramError, "power of two",
                    lambda: permc.compile("bitrev")(numpy.arange(3)))
         self.check(permc.FileError, "absent.perm", lambda: permc.compile("absent.perm"))

@@ -70,3 +70,4 @@ permc run -e sort --random '[n]i32'
 permc run -e sort --random '[2^70]i32'
 permc run -e sort --limit memory=1 --random '[4]i32'
 permc build -e sort --arguments '[8]i32' -o absent/lib/
+permc check -e 'true && 1'
