@@ -61,10 +61,13 @@ static bool make_rooms(execution *x) {
     return false;
   for (net_id a = 0; a < p->arrays.count; a++) {
     storage_item *item = &s->items[a];
+    bool made = item->first != STORAGE_NEVER && is_of_stage(x, item->first);
+    if (a < p->net->arrays.count || !made) {  // of most, where there are many stages
+      item->first = STORAGE_NEVER;
+      continue;
+    }
     uint64_t bytes = plan_share_elements(p, a) * scalar_types[p->arrays.items[a].type].size;
     item->bytes = divide_up(bytes, DISK_PAGE) * DISK_PAGE + DISK_PAGE;
-    if (a < p->net->arrays.count || (item->first != STORAGE_NEVER && !is_of_stage(x, item->first)))
-      item->first = STORAGE_NEVER;
   }
   bool good = storage_place(s);
   for (uint32_t i = 0; i < s->room_count && good; i++)

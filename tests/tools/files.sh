@@ -41,6 +41,9 @@ agrees columns 2400012 -e 'map (\r -> map (\y -> y - sum r) r) . transpose' --ra
 agrees far_halves 4000024 -e '\xs -> concat (map (+ 1) xs) xs' --random '[500003]u32'
 agrees boxes 4004000 -e '\xs -> transpose (map reverse (map (map (+ 1)) xs))' --random '[1000][1001]u32'
 agrees permuted 4000024 -e '\xs -> permute (map (\i -> i * 7919 % 500003) (iota 500003)) (map (+ 1) xs)' --random '[500003]u64'
+# Hundreds of steps; the time that each takes to begin does not grow with their number.
+agrees many_steps 792 -e '\x -> let at i j = if i >= 0 && i < 9 && j >= 0 && j < 11 then x[clamp 0 8 i][clamp 0 10 j] else 0.0
+  in [[sum [f64 (p + 2 * q + 1) * at (i+p) (j+q) | p <- -1..1, q <- -1..1] | j <- 0..10] | i <- 0..8]' --random '[9][11]f64'
 agrees sorted_pairs 64000 -e 'sort_on (\p -> p.0)' -i pairs.npy
 
 # A number and text go to standard output; a file that exists keeps its mode.
