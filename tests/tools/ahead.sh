@@ -58,7 +58,8 @@ refused "build: --arguments was given twice" \
   -e sort --arguments '[4]u32' --arguments '[8]u32' -o no
 refused "build: say the types and lengths of the arguments, such as --arguments '[1024]u32', or the sizes of the signature, such as --size n=10" \
   -e sort -o no
-refused "absent/no: No such file or directory" -e sort --arguments '[4]u32' -o absent/no
+refused "absent/no: there is no folder 'absent'; make it (mkdir -p absent), or write elsewhere" \
+  -e sort --arguments '[4]u32' -o absent/no
 same "$(permc build -e '\xs -> [xs[i] * xs[j] + xs[(i*j)%64] + sum (take (i - i) xs) | i <- 0..63, j <- 0..63]' --arguments '[64]i32' -o no 2>&1 |
   sed 's/becomes [0-9.]* MiB/becomes N MiB/')" \
   "permc: the program becomes N MiB of C, and a compiler gets at most 4 MiB; write it with map, column or parm, which become loops, or for fewer elements"
