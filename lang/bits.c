@@ -51,8 +51,9 @@ static bool find_bits(const trace *t, value_id id, uint32_t *left, index_bits *x
     return is_power_of_two(s->number);
   case TRACE_RESHAPE:
   case TRACE_BROADCAST:
+  case TRACE_PACK:
     *x = of[0];
-    return true;
+    return s->operand_count == 1;
   case TRACE_BMMC:  // element A y ^ c is that of y
     if (s->batch != 1 || s->rank != 1)
       return false;
@@ -74,7 +75,7 @@ bool trace_find_permutation(const trace *t, value_id places, f2_affine *map) {
   uint32_t left = MOST_STEPS;
   index_bits x;
   f2_affine back;
-  if (t->steps.items[places].batch != 1 || !find_bits(t, places, &left, &x))
+  if (!find_bits(t, places, &left, &x))
     return false;
   int n = x.a.columns;
   for (int i = n; i < F2_MAX; i++)

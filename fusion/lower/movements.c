@@ -42,14 +42,15 @@ static value_id rotated(retrace *r, const movement *m, value_id xs) {
   return add_like(r, TRACE_CONCAT, batch, 1, &n, 0, 2, parts);
 }
 
-static value_id mapped(retrace *r, const movement *m, value_id xs) {
+// xs: in so many instances.
+static value_id mapped(retrace *r, const movement *m, value_id xs, uint64_t batch) {
   const trace_step *old = retrace_old(r);
   int n = m->map.a.rows;
-  value_id id = add_like(r, TRACE_BMMC, old->batch, 1, old->dims, m->map.c, 1, &xs);
+  value_id id = add_like(r, TRACE_BMMC, batch, 1, (uint64_t[]){f2_unit(n)}, m->map.c, 1, &xs);
   trace_step *s = &r->to->steps.items[id];
   s->rows = NEW_ARRAY(r->memory, uint64_t, n + 1);
   memcpy(s->rows, m->map.a.row, (size_t)n * sizeof *s->rows);
-  return id;
+  return batch == old->batch ? id : add_like(r, TRACE_RESHAPE, old->batch, 1, old->dims, 0, 1, &id);
 }
 
 // [d0][d1][d2][d3] as so many instances of [d1][d2][d3].
@@ -67,10 +68,11 @@ static bool find_movement(const trace *t, const trace_step *s, movement *m) {
   if ((s->op != TRACE_GATHER && s->op != TRACE_SCATTER) || trace_step_count(s) == 0)
     return false;
   const trace_step *p = &t->steps.items[s->operands[0]], *xs = &t->steps.items[s->operands[1]];
-  if (p->batch != 1 || xs->batch != s->batch || p->dims[0] != xs->dims[0] ||
-      p->dims[0] != s->dims[0])
+  bool one = p->batch == 1 && xs->batch == s->batch && p->dims[0] == s->dims[0];
+  bool apart = s->op == TRACE_GATHER && xs->batch == 1 && p->batch == s->batch;  // xs[i xor 4]
+  if ((!one && !apart) || p->batch * p->dims[0] != xs->dims[0])
     return false;
-  if (trace_places_are_known(p))
+  if (one && trace_places_are_known(p))
     *m = p->places->moves;
   else if (trace_find_permutation(t, s->operands[0], &m->map))
     m->kind = MOVES_BY_AFFINE_MAP;
@@ -93,9 +95,10 @@ const trace *trace_without_known_places(arena *a, const trace *t, rule_log *log,
   for (; r.step < t->steps.count; r.step++)
     if (find_movement(t, retrace_old(&r), &m)) {
       value_id xs = r.now[retrace_old(&r)->operands[1]];
-      r.now[r.step] = m.kind == MOVES_BY_ROTATION     ? rotated(&r, &m, xs)
-                      : m.kind == MOVES_BY_AFFINE_MAP ? mapped(&r, &m, xs)
-                                                      : exchanged(&r, &m, xs);
+      r.now[r.step] = m.kind == MOVES_BY_ROTATION ? rotated(&r, &m, xs)
+                      : m.kind == MOVES_BY_AFFINE_MAP
+                          ? mapped(&r, &m, xs, r.to->steps.items[xs].batch)
+                          : exchanged(&r, &m, xs);
       rule_fired(log, RULE_KNOWN_PLACES, retrace_origin(&r), 0, 0);
     } else {
       r.now[r.step] = retrace_add(&r, retrace_step(&r));

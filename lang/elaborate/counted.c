@@ -128,16 +128,20 @@ static bool is_static_error(elaborator *e, const trace_step *s) {
   return false;
 }
 
+const number_range *find_ranges(elaborator *e) {
+  while (e->ledger->ranges.count < e->out->steps.count)
+    vec_push(e->memory, &e->ledger->ranges, ((number_range){0, 0}));
+  trace_find_ranges(e->out, e->ledger->ranges_found, NULL, e->ledger->ranges.items);
+  e->ledger->ranges_found = e->out->steps.count;
+  return e->ledger->ranges.items;
+}
+
 // Whether a step from `first` on that depends on no argument would be an error if its numbers were
 // static.
 static bool have_static_errors(elaborator *e, size_t first) {
   trace *t = e->out;
   size_t count = t->steps.count;
-  while (e->ledger->ranges.count < count)
-    vec_push(e->memory, &e->ledger->ranges, ((number_range){0, 0}));
-  number_range *r = e->ledger->ranges.items;
-  trace_find_ranges(t, e->ledger->ranges_found, NULL, r);
-  e->ledger->ranges_found = count;
+  const number_range *r = find_ranges(e);
   for (size_t id = first; id < count; id++) {
     const trace_step s = t->steps.items[id];
     checked_places l;

@@ -275,7 +275,8 @@ typedef value *element_function(elaborator *e, value *element, void *with);
 value *map_generator(elaborator *e, const generator *g, element_function *f, void *with);
 value *map_counted(elaborator *e, const generator *g, element_function *f, void *with);
 value *as_listed(elaborator *e, value *array);
-bool is_list(const value *v);  // of the program, elaborated at once or not
+const number_range *find_ranges(elaborator *e);  // of all steps, by their numbers
+bool is_list(const value *v);                    // of the program, elaborated at once or not
 
 // ---- batching.c --------------------------------------------------------------------------------
 

@@ -96,6 +96,12 @@ static value *run_index(elaborator *e, value *index, uint64_t length) {
   return length ? index : bounded_index(e, index, 1);
 }
 
+// Whether it needs no guard: it is inside in the other branches, too.
+static bool is_always_inside(elaborator *e, const value *index, uint64_t length) {
+  return e->guards && e->batch && index->kind == VALUE_DYNAMIC &&
+         trace_is_below(find_ranges(e)[index->u.step], length);
+}
+
 indexed index_into(elaborator *e, indexed at, value *index) {
   uint64_t rows = length_of(at.array), length = rows;
   if (at.index)
@@ -103,7 +109,7 @@ indexed index_into(elaborator *e, indexed at, value *index) {
   bool for_run = is_for_run(e, index, length, at.inside) && is_data(at.array, true);
   if (!for_run)
     index = make_integer(e, index_inside(e, index, length));
-  else if (!at.inside)
+  else if (!at.inside && !is_always_inside(e, index, length))
     index = run_index(e, index, length);
   if (!at.index && !for_run)
     return (indexed){.array = element_at(e, at.array, (uint64_t)index->u.scalar.bits.i64)};
