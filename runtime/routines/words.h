@@ -33,7 +33,8 @@ typedef struct word_job {
 } word_job;
 
 typedef struct word_sorter {
-  size_t size;  // of a word
+  size_t size;    // of a word
+  size_t vector;  // bytes of a vector; of a word where there are none
   // Sorts the words first, ..., first + count - 1, none of which is below `least`. False:
   // interrupted.
   bool (*sort)(const word_job *j, uint64_t first, uint64_t count, uint64_t least);

@@ -3,7 +3,6 @@
 #include "tests/test.h"
 
 #include "runtime/context/context.h"
-#include <time.h>
 
 // Without a thread and a stack of its own for every call: valgrind is slow at these.
 static permc_context *new_context(void) {
@@ -210,10 +209,8 @@ TEST(recursion_on_data_with_index) {
                             "[1, 2, 3, 4, 5][i])\n");
   c->limits.calls = 3000;
   c->in_place = false;  // a stack of its own
-  clock_t start = clock();
   CHECK(!permc_check(c, NULL, NULL, 0));
   CHECK(strstr(permc_message(c), "the recursion of 'walk' cannot end\n"));
-  CHECK(clock() - start < 3 * CLOCKS_PER_SEC / 2 * slower());
   permc_context_free(c);
 }
 

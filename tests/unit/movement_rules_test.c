@@ -23,7 +23,6 @@ static array *arguments_of(const trace *t, const net *n, const evaluation *e, si
   *count = 0;
   for (size_t i = 0; i < t->steps.count; i++) {
     const trace_step *s = &t->steps.items[i];
-    size_t size = scalar_types[s->type].size;
     if (s->op != TRACE_ARGUMENT)
       continue;
     array *to = &arguments[s->number];
@@ -33,11 +32,13 @@ static array *arguments_of(const trace *t, const net *n, const evaluation *e, si
     memset(to->data, 0, array_bytes(to));
     for (uint64_t x = 0; s->places && s->places->is_recognised && x < s->dims[0]; x++)
       ((uint32_t *)to->data)[x] = (uint32_t)movement_place(&s->places->moves, s->dims[0], x);
-    for (size_t k = 0; k < n->arrays.count; k++)
-      for (uint64_t x = 0; n->arrays.items[k].role == NET_ARGUMENT &&
-                           n->arrays.items[k].number == s->number && x < n->arrays.items[k].count;
-           x++)
+    for (size_t k = 0; k < n->arrays.count; k++) {
+      const net_array *from = &n->arrays.items[k];  // of pairs of what the Trace's has, perhaps
+      size_t size = scalar_types[from->type].size;
+      for (uint64_t x = 0;
+           from->role == NET_ARGUMENT && from->number == s->number && x < from->count; x++)
         memcpy((char *)to->data + x * size, &e->arrays[k][x].bits, size);
+    }
   }
   return arguments;
 }
@@ -303,6 +304,23 @@ static bool check_halves(permc_context *c) {
   return good;
 }
 
+// Complex numbers of two reals side by side, of an argument or of a result.
+static bool check_pairs(permc_context *c) {
+  static const char *const bodies[] = {"map conj zs", "reverse zs", "zip_with (+) zs (reverse zs)",
+                                       "map (complex 0 2 *) zs",
+                                       "column 1 (\\[a, b] -> [a + b, b]) zs"};
+  bool good = true;
+  for (uint64_t k = 0; k < LEAST && good; k++) {
+    char code[300];
+    snprintf(code, sizeof code,
+             "main : [m]a -> [m]a\nmain xs = join (map (\\z -> [re z, im z]) (%s))\n"
+             "  where zs = map (\\[x, y] -> complex x y) (rows_of 2 xs)\n",
+             bodies[k / 2]);
+    good = check_program(c, code, k % 2 ? "[2^5]f32" : "[2^5]f64", k);
+  }
+  return good;
+}
+
 // Networks and trees, with their elements in parts: what such rules are for.
 static bool check_hidden(permc_context *c, hidden_way way, uint64_t seed) {
   enum { SMALL = 7 };
@@ -339,7 +357,8 @@ TEST(random_programs) {
   good = good && check_program(c, "main : [2^n]u32 -> [2^n]u32\nmain xs = odd_even_sort xs\n",
                                "[2^8]u32", 2 * HIDDEN + 1);
   good = good && check_scans(c) && check_sorts(c) && check_places(c) && check_known_places(c) &&
-         check_transposes(c) && check_partitions(c) && check_peers(c) && check_halves(c);
+         check_transposes(c) && check_partitions(c) && check_peers(c) && check_halves(c) &&
+         check_pairs(c);
   permc_context_free(c);
   CHECK(compared > programs / 2 && with_checks >= 4);
   for (rule_id rule = 0; rule < RULE_COUNT && programs == PROGRAMS; rule++)
