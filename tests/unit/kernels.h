@@ -326,9 +326,11 @@ static permc_value *take_result(const kernels *k, uint32_t number, const permc_v
                                 size_t component) {
   for (net_id i = 0; i < k->plan->arrays.count; i++) {
     const net_array *a = &k->plan->arrays.items[i];
-    if (a->role == NET_RESULT && a->number == number &&
-        CHECK_EQ_U64(a->count, component_size(like, component)))
-      return permc_value_new(permc_value_type(like, component), permc_value_rank(like, component),
+    const char *name = permc_value_type(like, component);
+    size_t size = scalar_types[scalar_named(name, strlen(name))].size;
+    if (a->role == NET_RESULT && a->number == number &&  // of pairs, perhaps, of what like's has
+        CHECK_EQ_U64(array_size(k->plan, i), component_size(like, component) * size))
+      return permc_value_new(name, permc_value_rank(like, component),
                              permc_value_dims(like, component), k->arrays[i]);
   }
   return NULL;

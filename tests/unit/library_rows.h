@@ -238,6 +238,8 @@ static const library_row library_rows[] = {
     {"zip_with (mod_add 97)", "[2^13]u32 [2^13]u32"},
     {"zip_with (mod_sub 97)", "[2^13]u32 [2^13]u32"},
     {"map (\\x -> x + mod_half 97 3)", "[2^13]u32"},
+    {"rfft", "[2^14]f64"},
+    {"irfft 16384", "[8193]c128"},
 };
 enum { LIBRARY_ROWS = sizeof library_rows / sizeof *library_rows };
 
