@@ -15,8 +15,8 @@
 #include <stdint.h>
 
 typedef enum library_lock_name {
+  LOCK_COMPILER,   // finding a C compiler; held over the start of processes, so it is the first
   LOCK_CACHE,      // the index of the cache: its lock is one of the file, which a child would keep
-  LOCK_COMPILER,   // finding a C compiler
   LOCK_LIBRARIES,  // opening and closing them: the loader has a lock that fork does not give back
   LOCK_OBJECTS,    // from here on: each of some of the objects
   LIBRARY_LOCKS = LOCK_OBJECTS + 32
