@@ -42,10 +42,10 @@ static value_id rotated(retrace *r, const movement *m, value_id xs) {
   return add_like(r, TRACE_CONCAT, batch, 1, &n, 0, 2, parts);
 }
 
-// xs: in so many instances.
-static value_id mapped(retrace *r, const movement *m, value_id xs, uint64_t batch) {
+static value_id mapped(retrace *r, const movement *m, value_id xs) {
   const trace_step *old = retrace_old(r);
   int n = m->map.a.rows;
+  uint64_t batch = r->to->steps.items[xs].batch;
   value_id id = add_like(r, TRACE_BMMC, batch, 1, (uint64_t[]){f2_unit(n)}, m->map.c, 1, &xs);
   trace_step *s = &r->to->steps.items[id];
   s->rows = NEW_ARRAY(r->memory, uint64_t, n + 1);
@@ -95,10 +95,9 @@ const trace *trace_without_known_places(arena *a, const trace *t, rule_log *log,
   for (; r.step < t->steps.count; r.step++)
     if (find_movement(t, retrace_old(&r), &m)) {
       value_id xs = r.now[retrace_old(&r)->operands[1]];
-      r.now[r.step] = m.kind == MOVES_BY_ROTATION ? rotated(&r, &m, xs)
-                      : m.kind == MOVES_BY_AFFINE_MAP
-                          ? mapped(&r, &m, xs, r.to->steps.items[xs].batch)
-                          : exchanged(&r, &m, xs);
+      r.now[r.step] = m.kind == MOVES_BY_ROTATION     ? rotated(&r, &m, xs)
+                      : m.kind == MOVES_BY_AFFINE_MAP ? mapped(&r, &m, xs)
+                                                      : exchanged(&r, &m, xs);
       rule_fired(log, RULE_KNOWN_PLACES, retrace_origin(&r), 0, 0);
     } else {
       r.now[r.step] = retrace_add(&r, retrace_step(&r));
