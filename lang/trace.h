@@ -245,9 +245,17 @@ typedef struct number_range {
 void trace_find_ranges(const trace *t, size_t first, uint64_t *limits, number_range *ranges);
 // Whether all are from 0 to limit - 1.
 bool trace_is_below(number_range r, uint64_t limit);
-// Whether the places are a permutation of 0 ... 2^n - 1 that is computed of their own numbers by
-// operations on bits: *map, place i is A i ^ c (bits.c).
-bool trace_find_permutation(const trace *t, value_id places, f2_affine *map);
+// Whether the places are, so many at a time, a permutation of 0 ... 2^n - 1 that is computed of their
+// own numbers by operations on bits: *map, place i is A i ^ c (bits.c).
+bool trace_find_permutation(const trace *t, value_id places, uint64_t length, f2_affine *map);
+// Bits of an i64 that are known to be 0, to be 1.
+typedef struct known_bits {
+  uint64_t zeros, ones;
+} known_bits;
+// Adds those of step x, of numbers from 0 to `most`, that a condition tells where it holds, or does
+// not: i & 4 == 0, i % 8 < 4.
+void trace_find_bits(const trace *t, value_id condition, bool holds, value_id x, uint64_t most,
+                     known_bits *known);
 // One line per step, as in the picture above.
 void trace_print(text *out, const trace *t);
 extern const char trace_legend[];  // what the lines mean, as comments (#)

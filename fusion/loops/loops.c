@@ -96,11 +96,11 @@ static bool is_chain(const numbered *n, const repeat *r) {
   return true;
 }
 
-// Whether two rounds written out, where what differs from round to round is no data, take less than
-// half the passes.
+// Whether two rounds written out, where what differs from round to round is no data, take no
+// more than half the passes.
 static bool is_better_written(looping *l, const repeat *r, size_t two) {
   size_t written = count_passes(l, (repeat){r->first, 2 * r->period, 1}, 1);
-  return written && 2 * written < two;
+  return written && 2 * written <= two;
 }
 
 // The same rounds from another place on, where one is fewer passes than `one`, which is set to

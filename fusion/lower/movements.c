@@ -69,12 +69,12 @@ static bool find_movement(const trace *t, const trace_step *s, movement *m) {
     return false;
   const trace_step *p = &t->steps.items[s->operands[0]], *xs = &t->steps.items[s->operands[1]];
   bool one = p->batch == 1 && xs->batch == s->batch && p->dims[0] == s->dims[0];
-  bool apart = s->op == TRACE_GATHER && xs->batch == 1 && p->batch == s->batch;  // xs[i xor 4]
-  if ((!one && !apart) || p->batch * p->dims[0] != xs->dims[0])
+  bool apart = s->op == TRACE_GATHER && p->batch == s->batch && p->dims[0] == 1;  // xs[i xor 4]
+  if ((!one && !apart) || p->batch * p->dims[0] != (apart ? xs->batch : 1) * xs->dims[0])
     return false;
   if (one && trace_places_are_known(p))
     *m = p->places->moves;
-  else if (trace_find_permutation(t, s->operands[0], &m->map))
+  else if (trace_find_permutation(t, s->operands[0], xs->dims[0], &m->map))
     m->kind = MOVES_BY_AFFINE_MAP;
   else
     return false;

@@ -5,6 +5,11 @@
 //
 //   if i > 0 then xs[i - 1] else x      xs[select (i > 0) (i - 1) 0]
 //
+// Where the conditions say that i + d has no carry, or i - d no borrow, it is i xor d, which is mostly
+// inside in the other branches, too. Such an index moves elements as a column of a network does:
+//
+//   if i & 4 == 0 then xs[i + 4] else xs[i - 4]     xs[i xor 4] in both branches
+//
 // So is a static one that is outside: it is an error of those runs that take the branch. The guards
 // go where functions and bindings that are made in a branch go.
 #include "lang/elaborate/elaborator.h"
@@ -74,12 +79,18 @@ static bool is_for_run(elaborator *e, value *index, uint64_t length, bool inside
   return (e->guards || nowhere) && (uint64_t)index->u.scalar.bits.i64 >= length;
 }
 
+// The first of these guards that is not of elements of what is here; or NULL.
+static const branch *guard_from(elaborator *e, const branch *g) {
+  while (g && step_at(e, g->value->u.step)->batch > e->batch)
+    g = g->outer;
+  return g;
+}
+
 // The index where all guards hold, else 0.
 static value *guarded_index(elaborator *e, value *index) {
   value *none = make_integer(e, 0);
-  for (const branch *g = e->guards; g; g = g->outer)
-    if (step_at(e, g->value->u.step)->batch <= e->batch)  // not of elements of what is here
-      index = select_value(e, g->value, g->taken ? index : none, g->taken ? none : index);
+  for (const branch *g = guard_from(e, e->guards); g; g = guard_from(e, g->outer))
+    index = select_value(e, g->value, g->taken ? index : none, g->taken ? none : index);
   return index;
 }
 
@@ -102,11 +113,35 @@ static bool is_always_inside(elaborator *e, const value *index, uint64_t length)
          trace_is_below(find_ranges(e)[index->u.step], length);
 }
 
+// i xor d for i + d or i - d, if the guards know those bits of i; else NULL.
+static value *without_carry(elaborator *e, const value *index) {
+  if (!e->guards || index->kind != VALUE_DYNAMIC)
+    return NULL;
+  const trace_step *s = step_at(e, index->u.step);
+  if (s->op != TRACE_SCALAR || (s->scalar != OP_ADD && s->scalar != OP_SUB))
+    return NULL;
+  uint32_t left = s->scalar == OP_ADD && step_at(e, s->operands[0])->op == TRACE_CONSTANT;
+  value_id x = s->operands[left];
+  const trace_step *d = step_at(e, s->operands[1 - left]);
+  number_range all = find_ranges(e)[x];
+  if (d->op != TRACE_CONSTANT || all.least < 0 || all.most == INT64_MAX)
+    return NULL;
+  known_bits known = {0, 0};
+  for (const branch *g = guard_from(e, e->guards); g; g = guard_from(e, g->outer))
+    trace_find_bits(e->out, g->value->u.step, g->taken, x, (uint64_t)all.most, &known);
+  if (d->constant.u64 & ~(s->scalar == OP_ADD ? known.zeros : known.ones))
+    return NULL;
+  return scalar_operation(e, OP_XOR, make_dynamic(e, x), make_dynamic(e, s->operands[1 - left]));
+}
+
 indexed index_into(elaborator *e, indexed at, value *index) {
   uint64_t rows = length_of(at.array), length = rows;
   if (at.index)
     length = length_of(as_array(e, at.array)->u.array.element);
   bool for_run = is_for_run(e, index, length, at.inside) && is_data(at.array, true);
+  value *moved = for_run && !at.inside ? without_carry(e, index) : NULL;
+  if (moved && is_always_inside(e, moved, length))
+    index = moved;
   if (!for_run)
     index = make_integer(e, index_inside(e, index, length));
   else if (!at.inside && !is_always_inside(e, index, length))

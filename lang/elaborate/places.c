@@ -374,7 +374,7 @@ static void add_place_check(elaborator *e, const checked_places *l) {
 static uint64_t permuted_elements(const elaborator *e, value_id places) {
   f2_affine map;
   const trace_step *s = step_at(e, places);
-  if (s->rank == 1 && s->batch == 1 && trace_find_permutation(e->out, places, &map))
+  if (s->rank == 1 && s->batch == 1 && trace_find_permutation(e->out, places, s->dims[0], &map))
     return s->dims[0];
   while (s->op == TRACE_GATHER && step_at(e, s->operands[1])->op == TRACE_PLACES &&
          step_at(e, s->operands[1])->dims[0] == s->dims[0])

@@ -40,6 +40,25 @@ static term step_bit_places(generator *g, const scope *s, term xs, keep k, const
                    xs.shape);
 }
 
+// Each with the element d after it or before it, in halves of blocks that a condition tells.
+static term step_partner(generator *g, const scope *s, term xs, keep k, const step *row) {
+  (void)s, (void)k, (void)row;
+  uint64_t length = xs.shape->length;
+  const char *name = fresh_name(g, "a"), *i = fresh_name(g, "j");
+  if (length % 2)
+    return (term){0};
+  uint32_t d = 1U << draw_below(g, (uint32_t)__builtin_ctzll(length));
+  const char *const conditions[] = {write_code(g, "%s & %u == 0", i, d),
+                                    write_code(g, "%s %% %u < %u", i, 2 * d, d),
+                                    write_code(g, "not (%s / %u %% 2 == 1)", i, d)};
+  return make_atom(write_code(g,
+                              "(let %s = %s in [if %s then %s[%s + %u] else %s[%s - %u] | "
+                              "%s <- 0 .. length %s - 1])",
+                              name, xs.text, conditions[draw_below(g, 3)], name, i, d, name, i, d,
+                              i, name),
+                   xs.shape);
+}
+
 // Elements by indices that are data; of rows one element of each, or all.
 static term indexed(generator *g, term xs, uint64_t length, term places, bool of_rows) {
   const shape *e = xs.shape->parts[0];
@@ -372,6 +391,7 @@ static term step_rounds(generator *g, const scope *s, term xs, keep k, const ste
 const step place_steps[] = {
     {"gather is", 12, FILLED, KEEP_SHAPE, 4, 0, step_gather_places},
     {"gather xor", 5, FILLED, KEEP_SHAPE, 2, 0, step_bit_places},
+    {"[xs[i + d]]", 5, FILLED, KEEP_SHAPE, 2, 0, step_partner},
     {"scatter", 12, FILLED | EXACT, KEEP_SHAPE, 6, 0, step_scatter},
     {"compact", 6, SCALARS | EXACT, KEEP_SHAPE, 30, 0, step_compact},
     {"distinct", 3, ORDERED | EXACT, KEEP_SHAPE, 30, 0, step_distinct},
