@@ -168,9 +168,20 @@ static uint32_t widest_computed(const planning *p, const plan_pass *pass, uint32
   return widest;
 }
 
+static bool has_folds(const planning *p, const plan_pass *pass) {
+  for (uint32_t i = 0; i < pass->op_count; i++) {
+    const net_op *op = &p->stage->ops.items[pass->ops[i]];
+    for (uint32_t n = net_op_nodes(p->stage, op, p->stage->walk); n-- > 0;)
+      if (p->stage->nodes.items[p->stage->walk[n]].kind == NET_FOLD)
+        return true;
+  }
+  return false;
+}
+
 // Lanes first: they are there anyhow; then as many registers as the tile has use for, at least as
 // wide ops need. What only moves takes a line of memory in each register, and then has a line of
-// the other side in each: squares of elements, however narrow, turn in registers.
+// the other side in each: squares of elements, however narrow, turn in registers. Where a fold is a
+// loop for each element, there is one element at a time.
 phase_shape phase_shape_of(const planning *p, const plan_pass *pass) {
   const target *t = p->target;
   uint32_t widest = 1;
@@ -182,6 +193,8 @@ phase_shape phase_shape_of(const planning *p, const plan_pass *pass) {
     int own = (int)p->stage->ops.items[pass->ops[i]].k;
     k = own > k ? own : k;
   }
+  if (t->lane_bytes && has_folds(p, pass))
+    return (phase_shape){smaller_of(k, d), 0};
   widest = t->lane_bytes ? widest_computed(p, pass, widest) : widest;
   int lanes = t->lane_bytes ? log2_floor(t->lane_bytes / widest) : F2_MAX;
   int l = smaller_of(smaller_of((int)t->lane_bits, lanes), d - smaller_of(k, d));

@@ -3,16 +3,7 @@
 typedef struct fold_writer {
   c_phase *phase;
   const net_node *fold;
-  bool by_lane;  // operands are vectors
-  uint32_t lanes;
 } fold_writer;
-
-// The variable of a lane of an operand, as an expression.
-static const char *lane_of(const fold_writer *f, const c_value *v, uint32_t part) {
-  c_writer *w = f->phase->w;
-  return c_format(w, "v%u%s", c_as_vector(w, v, part, f->by_lane ? f->lanes : 1),
-                  f->by_lane ? "[lane]" : "");
-}
 
 // Whether the turn's numbers are of an array of so many elements.
 static bool is_turn_inside(const net_stage *s, net_id turn, uint64_t count) {
@@ -66,29 +57,20 @@ static c_value folded(const fold_writer *f, const c_value *so_far, const c_value
   return chooses ? c_select(f->phase->w, &made, so_far, x, 1) : made;
 }
 
-c_value c_fold_value(c_phase *phase, const net_id *turns, net_id id, uint32_t lanes) {
+c_value c_fold_value(c_phase *phase, const net_id *turns, net_id id) {
   c_writer *w = phase->w;
   const net_node *fold = &phase->stage->nodes.items[id];
   const net_node *turn = &phase->stage->nodes.items[fold->operands[0]];
-  const c_value *o[] = {&phase->values[turn->operands[0]], &phase->values[turn->operands[1]],
-                        &phase->values[fold->operands[1]]};
-  fold_writer f = {.phase = phase, .fold = fold, .lanes = lanes};
-  for (int i = 0; i < 3; i++)
-    f.by_lane |= o[i]->level == C_VECTOR && lanes > 1;
+  fold_writer f = {.phase = phase, .fold = fold};
   uint32_t parts = scalar_parts(fold->type), bytes = scalar_part_bytes(fold->type);
-  c_value out = {.level = f.by_lane || lanes == 1 ? C_VECTOR : C_UNIFORM, .type = fold->type};
-  c_value so_far = {.level = C_UNIFORM, .type = fold->type}, next;
-  const char *first = lane_of(&f, o[0], 0), *end = lane_of(&f, o[1], 0), *start[2];
+  uint32_t first = c_as_vector(w, &phase->values[turn->operands[0]], 0, 1);
+  uint32_t end = c_as_vector(w, &phase->values[turn->operands[1]], 0, 1), number = w->next++;
+  c_value so_far = {.level = C_VECTOR, .type = fold->type}, next;
   for (uint32_t part = 0; part < parts; part++) {
-    start[part] = lane_of(&f, o[2], part);
-    out.id[part] =
-        c_declare(w, c_vector(w, bytes, f.by_lane ? lanes : 1), c_zero(f.by_lane ? lanes : 1)).id;
+    uint32_t start = c_as_vector(w, &phase->values[fold->operands[1]], part, 1);
+    so_far.id[part] = c_declare(w, c_vector(w, bytes, 1), c_format(w, "v%u", start)).id;
   }
-  c_line(w, f.by_lane ? "for (int lane = 0; lane < %u; lane++) {" : "{", lanes);
-  for (uint32_t part = 0; part < parts; part++)
-    so_far.id[part] = c_declare(w, c_vector(w, bytes, 1), start[part]).id;
-  uint32_t number = w->next++;
-  c_line(w, "for (%s v%u = %s; (int64_t)v%u < (int64_t)%s; v%u++) {", c_vector(w, 8, 1), number,
+  c_line(w, "for (%s v%u = v%u; (int64_t)v%u < (int64_t)v%u; v%u++) {", c_vector(w, 8, 1), number,
          first, number, end, number);
   phase->values[fold->operands[0]] =
       (c_value){.level = C_UNIFORM, .type = SCALAR_I64, .id = {number}};
@@ -97,8 +79,5 @@ c_value c_fold_value(c_phase *phase, const net_id *turns, net_id id, uint32_t la
   for (uint32_t part = 0; part < parts; part++)
     c_line(w, "v%u = v%u;", so_far.id[part], c_as_vector(w, &next, part, 1));
   c_line(w, "}");
-  for (uint32_t part = 0; part < parts; part++)
-    c_line(w, "v%u%s = v%u;", out.id[part], f.by_lane ? "[lane]" : "", so_far.id[part]);
-  c_line(w, "}");
-  return out;
+  return so_far;
 }

@@ -360,7 +360,7 @@ static void evaluate_node(op_view *v, net_id id, uint32_t i, uint64_t first) {
   if (v->turns && v->turns[id] != NET_NONE)
     return;  // by its folds
   if (f->stage->nodes.items[id].kind == NET_FOLD) {
-    f->values[id] = c_fold_value(f, v->turns, id, v->lanes);
+    f->values[id] = c_fold_value(f, v->turns, id);
     return;
   }
   net_id index = i < v->node_count ? only_index(f->stage, id) : NET_NONE;

@@ -687,6 +687,11 @@ status 0 explain -e '\keys -> sort keys' --arguments '[2^4]u32' --dump cuda
 out_has '^// a0  argument keys: \[16\]u32$'
 out_has '^PERMC_KERNEL(0, '
 [ "$(wc -l <out)" -lt 200 ] || fail "--dump cuda of sort has $(wc -l <out) lines"
+# Loops by data are of one element each: what is around them is not taken apart lane by lane.
+status 0 explain -e 'reduce_ragged (+) 0.0' --arguments '[3]int [2^13]f64' --target avx512 --dump c
+out_has '{  // phase 0: 1 op, 2^0 registers of 2^0 lanes$'
+out_has '      for (u64x1 v[0-9]* = v[0-9]*; (int64_t)v[0-9]* < (int64_t)v[0-9]*; v[0-9]*++) {'
+out_lacks '\[lane\]'
 # An index that leaves i64 on the way wraps also where compilers take it that it does not.
 status 0 explain -e 'map (\i -> abs (i + 9223372036854775806)) (iota 49)' --target gpu --dump cuda
 out_has 'const uint64_t u[0-9]* = u[0-9]* + (t);'
