@@ -25,8 +25,8 @@ static void classify_keys(const void *with, uint64_t first, uint64_t last, void 
 
 // The keys of a row in order are known once they are counted.
 static void fill_keys(const bucketing *b, const uint64_t *starts, char *to, size_t size) {
-  for (uint64_t digit = 0, i = 0; digit < BUCKETS; digit++) {
-    uint64_t end = digit + 1 < BUCKETS ? starts[digit + 1] : b->task->length;
+  for (uint64_t digit = 0, i = 0; digit <= b->mask; digit++) {
+    uint64_t end = digit < b->mask ? starts[digit + 1] : b->task->length;
     for (uint64_t key = (digit ^ b->flip) & b->mask; i < end; i++)
       store_key(to, i, size, key);
   }
@@ -55,7 +55,8 @@ bool routine_bucket(const sort_task *t) {
   worker_memory own = {0};
   crew c = crew_begin(&t->crew, &own);
   uint64_t starts = class_order_starts(t->length, BUCKETS, c.threads);
-  class_order o = {.crew = c, .count = t->length, .class_count = BUCKETS, .class_bytes = 1};
+  class_order o = {
+      .crew = c, .count = t->length, .class_count = 1U << t->order.bits, .class_bytes = 1};
   bucketing b = {
       .task = t, .flip = (uint8_t)t->order.code.all, .mask = (uint8_t)((1U << t->order.bits) - 1)};
   o.classes = reserve(c.memory, BLOCK_WORDS, t->length + 1);

@@ -16,23 +16,36 @@ typedef struct place_row {
   uint64_t *met, *again;
 } place_row;
 
+// By bytes of a place.
+typedef uint8_t place_1;
+typedef uint16_t place_2;
+typedef uint32_t place_4;
+typedef uint64_t place_8, place_16;
+
 static inline uint64_t row_place(const place_row *r, uint64_t i, size_t size) {
   return (load_key(r->places, i, size) ^ r->sign) - r->sign;
 }
 
 // Whether any is wrong. A place is outside where it, or what is left from it to the last one, is
-// negative: without comparisons, for compilers to take vectors.
+// negative as an integer of its own width: without comparisons, for compilers to take vectors.
 static bool is_any_wrong(const place_row *r) {
   const place_check *c = r->check;
   uint64_t last = (r->sign && c->limit > r->sign ? r->sign : c->limit) - 1;
+  bool far = last >> (8 * c->size - 1);  // that would be negative, too
   for (uint64_t i = 0; i < c->length; i += PLACES) {
-    uint64_t end = c->length - i < PLACES ? c->length : i + PLACES, seen = 0;
+    uint64_t end = c->length - i < PLACES ? c->length : i + PLACES;
+    bool wrong = false;
+    for (uint64_t j = i; j < end && far; j++)
+      wrong |= load_key(r->places, j, c->size) >= c->limit;
 #define LOOK(U)                                                                                    \
-  for (uint64_t j = i; j < end; j++)                                                               \
-    seen |= load_key(r->places, j, (U)) | (last - load_key(r->places, j, (U)));
+  place_##U most = (place_##U)last, seen = 0;                                                      \
+  for (uint64_t j = i; j < end && !far; j++) {                                                     \
+    place_##U place = (place_##U)load_key(r->places, j, (U));                                      \
+    seen |= (place_##U)(place | (place_##U)(most - place));                                        \
+  }                                                                                                \
+  wrong |= seen >> (8 * sizeof seen - 1);
     FOR_ELEMENT_SIZE(c->size, LOOK)
 #undef LOOK
-    bool wrong = seen >> 63;
     for (uint64_t j = i; j < end && c->distinct && !wrong; j++) {
       uint64_t place = load_key(r->places, j, c->size);
       uint64_t *word = &r->met[place / PLACE_BITS], bit = UINT64_C(1) << place % PLACE_BITS;

@@ -1,11 +1,13 @@
 // runtime/routines: sorts of words with each instruction set, and of keys of all types with
-// payloads and in rows, beside a stable insertion and merge by the total order.
+// payloads and in rows, beside a stable insertion and merge by the total order; checks of places of
+// all widths.
 #include "tests/test.h"
 
 #include "core/random.h"
 #include "core/scalar/scalar.h"
 #include "runtime/routines/executor.h"
 #include "runtime/routines/key_order.h"
+#include "runtime/routines/places.h"
 #include "runtime/routines/sort.h"
 #include "runtime/routines/words.c"  // with the names that are its own
 #include "runtime/routines/words_team.h"
@@ -347,6 +349,39 @@ TEST(memory_is_bounded) {
   }
   for (size_t a = 0; a < 5; a++)
     free(arrays[a]);
+}
+
+// ---- places -------------------------------------------------------------------------------------
+
+// Limits at each power of two: the last place is right, and the next one is not where there is one.
+TEST(places_of_all_widths) {
+  enum { LENGTH = 1500, AT = 1200 };
+  static unsigned char places[8 * LENGTH];
+  for (size_t size = 1; size <= 8; size *= 2)
+    for (uint32_t is_signed = 0; is_signed < 2; is_signed++)
+      for (uint32_t bit = 0; bit < 8 * size - is_signed; bit++)
+        for (int64_t more = -1; more <= 1; more++) {
+          uint64_t limit = (UINT64_C(1) << bit) + (uint64_t)more;
+          uint64_t most = UINT64_MAX >> (64 - 8 * size + is_signed);
+          int64_t found[2];
+          place_check c = {.size = size,
+                           .is_signed = is_signed,
+                           .rows = 1,
+                           .length = LENGTH,
+                           .limit = limit,
+                           .places = places,
+                           .crew = {.threads = 1}};
+          uint64_t tried[] = {limit - 1, limit, most, UINT64_MAX};
+          for (size_t i = 0; i < 4 && limit; i++) {
+            memset(places, 0, sizeof places);
+            memcpy(places + AT * size, &tried[i], size);  // little-endian
+            uint64_t place = tried[i] & UINT64_MAX >> (64 - 8 * size);
+            bool wrong = place >= limit;
+            CHECK(routine_find_wrong(&c, found));
+            CHECK(found[0] == (wrong ? AT : INT64_MAX));
+          }
+          CHECK(limit || (routine_find_wrong(&c, found) && found[0] == 0));
+        }
 }
 
 TEST_MAIN()
