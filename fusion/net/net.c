@@ -191,7 +191,7 @@ net_map net_stage_map(arena *a, const net_stage *s, f2_affine address) {
   int64_t stride = 1;
   for (int i = 0; i < address.a.rows; i++, stride *= 2)
     m.rows[i] = (net_row){{address.a.row[i], f2_bit(address.c, i)}, stride};
-  for (uint32_t i = s->loop_count; i-- > 0; stride *= (int64_t)s->extents[i])
+  for (uint32_t i = s->loop_count; i-- > 0; stride *= (int64_t)net_loop_indices_end(s, i))
     m.strides[i] = stride;
   net_map_normalise(&m);
   return m;

@@ -532,6 +532,10 @@ static inline uint64_t net_loop_index(const net_stage *s, uint32_t loop, uint64_
   uint64_t index = turn * s->paces[loop].step;
   return index < s->paces[loop].last ? index : s->paces[loop].last;
 }
+// All indices of the loop are below it.
+static inline uint64_t net_loop_indices_end(const net_stage *s, uint32_t loop) {
+  return s->paces && s->extents[loop] ? s->paces[loop].last + 1 : s->extents[loop];
+}
 // The indices of all loops at one of their turns, numbered row by row.
 void net_loop_indices(const net_stage *s, uint64_t number, uint64_t *indices);
 // Whether the map's values at all indices of the stage are 0 to count - 1.
@@ -551,7 +555,8 @@ static inline uint64_t net_shares_of_loop(const net_stage *s) {
 static inline int net_share_bits(const net_stage *s) { return s->n - s->shares; }
 static inline bool net_stage_is_shared(const net_stage *s) { return s->shares || s->share_turns; }
 // The addresses of an array of them all, or where address has less than n rows, of a coset: bit i
-// of address(x) weighs 2^i, the loops follow, innermost first.
+// of address(x) weighs 2^i, the loops follow, innermost first. (Of blocks that overlap, the array has
+// room for one at each index of their loop.)
 net_map net_stage_map(arena *a, const net_stage *s, f2_affine address);
 // Whether two loads read the same elements (into whatever values); two stores write the same to
 // equal places (of whatever arrays).

@@ -286,9 +286,11 @@ static void spill_value(building *b, uint32_t number, const plan_pass *pass, mov
   k->move.padding_value = free ? p->padding.values[v] : (scalar_bits){{0}};
   k->move.live = live_forms(p->memory, live, &k->move.live_count);
   k->move.array = over ? over->move.array : (net_id)(p->plan->arrays.count + b->made.arrays.count);
+  uint64_t count = f2_unit(k->layout.rows);
+  for (uint32_t i = 0; i < s->loop_count; i++)
+    count *= net_loop_indices_end(s, i);
   net_array array = {.type = s->values.items[v],
-                     .count = free ? k->move.padding_start
-                                   : net_stage_elements(s) >> (s->n - k->layout.rows),
+                     .count = free ? k->move.padding_start : count,
                      .role = NET_TEMPORARY};
   if (!over)
     vec_push(p->memory, &b->made.arrays, array);

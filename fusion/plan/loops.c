@@ -30,6 +30,7 @@ typedef struct blocked_loop {
 typedef struct blocking {
   arena *memory;
   const net_stage *stage;
+  bool overlap;  // blocks may
   uint32_t count;
   blocked_loop *loops;
   uint64_t share_turns;  // of the loop that shares have turns of, which has the stage's number
@@ -53,11 +54,11 @@ static void join_loops(blocking *b) {
 
 // The widest blocks of at most 2^bits that compute few elements twice, where they do not divide a
 // loop.
-static int fitting_bits(const blocked_loop *l, int bits) {
+static int fitting_bits(const blocking *b, const blocked_loop *l, int bits) {
   enum { FEW = 8 };  // one of so many
   for (; bits > 0; bits--) {
     uint64_t rest = l->extent % f2_unit(bits), twice = rest ? f2_unit(bits) - rest : 0;
-    if (f2_unit(bits) <= l->extent && twice <= l->extent / FEW)
+    if (f2_unit(bits) <= l->extent && twice <= (b->overlap ? l->extent / FEW : 0))
       break;
   }
   return bits;
@@ -98,14 +99,15 @@ static int block_bits(const blocking *b) {
 static void widen_blocks(const blocking *b, blocked_loop *l, int bits, int most) {
   int room = most - block_bits(b) + l->bits;
   bits = smaller_of(bits, room);
-  bits = fitting_bits(l, bits_in_share(b, l, bits));
+  bits = fitting_bits(b, l, bits_in_share(b, l, bits));
   l->bits = bits > l->bits ? bits : l->bits;
 }
 
-// Loops along lines get an equal share each of what there is room for.
-static void widen_lines(const blocking *b, uint32_t line_bytes, int bits, int most) {
+// Loops along lines of the first `count` loads, then stores, get an equal share each of what there
+// is room for.
+static void widen_lines(const blocking *b, size_t count, uint32_t line_bytes, int bits, int most) {
   const net_stage *s = b->stage;
-  for (size_t i = 0; i < s->loads.count + s->stores.count; i++) {
+  for (size_t i = 0; i < count; i++) {
     bool load = i < s->loads.count;
     const net_map *m = load ? &s->loads.items[i].map : &s->stores.items[i - s->loads.count].map;
     net_id v = load ? s->loads.items[i].value : s->stores.items[i - s->loads.count].value;
@@ -116,7 +118,8 @@ static void widen_lines(const blocking *b, uint32_t line_bytes, int bits, int mo
 }
 
 // A tile of a stage that computes is the whole index space, so that there is one pass. Of one that
-// only moves it has whole lines, whatever else there is.
+// only moves it has whole lines, whatever else there is; where lanes are of vectors, also of long
+// rows that are computed across: sums of columns.
 static void choose_bits(blocking *b, const planning *p) {
   enum {
     MOVES = 14,
@@ -125,6 +128,7 @@ static void choose_bits(blocking *b, const planning *p) {
     OPS_OF_WARPS = 11
   };  // moves of warps: in bytes
   bool moves = p->stage->ops.count == 0, warps = p->target->lane_bytes == 0;
+  size_t loads = p->stage->loads.count, all = loads + p->stage->stores.count;
   double bytes = 1;
   for (uint32_t i = 0; i < p->slot_count; i++)
     bytes += p->slot_bytes[i];
@@ -132,12 +136,17 @@ static void choose_bits(blocking *b, const planning *p) {
                : moves                               ? MOVES_OF_WARPS - log2_floor(p->moved_bytes)
                : net_stage_has(p->stage, NET_GATHER) ? PLAN_GATHERED_BITS
                                                      : OPS_OF_WARPS;
-  enough = smaller_of(enough, log2_floor((uint64_t)((double)p->target->tile_bytes / bytes)));
+  int room = log2_floor((uint64_t)((double)p->target->tile_bytes / bytes));
+  enough = smaller_of(enough, room);
   int most = enough - p->stage->n;
   for (int bits = 1; bits <= enough / 2 && moves; bits++)
-    widen_lines(b, p->target->line_bytes, bits, enough);
+    widen_lines(b, all, p->target->line_bytes, bits, enough);
   for (int bits = 1; bits <= most; bits++)
-    widen_lines(b, p->target->line_bytes, bits, most);
+    widen_lines(b, all, p->target->line_bytes, bits, most);
+  int lanes = smaller_of(p->t, log2_floor(p->target->lane_bytes));
+  int across = room - p->stage->n > lanes ? room - p->stage->n : lanes;
+  for (int bits = 1; bits <= p->t && !warps; bits++)
+    widen_lines(b, loads, p->target->line_bytes, bits, across);
   for (uint32_t i = b->count; i-- > 0;)
     widen_blocks(b, &b->loops[i], most, most);
 }
@@ -164,9 +173,9 @@ static net_map map_in_blocks(const void *with, const net_map *m) {
   return c;
 }
 
-bool plan_stage_in_blocks(const planning *p, net_stage *out) {
+bool plan_stage_in_blocks(const planning *p, bool overlap, net_stage *out) {
   const net_stage *s = p->stage;
-  blocking b = {.memory = p->memory, .stage = s};
+  blocking b = {.memory = p->memory, .stage = s, .overlap = overlap};
   if (net_stage_has(s, NET_EXTERN) || net_stage_has(s, NET_GROUP) || !net_stage_elements(s))
     return false;
   join_loops(&b);

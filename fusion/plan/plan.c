@@ -481,23 +481,30 @@ static plan *plan_stages(arena *a, const net *n, const target *t, const strategy
 
 // ---- the net as it is planned -------------------------------------------------------------------
 
-// Blocks that overlap have no arrays between passes: such an array holds block after block, and its
-// address would have to know the turn of a loop, where maps know its index.
+// Whether passes of the stage, whose blocks overlap, have arrays between them that are too large, or
+// lie in shares: such an array has room for a block at each index of a loop.
+static bool needs_large_arrays(const rewriting *r, net_stage blocked) {
+  plan p = {.net = net_with_stage(r->memory, r->net, r->number, blocked), .target = r->target};
+  const stage_passes made = plan_stage_in_any_order(r->memory, &p, r->number, r->asked).made;
+  bool large = false;
+  for (size_t i = 0; i < made.arrays.count; i++)
+    large |=
+        net_stage_is_shared(&blocked) || made.arrays.items[i].count > net_stage_elements(&blocked);
+  return large;
+}
+
 static bool rewrite_in_blocks(const rewriting *r, net *to) {
   net_stage blocked;
   plan p = {.net = r->net, .target = r->target};
   if (!r->stage->loop_count)
     return false;
   planning own = planning_of_stage(r->memory, &p, r->number);
-  if (!plan_stage_in_blocks(&own, &blocked))
-    return false;
-  if (net_stage_overlaps(&blocked)) {
-    p.net = net_with_stage(r->memory, r->net, r->number, blocked);
-    if (plan_stage_in_any_order(r->memory, &p, r->number, r->asked).made.arrays.count)
-      return false;
-  }
-  vec_push(r->memory, &to->stages, blocked);
-  return true;
+  bool changes = plan_stage_in_blocks(&own, true, &blocked);
+  if (changes && net_stage_overlaps(&blocked) && needs_large_arrays(r, blocked))
+    changes = plan_stage_in_blocks(&own, false, &blocked);
+  if (changes)
+    vec_push(r->memory, &to->stages, blocked);
+  return changes;
 }
 
 // What may become of each stage, in turn.

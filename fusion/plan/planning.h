@@ -168,9 +168,9 @@ bool plan_rewrite_columns(const rewriting *r, net *to);
 typedef double net_cost(arena *a, const net *t, const target *to);  // seconds of its plan
 const net *plan_together(arena *a, const net *t, const target *to, net_cost *cost);
 
-// The stage with loops in blocks whose indices are index bits (plan/loops.c). False: it stays as it
-// is.
-bool plan_stage_in_blocks(const planning *p, net_stage *out);
+// The stage with loops in blocks whose indices are index bits (plan/loops.c), of which the last may
+// overlap the one before. False: it stays as it is.
+bool plan_stage_in_blocks(const planning *p, bool overlap, net_stage *out);
 
 // The net with the stage's ops in an order that takes less than so many passes, or NULL
 // (plan/commute.c). *parts: of ops, that wait for a later pass.
