@@ -1,4 +1,4 @@
-// Stages that do the same on other arrays. See net.h.
+// Stages that do the same on other arrays, whichever steps they are of. See net.h.
 #include "fusion/net/net.h"
 
 typedef struct pairing {
@@ -44,7 +44,7 @@ static bool are_nodes_alike(pairing *p, const net_node *x, const net_node *y) {
 }
 
 static bool are_ops_equal(const net_op *x, const net_op *y) {
-  bool equal = x->k == y->k && x->output_count == y->output_count && x->origin == y->origin &&
+  bool equal = x->k == y->k && x->output_count == y->output_count &&
                are_numbers_equal(x->k, x->directions, y->directions, sizeof *x->directions) &&
                net_forms_equal(x->k, x->coordinates, y->k, y->coordinates) &&
                net_forms_equal(x->live_count, x->live, y->live_count, y->live);
@@ -62,7 +62,7 @@ static bool are_routines_alike(pairing *p, const net_routine *x, const net_routi
       x->kind == y->kind && x->descending == y->descending && x->distinct == y->distinct &&
       x->back == y->back && x->counts == y->counts && x->shared == y->shared &&
       x->ragged == y->ragged && x->rows == y->rows && x->length == y->length &&
-      x->limit == y->limit && x->origin == y->origin && x->pair_count == y->pair_count &&
+      x->limit == y->limit && x->pair_count == y->pair_count &&
       x->dimension_count == y->dimension_count &&
       are_numbers_equal(x->dimension_count, x->dimensions, y->dimensions, sizeof *x->dimensions) &&
       (!x->ragged || pair_arrays(p, x->offsets, y->offsets));
