@@ -17,10 +17,11 @@ find "$@" -path '*/permc_*.dir/*' -name '*.c.o' | sort | while read -r object; d
   name=${object#*.dir/}
   # What a build folder still holds of sources that are gone is passed over.
   [ -f "$tools/../../${name%.o}" ] || [ "${name#*generated/}" != "$name" ] || continue
-  nm "$object" | awk -v file="${name%.o}" '
-    $1 == "U" { print file, "uses", $2; next }
-    $2 ~ /^[TDBRVWC]$/ { print file, "defines", $3 }'
-done | awk '
+  echo "$object"
+done | xargs nm -A | awk '
+  { sub(/^.*\.dir\//, ""); sub(/\.o:[0-9a-f]*/, "") }
+  $2 == "U" { print $1, "uses", $3; next }
+  $2 ~ /^[TDBRVWC]$/ { print $1, "defines", $3 }' | awk '
   # Strongly connected components (Tarjan 1972), without recursion: `path` is the walk so far.
   $2 == "defines" { home[$3] = $1 }
   $2 == "uses" { user[++uses] = $1; used[uses] = $3 }
