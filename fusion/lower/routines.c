@@ -134,6 +134,13 @@ static known_places *find_sort(lowering *l, const trace_step *s) {
   return NULL;
 }
 
+// Whether all elements that it moves are the same.
+static bool moves_constant(const lowering *l, const trace_step *s) {
+  const lowered *v = &l->values[s->operands[1]];
+  return v->kind == LOWERED_EXPRESSION && l->pool.nodes.items[v->node].kind == NET_CONSTANT &&
+         operand_step(l, s, 1)->batch == s->batch;
+}
+
 // On processors a gather is scalar code, whatever its length; and so is one of few elements, which
 // a cache holds.
 static bool is_gather_for_routine(const lowering *l, const trace_step *s) {
@@ -161,12 +168,30 @@ bool lower_permute(lowering *l, const trace_step *s, lowered *result) {
   return true;
 }
 
+// Stores what later scatters to these places move, as far as it is there: it goes with this sort.
+static void store_payloads(lowering *l, const trace_step *s, const known_places *k) {
+  uint32_t now = (uint32_t)(s - l->trace->steps.items);
+  for (uint32_t id = now + 1; id < l->trace->steps.count; id++) {
+    const trace_step *f = &l->trace->steps.items[id];
+    if (f->op == TRACE_SCATTER && l->uses[id] && f->operands[0] < now && f->operands[1] < now &&
+        operand_step(l, f, 1)->op != TRACE_IOTA && operand_step(l, f, 1)->batch == f->batch &&
+        find_sort(l, f) == k && !moves_constant(l, f))
+      operand_array(l, f, 1, f->batch);
+  }
+}
+
 bool lower_sort(lowering *l, const trace_step *s, lowered *result) {
   known_places *k = find_sort(l, s);
   if (!k)
     return false;
+  if (moves_constant(l, s)) {
+    *result = lower_operand(l, s, 1);
+    return true;
+  }
   const net_routine of = *stage_of(l, k->stage)->routine;
   bool index = operand_step(l, s, 1)->op == TRACE_IOTA;
+  if (k->sort == NET_NONE)
+    store_payloads(l, s, k);
   net_routine_pair pair = {index ? NET_NONE : operand_array(l, s, 1, s->batch), NET_NONE};
   bool ready = k->sort != NET_NONE && (pair.from == NET_NONE || pair.from < k->arrays);
   if (!ready) {

@@ -4,8 +4,9 @@
 //   %4  keys of %0, in histogram      count %4
 //   %9  the same, in bucket           places %9        becomes places %4, and %9 is needed by nobody
 //
-// Places of gather and scatter, too: equal ones are checked once. Other equal steps stay apart: whether
-// an element is kept or computed again where it is needed is what fusion decides.
+// Places of gather and scatter, too: equal ones are checked once; and what a scatter makes, which is
+// in memory. Other equal steps stay apart: whether an element is kept or computed again where it is
+// needed is what fusion decides.
 #include "lang/elaborate/elaborator.h"
 
 typedef struct step_numbers {
@@ -52,6 +53,8 @@ static bool has_places(const trace_step *s) {
   return is_of_keys(s) || s->op == TRACE_GATHER || s->op == TRACE_SCATTER;
 }
 
+static bool is_made_once(const trace_step *s) { return is_of_keys(s) || s->op == TRACE_SCATTER; }
+
 void share_work(elaborator *e) {
   trace *t = e->out;
   size_t many = 0;
@@ -64,10 +67,10 @@ void share_work(elaborator *e) {
   for (size_t id = 0; id < t->steps.count; id++) {
     trace_step *s = &t->steps.items[id];
     for (uint32_t i = 0; i < s->operand_count; i++)
-      if (is_of_keys(s) || (has_places(s) && !i) || is_of_keys(step_at(e, s->operands[i])))
+      if (is_of_keys(s) || (has_places(s) && !i) || is_made_once(step_at(e, s->operands[i])))
         s->operands[i] = n.same[s->operands[i]];
   }
   for (size_t i = 0; i < t->results.count; i++)
-    if (is_of_keys(step_at(e, t->results.items[i])))
+    if (is_made_once(step_at(e, t->results.items[i])))
       t->results.items[i] = n.same[t->results.items[i]];
 }
