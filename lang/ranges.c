@@ -189,10 +189,16 @@ static void assume(known *k, value_id condition, bool holds, unsigned depth) {
     }
 }
 
-static bool is_same(const trace *t, value_id a, value_id b) {
+// Whether they are one step, or do the same to the same: i + 2 of a condition, and of an index.
+static bool is_same(const trace *t, value_id a, value_id b, unsigned depth) {
   const trace_step *x = &t->steps.items[a], *y = &t->steps.items[b];
-  return a == b || (x->op == TRACE_CONSTANT && y->op == TRACE_CONSTANT && x->type == y->type &&
-                    memcmp(&x->constant, &y->constant, scalar_types[x->type].size) == 0);
+  if (a == b || (x->op == TRACE_CONSTANT && y->op == TRACE_CONSTANT && x->type == y->type &&
+                 memcmp(&x->constant, &y->constant, scalar_types[x->type].size) == 0))
+    return true;
+  bool same = depth > 0 && x->op == TRACE_SCALAR && trace_steps_are_alike(x, y);
+  for (uint32_t i = 0; i < x->operand_count && same; i++)
+    same = is_same(t, x->operands[i], y->operands[i], depth - 1);
+  return same;
 }
 
 // The same of ==, and of != where the other number is one at an end.
@@ -201,7 +207,7 @@ static number_range where_equal(const known *k, const trace_step *c, bool holds,
   bool equal = (c->scalar == OP_EQ) == holds;
   for (uint32_t i = 0; i < 2; i++) {
     number_range other = k->r[c->operands[1 - i]];
-    if (!is_same(k->t, of, c->operands[i]) || !is_bounded(other))
+    if (!is_same(k->t, of, c->operands[i], DEPTH) || !is_bounded(other))
       continue;
     if (equal)
       all = (number_range){greater(all.least, other.least), lesser(all.most, other.most)};
@@ -222,9 +228,9 @@ static number_range where(const known *k, const trace_step *c, bool holds, value
   // low < high, or low <= high.
   value_id low = c->operands[less == holds ? 0 : 1], high = c->operands[less == holds ? 1 : 0];
   int64_t apart = (c->scalar == OP_LT || c->scalar == OP_GT) == holds;
-  if (is_same(k->t, of, low) && is_bounded(k->r[high]))
+  if (is_same(k->t, of, low, DEPTH) && is_bounded(k->r[high]))
     all.most = lesser(all.most, k->r[high].most - apart);
-  if (is_same(k->t, of, high) && is_bounded(k->r[low]))
+  if (is_same(k->t, of, high, DEPTH) && is_bounded(k->r[low]))
     all.least = greater(all.least, k->r[low].least + apart);
   return all;
 }

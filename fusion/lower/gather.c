@@ -7,7 +7,11 @@
 //   gather p xs, xs of 5 rows of 3            t0 = convert u64 p; inside = t0 < 5
 //     element j of row i of the result        gather a0 (select inside (p * 3 + j) -1)
 //
-// Where its places are sums of multiples of the axes, and inside, it is a load: xs[2 * i + j].
+// Where its places are sums of multiples of the axes, it is a load: xs[2 * i + j]. Where conditions say
+// which of a few such sums they are, as in stencils, it is a choice of loads:
+//
+//   xs[max 0 (i - 1)]        select (0 <= i - 1) xs[i - 1] xs[0]
+//   xs[(i + 1) % 8]          select (i + 1 < 8) xs[i + 1] xs[i - 7]
 //
 // A scatter is an op that writes into an array: the one that it changes, copied, or a new one where
 // the places are as many as its elements, so that each is written. Elsewhere than where the op is
@@ -62,35 +66,191 @@ gathered make_gatherable(lowering *l, lowered *v, const trace_step *of) {
   return g;
 }
 
-// Whether the node is a sum of multiples of indices, and constants: an index.
-static bool find_index(lowering *l, net_id id, net_map *out) {
-  const net_node node = l->pool.nodes.items[id];
+// ---- places that are sums of indices -------------------------------------------------------------
+
+// Conditions that hold, or do not.
+typedef struct decided {
+  net_id condition;
+  bool holds;
+  const struct decided *others;
+} decided;
+
+// A place where these are decided: `open`, of one that is no sum yet, is a condition that has to be, too,
+// or NET_NONE.
+typedef struct placed {
+  lowering *l;
+  const axes *axes;
+  const decided *by;
+  net_id open;
+} placed;
+
+static bool find_index(placed *p, net_id id, net_map *out);
+
+static bool is_small(address_range r) { return r.low > INT64_MIN / 2 && r.high < INT64_MAX / 2; }
+
+// Whether a comparison of two sums, or of two such numbers, is the same at all indices.
+static bool is_always(const placed *p, const net_node *c, bool *holds) {
+  placed own = *p;
   net_map x, y;
+  if (c->kind != NET_SCALAR || c->operand_count != 2 ||
+      p->l->pool.nodes.items[c->operands[0]].type != SCALAR_I64 ||
+      !find_index(&own, c->operands[0], &x) || !find_index(&own, c->operands[1], &y) ||
+      !is_small(map_range(&x, p->axes)) || !is_small(map_range(&y, p->axes)))
+    return false;
+  net_map apart = net_map_sum(p->l->memory, &x, -1, &y);
+  address_range r = map_range(&apart, p->axes);
+  bool below = r.high<0, above = r.low> 0, same = r.low == 0 && r.high == 0;
+  switch (c->scalar) {
+  case OP_LT:
+  case OP_GE:
+    *holds = below == (c->scalar == OP_LT);
+    return below || r.low >= 0;
+  case OP_LE:
+  case OP_GT:
+    *holds = above == (c->scalar == OP_GT);
+    return above || r.high <= 0;
+  case OP_EQ:
+  case OP_NE:
+    *holds = same == (c->scalar == OP_EQ);
+    return same || below || above;
+  default:
+    return false;
+  }
+}
+
+static bool is_decided(placed *p, net_id condition, bool *holds) {
+  const net_node c = p->l->pool.nodes.items[condition];
+  *holds = c.constant.b;
+  if (c.kind == NET_CONSTANT)
+    return true;
+  for (const decided *d = p->by; d; d = d->others)
+    if (d->condition == condition) {
+      *holds = d->holds;
+      return true;
+    }
+  if (is_always(p, &c, holds))
+    return true;
+  p->open = condition;
+  return false;
+}
+
+// x mod n, of few multiples of n apart.
+static bool find_rest(placed *p, const net_node *node, net_map *out) {
+  const net_node *with = &p->l->pool.nodes.items[node->operands[1]];
+  int64_t n = with->kind == NET_CONSTANT ? with->constant.i64 : 0;
+  net_map x, none = net_map_new(p->l->memory, p->axes->count, 0);
+  if (n <= 0 || !find_index(p, node->operands[0], &x))
+    return false;
+  address_range r = map_range(&x, p->axes);
+  if (!is_small(r) || n > INT64_MAX / 4)
+    return false;
+  int64_t first = r.low / n - (r.low % n < 0);
+  none.offset = 1;
+  *out = net_map_sum(p->l->memory, &x, -first * n, &none);
+  if (r.high - first * n < n)
+    return true;
+  bool below;
+  net_id end = pool_constant(p->l, SCALAR_I64, (first + 1) * n);
+  if (r.high - first * n >= 2 * n ||
+      !is_decided(p, pool_scalar(p->l, OP_LT, SCALAR_BOOL, node->operands[0], end), &below))
+    return false;
+  *out = net_map_sum(p->l->memory, out, below ? 0 : -n, &none);
+  return true;
+}
+
+// Whether the node is a sum of multiples of indices, and constants: an index.
+static bool find_index(placed *p, net_id id, net_map *out) {
+  const net_node node = p->l->pool.nodes.items[id];
+  net_map x, y;
+  bool holds;
   *out = node.map;
   if (node.kind == NET_INDEX)
     return true;
-  if (node.type != SCALAR_I64 || (node.kind != NET_CONSTANT && node.kind != NET_SCALAR))
+  if (node.type != SCALAR_I64)
     return false;
+  if (node.kind == NET_SELECT)
+    return is_decided(p, node.operands[0], &holds) &&
+           find_index(p, node.operands[holds ? 1 : 2], out);
+  if (node.kind == NET_SCALAR && node.scalar == OP_MOD)
+    return find_rest(p, &node, out);
   *out = (net_map){.offset = node.constant.i64};
-  return node.kind == NET_CONSTANT || (find_index(l, node.operands[0], &x) &&
-                                       find_index(l, node.operands[node.operand_count - 1], &y) &&
-                                       net_map_apply(l->memory, node.scalar, &x, &y, out));
+  return node.kind == NET_CONSTANT ||
+         (node.kind == NET_SCALAR && find_index(p, node.operands[0], &x) &&
+          find_index(p, node.operands[node.operand_count - 1], &y) &&
+          net_map_apply(p->l->memory, node.scalar, &x, &y, out));
 }
 
-// The step's places, as an index where they are one.
+// The step's places, as an index where they are one, or conditions say that they are.
 static lowered lower_places(lowering *l, const trace_step *s) {
   const lowered *v = &l->values[s->operands[0]];
   net_map index;
   if (v->kind == LOWERED_PACKED && v->part_count == 1)
     v = v->parts;
-  if (v->kind != LOWERED_EXPRESSION || !find_index(l, v->node, &index))
+  placed p = {.l = l, .axes = v->axes, .open = NET_NONE};
+  if (v->kind != LOWERED_EXPRESSION || l->reads_elements[v->node])
     return lower_operand(l, s, 0);
-  net_map none = net_map_new(l->memory, v->axes->count, 0);
-  index = net_map_sum(l->memory, &none, 1, &index);  // of all axes
   lowered r = *v;
-  r.node = pool_index(l, &index);
+  net_map none = net_map_new(l->memory, v->axes->count, 0);
+  if (find_index(&p, v->node, &index)) {
+    index = net_map_sum(l->memory, &none, 1, &index);  // of all axes
+    r.node = pool_index(l, &index);
+  } else if (p.open == NET_NONE) {
+    return lower_operand(l, s, 0);
+  }
   cut_axes(l, &r, r.batch);
   return r;
+}
+
+// Rows of `length` elements, of which places are gathered; `base`: where a row begins.
+typedef struct loading {
+  const gathered *from;
+  net_id storage;
+  net_map base;
+  uint64_t length;
+  uint32_t loads;
+} loading;
+
+static net_id load_at(loading *of, const placed *p, const net_map *index) {
+  lowering *l = p->l;
+  address_range inside = map_range(index, p->axes);
+  net_map none = net_map_new(l->memory, p->axes->count, 0);
+  net_map at = net_map_sum(l->memory, &of->base, of->from->stride, index);
+  net_map place = net_map_sum(l->memory, &none, 1, index);
+  address_range r = map_range(&at, p->axes);
+  net_id id = element_node(l, of->storage, &at, 0);
+  scalar_bits zeros = {{0}};
+  if (r.low < 0 || (uint64_t)r.high >= l->net->arrays.items[of->from->array].count)
+    id = fill_outside(l, id, &zeros);
+  if (inside.low >= 0 && (uint64_t)inside.high < of->length)
+    return id;
+  if (of->from->stride == 1 && net_map_is_constant(&of->base) && !of->base.offset &&
+      l->net->arrays.items[of->from->array].count == of->length)
+    return id;
+  net_node nothing = {.kind = NET_CONSTANT, .type = l->pool.nodes.items[id].type};
+  net_id limit = pool_constant(l, SCALAR_U64, (int64_t)of->length);
+  net_id is_inside =
+      pool_scalar(l, OP_LT, SCALAR_BOOL, add_convert(l, SCALAR_U64, pool_index(l, &place)), limit);
+  return pool_select(l, is_inside, id, pool_add(l, &nothing));
+}
+
+// The element at a place, as loads that conditions choose from; NET_NONE: it is more than a few.
+static net_id load_by_conditions(loading *of, placed p, net_id place) {
+  enum { FEW = 6 };
+  net_map index;
+  p.open = NET_NONE;
+  if (find_index(&p, place, &index))
+    return of->loads++ < FEW ? load_at(of, &p, &index) : NET_NONE;
+  if (p.open == NET_NONE)
+    return NET_NONE;
+  net_id loaded[2] = {NET_NONE, NET_NONE};
+  for (uint32_t i = 0; i < 2; i++) {
+    placed own = p;
+    own.by = &(decided){p.open, i == 0, p.by};
+    loaded[i] = load_by_conditions(of, own, place);
+    if (loaded[i] == NET_NONE)
+      return NET_NONE;
+  }
+  return pool_select(p.l, p.open, loaded[0], loaded[1]);
 }
 
 lowered lower_gather(lowering *l, const trace_step *s) {
@@ -107,15 +267,14 @@ lowered lower_gather(lowering *l, const trace_step *s) {
   // Over the axes of the batch, of the places, and of what is in an element.
   axes_change c = axes_replaced(from->axes, outer, g.range.count, place->axes->count - outer,
                                 place->axes->extents + outer);
-  net_map index, base = map_changed(l->memory, &l->pool.nodes.items[from->node].map, &c);
+  net_map base = map_changed(l->memory, &l->pool.nodes.items[from->node].map, &c);
   base = map_numbered(l->memory, &base, &c.after, 0, 0, 0);  // no constant rows
   append_axes(l, place, &c.after);
-  const net_stage over = {.loop_count = c.after.count, .extents = c.after.extents};
-  if (find_index(l, place->node, &index) && net_map_lies_within(&over, &index, of->dims[0])) {
-    index = net_map_sum(l->memory, &base, g.stride, &index);
-    return expression(l, &c.after,
-                      element_node(l, l->pool.nodes.items[from->node].value, &index, 0));
-  }
+  loading loads = {&g, l->pool.nodes.items[from->node].value, base, of->dims[0], 0};
+  placed p = {.l = l, .axes = &c.after};
+  net_id loaded = load_by_conditions(&loads, p, place->node);
+  if (loaded != NET_NONE)
+    return expression(l, &c.after, loaded);
   bool whole = g.stride == 1 && net_map_is_constant(&base) && !base.offset &&
                l->net->arrays.items[g.array].count == of->dims[0];
   net_id address = add_address(l, place->node, of->dims[0], g.stride, &base, whole);

@@ -278,7 +278,8 @@ net_id fill_outside(lowering *l, net_id id, const scalar_bits *fill);
 typedef struct address_range {
   int64_t low, high;
 } address_range;
-// Of the map's addresses; of rows that depend on each other, perhaps a wider one.
+// Of the map's addresses; of rows that depend on each other, perhaps a wider one. INT64_MIN, INT64_MAX:
+// or beyond.
 address_range map_range(const net_map *m, const axes *s);
 // Elements number, ..., number + length - 1 of the `whole` that each instance of the batch has,
 // computed again if v may be: then it is no slice of what passes through an array.

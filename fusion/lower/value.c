@@ -192,14 +192,16 @@ void fix_pattern(lowering *l, lowered *v, axis_range range, uint64_t count, uint
 }
 
 address_range map_range(const net_map *m, const axes *s) {
-  address_range r = {m->offset, m->offset};
+  __extension__ typedef __int128 wide;
+  wide low = m->offset, high = low;
   for (uint32_t i = 0; i < s->count; i++) {
-    int64_t most = map_stride(m, i) * (int64_t)(s->extents[i] - 1);
-    *(most < 0 ? &r.low : &r.high) += most;
+    wide most = (wide)map_stride(m, i) * (wide)(s->extents[i] - 1);
+    *(most < 0 ? &low : &high) += most;
   }
   for (uint32_t k = 0; k < m->row_count; k++)
-    *(m->rows[k].weight < 0 ? &r.low : &r.high) += m->rows[k].weight;
-  return r;
+    *(m->rows[k].weight < 0 ? &low : &high) += m->rows[k].weight;
+  return (address_range){low < INT64_MIN ? INT64_MIN : (int64_t)low,
+                         high > INT64_MAX ? INT64_MAX : (int64_t)high};
 }
 
 // A choice by an index below a number, which on these axes it always is, or never, is what was

@@ -105,6 +105,17 @@ static net_id add_scalar(rewriter *r, scalar_op op, scalar_type type, net_id x, 
   return net_node_add(r->memory, r->stage, &node);
 }
 
+// Of comparisons with a constant those with the index first: emitters know them (net_index_test).
+static net_id index_first(rewriter *r, const net_node *node) {
+  static const scalar_op turned[SCALAR_OP_COUNT] = {
+      [OP_LT] = OP_GT, [OP_GT] = OP_LT, [OP_LE] = OP_GE,
+      [OP_GE] = OP_LE, [OP_EQ] = OP_EQ, [OP_NE] = OP_NE};
+  if (node->kind != NET_SCALAR || node->operand_count != 2 || !turned[node->scalar] ||
+      !is_constant(operand(r, node, 0)) || operand(r, node, 1)->kind != NET_INDEX)
+    return NET_NONE;
+  return add_scalar(r, turned[node->scalar], SCALAR_BOOL, node->operands[1], node->operands[0]);
+}
+
 // Remainders by a constant m: of a power of two its low bits, of an index from -m to 2 m - 1 the index
 // itself, or with m added or taken away.
 static net_id index_remainder(rewriter *r, const net_node *node) {
@@ -164,5 +175,7 @@ net_id index_simplified(rewriter *r, const net_node *node) {
     instead = index_bitwise(r, node);
   if (instead == NET_NONE)
     instead = index_bit(r, node);
-  return instead == NET_NONE ? index_comparison(r, node) : instead;
+  if (instead == NET_NONE)
+    instead = index_comparison(r, node);
+  return instead == NET_NONE ? index_first(r, node) : instead;
 }

@@ -59,6 +59,25 @@ static term step_partner(generator *g, const scope *s, term xs, keep k, const st
                    xs.shape);
 }
 
+// Each with one at a place that is a sum of indices, or one of a few.
+static term step_neighbour(generator *g, const scope *s, term xs, keep k, const step *row) {
+  (void)s, (void)k, (void)row;
+  uint32_t length = (uint32_t)xs.shape->length, by = draw_below(g, length < 9 ? length : 9);
+  const char *name = fresh_name(g, "a"), *i = fresh_name(g, "j");
+  const char *const places[] = {
+      write_code(g, "max 0 (%s - %u)", i, by),
+      write_code(g, "min %u (max 0 (%s + %u))", length - 1, i, by),
+      write_code(g, "(%s + %u) %% %u", i, by, length),
+      write_code(g, "(%s * %u) %% %u", i, 1 + by, length),
+      write_code(g, "%u - %s", length - 1, i),
+      write_code(g, "if %s >= %u then %s - %u else %s", i, by, i, by, i),
+      write_code(g, "if %s + %u < %u || %s < 0 then %s + %u else %u", i, by, length, i, i, by, by)};
+  return make_atom(write_code(g, "(let %s = %s in [%s[%s] | %s <- 0 .. length %s - 1])", name,
+                              xs.text, name, places[draw_below(g, sizeof places / sizeof *places)],
+                              i, name),
+                   xs.shape);
+}
+
 // Elements by indices that are data; of rows one element of each, or all.
 static term indexed(generator *g, term xs, uint64_t length, term places, bool of_rows) {
   const shape *e = xs.shape->parts[0];
@@ -392,6 +411,7 @@ const step place_steps[] = {
     {"gather is", 12, FILLED, KEEP_SHAPE, 4, 0, step_gather_places},
     {"gather xor", 5, FILLED, KEEP_SHAPE, 2, 0, step_bit_places},
     {"[xs[i + d]]", 5, FILLED, KEEP_SHAPE, 2, 0, step_partner},
+    {"[xs[max 0 i]]", 8, FILLED, KEEP_SHAPE, 2, 0, step_neighbour},
     {"scatter", 12, FILLED | EXACT, KEEP_SHAPE, 6, 0, step_scatter},
     {"compact", 6, SCALARS | EXACT, KEEP_SHAPE, 30, 0, step_compact},
     {"distinct", 3, ORDERED | EXACT, KEEP_SHAPE, 30, 0, step_distinct},
