@@ -25,6 +25,21 @@
 #define NORETURN
 #endif
 
+// ---- locals ------------------------------------------------------------------------------------
+
+// A local variable that a function ends where its scope is left, by whatever return; but not by a
+// jump (arena_fail).
+//
+//   FREED uint64_t *order = malloc(bytes);
+//   FREED_BY(text_free) text line = {0};
+#define FREED_BY(function) __attribute__((cleanup(function)))
+#define FREED FREED_BY(memory_free)
+static inline void memory_free(void *variable) {
+  void *memory;
+  memcpy(&memory, variable, sizeof memory);
+  free(memory);
+}
+
 // ---- arena ---------------------------------------------------------------------------------
 
 typedef struct arena_block arena_block;

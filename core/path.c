@@ -1,13 +1,12 @@
 // See path.h.
 #include "core/path.h"
 
-#include <stdlib.h>
-#include <string.h>
+#include "core/memory.h"
 
 bool path_is_beside(const char *program, const char *path) {
   const char *slash = strrchr(program, '/');
   size_t length = slash ? (size_t)(slash - program) + 1 : 0;
-  char *folder = malloc(length + 2), *real = NULL, *file = NULL;
+  FREED char *folder = malloc(length + 2), *real = NULL, *file = NULL;
   if (folder) {
     memcpy(folder, program, length);
     memcpy(folder + length, ".", 2);
@@ -15,10 +14,5 @@ bool path_is_beside(const char *program, const char *path) {
     file = realpath(path, NULL);
   }
   size_t count = real ? strlen(real) : 0;
-  bool beside =
-      real && file && !strncmp(real, file, count) && (file[count] == '/' || !strcmp(real, "/"));
-  free(folder);
-  free(real);
-  free(file);
-  return beside;
+  return real && file && !strncmp(real, file, count) && (file[count] == '/' || !strcmp(real, "/"));
 }

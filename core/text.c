@@ -98,7 +98,7 @@ void text_shown(text *t, const char *bytes, size_t count) {
 
 void text_message(text *t, const char *format, va_list arguments) {
   enum { END = 1000 };  // bytes kept at either end
-  text all = {0};
+  FREED_BY(text_free) text all = {0};
   text_vprintf(&all, format, arguments);
   const char *bytes = text_content(&all);
   size_t head = all.length, tail = 0;
@@ -112,7 +112,6 @@ void text_message(text *t, const char *format, va_list arguments) {
   text_string(t, head < all.length ? " ... " : "");
   text_shown(t, bytes + all.length - tail, tail);
   t->failed |= all.failed;
-  text_free(&all);
 }
 
 // As bash, zsh and ksh read bytes that no terminal shows: $'caf\351'.

@@ -87,7 +87,7 @@ static uint32_t step_origin(const trace_step *s, const uint32_t *origins) {
 }
 
 bool trace_find_origins(const trace *t, uint32_t *origins) {
-  uint32_t *steps = malloc((t->steps.count + 1) * sizeof *steps);
+  FREED uint32_t *steps = malloc((t->steps.count + 1) * sizeof *steps);
   for (size_t i = 0; steps && i < t->steps.count; i++)
     steps[i] = step_origin(&t->steps.items[i], steps);
   for (size_t i = 0; steps && i < t->results.count; i++) {
@@ -95,7 +95,6 @@ bool trace_find_origins(const trace *t, uint32_t *origins) {
     if (origins[i] == CONSTANTS)
       origins[i] = TRACE_COMPUTED;
   }
-  free(steps);
   return steps != NULL;
 }
 

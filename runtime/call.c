@@ -57,7 +57,7 @@ static bool has_elements(const permc_compiled *p, const array *a) {
 static permc_code refuse_shape(const permc_compiled *p, const char *what, size_t number,
                                const permc_value *wanted, const permc_value *found,
                                permc_error *e) {
-  text is = {0}, should = {0};
+  FREED_BY(text_free) text is = {0}, should = {0};
   value_print_shapes(&should, wanted);
   if (found)
     value_print_shapes(&is, found);
@@ -65,8 +65,6 @@ static permc_code refuse_shape(const permc_compiled *p, const char *what, size_t
               "'%s' was compiled for other types or sizes: %s %zu must be %s, and is %s",
               p->pipeline.entry->name, what, number + 1, text_content(&should),
               found ? text_content(&is) : "NULL");
-  text_free(&is);
-  text_free(&should);
   return PERMC_ERROR_ARGUMENT;
 }
 
@@ -144,12 +142,11 @@ static permc_code check_places(const permc_compiled *p, const array *arguments, 
                          p->pipeline.entry->name);
     if (pool_run(pool_processors(), m.list.count, CHUNK, hold_places, &m, NULL))
       continue;
-    text is = {0};
+    FREED_BY(text_free) text is = {0};
     movement_print(&is, m.moves);
     permc_code code =
         failure_set(e, PERMC_ERROR_ARGUMENT, "'%s' was compiled for another permutation: %s",
                     p->pipeline.entry->name, text_content(&is));
-    text_free(&is);
     return code;
   }
   return PERMC_OK;

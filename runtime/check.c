@@ -198,7 +198,7 @@ static check_attempt check_entry(permc_context *c, binding *b, const check_job *
 
 // guessed: values of ints were tried.
 static void report_skipped(permc_context *c, const binding *b, bool guessed) {
-  text names = {0};
+  FREED_BY(text_free) text names = {0};
   const char *name;
   for (size_t i = 0; guessed && i < b->code->arity; i++)
     if ((name = entry_integer_name(b, i)))
@@ -209,7 +209,6 @@ static void report_skipped(permc_context *c, const binding *b, bool guessed) {
               names.length ? "give %s a value with --size, or give arguments with --arguments or -i"
                            : "give arguments with --entry %s and --arguments or -i",
               names.length ? text_content(&names) : b->name);
-  text_free(&names);
 }
 
 // Checks an entry. One that has to know an argument that nobody gives is skipped, which is said.
@@ -266,12 +265,11 @@ static bool known_size(const permc_context *c, const char *name, text *known) {
   for (size_t i = 0; i < c->program.program.entries.count; i++) {
     const binding *b = c->program.program.entries.items[i];
     found |= entry_has_size(b, name);
-    text names = {0};
+    FREED_BY(text_free) text names = {0};
     entry_list_sizes(&names, b);
     if (names.length)
       text_printf(known, "%s%s of '%s'", known->length ? ", " : "; there is ", text_content(&names),
                   b->name);
-    text_free(&names);
   }
   return found;
 }

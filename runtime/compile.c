@@ -230,12 +230,10 @@ static bool lay_out(permc_compiled *p) {
     return false;
   if (!l->backend->call || p->ranks)
     return true;
-  storage_pass *passes = calloc(l->plan->passes.count + 1, sizeof *passes);
+  FREED storage_pass *passes = calloc(l->plan->passes.count + 1, sizeof *passes);
   if (passes)
     l->backend->passes(&l->program, passes);
-  bool good = passes && array_layout_make(l->plan, passes, trace_returned(&l->trace), &p->layout);
-  free(passes);
-  return good;
+  return passes && array_layout_make(l->plan, passes, trace_returned(&l->trace), &p->layout);
 }
 
 // What a call may read while the context does something else.
@@ -377,11 +375,9 @@ const char *permc_compiled_device(const permc_compiled *p) {
 // ---- times -------------------------------------------------------------------------------------
 
 static bool time_on_ranks(permc_compiled *p, unsigned runs, double *seconds) {
-  array *none = calloc(p->pipeline.trace.results.count + 1, sizeof *none);
+  FREED array *none = calloc(p->pipeline.trace.results.count + 1, sizeof *none);
   ranks_run run = {.runs = runs, .seconds = seconds};
-  bool good = none ? execute_on_ranks(p, &p->settings, run, none) : context_no_memory(&p->settings);
-  free(none);
-  return good;
+  return none ? execute_on_ranks(p, &p->settings, run, none) : context_no_memory(&p->settings);
 }
 
 static bool time_on_device(permc_compiled *p, uint64_t copy_bytes, unsigned runs, double *seconds) {

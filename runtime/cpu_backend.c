@@ -134,13 +134,12 @@ static const cpu_executor *executor_of(const backend_program *p) {
 }
 
 static void release_program(backend_program *p) {
-  cpu_program *state = p->state;
+  FREED cpu_program *state = p->state;
   if (!state)
     return;
   portable_free(state->portable);
   compiled_free(state->compiled);
   adaptive_free(state->adaptive);
-  free(state);
 }
 
 // What the three have in common, and what each has of its own.

@@ -119,7 +119,7 @@ static bool law_holds(permc_context *c, const trace_law *law, const array *opera
   }
   if (least == law->trials)
     return true;
-  text example = {0};
+  FREED_BY(text_free) text example = {0};
   const char *const *word = words;
   for (uint32_t i = 0; i < law->operands; i++) {
     text_string(&example, *word++);
@@ -133,7 +133,6 @@ static bool law_holds(permc_context *c, const trace_law *law, const array *opera
     context_no_memory(c);
   else
     report_law(c, law, text_content(&example));
-  text_free(&example);
   return false;
 }
 

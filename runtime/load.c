@@ -61,12 +61,10 @@ bool permc_define(permc_context *c, const char *expression) {
   context_begin_call(c);
   if (!context_given(c, expression, "the expression"))
     return false;
-  char *copy = strdup(expression);
+  FREED char *copy = strdup(expression);
   if (!copy)
     return context_no_memory(c);
-  bool good = context_run_job(c, run_define, copy);
-  free(copy);
-  return good;
+  return context_run_job(c, run_define, copy);
 }
 
 // ---- functions of the caller -------------------------------------------------------------------

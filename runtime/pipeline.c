@@ -80,12 +80,11 @@ static bool read_target(permc_context *c, arena *memory, const char *path, const
   }
   if (access(path, F_OK) == 0)
     return context_error_of(c, PERMC_ERROR_FILE, "%s: %s", path, wrong);
-  text known = {0};
+  FREED_BY(text_free) text known = {0};
   for (size_t i = 0; i < target_count(); i++)
     text_printf(&known, "%s%s", i ? ", " : "", target_at(i)->name);
   context_error(c, "there is no target '%s', nor a file of that name (known targets: %s)", path,
                 text_content(&known));
-  text_free(&known);
   return false;
 }
 
@@ -476,12 +475,11 @@ const backend *pipeline_backend(permc_context *c, const char *name) {
   }
   if (found)
     return found;
-  text known = {0};
+  FREED_BY(text_free) text known = {0};
   for (size_t i = 0; i < sizeof backends / sizeof *backends; i++)
     text_printf(&known, "%s%s", i ? ", " : "", backends[i]->name);
   context_error_of(c, PERMC_ERROR_MISSING, "there is no backend '%s' (known backends: %s)", name,
                    text_content(&known));
-  text_free(&known);
   return NULL;
 }
 

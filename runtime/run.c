@@ -47,8 +47,8 @@ static void move_results(run_job *j, array *row) {
 static bool execute(permc_context *c, run_job *j, bool keep) {
   permc_compiled *p = &j->program;
   size_t count = p->pipeline.trace.results.count;
-  array *arguments = calloc(p->pipeline.shapes.arrays.count + 1, sizeof *arguments);
-  array *results = calloc(count + 1, sizeof *results);
+  FREED array *arguments = calloc(p->pipeline.shapes.arrays.count + 1, sizeof *arguments);
+  FREED array *results = calloc(count + 1, sizeof *results);
   bool good = arguments && results && compiled_name_results(p, j->arguments, p->results);
   if (good) {
     list_arrays(j->arguments, p->argument_count, keep, arguments);
@@ -60,8 +60,6 @@ static bool execute(permc_context *c, run_job *j, bool keep) {
     move_results(j, results);
   if (results)
     arrays_destroy(results, count);
-  free(arguments);
-  free(results);
   return good;
 }
 

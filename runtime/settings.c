@@ -114,7 +114,7 @@ static const transport_kind *transport_wanted(permc_context *c, const permc_rank
                                                  : l->launcher ? l->transport
                                                                : "threads";
   const transport_kind *kind = ranks->carry ? &transport_caller : transport_kind_named(wanted);
-  text known = {0};
+  FREED_BY(text_free) text known = {0};
   for (size_t i = 0; !kind && transport_kinds[i]; i++)
     text_printf(&known, "%s%s", i ? ", " : "", transport_kinds[i]->name);
   if (!kind && !name)
@@ -126,7 +126,6 @@ static const transport_kind *transport_wanted(permc_context *c, const permc_rank
   else if (!kind)
     context_error_of(c, PERMC_ERROR_MISSING, "there is no transport '%s' (known transports: %s)",
                      wanted, text_content(&known));
-  text_free(&known);
   return kind;
 }
 

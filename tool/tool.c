@@ -117,7 +117,7 @@ static cli_status parse_and_run(cli_arguments *args, int argc, char **argv) {
 // The verb with the words behind it; NULL: the first of them should have been one.
 static cli_status run_verb(const cli_verb *verb, int argc, char **argv) {
   jmp_buf failure;
-  arena memory = {.failure = &failure};
+  FREED_BY(arena_free) arena memory = {.failure = &failure};
   cli_arguments args = {.verb = verb, .verbs = cli_verbs, .memory = &memory};
   volatile cli_status status = CLI_WRONG;
   bool several = cli_is_one_of_several(verb);
@@ -132,7 +132,6 @@ static cli_status run_verb(const cli_verb *verb, int argc, char **argv) {
     cli_say_once();
   else if (several)
     cli_end_keeping(true);
-  arena_free(&memory);
   return status;
 }
 

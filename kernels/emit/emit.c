@@ -567,7 +567,7 @@ static void leave_out(c_code *code, uint32_t pass) {
 static void note_left_out(c_code *code, uint64_t bytes, uint64_t most) {
   enum { MOST_NAMED = 8 };
   char found[NUMBER_SPACE], limit[NUMBER_SPACE];
-  text named = {0};
+  FREED_BY(text_free) text named = {0};
   uint32_t runs = 0;
   for (uint32_t i = 0, end; i < code->pass_count && runs <= MOST_NAMED; i = end + 1) {
     for (end = i; end < code->pass_count && code->facts[end].left_out; end++)
@@ -585,12 +585,12 @@ static void note_left_out(c_code *code, uint64_t bytes, uint64_t most) {
            "compiler gets at most %s",
            text_content(&named), code->pass_count, show_bytes(found, bytes),
            show_bytes(limit, most));
-  text_free(&named);
 }
 
 void c_code_bound(c_code *code, const plan *p, uint64_t most) {
   uint64_t bytes = c_code_bytes(code), left = bytes;
-  weighed_pass *passes = bytes > most ? malloc((code->pass_count + 1) * sizeof *passes) : NULL;
+  FREED weighed_pass *passes =
+      bytes > most ? malloc((code->pass_count + 1) * sizeof *passes) : NULL;
   size_t count = passes ? weigh_passes(code, p, passes) : 0, out = 0;
   while (out < count && left > most)
     left -= pass_bytes(code, passes[out++].pass);
@@ -604,5 +604,4 @@ void c_code_bound(c_code *code, const plan *p, uint64_t most) {
     if (out > 0)
       note_left_out(code, bytes, most);
   }
-  free(passes);
 }

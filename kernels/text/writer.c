@@ -47,7 +47,7 @@ void c_line(c_writer *w, const char *format, ...) {
 
 void c_join(c_writer *w, const char *format, ...) {
   enum { COLUMNS = 100 };
-  text t = {0};
+  FREED_BY(text_free) text t = {0};
   va_list arguments;
   va_start(arguments, format);
   text_vprintf(&t, format, arguments);
@@ -64,7 +64,6 @@ void c_join(c_writer *w, const char *format, ...) {
   }
   w->body.failed |= t.failed;
   w->joining = true;
-  text_free(&t);
 }
 
 uint32_t c_let(c_writer *w, const char *type, const char *format, ...) {

@@ -78,8 +78,8 @@ static bool compute_chunk(const chunked *c, size_t n, const void **in, void *out
 static bool run_elementwise(const chunked *c, const void *const *in, unsigned char *out) {
   const trace_step *s = c->step;
   size_t chunk = s->batch < CHUNK ? s->batch : CHUNK;
-  unsigned char *room = malloc(s->operand_count * chunk * WIDEST + 1);
-  const void **now = malloc(s->operand_count * sizeof *now + 1);
+  FREED unsigned char *room = malloc(s->operand_count * chunk * WIDEST + 1);
+  FREED const void **now = malloc(s->operand_count * sizeof *now + 1);
   bool good = room && now;
   c->watch->no_memory = !good;
   for (uint64_t start = 0; start < s->batch && good; start += chunk) {
@@ -91,8 +91,6 @@ static bool run_elementwise(const chunked *c, const void *const *in, unsigned ch
     good =
         good && compute_chunk(c, n, now, out + start * size_of(s)) && step_watch_spend(c->watch, n);
   }
-  free(now);
-  free(room);
   return good;
 }
 

@@ -104,7 +104,7 @@ static int64_t find_wrong(const ordering *o, int64_t *seen) {
 static bool find_first_wrong(step_watch *w, const trace_step *s, const trace_step *of,
                              const unsigned char *keys, int64_t *out) {
   size_t size = scalar_types[of->type].size;
-  int64_t *seen = s->scalar == OP_NE ? malloc((s->number + 1) * sizeof *seen) : NULL;
+  FREED int64_t *seen = s->scalar == OP_NE ? malloc((s->number + 1) * sizeof *seen) : NULL;
   ordering o = {s, of->type, keys, of->dims[0]};
   bool good = seen || s->scalar != OP_NE;
   w->no_memory = !good;
@@ -118,7 +118,6 @@ static bool find_first_wrong(step_watch *w, const trace_step *s, const trace_ste
     o.keys += o.count * size;
     good = step_watch_spend(w, o.count + (seen ? s->number : 0));
   }
-  free(seen);
   return good;
 }
 
@@ -136,7 +135,7 @@ bool execute_order(step_watch *w, const trace *t, const trace_step *s, const voi
   if (s->op == TRACE_WRONG)
     return find_first_wrong(w, s, of, keys, out);
   ordering o = {s, of->type, keys, of->dims[0]};
-  int64_t *room = malloc((2 * o.count + 1) * sizeof *room);
+  FREED int64_t *room = malloc((2 * o.count + 1) * sizeof *room);
   w->no_memory = room == NULL;
   bool good = room != NULL;
   for (uint64_t i = 0; i < s->batch && good; i++, out += s->dims[0]) {
@@ -146,6 +145,5 @@ bool execute_order(step_watch *w, const trace *t, const trace_step *s, const voi
            : s->op == TRACE_PLACES ? find_places(w, &o, out, room)
                                    : count_keys(w, &o, out);
   }
-  free(room);
   return good;
 }

@@ -66,7 +66,7 @@ static bool add_program(permc_context *c, pipeline *p, void *with) {
   ahead_making *m = with;
   explain_lines lines;
   c_comments comments = explain_comments(c, p, &lines);
-  c_code code = {0};
+  FREED_BY(c_code_free) c_code code = {0};
   ahead_plan s = {.plan = p->plan, .trace = &p->trace, .code = &code};
   bool gpu = m->request->target == AHEAD_CUDA;
   snprintf(m->title, sizeof m->title, "%s", lines.title);
@@ -80,7 +80,6 @@ static bool add_program(permc_context *c, pipeline *p, void *with) {
   good = good && (gpu ? ahead_add_gpu_source : ahead_add_host_source)(m, &s);
   free(s.layout.places);
   free(s.roots_at);
-  c_code_free(&code);
   return good;
 }
 

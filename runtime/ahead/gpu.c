@@ -80,7 +80,7 @@ static bool add_module(gpu_source *g, size_t of) {
   const text *t = &g->table.modules.items[of];
   text images = {0};
   int made = 0;
-  cuda_code code = {0};
+  FREED_BY(cuda_code_free) cuda_code code = {0};
   char why[NVRTC_WHY];
   bool compiles = nvrtc_find(why, sizeof why);
   text_printf(&images, "static const permc_image images_%zu[] = {", of);
@@ -98,7 +98,6 @@ static bool add_module(gpu_source *g, size_t of) {
   if (file)
     text_add(file, t->data, t->length);
   bool good = made || !compiles || context_error(m->context, "%s", code.message);
-  cuda_code_free(&code);
   return (file || context_no_memory(m->context)) && good;
 }
 

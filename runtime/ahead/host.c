@@ -61,7 +61,7 @@ static uint32_t write_instead(text *out, const plan *p, uint32_t step) {
 
 static void write_steps(text *out, const ahead_plan *s) {
   const plan *p = s->plan;
-  text steps = {0};
+  FREED_BY(text_free) text steps = {0};
   for (uint32_t i = 0; i < p->passes.count; i++) {
     bool routine = plan_routine_of(p, &p->passes.items[i]);
     uint32_t count = routine ? 0 : write_instead(out, p, i);
@@ -79,7 +79,6 @@ static void write_steps(text *out, const ahead_plan *s) {
   text_add(out, text_content(&steps), steps.length);
   text_string(out, "  {NULL, 0, NULL, NULL, NULL, 0}\n};\n");
   out->failed |= steps.failed;
-  text_free(&steps);
 }
 
 // ---- foreign functions -------------------------------------------------------------------------

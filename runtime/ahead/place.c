@@ -52,14 +52,12 @@ static bool make_layout(ahead_plan *s, const storage_pass *passes, const storage
 }
 
 bool ahead_place_arrays(ahead_plan *s, const storage_pass *passes) {
-  storage_item *items = calloc(s->plan->arrays.count + 1, sizeof *items);
+  FREED storage_item *items = calloc(s->plan->arrays.count + 1, sizeof *items);
   if (!items)
     return false;
   storage_lifetimes(s->plan, items);
   s->checked_after = find_checked_after(s->plan, s->trace, passes, items);
-  bool good = make_layout(s, passes, items);
-  free(items);
-  return good;
+  return make_layout(s, passes, items);
 }
 
 bool ahead_place_roots(ahead_plan *s, uint64_t *at) {

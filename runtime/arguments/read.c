@@ -129,14 +129,13 @@ static bool all_read(permc_context *c, sources *s, const char *entry, size_t par
   const value_source *last = s->current < s->count ? s->open[s->current] : NULL;
   if (last && value_pending(last)) {
     size_t left = value_pending(last), used = value_taken(last);
-    text example = {0};
+    FREED_BY(text_free) text example = {0};
     value_print_fields(&example, last, used);
     context_error_of(c, s->wrong,
                      "%s gives %zu columns, and '%s' takes only %zu; choose by name or number: %s",
                      value_source_name(last), used + left, entry, used, text_content(&example));
     if (value_is_one_row(last))
       diag_report(&c->program.diagnostics, DIAG_HINT, SPAN_NONE, ONE_ROW);
-    text_free(&example);
     return false;
   }
   for (; s->current < s->count; s->current++) {
@@ -173,7 +172,7 @@ static const char *written_parameter(permc_context *c, const binding *b, size_t 
 
 // Nothing is left for a parameter, for an earlier one took all fields of a file.
 static bool report_taken(permc_context *c, const sources *s, const binding *b, size_t number) {
-  text example = {0};
+  FREED_BY(text_free) text example = {0};
   value_print_fields(&example, s->taken, SIZE_MAX);
   context_error_of(
       c, s->wrong,
@@ -182,7 +181,6 @@ static bool report_taken(permc_context *c, const sources *s, const binding *b, s
       value_source_name(s->taken), s->taker + 1, b->name, number + 1);
   diag_report(&c->program.diagnostics, DIAG_HINT, SPAN_NONE, "give each argument its own: %s",
               text_content(&example));
-  text_free(&example);
   return false;
 }
 
@@ -305,7 +303,7 @@ bool permc_read_files(permc_context *c, const char *entry, const char *const *pa
   context_begin_call(c);
   if (!context_results(c, arguments, count) || !context_given_list(c, paths, path_count, "paths"))
     return false;
-  value_source **open = calloc(path_count + 1, sizeof *open);
+  FREED value_source **open = calloc(path_count + 1, sizeof *open);
   if (!open)
     return context_no_memory(c);
   read_job j = {entry, {.open = open, .wrong = PERMC_ERROR_FILE}, arguments, count};
@@ -323,7 +321,6 @@ bool permc_read_files(permc_context *c, const char *entry, const char *const *pa
       value_source_leave(open[i], VALUES_APART);
   }
   good = read_and_close(c, &j, good);
-  free(open);
   return good;
 }
 

@@ -325,11 +325,10 @@ static bool all_lengths_follow(permc_context *c, const binding *b) {
 }
 
 static bool report_no_size(permc_context *c, const binding *b, const char *name) {
-  text known = {0};
+  FREED_BY(text_free) text known = {0};
   entry_list_sizes(&known, b);
   context_error(c, "'%s' has no size named '%s'%s%s", b->name, name,
                 known.length ? "; it has " : "", text_content(&known));
-  text_free(&known);
   return false;
 }
 
@@ -339,7 +338,7 @@ static bool check_sizes(permc_context *c, const binding *b, const permc_size *si
   for (size_t i = 0; i < count; i++)
     if (!entry_has_size(b, sizes[i].name))
       return report_no_size(c, b, sizes[i].name);
-  text options = {0};
+  FREED_BY(text_free) text options = {0};
   const char *first = NULL;
   for (size_t i = 0; i < b->size_names.count; i++)
     if (!size_is_given(b->size_names.items[i], sizes, count)) {
@@ -351,7 +350,6 @@ static bool check_sizes(permc_context *c, const binding *b, const permc_size *si
     diag_report(&c->program.diagnostics, DIAG_HINT, SPAN_NONE,
                 "give each size by its name, such as%s", text_content(&options));
   }
-  text_free(&options);
   return !first;
 }
 

@@ -142,10 +142,9 @@ typedef struct borrowed_part {
 } borrowed_part;
 
 static void release_part(void *with) {
-  borrowed_part *b = with;
+  FREED borrowed_part *b = with;
   if (b->release)
     b->release(b->with);
-  free(b);
 }
 
 permc_value *permc_value_borrow_part(const permc_memory *m, uint64_t first, uint64_t count,
@@ -383,7 +382,7 @@ bool permc_write_files(permc_context *c, const char *const *paths, permc_value *
     return false;
   if (!count)
     return true;
-  output_file **made = calloc(count + 1, sizeof *made);
+  FREED output_file **made = calloc(count + 1, sizeof *made);
   bool good = made ? true : context_no_memory(c);
   for (size_t i = 0; i < count && good; i++)
     good = context_given(c, paths[i], "the path") && context_given(c, values[i], "the value") &&
@@ -391,7 +390,6 @@ bool permc_write_files(permc_context *c, const char *const *paths, permc_value *
   good = good && commit_all(c, made, count);
   for (size_t i = 0; i < count && made; i++)
     output_discard(made[i]);
-  free(made);
   return good;
 }
 

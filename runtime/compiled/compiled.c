@@ -160,11 +160,11 @@ static bool compile_code(build *b, const c_code *code, error *failure) {
   unsigned compilers = b->options->compilers ? b->options->compilers : pool_processors();
   size_t files =
       c_code_split(code, FILE_BYTES, compilers < MOST_FILES ? compilers : MOST_FILES, first);
-  file_names *names = calloc(files, sizeof *names);
+  FREED file_names *names = calloc(files, sizeof *names);
   bool good = names || error_no_memory(failure);
   for (size_t i = 0; i < files && good; i++) {
     const char *folder = b->work->folder;
-    text t = {0};
+    FREED_BY(text_free) text t = {0};
     snprintf(names[i].source, sizeof names->source, "%s/code-%zu.c", folder, i);
     snprintf(names[i].object, sizeof names->object, "%s/code-%zu.o", folder, i);
     c_code_file(&t, code, first[i], first[i + 1], i == 0);
@@ -173,12 +173,9 @@ static bool compile_code(build *b, const c_code *code, error *failure) {
     else if (!cache_work_write(b->work, names[i].source + strlen(folder) + 1, t.data, t.length))
       good = error_set(failure, SPAN_NONE, "cannot write C text to %.400s: %s", folder,
                        strerror(errno));
-    text_free(&t);
   }
-  good = good && (files == 1 || compile_files(b, names, files, failure)) &&
+  return good && (files == 1 || compile_files(b, names, files, failure)) &&
          link_files(b, names, files, failure);
-  free(names);
-  return good;
 }
 
 // ---- loading -----------------------------------------------------------------------------------

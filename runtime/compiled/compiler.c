@@ -233,7 +233,7 @@ bool compiler_find(compiler *c, error *failure) {
   static compiler_status status;
   static char known_for[2 * COMPILER_PATH];
   const char *wanted = getenv("PERMC_CC"), *path = getenv("PATH");
-  char *key = malloc(2 * COMPILER_PATH);
+  FREED char *key = malloc(2 * COMPILER_PATH);
   if (!key)
     return error_no_memory(failure);
   snprintf(key, 2 * COMPILER_PATH, "%s:%s", wanted ? wanted : "", path ? path : "");
@@ -248,7 +248,6 @@ bool compiler_find(compiler *c, error *failure) {
   if (!good && failure && !error_is_set(failure))
     *failure = why;
   library_unlock(LOCK_COMPILER);
-  free(key);
   return good;
 }
 

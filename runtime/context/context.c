@@ -374,7 +374,7 @@ binding *context_entry(permc_context *c, const char *name) {
       return c->program.program.entries.items[i];
   if (report_no_entry(c, name))
     return NULL;
-  text list = {0};
+  FREED_BY(text_free) text list = {0};
   for (size_t i = 0; i < count && i < 8; i++)
     text_printf(&list, "%s'%s'", i ? ", " : "", c->program.program.entries.items[i]->name);
   if (count)
@@ -388,7 +388,6 @@ binding *context_entry(permc_context *c, const char *name) {
         "a signature, whose parameters and result hold no functions, as in main : [m]a -> "
         "[m]a and below it main xs = padded maxval sort xs",
         name, context_program_name(c));
-  text_free(&list);
   return NULL;
 }
 

@@ -1,10 +1,9 @@
 #include "runtime/cpu/roots.h"
 
+#include "core/memory.h"
 #include "core/scalar/root_product.inc"
 #include "core/scalar/scalar.h"
 #include "runtime/system/pool.h"
-#include <stdlib.h>
-#include <string.h>
 
 enum { LOW_BITS = 10, CHUNK = 1 << LOW_BITS };
 
@@ -151,7 +150,7 @@ static void *make_table(const permc_root_table *row, const quarter *o, unsigned 
   uint64_t entries = table_entries(row);
   if (entries > SIZE_MAX / 32)
     return NULL;
-  table_job *f = malloc(sizeof *f);
+  FREED table_job *f = malloc(sizeof *f);
   size_t bytes = (size_t)permc_root_bytes(row);
   void *table = aligned_alloc(64, (bytes + 63) / 64 * 64);
   if (f && table) {
@@ -165,7 +164,6 @@ static void *make_table(const permc_root_table *row, const quarter *o, unsigned 
     free(table);
     table = NULL;
   }
-  free(f);
   return table;
 }
 

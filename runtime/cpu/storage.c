@@ -169,7 +169,7 @@ bool storage_begin(storage *s, const plan *p, const storage_pass *passes) {
 }
 
 bool storage_place(storage *s) {
-  candidate *all = calloc(s->plan->arrays.count + 1, sizeof *all);
+  FREED candidate *all = calloc(s->plan->arrays.count + 1, sizeof *all);
   size_t count = 0;
   for (net_id a = 0; all && a < s->plan->arrays.count; a++)
     if (s->items[a].first != NEVER)
@@ -179,9 +179,7 @@ bool storage_place(storage *s) {
     qsort(all, count, sizeof *all, compare_candidates);
   for (size_t i = 0; i < count; i++)
     place_array(s, all[i].array);
-  bool good = all != NULL;
-  free(all);
-  return good;
+  return all != NULL;
 }
 
 void storage_free_after(storage *s, uint32_t pass) {

@@ -121,13 +121,12 @@ static bool has_architecture(const nvrtc_library *n, int architecture, char *mes
   int count = 0;
   if (n->architecture_count(&count) != 0 || count <= 0)
     return true;
-  int *known = calloc((size_t)count, sizeof *known);
+  FREED int *known = calloc((size_t)count, sizeof *known);
   bool good = !known || n->architectures(known) != 0;
   for (int i = 0; known && i < count && !good; i++)
     good = known[i] == architecture;
   if (!good)
     list_architectures(n, architecture, known, count, message, size);
-  free(known);
   return good;
 }
 
@@ -147,16 +146,15 @@ static void read_error(const nvrtc_library *n, nvrtc_program *program, char *mes
   size_t length = 0;
   if (n->log_size(program, &length) != 0 || length == 0)
     return;
-  char *log = calloc(length + 1, 1);
+  FREED char *log = calloc(length + 1, 1);
   if (log && n->log(program, log) == 0)
     error_line_of(log, message, size);
-  free(log);
 }
 
 static bool compile_program(const nvrtc_library *n, const nvrtc_job *job, nvrtc_program *program,
                             char *message, size_t size) {
   char architecture[48];
-  const char **options = calloc(job->option_count + 1, sizeof *options);
+  FREED const char **options = calloc(job->option_count + 1, sizeof *options);
   if (!options)
     return snprintf(message, size, "out of memory"), false;
   snprintf(architecture, sizeof architecture, "--gpu-architecture=sm_%d", job->architecture);
@@ -167,7 +165,6 @@ static bool compile_program(const nvrtc_library *n, const nvrtc_job *job, nvrtc_
                          "nvrtcCompileProgram", message, size);
   if (!good)
     read_error(n, program, message, size);
-  free(options);
   return good;
 }
 

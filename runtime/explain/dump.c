@@ -64,13 +64,12 @@ bool explain_product_print(text *out, permc_context *c, const pipeline *p,
 }
 
 const explain_product *explain_product_named(permc_context *c, const char *name) {
-  text known = {0};
+  FREED_BY(text_free) text known = {0};
   for (size_t i = 0; i < sizeof products / sizeof *products; i++) {
     if (!strcmp(products[i].name, name))
-      return text_free(&known), &products[i];
+      return &products[i];
     text_printf(&known, "%s%s", i ? ", " : "", products[i].name);
   }
   context_error(c, "--dump has no form '%s'; it has %s", name, text_content(&known));
-  text_free(&known);
   return NULL;
 }

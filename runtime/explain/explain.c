@@ -178,14 +178,13 @@ static void predict_compilation(const permc_context *c, pipeline *p) {
   const double most = 4;  // times what a compiler gets
   c_options options = backend_text_options(&cpu_backend, c);
   const char *problem = NULL;
-  c_code code = {0};
+  FREED_BY(c_code_free) c_code code = {0};
   if (!p->target->lane_bytes || p->model.bytes > most * (double)C_CODE_MOST_BYTES)
     return;
   if (c_emit(&code, p->plan, &options, &problem))
     p->model.compile = model_compile_seconds(c_code_bytes_of_passes(&code), code.headers,
                                              code.lanes_alone, context_threads(c)) *
                        p->model.speed.cycle / speed_usual.cycle;
-  c_code_free(&code);
 }
 
 static bool explain_products(permc_context *c, pipeline *p, void *with) {

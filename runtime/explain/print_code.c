@@ -82,7 +82,7 @@ bool explain_code(text *out, permc_context *c, const pipeline *p) {
   explain_lines lines;
   c_comments comments = explain_comments(c, p, &lines);
   c_options options = backend_text_options(p->backend, c);
-  c_code code = {0};
+  FREED_BY(c_code_free) c_code code = {0};
   const char *problem;
   options.comments = &comments;
   bool good = c_emit(&code, p->plan, &options, &problem);
@@ -90,6 +90,5 @@ bool explain_code(text *out, permc_context *c, const pipeline *p) {
     c_code_program(out, &code);
   else
     context_error(c, "this program has no such text: %s", problem ? problem : "out of memory");
-  c_code_free(&code);
   return good;
 }

@@ -36,7 +36,7 @@ static const array *argument_of(const run_files *f, net_id a) {
 static bool copy_argument(run_files *f, net_id a, run_file *file, error *failure) {
   const net_array *of = array_at(f, a);
   uint64_t size = scalar_types[of->type].size, some = EXTERNAL_REQUEST / size;
-  char *piece = malloc(EXTERNAL_REQUEST);
+  FREED char *piece = malloc(EXTERNAL_REQUEST);
   bool good = piece || error_no_memory(failure);
   for (uint64_t first = 0, count; good && first < of->count; first += count) {
     error why = {0};
@@ -46,7 +46,6 @@ static bool copy_argument(run_files *f, net_id a, run_file *file, error *failure
     if (good && f->run->interrupted && atomic_load(f->run->interrupted))
       good = error_set(failure, SPAN_NONE, "interrupted");
   }
-  free(piece);
   return good;
 }
 
@@ -229,8 +228,7 @@ static bool open_journal(run_files *f, error *failure) {
   if (!files_identify(f->run, hex, failure) || !make_folder(f->run->folder, failure))
     return false;
   f->has_journal = true;
-  bool good = journal_open(&f->journal, f->run->folder, hex, failure);
-  return good;
+  return journal_open(&f->journal, f->run->folder, hex, failure);
 }
 
 bool files_open(run_files *f, const external_run *r, error *failure) {

@@ -30,7 +30,7 @@ static bool digest_argument(digest *d, const array *a, unsigned threads, error *
 }
 
 bool files_identify(const external_run *r, char hex[2 * DIGEST_BYTES + 1], error *failure) {
-  text steps = {0};
+  FREED_BY(text_free) text steps = {0};
   digest d = digest_start();
   external_print(&steps, r->steps);
   bool good = !steps.failed || error_no_memory(failure);
@@ -45,6 +45,5 @@ bool files_identify(const external_run *r, char hex[2 * DIGEST_BYTES + 1], error
   for (size_t i = 0; i < r->argument_count && good; i++)
     good = digest_argument(&d, &r->arguments[i], r->threads, failure);
   digest_finish_hex(&d, hex);
-  text_free(&steps);
   return good;
 }

@@ -244,10 +244,8 @@ bool journal_open(journal *j, const char *folder, const char *digest, error *fai
   j->path = path.data;
   if (!open_file(j, folder, failure))
     return false;
-  char *all = read_all(j, &size, failure);
-  bool good = all && take_up(j, folder, all, size, digest, failure);
-  free(all);
-  return good;
+  FREED char *all = read_all(j, &size, failure);
+  return all && take_up(j, folder, all, size, digest, failure);
 }
 
 int journal_keep(journal *j) {

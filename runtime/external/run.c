@@ -73,16 +73,14 @@ static bool measure(const external *e, size_t step, uint64_t memory, bool moved,
       out->moved = external_step_traffic(e, s);
     return true;
   }
-  external_place *places = calloc(e->arrays.count + 1, sizeof *places);
+  FREED external_place *places = calloc(e->arrays.count + 1, sizeof *places);
   for (size_t a = 0; places && a < e->arrays.count; a++)
     places[a].file = &some;
   external_routine r = {
       .routine = s->routine, .arrays = e->arrays.items, .places = places, .by.memory = memory};
-  bool good = places ? external_routine_fit(&r, &out->parts, failure) &&
-                           (!moved || external_routine_traffic(&r, &out->moved, failure))
-                     : error_no_memory(failure);
-  free(places);
-  return good;
+  return places ? external_routine_fit(&r, &out->parts, failure) &&
+                      (!moved || external_routine_traffic(&r, &out->moved, failure))
+                : error_no_memory(failure);
 }
 
 bool external_measure(const external *e, size_t step, uint64_t memory, external_amount *out,

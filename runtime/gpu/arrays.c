@@ -10,7 +10,7 @@
 // What is given stays for further runs.
 bool program_place_arrays(cuda_program *g, error *failure) {
   const plan *p = g->plan;
-  storage_pass *passes = calloc(p->passes.count + 1, sizeof *passes);
+  FREED storage_pass *passes = calloc(p->passes.count + 1, sizeof *passes);
   if (passes)
     launch_table_describe(&g->tables[OF_ALL], g->facts, passes);
   bool good = passes && storage_begin(&g->storage, p, passes);
@@ -18,7 +18,6 @@ bool program_place_arrays(cuda_program *g, error *failure) {
     if (net_array_is_given(&p->arrays.items[a]))
       g->storage.items[a].first = 0, g->storage.items[a].last = STORAGE_NEVER;
   good = good && storage_place(&g->storage);
-  free(passes);
   return good || error_no_memory(failure);
 }
 

@@ -139,13 +139,12 @@ static bool time_kernels(backend_program *p, uint64_t copy_bytes, unsigned runs,
 }
 
 static void release_kernels(backend_program *p) {
-  gpu_program *g = p->state;
+  FREED gpu_program *g = p->state;
   if (g) {
     cuda_program_free(g->program);
     cuda_peers_close(g->peers);
     cuda_close(g->own);
   }
-  free(g);
 }
 
 // Larger tables take longer to read than their roots take to make, where a GPU has half as many

@@ -22,8 +22,8 @@ static bool is_by_events(void) {
 }
 
 static bool open_devices(gpu_barrier *b, const cuda_code_source *s, error *failure) {
-  cuda_code code = {0};
-  text t = {0};
+  FREED_BY(cuda_code_free) cuda_code code = {0};
+  FREED_BY(text_free) text t = {0};
   bool good = true;
   barrier_kernel_write(&t);
   for (unsigned i = 0; i < cuda_peers_count(b->peers) && good; i++) {
@@ -34,8 +34,6 @@ static bool open_devices(gpu_barrier *b, const cuda_code_source *s, error *failu
                       d->facts.name)) ||
            cuda_peers_refuse(b->peers, i);
   }
-  cuda_code_free(&code);
-  text_free(&t);
   return good;
 }
 

@@ -11,11 +11,11 @@ static bool load_kernel(table_code *c, cuda_device *d, const launch_table *t, ui
                         cuda_code *made, const cuda_code_source *s, error *failure) {
   const permc_kernel *k = &t->kernels.items[number];
   cuda_module **m = &c->modules[k->module];
-  cuda_code own = {0}, *code = made ? &made[k->module] : &own;
-  bool good = *m || cuda_code_load(m, d, code, &t->modules.items[k->module], s, failure);
-  cuda_code_free(&own);
-  return good && (c->kernels[number].function ||
-                  cuda_kernel_find(d, *m, k->name, k->shared_bytes, &c->kernels[number]));
+  FREED_BY(cuda_code_free) cuda_code own = {0};
+  cuda_code *code = made ? &made[k->module] : &own;
+  return (*m || cuda_code_load(m, d, code, &t->modules.items[k->module], s, failure)) &&
+         (c->kernels[number].function ||
+          cuda_kernel_find(d, *m, k->name, k->shared_bytes, &c->kernels[number]));
 }
 
 bool table_code_load(table_code *c, cuda_device *d, const launch_table *t, uint32_t pass,

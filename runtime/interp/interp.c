@@ -118,7 +118,8 @@ static void find_last_uses(interp *r) {
 //   %2 scalar neg %1  8        a result            16
 static double peak_bytes(const interp *r) {
   const trace *t = r->trace;
-  double live = 0, most = 0, results = 0, *dying = calloc(t->steps.count + 1, sizeof *dying);
+  double live = 0, most = 0, results = 0;
+  FREED double *dying = calloc(t->steps.count + 1, sizeof *dying);
   if (!dying)
     return -1;
   for (value_id id = 0; id < t->steps.count; id++) {
@@ -130,7 +131,6 @@ static double peak_bytes(const interp *r) {
   }
   for (size_t i = 0; i < t->results.count; i++)  // a value that is two results is copied
     results += (double)value_bytes(r, t->results.items[i]);
-  free(dying);
   return results > most ? results : most;
 }
 

@@ -27,10 +27,9 @@ bool rank_agree(transport *t, const rank_step *own, error *failure) {
 }
 
 bool rank_compare(transport *t, uint64_t own, bool *same, error *failure) {
-  uint64_t *all = transport_gather_each(t, &own, sizeof own, failure);
+  FREED uint64_t *all = transport_gather_each(t, &own, sizeof own, failure);
   *same = all != NULL;
   for (uint32_t r = 0; all && r < t->ranks; r++)
     *same = *same && all[r] == own;
-  free(all);
   return all != NULL;
 }

@@ -121,10 +121,10 @@ extent *rank_list_extents(const rank *r, net_id a) {
 static bool take_parts(rank *r, net_id a, const array *given, void *to) {
   transport *t = r->transport;
   array_part own = array_own(given);
-  extent *wants = rank_list_extents(r, a);
+  FREED extent *wants = rank_list_extents(r, a);
   if (!wants)
     return error_no_memory(r->failure);
-  extent *has = parts_gather(t, own, r->failure);
+  FREED extent *has = parts_gather(t, own, r->failure);
   bool good = has != NULL;
   if (good && !parts_are_whole(has, t->ranks, array_count(given)))
     good = error_set(
@@ -136,8 +136,6 @@ static bool take_parts(rank *r, net_id a, const array *given, void *to) {
   if (good && given->type == SCALAR_BOOL)  // what is not 0 is true
     scalar_convert(SCALAR_U8, SCALAR_BOOL, r->parts[a].count, to, to);
   r->told = !good;
-  free(wants);
-  free(has);
   return good;
 }
 
@@ -169,13 +167,12 @@ static bool upload_given(rank *r, net_id a, const array *given, const void *data
     return upload(r, a, 0, (const char *)data + part->first * size, part->count);
   bool in_parts = array_device(given) == ARRAY_IN_PART;
   uint64_t room = in_parts || bytes < PIECE ? bytes : PIECE;
-  void *memory = array_memory(room + 1);
+  FREED void *memory = array_memory(room + 1);
   bool good = memory ? true : error_no_memory(r->failure);
   if (good && in_parts)
     good = take_parts(r, a, given, memory) && upload(r, a, 0, memory, part->count);
   else if (good)
     good = upload_pieces(r, a, given, memory, room);
-  free(memory);
   return good;
 }
 
@@ -206,12 +203,11 @@ bool rank_take_arrays(rank *r, uint32_t number) {
 // ---- results ------------------------------------------------------------------------------------
 
 bool rank_fetch(rank *r, transport *t, net_id from, extent *wants, void *to) {
-  extent *has = rank_list_extents(r, from);
+  FREED extent *has = rank_list_extents(r, from);
   bool good = has && wants ? true : error_no_memory(r->failure);
   if (good)
     r->told = !(good = parts_exchange(t, has, r->parts[from].data, wants, to,
                                       rank_element_bytes(r, from), r->failure));
-  free(has);
   free(wants);
   return good;
 }

@@ -25,7 +25,7 @@ static transport_message overlap(uint32_t peer, extent a, extent b, extent at, c
 bool parts_exchange(transport *t, const extent *has, const void *from, const extent *wants,
                     void *to, uint64_t size, error *failure) {
   extent mine = has[t->rank], wanted = wants[t->rank];
-  transport_message *sends = calloc(2 * (size_t)t->ranks, sizeof *sends);
+  FREED transport_message *sends = calloc(2 * (size_t)t->ranks, sizeof *sends);
   transport_message *receives = sends + t->ranks;
   uint32_t sent = 0, received = 0;
   if (!sends)
@@ -36,7 +36,5 @@ bool parts_exchange(transport *t, const extent *has, const void *from, const ext
     sent += sends[sent].bytes > 0;
     received += receives[received].bytes > 0;
   }
-  bool good = transport_exchange(t, sends, sent, receives, received, failure);
-  free(sends);
-  return good;
+  return transport_exchange(t, sends, sent, receives, received, failure);
 }

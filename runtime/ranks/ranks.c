@@ -138,7 +138,7 @@ bool ranks_speaks(rank_world *r) {
 bool ranks_place(rank_world *w, const char *what, const uint64_t *lengths, size_t count,
                  uint64_t *first, uint64_t *whole, error *failure) {
   const rank_step step = {.step = "a call", .call = what, .text = strchr(what, '\n')};
-  uint64_t *all = NULL;
+  FREED uint64_t *all = NULL;
   for (size_t i = 0; i < count; i++)
     first[i] = 0, whole[i] = w->own ? 0 : lengths[i];
   if (!w->own)
@@ -152,7 +152,6 @@ bool ranks_place(rank_world *w, const char *what, const uint64_t *lengths, size_
       first[i] += r < w->own->rank ? all[r * count + i] : 0;
       whole[i] += all[r * count + i];
     }
-  free(all);
   return all != NULL;
 }
 
@@ -231,8 +230,8 @@ static bool execute_members(member *all, uint32_t count, const ranks_run *run, a
 
 static bool execute_threads(rank_world *r, const ranks_run *run, array *results, error *failure) {
   size_t result = run->plan->arrays.count + 1;
-  member *all = calloc(r->count, sizeof *all);
-  array_part *parts = calloc(r->count * result, sizeof *parts);
+  FREED member *all = calloc(r->count, sizeof *all);
+  FREED array_part *parts = calloc(r->count * result, sizeof *parts);
   bool good = (all && parts) || error_no_memory(failure);
   good = good && world_begin_team(r, failure);
   for (uint32_t i = 0; good && i < r->count; i++) {
@@ -247,17 +246,14 @@ static bool execute_threads(rank_world *r, const ranks_run *run, array *results,
     free(parts[i].memory);
   if (!good || !run->devices)
     world_end_team(r);
-  free(parts);
-  free(all);
   return good;
 }
 
 // ---- one rank -----------------------------------------------------------------------------------
 
 static void free_part(void *with) {
-  array_part *part = with;
+  FREED array_part *part = with;
   free(part->memory);
-  free(part);
 }
 
 // The array of a part, which it takes over.
@@ -312,7 +308,7 @@ static void describe_arguments(const ranks_run *run, text *types, text *shared) 
 
 // Whether all ranks run the same program, at the same sizes, and exchange the same arguments.
 static bool agree_on_program(transport *t, const ranks_run *run, error *failure) {
-  text stages = {0}, types = {0}, shared = {0}, whole = {0};
+  FREED_BY(text_free) text stages = {0}, types = {0}, shared = {0}, whole = {0};
   error why = {0};
   shares_print(&stages, run->shares);
   describe_arguments(run, &types, &shared);
@@ -326,14 +322,9 @@ static bool agree_on_program(transport *t, const ranks_run *run, error *failure)
                     .whole = text_content(&whole),
                     .floats = run->fast_floats ? "fast floats" : "strict ones",
                     .memory = run->devices ? "that of a GPU" : "that of the host"};
-  bool good = described && !stages.failed && !types.failed && !shared.failed && !whole.failed
-                  ? rank_agree(t, &step, failure)
-                  : transport_fail(t, error_is_set(&why) ? why.message : "out of memory", failure);
-  text_free(&stages);
-  text_free(&types);
-  text_free(&shared);
-  text_free(&whole);
-  return good;
+  return described && !stages.failed && !types.failed && !shared.failed && !whole.failed
+             ? rank_agree(t, &step, failure)
+             : transport_fail(t, error_is_set(&why) ? why.message : "out of memory", failure);
 }
 
 // Whether those in files are the same: none reads all of a file that is one for all.
@@ -347,12 +338,11 @@ static bool agree_on_files(transport *t, const ranks_run *run, error *failure) {
     good = rank_compare(t, own, &same, failure);
   if (!good || same)
     return good;
-  text whole = {0};
+  FREED_BY(text_free) text whole = {0};
   error why = {0};
   good = add_digests(&whole, run, true, &why) && !whole.failed
              ? rank_agree(t, &(rank_step){.step = "a run", .whole = text_content(&whole)}, failure)
              : transport_fail(t, error_is_set(&why) ? why.message : "out of memory", failure);
-  text_free(&whole);
   return good;
 }
 
@@ -362,7 +352,7 @@ static bool agree(transport *t, const ranks_run *run, error *failure) {
 
 static bool execute_one(rank_world *r, const ranks_run *run, array *results, error *failure) {
   size_t count = run->plan->arrays.count;
-  array_part *parts = calloc(count + 1, sizeof *parts);
+  FREED array_part *parts = calloc(count + 1, sizeof *parts);
   if (!parts)
     return transport_fail(r->own, "out of memory", failure);
   rank_place place = {run->threads, r->own, 0, run->devices ? &r->links[0] : NULL};
@@ -384,7 +374,6 @@ static bool execute_one(rank_world *r, const ranks_run *run, array *results, err
   }
   for (size_t i = 0; i < count; i++)
     free(parts[i].memory);
-  free(parts);
   return good;
 }
 
@@ -399,12 +388,9 @@ static bool deliver(transport *t, const array *made, const array *wanted, error 
       memcpy(to.data, (char *)from.data + to.first * size, to.count * size);
     return true;
   }
-  extent *has = parts_gather(t, from, failure);
-  extent *wants = has ? parts_gather(t, to, failure) : NULL;
-  bool good = wants && parts_exchange(t, has, from.data, wants, to.data, size, failure);
-  free(has);
-  free(wants);
-  return good;
+  FREED extent *has = parts_gather(t, from, failure);
+  FREED extent *wants = has ? parts_gather(t, to, failure) : NULL;
+  return wants && parts_exchange(t, has, from.data, wants, to.data, size, failure);
 }
 
 static bool deliver_all(rank_world *r, const ranks_run *run, array *results, error *failure) {

@@ -109,15 +109,13 @@ static bool make_copies(rank *r, const plan_pass *pass, array_part *host, void *
 static bool run_copied_routine(rank *r, const step *s) {
   const plan_pass *pass = &r->run->plan->passes.items[s->pass];
   size_t count = r->run->plan->arrays.count + 1;
-  array_part *host = calloc(count, sizeof *host);
-  void **data = calloc(count, sizeof *data);
+  FREED array_part *host = calloc(count, sizeof *host);
+  FREED void **data = calloc(count, sizeof *data);
   bool good = host && data ? make_copies(r, pass, host, data) : error_no_memory(r->failure);
   good = good && move_accesses(r, pass, false, host) && run_routine(r, s, data) &&
          move_accesses(r, pass, true, host);
   for (size_t a = 0; a < count && host; a++)
     free(host[a].memory);
-  free(host);
-  free(data);
   return good;
 }
 

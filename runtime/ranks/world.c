@@ -61,8 +61,8 @@ static void *close_link(void *with) {
 
 static void close_links(rank_world *r) {
   uint32_t count = r->links ? ranks_here(r) : 0;
-  pthread_t *threads = calloc(count + 1, sizeof *threads);
-  bool *started = calloc(count + 1, sizeof *started);
+  FREED pthread_t *threads = calloc(count + 1, sizeof *threads);
+  FREED bool *started = calloc(count + 1, sizeof *started);
   for (uint32_t i = 1; i < count && threads && started; i++)
     started[i] = r->links[i] && pool_start_thread(&threads[i], close_link, &r->links[i]);
   if (count)
@@ -72,8 +72,6 @@ static void close_links(rank_world *r) {
       pthread_join(threads[i], NULL);
     else
       close_link(&r->links[i]);
-  free(threads);
-  free(started);
 }
 
 void world_end_team(rank_world *r) {

@@ -94,12 +94,11 @@ typedef struct outcome {
 // Of all ranks, of which each has written its part, or failed to: the first that failed. None ends
 // before, so that all say the same.
 static bool all_have_written(transport *t, const outcome *own, error *failure) {
-  outcome *all = transport_gather_each(t, own, sizeof *own, failure);
+  FREED outcome *all = transport_gather_each(t, own, sizeof *own, failure);
   bool good = all != NULL;
   for (uint32_t r = 0; good && r < t->ranks; r++)
     if (all[r].cause[0])
       good = error_set(failure, SPAN_NONE, "rank %u: %.480s", (unsigned)r, all[r].cause);
-  free(all);
   return good;
 }
 

@@ -1,4 +1,5 @@
 // The entries of the cache and their bound. See cache.h.
+#include "core/memory.h"
 #include "runtime/system/caching.h"
 #include "runtime/system/locks.h"
 
@@ -7,8 +8,6 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -51,7 +50,7 @@ static int open_private_file(int folder, const char *path, int how, struct stat 
 // The digest of the file's first `length` bytes and the key. Leaves the offset behind them.
 static bool digest_file(int file, uint64_t length, const char *key,
                         unsigned char out[DIGEST_BYTES]) {
-  unsigned char *buffer = malloc(READ_BYTES);
+  FREED unsigned char *buffer = malloc(READ_BYTES);
   digest d = digest_start();
   bool good = buffer != NULL && lseek(file, 0, SEEK_SET) == 0;
   while (good && length > 0) {
@@ -64,7 +63,6 @@ static bool digest_file(int file, uint64_t length, const char *key,
   }
   digest_add(&d, key, CACHE_KEY - 1);
   digest_finish(&d, out);
-  free(buffer);
   return good;
 }
 

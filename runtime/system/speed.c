@@ -201,7 +201,7 @@ void speed_keep(const machine_speed *s) {
   double from[SPEED_FIELDS];
   char key[CACHE_KEY], path[CACHE_PATH];
   const char *why;
-  text content = {0};
+  FREED_BY(text_free) text content = {0};
   cache c;
   memcpy(from, s, sizeof from);
   for (int i = 0; i < SPEED_FIELDS; i++)
@@ -210,7 +210,6 @@ void speed_keep(const machine_speed *s) {
   make_key(key);
   if (!content.failed)
     (void)!cache_keep_bytes(&c, CACHE_SPEED, key, content.data, content.length, path, &why);
-  text_free(&content);
 }
 
 machine_speed speed_of_machine(bool measured) {

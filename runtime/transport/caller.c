@@ -127,11 +127,10 @@ static bool caller_barrier(transport *base, error *failure) {
 }
 
 static void caller_close(transport *base) {
-  caller_rank *t = (caller_rank *)base;
+  FREED caller_rank *t = (caller_rank *)base;
   free(t->sent);
   free(t->received);
   free(t->messages);
-  free(t);
 }
 
 static transport *caller_open(const transport_options *o, error *failure) {

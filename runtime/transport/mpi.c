@@ -330,7 +330,7 @@ static bool mpi_exchange(transport *base, const transport_message *sends, uint32
   if (!may_call(t))
     error_set(&t->failure, SPAN_NONE, "rank %u: %s", base->rank, of_one_thread);
   hear(t);
-  request *all = calloc(count + 1, sizeof *all);
+  FREED request *all = calloc(count + 1, sizeof *all);
   if (all == NULL)
     fail(t, "rank %u: out of memory", base->rank);
   if (!error_is_set(&t->failure)) {
@@ -339,21 +339,18 @@ static bool mpi_exchange(transport *base, const transport_message *sends, uint32
     wait_for(t, all, count);
     t->exchanges++;
   }
-  free(all);
   return end_of_call(t, failure);
 }
 
 // An empty message of each rank to each: it shows which one is missing.
 static bool mpi_barrier(transport *base, error *failure) {
-  transport_message *all = calloc(base->ranks, sizeof *all);
+  FREED transport_message *all = calloc(base->ranks, sizeof *all);
   for (uint32_t r = 0; all != NULL && r < base->ranks; r++)
     all[r].rank = r;
   if (all == NULL)
     fail((mpi_rank *)base, "rank %u: out of memory", base->rank);
-  bool good = all != NULL ? mpi_exchange(base, all, base->ranks, all, base->ranks, failure)
-                          : end_of_call((mpi_rank *)base, failure);
-  free(all);
-  return good;
+  return all != NULL ? mpi_exchange(base, all, base->ranks, all, base->ranks, failure)
+                     : end_of_call((mpi_rank *)base, failure);
 }
 
 static bool mpi_check(transport *base, error *failure) {

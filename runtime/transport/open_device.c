@@ -51,9 +51,8 @@ static const transport_kind *find_kind(transport *below, cuda_device *d, error *
     transport_fail(below, cuda_message(d), failure);
     return NULL;
   }
-  offer *all = transport_gather_each(below, &own, sizeof own, failure);
+  FREED offer *all = transport_gather_each(below, &own, sizeof own, failure);
   const transport_kind *kind = all ? choose(all, below->ranks, failure) : NULL;
-  free(all);
   return kind;
 }
 

@@ -129,7 +129,7 @@ bool transport_exchange(transport *t, const transport_message *sends, uint32_t s
 
 bool transport_gather(transport *t, const void *mine, const uint64_t *bytes, void *all,
                       error *failure) {
-  transport_message *m = calloc(2 * (size_t)t->ranks, sizeof *m);
+  FREED transport_message *m = calloc(2 * (size_t)t->ranks, sizeof *m);
   if (m == NULL)
     return transport_fail(t, "out of memory", failure);
   transport_message *receives = m + t->ranks;
@@ -139,19 +139,16 @@ bool transport_gather(transport *t, const void *mine, const uint64_t *bytes, voi
     receives[r] = (transport_message){r, place, bytes[r]};
     place += bytes[r];
   }
-  bool good = transport_exchange(t, m, t->ranks, receives, t->ranks, failure);
-  free(m);
-  return good;
+  return transport_exchange(t, m, t->ranks, receives, t->ranks, failure);
 }
 
 void *transport_gather_each(transport *t, const void *mine, uint64_t bytes, error *failure) {
-  uint64_t *each = calloc(t->ranks, sizeof *each);
+  FREED uint64_t *each = calloc(t->ranks, sizeof *each);
   void *all = malloc(t->ranks * bytes + 1);
   for (uint32_t r = 0; each != NULL && r < t->ranks; r++)
     each[r] = bytes;
   bool good = each != NULL && all != NULL ? transport_gather(t, mine, each, all, failure)
                                           : transport_fail(t, "out of memory", failure);
-  free(each);
   if (good)
     return all;
   free(all);
@@ -159,10 +156,9 @@ void *transport_gather_each(transport *t, const void *mine, uint64_t bytes, erro
 }
 
 bool transport_share(transport *t, void *what, uint64_t bytes, error *failure) {
-  void *all = transport_gather_each(t, what, bytes, failure);
+  FREED void *all = transport_gather_each(t, what, bytes, failure);
   if (all != NULL)
     memcpy(what, all, bytes);
-  free(all);
   return all != NULL;
 }
 
@@ -269,8 +265,9 @@ static bool exchange_sides(const side *sends, const side *receives, error *failu
 bool transport_exchange_blocks(transport *t, const transport_blocks *b, const void *from, void *to,
                                error *failure) {
   uint64_t count = ((uint64_t)1 << b->blocks.a.rows) / t->ranks;
+  FREED_BY(side_free)
   side sends = {.t = t, .count = count, .bytes = b->bytes, .base = (unsigned char *)from};
-  side receives = {.t = t, .count = count, .bytes = b->bytes, .base = to};
+  FREED_BY(side_free) side receives = {.t = t, .count = count, .bytes = b->bytes, .base = to};
   f2_affine back;
   const char *problem = NULL;
   if (!f2_affine_inverse(b->blocks, &back) || count * t->ranks != (uint64_t)1 << b->blocks.a.rows)
@@ -279,11 +276,8 @@ bool transport_exchange_blocks(transport *t, const transport_blocks *b, const vo
     problem = side_make(&sends, b->blocks, true);
   if (problem == NULL)
     problem = side_make(&receives, back, false);
-  bool good = problem == NULL ? exchange_sides(&sends, &receives, failure)
-                              : transport_fail(t, problem, failure);
-  side_free(&sends);
-  side_free(&receives);
-  return good;
+  return problem == NULL ? exchange_sides(&sends, &receives, failure)
+                         : transport_fail(t, problem, failure);
 }
 
 // ---- agreement ---------------------------------------------------------------------------------
@@ -330,23 +324,21 @@ static line_of_rank *gather_lines(transport *t, const char *own, size_t count, e
 }
 
 static bool tell_cause(transport *t, uint32_t rank, const char *own, error *failure) {
-  line_of_rank *lines = gather_lines(t, own, strlen(own), failure);
+  FREED line_of_rank *lines = gather_lines(t, own, strlen(own), failure);
   if (lines != NULL)
     error_set(failure, SPAN_NONE, "rank %u: %s", rank, lines[rank]);
-  free(lines);
   return false;
 }
 
 // Where the part is a text, and its first lines differ, they are shown. A failure of their gather
 // stays what is said.
 static bool tell_difference(transport *t, uint32_t rank, const transport_part *p, error *failure) {
-  line_of_rank *lines = p->shown ? gather_lines(t, p->bytes, p->count, failure) : NULL;
+  FREED line_of_rank *lines = p->shown ? gather_lines(t, p->bytes, p->count, failure) : NULL;
   if (lines && *lines[0] && *lines[rank] && strcmp(lines[0], lines[rank]) != 0)
     error_set(failure, SPAN_NONE, "rank %u differs from rank 0 in its %s: %s, not %s", rank,
               p->name, lines[rank], lines[0]);
   else
     error_set(failure, SPAN_NONE, "rank %u differs from rank 0 in its %s", rank, p->name);
-  free(lines);
   return false;
 }
 
@@ -370,7 +362,7 @@ static bool agree(transport *t, const transport_part *parts, size_t count, const
                   bool *alike, error *failure) {
   digests own = digests_of(parts, count);
   own.refuses = *cause ? hash_bytes(cause, strlen(cause)) | 1 : 0;
-  digests *all = transport_gather_each(t, &own, sizeof own, failure);
+  FREED digests *all = transport_gather_each(t, &own, sizeof own, failure);
   bool good = *alike = all != NULL;
   t->speaker = t->ranks;
   for (uint32_t r = 0; good && r < t->ranks; r++) {
@@ -379,7 +371,6 @@ static bool agree(transport *t, const transport_part *parts, size_t count, const
   }
   t->speaker %= t->ranks;  // of ranks that differ 0
   t->disagrees = good && !compare(t, all, parts, count, cause, failure);
-  free(all);
   return good && !t->disagrees;
 }
 

@@ -34,7 +34,7 @@ static void describe_machine(const target *own, const char *gpu, char *out, size
 // Of the program's net. With all fields that plans depend on: what was stored
 // for another table of targets is not found.
 static bool make_key(const net *n, const target *own, const char *machine, char key[CACHE_KEY]) {
-  text all = {0};
+  FREED_BY(text_free) text all = {0};
   text_printf(&all, "permc " PERMC_VERSION " tuned\n%s\n", machine);
   for (size_t i = 0; i < target_plan_field_count(); i++) {
     text_printf(&all, "%s ", target_field_at(i).name);
@@ -48,7 +48,6 @@ static bool make_key(const net *n, const target *own, const char *machine, char 
     digest_add(&d, all.data, all.length);
     digest_finish_hex(&d, key);
   }
-  text_free(&all);
   return good;
 }
 

@@ -30,13 +30,12 @@ typedef struct array_file {
 } array_file;
 
 static void close_file(void *with) {
-  array_file *f = with;
+  FREED array_file *f = with;
   close(f->descriptor);
   if (f->own && f->path)
     unlink(f->path);
   temporary_unregister(f->slot);
   free(f->path);
-  free(f);
 }
 
 // ---- leaving an array where it is -----------------------------------------------------------------
@@ -118,7 +117,7 @@ static bool read_field(const array_file *f, uint64_t size, uint64_t first, uint6
                        unsigned char *to, error *e) {
   enum { PIECE = 1 << 18 };
   uint64_t most = PIECE / f->record + 1;
-  unsigned char *records = malloc(most * f->record);
+  FREED unsigned char *records = malloc(most * f->record);
   bool good = records || error_no_memory(e);
   for (uint64_t done = 0, some; good && done < count; done += some) {
     some = count - done < most ? count - done : most;
@@ -130,7 +129,6 @@ static bool read_field(const array_file *f, uint64_t size, uint64_t first, uint6
     memcpy(to, from, (U));
     FOR_ELEMENT_SIZE(size, TAKE)
   }
-  free(records);
   return good;
 }
 
@@ -166,7 +164,7 @@ bool array_fetch(const array *a, uint64_t first, uint64_t count, void *to, error
 bool array_digest(const array *a, uint64_t count, unsigned threads, uint64_t *digest, error *e) {
   enum { PIECE = 1 << 20 };  // bytes
   uint64_t size = scalar_types[a->type].size, most = PIECE / size;
-  char *piece = a->data ? NULL : malloc(PIECE);
+  FREED char *piece = a->data ? NULL : malloc(PIECE);
   bool good = a->data || piece || error_no_memory(e);
   *digest = 0;
   for (uint64_t i = 0, some; good && i < count; i += some) {
@@ -175,7 +173,6 @@ bool array_digest(const array *a, uint64_t count, unsigned threads, uint64_t *di
     const char *bytes = a->data ? (const char *)a->data + i * size : piece;
     *digest = good ? *digest * 31 + pool_hash(threads, bytes, some * size) : 0;
   }
-  free(piece);
   return good;
 }
 
@@ -253,11 +250,10 @@ void array_keep_first(array *a, uint64_t count) {
 
 static bool write_header(const array_file *f, const permc_value *v, const char *name, error *e) {
   size_t length;
-  char *header = npy_header_of(v, f->offset, &length, e);
+  FREED char *header = npy_header_of(v, f->offset, &length, e);
   bool good = header && length == f->offset;
   if (good && pwrite(f->descriptor, header, length, 0) != (ssize_t)length)
     good = error_set(e, SPAN_NONE, "%.300s: %s", name, strerror(errno ? errno : ENOSPC));
-  free(header);
   return good;
 }
 

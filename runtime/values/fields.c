@@ -33,7 +33,7 @@ void fields_add_csv_name(text *to, const char *name) {
 }
 
 const char *fields_list(const value_source *s, char out[FIELD_LIST_SIZE]) {
-  text names = {0}, shown = {0};
+  FREED_BY(text_free) text names = {0}, shown = {0};
   for (size_t i = 0; i < s->fields.width; i++) {
     text_string(&names, i ? ", " : "");
     if (names.length > FIELD_LIST_SIZE - 60) {
@@ -48,8 +48,6 @@ const char *fields_list(const value_source *s, char out[FIELD_LIST_SIZE]) {
   snprintf(out, FIELD_LIST_SIZE, "%s", text_content(&shown));
   for (char *c = out; *c; c++)
     *c = *c == '\n' || *c == '\t' ? '?' : *c;  // one line
-  text_free(&names);
-  text_free(&shown);
   return out;
 }
 
@@ -149,7 +147,7 @@ void value_print_fields(text *out, const value_source *s, size_t count) {
     }
     size_t field = s->fields.wanted[i];
     const char *name = s->fields.names ? s->fields.names[field] : "";
-    text word = {0};
+    FREED_BY(text_free) text word = {0};
     text_printf(&word, "%s:", standard ? "FILE" : s->name);
     if (*name && strlen(name) < 40 && name[strspn(name, plain_characters)] == 0 &&
         other_of_name(&s->fields, field) == s->fields.width)
@@ -159,7 +157,6 @@ void value_print_fields(text *out, const value_source *s, size_t count) {
     text_string(out, i ? " -i " : "-i ");
     text_shell_word(out, text_content(&word));
     out->failed |= word.failed;
-    text_free(&word);
   }
 }
 

@@ -99,13 +99,12 @@ static bool read_structured(value_source *s, const npy_header *h) {
 
 // `readable`: the number of a field that can be read, or the number of all.
 static bool fail_foreign_field(value_source *s, size_t field, const char *why, size_t readable) {
-  text example = {0};
+  FREED_BY(text_free) text example = {0};
   s->fields.wanted[0] = readable;
   if (readable < s->fields.width)
     value_print_fields(&example, s, 1);
   source_fail(s, "field '%.60s': %s%s%.100s", s->fields.names[field], why,
               example.length ? "; choose others, as in " : "", text_content(&example));
-  text_free(&example);
   return false;
 }
 

@@ -520,11 +520,9 @@ static bool write_dictionary(FILE *to, const text *dictionary, uint64_t least) {
 }
 
 bool npy_write_header(FILE *to, const permc_value *v, uint64_t least, error *e) {
-  text dictionary = {0};
+  FREED_BY(text_free) text dictionary = {0};
   add_dictionary(&dictionary, v);
-  bool good = dictionary.failed ? error_no_memory(e) : write_dictionary(to, &dictionary, least);
-  text_free(&dictionary);
-  return good;
+  return dictionary.failed ? error_no_memory(e) : write_dictionary(to, &dictionary, least);
 }
 
 char *npy_header_of(const permc_value *v, uint64_t least, size_t *length, error *e) {

@@ -102,20 +102,19 @@ static bool fail_output(error *e, const char *path, const char *format, ...) {
 }
 
 static void fail_no_folder(error *e, const char *path, const char *folder) {
-  text word = {0};
+  FREED_BY(text_free) text word = {0};
   text_shell_word(&word, folder);
   if (word.failed || word.length > 120)
     fail_output(e, path, "there is no folder '%.120s'; make it, or write elsewhere", folder);
   else
     fail_output(e, path, "there is no folder '%s'; make it (mkdir -p %s), or write elsewhere",
                 folder, word.data);
-  text_free(&word);
 }
 
 // The folder of `target`, in which a temporary is created and renamed.
 static bool check_folder(const char *path, const char *target, error *e) {
   struct stat status;
-  char *folder = path_beside(target, "");
+  FREED char *folder = path_beside(target, "");
   if (!folder)
     return error_no_memory(e);
   size_t length = strlen(folder);
@@ -137,7 +136,6 @@ static bool check_folder(const char *path, const char *target, error *e) {
                 "files may not be created in the folder '%.120s'; write elsewhere, or "
                 "change its mode",
                 name);
-  free(folder);
   return exists && names_file && writable;
 }
 
@@ -178,7 +176,7 @@ bool output_check(const char *path, error *e) {
     return fail_output(e, path,
                        "the file may not be written to; write elsewhere, or change its "
                        "mode (chmod u+w)");
-  char *target = follow_links(path);
+  FREED char *target = follow_links(path);
   if (!target)
     return fail_output(e, path, "%s", strerror(errno));
   bool special = is_special(path, target), good = exists && (special || !S_ISREG(old.st_mode));
@@ -186,17 +184,14 @@ bool output_check(const char *path, error *e) {
     fail_output(e, path, "there is no such device or open file; write elsewhere");
   else if (!good)
     good = check_folder(path, target, e);
-  free(target);
   return good;
 }
 
 bool output_is_direct(const char *path) {
   struct stat old;
-  char *target = follow_links(path);
-  bool direct = strcmp(path, "-") == 0 || (stat(path, &old) == 0 && !S_ISREG(old.st_mode)) ||
-                (target && is_special(path, target));
-  free(target);
-  return direct;
+  FREED char *target = follow_links(path);
+  return strcmp(path, "-") == 0 || (stat(path, &old) == 0 && !S_ISREG(old.st_mode)) ||
+         (target && is_special(path, target));
 }
 
 static bool same_status(const struct stat *a, const struct stat *b) {
@@ -207,12 +202,9 @@ static bool same_status(const struct stat *a, const struct stat *b) {
 static bool same_place(const char *a, const char *b) {
   struct stat x, y;
   const char *name_a = strrchr(a, '/'), *name_b = strrchr(b, '/');
-  char *folder_a = path_beside(a, "."), *folder_b = path_beside(b, ".");
-  bool same = folder_a && folder_b && stat(folder_a, &x) == 0 && stat(folder_b, &y) == 0 &&
-              same_status(&x, &y) && !strcmp(name_a ? name_a + 1 : a, name_b ? name_b + 1 : b);
-  free(folder_a);
-  free(folder_b);
-  return same;
+  FREED char *folder_a = path_beside(a, "."), *folder_b = path_beside(b, ".");
+  return folder_a && folder_b && stat(folder_a, &x) == 0 && stat(folder_b, &y) == 0 &&
+         same_status(&x, &y) && !strcmp(name_a ? name_a + 1 : a, name_b ? name_b + 1 : b);
 }
 
 bool output_same(const char *a, const char *b) {
@@ -222,11 +214,8 @@ bool output_same(const char *a, const char *b) {
     return false;
   if (there_a)
     return S_ISREG(x.st_mode) && same_status(&x, &y);
-  char *target_a = follow_links(a), *target_b = follow_links(b);
-  bool same = target_a && target_b && same_place(target_a, target_b);
-  free(target_a);
-  free(target_b);
-  return same;
+  FREED char *target_a = follow_links(a), *target_b = follow_links(b);
+  return target_a && target_b && same_place(target_a, target_b);
 }
 
 // ---- the stream -------------------------------------------------------------------------------

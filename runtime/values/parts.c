@@ -54,7 +54,7 @@ static bool write_records(int descriptor, uint64_t offset, const permc_value *v,
 static bool write_part(int descriptor, const char *name, const permc_value *v, uint64_t first,
                        uint64_t count, const void *const *data, error *e) {
   size_t length = 0, record = 0;
-  char *header = npy_header_of(v, 0, &length, e);
+  FREED char *header = npy_header_of(v, 0, &length, e);
   if (!header)
     return false;
   for (size_t c = 0; c < v->count; c++)
@@ -64,7 +64,6 @@ static bool write_part(int descriptor, const char *name, const permc_value *v, u
               (v->count == 1 ? write_at(descriptor, offset, data[0], count * record)
                              : write_records(descriptor, offset, v, count, data));
   int reason = errno;
-  free(header);
   return good || error_set(e, SPAN_NONE, "%.300s: %s", name, strerror(reason));
 }
 
@@ -86,7 +85,7 @@ bool npy_write_apart(const output_file *o, const permc_value *v, uint64_t memory
   for (size_t c = 0; c < v->count; c++)
     record += scalar_types[v->components[c].type].size;
   uint64_t most = memory / record ? memory / record : 1, some = most < all ? most : all;
-  void **data = calloc(v->count, sizeof *data);
+  FREED void **data = calloc(v->count, sizeof *data);
   bool good = data != NULL;
   for (size_t c = 0; c < v->count && good; c++)
     good = (data[c] = malloc(some * scalar_types[v->components[c].type].size + 1)) != NULL;
@@ -104,6 +103,5 @@ bool npy_write_apart(const output_file *o, const permc_value *v, uint64_t memory
   }
   for (size_t c = 0; data && c < v->count; c++)
     free(data[c]);
-  free(data);
   return good;
 }

@@ -182,13 +182,12 @@ static bool choose_type(value_source *s, uint64_t length, array *out) {
 static bool check_lines(value_source *s, array *out) {
   uint64_t position, count = array_count(out);
   place_list p = {out->data, scalar_types[out->type].size, count};
-  uint32_t *seen = array_memory((count / 32 + 1) * sizeof *seen);
+  FREED uint32_t *seen = array_memory((count / 32 + 1) * sizeof *seen);
   bool good = seen && permutation_check(&p, seen, &position) == PERMUTATION_OK;
   if (!good) {
     source_fail(s, seen ? damaged : "out of memory");
     array_destroy(out);
   }
-  free(seen);
   return good;
 }
 
@@ -301,7 +300,7 @@ static bool write_movement(FILE *to, const movement *m, schedule_header *h) {
 static bool write_line(FILE *to, const place_list *p, const movement *m, schedule_header *h,
                        error *e) {
   size_t bytes = (size_t)h->length * sizeof(uint16_t);
-  uint16_t *line = array_memory(bytes + 1);
+  FREED uint16_t *line = array_memory(bytes + 1);
   if (!line)
     return error_set(e, SPAN_NONE, "there is no memory for a schedule of %" PRIu64 " elements",
                      h->length);
@@ -310,9 +309,7 @@ static bool write_line(FILE *to, const place_list *p, const movement *m, schedul
                                                   : place_at(p, i) / m->width);
   h->rows = 0;
   h->width = (uint32_t)m->width;
-  bool good = write_form(to, m, h, line, bytes);
-  free(line);
-  return good;
+  return write_form(to, m, h, line, bytes);
 }
 
 // Whether places in a row, or rows in a column, are numbers of 16 bits.

@@ -408,7 +408,7 @@ static bool open_table(value_source *s) {
 static bool list_choice(const value_source *s, const table *t, const bool *numeric,
                         char out[CHOICE_SIZE]) {
   char name[LONGEST_TOKEN + 1];
-  text words = {0};
+  FREED_BY(text_free) text words = {0};
   bool standard = strcmp(s->name, "standard input") == 0, some = false;
   text_string(&words, standard ? "-" : s->name);
   for (size_t i = 0; i < s->fields.width && words.length < CHOICE_SIZE - 60; i++) {
@@ -422,13 +422,11 @@ static bool list_choice(const value_source *s, const table *t, const bool *numer
     text_printf(&words, "%c%s", some ? ',' : ':', name);
     some = true;
   }
-  text word = {0};
+  FREED_BY(text_free) text word = {0};
   text_shell_word(&word, text_content(&words));
   bool good = some && !words.failed && !word.failed && word.length + 4 < CHOICE_SIZE;
   if (good)
     snprintf(out, CHOICE_SIZE, "-i %s", word.data);
-  text_free(&words);
-  text_free(&word);
   return good;
 }
 
@@ -437,7 +435,7 @@ static bool fail_text_column(value_source *s, table *t, size_t column, const cha
   char name[QUOTE_SIZE], choice[CHOICE_SIZE];
   text_place place = t->row[column].place;
   size_t width;
-  bool *numeric = malloc(s->fields.width * sizeof *numeric);
+  FREED bool *numeric = malloc(s->fields.width * sizeof *numeric);
   if (!numeric)
     return source_fail(s, "out of memory");
   for (size_t i = 0; i < s->fields.width; i++)
@@ -448,7 +446,6 @@ static bool fail_text_column(value_source *s, table *t, size_t column, const cha
   if (t->has_header)
     value_quote(name, s->fields.names[column], strlen(s->fields.names[column]));
   bool columns = list_choice(s, t, numeric, choice);
-  free(numeric);
   return source_fail_at(s, place, "column '%.40s' holds text ('%s'); permc reads numbers only%s%s",
                         name, found, columns ? ": choose columns, as in " : "",
                         columns ? choice : "");
@@ -653,7 +650,7 @@ static bool write_header(FILE *to, const permc_value *v, error *e) {
       return true;
   }
   char **names = named ? names_written(v, "column_") : NULL;
-  text row = {0};
+  FREED_BY(text_free) text row = {0};
   for (size_t i = 0, start; names && i < v->count && !row.failed; i++) {
     text_string(&row, i ? "," : "");
     start = row.length;
@@ -663,11 +660,9 @@ static bool write_header(FILE *to, const permc_value *v, error *e) {
   }
   names_free(names, v->count);
   text_string(&row, "\n");
-  bool good = named && (!names || row.failed)
-                  ? error_no_memory(e)
-                  : !header || fwrite(row.data, 1, row.length, to) == row.length;
-  text_free(&row);
-  return good;
+  return named && (!names || row.failed)
+             ? error_no_memory(e)
+             : !header || fwrite(row.data, 1, row.length, to) == row.length;
 }
 
 bool csv_write(FILE *to, const permc_value *v, error *e) {

@@ -399,10 +399,9 @@ bool text_read(value_source *s, array *out) {
 static void add(FILE *to, const char *bytes, size_t count) { fwrite_unlocked(bytes, 1, count, to); }
 
 static void write_shape(FILE *to, const array *a) {
-  text shape = {0};
+  FREED_BY(text_free) text shape = {0};
   array_print_shape(&shape, a);
   add(to, text_content(&shape), shape.length);
-  text_free(&shape);
 }
 
 // Before element i, `opening` brackets open: as many as there are dimensions whose rows begin at i.

@@ -191,7 +191,7 @@ static bool equals_interp(contest *g) {
   const bench_request *r = g->request;
   permc_value **values = NULL;
   size_t count = 0;
-  text why = {0};
+  FREED_BY(text_free) text why = {0};
   g->verified = cli_report(g->context, permc_run(g->context, r->entry, "interp", g->arguments,
                                                  g->argument_count, &values, &count));
   bool good = g->verified && values_equal("result", values, count, g->program.results,
@@ -201,7 +201,6 @@ static bool equals_interp(contest *g) {
   else if (g->verified && !good)
     cli_error("%s: the result is wrong: %s", r->name, why.data);
   permc_values_free(values, count);
-  text_free(&why);
   return good;
 }
 

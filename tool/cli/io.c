@@ -51,17 +51,16 @@ void cli_report_by(void (*report)(const permc_context *context, const char *word
 
 static void print_error(const char *format, va_list arguments) {
   cli_progress_clear();
-  text message = {0};
+  FREED_BY(text_free) text message = {0};
   text_message(&message, format, arguments);
   print_message("permc: ");
   print_message(message.failed ? "out of memory" : text_content(&message));
   print_message("\n");
-  text_free(&message);
 }
 
 cli_status cli_error(const char *format, ...) {
   va_list arguments;
-  text words = {0};
+  FREED_BY(text_free) text words = {0};
   va_start(arguments, format);
   if (report_elsewhere)
     text_message(&words, format, arguments);
@@ -70,7 +69,6 @@ cli_status cli_error(const char *format, ...) {
   va_end(arguments);
   if (report_elsewhere)
     report_elsewhere(NULL, text_content(&words));
-  text_free(&words);
   return CLI_WRONG;
 }
 

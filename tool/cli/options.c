@@ -39,10 +39,9 @@ cli_status cli_unknown_verb(const cli_verb *verbs, const char *word) {
       text_consider(&closest, v->name);
   }
   if (cli_ends_with(word, ".perm")) {
-    text file = {0};
+    FREED_BY(text_free) text file = {0};
     text_shell_word(&file, word);
     cli_usage_error("unknown verb '%s' (did you mean permc run %s?)", word, text_content(&file));
-    text_free(&file);
     return CLI_USAGE;
   }
   if (closest.name)
@@ -142,13 +141,12 @@ static bool is_allowed_word(const cli_option *option, const char *value) {
 }
 
 static bool report_word(const cli_verb *verb, const cli_option *option, const char *value) {
-  text words = {0};
+  FREED_BY(text_free) text words = {0};
   for (const char *c = option->argument; *c; c++)
     *c == '|' ? text_string(&words, ", ") : text_add(&words, c, 1);
   bool gpu = !strcmp(value, "gpu") && strstr(option->argument, "cuda");
   cli_usage_error("%s: %s must be one of %s, not '%s'%s", verb->name, option->name,
                   text_content(&words), value, gpu ? "; did you mean cuda?" : "");
-  text_free(&words);
   return false;
 }
 
@@ -258,7 +256,7 @@ static bool check_exclusive(const cli_arguments *a) {
 static bool check_required(const cli_arguments *a) {
   char name[LONGEST_WORD], separator;
   const char *rest = a->verb->required ? a->verb->required : "";
-  text names = {0};
+  FREED_BY(text_free) text names = {0};
   bool good = !*rest;
   while (next_name(&rest, name, sizeof name, &separator)) {
     const cli_option *option = find_option(a->verb, name, strlen(name));
@@ -270,7 +268,6 @@ static bool check_required(const cli_arguments *a) {
   if (!good)
     cli_usage_error("%s: %s is missing (see permc help %s)", a->verb->name, text_content(&names),
                     a->verb->name);
-  text_free(&names);
   return good;
 }
 

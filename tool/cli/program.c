@@ -145,7 +145,7 @@ cli_status cli_use_files(const cli_arguments *a, permc_context *context) {
     first = NULL;
   permc_files files = {.memory = cli_number(a, "--memory", 0),
                        .resume = cli_is_given(a, "--resume")};
-  text folder = {0};
+  FREED_BY(text_free) text folder = {0};
   cli_status status = CLI_OK;
   if (files.resume && !files.memory)
     status = cli_usage_error("%s: --resume needs --memory: it is for runs on files", a->verb->name);
@@ -161,7 +161,6 @@ cli_status cli_use_files(const cli_arguments *a, permc_context *context) {
   files.folder = text_content(&folder);
   if (status == CLI_OK && files.memory && !cli_report(context, permc_use_files(context, &files)))
     status = CLI_WRONG;
-  text_free(&folder);
   return status;
 }
 
@@ -184,10 +183,9 @@ bool cli_refuse_data(const char *file) {
     end = end ? end + strlen(endings[i]) : NULL;
     if (!end || !(*end == ':' || (!*end && access(file, R_OK) == 0)))
       continue;
-    text word = {0};
+    FREED_BY(text_free) text word = {0};
     text_shell_word(&word, file);
     cli_error("%s is no program (*.perm); data are read with -i %s", file, text_content(&word));
-    text_free(&word);
     return true;
   }
   return false;
@@ -206,11 +204,9 @@ static bool load_program(permc_context *context, const char *file) {
   const char *why = "";
   if (strcmp(file, "-") != 0)
     return permc_load(context, file);
-  char *bytes = cli_read_file(file, CLI_LARGEST_PROGRAM, &length, &why);
-  bool good = bytes ? permc_load_text(context, "standard input", bytes, length)
-                    : context_error_of(context, PERMC_ERROR_FILE, "standard input: %s", why);
-  free(bytes);
-  return good;
+  FREED char *bytes = cli_read_file(file, CLI_LARGEST_PROGRAM, &length, &why);
+  return bytes ? permc_load_text(context, "standard input", bytes, length)
+               : context_error_of(context, PERMC_ERROR_FILE, "standard input: %s", why);
 }
 
 bool cli_load(permc_context *context, const char *file, const char *expression) {
@@ -224,10 +220,9 @@ bool cli_load(permc_context *context, const char *file, const char *expression) 
     return false;
   }
   if (!loaded && access(file, F_OK) != 0 && is_expression(file)) {
-    text word = {0};
+    FREED_BY(text_free) text word = {0};
     text_shell_word(&word, file);
     cli_error("%s: No such file or directory (did you mean -e %s?)", file, text_content(&word));
-    text_free(&word);
     return false;
   }
   return (!file || cli_report(context, loaded)) &&
@@ -300,16 +295,14 @@ static void suggest_file(const char *path) {
   }
   if (names)
     closedir(names);
-  text word = {0};
+  FREED_BY(text_free) text word = {0};
   text_printf(&word, "%.*s", length, path);
   if (closest.name) {
     text_string(&word, closest.name);
-    text shown = {0};
+    FREED_BY(text_free) text shown = {0};
     text_shell_word(&shown, text_content(&word));
     fprintf(stderr, "hint: did you mean -i %s?\n", text_content(&shown));
-    text_free(&shown);
   }
-  text_free(&word);
 }
 
 bool cli_read_files(permc_context *context, const char *entry, const char *const *paths,
@@ -371,12 +364,10 @@ char *cli_explain(cli_session *s, permc_explain_options o) {
 
 bool cli_put_out(const cli_session *s, char *out) {
   const char *path = cli_value(s->args, "-o");
-  text all = {.data = out, .length = out ? strlen(out) : 0};
+  FREED_BY(text_free) text all = {.data = out, .length = out ? strlen(out) : 0};
   if (!out || !path)
     return out && cli_print_text(&all) == CLI_OK;
-  bool written = cli_write_file(path, &all);
-  text_free(&all);
-  return written;
+  return cli_write_file(path, &all);
 }
 
 cli_status cli_with_program(const cli_arguments *a, cli_work *work, void *with) {

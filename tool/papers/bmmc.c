@@ -121,7 +121,7 @@ typedef struct execution {
 static bool execute(permc_context *c, pipeline *made, void *with) {
   const execution *e = with;
   const plan *p = made->plan;
-  arena own = {.failure = e->memory->failure};
+  FREED_BY(arena_free) arena own = {.failure = e->memory->failure};
   hmm_machine m = {HMM_KIND_HMM, 1, HMM_PLAN_WIDTH, 1, 1, 0, true};
   (void)c;
   for (uint32_t i = 0; i < p->passes.count; i++) {
@@ -136,7 +136,6 @@ static bool execute(permc_context *c, pipeline *made, void *with) {
   }
   e->to->kernels += (double)p->passes.count;
   e->to->misplaced += misplaced(p, e->f);
-  arena_free(&own);
   return true;
 }
 

@@ -9,12 +9,11 @@
 
 // The time units of the algorithm; its memory is given back.
 static double time_of(arena *a, const hmm_machine *m, const char *name, const hmm_task *t) {
-  arena own = {.failure = a->failure};
+  FREED_BY(arena_free) arena own = {.failure = a->failure};
   hmm_counts c = {0};
   const char *problem = hmm_algorithm_run(&own, m, hmm_algorithm_named(name), t, &c);
   assert(!problem);
   (void)problem;
-  arena_free(&own);
   return (double)c.time;
 }
 

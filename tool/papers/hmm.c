@@ -69,7 +69,7 @@ static void add_rounds(paper_table *t, const row *r, const hmm_counts *c) {
 
 static void add_row(paper_tables *out, const row *r, uint32_t bits, uint32_t width,
                     uint64_t latency) {
-  arena own = {.failure = out->memory->failure};
+  FREED_BY(arena_free) arena own = {.failure = out->memory->failure};
   hmm_machine m = {HMM_KIND_HMM, 1, width, latency, 1, UINT64_C(1) << bits, true};
   hmm_task task = {.n = m.threads};
   hmm_counts c = {0}, free = {0}, several = {0};
@@ -92,16 +92,14 @@ static void add_row(paper_tables *out, const row *r, uint32_t bits, uint32_t wid
   assert(!problem);
   paper_add(t, NAN, (double)free.time, "time units, d = 1, free");
   paper_add(t, NAN, (double)several.time, "time units, d = 8, free");
-  arena_free(&own);
 }
 
 // ---- distributions ---------------------------------------------------------------------------
 
 static double distribution_by_size(arena *a, const char *name, uint32_t bits, uint64_t seed) {
-  arena own = {.failure = a->failure};
+  FREED_BY(arena_free) arena own = {.failure = a->failure};
   uint64_t *list = hmm_permutation_list(&own, hmm_permutation_named(name), bits, seed);
   uint64_t n = UINT64_C(1) << bits, d = hmm_distribution(&own, list, n, WIDTH);
-  arena_free(&own);
   return (double)d / (double)n;
 }
 

@@ -196,7 +196,7 @@ static json_t *json_of_candidate(const banks_candidate *c) {
 }
 
 static json_t *json_of_layout(const bank_layout *l, const char *prefix) {
-  text tables = {0}, place = {0}, bank = {0};
+  FREED_BY(text_free) text tables = {0}, place = {0}, bank = {0};
   bank_layout_print_tables(&tables, l, "static const", prefix);
   bank_layout_print_place(&place, l, prefix, "a");
   bank_layout_print_bank(&bank, l, prefix, "a");
@@ -204,9 +204,6 @@ static json_t *json_of_layout(const bank_layout *l, const char *prefix) {
       "{s:s, s:o, s:o, s:o, s:o}", "name", l->kind->name, "words", report_count(memory_words(l)),
       "tables", report_string(text_content(&tables)), "place", report_string(text_content(&place)),
       "bank", report_string(text_content(&bank)));
-  text_free(&tables);
-  text_free(&place);
-  text_free(&bank);
   return value;
 }
 

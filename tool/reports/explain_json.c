@@ -65,11 +65,10 @@ static void add_program(json_t *to, const explanation *e) {
 static json_t *json_of_target(const target *t, bool tuned) {
   json_t *to = json_pack("{s:o, s:b}", "name", report_string(t->name), "tuned", tuned);
   for (size_t i = 0; i < target_plan_field_count(); i++) {
-    text field = {0};
+    FREED_BY(text_free) text field = {0};
     target_print_field(&field, t, i);
     json_object_set_new(to, target_field_at(i).name,
                         json_loads(text_content(&field), JSON_DECODE_ANY, NULL));
-    text_free(&field);
   }
   return to;
 }

@@ -17,13 +17,12 @@ json_t *report_string(const char *string) {
   json_t *value = json_string(string);
   if (value)
     return value;
-  text valid = {0};
+  FREED_BY(text_free) text valid = {0};
   for (size_t length; *string; string += length ? length : 1) {
     length = text_character_length(string, 4);  // a 0 ends it
     text_add(&valid, length ? string : "\xef\xbf\xbd", length ? length : 3);
   }
   value = json_string(text_content(&valid));
-  text_free(&valid);
   return value;
 }
 

@@ -5,10 +5,9 @@
 // Without the last line's end, and without the source's line and carets below.
 static json_t *words_of(const char *from, const char *end) {
   const char *newline = memchr(from, '\n', (size_t)(end - from));
-  text words = {0};
+  FREED_BY(text_free) text words = {0};
   text_add(&words, from, (size_t)((newline ? newline : end) - from));
   json_t *value = report_string(text_content(&words));
-  text_free(&words);
   return value;
 }
 

@@ -62,11 +62,9 @@ static bool is_selected(const test_file *file, const test_block *block, uint32_t
     return false;
   if (!options->only)
     return true;
-  text full = {0};
+  FREED_BY(text_free) text full = {0};
   text_printf(&full, "%s:%u %s %s", file->path, line, entry, name);
-  bool found = full.data && strstr(full.data, options->only);
-  text_free(&full);
-  return found;
+  return full.data && strstr(full.data, options->only);
 }
 
 // ---- reports ---------------------------------------------------------------------------------
@@ -83,12 +81,11 @@ static void add_indented(text *to, const char *lines) {
 // The first line of `why` beside the place, the others below it.
 static void add_report(test_file *file, uint32_t line, const char *entry, const char *why) {
   size_t length = strcspn(why, "\n");
-  text report = {0};
+  FREED_BY(text_free) text report = {0};
   text_printf(&report, "%s:%u: %s: %.*s\n", file->path, line, entry, (int)length, why);
   add_indented(&report, why + length + (why[length] == '\n'));
   text_shown(&file->report, text_content(&report), report.length);
   file->report.failed |= report.failed;
-  text_free(&report);
 }
 
 static void finish_test(test_run *run, bool passed, uint32_t line) {
@@ -163,7 +160,7 @@ static bool read_input(test_run *run) {
   size_t *count = &run->argument_count;
   if (input->kind == DATA_RANDOM)
     return permc_read_random(run->context, run->entry, input->text, 1, into, count);
-  text bytes = {0};
+  FREED_BY(text_free) text bytes = {0};
   bool found = locate_data(run, input, &bytes), file = input->kind == DATA_FILE, ok = false;
   const char *path = text_content(&bytes);
   if (found && file)
@@ -173,7 +170,6 @@ static bool read_input(test_run *run) {
                           count);
   if (found && file && !ok)
     hide_content(run, path);
-  text_free(&bytes);
   return ok;
 }
 
@@ -207,7 +203,7 @@ static bool read_arrays_like(value_source *from, const array_list *like, array_l
 
 static bool read_output(test_run *run, const array_list *like, array_list *into) {
   const block_data *output = &run->the_case->output;
-  text bytes = {0};
+  FREED_BY(text_free) text bytes = {0};
   error e = {0};
   value_source *from = NULL;
   if (locate_data(run, output, &bytes))
@@ -223,14 +219,13 @@ static bool read_output(test_run *run, const array_list *like, array_list *into)
   }
   if (from)
     value_source_close(from);
-  text_free(&bytes);
   return ok;
 }
 
 // ---- checks ----------------------------------------------------------------------------------
 
 static bool check_output(test_run *run) {
-  array_list results, expected = {0};
+  FREED_BY(list_free) array_list results = {0}, expected = {0};
   bool ok = list_arrays(&results, run->results, run->result_count);
   if (ok) {
     expected.items = calloc(results.count + 1, sizeof *expected.items);
@@ -239,8 +234,6 @@ static bool check_output(test_run *run) {
   }
   for (size_t i = 0; i < expected.count; i++)
     array_destroy(&expected.items[i]);
-  list_free(&expected);
-  list_free(&results);
   return ok;
 }
 
@@ -405,7 +398,7 @@ static bool has_no_entry(test_run *run) {
 // What the test was run on, and how to run it alone. A file from elsewhere is not shown.
 static void add_input(test_run *run) {
   const block_data *input = &run->the_case->input;
-  text path = {0};
+  FREED_BY(text_free) text path = {0};
   if (run->why.length && run->why.data[run->why.length - 1] == '\n')
     run->why.data[--run->why.length] = 0;
   if (input->kind == DATA_FILE)
@@ -427,7 +420,6 @@ static void add_input(test_run *run) {
     } else
       text_printf(&run->why, " --random '%.*s'", (int)length, types);
   }
-  text_free(&path);
 }
 
 static bool check_case(test_run *run) {
@@ -504,13 +496,12 @@ static void visit_block(const test_run *like, void (*visit)(test_run run)) {
   if (block->error && is_selected(run.file, block, run.line, run.entry, "error"))
     visit(run);
   for (size_t i = 0; i < block->cases.count; i++) {
-    text name = {0};
+    FREED_BY(text_free) text name = {0};
     run.the_case = &block->cases.items[i];
     run.line = run.the_case->line;
     add_data_name(&name, "input", &run.the_case->input);
     if (is_selected(run.file, block, run.line, run.entry, text_content(&name)))
       visit(run);
-    text_free(&name);
   }
   run.the_case = NULL;
   for (size_t i = 0; i < block->structures.count; i++) {

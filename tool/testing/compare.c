@@ -31,7 +31,7 @@ static const unsigned char *element_at(const array *a, uint64_t index) {
 
 // As the text format writes it, without the newline.
 static void print_array(text *to, const array *a) {
-  char *written = NULL;
+  FREED char *written = NULL;
   size_t length = 0;
   error e;
   FILE *stream = open_memstream(&written, &length);
@@ -44,7 +44,6 @@ static void print_array(text *to, const array *a) {
     length--;
   if (ok)
     text_add(to, written, length);
-  free(written);
 }
 
 static void print_element(text *to, const array *a, uint64_t index) {
@@ -188,12 +187,10 @@ bool lists_equal(const char *name, const array_list *expected, const array_list 
 
 bool values_equal(const char *name, permc_value *const *expected, size_t expected_count,
                   permc_value *const *found, size_t found_count, text *why, uint64_t *row) {
-  array_list e = {0}, f = {0};
+  FREED_BY(list_free) array_list e = {0}, f = {0};
   bool listed = list_arrays(&e, expected, expected_count) && list_arrays(&f, found, found_count);
   bool good = listed && lists_equal(name, &e, &f, why, row);
   why->failed = why->failed || !listed;
-  list_free(&e);
-  list_free(&f);
   return good;
 }
 
@@ -348,13 +345,12 @@ static bool check_same_elements(const permc_value *before, const permc_value *af
     text_printf(why, "%s is not a permutation of the input: types or lengths differ", name);
     return false;
   }
-  unsigned char *b = sorted_blocks(before, count, size), *a = sorted_blocks(after, count, size);
+  FREED unsigned char *b = sorted_blocks(before, count, size),
+                      *a = sorted_blocks(after, count, size);
   bool same = a && b && memcmp(a, b, count * size) == 0;
   if (!same)
     text_printf(why, a && b ? "%s does not hold the elements of the input" : "%s: out of memory",
                 name);
-  free(a);
-  free(b);
   return same;
 }
 
@@ -394,7 +390,7 @@ static void print_shortened(text *to, const array *a) {
 }
 
 void print_input(text *to, permc_value *const *values, size_t count, uint64_t row) {
-  array_list all;
+  FREED_BY(list_free) array_list all = {0};
   to->failed |= !list_arrays(&all, values, count);
   for (size_t i = 0; all.items && i < all.count; i++) {
     const array *a = &all.items[i];
@@ -406,5 +402,4 @@ void print_input(text *to, permc_value *const *values, size_t count, uint64_t ro
     array part = has_row ? row_of(a, row) : *a;
     print_shortened(to, &part);
   }
-  list_free(&all);
 }

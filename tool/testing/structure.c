@@ -20,7 +20,7 @@ static bool copy_counts(permc_context *c, const explanation *e, void *counts) {
 
 static bool count_plan(permc_context *c, const char *entry, const block_structure *s,
                        const char *target_name, counted_plan *counts, text *why) {
-  permc_size *sizes = calloc(s->sizes.count + 1, sizeof *sizes);
+  FREED permc_size *sizes = calloc(s->sizes.count + 1, sizeof *sizes);
   if (!sizes) {
     text_string(why, "out of memory");
     return false;
@@ -45,7 +45,6 @@ static bool count_plan(permc_context *c, const char *entry, const block_structur
     if (b && b->size_names.count > s->sizes.count)
       text_printf(why, "in a structure: { %s 10 columns 1 }", b->size_names.items[0]);
   }
-  free(sizes);
   return good;
 }
 

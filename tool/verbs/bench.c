@@ -135,13 +135,11 @@ static cli_status write_json(const bench_session *s) {
 static bool read_report(arena *memory, const char *path, bench_report *r) {
   size_t length;
   const char *why = NULL;
-  text wrong = {0};
-  char *bytes = cli_read_file(path, SIZE_MAX, &length, &why);
+  FREED_BY(text_free) text wrong = {0};
+  FREED char *bytes = cli_read_file(path, SIZE_MAX, &length, &why);
   bool good = bytes && bench_report_read(memory, bytes, length, r, &wrong);
   if (!good)
     cli_error("%s: %s", path, bytes ? text_content(&wrong) : why);
-  text_free(&wrong);
-  free(bytes);
   return good;
 }
 

@@ -122,14 +122,12 @@ static cli_status choose_name(const cli_arguments *args, char name[PATH_SPACE]) 
 // ---- the verb ----------------------------------------------------------------------------------
 
 static bool build_library(cli_session *s, void *with) {
-  ahead_library l = {0};
+  FREED_BY(ahead_free) ahead_library l = {0};
   ahead_request *request = with;
   request->sizes = s->sizes.first;
   request->size_count = s->sizes.count;
-  bool good = cli_report(s->context, ahead_make(s->context, request, &l)) &&
-              write_library(cli_value(s->args, "-o"), &l);
-  ahead_free(&l);
-  return good;
+  return cli_report(s->context, ahead_make(s->context, request, &l)) &&
+         write_library(cli_value(s->args, "-o"), &l);
 }
 
 cli_status verb_build(const cli_arguments *args) {

@@ -30,7 +30,7 @@ static bool check_entries(cli_session *s) {
 // `path` may be NULL: an expression alone.
 static cli_status check_file(const cli_arguments *args, const char *path, bool several) {
   cli_session s;
-  text reported = {0};
+  FREED_BY(text_free) text reported = {0};
   cli_status status = cli_begin(&s, args);
   if (s.context && found)
     s.context->program.diagnostics.reported = &reported;
@@ -46,7 +46,6 @@ static cli_status check_file(const cli_arguments *args, const char *path, bool s
     cli_print_time(file, "elaborate", permc_last_times(s.context).elaborate);
   }
   cli_close(&s);
-  text_free(&reported);
   return status;
 }
 

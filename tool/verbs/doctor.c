@@ -153,11 +153,9 @@ static bool try_nvrtc(int architecture, char message[NVRTC_WHY]) {
   const char *options[] = {"-std=c++17"};
   nvrtc_job job = {"extern \"C\" __global__ void one(int *a) { *a = 1; }\n", "doctor.cu",
                    architecture, options, 1};
-  void *cubin = NULL;
+  FREED void *cubin = NULL;
   size_t size;
-  bool good = nvrtc_compile(&job, &cubin, &size, message, NVRTC_WHY);
-  free(cubin);
-  return good;
+  return nvrtc_compile(&job, &cubin, &size, message, NVRTC_WHY);
 }
 
 // The compute capability of the first device that permc can use; 0: there is none.
@@ -227,7 +225,7 @@ static bool report_backends(bool compiler_works, bool gpu_works) {
                   {"portable", true, true},
                   {"cpu", compiler_works, false},
                   {"cuda", gpu_works, false}};
-  text working = {0};
+  FREED_BY(text_free) text working = {0};
   permc_context *c = cli_context_new();
   bool good = c && cli_report(c, permc_define(c, "sort"));
   for (size_t i = 0; i < sizeof backends / sizeof *backends && good; i++) {
@@ -239,7 +237,6 @@ static bool report_backends(bool compiler_works, bool gpu_works) {
     good = works || !backends[i].needed;
   }
   print_fact("backends", "%s", working.length ? text_content(&working) : "none works");
-  text_free(&working);
   permc_context_free(c);
   return good;
 }

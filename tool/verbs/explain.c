@@ -5,7 +5,7 @@
 #include "tool/verbs/verbs.h"
 
 static void print_target(const target *t) {
-  text fields = {0};
+  FREED_BY(text_free) text fields = {0};
   for (size_t i = 0; i < target_field_count(); i++) {
     text_printf(&fields, "%s%s = ",
                 i == 0  ? "  "
@@ -15,7 +15,6 @@ static void print_target(const target *t) {
     target_print_field(&fields, t, i);
   }
   printf("%s\n%s\n\n", t->name, text_content(&fields));
-  text_free(&fields);
 }
 
 void print_targets(void) {

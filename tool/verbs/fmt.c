@@ -8,12 +8,12 @@ static fmt_result format_file(permc_context *context, const char *path, bool che
   bool is_stdin = strcmp(path, "-") == 0;
   const char *why = "", *name = is_stdin ? "standard input" : path;
   size_t length;
-  char *before = cli_read_file(path, CLI_LARGEST_PROGRAM, &length, &why);
+  FREED char *before = cli_read_file(path, CLI_LARGEST_PROGRAM, &length, &why);
   if (!before) {
     cli_error("%s: %s", name, why);
     return FMT_FAILED;
   }
-  char *after = permc_format(context, name, before, length);
+  FREED char *after = permc_format(context, name, before, length);
   if (after || !cli_refuse_data(path))
     cli_report(context, after != NULL);
   fmt_result result = FMT_FAILED;
@@ -25,8 +25,6 @@ static fmt_result format_file(permc_context *context, const char *path, bool che
              : same                                   ? FMT_SAME
                                                       : FMT_DIFFERENT;
   }
-  free(before);
-  free(after);
   return result;
 }
 

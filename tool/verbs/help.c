@@ -74,11 +74,10 @@ cli_status report_unknown_verb(const cli_arguments *args, const char *word, cons
   const manual m = manual_read(args->memory);
   if (!is_function(&m, word))
     return cli_unknown_verb(args->verbs, word);
-  text data = {0};
+  FREED_BY(text_free) text data = {0};
   text_shell_word(&data, next && *next != '-' ? next : "FILE");
   cli_usage_error("unknown verb '%s', which is a function (did you mean permc run -e %s -i %s?)",
                   word, word, text_content(&data));
-  text_free(&data);
   return CLI_USAGE;
 }
 

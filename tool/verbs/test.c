@@ -68,7 +68,7 @@ static void *run_next_files(void *unused) {
 }
 
 static void run_files(size_t jobs) {
-  pthread_t *threads = calloc(jobs, sizeof *threads);
+  FREED pthread_t *threads = calloc(jobs, sizeof *threads);
   size_t started = 0;
   while (threads && started < jobs &&
          pthread_create(&threads[started], NULL, run_next_files, NULL) == 0)
@@ -77,7 +77,6 @@ static void run_files(size_t jobs) {
     run_next_files(NULL);
   for (size_t i = 0; i < started; i++)
     pthread_join(threads[i], NULL);
-  free(threads);
 }
 
 // ---- the verb --------------------------------------------------------------------------------

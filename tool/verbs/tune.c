@@ -12,7 +12,7 @@ static bool tune(cli_session *s, void *with) {
   data.paths = cli_values(s->args, "-i", &data.path_count);
   permc_tune_options options = {.dry_run = cli_is_given(s->args, "--dry-run"),
                                 .forget = cli_is_given(s->args, "--forget")};
-  char *report = NULL;
+  FREED char *report = NULL;
   cli_progress_work("tuning", "", 0, 0);
   bool good =
       cli_read_data(s->context, s->entry, &data, &s->arguments, &s->argument_count) &&
@@ -21,7 +21,6 @@ static bool tune(cli_session *s, void *with) {
   cli_progress_clear();
   if (good)
     fputs(report, stdout);
-  free(report);
   return good;
 }
 

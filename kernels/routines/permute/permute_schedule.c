@@ -114,11 +114,10 @@ static void write_neighbours(const making *m, uint64_t first, uint64_t last, uin
 
 static bool write_segments(void *with, unsigned worker, uint64_t first, uint64_t last) {
   const making *m = with;
-  uint32_t *begins = calloc((size_t)TOGETHER * (m->shape->tile / 32), sizeof *begins);
+  FREED uint32_t *begins = calloc((size_t)TOGETHER * (m->shape->tile / 32), sizeof *begins);
   (void)worker;
   for (uint64_t b = first; b < last && begins; b += TOGETHER)
     write_neighbours(m, b, last - b < TOGETHER ? last : b + TOGETHER, begins);
-  free(begins);
   return begins != NULL;
 }
 
@@ -128,7 +127,7 @@ static bool write_places(void *with, unsigned worker, uint64_t first, uint64_t l
   const permute_shape *s = m->shape;
   uint64_t tiles = permute_tiles(s);
   uint16_t *put = m->tables->data[PERMUTE_PUT], *collect = m->tables->data[PERMUTE_COLLECT];
-  uint32_t *taken = malloc((tiles + 1) * sizeof *taken);
+  FREED uint32_t *taken = malloc((tiles + 1) * sizeof *taken);
   (void)worker;
   for (uint64_t a = first; a < last && taken; a++) {
     const uint32_t *start = m->starts + a * (tiles + 1);
@@ -141,7 +140,6 @@ static bool write_places(void *with, unsigned worker, uint64_t first, uint64_t l
       collect[base + collect_number(j)] = (uint16_t)permute_place(s->bytes, (uint32_t)(to - base));
     }
   }
-  free(taken);
   return taken != NULL;
 }
 
@@ -187,13 +185,12 @@ typedef struct ordering {
 static bool order_rows(void *with, unsigned worker, uint64_t first, uint64_t last) {
   const ordering *o = with;
   uint32_t length = o->length, lanes = o->m->shape->bytes < 8 ? 32 : 128 / o->m->shape->bytes;
-  uint32_t *scratch = malloc(row_copies_scratch(length, lanes) * sizeof *scratch);
+  FREED uint32_t *scratch = malloc(row_copies_scratch(length, lanes) * sizeof *scratch);
   (void)worker;
   for (uint64_t row = first; row < last && scratch; row++)
     row_copies_make(o->m->steps->steps[o->step] + row * length, length, lanes,
                     (uint16_t *)o->m->tables->data[PERMUTE_S + o->step] + row * length,
                     (uint16_t *)o->m->tables->data[PERMUTE_D + o->step] + row * length, scratch);
-  free(scratch);
   return scratch != NULL;
 }
 
@@ -274,7 +271,7 @@ bool permute_spread_of(uint64_t n, uint32_t bytes, const place_list *p, const sc
                        permute_spread *out) {
   static const permute_strategy direct[] = {PERMUTE_D_DESIGNATED, PERMUTE_S_DESIGNATED};
   permute_tables t = {.data = {malloc((n + 1) * sizeof(uint32_t))}};
-  uint32_t *seen = calloc(n * bytes / PERMUTE_SECTOR / 32 + 1, sizeof *seen);
+  FREED uint32_t *seen = calloc(n * bytes / PERMUTE_SECTOR / 32 + 1, sizeof *seen);
   movement m = recognise_movement(p);
   bool good = t.data[PERMUTE_P] && seen;
   out->rows = m.kind == MOVES_IN_ROWS ? m.width : 0;
@@ -286,6 +283,5 @@ bool permute_spread_of(uint64_t n, uint32_t bytes, const place_list *p, const sc
       *(i ? &out->reads : &out->writes) = spread_in(t.data[PERMUTE_P], n, bytes, seen);
   }
   free(t.data[PERMUTE_P]);
-  free(seen);
   return good;
 }

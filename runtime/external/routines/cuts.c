@@ -175,12 +175,11 @@ static bool order_all(const run_cuts *c, const uint64_t *samples, uint64_t *orde
 
 bool cuts_find(const run_cuts *c, const uint64_t *samples, uint64_t *cuts, error *failure) {
   transfers parts = {0};
-  uint64_t *order = malloc(cuts_samples(c) * sizeof *order);
+  FREED uint64_t *order = malloc(cuts_samples(c) * sizeof *order);
   bool good = (order && order_all(c, samples, order)) || error_stopped(failure, c->by->interrupted);
   for (uint64_t b = 0; b <= c->buckets && good; b++)
     good = place_cuts(c, samples, order, b, &parts, cuts + b * c->runs, failure) &&
            (!c->found || c->found(c->with, b, failure));
   free(parts.parts);
-  free(order);
   return good;
 }

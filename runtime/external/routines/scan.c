@@ -80,7 +80,7 @@ void scan_add_traffic(const scan *t, external_traffic *to) {
 bool scan_run(const scan *t, error *failure) {
   scanning s = scanning_of(t);
   uint64_t bytes = divide_up(s.rows * s.length * t->size, DISK_PAGE) * DISK_PAGE + DISK_PAGE;
-  char *memory = array_memory(PIPELINE_BUFFERS * bytes + DISK_PAGE);
+  FREED char *memory = array_memory(PIPELINE_BUFFERS * bytes + DISK_PAGE);
   pipeline p = {.disk = t->by->disk,
                 .last = parts_of(&s),
                 .with = &s,
@@ -89,7 +89,5 @@ bool scan_run(const scan *t, error *failure) {
                 .store = store_nothing};
   for (uint64_t b = 0; b < PIPELINE_BUFFERS && memory; b++)
     s.buffers[b] = memory + -(uintptr_t)memory % DISK_PAGE + b * bytes;
-  bool good = memory ? pipeline_run(&p, failure) : error_no_memory(failure);
-  free(memory);
-  return good;
+  return memory ? pipeline_run(&p, failure) : error_no_memory(failure);
 }

@@ -213,7 +213,7 @@ static bool find_segments(const sorting *s, uint64_t piece, uint64_t *count, err
 // As so many rows, or segments.
 static bool sort_piece(const sorting *s, uint64_t piece, uint64_t rows, uint64_t keys) {
   const external_sort *e = s->task;
-  sort_payload *payloads = calloc(e->column_count, sizeof *payloads);
+  FREED sort_payload *payloads = calloc(e->column_count, sizeof *payloads);
   sort_task t = {.order = e->order,
                  .rows = rows,
                  .length = rows ? keys / rows : 0,
@@ -228,9 +228,7 @@ static bool sort_piece(const sorting *s, uint64_t piece, uint64_t rows, uint64_t
     payloads[c - 1] =
         (sort_payload){sorting_source(s, c, 0).file ? to : NULL, to, e->columns[c].size};
   }
-  bool good = payloads && routine_sort(&t);
-  free(payloads);
-  return good;
+  return payloads && routine_sort(&t);
 }
 
 // Numbers of elements are those of the row.

@@ -52,14 +52,14 @@ static bool add_counts(const ranked_routine *c, uint64_t slab_size, const int64_
                        int64_t *sums) {
   const team *t = c->team;
   uint32_t rank = t->transport->rank, ranks = t->transport->ranks;
-  trade d;
+  FREED_BY(trade_free) trade d = {0};
   if (!trade_make(t, &d))
     return false;
   for (uint32_t r = 0; r < ranks; r++) {
     d.sent[r + 1] = d.sent[r] + shared_counts(c, slab_size, rank, r).count;
     d.received[r + 1] = d.received[r] + shared_counts(c, slab_size, r, rank).count;
   }
-  int64_t *received = malloc((d.received[ranks] + 1) * sizeof *received);
+  FREED int64_t *received = malloc((d.received[ranks] + 1) * sizeof *received);
   bool good = received ? trade_run(t, &d, counts, received, sizeof *counts) : team_stop(t);
   uint64_t first = slab_of(slab_size, c->routine->rows * c->routine->limit, rank).first;
   for (uint32_t r = 0; r < ranks && good; r++) {
@@ -67,22 +67,18 @@ static bool add_counts(const ranked_routine *c, uint64_t slab_size, const int64_
     for (uint64_t i = 0; i < s.count; i++)
       sums[s.first - first + i] += received[d.received[r] + i];
   }
-  free(received);
-  trade_free(&d);
   return good;
 }
 
 // Each rank has the sums of its slab, of `slab_size`; all ranks get all.
 static bool gather_sums(const ranked_routine *c, uint64_t slab_size, const int64_t *sums) {
   uint32_t ranks = c->team->transport->ranks;
-  uint64_t *bytes = calloc(ranks, sizeof *bytes);
+  FREED uint64_t *bytes = calloc(ranks, sizeof *bytes);
   for (uint32_t r = 0; r < ranks && bytes; r++)
     bytes[r] = slab_of(slab_size, c->routine->rows * c->routine->limit, r).count * sizeof *sums;
-  bool good = bytes ? transport_gather(c->team->transport, sums, bytes,
-                                       c->data[c->routine->pairs[0].to], c->team->failure)
-                    : team_stop(c->team);
-  free(bytes);
-  return good;
+  return bytes ? transport_gather(c->team->transport, sums, bytes, c->data[c->routine->pairs[0].to],
+                                  c->team->failure)
+               : team_stop(c->team);
 }
 
 bool run_ranked_count(const ranked_routine *c) {
@@ -92,8 +88,8 @@ bool run_ranked_count(const ranked_routine *c) {
   bool whole = c->slab[to] == 0;
   uint64_t slab_size = whole ? (all + ranks - 1) / ranks : c->slab[to];
   slab own = slab_of(slab_size, all, rank);
-  int64_t *counts = malloc((counts_of(c, rank).count + 1) * sizeof *counts);
-  int64_t *sums = calloc(own.count + 1, sizeof *sums);
+  FREED int64_t *counts = malloc((counts_of(c, rank).count + 1) * sizeof *counts);
+  FREED int64_t *sums = calloc(own.count + 1, sizeof *sums);
   bool good = counts && sums ? count_slab(c, counts) : team_stop(c->team);
   good = good && add_counts(c, slab_size, counts, sums);
   if (good && whole)
@@ -101,7 +97,5 @@ bool run_ranked_count(const ranked_routine *c) {
   else if (good)
     memcpy((void *)((uintptr_t)c->data[to] + own.first * sizeof *sums), sums,
            own.count * sizeof *sums);
-  free(counts);
-  free(sums);
   return good;
 }

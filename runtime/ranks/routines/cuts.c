@@ -113,8 +113,8 @@ static bool exchange_at_cuts(const search *s, bool counts) {
   const team *t = s->team;
   uint32_t ranks = t->transport->ranks, own = s->owns ? ranks : 0, cuts = 0;
   size_t bytes = counts ? sizeof *s->counts : sizeof *s->choices;
-  transport_message *of_cuts = calloc(2 * (size_t)ranks, sizeof *of_cuts),
-                    *of_ranks = of_cuts + ranks;
+  FREED transport_message *of_cuts = calloc(2 * (size_t)ranks, sizeof *of_cuts);
+  transport_message *of_ranks = of_cuts + ranks;
   if (!of_cuts)
     return team_stop(t);
   for (uint32_t g = 0; g < s->group_count; g++)
@@ -124,10 +124,8 @@ static bool exchange_at_cuts(const search *s, bool counts) {
   for (uint32_t r = 0; r < ranks; r++)
     of_ranks[r] =
         (transport_message){r, counts ? (void *)s->received[r] : (void *)&s->choices[r], bytes};
-  bool good = counts ? transport_exchange(t->transport, of_cuts, cuts, of_ranks, own, t->failure)
-                     : transport_exchange(t->transport, of_ranks, own, of_cuts, cuts, t->failure);
-  free(of_cuts);
-  return good;
+  return counts ? transport_exchange(t->transport, of_cuts, cuts, of_ranks, own, t->failure)
+                : transport_exchange(t->transport, of_ranks, own, of_cuts, cuts, t->failure);
 }
 
 // ---- going on -----------------------------------------------------------------------------------

@@ -88,7 +88,7 @@ bool run_ranked_permute(const ranked_routine *c) {
   placing p = {.call = c, .slab = ranked_slab(c)};
   p.places = (place_list){ranked_at(c, keys, p.slab.first), ranked_unit(c, keys), p.slab.count};
   size_t unit = ranked_largest_unit(c);
-  void *room = array_memory(p.slab.count * unit + 1), *units = NULL;
+  FREED void *room = array_memory(p.slab.count * unit + 1), *units = NULL;
   bool good = room ? send_places(&p, room) : team_stop(c->team);
   if (good)
     good = (units = array_memory(p.come.count * unit + 1)) || team_stop(c->team);
@@ -96,7 +96,5 @@ bool run_ranked_permute(const ranked_routine *c) {
     good = permute_pair(&p, i, room, units);
   deal_free(&p.deal);
   free((void *)p.come.places);
-  free(room);
-  free(units);
   return good;
 }

@@ -29,7 +29,7 @@ static bool run_rows(const ranked_routine *c) {
   net_routine r = *c->routine;
   plan p = {.net = c->net};
   p.arrays.items = malloc((count + 1) * sizeof *p.arrays.items);
-  void **data = calloc(count + 1, sizeof *data);
+  FREED void **data = calloc(count + 1, sizeof *data);
   bool good = p.arrays.items && data;
   r.rows = own.count / r.length;
   for (uint32_t i = 0; i < 2 * r.pair_count && good; i++) {
@@ -42,7 +42,6 @@ static bool run_rows(const ranked_routine *c) {
   }
   good = good && (r.rows == 0 || routine_run(&p, &r, data, t->threads, t->interrupted));
   free(p.arrays.items);
-  free(data);
   return good || team_stop(t);
 }
 

@@ -136,13 +136,11 @@ static bool send_pair(const meeting *m, uint32_t i, void *room, void *to) {
     return deal_send(&m->deal, ranked_at(c, p.from, m->slab.first), room, to,
                      ranked_unit(c, p.from));
   size_t size = ranked_unit(c, p.to);
-  void *numbers = array_memory(m->slab.count * size + 1);
+  FREED void *numbers = array_memory(m->slab.count * size + 1);
   if (!numbers)
     return team_stop(c->team);
   number_elements(m, numbers, size);
-  bool good = deal_send(&m->deal, numbers, room, to, size);
-  free(numbers);
-  return good;
+  return deal_send(&m->deal, numbers, room, to, size);
 }
 
 static bool send_and_sort(meeting *m, void *room, void *keys, sort_payload *payloads) {
@@ -168,16 +166,13 @@ bool run_ranked_sort(const ranked_routine *c) {
   meeting m = {.call = c};
   uint64_t count = ranked_slab(c).count;
   bool wanted = r->pairs[0].to != NET_NONE;
-  void *room = array_memory(count * ranked_largest_unit(c) + 1);
-  void *own = wanted ? NULL : array_memory(count * ranked_unit(c, r->pairs[0].from) + 1);
-  sort_payload *payloads = calloc(r->pair_count, sizeof *payloads);
+  FREED void *room = array_memory(count * ranked_largest_unit(c) + 1);
+  FREED void *own = wanted ? NULL : array_memory(count * ranked_unit(c, r->pairs[0].from) + 1);
+  FREED sort_payload *payloads = calloc(r->pair_count, sizeof *payloads);
   void *keys = wanted ? ranked_at(c, r->pairs[0].to, ranked_slab(c).first) : own;
   bool good = room && payloads && keys ? meet(&m) && send_and_sort(&m, room, keys, payloads)
                                        : team_stop(c->team);
   part(&m);
-  free(room);
-  free(own);
-  free(payloads);
   return good;
 }
 
@@ -196,9 +191,9 @@ bool run_ranked_places(const ranked_routine *c) {
   meeting m = {.call = c};
   uint64_t count = ranked_slab(c).count;
   size_t size = ranked_unit(c, p.from);
-  char *room = array_memory(count * sizeof(int64_t) + 1),
-       *keys = array_memory(count * sizeof(int64_t) + 1);
-  uint64_t *order = array_memory((count + 1) * sizeof *order);
+  FREED char *room = array_memory(count * sizeof(int64_t) + 1),
+             *keys = array_memory(count * sizeof(int64_t) + 1);
+  FREED uint64_t *order = array_memory((count + 1) * sizeof *order);
   sort_payload index = {NULL, order, sizeof *order};
   sort_task task = {.keys = keys, .payload_count = 1, .payloads = &index};
   bool good = room && keys && order ? meet(&m) : team_stop(c->team);
@@ -209,8 +204,5 @@ bool run_ranked_places(const ranked_routine *c) {
   good =
       good && deal_return(&m.deal, keys, room, ranked_at(c, p.to, m.slab.first), sizeof(int64_t));
   part(&m);
-  free(room);
-  free(keys);
-  free(order);
   return good;
 }

@@ -12,7 +12,8 @@ bool team_stop(const team *t) {
 static bool exchange(const team *t, const void *from, const uint64_t *sent, void *to,
                      const uint64_t *received, size_t unit) {
   uint32_t ranks = t->transport->ranks;
-  transport_message *sends = calloc(2 * (size_t)ranks, sizeof *sends), *receives = sends + ranks;
+  FREED transport_message *sends = calloc(2 * (size_t)ranks, sizeof *sends);
+  transport_message *receives = sends + ranks;
   if (!sends)
     return team_stop(t);
   for (uint32_t r = 0; r < ranks; r++) {
@@ -21,9 +22,7 @@ static bool exchange(const team *t, const void *from, const uint64_t *sent, void
     receives[r] = (transport_message){r, (char *)to + received[r] * unit,
                                       (received[r + 1] - received[r]) * unit};
   }
-  bool good = transport_exchange(t->transport, sends, ranks, receives, ranks, t->failure);
-  free(sends);
-  return good;
+  return transport_exchange(t->transport, sends, ranks, receives, ranks, t->failure);
 }
 
 bool trade_make(const team *t, trade *d) {

@@ -16,10 +16,9 @@ static wrong earlier(wrong a, wrong b) { return b.at < a.at ? b : a; }
 
 // The earliest of all ranks.
 static bool agree_on_wrong(const team *t, wrong *w) {
-  wrong *all = transport_gather_each(t->transport, w, sizeof *w, t->failure);
+  FREED wrong *all = transport_gather_each(t->transport, w, sizeof *w, t->failure);
   for (uint32_t r = 0; all && r < t->transport->ranks; r++)
     *w = earlier(*w, all[r]);
-  free(all);
   return all != NULL;
 }
 
@@ -55,9 +54,10 @@ static bool find_repeated(const numbering *n, uint64_t *repeated) {
   const team *t = n->call->team;
   uint32_t ranks = t->transport->ranks;
   uint64_t least = t->transport->rank * n->range;
-  deal d = {0};
-  uint64_t count = 0, *numbers = NULL, *room = malloc((n->slab.count + 1) * sizeof *room),
-           *own = malloc((n->slab.count + 1) * sizeof *own);
+  FREED_BY(deal_free) deal d = {0};
+  uint64_t count = 0;
+  FREED uint64_t *numbers = NULL, *room = malloc((n->slab.count + 1) * sizeof *room),
+                 *own = malloc((n->slab.count + 1) * sizeof *own);
   bool good = own && room ? deal_to_ranks(&d, t, n->slab.count, classify_numbers, n) : team_stop(t);
   if (good) {
     count = d.trade.received[ranks];
@@ -78,17 +78,13 @@ static bool find_repeated(const numbering *n, uint64_t *repeated) {
                    .crew = {1, t->interrupted, NULL}};
   good = good && (routine_find_wrong(&k, found) || team_stop(t));
   *repeated = found[0] == INT64_MAX ? UINT64_MAX : (uint64_t)found[1] + least;
-  deal_free(&d);
-  free(own);
-  free(room);
-  free(numbers);
   return good;
 }
 
 // This rank's first place that is among those.
 static bool find_first_of(const numbering *n, uint64_t repeated, wrong *w) {
   const team *t = n->call->team;
-  uint64_t *all = transport_gather_each(t->transport, &repeated, sizeof repeated, t->failure);
+  FREED uint64_t *all = transport_gather_each(t->transport, &repeated, sizeof repeated, t->failure);
   for (uint32_t r = 0; all && r < t->transport->ranks; r++)
     for (uint64_t i = 0; i < n->slab.count && all[r] != UINT64_MAX; i++)
       if (number_of(n, i) == all[r]) {
@@ -96,7 +92,6 @@ static bool find_first_of(const numbering *n, uint64_t repeated, wrong *w) {
         *w = earlier(*w, (wrong){(int64_t)(n->slab.first + i), place});
         break;
       }
-  free(all);
   return all != NULL;
 }
 
