@@ -12,7 +12,6 @@
 #include "runtime/system/pool.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 
 // ---- call states -------------------------------------------------------------------------------
 

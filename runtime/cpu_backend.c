@@ -3,7 +3,6 @@
 #include "runtime/compiled/compiled.h"
 #include "runtime/context/backend.h"
 #include "runtime/portable/portable.h"
-#include "runtime/system/pool.h"
 
 typedef struct cpu_program {
   portable *portable;  // one of the three

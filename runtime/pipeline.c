@@ -8,7 +8,6 @@
 #include "fusion/shares/cost.h"
 #include "runtime/compiled/compiler.h"
 #include "runtime/lines.h"
-#include "runtime/system/pool.h"
 #include "runtime/system/profiler.h"
 #include "runtime/tuned/tuned.h"
 

@@ -5,7 +5,6 @@
 #ifndef __CUDACC_RTC__  // it knows them by itself
 #include <complex.h>
 #include <math.h>
-#include <string.h>
 #endif
 
 #undef I  // <complex.h>'s unit; the templates use the name

@@ -4,7 +4,6 @@
 // Blocks are halved until memory has room for what a share reads and writes, always of the loop by
 // which the disk then takes the least time. The last block of a loop may be a part of one: then a
 // share computes more than it reads and stores.
-#include "core/number.h"
 #include "fusion/external/making.h"
 #include "fusion/shares/passage.h"
 

@@ -15,7 +15,6 @@
 //   concat (map f (take 4 xs)) (map f (drop 4 xs))  =  map f xs
 #include "fusion/lower/retrace.h"
 
-#include "core/hash.h"
 #include "core/number.h"
 
 enum { MOST_DEEP = 4 };  // scalar steps on elements that change places

@@ -21,7 +21,6 @@
 #include "fusion/plan/plan.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 
 const char *const plan_padding_names[] = {"none", "free", "stored"};
 

@@ -6,7 +6,6 @@
 //   bank bits  a2 + a8,  a3 + a9,  a4 + a10,  a5,  a6
 #include "kernels/banks/making.h"
 
-#include <assert.h>
 #include <inttypes.h>
 
 // ---- what is tried -----------------------------------------------------------------------------

@@ -1,7 +1,6 @@
 #include "kernels/text/writer.h"
 
 #include <ctype.h>
-#include <stdio.h>
 
 // ---- what is defined -------------------------------------------------------------------------
 

@@ -3,7 +3,6 @@
 //
 // Arguments are evaluated before a call; let and where bindings when first asked for, once, at the
 // batch where they stand. The first error ends elaboration (fail).
-#include "core/hash.h"
 #include "lang/elaborate/elaborator.h"
 #include "lang/elaborate/memo.h"
 #include <inttypes.h>

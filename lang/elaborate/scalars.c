@@ -3,7 +3,6 @@
 #include "lang/elaborate/elaborator.h"
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
 
 // ---- literals --------------------------------------------------------------------------------
 

@@ -2,7 +2,6 @@
 #include "runtime/ahead/making.h"
 
 #include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 text *ahead_add_file(ahead_library *l, const char *format, ...) {

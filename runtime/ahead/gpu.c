@@ -7,7 +7,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 // A GPU of any kind: what a block may have on all of them, and an H200's multiprocessors.
 static const cuda_machine machine = {132, 99 << 10};

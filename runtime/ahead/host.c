@@ -3,7 +3,6 @@
 #include "runtime/ahead/making.h"
 #include "runtime/cpu/cpu.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 // ---- memory ------------------------------------------------------------------------------------

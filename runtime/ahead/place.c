@@ -2,7 +2,6 @@
 #include "core/number.h"
 #include "runtime/ahead/making.h"
 #include "runtime/cpu/cpu.h"
-#include "runtime/cpu/roots.h"
 
 #include <stdlib.h>
 

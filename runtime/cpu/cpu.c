@@ -7,7 +7,6 @@
 #include "runtime/system/memory.h"
 #include "runtime/system/pool.h"
 #include <inttypes.h>
-#include <stdio.h>
 
 enum {
   ALIGNMENT = 64,

@@ -3,7 +3,6 @@
 #include "runtime/system/pool.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 // ---- memory ------------------------------------------------------------------------------------

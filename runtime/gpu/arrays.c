@@ -3,8 +3,6 @@
 #include "runtime/gpu/state.h"
 #include "runtime/system/pool.h"
 
-#include <stdio.h>
-
 // ---- memory -------------------------------------------------------------------------------------
 
 // What is given stays for further runs.

@@ -5,8 +5,6 @@
 #include "runtime/gpu/launcher.h"
 #include "runtime/system/pool.h"
 
-#include <stdio.h>
-
 // What launches of one schedule use.
 typedef struct schedule_parts {
   struct schedule_parts *next;  // of a schedule before it, which was recorded

@@ -5,7 +5,6 @@
 #include "runtime/foreign/foreign.h"
 #include "runtime/system/memory.h"
 #include <inttypes.h>
-#include <stdio.h>
 
 enum { STEP_COST = 64 };  // a step counts as that many elements besides its own
 

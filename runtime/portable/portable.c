@@ -1,8 +1,6 @@
 // Prepares the passes of a plan and runs their items. See portable.h.
 #include "runtime/portable/pass.h"
 
-#include <stdio.h>
-
 enum {
   ENOUGH_BITS = 12,        // a tile of 2^12 elements is large enough ...
   ENOUGH_BYTES = 1 << 17,  // ... and so is one of that size

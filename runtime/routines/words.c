@@ -4,8 +4,6 @@
 
 #include "core/sanitized.h"
 
-#include <string.h>
-
 #define PASTE__2(a, b) a##b
 #define PASTE_2(a, b) PASTE__2(a, b)
 #define PASTE__3(a, b, c) a##_##b##_##c

@@ -3,8 +3,6 @@
 
 #include "tool/reports/json.h"
 
-#include <stdio.h>
-
 // ---- making tables -----------------------------------------------------------------------------
 
 static const char *format_text(arena *a, const char *format, va_list arguments) {

@@ -28,7 +28,6 @@
 #include "tool/reports/json.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 
 // ---- the program -----------------------------------------------------------------------------
 

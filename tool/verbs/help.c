@@ -1,7 +1,6 @@
 // `permc help` and `permc help VERB`, from the table of verbs; `permc help NAME`, from the
 // reference.
 #include "lang/syntax/hints.h"
-#include "tool/cli/program.h"
 #include "tool/verbs/manual.h"
 #include "tool/verbs/verbs.h"
 

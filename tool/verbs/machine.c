@@ -3,7 +3,6 @@
 #include "core/units.h"
 #include "kernels/banks/banks.h"
 #include "kernels/hmm/plan.h"
-#include "runtime/measure/measure.h"
 #include "runtime/system/memory.h"
 #include "tool/reports/address_text.h"
 #include "tool/reports/hmm.h"

@@ -1,6 +1,5 @@
 // permc paper: the tables of a paper, computed again, beside what the paper has.
 #include "tool/papers/paper.h"
-#include "tool/cli/program.h"
 #include "tool/verbs/verbs.h"
 
 cli_status verb_paper(const cli_arguments *args) {

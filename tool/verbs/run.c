@@ -1,7 +1,6 @@
 // permc run: loads a program, reads its arguments, runs it, writes its results.
 #include "core/clock.h"
 #include "core/error.h"
-#include "runtime/measure/measure.h"
 #include "runtime/values/value.h"
 #include "tool/cli/program.h"
 #include "tool/cli/progress.h"

@@ -2,8 +2,6 @@
 #include "runtime/values/value.h"
 #include "tool/verbs/verbs.h"
 
-#include <inttypes.h>
-
 // The one array of a file. False: reported.
 static bool read_permutation(const char *path, array *out) {
   error e = {0};

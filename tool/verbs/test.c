@@ -1,5 +1,4 @@
 // permc test: find the files, run their tests on several threads, report in the files' order.
-#include "runtime/measure/measure.h"
 #include "runtime/system/pool.h"
 #include "tool/cli/program.h"
 #include "tool/cli/progress.h"

@@ -3,7 +3,6 @@
 
 #include "core/number.h"
 #include "runtime/values/value.h"
-#include <stdlib.h>
 
 enum { PIECE = 16 << 20 };  // bytes, at most
 

@@ -2,9 +2,7 @@
 // segments.h.
 #include "runtime/external/routines/segments.h"
 
-#include "core/number.h"
 #include "runtime/external/routines/scan.h"
-#include <string.h>
 
 // ---- all offsets of some rows ------------------------------------------------------------------
 

@@ -1,7 +1,5 @@
 // Rows that lie in files are sorted piece by piece: rows that fit in memory, or of each longer one
 // its runs and then its buckets. See sort.h, sorting.h.
-#include "runtime/routines/sort.h"
-#include "core/number.h"
 #include "runtime/external/routines/sorting.h"
 #include "runtime/values/value.h"
 #include <stdlib.h>
