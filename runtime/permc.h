@@ -242,7 +242,7 @@ typedef bool permc_carry(void *with, const permc_transfer *sends, size_t send_co
 typedef struct permc_ranks {
   const char *transport;   // "threads", "mpi"; NULL: the launcher's, or else threads
   uint32_t count;          // a power of two; 0: as many as the launcher has started
-  double timeout;          // seconds that a rank waits for another; 0: 60
+  double timeout;          // seconds that a rank waits for another, up to 1,000,000; 0: 60
   uintptr_t communicator;  // "mpi": the caller's MPI_Comm as a number; 0: MPI_COMM_WORLD
   // Not NULL: carries the messages of all ranks, of which this process is number `rank` of `count`.
   // `timeout` is not used: it is for this function to end.

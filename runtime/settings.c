@@ -139,6 +139,11 @@ bool permc_use_ranks(permc_context *c, const permc_ranks *wanted) {
   c->end_ranks = ranks_close;
   if (!wanted)
     return true;
+  if (!(wanted->timeout >= 0 && wanted->timeout <= RANKS_MOST_TIMEOUT))
+    return context_error_of(c, PERMC_ERROR_ARGUMENT,
+                            "a rank cannot wait for another for %g seconds: 'timeout' goes from 0 "
+                            "to %d",
+                            wanted->timeout, RANKS_MOST_TIMEOUT);
   error failure = {0};
   ranks_launch l;
   ranks_launched(&l);

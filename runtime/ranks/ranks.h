@@ -57,7 +57,7 @@ typedef struct ranks_options {
   rank_world **
       refused;  // to be set where ranks refuse each other: to be closed when that is shown; may be NULL
 } ranks_options;
-enum { RANKS_TIMEOUT = 60, RANKS_MOST_THREADS = 1 << 14 };
+enum { RANKS_TIMEOUT = 60, RANKS_MOST_TIMEOUT = 1000000, RANKS_MOST_THREADS = 1 << 14 };
 
 // Threads without a group are all ranks, of this process; else this process, or context, is one.
 // NULL:

@@ -19,6 +19,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <math.h>
 #include <pthread.h>
 #include <sys/inotify.h>
 #include <sys/mman.h>
@@ -842,6 +843,18 @@ TEST(other_elements) {
 }
 
 // ---- launchers -----------------------------------------------------------------------------------
+
+TEST(timeouts) {
+  static const double wrong[] = {-1, -1e-300, 1e7, INFINITY, NAN};
+  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+    permc_context *c = permc_context_new();
+    CHECK(!permc_use_ranks(
+        c, &(permc_ranks){.transport = "threads", .count = 2, .timeout = wrong[i]}));
+    CHECK(permc_last_code(c) == PERMC_ERROR_ARGUMENT);
+    CHECK(strstr(permc_message(c), "'timeout' goes from 0 to 1000000"));
+    permc_context_free(c);
+  }
+}
 
 TEST(launchers) {
   static const struct {
