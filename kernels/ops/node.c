@@ -474,26 +474,29 @@ static uint64_t coordinates_of_lane(uint64_t x, uint32_t lane_bits, const uint64
 }
 
 static uint32_t index_vector(c_writer *w, const c_bound *b, uint64_t x, uint32_t lane_bits,
-                             const uint64_t *lane) {
+                             const uint64_t *lane, uint32_t bytes) {
   uint32_t lanes = 1U << lane_bits;
-  const char *type = c_vector(w, 8, lanes), *list = "";
+  const char *type = c_vector(w, bytes, lanes), *list = "";
   for (uint32_t j = 0; j < lanes; j++)
-    list = c_format(w, "%s%s(uint64_t)%s", list, j ? ", " : "",
+    list = c_format(w, "%s%s(uint%u_t)%s", list, j ? ", " : "", 8 * bytes,
                     c_bound_rest(w, b, coordinates_of_lane(x, lane_bits, lane, j)));
   if (strcmp(b->sum, "0") == 0)
-    return declare(w, 8, lanes, c_format(w, "(%s){%s}", type, list));
-  return declare(w, 8, lanes, c_format(w, "(%s){%s} + (uint64_t)%s", type, list, b->sum));
+    return declare(w, bytes, lanes, c_format(w, "(%s){%s}", type, list));
+  return declare(w, bytes, lanes,
+                 c_format(w, "(%s){%s} + %s((uint%u_t)%s)", type, list,
+                          c_broadcast(w, bytes, lanes), 8 * bytes, b->sum));
 }
 
 c_value c_index_value(c_writer *w, const c_bound *b, uint64_t x, uint32_t lane_bits,
-                      const uint64_t *lane) {
+                      const uint64_t *lane, scalar_type type) {
   c_value out = {.level = C_VECTOR, .type = SCALAR_I64};
   uint64_t flipped = 0;
   for (uint32_t i = 0; i < lane_bits; i++)
     flipped |= xor_sum_rows_at(b->map, x) ^ xor_sum_rows_at(b->map, x ^ lane[i]);
   bool constant = c_bound_constant(b, x, &out.known.i64) && strcmp(b->sum, "0") == 0;
   if (flipped != 0) {
-    out.id[0] = index_vector(w, b, x, lane_bits, lane);
+    out.type = type;
+    out.id[0] = index_vector(w, b, x, lane_bits, lane, scalar_part_bytes(type));
     out.known = (scalar_bits){{0}};
   } else if (constant) {
     out.level = C_KNOWN;
@@ -501,7 +504,7 @@ c_value c_index_value(c_writer *w, const c_bound *b, uint64_t x, uint32_t lane_b
     out.level = C_UNIFORM;
     out.id[0] = declare(w, 8, 1, c_format(w, "(uint64_t)(%s + %s)", b->sum, c_bound_rest(w, b, x)));
   }
-  return out;
+  return convert_value(w, type, &out, 1U << lane_bits);
 }
 
 // Lanes of the index differ by few bits. The rest goes to the other side of the comparison, where a

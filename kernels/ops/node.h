@@ -45,9 +45,10 @@ c_value c_other(c_writer *w, const c_value *a, const c_value *b, const c_value *
 // Whether c_other is to be used for the next value of that type.
 bool c_by_sum(c_writer *w, scalar_type type, uint32_t lanes);
 
-// An integer of the index at coordinates x, x ^ lane[0], ...: `bound` has been written by c_bind.
+// An integer of the index at coordinates x, x ^ lane[0], ..., as that type of integers: `bound` has
+// been written by c_bind.
 c_value c_index_value(c_writer *w, const c_bound *bound, uint64_t x, uint32_t lane_bits,
-                      const uint64_t *lane);
+                      const uint64_t *lane, scalar_type type);
 // Such an index, or bits of it, compared with a constant, where its lanes differ by constants: as a
 // mask of `width` bytes, or of as many more as these take. False: they do not.
 bool c_compare_index(c_writer *w, scalar_op op, const c_bound *bound, uint64_t x,

@@ -188,7 +188,7 @@ static bool is_index_below(const op_view *v, net_id id, int64_t least) {
 }
 
 // Where the registers and lanes decide that a domain is left (net/domain.c), any such index does.
-static c_value index_value(op_view *v, net_id id, uint64_t first) {
+static c_value index_value(op_view *v, net_id id, uint64_t first, scalar_type type) {
   c_phase *f = v->phase;
   const net_map *map = &f->stage->nodes.items[id].map;
   const c_bound *bound = index_bound(v, id);
@@ -204,7 +204,7 @@ static c_value index_value(op_view *v, net_id id, uint64_t first) {
     least = map->strides[l] < 0 ? 0 : least;
   if (least > 0 && is_index_below(v, id, least))
     return c_known(SCALAR_I64, scalar_from_i64(SCALAR_I64, least));
-  return c_index_value(f->w, bound, first, f->space->l, lane);
+  return c_index_value(f->w, bound, first, f->space->l, lane, type);
 }
 
 // The index that the node is, of which it is a root, or that it compares with a constant; or
@@ -335,6 +335,11 @@ static bool compare_index(op_view *v, net_id id, net_id index, uint64_t first, c
                          width ? width : 1, out);
 }
 
+static bool is_index_as_integer(const net_stage *s, const net_node *node) {
+  return node->kind == NET_CONVERT && s->nodes.items[node->operands[0]].kind == NET_INDEX &&
+         CLASS_OF(node->type) & CLASS_INTEGER;
+}
+
 static c_value node_value(op_view *v, net_id id, uint32_t i, net_id index, uint64_t first) {
   c_phase *f = v->phase;
   const net_node *node = &f->stage->nodes.items[id];
@@ -349,8 +354,10 @@ static c_value node_value(op_view *v, net_id id, uint32_t i, net_id index, uint6
   for (uint32_t k = 0; k < node->operand_count; k++)
     operands[k] = f->values[node->operands[k]];
   return node->kind == NET_ELEMENT ? element_value(v, node, first)
-         : node->kind == NET_INDEX ? index_value(v, id, first)
-                                   : operation_value(v, i, node, operands);
+         : node->kind == NET_INDEX ? index_value(v, id, first, SCALAR_I64)
+         : is_index_as_integer(f->stage, node)
+             ? index_value(v, node->operands[0], first, node->type)
+             : operation_value(v, i, node, operands);
 }
 
 // Node `id` of the coset at `first`; i: its number in the op, or UINT32_MAX.

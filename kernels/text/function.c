@@ -87,18 +87,6 @@ const char *c_minimum(c_writer *w, bool larger, scalar_type type, uint32_t lanes
                                         masked ? ", (builtin)a, -1" : ""});
 }
 
-const char *c_total_extremum(c_writer *w, bool last, scalar_type type, uint32_t lanes) {
-  uint32_t bytes = scalar_part_bytes(type), size = bytes * lanes;
-  const char *known = size == 32 ? "__AVX__" : size == 16 ? "__SSE4_1__" : "PERMC_NO_INSTRUCTION";
-  const char *suffix = c_format(w, "p%c%s", bytes == 4 ? 's' : 'd', size == 32 ? "256" : "");
-  const char *older = c_format(w, "%s%s", last ? "max" : "min", suffix);
-  const char *choice = c_format(w, "blendv%s", suffix);
-  return last ? c_function_by(w, "extremum", "last", type, lanes,
-                              (const char *[]){"5", "x", "y", "b, a", older, "&", known, choice})
-              : c_function_by(w, "extremum", "first", type, lanes,
-                              (const char *[]){"4", "y", "x", "a, b", older, "|", known, choice});
-}
-
 const char *c_broadcast(c_writer *w, uint32_t bytes, uint32_t lanes) {
   return c_function_by(w, "broadcast", "broadcast", c_unsigned_of(bytes), lanes,
                        (const char *[]){lanes == 1 ? "s" : "s - (V){0}"});

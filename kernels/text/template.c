@@ -166,6 +166,18 @@ const char *c_mask_of_mask(c_writer *w, uint32_t from, uint32_t to, uint32_t lan
 
 bool c_gives_mask(scalar_op op) { return scalar_ops[op].result == RESULT_BOOL; }
 
+const char *c_total_extremum(c_writer *w, bool last, scalar_type type, uint32_t lanes) {
+  uint32_t bytes = scalar_part_bytes(type), size = bytes * lanes;
+  const char *known = size == 32 ? "__AVX__" : size == 16 ? "__SSE4_1__" : "PERMC_NO_INSTRUCTION";
+  const char *suffix = c_format(w, "p%c%s", bytes == 4 ? 's' : 'd', size == 32 ? "256" : "");
+  const char *older = c_format(w, "%s%s", last ? "max" : "min", suffix);
+  const char *choice = c_format(w, "blendv%s", suffix);
+  return last ? c_function_by(w, "extremum", "last", type, lanes,
+                              (const char *[]){"5", "x", "y", "b, a", older, "&", known, choice})
+              : c_function_by(w, "extremum", "first", type, lanes,
+                              (const char *[]){"4", "y", "x", "a, b", older, "|", known, choice});
+}
+
 const char *c_comparison(c_writer *w, scalar_op op, scalar_type type, uint32_t lanes) {
   static const struct {
     const char *relation, *of_integers, *of_floats;
@@ -179,6 +191,10 @@ const char *c_comparison(c_writer *w, scalar_op op, scalar_type type, uint32_t l
       [OP_TOTAL_LE] = {"<=", "_MM_CMPINT_LE", NULL},
   };
   const char *name = c_operation_name(w, op);
+  if (op == OP_TOTAL_LE && CLASS_OF(type) & CLASS_SMALL)
+    return c_function_by(w, "half_total_le", name, type, lanes, NULL);
+  if (op == OP_TOTAL_LE && c_is_float(type))
+    c_total_extremum(w, true, type, lanes);
   if (c_is_float(type) && (op == OP_TOTAL_LE || op == OP_ISNAN))
     return c_function_of(w, name, type, lanes);
   return c_function_by(

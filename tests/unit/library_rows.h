@@ -39,6 +39,7 @@ static const library_row library_rows[] = {
     {"minimum", "[2^15]f32"},
     {"maximum", "[40000]i32"},
     {"argmin", "[2^14]u32"},
+    {"first_place (>=)", "[2^14]f32"},
     {"argmax", "[20000]f32"},
     {"all", "[2^16]bool"},
     {"any", "[40000]bool"},
