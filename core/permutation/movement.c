@@ -5,8 +5,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-const char *const movement_names[] = {"rotation", "affine map", "exchange of dimensions",
-                                      "in rows",  "in columns", "any"};
+static const char *const movement_names[] = {"rotation", "affine map", "exchange of dimensions",
+                                             "in rows",  "in columns", "any"};
 
 static uint64_t place_by_exchange(const uint64_t *dims, uint64_t i) {
   uint64_t inner = i % dims[3], column = i / dims[3] % dims[2];

@@ -26,7 +26,6 @@ typedef enum movement_kind {
   MOVES_IN_COLUMNS,
   MOVES_ANYHOW
 } movement_kind;
-extern const char *const movement_names[MOVES_ANYHOW + 1];
 
 typedef struct movement {
   movement_kind kind;

@@ -30,10 +30,8 @@ typedef struct mark {
 } mark;
 mark making_mark(const making *m);
 void making_go_back(making *m, mark to);
-// Of the steps from that one on: the most bytes of memory of one, and what the disk takes for all,
-// about.
+// Of the steps from that one on: the most bytes of memory of one.
 uint64_t making_most_bytes(const making *m, size_t step);
-double making_seconds(const making *m, size_t step);
 
 // One of two ways to make the same steps. False: there is none.
 typedef bool making_way(making *m, const void *stage, int way);

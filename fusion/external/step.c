@@ -305,7 +305,8 @@ bool making_add_as_is(making *m, const net_stage *of, const share_blocks *blocks
   return good;
 }
 
-double making_seconds(const making *m, size_t step) {
+// Of the steps from that one on: what the disk takes for all, about.
+static double making_seconds(const making *m, size_t step) {
   double seconds = 0;
   for (; step < m->out->steps.count; step++) {
     const external_step *s = &m->out->steps.items[step];

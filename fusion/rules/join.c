@@ -334,14 +334,17 @@ static bool are_turned(const net_op *op, const net_output *a, const net_output *
 }
 
 // Outputs of an op that are one another's turned elements, each wanted elsewhere, become one, which
-// the rule turned-half makes without a choice.
+// the rule turned-half makes without a choice. Without members: whether there are some.
 static bool coalesce_turned(coalescing *c, const net_op *op) {
   bool any = false;
   for (uint32_t i = 0; i < op->output_count; i++)
     for (uint32_t k = 0; k < i; k++) {
+      if (!are_turned(op, &op->outputs[i], &op->outputs[k]))
+        continue;
+      if (!c->members)
+        return true;
       net_id a = class_of(c, op->outputs[i].value), b = class_of(c, op->outputs[k].value);
-      if (a == b || !are_turned(op, &op->outputs[i], &op->outputs[k]) || overwrites(c, a, b) ||
-          overwrites(c, b, a))
+      if (a == b || overwrites(c, a, b) || overwrites(c, b, a))
         continue;
       rewriter_at(c->r, op);
       rewriter_fired(c->r, RULE_IN_PLACE, 0, 0);
@@ -349,14 +352,6 @@ static bool coalesce_turned(coalescing *c, const net_op *op) {
       any = true;
     }
   return any;
-}
-
-static bool may_be_turned(const net_op *op) {
-  for (uint32_t i = 1; op->k && i < op->output_count; i++)
-    for (uint32_t k = 0; k < i; k++)
-      if (are_turned(op, &op->outputs[i], &op->outputs[k]))
-        return true;
-  return false;
 }
 
 // ---- the stage without them ------------------------------------------------------------------
@@ -461,7 +456,7 @@ void stage_coalesce_joins(rewriter *r) {
   join j;
   bool any = false;
   for (size_t i = 0; i < s->ops.count && !any; i++) {
-    any = may_be_turned(&s->ops.items[i]);
+    any = coalesce_turned(&c, &s->ops.items[i]);
     for (uint32_t k = 0; k < s->ops.items[i].output_count && !any; k++)
       any = find_join(s, &s->ops.items[i], &s->ops.items[i].outputs[k], &j);
   }

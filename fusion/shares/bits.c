@@ -37,7 +37,8 @@ uint64_t sharing_slab(uint64_t count, int p) {
   return n < p || count == 0 || p == 0 ? 0 : f2_unit(n - p);
 }
 
-bool sharing_has_bits(const sharing *s, const net_stage *stage) {
+// Whether the stage can be shared by bits of its index.
+static bool sharing_has_bits(const sharing *s, const net_stage *stage) {
   if (stage->routine || stage->loop_count || stage->n < s->p || s->p == 0)
     return false;
   for (size_t i = 0; i < stage->ops.count; i++)

@@ -42,9 +42,7 @@ uint64_t sharing_slab(uint64_t count, int p);
 
 // ---- one stage as several ------------------------------------------------------------------------
 
-// Whether it can be shared by bits of its index (bits.c), and where a store of it then goes to
-// slabs.
-bool sharing_has_bits(const sharing *s, const net_stage *stage);
+// Whether it can be shared by bits of its index (bits.c), and the store then goes to slabs.
 bool sharing_stores_by_bits(const sharing *s, const net_stage *stage, const net_store *o);
 // The stage in shares by bits of its index. False: it cannot be, and nothing is done.
 bool sharing_by_bits(sharing *s, const net_stage *stage);

@@ -166,8 +166,6 @@ bank_pattern pattern_of(uint32_t count, const uint64_t *address);
 // The address of thread t; not for PATTERN_RANDOM.
 uint64_t pattern_address(const bank_pattern *p, uint32_t t);
 
-bool pattern_equal(const bank_pattern *p, const bank_pattern *q);  // but for the offset
-
 // ---- layouts -----------------------------------------------------------------------------------
 
 #define BANK_LAYOUT_DEFAULT "optimal"      // of accesses that are known

@@ -10,11 +10,6 @@ uint64_t pattern_address(const bank_pattern *p, uint32_t t) {
   return p->offset + (uint64_t)p->stride * (t % p->width) + (uint64_t)p->rows * (t / p->width);
 }
 
-bool pattern_equal(const bank_pattern *p, const bank_pattern *q) {
-  return p->class == q->class && p->stride == q->stride && p->rows == q->rows &&
-         (p->class != PATTERN_BLOCK || p->width == q->width);
-}
-
 static bool pattern_gives(const bank_pattern *p, uint32_t count, const uint64_t *address) {
   for (uint32_t t = 0; t < count; t++)
     if (pattern_address(p, t) != address[t])

@@ -414,11 +414,10 @@ const char *c_record_pass(c_context *c, uint32_t pass, kernel_record *out) {
 
 bool c_emit_keys(text *out, const plan *p, uint32_t pass) {
   const char *problem = NULL;
-  c_code code;
+  FREED_BY(c_code_free) c_code code = {0};
   bool good = emit(&code, p, &(c_options){0}, pass, &problem);
   if (good)
     c_code_file(out, &code, 0, 0, true);
-  c_code_free(&code);
   return good && !out->failed;
 }
 

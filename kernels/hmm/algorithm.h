@@ -111,10 +111,8 @@ uint64_t *hmm_permutation_list(arena *a, const hmm_permutation *p, uint32_t bits
 // NULL, or which number keeps 0 ... count - 1 from being in the list once each.
 const char *hmm_permutation_problem(arena *a, const uint64_t *list, uint64_t count);
 // D_w(P), the distribution (HMM paper, section IV): address groups that warps of w write to. n is a
-// multiple of w.
-uint64_t hmm_distribution(arena *a, const uint64_t *list, uint64_t n, uint32_t width);
-// The same of banks: the sum over the warps of their congestion.
-uint64_t hmm_bank_distribution(arena *a, const uint64_t *list, uint64_t n, uint32_t width);
+// multiple of w. Or of banks: the sum over the warps of their congestion.
+uint64_t hmm_distribution(arena *a, const uint64_t *list, uint64_t n, uint32_t width, bool banks);
 
 // ---- numbers ---------------------------------------------------------------------------------
 

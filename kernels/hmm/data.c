@@ -52,24 +52,14 @@ uint64_t *hmm_permutation_list(arena *a, const hmm_permutation *p, uint32_t bits
   return list;
 }
 
-static uint64_t sum_over_warps(arena *a, const uint64_t *list, uint64_t n, uint32_t width,
-                               bool banks) {
+uint64_t hmm_distribution(arena *a, const uint64_t *list, uint64_t n, uint32_t width, bool banks) {
   uint64_t sum = 0;
   bank_counter *c = bank_counter_new(a, width, width);
   for (uint64_t first = 0; first < n; first += width) {
-
     bank_request r = bank_request_of(width, list + first);
     sum += banks ? bank_request_congestion(c, &r) : bank_request_groups(c, &r);
   }
   return sum;
-}
-
-uint64_t hmm_distribution(arena *a, const uint64_t *list, uint64_t n, uint32_t width) {
-  return sum_over_warps(a, list, n, width, false);
-}
-
-uint64_t hmm_bank_distribution(arena *a, const uint64_t *list, uint64_t n, uint32_t width) {
-  return sum_over_warps(a, list, n, width, true);
 }
 
 const char *hmm_permutation_problem(arena *a, const uint64_t *list, uint64_t count) {

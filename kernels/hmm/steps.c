@@ -83,8 +83,7 @@ static uint64_t stages_of_pointers(arena *a, const hmm_machine *m, const hmm_tas
       inverse[t->list[i]] = i;
     list = inverse;
   }
-  return m->kind == HMM_KIND_DMM ? hmm_bank_distribution(a, list, t->n, m->width)
-                                 : hmm_distribution(a, list, t->n, m->width);
+  return hmm_distribution(a, list, t->n, m->width, m->kind == HMM_KIND_DMM);
 }
 
 uint64_t hmm_step_stages(arena *a, const hmm_machine *m, const hmm_algorithm *r, const hmm_task *t,

@@ -6,7 +6,11 @@
 
 enum { SHOWN = 40 };  // characters of an op's text
 
-const char *explain_place(const permc_context *c, arena *a, span at) {
+// "scan (+) xs at sort.perm:3:9", of a step; NULL: no step, or it is not in the program's own text.
+static const char *place_of(const permc_context *c, arena *a, const trace *t, uint32_t step) {
+  if (step >= t->steps.count)
+    return NULL;
+  const span at = t->steps.items[step].caller;
   if (at.file >= c->program.diagnostics.sources.count)
     return NULL;
   const source *s = &c->program.diagnostics.sources.items[at.file];
@@ -22,11 +26,6 @@ const char *explain_place(const permc_context *c, arena *a, span at) {
   bool all = length <= SHOWN && at.start + (uint32_t)length == at.end;
   return arena_printf(a, "%.*s%s at %s:%u:%u", length > SHOWN ? SHOWN : length, s->text + at.start,
                       all ? "" : "...", s->name, (unsigned)line, (unsigned)column);
-}
-
-// Of a step; NULL: no step, or its text is not to be shown.
-static const char *place_of(const permc_context *c, arena *a, const trace *t, uint32_t step) {
-  return step < t->steps.count ? explain_place(c, a, t->steps.items[step].caller) : NULL;
 }
 
 static void explain_tile(arena *a, const plan *p, explained_boundary *b) {

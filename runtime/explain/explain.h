@@ -72,8 +72,6 @@ typedef struct explanation {
 typedef bool explain_use(permc_context *c, const explanation *e, void *with);
 bool explain_entry(permc_context *c, const pipeline_request *r, explain_use *use, void *with);
 
-// "scan (+) xs at sort.perm:3:9"; NULL: it is not in the program's own text.
-const char *explain_place(const permc_context *c, arena *a, span at);
 // Of all passes (explain/boundaries.c).
 const explained_boundary *explain_boundaries(const permc_context *c, arena *a, const pipeline *p,
                                              uint32_t *count);

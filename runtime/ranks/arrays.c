@@ -15,7 +15,7 @@ static const share_window *window_of(const rank *r, net_id a) {
 }
 
 // What a rank has of an array, without memory: a window, a slab, or all.
-array_part rank_part_of(const rank *r, net_id a, uint32_t of) {
+static array_part rank_part_of(const rank *r, net_id a, uint32_t of) {
   int64_t all = (int64_t)r->run->plan->arrays.items[a].count, first = 0, end = all;
   const share_window *w = window_of(r, a);
   if (w)

@@ -46,8 +46,6 @@ static inline uint64_t rank_element_bytes(const rank *r, net_id a) {
 // ---- arrays.c ----------------------------------------------------------------------------------
 
 void rank_find_slabs(rank *r);
-// What rank `of` has of an array, without memory: a window, a slab, or all.
-array_part rank_part_of(const rank *r, net_id a, uint32_t of);
 extent *rank_list_extents(const rank *r, net_id a);  // of all ranks, which the caller frees
 // Memory for this rank's part, and the part in such memory.
 uint64_t rank_memory_bytes(const rank *r, net_id a);

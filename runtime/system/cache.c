@@ -300,7 +300,7 @@ bool cache_count(const cache *c, cache_list *l) {
   return good;
 }
 
-static bool bound_now(const cache *c, const uint64_t *limit, uint64_t *removed) {
+bool cache_limit(const cache *c, const uint64_t *limit, uint64_t *removed) {
   cache_index x;
   if (!lock_index(c, &x))
     return false;
@@ -310,12 +310,6 @@ static bool bound_now(const cache *c, const uint64_t *limit, uint64_t *removed) 
   close_index(&x);
   return good;
 }
-
-bool cache_limit(const cache *c, uint64_t bytes, uint64_t *removed) {
-  return bound_now(c, &bytes, removed);
-}
-
-bool cache_clear(const cache *c, uint64_t *removed) { return bound_now(c, NULL, removed); }
 
 // ---- new entries ------------------------------------------------------------------------------
 

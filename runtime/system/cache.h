@@ -122,9 +122,8 @@ bool cache_count(const cache *c, cache_list *l);
 void cache_list_free(cache_list *l);
 
 // The limit from now on, for all processes, and removes what is beyond it, and work folders that
-// were left. With 0 nothing is kept. False: errno says why.
-bool cache_limit(const cache *c, uint64_t bytes, uint64_t *removed);
-// Removes all entries, and leaves the limit as it is.
-bool cache_clear(const cache *c, uint64_t *removed);
+// were left. With 0 nothing is kept. NULL: removes all entries, and leaves the limit as it is.
+// False: errno says why.
+bool cache_limit(const cache *c, const uint64_t *bytes, uint64_t *removed);
 
 #endif

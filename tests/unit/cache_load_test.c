@@ -133,7 +133,7 @@ TEST(limit_under_load) {
   setenv("PERMC_CC", FAKE_CC, 1);
   cache c;
   cache_open(&c);
-  REQUIRE(cache_limit(&c, limit, &removed));
+  REQUIRE(cache_limit(&c, &limit, &removed));
 
   uint32_t programs = (uint32_t)(limit / 2000);  // about eight times as many as there is room for
   pid_t workers[WORKERS];

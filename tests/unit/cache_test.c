@@ -8,7 +8,7 @@
 
 static uint64_t clear(const cache *c) {
   uint64_t removed = UINT64_MAX;
-  CHECK(cache_clear(c, &removed));
+  CHECK(cache_limit(c, NULL, &removed));
   return removed;
 }
 
@@ -166,7 +166,7 @@ TEST(bound) {
   memset(content, 'x', 1000);
   content[1000] = 0;
   cache_open(&c);
-  CHECK(cache_limit(&c, UINT64_C(8) * 4096, &removed));
+  CHECK(cache_limit(&c, &(uint64_t){UINT64_C(8) * 4096}, &removed));
   for (int i = 0; i < 10; i++) {
     set(key, sizeof key, "%064d", i);
     CHECK(keep(&c, key, content, path));
@@ -189,14 +189,14 @@ TEST(bound) {
   CHECK(!keep(&c, key_b, large, path));
   CHECK_EQ_U64(count_entries(), 8);
   cache_open(&c);
-  CHECK(cache_limit(&c, UINT64_C(4) * 4096, &removed));
+  CHECK(cache_limit(&c, &(uint64_t){UINT64_C(4) * 4096}, &removed));
   CHECK_EQ_U64(removed, 4 * 4096);
   CHECK_EQ_U64(count_entries(), 4);
-  CHECK(cache_limit(&c, 0, &removed));
+  CHECK(cache_limit(&c, &(uint64_t){0}, &removed));
   CHECK(!keep(&c, key_a, content, path));
   CHECK_EQ_U64(count_entries(), 0);
   // an index that a power loss has damaged
-  CHECK(cache_limit(&c, UINT64_C(1) << 20, &removed));
+  CHECK(cache_limit(&c, &(uint64_t){UINT64_C(1) << 20}, &removed));
   CHECK(keep(&c, key_a, content, path));
   write_text(in_place("permc-entries/index"), "permc", 0600);
   CHECK(keep(&c, key_b, content, path));
@@ -366,7 +366,7 @@ TEST(only_own_entries_are_removed) {
   for (size_t i = 0; i < 5; i++)
     make_old(foreign_names[i]);
   // They do not count for the bound.
-  CHECK(cache_limit(&c, UINT64_C(8) * 4096, &removed));
+  CHECK(cache_limit(&c, &(uint64_t){UINT64_C(8) * 4096}, &removed));
   content[1000] = 0;
   for (int i = 0; i < 9; i++) {
     set(key, sizeof key, "%064d", i);

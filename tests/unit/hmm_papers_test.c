@@ -169,8 +169,8 @@ static void check_table_1(uint32_t bits, uint32_t w, uint64_t latency) {
     for (uint64_t k = 0; k < n; k++)
       inverse[list[k]] = k;
     bool moves = i > 0;
-    uint64_t d = hmm_distribution(&memory, list, n, w),
-             s = hmm_distribution(&memory, inverse, n, w);
+    uint64_t d = hmm_distribution(&memory, list, n, w, false),
+             s = hmm_distribution(&memory, inverse, n, w, false);
     hmm_task t = {.n = n, .list = list};
     CHECK_EQ_U64(run(&m, "d-designated", &t, &c), d + 2 * n / w + 3 * latency - 3);
     check_rounds(&c, (uint64_t[]){2, !moves, 0, 0}, (uint64_t[]){0, moves, 0, 0});
@@ -303,7 +303,7 @@ TEST(distributions) {
   for (size_t i = 0; hmm_permutation_at(i); i++) {
     uint64_t *list = hmm_permutation_list(&memory, hmm_permutation_at(i), 14, 1);
     if (expected[i])
-      CHECK_EQ_U64(hmm_distribution(&memory, list, n, 32), expected[i] * n / 32);
+      CHECK_EQ_U64(hmm_distribution(&memory, list, n, 32, false), expected[i] * n / 32);
   }
 }
 
@@ -314,7 +314,7 @@ TEST(distribution_of_random_permutations) {
   for (uint64_t seed = 1; seed <= 3; seed++) {
     arena_free(&memory);
     uint64_t *list = hmm_permutation_list(&memory, hmm_permutation_named("random"), 22, seed);
-    double part = (double)hmm_distribution(&memory, list, 1 << 22, 32) / (1 << 22);
+    double part = (double)hmm_distribution(&memory, list, 1 << 22, 32, false) / (1 << 22);
     least = fmin(least, part);
     most = fmax(most, part);
   }

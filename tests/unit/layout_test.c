@@ -100,6 +100,12 @@ TEST(accesses_of_vectors) {
 
 // ---- patterns ----------------------------------------------------------------------------------
 
+// But for the offset.
+static bool pattern_equal(const bank_pattern *p, const bank_pattern *q) {
+  return p->class == q->class && p->stride == q->stride && p->rows == q->rows &&
+         (p->class != PATTERN_BLOCK || p->width == q->width);
+}
+
 TEST(patterns) {
   static const struct {
     uint32_t count;

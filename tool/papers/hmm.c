@@ -54,7 +54,8 @@ static double formula_of_row(arena *a, const row *r, const hmm_machine *m, const
   uint64_t *images = NEW_ARRAY(a, uint64_t, n);
   for (uint64_t i = 0; i < n; i++)
     *(r->casual[0] > 0 ? &images[t->list[i]] : &images[i]) = r->casual[0] > 0 ? i : t->list[i];
-  return (double)(hmm_distribution(a, images, n, (uint32_t)w) + 2 * n / w + 3 * m->latency - 3);
+  return (double)(hmm_distribution(a, images, n, (uint32_t)w, false) + 2 * n / w + 3 * m->latency -
+                  3);
 }
 
 static void add_rounds(paper_table *t, const row *r, const hmm_counts *c) {
@@ -99,7 +100,7 @@ static void add_row(paper_tables *out, const row *r, uint32_t bits, uint32_t wid
 static double distribution_by_size(arena *a, const char *name, uint32_t bits, uint64_t seed) {
   FREED_BY(arena_free) arena own = {.failure = a->failure};
   uint64_t *list = hmm_permutation_list(&own, hmm_permutation_named(name), bits, seed);
-  uint64_t n = UINT64_C(1) << bits, d = hmm_distribution(&own, list, n, WIDTH);
+  uint64_t n = UINT64_C(1) << bits, d = hmm_distribution(&own, list, n, WIDTH, false);
   return (double)d / (double)n;
 }
 

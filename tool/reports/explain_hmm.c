@@ -76,10 +76,8 @@ bool report_explain_machine(permc_context *c, const explanation *e, bool json, t
   if (!check_size(c, a, p, &like, &options))
     return false;
   const char *problem = hmm_plan_report_make(a, &like, p, e->entry, &options, &r);
-  if (problem) {
-    context_error(c, "%s", problem);
-    return false;
-  }
+  if (problem)
+    return context_error(c, "%s", problem);
   r.seconds = seconds;
   r.like = seconds ? "d and p are this GPU's, L and l those of an H200, in cycles"
                    : "d, p, L and l are those of an H200, latencies in cycles";

@@ -22,8 +22,7 @@ json_t *report_string(const char *string) {
     length = text_character_length(string, 4);  // a 0 ends it
     text_add(&valid, length ? string : "\xef\xbf\xbd", length ? length : 3);
   }
-  value = json_string(text_content(&valid));
-  return value;
+  return json_string(text_content(&valid));
 }
 
 json_t *report_number(double number) { return isfinite(number) ? json_real(number) : json_null(); }

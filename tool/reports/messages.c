@@ -7,8 +7,7 @@ static json_t *words_of(const char *from, const char *end) {
   const char *newline = memchr(from, '\n', (size_t)(end - from));
   FREED_BY(text_free) text words = {0};
   text_add(&words, from, (size_t)((newline ? newline : end) - from));
-  json_t *value = report_string(text_content(&words));
-  return value;
+  return report_string(text_content(&words));
 }
 
 static void add_place(json_t *to, const diagnostics *d, span where) {

@@ -196,28 +196,13 @@ bool values_equal(const char *name, permc_value *const *expected, size_t expecte
 
 // ---- sorted ----------------------------------------------------------------------------------
 
-uint64_t array_bits(const array *a, uint64_t i) {
-  const unsigned char *at = element_at(a, i);
-  uint8_t u8;
-  uint16_t u16;
-  uint32_t u32;
-  uint64_t u64;
-  switch (scalar_types[a->type].size) {
-  case 1:
-    return memcpy(&u8, at, sizeof u8), u8;
-  case 2:
-    return memcpy(&u16, at, sizeof u16), u16;
-  case 4:
-    return memcpy(&u32, at, sizeof u32), u32;
-  default:
-    return memcpy(&u64, at, sizeof u64), u64;
-  }
-}
-
-// The bits of a float are ordered as a number with a sign and a magnitude (IEEE 754, section 3.4).
-uint64_t array_order_key(const array *a, uint64_t i) {
+// A number that is ordered as the elements are in the library's total order: -0.0 before 0.0, NaN
+// last, all of them equal. Not of complex numbers, which have no order. The bits of a float are
+// ordered as a number with a sign and a magnitude (IEEE 754, section 3.4).
+static uint64_t array_order_key(const array *a, uint64_t i) {
   const scalar_row *type = &scalar_types[a->type];
-  uint64_t bits = array_bits(a, i), sign = UINT64_C(1) << (8 * type->size - 1);
+  uint64_t bits = 0, sign = UINT64_C(1) << (8 * type->size - 1);
+  memcpy(&bits, element_at(a, i), type->size);
   if (type->kind == KIND_SIGNED)
     return bits ^ sign;
   if (type->kind != KIND_FLOAT)

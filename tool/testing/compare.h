@@ -20,12 +20,6 @@ typedef struct array_list {
 bool list_arrays(array_list *into, permc_value *const *values, size_t count);  // false: no memory
 void list_free(array_list *list);  // the list, not the arrays' data
 
-// The bits of an element of at most 8 bytes.
-uint64_t array_bits(const array *a, uint64_t i);
-// A number that is ordered as the elements are in the library's total order: -0.0 before 0.0, NaN
-// last, all of them equal. Not of complex numbers, which have no order.
-uint64_t array_order_key(const array *a, uint64_t i);
-
 // Each gives false with the first difference in *why, such as "result[2] is 3i32, expected 2i32";
 // a text that has failed: memory ran out.
 // `name` stands for what was found: "result".

@@ -46,7 +46,7 @@ static cli_status read_trace(arena *a, const cli_arguments *args, banks_report *
 }
 
 static cli_status read_plan(arena *a, const cli_arguments *args, banks_report *r) {
-  report_plan p;
+  FREED_BY(report_plan_free) report_plan p = {0};
   const char *wrong = NULL;
   cli_status status = report_plan_make(args, cli_operand(args, 0), &p);
   r->of_plan = true;
@@ -57,7 +57,6 @@ static cli_status read_plan(arena *a, const cli_arguments *args, banks_report *r
     wrong = "the plan has no exchanges, so its warps do not access scratch memory";
   if (wrong)
     status = cli_error("%s: %s", r->title, wrong);
-  report_plan_free(&p);
   return status;
 }
 

@@ -33,12 +33,12 @@ static void print_summary(const cache *c, const cache_list *l) {
 
 // --limit and --clear.
 static bool change(const cli_arguments *args, const cache *c) {
-  uint64_t removed, total = 0;
+  uint64_t removed, total = 0, limit = cli_number(args, "--limit", 0);
   char size[NUMBER_SPACE];
   bool good = true, limits = cli_is_given(args, "--limit"), clears = cli_is_given(args, "--clear");
-  if (clears && (good = cache_clear(c, &removed)))
+  if (clears && (good = cache_limit(c, NULL, &removed)))
     total += removed;
-  if (limits && good && (good = cache_limit(c, cli_number(args, "--limit", 0), &removed)))
+  if (limits && good && (good = cache_limit(c, &limit, &removed)))
     total += removed;
   if (good && (clears || limits))
     printf("removed   %s\n", show_bytes(size, total));
@@ -47,7 +47,7 @@ static bool change(const cli_arguments *args, const cache *c) {
 
 cli_status verb_cache(const cli_arguments *args) {
   cache c;
-  cache_list l;
+  FREED_BY(cache_list_free) cache_list l = {0};
   cache_open(&c);
   if (!c.folder[0])
     return cli_error("%s", c.problem);
@@ -57,6 +57,5 @@ cli_status verb_cache(const cli_arguments *args) {
     print_entries(&l);
   else
     print_summary(&c, &l);
-  cache_list_free(&l);
   return CLI_OK;
 }

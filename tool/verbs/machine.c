@@ -302,12 +302,9 @@ static cli_status run_passes(hmm_command *s, const plan *p, const char *entry) {
 }
 
 static cli_status run_plan(hmm_command *s) {
-  report_plan p;
+  FREED_BY(report_plan_free) report_plan p = {0};
   cli_status status = report_plan_make(s->args, cli_operand(s->args, 1), &p);
-  if (status == CLI_OK)
-    status = run_passes(s, p.pipeline.plan, p.title);
-  report_plan_free(&p);
-  return status;
+  return status == CLI_OK ? run_passes(s, p.pipeline.plan, p.title) : status;
 }
 
 // ---- the verb --------------------------------------------------------------------------------
