@@ -15,6 +15,7 @@ typedef struct numbered {
   value_id *at;             // by position: the step
   uint32_t *position;       // by step; NO_STEP: a leaf
   uint32_t *work;           // by step: scalar operations that make it of nothing; DATA: it is data
+  number_range *ranges;     // by step
 } numbered;
 
 enum { DATA = UINT16_MAX };
@@ -38,6 +39,16 @@ static inline bool step_moves(const trace_step *s) {
   default:
     return false;
   }
+}
+
+// The step whose elements it has, in any shape.
+static inline value_id step_in_any_shape(const numbered *n, value_id id) {
+  const trace_step *s = numbered_step(n, id);
+  while (s->op == TRACE_RESHAPE && !s->bound && !s->trusted) {
+    id = s->operands[0];
+    s = numbered_step(n, id);
+  }
+  return id;
 }
 
 // Steps at positions first, ..., first + rounds * period - 1: each round's are like those of the

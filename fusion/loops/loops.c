@@ -61,8 +61,9 @@ static bool *find_crossing(const looping *l, const repeat *r) {
     bool within = at >= r->first && at < r->first + r->period * r->rounds, own;
     uint32_t begin = within ? at - (at - r->first) % r->period : 0;
     for (uint32_t k = 0; k < s->operand_count; k++) {
+      value_id read = step_in_any_shape(n, s->operands[k]);
       own = within && offset_in_round(n, begin, r->period, s->operands[k]) != NO_STEP;
-      crossing[s->operands[k]] |= !own && !is_taken_again(n, r, s->operands[k]);
+      crossing[read] |= !own && !is_taken_again(n, r, read);
     }
   }
   return crossing;
@@ -70,14 +71,26 @@ static bool *find_crossing(const looping *l, const repeat *r) {
 
 enum { MOST_INPUTS = 64 };  // of rounds that are one
 
-// Of so many rounds as one. 0: something is wrong, or they read too many values.
-static size_t count_passes(looping *l, repeat r, uint32_t rounds) {
+// So many rounds as one; NULL: something is wrong, or they read too many values.
+static const plan *plan_rounds(looping *l, repeat r, uint32_t rounds) {
   repeat longer = {r.first, r.period * rounds, r.rounds / rounds};
   rule_log none = {.memory = l->memory};
   part p = make_part(l->steps, longer, find_crossing(l, &longer), false, 0, NULL);
   return p.inputs.count <= MOST_INPUTS && lower_part(l, &p, &none)
-             ? plan_make(l->memory, p.net, l->target, NULL)->passes.count
-             : 0;
+             ? plan_make(l->memory, p.net, l->target, NULL)
+             : NULL;
+}
+
+static size_t count_passes(looping *l, repeat r, uint32_t rounds) {
+  const plan *p = plan_rounds(l, r, rounds);
+  return p ? p->passes.count : 0;
+}
+
+static double seconds_of(const plan *p) {
+  double seconds = 0;
+  for (size_t i = 0; i < p->passes.count; i++)
+    seconds += p->passes.items[i].seconds;
+  return seconds;
 }
 
 // Whether each round reads what the one before it has made.
@@ -96,11 +109,12 @@ static bool is_chain(const numbered *n, const repeat *r) {
   return true;
 }
 
-// Whether two rounds written out, where what differs from round to round is no data, take no
-// more than half the passes.
-static bool is_better_written(looping *l, const repeat *r, size_t two) {
-  size_t written = count_passes(l, (repeat){r->first, 2 * r->period, 1}, 1);
-  return written && 2 * written <= two;
+// Whether rounds written out, where what differs from round to round is no data, take less than three
+// quarters of the time.
+static bool is_better_written(looping *l, const repeat *r) {
+  const plan *one = plan_rounds(l, *r, 1);
+  const plan *two = plan_rounds(l, (repeat){r->first, 2 * r->period, 1}, 1);
+  return two && 2 * seconds_of(two) < 3 * seconds_of(one);
 }
 
 // The same rounds from another place on, where one is fewer passes than `one`, which is set to
@@ -126,7 +140,7 @@ static repeat choose_rounds(looping *l, repeat r) {
   for (uint32_t joined = 1; one && r.rounds >= LEAST && joined <= MOST_JOINED; joined *= 2) {
     two = count_passes(l, r, 2);
     if (two > one && 2 * one * SHARED <= one + two * SHARED)
-      return is_better_written(l, &r, two) ? (repeat){0} : r;
+      return is_better_written(l, &r) ? (repeat){0} : r;
     if (two == one && joined > 1)
       break;
     one = two;
@@ -233,7 +247,7 @@ static net_id link_array(linking *k, const part *p, uint32_t round, const net_ar
     net_id whole = array_of_step(k, v->of[round]);
     net_id part_of = net_array_add(memory, k->net, a->type, a->count, NET_TEMPORARY, 0);
     k->net->arrays.items[part_of].part_of = whole + 1;
-    k->net->arrays.items[part_of].part_at = v->numbers[round] * a->count;
+    k->net->arrays.items[part_of].part_at = v->numbers[round];
     return part_of;
   }
   if (v)

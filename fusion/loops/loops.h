@@ -16,11 +16,12 @@
 //
 // Values of a round that others read, or what comes after the loop, are arrays: each round's own,
 // so that which of them share memory is what lifetimes say, as for all arrays. What differs from
-// round to round is an array, too: a constant, or the number of an element (`fold` over data: the
-// place of a gather).
+// round to round is an array, too: a constant; an element of which number differs, of an array from
+// before the round (`xs[k]`, `row[k]`, `xs[n * j + k]` in `iteri`), is in a part of that array, which
+// begins elsewhere each time; else its number is the place of a gather.
 //
 // A loop stays written out where its rounds share passes: rounds that are planned apart would take
-// more (sorting networks, transforms by iter); and a short one, which costs nothing.
+// more (sorting networks, transforms by iter), or much longer; and a short one, which costs nothing.
 //
 //   repeats.c  equal work once; which steps repeat
 //   parts.c    the parts of a Trace, each as a Trace of its own
@@ -32,7 +33,7 @@
 #include "lang/trace.h"
 
 // The Net, or NULL: there is no loop that is worth it. Its steps (of ops, arrays) are those of `t`.
-// parts: whether an array may be a part of an argument. *wrong: what is wrong with a product of it,
+// parts: whether an array may be a part of another one. *wrong: what is wrong with a product of it,
 // which is a fault of permc; else NULL. `log` as in lower.
 net *loops_net(arena *a, const trace *t, const target *machine, bool parts, rule_log *log,
                const char **wrong);

@@ -48,6 +48,15 @@ static trace_step rows_of_instances(arena *a, const trace_step *like, trace_op o
   return s;
 }
 
+// In the shape of that step.
+static value_id add_reshape(making *m, const trace_step *like, uint32_t origin, value_id of) {
+  trace_step s = {.op = TRACE_RESHAPE, .type = like->type, .rank = like->rank, .dims = like->dims};
+  s.batch = like->batch;
+  s.where = like->where;
+  s.caller = like->caller;
+  return add_on(m, s, origin, 1, &of);
+}
+
 static bool all_equal(const value_id *ids, uint32_t count) {
   uint32_t i = 1;
   while (i < count && ids[i] == ids[0])
@@ -76,12 +85,7 @@ static value_id add_argument(making *m, value_id id, part_value v) {
   value_id argument = add_step(m, own, origin);
   if (s->batch == 1)
     return argument;
-  trace_step in = {.op = TRACE_RESHAPE, .type = s->type, .batch = s->batch};
-  in.rank = s->rank;
-  in.dims = s->dims;
-  in.where = s->where;
-  in.caller = s->caller;
-  return add_on(m, in, origin, 1, &argument);
+  return add_reshape(m, s, origin, argument);
 }
 
 // By round: that step.
@@ -127,50 +131,6 @@ static value_id *steps_at(const making *m, uint32_t offset) {
   return of;
 }
 
-// Whether elements of what the step reads are there, as a part of it, without a pass.
-static bool is_part(const making *m, const trace_step *s) {
-  const trace_step *of = numbered_step(m->n, s->operands[0]);
-  return m->parts && of->op == TRACE_ARGUMENT && of->type != SCALAR_BOOL;
-}
-
-// What differs from round to round by the number of a step: an i64, or an element of `array`.
-static value_id add_numbered(making *m, trace_step like, const value_id *steps, value_id array) {
-  const numbered *n = m->n;
-  uint32_t rounds = m->part->at.rounds;
-  part_value v = {array == NO_STEP ? NULL : same_in_all_rounds(m, array),
-                  NEW_ARRAY(n->memory, uint64_t, rounds)};
-  for (uint32_t r = 0; r < rounds; r++)
-    v.numbers[r] = numbered_step(n, steps[r])->number;
-  like.op = TRACE_ARGUMENT;
-  like.operand_count = 0;
-  like.shadow = like.fixed = like.trusted = false;
-  like.number = m->part->inputs.count;
-  vec_push(n->memory, &m->part->inputs, v);
-  return add_step(m, like, n->origins[steps[0]]);
-}
-
-// An element, of which number differs from round to round, of an array that does not.
-static value_id add_element(making *m, const value_id *steps) {
-  static uint64_t one = 1;
-  const trace_step *s = numbered_step(m->n, steps[0]);
-  uint32_t origin = m->n->origins[steps[0]];
-  if (is_part(m, s))
-    return add_numbered(m, *s, steps, s->operands[0]);
-  trace_step place = {.op = TRACE_ARGUMENT, .type = SCALAR_I64, .batch = 1};
-  place.where = s->where;
-  place.caller = s->caller;
-  value_id argument = add_numbered(m, place, steps, NO_STEP);
-  place.op = TRACE_PACK;
-  place.rank = 1;
-  place.dims = &one;
-  value_id both[] = {add_on(m, place, origin, 1, &argument), find_step(m, s->operands[0], 0)};
-  trace_step row = rows_of_instances(m->n->memory, s, TRACE_GATHER);
-  value_id gathered = add_on(m, row, origin, 2, both);
-  trace_step element = *s;
-  element.number = 0;
-  return add_on(m, element, origin, 1, &gathered);
-}
-
 // Whether in each round it is an element of one array from elsewhere.
 static bool are_elements(const making *m, const value_id *steps) {
   const trace_step *first = numbered_step(m->n, steps[0]);
@@ -183,6 +143,200 @@ static bool are_elements(const making *m, const value_id *steps) {
   return r == m->part->at.rounds;
 }
 
+static value_id find_operand(making *m, uint32_t offset, uint32_t k);
+
+// What differs from round to round by numbers: i64s, or where a part of an array begins.
+static value_id add_numbered(making *m, const trace_step *like, uint32_t origin, part_value v) {
+  trace_step own = *like;
+  own.op = TRACE_ARGUMENT;
+  own.operand_count = 0;
+  own.shadow = own.fixed = own.trusted = false;
+  own.number = m->part->inputs.count;
+  vec_push(m->n->memory, &m->part->inputs, v);
+  return add_step(m, own, origin);
+}
+
+// Elements of which the numbers differ from round to round, of something from elsewhere or made in
+// the round: rows of it.
+typedef struct chosen {
+  const trace_step *element;
+  uint32_t offset, origin;  // offset: of a step in the round that reads it; NO_STEP: none does
+  value_id from;            // in the first round
+  uint64_t *numbers;        // by round: of the row
+  uint64_t length;          // rows of each instance
+} chosen;
+
+// offset: of the steps in their rounds. An element of an element of an array is one of all of those.
+static chosen find_rows(const making *m, const value_id *steps, uint32_t offset) {
+  const numbered *n = m->n;
+  const repeat *at = &m->part->at;
+  const trace_step *s = numbered_step(n, steps[0]), *of = numbered_step(n, s->operands[0]);
+  chosen c = {s, offset, n->origins[steps[0]], s->operands[0], NULL, of->dims[0]};
+  uint32_t up;
+  c.numbers = NEW_ARRAY(n->memory, uint64_t, at->rounds);
+  for (uint32_t r = 0; r < at->rounds; r++)
+    c.numbers[r] = numbered_step(n, steps[r])->number;
+  while (s->batch == 1 && c.offset != NO_STEP && of->op == TRACE_ELEMENT && of->batch == 1 &&
+         (up = offset_in_round(n, at->first, at->period, c.from)) != NO_STEP) {
+    for (uint32_t r = 0; r < at->rounds; r++)
+      c.numbers[r] += c.length * numbered_step(n, n->at[at->first + r * at->period + up])->number;
+    c.from = of->operands[0];
+    of = numbered_step(n, c.from);
+    c.length *= of->dims[0];
+    c.offset = up;
+  }
+  return c;
+}
+
+// The places of row 0 of each instance, among the rows of all.
+static value_id add_places(making *m, const chosen *c) {
+  static uint64_t one = 1;
+  trace_step s = {.op = TRACE_INSTANCE, .type = SCALAR_I64, .batch = c->element->batch};
+  s.number = s.batch;
+  value_id factors[2] = {add_on(m, s, c->origin, 0, factors)};
+  s = (trace_step){.op = TRACE_CONSTANT, .type = SCALAR_I64, .batch = 1};
+  s.constant = scalar_from_i64(SCALAR_I64, (int64_t)c->length);
+  factors[1] = add_on(m, s, c->origin, 0, factors);
+  s = (trace_step){.op = TRACE_SCALAR, .type = SCALAR_I64, .scalar = OP_MUL};
+  s.batch = c->element->batch;
+  value_id place = add_on(m, s, c->origin, 2, factors);
+  s = (trace_step){.op = TRACE_PACK, .type = SCALAR_I64, .batch = s.batch, .rank = 1, .dims = &one};
+  return add_on(m, s, c->origin, 1, &place);
+}
+
+// Row 0 of each instance at the places, or of all.
+static value_id add_rows(making *m, const chosen *c, value_id places, value_id rows) {
+  trace_step gather = rows_of_instances(m->n->memory, c->element, TRACE_GATHER);
+  trace_step element = *c->element;
+  gather.batch = element.batch;
+  gather.dims[0] = 1;
+  element.number = 0;
+  if (places != NO_STEP)
+    rows = add_on(m, gather, c->origin, 2, (value_id[]){places, rows});
+  return add_on(m, element, c->origin, 1, &rows);
+}
+
+// By round: the array that operand k of the step is, of which there may be parts; NULL: it is none,
+// or made in the round.
+static value_id *find_arrays(const making *m, uint32_t offset, uint32_t k) {
+  const numbered *n = m->n;
+  const repeat *at = &m->part->at;
+  value_id *of = steps_at(m, offset);
+  for (uint32_t r = 0; r < at->rounds; r++) {
+    of[r] = step_in_any_shape(n, numbered_step(n, of[r])->operands[k]);
+    if (offset_in_round(n, at->first + r * at->period, at->period, of[r]) != NO_STEP)
+      return NULL;
+  }
+  const trace_step *s = numbered_step(n, of[0]);
+  bool there = !all_equal(of, at->rounds) || s->op == TRACE_ARGUMENT;
+  return m->parts && there && s->type != SCALAR_BOOL ? of : NULL;
+}
+
+// Rows like the elements of the step, of a part of an array that begins at an element: by round.
+static value_id add_part(making *m, const trace_step *s, uint32_t origin, uint64_t rows,
+                         value_id *of, uint64_t *numbers) {
+  trace_step own = rows_of_instances(m->n->memory, s, TRACE_ARGUMENT);
+  own.dims[0] = rows;
+  for (uint32_t r = 0; r < m->part->at.rounds; r++)
+    m->needed[of[r]] = true;
+  return add_numbered(m, &own, origin, (part_value){of, numbers});
+}
+
+// Elements of which the numbers differ from round to round: a part of an array, which begins where
+// the first of them is; or a gather.
+static value_id add_element(making *m, const value_id *steps, uint32_t offset) {
+  chosen c = find_rows(m, steps, offset);
+  const trace_step *s = c.element;
+  value_id from = c.from, *of = NULL;
+  if (c.offset != NO_STEP)
+    of = find_arrays(m, c.offset, 0);
+  else if (m->parts && numbered_step(m->n, from)->op == TRACE_ARGUMENT && s->type != SCALAR_BOOL)
+    of = same_in_all_rounds(m, from);
+  if (of) {
+    for (uint32_t r = 0; r < m->part->at.rounds; r++)
+      c.numbers[r] *= trace_step_count(s) / s->batch;
+    value_id places = s->batch == 1 ? NO_STEP : add_places(m, &c);
+    from = add_part(m, s, c.origin, (s->batch - 1) * c.length + 1, of, c.numbers);
+    return add_rows(m, &c, places, from);
+  }
+  static uint64_t one = 1;
+  trace_step place = {.op = TRACE_ARGUMENT, .type = SCALAR_I64, .batch = 1};
+  value_id number = add_numbered(m, &place, c.origin, (part_value){NULL, c.numbers});
+  place = (trace_step){.op = TRACE_PACK, .type = SCALAR_I64, .batch = 1, .rank = 1, .dims = &one};
+  number = add_on(m, place, c.origin, 1, &number);
+  from = c.offset == NO_STEP ? find_step(m, from, 0) : find_operand(m, c.offset, 0);
+  trace_step rows = rows_of_instances(m->n->memory, s, TRACE_RESHAPE);
+  rows.dims[0] = c.length;
+  if (c.from != s->operands[0])
+    from = add_reshape(m, &rows, c.origin, from);
+  return add_rows(m, &c, number, from);
+}
+
+// ---- gathers ------------------------------------------------------------------------------------
+
+// By round: the number that is added to all places of the gather, and *places, the step that makes
+// the rest of them, in the first round. NULL: there is none, or not all are places without it.
+static uint64_t *find_shift(const making *m, uint32_t offset, value_id *places, uint64_t *rows) {
+  const numbered *n = m->n;
+  const repeat *at = &m->part->at;
+  uint64_t *shift = NEW_ARRAY(n->memory, uint64_t, at->rounds), most = 0;
+  *rows = 0;
+  value_id *rest = NEW_ARRAY(n->memory, value_id, at->rounds);
+  for (uint32_t r = 0; r < at->rounds; r++) {
+    uint32_t begin = at->first + r * at->period;
+    const trace_step *s = numbered_step(n, n->at[begin + offset]);
+    const trace_step *place = numbered_step(n, s->operands[0]);
+    *rows = numbered_step(n, s->operands[1])->dims[0];
+    while (place->op == TRACE_RESHAPE || (place->op == TRACE_PACK && place->operand_count == 1))
+      place = numbered_step(n, place->operands[0]);
+    const trace_step *by = place->op == TRACE_SCALAR && place->scalar == OP_ADD
+                               ? numbered_step(n, place->operands[1])
+                               : place;
+    if (by->op != TRACE_CONSTANT || by->type != SCALAR_I64 || by->constant.i64 < 0 ||
+        trace_step_count(numbered_step(n, place->operands[0])) !=
+            trace_step_count(numbered_step(n, s->operands[0])))
+      return NULL;
+    rest[r] = place->operands[0];
+    shift[r] = by->constant.u64;
+    most = shift[r] > most ? shift[r] : most;
+  }
+  *rows = most < *rows ? *rows - most : 0;
+  bool differs = false, own = offset_in_round(n, at->first, at->period, rest[0]) != NO_STEP;
+  for (uint32_t r = 0; r < at->rounds; r++) {
+    differs |= shift[r] != shift[0];
+    if (!trace_is_below(n->ranges[rest[r]], *rows))
+      return NULL;
+  }
+  *places = rest[0];
+  return differs && (own || all_equal(rest, at->rounds)) ? shift : NULL;
+}
+
+// xs[2 * i + k], with k a number that differs from round to round: of the part of xs from k on. NO_STEP:
+// it is another gather.
+static value_id add_gather(making *m, uint32_t offset) {
+  const numbered *n = m->n;
+  value_id id = n->at[m->part->at.first + offset], places;
+  trace_step s = *numbered_step(n, id);
+  if (s.op != TRACE_GATHER || numbered_step(n, s.operands[1])->batch != 1)
+    return NO_STEP;
+  uint64_t rows = 0, inner = trace_step_count(&s) / (s.batch * s.dims[0]);
+  uint64_t *shift = find_shift(m, offset, &places, &rows);
+  value_id *of = shift ? find_arrays(m, offset, 1) : NULL;
+  if (!of)
+    return NO_STEP;
+  for (uint32_t r = 0; r < m->part->at.rounds; r++)
+    shift[r] *= inner;
+  trace_step row = s;
+  row.rank--;
+  row.dims++;
+  row.batch = 1;
+  uint32_t origin = n->origins[id];
+  value_id both[] = {
+      add_reshape(m, numbered_step(n, s.operands[0]), origin, find_step(m, places, 0)),
+      add_part(m, &row, origin, rows, of, shift)};
+  return add_on(m, s, origin, 2, both);
+}
+
 // An input that differs from round to round.
 static value_id find_input(making *m, part_value v) {
   uint32_t rounds = m->part->at.rounds, id;
@@ -191,7 +345,7 @@ static value_id find_input(making *m, part_value v) {
     if (!memcmp(m->found.items[id].of, v.of, rounds * sizeof *v.of))
       return m->found.items[id].step;
   found_input found = {v.of, NO_STEP};
-  found.step = are_elements(m, v.of) ? add_element(m, v.of) : add_argument(m, v.of[0], v);
+  found.step = are_elements(m, v.of) ? add_element(m, v.of, NO_STEP) : add_argument(m, v.of[0], v);
   hash_add(m->n->memory, &m->inputs, h, (uint32_t)m->found.count);
   vec_push(m->n->memory, &m->found, found);
   return found.step;
@@ -205,8 +359,12 @@ static value_id find_operand(making *m, uint32_t offset, uint32_t k) {
     return m->now[own] - 1;
   part_value v = {steps_at(m, offset), NULL};
   for (uint32_t r = 0; r < at->rounds; r++)
-    v.of[r] = numbered_step(n, v.of[r])->operands[k];
-  return all_equal(v.of, at->rounds) ? find_step(m, own, 0) : find_input(m, v);
+    v.of[r] = step_in_any_shape(n, numbered_step(n, v.of[r])->operands[k]);
+  value_id found = all_equal(v.of, at->rounds) ? find_step(m, v.of[0], 0) : find_input(m, v);
+  const trace_step *shape = numbered_step(n, own);
+  return trace_have_one_shape(numbered_step(n, v.of[0]), shape)
+             ? found
+             : add_reshape(m, shape, n->origins[own], found);
 }
 
 static bool has_one_number(const numbered *n, const repeat *at, uint32_t offset) {
@@ -220,13 +378,17 @@ static bool has_one_number(const numbered *n, const repeat *at, uint32_t offset)
 static void add_own_step(making *m, uint32_t offset) {
   value_id id = m->n->at[m->part->at.first + offset], made;
   trace_step s = *numbered_step(m->n, id);
+  if ((made = add_gather(m, offset)) != NO_STEP) {
+    m->now[id] = made + 1;
+    return;
+  }
   if (has_one_number(m->n, &m->part->at, offset)) {
     value_id *operands = NEW_ARRAY(m->n->memory, value_id, s.operand_count);
     for (uint32_t k = 0; k < s.operand_count; k++)
       operands[k] = find_operand(m, offset, k);
     made = add_on(m, s, m->n->origins[id], s.operand_count, operands);
   } else {
-    made = add_element(m, steps_at(m, offset));
+    made = add_element(m, steps_at(m, offset), offset);
   }
   m->now[id] = made + 1;
 }

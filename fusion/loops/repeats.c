@@ -69,6 +69,8 @@ numbered number_steps(arena *a, const trace *t) {
   n.at = NEW_ARRAY(a, value_id, steps + 1);
   n.position = NEW_ARRAY(a, uint32_t, steps + 1);
   n.work = NEW_ARRAY(a, uint32_t, steps + 1);
+  n.ranges = NEW_ARRAY(a, number_range, steps + 1);
+  trace_find_ranges(n.trace, 0, NULL, n.ranges);
   for (value_id i = 0; i < steps; i++) {
     bool leaf = n.trace->steps.items[i].operand_count == 0;
     n.position[i] = leaf ? NO_STEP : n.count;
@@ -87,9 +89,10 @@ static bool is_step_alike(const numbered *n, const repeat *r, uint32_t x, uint32
   const trace_step *s = numbered_step(n, n->at[x + o]), *t = numbered_step(n, n->at[y + o]);
   bool alike = trace_steps_are_alike(s, t);
   if (alike &&
-      s->number != t->number)  // which element: the place of a gather, if all are of one array
-    alike = s->op == TRACE_ELEMENT && s->operands[0] == t->operands[0] && s->batch == 1 &&
-            offset_in_round(n, x, r->period, s->operands[0]) == NO_STEP;
+      s->number != t->number)  // which element: a part of an array, or the place of a gather
+    alike = s->op == TRACE_ELEMENT &&
+            (n->parts || (s->operands[0] == t->operands[0] && s->batch == 1 &&
+                          offset_in_round(n, x, r->period, s->operands[0]) == NO_STEP));
   for (uint32_t k = 0; alike && k < s->operand_count; k++) {
     uint32_t own = offset_in_round(n, x, r->period, s->operands[k]);
     alike =

@@ -54,7 +54,7 @@ typedef struct checker {
 static bool is_part_of(const net *t, const net_array *part, size_t id) {
   const net_array *whole = &t->arrays.items[part->part_of - 1];
   return part->role == NET_TEMPORARY && part->part_of <= id && whole->type == part->type &&
-         !whole->part_of && net_array_is_given(whole) && part->part_at <= whole->count &&
+         !whole->part_of && part->part_at <= whole->count &&
          part->count <= whole->count - part->part_at;
 }
 
@@ -527,11 +527,12 @@ static const char *access_name(arena *a, const net_access *at) {
 static const char *check_accesses(checker *c) {
   for (net_access at = {0}; net_access_next(c->stage, &at);) {
     const net_array *array = &c->net->arrays.items[at.array];
-    bool given = net_array_is_given(array) || array->part_of;
+    net_id whole = NET_WHOLE_OF(c->net->arrays.items, at.array);
+    bool given = net_array_is_given(&c->net->arrays.items[whole]);
     const char *wrong = NULL;
-    if (!at.writes && !given && !c->written[at.array] && !c->empty)
+    if (!at.writes && !given && !c->written[whole] && !c->empty)
       wrong = "not written before";
-    else if (at.writes && given)
+    else if (at.writes && (given || array->part_of))
       wrong = array->role == NET_TABLE ? "a table" : "an argument";
     if (wrong)
       return arena_printf(c->memory, "%sa%" PRIu32 " is %s", access_name(c->memory, &at), at.array,
@@ -578,10 +579,11 @@ static const char *check_order(arena *a, const net *t) {
       last[at.array] = at.writes ? i + 1 : last[at.array];
   for (size_t i = 0; i < t->stages.count; i++)
     for (net_access at = {0}; net_access_next(&t->stages.items[i], &at);) {
-      if (at.writes || last[at.array] <= i)
+      net_id whole = NET_WHOLE_OF(t->arrays.items, at.array);
+      if (at.writes || last[whole] <= i)
         continue;
       return arena_printf(a, "stage %zu: %sa%" PRIu32 " is written by stage %zu", i,
-                          access_name(a, &at), at.array, last[at.array] - 1);
+                          access_name(a, &at), at.array, last[whole] - 1);
     }
   return NULL;
 }

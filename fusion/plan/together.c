@@ -67,7 +67,8 @@ static bool are_columns_alike(const net_stage *a, const net_stage *b) {
 static bool may_come_earlier(const joining *j, uint32_t number, uint32_t at) {
   const net_stage *s = &j->stages[number];
   for (net_access of = {0}; net_access_next(s, &of);)
-    if (of.writes ? of.by == NET_BY_NODE && j->writers[of.array] > 1 : j->written[of.array] > at)
+    if (of.writes ? of.by == NET_BY_NODE && j->writers[of.array] > 1
+                  : j->written[NET_WHOLE_OF(j->old->arrays.items, of.array)] > at)
       return false;
   return true;
 }
