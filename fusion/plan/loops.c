@@ -103,16 +103,17 @@ static void widen_blocks(const blocking *b, blocked_loop *l, int bits, int most)
   l->bits = bits > l->bits ? bits : l->bits;
 }
 
-// Loops along lines of the first `count` loads, then stores, get an equal share each of what there
-// is room for.
-static void widen_lines(const blocking *b, size_t count, uint32_t line_bytes, int bits, int most) {
+// Loops along lines get an equal share each of what there is room for. across: only those of loads
+// that are not direct.
+static void widen_lines(const blocking *b, const planning *p, bool across, int bits, int most) {
   const net_stage *s = b->stage;
+  size_t count = s->loads.count + (across ? 0 : s->stores.count);
   for (size_t i = 0; i < count; i++) {
     bool load = i < s->loads.count;
     const net_map *m = load ? &s->loads.items[i].map : &s->stores.items[i - s->loads.count].map;
     net_id v = load ? s->loads.items[i].value : s->stores.items[i - s->loads.count].value;
-    blocked_loop *l = find_line_loop(b, m, line_bytes / width_of(s, v));
-    if (l)
+    blocked_loop *l = find_line_loop(b, m, p->target->line_bytes / width_of(s, v));
+    if (l && !(across && p->direct[v]))
       widen_blocks(b, l, bits, most);
   }
 }
@@ -128,7 +129,6 @@ static void choose_bits(blocking *b, const planning *p) {
     OPS_OF_WARPS = 11
   };  // moves of warps: in bytes
   bool moves = p->stage->ops.count == 0, warps = p->target->lane_bytes == 0;
-  size_t loads = p->stage->loads.count, all = loads + p->stage->stores.count;
   double bytes = 1;
   for (uint32_t i = 0; i < p->slot_count; i++)
     bytes += p->slot_bytes[i];
@@ -140,13 +140,13 @@ static void choose_bits(blocking *b, const planning *p) {
   enough = smaller_of(enough, room);
   int most = enough - p->stage->n;
   for (int bits = 1; bits <= enough / 2 && moves; bits++)
-    widen_lines(b, all, p->target->line_bytes, bits, enough);
+    widen_lines(b, p, false, bits, enough);
   for (int bits = 1; bits <= most; bits++)
-    widen_lines(b, all, p->target->line_bytes, bits, most);
+    widen_lines(b, p, false, bits, most);
   int lanes = smaller_of(p->t, log2_floor(p->target->lane_bytes));
   int across = room - p->stage->n > lanes ? room - p->stage->n : lanes;
   for (int bits = 1; bits <= p->t && !warps; bits++)
-    widen_lines(b, loads, p->target->line_bytes, bits, across);
+    widen_lines(b, p, true, bits, across);
   for (uint32_t i = b->count; i-- > 0;)
     widen_blocks(b, &b->loops[i], most, most);
 }

@@ -51,6 +51,8 @@ const char *c_vector_function(c_writer *w, scalar_op op, scalar_type type, uint3
                            c_operation_name(w, op), type, lanes, &operators[i].expression);
   if (op == OP_MULHI && type == SCALAR_U32)
     return high_product(w, lanes);
+  if (op == OP_EXP && type == SCALAR_F32 && lanes > 2)
+    return c_function_of(w, "exp", type, lanes);
   return CLASS_OF(type) & CLASS_SMALL ? c_half_function(w, op, type, lanes) : NULL;
 }
 
