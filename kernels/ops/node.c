@@ -305,6 +305,30 @@ void c_set_mask_width(c_writer *w, c_value *v, uint32_t bytes, uint32_t lanes) {
   v->mask = bytes;
 }
 
+static bool is_byte_vector(const c_value *v) { return v->level == C_VECTOR && !v->mask; }
+
+// Of bools of which some are masks, and the others the same for all lanes: bit by bit, as && and ||
+// are.
+static bool select_bools(c_writer *w, const c_value *c, const c_value *a, const c_value *b,
+                         uint32_t lanes, c_value *out) {
+  c_value negation, chosen[2];
+  if (a->type != SCALAR_BOOL || lanes == 1 || !(c->mask || a->mask || b->mask) ||
+      is_byte_vector(c) || is_byte_vector(a) || is_byte_vector(b))
+    return false;
+  if (a->level == C_KNOWN && a->known.b)
+    return bool_scalar(w, OP_OR, (c_value[]){*c, *b}, lanes, out);
+  if (b->level == C_KNOWN && !b->known.b)
+    return bool_scalar(w, OP_AND, (c_value[]){*c, *a}, lanes, out);
+  bool_scalar(w, OP_COMPLEMENT, c, lanes, &negation);
+  if (a->level == C_KNOWN)
+    return bool_scalar(w, OP_AND, (c_value[]){negation, *b}, lanes, out);
+  if (b->level == C_KNOWN)
+    return bool_scalar(w, OP_OR, (c_value[]){negation, *a}, lanes, out);
+  bool_scalar(w, OP_AND, (c_value[]){*c, *a}, lanes, &chosen[0]);
+  bool_scalar(w, OP_AND, (c_value[]){negation, *b}, lanes, &chosen[1]);
+  return bool_scalar(w, OP_OR, chosen, lanes, out);
+}
+
 c_value c_select(c_writer *w, const c_value *condition, const c_value *a, const c_value *b,
                  uint32_t lanes) {
   if (condition->level == C_KNOWN)
@@ -312,6 +336,8 @@ c_value c_select(c_writer *w, const c_value *condition, const c_value *a, const 
   c_level level = level_of((c_value[]){*condition, *a, *b}, 3);
   uint32_t bytes = scalar_part_bytes(a->type), width = level == C_VECTOR ? lanes : 1;
   c_value out = {.level = level, .type = a->type};
+  if (select_bools(w, condition, a, b, lanes, &out))
+    return out;
   bool varies = condition->level == C_VECTOR && lanes > 1;
   const char *function = c_bits_function(w, varies ? "blend" : "choose", bytes, width);
   uint32_t first = varies ? as_mask(w, condition, bytes, lanes) : condition->id[0];

@@ -297,17 +297,22 @@ static c_value operation_value(op_view *v, uint32_t i, const net_node *node,
   return c_node_value(f->w, node, operands, v->lanes);
 }
 
-// The width of the elements that the op chooses by a condition, if it does nothing else with it; or
-// 0.
-static uint32_t width_chosen(const op_view *v, net_id condition) {
+// The width of the elements that the op chooses by a condition, or by what it makes of that and
+// others, if it does nothing else with it; or 0.
+static uint32_t width_chosen(const op_view *v, net_id condition, int depth) {
+  enum { DEEP = 4 };  // conditions of conditions
   const c_phase *f = v->phase;
   uint32_t width = 0;
-  for (uint32_t i = 0; i < v->node_count; i++) {
+  for (uint32_t i = 0; i < v->node_count && depth < DEEP; i++) {
     const net_node *node = &f->stage->nodes.items[f->nodes[i]];
     for (uint32_t k = 0; k < node->operand_count; k++) {
       if (node->operands[k] != condition)
         continue;
-      uint32_t bytes = node->kind == NET_SELECT && k == 0 ? scalar_part_bytes(node->type) : 0;
+      bool logic =
+          node->type == SCALAR_BOOL && (node->kind == NET_SCALAR || node->kind == NET_SELECT);
+      uint32_t bytes = logic ? width_chosen(v, f->nodes[i], depth + 1)
+                       : node->kind == NET_SELECT && k == 0 ? scalar_part_bytes(node->type)
+                                                            : 0;
       if (bytes == 0 || (width && width != bytes))
         return 0;
       width = bytes;
@@ -327,7 +332,7 @@ static bool compare_index(op_view *v, net_id id, net_id index, uint64_t first, c
   const net_node *node = &f->stage->nodes.items[id];
   const net_index_test test = net_index_test_of(f->stage, node);
   uint64_t lane[F2_MAX];
-  uint32_t width = width_chosen(v, id);
+  uint32_t width = width_chosen(v, id, 0);
   for (uint32_t i = 0; i < f->space->l; i++)
     lane[i] = f2_unit((int)(f->space->r + i));
   return test.index == index && c_gives_mask(node->scalar) && f->values[index].level == C_VECTOR &&
@@ -376,7 +381,7 @@ static void evaluate_node(op_view *v, net_id id, uint32_t i, uint64_t first) {
   f->values[id] = known ? *known : node_value(v, id, i, index, first);
   if (known || index == NET_NONE || v->known.count == MOST_KNOWN)
     return;
-  uint32_t width = f->values[id].mask ? width_chosen(v, id) : 0;
+  uint32_t width = f->values[id].mask ? width_chosen(v, id, 0) : 0;
   if (width)
     c_set_mask_width(f->w, &f->values[id], width, v->lanes);
   vec_push(f->w->memory, &v->known, ((known_index){id, first, bits, f->values[id]}));
