@@ -15,18 +15,12 @@ static void vset(error *e, span where, int number, const char *format, va_list a
 }
 
 bool error_set(error *e, span where, const char *format, ...) {
-  va_list arguments;
-  va_start(arguments, format);
-  vset(e, where, 0, format, arguments);
-  va_end(arguments);
+  WITH_ARGUMENTS(format, vset(e, where, 0, format, arguments));
   return false;
 }
 
 bool error_set_number(error *e, int number, const char *format, ...) {
-  va_list arguments;
-  va_start(arguments, format);
-  vset(e, SPAN_NONE, number, format, arguments);
-  va_end(arguments);
+  WITH_ARGUMENTS(format, vset(e, SPAN_NONE, number, format, arguments));
   return false;
 }
 
@@ -189,8 +183,5 @@ void diag_vreport(diagnostics *d, diag_kind kind, span where, const char *format
 }
 
 void diag_report(diagnostics *d, diag_kind kind, span where, const char *format, ...) {
-  va_list arguments;
-  va_start(arguments, format);
-  diag_vreport(d, kind, where, format, arguments);
-  va_end(arguments);
+  WITH_ARGUMENTS(format, diag_vreport(d, kind, where, format, arguments));
 }

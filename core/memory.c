@@ -112,3 +112,15 @@ void *vec_grow(arena *a, void *items, size_t item_size, size_t count, size_t *ca
   *capacity = larger;
   return grown;
 }
+
+bool memory_grow(void *items, size_t item_size, size_t count, size_t *capacity) {
+  if (count < *capacity)
+    return true;
+  void *old, *grown;
+  memcpy(&old, items, sizeof old);
+  if (!(grown = realloc(old, (2 * *capacity + 16) * item_size)))
+    return false;
+  memcpy(items, &grown, sizeof grown);
+  *capacity = 2 * *capacity + 16;
+  return true;
+}

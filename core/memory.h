@@ -40,6 +40,17 @@ static inline void memory_free(void *variable) {
   free(memory);
 }
 
+// A call with what stands behind the last named argument of a function; there it is `arguments`.
+//
+//   WITH_ARGUMENTS(format, text_vprintf(&line, format, arguments));
+#define WITH_ARGUMENTS(last, call)                                                                 \
+  do {                                                                                             \
+    va_list arguments;                                                                             \
+    va_start(arguments, last);                                                                     \
+    call;                                                                                          \
+    va_end(arguments);                                                                             \
+  } while (0)
+
 // ---- arena ---------------------------------------------------------------------------------
 
 typedef struct arena_block arena_block;
@@ -70,6 +81,9 @@ void arena_free(arena *a);
 #define vec_push(a, v, item)                                                                       \
   ((v)->items = vec_grow((a), (v)->items, sizeof *(v)->items, (v)->count, &(v)->capacity),         \
    (v)->items[(v)->count++] = (item))
+// Of malloc'd items: room for one more than `count`; items: where the pointer to them is. False:
+// there is no memory, and all is as it was.
+bool memory_grow(void *items, size_t item_size, size_t count, size_t *capacity);
 void *vec_grow(arena *a, void *items, size_t item_size, size_t count, size_t *capacity);
 
 #endif

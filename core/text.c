@@ -38,10 +38,7 @@ void text_add(text *t, const char *bytes, size_t count) {
 void text_string(text *t, const char *string) { text_add(t, string, strlen(string)); }
 
 void text_printf(text *t, const char *format, ...) {
-  va_list arguments;
-  va_start(arguments, format);
-  text_vprintf(t, format, arguments);
-  va_end(arguments);
+  WITH_ARGUMENTS(format, text_vprintf(t, format, arguments));
 }
 
 void text_vprintf(text *t, const char *format, va_list arguments) {
@@ -206,11 +203,8 @@ char *arena_text(arena *a, text *t) {
 }
 
 char *arena_printf(arena *a, const char *format, ...) {
-  va_list arguments;
   text t = {0};
-  va_start(arguments, format);
-  text_vprintf(&t, format, arguments);
-  va_end(arguments);
+  WITH_ARGUMENTS(format, text_vprintf(&t, format, arguments));
   return arena_text(a, &t);
 }
 

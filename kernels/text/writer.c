@@ -19,10 +19,7 @@ bool c_define(c_writer *w, const char *key) {
 
 const char *c_format(c_writer *w, const char *format, ...) {
   text t = {0};
-  va_list arguments;
-  va_start(arguments, format);
-  text_vprintf(&t, format, arguments);
-  va_end(arguments);
+  WITH_ARGUMENTS(format, text_vprintf(&t, format, arguments));
   return arena_text(w->memory, &t);
 }
 
@@ -35,22 +32,16 @@ const char *c_array_name(c_writer *w, net_id array) {
 }
 
 void c_line(c_writer *w, const char *format, ...) {
-  va_list arguments;
-  va_start(arguments, format);
   text_string(&w->body, "      ");
-  text_vprintf(&w->body, format, arguments);
+  WITH_ARGUMENTS(format, text_vprintf(&w->body, format, arguments));
   text_string(&w->body, "\n");
-  va_end(arguments);
   w->joining = false;
 }
 
 void c_join(c_writer *w, const char *format, ...) {
   enum { COLUMNS = 100 };
   FREED_BY(text_free) text t = {0};
-  va_list arguments;
-  va_start(arguments, format);
-  text_vprintf(&t, format, arguments);
-  va_end(arguments);
+  WITH_ARGUMENTS(format, text_vprintf(&t, format, arguments));
   size_t line = w->body.length;
   bool joins = w->joining && !w->body.failed;
   while (joins && line > 1 && w->body.data[line - 2] != '\n')
@@ -67,10 +58,7 @@ void c_join(c_writer *w, const char *format, ...) {
 
 uint32_t c_let(c_writer *w, const char *type, const char *format, ...) {
   text t = {.memory = w->memory};
-  va_list arguments;
-  va_start(arguments, format);
-  text_vprintf(&t, format, arguments);
-  va_end(arguments);
+  WITH_ARGUMENTS(format, text_vprintf(&t, format, arguments));
   c_join(w, "const %s v%u = %s;", type, w->next, text_content(&t));
   return w->next++;
 }
@@ -96,12 +84,9 @@ void c_set(c_writer *w, size_t count, const c_variable *variables) {
 }
 
 void c_item(c_writer *w, const char *format, ...) {
-  va_list arguments;
-  va_start(arguments, format);
   text_string(&w->item, "    ");
-  text_vprintf(&w->item, format, arguments);
+  WITH_ARGUMENTS(format, text_vprintf(&w->item, format, arguments));
   text_string(&w->item, "\n");
-  va_end(arguments);
 }
 
 const char *c_number(c_writer *w, uint64_t value) {

@@ -125,10 +125,7 @@ static void leave_counted(elaborator *e, bool outermost) {
 
 void fail_hint(elaborator *e, const char *hint, const char *format, ...) {
   leave_trial(e);
-  va_list arguments;
-  va_start(arguments, format);
-  report_failure(e, hint, format, arguments);
-  va_end(arguments);
+  WITH_ARGUMENTS(format, report_failure(e, hint, format, arguments));
   longjmp(e->ledger->failure, 1);
 }
 
@@ -372,10 +369,7 @@ void fail_limit(elaborator *e, const char *limit, uint64_t needed, const char *f
     hint =
         "a comprehension is evaluated number by number before the program runs; many numbers are "
         "data, as in map (\\i -> i * i) (iota n)";
-  va_list arguments;
-  va_start(arguments, format);
-  report_failure(e, hint, format, arguments);
-  va_end(arguments);
+  WITH_ARGUMENTS(format, report_failure(e, hint, format, arguments));
   longjmp(e->ledger->failure, 1);
 }
 

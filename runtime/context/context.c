@@ -124,13 +124,11 @@ void context_begin_call(permc_context *c) {
 }
 
 bool context_error_of(permc_context *c, permc_code code, const char *format, ...) {
-  va_list arguments;
   if (!c)
     return false;
   c->code = c->code == PERMC_OK ? code : c->code;
-  va_start(arguments, format);
-  diag_vreport(&c->program.diagnostics, DIAG_ERROR, SPAN_NONE, format, arguments);
-  va_end(arguments);
+  WITH_ARGUMENTS(format,
+                 diag_vreport(&c->program.diagnostics, DIAG_ERROR, SPAN_NONE, format, arguments));
   return false;
 }
 
@@ -174,13 +172,10 @@ permc_code permc_last_code(const permc_context *c) {
 }
 
 permc_code failure_set(permc_error *e, permc_code code, const char *format, ...) {
-  va_list arguments;
   if (!e)
     return code;
   e->code = code;
-  va_start(arguments, format);
-  vsnprintf(e->message, sizeof e->message, format, arguments);
-  va_end(arguments);
+  WITH_ARGUMENTS(format, vsnprintf(e->message, sizeof e->message, format, arguments));
   size_t length = strlen(e->message);
   if (length && e->message[length - 1] == '\n')
     e->message[length - 1] = 0;
@@ -196,13 +191,11 @@ bool context_fail(permc_context *c, const permc_error *e) {
 }
 
 void context_warn_once(permc_context *c, context_warning kind, const char *format, ...) {
-  va_list arguments;
   if (c->warned[kind])
     return;
   c->warned[kind] = true;
-  va_start(arguments, format);
-  diag_vreport(&c->program.diagnostics, DIAG_WARNING, SPAN_NONE, format, arguments);
-  va_end(arguments);
+  WITH_ARGUMENTS(format,
+                 diag_vreport(&c->program.diagnostics, DIAG_WARNING, SPAN_NONE, format, arguments));
 }
 
 void context_warn_uncompiled(permc_context *c, const char *why) {

@@ -11,21 +11,15 @@ bool cuda_fail(const cuda_device *d, error *failure) {
 }
 
 bool cuda_refuse(cuda_device *d, const char *format, ...) {
-  va_list arguments;
-  va_start(arguments, format);
-  vsnprintf(d->message, sizeof d->message, format, arguments);
-  va_end(arguments);
+  WITH_ARGUMENTS(format, vsnprintf(d->message, sizeof d->message, format, arguments));
   return false;
 }
 
 bool cuda_check(cuda_device *d, cuda_status status, const char *call, const char *format, ...) {
   char what[200], why[256];
-  va_list arguments;
   if (status == CUDA_STATUS_GOOD)
     return true;
-  va_start(arguments, format);
-  vsnprintf(what, sizeof what, format, arguments);
-  va_end(arguments);
+  WITH_ARGUMENTS(format, vsnprintf(what, sizeof what, format, arguments));
   cuda_status_text(d->api, status, why, sizeof why);
   int length = (int)(strstr(call, "_v2") ? strlen(call) - 3 : strlen(call));  // as in CUDA's manual
   return cuda_refuse(d, "%.*s of %s: %s", length, call, what, why);

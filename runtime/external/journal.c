@@ -21,10 +21,7 @@ static bool fail_journal(error *failure, const journal *j, int number) {
 
 bool journal_fail_damaged(error *failure, const char *folder, const char *format, ...) {
   char what[200];
-  va_list arguments;
-  va_start(arguments, format);
-  vsnprintf(what, sizeof what, format, arguments);
-  va_end(arguments);
+  WITH_ARGUMENTS(format, vsnprintf(what, sizeof what, format, arguments));
   return error_set(
       failure, SPAN_NONE,
       "%s: this folder of a run with --resume is damaged: %s; remove it to begin anew, "

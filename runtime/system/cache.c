@@ -217,13 +217,8 @@ static bool is_entry(int folder, const char *name, struct stat *s) {
 }
 
 static bool add_entry(cache_list *l, size_t *capacity, const char *name, const struct stat *s) {
-  if (l->count == *capacity) {
-    cache_entry *more = realloc(l->items, (2 * *capacity + 16) * sizeof *more);
-    if (!more)
-      return false;
-    l->items = more;
-    *capacity = 2 * *capacity + 16;
-  }
+  if (!memory_grow(&l->items, sizeof *l->items, l->count, capacity))
+    return false;
   cache_entry *one = &l->items[l->count++];
   *one = (cache_entry){
       .kind = kind_of_name(name), .bytes = bytes_on_disk(s->st_size), .used = s->st_mtim};

@@ -150,10 +150,7 @@ static void hear(mpi_rank *t) {
 static void fail(mpi_rank *t, const char *format, ...) PRINTF_LIKE(2, 3);
 static void fail(mpi_rank *t, const char *format, ...) {
   char line[sizeof t->failure.message];
-  va_list arguments;
-  va_start(arguments, format);
-  vsnprintf(line, sizeof line, format, arguments);
-  va_end(arguments);
+  WITH_ARGUMENTS(format, vsnprintf(line, sizeof line, format, arguments));
   fail_by(t, line);
 }
 

@@ -34,10 +34,7 @@ static void abort_comm(nccl_rank *t) {
 static bool fail(nccl_rank *t, error *failure, const char *format, ...) PRINTF_LIKE(3, 4);
 static bool fail(nccl_rank *t, error *failure, const char *format, ...) {
   char cause[480];
-  va_list arguments;
-  va_start(arguments, format);
-  vsnprintf(cause, sizeof cause, format, arguments);
-  va_end(arguments);
+  WITH_ARGUMENTS(format, vsnprintf(cause, sizeof cause, format, arguments));
   transport_fail(t->base.below, cause, failure);
   return abort_comm(t), false;
 }

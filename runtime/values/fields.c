@@ -10,14 +10,8 @@ static const char plain_characters[] =
 
 bool fields_add(value_source *s, const char *name, size_t length) {
   field_list *f = &s->fields;
-  if (f->width == f->capacity) {
-    size_t capacity = 2 * f->capacity + 8;
-    char **grown = realloc(f->names, capacity * sizeof *grown);
-    if (!grown)
-      return source_fail(s, "out of memory");
-    f->names = grown;
-    f->capacity = capacity;
-  }
+  if (!memory_grow(&f->names, sizeof *f->names, f->width, &f->capacity))
+    return source_fail(s, "out of memory");
   f->names[f->width] = strndup(name, length);
   return f->names[f->width++] || (f->width--, source_fail(s, "out of memory"));
 }

@@ -160,14 +160,8 @@ static bool fail_dtype(npy_parser *p, slice dtype, slice code) {
 
 static bool add_field(npy_parser *p, scalar_type type, bool swapped) {
   npy_header *h = p->header;
-  if (h->count == h->capacity) {
-    size_t capacity = h->capacity ? 2 * h->capacity : 4;
-    npy_field *grown = realloc(h->fields, capacity * sizeof *grown);
-    if (!grown)
-      return source_fail(p->source, "out of memory");
-    h->fields = grown;
-    h->capacity = capacity;
-  }
+  if (!memory_grow(&h->fields, sizeof *h->fields, h->count, &h->capacity))
+    return source_fail(p->source, "out of memory");
   h->fields[h->count++] = (npy_field){.type = type, .swapped = swapped, .offset = h->record};
   if (p->name.failed)
     return source_fail(p->source, "out of memory");

@@ -91,10 +91,7 @@ static bool is_special(const char *path, const char *target) {
 
 static bool fail_output(error *e, const char *path, const char *format, ...) {
   char why[512];
-  va_list rest;
-  va_start(rest, format);
-  vsnprintf(why, sizeof why, format, rest);
-  va_end(rest);
+  WITH_ARGUMENTS(format, vsnprintf(why, sizeof why, format, arguments));
   size_t length = strlen(path);
   bool long_path = length > 200;  // which loses its beginning
   return error_set(e, SPAN_NONE, "%s%s: %s", long_path ? "..." : "",

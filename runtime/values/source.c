@@ -26,10 +26,7 @@ bool source_fail(value_source *s, const char *format, ...) {
   char place[32] = "";
   if (s->start > 0)
     snprintf(place, sizeof place, " byte %llu:", (unsigned long long)s->start);
-  va_list rest;
-  va_start(rest, format);
-  fail_at_place(s, place, format, rest);
-  va_end(rest);
+  WITH_ARGUMENTS(format, fail_at_place(s, place, format, arguments));
   return false;
 }
 
@@ -37,10 +34,7 @@ bool source_fail_at(value_source *s, text_place at, const char *format, ...) {
   char place[48];
   snprintf(place, sizeof place, "%llu:%llu:", (unsigned long long)at.line,
            (unsigned long long)at.column);
-  va_list rest;
-  va_start(rest, format);
-  fail_at_place(s, place, format, rest);
-  va_end(rest);
+  WITH_ARGUMENTS(format, fail_at_place(s, place, format, arguments));
   return false;
 }
 

@@ -32,7 +32,7 @@ typedef struct table {
   const char *line_start;
   uint64_t line;
   uint64_t *marks;  // of each row, by its number: where the field of column marked_column begins
-  uint64_t rows, marks_capacity;
+  size_t rows, marks_capacity;
   size_t marked_column;
 } table;
 
@@ -104,14 +104,8 @@ static bool skip_quoted(value_source *s, table *t, text_place place) {
 }
 
 static bool add_cell(value_source *s, table *t, size_t at) {
-  if (at == t->capacity) {
-    size_t capacity = 2 * t->capacity + 8;
-    cell *grown = realloc(t->row, capacity * sizeof *grown);
-    if (!grown)
-      return source_fail(s, "out of memory");
-    t->row = grown;
-    t->capacity = capacity;
-  }
+  if (!memory_grow(&t->row, sizeof *t->row, at, &t->capacity))
+    return source_fail(s, "out of memory");
   cell *c = &t->row[at];
   *c = (cell){t->at, 0, place_of(t)};
   if (t->separator != ' ' && !line_ends(t) && *t->at == '"' && !skip_quoted(s, t, c->place))
@@ -509,14 +503,8 @@ static bool begin_rows(value_source *s, table *t) {
 }
 
 static bool mark_row(value_source *s, table *t, const cell *c) {
-  if (t->rows == t->marks_capacity) {
-    uint64_t capacity = 2 * t->marks_capacity + 64;
-    uint64_t *grown = realloc(t->marks, (size_t)capacity * sizeof *grown);
-    if (!grown)
-      return source_fail(s, "out of memory");
-    t->marks = grown;
-    t->marks_capacity = capacity;
-  }
+  if (!memory_grow(&t->marks, sizeof *t->marks, t->rows, &t->marks_capacity))
+    return source_fail(s, "out of memory");
   t->marks[t->rows++] = (uint64_t)(c->at - t->bytes);
   return true;
 }

@@ -59,24 +59,16 @@ static void print_error(const char *format, va_list arguments) {
 }
 
 cli_status cli_error(const char *format, ...) {
-  va_list arguments;
   FREED_BY(text_free) text words = {0};
-  va_start(arguments, format);
-  if (report_elsewhere)
-    text_message(&words, format, arguments);
-  else
-    print_error(format, arguments);
-  va_end(arguments);
+  WITH_ARGUMENTS(format, report_elsewhere ? text_message(&words, format, arguments)
+                                          : print_error(format, arguments));
   if (report_elsewhere)
     report_elsewhere(NULL, text_content(&words));
   return CLI_WRONG;
 }
 
 cli_status cli_usage_error(const char *format, ...) {
-  va_list arguments;
-  va_start(arguments, format);
-  print_error(format, arguments);
-  va_end(arguments);
+  WITH_ARGUMENTS(format, print_error(format, arguments));
   return CLI_USAGE;
 }
 

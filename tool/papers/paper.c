@@ -12,20 +12,16 @@ static const char *format_text(arena *a, const char *format, va_list arguments) 
 }
 
 paper_table *paper_add_table(paper_tables *to, const char *format, ...) {
-  va_list arguments;
-  va_start(arguments, format);
   paper_table *t = NEW(to->memory, paper_table);
-  *t = (paper_table){.memory = to->memory, .title = format_text(to->memory, format, arguments)};
-  va_end(arguments);
+  t->memory = to->memory;
+  WITH_ARGUMENTS(format, t->title = format_text(to->memory, format, arguments));
   vec_push(to->memory, &to->tables, t);
   return t;
 }
 
 paper_cell *paper_add(paper_table *to, double published, double ours, const char *format, ...) {
-  va_list arguments;
-  va_start(arguments, format);
-  paper_cell cell = {format_text(to->memory, format, arguments), published, ours, 0, NULL};
-  va_end(arguments);
+  paper_cell cell = {NULL, published, ours, 0, NULL};
+  WITH_ARGUMENTS(format, cell.where = format_text(to->memory, format, arguments));
   vec_push(to->memory, &to->cells, cell);
   return &to->cells.items[to->cells.count - 1];
 }

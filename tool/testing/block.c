@@ -29,12 +29,9 @@ typedef struct block_parser {
 static void report_mistake(block_parser *p, uint32_t line, const char *format, ...)
     PRINTF_LIKE(3, 4);
 static void report_mistake(block_parser *p, uint32_t line, const char *format, ...) {
-  va_list arguments;
-  va_start(arguments, format);
   text_printf(&p->into->mistakes, "%s:%u: ", p->file, line);
-  text_message(&p->into->mistakes, format, arguments);
+  WITH_ARGUMENTS(format, text_message(&p->into->mistakes, format, arguments));
   text_string(&p->into->mistakes, "\n");
-  va_end(arguments);
   p->into->mistake_count++;
   p->wrong = true;
 }

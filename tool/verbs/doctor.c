@@ -20,12 +20,9 @@
 
 static void print_fact(const char *name, const char *format, ...) PRINTF_LIKE(2, 3);
 static void print_fact(const char *name, const char *format, ...) {
-  va_list arguments;
-  va_start(arguments, format);
   printf("%-10s", name);
-  vprintf(format, arguments);
+  WITH_ARGUMENTS(format, vprintf(format, arguments));
   putchar('\n');
-  va_end(arguments);
 }
 
 static void print_advice(const char *advice) { print_fact("", "to do: %s", advice); }

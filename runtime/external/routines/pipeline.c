@@ -6,14 +6,8 @@
 bool transfers_add(transfers *t, external_place at, void *memory, uint64_t bytes, bool writes) {
   if (!at.file || bytes == 0)
     return true;
-  if (t->count == t->room) {
-    size_t room = t->room ? 2 * t->room : 64;
-    disk_part *parts = realloc(t->parts, room * sizeof *parts);
-    if (!parts)
-      return false;
-    t->parts = parts;
-    t->room = room;
-  }
+  if (!memory_grow(&t->parts, sizeof *t->parts, t->count, &t->room))
+    return false;
   t->parts[t->count++] = (disk_part){at.file, at.offset, bytes, memory, writes};
   return true;
 }
