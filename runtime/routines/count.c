@@ -4,10 +4,20 @@
 #include <string.h>
 
 // Keys of one row, as they are counted by two tables in turn: equal keys in sequence do not wait
-// for each other.
+// for each other. Of two kinds only (compact), in registers.
 #define COUNT_KEYS(T)                                                                              \
   static void count_##T(const void *keys, uint64_t n, uint64_t limit, int64_t *a, int64_t *b) {    \
     const T *k = keys;                                                                             \
+    if (limit == 2) {                                                                              \
+      int64_t zeros = 0, ones = 0;                                                                 \
+      for (uint64_t i = 0; i < n; i++) {                                                           \
+        zeros += k[i] == 0;                                                                        \
+        ones += k[i] == 1;                                                                         \
+      }                                                                                            \
+      a[0] += zeros;                                                                               \
+      a[1] += ones;                                                                                \
+      return;                                                                                      \
+    }                                                                                              \
     for (uint64_t i = 0; i + 1 < n; i += 2) {                                                      \
       uint64_t x = (uint64_t)k[i], y = (uint64_t)k[i + 1];                                         \
       if (x < limit)                                                                               \
