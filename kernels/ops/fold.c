@@ -57,27 +57,44 @@ static c_value folded(const fold_writer *f, const c_value *so_far, const c_value
   return chooses ? c_select(f->phase->w, &made, so_far, x, 1) : made;
 }
 
+// Of a variable another one with the same bits.
+static uint32_t same_bits(c_writer *w, const char *from, const char *to, uint32_t id) {
+  return c_let(w, to, "((union { %s from; %s to; }){v%u}).to", from, to, id);
+}
+
 c_value c_fold_value(c_phase *phase, const net_id *turns, net_id id) {
   c_writer *w = phase->w;
   const net_node *fold = &phase->stage->nodes.items[id];
   const net_node *turn = &phase->stage->nodes.items[fold->operands[0]];
   fold_writer f = {.phase = phase, .fold = fold};
-  uint32_t parts = scalar_parts(fold->type), bytes = scalar_part_bytes(fold->type);
+  uint32_t parts = scalar_parts(fold->type), bytes = scalar_part_bytes(fold->type), kept[2];
   uint32_t first = c_as_vector(w, &phase->values[turn->operands[0]], 0, 1);
   uint32_t end = c_as_vector(w, &phase->values[turn->operands[1]], 0, 1), number = w->next++;
   c_value so_far = {.level = C_VECTOR, .type = fold->type}, next;
+  // From turn to turn floats are kept as such: compilers may have integers in other registers than
+  // those that sums are made in, and would move them to and fro.
+  const char *bits = c_vector(w, bytes, 1);
+  bool floats = bytes >= sizeof(float) && c_is_float(scalar_real_of(fold->type)) && !w->warps;
+  const char *type = floats ? c_element_type(scalar_real_of(fold->type)) : bits;
   for (uint32_t part = 0; part < parts; part++) {
     uint32_t start = c_as_vector(w, &phase->values[fold->operands[1]], part, 1);
-    so_far.id[part] = c_declare(w, c_vector(w, bytes, 1), c_format(w, "v%u", start)).id;
+    start = floats ? same_bits(w, bits, type, start) : start;
+    kept[part] = so_far.id[part] = c_declare(w, type, c_format(w, "v%u", start)).id;
   }
   c_line(w, "for (%s v%u = v%u; (int64_t)v%u < (int64_t)v%u; v%u++) {", c_vector(w, 8, 1), number,
          first, number, end, number);
+  for (uint32_t part = 0; part < parts && floats; part++)
+    so_far.id[part] = same_bits(w, type, bits, kept[part]);
   phase->values[fold->operands[0]] =
       (c_value){.level = C_UNIFORM, .type = SCALAR_I64, .id = {number}};
   evaluate_turn(&f, turns);
   next = folded(&f, &so_far, &phase->values[fold->operands[2]]);
-  for (uint32_t part = 0; part < parts; part++)
-    c_line(w, "v%u = v%u;", so_far.id[part], c_as_vector(w, &next, part, 1));
+  for (uint32_t part = 0; part < parts; part++) {
+    uint32_t made = c_as_vector(w, &next, part, 1);
+    c_line(w, "v%u = v%u;", kept[part], floats ? same_bits(w, bits, type, made) : made);
+  }
   c_line(w, "}");
+  for (uint32_t part = 0; part < parts && floats; part++)
+    so_far.id[part] = same_bits(w, type, bits, kept[part]);
   return so_far;
 }

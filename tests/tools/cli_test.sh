@@ -692,6 +692,7 @@ status 0 explain -e 'reduce_ragged (+) 0.0' --arguments '[3]int [2^13]f64' --tar
 out_has '{  // phase 0: 1 op, 2^0 registers of 2^0 lanes$'
 out_has '      for (u64x1 v[0-9]* = v[0-9]*; (int64_t)v[0-9]* < (int64_t)v[0-9]*; v[0-9]*++) {'
 out_lacks '\[lane\]'
+out_has ' double v[0-9]* = v[0-9]*;$'  # the sum, from turn to turn
 # Elements at places of a vector are read by an instruction, where there is one.
 status 0 explain -e search_sorted --arguments '[2^10]int [2^10]int' --target avx512 --dump c
 out_has '_mm512_mask_i64gather_epi64'
