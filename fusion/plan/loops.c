@@ -103,17 +103,27 @@ static void widen_blocks(const blocking *b, blocked_loop *l, int bits, int most)
   l->bits = bits > l->bits ? bits : l->bits;
 }
 
-// Loops along lines get an equal share each of what there is room for. across: only those of loads
-// that are not direct.
-static void widen_lines(const blocking *b, const planning *p, bool across, int bits, int most) {
+// Moves along whose lines loops are made wider: all; those that have other elements at each turn of
+// each loop; loads that are not direct.
+typedef enum line_moves { ALL_MOVES, WHOLE_MOVES, TILE_LOADS } line_moves;
+
+static bool is_among(const planning *p, line_moves which, const net_map *m, net_id v, bool load) {
+  bool among = which != TILE_LOADS || (load && !p->direct[v]);
+  for (uint32_t l = 0; l < m->loop_count && which == WHOLE_MOVES; l++)
+    among = among && m->strides[l];
+  return among;
+}
+
+// Loops along lines get an equal share each of what there is room for.
+static void widen_lines(const blocking *b, const planning *p, line_moves which, int bits,
+                        int most) {
   const net_stage *s = b->stage;
-  size_t count = s->loads.count + (across ? 0 : s->stores.count);
-  for (size_t i = 0; i < count; i++) {
+  for (size_t i = 0; i < s->loads.count + s->stores.count; i++) {
     bool load = i < s->loads.count;
     const net_map *m = load ? &s->loads.items[i].map : &s->stores.items[i - s->loads.count].map;
     net_id v = load ? s->loads.items[i].value : s->stores.items[i - s->loads.count].value;
     blocked_loop *l = find_line_loop(b, m, p->target->line_bytes / width_of(s, v));
-    if (l && !(across && p->direct[v]))
+    if (l && is_among(p, which, m, v, load))
       widen_blocks(b, l, bits, most);
   }
 }
@@ -140,13 +150,15 @@ static void choose_bits(blocking *b, const planning *p) {
   enough = smaller_of(enough, room);
   int most = enough - p->stage->n;
   for (int bits = 1; bits <= enough / 2 && moves; bits++)
-    widen_lines(b, p, false, bits, enough);
+    widen_lines(b, p, ALL_MOVES, bits, enough);
+  for (int bits = 1; bits <= most && !moves; bits++)
+    widen_lines(b, p, WHOLE_MOVES, bits, most);
   for (int bits = 1; bits <= most; bits++)
-    widen_lines(b, p, false, bits, most);
+    widen_lines(b, p, ALL_MOVES, bits, most);
   int lanes = smaller_of(p->t, log2_floor(p->target->lane_bytes));
   int across = room - p->stage->n > lanes ? room - p->stage->n : lanes;
   for (int bits = 1; bits <= p->t && !warps; bits++)
-    widen_lines(b, p, true, bits, across);
+    widen_lines(b, p, TILE_LOADS, bits, across);
   for (uint32_t i = b->count; i-- > 0;)
     widen_blocks(b, &b->loops[i], most, most);
 }
