@@ -88,8 +88,8 @@ static bool find_index(placed *p, net_id id, net_map *out);
 
 static bool is_small(address_range r) { return r.low > INT64_MIN / 2 && r.high < INT64_MAX / 2; }
 
-// Whether a comparison of two sums, or of two such numbers, is the same at all indices.
-static bool is_always(const placed *p, const net_node *c, bool *holds) {
+// What a comparison of two sums compares with 0.
+static bool find_difference(const placed *p, const net_node *c, net_map *out) {
   placed own = *p;
   net_map x, y;
   if (c->kind != NET_SCALAR || c->operand_count != 2 ||
@@ -97,7 +97,15 @@ static bool is_always(const placed *p, const net_node *c, bool *holds) {
       !find_index(&own, c->operands[0], &x) || !find_index(&own, c->operands[1], &y) ||
       !is_small(map_range(&x, p->axes)) || !is_small(map_range(&y, p->axes)))
     return false;
-  net_map apart = net_map_sum(p->l->memory, &x, -1, &y);
+  *out = net_map_sum(p->l->memory, &x, -1, &y);
+  return true;
+}
+
+// Whether it is the same at all indices.
+static bool is_always(const placed *p, const net_node *c, bool *holds) {
+  net_map apart;
+  if (!find_difference(p, c, &apart))
+    return false;
   address_range r = map_range(&apart, p->axes);
   bool below = r.high<0, above = r.low> 0, same = r.low == 0 && r.high == 0;
   switch (c->scalar) {
@@ -210,27 +218,63 @@ typedef struct loading {
   uint32_t loads;
 } loading;
 
+// The bounds of a sum where the comparison holds, or does not: of i - 1 where i > 0.
+static void narrow_range(const placed *p, const decided *d, const net_map *index,
+                         address_range *r) {
+  const net_node c = p->l->pool.nodes.items[d->condition];
+  net_map apart;
+  if (!find_difference(p, &c, &apart))
+    return;
+  bool greater = c.scalar == OP_GT || c.scalar == OP_GE, strict = c.scalar == OP_LT || greater;
+  if (!greater && !strict && c.scalar != OP_LE)
+    return;
+  // apart <= most, or apart >= least.
+  bool above = greater == d->holds;
+  int64_t bound = c.scalar == OP_LT || c.scalar == OP_GE ? (above ? 0 : -1) : (above ? 1 : 0);
+  for (int sign = -1; sign <= 1; sign += 2) {  // index = k - apart, k + apart
+    net_map rest = net_map_sum(p->l->memory, index, -sign, &apart);
+    if (!net_map_is_constant(&rest))
+      continue;
+    int64_t limit = rest.offset + sign * bound;
+    if (above == (sign > 0))
+      r->low = limit > r->low ? limit : r->low;
+    else
+      r->high = limit < r->high ? limit : r->high;
+  }
+}
+
+// 0 where the comparison with a constant does not hold.
+static net_id where_index(lowering *l, const net_map *index, scalar_op op, int64_t with,
+                          net_id id) {
+  net_id holds =
+      pool_scalar(l, op, SCALAR_BOOL, pool_index(l, index), pool_constant(l, SCALAR_I64, with));
+  net_node nothing = {.kind = NET_CONSTANT, .type = l->pool.nodes.items[id].type};
+  return pool_select(l, holds, id, pool_add(l, &nothing));
+}
+
+// NET_NONE: the place may be beyond all numbers.
 static net_id load_at(loading *of, const placed *p, const net_map *index) {
   lowering *l = p->l;
-  address_range inside = map_range(index, p->axes);
+  uint64_t count = l->net->arrays.items[of->from->array].count;
   net_map none = net_map_new(l->memory, p->axes->count, 0);
   net_map at = net_map_sum(l->memory, &of->base, of->from->stride, index);
   net_map place = net_map_sum(l->memory, &none, 1, index);
-  address_range r = map_range(&at, p->axes);
+  address_range r = map_range(&at, p->axes), inside = map_range(index, p->axes);
+  if (!is_small(inside) || !is_small(r))
+    return NET_NONE;
   net_id id = element_node(l, of->storage, &at, 0);
-  scalar_bits zeros = {{0}};
-  if (r.low < 0 || (uint64_t)r.high >= l->net->arrays.items[of->from->array].count)
-    id = fill_outside(l, id, &zeros);
-  if (inside.low >= 0 && (uint64_t)inside.high < of->length)
-    return id;
+  if (r.low < 0 || (uint64_t)r.high >= count)
+    id = fill_outside(l, id, &(scalar_bits){{0}});
   if (of->from->stride == 1 && net_map_is_constant(&of->base) && !of->base.offset &&
-      l->net->arrays.items[of->from->array].count == of->length)
+      count == of->length)
     return id;
-  net_node nothing = {.kind = NET_CONSTANT, .type = l->pool.nodes.items[id].type};
-  net_id limit = pool_constant(l, SCALAR_U64, (int64_t)of->length);
-  net_id is_inside =
-      pool_scalar(l, OP_LT, SCALAR_BOOL, add_convert(l, SCALAR_U64, pool_index(l, &place)), limit);
-  return pool_select(l, is_inside, id, pool_add(l, &nothing));
+  // Outside of a row are other rows.
+  for (const decided *d = p->by; d; d = d->others)
+    narrow_range(p, d, &place, &inside);
+  if (inside.low < 0)
+    id = where_index(l, &place, OP_GE, 0, id);
+  return inside.high < (int64_t)of->length ? id
+                                           : where_index(l, &place, OP_LT, (int64_t)of->length, id);
 }
 
 // The element at a place, as loads that conditions choose from; NET_NONE: it is more than a few.
