@@ -93,22 +93,6 @@ static double seconds_of(const plan *p) {
   return seconds;
 }
 
-// Whether each round reads what the one before it has made.
-static bool is_chain(const numbered *n, const repeat *r) {
-  for (uint32_t round = 1; round < r->rounds; round++) {
-    uint32_t begin = r->first + round * r->period;
-    bool reads = false;
-    for (uint32_t at = begin; at < begin + r->period && !reads; at++) {
-      const trace_step *s = numbered_step(n, n->at[at]);
-      for (uint32_t k = 0; k < s->operand_count && !reads; k++)
-        reads = offset_in_round(n, begin - r->period, r->period, s->operands[k]) != NO_STEP;
-    }
-    if (!reads)
-      return false;
-  }
-  return true;
-}
-
 // Whether rounds written out, where what differs from round to round is no data, take less than three
 // quarters of the time.
 static bool is_better_written(looping *l, const repeat *r) {
@@ -135,7 +119,7 @@ static repeat rotate(looping *l, repeat r, size_t *one) {
 // not have. (Of many passes, one may be.) No rounds: the loop is better written out.
 static repeat choose_rounds(looping *l, repeat r) {
   enum { SHARED = 8, LEAST = 4, MOST_JOINED = 4 };  // of so many passes one; so many rounds
-  size_t one = is_chain(l->steps, &r) ? count_passes(l, r, 1) : 0, two;
+  size_t one = count_passes(l, r, 1), two;
   r = one ? rotate(l, r, &one) : r;
   for (uint32_t joined = 1; one && r.rounds >= LEAST && joined <= MOST_JOINED; joined *= 2) {
     two = count_passes(l, r, 2);

@@ -212,20 +212,44 @@ static uint32_t distance_back(searching *s, uint32_t at, uint32_t window, uint64
   return at - before;
 }
 
-// Steps from lowest on, of which those from `at` on are like those a period before, up to `end`.
+// Whether each round reads what the one before it has made.
+static bool is_chain(const numbered *n, const repeat *r) {
+  for (uint32_t round = 1; round < r->rounds; round++) {
+    uint32_t begin = r->first + round * r->period;
+    bool reads = false;
+    for (uint32_t at = begin; at < begin + r->period && !reads; at++) {
+      const trace_step *s = numbered_step(n, n->at[at]);
+      for (uint32_t k = 0; k < s->operand_count && !reads; k++)
+        reads = offset_in_round(n, begin - r->period, r->period, s->operands[k]) != NO_STEP;
+    }
+    if (!reads)
+      return false;
+  }
+  return true;
+}
+
+// Steps from lowest on, of which those from `at` on are like those a period before, up to `end`. A round
+// may be several periods: what is done to one of three numbers is like what is done to the others.
 static bool add_repeat(searching *s, uint32_t lowest, uint32_t at, uint32_t end, uint32_t period) {
+  enum { MOST_PERIODS = 4 };
   const numbered *n = s->n;
   uint32_t first = at - period;
   while (first > lowest && s->kinds[first - 1] == s->kinds[first - 1 + period])
     first--;
-  uint32_t middle = first + (end - first) / period / 2 * period;
-  first += best_cut(n, middle, period);
-  repeat r = alike_rounds(n, (repeat){first, period, (end - first) / period});
-  uint64_t steps = (uint64_t)r.rounds * period;
-  if (r.rounds < LEAST_ROUNDS || steps < LEAST_STEPS || steps * LEAST_SHARE < n->count)
-    return false;
-  vec_push(n->memory, &s->found, r);
-  return true;
+  for (uint32_t own = period; own <= MOST_PERIODS * period; own += period) {
+    uint32_t rounds = (end - first) / own;
+    if (rounds < LEAST_ROUNDS)
+      return false;
+    uint32_t begin = first + best_cut(n, first + rounds / 2 * own, own);
+    repeat r = alike_rounds(n, (repeat){begin, own, (end - begin) / own});
+    uint64_t steps = (uint64_t)r.rounds * own;
+    if (r.rounds >= LEAST_ROUNDS && steps >= LEAST_STEPS && steps * LEAST_SHARE >= n->count &&
+        is_chain(n, &r)) {
+      vec_push(n->memory, &s->found, r);
+      return true;
+    }
+  }
+  return false;
 }
 
 // Between two positions, by so many steps that are like others before.
