@@ -18,7 +18,7 @@ typedef struct check_attempt {
 
 static check_attempt check_once(permc_context *c, const binding *b, const check_job *j,
                                 int64_t other, int64_t guess) {
-  pipeline p;
+  FREED_BY(pipeline_free) pipeline p = {0};
   pipeline_request r = {.entry = b->name,
                         .last = STAGE_TRACE,
                         .sizes = j->sizes,
@@ -31,7 +31,6 @@ static check_attempt check_once(permc_context *c, const binding *b, const check_
   for (size_t i = 0; i < p.shapes.arrays.count; i++)
     for (uint32_t k = 0; k < p.shapes.arrays.items[i].rank; k++)
       a.empty |= !p.shapes.arrays.items[i].dims[k];
-  pipeline_free(&p);
   return a;
 }
 

@@ -419,14 +419,12 @@ static bool run_in_rooms(cpu_state *s, storage_pass *passes, array *arguments,
 bool cpu_run(const plan *p, const cpu_options *o, array *arguments, size_t argument_count,
              array *results, error *failure) {
   cpu_store own = {0};
-  void **data = calloc(p->arrays.count + 1, sizeof *data);
-  storage_pass *passes = calloc(p->passes.count + 1, sizeof *passes);
+  FREED void **data = calloc(p->arrays.count + 1, sizeof *data);
+  FREED storage_pass *passes = calloc(p->passes.count + 1, sizeof *passes);
   cpu_state s = make_state(p, o, &own, data, failure);
   bool good = run_in_rooms(&s, passes, arguments, argument_count, results);
   if (!o->borrow_arguments)
     arrays_destroy(arguments, argument_count);
-  free(data);
-  free(passes);
   storage_end(&s.storage);
   free_scratch(&own);
   return good;

@@ -255,10 +255,9 @@ static bool run_shares(execution *x, error *failure) {
 }
 
 bool shares_execute(const share_options *o, error *failure) {
+  FREED_BY(free_execution)
   execution x = {.options = o, .step = &o->run->steps->steps.items[o->step]};
   bool good = make_execution(&x) || error_no_memory(failure);
-  good = good && move_whole(&x, false, failure) && run_shares(&x, failure) &&
+  return good && move_whole(&x, false, failure) && run_shares(&x, failure) &&
          move_whole(&x, true, failure);
-  free_execution(&x);
-  return good;
 }

@@ -237,12 +237,11 @@ static void make_row(bench_row *row, const contest *g) {
 
 bool bench_measure_program(const bench_request *request, const bench_limits *until,
                            bench_row *row) {
-  contest g;
+  FREED_BY(close_contest) contest g = {0};
   bool good =
       open_contest(&g, request) && bench_measure(g.all, g.count, until) && verify_results(&g);
   if (good)
     make_row(row, &g);
-  close_contest(&g);
   return good;
 }
 
@@ -276,12 +275,11 @@ static bool write_results(contest *g) {
 }
 
 bool bench_serve_turns(const bench_request *request, bench_row *row) {
-  contest g;
+  FREED_BY(close_contest) contest g = {0};
   bool writes = cli_is_given(request->args, "-o");
   bool good = open_contest(&g, request) && serve(&g) &&
               (writes ? run_again(&g) && write_results(&g) : verify_results(&g));
   if (good)
     make_row(row, &g);
-  close_contest(&g);
   return good;
 }

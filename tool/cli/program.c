@@ -371,12 +371,9 @@ bool cli_put_out(const cli_session *s, char *out) {
 }
 
 cli_status cli_with_program(const cli_arguments *a, cli_work *work, void *with) {
-  cli_session s;
+  FREED_BY(cli_close) cli_session s = {0};
   cli_status status = cli_open(&s, a, cli_operand(a, 0));
-  if (status == CLI_OK && !work(&s, with))
-    status = CLI_WRONG;
-  cli_close(&s);
-  return status;
+  return status == CLI_OK && !work(&s, with) ? CLI_WRONG : status;
 }
 
 void cli_close(cli_session *s) {

@@ -546,23 +546,20 @@ void test_file_open(test_file *file) {
 void test_file_run(test_file *file) {
   if (file->tests == 0)
     return;
-  cli_session s;
+  FREED_BY(cli_close) cli_session s = {0};
   // verb_test has found the options right: only memory can be lacking.
   if (cli_begin(&s, file->options->args) != CLI_OK) {
     file->failed += file->tests;
-    cli_close(&s);
     return;
   }
   bool loaded = permc_load(s.context, file->path);
-  char *message = strdup(permc_message(s.context));
+  FREED char *message = strdup(permc_message(s.context));
   visit_tests((test_run){.file = file,
                          .context = s.context,
                          .load_error = loaded    ? NULL
                                        : message ? message
                                                  : "out of memory"},
               run_test);
-  free(message);
-  cli_close(&s);
 }
 
 void test_file_close(test_file *file) {

@@ -29,8 +29,8 @@ static bool check_entries(cli_session *s) {
 
 // `path` may be NULL: an expression alone.
 static cli_status check_file(const cli_arguments *args, const char *path, bool several) {
-  cli_session s;
   FREED_BY(text_free) text reported = {0};
+  FREED_BY(cli_close) cli_session s = {0};
   cli_status status = cli_begin(&s, args);
   if (s.context && found)
     s.context->program.diagnostics.reported = &reported;
@@ -45,7 +45,6 @@ static cli_status check_file(const cli_arguments *args, const char *path, bool s
     cli_print_time(file, "load", loaded);
     cli_print_time(file, "elaborate", permc_last_times(s.context).elaborate);
   }
-  cli_close(&s);
   return status;
 }
 

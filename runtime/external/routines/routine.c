@@ -130,30 +130,27 @@ static bool run_sorts(const external_routine *r, error *failure) {
   external_place order = nowhere;
   const net_routine *own = r->routine;
   uint64_t bytes = has_order(own) ? own->rows * own->length * order_size(own) : 0;
-  sorts s = {0};
+  FREED_BY(free_sorts) sorts s = {0};
   bool good = place_between(r, 0, 0, bytes, &order, failure) && make_sorts(&s, r, order, failure);
   for (uint32_t i = 0; i < s.count && good; i++)
     good = run_sort(&s, i, failure);
-  free_sorts(&s);
   return good;
 }
 
 static bool fit_sorts(const external_routine *r, uint64_t *pieces, error *failure) {
-  sorts s;
+  FREED_BY(free_sorts) sorts s = {0};
   bool good = make_sorts(&s, r, nowhere, failure);
   *pieces = 0;
   for (uint32_t i = 0; i < s.count && good; i++)
     *pieces += s.shapes[i].pieces;
-  free_sorts(&s);
   return good;
 }
 
 static bool traffic_of_sorts(const external_routine *r, external_traffic *out, error *failure) {
-  sorts s;
+  FREED_BY(free_sorts) sorts s = {0};
   bool good = make_sorts(&s, r, nowhere, failure);
   for (uint32_t i = 0; i < s.count && good; i++)
     external_sort_add_traffic(&s.sorts[i], &s.shapes[i], out);
-  free_sorts(&s);
   return good;
 }
 

@@ -85,7 +85,7 @@ static bool meet(meeting *m) {
   return trade_agree(t, &m->deal.trade);
 }
 
-static void part(meeting *m) {
+static void free_meeting(meeting *m) {
   free(m->cuts);
   free(m->offsets);
   deal_free(&m->deal);
@@ -163,17 +163,15 @@ static bool send_and_sort(meeting *m, void *room, void *keys, sort_payload *payl
 
 bool run_ranked_sort(const ranked_routine *c) {
   const net_routine *r = c->routine;
-  meeting m = {.call = c};
+  FREED_BY(free_meeting) meeting m = {.call = c};
   uint64_t count = ranked_slab(c).count;
   bool wanted = r->pairs[0].to != NET_NONE;
   FREED void *room = array_memory(count * ranked_largest_unit(c) + 1);
   FREED void *own = wanted ? NULL : array_memory(count * ranked_unit(c, r->pairs[0].from) + 1);
   FREED sort_payload *payloads = calloc(r->pair_count, sizeof *payloads);
   void *keys = wanted ? ranked_at(c, r->pairs[0].to, ranked_slab(c).first) : own;
-  bool good = room && payloads && keys ? meet(&m) && send_and_sort(&m, room, keys, payloads)
-                                       : team_stop(c->team);
-  part(&m);
-  return good;
+  return room && payloads && keys ? meet(&m) && send_and_sort(&m, room, keys, payloads)
+                                  : team_stop(c->team);
 }
 
 // ---- places -------------------------------------------------------------------------------------
@@ -188,7 +186,7 @@ static void find_places(const meeting *m, const uint64_t *order, int64_t *places
 
 bool run_ranked_places(const ranked_routine *c) {
   net_routine_pair p = c->routine->pairs[0];
-  meeting m = {.call = c};
+  FREED_BY(free_meeting) meeting m = {.call = c};
   uint64_t count = ranked_slab(c).count;
   size_t size = ranked_unit(c, p.from);
   FREED char *room = array_memory(count * sizeof(int64_t) + 1),
@@ -201,8 +199,6 @@ bool run_ranked_places(const ranked_routine *c) {
          sort_slab(&m, &task);
   if (good)
     find_places(&m, order, (int64_t *)(void *)keys);
-  good =
-      good && deal_return(&m.deal, keys, room, ranked_at(c, p.to, m.slab.first), sizeof(int64_t));
-  part(&m);
-  return good;
+  return good &&
+         deal_return(&m.deal, keys, room, ranked_at(c, p.to, m.slab.first), sizeof(int64_t));
 }
