@@ -112,6 +112,23 @@ static c_value part_of(const c_value *v, uint32_t part) {
   return out;
 }
 
+// Divisions by a known number above 0 are products.
+static bool divide_scalar(c_writer *w, scalar_op op, const c_value *o, uint32_t lanes,
+                          c_value *out) {
+  if ((op != OP_DIV && op != OP_MOD) || o[1].level != C_KNOWN ||
+      !(CLASS_OF(o[0].type) & CLASS_INTEGER))
+    return false;
+  uint32_t bytes = scalar_part_bytes(o[0].type);
+  uint64_t by = known_part(&o[1], 0);
+  if (!by || (c_is_signed(o[0].type) && by >> (8 * bytes - 1)))
+    return false;
+  *out = (c_value){.level = C_VECTOR, .type = o[0].type};
+  uint32_t a = c_as_vector(w, &o[0], 0, lanes);
+  out->id[0] =
+      declare(w, bytes, lanes, c_format(w, "%s(v%u)", c_division(w, op, o[0].type, lanes, by), a));
+  return true;
+}
+
 static c_value real_scalar(c_writer *w, scalar_op op, const c_value *operands, uint32_t lanes);
 
 static c_value real_scalar_of_two(c_writer *w, scalar_op op, c_value a, c_value b, uint32_t lanes) {
@@ -232,7 +249,7 @@ static c_value real_scalar(c_writer *w, scalar_op op, const c_value *o, uint32_t
   if (level == C_VECTOR && lanes > 1) {
     if (o[0].type == SCALAR_BOOL && bool_scalar(w, op, o, lanes, &out))
       return out;
-    if (shift_scalar(w, op, o, lanes, &out))
+    if (shift_scalar(w, op, o, lanes, &out) || divide_scalar(w, op, o, lanes, &out))
       return out;
     const char *function = c_vector_function(w, op, o[0].type, lanes);
     if (function) {

@@ -62,6 +62,15 @@ const char *c_shift(c_writer *w, scalar_op op, scalar_type type, uint32_t lanes)
                        (const char *[]){left ? "<<" : ">>"});
 }
 
+const char *c_division(c_writer *w, scalar_op op, scalar_type type, uint32_t lanes, uint64_t by) {
+  bool rest = op == OP_MOD;
+  const char *number = c_number(w, by);
+  return c_function_by(
+      w, "division", c_format(w, "%s_by_%s", rest ? "mod" : "div", number), type, lanes,
+      (const char *[]){number, c_is_signed(type) ? "(V)((I)a >> (BITS - 1))" : "(V){0}",
+                       rest ? "a - q * n" : "q"});
+}
+
 const char *c_vector_conversion(c_writer *w, scalar_type from, scalar_type to, uint32_t lanes) {
   bool to_integer = !c_is_float(to) && to != SCALAR_BOOL;
   if (lanes == 1 || c_is_complex(from) || c_is_complex(to) || (c_is_float(from) && to_integer))

@@ -47,6 +47,8 @@ const char *c_meaning(c_writer *w, scalar_type type, uint32_t lanes);
 const char *c_vector_function(c_writer *w, scalar_op op, scalar_type type, uint32_t lanes);
 // (bits, count) -> bits: by a known count less than the width.
 const char *c_shift(c_writer *w, scalar_op op, scalar_type type, uint32_t lanes);
+// (bits) -> bits: OP_DIV or OP_MOD of integers by a known number above 0.
+const char *c_division(c_writer *w, scalar_op op, scalar_type type, uint32_t lanes, uint64_t by);
 // Between integers and floats of parts (not from floats to integers): (bits) -> bits.
 const char *c_vector_conversion(c_writer *w, scalar_type from, scalar_type to, uint32_t lanes);
 // (a, b) -> bits: the smaller or larger of integers.
