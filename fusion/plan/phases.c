@@ -178,10 +178,20 @@ static bool has_folds(const planning *p, const plan_pass *pass) {
   return false;
 }
 
+// Whether each load and store of the pass has neighbours in memory side by side in the tile.
+static bool moves_lines(const planning *p, const plan_pass *pass) {
+  for (uint32_t i = 0; i < pass->load_count + pass->store_count; i++) {
+    f2_space pairs = line_space(&plan_move_at(pass, i)->map, p->stage->n, 2);
+    if (!f2_space_intersection(pairs, pass->tile).dimension)
+      return false;
+  }
+  return true;
+}
+
 // Lanes first: they are there anyhow; then as many registers as the tile has use for, at least as
-// wide ops need. What only moves takes a line of memory in each register, and then has a line of
-// the other side in each: squares of elements, however narrow, turn in registers. Where a fold is a
-// loop for each element, there is one element at a time.
+// wide ops need. What only moves lines takes one in each register, and then has a line of the other
+// side in each: squares of elements, however narrow, turn in registers. Where a fold is a loop for
+// each element, there is one element at a time.
 phase_shape phase_shape_of(const planning *p, const plan_pass *pass) {
   const target *t = p->target;
   uint32_t widest = 1;
@@ -202,7 +212,7 @@ phase_shape phase_shape_of(const planning *p, const plan_pass *pass) {
       t->lane_bytes || registers < 0 ? register_bits(p, pass, l, widest, slot_width) : registers;
   if (!t->lane_bytes && registers < 0)
     r = with_fewer_threads(p, pass, with_fewer_phases(p, pass, r));
-  if (t->lane_bytes && pass->op_count == 0 && r < l)
+  if (t->lane_bytes && pass->op_count == 0 && r < l && moves_lines(p, pass))
     r = l;
   r = smaller_of(r > k ? r : k, d - l);
   if (!t->lane_bytes && d - r > PLAN_THREAD_BITS)

@@ -39,6 +39,8 @@ TEST(registers_of_wide_ops) {
       // A chain waits for itself.
       {"map (iter 100 (\\x -> x * x + 0.5))", "[4096]f64", "avx512", 4, 3},
       {"map (+ 1)", "[4096]u8", "avx512", 4, 6},
+      // Elements that have no neighbours in memory are moved one by one, by a line of text each.
+      {"join . map (replicate 5)", "[100001]u8", "avx512", 4, 6},
       {"fft", "[2^24]c64", "gpu", 4, 5},
       {"fft", "[2^24]c128", "gpu", 4, 5},
       {"bitrev", "[2^24]c64", "gpu", 4, 5},
