@@ -107,7 +107,9 @@ static bool is_always(const placed *p, const net_node *c, bool *holds) {
   if (!find_difference(p, c, &apart))
     return false;
   address_range r = map_range(&apart, p->axes);
-  bool below = r.high<0, above = r.low> 0, same = r.low == 0 && r.high == 0;
+  bool below = r.high < 0;
+  bool above = r.low > 0;
+  bool same = r.low == 0 && r.high == 0;
   switch (c->scalar) {
   case OP_LT:
   case OP_GE:

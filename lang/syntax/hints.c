@@ -192,6 +192,8 @@ static const struct {
     {HINT_TOKENS, "[ .. | .. , ^let .. @]",
      "a comprehension has no let: name the value in front of |, as in [let y = x + 1 in y * y | x "
      "<- xs]"},
+    {HINT_TOKENS,
+     "^.. @<  ^.. @>  ^.. @=", "a range holds its last number: 0..3 are 4 numbers, 0..n - 1 are n"},
     {HINT_TOKENS, "[ .. ^.. @]",
      "a range has an end: [0..9]; the indices of xs are iota (length xs)"},
     {HINT_TOKENS, "= T @->", SIGNED},
@@ -669,6 +671,10 @@ static const struct {
 
     {HINT_EQUATION, "argmin  argmax  quantiles", "an array of at least one element"},
     {HINT_EQUATION, "transpose_by", "the numbers 0, 1 and 2 in some order"},
+    {HINT_EQUATION, "begins_and_ends", "offsets: one more than there are rows"},
+    {HINT_EQUATION, "irfft", "m / 2 + 1 coefficients to make m samples"},
+    {HINT_EQUATION, "ntt_levels  intt_levels",
+     "2^n elements, n at most the t of its field, and one less in convolve_negacyclic"},
     {HINT_EQUATION, "windows", "windows of 1 to as many elements as the array has"},
     {HINT_EQUATION, "digitrev", "2^n elements where n is a multiple of k"},
     {HINT_EQUATION, "fwht  ifwht", "2^n elements, or 12, 20 or 28 times 2^n of them"},

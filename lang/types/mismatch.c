@@ -41,6 +41,13 @@ static const char *show_code(diagnostics *d, span where) {
   return whole ? arena_copy(d->memory, code, length) : NULL;
 }
 
+// Whether it is an operator with its second operand: (+ 1), (xor 1).
+static bool is_section(const char *code) {
+  const char *inside = code && *code == '(' ? code + 1 + strspn(code + 1, " ") : "";
+  return (ispunct((unsigned char)*inside) && !strchr("([_-\\.\"", *inside)) ||
+         !strncmp(inside, "xor ", 4);
+}
+
 // The same as an argument.
 static const char *show_argument(diagnostics *d, span where) {
   const char *code = show_code(d, where);
@@ -198,15 +205,9 @@ static const char *hint_at_difference(arena *a, type *wanted, type *found) {
   if (found->kind == TYPE_VARIABLE)
     return hint_on_variable(a, found, wanted);
   if (scalars) {
-    bool length = wanted->scalar == SCALAR_I64 && (CLASS_FLOAT & CLASS_OF(found->scalar)) != 0;
-    const char *name = scalar_types[wanted->scalar].name;
-    const char *other = scalar_types[found->scalar].name;
-    return arena_printf(
-        a, "no conversion is implicit: %s%s x is the number x as %s, map %s xs an array",
-        length ? arena_printf(a, "length gives an i64, so with %s write %s (length xs); ", other,
-                              other)
-               : "",
-        name, name, name);
+    return arena_printf(a, "%s, map %s xs an array",
+                        type_scalar_hint(a, wanted->scalar, found->scalar, true),
+                        scalar_types[wanted->scalar].name);
   }
   if (wanted->kind == TYPE_TUPLE && found->kind == TYPE_TUPLE && wanted->count != found->count)
     return arena_printf(a,
@@ -230,7 +231,9 @@ static const char *hint_by_types(diagnostics *d, span where, type *wanted, type 
         "a quotient of integers is rounded down: convert what is divided, as in %s x / %s y",
         scalar_types[wanted->scalar].name, scalar_types[wanted->scalar].name);
   if (is_scalar_of(wanted, CLASS_NUM) && is_scalar_of(found, CLASS_NUM))
-    return arena_printf(d->memory, "no conversion is implicit: write %s %s",
+    return arena_printf(d->memory,
+                        is_section(shown) ? "no conversion is implicit: write (%s . %s)"
+                                          : "no conversion is implicit: write %s %s",
                         scalar_types[wanted->scalar].name, shown ? shown : "(...)");
   uint32_t needed = count_parameters(wanted), taken = count_parameters(found);
   if (!hint && needed && taken && needed != taken)

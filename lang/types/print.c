@@ -23,6 +23,17 @@ const char *type_constraint_name(constraint c) {
   return "a scalar";
 }
 
+const char *type_scalar_hint(arena *a, scalar_type wanted, scalar_type found, bool inferred) {
+  bool length = inferred && wanted == SCALAR_I64 && (CLASS_FLOAT & CLASS_OF(found)) != 0;
+  const char *name = scalar_types[wanted].name, *other = scalar_types[found].name;
+  return arena_printf(
+      a, "no conversion is implicit: %s%s x is the number x as %s",
+      length
+          ? arena_printf(a, "length gives an i64, so with %s write %s (length xs); ", other, other)
+          : "",
+      name, name);
+}
+
 const char *type_conversion_hint(constraint c, const type *t) {
   bool of_one = c.kind != CONSTRAINT_EACH && t->kind == TYPE_SCALAR;
   scalar_class wanted = c.allowed, found = of_one ? CLASS_OF(t->scalar) : 0;

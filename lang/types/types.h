@@ -125,6 +125,8 @@ void type_print_both(text *first, type *a, text *second, type *b);
 const char *type_constraint_name(constraint c);  // "a real number"
 // What is to be written where a scalar of type t is not such: "; ...", or "".
 const char *type_conversion_hint(constraint c, const type *t);
+// How a number becomes one of another type; inferred: it may be `length` that asks for an i64.
+const char *type_scalar_hint(arena *a, scalar_type wanted, scalar_type found, bool inferred);
 // Part i of a pruned type: what it is made of, or a component that a variable is known to have.
 // Behind the last, NULL.
 type *type_part(const type *t, size_t i);

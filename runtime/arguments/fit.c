@@ -22,17 +22,16 @@ typedef struct fitter {
   permc_context *context;
   const array *components;
   size_t count, next;
-  bool alone;  // the parameter's type has one leaf, which may become a tuple
+  bool alone;     // the parameter's type has one leaf, which may become a tuple
+  bool inferred;  // it is written in no signature
   const char *wrong;
 } fitter;
 
 // depth: dimensions of the parameter's type around `wanted`
-static const char *why_unequal(permc_context *c, type *wanted, type *found, uint32_t depth) {
-  if (wanted->kind == TYPE_SCALAR && found->kind == TYPE_SCALAR) {
-    const char *name = scalar_types[wanted->scalar].name;
-    return arena_printf(&c->memory, "no conversion is implicit: %s x is the number x as %s", name,
-                        name);
-  }
+static const char *why_unequal(const fitter *f, type *wanted, type *found, uint32_t depth) {
+  permc_context *c = f->context;
+  if (wanted->kind == TYPE_SCALAR && found->kind == TYPE_SCALAR)
+    return type_scalar_hint(&c->memory, wanted->scalar, found->scalar, f->inferred);
   for (size_t i = 0; wanted->kind == TYPE_VARIABLE && i < wanted->fields.count; i++)
     if (found->kind != TYPE_TUPLE || wanted->fields.items[i].index >= found->count)
       return arena_printf(&c->memory, "it has no component .%u; the first is .0",
@@ -79,7 +78,7 @@ static void fit(fitter *f, type *t, uint32_t depth) {
       return;
     type *found = type_of_arrays(a, f->components + f->next, taken, depth);
     if (!type_unify(a, t, found))
-      f->wrong = why_unequal(f->context, t, found, depth);
+      f->wrong = why_unequal(f, t, found, depth);
     f->next += taken;
   }
 }
@@ -124,7 +123,11 @@ bool entry_types_fit(permc_context *c, entry_types *t, const permc_value *v, siz
                 wanted);
     return false;
   }
-  fitter job = {c, v->components, v->count, 0, context_array_count(f->parts[0]) == 1, NULL};
+  fitter job = {.context = c,
+                .components = v->components,
+                .count = v->count,
+                .alone = context_array_count(f->parts[0]) == 1,
+                .inferred = !t->entry->signature && !type_literal(f->parts[0])};
   fit(&job, f->parts[0], 0);
   if (!job.wrong && job.next < job.count)
     job.wrong = "it has too many components";

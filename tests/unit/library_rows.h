@@ -137,6 +137,7 @@ static const library_row library_rows[] = {
     {"sort_ragged_on negate [0, 40, 40, 104, 105]", "[200]i32"},
     {"\\xs -> row_numbers 100 (scan (+) (map (& 3) xs))", "[8]int"},
     {"\\xs -> row_lengths 100 (scan (+) (map (& 3) xs))", "[8]int"},
+    {"\\xs -> begins_and_ends (scan (+) (map (& 3) xs))", "[3000]int"},
     {"merge", "[2^16]u32"},
     {"merge_by (<=)", "[2^15]u64"},
     {"merge_sorted", "[5000]u32 [3000]u32"},
