@@ -126,6 +126,9 @@ _permc.set_error_type(_make_error)
 # ---- programs -----------------------------------------------------------------------------------
 
 
+_BACKENDS = (None, "auto", "interp", "portable", "cpu", "cuda")
+
+
 class Settings(TypedDict, total=False):
     """Keywords of compile and load."""
 
@@ -157,6 +160,10 @@ class Program:
             place = self._context.use_ranks(*_ranks.connect(ranks))
             self._ranks = None if isinstance(ranks, int) else place
         with self._told():
+            if backend not in _BACKENDS:
+                raise MissingError(f"there is no backend '{backend}'; " + (
+                    "did you mean 'cuda'?" if backend == "gpu" else
+                    f"there are {', '.join(_BACKENDS[1:])}"))
             self._context.settings(allow_extern, untrusted, threads, fast_floats, strategy)
             self._externs = dict(externs)  # they live as long as what calls them
             for name, function in self._externs.items():
@@ -213,9 +220,12 @@ class Program:
 
     def __getitem__(self, entry: str) -> "Function":
         if entry not in self.entries:
-            raise ArgumentError(f"the program has no entry point '{entry}'; there is "
-                                + ", ".join(f"'{name}'" for name in self)
-                                + f" (choose one, as in entry='{next(iter(self), 'main')}')")
+            names = list(self)
+            there = ", ".join(f"'{name}'" for name in names)
+            raise ArgumentError(
+                f"the program has no entry point '{entry}'; "
+                + (f"there is {there} (choose one, as in entry='{names[0]}')" if names else
+                   "it has none: main is one, and so is a function with a signature"))
         kind = RankedFunction if self._ranks is not None else \
             CallingFunction if self._externs else Function
         return kind(self, entry)

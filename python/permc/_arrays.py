@@ -19,6 +19,12 @@ _words = {"bool": "bool", "int8": "i8", "uint8": "u8", "int16": "i16", "uint16":
           "bfloat16": "bf16",
           "float32": "f32", "float64": "f64", "complex64": "c64", "complex128": "c128"}
 _names = {word: name for name, word in _words.items()}
+_order = ": numpy.unique(a, return_inverse=True)[1] numbers them in their order"
+_count = ': a.astype("i8") counts in their unit'
+# What makes arrays for permc of others, by NumPy's letter for their kind.
+_helps = {"f": ": a.astype(numpy.float64)", "c": ": a.astype(numpy.complex128)",
+          "O": ": a.astype(numpy.float64), if these are numbers",
+          "U": _order, "S": _order, "T": _order, "M": _count, "m": _count}
 HOST = -1
 CUDA = 2        # what DLPack calls the device of memory of a GPU
 ALIGNMENT = 16  # of the memory of a GPU
@@ -34,12 +40,12 @@ def _wrong_layout(message):
     return LayoutError(message)
 
 
-def _word_of(name):
+def _word_of(name, kind=""):
     try:
         return _words[name]
     except KeyError:
         raise _wrong(f"permc has no elements of type {name}, but bool, integers, floats and complex "
-                     "numbers: a.astype(numpy.float64)") from None
+                     "numbers" + _helps.get(kind, "")) from None
 
 
 def numpy_type(word):
@@ -102,8 +108,9 @@ class Library:
     def _element(self, dtype):
         if getattr(dtype, "names", None):
             return "(" + ", ".join(self._element(dtype[name]) for name in dtype.names) + ")"
-        name = None if getattr(dtype, "kind", "") == "V" else getattr(dtype, "name", None)
-        return _word_of(name or str(dtype).split(".")[-1])
+        kind = getattr(dtype, "kind", "")
+        name = None if kind == "V" else getattr(dtype, "name", None)
+        return _word_of(name or str(dtype).split(".")[-1], kind)
 
     def refused(self, arguments, results):
         """Attributes and methods that must be false where C reads such arrays."""

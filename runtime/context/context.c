@@ -312,6 +312,7 @@ bool context_run_job(permc_context *c, context_job *job, void *with) {
   threaded_job j = {c, job, with, false};
   if (!c || c->in_place)
     return context_run_here(c, job, with);
+  char stack[NUMBER_SPACE];
   pthread_attr_t attributes;
   pthread_t thread;
   pthread_attr_init(&attributes);
@@ -319,10 +320,11 @@ bool context_run_job(permc_context *c, context_job *job, void *with) {
   int failed = pthread_create(&thread, &attributes, job_thread, &j);
   pthread_attr_destroy(&attributes);
   if (failed)
-    return context_error_of(c, PERMC_ERROR_MEMORY,
-                            "no thread could be started: %s; raise the limit of processes (ulimit "
-                            "-u), or of memory (ulimit -v)",
-                            strerror(failed));
+    return context_error_of(
+        c, PERMC_ERROR_MEMORY,
+        "no thread could be started: %s; it takes %s of stack: raise the limit of "
+        "memory (ulimit -v), or of processes (ulimit -u)",
+        strerror(failed), show_bytes(stack, c->limits.stack + STACK_BESIDES));
   pthread_join(thread, NULL);
   return j.good;
 }

@@ -589,8 +589,10 @@ class Mistakes(unittest.TestCase):
         self.check(permc.FileError, "a folder", lambda: permc.load("."))
         self.check(permc.ArgumentError, "there is 'up'", lambda: permc.compile(
             "up : [m]a -> [m]a\nup xs = xs\n", entry="down"))
-        self.check(permc.MissingError, "'gpu'",
-                   lambda: permc.compile("sort", backend="gpu")(numpy.arange(3)))
+        self.check(permc.ArgumentError, "it has none: main is one",
+                   lambda: permc.compile("f x = x", entry="g"))
+        for name, words in ("gpu", "did you mean 'cuda'?"), ("tpu", "there are auto, interp"):
+            self.check(permc.MissingError, words, lambda: permc.compile("sort", backend=name))
         for words in ({"threads": -1}, {"threads": "2"}, {"bakend": "cpu"}):
             self.check(TypeError, "", lambda: permc.compile("sort", **words))
         self.check(TypeError, "no setting 'axis'", lambda: permc.compile("sort", axis=1))
@@ -599,7 +601,14 @@ class Mistakes(unittest.TestCase):
         sort, xs = permc.compile("sort"), numpy.arange(3)
         self.check(permc.ArgumentError, "type str", lambda: sort("xs"))
         self.check(permc.ArgumentError, "elements of type", lambda: sort(numpy.array(["a"])))
-        self.check(permc.ArgumentError, "astype", lambda: sort(numpy.array([1.0], object)))
+        for array, words in ((numpy.array([1.0], object), "if these are numbers"),
+                             (numpy.array(["a"]), "unique"), (numpy.zeros(1, "M8[D]"), '"i8"'),
+                             (numpy.zeros(1, "c32"), "complex128"),
+                             (numpy.zeros(1, [("a", "f4", 3)]), "complex numbers")):
+            with self.assertRaises(permc.ArgumentError) as raised:
+                sort(array)
+            self.assertIn(words, str(raised.exception))
+        self.assertTrue(str(raised.exception).endswith("complex numbers"))  # nothing helps
         first = permc.compile("main : int -> [m]f64 -> []f64\nmain = take")
         self.check(permc.ProgramError, "int(k)", lambda: first(numpy.int64(2), numpy.ones(3)))
         self.check(permc.ArgumentError, "a.astype(numpy.float64)",

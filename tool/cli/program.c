@@ -90,14 +90,29 @@ static size_t read_devices(const char *word, int32_t *devices, size_t room) {
   return count;
 }
 
+// Options that not all backends have.
+static cli_status check_backend(const cli_arguments *a) {
+  static const struct {
+    const char *option, *backends;
+    uint64_t least;
+  } rows[] = {{"--devices", "cuda", 0},
+              {"--ranks", "auto, portable, cpu or cuda", 2},
+              {"--memory", "auto, portable or cpu", 0}};
+  const char *backend = cli_value(a, "--backend");
+  for (size_t i = 0; backend && i < sizeof rows / sizeof *rows; i++)
+    if (cli_is_given(a, rows[i].option) && cli_number(a, rows[i].option, 0) >= rows[i].least &&
+        !strstr(rows[i].backends, backend))
+      return cli_usage_error("%s: %s is for --backend %s, not %s", a->verb->name, rows[i].option,
+                             rows[i].backends, backend);
+  return CLI_OK;
+}
+
 static cli_status use_devices(const cli_arguments *a, permc_context *context) {
   int32_t devices[CONTEXT_GPUS];
-  const char *word = cli_value(a, "--devices"), *backend = cli_value(a, "--backend");
-  if (!word)
-    return CLI_OK;
-  if (backend && strcmp(backend, "cuda") != 0)
-    return cli_usage_error("%s: --devices are GPUs, which the backend %s does not use",
-                           a->verb->name, backend);
+  const char *word = cli_value(a, "--devices");
+  cli_status status = check_backend(a);
+  if (!word || status != CLI_OK)
+    return status;
   size_t count = read_devices(word, devices, CONTEXT_GPUS);
   if (!count)
     return cli_usage_error("%s: --devices must be numbers of at most %d GPUs, such as 0-3 or 0,2, "
