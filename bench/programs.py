@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Measures twelve programs of users beside NumPy, SciPy and pandas, and on a GPU beside CuPy, in
+"""Measures programs of users beside NumPy, SciPy and pandas, and on a GPU beside CuPy, in
 turn, and compares the results.
 
   python3 bench/programs.py                        to bench/results/programs.md
@@ -215,6 +215,8 @@ PROGRAMS = {
     "Viterbi": ("viterbi.perm", "main", states, viterbi),
     "Batcher of 1000": ("merge_exchange.perm", "main",
                         lambda: [draw.integers(0, 2**32, 1000, np.uint32)], batcher),
+    "the same, padded": ("main : [m]u32 -> [m]u32\nmain = padded maxval sort_network", "main",
+                         lambda: [draw.integers(0, 2**32, 1000, np.uint32)], batcher),
     "Mandelbrot": ("mandelbrot.perm", "main", lambda: [plane()], mandelbrot),
     "quantiles": ("tables.perm", "quartiles", lambda: [draw.random(ROWS)], quantiles),
 }
