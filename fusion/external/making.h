@@ -19,8 +19,9 @@ typedef struct making {
   bool copies;  // what a share would read all of is first put in the order of the index
   external *out;
   net *to;
-  net_id *arrays;  // of the plan that is made steps of: their numbers in out->arrays
-  bool wide;       // a tile that holds whole lines was too large
+  net_id *arrays;   // of the plan that is made steps of: their numbers in out->arrays
+  bool wide;        // a tile that holds whole lines was too large
+  uint32_t halved;  // how often the stores of a pass were
   const char *wrong;
 } making;
 

@@ -131,10 +131,12 @@ void making_add_stage(making *m, const net_stage *s) {
 // It as two, each with some of the stores: tiles that hold the lines of fewer are smaller.
 static void add_halves(making *m, const net_stage *s) {
   size_t half = s->stores.count / 2;
+  m->halved++;
   for (int i = 0; i < 2 && !m->wrong; i++) {
     net_stage part = stage_of_stores(m->memory, s, i ? half : 0, i ? s->stores.count : half);
     making_add_stage(m, &part);
   }
+  m->halved--;
 }
 
 // Copies of all that the stage, whose shares are those of `shared`, does not read by index bits: a
@@ -182,7 +184,8 @@ static void add_pass(making *m, const plan *p, const plan_pass *pass) {
   bool wide = slot_bytes(pass) << pass->tile.dimension > m->target->tile_bytes;
   if (fits || !wide)
     return;
-  if (stage.stores.count > 1 && !making_has_effects(&stage)) {
+  enum { MOST_HALVED = 3 };  // passes of the halves have stores of what is between them, too
+  if (stage.stores.count > 1 && !making_has_effects(&stage) && m->halved < MOST_HALVED) {
     making_go_back(m, before);
     add_halves(m, &stage);
   } else {
