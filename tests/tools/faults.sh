@@ -17,7 +17,7 @@ if ! command -v mpirun.openmpi >/dev/null; then
   exit
 fi
 mpi() {  # mpi WORD...: quietly, with more ranks than processors
-  timeout 20 mpirun.openmpi -q --oversubscribe --mca btl_base_warn_component_unused 0 "$@"
+  timeout 60 mpirun.openmpi -q --oversubscribe --mca btl_base_warn_component_unused 0 "$@"
 }
 
 # ends NAME STATUS LINE: the lines that permc has written to `err`, each once; no file in `out`
@@ -58,24 +58,24 @@ start_late() {  # start_late WORD: of mpirun
   cat >late.sh <<END
 #!/bin/sh
 echo \$\$ >pid
-exec "$permc" run --timeout 3 -e fwht -i late.npy -o out/a.npy
+exec "$permc" run --timeout 10 -e fwht -i late.npy -o out/a.npy
 END
-  mpi $1 -n 1 "$permc" run --timeout 3 -e fwht -i keys.npy -o out/a.npy : -n 1 sh late.sh : \
-    -n 2 "$permc" run --timeout 3 -e fwht -i keys.npy -o out/a.npy 2>err &
+  mpi $1 -n 1 "$permc" run --timeout 10 -e fwht -i keys.npy -o out/a.npy : -n 1 sh late.sh : \
+    -n 2 "$permc" run --timeout 10 -e fwht -i keys.npy -o out/a.npy 2>err &
   run=$!
-  (sleep 15 && exec timeout 1 cat late.npy) >/dev/null 2>&1 &  # for a rank that never comes
+  (sleep 50 && exec timeout 1 cat late.npy) >/dev/null 2>&1 &  # for a rank that never comes
   exec 3>late.npy
   kill $!
 }
 start_late -q
 wait "$run"
-ends "a rank that hangs" $? 'permc: rank 1 did not come within 3 s'
+ends "a rank that hangs" $? 'permc: rank 1 did not come within 10 s'
 exec 3>&-
 
 start_late --enable-recovery
 kill -9 "$(cat pid)"
 wait "$run"  # with the status of those that it recovers from
-ends "a rank that is killed" 1 'permc: rank 1 did not come within 3 s'
+ends "a rank that is killed" 1 'permc: rank 1 did not come within 10 s'
 exec 3>&-
 
 if mount -t tmpfs -o size=1m none disk 2>/dev/null; then
