@@ -149,7 +149,7 @@ static void add_compared(const trace *t, const trace_step *c, bool holds, value_
   int64_t with;
   int shift;
   if (!is_constant(&t->steps.items[c->operands[1]], &with) || with < 0 ||
-      !is_field(t, c->operands[0], x, &mask, &shift))
+      !is_field(t, c->operands[0], x, &mask, &shift) || !mask)
     return;
   uint64_t limit = (uint64_t)with + (op == OP_LE || op == OP_GT), bits = (uint64_t)with;
   if (op == OP_GT || op == OP_GE || op == OP_NE)

@@ -86,13 +86,6 @@ static size_t count_passes(looping *l, repeat r, uint32_t rounds) {
   return p ? p->passes.count : 0;
 }
 
-static double seconds_of(const plan *p) {
-  double seconds = 0;
-  for (size_t i = 0; i < p->passes.count; i++)
-    seconds += p->passes.items[i].seconds;
-  return seconds;
-}
-
 // Whether rounds written out, where what differs from round to round is no data, take less than three
 // quarters of the time, and not so many passes that a C compiler takes long for them. A few rounds
 // show it: of two, one may be in the other's pass that the next are not.
@@ -102,7 +95,7 @@ static bool is_better_written(looping *l, const repeat *r) {
   const plan *one = plan_rounds(l, *r, 1);
   const plan *written = plan_rounds(l, (repeat){r->first, few * r->period, 1}, 1);
   return written && written->passes.count * r->rounds <= few * MOST_PASSES &&
-         4 * seconds_of(written) < 3 * few * seconds_of(one);
+         4 * plan_facts_of(written).seconds < 3 * few * plan_facts_of(one).seconds;
 }
 
 // The same rounds from another place on, where one is fewer passes than `one`, which is set to

@@ -14,4 +14,4 @@ permc explain -e transpose --arguments '[1000][1024]f32' --target avx512 --memor
 # The halves of a pass have passes with stores of their own; these are not halved without end.
 permc explain --arguments '[1023]c128 bf16' --target avx512 --memory 64KiB -e '\xs x ->
   let r = i64 x % 3 in let o = [r, 440 + r, 892 + r, 1021 + r, 1021 + r, 1021 + r, 1021 + r, 1021 + r, 1021 + r] in
-  reduce_ranges (\(a, b) c -> (c.0, b)) (xs[29], x) (take 8 o) (drop 1 o) (padded (c128 x) (map (\y -> (y, bf16 (re y)))) xs)' || true
+  reduce_ranges (\(a, b) c -> (c.0, b)) (xs[29], x) (take 8 o) (drop 1 o) (padded (c128 x) (map (\y -> (y, bf16 (re y)))) xs)'
